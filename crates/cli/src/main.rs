@@ -1,0 +1,3 @@
+//! The heirloom command.
+
+fn main() {}

@@ -1,0 +1,1 @@
+//! Types and rules of heirloom.

@@ -1,0 +1,1 @@
+//! The append-only ledger and its projections on SQLite.

@@ -1,0 +1,1 @@
+//! Git repositories and files: discovery, atomic writes, locks.

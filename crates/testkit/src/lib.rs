@@ -1,0 +1,1 @@
+//! Test environment shared by the crates.
