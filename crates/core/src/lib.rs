@@ -1,1 +1,21 @@
 //! Types and rules of heirloom.
+//!
+//! Everything here is a pure function of its arguments: no I/O, no clock, no environment, no
+//! randomness, no async. Time and fresh ids come in as arguments. If a rule can live here, it does,
+//! because this is where it can be tested with a table or a property instead of a fixture.
+
+#![warn(missing_docs)]
+
+pub mod address;
+pub mod config;
+pub mod event;
+pub mod evidence;
+pub mod id;
+pub mod lineage;
+pub mod name;
+pub mod note;
+pub mod record;
+pub mod session;
+pub mod status;
+pub mod suggest;
+pub mod tokens;

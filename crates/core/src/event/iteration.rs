@@ -1,0 +1,42 @@
+use serde::{Deserialize, Serialize};
+
+/// The agent of a looping session was launched once more.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct IterationStarted {
+    /// The stage, as its directory is called (`stage-00-plan`).
+    pub stage: String,
+    /// Counted from 1 within the stage.
+    pub iteration: u32,
+    /// The id of the agent's conversation.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent_session_id: Option<String>,
+    /// The process, where there is one, so that an orphan can be found.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pid: Option<u32>,
+    /// When that process started, in the kernel's clock ticks, so that a reused pid is not mistaken.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pid_started: Option<u64>,
+}
+
+/// An iteration ended.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct IterationEnded {
+    /// The stage, as its directory is called.
+    pub stage: String,
+    /// Counted from 1 within the stage.
+    pub iteration: u32,
+    /// How it ended: `completed`, `failed`, `interrupted`, …
+    pub outcome: String,
+    /// What the agent decided: `continue`, `stop` or `error`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub decision: Option<String>,
+    /// What the agent says it did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub summary: Option<String>,
+    /// What it cost, in USD.
+    #[serde(default)]
+    pub cost_usd: f64,
+    /// How long it took.
+    #[serde(default)]
+    pub duration_ms: u64,
+}

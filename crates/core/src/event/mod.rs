@@ -1,0 +1,58 @@
+//! What the records of the ledger say: one body type a kind.
+//!
+//! A kind's shape only ever grows optional fields. A shape that has to change otherwise is a new
+//! kind with a new name, because records are never rewritten and old ones must stay readable. A
+//! reader that does not know a kind leaves the record alone.
+
+mod host;
+mod iteration;
+mod live;
+mod note;
+mod requirement;
+mod session;
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+pub use host::HostCreated;
+pub use iteration::{IterationEnded, IterationStarted};
+pub use live::{LiveGone, LiveSeen};
+pub use note::NoteAdded;
+pub use requirement::{RequirementCleared, RequirementSatisfied, RequirementTriggered};
+pub use session::{
+    SessionAnnounced, SessionChanged, SessionConfigured, SessionCreated, SessionLinked,
+    SessionSpent,
+};
+
+/// The body of a record of one kind.
+pub trait Body: Serialize + DeserializeOwned {
+    /// The kind's name in the ledger.
+    const KIND: &'static str;
+}
+
+macro_rules! kinds {
+    ($($body:ty => $kind:literal),* $(,)?) => {
+        $(impl Body for $body { const KIND: &'static str = $kind; })*
+
+        /// The kinds this version knows.
+        pub const KINDS: &[&str] = &[$($kind),*];
+    };
+}
+
+kinds! {
+    HostCreated => "host.created",
+    IterationEnded => "iteration.ended",
+    IterationStarted => "iteration.started",
+    LiveGone => "live.gone",
+    LiveSeen => "live.seen",
+    NoteAdded => "note.added",
+    RequirementCleared => "requirement.cleared",
+    RequirementSatisfied => "requirement.satisfied",
+    RequirementTriggered => "requirement.triggered",
+    SessionAnnounced => "session.announced",
+    SessionChanged => "session.changed",
+    SessionConfigured => "session.configured",
+    SessionCreated => "session.created",
+    SessionLinked => "session.linked",
+    SessionSpent => "session.spent",
+}

@@ -1,0 +1,25 @@
+use serde::{Deserialize, Serialize};
+
+use crate::evidence::Evidence;
+use crate::id::NoteId;
+use crate::note::Kind;
+
+/// A note was made.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NoteAdded {
+    /// The note's id.
+    pub id: NoteId,
+    /// What sort of thing it says.
+    pub kind: Kind,
+    /// What it says.
+    pub text: String,
+    /// Why.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rationale: Option<String>,
+    /// What it rests on.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub evidence: Vec<Evidence>,
+    /// The note it replaces.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub supersedes: Option<NoteId>,
+}

@@ -1,0 +1,82 @@
+use serde::{Deserialize, Serialize};
+
+use crate::config::Config;
+use crate::id::SessionId;
+use crate::name::SessionName;
+use crate::session::Link;
+use crate::status::Status;
+
+/// A session began to exist.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct SessionCreated {
+    /// Its name.
+    pub name: SessionName,
+    /// The session it comes from.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub parent: Option<SessionId>,
+    /// How it comes from it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub link: Option<Link>,
+    /// The agent that will do the work.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent: Option<String>,
+    /// The agent session id, where it is known or chosen before the start.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent_session_id: Option<String>,
+    /// The branch that is checked out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub branch: Option<String>,
+    /// How the agent is launched.
+    #[serde(default)]
+    pub config: Config,
+}
+
+/// A session's status changed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SessionChanged {
+    /// The new status.
+    pub status: Status,
+    /// Why, where there is more to say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+}
+
+/// The agent announced the id of its conversation.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SessionAnnounced {
+    /// The id by which the agent can resume it.
+    pub agent_session_id: String,
+    /// The model, as the agent resolved it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+}
+
+/// A session's config was replaced.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct SessionConfigured {
+    /// The whole new config.
+    pub config: Config,
+}
+
+/// It became known which session this one comes from.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SessionLinked {
+    /// The session it comes from.
+    pub parent: SessionId,
+    /// How it comes from it.
+    pub link: Link,
+}
+
+/// A session spent money and tokens, on top of what it spent before.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct SessionSpent {
+    /// In USD.
+    #[serde(default)]
+    pub cost_usd: f64,
+    /// Tokens that went into the model, cached ones included.
+    #[serde(default)]
+    pub input_tokens: u64,
+    /// Tokens that came out of it.
+    #[serde(default)]
+    pub output_tokens: u64,
+}

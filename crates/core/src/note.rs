@@ -1,0 +1,148 @@
+//! Notes: what is worth carrying from one session to the next.
+
+use std::fmt;
+use std::str::FromStr;
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use crate::evidence::Evidence;
+use crate::id::{NoteId, SessionId};
+use crate::suggest;
+
+/// What sort of thing a note says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Kind {
+    /// Something found out.
+    Learning,
+    /// A way of doing things that proved itself.
+    Pattern,
+    /// Something to keep away from.
+    Warning,
+    /// A choice that was made, and why.
+    Decision,
+    /// Something still to be answered.
+    Question,
+    /// What to do next.
+    NextStep,
+    /// What was done.
+    Progress,
+    /// A case the work must be tested with.
+    Scenario,
+}
+
+impl Kind {
+    /// All kinds, the most used first.
+    pub const ALL: [Self; 8] = [
+        Self::Learning,
+        Self::Pattern,
+        Self::Warning,
+        Self::Decision,
+        Self::Question,
+        Self::NextStep,
+        Self::Progress,
+        Self::Scenario,
+    ];
+
+    /// The word for it in JSON, on the command line and in the ledger.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Learning => "learning",
+            Self::Pattern => "pattern",
+            Self::Warning => "warning",
+            Self::Decision => "decision",
+            Self::Question => "question",
+            Self::NextStep => "next_step",
+            Self::Progress => "progress",
+            Self::Scenario => "scenario",
+        }
+    }
+
+    /// Whether a note of this kind states something about the code that evidence can prove.
+    pub const fn is_claim(self) -> bool {
+        matches!(self, Self::Learning | Self::Pattern | Self::Warning | Self::Decision)
+    }
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.as_str())
+    }
+}
+
+/// Why a text is not a kind of note.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("there is no kind of note called `{text}`")]
+pub struct NotAKind {
+    /// What was given.
+    pub text: String,
+    /// The kind that was probably meant.
+    pub nearest: Option<&'static str>,
+}
+
+impl FromStr for Kind {
+    type Err = NotAKind;
+
+    /// Reads a kind. The plural and `next-step` are the same words, typed by a person.
+    fn from_str(text: &str) -> Result<Self, NotAKind> {
+        let word = text.replace('-', "_");
+        let singular = word.strip_suffix('s').unwrap_or(&word);
+        Self::ALL
+            .into_iter()
+            .find(|kind| kind.as_str() == word || kind.as_str() == singular)
+            .ok_or_else(|| NotAKind {
+                text: text.to_owned(),
+                nearest: suggest::nearest(&word, Self::ALL.map(Self::as_str)),
+            })
+    }
+}
+
+/// A note as the ledger knows it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Note {
+    /// Its id.
+    pub id: NoteId,
+    /// What sort of thing it says.
+    pub kind: Kind,
+    /// What it says.
+    pub text: String,
+    /// Why, for decisions above all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rationale: Option<String>,
+    /// The session it was made in.
+    pub session: SessionId,
+    /// When it was made.
+    pub at: Timestamp,
+    /// What it rests on.
+    #[serde(default)]
+    pub evidence: Vec<Evidence>,
+    /// The later note that replaces it.
+    #[serde(default)]
+    pub superseded_by: Option<NoteId>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_kind_is_read_as_people_type_it() {
+        for text in ["next_step", "next-step", "next_steps"] {
+            assert_eq!(text.parse(), Ok(Kind::NextStep));
+        }
+        for kind in Kind::ALL {
+            assert_eq!(kind.as_str().parse(), Ok(kind));
+            assert_eq!(format!("{kind}s").parse(), Ok(kind));
+        }
+        assert_eq!("progress".parse(), Ok(Kind::Progress));
+    }
+
+    #[test]
+    fn an_unknown_kind_brings_the_one_that_was_meant() {
+        let error = "lerning".parse::<Kind>().unwrap_err();
+        assert_eq!(error.nearest, Some("learning"));
+        assert_eq!(error.to_string(), "there is no kind of note called `lerning`");
+        assert_eq!("zebra".parse::<Kind>().unwrap_err().nearest, None);
+    }
+}
