@@ -89,7 +89,7 @@ pub struct HostId(String);
 impl HostId {
     /// A host id from eight random bytes.
     pub fn from_random(bytes: [u8; 8]) -> Self {
-        Self(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
+        Self(format!("{:016x}", u64::from_be_bytes(bytes)))
     }
 
     /// Reads a host id as it is stored.
