@@ -18,7 +18,10 @@ pub use host::HostCreated;
 pub use iteration::{IterationEnded, IterationStarted};
 pub use live::{LiveGone, LiveSeen};
 pub use note::NoteAdded;
-pub use requirement::{RequirementCleared, RequirementSatisfied, RequirementTriggered};
+pub use requirement::{
+    RequirementCleared, RequirementSatisfied, RequirementStopBlocked, RequirementTriggered,
+    RequirementWarned, RequirementsImported, RequirementsPaused, RequirementsResumed,
+};
 pub use session::{
     SessionAnnounced, SessionChanged, SessionConfigured, SessionCreated, SessionLinked,
     SessionSpent,
@@ -48,7 +51,12 @@ kinds! {
     NoteAdded => "note.added",
     RequirementCleared => "requirement.cleared",
     RequirementSatisfied => "requirement.satisfied",
+    RequirementStopBlocked => "requirement.stop_blocked",
     RequirementTriggered => "requirement.triggered",
+    RequirementWarned => "requirement.warned",
+    RequirementsImported => "requirements.imported",
+    RequirementsPaused => "requirements.paused",
+    RequirementsResumed => "requirements.resumed",
     SessionAnnounced => "session.announced",
     SessionChanged => "session.changed",
     SessionConfigured => "session.configured",
