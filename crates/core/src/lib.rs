@@ -19,3 +19,4 @@ pub mod session;
 pub mod status;
 pub mod suggest;
 pub mod tokens;
+pub mod yaml;
