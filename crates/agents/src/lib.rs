@@ -1,1 +1,31 @@
 //! One adapter per coding agent.
+//!
+//! This is the only code that knows an agent's flags, events, error texts, hook payloads and
+//! transcript files. Everything above speaks in [`Launch`], [`Event`], [`Outcome`] and
+//! [`hook::HookEvent`], whatever program does the work.
+//!
+//! The invariant: nothing an agent printed is lost or guessed at. A line that is not understood
+//! is kept verbatim and says so, and an end that is not understood is a failure, never a success.
+//!
+//! A new agent is its own file (or folder) and one line in [`ALL`]; `docs/agents.md` says how.
+
+pub mod agent;
+pub mod claude;
+pub mod command;
+pub mod env;
+pub mod event;
+pub mod find;
+pub mod hook;
+pub mod launch;
+pub mod outcome;
+pub mod program;
+pub mod tally;
+pub mod transcript;
+
+pub use agent::{ALL, Agent, Dialogue, Feature, Interrupt, Support, by_name};
+pub use env::Env;
+pub use event::{Event, Line, Parsed, Reader, TurnResult};
+pub use launch::{CommandLine, Conversation, Input, Launch, LaunchError};
+pub use outcome::{End, Exit, Outcome, Stop};
+pub use program::Programs;
+pub use tally::Tally;

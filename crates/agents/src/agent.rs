@@ -1,0 +1,245 @@
+//! What an agent is to us: the trait every adapter implements, and the list of them.
+
+use std::fmt;
+
+use serde_json::Value;
+
+use crate::event::{PermissionRequest, Reader};
+use crate::hook::Hooks;
+use crate::launch::{CommandLine, Input, Launch, LaunchError};
+use crate::outcome::{End, Outcome};
+use crate::transcript::Transcripts;
+
+/// Every agent, in the order people see them. The one list a new agent is added to.
+pub const ALL: &[&dyn Agent] = &[&crate::claude::Claude, &crate::command::Command];
+
+/// The agent with this name.
+pub fn by_name(name: &str) -> Option<&'static dyn Agent> {
+    ALL.iter().copied().find(|agent| agent.name() == name)
+}
+
+/// A program that does the work.
+pub trait Agent: fmt::Debug + Sync {
+    /// Its name in settings and commands (`claude`).
+    fn name(&self) -> &'static str;
+
+    /// Its name for people (`Claude Code`).
+    fn title(&self) -> &'static str;
+
+    /// Its program on the `PATH`; `None` where there is no usual one.
+    fn program(&self) -> Option<&'static str>;
+
+    /// Whether a replacement of one word is a shell command.
+    fn takes_shell(&self) -> bool {
+        false
+    }
+
+    /// How to get it.
+    fn install_hint(&self) -> &'static str;
+
+    /// The version that the contract tests ran against.
+    fn tested_version(&self) -> Option<&'static str> {
+        None
+    }
+
+    /// The arguments that make it print its version; empty where there is none.
+    fn version_args(&self) -> &'static [&'static str] {
+        &["--version"]
+    }
+
+    /// The version in what it prints then.
+    fn parse_version(&self, stdout: &str) -> Option<String> {
+        let is_version = |word: &&str| word.starts_with(|c: char| c.is_ascii_digit());
+        stdout.split_whitespace().find(is_version).map(str::to_owned)
+    }
+
+    /// What it can do. What is not listed it cannot.
+    fn features(&self) -> &'static [(Feature, Support)];
+
+    /// Prefixes of the variables that are its own (`ANTHROPIC_`).
+    fn env_prefixes(&self) -> &'static [&'static str] {
+        &[]
+    }
+
+    /// Variables it sets for its children, which a new process of it must not see.
+    fn nested_env(&self) -> &'static [&'static str] {
+        &[]
+    }
+
+    /// The command line for `launch`.
+    fn launch(&self, launch: &Launch<'_>) -> Result<CommandLine, LaunchError>;
+
+    /// Reads its stream.
+    fn reader(&self) -> Box<dyn Reader>;
+
+    /// How a process of it ended.
+    fn classify(&self, end: &End<'_>) -> Outcome;
+
+    /// How it is interrupted politely.
+    fn interrupt(&self, _input: Input) -> Interrupt {
+        Interrupt::Leader
+    }
+
+    /// What can be said to it while it runs, where its stdin can stay open.
+    fn dialogue(&self) -> Option<&'static dyn Dialogue> {
+        None
+    }
+
+    /// Its hooks.
+    fn hooks(&self) -> Option<&'static dyn Hooks> {
+        None
+    }
+
+    /// Its transcripts.
+    fn transcripts(&self) -> Option<&'static dyn Transcripts> {
+        None
+    }
+}
+
+/// How an agent is interrupted.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Interrupt {
+    /// SIGINT to the agent, which deals with its own children.
+    Leader,
+    /// SIGINT to the whole process group, as a terminal would.
+    Group,
+    /// These bytes on its stdin.
+    Message(Vec<u8>),
+}
+
+/// What can be said to an agent whose stdin stays open. Each answer is ready to be written.
+pub trait Dialogue: Sync {
+    /// One more prompt.
+    fn prompt(&self, text: &str) -> Vec<u8>;
+
+    /// The tool may be used, with this input where it is to be another one.
+    fn allow(&self, request: &PermissionRequest, input: Option<&Value>) -> Vec<u8>;
+
+    /// The tool may not be used. `interrupt` ends the turn as well.
+    fn deny(&self, request: &PermissionRequest, reason: &str, interrupt: bool) -> Vec<u8>;
+}
+
+/// What an agent may be able to do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Feature {
+    /// A model can be chosen.
+    Model,
+    /// A conversation can be resumed by its id.
+    Resume,
+    /// A copy of a conversation can be resumed.
+    Fork,
+    /// The id of a new conversation can be chosen.
+    ChosenId,
+    /// Its stdin can stay open: prompts, permission requests, interrupt.
+    Stream,
+    /// The system prompt can be replaced.
+    SystemPrompt,
+    /// The system prompt can be added to.
+    AppendSystemPrompt,
+    /// Tools can be permitted.
+    AllowedTools,
+    /// Tools can be forbidden.
+    DisallowedTools,
+    /// It has permission modes.
+    PermissionMode,
+    /// Somebody else can be asked for permissions.
+    PermissionPrompt,
+    /// MCP servers can be given.
+    McpServers,
+    /// Further directories can be given.
+    AdditionalDirs,
+    /// It stops after a number of turns.
+    TurnLimit,
+    /// It stops at a cost.
+    CostLimit,
+    /// It says what it costs.
+    Cost,
+    /// It says how many tokens it used.
+    Usage,
+    /// It can call our hooks.
+    Hooks,
+    /// Its transcripts can be read.
+    Transcripts,
+}
+
+impl Feature {
+    /// All of them, in the order of the table in the docs.
+    pub const ALL: [Self; 19] = [
+        Self::Model,
+        Self::Resume,
+        Self::Fork,
+        Self::ChosenId,
+        Self::Stream,
+        Self::SystemPrompt,
+        Self::AppendSystemPrompt,
+        Self::AllowedTools,
+        Self::DisallowedTools,
+        Self::PermissionMode,
+        Self::PermissionPrompt,
+        Self::McpServers,
+        Self::AdditionalDirs,
+        Self::TurnLimit,
+        Self::CostLimit,
+        Self::Cost,
+        Self::Usage,
+        Self::Hooks,
+        Self::Transcripts,
+    ];
+
+    /// The word for it in JSON and tables.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Model => "model",
+            Self::Resume => "resume",
+            Self::Fork => "fork",
+            Self::ChosenId => "chosen_id",
+            Self::Stream => "stream",
+            Self::SystemPrompt => "system_prompt",
+            Self::AppendSystemPrompt => "append_system_prompt",
+            Self::AllowedTools => "allowed_tools",
+            Self::DisallowedTools => "disallowed_tools",
+            Self::PermissionMode => "permission_mode",
+            Self::PermissionPrompt => "permission_prompt",
+            Self::McpServers => "mcp_servers",
+            Self::AdditionalDirs => "additional_dirs",
+            Self::TurnLimit => "turn_limit",
+            Self::CostLimit => "cost_limit",
+            Self::Cost => "cost",
+            Self::Usage => "usage",
+            Self::Hooks => "hooks",
+            Self::Transcripts => "transcripts",
+        }
+    }
+}
+
+/// Whether a feature is there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Support {
+    /// Yes.
+    Yes,
+    /// In a way: this is the catch.
+    Partly(&'static str),
+    /// No. The same as not being listed, with a reason.
+    No(&'static str),
+}
+
+impl dyn Agent + '_ {
+    /// Whether it has this feature.
+    pub fn supports(&self, feature: Feature) -> Support {
+        let listed = self.features().iter().find(|(each, _)| *each == feature);
+        listed.map_or(Support::No(""), |(_, support)| *support)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_unique_and_lead_to_their_agent() {
+        for agent in ALL {
+            assert_eq!(by_name(agent.name()).unwrap().title(), agent.title());
+        }
+        assert!(by_name("nobody").is_none());
+    }
+}

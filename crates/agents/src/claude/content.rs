@@ -1,0 +1,159 @@
+//! Messages as Claude Code writes them, in its stream and in its transcripts.
+
+use std::borrow::Cow;
+
+use serde::Deserialize;
+use serde::de::{self, Deserializer, SeqAccess, Visitor};
+use serde_json::Value;
+
+use crate::event::{Event, Tokens};
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(super) struct Message<'a> {
+    pub(super) id: Option<String>,
+    #[serde(borrow)]
+    content: Content<'a>,
+    pub(super) usage: Option<Usage>,
+}
+
+/// A text, or blocks.
+#[derive(Debug, Default)]
+struct Content<'a>(Vec<Block<'a>>);
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Block<'a> {
+    #[serde(borrow, rename = "type")]
+    kind: Cow<'a, str>,
+    text: Option<String>,
+    thinking: Option<String>,
+    id: Option<String>,
+    name: Option<String>,
+    input: Option<Value>,
+    tool_use_id: Option<String>,
+    is_error: Option<bool>,
+    #[serde(borrow)]
+    content: Option<Content<'a>>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(super) struct Usage {
+    #[serde(rename = "input_tokens")]
+    input: Option<u64>,
+    #[serde(rename = "output_tokens")]
+    output: Option<u64>,
+    #[serde(rename = "cache_read_input_tokens")]
+    cache_read: Option<u64>,
+    #[serde(rename = "cache_creation_input_tokens")]
+    cache_write: Option<u64>,
+}
+
+impl Usage {
+    pub(super) fn tokens(&self) -> Tokens {
+        Tokens {
+            input: self.input.unwrap_or_default(),
+            output: self.output.unwrap_or_default(),
+            cache_read: self.cache_read.unwrap_or_default(),
+            cache_write: self.cache_write.unwrap_or_default(),
+        }
+    }
+}
+
+impl Message<'_> {
+    /// What the agent said.
+    pub(super) fn said(self, events: &mut Vec<Event>) {
+        for block in self.content.0 {
+            events.push(match &*block.kind {
+                "text" => Event::Text { text: block.text.unwrap_or_default() },
+                "thinking" | "redacted_thinking" => {
+                    Event::Thinking { text: block.thinking.unwrap_or_default() }
+                }
+                "tool_use" | "server_tool_use" | "mcp_tool_use" => Event::ToolCall {
+                    id: block.id.unwrap_or_default(),
+                    name: block.name.unwrap_or_default(),
+                    input: block.input.unwrap_or_default(),
+                },
+                kind if kind.ends_with("tool_result") => block.into_tool_result(),
+                kind => Event::Unknown { kind: format!("assistant/{kind}") },
+            });
+        }
+    }
+
+    /// What it was told.
+    pub(super) fn heard(self, events: &mut Vec<Event>) {
+        for block in self.content.0 {
+            events.push(match &*block.kind {
+                "text" => Event::Prompt { text: block.text.unwrap_or_default() },
+                "tool_result" => block.into_tool_result(),
+                kind => Event::Unknown { kind: format!("user/{kind}") },
+            });
+        }
+    }
+
+    /// All of its text.
+    pub(super) fn plain_text(&self) -> String {
+        self.content.plain_text()
+    }
+}
+
+impl Block<'_> {
+    fn into_tool_result(self) -> Event {
+        Event::ToolResult {
+            id: self.tool_use_id.unwrap_or_default(),
+            is_error: self.is_error == Some(true),
+            text: self.content.map(|content| content.plain_text()).unwrap_or_default(),
+        }
+    }
+}
+
+impl Content<'_> {
+    fn plain_text(&self) -> String {
+        let texts = self.0.iter().filter_map(|block| block.text.as_deref());
+        texts.collect::<Vec<_>>().join("\n")
+    }
+}
+
+impl<'de: 'a, 'a> Deserialize<'de> for Content<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(ContentVisitor)
+    }
+}
+
+/// By hand, because an untagged enum would first copy the whole content.
+struct ContentVisitor;
+
+impl<'de> Visitor<'de> for ContentVisitor {
+    type Value = Content<'de>;
+
+    fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("a text or a list of blocks")
+    }
+
+    fn visit_str<E: de::Error>(self, text: &str) -> Result<Content<'de>, E> {
+        self.visit_string(text.to_owned())
+    }
+
+    fn visit_string<E: de::Error>(self, text: String) -> Result<Content<'de>, E> {
+        let kind = Cow::Borrowed("text");
+        Ok(Content(vec![Block { kind, text: Some(text), ..Block::default() }]))
+    }
+
+    fn visit_unit<E: de::Error>(self) -> Result<Content<'de>, E> {
+        Ok(Content::default())
+    }
+
+    fn visit_map<A: de::MapAccess<'de>>(self, map: A) -> Result<Content<'de>, A::Error> {
+        let block = Block::deserialize(de::value::MapAccessDeserializer::new(map))?;
+        Ok(Content(vec![block]))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut blocks: A) -> Result<Content<'de>, A::Error> {
+        let mut all = Vec::new();
+        while let Some(block) = blocks.next_element()? {
+            all.push(block);
+        }
+        Ok(Content(all))
+    }
+}

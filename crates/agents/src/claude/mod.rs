@@ -1,0 +1,109 @@
+//! Claude Code.
+
+mod classify;
+mod content;
+mod dialogue;
+mod launch;
+mod wire;
+
+use crate::agent::{Agent, Dialogue, Feature, Interrupt, Support};
+use crate::event::Reader;
+use crate::launch::{CommandLine, Input, Launch, LaunchError};
+use crate::outcome::{End, Outcome};
+
+/// Claude Code.
+#[derive(Debug)]
+pub struct Claude;
+
+impl Agent for Claude {
+    fn name(&self) -> &'static str {
+        "claude"
+    }
+
+    fn title(&self) -> &'static str {
+        "Claude Code"
+    }
+
+    fn program(&self) -> Option<&'static str> {
+        Some("claude")
+    }
+
+    fn install_hint(&self) -> &'static str {
+        "install it with `npm install -g @anthropic-ai/claude-code`"
+    }
+
+    fn tested_version(&self) -> Option<&'static str> {
+        Some("2.1.325")
+    }
+
+    fn features(&self) -> &'static [(Feature, Support)] {
+        FEATURES
+    }
+
+    fn env_prefixes(&self) -> &'static [&'static str] {
+        &["ANTHROPIC_", "CLAUDE_", "IS_SANDBOX", "AWS_BEDROCK", "VERTEX_"]
+    }
+
+    fn nested_env(&self) -> &'static [&'static str] {
+        NESTED
+    }
+
+    fn launch(&self, launch: &Launch<'_>) -> Result<CommandLine, LaunchError> {
+        launch::command_line(self.name(), launch)
+    }
+
+    fn reader(&self) -> Box<dyn Reader> {
+        Box::new(wire::Stream::default())
+    }
+
+    fn classify(&self, end: &End<'_>) -> Outcome {
+        classify::outcome(end)
+    }
+
+    fn interrupt(&self, input: Input) -> Interrupt {
+        dialogue::interrupt(input)
+    }
+
+    fn dialogue(&self) -> Option<&'static dyn Dialogue> {
+        Some(&dialogue::StreamJson)
+    }
+}
+
+const FEATURES: &[(Feature, Support)] = &[
+    (Feature::Model, Support::Yes),
+    (Feature::Resume, Support::Yes),
+    (Feature::Fork, Support::Yes),
+    (Feature::ChosenId, Support::Yes),
+    (Feature::Stream, Support::Yes),
+    (Feature::SystemPrompt, Support::Yes),
+    (Feature::AppendSystemPrompt, Support::Yes),
+    (Feature::AllowedTools, Support::Yes),
+    (Feature::DisallowedTools, Support::Yes),
+    (Feature::PermissionMode, Support::Partly("root may bypass permissions only in a sandbox")),
+    (Feature::PermissionPrompt, Support::Yes),
+    (Feature::McpServers, Support::Yes),
+    (Feature::AdditionalDirs, Support::Yes),
+    (Feature::TurnLimit, Support::Yes),
+    (Feature::CostLimit, Support::Yes),
+    (Feature::Cost, Support::Yes),
+    (Feature::Usage, Support::Yes),
+    (Feature::Hooks, Support::Yes),
+    (Feature::Transcripts, Support::Yes),
+];
+
+/// What Claude Code tells its children about itself. A process that inherits these takes itself
+/// for a child session.
+const NESTED: &[&str] = &[
+    "AI_AGENT",
+    "CLAUDECODE",
+    "CLAUDE_CODE_CHILD_SESSION",
+    "CLAUDE_CODE_ENTRYPOINT",
+    "CLAUDE_CODE_MESSAGING_SOCKET",
+    "CLAUDE_CODE_MESSAGING_TOKEN",
+    "CLAUDE_CODE_SESSION_ATTENDED",
+    "CLAUDE_CODE_SESSION_ID",
+    "CLAUDE_EFFORT",
+    "CLAUDE_ENV_FILE",
+    "CLAUDE_PID",
+    "CLAUDE_PROJECT_DIR",
+];

@@ -1,0 +1,310 @@
+//! Claude Code's stream, `--output-format stream-json`: the shapes of its lines, and what they
+//! mean. Lenient: every field may be missing, every unknown one is ignored.
+//!
+//! Written for speed, because a line may be long and there may be many: fields are read straight
+//! into these structs, and only a tool's input becomes a JSON tree.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use jiff::Timestamp;
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::content::{Message, Usage};
+use crate::event::{
+    Event, Failure, FailureKind, Parsed, PermissionRequest, Reader, Span, TurnResult,
+};
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Wire<'a> {
+    #[serde(borrow, rename = "type")]
+    kind: Cow<'a, str>,
+    #[serde(borrow)]
+    subtype: Option<Cow<'a, str>>,
+    session_id: Option<String>,
+    parent_tool_use_id: Option<String>,
+    #[serde(borrow)]
+    timestamp: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    message: Option<Message<'a>>,
+    // system
+    model: Option<String>,
+    claude_code_version: Option<String>,
+    content: Option<String>,
+    compact_metadata: Option<Compact>,
+    tasks: Option<Vec<serde::de::IgnoredAny>>,
+    tool_name: Option<String>,
+    reason: Option<String>,
+    new_session_id: Option<String>,
+    // api_retry and failed messages
+    attempt: Option<u32>,
+    max_retries: Option<u32>,
+    retry_delay_ms: Option<f64>,
+    error_status: Option<u16>,
+    error: Option<Value>,
+    #[serde(rename = "isReplay")]
+    is_replay: bool,
+    rate_limit_info: Option<RateLimit>,
+    // result
+    is_error: bool,
+    result: Option<String>,
+    errors: Vec<String>,
+    num_turns: Option<u32>,
+    duration_ms: Option<f64>,
+    terminal_reason: Option<String>,
+    api_error_status: Option<u16>,
+    total_cost_usd: Option<f64>,
+    usage: Option<Usage>,
+    #[serde(rename = "modelUsage")]
+    model_usage: BTreeMap<String, ModelUsage>,
+    permission_denials: Vec<serde::de::IgnoredAny>,
+    // control
+    request_id: Option<String>,
+    request: Option<Control>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Compact {
+    trigger: Option<String>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct ModelUsage {
+    context_window: Option<u64>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct RateLimit {
+    status: Option<String>,
+    resets_at: Option<i64>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Control {
+    subtype: String,
+    tool_name: String,
+    input: Value,
+    tool_use_id: Option<String>,
+}
+
+/// Reads the stream.
+#[derive(Debug, Default)]
+pub(crate) struct Stream {
+    /// The message whose usage was counted: each of its content blocks is a line of its own and
+    /// repeats it.
+    counted: Option<String>,
+}
+
+impl Reader for Stream {
+    fn read(&mut self, line: &[u8]) -> Parsed {
+        if line.iter().all(u8::is_ascii_whitespace) {
+            return Parsed::default();
+        }
+        match serde_json::from_slice::<Wire<'_>>(line) {
+            Ok(wire) => self.understand(wire),
+            Err(_) => not_json(line),
+        }
+    }
+}
+
+/// Says what is wrong with a line. It is read once more as UTF-8 only to tell the two apart, and
+/// once more with less asked of it, because a known line with one field of another shape is still
+/// of its kind.
+fn not_json(line: &[u8]) -> Parsed {
+    #[derive(Deserialize)]
+    struct Kind {
+        #[serde(rename = "type")]
+        kind: String,
+    }
+    if let Ok(Kind { kind }) = serde_json::from_slice(line) {
+        return Parsed::unknown(format!("{kind} of an unknown shape"));
+    }
+    Parsed::unknown(if std::str::from_utf8(line).is_ok() { "not JSON" } else { "not UTF-8" })
+}
+
+impl Stream {
+    fn understand(&mut self, mut wire: Wire<'_>) -> Parsed {
+        let at = wire.timestamp.take().and_then(|at| at.parse::<Timestamp>().ok());
+        let subagent = wire.parent_tool_use_id.take();
+        let events = match &*wire.kind {
+            "assistant" => self.assistant(wire),
+            "user" => user(wire),
+            "system" => vec![system(wire)],
+            "result" => result(wire),
+            "control_request" => vec![control(wire)],
+            "conversation_reset" => vec![renamed(wire)],
+            "rate_limit_event" => vec![limit(wire)],
+            _ => vec![unknown(&wire)],
+        };
+        Parsed { events, subagent, at }
+    }
+
+    fn assistant(&mut self, wire: Wire<'_>) -> Vec<Event> {
+        let status = wire.api_error_status;
+        let error = wire.error.as_ref().and_then(Value::as_str);
+        let Some(message) = wire.message else { return Vec::new() };
+        if let Some(error) = error {
+            // The error's text comes as if the model had said it; it did not.
+            let text = message.plain_text();
+            return vec![Event::Error(failure(status, Some(error), text))];
+        }
+        let mut events = Vec::new();
+        if let Some(usage) = &message.usage
+            && (message.id.is_none() || message.id != self.counted)
+        {
+            self.counted.clone_from(&message.id);
+            let (tokens, span) = (usage.tokens(), Span::Request);
+            events.push(Event::Usage { tokens, span, context_window: None });
+        }
+        message.said(&mut events);
+        events
+    }
+}
+
+fn user(wire: Wire<'_>) -> Vec<Event> {
+    // A prompt that is echoed was ours; it says nothing new but that it arrived.
+    let Some(message) = wire.message else { return Vec::new() };
+    let mut events = Vec::new();
+    message.heard(&mut events);
+    if wire.is_replay {
+        events.retain(|event| !matches!(event, Event::Prompt { text } if text.is_empty()));
+    }
+    events
+}
+
+fn system(wire: Wire<'_>) -> Event {
+    match wire.subtype.as_deref() {
+        Some("init") => Event::Started {
+            agent_session_id: wire.session_id.unwrap_or_default(),
+            model: wire.model,
+            version: wire.claude_code_version,
+        },
+        Some("api_retry") => Event::Retry {
+            failure: failure(
+                wire.error_status,
+                wire.error.as_ref().and_then(Value::as_str),
+                String::new(),
+            ),
+            attempt: wire.attempt.unwrap_or_default(),
+            max: wire.max_retries,
+            delay: wire.retry_delay_ms.and_then(millis),
+        },
+        Some("compact_boundary") => {
+            Event::Compacted { trigger: wire.compact_metadata.and_then(|compact| compact.trigger) }
+        }
+        Some("background_tasks_changed") => {
+            Event::Background { running: wire.tasks.map_or(0, |tasks| tasks.len()) }
+        }
+        Some("permission_denied") => Event::PermissionDenied {
+            tool: wire.tool_name.unwrap_or_default(),
+            reason: wire.reason,
+        },
+        Some("informational") if wire.content.is_some() => {
+            Event::Notice { text: wire.content.unwrap_or_default() }
+        }
+        _ => unknown(&wire),
+    }
+}
+
+fn renamed(wire: Wire<'_>) -> Event {
+    match wire.new_session_id.or(wire.session_id) {
+        Some(agent_session_id) => Event::Renamed { agent_session_id },
+        None => Event::Unknown { kind: wire.kind.into_owned() },
+    }
+}
+
+fn limit(wire: Wire<'_>) -> Event {
+    let Some(info) = wire.rate_limit_info else { return unknown(&wire) };
+    Event::Limit {
+        exhausted: info.status.as_deref() == Some("rejected"),
+        until: info.resets_at.and_then(|at| Timestamp::from_second(at).ok()),
+    }
+}
+
+fn control(wire: Wire<'_>) -> Event {
+    match (wire.request_id, wire.request) {
+        (Some(request_id), Some(request)) if request.subtype == "can_use_tool" => {
+            Event::PermissionRequest(PermissionRequest {
+                request_id,
+                tool: request.tool_name,
+                input: request.input,
+                tool_call_id: request.tool_use_id,
+            })
+        }
+        (_, request) => {
+            let subtype = request.unwrap_or_default().subtype;
+            Event::Unknown { kind: format!("control_request/{subtype}") }
+        }
+    }
+}
+
+fn result(wire: Wire<'_>) -> Vec<Event> {
+    let mut events = Vec::new();
+    if let Some(usage) = &wire.usage {
+        let context_window = wire.model_usage.values().filter_map(|each| each.context_window).max();
+        events.push(Event::Usage { tokens: usage.tokens(), span: Span::Turn, context_window });
+    }
+    if let Some(usd) = wire.total_cost_usd {
+        events.push(Event::Cost { usd });
+    }
+    let failed = wire.is_error && wire.api_error_status.is_some();
+    let by_api = wire.is_error
+        && matches!(wire.terminal_reason.as_deref(), Some("api_error" | "prompt_too_long"));
+    let text = wire.result.clone().unwrap_or_default();
+    let failure = (failed || by_api).then(|| {
+        let mut failure = failure(wire.api_error_status, None, text);
+        if wire.terminal_reason.as_deref() == Some("prompt_too_long") {
+            failure.kind = FailureKind::PromptTooLong;
+        }
+        failure
+    });
+    events.push(Event::Result(TurnResult {
+        is_error: wire.is_error,
+        kind: wire.subtype.map(Cow::into_owned).unwrap_or_default(),
+        reason: wire.terminal_reason,
+        text: wire.result,
+        errors: wire.errors,
+        failure,
+        agent_session_id: wire.session_id,
+        turns: wire.num_turns,
+        duration: wire.duration_ms.and_then(millis),
+        denied: wire.permission_denials.len(),
+    }));
+    events
+}
+
+/// The agent's own word for an error, with the status where it has none.
+fn failure(status: Option<u16>, word: Option<&str>, message: String) -> Failure {
+    let kind = match word {
+        Some("authentication_failed" | "oauth_org_not_allowed") => FailureKind::Auth,
+        Some("rate_limit") => FailureKind::RateLimit,
+        Some("overloaded") => FailureKind::Overloaded,
+        Some("server_error") => FailureKind::Server,
+        Some("model_not_found") => FailureKind::UnknownModel,
+        Some("invalid_request") => FailureKind::Request,
+        _ => match status {
+            Some(status) => FailureKind::of_status(status),
+            None if word == Some("unknown") => FailureKind::Connection,
+            None => FailureKind::Other,
+        },
+    };
+    Failure { kind, status, message }
+}
+
+fn unknown(wire: &Wire<'_>) -> Event {
+    let kind = match &wire.subtype {
+        Some(subtype) => format!("{}/{subtype}", wire.kind),
+        None => wire.kind.to_string(),
+    };
+    Event::Unknown { kind }
+}
+
+fn millis(ms: f64) -> Option<Duration> {
+    Duration::try_from_secs_f64(ms / 1000.0).ok()
+}

@@ -1,0 +1,247 @@
+//! Hooks: what an agent tells us while it works for a person, and what we answer.
+//!
+//! Each agent has its own dialect; this is the vocabulary they are translated to. Parsing is
+//! lenient to the last field, because a hook that fails to understand must not break the agent.
+//! There is no way to say `allow` here on purpose: a hook of ours may hold an agent back, it
+//! never waves a tool use past the person's own permissions.
+
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+
+use crate::env::Env;
+
+/// An agent's hooks.
+pub trait Hooks: Sync {
+    /// The settings files that carry our hooks for a repository, in the order they are written.
+    fn files(&self, repo: &Path, env: &Env) -> Vec<PathBuf>;
+
+    /// The text of a settings file with our hooks in it. `text` is `None` when there is no file.
+    /// Installing twice is the same as once. `program` is the path of our own executable.
+    fn install(&self, file: &Path, text: Option<&str>, program: &str) -> Result<String, HookError>;
+
+    /// The text without our hooks, to the byte what it was where nobody else changed it; `None`
+    /// when nothing is left that would need a file.
+    fn uninstall(&self, file: &Path, text: &str) -> Result<Option<String>, HookError>;
+
+    /// Whether the text has our hooks, all of them and for this program.
+    fn is_installed(&self, file: &Path, text: &str, program: &str) -> bool {
+        self.install(file, Some(text), program).is_ok_and(|installed| installed == text)
+    }
+
+    /// What a payload says. `event` is the name we installed the hook under.
+    fn parse(&self, event: &str, payload: &[u8]) -> Result<HookEvent, HookError>;
+
+    /// What is printed for `answer`; `None` prints nothing.
+    fn render(&self, event: &HookEvent, answer: &HookAnswer) -> Option<String>;
+
+    /// How much context one answer can carry, in UTF-16 units. More would be cut by the agent.
+    fn context_limit(&self) -> Option<usize> {
+        None
+    }
+}
+
+/// A call of a hook.
+#[derive(Debug, Clone, PartialEq)]
+pub struct HookEvent {
+    /// The agent's own name of the event.
+    pub name: String,
+    /// The conversation.
+    pub agent_session_id: String,
+    /// Where its transcript is, or will be: the file need not exist yet.
+    pub transcript: Option<PathBuf>,
+    /// Where the agent works.
+    pub cwd: Option<PathBuf>,
+    /// Its permission mode, in its own word.
+    pub permission_mode: Option<String>,
+    /// The prompt that led here.
+    pub prompt_id: Option<String>,
+    /// The subagent that this is about; `None` is the agent itself.
+    pub subagent: Option<Subagent>,
+    /// What happened.
+    pub kind: HookKind,
+}
+
+/// A helper that an agent started.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Subagent {
+    /// Its id.
+    pub id: String,
+    /// Its type; empty for the agent's own housekeeping (a compaction).
+    pub kind: String,
+}
+
+/// What happened.
+#[derive(Debug, Clone, PartialEq)]
+pub enum HookKind {
+    /// A context begins.
+    SessionStart {
+        /// Why.
+        source: Source,
+        /// The model, where known.
+        model: Option<String>,
+    },
+    /// A person submits a prompt.
+    Prompt {
+        /// The words.
+        text: String,
+    },
+    /// A command of the person's becomes a prompt.
+    Expansion {
+        /// The command or skill.
+        command: String,
+        /// What followed it.
+        args: String,
+        /// The words as typed.
+        text: String,
+    },
+    /// A tool is about to be used.
+    PreTool {
+        /// The use.
+        tool: ToolUse,
+    },
+    /// A tool was used.
+    PostTool {
+        /// The use.
+        tool: ToolUse,
+        /// What came back, in the tool's own shape.
+        response: Value,
+    },
+    /// A tool was used and failed.
+    ToolFailed {
+        /// The use.
+        tool: ToolUse,
+        /// The error's text.
+        error: String,
+        /// Whether a person interrupted it.
+        interrupted: bool,
+    },
+    /// A person would be asked for permission.
+    PermissionRequest {
+        /// The use.
+        tool: ToolUse,
+    },
+    /// A turn is about to end.
+    Stop(Stopping),
+    /// A subagent starts.
+    SubagentStart,
+    /// A subagent is about to end.
+    SubagentStop(Stopping),
+    /// The context is about to be compacted.
+    PreCompact {
+        /// Whether by itself, not by a person.
+        auto: bool,
+        /// What the person asked the summary to keep.
+        instructions: Option<String>,
+    },
+    /// The conversation ends.
+    SessionEnd {
+        /// Why, in the agent's word (`clear`, `other`, …).
+        reason: String,
+    },
+    /// Something we install no rule for.
+    Other,
+}
+
+/// Why a context begins.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Source {
+    /// A new conversation.
+    Startup,
+    /// A resumed one.
+    Resume,
+    /// A person cleared the last one.
+    Clear,
+    /// The last one was compacted.
+    Compact,
+    /// A copy of another one.
+    Fork,
+    /// The agent's own word for something else.
+    Other(String),
+}
+
+impl Source {
+    /// Reads the word that the agents share.
+    pub fn parse(word: &str) -> Self {
+        match word {
+            "startup" => Self::Startup,
+            "resume" => Self::Resume,
+            "clear" => Self::Clear,
+            "compact" => Self::Compact,
+            "fork" => Self::Fork,
+            other => Self::Other(other.to_owned()),
+        }
+    }
+}
+
+/// A tool, used.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct ToolUse {
+    /// The tool.
+    pub name: String,
+    /// Its input.
+    pub input: Value,
+    /// The agent's id of this use; a permission request has none.
+    pub id: Option<String>,
+}
+
+impl ToolUse {
+    /// A text field of the input.
+    pub fn text(&self, field: &str) -> Option<&str> {
+        self.input.get(field).and_then(Value::as_str)
+    }
+}
+
+/// A turn that is about to end.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Stopping {
+    /// Whether the agent only went on because a hook held it back before.
+    pub active: bool,
+    /// Its last words.
+    pub last_message: Option<String>,
+    /// Tasks that go on in the background; the turn is not the last one then.
+    pub background: usize,
+}
+
+/// What we answer. The default says nothing.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct HookAnswer {
+    /// Holds the agent back, and tells it why: denies a tool use, a prompt or a compaction, or
+    /// keeps a turn from ending.
+    pub block: Option<String>,
+    /// Is added to the agent's context.
+    pub context: Option<String>,
+    /// Is shown to the person, not to the model.
+    pub message: Option<String>,
+}
+
+impl HookAnswer {
+    /// Whether there is nothing to say.
+    pub const fn is_silent(&self) -> bool {
+        self.block.is_none() && self.context.is_none() && self.message.is_none()
+    }
+}
+
+/// What is wrong with a settings file or a payload.
+#[derive(Debug, thiserror::Error)]
+pub enum HookError {
+    /// A settings file is not what the agent takes.
+    #[error("{} is not a settings file of {agent}: {problem}", file.display())]
+    Settings {
+        /// The agent.
+        agent: &'static str,
+        /// The file.
+        file: PathBuf,
+        /// What is wrong.
+        problem: String,
+    },
+    /// A payload is not what the agent sends.
+    #[error("not a hook payload of {agent}")]
+    Payload {
+        /// The agent.
+        agent: &'static str,
+        /// What is wrong.
+        #[source]
+        source: serde_json::Error,
+    },
+}

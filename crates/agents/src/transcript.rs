@@ -1,0 +1,44 @@
+//! Transcripts: what an agent itself keeps of a conversation.
+
+use std::io::{self, BufRead};
+use std::path::{Path, PathBuf};
+
+use crate::env::Env;
+use crate::event::{Parsed, Reader};
+
+/// Where an agent keeps its transcripts, and how to read them.
+pub trait Transcripts: Sync {
+    /// All of them, or those of one directory that the agent worked in.
+    fn list(&self, env: &Env, cwd: Option<&Path>) -> Vec<Transcript>;
+
+    /// The one of a conversation, wherever the agent worked.
+    fn find(&self, env: &Env, agent_session_id: &str) -> Option<Transcript> {
+        let mut all = self.list(env, None).into_iter();
+        all.find(|each| each.agent_session_id == agent_session_id && each.subagent.is_none())
+    }
+
+    /// Which conversation a file belongs to, from its path alone.
+    fn identify(&self, path: &Path) -> Option<Transcript>;
+
+    /// Reads its lines into the same events as the stream's.
+    fn reader(&self) -> Box<dyn Reader>;
+}
+
+/// A transcript file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Transcript {
+    /// Where it is.
+    pub path: PathBuf,
+    /// The conversation.
+    pub agent_session_id: String,
+    /// The subagent, when it is the transcript of one.
+    pub subagent: Option<String>,
+}
+
+/// Reads a transcript from `input`, line by line.
+pub fn read<R: BufRead>(
+    mut reader: Box<dyn Reader>,
+    input: R,
+) -> impl Iterator<Item = io::Result<Parsed>> {
+    input.split(b'\n').map(move |line| line.map(|line| reader.read(&line)))
+}
