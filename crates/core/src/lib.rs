@@ -10,6 +10,7 @@ pub mod address;
 pub mod config;
 pub mod event;
 pub mod evidence;
+pub mod guard;
 pub mod id;
 pub mod lineage;
 pub mod name;
