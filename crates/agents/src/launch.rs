@@ -101,6 +101,8 @@ pub struct CommandLine {
     pub files: Vec<ScratchFile>,
     /// The id its complaints would name ([`Conversation::asked_for`]).
     pub asked_for: Option<String>,
+    /// The id it must announce ([`Conversation::written`]).
+    pub expected_id: Option<String>,
     /// Settings that it runs without, and why.
     pub reports: Vec<Gap>,
 }
@@ -118,6 +120,7 @@ impl CommandLine {
             input: launch.input,
             files: Vec::new(),
             asked_for: launch.conversation.asked_for().map(str::to_owned),
+            expected_id: launch.conversation.written().map(str::to_owned),
             reports: Vec::new(),
         })
     }
@@ -154,10 +157,16 @@ pub struct ScratchFile(NamedTempFile);
 impl ScratchFile {
     /// Makes it in `dir`, which is made too where it is missing.
     pub fn create(dir: &Path, content: &[u8]) -> Result<Self, LaunchError> {
+        Self::named(dir, "", content)
+    }
+
+    /// As [`Self::create`], with a name that ends in `suffix`.
+    pub fn named(dir: &Path, suffix: &str, content: &[u8]) -> Result<Self, LaunchError> {
         let failed = |source| LaunchError::Scratch { dir: dir.to_owned(), source };
         std::fs::create_dir_all(dir).map_err(failed)?;
         let mut file = tempfile::Builder::new()
             .prefix("agent-")
+            .suffix(suffix)
             .permissions(Permissions::from_mode(0o600))
             .tempfile_in(dir)
             .map_err(failed)?;

@@ -21,6 +21,7 @@ pub mod outcome;
 pub mod program;
 pub mod tally;
 pub mod transcript;
+mod uuid;
 
 pub use agent::{ALL, Agent, Dialogue, Feature, Interrupt, Support, by_name};
 pub use env::Env;

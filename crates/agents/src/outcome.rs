@@ -217,12 +217,24 @@ pub struct End<'a> {
     pub stopped: Option<Stop>,
     /// The agent session id it was to resume, or was given.
     pub asked_for: Option<&'a str>,
+    /// The id it must have announced, where that was settled before it started.
+    pub expected_id: Option<&'a str>,
 }
 
 impl End<'_> {
     /// The last line of stderr that says anything, for messages.
     pub fn last_words(&self) -> &str {
         self.stderr.lines().rev().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default()
+    }
+
+    /// The agent went to work in another conversation than the one that was asked for, which is
+    /// how some of them take an id they do not know.
+    pub fn astray(&self) -> Option<Outcome> {
+        let expected = self.expected_id?;
+        let announced = self.tally.agent_session_id.as_deref()?;
+        let message = format!("it started {announced} instead");
+        let stale = || Outcome::StaleSession { id: expected.to_owned(), message };
+        (announced != expected).then(stale)
     }
 
     /// What is left when an agent reported no result at all: stopped by us, or crashed.

@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 
 use heirloom_core::config::{Config, McpServer};
-use heirloom_core::id::SessionId;
 use serde_json::{Map, Value, json};
 
 use super::dialogue::StreamJson;
 use crate::agent::Dialogue;
 use crate::launch::{CommandLine, Conversation, Gaps, Input, Launch, LaunchError};
+use crate::uuid::checked;
 
 const MODES: &[&str] =
     &["acceptEdits", "auto", "bypassPermissions", "default", "dontAsk", "manual", "plan"];
@@ -83,15 +83,6 @@ fn conversation(
         }
     }
     Ok(())
-}
-
-fn checked<'a>(agent: &'static str, id: &'a str) -> Result<&'a str, LaunchError> {
-    // The hyphenated form only: the agent compares ids as texts.
-    if id.len() == 36 && id.parse::<SessionId>().is_ok() {
-        return Ok(id);
-    }
-    let expected = "a UUID";
-    Err(LaunchError::Invalid { agent, setting: "agent session id", value: id.to_owned(), expected })
 }
 
 fn prompts(line: &mut CommandLine, launch: &Launch<'_>) -> Result<(), LaunchError> {
