@@ -1,0 +1,116 @@
+//! Holding a block under its limit: the least valuable goes first.
+
+use crate::tokens::CHARACTERS_PER_TOKEN;
+
+use super::block::{Inherited, InheritedNote};
+use super::progress::Progress;
+use super::select::Category;
+
+/// What is given up, in this order, once the progress summary is gone.
+const LEAST_VALUABLE_FIRST: [Category; 4] =
+    [Category::Patterns, Category::Learnings, Category::Decisions, Category::Warnings];
+
+/// What an item costs besides its own characters: comma, line end and indentation, twice, because
+/// it is delivered as a string and in its rich form.
+const PER_ITEM: usize = 16;
+/// What closing the five lists and wider numbers can cost.
+const SLACK: usize = 60;
+
+/// An item as it will be delivered.
+#[derive(Debug)]
+pub(super) struct Delivery {
+    pub(super) string: String,
+    pub(super) note: InheritedNote,
+    pub(super) redacted: usize,
+}
+
+/// Everything that could be delivered.
+#[derive(Debug)]
+pub(super) struct Draft {
+    /// The block with neither items nor summary.
+    pub(super) block: Inherited,
+    /// The summary, and how many secrets were taken out of it.
+    pub(super) progress: (Progress, usize),
+    /// The items of each category of [`Category::NOTES`], oldest first.
+    pub(super) items: [Vec<Delivery>; 4],
+}
+
+impl Draft {
+    /// Makes the block, which costs at most `max_tokens` unless its envelope alone costs more.
+    pub(super) fn fit(mut self, max_tokens: usize) -> Inherited {
+        let limit = max_tokens.saturating_mul(CHARACTERS_PER_TOKEN);
+        let mut size = self.size();
+        if size > limit {
+            self.lighten();
+            size = self.size();
+        }
+        if size > limit {
+            size -= self.shorten_progress(size - limit);
+        }
+        for category in LEAST_VALUABLE_FIRST {
+            let list = &mut self.items[category as usize];
+            let mut dropped = 0;
+            while size > limit && dropped < list.len() {
+                size -= list[dropped].cost();
+                dropped += 1;
+            }
+            list.drain(..dropped);
+            *self.block.truncated.count(category) += dropped;
+        }
+        self.deliver()
+    }
+
+    fn size(&self) -> usize {
+        let items: usize = self.items.iter().flatten().map(Delivery::cost).sum();
+        self.block.characters() + SLACK + quoted(&self.progress.0.render()) + items
+    }
+
+    /// Takes from the rich forms what is only of use to programs.
+    fn lighten(&mut self) {
+        let notes = self.items.iter_mut().flatten().map(|delivery| &mut delivery.note);
+        for note in notes.filter(|note| !note.rests_on_something()) {
+            note.id = None;
+            note.at = None;
+        }
+    }
+
+    fn shorten_progress(&mut self, excess: usize) -> usize {
+        let before = self.progress.0.render();
+        self.progress.0.shorten(excess);
+        let after = self.progress.0.render();
+        if after.is_empty() {
+            self.progress.1 = 0;
+        }
+        self.block.truncated.progress += before.chars().count() - after.chars().count();
+        quoted(&before) - quoted(&after)
+    }
+
+    fn deliver(self) -> Inherited {
+        let Self { mut block, progress, items } = self;
+        block.progress_summary = progress.0.render();
+        block.redacted += progress.1;
+        for (category, list) in Category::NOTES.into_iter().zip(items) {
+            for delivery in list {
+                block.redacted += delivery.redacted;
+                block.notes.push(delivery.note);
+                if let Some(strings) = block.strings_mut(category) {
+                    strings.push(delivery.string);
+                }
+            }
+        }
+        block.measure();
+        block
+    }
+}
+
+impl Delivery {
+    fn cost(&self) -> usize {
+        let rich = crate::layout::to_lines(&self.note, 0).expect("notes always serialise");
+        quoted(&self.string) + rich.chars().count() + PER_ITEM
+    }
+}
+
+/// Characters of `text` as a JSON string.
+fn quoted(text: &str) -> usize {
+    serde_json::to_string(text).expect("text always serialises").chars().count()
+}

@@ -1,0 +1,15 @@
+//! Run: loops and pipelines of agents, as rules.
+//!
+//! What a stage is, when it stops, what an iteration's report means, where a stopped session goes
+//! on. It launches nothing and writes nothing: the engine does, and asks here what to do.
+
+mod finding;
+mod reported;
+pub mod status_file;
+#[cfg(test)]
+mod status_file_tests;
+mod validation;
+
+pub use finding::Finding;
+pub use reported::Reported;
+pub use validation::{ComprehensionCheck, NO_COMPREHENSION, Validation, validate};
