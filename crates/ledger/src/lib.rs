@@ -1,1 +1,37 @@
-//! The append-only ledger and its projections on SQLite.
+//! The ledger: the append-only record of everything, and the projections derived from it.
+//!
+//! This is the only crate that speaks SQL. Its one invariant: whatever a projection says can be
+//! derived from the records alone, and is written in the same transaction as the record it comes
+//! from. `docs/ledger.md` describes the file exactly.
+//!
+//! Nothing here is async, and nothing on the way of [`Ledger::open`] and [`Ledger::write`] costs more
+//! when there is more history: every hook is a process that does just that.
+
+mod chain;
+mod create;
+mod damage;
+mod error;
+mod exchange;
+mod ledger;
+mod migrate;
+mod notes;
+mod projection;
+mod rebuild;
+mod records;
+mod schema;
+mod sessions;
+mod stats;
+mod verify;
+mod write;
+
+pub use damage::SetAside;
+pub use error::Error;
+pub use exchange::{ImportError, Imported};
+pub use ledger::{FILE_NAME, Ledger, Options};
+pub use notes::NoteFilter;
+pub use projection::live::Live;
+pub use schema::VERSION;
+pub use sessions::{Found, SessionFilter, SessionPage};
+pub use stats::Stats;
+pub use verify::{Problem, Report};
+pub use write::{Scope, Writer};

@@ -4,7 +4,6 @@
 //! kind with a new name, because records are never rewritten and old ones must stay readable. A
 //! reader that does not know a kind leaves the record alone.
 
-mod host;
 mod iteration;
 mod live;
 mod note;
@@ -14,7 +13,6 @@ mod session;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-pub use host::HostCreated;
 pub use iteration::{IterationEnded, IterationStarted};
 pub use live::{LiveGone, LiveSeen};
 pub use note::NoteAdded;
@@ -43,7 +41,6 @@ macro_rules! kinds {
 }
 
 kinds! {
-    HostCreated => "host.created",
     IterationEnded => "iteration.ended",
     IterationStarted => "iteration.started",
     LiveGone => "live.gone",

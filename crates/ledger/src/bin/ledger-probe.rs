@@ -1,0 +1,105 @@
+//! Drives a ledger from outside its tests and benchmarks: they kill it, race it and count its
+//! instructions. Not installed, not for people.
+
+use std::error::Error;
+use std::io::Write;
+use std::path::Path;
+
+use heirloom_core::config::Config;
+use heirloom_core::event::{NoteAdded, SessionCreated};
+use heirloom_core::id::{NoteId, SessionId};
+use heirloom_core::note::Kind;
+use heirloom_ledger::{Ledger, Options, Scope};
+use jiff::Timestamp;
+use uuid::Uuid;
+
+const REPO: &str = "/src/probe";
+const SESSION: SessionId = SessionId::new(Uuid::from_u128(0x5e55_1043));
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    match arguments[..] {
+        // Appends COUNT notes, each in a transaction of its own, and prints its number once it is
+        // committed.
+        ["append", home, count] => append(Path::new(home), count.parse()?),
+        // The smallest thing a hook does: open, one indexed read, one append.
+        ["once", home] => once(Path::new(home)),
+        // The same without heirloom: open the same file, insert one row.
+        ["plain", file] => plain(file),
+        // Fills a ledger with COUNT notes in few transactions.
+        ["fill", home, count] => fill(Path::new(home), count.parse()?),
+        ["nothing"] => Ok(()),
+        _ => Err("append HOME COUNT | once HOME | plain FILE | fill HOME COUNT | nothing".into()),
+    }
+}
+
+fn append(home: &Path, count: u64) -> Result<(), Box<dyn Error>> {
+    let mut ledger = Ledger::open(home, Options::COMMAND)?;
+    let mut out = std::io::stdout().lock();
+    for n in 0..count {
+        let record = ledger.append(now(), scope(), &note(n))?;
+        writeln!(out, "{}", record.seq)?;
+        out.flush()?;
+    }
+    Ok(())
+}
+
+fn once(home: &Path) -> Result<(), Box<dyn Error>> {
+    let mut ledger = Ledger::open(home, Options::HOOK)?;
+    let session = ledger.session(SESSION)?;
+    let created = session.map(|session| session.created_at);
+    ledger.append(created.unwrap_or_else(now), scope(), &note(0))?;
+    Ok(())
+}
+
+fn plain(file: &str) -> Result<(), Box<dyn Error>> {
+    let connection = rusqlite::Connection::open(file)?;
+    connection.execute("INSERT INTO plain (text) VALUES (?1)", ["a note of the probe"])?;
+    Ok(())
+}
+
+fn fill(home: &Path, count: u64) -> Result<(), Box<dyn Error>> {
+    const BATCH: u64 = 10_000;
+    let mut ledger = Ledger::open(home, Options::HOOK)?;
+    if ledger.session(SESSION)?.is_none() {
+        let name = "probe".parse()?;
+        let created = SessionCreated {
+            name,
+            parent: None,
+            link: None,
+            agent: None,
+            agent_session_id: None,
+            branch: None,
+            config: Config::default(),
+        };
+        ledger.append(now(), scope(), &created)?;
+    }
+    for start in (0..count).step_by(usize::try_from(BATCH)?) {
+        ledger.write(now(), |writer| {
+            (start..count.min(start + BATCH))
+                .try_for_each(|n| writer.append(scope(), &note(n)).map(drop))
+        })?;
+    }
+    Ok(())
+}
+
+fn scope() -> Scope<'static> {
+    Scope::session(SESSION, REPO)
+}
+
+fn note(n: u64) -> NoteAdded {
+    NoteAdded {
+        id: NoteId::new(Uuid::new_v4()),
+        kind: Kind::Learning,
+        text: format!("note {n} of process {}", std::process::id()),
+        rationale: None,
+        evidence: Vec::new(),
+        supersedes: None,
+    }
+}
+
+#[expect(clippy::disallowed_methods, reason = "the probe is a program of its own, with no clock")]
+fn now() -> Timestamp {
+    Timestamp::now()
+}

@@ -1,0 +1,130 @@
+//! Making a new ledger, all at once.
+//!
+//! The file is made in memory, written beside its place, and moved into it only if nothing is there.
+//! So a ledger that is there is always a whole one, two processes that both make it do not disturb
+//! each other, and an empty file can only be damage.
+
+use std::fs;
+use std::io::{ErrorKind, Write};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+use std::process;
+use std::time::Duration;
+
+use rusqlite::Connection;
+use rustix::fs::{CWD, RenameFlags, renameat_with};
+use uuid::Uuid;
+
+use heirloom_core::id::HostId;
+use heirloom_core::record::Hash;
+
+use crate::error::{Error, explain};
+use crate::{projection, schema};
+
+/// What the names of unfinished files begin with; the id of the process that writes them follows.
+const UNFINISHED: &str = ".ledger-unfinished-";
+
+/// Makes a ledger at `path`, unless another process is faster.
+pub(crate) fn create(path: &Path) -> Result<(), Error> {
+    let home = path.parent().unwrap_or(Path::new("."));
+    fs::DirBuilder::new()
+        .recursive(true)
+        .mode(0o700)
+        .create(home)
+        .map_err(|source| cannot("make the directory", home, source))?;
+    let image = image().map_err(|source| explain(source, "make", path, Duration::ZERO))?;
+    let unfinished = unfinished(home);
+    let placed = write_synced(&unfinished, &image)
+        .and_then(|()| move_if_absent(&unfinished, path))
+        .and_then(|()| fs::File::open(home)?.sync_all());
+    match placed {
+        Ok(()) => Ok(()),
+        Err(source) => {
+            let _ = fs::remove_file(&unfinished);
+            if source.kind() == ErrorKind::AlreadyExists {
+                Ok(())
+            } else {
+                Err(cannot("make", path, source))
+            }
+        }
+    }
+}
+
+/// A place for a file that is being written in `home`.
+pub(crate) fn unfinished(home: &Path) -> PathBuf {
+    home.join(format!("{UNFINISHED}{}", process::id()))
+}
+
+/// Writes a file that only its owner can read, and waits until the disk has it.
+fn write_synced(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
+    let mut file =
+        fs::OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(path)?;
+    file.write_all(bytes)?;
+    file.sync_all()
+}
+
+fn move_if_absent(from: &Path, to: &Path) -> std::io::Result<()> {
+    match renameat_with(CWD, from, CWD, to, RenameFlags::NOREPLACE) {
+        // A file system that cannot do it in one step gets the two-step form.
+        Err(rustix::io::Errno::INVAL | rustix::io::Errno::NOSYS) => {
+            fs::hard_link(from, to)?;
+            fs::remove_file(from)
+        }
+        moved => Ok(moved?),
+    }
+}
+
+/// Removes what a process that was killed while writing left in `home`.
+pub(crate) fn remove_leftovers(home: &Path) {
+    let Ok(entries) = fs::read_dir(home) else { return };
+    for entry in entries.flatten() {
+        let name = entry.file_name();
+        let Some(pid) = name.to_str().and_then(|name| name.strip_prefix(UNFINISHED)) else {
+            continue;
+        };
+        let pid = pid.parse().ok().and_then(rustix::process::Pid::from_raw);
+        let alive = pid.is_some_and(|pid| {
+            rustix::process::test_kill_process(pid) != Err(rustix::io::Errno::SRCH)
+        });
+        if !alive {
+            let _ = fs::remove_file(entry.path());
+        }
+    }
+}
+
+/// A new ledger, as the bytes of its file.
+fn image() -> rusqlite::Result<Vec<u8>> {
+    let mut db = Connection::open_in_memory()?;
+    db.pragma_update(None, "page_size", 4096)?;
+    db.execute_batch(schema::RECORDS)?;
+    for projection in projection::ALL {
+        db.execute_batch(projection.schema())?;
+    }
+    let random = Uuid::new_v4();
+    let bytes = random.as_bytes();
+    // The last eight bytes hold two fixed bits; mixing in the first eight makes all of them random.
+    let host = HostId::from_random(std::array::from_fn(|i| bytes[i] ^ bytes[i + 8]));
+    db.execute(
+        "INSERT INTO head (host, seq, hash, own) VALUES (?1, 0, ?2, 1)",
+        (host.as_str(), Hash::GENESIS.as_bytes()),
+    )?;
+    db.pragma_update(None, "application_id", schema::APPLICATION_ID)?;
+    db.pragma_update(None, "user_version", schema::VERSION)?;
+    let mut image = db.serialize("main")?.to_vec();
+    // The read and write version of the file format: 2 is write-ahead logging, which a database in
+    // memory cannot be switched to.
+    image[18] = 2;
+    image[19] = 2;
+    Ok(image)
+}
+
+fn cannot(doing: &'static str, path: &Path, source: std::io::Error) -> Error {
+    let path = path.to_owned();
+    match source.kind() {
+        ErrorKind::StorageFull | ErrorKind::QuotaExceeded => Error::Full { path },
+        ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => {
+            Error::ReadOnly { path, source: Box::new(source) }
+        }
+        _ => Error::File { doing, path, source },
+    }
+}

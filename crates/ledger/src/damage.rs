@@ -1,0 +1,77 @@
+//! A file that is no ledger, or no longer one, is moved aside: whole, and under a name that says so.
+
+use std::ffi::OsString;
+use std::fs::{self, File};
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+use crate::error::Error;
+
+/// Where a damaged file went.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SetAside {
+    /// The new place of the database; its log moved with it.
+    pub path: PathBuf,
+}
+
+/// Finds the damage that opening the file would make worse.
+///
+/// The database takes an empty file for a new one and throws away the log beside it, in which
+/// everything may still be.
+pub(crate) fn check_before_opening(path: &Path) -> Result<(), Error> {
+    let Ok(metadata) = path.metadata() else { return Ok(()) };
+    let reason = if !metadata.is_file() {
+        "it is not a file"
+    } else if metadata.len() == 0 {
+        "it is empty"
+    } else {
+        return Ok(());
+    };
+    Err(Error::Damaged { path: path.to_owned(), reason: reason.to_owned(), set_aside: None })
+}
+
+/// Moves the ledger at `path` and its log aside and says so.
+///
+/// Many processes may find the damage at once. Each holds a lock on the damaged file, by its
+/// identity and not by its name, while it looks whether the name still means that file: so a new
+/// ledger that took its place is never moved.
+pub(crate) fn set_aside(path: &Path, reason: String) -> Error {
+    let set_aside = match try_set_aside(path) {
+        Ok(place) => Some(SetAside { path: place }),
+        Err(_) => None,
+    };
+    Error::Damaged { path: path.to_owned(), reason, set_aside }
+}
+
+fn try_set_aside(path: &Path) -> std::io::Result<PathBuf> {
+    let damaged = File::open(path)?;
+    damaged.lock()?;
+    let (ours, there) = (damaged.metadata()?, path.metadata()?);
+    if (ours.dev(), ours.ino()) != (there.dev(), there.ino()) {
+        return Err(std::io::ErrorKind::NotFound.into());
+    }
+    let place = free_place(path);
+    // The log first: if only one of the moves happens, the file that stays is the one that is
+    // found damaged again.
+    for suffix in ["-wal", "-shm"] {
+        let _ = fs::rename(with_suffix(path, suffix), with_suffix(&place, suffix));
+    }
+    fs::rename(path, &place)?;
+    Ok(place)
+}
+
+/// `ledger.db.damaged`, or the first `ledger.db.damaged-N` that is free.
+fn free_place(path: &Path) -> PathBuf {
+    let base = with_suffix(path, ".damaged");
+    let numbered = (2..).map(|n| with_suffix(&base, &format!("-{n}")));
+    std::iter::once(base.clone())
+        .chain(numbered)
+        .find(|place| place.symlink_metadata().is_err())
+        .unwrap_or(base)
+}
+
+fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
+    let mut name = OsString::from(path);
+    name.push(suffix);
+    PathBuf::from(name)
+}

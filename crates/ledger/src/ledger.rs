@@ -1,0 +1,126 @@
+//! Opening the ledger.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use rusqlite::config::DbConfig;
+use rusqlite::{Connection, OpenFlags};
+
+use crate::error::{Error, explain};
+use crate::{create, damage, migrate, schema};
+
+/// The name of the ledger's file in heirloom's home.
+pub const FILE_NAME: &str = "ledger.db";
+
+/// How a ledger is opened.
+#[derive(Debug, Clone, Copy)]
+pub struct Options {
+    /// How long a writer waits for another one.
+    pub wait: Duration,
+    /// Whether a commit waits until the disk has it.
+    ///
+    /// Without, a commit survives the death of any process but not a power cut; nothing is ever
+    /// corrupted either way. Hooks go without: they are started on every tool call.
+    pub sync: bool,
+    /// Whether files that a killed process left behind are looked for and removed.
+    pub tidy: bool,
+}
+
+impl Options {
+    /// For commands of people: patient and synced.
+    pub const COMMAND: Self = Self { wait: Duration::from_secs(10), sync: true, tidy: true };
+
+    /// For hooks: quick, and never in the agent's way for long.
+    pub const HOOK: Self = Self { wait: Duration::from_secs(2), sync: false, tidy: false };
+}
+
+/// An open ledger.
+#[derive(Debug)]
+pub struct Ledger {
+    pub(crate) connection: Connection,
+    pub(crate) path: PathBuf,
+    pub(crate) options: Options,
+}
+
+impl Ledger {
+    /// Opens the ledger in `home`, making it if there is none.
+    ///
+    /// A file that is no ledger, or no longer one, is moved aside and reported. A file of an older
+    /// version is migrated, after a copy was made.
+    pub fn open(home: &Path, options: Options) -> Result<Self, Error> {
+        let path = home.join(FILE_NAME);
+        if options.tidy {
+            create::remove_leftovers(home);
+        }
+        if !path.try_exists().unwrap_or(false) {
+            create::create(&path)?;
+        }
+        match Self::connect(&path, options) {
+            Err(Error::Damaged { reason, .. }) => Err(damage::set_aside(&path, reason)),
+            opened => opened,
+        }
+    }
+
+    /// Opens a ledger that must exist already; reports damage without touching the file.
+    pub(crate) fn connect(path: &Path, options: Options) -> Result<Self, Error> {
+        let failed = |source| explain(source, "open", path, options.wait);
+        damage::check_before_opening(path)?;
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let connection = Connection::open_with_flags(path, flags).map_err(failed)?;
+        connection.busy_timeout(options.wait).map_err(failed)?;
+        let mut ledger = Self { connection, path: path.to_owned(), options };
+        ledger.configure()?;
+        ledger.check_version()?;
+        Ok(ledger)
+    }
+
+    fn configure(&self) -> Result<(), Error> {
+        let synchronous = if self.options.sync { "FULL" } else { "NORMAL" };
+        self.run("open", |db| {
+            // Closing the last connection would otherwise checkpoint, which costs more than the
+            // whole rest of a hook. A small limit on the log keeps the next opening cheap instead.
+            db.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, !self.options.sync)?;
+            db.pragma_update(None, "wal_autocheckpoint", 128)?;
+            db.pragma_update(None, "synchronous", synchronous)
+        })
+    }
+
+    fn check_version(&mut self) -> Result<(), Error> {
+        let version = self.pragma("user_version")?;
+        if version == schema::VERSION {
+            return Ok(());
+        }
+        if self.pragma("application_id")? != schema::APPLICATION_ID {
+            let reason = "it is a database, but not a ledger of heirloom".to_owned();
+            return Err(Error::Damaged { path: self.path.clone(), reason, set_aside: None });
+        }
+        if version > schema::VERSION {
+            let (path, known) = (self.path.clone(), schema::VERSION);
+            return Err(Error::Newer { path, found: version, known });
+        }
+        migrate::migrate(self, migrate::STEPS, schema::VERSION)
+    }
+
+    /// Reads a number from the head of the file. Does not load the schema.
+    pub(crate) fn pragma(&self, name: &str) -> Result<i64, Error> {
+        self.run("open", |db| db.pragma_query_value(None, name, |row| row.get(0)))
+    }
+
+    /// Where the ledger is.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Runs `work` on the database and explains what goes wrong.
+    pub(crate) fn run<T>(
+        &self,
+        doing: &'static str,
+        work: impl FnOnce(&Connection) -> rusqlite::Result<T>,
+    ) -> Result<T, Error> {
+        work(&self.connection).map_err(|source| self.explain(doing, source))
+    }
+
+    pub(crate) fn explain(&self, doing: &'static str, source: rusqlite::Error) -> Error {
+        explain(source, doing, &self.path, self.options.wait)
+    }
+}

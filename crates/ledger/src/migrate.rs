@@ -1,0 +1,130 @@
+//! Bringing a file of an older version up to date: forward only, in one transaction, after a copy.
+//!
+//! Only what happens to the records themselves needs a step here. Projections are never migrated:
+//! they are derived again.
+
+use std::path::{Path, PathBuf};
+
+use rusqlite::{Connection, TransactionBehavior};
+
+use crate::create;
+use crate::error::Error;
+use crate::ledger::Ledger;
+use crate::rebuild;
+
+/// What happens to the records on the way to one version.
+pub(crate) struct Step {
+    /// The version that is reached.
+    pub to: i64,
+    /// The statements that lead there.
+    pub sql: &'static str,
+}
+
+/// Every step there ever was, oldest first. Never edit one that was released.
+pub(crate) const STEPS: &[Step] = &[];
+
+/// Takes `ledger` to version `target`.
+pub(crate) fn migrate(ledger: &mut Ledger, steps: &[Step], target: i64) -> Result<(), Error> {
+    let explain = |source| ledger.explain("migrate", source);
+    let transaction =
+        rusqlite::Transaction::new_unchecked(&ledger.connection, TransactionBehavior::Immediate)
+            .map_err(explain)?;
+    // Another process may have done it while this one waited for the lock.
+    let version = transaction
+        .pragma_query_value(None, "user_version", |row| row.get::<_, i64>(0))
+        .map_err(explain)?;
+    if version < target {
+        back_up(ledger, version)?;
+        apply(&transaction, steps, version, target).map_err(explain)?;
+    }
+    transaction.commit().map_err(explain)
+}
+
+fn apply(db: &Connection, steps: &[Step], from: i64, to: i64) -> rusqlite::Result<()> {
+    for step in steps.iter().filter(|step| step.to > from && step.to <= to) {
+        db.execute_batch(step.sql)?;
+    }
+    rebuild::rebuild(db)?;
+    db.pragma_update(None, "user_version", to)
+}
+
+/// Copies the ledger as it is to `ledger.db.vN.backup`.
+///
+/// The caller holds the write lock, so the copy is exactly what is about to be migrated. It is
+/// written under another name first: a backup that is there is a whole one.
+fn back_up(ledger: &Ledger, version: i64) -> Result<(), Error> {
+    let backup = backup_path(&ledger.path, version);
+    let unfinished = create::unfinished(ledger.path.parent().unwrap_or(Path::new(".")));
+    ledger.run("back up", |_| {
+        let reader = Connection::open(&ledger.path)?;
+        reader.backup("main", &unfinished, None::<fn(rusqlite::backup::Progress)>)
+    })?;
+    std::fs::rename(&unfinished, &backup).map_err(|source| Error::File {
+        doing: "write the backup",
+        path: backup,
+        source,
+    })
+}
+
+pub(crate) fn backup_path(ledger: &Path, version: i64) -> PathBuf {
+    ledger.with_extension(format!("db.v{version}.backup"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ledger::Options;
+    use crate::write::Scope;
+    use heirloom_core::event::SessionSpent;
+    use jiff::Timestamp;
+    use tempfile::TempDir;
+
+    const ADD_ORIGIN: &[Step] = &[Step { to: 2, sql: "ALTER TABLE record ADD COLUMN origin TEXT" }];
+
+    fn ledger_with_a_record(home: &TempDir) -> Ledger {
+        let mut ledger = Ledger::open(home.path(), Options::COMMAND).unwrap();
+        let spent = SessionSpent { cost_usd: 1.0, input_tokens: 1, output_tokens: 1 };
+        ledger.append(Timestamp::UNIX_EPOCH, Scope::default(), &spent).unwrap();
+        ledger
+    }
+
+    fn column_exists(db: &Connection) -> bool {
+        db.prepare("SELECT origin FROM record").is_ok()
+    }
+
+    #[test]
+    fn an_older_file_is_taken_forward_after_a_copy_was_made() {
+        let home = TempDir::new().unwrap();
+        let mut ledger = ledger_with_a_record(&home);
+        migrate(&mut ledger, ADD_ORIGIN, 2).unwrap();
+        assert_eq!(ledger.pragma("user_version").unwrap(), 2);
+        assert!(column_exists(&ledger.connection));
+        let backup = Connection::open(backup_path(&ledger.path, 1)).unwrap();
+        let records = "SELECT count(*) FROM record";
+        assert_eq!(backup.query_row(records, (), |row| row.get::<_, i64>(0)).unwrap(), 1);
+        assert!(!column_exists(&backup));
+        assert!(ledger.verify().unwrap().ok);
+    }
+
+    #[test]
+    fn a_step_that_fails_leaves_the_file_as_it_was() {
+        let home = TempDir::new().unwrap();
+        let mut ledger = ledger_with_a_record(&home);
+        let broken =
+            &[Step { to: 2, sql: "ALTER TABLE record ADD COLUMN origin TEXT; SELECT nonsense" }];
+        assert!(migrate(&mut ledger, broken, 2).is_err());
+        assert_eq!(ledger.pragma("user_version").unwrap(), 1);
+        assert!(!column_exists(&ledger.connection));
+        assert!(ledger.verify().unwrap().ok);
+    }
+
+    #[test]
+    fn a_step_is_taken_once_and_never_backwards() {
+        let home = TempDir::new().unwrap();
+        let mut ledger = ledger_with_a_record(&home);
+        migrate(&mut ledger, ADD_ORIGIN, 2).unwrap();
+        migrate(&mut ledger, ADD_ORIGIN, 2).unwrap();
+        migrate(&mut ledger, &[], 1).unwrap();
+        assert_eq!(ledger.pragma("user_version").unwrap(), 2);
+    }
+}

@@ -1,0 +1,82 @@
+//! Finding notes.
+
+use rusqlite::types::Type;
+use rusqlite::{Row, params_from_iter};
+
+use heirloom_core::id::{NoteId, SessionId};
+use heirloom_core::note::{Kind, Note};
+
+use crate::error::Error;
+use crate::ledger::Ledger;
+use crate::records::{parse, timestamp, unreadable};
+
+const COLUMNS: &str = "id, kind, text, rationale, session, at, evidence, superseded_by";
+
+/// Which notes are listed.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct NoteFilter<'a> {
+    /// Only those of this repository.
+    pub repo: Option<&'a str>,
+    /// Only those of this session.
+    pub session: Option<SessionId>,
+    /// Only those of this kind.
+    pub kind: Option<Kind>,
+    /// Whether notes that a later one replaced are listed too.
+    pub superseded: bool,
+    /// The most to return; the newest ones.
+    pub limit: Option<usize>,
+}
+
+impl Ledger {
+    /// Notes, oldest first.
+    pub fn notes(&self, filter: &NoteFilter<'_>) -> Result<Vec<Note>, Error> {
+        let (mut wheres, mut values) = (vec!["1".to_owned()], Vec::new());
+        let mut equal = |column: &str, value: Option<String>| {
+            if let Some(value) = value {
+                values.push(value);
+                wheres.push(format!("{column} = ?{}", values.len()));
+            }
+        };
+        equal("repo", filter.repo.map(str::to_owned));
+        equal("session", filter.session.map(|session| session.to_string()));
+        equal("kind", filter.kind.map(|kind| kind.to_string()));
+        if !filter.superseded {
+            wheres.push("superseded_by IS NULL".to_owned());
+        }
+        let limit = filter.limit.map(|limit| format!("LIMIT {limit}")).unwrap_or_default();
+        let sql = format!(
+            "SELECT {COLUMNS} FROM note WHERE {} ORDER BY at DESC, rowid DESC {limit}",
+            wheres.join(" AND ")
+        );
+        let mut notes: Vec<Note> = self.run("read", |db| {
+            db.prepare_cached(&sql)?.query_map(params_from_iter(values), read)?.collect()
+        })?;
+        notes.reverse();
+        Ok(notes)
+    }
+
+    /// The notes whose id is `text` or begins with it.
+    pub fn note(&self, text: &str) -> Result<Vec<Note>, Error> {
+        let sql = format!(
+            "SELECT {COLUMNS} FROM note WHERE id >= ?1 AND id < ?1 || char(1114111) LIMIT 20"
+        );
+        let text = text.to_ascii_lowercase();
+        self.run("read", |db| db.prepare_cached(&sql)?.query_map((text,), read)?.collect())
+    }
+}
+
+fn read(row: &Row<'_>) -> rusqlite::Result<Note> {
+    let evidence: String = row.get(6)?;
+    let superseded_by: Option<String> = row.get(7)?;
+    Ok(Note {
+        id: parse(row, 0, |text| text.parse().ok())?,
+        kind: parse(row, 1, |text| text.parse().ok())?,
+        text: row.get(2)?,
+        rationale: row.get(3)?,
+        session: parse(row, 4, |text| text.parse().ok())?,
+        at: timestamp(row.get(5)?),
+        evidence: serde_json::from_str(&evidence)
+            .map_err(|error| unreadable(6, Type::Text, error.to_string()))?,
+        superseded_by: superseded_by.and_then(|id| id.parse::<NoteId>().ok()),
+    })
+}

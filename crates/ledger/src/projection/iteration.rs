@@ -1,0 +1,93 @@
+//! Iterations: each launch of the agent inside a looping session.
+
+use rusqlite::Connection;
+
+use heirloom_core::event::{Body, IterationEnded, IterationStarted};
+use heirloom_core::record::Record;
+
+use super::{Projection, body};
+use crate::records::to_sql;
+
+pub(super) struct Iterations;
+
+impl Projection for Iterations {
+    fn table(&self) -> &'static str {
+        "iteration"
+    }
+
+    fn key(&self) -> &'static str {
+        "session, stage, iteration"
+    }
+
+    fn schema(&self) -> &'static str {
+        "CREATE TABLE iteration (
+           session TEXT NOT NULL,
+           stage TEXT NOT NULL,
+           iteration INTEGER NOT NULL,
+           agent_session_id TEXT,
+           pid INTEGER,
+           pid_started INTEGER,
+           started_at INTEGER NOT NULL,
+           ended_at INTEGER,
+           outcome TEXT,
+           decision TEXT,
+           summary TEXT,
+           cost_usd REAL NOT NULL,
+           PRIMARY KEY (session, stage, iteration)
+         ) STRICT, WITHOUT ROWID;"
+    }
+
+    fn apply(&self, db: &Connection, record: &Record) -> rusqlite::Result<()> {
+        let Some(session) = record.session else { return Ok(()) };
+        let session = session.to_string();
+        match record.kind.as_str() {
+            IterationStarted::KIND => started(db, &session, record),
+            IterationEnded::KIND => ended(db, &session, record),
+            _ => Ok(()),
+        }
+    }
+}
+
+fn started(db: &Connection, session: &str, record: &Record) -> rusqlite::Result<()> {
+    let Some(iteration) = body::<IterationStarted>(record) else { return Ok(()) };
+    // A second start of the same iteration is a resumed session trying again.
+    db.prepare_cached(
+        "INSERT INTO iteration (session, stage, iteration, agent_session_id, pid, pid_started,
+           started_at, cost_usd)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, 0)
+         ON CONFLICT DO UPDATE SET agent_session_id = ?4, pid = ?5, pid_started = ?6,
+           started_at = ?7, ended_at = NULL, outcome = NULL",
+    )?
+    .execute((
+        session,
+        iteration.stage,
+        iteration.iteration,
+        iteration.agent_session_id,
+        iteration.pid,
+        iteration.pid_started.map(to_sql),
+        record.at.as_millisecond(),
+    ))?;
+    Ok(())
+}
+
+fn ended(db: &Connection, session: &str, record: &Record) -> rusqlite::Result<()> {
+    let Some(iteration) = body::<IterationEnded>(record) else { return Ok(()) };
+    db.prepare_cached(
+        "INSERT INTO iteration (session, stage, iteration, started_at, ended_at, outcome, decision,
+           summary, cost_usd)
+         VALUES (?1, ?2, ?3, ?4, ?4, ?5, ?6, ?7, ?8)
+         ON CONFLICT DO UPDATE SET ended_at = ?4, outcome = ?5, decision = ?6, summary = ?7,
+           cost_usd = cost_usd + ?8",
+    )?
+    .execute((
+        session,
+        iteration.stage,
+        iteration.iteration,
+        record.at.as_millisecond(),
+        iteration.outcome,
+        iteration.decision,
+        iteration.summary,
+        iteration.cost_usd,
+    ))?;
+    Ok(())
+}

@@ -1,0 +1,62 @@
+//! Notes, with the evidence they rest on.
+
+use rusqlite::Connection;
+
+use heirloom_core::event::NoteAdded;
+use heirloom_core::record::Record;
+
+use super::{Projection, body};
+
+pub(super) struct Notes;
+
+impl Projection for Notes {
+    fn table(&self) -> &'static str {
+        "note"
+    }
+
+    fn key(&self) -> &'static str {
+        "id"
+    }
+
+    fn schema(&self) -> &'static str {
+        "CREATE TABLE note (
+           id TEXT PRIMARY KEY,
+           session TEXT NOT NULL,
+           repo TEXT NOT NULL,
+           kind TEXT NOT NULL,
+           text TEXT NOT NULL,
+           rationale TEXT,
+           evidence TEXT NOT NULL,
+           at INTEGER NOT NULL,
+           superseded_by TEXT
+         ) STRICT;
+         CREATE INDEX note_by_session ON note (session, at);
+         CREATE INDEX note_by_age ON note (repo, at);"
+    }
+
+    fn apply(&self, db: &Connection, record: &Record) -> rusqlite::Result<()> {
+        let (Some(session), Some(note)) = (record.session, body::<NoteAdded>(record)) else {
+            return Ok(());
+        };
+        let evidence = serde_json::to_string(&note.evidence).unwrap_or_else(|_| "[]".to_owned());
+        db.prepare_cached(
+            "INSERT INTO note (id, session, repo, kind, text, rationale, evidence, at)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8) ON CONFLICT (id) DO NOTHING",
+        )?
+        .execute((
+            note.id.to_string(),
+            session.to_string(),
+            record.repo.as_deref().unwrap_or(""),
+            note.kind.as_str(),
+            note.text,
+            note.rationale,
+            evidence,
+            record.at.as_millisecond(),
+        ))?;
+        if let Some(old) = note.supersedes {
+            db.prepare_cached("UPDATE note SET superseded_by = ?2 WHERE id = ?1")?
+                .execute((old.to_string(), note.id.to_string()))?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,164 @@
+//! Sessions, with their parent and the whole config they were launched with.
+
+use rusqlite::Connection;
+
+use heirloom_core::event::{
+    Body, NoteAdded, SessionAnnounced, SessionChanged, SessionConfigured, SessionCreated,
+    SessionLinked, SessionSpent,
+};
+use heirloom_core::note::Kind;
+use heirloom_core::record::Record;
+use heirloom_core::status::Status;
+
+use super::{Projection, body};
+use crate::records::to_sql;
+
+pub(super) struct Sessions;
+
+impl Projection for Sessions {
+    fn table(&self) -> &'static str {
+        "session"
+    }
+
+    fn key(&self) -> &'static str {
+        "id"
+    }
+
+    fn schema(&self) -> &'static str {
+        "CREATE TABLE session (
+           id TEXT PRIMARY KEY,
+           name TEXT NOT NULL,
+           repo TEXT NOT NULL,
+           parent TEXT,
+           link TEXT,
+           status TEXT NOT NULL,
+           reason TEXT,
+           agent TEXT,
+           agent_session_id TEXT,
+           branch TEXT,
+           config TEXT NOT NULL,
+           created_at INTEGER NOT NULL,
+           completed_at INTEGER,
+           cost_usd REAL NOT NULL,
+           input_tokens INTEGER NOT NULL,
+           output_tokens INTEGER NOT NULL,
+           learnings INTEGER NOT NULL
+         ) STRICT;
+         CREATE INDEX session_by_age ON session (repo, created_at);
+         CREATE INDEX session_by_name ON session (repo, name);
+         CREATE INDEX session_by_agent_session_id ON session (agent_session_id);
+         CREATE INDEX session_by_parent ON session (parent);"
+    }
+
+    fn apply(&self, db: &Connection, record: &Record) -> rusqlite::Result<()> {
+        let Some(session) = record.session else { return Ok(()) };
+        let id = session.to_string();
+        match record.kind.as_str() {
+            SessionCreated::KIND => created(db, &id, record),
+            SessionChanged::KIND => changed(db, &id, record),
+            SessionAnnounced::KIND => announced(db, &id, record),
+            SessionConfigured::KIND => configured(db, &id, record),
+            SessionLinked::KIND => linked(db, &id, record),
+            SessionSpent::KIND => spent(db, &id, record),
+            NoteAdded::KIND => learned(db, &id, record),
+            _ => Ok(()),
+        }
+    }
+}
+
+fn created(db: &Connection, id: &str, record: &Record) -> rusqlite::Result<()> {
+    let Some(session) = body::<SessionCreated>(record) else { return Ok(()) };
+    db.prepare_cached(
+        "INSERT INTO session (id, name, repo, parent, link, status, agent, agent_session_id, branch,
+           config, created_at, cost_usd, input_tokens, output_tokens, learnings)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, 0, 0, 0, 0)
+         ON CONFLICT (id) DO NOTHING",
+    )?
+    .execute((
+        id,
+        session.name.as_str(),
+        record.repo.as_deref().unwrap_or(""),
+        session.parent.map(|parent| parent.to_string()),
+        word(&session.link),
+        Status::Starting.as_str(),
+        session.agent,
+        session.agent_session_id,
+        session.branch,
+        json(&session.config),
+        record.at.as_millisecond(),
+    ))?;
+    Ok(())
+}
+
+fn changed(db: &Connection, id: &str, record: &Record) -> rusqlite::Result<()> {
+    let Some(change) = body::<SessionChanged>(record) else { return Ok(()) };
+    let completed_at = change.status.is_ended().then(|| record.at.as_millisecond());
+    // Being archived, and being taken out again, does not change when a session ended.
+    let keep = change.status == Status::Archived;
+    db.prepare_cached(
+        "UPDATE session SET status = ?2, reason = ?3,
+           completed_at = CASE WHEN ?5 OR (status = 'archived' AND completed_at IS NOT NULL)
+                               THEN completed_at ELSE ?4 END
+         WHERE id = ?1",
+    )?
+    .execute((id, change.status.as_str(), change.reason, completed_at, keep))?;
+    Ok(())
+}
+
+fn announced(db: &Connection, id: &str, record: &Record) -> rusqlite::Result<()> {
+    let Some(announced) = body::<SessionAnnounced>(record) else { return Ok(()) };
+    db.prepare_cached("UPDATE session SET agent_session_id = ?2 WHERE id = ?1")?
+        .execute((id, announced.agent_session_id))?;
+    if let Some(model) = announced.model {
+        db.prepare_cached(
+            "UPDATE session SET config = json_set(config, '$.resolved_model', ?2) WHERE id = ?1",
+        )?
+        .execute((id, model))?;
+    }
+    Ok(())
+}
+
+fn configured(db: &Connection, id: &str, record: &Record) -> rusqlite::Result<()> {
+    let Some(configured) = body::<SessionConfigured>(record) else { return Ok(()) };
+    db.prepare_cached("UPDATE session SET config = ?2 WHERE id = ?1")?
+        .execute((id, json(&configured.config)))?;
+    Ok(())
+}
+
+fn linked(db: &Connection, id: &str, record: &Record) -> rusqlite::Result<()> {
+    let Some(linked) = body::<SessionLinked>(record) else { return Ok(()) };
+    db.prepare_cached("UPDATE session SET parent = ?2, link = ?3 WHERE id = ?1")?.execute((
+        id,
+        linked.parent.to_string(),
+        word(&linked.link),
+    ))?;
+    Ok(())
+}
+
+fn spent(db: &Connection, id: &str, record: &Record) -> rusqlite::Result<()> {
+    let Some(spent) = body::<SessionSpent>(record) else { return Ok(()) };
+    db.prepare_cached(
+        "UPDATE session SET cost_usd = cost_usd + ?2, input_tokens = input_tokens + ?3,
+           output_tokens = output_tokens + ?4 WHERE id = ?1",
+    )?
+    .execute((id, spent.cost_usd, to_sql(spent.input_tokens), to_sql(spent.output_tokens)))?;
+    Ok(())
+}
+
+fn learned(db: &Connection, id: &str, record: &Record) -> rusqlite::Result<()> {
+    if body::<NoteAdded>(record).is_none_or(|note| note.kind != Kind::Learning) {
+        return Ok(());
+    }
+    db.prepare_cached("UPDATE session SET learnings = learnings + 1 WHERE id = ?1")?
+        .execute((id,))?;
+    Ok(())
+}
+
+fn json<T: serde::Serialize>(value: &T) -> String {
+    serde_json::to_string(value).unwrap_or_else(|_| "{}".to_owned())
+}
+
+/// An enum's word without its quotes.
+fn word<T: serde::Serialize>(value: &T) -> Option<String> {
+    serde_json::to_value(value).ok()?.as_str().map(str::to_owned)
+}

@@ -1,0 +1,136 @@
+//! The rows of the record table.
+
+use jiff::Timestamp;
+use rusqlite::types::{Type, ValueRef};
+use rusqlite::{Connection, OptionalExtension, Row};
+
+use heirloom_core::id::{HostId, RecordId, SessionId};
+use heirloom_core::record::{Hash, Record};
+
+use crate::error::Error;
+use crate::ledger::Ledger;
+
+/// The columns [`read`] expects, in order.
+pub(crate) const COLUMNS: &str = "host, seq, id, at, kind, session, repo, body, hash";
+
+pub(crate) fn insert(db: &Connection, record: &Record) -> rusqlite::Result<()> {
+    let mut statement = db.prepare_cached(
+        "INSERT INTO record (host, seq, id, at, kind, session, repo, body, hash)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
+    )?;
+    statement.execute((
+        record.host.as_str(),
+        to_sql(record.seq),
+        record.id.to_string(),
+        record.at.as_millisecond(),
+        &record.kind,
+        record.session.map(|session| session.to_string()),
+        record.repo.as_deref(),
+        &record.body,
+        record.hash.as_bytes(),
+    ))?;
+    Ok(())
+}
+
+pub(crate) fn read(row: &Row<'_>) -> rusqlite::Result<Record> {
+    read_from(row, 0)
+}
+
+/// Reads a record whose columns begin at `first`.
+pub(crate) fn read_from(row: &Row<'_>, first: usize) -> rusqlite::Result<Record> {
+    let session = match row.get_ref(first + 5)? {
+        ValueRef::Null => None,
+        _ => Some(parse(row, first + 5, |text| text.parse::<SessionId>().ok())?),
+    };
+    Ok(Record {
+        host: parse(row, first, |text| HostId::parse(text).ok())?,
+        seq: from_sql(row.get(first + 1)?),
+        id: parse(row, first + 2, |text| text.parse::<RecordId>().ok())?,
+        at: timestamp(row.get(first + 3)?),
+        kind: row.get(first + 4)?,
+        session,
+        repo: row.get(first + 6)?,
+        body: row.get(first + 7)?,
+        hash: hash(row, first + 8)?,
+    })
+}
+
+/// The chain this file writes: its host, the number and the hash of the last record.
+pub(crate) fn own_head(db: &Connection) -> rusqlite::Result<(HostId, u64, Hash)> {
+    let mut statement = db.prepare_cached("SELECT host, seq, hash FROM head WHERE own = 1")?;
+    statement.query_one((), |row| {
+        let host = parse(row, 0, |text| HostId::parse(text).ok())?;
+        Ok((host, from_sql(row.get(1)?), hash(row, 2)?))
+    })
+}
+
+/// The number and the hash of the last record of `host`, where there is one.
+pub(crate) fn head(db: &Connection, host: &HostId) -> rusqlite::Result<Option<(u64, Hash)>> {
+    db.prepare_cached("SELECT seq, hash FROM head WHERE host = ?1")?
+        .query_row((host.as_str(),), |row| Ok((from_sql(row.get(0)?), hash(row, 1)?)))
+        .optional()
+}
+
+pub(crate) fn save_head(
+    db: &Connection,
+    host: &HostId,
+    seq: u64,
+    hash: &Hash,
+) -> rusqlite::Result<()> {
+    db.prepare_cached(
+        "INSERT INTO head (host, seq, hash, own) VALUES (?1, ?2, ?3, 0)
+         ON CONFLICT (host) DO UPDATE SET seq = ?2, hash = ?3",
+    )?
+    .execute((host.as_str(), to_sql(seq), hash.as_bytes()))?;
+    Ok(())
+}
+
+impl Ledger {
+    /// The trajectory of a session: its records, in order.
+    pub fn trajectory(&self, session: SessionId) -> Result<Vec<Record>, Error> {
+        self.run("read", |db| {
+            let sql = format!("SELECT {COLUMNS} FROM record WHERE session = ?1 ORDER BY arrival");
+            let mut statement = db.prepare_cached(&sql)?;
+            statement.query_map((session.to_string(),), read)?.collect()
+        })
+    }
+}
+
+/// A time as it is stored. One that no clock can show is taken as the nearest one that can.
+pub(crate) fn timestamp(millis: i64) -> Timestamp {
+    Timestamp::from_millisecond(millis).unwrap_or(if millis < 0 {
+        Timestamp::MIN
+    } else {
+        Timestamp::MAX
+    })
+}
+
+/// Sequence numbers are far below the point where this would saturate.
+pub(crate) fn to_sql(number: u64) -> i64 {
+    i64::try_from(number).unwrap_or(i64::MAX)
+}
+
+pub(crate) fn from_sql(number: i64) -> u64 {
+    u64::try_from(number).unwrap_or(0)
+}
+
+pub(crate) fn parse<T>(
+    row: &Row<'_>,
+    column: usize,
+    read: impl FnOnce(&str) -> Option<T>,
+) -> rusqlite::Result<T> {
+    let text: String = row.get(column)?;
+    read(&text).ok_or_else(|| unreadable(column, Type::Text, format!("`{text}` is not valid here")))
+}
+
+fn hash(row: &Row<'_>, column: usize) -> rusqlite::Result<Hash> {
+    let bytes: Vec<u8> = row.get(column)?;
+    let bytes = bytes
+        .try_into()
+        .map_err(|_| unreadable(column, Type::Blob, "a hash has 32 bytes".to_owned()))?;
+    Ok(Hash::from_bytes(bytes))
+}
+
+pub(crate) fn unreadable(column: usize, kind: Type, why: String) -> rusqlite::Error {
+    rusqlite::Error::FromSqlConversionFailure(column, kind, why.into())
+}

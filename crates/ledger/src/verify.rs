@@ -1,0 +1,153 @@
+//! Verifying: the chain is whole, and the projections are what the records say.
+
+use rusqlite::Connection;
+use rusqlite::types::Value;
+use serde::Serialize;
+
+use heirloom_core::record::Record;
+
+use crate::chain;
+use crate::error::Error;
+use crate::ledger::Ledger;
+use crate::projection::{self, Projection};
+use crate::rebuild;
+
+/// What verifying found.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Report {
+    /// Whether all is well.
+    pub ok: bool,
+    /// How many records there are.
+    pub records: u64,
+    /// How many hosts wrote them.
+    pub hosts: u64,
+    /// What is not well.
+    pub problems: Vec<Problem>,
+}
+
+/// One thing that is not well.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Problem {
+    /// The host whose chain it is in, or the table.
+    pub host: String,
+    /// The place in that chain.
+    pub seq: u64,
+    /// The record's id, where there is a record.
+    pub id: Option<String>,
+    /// `changed`, `missing`, `reordered`, `added`, `damaged` or `projection`.
+    pub problem: &'static str,
+    /// What exactly.
+    pub detail: String,
+}
+
+impl Problem {
+    pub(crate) fn of(record: &Record, problem: &'static str, detail: &str) -> Self {
+        Self {
+            host: record.host.to_string(),
+            seq: record.seq,
+            id: Some(record.id.to_string()),
+            problem,
+            detail: detail.to_owned(),
+        }
+    }
+
+    fn of_file(problem: &'static str, detail: String) -> Self {
+        Self { host: String::new(), seq: 0, id: None, problem, detail }
+    }
+}
+
+impl std::fmt::Display for Problem {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        if self.host.is_empty() {
+            return write!(f, "{}: {}", self.problem, self.detail);
+        }
+        write!(f, "{} record {} of host {}: {}", self.problem, self.seq, self.host, self.detail)
+    }
+}
+
+impl Ledger {
+    /// Checks the file, every chain, and that deriving the projections again gives the same.
+    pub fn verify(&self) -> Result<Report, Error> {
+        self.run("verify", |db| {
+            // One snapshot for everything: other processes go on writing meanwhile.
+            let snapshot = db.unchecked_transaction()?;
+            let mut problems = Vec::new();
+            check_file(&snapshot, &mut problems)?;
+            let records = chain::check(&snapshot, &mut problems)?;
+            check_projections(&snapshot, &mut problems)?;
+            let hosts = "SELECT count(*) FROM (SELECT DISTINCT host FROM record)";
+            let hosts = snapshot.query_row(hosts, (), |row| row.get::<_, i64>(0))?;
+            let hosts = crate::records::from_sql(hosts);
+            Ok(Report { ok: problems.is_empty(), records, hosts, problems })
+        })
+    }
+}
+
+fn check_file(db: &Connection, problems: &mut Vec<Problem>) -> rusqlite::Result<()> {
+    let mut statement = db.prepare("PRAGMA integrity_check(20)")?;
+    let lines = statement.query_map((), |row| row.get::<_, String>(0))?;
+    for line in lines.collect::<Result<Vec<_>, _>>()? {
+        if line != "ok" {
+            problems.push(Problem::of_file("damaged", line));
+        }
+    }
+    let triggers =
+        "SELECT count(*) FROM sqlite_schema WHERE type = 'trigger' AND tbl_name = 'record'";
+    if db.query_row(triggers, (), |row| row.get::<_, i64>(0))? < 3 {
+        let detail = "the triggers that keep records from being changed are gone".to_owned();
+        problems.push(Problem::of_file("damaged", detail));
+    }
+    Ok(())
+}
+
+fn check_projections(db: &Connection, problems: &mut Vec<Problem>) -> rusqlite::Result<()> {
+    let fresh = Connection::open_in_memory()?;
+    for projection in projection::ALL {
+        fresh.execute_batch(projection.schema())?;
+    }
+    fresh.execute_batch("BEGIN")?;
+    rebuild::derive(db, &fresh)?;
+    fresh.execute_batch("COMMIT")?;
+    for projection in projection::ALL {
+        if let Some(detail) = difference(*projection, db, &fresh)? {
+            problems.push(Problem::of_file("projection", detail));
+        }
+    }
+    Ok(())
+}
+
+/// The first row of a projection that differs between the file and a fresh derivation.
+fn difference(
+    projection: &dyn Projection,
+    stored: &Connection,
+    fresh: &Connection,
+) -> rusqlite::Result<Option<String>> {
+    let (table, key) = (projection.table(), projection.key());
+    let sql = format!("SELECT * FROM {table} ORDER BY {key}");
+    let Ok(mut stored) = stored.prepare(&sql) else {
+        return Ok(Some(format!("the table `{table}` is missing or not as it should be")));
+    };
+    let mut fresh = fresh.prepare(&sql)?;
+    let columns = fresh.column_count();
+    if stored.column_count() != columns {
+        return Ok(Some(format!("the table `{table}` has other columns than it should have")));
+    }
+    let (mut stored, mut fresh) = (stored.query(())?, fresh.query(())?);
+    loop {
+        let stored = stored.next()?.map(|row| values(row, columns)).transpose()?;
+        let fresh = fresh.next()?.map(|row| values(row, columns)).transpose()?;
+        if stored == fresh {
+            if stored.is_none() {
+                return Ok(None);
+            }
+            continue;
+        }
+        let row = stored.or(fresh).unwrap_or_default();
+        let first = row.first().map(|value| format!("{value:?}")).unwrap_or_default();
+        return Ok(Some(format!("`{table}` is not what the records say, from {first} on")));
+    }
+}
+
+fn values(row: &rusqlite::Row<'_>, columns: usize) -> rusqlite::Result<Vec<Value>> {
+    (0..columns).map(|column| row.get(column)).collect()
+}

@@ -1,0 +1,181 @@
+//! What happens to a file that is no ledger, or to one that cannot be written.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::process::CommandExt;
+use std::process::Command;
+
+use heirloom_ledger::{Error, Ledger, Options};
+
+use crate::fixture::{Home, PROBE, fill};
+
+/// Opens a home whose ledger was replaced by `bytes`, and checks that they were kept.
+fn open_damaged(bytes: &[u8]) -> Error {
+    let home = Home::new();
+    fs::write(home.file(), bytes).unwrap();
+    let error = Ledger::open(home.path(), Options::COMMAND).unwrap_err();
+    let aside = home.path().join("ledger.db.damaged");
+    assert_eq!(fs::read(&aside).unwrap(), bytes, "the damaged file was not kept whole");
+    assert!(!home.file().exists());
+    assert!(error.hint().unwrap().contains("ledger.db.damaged"), "{:?}", error.hint());
+    // The next command starts afresh and leaves the damaged file alone.
+    fill(&mut home.open(), 1);
+    assert_eq!(fs::read(&aside).unwrap(), bytes);
+    error
+}
+
+#[test]
+fn garbage_is_set_aside() {
+    let garbage: Vec<u8> =
+        (0..5_000u32).flat_map(|n| n.wrapping_mul(2_654_435_761).to_le_bytes()).collect();
+    let error = open_damaged(&garbage);
+    assert!(error.to_string().contains("is damaged: file is not a database"), "{error}");
+}
+
+#[test]
+fn an_empty_file_is_set_aside() {
+    assert!(open_damaged(b"").to_string().ends_with("is damaged: it is empty"));
+}
+
+#[test]
+fn a_text_file_is_set_aside() {
+    open_damaged(b"this is not a ledger\n");
+}
+
+#[test]
+fn another_programs_database_is_set_aside() {
+    let other = Home::new();
+    let db = rusqlite::Connection::open(other.file()).unwrap();
+    db.execute_batch("CREATE TABLE t (x); INSERT INTO t VALUES (1)").unwrap();
+    drop(db);
+    let error = open_damaged(&fs::read(other.file()).unwrap());
+    assert!(
+        error.to_string().ends_with("it is a database, but not a ledger of heirloom"),
+        "{error}"
+    );
+}
+
+#[test]
+fn a_truncated_ledger_is_set_aside_wherever_it_was_cut() {
+    let whole = Home::new();
+    fill(&mut whole.open(), 300);
+    rusqlite::Connection::open(whole.file())
+        .unwrap()
+        .query_row("PRAGMA wal_checkpoint(TRUNCATE)", (), |_| Ok(()))
+        .unwrap();
+    let bytes = fs::read(whole.file()).unwrap();
+    for length in [1, 50, 99, 100, 511, 512, 4095, 4096, 4097, bytes.len() / 2, bytes.len() - 4096]
+    {
+        open_damaged(&bytes[..length]);
+    }
+}
+
+#[test]
+fn a_log_beside_an_empty_file_is_kept_with_it() {
+    let home = Home::new();
+    fs::write(home.file(), b"").unwrap();
+    fs::write(home.path().join("ledger.db-wal"), b"everything may still be here").unwrap();
+    Ledger::open(home.path(), Options::COMMAND).unwrap_err();
+    let log = home.path().join("ledger.db.damaged-wal");
+    assert_eq!(fs::read(log).unwrap(), b"everything may still be here");
+}
+
+#[test]
+fn a_second_damaged_file_does_not_replace_the_first() {
+    let home = Home::new();
+    for bytes in [b"first", b"other"] {
+        fs::write(home.file(), bytes).unwrap();
+        Ledger::open(home.path(), Options::COMMAND).unwrap_err();
+    }
+    assert_eq!(fs::read(home.path().join("ledger.db.damaged")).unwrap(), b"first");
+    assert_eq!(fs::read(home.path().join("ledger.db.damaged-2")).unwrap(), b"other");
+}
+
+#[test]
+fn many_processes_that_find_the_damage_at_once_set_it_aside_once() {
+    let home = Home::new();
+    fs::write(home.file(), b"not a ledger").unwrap();
+    let children: Vec<_> = (0..16)
+        .map(|_| {
+            let mut probe = Command::new(PROBE);
+            probe.args(["append"]).arg(home.path()).arg("1");
+            probe.stdout(std::process::Stdio::null()).stderr(std::process::Stdio::null());
+            probe.spawn().unwrap()
+        })
+        .collect();
+    let written =
+        children.into_iter().filter_map(|mut child| child.wait().unwrap().success().then_some(1));
+    let written: u64 = written.sum();
+    let damaged: Vec<String> =
+        home.files().into_iter().filter(|name| name.contains("damaged")).collect();
+    assert_eq!(damaged, ["ledger.db.damaged"]);
+    assert_eq!(fs::read(home.path().join("ledger.db.damaged")).unwrap(), b"not a ledger");
+    assert_eq!(home.open().verify().unwrap().records, written);
+}
+
+#[test]
+fn a_directory_that_cannot_be_written_is_said_to_be_so() {
+    let home = Home::new();
+    let locked = home.path().join("locked");
+    fs::create_dir(&locked).unwrap();
+    fs::set_permissions(&locked, fs::Permissions::from_mode(0o500)).unwrap();
+    let output = as_nobody().args(["append"]).arg(&locked).arg("1").output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(!output.status.success());
+    assert!(said.contains("ReadOnly"), "{said}");
+    fs::set_permissions(&locked, fs::Permissions::from_mode(0o700)).unwrap();
+}
+
+/// The probe, run so that permissions count: root may write anywhere.
+fn as_nobody() -> Command {
+    if !rustix::process::geteuid().is_root() {
+        return Command::new(PROBE);
+    }
+    let mut probe = Command::new(PROBE);
+    probe.uid(65534).gid(65534);
+    probe
+}
+
+#[test]
+fn a_full_disk_loses_nothing_that_was_acknowledged() {
+    let home = Home::new();
+    // A mount namespace of its own gives the probe a disk of one megabyte.
+    let script = r#"mount -t tmpfs -o size=1m tmpfs "$1" && "$2" append "$1" 100000; code=$?
+                    "$2" append "$1" 1 >/dev/null 2>"$1"/../again; cp "$1"/ledger.db* "$1"/../copy/; exit $code"#;
+    let mount = home.path().join("disk");
+    fs::create_dir(&mount).unwrap();
+    fs::create_dir(home.path().join("copy")).unwrap();
+    let mut unshare = Command::new("unshare");
+    if !rustix::process::geteuid().is_root() {
+        unshare.args(["--user", "--map-root-user"]);
+    }
+    let output = unshare
+        .args(["--mount", "sh", "-c", script, "sh"])
+        .arg(&mount)
+        .arg(PROBE)
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(said.contains("Full"), "{said}");
+    let acknowledged = String::from_utf8_lossy(&output.stdout).lines().count() as u64;
+    assert!(acknowledged > 100, "{acknowledged}");
+    let copy = Ledger::open(&home.path().join("copy"), Options::COMMAND).unwrap();
+    let report = copy.verify().unwrap();
+    assert!(report.ok, "{:?}", report.problems);
+    assert!(report.records >= acknowledged, "{} of {acknowledged}", report.records);
+}
+
+#[test]
+fn a_newer_file_is_refused_and_left_alone() {
+    let home = Home::new();
+    fill(&mut home.open(), 1);
+    let db = rusqlite::Connection::open(home.file()).unwrap();
+    db.pragma_update(None, "user_version", 999).unwrap();
+    drop(db);
+    let error = Ledger::open(home.path(), Options::COMMAND).unwrap_err();
+    assert!(matches!(error, Error::Newer { found: 999, .. }), "{error}");
+    assert!(error.hint().unwrap().starts_with("install the newest heirloom"));
+    let db = rusqlite::Connection::open(home.file()).unwrap();
+    let records: i64 = db.query_row("SELECT count(*) FROM record", (), |row| row.get(0)).unwrap();
+    assert_eq!(records, 2);
+}

@@ -1,0 +1,25 @@
+//! The ledger from outside: what it promises, and what it does when things go wrong.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot set the scene has failed")]
+
+mod addressing;
+mod chain;
+mod damage;
+mod durability;
+mod exchange;
+mod fixture;
+mod rebuilding;
+mod writing;
+
+#[test]
+fn no_test_file_is_forgotten() {
+    let here = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it");
+    for entry in std::fs::read_dir(here).unwrap() {
+        let name = entry.unwrap().file_name().into_string().unwrap();
+        let module = name.trim_end_matches(".rs");
+        assert!(
+            module == "main" || include_str!("main.rs").contains(&format!("mod {module};")),
+            "{name} is not a module of main.rs"
+        );
+    }
+}

@@ -1,0 +1,160 @@
+use heirloom_core::event::{SessionAnnounced, SessionSpent};
+use heirloom_core::status::Status;
+use heirloom_ledger::{Error, NoteFilter, Options, Scope, SessionFilter};
+use std::time::Duration;
+
+use crate::fixture::{Home, REPO, at, created, fill, note, session_id};
+
+#[test]
+fn what_is_appended_is_there_for_the_next_process() {
+    let home = Home::new();
+    fill(&mut home.open(), 3);
+    let ledger = home.open();
+    let notes = ledger.notes(&NoteFilter::default()).unwrap();
+    let texts: Vec<&str> = notes.iter().map(|note| note.text.as_str()).collect();
+    assert_eq!(texts, ["learning 0", "learning 1", "learning 2"]);
+    let session = ledger.session(session_id(1)).unwrap().unwrap();
+    assert_eq!((session.name.as_str(), session.learnings), ("auth-v1", 3));
+    assert_eq!(session.config.model.as_deref(), Some("opus"));
+}
+
+#[test]
+fn records_can_be_neither_changed_nor_deleted() {
+    let home = Home::new();
+    fill(&mut home.open(), 1);
+    let db = rusqlite::Connection::open(home.file()).unwrap();
+    for (sql, reason) in [
+        ("UPDATE record SET body = '{}'", "records are never changed"),
+        ("DELETE FROM record", "records are never deleted"),
+        ("INSERT OR REPLACE INTO record SELECT * FROM record", "records are never replaced"),
+    ] {
+        let error = db.execute_batch(sql).unwrap_err();
+        assert_eq!(error.to_string(), reason);
+    }
+}
+
+#[test]
+fn a_failed_piece_of_work_leaves_nothing() {
+    let home = Home::new();
+    let mut ledger = home.open();
+    let scope = Scope::session(session_id(1), REPO);
+    let failed = ledger.write(at(0), |writer| {
+        writer.append(scope, &created("auth-v1"))?;
+        writer.change_status(session_id(2), Status::Running, None)
+    });
+    assert!(matches!(failed, Err(Error::NoSession { .. })));
+    assert_eq!(ledger.session(session_id(1)).unwrap(), None);
+    fill(&mut ledger, 1);
+    assert!(ledger.verify().unwrap().ok);
+}
+
+#[test]
+fn an_illegal_change_of_status_is_refused_and_not_recorded() {
+    let home = Home::new();
+    let mut ledger = home.open();
+    fill(&mut ledger, 0);
+    let mut change = |status| ledger.write(at(2), |w| w.change_status(session_id(1), status, None));
+    change(Status::Running).unwrap();
+    change(Status::Completed).unwrap();
+    let refused = change(Status::WaitingInput).unwrap_err();
+    assert_eq!(refused.to_string(), "a session that is completed cannot become waiting_input");
+    let session = ledger.session(session_id(1)).unwrap().unwrap();
+    assert_eq!((session.status, session.completed_at), (Status::Completed, Some(at(2))));
+    assert_eq!(ledger.trajectory(session_id(1)).unwrap().len(), 3);
+}
+
+#[test]
+fn being_archived_does_not_change_when_a_session_ended() {
+    let home = Home::new();
+    let mut ledger = home.open();
+    fill(&mut ledger, 0);
+    for (second, status) in [(2, Status::Failed), (9, Status::Archived), (12, Status::Interrupted)]
+    {
+        ledger.write(at(second), |w| w.change_status(session_id(1), status, None)).unwrap();
+        let session = ledger.session(session_id(1)).unwrap().unwrap();
+        assert_eq!((session.status, session.completed_at), (status, Some(at(2))));
+    }
+    ledger.write(at(20), |w| w.change_status(session_id(1), Status::Running, None)).unwrap();
+    assert_eq!(ledger.session(session_id(1)).unwrap().unwrap().completed_at, None);
+}
+
+#[test]
+fn an_announced_id_and_what_was_spent_end_up_in_the_session() {
+    let home = Home::new();
+    let mut ledger = home.open();
+    fill(&mut ledger, 0);
+    let scope = Scope::session(session_id(1), REPO);
+    let announced = SessionAnnounced {
+        agent_session_id: "ses_1".to_owned(),
+        model: Some("claude-opus-5-5".to_owned()),
+    };
+    ledger.append(at(1), scope, &announced).unwrap();
+    for cost_usd in [0.25, 0.5] {
+        let spent = SessionSpent { cost_usd, input_tokens: 10, output_tokens: 2 };
+        ledger.append(at(2), scope, &spent).unwrap();
+    }
+    let session = ledger.session(session_id(1)).unwrap().unwrap();
+    assert_eq!(session.agent_session_id.as_deref(), Some("ses_1"));
+    assert_eq!(session.config.resolved_model.as_deref(), Some("claude-opus-5-5"));
+    assert_eq!(session.config.model.as_deref(), Some("opus"));
+    assert!((session.cost_usd - 0.75).abs() < 1e-9);
+}
+
+#[test]
+fn a_note_that_replaces_another_hides_it() {
+    let home = Home::new();
+    let mut ledger = home.open();
+    fill(&mut ledger, 1);
+    let mut newer = note(200, "learning 0, corrected");
+    newer.supersedes = Some(note(100, "").id);
+    ledger.append(at(3), Scope::session(session_id(1), REPO), &newer).unwrap();
+    let now = ledger.notes(&NoteFilter::default()).unwrap();
+    assert_eq!(
+        now.iter().map(|note| note.text.as_str()).collect::<Vec<_>>(),
+        ["learning 0, corrected"]
+    );
+    let all = ledger.notes(&NoteFilter { superseded: true, ..NoteFilter::default() }).unwrap();
+    assert_eq!(all[0].superseded_by, Some(newer.id));
+}
+
+#[test]
+fn a_writer_that_waits_too_long_says_so() {
+    let home = Home::new();
+    fill(&mut home.open(), 0);
+    let holder = rusqlite::Connection::open(home.file()).unwrap();
+    holder.execute_batch("BEGIN IMMEDIATE").unwrap();
+    let options = Options { wait: Duration::from_millis(50), ..Options::HOOK };
+    let mut ledger = heirloom_ledger::Ledger::open(home.path(), options).unwrap();
+    let scope = Scope::session(session_id(1), REPO);
+    let error = ledger.append(at(1), scope, &note(1, "late")).unwrap_err();
+    assert!(matches!(error, Error::Busy { .. }), "{error}");
+    assert!(error.to_string().starts_with("another process has been writing to the ledger at "));
+    holder.execute_batch("COMMIT").unwrap();
+    ledger.append(at(1), scope, &note(1, "late")).unwrap();
+}
+
+#[test]
+fn pages_of_sessions_follow_each_other_without_gap_or_overlap() {
+    let home = Home::new();
+    let mut ledger = home.open();
+    for n in 0..25 {
+        let scope = Scope::session(session_id(n), REPO);
+        // Several sessions share a moment: the order must not depend on it.
+        let second = i64::try_from(n / 4).unwrap();
+        ledger.append(at(second), scope, &created(&format!("s{n:02}"))).unwrap();
+    }
+    let mut names = Vec::new();
+    let mut after = None;
+    loop {
+        let filter =
+            SessionFilter { repo: Some(REPO), limit: 7, after, ..SessionFilter::default() };
+        let page = ledger.sessions(&filter).unwrap();
+        names.extend(page.sessions.into_iter().map(|session| session.name.to_string()));
+        after = page.next;
+        if after.is_none() {
+            break;
+        }
+    }
+    let expected: Vec<String> = (0..25).rev().map(|n| format!("s{n:02}")).collect();
+    assert_eq!(names, expected);
+}
