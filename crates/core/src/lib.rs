@@ -20,6 +20,7 @@ pub mod note;
 pub mod record;
 pub mod run;
 pub mod session;
+pub mod settings;
 pub mod status;
 pub mod suggest;
 pub mod tokens;

@@ -1,0 +1,47 @@
+//! Settings: what people write in `config.yaml`, from several layers to one typed value.
+//!
+//! (In code the word is settings; a config is how one session's agent is launched.)
+//!
+//! Each key is declared once, with the [`section`](declare) macros: the declaration is the type, the
+//! reader, the list that unknown keys are checked against, the JSON schema and the reference page.
+//! [`Layers`] takes the layers in rising precedence and [`Layers::resolve`]s them. No file is read
+//! here and no environment: that is the engine's.
+//!
+//! Invariant: a layer with a fault makes the whole fail, even when a higher layer overrides the
+//! faulty value. What is ignored silently today is what surprises somebody tomorrow.
+
+mod declare;
+mod diagnostic;
+mod fault;
+mod merge;
+mod model;
+mod origin;
+mod period;
+mod read;
+mod reference;
+mod requirement;
+mod resolve;
+mod schema;
+mod shape;
+#[cfg(test)]
+mod tests;
+mod value;
+
+pub use diagnostic::{Diagnostic, Severity};
+pub use fault::Fault;
+pub use model::{
+    AGENTS, Agent, AgentName, Checkpoint, CheckpointMode, Comprehension, Context, Guard, Inherit,
+    Inherited, Notes, Recovery, Run, Settings, Work,
+};
+pub use origin::{Origin, Row, Source};
+pub use period::{Period, PeriodError};
+pub use read::{Reader, Setting};
+pub use reference::reference;
+pub use requirement::{
+    Enforcement, Evidence, GuardType, OnError, Requirement, RequirementType, Scope, Thresholds,
+    Trigger, Triggers,
+};
+pub use resolve::{Broken, Layers, Resolved};
+pub use schema::schema;
+pub use shape::{Choice, Field, Section, Shape};
+pub use value::{Command, Dollars, OneOrMany, Pattern, Ratio, RepoPath};

@@ -1,0 +1,233 @@
+//! The sections and their keys.
+
+use std::collections::BTreeMap;
+use std::num::NonZeroU32;
+
+use super::declare::{choice, section};
+use super::read::Named;
+use super::{Command, Dollars, Period, Ratio, RepoPath, Requirement, Scope};
+
+/// The agents there are.
+pub const AGENTS: &[&str] = &["claude", "codex", "gemini", "opencode", "command", "sim"];
+
+section! {
+    /// Settings of heirloom.
+    pub struct Settings {
+        /// Whether heirloom does anything here. `false` makes every hook silent, as
+        /// `HEIRLOOM_DISABLE=1` does.
+        enabled: bool = true,
+        /// The agent that is used where nothing else names one.
+        agent: AgentName,
+        /// The agents: which program each one is, and how it is started.
+        agents: BTreeMap<String, Agent>,
+        /// What must be satisfied before a gated tool use or the end of a turn.
+        requirements: BTreeMap<String, Requirement>,
+        /// How requirements are enforced.
+        guard: Guard,
+        /// The page of notes for people and agents.
+        notes: Notes,
+        /// When a context may be cleared.
+        checkpoint: Checkpoint,
+        /// What a fresh context is given first.
+        recovery: Recovery,
+        /// When a context counts as full.
+        context: Context,
+        /// What a new session takes from its lineage.
+        inherit: Inherit,
+        /// Runs of stages and pipelines.
+        run: Run,
+        /// Working through issues.
+        work: Work,
+    }
+}
+
+choice! {
+    /// An agent.
+    pub enum AgentName {
+        /// Claude Code.
+        Claude = "claude",
+        /// Codex.
+        Codex = "codex",
+        /// Gemini CLI.
+        Gemini = "gemini",
+        /// opencode.
+        Opencode = "opencode",
+        /// Any shell command, with the prompt on stdin.
+        Command = "command",
+        /// The built-in agent, for tests and the demo.
+        Sim = "sim",
+    }
+}
+
+section! {
+    /// One agent.
+    pub struct Agent {
+        /// The program and its first arguments, in place of the agent's own name.
+        /// `HEIRLOOM_AGENT_NAME=path` replaces it for one call. For the agent `command` this is
+        /// the command.
+        command: Option<Command>,
+        /// The model, where neither the stage nor a flag says another.
+        model: Option<String>,
+    }
+}
+
+impl Named for Agent {
+    const KEY: &'static str = "AGENT";
+    const KNOWN: &'static [&'static str] = AGENTS;
+}
+
+section! {
+    /// How requirements are enforced.
+    pub struct Guard {
+        /// The scopes whose requirements are checked at the end of a turn.
+        stop_scopes: Vec<Scope> = vec![Scope::Session],
+        /// For how long a session that follows another on the same branch keeps what the other
+        /// has satisfied. `0` for not at all.
+        carry_over: Period = Period::from_secs(300),
+    }
+}
+
+section! {
+    /// The page of notes for people and agents.
+    pub struct Notes {
+        /// Where it is.
+        file: RepoPath = RepoPath::of("NOTES.md"),
+    }
+}
+
+choice! {
+    /// What happens when a checkpoint is not complete.
+    pub enum CheckpointMode {
+        /// Said, but not in the way.
+        Warn = "warn",
+        /// The context may not be cleared.
+        Strict = "strict",
+        /// Not looked at.
+        Off = "off",
+    }
+}
+
+section! {
+    /// When a context may be cleared.
+    pub struct Checkpoint {
+        /// What happens when the checkpoint is not complete.
+        mode: CheckpointMode,
+        /// The part of the claims that must be grounded in code.
+        threshold: Ratio = Ratio::of(0.95),
+        /// How many test scenarios a checkpoint asks for.
+        scenarios: u32 = 3,
+    }
+}
+
+section! {
+    /// What a fresh context is given first.
+    pub struct Recovery {
+        /// Tokens that level 1 may take.
+        level1_tokens: NonZeroU32 = count(100),
+        /// Tokens that level 2 may take.
+        level2_tokens: NonZeroU32 = count(500),
+    }
+}
+
+section! {
+    /// When a context counts as full: the part of the window that is used.
+    pub struct Context {
+        /// From here on: finish what is open.
+        yellow: Ratio = Ratio::of(0.5),
+        /// From here on: write down what must not be lost.
+        orange: Ratio = Ratio::of(0.75),
+        /// From here on: checkpoint now.
+        red: Ratio = Ratio::of(0.9),
+    }
+}
+
+choice! {
+    /// A part of what can be inherited.
+    pub enum Inherited {
+        /// What was found out.
+        Learnings = "learnings",
+        /// Ways of doing things that proved themselves.
+        Patterns = "patterns",
+        /// What to keep away from.
+        Warnings = "warnings",
+        /// What was decided, and why.
+        Decisions = "decisions",
+        /// What was done.
+        Progress = "progress",
+    }
+}
+
+section! {
+    /// What a new session takes from its lineage.
+    pub struct Inherit {
+        /// What to take, where `--select` names nothing. Empty for everything.
+        select: Vec<Inherited>,
+        /// Tokens that the inherited block may take.
+        max_tokens: NonZeroU32 = count(8000),
+        /// How many ancestors back.
+        max_depth: NonZeroU32 = count(3),
+    }
+}
+
+choice! {
+    /// Whether a session that inherits must say what it understood.
+    pub enum Comprehension {
+        /// It may.
+        Optional = "optional",
+        /// It must, before it starts work.
+        Required = "required",
+    }
+}
+
+section! {
+    /// Runs of stages and pipelines.
+    pub struct Run {
+        /// Commands that must succeed before a run may end as done.
+        verify: Vec<String>,
+        /// Stop a run when it has cost this many US dollars.
+        max_cost: Option<Dollars>,
+        /// Stop a run after this time.
+        max_time: Option<Period>,
+        /// Stop one iteration after this time.
+        iteration_timeout: Option<Period>,
+        /// Whether a session that inherits must say what it understood, where the stage does not
+        /// say.
+        comprehension: Comprehension,
+        /// Whether a warning about what is inherited stops the run, as `--strict` does.
+        strict: bool,
+    }
+}
+
+section! {
+    /// Working through issues.
+    pub struct Work {
+        /// Commands that must succeed before an issue may be closed.
+        gate: Vec<String>,
+        /// How many agents work at the same time.
+        max_agents: NonZeroU32 = count(2),
+        /// How often an agent is sent back to fix what the gate found.
+        max_fixes: u32 = 3,
+        /// Stop after this many issues.
+        max_issues: Option<NonZeroU32>,
+        /// Stop when this many US dollars have been spent.
+        max_cost: Option<Dollars>,
+        /// Give up on one issue after this time.
+        issue_timeout: Option<Period>,
+        /// The agent, where it is not the general one.
+        agent: Option<AgentName>,
+        /// The model, where it is not the agent's.
+        model: Option<String>,
+        /// Whether to continue an issue's prior agent session, as `--resume` does.
+        resume: bool,
+        /// Whether an issue fails when its prior agent session cannot be continued, as
+        /// `--strict` does.
+        strict: bool,
+    }
+}
+
+const fn count(number: u32) -> NonZeroU32 {
+    match NonZeroU32::new(number) {
+        Some(number) => number,
+        None => NonZeroU32::MIN,
+    }
+}

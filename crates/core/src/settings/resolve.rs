@@ -1,0 +1,234 @@
+//! From layers to settings.
+
+use serde_json::Value as Json;
+
+use super::merge::merge;
+use super::origin::rows;
+use super::{
+    AGENTS, Context, Diagnostic, Fault, Reader, Requirement, RequirementType, Row, Setting,
+    Settings, Severity, Source,
+};
+use crate::yaml::{self, Entry, Node, Place, Value};
+
+/// Layers of settings in rising precedence.
+#[derive(Debug, Default)]
+pub struct Layers {
+    sources: Vec<Source>,
+    trees: Vec<Node>,
+    faults: Vec<(Place, Fault)>,
+    warnings: Vec<(Place, Fault)>,
+    /// What the caller found wrong before there was anything to read.
+    reported: Vec<Diagnostic>,
+}
+
+/// Settings that can be used.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Resolved {
+    /// The settings.
+    pub settings: Settings,
+    /// Every effective value and where it comes from.
+    pub rows: Vec<Row>,
+    /// What somebody should look at.
+    pub warnings: Vec<Diagnostic>,
+}
+
+/// Settings that cannot be used, with everything that is wrong.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("the settings cannot be used: {}", .errors.iter().map(Diagnostic::located).collect::<Vec<_>>().join("; "))]
+pub struct Broken {
+    /// What is wrong, layer by layer; at least one.
+    pub errors: Vec<Diagnostic>,
+    /// What somebody should look at besides.
+    pub warnings: Vec<Diagnostic>,
+}
+
+impl Layers {
+    /// No layers yet.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds the text of a file, shown as `name`.
+    pub fn add_file(&mut self, name: &str, text: &str) {
+        let source = self.add_source(Source::File(name.to_owned()));
+        let tree = match yaml::parse(text, source) {
+            Ok(tree) => tree,
+            Err(problems) => {
+                let faults = problems.into_iter().map(|p| (p.at, Fault::Yaml(p.fault)));
+                return self.faults.extend(faults);
+            }
+        };
+        match tree.value {
+            Value::Empty | Value::Null => {}
+            Value::Map(_) => self.add_tree(tree),
+            _ => self.faults.push((tree.at, Fault::NotAMap { found: tree.described() })),
+        }
+    }
+
+    /// Adds a file that could not be read.
+    pub fn add_unreadable(&mut self, name: &str, message: String, hint: Option<String>) {
+        self.reported.push(Diagnostic::of_file(name, message, hint));
+    }
+
+    /// Adds an environment variable; one that is no setting is passed over.
+    ///
+    /// `value` is none when it is not UTF-8. A variable that is set to nothing counts as not set.
+    pub fn add_variable(&mut self, name: &str, value: Option<&str>) {
+        let Some(agent) = name.strip_prefix("HEIRLOOM_AGENT_") else { return };
+        if value.is_some_and(str::is_empty) {
+            return;
+        }
+        let at = Place {
+            source: self.add_source(Source::Environment(name.to_owned())),
+            ..Place::default()
+        };
+        let agent = agent.to_lowercase();
+        if !AGENTS.contains(&agent.as_str()) {
+            return self.warnings.push((at, Fault::UnknownAgent { name: agent }));
+        }
+        match value {
+            None => self.faults.push((at, Fault::NotUtf8)),
+            Some(program) => {
+                let tree =
+                    nested(&["agents", &agent, "command"], &serde_json::json!([program]), at);
+                self.add_tree(tree);
+            }
+        }
+    }
+
+    /// Adds what a flag says: `--max-agents` sets `work.max_agents`.
+    pub fn add_flag(&mut self, flag: &str, path: &str, value: &Json) {
+        let at =
+            Place { source: self.add_source(Source::Flag(flag.to_owned())), ..Place::default() };
+        let keys: Vec<&str> = path.split('.').collect();
+        self.add_tree(nested(&keys, value, at));
+    }
+
+    /// Puts the layers together. Fails when any of them has a fault.
+    pub fn resolve(mut self) -> Result<Resolved, Broken> {
+        if !self.is_broken() {
+            let merged = self.merged();
+            let settings = self.read(merged.as_ref());
+            if !self.is_broken() {
+                let rows = rows(&settings, merged.as_ref(), &self.sources);
+                let warnings = self.diagnostics(Severity::Warning, &self.warnings);
+                return Ok(Resolved { settings, rows, warnings });
+            }
+        }
+        let mut errors = self.reported.clone();
+        errors.extend(self.diagnostics(Severity::Error, &self.faults));
+        Err(Broken { errors, warnings: self.diagnostics(Severity::Warning, &self.warnings) })
+    }
+
+    fn is_broken(&self) -> bool {
+        !self.faults.is_empty() || !self.reported.is_empty()
+    }
+
+    fn add_source(&mut self, source: Source) -> u16 {
+        let number = u16::try_from(self.sources.len()).unwrap_or(u16::MAX);
+        self.sources.push(source);
+        number
+    }
+
+    /// Reads the layer for itself, so that what is wrong in it is known even when overridden.
+    fn add_tree(&mut self, tree: Node) {
+        let mut reader = Reader::default();
+        Settings::read(&tree, &mut reader);
+        self.faults.append(&mut reader.faults);
+        self.warnings.append(&mut reader.warnings);
+        self.trees.push(tree);
+    }
+
+    fn merged(&mut self) -> Option<Node> {
+        let mut trees = std::mem::take(&mut self.trees).into_iter();
+        let mut merged = trees.next()?;
+        trees.for_each(|tree| merge(&mut merged, tree));
+        Some(merged)
+    }
+
+    fn read(&mut self, merged: Option<&Node>) -> Settings {
+        let Some(merged) = merged else { return Settings::default() };
+        let mut reader = Reader::verified();
+        let settings = Settings::read(merged, &mut reader).unwrap_or_default();
+        self.faults.append(&mut reader.faults);
+        self.faults.extend(together(&settings, merged));
+        settings
+    }
+
+    fn diagnostics(&self, severity: Severity, faults: &[(Place, Fault)]) -> Vec<Diagnostic> {
+        let mut faults: Vec<_> = faults.iter().collect();
+        faults.sort_by_key(|(at, _)| *at);
+        let diagnostic = |(at, fault): &(Place, Fault)| Diagnostic {
+            severity,
+            file: self.sources.get(usize::from(at.source)).map_or("?", Source::name).to_owned(),
+            line: (at.line > 0).then_some(at.line),
+            column: (at.line > 0).then_some(at.column),
+            message: fault.to_string(),
+            hint: fault.hint(),
+        };
+        faults.into_iter().map(diagnostic).collect()
+    }
+}
+
+fn nested(keys: &[&str], value: &Json, at: Place) -> Node {
+    keys.iter().rev().fold(Node::from_json(value, at), |inner, key| Node {
+        at,
+        value: Value::Map(vec![Entry::new(key, at, inner)]),
+    })
+}
+
+/// What is wrong with values that are right one by one.
+fn together(settings: &Settings, merged: &Node) -> Vec<(Place, Fault)> {
+    let mut faults = Vec::new();
+    if let Some(node) = merged.get("context") {
+        zones(&settings.context, node, &mut faults);
+    }
+    for (name, requirement) in &settings.requirements {
+        let node = merged.get("requirements").and_then(|node| node.get(name));
+        let Some(node) = node else { continue };
+        let fault = needs(name, requirement).or_else(|| thresholds(name, requirement));
+        faults.extend(fault.map(|fault| (node.at, fault)));
+    }
+    faults
+}
+
+fn zones(context: &Context, node: &Node, faults: &mut Vec<(Place, Fault)>) {
+    let zones = [("yellow", context.yellow), ("orange", context.orange), ("red", context.red)];
+    for pair in zones.windows(2) {
+        let ((lower, low), (upper, high)) = (pair[0], pair[1]);
+        if low <= high {
+            continue;
+        }
+        let at = node.get(upper).or_else(|| node.get(lower)).map_or(node.at, |node| node.at);
+        faults.push((at, order(("context", lower), low.get(), upper, high.get())));
+    }
+}
+
+fn thresholds(name: &str, requirement: &Requirement) -> Option<Fault> {
+    let thresholds = requirement.thresholds.as_ref()?;
+    let (warn, block) = (thresholds.warn?, thresholds.block?);
+    let section = format!("requirements.{name}.thresholds");
+    (warn > block).then(|| order((&section, "warn"), warn.into(), "block", block.into()))
+}
+
+fn order((section, lower): (&str, &str), lower_value: f64, upper: &str, upper_value: f64) -> Fault {
+    let (lower, upper) = (format!("{section}.{lower}"), format!("{section}.{upper}"));
+    Fault::Order { lower, lower_value, upper, upper_value }
+}
+
+fn needs(name: &str, requirement: &Requirement) -> Option<Fault> {
+    let block = requirement.thresholds.as_ref().and_then(|thresholds| thresholds.block);
+    let (key, because) = match requirement.kind {
+        RequirementType::Guard if requirement.guard_type.is_none() => {
+            ("guard_type", "a requirement of the type `guard` says what it watches")
+        }
+        RequirementType::Dynamic if requirement.calculator.is_none() => {
+            ("calculator", "a requirement of the type `dynamic` says what is measured")
+        }
+        RequirementType::Dynamic if block.is_none() => {
+            ("thresholds.block", "a requirement of the type `dynamic` says from when on it blocks")
+        }
+        _ => return None,
+    };
+    Some(Fault::Missing { key: format!("requirements.{name}.{key}"), because })
+}

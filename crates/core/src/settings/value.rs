@@ -1,0 +1,186 @@
+//! Small types that carry a range or a form with them.
+
+use regex::bytes::RegexBuilder;
+use serde::Serialize;
+
+use super::{Fault, Period, Reader, Setting, Shape};
+use crate::yaml::{Node, Value};
+
+/// A part of a whole, 0 to 1.
+#[derive(Debug, Clone, Copy, PartialEq, PartialOrd, Serialize)]
+pub struct Ratio(f64);
+
+impl Ratio {
+    /// For defaults; the caller keeps to 0 to 1.
+    pub(super) const fn of(ratio: f64) -> Self {
+        Self(ratio)
+    }
+
+    /// The number.
+    pub const fn get(self) -> f64 {
+        self.0
+    }
+}
+
+impl Setting for Ratio {
+    const SHAPE: Shape = Shape::Number { min: 0.0, max: 1.0 };
+
+    fn read(node: &Node, reader: &mut Reader) -> Option<Self> {
+        reader.number(node, 0.0, 1.0).map(Self)
+    }
+}
+
+/// An amount of US dollars.
+#[derive(Debug, Clone, Copy, PartialEq, PartialOrd, Serialize)]
+pub struct Dollars(f64);
+
+impl Dollars {
+    /// The amount.
+    pub const fn get(self) -> f64 {
+        self.0
+    }
+}
+
+impl Setting for Dollars {
+    const SHAPE: Shape = Shape::Number { min: 0.0, max: f64::INFINITY };
+
+    fn read(node: &Node, reader: &mut Reader) -> Option<Self> {
+        reader.number(node, 0.0, f64::INFINITY).map(Self)
+    }
+}
+
+/// A program and its first arguments.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Command(Vec<String>);
+
+impl Command {
+    /// The program and its arguments; never empty.
+    pub fn words(&self) -> &[String] {
+        &self.0
+    }
+}
+
+impl Setting for Command {
+    const SHAPE: Shape = Shape::List { of: &Shape::Text, min: 1 };
+
+    fn read(node: &Node, reader: &mut Reader) -> Option<Self> {
+        reader.list(node, 1).map(Self)
+    }
+}
+
+/// A list of at least one, for which a single item may be written without brackets.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct OneOrMany<T>(Vec<T>);
+
+impl<T> OneOrMany<T> {
+    /// The items; never empty.
+    pub fn items(&self) -> &[T] {
+        &self.0
+    }
+}
+
+impl<T: Setting> Setting for OneOrMany<T> {
+    const SHAPE: Shape = Shape::Either(&T::SHAPE, &Shape::List { of: &T::SHAPE, min: 1 });
+
+    fn read(node: &Node, reader: &mut Reader) -> Option<Self> {
+        match node.value {
+            Value::List(_) => reader.list(node, 1).map(Self),
+            _ => T::read(node, reader).map(|item| Self(vec![item])),
+        }
+    }
+}
+
+/// A regular expression, over bytes, ASCII classes, upper and lower case alike.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Pattern(String);
+
+impl Pattern {
+    /// The expression.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// How it is meant: the one place that says which flags apply.
+    pub fn compile(&self) -> Result<regex::bytes::Regex, regex::Error> {
+        RegexBuilder::new(&self.0).unicode(false).case_insensitive(true).build()
+    }
+}
+
+impl Setting for Pattern {
+    const SHAPE: Shape = Shape::Pattern;
+
+    fn read(node: &Node, reader: &mut Reader) -> Option<Self> {
+        let pattern = Self(reader.text(node)?.to_owned());
+        if reader.verified {
+            return Some(pattern);
+        }
+        match pattern.compile() {
+            Ok(_) => Some(pattern),
+            Err(error) => {
+                // The last line has the reason, those before draw the place in the expression.
+                let text = error.to_string();
+                let reason = text.lines().last().unwrap_or_default();
+                let reason = reason.trim().trim_start_matches("error: ").to_owned();
+                let key = reader.path();
+                reader.fail(node.at, Fault::Pattern { key, reason })
+            }
+        }
+    }
+}
+
+/// A path inside the repository, relative to its root.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct RepoPath(String);
+
+impl RepoPath {
+    /// For defaults; the caller keeps to the form.
+    pub(super) fn of(path: &str) -> Self {
+        Self(path.to_owned())
+    }
+
+    /// The path, with `/`.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl Setting for RepoPath {
+    const SHAPE: Shape = Shape::Path;
+
+    fn read(node: &Node, reader: &mut Reader) -> Option<Self> {
+        let path = reader.text(node)?;
+        let leads_out = path.starts_with(['/', '\\', '~'])
+            || path.split(['/', '\\']).any(|part| part == ".." || part.ends_with(':'))
+            || path.contains('\0');
+        if !leads_out {
+            return Some(Self(path.to_owned()));
+        }
+        let key = reader.path();
+        reader.fail(node.at, Fault::Path { key, given: path.to_owned() })
+    }
+}
+
+impl Setting for Period {
+    const SHAPE: Shape = Shape::Period;
+
+    fn read(node: &Node, reader: &mut Reader) -> Option<Self> {
+        match &node.value {
+            Value::Int(seconds) => {
+                if let Ok(seconds) = u64::try_from(*seconds) {
+                    return Some(Self::from_secs(seconds));
+                }
+                let (key, given) = (reader.path(), seconds.to_string());
+                reader
+                    .fail(node.at, Fault::OutOfRange { key, given, range: "0 or more".to_owned() })
+            }
+            Value::Text(text) => match text.parse() {
+                Ok(period) => Some(period),
+                Err(source) => {
+                    let key = reader.path();
+                    reader.fail(node.at, Fault::Period { key, source })
+                }
+            },
+            _ => reader.wrong_kind(node, "a stretch of time", None),
+        }
+    }
+}
