@@ -1,1 +1,3 @@
 //! Use cases of heirloom.
+
+pub mod settings;

@@ -65,9 +65,9 @@ impl Layers {
         }
     }
 
-    /// Adds a file that could not be read.
-    pub fn add_unreadable(&mut self, name: &str, message: String, hint: Option<String>) {
-        self.reported.push(Diagnostic::of_file(name, message, hint));
+    /// Adds a file that could not be read, as what there is to say about that.
+    pub fn add_unreadable(&mut self, diagnostic: Diagnostic) {
+        self.reported.push(diagnostic);
     }
 
     /// Adds an environment variable; one that is no setting is passed over.

@@ -68,7 +68,7 @@ fn a_key_with_nothing_after_it_takes_nothing_back() {
     let resolved = load(&[("user", user), ("repo", repo)]).unwrap();
     assert_eq!(resolved.settings.work.max_agents.get(), 5);
     assert_eq!(resolved.settings.agents["claude"].model.as_deref(), Some("opus"));
-    assert_snapshot!(shown(&resolved.warnings), @r"
+    assert_snapshot!(shown(&resolved.warnings), @"
     warning: repo:4:5: `agents.claude.model` has no value and is ignored
     hint: write `null` to go back to the default
     ");
@@ -77,7 +77,7 @@ fn a_key_with_nothing_after_it_takes_nothing_back() {
 #[test]
 fn unknown_keys_are_warned_about_with_a_suggestion() {
     let text = "wrok: {}\nwork: {gates: [a]}\nagents: {cluade: {}}\nrequirements: {plan: {scop: branch, zzz: 1}}\nx-mine: {anything: 1}\n";
-    assert_snapshot!(warnings(text), @r"
+    assert_snapshot!(warnings(text), @"
     warning: c.yaml:1:1: unknown key `wrok`
     hint: did you mean `work`?
     warning: c.yaml:2:8: unknown key `work.gates`
@@ -98,7 +98,7 @@ fn all_errors_of_all_files_come_in_one_go_with_their_places() {
     let repo = "enabled: yes\nwork: [\n";
     let local = "- a\n- b\n";
     let broken = load(&[("user", user), ("repo", repo), ("local", local)]).unwrap_err();
-    assert_snapshot!(shown(&broken.errors), @r#"
+    assert_snapshot!(shown(&broken.errors), @"
     error: user:2:9: `checkpoint.mode` cannot be `strictt`
     hint: did you mean `strict`? allowed: `warn`, `strict`, `off`
     error: user:3:14: `checkpoint.threshold` must be 0 to 1, not 2
@@ -108,7 +108,7 @@ fn all_errors_of_all_files_come_in_one_go_with_their_places() {
     error: repo:2:7: not valid YAML: unclosed bracket '['
     error: local:1:1: a settings file is a map of keys, this is a list
     hint: write `key: value` lines
-    "#);
+    ");
 }
 
 #[test]
@@ -133,7 +133,7 @@ requirements:
   p: true
   q: {trigger_tools: [{tool: Bash, command_pattern: "git("}, {path: x}]}
 "#;
-    assert_snapshot!(errors(text), @r#"
+    assert_snapshot!(errors(text), @"
     error: c.yaml:2:10: `enabled` takes `true` or `false`, not the text `true`
     hint: write `true`
     error: c.yaml:3:8: `agent` cannot be `claud`
@@ -163,7 +163,7 @@ requirements:
     error: c.yaml:12:6: `requirements.p` takes a map, not `true`
     error: c.yaml:13:53: `requirements.q.trigger_tools[0].command_pattern` is not a regular expression: unclosed group
     error: c.yaml:13:62: `requirements.q.trigger_tools[1].tool` is missing: a trigger names its tool
-    "#);
+    ");
 }
 
 #[test]
@@ -176,13 +176,13 @@ requirements:
   size3: {type: dynamic, calculator: x}
   branch: {type: guard}
 ";
-    assert_snapshot!(errors(text), @r#"
+    assert_snapshot!(errors(text), @"
     error: c.yaml:2:19: `context.yellow` (0.8) must not be above `context.orange` (0.75)
     error: c.yaml:4:9: `requirements.size.thresholds.warn` (9) must not be above `requirements.size.thresholds.block` (5)
     error: c.yaml:5:10: `requirements.size2.calculator` is missing: a requirement of the type `dynamic` says what is measured
     error: c.yaml:6:10: `requirements.size3.thresholds.block` is missing: a requirement of the type `dynamic` says from when on it blocks
     error: c.yaml:7:11: `requirements.branch.guard_type` is missing: a requirement of the type `guard` says what it watches
-    "#);
+    ");
     // They need not within one layer: another may complete it.
     let user = "context: {yellow: 0.8}\nrequirements: {b: {type: guard}}\n";
     let repo = "context: {orange: 0.85}\nrequirements: {b: {guard_type: protected_branch}}\n";
@@ -203,7 +203,7 @@ fn an_environment_variable_replaces_an_agents_program() {
     assert_eq!(claude.model.as_deref(), Some("opus"));
     assert!(!resolved.settings.agents.contains_key("codex"));
     assert_eq!(source_of(&resolved, "agents.claude.command"), "$HEIRLOOM_AGENT_CLAUDE");
-    assert_snapshot!(shown(&resolved.warnings), @r"
+    assert_snapshot!(shown(&resolved.warnings), @"
     warning: HEIRLOOM_AGENT_CLAUD: no agent is called `claud`
     hint: did you mean `claude`?
     ");
@@ -236,7 +236,7 @@ fn a_flag_wins_over_all_and_is_checked_like_all() {
 #[test]
 fn an_unreadable_file_is_an_error_beside_the_others() {
     let mut layers = Layers::new();
-    layers.add_unreadable("user", "permission denied".to_owned(), None);
+    layers.add_unreadable(Diagnostic::of_file("user", "permission denied".to_owned(), None));
     layers.add_file("repo", "work: 1\n");
     let broken = layers.resolve().unwrap_err();
     assert_snapshot!(broken, @"the settings cannot be used: user: permission denied; repo:1:7: `work` takes a map, not the number 1");

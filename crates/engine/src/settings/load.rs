@@ -1,0 +1,126 @@
+//! Loading: all layers, one result.
+
+use std::path::{Path, PathBuf};
+
+use heirloom_core::settings::{Broken, Diagnostic, Layers, Row, Settings};
+use serde::Serialize;
+use serde_json::Value as Json;
+
+use super::file::read;
+use super::{Environment, Fingerprint, Place, Role, fingerprint, places};
+
+/// What to load.
+#[derive(Debug, Clone, Copy)]
+pub struct Request<'a> {
+    /// What the environment says.
+    pub environment: &'a Environment,
+    /// The root of the repository, when there is one.
+    pub repo: Option<&'a Path>,
+    /// What flags say.
+    pub flags: &'a [Flag],
+}
+
+/// A setting given on the command line.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Flag {
+    /// The flag: `--max-agents`.
+    pub name: String,
+    /// What it sets: `work.max_agents`.
+    pub path: String,
+    /// To what.
+    pub value: Json,
+}
+
+/// Settings that can be used.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Loaded {
+    /// The settings.
+    pub settings: Settings,
+    /// Every effective value and where it comes from.
+    pub rows: Vec<Row>,
+    /// What somebody should look at.
+    pub warnings: Vec<Diagnostic>,
+    /// The files that were looked for.
+    pub files: Vec<FileStatus>,
+    /// What all of this depends on, flags aside.
+    pub fingerprint: Fingerprint,
+}
+
+/// Settings that cannot be used.
+#[derive(Debug, thiserror::Error)]
+#[error("{broken}")]
+pub struct Unusable {
+    /// Everything that is wrong.
+    #[source]
+    pub broken: Broken,
+    /// The files that were looked for.
+    pub files: Vec<FileStatus>,
+    /// What all of this depends on, flags aside.
+    pub fingerprint: Fingerprint,
+}
+
+/// What became of a file.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct FileStatus {
+    /// Whose settings it holds.
+    pub role: Role,
+    /// Where it is.
+    pub path: PathBuf,
+    /// Whether it was there.
+    pub state: FileState,
+}
+
+/// Whether a file was there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FileState {
+    /// It is not there.
+    Absent,
+    /// It was read. That says nothing about what is in it.
+    Read,
+    /// It is there, and could not be read.
+    Unreadable,
+}
+
+/// Loads the settings. Any fault in any layer makes it fail: the files that are well are never used
+/// alone.
+pub fn load(request: &Request<'_>) -> Result<Loaded, Box<Unusable>> {
+    // Before reading: what changes while we read then differs from it, and is read again.
+    let fingerprint = fingerprint(request.environment, request.repo);
+    let mut layers = Layers::new();
+    let mut files = Vec::new();
+    for place in places(request.environment, request.repo) {
+        let state = add(&mut layers, &place);
+        files.push(FileStatus { role: place.role, path: place.path, state });
+    }
+    for (name, value) in &request.environment.variables {
+        layers.add_variable(name, value.as_deref());
+    }
+    for flag in request.flags {
+        layers.add_flag(&flag.name, &flag.path, &flag.value);
+    }
+    match layers.resolve() {
+        Ok(resolved) => Ok(Loaded {
+            settings: resolved.settings,
+            rows: resolved.rows,
+            warnings: resolved.warnings,
+            files,
+            fingerprint,
+        }),
+        Err(broken) => Err(Box::new(Unusable { broken, files, fingerprint })),
+    }
+}
+
+fn add(layers: &mut Layers, place: &Place) -> FileState {
+    match read(place) {
+        Ok(None) => FileState::Absent,
+        Ok(Some(text)) => {
+            layers.add_file(&place.name, &text);
+            FileState::Read
+        }
+        Err(error) => {
+            layers.add_unreadable(error.diagnostic(place));
+            FileState::Unreadable
+        }
+    }
+}

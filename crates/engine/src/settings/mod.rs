@@ -1,0 +1,19 @@
+//! Reading the settings: from which files, with what from the environment.
+//!
+//! What the settings are and how layers go together is [`heirloom_core::settings`]; here are the
+//! files. Nothing is remembered between calls; a [`Fingerprint`] tells whether a caller that does
+//! remember may go on doing so.
+//!
+//! Invariant: a file that is there is read or reported, never passed over.
+
+mod file;
+mod fingerprint;
+mod load;
+mod places;
+#[cfg(test)]
+mod tests;
+
+pub use file::FileError;
+pub use fingerprint::{Fingerprint, Stamp, fingerprint};
+pub use load::{FileState, FileStatus, Flag, Loaded, Request, Unusable, load};
+pub use places::{Environment, Place, Role, places};

@@ -1,0 +1,98 @@
+//! Where settings files are.
+
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
+
+use serde::Serialize;
+
+/// What the environment says, as far as it is about settings.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Environment {
+    /// `HEIRLOOM_CONFIG`: the user's file, in place of the usual one.
+    pub config_file: Option<PathBuf>,
+    /// Where the user's programs keep their settings.
+    pub config_home: Option<PathBuf>,
+    /// The variables that are settings, by name; no value when it is not UTF-8.
+    pub variables: Vec<(String, Option<String>)>,
+}
+
+impl Environment {
+    /// From all variables of a process. One that is set to nothing counts as not set.
+    pub fn from_vars(vars: impl IntoIterator<Item = (OsString, OsString)>) -> Self {
+        let mut environment = Self::default();
+        let (mut xdg, mut app_data, mut home) = (None, None, None);
+        for (name, value) in vars.into_iter().filter(|(_, value)| !value.is_empty()) {
+            match name.to_str() {
+                Some("HEIRLOOM_CONFIG") => environment.config_file = Some(value.into()),
+                Some("XDG_CONFIG_HOME") => xdg = absolute(&value),
+                Some("APPDATA") if cfg!(windows) => app_data = absolute(&value),
+                Some("HOME") => home = absolute(&value),
+                Some(name) if name.starts_with("HEIRLOOM_AGENT_") => {
+                    environment.variables.push((name.to_owned(), value.into_string().ok()));
+                }
+                _ => {}
+            }
+        }
+        environment.config_home = xdg.or(app_data).or_else(|| Some(home?.join(".config")));
+        environment.variables.sort();
+        environment
+    }
+}
+
+/// Relative ones are to be ignored, says the base directory specification: they would mean another
+/// file in every directory.
+fn absolute(path: &OsStr) -> Option<PathBuf> {
+    let path = Path::new(path);
+    path.is_absolute().then(|| path.to_owned())
+}
+
+/// Whose settings a file holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Role {
+    /// The user's, for all repositories.
+    User,
+    /// The repository's.
+    Repository,
+    /// The user's, for this repository.
+    Local,
+}
+
+/// A place where a settings file may be.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Place {
+    /// Whose settings it holds.
+    pub role: Role,
+    /// Where it is.
+    pub path: PathBuf,
+    /// What it is called in messages.
+    pub name: String,
+    /// Whether it must be there, because somebody named it.
+    pub required: bool,
+}
+
+/// The places, in rising precedence. `repo` is the root of the repository, when there is one.
+pub fn places(environment: &Environment, repo: Option<&Path>) -> Vec<Place> {
+    let mut places: Vec<Place> = user(environment).into_iter().collect();
+    if let Some(root) = repo {
+        let inside = |role, name: &str| Place {
+            role,
+            path: root.join(name),
+            name: name.to_owned(),
+            required: false,
+        };
+        places.push(inside(Role::Repository, ".heirloom/config.yaml"));
+        places.push(inside(Role::Local, ".heirloom/local.yaml"));
+    }
+    places
+}
+
+fn user(environment: &Environment) -> Option<Place> {
+    let (path, required) = match (&environment.config_file, &environment.config_home) {
+        (Some(path), _) => (path.clone(), true),
+        (None, Some(home)) => (home.join("heirloom/config.yaml"), false),
+        (None, None) => return None,
+    };
+    let name = path.display().to_string();
+    Some(Place { role: Role::User, path, name, required })
+}
