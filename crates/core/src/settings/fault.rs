@@ -124,6 +124,8 @@ pub enum Fault {
     NoValue {
         /// The key's path.
         key: String,
+        /// Whether the key is a name of the user's, such as a requirement's.
+        is_name: bool,
     },
     /// An environment variable for an agent that there is not.
     #[error("no agent is called `{name}`")]
@@ -153,6 +155,9 @@ impl Fault {
                 Some("write it relative to the repository, without `..`".to_owned())
             }
             Self::UnknownKey { name, known, .. } => Some(unknown_hint(name, known)),
+            Self::NoValue { is_name: true, .. } => {
+                Some("write `{}` for all defaults, or `null` to take it away".to_owned())
+            }
             Self::NoValue { .. } => Some("write `null` to go back to the default".to_owned()),
             Self::UnknownAgent { name } => Some(unknown_hint(name, super::AGENTS)),
             Self::OutOfRange { .. }

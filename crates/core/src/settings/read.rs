@@ -64,7 +64,7 @@ impl Reader {
             Value::Empty => {
                 let is_group = matches!(T::SHAPE, Shape::Section(_) | Shape::Map { .. });
                 if !is_group {
-                    self.no_value(entry);
+                    self.no_value(entry, false);
                 }
                 None
             }
@@ -180,9 +180,9 @@ impl Reader {
         self.fail(node.at, Fault::OutOfRange { key, given, range })
     }
 
-    fn no_value(&mut self, entry: &Entry) {
+    fn no_value(&mut self, entry: &Entry, is_name: bool) {
         let key = self.within(entry.key.clone(), |reader| reader.path());
-        self.warnings.push((entry.at, Fault::NoValue { key }));
+        self.warnings.push((entry.at, Fault::NoValue { key, is_name }));
     }
 
     fn within<T>(&mut self, part: String, read: impl FnOnce(&mut Self) -> T) -> T {
@@ -279,7 +279,7 @@ impl<T: Named> Setting for BTreeMap<String, T> {
                 reader.faults.push((entry.at, Fault::Name { name }));
             } else if matches!(entry.value.value, Value::Empty) {
                 // Unlike a section, an entry is there or not: that nothing is there is worth a word.
-                reader.no_value(entry);
+                reader.no_value(entry, true);
             } else if let Some(value) = reader.field(entry) {
                 map.insert(entry.key.clone(), value);
             }

@@ -75,6 +75,14 @@ fn a_key_with_nothing_after_it_takes_nothing_back() {
 }
 
 #[test]
+fn a_requirement_with_nothing_after_it_is_not_silently_absent() {
+    assert_snapshot!(warnings("requirements:\n  plan:\n"), @"
+    warning: c.yaml:2:3: `requirements.plan` has no value and is ignored
+    hint: write `{}` for all defaults, or `null` to take it away
+    ");
+}
+
+#[test]
 fn unknown_keys_are_warned_about_with_a_suggestion() {
     let text = "wrok: {}\nwork: {gates: [a]}\nagents: {cluade: {}}\nrequirements: {plan: {scop: branch, zzz: 1}}\nx-mine: {anything: 1}\n";
     assert_snapshot!(warnings(text), @"
