@@ -1,0 +1,212 @@
+//! One writer per conversation.
+//!
+//! Claude Code resumes a conversation that another process is writing to without a word, and
+//! the branch of one of the two is lost. So whoever resumes takes a lock first: a file per agent
+//! session id, held by an advisory lock that the kernel lets go when its holder dies. The agent
+//! may outlive us, so the file also names the agent's process: as long as that one runs, the
+//! conversation is taken.
+
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io::{self, Read, Seek, Write};
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+use rustix::process::{Pid, test_kill_process};
+use serde::{Deserialize, Serialize};
+
+/// The right to write to a conversation, until it is dropped.
+#[derive(Debug)]
+pub struct SessionLock {
+    path: PathBuf,
+    file: File,
+}
+
+/// What the file says.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+struct Holder {
+    /// Who holds the lock.
+    pid: u32,
+    /// The agent's process, once it runs.
+    agent_pid: Option<u32>,
+    /// When that began, so that a reused number is not taken for it.
+    agent_began: Option<u64>,
+}
+
+/// Why the lock was not taken.
+#[derive(Debug, thiserror::Error)]
+pub enum LockError {
+    /// Somebody else writes to the conversation.
+    #[error("conversation {agent_session_id} of {agent} is in use by process {pid}")]
+    Held {
+        /// The agent.
+        agent: String,
+        /// The conversation.
+        agent_session_id: String,
+        /// Who.
+        pid: u32,
+    },
+    /// The file could not be used.
+    #[error("cannot use the lock file {}", path.display())]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        #[source]
+        source: io::Error,
+    },
+}
+
+impl SessionLock {
+    /// Takes the lock, or says at once who has it.
+    pub fn acquire(dir: &Path, agent: &str, agent_session_id: &str) -> Result<Self, LockError> {
+        let path = dir.join(format!("{agent}-{}.lock", file_name(agent_session_id)));
+        let failed = |source| LockError::Io { path: path.clone(), source };
+        std::fs::create_dir_all(dir).map_err(failed)?;
+        let held = |pid| LockError::Held {
+            agent: agent.to_owned(),
+            agent_session_id: agent_session_id.to_owned(),
+            pid,
+        };
+        loop {
+            let mut options = OpenOptions::new();
+            options.read(true).write(true).create(true).truncate(false);
+            let mut file = options.open(&path).map_err(failed)?;
+            let taken = match file.try_lock() {
+                Ok(()) => false,
+                Err(TryLockError::WouldBlock) => true,
+                Err(TryLockError::Error(source)) => return Err(failed(source)),
+            };
+            let holder = read(&mut file);
+            if taken {
+                return Err(held(holder.pid));
+            }
+            // Its last holder may have removed the file between our opening and locking it.
+            if !is_still(&file, &path) {
+                continue;
+            }
+            if let Some(pid) =
+                holder.agent_pid.filter(|pid| began(*pid) == holder.agent_began && is_alive(*pid))
+            {
+                return Err(held(pid));
+            }
+            let mut lock = Self { path: path.clone(), file };
+            lock.write(&Holder { pid: std::process::id(), ..Holder::default() }).map_err(failed)?;
+            return Ok(lock);
+        }
+    }
+
+    /// Notes the agent's process, which may outlive this one.
+    pub fn names_agent(&mut self, agent_pid: u32) -> io::Result<()> {
+        let agent_began = began(agent_pid);
+        self.write(&Holder { pid: std::process::id(), agent_pid: Some(agent_pid), agent_began })
+    }
+
+    fn write(&mut self, holder: &Holder) -> io::Result<()> {
+        let text = serde_json::to_vec(holder)?;
+        self.file.set_len(0)?;
+        self.file.rewind()?;
+        self.file.write_all(&text)
+    }
+}
+
+impl Drop for SessionLock {
+    fn drop(&mut self) {
+        // Still locked, so nobody else can have taken this file in the meantime.
+        let _ = std::fs::remove_file(&self.path);
+    }
+}
+
+fn read(file: &mut File) -> Holder {
+    let mut text = Vec::new();
+    let _ = file.rewind().and_then(|()| file.read_to_end(&mut text));
+    serde_json::from_slice(&text).unwrap_or_default()
+}
+
+fn is_still(file: &File, path: &Path) -> bool {
+    match (file.metadata(), path.metadata()) {
+        (Ok(ours), Ok(theirs)) => ours.ino() == theirs.ino() && ours.dev() == theirs.dev(),
+        _ => false,
+    }
+}
+
+fn is_alive(pid: u32) -> bool {
+    let pid = i32::try_from(pid).ok().and_then(Pid::from_raw);
+    pid.is_some_and(|pid| !matches!(test_kill_process(pid), Err(rustix::io::Errno::SRCH)))
+}
+
+/// When a process began, in the kernel's ticks; `None` where the system does not say.
+fn began(pid: u32) -> Option<u64> {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    // The name in parentheses may hold anything; the fields after it are counted from its end.
+    let (_, fields) = stat.rsplit_once(')')?;
+    let mut fields = fields.split_whitespace();
+    // A zombie writes to nothing.
+    (fields.next()? != "Z").then(|| fields.nth(18)?.parse().ok()).flatten()
+}
+
+/// An id as a file name: what is not plain becomes its hexadecimal, what is long its beginning
+/// and a sum.
+fn file_name(id: &str) -> String {
+    let mut name: String = id.bytes().map(plain).collect();
+    if name.len() > 150 {
+        let sum = id.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |sum, byte| {
+            (sum ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+        });
+        name.truncate(120);
+        name = format!("{name}-{sum:016x}");
+    }
+    name
+}
+
+fn plain(byte: u8) -> String {
+    match byte {
+        b'0'..=b'9' | b'a'..=b'z' | b'A'..=b'Z' | b'-' | b'_' => char::from(byte).to_string(),
+        _ => format!("%{byte:02x}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::process::Command;
+
+    use super::*;
+
+    #[test]
+    fn the_second_one_is_told_who_holds_it() {
+        let dir = tempfile::tempdir().unwrap();
+        let first = SessionLock::acquire(dir.path(), "claude", "a").unwrap();
+        let error = SessionLock::acquire(dir.path(), "claude", "a").unwrap_err();
+        let pid = std::process::id();
+        assert_eq!(
+            error.to_string(),
+            format!("conversation a of claude is in use by process {pid}")
+        );
+        assert!(SessionLock::acquire(dir.path(), "codex", "a").is_ok());
+        drop(first);
+        assert!(SessionLock::acquire(dir.path(), "claude", "a").is_ok());
+        assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn an_agent_that_outlives_its_holder_still_has_the_conversation() {
+        let dir = tempfile::tempdir().unwrap();
+        let mut agent = Command::new("sleep").arg("600").spawn().unwrap();
+        let mut lock = SessionLock::acquire(dir.path(), "claude", "a").unwrap();
+        lock.names_agent(agent.id()).unwrap();
+        // As if the holder had been killed: the lock is gone, the file is not.
+        lock.file.unlock().unwrap();
+        std::mem::forget(lock);
+        let error = SessionLock::acquire(dir.path(), "claude", "a").unwrap_err();
+        assert!(matches!(error, LockError::Held { pid, .. } if pid == agent.id()));
+        agent.kill().unwrap();
+        agent.wait().unwrap();
+        assert!(SessionLock::acquire(dir.path(), "claude", "a").is_ok());
+    }
+
+    #[test]
+    fn an_id_never_leaves_the_directory() {
+        assert_eq!(file_name("../../etc/passwd"), "%2e%2e%2f%2e%2e%2fetc%2fpasswd");
+        assert!(file_name(&"x/".repeat(500)).len() < 200);
+    }
+}

@@ -1,0 +1,5 @@
+//! The adapters against real processes.
+
+#![expect(clippy::unwrap_used, reason = "a test says what is wrong by panicking")]
+
+mod process;
