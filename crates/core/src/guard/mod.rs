@@ -5,5 +5,21 @@
 //! ([`state`]), and what follows for the agent ([`decide`]). Nothing here reads a file, asks git or
 //! knows an agent's payloads. The invariant: only a requirement that is really unmet blocks.
 
+pub mod branch;
+mod fields;
 pub mod glob;
+pub mod original;
+pub mod policy;
+pub mod requirement;
+pub mod settings;
 pub mod shell;
+pub mod state;
+pub mod trigger;
+mod trigger_settings;
+
+#[cfg(test)]
+mod settings_tests;
+#[cfg(test)]
+mod state_tests;
+
+pub use fields::seconds;

@@ -1,0 +1,250 @@
+use serde_json::{Value, json};
+
+use super::original::{self, Layers};
+use super::policy::Policy;
+use super::requirement::{Evidence, Measure, Requirement, Rule, Scope};
+use super::settings::policy;
+
+#[expect(clippy::needless_pass_by_value, reason = "a table of literals reads better")]
+fn only(requirement: Value) -> Requirement {
+    let policy = policy(&json!({"requirements": {"x": requirement}}));
+    assert_eq!(policy.problems, [], "{:?}", policy.problems);
+    policy.requirements.into_iter().next().unwrap()
+}
+
+fn problems(tree: &Value) -> String {
+    policy(tree).problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
+}
+
+fn names(policy: &Policy) -> Vec<&str> {
+    policy.requirements.iter().map(|r| r.name.as_str()).collect()
+}
+
+#[test]
+fn the_documented_example_is_read() {
+    let read = policy(&json!({"agents": {}, "requirements": {"commit_plan": {
+        "scope": "session", "type": "blocking",
+        "trigger_tools": ["Edit", "Write", "mcp__github__*", {"tool": "Bash", "command_pattern": r"git\s+commit"},
+            {"tool": "Bash", "command": ["git", "push"]}, {"tool": "Edit", "path": "src/**"}],
+        "satisfied_by_skill": "arch-review", "stop_only": false,
+        "message": "Run /{skill} first (session {session}).",
+    }}}));
+    assert_eq!(read.problems, []);
+    insta::assert_json_snapshot!(read.requirements, @r#"
+    [
+      {
+        "name": "commit_plan",
+        "scope": "session",
+        "rule": "blocking",
+        "triggers": [
+          {
+            "tool": "Edit"
+          },
+          {
+            "tool": "Write"
+          },
+          {
+            "tool": "mcp__github__*"
+          },
+          {
+            "tool": "Bash",
+            "command_pattern": "git\\s+commit"
+          },
+          {
+            "tool": "Bash",
+            "command": [
+              "git",
+              "push"
+            ]
+          },
+          {
+            "tool": "Edit",
+            "paths": [
+              "src/**"
+            ]
+          }
+        ],
+        "skills": [
+          "arch-review"
+        ],
+        "enforcement": "block",
+        "on_error": "allow",
+        "message": "Run /{skill} first (session {session})."
+      }
+    ]
+    "#);
+}
+
+#[test]
+fn a_requirement_with_nothing_said_gates_every_edit() {
+    for value in [json!({}), json!(true), json!(null), json!({"enabled": true})] {
+        assert_eq!(only(value), Requirement::new("x"));
+    }
+    let off = policy(&json!({"requirements": {"a": {"enabled": false}, "b": false}}));
+    assert_eq!((off.requirements.len(), off.disabled), (0, vec!["a".to_owned(), "b".to_owned()]));
+}
+
+#[test]
+fn the_types_are_read_with_their_own_settings() {
+    let dynamic = |more: Value| {
+        let mut value = json!({"type": "dynamic", "thresholds": {"warn": 250, "block": 400}});
+        value.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        only(value)
+    };
+    let size = dynamic(json!({"calculator": "branch_size_calculator", "approval_ttl": "10m"}));
+    assert_eq!(
+        size.rule,
+        Rule::Dynamic { measure: Measure::BranchSize, warn: Some(250.0), block: 400.0, cache: 60 }
+    );
+    assert_eq!(size.ttl, Some(600));
+    let todo = dynamic(json!({"measure": {"command": "grep -c TODO x"}}));
+    assert!(
+        matches!(todo.rule, Rule::Dynamic { measure: Measure::Command(c), .. } if c == "grep -c TODO x")
+    );
+    let guard = only(
+        json!({"type": "guard", "guard_type": "protected_branch", "protected_branches": ["main", "release/*"]}),
+    );
+    assert_eq!(
+        guard.rule,
+        Rule::ProtectedBranch { branches: vec!["main".into(), "release/*".into()] }
+    );
+    assert_eq!(
+        only(json!({"type": "guard", "guard_type": "single_session"})).rule,
+        Rule::SingleSession
+    );
+}
+
+#[test]
+fn evidence_is_a_file_a_command_or_a_diff() {
+    assert_eq!(
+        only(json!({"evidence": {"dirs": ["docs/plans"], "require_markers": ["Plan"], "require_verdict": "APPROVED", "max_age_seconds": 60}})).evidence,
+        [Evidence::File { paths: vec!["docs/plans".into()], markers: vec!["Plan".into(), "APPROVED".into()], max_age: Some(60) }]
+    );
+    assert_eq!(
+        only(json!({"evidence": [{"command": "cargo test", "timeout": "5m"}, {"diff": true}]}))
+            .evidence,
+        [
+            Evidence::Command { run: "cargo test".into(), timeout: 300 },
+            Evidence::Diff { paths: vec![] }
+        ]
+    );
+    assert_eq!(
+        only(json!({"evidence": {"diff": "src/**"}})).evidence,
+        [Evidence::Diff { paths: vec!["src/**".into()] }]
+    );
+}
+
+#[test]
+fn one_mapping_may_name_several_tools_and_commands() {
+    let triggers = only(json!({"trigger_tools": [{"command": [["git", "push"], ["gh", "pr", "create"]]}, {"path": ["a/**", "b/**"]}]})).triggers;
+    assert_eq!(triggers.len(), 2 + 4);
+    assert!(triggers[..2].iter().all(|t| t.tool == "Bash" && t.is_about_a_command()));
+    assert!(triggers[2..].iter().all(|t| t.paths == ["a/**", "b/**"]));
+    assert_eq!(only(json!({"trigger_tools": {"command": "git push"}})).triggers, triggers[..1]);
+}
+
+#[test]
+fn a_bad_requirement_is_reported_and_the_others_hold() {
+    let tree = json!({"requirements": {
+        "scope": {"scope": "sesion"}, "type": {"type": 3}, "list": [], "text": "yes",
+        "string": {"enabled": "false"}, "regex": {"trigger_tools": [{"tool": "Bash", "command_pattern": "git ("}]},
+        "ahead": {"trigger_tools": [{"tool": "Bash", "command_pattern": "git(?! status)"}]},
+        "condition": {"trigger_tools": [{"tool": "Edit", "paht": "x"}]}, "tools": {"trigger_tools": [3]},
+        "guard": {"type": "guard"}, "dynamic": {"type": "dynamic"}, "negative": {"type": "dynamic", "thresholds": {"block": -1}},
+        "ttl": {"ttl": "soon"}, "evidence": {"evidence": {"marker": "x"}}, "sp ace": {}, "good": {"messge": "x"},
+    }});
+    assert_eq!(names(&policy(&tree)), ["good"]);
+    insta::assert_snapshot!(problems(&tree), @"
+    requirements.scope.scope: `sesion` is not one of session, branch, single_use, permanent (did you mean session?)
+    requirements.type.type: expected a text, found `3`
+    requirements.list: expected a mapping, found a list
+    requirements.text: expected a mapping, found `\"yes\"`
+    requirements.string.enabled: expected true or false, found `\"false\"`
+    requirements.regex.trigger_tools[0].command_pattern: `git (` is not a regex: unclosed group
+    requirements.ahead.trigger_tools[0].command_pattern: `git(?! status)` is not a regex: look-around, including look-ahead and look-behind, is not supported
+    requirements.condition.trigger_tools[0].paht: this condition is not known (did you mean path?)
+    requirements.tools.trigger_tools[0]: expected a tool, or a mapping with `tool`, found `3`
+    requirements.guard.guard_type: a guard needs to know what it guards (guard_type: protected_branch or single_session)
+    requirements.dynamic.thresholds: a dynamic requirement needs a threshold (thresholds: {warn: 250, block: 400})
+    requirements.negative.thresholds.block: expected a number that is not negative, found `-1`
+    requirements.ttl.ttl: expected seconds, or a time like `15m`, found `\"soon\"`
+    requirements.evidence.evidence.file: evidence is a file, a command or a diff (file: …, command: … or diff: true)
+    requirements.\"sp ace\": a requirement's name has no spaces and is not empty
+    requirements.good.messge: this setting is not known, and does nothing (did you mean message?)
+    ");
+    assert_eq!(
+        problems(&json!({"requirements": [1]})),
+        "requirements: expected a mapping by name, found a list"
+    );
+    assert_eq!(problems(&json!({"guard": 1})), "guard: expected a mapping, found `1`");
+}
+
+#[test]
+fn the_guard_section_says_how_requirements_apply() {
+    let read = policy(
+        &json!({"guard": {"enforcement": "warn", "stop_blocks": 5, "exempt": "tmp/**", "stop_scopes": ["branch"],
+        "carry_over": {"window": "5m"}, "start_tokens": 0}, "requirements": {"a": {}, "b": {"enforcement": "block"}}}),
+    );
+    assert_eq!(read.problems, []);
+    insta::assert_snapshot!(format!("{:?}", (read.stop_blocks, &read.exempt, &read.stop_scopes, &read.carry_over, read.start_tokens)),
+        @r#"(5, ["tmp/**"], [Branch], Some(CarryOver { window: 300, scopes: [Session] }), 0)"#);
+    insta::assert_snapshot!(format!("{:?}", read.requirements.iter().map(|r| r.enforcement).collect::<Vec<_>>()), @"[Warn, Block]");
+}
+
+#[test]
+fn the_originals_files_are_layered_as_they_were() {
+    let user = json!({"requirements": {"commit_plan": {"enabled": true, "message": "user", "trigger_tools": ["Edit", "Write"]}, "unsaid": {"scope": "branch"}}});
+    let project =
+        json!({"requirements": {"commit_plan": {"message": "project", "trigger_tools": ["Edit"]}}});
+    let local = json!({"requirements": {"commit_plan": {"scope": "branch"}}});
+    let layers = Layers { user: Some(user), project: Some(project), local: Some(local) };
+
+    let read = original::policy(layers.clone()).unwrap();
+    assert_eq!(
+        (names(&read), read.disabled.as_slice()),
+        (vec!["commit_plan"], ["unsaid".to_owned()].as_slice())
+    );
+    let plan = &read.requirements[0];
+    assert_eq!(
+        (plan.message.as_deref(), plan.scope, plan.triggers.len()),
+        (Some("project"), Scope::Branch, 1)
+    );
+    assert_eq!(read.stop_scopes, [Scope::Session]);
+
+    let mut alone = layers.clone();
+    alone.project.as_mut().unwrap()["inherit"] = json!(false);
+    assert_eq!(names(&original::policy(alone).unwrap()), [""; 0]);
+    assert!(original::policy(Layers { project: None, ..layers }).is_none());
+}
+
+#[test]
+fn the_originals_skills_satisfy_what_they_always_did() {
+    let project = json!({"requirements": {
+        "tdd_planned": {"enabled": true, "auto_resolve_skill": "requirements-framework:mine", "adr_path": "free-form"},
+        "solid_reviewed": {"enabled": true}, "own": {"enabled": true}}});
+    let read = original::policy(Layers { project: Some(project), ..Layers::default() }).unwrap();
+    assert_eq!(read.problems, []);
+    let by = |skill: &str| -> Vec<&str> {
+        let all = read.requirements.iter().filter(|r| r.is_satisfied_by_skill(skill));
+        all.map(|r| r.name.as_str()).collect()
+    };
+    assert_eq!(by("requirements-framework:arch-review"), ["tdd_planned", "solid_reviewed"]);
+    assert_eq!(by("mine"), ["tdd_planned"]);
+    assert_eq!(by("own"), [""; 0]);
+}
+
+#[test]
+fn the_originals_hook_settings_are_kept() {
+    let read = |tree: Value| {
+        original::policy(Layers { project: Some(tree), ..Layers::default() }).unwrap()
+    };
+    assert!(!read(json!({"enabled": false})).enabled);
+    assert_eq!(read(json!({"hooks": {"stop": {"verify_requirements": false}}})).stop_scopes, []);
+    assert_eq!(
+        read(json!({"hooks": {"session_start": {"inject_context": false}}})).start_tokens,
+        0
+    );
+    let carry = json!({"hooks": {"session_start": {"carry_over": {"enabled": true, "window_seconds": 30}}}});
+    assert_eq!(read(carry).carry_over.unwrap().window, 30);
+    assert_eq!(read(json!(null)).requirements.len(), 0);
+}
