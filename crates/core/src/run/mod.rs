@@ -3,11 +3,17 @@
 //! What a stage is, when it stops, what an iteration's report means, where a stopped session goes
 //! on. It launches nothing and writes nothing: the engine does, and asks here what to do.
 
+pub mod backoff;
 mod finding;
+pub mod outcome;
 mod reported;
+pub mod resume;
 pub mod status_file;
 #[cfg(test)]
 mod status_file_tests;
+pub mod stop;
+#[cfg(test)]
+mod stop_tests;
 mod validation;
 
 pub use finding::Finding;

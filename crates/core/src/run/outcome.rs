@@ -1,0 +1,173 @@
+//! What an iteration amounts to: how its agent ended and what it reported, taken together.
+//!
+//! An agent that exits badly has failed, whatever it reported before; a report that is missing or
+//! cannot be read is a failure too, because nobody knows what was done. A rate limit or an overload
+//! is neither: the iteration is postponed and runs again under its number.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use super::status_file::{Decision, Report};
+
+/// How an agent's process ended, as the engine knows from the agent's adapter.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum AgentEnd {
+    /// It finished its turn.
+    Finished,
+    /// It failed.
+    Failed {
+        /// How, in a few words (`exit code 7`).
+        why: String,
+        /// Whether the next launch would fail the same way (no login, no such model).
+        hopeless: bool,
+    },
+    /// It was stopped, because it took too long.
+    TimedOut,
+    /// It was stopped, because somebody asked.
+    Interrupted,
+    /// It could not work for now: a rate limit or an overload.
+    Limited,
+}
+
+/// What an iteration amounts to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Outcome {
+    /// It ran to its end and reported.
+    Completed,
+    /// It ran and failed.
+    Failed,
+    /// It failed in a way that no further iteration would mend.
+    Hopeless,
+    /// It was stopped.
+    Interrupted,
+    /// It has to wait.
+    Postponed,
+}
+
+impl Outcome {
+    /// All of them.
+    pub const ALL: [Self; 5] =
+        [Self::Completed, Self::Failed, Self::Hopeless, Self::Interrupted, Self::Postponed];
+
+    /// The word for it in the ledger.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Completed => "completed",
+            Self::Failed => "failed",
+            Self::Hopeless => "hopeless",
+            Self::Interrupted => "interrupted",
+            Self::Postponed => "postponed",
+        }
+    }
+
+    /// Reads the ledger's word for it.
+    pub fn parse(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|outcome| outcome.as_str() == word)
+    }
+
+    /// Whether it counts as an iteration that was made, well or badly.
+    pub const fn counts(self) -> bool {
+        matches!(self, Self::Completed | Self::Failed | Self::Hopeless)
+    }
+}
+
+impl fmt::Display for Outcome {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.as_str())
+    }
+}
+
+/// What an iteration amounts to, and why where it did not go well.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Judged {
+    /// What it amounts to.
+    pub outcome: Outcome,
+    /// What the agent decided. An unreadable decision is `continue`: the work was done, and the
+    /// maximum still applies.
+    pub decision: Option<Decision>,
+    /// Why it did not go well.
+    pub why: Option<String>,
+}
+
+/// Judges an iteration. `report` is none when there is no readable `status.json`; `is_written`
+/// says whether there is a file at all.
+pub fn judge(end: &AgentEnd, report: Option<&Report>, is_written: bool) -> Judged {
+    let decision = report.map(|report| report.decision.unwrap_or(Decision::Continue));
+    let judged = |outcome, why: Option<String>| Judged { outcome, decision, why };
+    match end {
+        AgentEnd::Failed { why, hopeless: true } => judged(Outcome::Hopeless, Some(why.clone())),
+        AgentEnd::Failed { why, hopeless: false } => judged(Outcome::Failed, Some(why.clone())),
+        AgentEnd::TimedOut => judged(Outcome::Failed, Some("it took too long".to_owned())),
+        AgentEnd::Interrupted => judged(Outcome::Interrupted, None),
+        AgentEnd::Limited => judged(Outcome::Postponed, None),
+        AgentEnd::Finished => match (decision, report) {
+            (Some(Decision::Error), Some(report)) => {
+                let why = report.reason.clone().or_else(|| report.errors.first().cloned());
+                let why = why.unwrap_or_else(|| "no reason given".to_owned());
+                judged(Outcome::Hopeless, Some(format!("the agent reports an error: {why}")))
+            }
+            (Some(_), _) => judged(Outcome::Completed, None),
+            (None, _) if is_written => {
+                judged(Outcome::Failed, Some("its status.json cannot be read".to_owned()))
+            }
+            (None, _) => judged(Outcome::Failed, Some("it wrote no status.json".to_owned())),
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn reported(decision: Option<Decision>) -> Report {
+        Report { decision, ..Report::default() }
+    }
+
+    #[test]
+    fn every_way_to_end_has_its_outcome() {
+        let failed = |hopeless| AgentEnd::Failed { why: "exit code 7".to_owned(), hopeless };
+        let stop = reported(Some(Decision::Stop));
+        let error =
+            Report { reason: Some("no disk".to_owned()), ..reported(Some(Decision::Error)) };
+        let unclear = reported(None);
+        let rows = [
+            ("finished, stop", AgentEnd::Finished, Some(&stop), true),
+            ("finished, error", AgentEnd::Finished, Some(&error), true),
+            ("finished, no decision", AgentEnd::Finished, Some(&unclear), true),
+            ("finished, malformed", AgentEnd::Finished, None, true),
+            ("finished, silent", AgentEnd::Finished, None, false),
+            ("exit 7, stop", failed(false), Some(&stop), true),
+            ("no login", failed(true), None, false),
+            ("timed out, stop", AgentEnd::TimedOut, Some(&stop), true),
+            ("interrupted", AgentEnd::Interrupted, None, false),
+            ("rate limited", AgentEnd::Limited, None, false),
+        ];
+        let lines = rows.map(|(name, end, report, written)| {
+            let Judged { outcome, decision, why } = judge(&end, report, written);
+            let decision = decision.map_or("-", Decision::as_str);
+            format!("{name}: {outcome} {decision} {}", why.unwrap_or_default())
+        });
+        insta::assert_snapshot!(lines.join("\n"), @r"
+        finished, stop: completed stop 
+        finished, error: hopeless error the agent reports an error: no disk
+        finished, no decision: completed continue 
+        finished, malformed: failed - its status.json cannot be read
+        finished, silent: failed - it wrote no status.json
+        exit 7, stop: failed stop exit code 7
+        no login: hopeless - exit code 7
+        timed out, stop: failed stop it took too long
+        interrupted: interrupted - 
+        rate limited: postponed - 
+        ");
+    }
+
+    #[test]
+    fn a_word_in_the_ledger_is_read_back() {
+        for outcome in Outcome::ALL {
+            assert_eq!(Outcome::parse(outcome.as_str()), Some(outcome));
+        }
+        assert_eq!(Outcome::parse("done"), None);
+    }
+}
