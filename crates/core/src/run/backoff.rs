@@ -9,9 +9,9 @@ use std::time::Duration;
 use jiff::Timestamp;
 
 const FIRST: Duration = Duration::from_secs(5);
-const LONGEST: Duration = Duration::from_secs(300);
+const LONGEST: Duration = Duration::from_mins(5);
 /// The longest that is waited for a limit whose end is known; a weekly limit is a person's to decide.
-const LONGEST_KNOWN: Duration = Duration::from_secs(24 * 3600);
+const LONGEST_KNOWN: Duration = Duration::from_hours(24);
 /// How often in a row a limit of unknown end is waited out: about an hour in all.
 const MOST_ATTEMPTS: u32 = 16;
 
@@ -49,7 +49,7 @@ fn spread(range: Duration, attempt: u32, seed: u64) -> Duration {
     range * thousandths / 1000
 }
 
-/// The finaliser of SplitMix64: near seeds give far numbers.
+/// The finaliser of `SplitMix64`: near seeds give far numbers.
 const fn mix(seed: u64) -> u64 {
     let mut mixed = seed.wrapping_add(0x9e37_79b9_7f4a_7c15);
     mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

@@ -4,8 +4,10 @@
 //! on. It launches nothing and writes nothing: the engine does, and asks here what to do.
 
 pub mod backoff;
+pub mod context;
 mod finding;
 pub mod outcome;
+pub mod prompt;
 mod reported;
 pub mod resume;
 pub mod status_file;

@@ -121,7 +121,7 @@ fn failures_in_a_row_money_time_and_people_end_any_stage() {
     let spent = Budget { max_cost_usd: Some(2.0), cost_usd: 2.0, ..budget() };
     assert_eq!(with(spent), Next::End(End::MaxCost));
     assert_eq!(with(Budget { cost_usd: 1.99, ..spent }), Next::Run);
-    let hour = Duration::from_secs(3600);
+    let hour = Duration::from_hours(1);
     let late = Budget { max_time: Some(hour), elapsed: hour, ..budget() };
     assert_eq!(with(late), Next::End(End::MaxTime));
 }

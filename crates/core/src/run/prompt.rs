@@ -1,0 +1,301 @@
+//! Prompts: variables, and the step that comes before the work when a session inherits.
+//!
+//! A variable is `${NAME}` with a name in capitals; `$${NAME}` is the text `${NAME}`. Anything else
+//! with a dollar sign is left alone, because prompts quote shell and source code. A value is put in
+//! as it is: what looks like a variable inside it is not one.
+
+use crate::inherit::Inherited;
+use crate::settings::Comprehension;
+use crate::suggest;
+
+/// The variables there are.
+pub const VARIABLES: [&str; 8] =
+    ["CTX", "STATUS", "PROGRESS", "SESSION", "ITERATION", "STAGE", "CONTEXT", "OUTPUT"];
+
+/// Names the original engine had for them.
+const FORMER: [(&str, &str); 5] = [
+    ("SESSION_NAME", "SESSION"),
+    ("RESULT", "STATUS"),
+    ("OUTPUT_PATH", "OUTPUT"),
+    ("PROGRESS_FILE", "PROGRESS"),
+    ("INDEX", "ITERATION"),
+];
+
+/// The values of the variables for one iteration.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Variables {
+    /// The path of `context.json`.
+    pub ctx: String,
+    /// The path `status.json` is to be written to.
+    pub status: String,
+    /// The path of the progress page.
+    pub progress: String,
+    /// The session's name.
+    pub session: String,
+    /// The iteration, counted from 1.
+    pub iteration: u32,
+    /// The stage's name.
+    pub stage: String,
+    /// What the person said about this stage.
+    pub context: String,
+    /// The path the stage's result is to be written to.
+    pub output: String,
+}
+
+impl Variables {
+    /// The value of a variable, if there is such a variable.
+    pub fn get(&self, name: &str) -> Option<String> {
+        Some(match name {
+            "CTX" => self.ctx.clone(),
+            "STATUS" => self.status.clone(),
+            "PROGRESS" => self.progress.clone(),
+            "SESSION" => self.session.clone(),
+            "ITERATION" => self.iteration.to_string(),
+            "STAGE" => self.stage.clone(),
+            "CONTEXT" => self.context.clone(),
+            "OUTPUT" => self.output.clone(),
+            _ => return None,
+        })
+    }
+
+    /// The same values for the agent's environment: `HEIRLOOM_CTX` and so on.
+    pub fn environment(&self) -> Vec<(String, String)> {
+        VARIABLES
+            .iter()
+            .filter_map(|name| Some((format!("HEIRLOOM_{name}"), self.get(name)?)))
+            .collect()
+    }
+}
+
+/// A variable that a text names and that there is not.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Unknown {
+    /// Its name.
+    pub name: String,
+    /// The line, from 1.
+    pub line: u32,
+    /// The column in characters, from 1.
+    pub column: u32,
+    /// The one that was probably meant.
+    pub nearest: Option<&'static str>,
+}
+
+enum Part<'t> {
+    Text(&'t str),
+    Variable { name: &'t str, start: usize },
+}
+
+/// Cuts a text into plain parts and variables.
+fn parts(text: &str) -> Vec<Part<'_>> {
+    let mut parts = Vec::new();
+    let (mut from, mut at) = (0, 0);
+    while let Some(found) = text[at..].find("${") {
+        let start = at + found;
+        let Some(name) = name_at(&text[start + 2..]) else {
+            at = start + 2;
+            continue;
+        };
+        let end = start + 3 + name.len();
+        if text[from..start].ends_with('$') {
+            // Escaped: the text keeps one of the two dollar signs.
+            parts.push(Part::Text(&text[from..start - 1]));
+            parts.push(Part::Text(&text[start..end]));
+        } else {
+            parts.push(Part::Text(&text[from..start]));
+            parts.push(Part::Variable { name, start });
+        }
+        (from, at) = (end, end);
+    }
+    parts.push(Part::Text(&text[from..]));
+    parts
+}
+
+fn name_at(rest: &str) -> Option<&str> {
+    let (name, _) = rest.split_once('}')?;
+    let is_name = name.starts_with(|c: char| c.is_ascii_uppercase() || c == '_')
+        && name.chars().all(|c| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_');
+    is_name.then_some(name)
+}
+
+/// Puts the values in. A variable that there is not stays as it is written.
+pub fn resolve(text: &str, variables: &Variables) -> String {
+    let mut resolved = String::with_capacity(text.len());
+    for part in parts(text) {
+        match part {
+            Part::Text(text) => resolved.push_str(text),
+            Part::Variable { name, .. } => match variables.get(name) {
+                Some(value) => resolved.push_str(&value),
+                None => resolved.extend(["${", name, "}"]),
+            },
+        }
+    }
+    resolved
+}
+
+/// The variables a text names that there are not, in order.
+pub fn unknown(text: &str) -> Vec<Unknown> {
+    let mut unknown = Vec::new();
+    for part in parts(text) {
+        let Part::Variable { name, start } = part else { continue };
+        if VARIABLES.contains(&name) {
+            continue;
+        }
+        let before = &text[..start];
+        let line = before.matches('\n').count() + 1;
+        let column = before.rsplit('\n').next().unwrap_or_default().chars().count() + 1;
+        let former = FORMER.iter().find(|(former, _)| *former == name).map(|(_, now)| *now);
+        unknown.push(Unknown {
+            name: name.to_owned(),
+            line: u32::try_from(line).unwrap_or(u32::MAX),
+            column: u32::try_from(column).unwrap_or(u32::MAX),
+            nearest: former.or_else(|| suggest::nearest(name, VARIABLES)),
+        });
+    }
+    unknown
+}
+
+/// The prompt of an iteration: step 0 first where the session inherits, then the stage's own words.
+pub fn prompt(
+    text: &str,
+    variables: &Variables,
+    inherited: Option<&Inherited>,
+    comprehension: Comprehension,
+) -> String {
+    let body = resolve(text, variables);
+    match inherited {
+        None => body,
+        Some(block) => format!("{}\n{body}", step_zero(block, variables, comprehension)),
+    }
+}
+
+fn step_zero(block: &Inherited, variables: &Variables, comprehension: Comprehension) -> String {
+    let counts = [
+        (block.learnings.len(), "learnings"),
+        (block.patterns.len(), "patterns"),
+        (block.warnings.len(), "warnings"),
+        (block.decisions.len(), "decisions"),
+    ];
+    let counts: Vec<String> = counts
+        .iter()
+        .filter(|(count, _)| *count > 0)
+        .map(|(count, what)| format!("{count} {what}"))
+        .collect();
+    let what = if counts.is_empty() { "its progress".to_owned() } else { counts.join(", ") };
+    let duty = match comprehension {
+        Comprehension::Required => {
+            "This is required: without it the iteration is reported as one that did not read what it inherited."
+        }
+        Comprehension::Optional => "It costs a minute and saves rediscovering what is known.",
+    };
+    format!(
+        "## Step 0: what you inherit
+
+This session continues {from}: {what}. Read the `inherited` block of {ctx} before anything else.
+What is marked `[evidence no longer holds: …]` was true once; look before you rely on it.
+
+Then state your understanding. When you write {status}, include
+`\"comprehension\": {{\"inherited\": \"two or three sentences: what was learned and decided\", \"task\": \"one sentence: what you do in this iteration\", \"constraints\": [\"what you must keep to\"]}}`.
+{duty}
+",
+        from = block.from_session,
+        ctx = variables.ctx,
+        status = variables.status,
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn variables() -> Variables {
+        Variables {
+            ctx: "/r/context.json".to_owned(),
+            status: "/r/status.json".to_owned(),
+            progress: "/r/progress-a.md".to_owned(),
+            session: "a".to_owned(),
+            iteration: 3,
+            stage: "ralph".to_owned(),
+            context: "keep ${SESSION} as it is".to_owned(),
+            output: String::new(),
+        }
+    }
+
+    #[test]
+    fn values_are_put_in_once() {
+        let text = "read ${CTX}, ${STAGE} ${ITERATION}: ${CONTEXT}${OUTPUT}.";
+        assert_eq!(
+            resolve(text, &variables()),
+            "read /r/context.json, ralph 3: keep ${SESSION} as it is."
+        );
+    }
+
+    #[test]
+    fn what_is_no_variable_is_left_alone() {
+        for text in ["${user.name}", "$HOME", "${", "${CTX", "$(date)", "${a}", "100$", "${}"] {
+            assert_eq!(resolve(text, &variables()), text);
+            assert_eq!(unknown(text), []);
+        }
+        assert_eq!(resolve("$${CTX} and ${FOO}", &variables()), "${CTX} and ${FOO}");
+        assert_eq!(unknown("$${FOO}"), []);
+    }
+
+    #[test]
+    fn an_unknown_variable_is_found_with_its_place_and_the_one_that_was_meant() {
+        let found = unknown("one\né ${STATSU} ${RESULT} ${ZEBRA}");
+        let told = found.iter().map(|u| (u.name.as_str(), u.line, u.column, u.nearest));
+        assert_eq!(
+            told.collect::<Vec<_>>(),
+            [
+                ("STATSU", 2, 3, Some("STATUS")),
+                ("RESULT", 2, 13, Some("STATUS")),
+                ("ZEBRA", 2, 23, None)
+            ]
+        );
+    }
+
+    #[test]
+    fn every_variable_has_a_value_and_is_in_the_environment() {
+        let environment = variables().environment();
+        assert_eq!(environment.len(), VARIABLES.len());
+        assert_eq!(environment[4], ("HEIRLOOM_ITERATION".to_owned(), "3".to_owned()));
+    }
+
+    #[test]
+    fn only_a_session_that_inherits_has_a_step_zero() {
+        let plain = prompt("Do ${STAGE}.", &variables(), None, Comprehension::Required);
+        assert_eq!(plain, "Do ralph.");
+        let block = Inherited {
+            from_session: "auth-v1".to_owned(),
+            learnings: vec!["x".to_owned()],
+            ..Inherited::default()
+        };
+        let text = prompt("Do ${STAGE}.", &variables(), Some(&block), Comprehension::Optional);
+        insta::assert_snapshot!(text, @r#"
+        ## Step 0: what you inherit
+
+        This session continues auth-v1: 1 learnings. Read the `inherited` block of /r/context.json before anything else.
+        What is marked `[evidence no longer holds: …]` was true once; look before you rely on it.
+
+        Then state your understanding. When you write /r/status.json, include
+        `"comprehension": {"inherited": "two or three sentences: what was learned and decided", "task": "one sentence: what you do in this iteration", "constraints": ["what you must keep to"]}`.
+        It costs a minute and saves rediscovering what is known.
+
+        Do ralph.
+        "#);
+    }
+
+    proptest! {
+        #[test]
+        fn text_without_dollar_signs_is_never_changed(text in "[^$]{0,60}") {
+            prop_assert_eq!(resolve(&text, &variables()), text);
+        }
+
+        #[test]
+        fn any_text_is_survived(text in "[${}A-C \n$é]{0,60}") {
+            let resolved = resolve(&text, &variables());
+            prop_assert!(resolved.len() <= text.len() * 20);
+            prop_assert!(unknown(&text).iter().all(|found| text.contains(&found.name)));
+        }
+    }
+}
