@@ -21,7 +21,7 @@ pub enum Fault {
         /// The key's path.
         key: String,
         /// What it takes.
-        expected: &'static str,
+        expected: String,
         /// What was found.
         found: String,
         /// How it would be right.

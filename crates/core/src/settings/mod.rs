@@ -30,18 +30,18 @@ mod value;
 pub use diagnostic::{Diagnostic, Severity};
 pub use fault::Fault;
 pub use model::{
-    AGENTS, Agent, AgentName, Checkpoint, CheckpointMode, Comprehension, Context, Guard, Inherit,
-    Inherited, Notes, Recovery, Run, Settings, Work,
+    AGENTS, Agent, AgentName, CarryOver, Checkpoint, CheckpointMode, Comprehension, Context, Guard,
+    Inherit, Inherited, Notes, Recovery, Run, Settings, Work,
 };
 pub use origin::{Origin, Row, Source};
 pub use period::{Period, PeriodError};
 pub use read::{Reader, Setting};
 pub use reference::reference;
 pub use requirement::{
-    Enforcement, Evidence, GuardType, OnError, Requirement, RequirementType, Scope, Thresholds,
-    Trigger, Triggers,
+    Enforcement, Evidence, GuardType, Measure, OnError, Requirement, RequirementType, Scope,
+    Thresholds, Trigger,
 };
 pub use resolve::{Broken, Layers, Resolved};
 pub use schema::schema;
 pub use shape::{Choice, Field, Section, Shape};
-pub use value::{Command, Dollars, OneOrMany, Pattern, Ratio, RepoPath};
+pub use value::{Amount, Command, Dollars, Either, OneOrMany, Pattern, Ratio, RepoPath};

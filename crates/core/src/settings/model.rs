@@ -5,7 +5,9 @@ use std::num::NonZeroU32;
 
 use super::declare::{choice, section};
 use super::read::Named;
-use super::{Command, Dollars, Period, Ratio, RepoPath, Requirement, Scope};
+use super::{
+    Command, Dollars, Enforcement, OneOrMany, Period, Ratio, RepoPath, Requirement, Scope,
+};
 
 /// The agents there are.
 pub const AGENTS: &[&str] = &["claude", "codex", "gemini", "opencode", "command", "sim"];
@@ -79,11 +81,39 @@ impl Named for Agent {
 section! {
     /// How requirements are enforced.
     pub struct Guard {
-        /// The scopes whose requirements are checked at the end of a turn.
-        stop_scopes: Vec<Scope> = vec![Scope::Session],
-        /// For how long a session that follows another on the same branch keeps what the other
-        /// has satisfied. `0` for not at all.
-        carry_over: Period = Period::from_secs(300),
+        /// Whether anything is gated at all.
+        enabled: bool = true,
+        /// What an unmet requirement does.
+        enforcement: Enforcement,
+        /// Files that nothing gates, as globs: where plans are written before they are approved.
+        exempt: OneOrMany<String> = OneOrMany::of([
+            ".claude/plans/**",
+            "**/.claude/plans/**",
+            "docs/plans/**",
+        ]),
+        /// The scopes whose requirements are checked at the end of a turn. An empty list switches
+        /// the check off.
+        stop_scopes: Vec<Scope> =
+            vec![Scope::Session, Scope::Branch, Scope::SingleUse, Scope::Permanent],
+        /// How often a turn may be kept from ending.
+        stop_blocks: u32 = 3,
+        /// How many tokens the text at the start of a session may have; `0` switches it off.
+        start_tokens: u32 = 300,
+        /// What a session takes over from the one before it on the same branch; nothing where this
+        /// is not given.
+        carry_over: Option<CarryOver>,
+    }
+}
+
+section! {
+    /// What a session takes over from the one before it on the same branch.
+    pub struct CarryOver {
+        /// Whether it takes anything over.
+        enabled: bool = true,
+        /// How long ago it may have been satisfied.
+        window: Period = Period::from_secs(300),
+        /// The scopes that are carried.
+        scopes: Vec<Scope> = vec![Scope::Session],
     }
 }
 

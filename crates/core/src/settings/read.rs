@@ -138,13 +138,13 @@ impl Reader {
     }
 
     /// Reports a value of another kind than `expected`.
-    pub fn wrong_kind<T>(
-        &mut self,
-        node: &Node,
-        expected: &'static str,
-        fix: Option<String>,
-    ) -> Option<T> {
-        let fault = Fault::WrongKind { key: self.path(), expected, found: node.described(), fix };
+    pub fn wrong_kind<T>(&mut self, node: &Node, expected: &str, fix: Option<String>) -> Option<T> {
+        let fault = Fault::WrongKind {
+            key: self.path(),
+            expected: expected.to_owned(),
+            found: node.described(),
+            fix,
+        };
         self.fail(node.at, fault)
     }
 

@@ -61,9 +61,8 @@ fn group(shape: &Shape) -> Option<(String, &'static Section)> {
     match shape {
         Shape::Section(section) => Some((String::new(), section)),
         Shape::Map { key, of: Shape::Section(section), .. } => Some((format!(".{key}"), section)),
-        Shape::List { of: Shape::Either(_, Shape::Section(section)), .. } => {
-            Some(("[]".to_owned(), section))
-        }
+        Shape::Either(first, second) => group(first).or_else(|| group(second)),
+        Shape::List { of, .. } => group(of),
         _ => None,
     }
 }
@@ -113,7 +112,10 @@ fn form(shape: &Shape) -> String {
         Shape::List { of, .. } => format!("list of: {}", form(of)),
         Shape::Map { of, .. } => format!("map of: {}", form(of)),
         Shape::Section(_) => "map".to_owned(),
-        Shape::Either(short, long) => format!("{}, or {}", form(short), form(long)),
+        Shape::Either(item, Shape::List { of, .. }) if form(item) == form(of) => {
+            format!("{}, or a list of them", form(item))
+        }
+        Shape::Either(first, second) => format!("{}, or {}", form(first), form(second)),
     }
 }
 

@@ -1,15 +1,12 @@
 //! One requirement, as it is written.
 //!
-//! The key names are those of the framework the requirements come from. What they mean is the
-//! guard's; here is only their form.
-
-use serde::{Serialize, Serializer};
-use serde_json::Value as Json;
+//! The key names are those of the framework the requirements come from, and a few more. What they
+//! mean is the guard's, which reads them from [`Resolved::tree`](super::Resolved); here is only
+//! their form.
 
 use super::declare::{choice, section};
 use super::read::Named;
-use super::{OneOrMany, Pattern, Period, Reader, RepoPath, Setting, Shape};
-use crate::yaml::{Node, Value};
+use super::{Amount, Either, OneOrMany, Pattern, Period};
 
 section! {
     /// Something that must be satisfied before a gated tool use or the end of a turn.
@@ -21,36 +18,39 @@ section! {
         /// For how long a satisfaction counts.
         scope: Scope,
         /// The tool uses that need it: a tool's name (`*` matches anything), or a map that says more
-        /// exactly what the tool is used for. By default `Edit`, `Write`, `MultiEdit` and
-        /// `NotebookEdit`.
-        trigger_tools: Triggers,
+        /// exactly what the tool is used for; one or a list. By default `Edit`, `Write`,
+        /// `MultiEdit` and `NotebookEdit`.
+        trigger_tools: Option<OneOrMany<Either<String, Trigger>>>,
         /// Whether it stands in the way only of the end of a turn, not of the tool uses.
         stop_only: bool,
         /// The skill, or skills, that satisfy it when they have run.
         satisfied_by_skill: Option<OneOrMany<String>>,
-        /// The skill that the message tells the agent to run.
-        auto_resolve_skill: Option<String>,
+        /// The skill, or skills, that the message tells the agent to run. They satisfy it too.
+        auto_resolve_skill: Option<OneOrMany<String>>,
         /// What the agent is told. `{skill}` and `{session}` are filled in.
         message: Option<String>,
-        /// What is said when it was said in full a moment ago.
+        /// As `description`, under its former name.
         short_message: Option<String>,
-        /// What is said when the measured value is too high. For the type `dynamic`.
+        /// As `message`, under its former name. For the type `dynamic`.
         blocking_message: Option<String>,
         /// What it is for, for people.
         description: Option<String>,
         /// What to go through before it counts as satisfied.
         checklist: Vec<String>,
-        /// Whether an unmet requirement blocks or only warns.
-        enforcement: Enforcement,
+        /// What an unmet requirement does, where it is not what `guard.enforcement` says.
+        enforcement: Option<Enforcement>,
         /// What happens when it cannot be evaluated.
         on_error: OnError,
-        /// After this time a satisfaction no longer counts.
+        /// After this time a satisfaction no longer counts; `0` for no limit.
         ttl: Option<Period>,
         /// As `ttl`, under its former name.
         replan_ttl: Option<Period>,
-        /// For how long an approval counts. For the types `dynamic` and `guard`.
-        approval_ttl: Period = Period::from_secs(300),
-        /// What is measured. For the type `dynamic`.
+        /// As `ttl`, for approvals. For the type `dynamic`, where it is 5 minutes by default.
+        approval_ttl: Option<Period>,
+        /// What is measured: `branch_size`, or a map with the `command` that prints a number. For
+        /// the type `dynamic`; by default `branch_size`.
+        measure: Option<Either<String, Measure>>,
+        /// As `measure`, under its former name.
         calculator: Option<String>,
         /// From which measured value on it warns and blocks. For the type `dynamic`.
         thresholds: Option<Thresholds>,
@@ -58,12 +58,14 @@ section! {
         cache_ttl: Period = Period::from_secs(60),
         /// What must hold. For the type `guard`.
         guard_type: Option<GuardType>,
-        /// The branches that `protected_branch` keeps from changes; `*` matches anything.
-        protected_branches: Vec<String> = vec!["master".to_owned(), "main".to_owned()],
-        /// Files that prove that it was satisfied.
-        evidence: Option<Evidence>,
-        /// Where the architecture decisions are, for the message.
-        adr_path: Option<RepoPath>,
+        /// The branches that `protected_branch` keeps from changes; `*` matches anything. By
+        /// default `main` and `master`.
+        protected_branches: Option<OneOrMany<String>>,
+        /// As `protected_branches`.
+        branches: Option<OneOrMany<String>>,
+        /// What has to be true besides: a map for a file, a command or a diff, or the word `diff`;
+        /// one or a list.
+        evidence: Option<OneOrMany<Either<String, Evidence>>>,
         /// Whether it is on its way out.
         deprecated: bool,
         /// What to use instead.
@@ -107,8 +109,10 @@ choice! {
     pub enum Enforcement {
         /// It does.
         Block = "block",
-        /// It is said, and the tool use goes on.
+        /// The agent is told once, and goes on.
         Warn = "warn",
+        /// Nothing happens.
+        Off = "off",
     }
 }
 
@@ -133,111 +137,65 @@ choice! {
 }
 
 section! {
+    /// What a requirement of the type `dynamic` measures.
+    pub struct Measure {
+        /// A shell command that prints a number.
+        command: Option<String>,
+    }
+}
+
+section! {
     /// From which measured value on a requirement warns and blocks.
     pub struct Thresholds {
         /// From here on it warns.
-        warn: Option<u32>,
+        warn: Option<Amount>,
         /// From here on it blocks.
-        block: Option<u32>,
+        block: Option<Amount>,
     }
 }
 
 section! {
-    /// Files that prove that a requirement was satisfied.
+    /// What has to be true for a requirement besides somebody having satisfied it.
     pub struct Evidence {
-        /// Where they are looked for.
-        dirs: Vec<String>,
-        /// Texts that a file must contain.
-        require_markers: Vec<String>,
-        /// The verdicts of which a file must state one.
-        require_verdict: Option<OneOrMany<String>>,
-        /// How old a file may be.
-        max_age_seconds: Option<u32>,
+        /// A file that has to be there: paths or globs in the repository.
+        file: Option<OneOrMany<String>>,
+        /// Where such a file is looked for.
+        dirs: Option<OneOrMany<String>>,
+        /// What the file has to contain.
+        marker: Option<OneOrMany<String>>,
+        /// As `marker`, under its former name.
+        require_markers: Option<OneOrMany<String>>,
+        /// Whether the file has to state a verdict, or which.
+        require_verdict: Option<Either<bool, OneOrMany<String>>>,
+        /// How old the file may be.
+        max_age: Option<Period>,
+        /// As `max_age`, under its former name.
+        max_age_seconds: Option<Period>,
+        /// A shell command that has to succeed.
+        command: Option<String>,
+        /// How long the command may take.
+        timeout: Option<Period>,
+        /// Whether the changes have to be those that were reviewed, or in which files.
+        diff: Option<Either<bool, OneOrMany<String>>>,
     }
 }
 
 section! {
-    /// A tool use that needs a requirement.
+    /// A tool use that needs a requirement. All that is given has to hold.
     pub struct Trigger {
-        /// The tool; `*` matches anything.
-        tool: String,
-        /// Only when this regular expression is found in the command as it was typed.
+        /// The tool, or tools; `*` matches anything. By default `Bash` where a command is given,
+        /// and otherwise the tools that write files.
+        tool: Option<OneOrMany<String>>,
+        /// One of the commands in it starts with these words: `git push`, `[git, push]`, or a list
+        /// of such lists.
+        command: Option<OneOrMany<OneOrMany<String>>>,
+        /// This regular expression is found in the command as it was typed.
         command_pattern: Option<Pattern>,
-        /// Only when one of the commands in it starts with these words.
-        command: Vec<String>,
-        /// Only for files whose path in the repository matches; `*` and `**` as usual.
+        /// The file's path in the repository matches; `*` and `**` as usual.
         path: Option<OneOrMany<String>>,
-    }
-}
-
-/// The tool uses that need a requirement. One that is only a name may be written as such.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Triggers(Vec<Trigger>);
-
-impl Triggers {
-    /// The tool uses.
-    pub fn items(&self) -> &[Trigger] {
-        &self.0
-    }
-}
-
-/// As it would be written: short where that says it all.
-impl Serialize for Triggers {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_seq(self.0.iter().map(Trigger::written))
-    }
-}
-
-impl Trigger {
-    fn written(&self) -> Json {
-        if *self == Self::of_tool(&self.tool) {
-            return Json::from(self.tool.as_str());
-        }
-        let mut json = serde_json::to_value(self).unwrap_or_default();
-        if let Json::Object(map) = &mut json {
-            map.retain(|_, value| {
-                !value.is_null() && value.as_array().is_none_or(|a| !a.is_empty())
-            });
-        }
-        json
-    }
-
-    fn of_tool(tool: &str) -> Self {
-        Self { tool: tool.to_owned(), ..Self::default() }
-    }
-}
-
-impl Default for Triggers {
-    fn default() -> Self {
-        Self(["Edit", "Write", "MultiEdit", "NotebookEdit"].map(Trigger::of_tool).to_vec())
-    }
-}
-
-impl Setting for Triggers {
-    const SHAPE: Shape = Shape::List { of: &Shape::Either(&Shape::Text, &Trigger::SHAPE), min: 0 };
-
-    fn read(node: &Node, reader: &mut Reader) -> Option<Self> {
-        let items: Vec<Short> = reader.list(node, 0)?;
-        Some(Self(items.into_iter().map(|short| short.0).collect()))
-    }
-}
-
-/// A trigger, or the name of its tool.
-struct Short(Trigger);
-
-impl Setting for Short {
-    const SHAPE: Shape = Shape::Either(&Shape::Text, &Trigger::SHAPE);
-
-    fn read(node: &Node, reader: &mut Reader) -> Option<Self> {
-        if let Value::Text(_) = node.value {
-            return reader.text(node).map(Trigger::of_tool).map(Self);
-        }
-        let trigger = Trigger::read(node, reader)?;
-        if trigger.tool.is_empty() {
-            let key = format!("{}.tool", reader.path());
-            let because = "a trigger names its tool";
-            return reader.fail(node.at, super::Fault::Missing { key, because });
-        }
-        Some(Self(trigger))
+        /// As `path`.
+        paths: Option<OneOrMany<String>>,
+        /// This regular expression is found in what the tool writes.
+        content: Option<Pattern>,
     }
 }

@@ -26,6 +26,8 @@ pub struct Layers {
 pub struct Resolved {
     /// The settings.
     pub settings: Settings,
+    /// What the layers say together, without the defaults.
+    pub tree: Json,
     /// Every effective value and where it comes from.
     pub rows: Vec<Row>,
     /// What somebody should look at.
@@ -112,7 +114,9 @@ impl Layers {
             if !self.is_broken() {
                 let rows = rows(&settings, merged.as_ref(), &self.sources);
                 let warnings = self.diagnostics(Severity::Warning, &self.warnings);
-                return Ok(Resolved { settings, rows, warnings });
+                let empty = || Json::Object(serde_json::Map::new());
+                let tree = merged.as_ref().map_or_else(empty, Node::to_json);
+                return Ok(Resolved { settings, tree, rows, warnings });
             }
         }
         let mut errors = self.reported.clone();
@@ -208,7 +212,7 @@ fn thresholds(name: &str, requirement: &Requirement) -> Option<Fault> {
     let thresholds = requirement.thresholds.as_ref()?;
     let (warn, block) = (thresholds.warn?, thresholds.block?);
     let section = format!("requirements.{name}.thresholds");
-    (warn > block).then(|| order((&section, "warn"), warn.into(), "block", block.into()))
+    (warn > block).then(|| order((&section, "warn"), warn.get(), "block", block.get()))
 }
 
 fn order((section, lower): (&str, &str), lower_value: f64, upper: &str, upper_value: f64) -> Fault {
@@ -221,9 +225,6 @@ fn needs(name: &str, requirement: &Requirement) -> Option<Fault> {
     let (key, because) = match requirement.kind {
         RequirementType::Guard if requirement.guard_type.is_none() => {
             ("guard_type", "a requirement of the type `guard` says what it watches")
-        }
-        RequirementType::Dynamic if requirement.calculator.is_none() => {
-            ("calculator", "a requirement of the type `dynamic` says what is measured")
         }
         RequirementType::Dynamic if block.is_none() => {
             ("thresholds.block", "a requirement of the type `dynamic` says from when on it blocks")

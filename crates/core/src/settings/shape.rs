@@ -1,5 +1,7 @@
 //! What a setting may look like, as data: for the schema and the reference page.
 
+use crate::yaml::Value;
+
 /// The form of a value.
 #[derive(Debug, Clone, Copy)]
 pub enum Shape {
@@ -47,8 +49,41 @@ pub enum Shape {
     },
     /// A map with fixed keys.
     Section(&'static Section),
-    /// The first form, short for the second.
+    /// One form or the other.
     Either(&'static Shape, &'static Shape),
+}
+
+impl Shape {
+    /// What it takes, for a message.
+    pub(super) fn noun(&self) -> String {
+        match self {
+            Self::Bool => "`true` or `false`".to_owned(),
+            Self::Int { .. } => "a whole number".to_owned(),
+            Self::Number { .. } => "a number".to_owned(),
+            Self::Text | Self::Pattern | Self::Path | Self::Choice(_) => "text".to_owned(),
+            Self::Period => "a stretch of time".to_owned(),
+            Self::List { .. } => "a list".to_owned(),
+            Self::Map { .. } | Self::Section(_) => "a map".to_owned(),
+            Self::Either(first, second) => format!("{} or {}", first.noun(), second.noun()),
+        }
+    }
+
+    /// Whether the value is of a kind that this form takes, right or wrong in detail.
+    pub(super) fn fits(&self, value: &Value) -> bool {
+        match self {
+            Self::Bool => matches!(value, Value::Bool(_)),
+            Self::Int { .. } | Self::Number { .. } => {
+                matches!(value, Value::Int(_) | Value::Float(_))
+            }
+            Self::Text | Self::Pattern | Self::Path | Self::Choice(_) => {
+                matches!(value, Value::Text(_))
+            }
+            Self::Period => matches!(value, Value::Text(_) | Value::Int(_)),
+            Self::List { .. } => matches!(value, Value::List(_)),
+            Self::Map { .. } | Self::Section(_) => matches!(value, Value::Map(_)),
+            Self::Either(first, second) => first.fits(value) || second.fits(value),
+        }
+    }
 }
 
 /// A map with fixed keys.

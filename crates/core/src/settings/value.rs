@@ -49,6 +49,25 @@ impl Setting for Dollars {
     }
 }
 
+/// A number that is not negative.
+#[derive(Debug, Clone, Copy, PartialEq, PartialOrd, Serialize)]
+pub struct Amount(f64);
+
+impl Amount {
+    /// The number.
+    pub const fn get(self) -> f64 {
+        self.0
+    }
+}
+
+impl Setting for Amount {
+    const SHAPE: Shape = Shape::Number { min: 0.0, max: f64::INFINITY };
+
+    fn read(node: &Node, reader: &mut Reader) -> Option<Self> {
+        reader.number(node, 0.0, f64::INFINITY).map(Self)
+    }
+}
+
 /// A program and its first arguments.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Command(Vec<String>);
@@ -68,24 +87,64 @@ impl Setting for Command {
     }
 }
 
-/// A list of at least one, for which a single item may be written without brackets.
+/// A list, for which a single item may be written without brackets.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct OneOrMany<T>(Vec<T>);
 
+impl OneOrMany<String> {
+    /// For defaults.
+    pub(super) fn of<const N: usize>(items: [&str; N]) -> Self {
+        Self(items.map(str::to_owned).to_vec())
+    }
+}
+
 impl<T> OneOrMany<T> {
-    /// The items; never empty.
+    /// The items.
     pub fn items(&self) -> &[T] {
         &self.0
     }
 }
 
 impl<T: Setting> Setting for OneOrMany<T> {
-    const SHAPE: Shape = Shape::Either(&T::SHAPE, &Shape::List { of: &T::SHAPE, min: 1 });
+    const SHAPE: Shape = Shape::Either(&T::SHAPE, &Shape::List { of: &T::SHAPE, min: 0 });
 
     fn read(node: &Node, reader: &mut Reader) -> Option<Self> {
         match node.value {
-            Value::List(_) => reader.list(node, 1).map(Self),
+            Value::List(_) => reader.list(node, 0).map(Self),
+            _ if !T::SHAPE.fits(&node.value) => reader.wrong_kind(node, &Self::SHAPE.noun(), None),
             _ => T::read(node, reader).map(|item| Self(vec![item])),
+        }
+    }
+}
+
+/// One form or another, told apart by the kind of value.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Either<A, B> {
+    /// The first form.
+    First(A),
+    /// The second form.
+    Second(B),
+}
+
+impl<A: Setting, B: Setting> Setting for Either<A, B> {
+    const SHAPE: Shape = Shape::Either(&A::SHAPE, &B::SHAPE);
+
+    fn read(node: &Node, reader: &mut Reader) -> Option<Self> {
+        if A::SHAPE.fits(&node.value) {
+            return A::read(node, reader).map(Self::First);
+        }
+        if B::SHAPE.fits(&node.value) {
+            return B::read(node, reader).map(Self::Second);
+        }
+        reader.wrong_kind(node, &Self::SHAPE.noun(), None)
+    }
+}
+
+impl<A: Serialize, B: Serialize> Serialize for Either<A, B> {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::First(value) => value.serialize(serializer),
+            Self::Second(value) => value.serialize(serializer),
         }
     }
 }
@@ -100,7 +159,8 @@ impl Pattern {
         &self.0
     }
 
-    /// How it is meant: the one place that says which flags apply.
+    /// How it is meant. A class with a letter outside of ASCII needs the Unicode tables, which are
+    /// not built in: that is the error then.
     pub fn compile(&self) -> Result<regex::bytes::Regex, regex::Error> {
         RegexBuilder::new(&self.0).unicode(false).case_insensitive(true).build()
     }

@@ -92,6 +92,22 @@ impl Node {
         Self { at, value }
     }
 
+    /// The data without the places, and without the keys that are null or have nothing after them.
+    pub fn to_json(&self) -> Json {
+        match &self.value {
+            Value::Empty | Value::Null => Json::Null,
+            Value::Bool(flag) => Json::from(*flag),
+            Value::Int(number) => Json::from(*number),
+            Value::Float(number) => Json::from(*number),
+            Value::Text(text) => Json::from(text.as_str()),
+            Value::List(items) => items.iter().map(Self::to_json).collect(),
+            Value::Map(entries) => {
+                let pairs = entries.iter().map(|entry| (entry.key.clone(), entry.value.to_json()));
+                Json::Object(pairs.filter(|(_, value)| !value.is_null()).collect())
+            }
+        }
+    }
+
     /// What it is, for a message: "a list", "the text `x`".
     pub fn described(&self) -> String {
         match &self.value {

@@ -143,6 +143,12 @@ fn a_tree_can_come_from_data_without_lines() {
     assert_eq!(tree.size(), 7);
 }
 
+#[test]
+fn a_tree_gives_its_data_without_what_is_null() {
+    let tree = parse("b: {x: 1, y: ~, z: }\na: [t, 0.5, null]\nc: {d: null}\n", 0).unwrap();
+    assert_eq!(tree.to_json().to_string(), r#"{"b":{"x":1},"a":["t",0.5,null],"c":{}}"#);
+}
+
 proptest::proptest! {
     #[test]
     fn no_text_breaks_the_reader(text in "[a-c:\\-\\[\\]{}&*!#|> \n\t'\"<,0-9]{0,60}") {

@@ -36,6 +36,8 @@ pub struct Flag {
 pub struct Loaded {
     /// The settings.
     pub settings: Settings,
+    /// What the layers say together, without the defaults.
+    pub tree: Json,
     /// Every effective value and where it comes from.
     pub rows: Vec<Row>,
     /// What somebody should look at.
@@ -102,6 +104,7 @@ pub fn load(request: &Request<'_>) -> Result<Loaded, Box<Unusable>> {
     match layers.resolve() {
         Ok(resolved) => Ok(Loaded {
             settings: resolved.settings,
+            tree: resolved.tree,
             rows: resolved.rows,
             warnings: resolved.warnings,
             files,

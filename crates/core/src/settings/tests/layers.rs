@@ -12,11 +12,10 @@ fn the_example_of_the_interface_is_understood() {
     assert_eq!(settings.work.gate, ["cargo test"]);
     let plan = &settings.requirements["commit_plan"];
     assert!(plan.enabled);
-    let triggers = plan.trigger_tools.items();
-    assert_eq!(triggers[2].tool, "mcp__github__*");
-    assert_eq!(triggers[3].command_pattern.as_ref().unwrap().as_str(), r"git\s+commit");
-    assert_eq!(triggers[4].command, ["git", "push"]);
-    assert_eq!(triggers[5].path.as_ref().unwrap().items(), ["src/**"]);
+    let triggers = plan.trigger_tools.as_ref().unwrap().items();
+    let Either::Second(commit) = &triggers[3] else { panic!("no map") };
+    assert_eq!(commit.command_pattern.as_ref().unwrap().as_str(), r"git\s+commit");
+    assert_eq!(triggers[2], Either::First("mcp__github__*".to_owned()));
     assert_eq!(plan.satisfied_by_skill.as_ref().unwrap().items(), ["arch-review"]);
 }
 
@@ -95,7 +94,7 @@ fn unknown_keys_are_warned_about_with_a_suggestion() {
     warning: c.yaml:4:23: unknown key `requirements.plan.scop`
     hint: did you mean `scope`?
     warning: c.yaml:4:37: unknown key `requirements.plan.zzz`
-    hint: known here: `enabled`, `type`, `scope`, `trigger_tools`, `stop_only`, `satisfied_by_skill`, `auto_resolve_skill`, `message`, `short_message`, `blocking_message`, `description`, `checklist`, `enforcement`, `on_error`, `ttl`, `replan_ttl`, `approval_ttl`, `calculator`, `thresholds`, `cache_ttl`, `guard_type`, `protected_branches`, `evidence`, `adr_path`, `deprecated`, `deprecated_message`
+    hint: known here: `enabled`, `type`, `scope`, `trigger_tools`, `stop_only`, `satisfied_by_skill`, `auto_resolve_skill`, `message`, `short_message`, `blocking_message`, `description`, `checklist`, `enforcement`, `on_error`, `ttl`, `replan_ttl`, `approval_ttl`, `measure`, `calculator`, `thresholds`, `cache_ttl`, `guard_type`, `protected_branches`, `branches`, `evidence`, `deprecated`, `deprecated_message`
     ");
 }
 
@@ -139,7 +138,7 @@ work: 3
 requirements:
   "a b": {}
   p: true
-  q: {trigger_tools: [{tool: Bash, command_pattern: "git("}, {path: x}]}
+  q: {trigger_tools: [{tool: Bash, command_pattern: "git("}, 7]}
 "#;
     assert_snapshot!(errors(text), @"
     error: c.yaml:2:10: `enabled` takes `true` or `false`, not the text `true`
@@ -170,7 +169,7 @@ requirements:
     error: c.yaml:11:3: `a b` is not a name: letters, digits, `_` and `-` only
     error: c.yaml:12:6: `requirements.p` takes a map, not `true`
     error: c.yaml:13:53: `requirements.q.trigger_tools[0].command_pattern` is not a regular expression: unclosed group
-    error: c.yaml:13:62: `requirements.q.trigger_tools[1].tool` is missing: a trigger names its tool
+    error: c.yaml:13:62: `requirements.q.trigger_tools[1]` takes text or a map, not the number 7
     ");
 }
 
@@ -180,16 +179,14 @@ fn values_must_fit_together() {
 context: {yellow: 0.8}
 requirements:
   size: {type: dynamic, calculator: branch_size, thresholds: {warn: 9, block: 5}}
-  size2: {type: dynamic, thresholds: {block: 5}}
   size3: {type: dynamic, calculator: x}
   branch: {type: guard}
 ";
     assert_snapshot!(errors(text), @"
     error: c.yaml:2:19: `context.yellow` (0.8) must not be above `context.orange` (0.75)
     error: c.yaml:4:9: `requirements.size.thresholds.warn` (9) must not be above `requirements.size.thresholds.block` (5)
-    error: c.yaml:5:10: `requirements.size2.calculator` is missing: a requirement of the type `dynamic` says what is measured
-    error: c.yaml:6:10: `requirements.size3.thresholds.block` is missing: a requirement of the type `dynamic` says from when on it blocks
-    error: c.yaml:7:11: `requirements.branch.guard_type` is missing: a requirement of the type `guard` says what it watches
+    error: c.yaml:5:10: `requirements.size3.thresholds.block` is missing: a requirement of the type `dynamic` says from when on it blocks
+    error: c.yaml:6:11: `requirements.branch.guard_type` is missing: a requirement of the type `guard` says what it watches
     ");
     // They need not within one layer: another may complete it.
     let user = "context: {yellow: 0.8}\nrequirements: {b: {type: guard}}\n";
@@ -251,6 +248,28 @@ fn an_unreadable_file_is_an_error_beside_the_others() {
 }
 
 #[test]
+fn the_tree_is_what_the_layers_say_and_no_more() {
+    let user = "requirements: {b: {scope: branch}, a: {}}\nwork: {max_agents: 3}\n";
+    let repo = "requirements: {a: null, b: {ttl: 5}}\nwork: {max_agents: null}\n";
+    let tree = load(&[("user", user), ("repo", repo)]).unwrap().tree;
+    assert_eq!(tree, json!({"requirements": {"b": {"scope": "branch", "ttl": 5}}, "work": {}}));
+    assert_eq!(one("").unwrap().tree, json!({}));
+}
+
+#[test]
+fn a_requirement_may_be_written_in_its_short_and_long_forms() {
+    let text = r"
+guard: {exempt: docs/**, carry_over: {window: 10m}, enforcement: warn}
+requirements:
+  a: {trigger_tools: Bash, evidence: diff, branches: main}
+  b: {trigger_tools: [{command: git push}, {command: [[git, push], [gh, pr]], paths: [a, b]}]}
+  c: {type: dynamic, measure: {command: ./size}, thresholds: {block: 1.5}}
+  d: {evidence: [{file: PLAN.md, marker: [ok], max_age: 1h, require_verdict: true}, {command: x}]}
+";
+    assert_eq!(warnings(text), "");
+}
+
+#[test]
 fn every_effective_value_has_a_row() {
     let resolved = one("requirements: {plan: {ttl: 90}}\nrun: {max_cost: 2}\n").unwrap();
     let rows = resolved
@@ -263,18 +282,18 @@ fn every_effective_value_has_a_row() {
     requirements.plan.enabled = true (default)
     requirements.plan.type = "blocking" (default)
     requirements.plan.scope = "session" (default)
-    requirements.plan.trigger_tools = ["Edit","Write","MultiEdit","NotebookEdit"] (default)
     requirements.plan.stop_only = false (default)
     requirements.plan.checklist = [] (default)
-    requirements.plan.enforcement = "block" (default)
     requirements.plan.on_error = "allow" (default)
     requirements.plan.ttl = "1m30s" (c.yaml:1:28)
-    requirements.plan.approval_ttl = "5m" (default)
     requirements.plan.cache_ttl = "1m" (default)
-    requirements.plan.protected_branches = ["master","main"] (default)
     requirements.plan.deprecated = false (default)
-    guard.stop_scopes = ["session"] (default)
-    guard.carry_over = "5m" (default)
+    guard.enabled = true (default)
+    guard.enforcement = "block" (default)
+    guard.exempt = [".claude/plans/**","**/.claude/plans/**","docs/plans/**"] (default)
+    guard.stop_scopes = ["session","branch","single_use","permanent"] (default)
+    guard.stop_blocks = 3 (default)
+    guard.start_tokens = 300 (default)
     notes.file = "NOTES.md" (default)
     checkpoint.mode = "warn" (default)
     checkpoint.threshold = 0.95 (default)
