@@ -29,6 +29,11 @@ pub trait Hooks: Sync {
         self.install(file, Some(text), program).is_ok_and(|installed| installed == text)
     }
 
+    /// Why the agent would not run our hooks, although `file` has them in `text`.
+    fn obstacle(&self, _file: &Path, _text: &str, _env: &Env) -> Option<Obstacle> {
+        None
+    }
+
     /// What a payload says. `event` is the name we installed the hook under.
     fn parse(&self, event: &str, payload: &[u8]) -> Result<HookEvent, HookError>;
 
@@ -39,6 +44,15 @@ pub trait Hooks: Sync {
     fn context_limit(&self) -> Option<usize> {
         None
     }
+}
+
+/// What keeps an agent from running hooks that are installed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Obstacle {
+    /// What it is.
+    pub why: String,
+    /// What a person can do about it.
+    pub remedy: String,
 }
 
 /// A call of a hook.

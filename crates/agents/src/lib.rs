@@ -11,6 +11,7 @@
 
 pub mod agent;
 pub mod claude;
+pub mod codex;
 pub mod command;
 pub mod env;
 pub mod event;
@@ -21,6 +22,7 @@ pub mod lock;
 pub mod outcome;
 pub mod process;
 pub mod program;
+mod settings;
 pub mod tally;
 pub mod transcript;
 mod uuid;

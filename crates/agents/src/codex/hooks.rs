@@ -1,0 +1,236 @@
+//! Codex's hooks, in `$CODEX_HOME/hooks.json`.
+//!
+//! The user's own file, not the repository's: Codex trusts a hook by the path of the file it
+//! stands in, and a repository has as many paths as worktrees. Codex has no limit on how often a
+//! hook may keep a turn from ending; whoever answers must look at [`Stopping::active`].
+
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+
+use super::trust;
+use crate::env::Env;
+use crate::hook::{
+    HookAnswer, HookError, HookEvent, HookKind, Hooks, Obstacle, Source, Stopping, Subagent,
+    ToolUse,
+};
+use crate::settings::{CommandHooks, Entry};
+
+#[derive(Debug)]
+pub(super) struct CodexHooks;
+
+/// In seconds. The agent's own default is ten minutes, and one second when a session ends.
+const TIMEOUT: Option<u64> = Some(15);
+
+pub(super) const OURS: CommandHooks = CommandHooks {
+    agent: "codex",
+    entries: &[
+        Entry { event: "SessionStart", matcher: None, timeout: TIMEOUT },
+        Entry { event: "UserPromptSubmit", matcher: None, timeout: TIMEOUT },
+        Entry { event: "PreToolUse", matcher: None, timeout: TIMEOUT },
+        Entry { event: "PostToolUse", matcher: None, timeout: TIMEOUT },
+        Entry { event: "PreCompact", matcher: None, timeout: TIMEOUT },
+        Entry { event: "SubagentStop", matcher: None, timeout: TIMEOUT },
+        Entry { event: "Stop", matcher: None, timeout: TIMEOUT },
+        Entry { event: "SessionEnd", matcher: None, timeout: TIMEOUT },
+    ],
+};
+
+impl Hooks for CodexHooks {
+    fn files(&self, _repo: &Path, env: &Env) -> Vec<PathBuf> {
+        super::home(env).map(|home| home.join("hooks.json")).into_iter().collect()
+    }
+
+    fn install(&self, file: &Path, text: Option<&str>, program: &str) -> Result<String, HookError> {
+        OURS.install(file, text, program)
+    }
+
+    fn uninstall(&self, file: &Path, text: &str) -> Result<Option<String>, HookError> {
+        OURS.uninstall(file, text)
+    }
+
+    fn obstacle(&self, file: &Path, text: &str, env: &Env) -> Option<Obstacle> {
+        let config = super::home(env)?.join("config.toml");
+        let config = std::fs::read_to_string(config).unwrap_or_default();
+        trust::obstacle(file, text, &config)
+    }
+
+    fn parse(&self, event: &str, payload: &[u8]) -> Result<HookEvent, HookError> {
+        let payload: Payload = serde_json::from_slice(payload)
+            .map_err(|source| HookError::Payload { agent: "codex", source })?;
+        Ok(read(event, payload))
+    }
+
+    fn render(&self, event: &HookEvent, answer: &HookAnswer) -> Option<String> {
+        let mut out = Map::new();
+        if let Some(message) = &answer.message {
+            out.insert("systemMessage".to_owned(), message.as_str().into());
+        }
+        if let Some(reason) = &answer.block {
+            block(&mut out, event, reason);
+        }
+        if let (Some(context), true) = (&answer.context, takes_context(event)) {
+            let specific = out.entry("hookSpecificOutput").or_insert_with(|| named(event));
+            specific["additionalContext"] = context.as_str().into();
+        }
+        (!out.is_empty()).then(|| Value::Object(out).to_string())
+    }
+
+    fn context_limit(&self) -> Option<usize> {
+        // Above about 10 kB the middle is cut out.
+        Some(9_500)
+    }
+}
+
+fn named(event: &HookEvent) -> Value {
+    json!({"hookEventName": event.name})
+}
+
+const fn takes_context(event: &HookEvent) -> bool {
+    matches!(
+        event.kind,
+        HookKind::SessionStart { .. } | HookKind::Prompt { .. } | HookKind::PostTool { .. }
+    )
+}
+
+fn block(out: &mut Map<String, Value>, event: &HookEvent, reason: &str) {
+    match event.kind {
+        HookKind::PreTool { .. } => {
+            let mut specific = named(event);
+            specific["permissionDecision"] = "deny".into();
+            specific["permissionDecisionReason"] = reason.into();
+            out.insert("hookSpecificOutput".to_owned(), specific);
+        }
+        HookKind::Prompt { .. }
+        | HookKind::PostTool { .. }
+        | HookKind::Stop(_)
+        | HookKind::SubagentStop(_) => {
+            out.insert("decision".to_owned(), "block".into());
+            out.insert("reason".to_owned(), reason.into());
+        }
+        // Nothing else can be held back.
+        _ => {}
+    }
+}
+
+/// A payload, every field of which may be missing one day.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Payload {
+    session_id: String,
+    transcript_path: Option<PathBuf>,
+    cwd: Option<PathBuf>,
+    hook_event_name: Option<String>,
+    permission_mode: Option<String>,
+    turn_id: Option<String>,
+    agent_id: Option<String>,
+    agent_type: Option<String>,
+    source: String,
+    model: Option<String>,
+    prompt: String,
+    tool_name: String,
+    tool_input: Value,
+    tool_use_id: Option<String>,
+    tool_response: Value,
+    stop_hook_active: bool,
+    last_assistant_message: Option<String>,
+    trigger: String,
+    reason: String,
+}
+
+fn read(event: &str, payload: Payload) -> HookEvent {
+    let name = payload.hook_event_name.clone().unwrap_or_else(|| event.to_owned());
+    let subagent = payload
+        .agent_id
+        .clone()
+        .map(|id| Subagent { id, kind: payload.agent_type.clone().unwrap_or_default() });
+    HookEvent {
+        agent_session_id: payload.session_id.clone(),
+        transcript: payload.transcript_path.clone(),
+        cwd: payload.cwd.clone(),
+        permission_mode: payload.permission_mode.clone(),
+        prompt_id: payload.turn_id.clone(),
+        subagent,
+        kind: kind(&name, payload),
+        name,
+    }
+}
+
+fn kind(name: &str, payload: Payload) -> HookKind {
+    let tool = |payload: &Payload| ToolUse {
+        name: payload.tool_name.clone(),
+        input: payload.tool_input.clone(),
+        id: payload.tool_use_id.clone(),
+    };
+    let stopping = |payload: Payload| Stopping {
+        active: payload.stop_hook_active,
+        last_message: payload.last_assistant_message,
+        background: 0,
+    };
+    match name {
+        "SessionStart" => {
+            HookKind::SessionStart { source: Source::parse(&payload.source), model: payload.model }
+        }
+        "UserPromptSubmit" => HookKind::Prompt { text: payload.prompt },
+        "PreToolUse" => HookKind::PreTool { tool: tool(&payload) },
+        "PermissionRequest" => HookKind::PermissionRequest { tool: tool(&payload) },
+        "PostToolUse" => {
+            HookKind::PostTool { tool: tool(&payload), response: payload.tool_response }
+        }
+        "PreCompact" => {
+            HookKind::PreCompact { auto: payload.trigger != "manual", instructions: None }
+        }
+        "SubagentStart" => HookKind::SubagentStart,
+        "SubagentStop" => HookKind::SubagentStop(stopping(payload)),
+        "Stop" => HookKind::Stop(stopping(payload)),
+        "SessionEnd" => HookKind::SessionEnd { reason: payload.reason },
+        _ => HookKind::Other,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(event: &str, payload: &Value) -> HookEvent {
+        CodexHooks.parse(event, payload.to_string().as_bytes()).unwrap()
+    }
+
+    fn render(event: &str, answer: &HookAnswer) -> String {
+        let event = parse(event, &json!({"hook_event_name": event}));
+        CodexHooks.render(&event, answer).unwrap_or_default()
+    }
+
+    #[test]
+    fn a_command_is_the_tool_bash() {
+        let payload = json!({
+            "session_id": "s", "hook_event_name": "PreToolUse", "tool_name": "Bash",
+            "tool_input": {"command": "ls"}, "tool_use_id": "c1", "turn_id": "t",
+        });
+        let event = parse("PreToolUse", &payload);
+        let HookKind::PreTool { tool } = &event.kind else { panic!("{event:?}") };
+        assert_eq!((tool.text("command"), tool.id.as_deref()), (Some("ls"), Some("c1")));
+    }
+
+    #[test]
+    fn a_denial_and_a_turn_that_may_not_end_are_said_in_its_dialect() {
+        let answer = HookAnswer { block: Some("plan first".to_owned()), ..HookAnswer::default() };
+        insta::assert_snapshot!(render("PreToolUse", &answer), @r#"{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"plan first"}}"#);
+        insta::assert_snapshot!(render("Stop", &answer), @r#"{"decision":"block","reason":"plan first"}"#);
+        assert_eq!(render("SessionEnd", &answer), "");
+    }
+
+    #[test]
+    fn context_goes_where_codex_takes_it() {
+        let answer = HookAnswer { context: Some("facts".to_owned()), ..HookAnswer::default() };
+        insta::assert_snapshot!(render("SessionStart", &answer), @r#"{"hookSpecificOutput":{"hookEventName":"SessionStart","additionalContext":"facts"}}"#);
+        assert_eq!(render("Stop", &answer), "");
+    }
+
+    #[test]
+    fn a_payload_with_nothing_in_it_is_still_an_event() {
+        assert_eq!(parse("Surprise", &json!({})).kind, HookKind::Other);
+        assert!(CodexHooks.parse("Stop", b"nope").is_err());
+    }
+}

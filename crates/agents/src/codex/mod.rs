@@ -1,0 +1,112 @@
+//! Codex, driven through `codex exec --json`.
+//!
+//! Its program is a script that starts the real one: signals go to the whole process group. It
+//! locks a conversation while it writes to it, so two processes cannot go on with the same one.
+
+mod classify;
+mod failure;
+mod hooks;
+mod launch;
+mod read;
+mod transcripts;
+mod trust;
+
+use std::path::PathBuf;
+
+pub use self::trust::trusting;
+use crate::agent::{Agent, Feature, Interrupt, Support};
+use crate::env::{self, Env};
+use crate::event::Reader;
+use crate::hook::Hooks;
+use crate::launch::{CommandLine, Input, Launch, LaunchError};
+use crate::outcome::{End, Outcome};
+use crate::transcript::Transcripts;
+
+/// Codex.
+#[derive(Debug)]
+pub struct Codex;
+
+impl Agent for Codex {
+    fn name(&self) -> &'static str {
+        "codex"
+    }
+
+    fn title(&self) -> &'static str {
+        "Codex"
+    }
+
+    fn program(&self) -> Option<&'static str> {
+        Some("codex")
+    }
+
+    fn install_hint(&self) -> &'static str {
+        "install it with `npm install -g @openai/codex`"
+    }
+
+    fn tested_version(&self) -> Option<&'static str> {
+        Some("0.166.0")
+    }
+
+    fn features(&self) -> &'static [(Feature, Support)] {
+        FEATURES
+    }
+
+    fn env_prefixes(&self) -> &'static [&'static str] {
+        &["CODEX_", "OPENAI_"]
+    }
+
+    fn nested_env(&self) -> &'static [&'static str] {
+        &["CODEX_CI", "CODEX_SESSION_ID", "CODEX_THREAD_ID", "CODEX_TOOL_CALL_ID", "CODEX_VERSION"]
+    }
+
+    fn launch(&self, launch: &Launch<'_>) -> Result<CommandLine, LaunchError> {
+        launch::command_line(launch)
+    }
+
+    fn reader(&self) -> Box<dyn Reader> {
+        Box::new(read::Stream::default())
+    }
+
+    fn classify(&self, end: &End<'_>) -> Outcome {
+        classify::outcome(end)
+    }
+
+    fn interrupt(&self, _input: Input) -> Interrupt {
+        Interrupt::Group
+    }
+
+    fn hooks(&self) -> Option<&'static dyn Hooks> {
+        Some(&hooks::CodexHooks)
+    }
+
+    fn transcripts(&self) -> Option<&'static dyn Transcripts> {
+        Some(&transcripts::Rollouts)
+    }
+}
+
+const FEATURES: &[(Feature, Support)] = &[
+    (Feature::Model, Support::Yes),
+    (Feature::Resume, Support::Yes),
+    (Feature::Fork, Support::Yes),
+    (Feature::ChosenId, Support::No("it chooses its own ids")),
+    (Feature::Stream, Support::No("it reads one prompt and closes")),
+    (Feature::SystemPrompt, Support::Yes),
+    (Feature::AppendSystemPrompt, Support::Yes),
+    (Feature::AllowedTools, Support::No("it has a sandbox, no list of tools")),
+    (Feature::DisallowedTools, Support::No("it has a sandbox, no list of tools")),
+    (Feature::PermissionMode, Support::Partly("its sandbox modes")),
+    (Feature::PermissionPrompt, Support::No("it never asks when nobody watches")),
+    (Feature::McpServers, Support::Partly("on top of those in its own settings")),
+    (Feature::AdditionalDirs, Support::Yes),
+    (Feature::TurnLimit, Support::No("it has none")),
+    (Feature::CostLimit, Support::No("it does not say what it costs")),
+    (Feature::Cost, Support::No("it does not say what it costs")),
+    (Feature::Usage, Support::Yes),
+    (Feature::Hooks, Support::Partly("a person has to trust them once, in Codex with /hooks")),
+    (Feature::Transcripts, Support::Yes),
+];
+
+/// Where Codex keeps everything.
+fn home(env: &Env) -> Option<PathBuf> {
+    env::path(env, "CODEX_HOME").or_else(|| Some(env::path(env, "HOME")?.join(".codex")))
+}
