@@ -1,1 +1,12 @@
-//! Git repositories and files: discovery, atomic writes, locks.
+//! Git repositories and files.
+//!
+//! What a hook needs to know about a repository is read from `.git` by hand: starting `git` would
+//! cost more than everything else it does. Whatever needs git's own judgement asks the program.
+
+mod discover;
+mod file;
+mod head;
+
+pub use discover::{Place, discover};
+pub use file::{FileError, read_text, write_whole};
+pub use head::Head;
