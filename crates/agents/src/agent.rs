@@ -67,6 +67,11 @@ pub trait Agent: fmt::Debug + Sync {
         &[]
     }
 
+    /// The variable in which it tells its children which conversation they belong to.
+    fn session_variable(&self) -> Option<&'static str> {
+        None
+    }
+
     /// The command line for `launch`.
     fn launch(&self, launch: &Launch<'_>) -> Result<CommandLine, LaunchError>;
 

@@ -1,3 +1,11 @@
-//! Use cases of heirloom.
+//! Use cases of heirloom: what its surfaces can ask for.
+//!
+//! Each function does one thing a person or an agent asks for, on the ledger, the repository and the
+//! agents below. Nothing here prints, parses arguments or decides how an answer looks.
 
+pub mod clock;
+pub mod evidence;
+pub mod here;
+pub mod notes;
+pub mod sessions;
 pub mod settings;

@@ -44,6 +44,10 @@ impl Agent for Claude {
         &["ANTHROPIC_", "CLAUDE_", "IS_SANDBOX", "AWS_BEDROCK", "VERTEX_"]
     }
 
+    fn session_variable(&self) -> Option<&'static str> {
+        Some("CLAUDE_CODE_SESSION_ID")
+    }
+
     fn nested_env(&self) -> &'static [&'static str] {
         NESTED
     }

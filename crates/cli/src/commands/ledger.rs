@@ -1,0 +1,152 @@
+use std::fmt::Write as _;
+use std::fs::File;
+use std::io::{self, BufReader, BufWriter, Write};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use clap::Subcommand;
+use heirloom_ledger::{Imported, Report, Stats};
+use serde_json::json;
+
+use super::{App, Done};
+use crate::failure::{FAILED, Failure};
+use crate::ui::{BAD, DIM, GOOD, counted, grouped};
+
+/// Look after the ledger itself
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    #[command(subcommand)]
+    what: What,
+}
+
+#[derive(Debug, Subcommand)]
+enum What {
+    /// Check that no record was changed, lost or moved, and that the projections follow from them
+    Verify,
+    /// Derive every projection again from the records
+    Rebuild,
+    /// Count what is in it
+    Stats,
+    /// Write every record as a line of JSON
+    Export {
+        /// The file to write; stdout if none is given
+        #[arg(value_name = "FILE")]
+        to: Option<PathBuf>,
+    },
+    /// Take in what export wrote, here or elsewhere
+    ///
+    /// Importing the same export again changes nothing. The export of another host is merged.
+    Import {
+        /// The file to read; `-` for stdin
+        #[arg(value_name = "FILE")]
+        from: PathBuf,
+    },
+}
+
+pub(super) fn run(app: &App, args: Args) -> Done {
+    match args.what {
+        What::Verify => verify(app),
+        What::Rebuild => rebuild(app),
+        What::Stats => stats(app),
+        What::Export { to } => export(app, to.as_deref()),
+        What::Import { from } => import(app, &from),
+    }
+}
+
+fn verify(app: &App) -> Done {
+    let report = app.here.ledger()?.verify()?;
+    app.ui.answer(&report, || if report.ok { all_well(&report) } else { what_is_wrong(&report) });
+    Ok(if report.ok { ExitCode::SUCCESS } else { ExitCode::from(FAILED) })
+}
+
+fn all_well(report: &Report) -> String {
+    let (records, hosts) = (counted(report.records, "record"), counted(report.hosts, "host"));
+    format!("{GOOD}ok{GOOD:#}  {records} from {hosts}, chain unbroken, projections equal a rebuild")
+}
+
+fn what_is_wrong(report: &Report) -> String {
+    let problems = counted(report.problems.len() as u64, "problem");
+    let mut text =
+        format!("{BAD}not ok{BAD:#}  {problems} in {}\n", counted(report.records, "record"));
+    for problem in &report.problems {
+        let _ = writeln!(text, "  {problem}");
+        if let Some(id) = &problem.id {
+            let _ = writeln!(text, "  {DIM}{id}{DIM:#}");
+        }
+    }
+    text
+}
+
+fn rebuild(app: &App) -> Done {
+    let records = app.here.ledger()?.rebuild()?;
+    app.ui.answer(&json!({"records": records}), || {
+        format!(
+            "{GOOD}✔{GOOD:#} derived every projection again from {}",
+            counted(records, "record")
+        )
+    });
+    Ok(ExitCode::SUCCESS)
+}
+
+fn stats(app: &App) -> Done {
+    let stats = app.here.ledger()?.stats()?;
+    app.ui.answer(&stats, || describe(&stats));
+    Ok(ExitCode::SUCCESS)
+}
+
+fn describe(stats: &Stats) -> String {
+    let mut text = format!(
+        "{}\n{} in {}, {}, {} kB, format {}\n",
+        stats.path,
+        counted(stats.records, "record"),
+        counted(stats.sessions, "session"),
+        counted(stats.notes, "note"),
+        grouped(stats.bytes / 1024),
+        stats.version,
+    );
+    for (kind, count) in &stats.kinds {
+        let _ = writeln!(text, "  {kind:24}{:>10}", grouped(*count));
+    }
+    for (host, count) in &stats.hosts {
+        let own = if *host == stats.host { "  this one" } else { "" };
+        let _ = writeln!(text, "  host {host:19}{:>10}{DIM}{own}{DIM:#}", grouped(*count));
+    }
+    text
+}
+
+fn export(app: &App, to: Option<&Path>) -> Done {
+    let ledger = app.here.ledger()?;
+    let Some(path) = to else {
+        ledger.export(&mut BufWriter::new(io::stdout().lock()))?;
+        return Ok(ExitCode::SUCCESS);
+    };
+    let cannot = |error: &io::Error| {
+        Failure::new("file", format!("cannot write {}: {error}", path.display()))
+    };
+    let mut file = BufWriter::new(File::create(path).map_err(|error| cannot(&error))?);
+    let records = ledger.export(&mut file)?;
+    file.flush().and_then(|()| file.get_ref().sync_all()).map_err(|error| cannot(&error))?;
+    app.ui.answer(&json!({"records": records, "file": path}), || {
+        format!("{GOOD}✔{GOOD:#} wrote {} to {}", counted(records, "record"), path.display())
+    });
+    Ok(ExitCode::SUCCESS)
+}
+
+fn import(app: &App, from: &Path) -> Done {
+    let mut ledger = app.here.ledger()?;
+    let imported = if from == Path::new("-") {
+        ledger.import(io::stdin().lock())?
+    } else {
+        let file = File::open(from).map_err(|error| {
+            Failure::new("file", format!("cannot read {}: {error}", from.display()))
+        })?;
+        ledger.import(BufReader::new(file))?
+    };
+    app.ui.answer(&imported, || {
+        let Imported { added, known } = imported;
+        let known =
+            if known > 0 { format!(", {} known already", grouped(known)) } else { String::new() };
+        format!("{GOOD}✔{GOOD:#} {} added{known}", counted(added, "record"))
+    });
+    Ok(ExitCode::SUCCESS)
+}

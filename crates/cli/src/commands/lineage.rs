@@ -1,0 +1,102 @@
+use std::fmt::Write;
+use std::process::ExitCode;
+
+use heirloom_core::note::Kind;
+use heirloom_core::session::Session;
+use heirloom_engine::sessions::{self, Family};
+use heirloom_ledger::{Ledger, NoteFilter};
+use serde_json::{Value, json};
+
+use super::{App, Done};
+use crate::failure::Failure;
+use crate::moment::ago;
+use crate::ui::{BOLD, DIM, counted};
+
+/// Show where a session comes from and what came of it
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    /// The session: a name, an id, or the beginning of one
+    session: String,
+}
+
+pub(super) fn run(app: &App, args: &Args) -> Done {
+    let ledger = app.here.ledger()?;
+    let session = sessions::find(&app.here, &ledger, &args.session)?;
+    let family = sessions::family(&ledger, session)?;
+    if let Some(warning) = &family.warning {
+        app.ui.warn(warning);
+    }
+    let contributed = |session: &Session| contribution(&ledger, session);
+    let value = json!({
+        "session": family.session.name,
+        "id": family.session.id,
+        "ancestors": each(family.ancestors.iter(), &contributed)?,
+        "descendants": each(family.descendants.iter().map(|(_, session)| session), &contributed)?,
+    });
+    let text = render(app, &family, &contributed)?;
+    app.ui.answer(&value, || text);
+    Ok(ExitCode::SUCCESS)
+}
+
+/// What a session's notes are, in numbers.
+struct Contribution {
+    learnings: u64,
+    decisions: u64,
+}
+
+fn contribution(ledger: &Ledger, session: &Session) -> Result<Contribution, Failure> {
+    let count = |kind| {
+        let filter =
+            NoteFilter { session: Some(session.id), kind: Some(kind), ..NoteFilter::default() };
+        ledger.notes(&filter).map(|notes| notes.len() as u64)
+    };
+    Ok(Contribution { learnings: count(Kind::Learning)?, decisions: count(Kind::Decision)? })
+}
+
+fn each<'a>(
+    sessions: impl Iterator<Item = &'a Session>,
+    contributed: &impl Fn(&Session) -> Result<Contribution, Failure>,
+) -> Result<Vec<Value>, Failure> {
+    let row = |session: &Session| {
+        let Contribution { learnings, decisions } = contributed(session)?;
+        Ok(json!({
+            "name": session.name, "id": session.id, "status": session.status,
+            "completed_at": session.completed_at, "learnings": learnings, "decisions": decisions,
+        }))
+    };
+    sessions.map(row).collect()
+}
+
+fn render(
+    app: &App,
+    family: &Family,
+    contributed: &impl Fn(&Session) -> Result<Contribution, Failure>,
+) -> Result<String, Failure> {
+    let now = app.here.clock.now();
+    let chain: Vec<&Session> = std::iter::once(&family.session).chain(&family.ancestors).collect();
+    let width =
+        chain.iter().enumerate().map(|(depth, session)| depth * 3 + session.name.as_str().len());
+    let width = width.max().unwrap_or(0);
+    let mut text = String::new();
+    for (depth, session) in chain.iter().enumerate() {
+        let branch =
+            if depth == 0 { String::new() } else { format!("{}└─ ", "   ".repeat(depth - 1)) };
+        let padding = width - depth * 3 - session.name.as_str().len();
+        let when =
+            session.completed_at.map_or_else(|| session.status.to_string(), |at| ago(at, now));
+        let Contribution { learnings, decisions } = contributed(session)?;
+        let _ = writeln!(
+            text,
+            "{DIM}{branch}{DIM:#}{BOLD}{}{BOLD:#}{:padding$}  {when:16}  {}, {}",
+            session.name,
+            "",
+            counted(learnings, "learning"),
+            counted(decisions, "decision"),
+        );
+    }
+    if !family.descendants.is_empty() {
+        let rows = family.descendants.iter().map(|(_, s)| format!("{} ({})", s.name, s.status));
+        let _ = writeln!(text, "continued by: {}", rows.collect::<Vec<_>>().join(", "));
+    }
+    Ok(text)
+}

@@ -1,0 +1,117 @@
+//! The commands: one file each. The doc comment of a command is its help.
+
+mod completions;
+mod ledger;
+mod lineage;
+mod man;
+mod note;
+mod notes;
+mod sessions;
+mod status;
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::error::ErrorKind;
+use clap::{CommandFactory, Parser, Subcommand};
+use heirloom_engine::here::Here;
+
+use crate::failure::{Failure, USAGE};
+use crate::ui::Ui;
+
+/// The continuity layer for coding agents.
+///
+/// heirloom keeps a lossless ledger of your agents' sessions, and lets a new session start with what
+/// earlier ones learned and decided.
+#[derive(Debug, Parser)]
+#[command(name = "heirloom", version, disable_help_subcommand = true)]
+struct Cli {
+    /// Print the answer as one JSON document
+    #[arg(long, global = true)]
+    json: bool,
+
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    Note(note::Args),
+    Notes(notes::Args),
+    Sessions(sessions::Args),
+    Status(status::Args),
+    Lineage(lineage::Args),
+    Ledger(ledger::Args),
+    Completions(completions::Args),
+    Man(man::Args),
+}
+
+/// What a command has at hand.
+pub(crate) struct App {
+    pub(crate) ui: Ui,
+    pub(crate) here: Here,
+    pub(crate) directory: PathBuf,
+}
+
+/// How a command that could do what it was asked ended.
+type Done = Result<ExitCode, Failure>;
+
+pub(crate) fn main() -> ExitCode {
+    let arguments: Vec<OsString> = std::env::args_os().collect();
+    let cli = match Cli::try_parse_from(&arguments) {
+        Ok(cli) => cli,
+        Err(error) => return refuse(&error, &arguments),
+    };
+    let ui = Ui::new(cli.json);
+    match look_around(Ui::new(cli.json)).and_then(|app| run(&app, cli.command)) {
+        Ok(code) => code,
+        Err(failure) => {
+            ui.fail(&failure);
+            ExitCode::from(failure.exit)
+        }
+    }
+}
+
+fn run(app: &App, command: Command) -> Done {
+    match command {
+        Command::Note(args) => note::run(app, args),
+        Command::Notes(args) => notes::run(app, args),
+        Command::Sessions(args) => sessions::run(app, args),
+        Command::Status(args) => status::run(app, &args),
+        Command::Lineage(args) => lineage::run(app, &args),
+        Command::Ledger(args) => ledger::run(app, args),
+        Command::Completions(args) => completions::run(app, &args),
+        Command::Man(args) => man::run(app, &args),
+    }
+}
+
+fn look_around(ui: Ui) -> Result<App, Failure> {
+    let directory = std::env::current_dir().map_err(|error| {
+        Failure::from_error("environment", &error)
+            .hint("the current directory may have been deleted")
+    })?;
+    let here = Here::look(&directory, std::env::vars_os().collect())?;
+    Ok(App { ui, here, directory })
+}
+
+/// What clap says about arguments it cannot take. Help and version are answers, not errors.
+fn refuse(error: &clap::Error, arguments: &[OsString]) -> ExitCode {
+    if matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion) {
+        let _ = error.print();
+        return ExitCode::SUCCESS;
+    }
+    if arguments.iter().any(|argument| argument == "--json") {
+        let text = error.to_string();
+        let message = text.lines().next().unwrap_or_default().trim_start_matches("error: ");
+        Ui::new(true).fail(&Failure::new("usage", message));
+    } else {
+        let _ = error.print();
+    }
+    ExitCode::from(USAGE)
+}
+
+/// The whole command tree, for completions and the man page.
+fn tree() -> clap::Command {
+    Cli::command()
+}

@@ -1,0 +1,72 @@
+use std::fmt::Write;
+use std::process::ExitCode;
+
+use heirloom_core::note::Note;
+use heirloom_engine::notes::{self, Query};
+use serde_json::{Value, json};
+
+use super::{App, Done, note};
+use crate::ui::{BOLD, DIM};
+
+/// List notes
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    /// Only notes of this kind
+    #[arg(long, value_name = "KIND")]
+    kind: Option<String>,
+    /// Only notes of this session
+    #[arg(long, value_name = "SESSION")]
+    session: Option<String>,
+    /// Notes that a later one replaced, too
+    #[arg(long)]
+    all: bool,
+    /// Show their ids
+    #[arg(long)]
+    ids: bool,
+    /// Only the newest so many
+    #[arg(long, value_name = "N")]
+    limit: Option<usize>,
+}
+
+pub(super) fn run(app: &App, args: Args) -> Done {
+    let kind = args.kind.as_deref().map(note::kind).transpose()?;
+    let query = Query { session: args.session, kind, superseded: args.all, limit: args.limit };
+    let ledger = app.here.ledger()?;
+    let notes = notes::list(&app.here, &ledger, &query)?;
+    let value = json!({"notes": notes.iter().map(as_json).collect::<Vec<_>>()});
+    app.ui.answer(&value, || {
+        notes.iter().map(|(note, session)| as_text(note, session, args.ids)).collect()
+    });
+    if notes.is_empty() && !app.ui.is_json() {
+        app.ui.hint("no notes yet; `heirloom note learning \"…\"` makes one");
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// A note as scripts see it.
+pub(super) fn as_json((note, session): &(Note, String)) -> Value {
+    json!({
+        "id": note.id, "kind": note.kind, "text": note.text, "rationale": note.rationale,
+        "session": session, "session_id": note.session, "at": note.at,
+        "evidence": note.evidence, "superseded_by": note.superseded_by,
+    })
+}
+
+/// A note as people see it.
+pub(super) fn as_text(note: &Note, session: &str, with_id: bool) -> String {
+    let id = if with_id { format!("{DIM}{}{DIM:#} ", note.id.short()) } else { String::new() };
+    let mut text =
+        format!("{id}{BOLD}{:9}{BOLD:#} {} {DIM}{session}{DIM:#}\n", note.kind, note.text);
+    if let Some(rationale) = &note.rationale {
+        let _ = writeln!(text, "          because {rationale}");
+    }
+    for evidence in &note.evidence {
+        let quote = evidence.quote.as_deref().unwrap_or_default().trim();
+        let quote = crate::ui::first_line(quote, 60);
+        let _ = writeln!(text, "          {DIM}{evidence}{DIM:#} {quote}");
+    }
+    if let Some(newer) = note.superseded_by {
+        let _ = writeln!(text, "          {DIM}replaced by {}{DIM:#}", newer.short());
+    }
+    text
+}

@@ -1,0 +1,268 @@
+use std::fmt::Write;
+use std::process::ExitCode;
+
+use clap::Subcommand;
+use heirloom_core::note::Kind;
+use heirloom_core::session::Session;
+use heirloom_core::status::Status;
+use heirloom_engine::{notes as engine_notes, sessions};
+use heirloom_ledger::{Found, Ledger, SessionFilter};
+use serde_json::{Value, json};
+
+use super::{App, Done, notes};
+use crate::failure::Failure;
+use crate::moment::ago;
+use crate::ui::{BOLD, Columns, DIM, GOOD, counted};
+
+/// Find and see sessions
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    #[command(subcommand)]
+    what: What,
+}
+
+#[derive(Debug, Subcommand)]
+enum What {
+    List(List),
+    Show(Show),
+    Archive(Archive),
+}
+
+/// List sessions, newest first
+#[derive(Debug, clap::Args)]
+struct List {
+    /// Only those that ended well
+    #[arg(long, group = "status")]
+    completed: bool,
+    /// Only those that run or wait
+    #[arg(long, group = "status")]
+    running: bool,
+    /// Only those that ended badly
+    #[arg(long, group = "status")]
+    failed: bool,
+    /// Only those that were put away
+    #[arg(long, group = "status")]
+    archived: bool,
+    /// Those of all repositories
+    #[arg(long)]
+    all_repos: bool,
+    /// The most to list
+    #[arg(long, value_name = "N", default_value_t = 50)]
+    limit: usize,
+    /// Go on after this session, the `next` of an earlier list
+    #[arg(long, value_name = "ID")]
+    after: Option<String>,
+}
+
+/// Show one session
+#[derive(Debug, clap::Args)]
+struct Show {
+    /// The session: a name, an id, or the beginning of one
+    session: String,
+    /// What it learned, and its patterns, warnings and decisions
+    #[arg(long, group = "part")]
+    learnings: bool,
+    /// How its agent was launched
+    #[arg(long, group = "part")]
+    config: bool,
+    /// Its entries in the ledger, in order
+    #[arg(long, group = "part")]
+    trajectory: bool,
+}
+
+/// Put a session away, out of the list
+#[derive(Debug, clap::Args)]
+struct Archive {
+    /// The session: a name, an id, or the beginning of one
+    session: String,
+    /// Take it out again
+    #[arg(long)]
+    undo: bool,
+}
+
+pub(super) fn run(app: &App, args: Args) -> Done {
+    match args.what {
+        What::List(args) => list(app, &args),
+        What::Show(args) => show(app, &args),
+        What::Archive(args) => archive(app, &args),
+    }
+}
+
+fn list(app: &App, args: &List) -> Done {
+    let ledger = app.here.ledger()?;
+    let statuses: &[Status] = if args.completed {
+        &[Status::Completed]
+    } else if args.running {
+        &[Status::Starting, Status::Running, Status::WaitingInput, Status::Interrupting]
+    } else if args.failed {
+        &[Status::Failed]
+    } else if args.archived {
+        &[Status::Archived]
+    } else {
+        &[]
+    };
+    let after = args.after.as_deref().map(|address| sessions::find(&app.here, &ledger, address));
+    let after = after.transpose()?.map(|session| session.id);
+    let repo = (!args.all_repos).then_some(app.here.place.repo.as_str());
+    let page = ledger.sessions(&SessionFilter { repo, statuses, limit: args.limit, after })?;
+    let rows: Vec<Value> =
+        page.sessions.iter().map(|session| as_json(&ledger, session)).collect::<Result<_, _>>()?;
+    app.ui.answer(&json!({"sessions": rows, "next": page.next}), || table(app, &page.sessions));
+    if !app.ui.is_json() {
+        if page.sessions.is_empty() {
+            app.ui.hint("no sessions here yet");
+        }
+        if let Some(next) = page.next {
+            app.ui.hint(&format!("there are more: add --after {}", next.short()));
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn table(app: &App, sessions: &[Session]) -> String {
+    if sessions.is_empty() {
+        return String::new();
+    }
+    let now = app.here.clock.now();
+    let mut columns =
+        Columns::new(&["name", "status", "completed", "learnings", "cost"]).right(3).right(4);
+    for session in sessions {
+        columns.row(vec![
+            session.name.to_string(),
+            session.status.to_string(),
+            session.completed_at.map_or_else(|| "-".to_owned(), |at| ago(at, now)),
+            session.learnings.to_string(),
+            format!("${:.2}", session.cost_usd),
+        ]);
+    }
+    columns.render()
+}
+
+/// A session as scripts see it.
+fn as_json(ledger: &Ledger, session: &Session) -> Result<Value, Failure> {
+    let parent = match session.parent {
+        Some(id) => ledger.session(id)?.map_or_else(|| id.to_string(), |s| s.name.to_string()),
+        None => String::new(),
+    };
+    Ok(json!({
+        "name": session.name, "id": session.id, "status": session.status,
+        "agent": session.agent, "agent_session_id": session.agent_session_id,
+        "parent": session.parent.map(|_| parent), "created_at": session.created_at,
+        "completed_at": session.completed_at, "learnings": session.learnings,
+        "cost_usd": session.cost_usd, "branch": session.branch, "repo": session.repo,
+    }))
+}
+
+fn show(app: &App, args: &Show) -> Done {
+    let ledger = app.here.ledger()?;
+    let session = sessions::find(&app.here, &ledger, &args.session)?;
+    if args.learnings {
+        show_notes(app, &ledger, &session)
+    } else if args.config {
+        show_config(app, &session)
+    } else if args.trajectory {
+        show_trajectory(app, &ledger, &session)
+    } else {
+        show_summary(app, &ledger, &session)
+    }
+}
+
+fn show_summary(app: &App, ledger: &Ledger, session: &Session) -> Done {
+    let value = as_json(ledger, session)?;
+    app.ui.answer(&value, || {
+        let now = app.here.clock.now();
+        let mut text = format!("{BOLD}{}{BOLD:#}  {}\n", session.name, session.status);
+        let mut line = |name: &str, value: Option<&str>| {
+            if let Some(value) = value {
+                let _ = writeln!(text, "  {DIM}{name:14}{DIM:#}{value}");
+            }
+        };
+        line("id", Some(&session.id.to_string()));
+        line("parent", value["parent"].as_str());
+        line("agent", session.agent.as_deref());
+        line("agent session", session.agent_session_id.as_deref());
+        line("branch", session.branch.as_deref());
+        line("started", Some(&ago(session.created_at, now)));
+        line("ended", session.completed_at.map(|at| ago(at, now)).as_deref());
+        line("reason", session.reason.as_deref());
+        line("cost", Some(&format!("${:.2}", session.cost_usd)));
+        line("learnings", Some(&session.learnings.to_string()));
+        text
+    });
+    Ok(ExitCode::SUCCESS)
+}
+
+fn show_notes(app: &App, ledger: &Ledger, session: &Session) -> Done {
+    let query = engine_notes::Query { session: Some(session.id.to_string()), ..Default::default() };
+    let mut listed = engine_notes::list(&app.here, ledger, &query)?;
+    listed.retain(|(note, _)| note.kind.is_claim());
+    let texts = |kind: Kind| -> Vec<&str> {
+        let of_kind = listed.iter().filter(|(note, _)| note.kind == kind);
+        of_kind.map(|(note, _)| note.text.as_str()).collect()
+    };
+    let value = json!({
+        "session": session.name,
+        "learnings": texts(Kind::Learning), "patterns": texts(Kind::Pattern),
+        "warnings": texts(Kind::Warning), "decisions": texts(Kind::Decision),
+        "notes": listed.iter().map(notes::as_json).collect::<Vec<_>>(),
+    });
+    app.ui.answer(&value, || {
+        let rows = listed.iter().map(|(note, session)| notes::as_text(note, session, false));
+        rows.collect()
+    });
+    if listed.is_empty() && !app.ui.is_json() {
+        app.ui.hint("this session made no notes");
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn show_config(app: &App, session: &Session) -> Done {
+    let config = serde_json::to_value(&session.config)
+        .map_err(|error| Failure::from_error("internal", &error))?;
+    let fields = config.as_object().cloned().unwrap_or_default();
+    let entry = |value: &Value| json!({"value": value, "from": session.name, "overridden": true});
+    let rows: serde_json::Map<String, Value> =
+        fields.iter().map(|(field, value)| (field.clone(), entry(value))).collect();
+    app.ui.answer(&json!({"session": session.name, "config": rows}), || {
+        let mut text = String::new();
+        for (field, value) in &fields {
+            let _ = writeln!(text, "  {field:24}{value}");
+        }
+        text
+    });
+    Ok(ExitCode::SUCCESS)
+}
+
+fn show_trajectory(app: &App, ledger: &Ledger, session: &Session) -> Done {
+    let records = ledger.trajectory(session.id)?;
+    let rows: Vec<Value> = records
+        .iter()
+        .map(|record| {
+            let body: Value = serde_json::from_str(&record.body).unwrap_or(Value::Null);
+            json!({"id": record.id, "at": record.at, "kind": record.kind, "body": body})
+        })
+        .collect();
+    app.ui.answer(&json!({"session": session.name, "trajectory": rows}), || {
+        let mut text = String::new();
+        for record in &records {
+            let body = crate::ui::first_line(&record.body, 100);
+            let _ = writeln!(text, "{DIM}{}{DIM:#}  {:20} {body}", record.at, record.kind);
+        }
+        text
+    });
+    Ok(ExitCode::SUCCESS)
+}
+
+fn archive(app: &App, args: &Archive) -> Done {
+    let mut ledger = app.here.ledger()?;
+    let session = sessions::find(&app.here, &ledger, &args.session)?;
+    sessions::archive(&app.here, &mut ledger, &session, !args.undo)?;
+    let Found::One(session) = ledger.find(&app.here.place.repo, &session.id.to_string())? else {
+        return Err(Failure::new("session.not-found", "the session is gone"));
+    };
+    app.ui.answer(&as_json(&ledger, &session)?, || {
+        let learnings = counted(session.learnings, "learning");
+        format!("{GOOD}✔{GOOD:#} {} is {} ({learnings} kept)", session.name, session.status)
+    });
+    Ok(ExitCode::SUCCESS)
+}

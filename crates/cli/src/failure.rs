@@ -1,0 +1,139 @@
+//! What a command fails with: a code for scripts, a message, and hints.
+
+use std::error::Error;
+
+use heirloom_engine::here::HereError;
+use heirloom_engine::notes::NoteError;
+use heirloom_engine::sessions::FindError;
+use heirloom_ledger::ImportError;
+
+/// The exit status of a command that failed, or of a question whose answer is no.
+pub(crate) const FAILED: u8 = 1;
+
+/// The exit status of a command that was called in a way that cannot be right.
+pub(crate) const USAGE: u8 = 64;
+
+/// Why a command could not do what it was asked.
+#[derive(Debug)]
+pub(crate) struct Failure {
+    /// For scripts: stable, lower case, dots between its parts.
+    pub(crate) code: &'static str,
+    pub(crate) message: String,
+    pub(crate) hints: Vec<String>,
+    pub(crate) exit: u8,
+}
+
+impl Failure {
+    pub(crate) fn new(code: &'static str, message: impl Into<String>) -> Self {
+        Self { code, message: message.into(), hints: Vec::new(), exit: FAILED }
+    }
+
+    /// A failure whose message is the error and everything that caused it.
+    pub(crate) fn from_error(code: &'static str, error: &dyn Error) -> Self {
+        let mut message = error.to_string();
+        let mut source = error.source();
+        while let Some(cause) = source {
+            let cause_text = cause.to_string();
+            if !message.ends_with(&cause_text) {
+                message.push_str(": ");
+                message.push_str(&cause_text);
+            }
+            source = cause.source();
+        }
+        Self::new(code, message)
+    }
+
+    pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.hints.push(hint.into());
+        self
+    }
+
+    pub(crate) fn usage(mut self) -> Self {
+        self.exit = USAGE;
+        self
+    }
+}
+
+impl From<heirloom_ledger::Error> for Failure {
+    fn from(error: heirloom_ledger::Error) -> Self {
+        use heirloom_ledger::Error as Ledger;
+        let code = match &error {
+            Ledger::Busy { .. } => "ledger.busy",
+            Ledger::Full { .. } => "ledger.full",
+            Ledger::ReadOnly { .. } => "ledger.read-only",
+            Ledger::Damaged { .. } => "ledger.damaged",
+            Ledger::Newer { .. } => "ledger.newer",
+            Ledger::NoSession { .. } => "session.not-found",
+            Ledger::Transition(_) => "session.transition",
+            Ledger::Unreadable { .. } => "ledger.unreadable",
+            Ledger::File { .. } | Ledger::Database { .. } => "ledger.failed",
+        };
+        let failure = Self::from_error(code, &error);
+        match error.hint() {
+            Some(hint) => failure.hint(hint),
+            None => failure,
+        }
+    }
+}
+
+impl From<FindError> for Failure {
+    fn from(error: FindError) -> Self {
+        let message = error.to_string();
+        match error {
+            FindError::Ledger(error) => error.into(),
+            FindError::None { nearest, .. } => {
+                let all = "`heirloom sessions list` shows all of them";
+                Self::new("session.not-found", message).hint(match nearest {
+                    Some(session) => {
+                        format!("did you mean {} ({})? {all}", session.name, session.status)
+                    }
+                    None => all.to_owned(),
+                })
+            }
+            FindError::Many { candidates, .. } => {
+                let failure = Self::new("session.ambiguous", message);
+                candidates.iter().fold(failure, |failure, session| {
+                    failure.hint(format!("{} is {} ({})", session.id, session.name, session.status))
+                })
+            }
+        }
+    }
+}
+
+impl From<NoteError> for Failure {
+    fn from(error: NoteError) -> Self {
+        let code = match &error {
+            NoteError::Empty => "note.empty",
+            NoteError::Evidence(_) => "evidence.refused",
+            NoteError::NoNote { .. } => "note.not-found",
+            NoteError::ManyNotes { .. } => "note.ambiguous",
+            NoteError::Session(_) | NoteError::Ledger(_) => "note.failed",
+        };
+        match error {
+            NoteError::Session(error) => error.into(),
+            NoteError::Ledger(error) => error.into(),
+            NoteError::Evidence(error) => {
+                Self::from_error(code, &error).hint("nothing was recorded")
+            }
+            NoteError::NoNote { .. } | NoteError::ManyNotes { .. } => {
+                Self::from_error(code, &error).hint("`heirloom notes --ids` shows the ids")
+            }
+            NoteError::Empty => Self::from_error(code, &error).usage(),
+        }
+    }
+}
+
+impl From<ImportError> for Failure {
+    fn from(error: ImportError) -> Self {
+        match error {
+            ImportError::Ledger(error) => error.into(),
+            error => Self::from_error("ledger.import", &error).hint("nothing was imported"),
+        }
+    }
+}
+
+impl From<HereError> for Failure {
+    fn from(error: HereError) -> Self {
+        Self::from_error("environment", &error).usage()
+    }
+}

@@ -1,0 +1,55 @@
+//! How times look: near ones as a distance, far ones as a date.
+
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+
+const MINUTE: i64 = 60;
+const HOUR: i64 = 60 * MINUTE;
+const DAY: i64 = 24 * HOUR;
+
+/// A time as people would say it at `now`.
+pub(crate) fn ago(at: Timestamp, now: Timestamp) -> String {
+    ago_in(at, now, TimeZone::system())
+}
+
+fn ago_in(at: Timestamp, now: Timestamp, zone: TimeZone) -> String {
+    let seconds = now.as_second() - at.as_second();
+    match seconds {
+        0..MINUTE => "just now".to_owned(),
+        MINUTE..HOUR => count(seconds / MINUTE, "minute"),
+        HOUR..DAY => count(seconds / HOUR, "hour"),
+        _ => at.to_zoned(zone).strftime("%Y-%m-%d %H:%M").to_string(),
+    }
+}
+
+fn count(number: i64, unit: &str) -> String {
+    let plural = if number == 1 { "" } else { "s" };
+    format!("{number} {unit}{plural} ago")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn near_times_are_distances_and_far_ones_dates() {
+        let now: Timestamp = "2026-01-12T15:30:00Z".parse().unwrap();
+        let say = |seconds: i64| {
+            let at = Timestamp::from_second(now.as_second() - seconds).unwrap();
+            ago_in(at, now, TimeZone::UTC)
+        };
+        assert_eq!(
+            [0, 59, 60, 150, 7200, 86399, 86400, -5].map(say),
+            [
+                "just now",
+                "just now",
+                "1 minute ago",
+                "2 minutes ago",
+                "2 hours ago",
+                "23 hours ago",
+                "2026-01-11 15:30",
+                "2026-01-12 15:30"
+            ]
+        );
+    }
+}

@@ -1,0 +1,193 @@
+//! How answers look: JSON for scripts, text for people, and everything else on stderr.
+
+use std::io::{self, Write};
+
+use anstream::AutoStream;
+use anstyle::{AnsiColor, Style};
+use serde::Serialize;
+use serde_json::json;
+
+use crate::failure::Failure;
+
+/// Good news.
+pub(crate) const GOOD: Style = AnsiColor::Green.on_default();
+/// Bad news.
+pub(crate) const BAD: Style = AnsiColor::Red.on_default();
+/// What needs a look.
+pub(crate) const CARE: Style = AnsiColor::Yellow.on_default();
+/// What is only there for those who look for it.
+pub(crate) const DIM: Style = Style::new().dimmed();
+/// Headings.
+pub(crate) const BOLD: Style = Style::new().bold();
+
+/// Where answers go.
+#[derive(Debug)]
+pub(crate) struct Ui {
+    json: bool,
+}
+
+impl Ui {
+    pub(crate) fn new(json: bool) -> Self {
+        Self { json }
+    }
+
+    pub(crate) fn is_json(&self) -> bool {
+        self.json
+    }
+
+    /// Prints the answer: `value` for scripts, `text` for people.
+    pub(crate) fn answer<T: Serialize>(&self, value: &T, text: impl FnOnce() -> String) {
+        if self.json {
+            let line = serde_json::to_string(value).unwrap_or_else(|error| {
+                json!({"error": {"code": "internal", "message": error.to_string()}}).to_string()
+            });
+            self.print(&line);
+        } else {
+            self.print(text().trim_end_matches('\n'));
+        }
+    }
+
+    /// Prints lines on stdout as they are.
+    pub(crate) fn print(&self, text: &str) {
+        if text.is_empty() {
+            return;
+        }
+        let mut out = AutoStream::auto(io::stdout()).lock();
+        end_on_broken_pipe(&writeln!(out, "{text}"));
+    }
+
+    /// Says something that is not the answer.
+    pub(crate) fn say(&self, text: &str) {
+        let mut err = AutoStream::auto(io::stderr()).lock();
+        // There is nobody left to tell when stderr is gone.
+        let _ = writeln!(err, "{text}");
+    }
+
+    pub(crate) fn warn(&self, text: &str) {
+        self.say(&format!("{CARE}warning:{CARE:#} {text}"));
+    }
+
+    pub(crate) fn hint(&self, text: &str) {
+        self.say(&format!("{DIM}hint:{DIM:#} {text}"));
+    }
+
+    /// Prints why a command failed.
+    pub(crate) fn fail(&self, failure: &Failure) {
+        if self.json {
+            let error = json!({"error": {
+                "code": failure.code,
+                "message": failure.message,
+                "hint": (!failure.hints.is_empty()).then(|| failure.hints.join("\n")),
+            }});
+            self.print(&error.to_string());
+        }
+        self.say(&format!("{BAD}error:{BAD:#} {}", failure.message));
+        for hint in &failure.hints {
+            self.hint(hint);
+        }
+    }
+}
+
+/// A reader that has seen enough, such as `head`, is no failure of ours.
+fn end_on_broken_pipe(written: &io::Result<()>) {
+    if let Err(error) = written
+        && error.kind() == io::ErrorKind::BrokenPipe
+    {
+        #[expect(clippy::exit, reason = "nobody is left to read the rest of the answer")]
+        std::process::exit(0);
+    }
+}
+
+/// A table without lines: a row of headings and aligned columns. Cells are plain text.
+pub(crate) struct Columns {
+    rows: Vec<Vec<String>>,
+    right: Vec<usize>,
+}
+
+impl Columns {
+    pub(crate) fn new(headings: &[&str]) -> Self {
+        let headings = headings.iter().map(|heading| heading.to_uppercase()).collect();
+        Self { rows: vec![headings], right: Vec::new() }
+    }
+
+    /// Aligns a column of numbers to the right.
+    pub(crate) fn right(mut self, column: usize) -> Self {
+        self.right.push(column);
+        self
+    }
+
+    pub(crate) fn row(&mut self, cells: Vec<String>) {
+        self.rows.push(cells);
+    }
+
+    pub(crate) fn render(&self) -> String {
+        let width = |column: usize| {
+            let cells = self.rows.iter().filter_map(|row| row.get(column));
+            cells.map(|cell| cell.chars().count()).max().unwrap_or(0)
+        };
+        let line = |row: &Vec<String>| {
+            let cells = row.iter().enumerate().map(|(column, cell)| {
+                let width = width(column);
+                if self.right.contains(&column) {
+                    format!("{cell:>width$}")
+                } else {
+                    format!("{cell:width$}")
+                }
+            });
+            cells.collect::<Vec<_>>().join("  ").trim_end().to_owned()
+        };
+        self.rows.iter().map(line).collect::<Vec<_>>().join("\n")
+    }
+}
+
+/// A number with its thousands apart.
+pub(crate) fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// `1 note`, `2 notes`.
+pub(crate) fn counted(count: u64, noun: &str) -> String {
+    let plural = if count == 1 { "" } else { "s" };
+    format!("{} {noun}{plural}", grouped(count))
+}
+
+/// The first line of a text, cut to a width.
+pub(crate) fn first_line(text: &str, width: usize) -> String {
+    let line = text.lines().next().unwrap_or_default();
+    let whole = line.chars().count() <= width && text.lines().nth(1).is_none();
+    if whole {
+        return line.to_owned();
+    }
+    let cut: String = line.chars().take(width.saturating_sub(1)).collect();
+    format!("{}…", cut.trim_end())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_easy_to_read() {
+        assert_eq!(
+            [0, 999, 1000, 12480, 1_234_567].map(grouped),
+            ["0", "999", "1,000", "12,480", "1,234,567"]
+        );
+        assert_eq!([counted(1, "note"), counted(2000, "note")], ["1 note", "2,000 notes"]);
+    }
+
+    #[test]
+    fn a_long_text_becomes_one_line() {
+        assert_eq!(first_line("short", 10), "short");
+        assert_eq!(first_line("rather long text", 10), "rather lo…");
+        assert_eq!(first_line("two\nlines", 10), "two…");
+        assert_eq!(first_line("日本語のテキスト", 5), "日本語の…");
+    }
+}

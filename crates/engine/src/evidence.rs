@@ -1,0 +1,143 @@
+//! Evidence is checked when it is attached: the place exists, and its words are kept.
+
+use std::fs;
+use std::path::{Component, Path, PathBuf};
+
+use heirloom_core::evidence::Evidence;
+
+/// Why a place cannot be evidence.
+#[derive(Debug, thiserror::Error)]
+pub enum EvidenceError {
+    /// The path leads out of the repository.
+    #[error("{path} is outside the repository")]
+    Outside {
+        /// The path.
+        path: String,
+    },
+    /// There is no such file.
+    #[error("there is no file {path} in the repository")]
+    NoFile {
+        /// The path.
+        path: String,
+    },
+    /// The file is not text.
+    #[error("{path} cannot be read as text")]
+    NotText {
+        /// The path.
+        path: String,
+        /// What the system said.
+        #[source]
+        source: std::io::Error,
+    },
+    /// The file is shorter.
+    #[error("{path} has {lines} lines, there is no line {line}")]
+    NoLine {
+        /// The path.
+        path: String,
+        /// The line that was asked for.
+        line: u32,
+        /// How many there are.
+        lines: usize,
+    },
+}
+
+/// Checks that the place exists in the worktree at `root`, and takes its words from there.
+///
+/// `directory` is what a relative path is relative to; the evidence that comes back is relative to
+/// the root.
+pub fn attach(
+    root: &Path,
+    directory: &Path,
+    evidence: Evidence,
+) -> Result<Evidence, EvidenceError> {
+    let path = evidence.path.clone();
+    let relative = within(root, directory, &path)
+        .ok_or_else(|| EvidenceError::Outside { path: path.clone() })?;
+    let file = root.join(&relative);
+    if !file.is_file() {
+        return Err(EvidenceError::NoFile { path });
+    }
+    // A link inside the repository may still lead out of it.
+    let real = fs::canonicalize(&file).map_err(|_| EvidenceError::NoFile { path: path.clone() })?;
+    if !real.starts_with(fs::canonicalize(root).unwrap_or_else(|_| root.to_owned())) {
+        return Err(EvidenceError::Outside { path });
+    }
+    let text = fs::read_to_string(&file)
+        .map_err(|source| EvidenceError::NotText { path: path.clone(), source })?;
+    let quote = quote(&text, &evidence)?;
+    let path = relative.to_string_lossy().replace('\\', "/");
+    Ok(Evidence { path, quote: Some(quote), ..evidence })
+}
+
+fn quote(text: &str, evidence: &Evidence) -> Result<String, EvidenceError> {
+    let lines: Vec<&str> = text.lines().collect();
+    let (first, last) = (evidence.line, evidence.end_line.unwrap_or(evidence.line));
+    if let Some(line) = [first, last].into_iter().find(|line| *line as usize > lines.len()) {
+        return Err(EvidenceError::NoLine {
+            path: evidence.path.clone(),
+            line,
+            lines: lines.len(),
+        });
+    }
+    Ok(lines[first as usize - 1..last as usize].join("\n"))
+}
+
+/// `path` relative to `root`, if it stays inside.
+fn within(root: &Path, directory: &Path, path: &str) -> Option<PathBuf> {
+    let mut inside = PathBuf::new();
+    let absolute = directory.join(path);
+    for component in absolute.strip_prefix(root).ok()?.components() {
+        match component {
+            Component::Normal(part) => inside.push(part),
+            Component::CurDir => {}
+            Component::ParentDir => {
+                if !inside.pop() {
+                    return None;
+                }
+            }
+            Component::RootDir | Component::Prefix(_) => return None,
+        }
+    }
+    Some(inside)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tempfile::TempDir;
+
+    fn attach_at(place: &str) -> Result<Evidence, String> {
+        let dir = TempDir::new().unwrap();
+        let root = fs::canonicalize(dir.path()).unwrap().join("repo");
+        fs::create_dir_all(root.join("src")).unwrap();
+        fs::write(root.join("src/a.rs"), "one\r\ntwo\nthree\n").unwrap();
+        fs::write(root.join("../secret"), "x\n").unwrap();
+        fs::write(root.join("image.png"), [0xff, 0xfe, 0x00]).unwrap();
+        std::os::unix::fs::symlink("../secret", root.join("link")).unwrap();
+        attach(&root, &root.join("src"), place.parse().unwrap()).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn the_words_are_taken_from_the_file_and_the_path_is_the_repositorys() {
+        let evidence = attach_at("a.rs:1-2").unwrap();
+        assert_eq!(evidence.path, "src/a.rs");
+        assert_eq!(evidence.quote.as_deref(), Some("one\ntwo"));
+        assert_eq!(attach_at("../src/./a.rs:3").unwrap().quote.as_deref(), Some("three"));
+    }
+
+    #[test]
+    fn what_is_not_there_is_refused_with_the_reason() {
+        for (place, reason) in [
+            ("b.rs:1", "there is no file b.rs in the repository"),
+            ("../src:1", "there is no file ../src in the repository"),
+            ("a.rs:4", "a.rs has 3 lines, there is no line 4"),
+            ("a.rs:2-9", "a.rs has 3 lines, there is no line 9"),
+            ("../../secret:1", "../../secret is outside the repository"),
+            ("/etc/passwd:1", "/etc/passwd is outside the repository"),
+            ("../link:1", "../link is outside the repository"),
+            ("../image.png:1", "../image.png cannot be read as text"),
+        ] {
+            assert_eq!(attach_at(place).unwrap_err(), reason);
+        }
+    }
+}

@@ -1,0 +1,103 @@
+//! Where and when a command is run: heirloom's home, the repository, the clock, the environment.
+
+use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
+
+use heirloom_ledger::{Ledger, Options};
+use heirloom_repo::Place;
+
+use crate::clock::Clock;
+
+/// Variables of the environment by name.
+pub type Env = BTreeMap<OsString, OsString>;
+
+/// Where and when a command is run.
+#[derive(Debug, Clone)]
+pub struct Here {
+    /// heirloom's data directory.
+    pub home: PathBuf,
+    /// The repository and worktree.
+    pub place: Place,
+    /// The clock.
+    pub clock: Clock,
+    /// The environment.
+    pub env: Env,
+}
+
+/// Why it cannot be said where a command is run.
+#[derive(Debug, thiserror::Error)]
+pub enum HereError {
+    /// Neither `HEIRLOOM_HOME` nor `HOME` is set.
+    #[error("there is no place for heirloom's data: neither HEIRLOOM_HOME nor HOME is set")]
+    NoHome,
+    /// `HEIRLOOM_CLOCK` is set to something that is not a time.
+    #[error("HEIRLOOM_CLOCK is not an RFC 3339 time")]
+    Clock(#[source] jiff::Error),
+}
+
+impl Here {
+    /// Looks around from `directory`.
+    pub fn look(directory: &Path, env: Env) -> Result<Self, HereError> {
+        let setting = text(&env, "HEIRLOOM_CLOCK");
+        let clock = Clock::from_setting(setting).map_err(HereError::Clock)?;
+        let home = home(&env).ok_or(HereError::NoHome)?;
+        let home = if home.is_absolute() { home } else { directory.join(home) };
+        Ok(Self { home, place: heirloom_repo::discover(directory), clock, env })
+    }
+
+    /// A variable of the environment, if it is set to something.
+    pub fn var(&self, name: &str) -> Option<&str> {
+        text(&self.env, name)
+    }
+
+    /// Opens the ledger for a command of a person.
+    pub fn ledger(&self) -> Result<Ledger, heirloom_ledger::Error> {
+        Ledger::open(&self.home, Options::COMMAND)
+    }
+}
+
+fn text<'a>(env: &'a Env, name: &str) -> Option<&'a str> {
+    env.get(OsStr::new(name))?.to_str().filter(|value| !value.is_empty())
+}
+
+/// heirloom's data directory: `HEIRLOOM_HOME`, or the platform's place for data and `heirloom`.
+pub fn home(env: &Env) -> Option<PathBuf> {
+    let path =
+        |name: &str| env.get(OsStr::new(name)).filter(|value| !value.is_empty()).map(PathBuf::from);
+    if let Some(home) = path("HEIRLOOM_HOME") {
+        return Some(home);
+    }
+    let data = if cfg!(target_os = "macos") {
+        path("HOME").map(|home| home.join("Library/Application Support"))
+    } else {
+        path("XDG_DATA_HOME")
+            .filter(|path| path.is_absolute())
+            .or_else(|| path("HOME").map(|home| home.join(".local/share")))
+    };
+    data.map(|data| data.join("heirloom"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn env(pairs: &[(&str, &str)]) -> Env {
+        pairs.iter().map(|(name, value)| (name.into(), value.into())).collect()
+    }
+
+    #[cfg(not(target_os = "macos"))]
+    #[test]
+    fn the_home_is_where_it_was_said_to_be_or_with_the_platforms_data() {
+        let home = |pairs: &[(&str, &str)]| home(&env(pairs));
+        assert_eq!(home(&[("HEIRLOOM_HOME", "/h"), ("HOME", "/u")]), Some("/h".into()));
+        assert_eq!(home(&[("HOME", "/u")]), Some("/u/.local/share/heirloom".into()));
+        let pairs = [("HOME", "/u"), ("XDG_DATA_HOME", "/d"), ("HEIRLOOM_HOME", "")];
+        assert_eq!(home(&pairs), Some("/d/heirloom".into()));
+        assert_eq!(
+            home(&[("XDG_DATA_HOME", "relative"), ("HOME", "/u")]),
+            Some("/u/.local/share/heirloom".into())
+        );
+        assert_eq!(home(&[]), None);
+    }
+}

@@ -1,0 +1,160 @@
+//! Making notes.
+
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+use std::path::Path;
+
+use heirloom_core::event::NoteAdded;
+use heirloom_core::evidence::Evidence;
+use heirloom_core::id::NoteId;
+use heirloom_core::note::{Kind, Note};
+use heirloom_core::session::Session;
+use heirloom_core::status::Status;
+use heirloom_ledger::{Error, Ledger, NoteFilter, Scope};
+use uuid::Uuid;
+
+use crate::evidence::{self, EvidenceError};
+use crate::here::Here;
+use crate::sessions::{self, FindError};
+
+/// A note that is to be made.
+#[derive(Debug, Clone)]
+pub struct NewNote {
+    /// What sort of thing it says.
+    pub kind: Kind,
+    /// What it says.
+    pub text: String,
+    /// Why.
+    pub rationale: Option<String>,
+    /// What it rests on.
+    pub evidence: Vec<Evidence>,
+    /// The note it replaces, by id or the beginning of it.
+    pub supersedes: Option<String>,
+    /// The session it belongs to; otherwise the one the command is run in.
+    pub session: Option<String>,
+}
+
+/// Why a note was not made.
+#[derive(Debug, thiserror::Error)]
+pub enum NoteError {
+    /// It says nothing.
+    #[error("a note has to say something")]
+    Empty,
+    /// The session could not be found.
+    #[error(transparent)]
+    Session(#[from] FindError),
+    /// The evidence does not hold.
+    #[error(transparent)]
+    Evidence(#[from] EvidenceError),
+    /// There is no such note.
+    #[error("there is no note {id}")]
+    NoNote {
+        /// What was asked for.
+        id: String,
+    },
+    /// There is more than one such note.
+    #[error("{id} could mean {count} notes")]
+    ManyNotes {
+        /// What was asked for.
+        id: String,
+        /// How many begin with it.
+        count: usize,
+    },
+    /// The ledger failed.
+    #[error(transparent)]
+    Ledger(#[from] Error),
+}
+
+/// Makes a note. Everything is checked before anything is written.
+pub fn add(
+    here: &Here,
+    ledger: &mut Ledger,
+    directory: &Path,
+    new: NewNote,
+) -> Result<(Note, Session), NoteError> {
+    let text = new.text.trim().to_owned();
+    if text.is_empty() {
+        return Err(NoteError::Empty);
+    }
+    let attach = |evidence| evidence::attach(&here.place.root, directory, evidence);
+    let evidence = new.evidence.into_iter().map(attach).collect::<Result<_, _>>()?;
+    let supersedes = new.supersedes.map(|id| note_id(ledger, &id)).transpose()?;
+    let session = session_for(here, ledger, new.session.as_deref())?;
+    let id = NoteId::new(Uuid::new_v4());
+    let note =
+        NoteAdded { id, kind: new.kind, text, rationale: new.rationale, evidence, supersedes };
+    ledger.append(here.clock.now(), Scope::session(session.id, &session.repo), &note)?;
+    let note = ledger.note(&id.to_string())?.pop();
+    Ok((note.ok_or_else(|| NoteError::NoNote { id: id.to_string() })?, session))
+}
+
+fn note_id(ledger: &Ledger, id: &str) -> Result<NoteId, NoteError> {
+    let found = ledger.note(id)?;
+    match found[..] {
+        [ref note] => Ok(note.id),
+        [] => Err(NoteError::NoNote { id: id.to_owned() }),
+        _ => Err(NoteError::ManyNotes { id: id.to_owned(), count: found.len() }),
+    }
+}
+
+/// The session a note goes to: the one that was named, the one the command is run in, or the day's
+/// own session for what people note by hand.
+fn session_for(
+    here: &Here,
+    ledger: &mut Ledger,
+    named: Option<&str>,
+) -> Result<Session, FindError> {
+    if let Some(address) = named {
+        return sessions::find(here, ledger, address);
+    }
+    if let Some(session) = sessions::current(here, ledger)? {
+        return Ok(session);
+    }
+    let name = format!("notes-{}", here.clock.now().strftime("%Y-%m-%d"));
+    if let Some(session) = ledger.named(&here.place.repo, &name)? {
+        return Ok(session);
+    }
+    let id = heirloom_core::id::SessionId::new(Uuid::new_v4());
+    let created = sessions::bare(here, name.parse().expect("a date is part of a name"));
+    sessions::create(here, ledger, id, &created, Status::Completed)
+}
+
+/// Which notes are asked for.
+#[derive(Debug, Clone, Default)]
+pub struct Query {
+    /// Only those of this session.
+    pub session: Option<String>,
+    /// Only those of this kind.
+    pub kind: Option<Kind>,
+    /// Those that were replaced too.
+    pub superseded: bool,
+    /// The newest so many.
+    pub limit: Option<usize>,
+}
+
+/// The notes of this repository, oldest first, each with the name of its session.
+pub fn list(here: &Here, ledger: &Ledger, query: &Query) -> Result<Vec<(Note, String)>, FindError> {
+    let session = query.session.as_deref();
+    let session = session.map(|address| sessions::find(here, ledger, address)).transpose()?;
+    let filter = NoteFilter {
+        repo: session.is_none().then_some(here.place.repo.as_str()),
+        session: session.map(|session| session.id),
+        kind: query.kind,
+        superseded: query.superseded,
+        limit: query.limit,
+    };
+    let mut names = HashMap::new();
+    let mut listed = Vec::new();
+    for note in ledger.notes(&filter)? {
+        let name = match names.entry(note.session) {
+            Entry::Occupied(known) => known.into_mut(),
+            Entry::Vacant(new) => {
+                let session = ledger.session(note.session)?;
+                let short = || note.session.short();
+                new.insert(session.map_or_else(short, |session| session.name.to_string()))
+            }
+        };
+        listed.push((note, name.clone()));
+    }
+    Ok(listed)
+}

@@ -1,0 +1,177 @@
+//! Finding sessions, and the one a command is run in.
+
+use std::collections::HashSet;
+
+use heirloom_core::config::Config;
+use heirloom_core::event::SessionCreated;
+use heirloom_core::id::SessionId;
+use heirloom_core::lineage::{End, Lineage};
+use heirloom_core::name::SessionName;
+use heirloom_core::session::Session;
+use heirloom_core::status::Status;
+use heirloom_core::suggest;
+use heirloom_ledger::{Error, Found, Ledger, Scope};
+use uuid::Uuid;
+
+use crate::here::Here;
+
+/// How far `lineage` walks: as good as without end, but it does end.
+pub const WHOLE_LINEAGE: usize = 1000;
+
+/// Why a session could not be found.
+#[derive(Debug, thiserror::Error)]
+pub enum FindError {
+    /// Nothing answers to that address.
+    #[error("there is no session {address} in this repository")]
+    None {
+        /// What was asked for.
+        address: String,
+        /// The session that was probably meant.
+        nearest: Option<Box<Session>>,
+    },
+    /// More than one session answers to that address.
+    #[error("{address} could mean {} sessions", candidates.len())]
+    Many {
+        /// What was asked for.
+        address: String,
+        /// What it could mean.
+        candidates: Vec<Session>,
+    },
+    /// The ledger failed.
+    #[error(transparent)]
+    Ledger(#[from] Error),
+}
+
+/// The session that `address` means.
+pub fn find(here: &Here, ledger: &Ledger, address: &str) -> Result<Session, FindError> {
+    match ledger.find(&here.place.repo, address)? {
+        Found::One(session) => Ok(*session),
+        Found::Many(candidates) => Err(FindError::Many { address: address.to_owned(), candidates }),
+        Found::None => {
+            let names = ledger.recent_names(&here.place.repo, 200)?;
+            let nearest = suggest::nearest(address, names.iter().map(String::as_str));
+            let nearest = nearest.map(|name| ledger.named(&here.place.repo, name)).transpose()?;
+            let nearest = nearest.flatten().map(Box::new);
+            Err(FindError::None { address: address.to_owned(), nearest })
+        }
+    }
+}
+
+/// The session a command is run in, as far as the environment says; made if it is an agent's that
+/// the ledger has not met.
+pub fn current(here: &Here, ledger: &mut Ledger) -> Result<Option<Session>, FindError> {
+    if let Some(address) = here.var("HEIRLOOM_SESSION") {
+        return find(here, ledger, address).map(Some);
+    }
+    for agent in heirloom_agents::ALL {
+        if let Some(id) = agent.session_variable().and_then(|variable| here.var(variable)) {
+            return of_agent(here, ledger, agent.name(), id).map(Some);
+        }
+    }
+    Ok(None)
+}
+
+/// The session of an agent's conversation; made if the ledger has not met it.
+fn of_agent(
+    here: &Here,
+    ledger: &mut Ledger,
+    agent: &str,
+    agent_session_id: &str,
+) -> Result<Session, FindError> {
+    if let Found::One(session) = ledger.find(&here.place.repo, agent_session_id)? {
+        return Ok(*session);
+    }
+    // An agent that names its sessions by UUID shares its name for this one with us.
+    let id = agent_session_id.parse().unwrap_or_else(|_| SessionId::new(Uuid::new_v4()));
+    let name = format!("{agent}-{}", id.short());
+    let created = SessionCreated {
+        agent: Some(agent.to_owned()),
+        agent_session_id: Some(agent_session_id.to_owned()),
+        ..bare(here, name.parse().expect("an agent's name and hex digits are a name"))
+    };
+    create(here, ledger, id, &created, Status::Running)
+}
+
+/// A session that has no agent, on the branch that is checked out.
+pub(crate) fn bare(here: &Here, name: SessionName) -> SessionCreated {
+    SessionCreated {
+        name,
+        parent: None,
+        link: None,
+        agent: None,
+        agent_session_id: None,
+        branch: here.place.head.branch().map(str::to_owned),
+        config: Config::default(),
+    }
+}
+
+/// Records a session that starts out as `status`.
+pub(crate) fn create(
+    here: &Here,
+    ledger: &mut Ledger,
+    id: SessionId,
+    created: &SessionCreated,
+    status: Status,
+) -> Result<Session, FindError> {
+    ledger.write(here.clock.now(), |writer| {
+        writer.append(Scope::session(id, &here.place.repo), created)?;
+        writer.change_status(id, status, None)
+    })?;
+    Ok(ledger.session(id)?.ok_or(Error::NoSession { id })?)
+}
+
+/// Puts a session away, or takes it out again.
+pub fn archive(
+    here: &Here,
+    ledger: &mut Ledger,
+    session: &Session,
+    put_away: bool,
+) -> Result<(), Error> {
+    let status = if put_away { Status::Archived } else { Status::Interrupted };
+    ledger.write(here.clock.now(), |writer| writer.change_status(session.id, status, None))
+}
+
+/// A session with all it comes from and all that comes from it.
+#[derive(Debug, Clone)]
+pub struct Family {
+    /// The session.
+    pub session: Session,
+    /// Its ancestors, nearest first.
+    pub ancestors: Vec<Session>,
+    /// What is wrong with the chain of ancestors, if anything is.
+    pub warning: Option<String>,
+    /// Its descendants with their depth below it, parents before children.
+    pub descendants: Vec<(usize, Session)>,
+}
+
+/// Where a session comes from and what came of it.
+pub fn family(ledger: &Ledger, session: Session) -> Result<Family, Error> {
+    let Lineage { ancestors, end } = ledger.lineage(&session, WHOLE_LINEAGE)?;
+    let warning = match end {
+        End::Root => None,
+        End::Cycle(id) => Some(format!("the lineage is circular: it comes back to {id}")),
+        End::Missing(id) => Some(format!("the parent {id} is not in this ledger")),
+        End::Depth(_) => Some(format!("only the nearest {WHOLE_LINEAGE} ancestors are shown")),
+    };
+    let mut descendants = Vec::new();
+    let mut seen = HashSet::from([session.id]);
+    add_descendants(ledger, session.id, 1, &mut seen, &mut descendants)?;
+    Ok(Family { session, ancestors, warning, descendants })
+}
+
+fn add_descendants(
+    ledger: &Ledger,
+    parent: SessionId,
+    depth: usize,
+    seen: &mut HashSet<SessionId>,
+    descendants: &mut Vec<(usize, Session)>,
+) -> Result<(), Error> {
+    for child in ledger.children(parent)? {
+        if depth <= WHOLE_LINEAGE && seen.insert(child.id) {
+            let id = child.id;
+            descendants.push((depth, child));
+            add_descendants(ledger, id, depth + 1, seen, descendants)?;
+        }
+    }
+    Ok(())
+}
