@@ -19,6 +19,7 @@ pub mod name;
 pub mod note;
 pub mod record;
 pub mod run;
+pub mod redact;
 pub mod session;
 pub mod settings;
 pub mod status;

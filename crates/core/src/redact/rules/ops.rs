@@ -1,0 +1,65 @@
+//! Secret stores, monitoring, infrastructure as code and networks.
+
+use super::super::rule::{Rule, between, exactly, lit, some, token};
+use super::super::set::{
+    ALNUM, BASE64_PAD, DOTTED, HEX, LOWER_DIGIT, LOWER_HEX, UPPER_DIGIT, URL64, WORD,
+};
+
+pub(super) const RULES: &[Rule] = &[
+    token("vault-token", "hvs.", &[some(DOTTED, 20)]).word(),
+    token("vault-token", "hvb.", &[some(DOTTED, 20)]).word(),
+    token("vault-token", "hvr.", &[some(DOTTED, 20)]).word(),
+    token("vault-token", "vault", &[lit("s."), exactly(ALNUM, 24)]).within(60),
+    token("terraform-token", ".atlasv1.", &[some(URL64.and(b"="), 50)]).after(ALNUM, 14, 14),
+    token("pulumi-token", "pul-", &[some(LOWER_HEX, 40)]).word(),
+    token("doppler-token", "dp.pt.", &[some(ALNUM, 30)]).word(),
+    token("doppler-token", "dp.ct.", &[some(ALNUM, 30)]).word(),
+    token("doppler-token", "dp.sa.", &[some(ALNUM, 30)]).word(),
+    token("doppler-token", "dp.st.", &[some(DOTTED, 30)]).word(),
+    token("doppler-token", "dp.scim.", &[some(ALNUM, 30)]).word(),
+    token("doppler-token", "dp.audit.", &[some(ALNUM, 30)]).word(),
+    token("infisical-token", "st.", &[exactly(LOWER_HEX, 24), lit("."), some(DOTTED, 60)]).word(),
+    token("sentry-token", "sntrys_", &[some(BASE64_PAD.and(b"_-"), 40)]),
+    token("sentry-token", "sntryu_", &[some(LOWER_HEX, 40)]),
+    token("sentry-token", "sntryi_", &[some(LOWER_HEX, 40)]),
+    token("sentry-token", "sntrya_", &[some(LOWER_HEX, 40)]),
+    token("newrelic-key", "NRAK-", &[some(UPPER_DIGIT, 20)]),
+    token("newrelic-key", "NRAA-", &[some(LOWER_HEX, 20)]),
+    token("newrelic-key", "NRII-", &[some(URL64, 20)]),
+    token("newrelic-key", "NRIQ-", &[some(URL64, 20)]),
+    token("newrelic-key", "NRRA-", &[some(LOWER_HEX, 20)]),
+    token("newrelic-key", "NRSP-", &[some(URL64, 20)]),
+    token("newrelic-key", "NRJS-", &[some(LOWER_HEX, 16)]),
+    token("newrelic-key", "NRAL", &[]).after(LOWER_HEX, 36, 36),
+    token("grafana-token", "glc_", &[some(BASE64_PAD, 32)]).word(),
+    token("grafana-token", "glsa_", &[some(WORD, 32)]).word(),
+    token("grafana-token", "eyJrIjoi", &[some(BASE64_PAD, 40)]).word(),
+    token("dynatrace-token", "dt0c01.", &[some(DOTTED, 60)]),
+    token("dynatrace-token", "dt0s16.", &[some(DOTTED, 60)]),
+    token("posthog-key", "phx_", &[some(URL64, 40)]).word(),
+    token("honeycomb-key", "hcaik_", &[some(LOWER_DIGIT, 40)]).word(),
+    token("honeycomb-key", "hcxik_", &[some(LOWER_DIGIT, 40)]).word(),
+    token("logfire-token", "pylf_v1_", &[some(WORD, 30)]),
+    token("launchdarkly-key", "sdk-", UUID).word(),
+    token("launchdarkly-key", "api-", UUID).word(),
+    token("prefect-key", "pnu_", &[some(ALNUM, 30)]).word(),
+    token("tailscale-key", "tskey-", &[some(URL64, 16)]),
+    token("ngrok-token", "ngrok", &[between(ALNUM, 25, 30), lit("_"), some(ALNUM, 18)]).within(60),
+    token("wakatime-key", "waka_", &[some(HEX.and(b"-"), 36)]).word(),
+    token("maxmind-key", "_mmk", &[]).after(WORD, 36, 36),
+    token("openshift-token", "sha256~", &[some(URL64, 40)]),
+    token("rootly-key", "rootly_", &[some(LOWER_HEX, 40)]),
+    token("pagerduty-key", "pagerduty", &[lit("u+"), some(URL64, 16)]).within(60),
+    token(
+        "bitwarden-token",
+        "0.",
+        &[some(HEX.and(b"-"), 36), lit("."), some(ALNUM, 20), lit(":"), some(BASE64_PAD, 20)],
+    )
+    .word(),
+    token("configcat-key", "configcat-sdk-1/", &[some(URL64.and(b"/"), 40)]),
+    token("devcycle-key", "dvc_server_", &[some(WORD, 16)]),
+    token("okta-token", "okta", &[lit("00"), exactly(URL64, 40)]).within(60),
+    token("okta-token", "SSWS ", &[some(URL64, 30)]).keep(),
+];
+
+const UUID: &[super::super::rule::Part] = super::cloud::UUID;

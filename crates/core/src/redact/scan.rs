@@ -1,0 +1,126 @@
+//! One pass over the text for all keywords, and for each the reader that belongs to it.
+//!
+//! The automaton is built when the first text needs it. It is the plain NFA: the DFA would
+//! scan faster, but most processes redact a few kilobytes and build it once.
+
+use std::sync::LazyLock;
+
+use aho_corasick::{AhoCorasick, AhoCorasickKind};
+
+use super::finding::{Candidate, Rank};
+use super::judge;
+use super::rule::Rule;
+use super::set::BASE64;
+use super::{assign, block, header, rules, url};
+
+/// Who looks at a keyword.
+#[derive(Clone, Copy, Debug)]
+enum Reader {
+    Rule(&'static Rule),
+    Armour,
+    Putty,
+    Url,
+    Authorization,
+    Bearer,
+    Basic,
+    Cookie,
+    Command,
+    Name,
+}
+
+/// Keywords of the readers that are no rules; all in small letters.
+const WORDS: &[(&str, Reader)] = &[
+    ("----begin ", Reader::Armour),
+    ("private-lines:", Reader::Putty),
+    ("://", Reader::Url),
+    ("authorization", Reader::Authorization),
+    ("bearer ", Reader::Bearer),
+    ("basic ", Reader::Basic),
+    ("cookie:", Reader::Cookie),
+    ("curl", Reader::Command),
+    ("wget", Reader::Command),
+    ("sshpass", Reader::Command),
+    ("docker login", Reader::Command),
+    ("redis-cli", Reader::Command),
+    ("mysql", Reader::Command),
+    ("pass", Reader::Name),
+    ("pwd", Reader::Name),
+    ("psw", Reader::Name),
+    ("secret", Reader::Name),
+    ("token", Reader::Name),
+    ("key", Reader::Name),
+    ("cred", Reader::Name),
+    ("auth", Reader::Name),
+    ("jwt", Reader::Name),
+    ("_pat", Reader::Name),
+    ("_pw", Reader::Name),
+    ("identified by", Reader::Name),
+];
+
+struct Scanner {
+    automaton: AhoCorasick,
+    readers: Vec<Reader>,
+}
+
+static SCANNER: LazyLock<Scanner> = LazyLock::new(|| {
+    let words = WORDS.iter().copied();
+    let rules = rules::all().map(|rule| (rule.literal, Reader::Rule(rule)));
+    let (literals, readers): (Vec<_>, Vec<_>) = words.chain(rules).unzip();
+    let automaton = AhoCorasick::builder()
+        .ascii_case_insensitive(true)
+        .kind(Some(AhoCorasickKind::NoncontiguousNFA))
+        .build(literals)
+        .expect("a few hundred short literals are within the limits of the automaton");
+    Scanner { automaton, readers }
+});
+
+/// Returns all that any reader takes for a secret; spans may overlap.
+pub(super) fn candidates(text: &[u8]) -> Vec<Candidate> {
+    let scanner = &*SCANNER;
+    let mut found = Vec::new();
+    for hit in scanner.automaton.find_overlapping_iter(text) {
+        let at = hit.range();
+        match scanner.readers[hit.pattern().as_usize()] {
+            Reader::Rule(rule) => with_rule(text, at, rule, &mut found),
+            Reader::Armour => found.extend(block::armoured(text, at)),
+            Reader::Putty => found.extend(block::putty(text, at)),
+            Reader::Url => found.extend(url::find(text, at)),
+            Reader::Authorization => found.extend(header::authorization(text, at)),
+            Reader::Bearer => found.extend(header::bearer(text, at)),
+            Reader::Basic => found.extend(header::basic(text, at)),
+            Reader::Cookie => header::cookie(text, at, &mut found),
+            Reader::Command => found.extend(header::command(text, at)),
+            Reader::Name => found.extend(assign::find(text, at)),
+        }
+    }
+    found
+}
+
+fn with_rule(
+    text: &[u8],
+    at: std::ops::Range<usize>,
+    rule: &'static Rule,
+    found: &mut Vec<Candidate>,
+) {
+    let Some(span) = rule.find(text, at) else { return };
+    if rule.kind == "aws-access-key" {
+        found.extend(aws_secret(text, span.end));
+    }
+    let rank = if rule.shared { Rank::Prefix } else { Rank::Token };
+    found.push(Candidate::new(rule.kind, span, rank));
+}
+
+/// The secret that belongs to an AWS key id and stands beside it without a name, as in the
+/// CSV that the console hands out.
+fn aws_secret(text: &[u8], from: usize) -> Option<Candidate> {
+    let stop = text.len().min(from + 200);
+    let mut at = from;
+    while at < stop {
+        let end = BASE64.run(text, at);
+        if end - at == 40 && judge::is_aws_secret(&text[at..end]) {
+            return Some(Candidate::new("aws-secret-key", at..end, Rank::Token));
+        }
+        at = end + 1;
+    }
+    None
+}
