@@ -154,11 +154,16 @@ fn separator(text: &[u8], ident: &Range<usize>) -> Option<(Style, usize)> {
         [b'=', ..] => gap(1),
         [b':', ..] => Some((Style::Colon, colon_value(text, at + 1))),
         [b'>', ..] if is_tag(text, ident.start) => Some((Style::Tag, at + 1)),
-        [b',', ..] if closed > ident.end => Some((Style::Literal, spaces(text, at + 1))),
+        [b',', ..] if opens_pair(text, ident) => Some((Style::Literal, spaces(text, at + 1))),
         [b'(', ..] if !spaced => Some((Style::Literal, at + 1)),
         _ if spaced && closed == ident.end => worded(text, ident, at),
         _ => None,
     }
+}
+
+/// `("name", …`: the name is in quotes and first in its bracket.
+fn opens_pair(text: &[u8], ident: &Range<usize>) -> bool {
+    matches!(text[..ident.start], [.., b'(' | b'[' | b'{', b'"' | b'\''])
 }
 
 /// Separators that are words or nothing but space.

@@ -1,4 +1,4 @@
-//! Finds private keys in armour: PEM, OpenSSH, PGP and PuTTY, also cut off before their
+//! Finds private keys in armour: PEM, OpenSSH, PGP and `PuTTY`, also cut off before their
 //! end, quoted in a mail or a diff, or on one line with `\n` written out as in JSON.
 
 use std::ops::Range;
@@ -28,7 +28,7 @@ pub(super) fn armoured(text: &[u8], hit: Range<usize>) -> Option<Candidate> {
     Some(Candidate::new("private-key", dashes..end, Rank::Block))
 }
 
-/// The private lines of a PuTTY key file, after `Private-Lines:`.
+/// The private lines of a `PuTTY` key file, after `Private-Lines:`.
 pub(super) fn putty(text: &[u8], hit: Range<usize>) -> Option<Candidate> {
     let count = Set::of(b" 0123456789").run(text, hit.end);
     let end = cut_off(text, count)?;
@@ -74,10 +74,9 @@ fn next_line(text: &[u8], at: usize) -> Option<usize> {
     let mut broken = false;
     loop {
         now += match text.get(now..)? {
-            [b'\n' | b'\r', ..] => 1,
+            [b'\n' | b'\r' | b' ' | b'\t', ..] => 1,
             [b'\\', b'n' | b'r', ..] => 2,
             [b'\\', b'\\', b'n' | b'r', ..] => 3,
-            [b' ' | b'\t', ..] => 1,
             [b'>' | b'|' | b'+' | b'"' | b'\'' | b',', ..] if broken => 1,
             [] => return None,
             _ => break,

@@ -4,7 +4,7 @@
 //! decides how much proof is asked for ([`Trust`]); this module knows values only.
 
 use super::set::{ALNUM, BASE64, BASE64_PAD, DIGIT, HEX, LETTER, LOWER, Set, UPPER, URL64};
-use super::wordlike;
+use super::{wordlike, words};
 
 /// How much the place of a value says about it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,208 +21,20 @@ pub(super) enum Trust {
 
 const TOKEN_BYTES: Set = ALNUM.and(b"_+/=.~:!@#$%^&*-|?");
 
-/// Words that stand for a value, alone or as a part of it.
-const STAND_INS: &[&str] = &[
-    "redacted",
-    "your",
-    "example",
-    "placeholder",
-    "changeme",
-    "change_me",
-    "change-me",
-    "replace",
-    "insert",
-    "xxxx",
-    "****",
-    "....",
-    "dummy",
-    "todo",
-    "goes_here",
-    "goes-here",
-    "_here",
-    "-here",
-    "secret-name",
-    "not-a-",
-    "not_a_",
-    "notasecret",
-    "not-real",
-    "...",
-    "\u{2026}",
-    "\u{2022}",
-];
-
-/// Words that are a value of something else, or the default of a test database.
-const WORDS: &[&str] = &[
-    "password",
-    "passwd",
-    "pass",
-    "pwd",
-    "pw",
-    "secret",
-    "token",
-    "key",
-    "apikey",
-    "api_key",
-    "api-key",
-    "admin",
-    "root",
-    "user",
-    "username",
-    "guest",
-    "test",
-    "testing",
-    "default",
-    "none",
-    "null",
-    "nil",
-    "undefined",
-    "true",
-    "false",
-    "yes",
-    "no",
-    "empty",
-    "unset",
-    "string",
-    "str",
-    "text",
-    "bool",
-    "boolean",
-    "hidden",
-    "masked",
-    "required",
-    "optional",
-    "enabled",
-    "disabled",
-    "value",
-    "foo",
-    "bar",
-    "baz",
-    "foobar",
-    "postgres",
-    "mysql",
-    "redis",
-    "mongo",
-    "bearer",
-    "basic",
-    "credential",
-    "credentials",
-    "unknown",
-    "missing",
-    "invalid",
-    "expired",
-    "omitted",
-    "incorrect",
-    "mandatory",
-    "forbidden",
-    "confirm",
-    "encrypted",
-    "hashed",
-    "plaintext",
-    "prompt",
-    "keychain",
-    "keyring",
-    "environment",
-    "inherit",
-    "managed",
-    "generated",
-    "protected",
-    "sensitive",
-    "authentication",
-    "changed",
-    "updated",
-    "redacted",
-    "forgotten",
-    "anonymous",
-    "localhost",
-    "postgresql",
-    "username",
-    "identity",
-    "external",
-    "internal",
-    "disallow",
-    "supported",
-    "provided",
-    "specified",
-];
-
-/// Names of algorithms and the like: letters and digits, but no secret.
-const TERMS: &[&str] = &[
-    "sha1", "sha2", "sha256", "sha384", "sha512", "md5", "base64", "base32", "base58", "utf8",
-    "utf16", "argon2", "pbkdf2", "oauth2", "ed25519", "x25519", "rs256", "hs256", "es256", "http2",
-    "ipv4", "ipv6", "k8s", "i18n", "l10n", "a11y", "int32", "int64", "uint8", "x509", "pkcs",
-    "blake", "aes128", "aes256", "aes-", "p256", "secp256", "web3", "totp6", "u64", "u32",
-];
-
-/// What a value begins with when it only says where the secret is kept, or is a digest.
-const REFERENCES: &[&str] = &[
-    "process.env",
-    "os.environ",
-    "os.getenv",
-    "env.",
-    "env:",
-    "env(",
-    "secrets.",
-    "secret:",
-    "vars.",
-    "var.",
-    "local.",
-    "data.",
-    "module.",
-    "vault:",
-    "vault/",
-    "ssm:",
-    "arn:",
-    "op://",
-    "file:",
-    "ref+",
-    "sops:",
-    "enc[",
-    "!vault",
-    "!secret",
-    "projects/",
-    "http://",
-    "https://",
-    "sha1:",
-    "sha1-",
-    "sha256:",
-    "sha256-",
-    "sha384-",
-    "sha512:",
-    "sha512-",
-    "md5:",
-    "h1:",
-    "import.meta",
-    "config.",
-    "self.",
-    "this.",
-    "request.",
-    "req.",
-    "args.",
-    "params.",
-    "ctx.",
-    "keyring:",
-    "keychain:",
-    "azurekeyvault",
-    "gcp-sm:",
-    "aws-sm:",
-    "@microsoft.keyvault",
-    "ssh-",
-];
-
 /// Tells whether a value is a stand-in: a mask, a template, a reference or an example.
 pub(super) fn is_stand_in(value: &[u8]) -> bool {
     if is_mask(value) || is_template(value) {
         return true;
     }
     let lower = String::from_utf8_lossy(value).to_ascii_lowercase();
-    REFERENCES.iter().any(|start| lower.starts_with(start))
-        || STAND_INS.iter().any(|part| lower.contains(part))
+    words::of(words::REFERENCES).any(|start| lower.starts_with(start))
+        || words::of(words::STAND_INS).any(|part| lower.contains(part))
 }
 
 /// Tells whether a value is a word that says what belongs there, or that nothing does.
 fn is_word(value: &[u8]) -> bool {
     let lower = String::from_utf8_lossy(value).to_ascii_lowercase();
-    WORDS.contains(&lower.trim_end_matches(|c: char| !c.is_alphanumeric()))
+    words::has(words::WORDS, lower.trim_end_matches(|c: char| !c.is_alphanumeric()))
 }
 
 /// Tells whether the body of a token is only a picture of one, as in `ghp_xxxxxxxx`.
@@ -239,17 +51,24 @@ pub(super) fn is_mask(body: &[u8]) -> bool {
 fn is_template(value: &[u8]) -> bool {
     let name = |rest: &[u8]| {
         let cased = rest.iter().all(|&b| UPPER.has(b) || DIGIT.has(b) || b == b'_')
-            || rest.iter().all(|&b| LOWER.has(b) || b == b'_');
+            || rest.iter().all(|&b| LETTER.has(b) || b == b'_');
         cased && !rest.is_empty()
     };
     let has = |part: &[u8]| value.windows(part.len()).any(|w| w == part);
     match value {
-        [b'<' | b'[' | b'&', ..] | [b'{', b'{' | b'}', ..] => true,
+        [b'<' | b'[' | b'&', ..] | [b'{', b'{' | b'}', ..] | [b'%', b'd' | b'v' | b'q'] => true,
         [b'$', rest @ ..] if name(rest) => true,
         [b'%', rest @ .., b'%'] | [b'@', rest @ .., b'@'] if name(rest) => true,
         [b'{', rest @ .., b'}'] => rest.iter().all(|&b| ALNUM.has(b) || b"_.:!-".contains(&b)),
-        [b'%', b's' | b'd' | b'v' | b'q'] => true,
-        _ => has(b"${") || has(b"$(") || has(b"{{") || has(b"#{") || has(b"%(") || has(b"<%"),
+        _ => {
+            has(b"${")
+                || has(b"$(")
+                || has(b"{{")
+                || has(b"#{")
+                || has(b"%s")
+                || has(b"%(")
+                || has(b"<%")
+        }
     }
 }
 
@@ -276,10 +95,12 @@ fn is_password(value: &[u8]) -> bool {
     match value.len() {
         0..4 => false,
         _ if is_call(value) || is_term(value) || value.starts_with(b"/") => false,
+        _ if value.starts_with(b"\\x") => false,
         _ if !letters_only => !is_numeric(value) || value.len() >= 6,
         // `Required`, `forgot-password`, `users.password`: labels and names, not literals.
         _ if value.iter().any(|&b| !LETTER.has(b)) => wordlike::score(value) < 330,
-        len => len >= 12 || has_inner_capital(value) || (len >= 8 && LOWER.has(value[0])),
+        _ if value.iter().any(|&b| UPPER.has(b)) => wordlike::score(value) < 430,
+        len => len >= 8,
     }
 }
 
@@ -323,7 +144,7 @@ fn is_random(value: &[u8], min: usize) -> bool {
 fn is_beyond_doubt(value: &[u8]) -> bool {
     let has = |set: Set| value.iter().any(|&b| set.has(b));
     let plain = value.iter().all(|&b| BASE64_PAD.has(b) || URL64.has(b));
-    let paths = value.iter().filter(|&&b| b == b'/').count() * 8 > value.len();
+    let paths = slashes(value) * 8 > value.len();
     plain && !paths && !is_uuid(value) && has(LOWER) && has(UPPER) && has(DIGIT)
 }
 
@@ -351,7 +172,9 @@ pub(super) fn is_plain_password(value: &[u8]) -> bool {
 
 fn variety(value: &[u8]) -> usize {
     let mut seen = [false; 256];
-    value.iter().for_each(|&b| seen[usize::from(b)] = true);
+    for &b in value {
+        seen[usize::from(b)] = true;
+    }
     seen.iter().filter(|&&s| s).count()
 }
 
@@ -365,7 +188,14 @@ fn is_uuid(value: &[u8]) -> bool {
 
 fn is_call(value: &[u8]) -> bool {
     let has = |part: &[u8]| value.windows(part.len()).any(|w| w == part);
-    is_number(value) || has(b"()") || has(b"::") || has(b"->") || has(b"=>") || opens_call(value)
+    is_number(value)
+        || value.starts_with(b"!0")
+        || value.starts_with(b"!1")
+        || has(b"()")
+        || has(b"::")
+        || has(b"->")
+        || has(b"=>")
+        || opens_call(value)
 }
 
 /// A number in hex, short enough to be a constant of some header.
@@ -396,15 +226,18 @@ fn opens_call(value: &[u8]) -> bool {
 fn is_place(value: &[u8]) -> bool {
     let has = |part: &[u8]| value.windows(part.len()).any(|w| w == part);
     let numbers = value.iter().filter(|&&b| DIGIT.has(b) || b".:-/_".contains(&b)).count();
-    let slashes = value.iter().filter(|&&b| b == b'/').count();
     has(b"://")
         || value.starts_with(b"./")
         || value.starts_with(b"../")
         || value.starts_with(b"~/")
         || numbers + 1 >= value.len()
         || starts_with_line_number(value)
-        || (slashes >= 2 && wordlike::score(value) > 380)
+        || (slashes(value) >= 2 && wordlike::score(value) > 380)
         || value.starts_with(b"/") && wordlike::score(value) > 330
+}
+
+fn slashes(value: &[u8]) -> usize {
+    value.split(|&b| b == b'/').count() - 1
 }
 
 fn starts_with_line_number(value: &[u8]) -> bool {
@@ -427,14 +260,9 @@ fn is_measure(value: &[u8]) -> bool {
 
 fn is_term(value: &[u8]) -> bool {
     let lower = String::from_utf8_lossy(value).to_ascii_lowercase();
-    let term = TERMS.iter().find(|term| lower.starts_with(**term) || lower.ends_with(**term));
-    term.is_some_and(|term| lower.len() < term.len() + 12)
-}
-
-fn has_inner_capital(value: &[u8]) -> bool {
-    value.iter().skip(1).any(|&b| UPPER.has(b))
-        && value.iter().any(|&b| LOWER.has(b))
-        && wordlike::score(value) < 430
+    words::of(words::TERMS)
+        .find(|term| lower.starts_with(term) || lower.ends_with(term))
+        .is_some_and(|term| lower.len() < term.len() + 12)
 }
 
 /// Tells whether `value` is base64 of `user:password`.

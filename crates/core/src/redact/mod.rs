@@ -29,6 +29,7 @@ mod scan;
 mod set;
 mod url;
 mod wordlike;
+mod words;
 
 #[cfg(test)]
 mod tests;

@@ -2,6 +2,7 @@
 //! `password_hash`, `max_tokens`, `nextPageToken` or `public_key`.
 
 use super::judge::Trust;
+use super::words;
 
 /// What a name says about its value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -14,209 +15,7 @@ pub(super) struct Name {
     pub(super) auth: bool,
 }
 
-/// Words after the telling one that do not change what the value is.
-const TRAILERS: &[&str] = &[
-    "prod",
-    "production",
-    "dev",
-    "development",
-    "staging",
-    "stage",
-    "test",
-    "live",
-    "local",
-    "default",
-    "new",
-    "old",
-    "current",
-    "previous",
-    "primary",
-    "secondary",
-    "main",
-    "backup",
-    "value",
-    "val",
-    "str",
-    "string",
-    "text",
-    "plain",
-    "plaintext",
-    "raw",
-    "b64",
-    "base64",
-    "env",
-    "encoded",
-    "base",
-    "rw",
-    "ro",
-    "v1",
-    "v2",
-    "ci",
-    "data",
-];
-const NOT_TOKENS: &[&str] = &[
-    "next",
-    "page",
-    "continuation",
-    "pagination",
-    "cursor",
-    "sync",
-    "stop",
-    "eos",
-    "bos",
-    "pad",
-    "unk",
-    "mask",
-    "special",
-    "start",
-    "end",
-    "max",
-    "min",
-    "cancel",
-    "cancellation",
-    "per",
-    "num",
-    "design",
-    "css",
-    "syntax",
-    "lexer",
-    "parser",
-    "prev",
-    "marker",
-    "resume",
-    "watch",
-    "list",
-];
-const KEYS: &[&str] = &[
-    "api",
-    "access",
-    "secret",
-    "private",
-    "auth",
-    "encryption",
-    "encrypt",
-    "signing",
-    "sign",
-    "master",
-    "account",
-    "shared",
-    "storage",
-    "service",
-    "app",
-    "application",
-    "webhook",
-    "admin",
-    "deploy",
-    "session",
-    "cookie",
-    "license",
-    "server",
-    "client",
-    "jwt",
-    "hmac",
-    "aes",
-    "crypto",
-    "preshared",
-    "psk",
-    "cipher",
-    "write",
-    "ingest",
-    "ingestion",
-    "integration",
-    "subscription",
-    "function",
-    "host",
-    "azure",
-    "openai",
-    "anthropic",
-    "stripe",
-    "datadog",
-    "dd",
-    "sendgrid",
-    "twilio",
-    "github",
-    "gitlab",
-    "algolia",
-    "heroku",
-    "cloudflare",
-    "newrelic",
-    "honeycomb",
-    "segment",
-    "mailgun",
-    "mailchimp",
-    "okta",
-    "sentry",
-    "gemini",
-    "google",
-    "gcp",
-    "aws",
-    "bot",
-];
-const NOT_KEYS: &[&str] = &[
-    "public",
-    "pub",
-    "cache",
-    "primary",
-    "foreign",
-    "sort",
-    "partition",
-    "map",
-    "object",
-    "s3",
-    "file",
-    "row",
-    "group",
-    "index",
-    "idempotency",
-    "dedup",
-    "routing",
-    "hash",
-    "lookup",
-    "range",
-    "registry",
-    "i18n",
-    "translation",
-    "locale",
-    "config",
-    "json",
-    "unique",
-    "composite",
-    "search",
-    "verify",
-    "verification",
-    "verifying",
-    "known",
-    "authorized",
-    "ssh",
-    "site",
-    "publishable",
-    "artifact",
-    "restore",
-    "lock",
-    "state",
-    "message",
-    "label",
-    "metric",
-    "tag",
-    "env",
-    "query",
-    "hot",
-    "arrow",
-    "enter",
-    "escape",
-    "modifier",
-    "meta",
-    "host",
-    "shift",
-    "turn",
-    "trust",
-];
 pub(super) const AWS_SECRET: &str = "aws-secret-key";
-const PASSES: &[&str] = &[
-    "db", "user", "admin", "root", "smtp", "mail", "ftp", "ssh", "mysql", "pg", "redis", "login",
-    "http", "basic", "proxy", "keystore", "key", "sudo", "my", "email", "imap", "database", "auth",
-    "mongo", "postgres", "api", "store", "registry", "docker", "wifi", "account",
-];
 /// Words of a name that tell whose secret it is.
 const OWNERS: &[(&str, &str)] = &[
     ("aws", AWS_SECRET),
@@ -277,11 +76,11 @@ const OWNERS: &[(&str, &str)] = &[
 /// Reads an identifier, with the word that stands before it in the text if a space parts
 /// them (`API key`). Returns nothing if it does not name a secret.
 pub(super) fn classify(ident: &[u8], before: &[u8]) -> Option<Name> {
-    let words = words(ident);
+    let words = split(ident);
     let mut rest = &words[..];
     while let [head @ .., last] = rest {
         let counted = last.bytes().all(|b| b.is_ascii_digit());
-        if !counted && !TRAILERS.contains(&last.as_str()) {
+        if !counted && !words::has(words::TRAILERS, last) {
             break;
         }
         rest = head;
@@ -303,18 +102,18 @@ pub(super) fn classify(ident: &[u8], before: &[u8]) -> Option<Name> {
 
 fn meaning(last: &str, previous: &str) -> Option<(&'static str, Trust)> {
     let ends = |tails: &[&str]| tails.iter().any(|tail| last.ends_with(tail));
-    let follows = |words: &[&str]| words.contains(&previous);
+    let follows = |list: &str| words::has(list, previous);
     match last {
         "passwordless" => None,
-        _ if follows(&["hashed", "encrypted", "hash", "forgot"]) => None,
+        _ if follows("hashed encrypted hash forgot") => None,
         "by" if previous == "identified" => Some(("password", Trust::Password)),
-        "pass" if follows(PASSES) => Some(("password", Trust::Password)),
+        "pass" if follows(words::PASSES) => Some(("password", Trust::Password)),
         "pass" | "psw" | "pw" => Some(("password", Trust::Token)),
         _ if ends(&["password", "passwd", "passphrase", "passcode", "pwd", "passwort"]) => {
             Some(("password", Trust::Password))
         }
         _ if ends(&["secret"]) => Some(("secret", Trust::Token)),
-        _ if ends(&["token"]) && !follows(NOT_TOKENS) => Some(("token", Trust::Token)),
+        _ if ends(&["token"]) && !follows(words::NOT_TOKENS) => Some(("token", Trust::Token)),
         "jwt" | "pat" => Some(("token", Trust::Token)),
         _ if ends(&["apikey", "appkey", "authkey"]) => Some(("api-key", Trust::Token)),
         _ if ends(&["privatekey"]) => Some(("private-key", Trust::Token)),
@@ -332,16 +131,16 @@ fn meaning(last: &str, previous: &str) -> Option<(&'static str, Trust)> {
 
 fn key(previous: &str) -> Option<(&'static str, Trust)> {
     match previous {
-        _ if NOT_KEYS.contains(&previous) => None,
+        _ if words::has(words::NOT_KEYS, previous) => None,
         "api" | "app" | "application" => Some(("api-key", Trust::Token)),
         "private" => Some(("private-key", Trust::Token)),
-        _ if KEYS.contains(&previous) => Some(("key", Trust::Token)),
+        _ if words::has(words::KEYS, previous) => Some(("key", Trust::Token)),
         _ => Some(("key", Trust::Weak)),
     }
 }
 
 /// Splits `camelCase`, `snake_case` and `kebab-case` into lower-case words.
-fn words(ident: &[u8]) -> Vec<String> {
+fn split(ident: &[u8]) -> Vec<String> {
     let mut words: Vec<String> = Vec::new();
     let mut previous = b'_';
     for (i, &byte) in ident.iter().enumerate() {

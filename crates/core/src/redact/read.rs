@@ -66,9 +66,8 @@ fn ends_bare(rest: &[u8], query: bool) -> bool {
         [b'&' | b'#', ..] => query,
         [b',', next, ..] => next.is_ascii_whitespace() || b"\"'}])".contains(next) || query,
         [b'\\', b'n' | b'r' | b't' | b'"' | b'\'' | b'\\', ..] => true,
-        [b'"' | b'\'' | b'`' | b'<' | b'>' | b';', ..] => true,
-        [byte, ..] => byte.is_ascii_whitespace(),
-        [] => true,
+        [byte, ..] => byte.is_ascii_whitespace() || b"\"'`<>;".contains(byte),
+        [] => false,
     }
 }
 

@@ -7,7 +7,10 @@
 use std::ops::Range;
 
 use super::judge;
-use super::set::{Set, URL64};
+use super::set::{BASE64, Set, URL64};
+
+/// No path has a part of this length without a dot, dash or underscore.
+const BLOB: usize = 64;
 
 /// One piece of what follows a prefix.
 #[derive(Clone, Copy, Debug)]
@@ -151,9 +154,10 @@ fn follow(parts: &[Part], text: &[u8], mut at: usize) -> Option<usize> {
 /// Tells whether a word may start at `at`, also after an escape such as `\n` or `%3D`.
 pub(super) fn starts_word(text: &[u8], at: usize) -> bool {
     match text[..at] {
-        [] => true,
-        [.., b'\\', b'n' | b'r' | b't'] => true,
-        [.., b'%', high, low] => high.is_ascii_hexdigit() && low.is_ascii_hexdigit(),
+        [] | [.., b'\\', b'n' | b'r' | b't'] => true,
+        [.., b'%', high, low] if high.is_ascii_hexdigit() && low.is_ascii_hexdigit() => true,
+        // A slash is a border in a path, but a letter in a long run of base64.
+        [.., b'/' | b'+'] => at - BASE64.run_back(text, at, BLOB) < BLOB,
         [.., last] => !URL64.has(last),
     }
 }

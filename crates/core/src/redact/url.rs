@@ -58,10 +58,8 @@ fn is_password(user: &[u8], password: &[u8]) -> bool {
 /// `https://token@host`.
 fn lone_user(text: &[u8], span: Range<usize>) -> Option<Candidate> {
     let random = span.len() >= 16 && judge::is_secret(&text[span.clone()], Trust::Token);
-    let sentry = text[span.end..].iter().take(60).copied().collect::<Vec<_>>();
-    let kind = match sentry.windows(6).any(|w| w == b"sentry") {
-        true => "sentry-dsn",
-        false => "url-credential",
-    };
+    let host = &text[span.end..text.len().min(span.end + 60)];
+    let sentry = host.windows(6).any(|w| w == b"sentry");
+    let kind = if sentry { "sentry-dsn" } else { "url-credential" };
     random.then(|| Candidate::new(kind, span, Rank::Url))
 }
