@@ -6,6 +6,8 @@
 //! knows an agent's payloads. The invariant: only a requirement that is really unmet blocks.
 
 pub mod branch;
+pub mod check;
+pub mod decide;
 mod fields;
 pub mod glob;
 pub mod original;

@@ -1,0 +1,257 @@
+//! Whether a requirement is met, given what is known about it and about the world.
+
+use jiff::Timestamp;
+
+use super::branch::BranchKey;
+use super::glob;
+use super::requirement::{Evidence, Measure, Requirement, Rule};
+use super::state::{BY_APPROVAL, BY_PERSON, Held, Satisfied};
+
+/// When and where something is decided.
+#[derive(Debug, Clone, Copy)]
+pub struct Moment<'a> {
+    /// The time.
+    pub now: Timestamp,
+    /// What is checked out.
+    pub branch: &'a BranchKey,
+    /// The session, by its full id.
+    pub session: &'a str,
+}
+
+/// What a rule may have to ask. Each question is asked only when its answer matters, because the
+/// agent waits for it.
+pub trait Facts {
+    /// What the session sees of a requirement on a branch.
+    fn held(&mut self, requirement: &Requirement, branch: &BranchKey) -> Result<Held, Fault>;
+    /// The files at these places, newest first.
+    fn files(&mut self, paths: &[String]) -> Result<Vec<FileFact>, Fault>;
+    /// Whether a shell command succeeds within so many seconds.
+    fn succeeds(&mut self, command: &str, timeout: u64) -> Result<bool, Fault>;
+    /// The hash of the changes to these files, or to all.
+    fn diff(&mut self, paths: &[String]) -> Result<String, Fault>;
+    /// The measured value, at most so many seconds old; nothing where none is known yet.
+    fn measure(&mut self, measure: &Measure, cache: u64) -> Result<Option<f64>, Fault>;
+    /// The other sessions that are at work in this directory.
+    fn other_sessions(&mut self) -> Result<Vec<String>, Fault>;
+}
+
+/// Why something could not be found out: a fault, not a violation.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{what}")]
+pub struct Fault {
+    /// What went wrong.
+    pub what: String,
+}
+
+/// A file that may be evidence.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FileFact {
+    /// Where it is.
+    pub path: String,
+    /// When it was last changed.
+    pub modified: Timestamp,
+    /// What is in it.
+    pub text: String,
+}
+
+/// Whether a requirement is met.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Standing {
+    /// It is, because of this where somebody satisfied it.
+    Met(Option<Satisfied>),
+    /// It is, but not by much.
+    Near {
+        /// What was measured.
+        value: f64,
+        /// From where on the agent is told.
+        threshold: f64,
+    },
+    /// It is not.
+    Unmet(Unmet),
+}
+
+/// Why a requirement is not met.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Unmet {
+    /// Nobody has satisfied it.
+    NeverSatisfied,
+    /// It was satisfied until then.
+    Expired(Timestamp),
+    /// It was satisfied, but what has to be true besides is not.
+    Evidence(Gap),
+    /// The measured value is too large.
+    Over {
+        /// What was measured.
+        value: f64,
+        /// From where on it is too large.
+        threshold: f64,
+    },
+    /// The branch is protected.
+    Protected,
+    /// Others are at work here.
+    OtherSessions(Vec<String>),
+    /// It could not be checked, and its settings say that this is as bad.
+    Fault(String),
+}
+
+/// What is missing in the evidence.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Gap {
+    /// There is no such file.
+    NoFile(Vec<String>),
+    /// The newest file does not say what it should.
+    NoMarker {
+        /// The file.
+        path: String,
+        /// What it does not say.
+        marker: String,
+    },
+    /// The newest file is too old.
+    TooOld(String),
+    /// The command failed.
+    CommandFailed(String),
+    /// The changes are not those that were reviewed.
+    Changed,
+    /// It was satisfied without saying what was reviewed.
+    NothingReviewed,
+}
+
+/// Checks a requirement.
+pub fn check(
+    requirement: &Requirement,
+    held: &Held,
+    moment: &Moment<'_>,
+    facts: &mut dyn Facts,
+) -> Result<Standing, Fault> {
+    let satisfied = held.satisfied(requirement, moment.now);
+    match (&requirement.rule, satisfied) {
+        (Rule::Blocking, satisfied) => blocking(requirement, held, satisfied, moment, facts),
+        (_, Some(approval)) => Ok(Standing::Met(Some(approval.clone()))),
+        (Rule::Dynamic { measure, warn, block, cache }, None) => {
+            let value = facts.measure(measure, *cache)?;
+            Ok(dynamic(value, *warn, *block))
+        }
+        (Rule::ProtectedBranch { .. }, None) => Ok(at_a_glance(requirement, held, moment)),
+        (Rule::SingleSession, None) => {
+            let others = facts.other_sessions()?;
+            let alone = others.is_empty();
+            Ok(if alone {
+                Standing::Met(None)
+            } else {
+                Standing::Unmet(Unmet::OtherSessions(others))
+            })
+        }
+    }
+}
+
+/// What can be said without asking anything: for lists, where nobody waits for a command to run.
+pub fn at_a_glance(requirement: &Requirement, held: &Held, moment: &Moment<'_>) -> Standing {
+    if let Some(satisfied) = held.satisfied(requirement, moment.now) {
+        return Standing::Met(Some(satisfied.clone()));
+    }
+    match &requirement.rule {
+        Rule::Blocking => Standing::Unmet(unsatisfied(requirement, held, moment)),
+        Rule::ProtectedBranch { branches } => {
+            let is_protected = moment
+                .branch
+                .name()
+                .is_some_and(|name| branches.iter().any(|branch| glob::wildcard(branch, name)));
+            if is_protected { Standing::Unmet(Unmet::Protected) } else { Standing::Met(None) }
+        }
+        Rule::Dynamic { .. } | Rule::SingleSession => Standing::Met(None),
+    }
+}
+
+fn unsatisfied(requirement: &Requirement, held: &Held, moment: &Moment<'_>) -> Unmet {
+    let expired = held.expired(requirement, moment.now).and_then(|expired| expired.expires_at);
+    expired.map_or(Unmet::NeverSatisfied, Unmet::Expired)
+}
+
+fn dynamic(value: Option<f64>, warn: Option<f64>, block: f64) -> Standing {
+    match (value, warn) {
+        (Some(value), _) if value >= block => {
+            Standing::Unmet(Unmet::Over { value, threshold: block })
+        }
+        (Some(value), Some(threshold)) if value >= threshold => Standing::Near { value, threshold },
+        _ => Standing::Met(None),
+    }
+}
+
+fn blocking(
+    requirement: &Requirement,
+    held: &Held,
+    satisfied: Option<&Satisfied>,
+    moment: &Moment<'_>,
+    facts: &mut dyn Facts,
+) -> Result<Standing, Fault> {
+    if satisfied.is_none() && !speaks_for_itself(requirement) {
+        return Ok(Standing::Unmet(unsatisfied(requirement, held, moment)));
+    }
+    for evidence in &requirement.evidence {
+        if let Some(gap) = gap(evidence, satisfied, moment, facts)? {
+            return Ok(Standing::Unmet(Unmet::Evidence(gap)));
+        }
+    }
+    Ok(Standing::Met(satisfied.cloned()))
+}
+
+/// A file or a command is enough where there is no skill that has to finish as well.
+fn speaks_for_itself(requirement: &Requirement) -> bool {
+    let is_review = |evidence: &Evidence| matches!(evidence, Evidence::Diff { .. });
+    requirement.skills.is_empty()
+        && !requirement.evidence.is_empty()
+        && !requirement.evidence.iter().any(is_review)
+}
+
+fn gap(
+    evidence: &Evidence,
+    satisfied: Option<&Satisfied>,
+    moment: &Moment<'_>,
+    facts: &mut dyn Facts,
+) -> Result<Option<Gap>, Fault> {
+    let is_waived = satisfied.is_some_and(is_waiver);
+    match evidence {
+        Evidence::Diff { paths } => match satisfied.and_then(|s| s.reviewed.as_ref()) {
+            Some(reviewed) => Ok((facts.diff(paths)? != *reviewed).then_some(Gap::Changed)),
+            None => Ok((!is_waived).then_some(Gap::NothingReviewed)),
+        },
+        _ if is_waived => Ok(None),
+        Evidence::File { paths, markers, max_age } => {
+            Ok(file_gap(&facts.files(paths)?, paths, markers, *max_age, moment.now))
+        }
+        Evidence::Command { run, timeout } => {
+            let failed = !facts.succeeds(run, *timeout)?;
+            Ok(failed.then(|| Gap::CommandFailed(run.clone())))
+        }
+    }
+}
+
+/// What a person says goes before what a file says. The two last names are those of imported state.
+fn is_waiver(satisfied: &Satisfied) -> bool {
+    matches!(satisfied.by.as_str(), BY_PERSON | BY_APPROVAL | "cli" | "cli_bypass")
+}
+
+/// Any file that fits is enough; where none does, the newest says what is missing.
+fn file_gap(
+    files: &[FileFact],
+    paths: &[String],
+    markers: &[String],
+    max_age: Option<u64>,
+    now: Timestamp,
+) -> Option<Gap> {
+    let gap_in = |file: &FileFact| {
+        let age = now.duration_since(file.modified).as_secs();
+        if max_age.is_some_and(|most| age > i64::try_from(most).unwrap_or(i64::MAX)) {
+            return Some(Gap::TooOld(file.path.clone()));
+        }
+        let text = file.text.to_lowercase();
+        let missing = markers.iter().find(|marker| !text.contains(&marker.to_lowercase()))?;
+        Some(Gap::NoMarker { path: file.path.clone(), marker: missing.clone() })
+    };
+    let mut newest = None;
+    for file in files {
+        let gap = gap_in(file)?;
+        newest.get_or_insert(gap);
+    }
+    Some(newest.unwrap_or_else(|| Gap::NoFile(paths.to_vec())))
+}

@@ -1,0 +1,148 @@
+//! At the start of a session: what the agent should know about requirements.
+
+use super::text::{listed, resolution};
+use crate::guard::branch::BranchKey;
+use crate::guard::check::Standing;
+use crate::guard::policy::Policy;
+use crate::guard::requirement::{Enforcement, Requirement};
+use crate::tokens;
+
+/// Why nothing is gated here.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Inactive {
+    /// The settings say so.
+    SwitchedOff,
+    /// A settings file cannot be read.
+    Broken {
+        /// Which.
+        file: String,
+        /// Why.
+        reason: String,
+    },
+}
+
+/// What is known at the start of a session.
+#[derive(Debug, Clone, Copy)]
+pub struct Start<'a> {
+    /// The policy.
+    pub policy: &'a Policy,
+    /// Each enabled requirement and how it stands, at a glance.
+    pub standings: &'a [(&'a Requirement, Standing)],
+    /// What is checked out.
+    pub branch: &'a BranchKey,
+    /// Why requirements are paused, where they are; the reason may be empty.
+    pub paused: Option<&'a str>,
+    /// Faults of ours since the last session, to be seen by somebody.
+    pub faults: &'a [String],
+}
+
+/// The status at the start of a session, within the policy's budget. Nothing where the settings want
+/// nothing said.
+pub fn start(start: &Start<'_>) -> Option<String> {
+    let budget = start.policy.start_tokens;
+    if budget == 0 {
+        return None;
+    }
+    if !start.policy.enabled {
+        return Some(inactive(&Inactive::SwitchedOff));
+    }
+    let mut lines = vec![summary(start)];
+    lines.extend(start.paused.map(paused_banner));
+    if let Some(problem) = start.policy.problems.first() {
+        let more = match start.policy.problems.len() {
+            1 => String::new(),
+            n => format!(" and {} more", n - 1),
+        };
+        lines.push(format!(
+            "Settings: {problem}{more}. heirloom doctor shows all; tell the person."
+        ));
+    }
+    if let Some(fault) = start.faults.first() {
+        lines.push(format!(
+            "heirloom had a fault and let the agent go on: {fault}. heirloom doctor shows all."
+        ));
+    }
+    if start.paused.is_none() {
+        lines.extend(open_lines(start.standings));
+    }
+    Some(within(lines, budget))
+}
+
+/// What is said where nothing is gated.
+pub fn inactive(why: &Inactive) -> String {
+    match why {
+        Inactive::SwitchedOff => {
+            "heirloom: requirements are switched off in the settings.".to_owned()
+        }
+        Inactive::Broken { file, reason } => {
+            format!(
+                "heirloom: {file} cannot be read, so requirements do not hold until it is repaired. Tell the person: {reason}"
+            )
+        }
+    }
+}
+
+/// What is said while requirements are paused.
+pub fn paused_banner(reason: &str) -> String {
+    let reason = reason.trim();
+    let why = if reason.is_empty() { String::new() } else { format!(" ({reason})") };
+    format!("Requirements are paused{why}: nothing is gated until heirloom req resume.")
+}
+
+fn summary(start: &Start<'_>) -> String {
+    let total = start.standings.len();
+    let met = start.standings.iter().filter(|(_, standing)| is_met(standing)).count();
+    let branch = start.branch;
+    match (met, total) {
+        (_, 0) => "heirloom is active here; there are no requirements.".to_owned(),
+        (met, total) if met == total => {
+            format!("heirloom: all {total} requirements met on {branch}.")
+        }
+        (met, total) => format!("heirloom: {met} of {total} requirements met on {branch}."),
+    }
+}
+
+const fn is_met(standing: &Standing) -> bool {
+    !matches!(standing, Standing::Unmet(_))
+}
+
+/// What is open, grouped by what satisfies it; what is enforced comes first.
+fn open_lines(standings: &[(&Requirement, Standing)]) -> Vec<String> {
+    let mut groups: Vec<(String, bool, Vec<&str>)> = Vec::new();
+    let open = standings.iter().filter(|(_, standing)| !is_met(standing));
+    for (requirement, _) in open {
+        let way = resolution(requirement);
+        let is_enforced = requirement.enforcement == Enforcement::Block;
+        match groups
+            .iter_mut()
+            .find(|(known, enforced, _)| *known == way && *enforced == is_enforced)
+        {
+            Some((_, _, names)) => names.push(&requirement.name),
+            None => groups.push((way, is_enforced, vec![&requirement.name])),
+        }
+    }
+    groups.sort_by_key(|(_, is_enforced, _)| !is_enforced);
+    let line = |(way, is_enforced, names): (String, bool, Vec<&str>)| {
+        let unforced = if is_enforced { "" } else { " (not enforced)" };
+        format!("{way} → {}{unforced}", listed(names.into_iter()))
+    };
+    groups.into_iter().map(line).collect()
+}
+
+/// As many lines as the budget holds. The first always stays, cut if it must be.
+fn within(lines: Vec<String>, budget: usize) -> String {
+    const MORE: &str = "More: heirloom req status";
+    let all = lines.join("\n");
+    if tokens::estimate(&all) <= budget {
+        return all;
+    }
+    let mut text = String::new();
+    for line in lines {
+        let longer = if text.is_empty() { line } else { format!("{text}\n{line}") };
+        if !text.is_empty() && tokens::estimate(&format!("{longer}\n{MORE}")) > budget {
+            break;
+        }
+        text = longer;
+    }
+    tokens::beginning(&format!("{text}\n{MORE}"), budget).to_owned()
+}

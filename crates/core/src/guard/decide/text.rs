@@ -1,0 +1,280 @@
+//! What the agent and its person are told.
+//!
+//! One message for everything that is unmet, the way out first, short enough that no agent cuts it.
+
+use std::fmt::Write as _;
+
+use crate::guard::check::{Gap, Moment, Unmet};
+use crate::guard::requirement::{Requirement, Scope};
+use crate::guard::state::short_session;
+use crate::guard::trigger::ToolUse;
+
+/// The most UTF-16 units a message has. Agents cut at 10,000, and a reason stands inside a document.
+pub const MAX_UNITS: usize = 9_500;
+/// The most UTF-16 units that one requirement's own message takes of it.
+const MAX_MESSAGE: usize = 1_500;
+/// The most names in a list.
+const MAX_NAMES: usize = 24;
+
+type Unmets<'a> = [(&'a Requirement, Unmet)];
+
+/// Why a tool use is denied.
+pub(super) fn denial(unmet: &Unmets<'_>, tool_use: &ToolUse<'_>, moment: &Moment<'_>) -> String {
+    let what_happened = match tool_use.command {
+        Some(_) => "Nothing was run.",
+        None if tool_use.paths.is_empty() => "Nothing was done.",
+        None => "Nothing was written.",
+    };
+    let mut lines = vec![headline(unmet)];
+    lines.extend(ways_out(unmet, moment));
+    if lines.len() == 1 {
+        lines.push(what_happened.to_owned());
+    } else if let Some(last) = lines.last_mut() {
+        let _ = write!(last, " {what_happened}");
+    }
+    with_waiver(&lines, unmet, moment)
+}
+
+/// Why a turn may not end yet.
+pub(super) fn unfinished(unmet: &Unmets<'_>, moment: &Moment<'_>) -> String {
+    let mut lines = vec![format!("Not finished: {}", headline(unmet))];
+    lines.extend(ways_out(unmet, moment));
+    with_waiver(&lines, unmet, moment)
+}
+
+/// What the person is told when asking did not help.
+pub(super) fn given_up(unmet: &Unmets<'_>, times: u32) -> String {
+    let times = if times == 1 { "once".to_owned() } else { format!("{times} times") };
+    bounded(
+        &format!("heirloom asked {times} and lets the turn end: {}", headline(unmet)),
+        MAX_UNITS,
+    )
+}
+
+/// What the agent is told about a requirement that is not enforced.
+pub(super) fn warning(requirement: &Requirement, why: &Unmet, moment: &Moment<'_>) -> String {
+    let unmet = [(requirement, why.clone())];
+    let mut line = headline(&unmet);
+    for way in ways_out(&unmet, moment) {
+        let _ = write!(line, " {way}");
+    }
+    line
+}
+
+/// What the agent is told about a value that gets large.
+pub(super) fn nearing(requirement: &Requirement, value: f64, threshold: f64) -> String {
+    format!("{}: {} is past {}, where it is worth a thought.", requirement.name, value, threshold)
+}
+
+fn headline(unmet: &Unmets<'_>) -> String {
+    let names = listed(unmet.iter().map(|(requirement, _)| requirement.name.as_str()));
+    let verb = if unmet.len() == 1 { "is" } else { "are" };
+    let first = unmet.first().map(|(requirement, _)| requirement.scope);
+    let is_common = unmet.iter().all(|(requirement, _)| Some(requirement.scope) == first);
+    let reach = match first.filter(|_| is_common) {
+        Some(Scope::Session) => " for this session",
+        Some(Scope::Branch) => " on this branch",
+        Some(Scope::SingleUse) => " for this action",
+        Some(Scope::Permanent) => " in this repository",
+        None => "",
+    };
+    format!("{names} {verb} not met{reach}.")
+}
+
+/// What to do, a line each: what the requirements say themselves, then the skills that help.
+fn ways_out(unmet: &Unmets<'_>, moment: &Moment<'_>) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    let mut by_skill: Vec<(&str, &[String])> = Vec::new();
+    for (requirement, why) in unmet {
+        let message = requirement.message.as_ref().map(|message| {
+            bounded(render_message(message, requirement, why, moment).trim(), MAX_MESSAGE)
+        });
+        let says_skill = message.as_ref().is_some_and(|message| {
+            requirement.skills.iter().any(|skill| message.contains(short_skill(skill)))
+        });
+        let reason = reason(requirement, why, moment);
+        if !says_skill && helps(why) && !requirement.skills.is_empty() {
+            by_skill.push((&requirement.name, &requirement.skills));
+        } else if message.is_none() && reason.is_none() {
+            lines.push(format!("{}: a person has to satisfy it.", requirement.name));
+        }
+        for line in reason.into_iter().chain(message) {
+            if !lines.contains(&line) {
+                lines.push(line);
+            }
+        }
+    }
+    lines.extend(skill_lines(by_skill, unmet.len()));
+    lines
+}
+
+/// Whether running a skill can do something about it.
+const fn helps(why: &Unmet) -> bool {
+    !matches!(why, Unmet::Fault(_))
+}
+
+/// As few skills as satisfy all: whichever satisfies the most first.
+fn skill_lines(mut open: Vec<(&str, &[String])>, all: usize) -> Vec<String> {
+    let mut lines = Vec::new();
+    while let Some((_, first)) = open.first() {
+        let count = |skill: &String| open.iter().filter(|(_, own)| own.contains(skill)).count();
+        let candidates = open.iter().flat_map(|(_, skills)| skills.iter());
+        // The first of those that satisfy the most.
+        let best = candidates.rev().max_by_key(|skill| count(skill)).unwrap_or(&first[0]).clone();
+        let (covered, rest): (Vec<_>, Vec<_>) =
+            open.into_iter().partition(|(_, skills)| skills.contains(&best));
+        open = rest;
+        let skill = best.trim_start_matches('/');
+        lines.push(match covered.len() {
+            1 if all == 1 => format!("Run /{skill}."),
+            2 if all == 2 => format!("Run /{skill}: it satisfies both."),
+            n if n == all => format!("Run /{skill}: it satisfies all {n}."),
+            _ => format!(
+                "Run /{skill}: it satisfies {}.",
+                listed(covered.iter().map(|(name, _)| *name))
+            ),
+        });
+    }
+    lines
+}
+
+/// What there is to say about it besides that it is not met.
+fn reason(requirement: &Requirement, why: &Unmet, moment: &Moment<'_>) -> Option<String> {
+    let name = &requirement.name;
+    Some(match why {
+        Unmet::NeverSatisfied => return None,
+        Unmet::Expired(at) => format!("{name} was satisfied until {at:.0}."),
+        Unmet::Over { value, threshold } => format!("{name}: {value} has reached {threshold}."),
+        Unmet::Protected => {
+            format!("{name}: {} is protected. Work on a branch of its own.", moment.branch)
+        }
+        Unmet::OtherSessions(others) => {
+            let others: Vec<String> = others.iter().map(|id| short_session(id)).collect();
+            format!("{name}: at work here: {}.", listed(others.iter().map(String::as_str)))
+        }
+        Unmet::Fault(what) => {
+            format!("{name} could not be checked (a fault, not a violation): {what}.")
+        }
+        Unmet::Evidence(gap) => format!("{name}: {}.", gap_text(gap)),
+    })
+}
+
+fn gap_text(gap: &Gap) -> String {
+    match gap {
+        Gap::NoFile(paths) => {
+            format!("there is no file at {}", listed(paths.iter().map(String::as_str)))
+        }
+        Gap::NoMarker { path, marker } => format!("{path} does not say `{marker}`"),
+        Gap::TooOld(path) => format!("{path} is too old"),
+        Gap::CommandFailed(run) => format!("`{run}` does not succeed"),
+        Gap::Changed => "the changes are no longer those that were reviewed".to_owned(),
+        Gap::NothingReviewed => "it is not known which changes were reviewed".to_owned(),
+    }
+}
+
+fn with_waiver(lines: &[String], unmet: &Unmets<'_>, moment: &Moment<'_>) -> String {
+    let names: Vec<&str> =
+        unmet.iter().take(MAX_NAMES).map(|(requirement, _)| requirement.name.as_str()).collect();
+    let session = short_session(moment.session);
+    let waiver = format!(
+        "(A person can waive this: heirloom req satisfy {} --session {session})",
+        names.join(" ")
+    );
+    let waiver = bounded(&waiver, MAX_UNITS / 2);
+    let room = MAX_UNITS - units(&waiver) - 1;
+    format!("{}\n{waiver}", bounded(&lines.join("\n"), room))
+}
+
+/// How to satisfy a requirement, in a few words: `/arch-review`, or its command.
+pub fn resolution(requirement: &Requirement) -> String {
+    match requirement.skills.first() {
+        Some(skill) => format!("/{}", skill.trim_start_matches('/')),
+        None => format!("heirloom req satisfy {}", requirement.name),
+    }
+}
+
+fn short_skill(skill: &str) -> &str {
+    skill.trim_start_matches('/').rsplit(':').next().unwrap_or(skill)
+}
+
+/// A requirement's own message with its variables filled in. Unknown ones stay as they are.
+pub fn render_message(
+    message: &str,
+    requirement: &Requirement,
+    why: &Unmet,
+    moment: &Moment<'_>,
+) -> String {
+    let mut text = String::with_capacity(message.len());
+    let mut rest = message;
+    while let Some(start) = rest.find('{') {
+        text.push_str(&rest[..start]);
+        rest = &rest[start..];
+        let variable = rest.find('}').map(|end| &rest[1..end]);
+        let filled = variable.and_then(|name| Some((name, value(name, requirement, why, moment)?)));
+        if let Some((name, value)) = filled {
+            text.push_str(&value);
+            rest = &rest[name.len() + 2..];
+        } else {
+            text.push('{');
+            rest = &rest[1..];
+        }
+    }
+    text + rest
+}
+
+fn value(
+    variable: &str,
+    requirement: &Requirement,
+    why: &Unmet,
+    moment: &Moment<'_>,
+) -> Option<String> {
+    let measured = |pick: fn(f64, f64) -> f64| match why {
+        Unmet::Over { value, threshold } => Some(pick(*value, *threshold).to_string()),
+        _ => None,
+    };
+    match variable {
+        "skill" => requirement.skills.first().map(|skill| skill.trim_start_matches('/').to_owned()),
+        "auto_resolve_skill" => {
+            requirement.skills.first().map(|skill| short_skill(skill).to_owned())
+        }
+        "session" | "session_id" => Some(short_session(moment.session)),
+        "branch" => Some(moment.branch.to_string()),
+        "name" | "req_name" | "requirement" => Some(requirement.name.clone()),
+        "value" | "total" => measured(|value, _| value),
+        "threshold" => measured(|_, threshold| threshold),
+        _ => None,
+    }
+}
+
+/// `a, b and c`; long lists say how many more there are.
+pub(super) fn listed<'a>(names: impl Iterator<Item = &'a str>) -> String {
+    let mut names: Vec<String> = names.map(str::to_owned).collect();
+    if names.len() > MAX_NAMES {
+        let more = names.len() - MAX_NAMES;
+        names.truncate(MAX_NAMES);
+        names.push(format!("{more} more"));
+    }
+    match names.split_last() {
+        None => String::new(),
+        Some((last, [])) => last.clone(),
+        Some((last, others)) => format!("{} and {last}", others.join(", ")),
+    }
+}
+
+fn units(text: &str) -> usize {
+    text.encode_utf16().count()
+}
+
+/// The text, cut to so many UTF-16 units, with a mark where it was.
+pub fn bounded(text: &str, most: usize) -> String {
+    // No unit takes less than a byte, so most texts need no counting.
+    if text.len() <= most || units(text) <= most {
+        return text.to_owned();
+    }
+    let mut used = 1;
+    let kept = text.chars().take_while(|c| {
+        used += c.len_utf16();
+        used <= most
+    });
+    kept.collect::<String>() + "…"
+}
