@@ -23,6 +23,7 @@ pub mod outcome;
 pub mod process;
 pub mod program;
 mod settings;
+pub mod sim;
 pub mod tally;
 pub mod transcript;
 mod uuid;

@@ -119,6 +119,16 @@ impl Script {
         self
     }
 
+    /// The answers, in order, for agents that need no wire.
+    pub fn answers(&self) -> impl Iterator<Item = &Answer> {
+        self.queue.iter().map(|(_, answer)| answer)
+    }
+
+    /// What is answered after the last, where that was said.
+    pub const fn otherwise(&self) -> Option<&Answer> {
+        self.otherwise.as_ref()
+    }
+
     fn next(&mut self, request: &Request) -> Answer {
         let body = request.text();
         let fits = |text: &Option<String>| text.as_ref().is_none_or(|text| body.contains(text));

@@ -8,7 +8,7 @@ use crate::launch::Input;
 
 /// `--input-format stream-json`.
 #[derive(Debug)]
-pub(super) struct StreamJson;
+pub(crate) struct StreamJson;
 
 impl Dialogue for StreamJson {
     fn prompt(&self, text: &str) -> Vec<u8> {
@@ -28,7 +28,7 @@ impl Dialogue for StreamJson {
 
 /// A control request where the stdin is open, else a signal. Only one interrupt is ever under
 /// way, so its id need not be unique.
-pub(super) fn interrupt(input: Input) -> Interrupt {
+pub(crate) fn interrupt(input: Input) -> Interrupt {
     match input {
         Input::Once => Interrupt::Leader,
         Input::Stream => Interrupt::Message(line(&json!({

@@ -1,15 +1,17 @@
 //! Claude Code.
 
-mod classify;
+pub(crate) mod classify;
 mod content;
-mod dialogue;
-mod launch;
-mod wire;
+pub(crate) mod dialogue;
+pub(crate) mod launch;
+pub(crate) mod transcript;
+pub(crate) mod wire;
 
 use crate::agent::{Agent, Dialogue, Feature, Interrupt, Support};
 use crate::event::Reader;
 use crate::launch::{CommandLine, Input, Launch, LaunchError};
 use crate::outcome::{End, Outcome};
+use crate::transcript::Transcripts;
 
 /// Claude Code.
 #[derive(Debug)]
@@ -70,6 +72,10 @@ impl Agent for Claude {
 
     fn dialogue(&self) -> Option<&'static dyn Dialogue> {
         Some(&dialogue::StreamJson)
+    }
+
+    fn transcripts(&self) -> Option<&'static dyn Transcripts> {
+        Some(&transcript::Projects)
     }
 }
 
