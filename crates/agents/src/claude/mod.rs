@@ -3,12 +3,14 @@
 pub(crate) mod classify;
 mod content;
 pub(crate) mod dialogue;
+mod hooks;
 pub(crate) mod launch;
 pub(crate) mod transcript;
 pub(crate) mod wire;
 
 use crate::agent::{Agent, Dialogue, Feature, Interrupt, Support};
 use crate::event::Reader;
+use crate::hook::Hooks;
 use crate::launch::{CommandLine, Input, Launch, LaunchError};
 use crate::outcome::{End, Outcome};
 use crate::transcript::Transcripts;
@@ -72,6 +74,10 @@ impl Agent for Claude {
 
     fn dialogue(&self) -> Option<&'static dyn Dialogue> {
         Some(&dialogue::StreamJson)
+    }
+
+    fn hooks(&self) -> Option<&'static dyn Hooks> {
+        Some(&hooks::ClaudeHooks)
     }
 
     fn transcripts(&self) -> Option<&'static dyn Transcripts> {
