@@ -1,7 +1,7 @@
 //! Guard: what must be met before an agent may use a tool or end its turn.
 //!
 //! Every rule is a pure function: what a shell command runs ([`shell`]), what a requirement is
-//! (`requirement`), whether a tool use triggers it (`trigger`), what is known about it
+//! ([`requirement`]), whether a tool use triggers it ([`trigger`]), what is known about it
 //! ([`state`]), and what follows for the agent ([`decide`]). Nothing here reads a file, asks git or
 //! knows an agent's payloads. The invariant: only a requirement that is really unmet blocks.
 
@@ -10,8 +10,10 @@ pub mod check;
 pub mod decide;
 mod fields;
 pub mod glob;
+pub mod import;
 pub mod original;
 pub mod policy;
+pub mod record;
 pub mod requirement;
 pub mod settings;
 pub mod shell;

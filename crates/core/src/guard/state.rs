@@ -74,6 +74,20 @@ pub struct Entry {
     pub satisfied: Option<Satisfied>,
 }
 
+impl Entry {
+    /// One entry of two that are the same session's under two of its names: what is newer counts.
+    pub fn merged(self, other: Self) -> Self {
+        let newer =
+            |satisfied: &Satisfied| self.satisfied.as_ref().is_none_or(|own| own.at < satisfied.at);
+        let other_is_newer = other.satisfied.as_ref().is_some_and(newer);
+        Self {
+            triggered_at: self.triggered_at.into_iter().chain(other.triggered_at).min(),
+            warned_at: self.warned_at.into_iter().chain(other.warned_at).min(),
+            satisfied: if other_is_newer { other.satisfied } else { self.satisfied },
+        }
+    }
+}
+
 /// All that one session sees of a requirement.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Held {

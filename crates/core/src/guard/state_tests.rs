@@ -129,6 +129,23 @@ fn a_session_is_known_by_its_full_id_and_by_eight_characters() {
 }
 
 #[test]
+fn an_entry_under_two_names_is_one() {
+    let entry = |triggered: Option<i64>, second: Option<i64>| Entry {
+        triggered_at: triggered.map(at),
+        warned_at: None,
+        satisfied: second.map(satisfied),
+    };
+    for (one, other, both) in [
+        (entry(Some(1), Some(5)), entry(Some(2), Some(3)), entry(Some(1), Some(5))),
+        (entry(None, Some(3)), entry(Some(2), Some(5)), entry(Some(2), Some(5))),
+        (entry(None, None), entry(None, Some(1)), entry(None, Some(1))),
+        (entry(None, Some(1)), entry(None, None), entry(None, Some(1))),
+    ] {
+        assert_eq!(one.merged(other), both);
+    }
+}
+
+#[test]
 fn what_is_carried_over_is_recent_and_never_renewed() {
     let carry = CarryOver { window: 300, scopes: vec![Scope::Session] };
     let requirement = Requirement::new("x");

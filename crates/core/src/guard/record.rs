@@ -1,0 +1,160 @@
+//! Changes to requirements as the bodies of records, and back.
+
+use jiff::Timestamp;
+
+use super::branch::BranchKey;
+use super::requirement::Scope;
+use super::state::{Change, ChangeKind, Satisfied};
+use crate::event::{
+    RequirementCleared, RequirementSatisfied, RequirementTriggered, RequirementWarned,
+};
+use crate::id::SessionId;
+
+/// The body of the record that says a change.
+#[derive(Debug, Clone, PartialEq)]
+pub enum ChangeBody {
+    /// It was triggered.
+    Triggered(RequirementTriggered),
+    /// The session was told about it.
+    Warned(RequirementWarned),
+    /// It was satisfied.
+    Satisfied(RequirementSatisfied),
+    /// It is no longer satisfied.
+    Cleared(RequirementCleared),
+}
+
+/// What a record says beside its body.
+#[derive(Debug, Clone, Copy)]
+pub struct Around {
+    /// The record's session.
+    pub session: Option<SessionId>,
+    /// The record's time.
+    pub at: Timestamp,
+}
+
+impl Change {
+    /// The body of the record for this change. `session` is the record's own; a change of another
+    /// session than that names it by its agent session id.
+    pub fn body(&self, session: Option<SessionId>) -> ChangeBody {
+        let name = self.name.clone();
+        let branch = self.branch.as_str().to_owned();
+        let is_own = session.map(|id| id.to_string()) == self.session;
+        let agent_session_id = self.session.clone().filter(|_| !is_own);
+        match &self.kind {
+            ChangeKind::Triggered(at) => ChangeBody::Triggered(RequirementTriggered {
+                name,
+                branch,
+                tool: None,
+                agent_session_id,
+                at: Some(*at),
+            }),
+            ChangeKind::Warned(_) => ChangeBody::Warned(RequirementWarned { name, branch }),
+            ChangeKind::Satisfied(scope, satisfied) => {
+                ChangeBody::Satisfied(RequirementSatisfied {
+                    name,
+                    scope: scope.as_str().to_owned(),
+                    branch,
+                    method: satisfied.by.clone(),
+                    metadata: satisfied.metadata.clone(),
+                    expires_at: satisfied.expires_at,
+                    reviewed: satisfied.reviewed.clone(),
+                    agent_session_id,
+                    at: Some(satisfied.at),
+                })
+            }
+            ChangeKind::Cleared(scope, method) => ChangeBody::Cleared(RequirementCleared {
+                name,
+                scope: scope.as_str().to_owned(),
+                branch,
+                method: method.clone(),
+                agent_session_id,
+            }),
+        }
+    }
+}
+
+impl ChangeBody {
+    /// The change that a record says; nothing where it names a scope that nobody knows.
+    pub fn change(&self, around: Around) -> Option<Change> {
+        let own = around.session.map(|id| id.to_string());
+        let make = |name: &str, branch: &str, session: Option<&String>, kind| Change {
+            name: name.to_owned(),
+            branch: BranchKey::stored(branch),
+            session: session.cloned().or_else(|| own.clone()),
+            kind,
+        };
+        Some(match self {
+            Self::Triggered(b) => {
+                let kind = ChangeKind::Triggered(b.at.unwrap_or(around.at));
+                make(&b.name, &b.branch, b.agent_session_id.as_ref(), kind)
+            }
+            Self::Warned(b) => make(&b.name, &b.branch, None, ChangeKind::Warned(around.at)),
+            Self::Satisfied(b) => {
+                let satisfied = Satisfied {
+                    at: b.at.unwrap_or(around.at),
+                    by: b.method.clone(),
+                    metadata: b.metadata.clone(),
+                    expires_at: b.expires_at,
+                    reviewed: b.reviewed.clone(),
+                };
+                let kind = ChangeKind::Satisfied(Scope::parse(&b.scope)?, satisfied);
+                make(&b.name, &b.branch, b.agent_session_id.as_ref(), kind)
+            }
+            Self::Cleared(b) => {
+                let kind = ChangeKind::Cleared(Scope::parse(&b.scope)?, b.method.clone());
+                make(&b.name, &b.branch, b.agent_session_id.as_ref(), kind)
+            }
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn a_change_is_read_back_from_its_record() {
+        let session: SessionId = "cad0ac4d-3933-45ad-9a1c-14aec05bb940".parse().unwrap();
+        let at = Timestamp::from_second(10).unwrap();
+        let satisfied = Satisfied {
+            at,
+            by: "skill".to_owned(),
+            metadata: json!({"skill": "s"}),
+            expires_at: Some(at),
+            reviewed: Some("hash".to_owned()),
+        };
+        for kind in [
+            ChangeKind::Triggered(at),
+            ChangeKind::Warned(at),
+            ChangeKind::Satisfied(Scope::SingleUse, satisfied),
+            ChangeKind::Cleared(Scope::Branch, "person".to_owned()),
+        ] {
+            let own = Change {
+                name: "a".to_owned(),
+                branch: BranchKey::of_head("0123abcd"),
+                session: Some(session.to_string()),
+                kind,
+            };
+            let around = Around { session: Some(session), at };
+            assert_eq!(own.body(Some(session)).change(around).as_ref(), Some(&own));
+            if !matches!(own.kind, ChangeKind::Warned(_)) {
+                let imported = Change { session: Some("cad0ac4d".to_owned()), ..own };
+                let around = Around { session: None, at };
+                assert_eq!(imported.body(None).change(around), Some(imported));
+            }
+        }
+    }
+
+    #[test]
+    fn a_scope_that_nobody_knows_changes_nothing() {
+        let body = ChangeBody::Cleared(RequirementCleared {
+            name: "a".to_owned(),
+            scope: "galaxy".to_owned(),
+            branch: "m".to_owned(),
+            method: "person".to_owned(),
+            agent_session_id: None,
+        });
+        assert_eq!(body.change(Around { session: None, at: Timestamp::UNIX_EPOCH }), None);
+    }
+}
