@@ -365,7 +365,7 @@ fn any_source(name: &'static str) -> impl Strategy<Value = Source> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(64))]
+    #![proptest_config(ProptestConfig::with_cases(32))]
 
     #[test]
     fn a_block_keeps_its_limit_its_caps_and_its_order(

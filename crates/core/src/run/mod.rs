@@ -4,12 +4,24 @@
 //! on. It launches nothing and writes nothing: the engine does, and asks here what to do.
 
 pub mod backoff;
+pub mod builtin;
+pub mod choices;
 pub mod context;
 mod finding;
+mod inputs;
+mod library;
+mod lint;
 pub mod outcome;
+pub mod pipeline;
+pub mod plan;
+#[cfg(test)]
+mod plan_tests;
 pub mod prompt;
 mod reported;
+mod resolve;
 pub mod resume;
+mod rule;
+pub mod stage;
 pub mod status_file;
 #[cfg(test)]
 mod status_file_tests;
@@ -19,5 +31,8 @@ mod stop_tests;
 mod validation;
 
 pub use finding::Finding;
+pub use library::Library;
+pub use lint::Mistake;
 pub use reported::Reported;
+pub use resolve::{DEFAULT_AGENT, Request, resolve_pipeline, resolve_stage};
 pub use validation::{ComprehensionCheck, NO_COMPREHENSION, Validation, validate};

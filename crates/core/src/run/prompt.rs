@@ -154,18 +154,53 @@ pub fn unknown(text: &str) -> Vec<Unknown> {
     unknown
 }
 
-/// The prompt of an iteration: step 0 first where the session inherits, then the stage's own words.
+/// The prompt of an iteration: step 0 first where the session inherits, then the stage's own words,
+/// then how to report, where the stage does not say it itself.
 pub fn prompt(
     text: &str,
     variables: &Variables,
     inherited: Option<&Inherited>,
     comprehension: Comprehension,
 ) -> String {
-    let body = resolve(text, variables);
+    let mut body = resolve(text, variables);
+    let reports = parts(text).iter().any(|p| matches!(p, Part::Variable { name: "STATUS", .. }));
+    if !reports {
+        body = format!("{}\n\n{}", body.trim_end(), how_to_report(variables));
+    }
     match inherited {
         None => body,
         Some(block) => format!("{}\n{body}", step_zero(block, variables, comprehension)),
     }
+}
+
+/// The one place that tells agents what a report looks like; stages leave it to this.
+fn how_to_report(variables: &Variables) -> String {
+    format!(
+        r#"## Report
+
+Before you exit, write {status}. It is how the next agent, and the loop, know what happened:
+
+```json
+{{
+  "decision": "continue | stop | error",
+  "reason": "why that decision",
+  "summary": "one line: what this iteration did",
+  "work": {{"items_completed": ["…"], "files_touched": ["path"]}},
+  "errors": [],
+  "learnings": ["something true that took effort to find out"],
+  "patterns": ["a way of doing things that proved itself in this code"],
+  "warnings": ["something to keep away from, and what happens otherwise"],
+  "decisions": [{{"text": "what was chosen", "rationale": "why, and over what",
+    "evidence": [{{"path": "src/a.rs", "line": 12, "quote": "the line, word for word"}}]}}]
+}}
+```
+
+Leave lists empty rather than fill them: write down what would have saved you time had you known
+it at the start, and nothing that is inherited already. `error` means that nobody can go on
+without a person.
+"#,
+        status = variables.status,
+    )
 }
 
 fn step_zero(block: &Inherited, variables: &Variables, comprehension: Comprehension) -> String {
@@ -263,14 +298,14 @@ mod tests {
 
     #[test]
     fn only_a_session_that_inherits_has_a_step_zero() {
-        let plain = prompt("Do ${STAGE}.", &variables(), None, Comprehension::Required);
-        assert_eq!(plain, "Do ralph.");
+        let plain = prompt("Do ${STAGE}, ${STATUS}", &variables(), None, Comprehension::Required);
+        assert_eq!(plain, "Do ralph, /r/status.json");
         let block = Inherited {
             from_session: "auth-v1".to_owned(),
             learnings: vec!["x".to_owned()],
             ..Inherited::default()
         };
-        let text = prompt("Do ${STAGE}.", &variables(), Some(&block), Comprehension::Optional);
+        let text = prompt("${STATUS}", &variables(), Some(&block), Comprehension::Optional);
         insta::assert_snapshot!(text, @r#"
         ## Step 0: what you inherit
 
@@ -281,8 +316,17 @@ mod tests {
         `"comprehension": {"inherited": "two or three sentences: what was learned and decided", "task": "one sentence: what you do in this iteration", "constraints": ["what you must keep to"]}`.
         It costs a minute and saves rediscovering what is known.
 
-        Do ralph.
+        /r/status.json
         "#);
+    }
+
+    #[test]
+    fn a_prompt_that_does_not_say_how_to_report_is_told_to() {
+        let text = prompt("Review it.\n", &variables(), None, Comprehension::Optional);
+        assert!(text.starts_with("Review it.\n\n## Report\n"));
+        assert!(text.contains("write /r/status.json."));
+        let escaped = prompt("Review $${STATUS}", &variables(), None, Comprehension::Optional);
+        assert!(escaped.contains("## Report"));
     }
 
     proptest! {

@@ -87,7 +87,7 @@ macro_rules! choice {
         }
     ) => {
         $(#[doc = $about])+
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize)]
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize)]
         pub enum $name {
             $(#[doc = $first_doc])+
             #[default]
