@@ -11,8 +11,14 @@ use crate::outcome::{End, Outcome};
 use crate::transcript::Transcripts;
 
 /// Every agent, in the order people see them. The one list a new agent is added to.
-pub const ALL: &[&dyn Agent] =
-    &[&crate::claude::Claude, &crate::codex::Codex, &crate::command::Command, &crate::sim::Sim];
+pub const ALL: &[&dyn Agent] = &[
+    &crate::claude::Claude,
+    &crate::codex::Codex,
+    &crate::gemini::Gemini,
+    &crate::opencode::Opencode,
+    &crate::command::Command,
+    &crate::sim::Sim,
+];
 
 /// The agent with this name.
 pub fn by_name(name: &str) -> Option<&'static dyn Agent> {

@@ -16,15 +16,18 @@ pub mod command;
 pub mod env;
 pub mod event;
 pub mod find;
+pub mod gemini;
 pub mod hook;
 pub mod launch;
 pub mod lock;
+pub mod opencode;
 pub mod outcome;
 pub mod process;
 pub mod program;
 mod settings;
 pub mod sim;
 pub mod tally;
+mod tool;
 pub mod transcript;
 mod uuid;
 

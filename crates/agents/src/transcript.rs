@@ -22,6 +22,12 @@ pub trait Transcripts: Sync {
 
     /// Reads its lines into the same events as the stream's.
     fn reader(&self) -> Box<dyn Reader>;
+
+    /// The arguments with which an agent that keeps no files prints a conversation, for the same
+    /// reader.
+    fn export_args(&self, _agent_session_id: &str) -> Option<Vec<String>> {
+        None
+    }
 }
 
 /// A transcript file.

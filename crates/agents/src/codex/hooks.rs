@@ -16,6 +16,7 @@ use crate::hook::{
     ToolUse,
 };
 use crate::settings::{CommandHooks, Entry};
+use crate::tool;
 
 #[derive(Debug)]
 pub(super) struct CodexHooks;
@@ -158,10 +159,12 @@ fn read(event: &str, payload: Payload) -> HookEvent {
 }
 
 fn kind(name: &str, payload: Payload) -> HookKind {
-    let tool = |payload: &Payload| ToolUse {
-        name: payload.tool_name.clone(),
-        input: payload.tool_input.clone(),
-        id: payload.tool_use_id.clone(),
+    let tool = |payload: &Payload| {
+        tool::common(ToolUse {
+            name: payload.tool_name.clone(),
+            input: payload.tool_input.clone(),
+            id: payload.tool_use_id.clone(),
+        })
     };
     let stopping = |payload: Payload| Stopping {
         active: payload.stop_hook_active,

@@ -7,4 +7,5 @@ mod edit;
 mod hooks;
 mod scan;
 
+pub(crate) use edit::{Document, Step};
 pub(crate) use hooks::{CommandHooks, Entry};

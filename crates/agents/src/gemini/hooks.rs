@@ -1,0 +1,177 @@
+//! Gemini CLI's hooks, in `.gemini/settings.json` of the repository.
+//!
+//! `PreCompress` is not among them: it fires before every request to the model, compaction or
+//! not, so it says nothing.
+
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+
+use crate::env::Env;
+use crate::hook::{HookAnswer, HookError, HookEvent, HookKind, Hooks, Source, Stopping, ToolUse};
+use crate::settings::{CommandHooks, Entry};
+use crate::tool;
+
+#[derive(Debug)]
+pub(super) struct GeminiHooks;
+
+/// In milliseconds.
+const TIMEOUT: Option<u64> = Some(15_000);
+
+const OURS: CommandHooks = CommandHooks {
+    agent: "gemini",
+    entries: &[
+        Entry { event: "SessionStart", matcher: None, timeout: TIMEOUT },
+        Entry { event: "BeforeAgent", matcher: None, timeout: TIMEOUT },
+        Entry { event: "BeforeTool", matcher: None, timeout: TIMEOUT },
+        Entry { event: "AfterTool", matcher: None, timeout: TIMEOUT },
+        Entry { event: "AfterAgent", matcher: None, timeout: TIMEOUT },
+        Entry { event: "SessionEnd", matcher: None, timeout: TIMEOUT },
+    ],
+};
+
+impl Hooks for GeminiHooks {
+    fn files(&self, repo: &Path, _env: &Env) -> Vec<PathBuf> {
+        vec![repo.join(".gemini/settings.json")]
+    }
+
+    fn install(&self, file: &Path, text: Option<&str>, program: &str) -> Result<String, HookError> {
+        OURS.install(file, text, program)
+    }
+
+    fn uninstall(&self, file: &Path, text: &str) -> Result<Option<String>, HookError> {
+        OURS.uninstall(file, text)
+    }
+
+    fn parse(&self, event: &str, payload: &[u8]) -> Result<HookEvent, HookError> {
+        let payload: Payload = serde_json::from_slice(payload)
+            .map_err(|source| HookError::Payload { agent: "gemini", source })?;
+        let name = payload.hook_event_name.clone().unwrap_or_else(|| event.to_owned());
+        Ok(HookEvent {
+            agent_session_id: payload.session_id.clone(),
+            transcript: payload.transcript_path.clone(),
+            cwd: payload.cwd.clone(),
+            permission_mode: None,
+            prompt_id: None,
+            subagent: None,
+            kind: kind(&name, payload),
+            name,
+        })
+    }
+
+    fn render(&self, event: &HookEvent, answer: &HookAnswer) -> Option<String> {
+        let mut out = Map::new();
+        if let Some(message) = &answer.message {
+            out.insert("systemMessage".to_owned(), message.as_str().into());
+        }
+        if let (Some(reason), Some(decision)) = (&answer.block, blocking(event)) {
+            out.insert("decision".to_owned(), decision.into());
+            out.insert("reason".to_owned(), reason.as_str().into());
+        }
+        if let (Some(context), true) = (&answer.context, takes_context(event)) {
+            let specific = json!({"hookEventName": event.name, "additionalContext": context});
+            out.insert("hookSpecificOutput".to_owned(), specific);
+        }
+        (!out.is_empty()).then(|| Value::Object(out).to_string())
+    }
+}
+
+const fn blocking(event: &HookEvent) -> Option<&'static str> {
+    match event.kind {
+        HookKind::PreTool { .. } | HookKind::Prompt { .. } | HookKind::PostTool { .. } => {
+            Some("deny")
+        }
+        HookKind::Stop(_) => Some("block"),
+        _ => None,
+    }
+}
+
+const fn takes_context(event: &HookEvent) -> bool {
+    matches!(
+        event.kind,
+        HookKind::SessionStart { .. } | HookKind::Prompt { .. } | HookKind::PostTool { .. }
+    )
+}
+
+/// A payload, every field of which may be missing one day.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Payload {
+    session_id: String,
+    transcript_path: Option<PathBuf>,
+    cwd: Option<PathBuf>,
+    hook_event_name: Option<String>,
+    source: String,
+    prompt: String,
+    prompt_response: Option<String>,
+    tool_name: String,
+    tool_input: Value,
+    tool_response: Value,
+    stop_hook_active: bool,
+    trigger: String,
+    reason: String,
+}
+
+fn kind(name: &str, payload: Payload) -> HookKind {
+    let used = |payload: &Payload| {
+        let (name, input) = (payload.tool_name.clone(), payload.tool_input.clone());
+        tool::common(ToolUse { name, input, id: None })
+    };
+    match name {
+        "SessionStart" => {
+            HookKind::SessionStart { source: Source::parse(&payload.source), model: None }
+        }
+        "BeforeAgent" => HookKind::Prompt { text: payload.prompt },
+        "BeforeTool" => HookKind::PreTool { tool: used(&payload) },
+        "AfterTool" => HookKind::PostTool { tool: used(&payload), response: payload.tool_response },
+        "AfterAgent" => HookKind::Stop(Stopping {
+            active: payload.stop_hook_active,
+            last_message: payload.prompt_response,
+            background: 0,
+        }),
+        "PreCompress" => {
+            HookKind::PreCompact { auto: payload.trigger != "manual", instructions: None }
+        }
+        "SessionEnd" => HookKind::SessionEnd { reason: payload.reason },
+        _ => HookKind::Other,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(event: &str, payload: &Value) -> HookEvent {
+        GeminiHooks.parse(event, payload.to_string().as_bytes()).unwrap()
+    }
+
+    fn render(event: &str, answer: &HookAnswer) -> String {
+        GeminiHooks.render(&parse(event, &json!({})), answer).unwrap_or_default()
+    }
+
+    #[test]
+    fn its_tools_go_by_the_names_that_requirements_use() {
+        let payload = json!({
+            "session_id": "s", "hook_event_name": "BeforeTool", "tool_name": "write_file",
+            "tool_input": {"file_path": "/w/a", "content": "one"},
+        });
+        let event = parse("BeforeTool", &payload);
+        let HookKind::PreTool { tool } = &event.kind else { panic!("{event:?}") };
+        assert_eq!((tool.name.as_str(), tool.text("file_path")), ("Write", Some("/w/a")));
+    }
+
+    #[test]
+    fn each_event_is_held_back_in_its_own_word() {
+        let answer = HookAnswer { block: Some("plan first".to_owned()), ..HookAnswer::default() };
+        insta::assert_snapshot!(render("BeforeTool", &answer), @r#"{"decision":"deny","reason":"plan first"}"#);
+        insta::assert_snapshot!(render("AfterAgent", &answer), @r#"{"decision":"block","reason":"plan first"}"#);
+        assert_eq!(render("SessionEnd", &answer), "");
+    }
+
+    #[test]
+    fn context_names_its_event() {
+        let answer = HookAnswer { context: Some("facts".to_owned()), ..HookAnswer::default() };
+        insta::assert_snapshot!(render("BeforeAgent", &answer), @r#"{"hookSpecificOutput":{"hookEventName":"BeforeAgent","additionalContext":"facts"}}"#);
+    }
+}

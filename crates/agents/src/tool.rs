@@ -1,0 +1,82 @@
+//! One name for the same tool of different agents.
+//!
+//! Requirements name tools as Claude Code does (`Bash`, `Edit`, `Write`), and must hold whichever
+//! agent works. Hooks say it in these names; the stream keeps the agent's own.
+
+use serde_json::Value;
+
+use crate::hook::ToolUse;
+
+/// The names that agents give to tools everyone has.
+const SAME: &[(&str, &[&str])] = &[
+    ("Bash", &["run_shell_command", "bash", "shell", "exec_command"]),
+    ("Write", &["write_file", "write"]),
+    ("Edit", &["replace", "edit", "apply_patch", "patch", "multiedit"]),
+    ("Read", &["read_file", "read"]),
+    ("Glob", &["glob"]),
+    ("Grep", &["grep_search", "search_file_content", "grep"]),
+    ("WebFetch", &["web_fetch", "webfetch"]),
+    ("WebSearch", &["google_web_search", "websearch", "web_search"]),
+    ("Task", &["invoke_agent", "task"]),
+    ("Skill", &["activate_skill", "skill"]),
+];
+
+/// `tool` under the common name, with its path where everyone looks for it.
+pub(crate) fn common(mut tool: ToolUse) -> ToolUse {
+    let found = SAME.iter().find(|(_, names)| names.contains(&tool.name.as_str()));
+    if let Some((name, _)) = found {
+        (*name).clone_into(&mut tool.name);
+    }
+    if let Some(path) = path(&tool.input).map(str::to_owned)
+        && let Some(input) = tool.input.as_object_mut()
+    {
+        input.entry("file_path").or_insert(Value::String(path));
+    }
+    tool
+}
+
+fn path(input: &Value) -> Option<&str> {
+    let named = ["file_path", "filePath"].iter().find_map(|key| input.get(*key)?.as_str());
+    named.or_else(|| {
+        let patch =
+            ["command", "patchText", "input"].iter().find_map(|key| input.get(*key)?.as_str());
+        patch.and_then(first_patched)
+    })
+}
+
+/// The first file of a patch in Codex's format.
+fn first_patched(patch: &str) -> Option<&str> {
+    patch.contains("*** Begin Patch").then_some(())?;
+    let heads = ["*** Update File: ", "*** Add File: ", "*** Delete File: "];
+    patch.lines().find_map(|line| heads.iter().find_map(|head| line.strip_prefix(head)))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn of(name: &str, input: Value) -> ToolUse {
+        common(ToolUse { name: name.to_owned(), input, id: None })
+    }
+
+    #[test]
+    fn the_same_tool_has_the_same_name() {
+        let tool = of("write", json!({"filePath": "/a", "content": ""}));
+        assert_eq!((tool.name.as_str(), tool.text("file_path")), ("Write", Some("/a")));
+        assert_eq!(of("run_shell_command", json!({"command": "ls"})).name, "Bash");
+        assert_eq!(of("mcp__db__query", json!({})).name, "mcp__db__query");
+    }
+
+    #[test]
+    fn a_patch_says_which_file_it_changes() {
+        let patch = "*** Begin Patch\n*** Update File: src/a.rs\n+x\n*** End Patch";
+        let tool = of("apply_patch", json!({"command": patch}));
+        assert_eq!((tool.name.as_str(), tool.text("file_path")), ("Edit", Some("src/a.rs")));
+        assert_eq!(
+            of("bash", json!({"command": "echo '*** Add File: x'"})).text("file_path"),
+            None
+        );
+    }
+}
