@@ -70,10 +70,15 @@ pub fn report(agent: &dyn Agent, programs: &Programs, env: &Env) -> Report {
         path,
         version,
         tested_version: agent.tested_version(),
-        features: Feature::ALL.map(|feature| describe(agent, feature)).into(),
+        features: features(agent),
         problem,
         install: agent.install_hint(),
     }
+}
+
+/// What an agent can do and what it cannot.
+pub fn features(agent: &dyn Agent) -> Vec<FeatureReport> {
+    Feature::ALL.map(|feature| describe(agent, feature)).into()
 }
 
 fn describe(agent: &dyn Agent, feature: Feature) -> FeatureReport {

@@ -8,6 +8,7 @@ use heirloom_ledger::{Ledger, Options};
 use heirloom_repo::Place;
 
 use crate::clock::Clock;
+use crate::settings::{self, Environment, Flag, Loaded, Request, Unusable};
 
 /// Variables of the environment by name.
 pub type Env = BTreeMap<OsString, OsString>;
@@ -49,6 +50,14 @@ impl Here {
     /// A variable of the environment, if it is set to something.
     pub fn var(&self, name: &str) -> Option<&str> {
         text(&self.env, name)
+    }
+
+    /// Loads the settings that hold here, with what flags say on top.
+    pub fn settings(&self, flags: &[Flag]) -> Result<Loaded, Box<Unusable>> {
+        let vars = self.env.iter().map(|(name, value)| (name.clone(), value.clone()));
+        let environment = Environment::from_vars(vars);
+        let repo = Some(self.place.root.as_path());
+        settings::load(&Request { environment: &environment, repo, flags })
     }
 
     /// Opens the ledger for a command of a person.

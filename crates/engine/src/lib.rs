@@ -3,7 +3,10 @@
 //! Each function does one thing a person or an agent asks for, on the ledger, the repository and the
 //! agents below. Nothing here prints, parses arguments or decides how an answer looks.
 
+pub mod agents;
 pub mod clock;
+pub mod demo;
+pub mod doctor;
 pub mod evidence;
 pub mod here;
 pub mod notes;

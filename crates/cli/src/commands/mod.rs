@@ -1,6 +1,10 @@
 //! The commands: one file each. The doc comment of a command is its help.
 
+mod agents;
 mod completions;
+mod config;
+mod demo;
+mod doctor;
 mod ledger;
 mod lineage;
 mod man;
@@ -16,6 +20,7 @@ use std::process::ExitCode;
 use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser, Subcommand};
 use heirloom_engine::here::Here;
+use heirloom_engine::settings::{Loaded, Unusable};
 
 use crate::failure::{Failure, USAGE};
 use crate::ui::Ui;
@@ -37,12 +42,16 @@ struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    Doctor(doctor::Args),
+    Demo(demo::Args),
     Note(note::Args),
     Notes(notes::Args),
     Sessions(sessions::Args),
     Status(status::Args),
     Lineage(lineage::Args),
     Ledger(ledger::Args),
+    Agents(agents::Args),
+    Config(config::Args),
     Completions(completions::Args),
     Man(man::Args),
 }
@@ -52,6 +61,29 @@ pub(crate) struct App {
     pub(crate) ui: Ui,
     pub(crate) here: Here,
     pub(crate) directory: PathBuf,
+    pub(crate) settings: Result<Loaded, Box<Unusable>>,
+}
+
+impl App {
+    /// The settings, for a command that cannot do without them.
+    pub(crate) fn settings(&self) -> Result<&Loaded, Failure> {
+        self.settings.as_ref().map_err(|unusable| Failure {
+            hints: vec!["`heirloom doctor` shows all that is wrong".to_owned()],
+            ..Failure::new("settings", unusable.to_string())
+        })
+    }
+
+    /// Says what is wrong with the settings. Every time: a broken file must not go unnoticed, even
+    /// by a command that does not need it.
+    fn report_settings(&self) {
+        let (errors, warnings) = match &self.settings {
+            Ok(loaded) => (&[][..], &loaded.warnings),
+            Err(unusable) => (&unusable.broken.errors[..], &unusable.broken.warnings),
+        };
+        for diagnostic in errors.iter().chain(warnings) {
+            self.ui.say(&diagnostic.to_string());
+        }
+    }
 }
 
 /// How a command that could do what it was asked ended.
@@ -75,12 +107,16 @@ pub(crate) fn main() -> ExitCode {
 
 fn run(app: &App, command: Command) -> Done {
     match command {
+        Command::Doctor(args) => doctor::run(app, &args),
+        Command::Demo(args) => demo::run(app, &args),
         Command::Note(args) => note::run(app, args),
         Command::Notes(args) => notes::run(app, args),
         Command::Sessions(args) => sessions::run(app, args),
         Command::Status(args) => status::run(app, &args),
         Command::Lineage(args) => lineage::run(app, &args),
         Command::Ledger(args) => ledger::run(app, args),
+        Command::Agents(args) => agents::run(app, &args),
+        Command::Config(args) => config::run(app, &args),
         Command::Completions(args) => completions::run(app, &args),
         Command::Man(args) => man::run(app, &args),
     }
@@ -92,7 +128,10 @@ fn look_around(ui: Ui) -> Result<App, Failure> {
             .hint("the current directory may have been deleted")
     })?;
     let here = Here::look(&directory, std::env::vars_os().collect())?;
-    Ok(App { ui, here, directory })
+    let settings = here.settings(&[]);
+    let app = App { ui, here, directory, settings };
+    app.report_settings();
+    Ok(app)
 }
 
 /// What clap says about arguments it cannot take. Help and version are answers, not errors.

@@ -1,0 +1,70 @@
+use std::fmt::Write;
+use std::process::ExitCode;
+
+use heirloom_engine::agents::{self, Known};
+use serde_json::json;
+
+use super::{App, Done};
+use crate::moment::ago;
+use crate::ui::{BOLD, DIM, GOOD};
+
+/// List the agents, which are here, and what works with them
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    /// Show what each can and cannot do
+    #[arg(long)]
+    features: bool,
+    /// Ask every program again, even if it did not change
+    #[arg(long)]
+    refresh: bool,
+}
+
+pub(super) fn run(app: &App, args: &Args) -> Done {
+    let programs = agents::programs(&app.here, app.settings.as_ref().ok().map(|l| &l.settings));
+    let known = agents::look(&app.here, &programs, args.refresh);
+    app.ui.answer(&json!({"agents": known}), || {
+        known.iter().map(|agent| describe(app, agent, args.features)).collect()
+    });
+    Ok(ExitCode::SUCCESS)
+}
+
+fn describe(app: &App, agent: &Known, features: bool) -> String {
+    let mut text = headline(app, agent);
+    if features {
+        for feature in &agent.features {
+            let mark = if feature.supported { "✔" } else { "·" };
+            let note = feature.note.map(|note| format!("  {DIM}{note}{DIM:#}")).unwrap_or_default();
+            let _ = writeln!(text, "    {mark} {}{note}", feature.feature.replace('_', " "));
+        }
+        return text;
+    }
+    let missing = agent.features.iter().filter(|feature| !feature.supported);
+    let missing: Vec<String> = missing.map(|f| f.feature.replace('_', " ")).collect();
+    if agent.found && !missing.is_empty() {
+        let _ = writeln!(text, "    {DIM}without {}{DIM:#}", missing.join(", "));
+    }
+    text
+}
+
+fn headline(app: &App, agent: &Known) -> String {
+    let (name, title) = (agent.name, agent.title);
+    match (&agent.version, &agent.problem) {
+        (_, Some(problem)) => {
+            format!("{DIM}·{DIM:#} {BOLD}{name:10}{BOLD:#} {title:14} {problem}\n")
+        }
+        (version, None) => {
+            let version = version.as_deref().unwrap_or("built in");
+            let tested = match agent.tested_version {
+                Some(tested) if Some(tested) != agent.version.as_deref() => {
+                    format!("  tested with {tested}")
+                }
+                _ => String::new(),
+            };
+            let checked = agent.checked_at.map(|at| ago(at, app.here.clock.now()));
+            let checked = checked.map(|when| format!("  checked {when}")).unwrap_or_default();
+            format!(
+                "{GOOD}✔{GOOD:#} {BOLD}{name:10}{BOLD:#} {title:14} {version}{DIM}{tested}{checked}{DIM:#}\n"
+            )
+        }
+    }
+}

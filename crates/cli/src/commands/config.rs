@@ -1,0 +1,89 @@
+use std::process::ExitCode;
+
+use clap::Subcommand;
+use heirloom_core::settings;
+use heirloom_engine::settings::{FileState, Role};
+use serde_json::json;
+
+use super::{App, Done};
+use crate::ui::{Columns, DIM};
+
+/// See the settings that hold here, and where they come from
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    #[command(subcommand)]
+    what: What,
+}
+
+#[derive(Debug, Subcommand)]
+enum What {
+    /// Show every setting
+    Show {
+        /// Say where each value comes from
+        #[arg(long)]
+        sources: bool,
+    },
+    /// Print the JSON schema of the settings files, for editors
+    Schema,
+    /// Show which files are read
+    Path,
+}
+
+pub(super) fn run(app: &App, args: &Args) -> Done {
+    match args.what {
+        What::Show { sources } => show(app, sources),
+        What::Schema => schema(app),
+        What::Path => path(app),
+    }
+}
+
+fn show(app: &App, sources: bool) -> Done {
+    let loaded = app.settings()?;
+    let value = json!({"settings": loaded.settings, "sources": loaded.rows});
+    app.ui.answer(&value, || {
+        let mut columns = Columns::new(if sources {
+            &["setting", "value", "from"]
+        } else {
+            &["setting", "value"]
+        });
+        for row in &loaded.rows {
+            let mut cells = vec![row.path.clone(), row.value.to_string()];
+            if sources {
+                cells.push(row.source.describe());
+            }
+            columns.row(cells);
+        }
+        columns.render()
+    });
+    Ok(ExitCode::SUCCESS)
+}
+
+fn schema(app: &App) -> Done {
+    let schema = settings::schema();
+    app.ui.answer(&schema, || serde_json::to_string_pretty(&schema).unwrap_or_default());
+    Ok(ExitCode::SUCCESS)
+}
+
+fn path(app: &App) -> Done {
+    let files = match &app.settings {
+        Ok(loaded) => &loaded.files,
+        Err(unusable) => &unusable.files,
+    };
+    app.ui.answer(&json!({"files": files}), || {
+        let lines = files.iter().map(|file| {
+            let role = match file.role {
+                Role::User => "yours",
+                Role::Repository => "this repository",
+                Role::Local => "yours, here",
+            };
+            let state = match file.state {
+                FileState::Absent => " (not there)",
+                FileState::Read => "",
+                FileState::Unreadable => " (cannot be read)",
+            };
+            format!("{role:16} {}{DIM}{state}{DIM:#}", file.path.display())
+        });
+        lines.collect::<Vec<_>>().join("\n")
+    });
+    Ok(ExitCode::SUCCESS)
+}

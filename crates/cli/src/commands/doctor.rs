@@ -1,0 +1,34 @@
+use std::fmt::Write;
+use std::process::ExitCode;
+
+use heirloom_engine::doctor::{self, Check, Health};
+use serde_json::json;
+
+use super::{App, Done};
+use crate::failure::FAILED;
+use crate::ui::{BAD, DIM, GOOD};
+
+/// Check that heirloom works here, and say why if it does not
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {}
+
+pub(super) fn run(app: &App, _: &Args) -> Done {
+    let checks = doctor::examine(&app.here);
+    let ok = checks.iter().all(|check| check.health != Health::Problem);
+    let value = json!({"ok": ok, "version": env!("CARGO_PKG_VERSION"), "checks": checks});
+    app.ui.answer(&value, || checks.iter().map(describe).collect());
+    Ok(if ok { ExitCode::SUCCESS } else { ExitCode::from(FAILED) })
+}
+
+fn describe(check: &Check) -> String {
+    let (style, mark) = match check.health {
+        Health::Ok => (GOOD, "✔"),
+        Health::Note => (DIM, "·"),
+        Health::Problem => (BAD, "✗"),
+    };
+    let mut text = format!("{style}{mark}{style:#} {:12} {}\n", check.name, check.detail);
+    if let Some(hint) = &check.hint {
+        let _ = writeln!(text, "  {:12} {DIM}{hint}{DIM:#}", "");
+    }
+    text
+}

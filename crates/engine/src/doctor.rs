@@ -1,0 +1,119 @@
+//! Is heirloom active here, and if not, why.
+
+use heirloom_ledger::VERSION;
+use heirloom_repo::Head;
+use serde::Serialize;
+
+use crate::agents::{self, Known};
+use crate::here::Here;
+use crate::settings::FileState;
+
+/// How a thing is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Health {
+    /// As it should be.
+    Ok,
+    /// Not needed, or not there yet.
+    Note,
+    /// Something has to be done about it.
+    Problem,
+}
+
+/// One thing that was looked at.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Check {
+    /// What.
+    pub name: String,
+    /// How it is.
+    pub health: Health,
+    /// In words.
+    pub detail: String,
+    /// What to do about it.
+    pub hint: Option<String>,
+}
+
+impl Check {
+    fn new(name: &str, health: Health, detail: impl Into<String>) -> Self {
+        Self { name: name.to_owned(), health, detail: detail.into(), hint: None }
+    }
+
+    fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint = Some(hint.into());
+        self
+    }
+}
+
+/// Looks at everything heirloom needs here.
+pub fn examine(here: &Here) -> Vec<Check> {
+    let mut checks = vec![repository(here), ledger(here)];
+    checks.extend(settings(here));
+    let loaded = here.settings(&[]).ok();
+    let programs = agents::programs(here, loaded.as_ref().map(|loaded| &loaded.settings));
+    checks.extend(agents::look(here, &programs, false).iter().map(agent));
+    checks
+}
+
+fn repository(here: &Here) -> Check {
+    let place = &here.place;
+    let detail = match place.head {
+        Head::None => format!("{}, not under git", place.label()),
+        _ => format!("{}, on {}", place.label(), place.head),
+    };
+    if place.is_set_up() {
+        return Check::new("repository", Health::Ok, detail);
+    }
+    Check::new("repository", Health::Note, format!("{detail}; heirloom is not set up here"))
+        .hint("`heirloom init` sets it up")
+}
+
+fn ledger(here: &Here) -> Check {
+    match here.ledger() {
+        Ok(ledger) => {
+            let detail = format!("{}, format {VERSION}", ledger.path().display());
+            Check::new("ledger", Health::Ok, detail)
+        }
+        Err(error) => {
+            let check = Check::new("ledger", Health::Problem, error.to_string());
+            match error.hint() {
+                Some(hint) => check.hint(hint),
+                None => check,
+            }
+        }
+    }
+}
+
+fn settings(here: &Here) -> Vec<Check> {
+    match here.settings(&[]) {
+        Ok(loaded) => {
+            let read = loaded.files.iter().filter(|file| file.state == FileState::Read);
+            let files: Vec<String> = read.map(|file| file.path.display().to_string()).collect();
+            let detail =
+                if files.is_empty() { "defaults only".to_owned() } else { files.join(", ") };
+            let warned = loaded.warnings.iter().map(|warning| {
+                let check = Check::new("settings", Health::Note, warning.located());
+                Check { hint: warning.hint.clone(), ..check }
+            });
+            std::iter::once(Check::new("settings", Health::Ok, detail)).chain(warned).collect()
+        }
+        Err(unusable) => {
+            let errors = unusable.broken.errors.iter();
+            let check = |error: &heirloom_core::settings::Diagnostic| Check {
+                hint: error.hint.clone(),
+                ..Check::new("settings", Health::Problem, error.located())
+            };
+            errors.map(check).collect()
+        }
+    }
+}
+
+fn agent(known: &Known) -> Check {
+    let version = known.version.as_deref().unwrap_or("found");
+    match (&known.path, &known.problem) {
+        (Some(_), None) => Check::new(known.title, Health::Ok, version),
+        (Some(path), Some(problem)) => {
+            Check::new(known.title, Health::Problem, format!("{}: {problem}", path.display()))
+        }
+        (None, _) => Check::new(known.title, Health::Note, "not installed").hint(known.install),
+    }
+}
