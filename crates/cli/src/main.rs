@@ -1,15 +1,19 @@
 //! The `heirloom` command.
 //!
-//! A surface: it reads arguments, calls one use case, and prints the answer. `hook` is taken out
-//! before anything else happens, because agents start it on every tool call.
+//! A surface: it reads arguments, calls one use case, and prints the answer. What other programs
+//! start is taken out before anything else happens: it has no use for the rest, and no time for it.
 
 mod commands;
 mod failure;
 mod moment;
+mod sim_agent;
 mod ui;
 
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    commands::main()
+    match std::env::args_os().nth(1) {
+        Some(word) if word == "sim-agent" => sim_agent::run(),
+        _ => commands::main(),
+    }
 }

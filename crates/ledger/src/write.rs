@@ -8,6 +8,7 @@ use uuid::Uuid;
 use heirloom_core::event::{Body, SessionChanged};
 use heirloom_core::id::{HostId, RecordId, SessionId};
 use heirloom_core::record::{Hash, Record};
+use heirloom_core::redact::redact_json;
 use heirloom_core::status::Status;
 
 use crate::error::{Error, explain};
@@ -122,7 +123,9 @@ impl Writer<'_> {
             let source = rusqlite::Error::FromSqlConversionFailure(0, Type::Text, Box::new(source));
             self.ledger.explain("write to", source)
         };
-        let value = serde_json::to_value(body).map_err(unwritable)?;
+        // The door: whatever the kind, no secret gets into a record.
+        let mut value = serde_json::to_value(body).map_err(unwritable)?;
+        redact_json(&mut value);
         serde_json::to_string(&value).map_err(unwritable)
     }
 

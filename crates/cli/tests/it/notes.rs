@@ -1,0 +1,117 @@
+use crate::{env, stable};
+
+#[test]
+fn a_note_is_made_and_listed() {
+    let env = env();
+    env.write("src/auth.rs", "fn rotate() {\n    swap();\n}\n");
+    let said = env.run(&[
+        "note",
+        "learning",
+        "Refresh tokens need atomic rotation",
+        "--evidence",
+        "src/auth.rs:2",
+    ]);
+    insta::assert_snapshot!(stable(&said.to_string()), @"✔ learning [short] in notes-2026-01-12 src/auth.rs:2");
+    env.run(&["note", "decision", "Use RS256", "--because", "keys rotate"]).success();
+    insta::assert_snapshot!(env.run(&["notes"]), @r"
+    learning  Refresh tokens need atomic rotation notes-2026-01-12
+              src/auth.rs:2 swap();
+    decision  Use RS256 notes-2026-01-12
+              because keys rotate
+    ");
+    insta::assert_snapshot!(env.run(&["notes", "--kind", "decisions"]), @r"
+    decision  Use RS256 notes-2026-01-12
+              because keys rotate
+    ");
+}
+
+#[test]
+fn notes_as_json_have_the_documented_keys() {
+    let env = env();
+    env.run(&["note", "warning", "Do not cache keys"]).success();
+    let note = env.run(&["notes", "--json"]).json()["notes"][0].clone();
+    for key in ["id", "kind", "text", "session", "at", "evidence", "superseded_by"] {
+        assert!(note.get(key).is_some(), "{key}");
+    }
+    assert_eq!(note["at"], "2026-01-12T15:30:00Z");
+    assert_eq!(note["session"], "notes-2026-01-12");
+}
+
+#[test]
+fn a_kind_that_is_none_brings_the_one_that_was_meant() {
+    insta::assert_snapshot!(env().run(&["note", "lerning", "x"]), @r"
+    ------- stderr -------
+    error: there is no kind of note called `lerning`
+    hint: did you mean learning? The kinds are learning, pattern, warning, decision, question, next_step, progress, scenario
+    [exit 64]
+    ");
+}
+
+#[test]
+fn evidence_that_does_not_hold_is_refused_and_nothing_is_recorded() {
+    let env = env();
+    env.write("a.rs", "one\n");
+    insta::assert_snapshot!(env.run(&["note", "learning", "x", "--evidence", "a.rs:7"]), @r"
+    ------- stderr -------
+    error: a.rs has 1 lines, there is no line 7
+    hint: nothing was recorded
+    [exit 1]
+    ");
+    assert_eq!(env.run(&["notes", "--json"]).json()["notes"].as_array().unwrap().len(), 0);
+    assert_eq!(
+        env.run(&["sessions", "list", "--json"]).json()["sessions"].as_array().unwrap().len(),
+        0
+    );
+}
+
+#[test]
+fn a_note_replaces_another_by_the_beginning_of_its_id() {
+    let env = env();
+    let first = env.run(&["note", "decision", "Use HS256", "--json"]).json();
+    let id = first["id"].as_str().unwrap();
+    env.run(&["note", "decision", "Use RS256", "--supersedes", &id[..8]]).success();
+    let listed = env.run(&["notes"]).stdout;
+    assert!(!listed.contains("HS256") && listed.contains("RS256"), "{listed}");
+    let all = env.run(&["notes", "--all", "--json"]).json();
+    assert_eq!(all["notes"].as_array().unwrap().len(), 2);
+    assert!(all["notes"][0]["superseded_by"].is_string());
+}
+
+#[test]
+fn a_secret_in_a_note_is_redacted_at_the_door() {
+    let env = env();
+    let secret = format!("AKIA{}", "Q3EGLVQ7JKXB4T2M");
+    env.run(&["note", "learning", &format!("deploy with {secret} only")]).success();
+    let listed = env.run(&["notes"]).stdout;
+    assert!(!listed.contains(&secret), "{listed}");
+    assert!(listed.contains("deploy with [redacted:"), "{listed}");
+    assert!(listed.contains("] only"), "{listed}");
+}
+
+#[test]
+fn an_agents_own_variable_says_which_session_a_note_belongs_to() {
+    let id = "8272974a-1111-4222-8333-444455556666";
+    let env = env().var("CLAUDE_CODE_SESSION_ID", id);
+    env.run(&["note", "learning", "from inside"]).success();
+    let session = env.run(&["sessions", "list", "--json"]).json()["sessions"][0].clone();
+    assert_eq!(session["id"], id);
+    assert_eq!(session["name"], "claude-8272974a");
+    assert_eq!(session["agent"], "claude");
+    env.run(&["note", "learning", "again"]).success();
+    assert_eq!(
+        env.run(&["sessions", "list", "--json"]).json()["sessions"].as_array().unwrap().len(),
+        1
+    );
+}
+
+#[test]
+fn notes_of_one_repository_are_not_those_of_another() {
+    let env = env();
+    env.run(&["note", "learning", "here"]).success();
+    std::fs::create_dir_all(env.repo().join("../elsewhere")).unwrap();
+    let there = env.run_in(std::path::Path::new("../elsewhere"), &["notes", "--json"]);
+    assert_eq!(there.json()["notes"].as_array().unwrap().len(), 0);
+    std::fs::create_dir_all(env.repo().join("src")).unwrap();
+    let below = env.run_in(std::path::Path::new("src"), &["notes", "--json"]);
+    assert_eq!(below.json()["notes"].as_array().unwrap().len(), 1);
+}

@@ -1,0 +1,81 @@
+//! The walls of the house: which crate may know which.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::process::Command;
+
+use serde_json::Value;
+
+/// Every crate of the workspace with everything it reaches in a normal build.
+fn reach() -> BTreeMap<String, BTreeSet<String>> {
+    let output = Command::new(env!("CARGO"))
+        .args(["metadata", "--format-version", "1", "--offline", "--locked"])
+        .current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let metadata: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let name = |id: &Value| {
+        let package = metadata["packages"].as_array().unwrap().iter().find(|p| &p["id"] == id);
+        package.unwrap()["name"].as_str().unwrap().to_owned()
+    };
+    let edges: BTreeMap<String, BTreeSet<String>> = metadata["resolve"]["nodes"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|node| {
+            let normal = node["deps"].as_array().unwrap().iter().filter(|dep| {
+                dep["dep_kinds"].as_array().unwrap().iter().any(|kind| kind["kind"].is_null())
+            });
+            (name(&node["id"]), normal.map(|dep| name(&dep["pkg"])).collect())
+        })
+        .collect();
+    let ours = edges.keys().filter(|name| name.starts_with("heirloom")).cloned();
+    ours.map(|start| {
+        let mut reached = BTreeSet::new();
+        let mut next = vec![start.clone()];
+        while let Some(name) = next.pop() {
+            for dependency in edges.get(&name).into_iter().flatten() {
+                if reached.insert(dependency.clone()) {
+                    next.push(dependency.clone());
+                }
+            }
+        }
+        (start, reached)
+    })
+    .collect()
+}
+
+#[test]
+fn arrows_run_only_downward() {
+    let reach = reach();
+    let knows = |from: &str, to: &str| reach[from].contains(to);
+    for (from, to) in [
+        ("heirloom-core", "heirloom-ledger"),
+        ("heirloom-core", "heirloom-repo"),
+        ("heirloom-core", "heirloom-agents"),
+        ("heirloom-core", "heirloom-engine"),
+        ("heirloom-ledger", "heirloom-agents"),
+        ("heirloom-ledger", "heirloom-engine"),
+        ("heirloom-repo", "heirloom-engine"),
+        ("heirloom-agents", "heirloom-engine"),
+        ("heirloom-agents", "heirloom-ledger"),
+    ] {
+        assert!(!knows(from, to), "{from} must not know {to}");
+    }
+    for name in reach.keys() {
+        assert!(!knows(name, "heirloom"), "{name} must not know the command");
+    }
+}
+
+#[test]
+fn core_reaches_nothing_that_does_io_and_only_the_ledger_speaks_sql() {
+    let reach = reach();
+    for name in ["rusqlite", "rustix", "tempfile", "tokio", "mio", "notify"] {
+        assert!(!reach["heirloom-core"].contains(name), "core reaches {name}");
+    }
+    for (name, reached) in &reach {
+        let may = ["heirloom-ledger", "heirloom-engine", "heirloom"].contains(&name.as_str());
+        assert!(may || !reached.contains("rusqlite"), "{name} reaches SQL");
+        assert!(!reached.contains("tokio"), "{name} reaches an async runtime");
+    }
+}
