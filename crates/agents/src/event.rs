@@ -160,6 +160,8 @@ pub enum Event {
         /// The number.
         running: usize,
     },
+    /// The agent noticed that it was interrupted.
+    Interrupted,
     /// A turn ended. There may be several in one process.
     Result(TurnResult),
     /// Something failed.

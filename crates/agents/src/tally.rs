@@ -23,6 +23,8 @@ pub struct Tally {
     pub result: Option<TurnResult>,
     /// Whether the agent said or did anything after that: a turn that was begun and not ended.
     pub unfinished: bool,
+    /// Whether the agent noticed an interrupt, and did nothing since.
+    pub interrupted: bool,
     /// The last failure outside of a result.
     pub failure: Option<Failure>,
     /// How often a request was made again.
@@ -66,7 +68,7 @@ impl Tally {
             }
             Event::Text { text } if !of_subagent => {
                 self.text = Some(text.clone());
-                self.unfinished = true;
+                (self.unfinished, self.interrupted) = (true, false);
             }
             Event::ToolCall { .. } => {
                 self.tool_calls += 1;
@@ -84,6 +86,7 @@ impl Tally {
             Event::Limit { exhausted, until } => {
                 self.limited_until = if *exhausted { *until } else { None };
             }
+            Event::Interrupted => self.interrupted |= !of_subagent,
             Event::Background { running } => self.background = *running,
             Event::Result(result) => self.fold_result(result),
             Event::Error(failure) => self.failure = Some(failure.clone()),

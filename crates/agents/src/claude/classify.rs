@@ -70,6 +70,10 @@ fn stale(end: &End<'_>) -> Option<String> {
 }
 
 fn before_any_result(end: &End<'_>) -> Outcome {
+    if end.tally.interrupted {
+        // A busy machine: it exits before it has printed its result.
+        return Outcome::Interrupted;
+    }
     if matches!(end.exit, Exit::Code(129 | 143) | Exit::Signal(_))
         || end.stopped >= Some(Stop::Terminate)
     {

@@ -5,6 +5,8 @@ mod content;
 pub(crate) mod dialogue;
 mod hooks;
 pub(crate) mod launch;
+#[cfg(test)]
+mod tests;
 pub(crate) mod transcript;
 pub(crate) mod wire;
 

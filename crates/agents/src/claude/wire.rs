@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 use serde::Deserialize;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::content::{Message, Usage};
 use crate::event::{
@@ -37,7 +37,7 @@ struct Wire<'a> {
     compact_metadata: Option<Compact>,
     tasks: Option<Vec<serde::de::IgnoredAny>>,
     tool_name: Option<String>,
-    reason: Option<String>,
+    decision_reason: Option<String>,
     new_session_id: Option<String>,
     // api_retry and failed messages
     attempt: Option<u32>,
@@ -99,6 +99,8 @@ pub(crate) struct Stream {
     /// The message whose usage was counted: each of its content blocks is a line of its own and
     /// repeats it.
     counted: Option<String>,
+    /// The last error that came in the place of an answer: the result that follows says less.
+    failed: Option<Failure>,
 }
 
 impl Reader for Stream {
@@ -106,26 +108,28 @@ impl Reader for Stream {
         if line.iter().all(u8::is_ascii_whitespace) {
             return Parsed::default();
         }
-        match serde_json::from_slice::<Wire<'_>>(line) {
+        if let Ok(wire) = serde_json::from_slice(line) {
+            return self.understand(wire);
+        }
+        let Ok(fields) = serde_json::from_slice(line) else {
+            let is_text = std::str::from_utf8(line).is_ok();
+            return Parsed::unknown(if is_text { "not JSON" } else { "not UTF-8" });
+        };
+        match Wire::deserialize(&fitting(fields)) {
             Ok(wire) => self.understand(wire),
-            Err(_) => not_json(line),
+            Err(_) => Parsed::unknown("of an unknown shape"),
         }
     }
 }
 
-/// Says what is wrong with a line. It is read once more as UTF-8 only to tell the two apart, and
-/// once more with less asked of it, because a known line with one field of another shape is still
-/// of its kind.
-fn not_json(line: &[u8]) -> Parsed {
-    #[derive(Deserialize)]
-    struct Kind {
-        #[serde(rename = "type")]
-        kind: String,
-    }
-    if let Ok(Kind { kind }) = serde_json::from_slice(line) {
-        return Parsed::unknown(format!("{kind} of an unknown shape"));
-    }
-    Parsed::unknown(if std::str::from_utf8(line).is_ok() { "not JSON" } else { "not UTF-8" })
+/// A line of which some field has another shape than ours, without that field: what it says else
+/// is still worth knowing.
+fn fitting(mut fields: Map<String, Value>) -> Value {
+    fields.retain(|name, value| {
+        let alone = Value::Object(Map::from_iter([(name.clone(), value.clone())]));
+        Wire::deserialize(&alone).is_ok()
+    });
+    Value::Object(fields)
 }
 
 impl Stream {
@@ -136,7 +140,7 @@ impl Stream {
             "assistant" => self.assistant(wire),
             "user" => user(wire),
             "system" => vec![system(wire)],
-            "result" => result(wire),
+            "result" => result(wire, self.failed.take()),
             "control_request" => vec![control(wire)],
             "conversation_reset" => vec![renamed(wire)],
             "rate_limit_event" => vec![limit(wire)],
@@ -151,9 +155,11 @@ impl Stream {
         let Some(message) = wire.message else { return Vec::new() };
         if let Some(error) = error {
             // The error's text comes as if the model had said it; it did not.
-            let text = message.plain_text();
-            return vec![Event::Error(failure(status, Some(error), text))];
+            let failure = failure(status, Some(error), message.plain_text());
+            self.failed = Some(failure.clone());
+            return vec![Event::Error(failure)];
         }
+        self.failed = None;
         let mut events = Vec::new();
         if let Some(usage) = &message.usage
             && (message.id.is_none() || message.id != self.counted)
@@ -167,13 +173,19 @@ impl Stream {
     }
 }
 
+/// Prompts are not echoed unless that is asked for: a text that comes as the user's is the
+/// program's own.
+const INTERRUPTED: &str = "[Request interrupted by user";
+
 fn user(wire: Wire<'_>) -> Vec<Event> {
-    // A prompt that is echoed was ours; it says nothing new but that it arrived.
     let Some(message) = wire.message else { return Vec::new() };
     let mut events = Vec::new();
     message.heard(&mut events);
-    if wire.is_replay {
-        events.retain(|event| !matches!(event, Event::Prompt { text } if text.is_empty()));
+    for event in &mut events {
+        if matches!(event, Event::Prompt { text } if !wire.is_replay && text.starts_with(INTERRUPTED))
+        {
+            *event = Event::Interrupted;
+        }
     }
     events
 }
@@ -203,7 +215,7 @@ fn system(wire: Wire<'_>) -> Event {
         }
         Some("permission_denied") => Event::PermissionDenied {
             tool: wire.tool_name.unwrap_or_default(),
-            reason: wire.reason,
+            reason: wire.decision_reason,
         },
         Some("informational") if wire.content.is_some() => {
             Event::Notice { text: wire.content.unwrap_or_default() }
@@ -244,7 +256,7 @@ fn control(wire: Wire<'_>) -> Event {
     }
 }
 
-fn result(wire: Wire<'_>) -> Vec<Event> {
+fn result(wire: Wire<'_>, failed: Option<Failure>) -> Vec<Event> {
     let mut events = Vec::new();
     if let Some(usage) = &wire.usage {
         let context_window = wire.model_usage.values().filter_map(|each| each.context_window).max();
@@ -253,17 +265,7 @@ fn result(wire: Wire<'_>) -> Vec<Event> {
     if let Some(usd) = wire.total_cost_usd {
         events.push(Event::Cost { usd });
     }
-    let failed = wire.is_error && wire.api_error_status.is_some();
-    let by_api = wire.is_error
-        && matches!(wire.terminal_reason.as_deref(), Some("api_error" | "prompt_too_long"));
-    let text = wire.result.clone().unwrap_or_default();
-    let failure = (failed || by_api).then(|| {
-        let mut failure = failure(wire.api_error_status, None, text);
-        if wire.terminal_reason.as_deref() == Some("prompt_too_long") {
-            failure.kind = FailureKind::PromptTooLong;
-        }
-        failure
-    });
+    let failure = api_failure(&wire, failed);
     events.push(Event::Result(TurnResult {
         is_error: wire.is_error,
         kind: wire.subtype.map(Cow::into_owned).unwrap_or_default(),
@@ -277,6 +279,25 @@ fn result(wire: Wire<'_>) -> Vec<Event> {
         denied: wire.permission_denials.len(),
     }));
     events
+}
+
+/// The failed request that a result is about. The error before it has a word for it, where the
+/// result may not even have a status (nobody is logged in).
+fn api_failure(wire: &Wire<'_>, failed: Option<Failure>) -> Option<Failure> {
+    let too_long = wire.terminal_reason.as_deref() == Some("prompt_too_long");
+    let by_api = too_long || wire.terminal_reason.as_deref() == Some("api_error");
+    if !wire.is_error || !(by_api || wire.api_error_status.is_some()) {
+        return None;
+    }
+    let text = wire.result.clone().unwrap_or_default();
+    let mut failure = match (wire.api_error_status, failed) {
+        (None, Some(failed)) => Failure { message: text, ..failed },
+        (status, _) => failure(status, None, text),
+    };
+    if too_long {
+        failure.kind = FailureKind::PromptTooLong;
+    }
+    Some(failure)
 }
 
 /// The agent's own word for an error, with the status where it has none.

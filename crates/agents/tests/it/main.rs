@@ -2,4 +2,6 @@
 
 #![expect(clippy::unwrap_used, reason = "a test says what is wrong by panicking")]
 
+mod contract;
+mod docs;
 mod process;
