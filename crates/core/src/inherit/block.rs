@@ -47,7 +47,7 @@ pub struct Inherited {
     pub notes: Vec<InheritedNote>,
     /// How many of each were left out.
     pub truncated: Truncated,
-    /// How many secrets were taken out of it.
+    /// How many secrets were taken out of it, now or when it was written down.
     pub redacted: usize,
     /// What it costs to read, estimated.
     pub tokens: usize,
@@ -161,6 +161,16 @@ impl Inherited {
             Category::Decisions => Some(&mut self.decisions),
             Category::Progress => None,
         }
+    }
+
+    /// How many secrets were taken out of what is delivered.
+    pub(super) fn count_redacted(&self) -> usize {
+        let of = |text: &str| text.matches("[redacted:").count();
+        let of_notes = self.notes.iter().map(|note| {
+            let quotes = note.evidence.iter().filter_map(|place| place.quote.as_deref());
+            of(&note.text) + note.rationale.as_deref().map_or(0, of) + quotes.map(of).sum::<usize>()
+        });
+        of(&self.progress_summary) + of_notes.sum::<usize>()
     }
 
     /// Characters of the block where it is delivered: one level deep inside `context.json`.

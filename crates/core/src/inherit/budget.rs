@@ -21,7 +21,6 @@ const SLACK: usize = 60;
 pub(super) struct Delivery {
     pub(super) string: String,
     pub(super) note: InheritedNote,
-    pub(super) redacted: usize,
 }
 
 /// Everything that could be delivered.
@@ -29,8 +28,8 @@ pub(super) struct Delivery {
 pub(super) struct Draft {
     /// The block with neither items nor summary.
     pub(super) block: Inherited,
-    /// The summary, and how many secrets were taken out of it.
-    pub(super) progress: (Progress, usize),
+    /// The summary.
+    pub(super) progress: Progress,
     /// The items of each category of [`Category::NOTES`], oldest first.
     pub(super) items: [Vec<Delivery>; 4],
 }
@@ -62,7 +61,7 @@ impl Draft {
 
     fn size(&self) -> usize {
         let items: usize = self.items.iter().flatten().map(Delivery::cost).sum();
-        self.block.characters() + SLACK + quoted(&self.progress.0.render()) + items
+        self.block.characters() + SLACK + quoted(&self.progress.render()) + items
     }
 
     /// Takes from the rich forms what is only of use to programs.
@@ -75,29 +74,25 @@ impl Draft {
     }
 
     fn shorten_progress(&mut self, excess: usize) -> usize {
-        let before = self.progress.0.render();
-        self.progress.0.shorten(excess);
-        let after = self.progress.0.render();
-        if after.is_empty() {
-            self.progress.1 = 0;
-        }
+        let before = self.progress.render();
+        self.progress.shorten(excess);
+        let after = self.progress.render();
         self.block.truncated.progress += before.chars().count() - after.chars().count();
         quoted(&before) - quoted(&after)
     }
 
     fn deliver(self) -> Inherited {
         let Self { mut block, progress, items } = self;
-        block.progress_summary = progress.0.render();
-        block.redacted += progress.1;
+        block.progress_summary = progress.render();
         for (category, list) in Category::NOTES.into_iter().zip(items) {
             for delivery in list {
-                block.redacted += delivery.redacted;
                 block.notes.push(delivery.note);
                 if let Some(strings) = block.strings_mut(category) {
                     strings.push(delivery.string);
                 }
             }
         }
+        block.redacted = block.count_redacted();
         block.measure();
         block
     }

@@ -9,6 +9,7 @@ use crate::evidence::Evidence;
 use crate::id::NoteId;
 use crate::lineage::{End, INHERITANCE_DEPTH};
 use crate::note::{Kind, Note};
+use crate::redact::redact;
 use crate::status::Status;
 
 use super::MAX_TOKENS;
@@ -122,24 +123,8 @@ impl Default for Options {
     }
 }
 
-/// A text without its secrets.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Redaction {
-    /// The text.
-    pub text: String,
-    /// How many secrets were taken out.
-    pub count: usize,
-}
-
-/// What the merge asks others: whether a text holds secrets, and whether evidence still holds.
-#[expect(missing_debug_implementations, reason = "functions have nothing to show")]
-#[derive(Clone, Copy)]
-pub struct Seams<'a> {
-    /// Takes the secrets out of a text. Taking them out twice must change nothing.
-    pub redact: &'a dyn Fn(&str) -> Redaction,
-    /// Looks for evidence in the working tree. Asked only for what may be delivered.
-    pub verify: &'a dyn Fn(&Evidence) -> Verdict,
-}
+/// Looks for evidence in the working tree. Asked only for what may be delivered.
+pub type Verify<'a> = &'a dyn Fn(&Evidence) -> Verdict;
 
 /// What a session that inherits from `nearest` starts with. `ancestors` are that session's own,
 /// nearest first.
@@ -147,7 +132,7 @@ pub fn merge(
     nearest: Source,
     ancestors: Vec<Source>,
     options: &Options,
-    seams: &Seams<'_>,
+    verify: Verify<'_>,
 ) -> Inherited {
     let mut sources = vec![nearest];
     sources.extend(ancestors);
@@ -157,16 +142,16 @@ pub fn merge(
         version: VERSION.to_owned(),
         from_session: sources[0].name.clone(),
         from_completed_at: sources[0].completed_at,
-        warnings_raised: warnings(&sources, seams),
+        warnings_raised: warnings(&sources),
         ..Inherited::default()
     };
-    let progress = progress(&mut sources, options.select, seams);
+    let progress = progress(&mut sources, options.select);
     let collected = collect(sources, options.select, &lineage);
     block.lineage = lineage;
     let items = Category::NOTES.map(|_| Vec::new());
     let mut draft = Draft { block, progress, items };
     for (category, items) in Category::NOTES.into_iter().zip(collected) {
-        let (chosen, left_out) = newest(items, options.caps.of(category), seams);
+        let (chosen, left_out) = newest(items, options.caps.of(category), verify);
         *draft.block.truncated.count(category) = left_out;
         draft.items[category as usize] = chosen;
     }
@@ -186,11 +171,11 @@ fn lineage(sources: &[Source], depth: usize) -> Vec<String> {
     names
 }
 
-fn warnings(sources: &[Source], seams: &Seams<'_>) -> Vec<String> {
+fn warnings(sources: &[Source]) -> Vec<String> {
     let first = sources.first().and_then(|source| warn_of_status(&source.name, source.status));
     let raised = first.iter().chain(sources.iter().flat_map(|source| &source.raised));
     let mut warnings: Vec<String> =
-        raised.clone().take(MOST_WARNINGS).map(|text| (seams.redact)(text).text).collect();
+        raised.clone().take(MOST_WARNINGS).map(|text| clean(text)).collect();
     let more = raised.count() - warnings.len();
     if more > 0 {
         warnings.push(format!("and {more} more warnings"));
@@ -224,10 +209,9 @@ pub fn warn_of_end<K: Display>(end: &End<K>, depth: usize) -> Option<String> {
 }
 
 /// The progress of the nearest session that has any.
-fn progress(sources: &mut [Source], select: Select, seams: &Seams<'_>) -> (Progress, usize) {
-    let mut count = 0;
+fn progress(sources: &mut [Source], select: Select) -> Progress {
     if !select.has(Category::Progress) {
-        return (Progress::default(), 0);
+        return Progress::default();
     }
     let found = sources.iter_mut().find_map(|source| {
         let page = std::mem::take(&mut source.progress_page);
@@ -236,12 +220,7 @@ fn progress(sources: &mut [Source], select: Select, seams: &Seams<'_>) -> (Progr
             || source.inherited.as_ref().map(|b| Progress::passed_on(&b.progress_summary));
         Some(own).filter(|p| !p.is_empty()).or_else(passed_on).filter(|p| !p.is_empty())
     });
-    let clean = found.unwrap_or_default().map(|text| {
-        let redaction = (seams.redact)(text);
-        count += redaction.count;
-        redaction.text
-    });
-    (clean, count)
+    found.unwrap_or_default().map(clean)
 }
 
 /// Every item once, in the order they came to be.
@@ -276,42 +255,43 @@ fn collect(sources: Vec<Source>, select: Select, lineage: &[String]) -> [Vec<Ite
 ///
 /// Secrets are taken out from the newest on and only until the cap is reached, because that is what
 /// costs time. Items that were only different in a secret are then the same item.
-fn newest(items: Vec<Item>, cap: usize, seams: &Seams<'_>) -> (Vec<Delivery>, usize) {
+fn newest(items: Vec<Item>, cap: usize, verify: Verify<'_>) -> (Vec<Delivery>, usize) {
     let mut seen = HashSet::new();
     let mut chosen = Vec::new();
     let mut items = items.into_iter().rev();
     while chosen.len() < cap {
         let Some(item) = items.next() else { break };
-        let (item, redacted) = redact(item, seams);
+        let item = redacted(item);
         if seen.insert(item.plain()) {
-            chosen.push(deliver(item, redacted, seams));
+            chosen.push(deliver(item, verify));
         }
     }
     chosen.reverse();
     (chosen, items.len())
 }
 
-fn redact(mut item: Item, seams: &Seams<'_>) -> (Item, usize) {
-    let text = (seams.redact)(&item.text);
-    let rationale = item.rationale.as_deref().map(seams.redact);
-    let count = text.count + rationale.as_ref().map_or(0, |why| why.count);
-    item.text = text.text;
-    item.rationale = rationale.map(|why| why.text);
-    (item, count)
+/// `text` without secrets. Those of our own ledger were taken out when they were written; what comes
+/// from another engine's files was not.
+fn clean(text: &str) -> String {
+    redact(text).text.into_owned()
 }
 
-fn deliver(item: Item, mut redacted: usize, seams: &Seams<'_>) -> Delivery {
+fn redacted(mut item: Item) -> Item {
+    item.text = clean(&item.text);
+    item.rationale = item.rationale.as_deref().map(clean);
+    item
+}
+
+fn deliver(item: Item, verify: Verify<'_>) -> Delivery {
     let plain = item.plain();
     let mut broken = Vec::new();
     let mut evidence = Vec::new();
     for place in item.evidence {
-        let verdict = (seams.verify)(&place);
+        let verdict = verify(&place);
         if let Verdict::Broken { reason } = &verdict {
             broken.push(format!("{place} ({reason})"));
         }
-        let quote = place.quote.as_deref().map(seams.redact);
-        redacted += quote.as_ref().map_or(0, |quote| quote.count);
-        evidence.push(check(place, quote.map(|quote| quote.text), verdict));
+        evidence.push(check(place, verdict));
     }
     Delivery {
         string: mark(&plain, &broken),
@@ -324,17 +304,20 @@ fn deliver(item: Item, mut redacted: usize, seams: &Seams<'_>) -> Delivery {
             at: item.at,
             evidence,
         },
-        redacted,
     }
 }
 
-fn check(place: Evidence, quote: Option<String>, verdict: Verdict) -> CheckedEvidence {
+fn check(place: Evidence, verdict: Verdict) -> CheckedEvidence {
     let mut checked = CheckedEvidence {
         path: place.path,
         line: place.line,
         end_line: place.end_line,
         // Half a quote would never be found again by the next session that inherits.
-        quote: quote.filter(|quote| quote.chars().count() <= LONGEST_QUOTE),
+        quote: place
+            .quote
+            .as_deref()
+            .map(clean)
+            .filter(|quote| quote.chars().count() <= LONGEST_QUOTE),
         verdict: verdict.as_str().to_owned(),
         found_path: None,
         found_line: None,

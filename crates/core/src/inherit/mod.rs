@@ -2,7 +2,8 @@
 //!
 //! [`merge`] is the whole rule. It takes the sessions of a lineage with what each made and what each
 //! had itself inherited, and gives the block a new session starts with. It reads nothing: files and
-//! ledger are the caller's, redaction and the verification of evidence come in as [`Seams`].
+//! ledger are the caller's, and so is looking for evidence in the working tree ([`Verify`]). Secrets
+//! are taken out of everything here, whatever the caller did.
 //!
 //! The order of items is the order in which they came to be: the furthest ancestor first, and
 //! within a session what it had inherited before what it made. An item that appears twice stays
@@ -23,7 +24,7 @@ mod tests;
 
 pub use block::{CheckedEvidence, Inherited, InheritedNote, Truncated, VERSION};
 pub use item::{Item, Verdict};
-pub use merge::{Caps, Options, Redaction, Seams, Source, merge, warn_of_end};
+pub use merge::{Caps, Options, Source, Verify, merge, warn_of_end};
 pub use progress::Progress;
 pub use read::read;
 pub use select::{Category, NotACategory, Select};

@@ -168,12 +168,9 @@ mod tests {
             items: vec![crate::inherit::Item::new(crate::inherit::Category::Learnings, "x"); 1],
             ..crate::inherit::Source::new("a")
         };
-        let seams = crate::inherit::Seams {
-            redact: &|text| crate::inherit::Redaction { text: text.to_owned(), count: 0 },
-            verify: &|_| crate::inherit::Verdict::Unchecked,
-        };
-        let block =
-            crate::inherit::merge(source, vec![], &crate::inherit::Options::default(), &seams);
+        let options = crate::inherit::Options::default();
+        let unchecked = |_: &crate::evidence::Evidence| crate::inherit::Verdict::Unchecked;
+        let block = crate::inherit::merge(source, vec![], &options, &unchecked);
         let wrapped = layout::to_lines(&serde_json::json!({"inherited": block}), 3).unwrap();
         let envelope = "{\n  \"inherited\": \n}".len();
         let characters = wrapped.chars().count() - envelope;
