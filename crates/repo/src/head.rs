@@ -26,12 +26,12 @@ impl Head {
         }
     }
 
-    /// What state is kept under: the branch, or `@` and the commit, which no branch can be called.
+    /// What state is kept under: the branch, or `:` and the commit. No branch has a `:` in its name.
     pub fn key(&self) -> String {
         match self {
             Self::Branch(name) => name.clone(),
-            Self::Commit(commit) => format!("@{commit}"),
-            Self::Unknown | Self::None => "@".to_owned(),
+            Self::Commit(commit) => format!(":{commit}"),
+            Self::Unknown | Self::None => ":".to_owned(),
         }
     }
 }

@@ -114,7 +114,7 @@ impl Held {
     /// The other way round only an approval of something measured or guarded does.
     fn counting(&self, requirement: &Requirement) -> impl Iterator<Item = &Satisfied> {
         let is_approval = requirement.rule != Rule::Blocking;
-        let own = is_approval || Place::of(requirement.scope) == Place::Session;
+        let own = is_approval || Reach::of(requirement.scope) == Reach::Session;
         let branch = is_approval || requirement.scope != Scope::Permanent;
         let places = [
             self.own.satisfied.as_ref().filter(|_| own),
@@ -125,9 +125,9 @@ impl Held {
     }
 }
 
-/// Where an entry is kept.
+/// How far an entry reaches: where it is kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Place {
+pub enum Reach {
     /// With the session, on the branch.
     Session,
     /// With the branch.
@@ -136,7 +136,7 @@ pub enum Place {
     Repo,
 }
 
-impl Place {
+impl Reach {
     /// Where the satisfaction of a requirement of this scope is kept.
     pub const fn of(scope: Scope) -> Self {
         match scope {
@@ -194,12 +194,12 @@ pub struct Key {
 }
 
 impl Key {
-    /// The key of a requirement's entry in a place.
-    pub fn new(name: &str, place: Place, branch: &BranchKey, session: Option<&str>) -> Self {
-        let (branch, session) = match place {
-            Place::Session => (branch.as_str(), session.unwrap_or_default()),
-            Place::Branch => (branch.as_str(), ""),
-            Place::Repo => ("", ""),
+    /// The key of a requirement's entry.
+    pub fn new(name: &str, reach: Reach, branch: &BranchKey, session: Option<&str>) -> Self {
+        let (branch, session) = match reach {
+            Reach::Session => (branch.as_str(), session.unwrap_or_default()),
+            Reach::Branch => (branch.as_str(), ""),
+            Reach::Repo => ("", ""),
         };
         Self { name: name.to_owned(), branch: branch.to_owned(), session: session.to_owned() }
     }
@@ -208,18 +208,18 @@ impl Key {
 impl State {
     /// Takes one change in.
     pub fn apply(&mut self, change: &Change) {
-        let key = |place| Key::new(&change.name, place, &change.branch, change.session.as_deref());
+        let key = |reach| Key::new(&change.name, reach, &change.branch, change.session.as_deref());
         match &change.kind {
             ChangeKind::Triggered(at) => {
-                let entry = self.entries.entry(key(Place::Session)).or_default();
+                let entry = self.entries.entry(key(Reach::Session)).or_default();
                 entry.triggered_at.get_or_insert(*at);
             }
             ChangeKind::Warned(at) => {
-                let entry = self.entries.entry(key(Place::Session)).or_default();
+                let entry = self.entries.entry(key(Reach::Session)).or_default();
                 entry.warned_at.get_or_insert(*at);
             }
             ChangeKind::Satisfied(scope, satisfied) => {
-                let entry = self.entries.entry(key(Place::of(*scope))).or_default();
+                let entry = self.entries.entry(key(Reach::of(*scope))).or_default();
                 // What is imported late does not undo what happened since.
                 if entry.satisfied.as_ref().is_none_or(|known| known.at <= satisfied.at) {
                     entry.satisfied = Some(satisfied.clone());
@@ -227,11 +227,11 @@ impl State {
             }
             ChangeKind::Cleared(Scope::SingleUse, method) if method == USED => {
                 // The action is done: nothing is asked for until the next one.
-                self.entries.remove(&key(Place::Session));
+                self.entries.remove(&key(Reach::Session));
             }
             ChangeKind::Cleared(scope, _) => {
                 // What was triggered stays triggered: clearing is no way around the end of a turn.
-                if let Some(entry) = self.entries.get_mut(&key(Place::of(*scope))) {
+                if let Some(entry) = self.entries.get_mut(&key(Reach::of(*scope))) {
                     entry.satisfied = None;
                 }
             }
@@ -240,12 +240,12 @@ impl State {
 
     /// What a session on a branch sees of a requirement.
     pub fn held(&self, name: &str, branch: &BranchKey, session: &str) -> Held {
-        let entry = |place| self.entries.get(&Key::new(name, place, branch, Some(session)));
-        let satisfied = |place| entry(place).and_then(|entry| entry.satisfied.clone());
+        let entry = |reach| self.entries.get(&Key::new(name, reach, branch, Some(session)));
+        let satisfied = |reach| entry(reach).and_then(|entry| entry.satisfied.clone());
         Held {
-            own: entry(Place::Session).cloned().unwrap_or_default(),
-            branch: satisfied(Place::Branch),
-            repo: satisfied(Place::Repo),
+            own: entry(Reach::Session).cloned().unwrap_or_default(),
+            branch: satisfied(Reach::Branch),
+            repo: satisfied(Reach::Repo),
         }
     }
 

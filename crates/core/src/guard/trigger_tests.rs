@@ -1,0 +1,164 @@
+use super::*;
+use proptest::prelude::*;
+use serde_json::json;
+
+const PLACE: Place<'static> =
+    Place { roots: &["/private/repo", "/repo"], cwd: "/repo/sub", ignores_case: false };
+
+fn requirement(triggers: &Value) -> Requirement {
+    let tree = json!({"requirements": {"x": {"trigger_tools": triggers}}});
+    let mut policy = super::super::settings::policy(&tree);
+    assert_eq!(policy.problems, []);
+    policy.requirements.remove(0)
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "a table of literals reads better")]
+fn triggers(trigger: Value, tool: &str, input: Value) -> bool {
+    triggered_by(&requirement(&json!([trigger])), &ToolUse::read(tool, &input), &PLACE).is_some()
+}
+
+#[test]
+fn a_tool_is_named_or_matched() {
+    assert!(triggers(json!("Edit"), "Edit", json!({})));
+    assert!(!triggers(json!("Edit"), "Read", json!({})));
+    assert!(triggers(json!("mcp__github__*"), "mcp__github__create_issue", json!({})));
+    let gemini =
+        ToolUse { own_name: Some("write_file".into()), ..ToolUse::read("Write", &Value::Null) };
+    for tool in ["Write", "write_file"] {
+        assert!(triggered_by(&requirement(&json!([tool])), &gemini, &PLACE).is_some());
+    }
+}
+
+#[test]
+fn a_command_is_what_runs_and_a_pattern_is_what_is_written() {
+    let bash =
+        |trigger: Value, command: &str| triggers(trigger, "Bash", json!({"command": command}));
+    let parsed = json!({"tool": "Bash", "command": ["git", "push"]});
+    assert!(bash(parsed.clone(), "cd x && git -C y push"));
+    assert!(!bash(parsed.clone(), "echo git push"));
+    assert!(!triggers(parsed, "Bash", json!({})));
+    let raw = json!({"tool": "Bash", "command_pattern": r"git\s+push"});
+    assert!(bash(raw.clone(), "echo GIT  push") && !bash(raw.clone(), "git -C . push"));
+    assert!(!triggers(raw, "Edit", json!({"command": "git push"})));
+}
+
+#[test]
+fn a_path_is_the_same_however_it_is_written() {
+    let edit = |pattern: &str, path: &str| {
+        triggers(json!({"tool": "Edit", "path": pattern}), "Edit", json!({"file_path": path}))
+    };
+    for path in [
+        "/repo/src/a.rs",
+        "../src/a.rs",
+        "../src/../src/./b//c.rs",
+        "/private/repo/src/a.rs",
+        "/x/../repo/src/a",
+    ] {
+        assert!(edit("src/**", path), "{path}");
+    }
+    for path in [
+        "/other/src/a.rs",
+        "src/a.rs",
+        "/repository/src/a.rs",
+        "/src/a.rs",
+        "/repo/src/../a.rs",
+        "",
+        "/repo/SRC/a.rs",
+    ] {
+        assert!(!edit("src/**", path), "{path}");
+    }
+    assert!(edit("*.rs", "/repo/x/y.rs") && !edit("*.rs", "/tmp/y.rs"));
+    assert!(edit("/etc/**", "/etc/passwd"));
+    assert!(!triggers(json!({"tool": "Edit", "path": "**"}), "Edit", json!({})));
+}
+
+#[test]
+fn the_case_of_a_path_matters_where_the_file_system_says_so() {
+    let place = Place { ignores_case: true, ..PLACE };
+    let input = json!({"file_path": "/Repo/SRC/a.rs"});
+    let src = requirement(&json!([{"tool": "Edit", "path": "Src/**"}]));
+    assert!(triggered_by(&src, &ToolUse::read("Edit", &input), &place).is_some());
+    assert!(triggered_by(&src, &ToolUse::read("Edit", &input), &PLACE).is_none());
+}
+
+#[test]
+fn a_command_touches_what_it_writes_and_names() {
+    let bash = |command: &str| {
+        triggers(json!({"tool": "Bash", "path": "src/**"}), "Bash", json!({"command": command}))
+    };
+    assert!(bash("echo x > ../src/a.rs") && bash("sed -i s/a/b/ /repo/src/a.rs"));
+    assert!(!bash("ls") && !bash("echo x > src.rs"));
+}
+
+#[test]
+fn content_is_what_would_be_written() {
+    let has = |tool: &str, input: Value| {
+        triggers(json!({"tool": [tool], "content": r"todo!?\("}), tool, input)
+    };
+    assert!(has("Write", json!({"content": "fn a() { TODO!() }"})));
+    assert!(has("Edit", json!({"old_string": "x", "new_string": "todo()"})));
+    assert!(has("MultiEdit", json!({"edits": [{"new_string": "a"}, {"new_string": "todo()"}]})));
+    assert!(!has("Edit", json!({"old_string": "todo()", "new_string": "x"})));
+    assert!(!has("Edit", json!({"new_string": 3, "edits": "x"})));
+}
+
+#[test]
+fn a_single_use_is_used_by_its_command_where_it_names_one() {
+    let both = requirement(&json!(["Edit", {"tool": "Bash", "command": ["git", "commit"]}]));
+    let edit = ToolUse::read("Edit", &Value::Null);
+    let input = json!({"command": "git commit"});
+    let commit = ToolUse::read("Bash", &input);
+    assert!(triggered_by(&both, &edit, &PLACE).is_some() && !uses_up(&both, &edit, &PLACE));
+    assert!(uses_up(&both, &commit, &PLACE));
+    assert!(uses_up(&requirement(&json!(["Edit"])), &edit, &PLACE));
+}
+
+#[test]
+fn only_heirloom_alone_is_heirloom() {
+    let is = |command: &str| ToolUse::read("Bash", &json!({"command": command})).is_heirloom();
+    assert!(is("heirloom req status") && is("cd x && /usr/bin/heirloom req pause --reason 'a; b'"));
+    for command in [
+        "git push; heirloom req pause",
+        "heirloom req status > src/a.rs",
+        "heirloom run x y",
+        "echo heirloom",
+        "heirloom req status $(git push)",
+        "cd x",
+    ] {
+        assert!(!is(command), "{command}");
+    }
+}
+
+#[test]
+fn plans_are_exempt_wherever_they_are_kept() {
+    let exempt = super::super::policy::Policy::default().exempt;
+    let is =
+        |path: &str| ToolUse::read("Write", &json!({"file_path": path})).is_exempt(&exempt, &PLACE);
+    assert!(
+        is("/home/me/.claude/plans/a.md")
+            && is("/repo/docs/plans/a.md")
+            && is("/repo/.claude/plans/x/a.md")
+    );
+    assert!(
+        !is("/repo/src/a.rs")
+            && !is("/other/docs/plans/a.md")
+            && !is("/repo/.claude/plans/../../src/a.rs")
+    );
+    assert!(!ToolUse::read("Bash", &json!({"command": "x"})).is_exempt(&exempt, &PLACE));
+}
+
+proptest! {
+    #[test]
+    fn a_text_without_the_words_is_never_found(pattern in r"(\\b)?[a-cA-C]{0,3}([*+?|. ]|\{0\}|\(a\)|\(\?-i\)|\[a\]|\\s[+*?]?|\\x61|\\.){0,2}[a-c]{0,2}[*+?]?[a-c]?", text in "[a-cA-C ]{0,12}") {
+        if let Ok(regex) = trigger_settings::regex(&pattern) {
+            prop_assert_eq!(finds(&pattern, &text), regex.is_match(text.as_bytes()));
+        }
+    }
+
+    #[test]
+    fn a_path_never_gets_out_of_its_directory_unnoticed(path in r"[a-c./]{0,20}") {
+        let located = Located::new(&format!("/repo/{path}"), &PLACE);
+        prop_assert!(!located.absolute.contains("/../") && !located.absolute.contains("//"));
+        prop_assert_eq!(located.relative.is_some(), located.absolute.starts_with("/repo/"));
+    }
+}
