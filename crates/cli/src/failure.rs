@@ -3,6 +3,7 @@
 use std::error::Error;
 
 use heirloom_engine::here::HereError;
+use heirloom_engine::keep::KeepError;
 use heirloom_engine::notes::NoteError;
 use heirloom_engine::sessions::FindError;
 use heirloom_ledger::ImportError;
@@ -105,6 +106,7 @@ impl From<NoteError> for Failure {
         let code = match &error {
             NoteError::Empty => "note.empty",
             NoteError::Evidence(_) => "evidence.refused",
+            NoteError::Search(_) | NoteError::Exists { .. } => "ghost.refused",
             NoteError::NoNote { .. } => "note.not-found",
             NoteError::ManyNotes { .. } => "note.ambiguous",
             NoteError::Session(_) | NoteError::Ledger(_) => "note.failed",
@@ -118,7 +120,23 @@ impl From<NoteError> for Failure {
             NoteError::NoNote { .. } | NoteError::ManyNotes { .. } => {
                 Self::from_error(code, &error).hint("`heirloom notes --ids` shows the ids")
             }
+            NoteError::Search(_) | NoteError::Exists { .. } => {
+                Self::from_error(code, &error).hint("nothing was recorded")
+            }
             NoteError::Empty => Self::from_error(code, &error).usage(),
+        }
+    }
+}
+
+impl From<KeepError> for Failure {
+    fn from(error: KeepError) -> Self {
+        match error {
+            KeepError::Session(error) => error.into(),
+            KeepError::Ledger(error) => error.into(),
+            KeepError::Settings(error) => Self::from_error("settings", &*error),
+            KeepError::File(error) => Self::from_error("file", &error),
+            KeepError::NoSession => Self::from_error("session.not-found", &error)
+                .hint("`heirloom note` makes one, and so does every agent that is hooked"),
         }
     }
 }

@@ -98,6 +98,18 @@ impl FromStr for Kind {
     }
 }
 
+/// What a claim rests on where that is not a quote from the code.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Basis {
+    /// Nothing yet: it is assumed, and says so.
+    Assumption,
+    /// A person said it.
+    UserInput,
+    /// That something is not there: each of these searches over the code finds nothing.
+    Absence(Vec<String>),
+}
+
 /// A note as the ledger knows it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Note {
@@ -117,6 +129,12 @@ pub struct Note {
     /// What it rests on.
     #[serde(default)]
     pub evidence: Vec<Evidence>,
+    /// What it rests on besides, or instead.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub basis: Option<Basis>,
+    /// The issue it is about.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub issue: Option<String>,
     /// The later note that replaces it.
     #[serde(default)]
     pub superseded_by: Option<NoteId>,

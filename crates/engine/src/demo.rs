@@ -94,14 +94,8 @@ fn note(
     text: &str,
     evidence: Vec<Evidence>,
 ) -> Result<(), NoteError> {
-    let note = NoteAdded {
-        id: NoteId::new(Uuid::new_v4()),
-        kind,
-        text: text.to_owned(),
-        rationale: None,
-        evidence,
-        supersedes: None,
-    };
+    let id = NoteId::new(Uuid::new_v4());
+    let note = NoteAdded { evidence, ..NoteAdded::new(id, kind, text) };
     ledger.append(here.clock.now(), Scope::session(session.id, &session.repo), &note)?;
     Ok(())
 }

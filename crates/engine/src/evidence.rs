@@ -4,6 +4,10 @@ use std::fs;
 use std::path::{Component, Path, PathBuf};
 
 use heirloom_core::evidence::Evidence;
+use heirloom_core::ground::{Text, Verdict, digest, fold, place};
+
+/// Finds the function, type or heading around a line: path, text, line.
+pub type Symbol = fn(&str, &str, u32) -> Option<String>;
 
 /// Why a place cannot be evidence.
 #[derive(Debug, thiserror::Error)]
@@ -39,20 +43,63 @@ pub enum EvidenceError {
         /// How many there are.
         lines: usize,
     },
+    /// The quote does not stand there.
+    #[error("{path}:{line} does not say `{quote}`: {verdict}")]
+    NoQuote {
+        /// The path.
+        path: String,
+        /// The line.
+        line: u32,
+        /// What it was said to say.
+        quote: String,
+        /// What is the case instead.
+        verdict: Verdict,
+    },
 }
 
 /// Checks that the place exists in the worktree at `root`, and takes its words from there.
 ///
 /// `directory` is what a relative path is relative to; the evidence that comes back is relative to
-/// the root.
+/// the root. A quote that is given already must stand there, word for word.
 pub fn attach(
     root: &Path,
     directory: &Path,
     evidence: Evidence,
 ) -> Result<Evidence, EvidenceError> {
-    let path = evidence.path.clone();
-    let relative = within(root, directory, &path)
-        .ok_or_else(|| EvidenceError::Outside { path: path.clone() })?;
+    attach_with(root, directory, evidence, None)
+}
+
+/// As [`attach`], and finds out what is around the place.
+pub fn attach_with(
+    root: &Path,
+    directory: &Path,
+    evidence: Evidence,
+    symbol: Option<Symbol>,
+) -> Result<Evidence, EvidenceError> {
+    let given = evidence.path.clone();
+    let (relative, text) = open(root, directory, &given)?;
+    let there = lines(&text, &evidence)?;
+    let quote = match &evidence.quote {
+        Some(quote) => {
+            stands(&text, &evidence, quote)?;
+            quote.clone()
+        }
+        None => there,
+    };
+    let path = relative.to_string_lossy().replace('\\', "/");
+    let symbol = symbol.and_then(|symbol| symbol(&path, &text, evidence.line));
+    let hash = Some(digest(&quote));
+    Ok(Evidence { path, quote: Some(quote), hash, symbol, ..evidence })
+}
+
+/// The path inside the repository and the text of the file there.
+fn open(root: &Path, directory: &Path, given: &str) -> Result<(PathBuf, String), EvidenceError> {
+    let path = given.to_owned();
+    let relative = match given.strip_prefix(crate::keep::code::ROOT) {
+        Some(from_root) => within(root, root, from_root),
+        None => within(root, directory, given),
+    };
+    let relative = relative.ok_or_else(|| EvidenceError::Outside { path: path.clone() })?;
     let file = root.join(&relative);
     if !file.is_file() {
         return Err(EvidenceError::NoFile { path });
@@ -62,14 +109,12 @@ pub fn attach(
     if !real.starts_with(fs::canonicalize(root).unwrap_or_else(|_| root.to_owned())) {
         return Err(EvidenceError::Outside { path });
     }
-    let text = fs::read_to_string(&file)
-        .map_err(|source| EvidenceError::NotText { path: path.clone(), source })?;
-    let quote = quote(&text, &evidence)?;
-    let path = relative.to_string_lossy().replace('\\', "/");
-    Ok(Evidence { path, quote: Some(quote), ..evidence })
+    let text =
+        fs::read_to_string(&file).map_err(|source| EvidenceError::NotText { path, source })?;
+    Ok((relative, text))
 }
 
-fn quote(text: &str, evidence: &Evidence) -> Result<String, EvidenceError> {
+fn lines(text: &str, evidence: &Evidence) -> Result<String, EvidenceError> {
     let lines: Vec<&str> = text.lines().collect();
     let (first, last) = (evidence.line, evidence.end_line.unwrap_or(evidence.line));
     if let Some(line) = [first, last].into_iter().find(|line| *line as usize > lines.len()) {
@@ -82,8 +127,20 @@ fn quote(text: &str, evidence: &Evidence) -> Result<String, EvidenceError> {
     Ok(lines[first as usize - 1..last as usize].join("\n"))
 }
 
+fn stands(text: &str, evidence: &Evidence, quote: &str) -> Result<(), EvidenceError> {
+    match place(&Text::new(text), &fold(quote), evidence.line, evidence.end_line) {
+        Verdict::Verified => Ok(()),
+        verdict => Err(EvidenceError::NoQuote {
+            path: evidence.path.clone(),
+            line: evidence.line,
+            quote: quote.to_owned(),
+            verdict,
+        }),
+    }
+}
+
 /// `path` relative to `root`, if it stays inside.
-fn within(root: &Path, directory: &Path, path: &str) -> Option<PathBuf> {
+pub(crate) fn within(root: &Path, directory: &Path, path: &str) -> Option<PathBuf> {
     let mut inside = PathBuf::new();
     let absolute = directory.join(path);
     for component in absolute.strip_prefix(root).ok()?.components() {
@@ -123,6 +180,30 @@ mod tests {
         assert_eq!(evidence.path, "src/a.rs");
         assert_eq!(evidence.quote.as_deref(), Some("one\ntwo"));
         assert_eq!(attach_at("../src/./a.rs:3").unwrap().quote.as_deref(), Some("three"));
+    }
+
+    #[test]
+    fn a_quote_that_is_given_must_stand_there() {
+        let dir = TempDir::new().unwrap();
+        let root = fs::canonicalize(dir.path()).unwrap();
+        fs::write(root.join("a.rs"), "fn one() {}\n\tfn  two() {}\n").unwrap();
+        let attach = |line: u32, quote: &str| {
+            let evidence = Evidence {
+                quote: Some(quote.to_owned()),
+                ..Evidence::at("${PROJECT_ROOT}/a.rs", line)
+            };
+            attach(&root, &root, evidence).map_err(|error| error.to_string())
+        };
+        let evidence = attach(2, "fn two() {}").unwrap();
+        assert_eq!((evidence.path.as_str(), evidence.hash), ("a.rs", Some(digest("fn two() {}"))));
+        assert_eq!(
+            attach(1, "fn two() {}").unwrap_err(),
+            "${PROJECT_ROOT}/a.rs:1 does not say `fn two() {}`: now at line 2"
+        );
+        assert_eq!(
+            attach(1, "fn invented() {}").unwrap_err(),
+            "${PROJECT_ROOT}/a.rs:1 does not say `fn invented() {}`: the quote is not in the file"
+        );
     }
 
     #[test]

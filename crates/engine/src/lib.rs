@@ -9,6 +9,7 @@ pub mod demo;
 pub mod doctor;
 pub mod evidence;
 pub mod here;
+pub mod keep;
 pub mod notes;
 pub mod sessions;
 pub mod settings;

@@ -6,15 +6,18 @@ use std::path::Path;
 
 use heirloom_core::event::NoteAdded;
 use heirloom_core::evidence::Evidence;
+use heirloom_core::ground::ghost::{self, SearchError};
+use heirloom_core::ground::{Sources as _, Verdict};
 use heirloom_core::id::NoteId;
-use heirloom_core::note::{Kind, Note};
+use heirloom_core::note::{Basis, Kind, Note};
 use heirloom_core::session::Session;
 use heirloom_core::status::Status;
 use heirloom_ledger::{Error, Ledger, NoteFilter, Scope};
 use uuid::Uuid;
 
-use crate::evidence::{self, EvidenceError};
+use crate::evidence::{self, EvidenceError, Symbol};
 use crate::here::Here;
+use crate::keep::code::Code;
 use crate::sessions::{self, FindError};
 
 /// A note that is to be made.
@@ -28,10 +31,33 @@ pub struct NewNote {
     pub rationale: Option<String>,
     /// What it rests on.
     pub evidence: Vec<Evidence>,
+    /// What it rests on besides, or instead.
+    pub basis: Option<Basis>,
+    /// The issue it is about.
+    pub issue: Option<String>,
     /// The note it replaces, by id or the beginning of it.
     pub supersedes: Option<String>,
     /// The session it belongs to; otherwise the one the command is run in.
     pub session: Option<String>,
+    /// Finds what is around a place, where that is wanted.
+    pub symbol: Option<Symbol>,
+}
+
+impl NewNote {
+    /// A note that says `text`, with nothing else known.
+    pub fn new(kind: Kind, text: impl Into<String>) -> Self {
+        Self {
+            kind,
+            text: text.into(),
+            rationale: None,
+            evidence: Vec::new(),
+            basis: None,
+            issue: None,
+            supersedes: None,
+            session: None,
+            symbol: None,
+        }
+    }
 }
 
 /// Why a note was not made.
@@ -46,6 +72,17 @@ pub enum NoteError {
     /// The evidence does not hold.
     #[error(transparent)]
     Evidence(#[from] EvidenceError),
+    /// The searches show nothing.
+    #[error(transparent)]
+    Search(#[from] SearchError),
+    /// What is said not to exist exists.
+    #[error("it does exist: {path}:{line}")]
+    Exists {
+        /// In this file.
+        path: String,
+        /// At this line.
+        line: u32,
+    },
     /// There is no such note.
     #[error("there is no note {id}")]
     NoNote {
@@ -76,16 +113,51 @@ pub fn add(
     if text.is_empty() {
         return Err(NoteError::Empty);
     }
-    let attach = |evidence| evidence::attach(&here.place.root, directory, evidence);
-    let evidence = new.evidence.into_iter().map(attach).collect::<Result<_, _>>()?;
+    let evidence = attach(here, directory, new.evidence, new.symbol)?;
+    if let Some(Basis::Absence(searches)) = &new.basis {
+        look_for(here, searches)?;
+    }
     let supersedes = new.supersedes.map(|id| note_id(ledger, &id)).transpose()?;
     let session = session_for(here, ledger, new.session.as_deref())?;
     let id = NoteId::new(Uuid::new_v4());
-    let note =
-        NoteAdded { id, kind: new.kind, text, rationale: new.rationale, evidence, supersedes };
+    let note = NoteAdded {
+        rationale: new.rationale,
+        evidence,
+        supersedes,
+        basis: new.basis,
+        issue: new.issue.or_else(|| here.var("HEIRLOOM_ISSUE").map(str::to_owned)),
+        ..NoteAdded::new(id, new.kind, text)
+    };
     ledger.append(here.clock.now(), Scope::session(session.id, &session.repo), &note)?;
     let note = ledger.note(&id.to_string())?.pop();
     Ok((note.ok_or_else(|| NoteError::NoNote { id: id.to_string() })?, session))
+}
+
+fn attach(
+    here: &Here,
+    directory: &Path,
+    evidence: Vec<Evidence>,
+    symbol: Option<Symbol>,
+) -> Result<Vec<Evidence>, EvidenceError> {
+    if evidence.is_empty() {
+        return Ok(evidence);
+    }
+    let commit = heirloom_repo::git::commit(&here.place);
+    let attach = |evidence| {
+        let root = &here.place.root;
+        let attached = evidence::attach_with(root, directory, evidence, symbol)?;
+        Ok(Evidence { commit: attached.commit.or_else(|| commit.clone()), ..attached })
+    };
+    evidence.into_iter().map(attach).collect()
+}
+
+/// What is said not to exist is looked for at once: a ghost that is there is no ghost.
+fn look_for(here: &Here, searches: &[String]) -> Result<(), NoteError> {
+    ghost::patterns(searches)?;
+    match Code::new(&here.place, "NOTES.md").look_for(searches).verdict() {
+        Verdict::NotAGhost { path, line } => Err(NoteError::Exists { path, line }),
+        _ => Ok(()),
+    }
 }
 
 fn note_id(ledger: &Ledger, id: &str) -> Result<NoteId, NoteError> {
@@ -110,6 +182,11 @@ fn session_for(
     if let Some(session) = sessions::current(here, ledger)? {
         return Ok(session);
     }
+    if let Some(session) = sessions::by_hand(here, ledger)?
+        && is_fresh(here, ledger, &session)?
+    {
+        return Ok(session);
+    }
     let name = format!("notes-{}", here.clock.now().strftime("%Y-%m-%d"));
     if let Some(session) = ledger.named(&here.place.repo, &name)? {
         return Ok(session);
@@ -117,6 +194,19 @@ fn session_for(
     let id = heirloom_core::id::SessionId::new(Uuid::new_v4());
     let created = sessions::bare(here, name.parse().expect("a date is part of a name"));
     sessions::create(here, ledger, id, &created, Status::Completed)
+}
+
+/// Whether work by hand still goes on: it does not end because a day does.
+fn is_fresh(here: &Here, ledger: &Ledger, session: &Session) -> Result<bool, Error> {
+    const PAUSE: i64 = 8 * 3600;
+    let filter = NoteFilter {
+        session: Some(session.id),
+        superseded: true,
+        limit: Some(1),
+        ..NoteFilter::default()
+    };
+    let last = ledger.notes(&filter)?.pop().map_or(session.created_at, |note| note.at);
+    Ok((here.clock.now().as_second() - last.as_second()).abs() < PAUSE)
 }
 
 /// Which notes are asked for.

@@ -10,7 +10,7 @@ use heirloom_core::name::SessionName;
 use heirloom_core::session::Session;
 use heirloom_core::status::Status;
 use heirloom_core::suggest;
-use heirloom_ledger::{Error, Found, Ledger, Scope};
+use heirloom_ledger::{Error, Found, Ledger, Scope, SessionFilter};
 use uuid::Uuid;
 
 use crate::here::Here;
@@ -90,6 +90,20 @@ fn of_agent(
         ..bare(here, name.parse().expect("an agent's name and hex digits are a name"))
     };
     create(here, ledger, id, &created, Status::Running)
+}
+
+/// What the names of sessions begin with that hold what people note by hand.
+pub(crate) const BY_HAND: &str = "notes-";
+
+/// The newest session that holds what people note by hand.
+pub(crate) fn by_hand(here: &Here, ledger: &Ledger) -> Result<Option<Session>, Error> {
+    const RECENT: usize = 50;
+    let repo = Some(here.place.repo.as_str());
+    let filter = SessionFilter { repo, limit: RECENT, ..SessionFilter::default() };
+    let mut recent = ledger.sessions(&filter)?.sessions.into_iter();
+    let by_hand =
+        |session: &Session| session.agent.is_none() && session.name.as_str().starts_with(BY_HAND);
+    Ok(recent.find(by_hand))
 }
 
 /// A session that has no agent, on the branch that is checked out.

@@ -29,6 +29,7 @@ pub use error::Error;
 pub use exchange::{ImportError, Imported};
 pub use ledger::{FILE_NAME, Ledger, Options};
 pub use notes::NoteFilter;
+pub use projection::keep::Keeping;
 pub use projection::live::Live;
 pub use schema::VERSION;
 pub use sessions::{Found, SessionFilter, SessionPage};

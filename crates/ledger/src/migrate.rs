@@ -79,7 +79,10 @@ mod tests {
     use jiff::Timestamp;
     use tempfile::TempDir;
 
-    const ADD_ORIGIN: &[Step] = &[Step { to: 2, sql: "ALTER TABLE record ADD COLUMN origin TEXT" }];
+    const NOW: i64 = crate::schema::VERSION;
+    const NEXT: i64 = NOW + 1;
+    const ADD_ORIGIN: &[Step] =
+        &[Step { to: NEXT, sql: "ALTER TABLE record ADD COLUMN origin TEXT" }];
 
     fn ledger_with_a_record(home: &TempDir) -> Ledger {
         let mut ledger = Ledger::open(home.path(), Options::COMMAND).unwrap();
@@ -96,10 +99,10 @@ mod tests {
     fn an_older_file_is_taken_forward_after_a_copy_was_made() {
         let home = TempDir::new().unwrap();
         let mut ledger = ledger_with_a_record(&home);
-        migrate(&mut ledger, ADD_ORIGIN, 2).unwrap();
-        assert_eq!(ledger.pragma("user_version").unwrap(), 2);
+        migrate(&mut ledger, ADD_ORIGIN, NEXT).unwrap();
+        assert_eq!(ledger.pragma("user_version").unwrap(), NEXT);
         assert!(column_exists(&ledger.connection));
-        let backup = Connection::open(backup_path(&ledger.path, 1)).unwrap();
+        let backup = Connection::open(backup_path(&ledger.path, NOW)).unwrap();
         let records = "SELECT count(*) FROM record";
         assert_eq!(backup.query_row(records, (), |row| row.get::<_, i64>(0)).unwrap(), 1);
         assert!(!column_exists(&backup));
@@ -111,9 +114,9 @@ mod tests {
         let home = TempDir::new().unwrap();
         let mut ledger = ledger_with_a_record(&home);
         let broken =
-            &[Step { to: 2, sql: "ALTER TABLE record ADD COLUMN origin TEXT; SELECT nonsense" }];
-        assert!(migrate(&mut ledger, broken, 2).is_err());
-        assert_eq!(ledger.pragma("user_version").unwrap(), 1);
+            &[Step { to: NEXT, sql: "ALTER TABLE record ADD COLUMN origin TEXT; SELECT nonsense" }];
+        assert!(migrate(&mut ledger, broken, NEXT).is_err());
+        assert_eq!(ledger.pragma("user_version").unwrap(), NOW);
         assert!(!column_exists(&ledger.connection));
         assert!(ledger.verify().unwrap().ok);
     }
@@ -122,9 +125,9 @@ mod tests {
     fn a_step_is_taken_once_and_never_backwards() {
         let home = TempDir::new().unwrap();
         let mut ledger = ledger_with_a_record(&home);
-        migrate(&mut ledger, ADD_ORIGIN, 2).unwrap();
-        migrate(&mut ledger, ADD_ORIGIN, 2).unwrap();
-        migrate(&mut ledger, &[], 1).unwrap();
-        assert_eq!(ledger.pragma("user_version").unwrap(), 2);
+        migrate(&mut ledger, ADD_ORIGIN, NEXT).unwrap();
+        migrate(&mut ledger, ADD_ORIGIN, NEXT).unwrap();
+        migrate(&mut ledger, &[], NOW).unwrap();
+        assert_eq!(ledger.pragma("user_version").unwrap(), NEXT);
     }
 }

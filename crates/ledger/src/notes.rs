@@ -10,7 +10,8 @@ use crate::error::Error;
 use crate::ledger::Ledger;
 use crate::records::{parse, timestamp, unreadable};
 
-const COLUMNS: &str = "id, kind, text, rationale, session, at, evidence, superseded_by";
+const COLUMNS: &str = "id, kind, text, rationale, session, at, evidence, superseded_by, \
+                       basis, issue";
 
 /// Which notes are listed.
 #[derive(Debug, Clone, Copy, Default)]
@@ -68,6 +69,7 @@ impl Ledger {
 fn read(row: &Row<'_>) -> rusqlite::Result<Note> {
     let evidence: String = row.get(6)?;
     let superseded_by: Option<String> = row.get(7)?;
+    let basis: Option<String> = row.get(8)?;
     Ok(Note {
         id: parse(row, 0, |text| text.parse().ok())?,
         kind: parse(row, 1, |text| text.parse().ok())?,
@@ -77,6 +79,8 @@ fn read(row: &Row<'_>) -> rusqlite::Result<Note> {
         at: timestamp(row.get(5)?),
         evidence: serde_json::from_str(&evidence)
             .map_err(|error| unreadable(6, Type::Text, error.to_string()))?,
+        basis: basis.and_then(|basis| serde_json::from_str(&basis).ok()),
+        issue: row.get(9)?,
         superseded_by: superseded_by.and_then(|id| id.parse::<NoteId>().ok()),
     })
 }

@@ -5,6 +5,7 @@
 
 mod discover;
 mod file;
+pub mod git;
 mod head;
 
 pub use discover::{Place, discover};

@@ -5,6 +5,7 @@ mod completions;
 mod config;
 mod demo;
 mod doctor;
+mod ground;
 mod ledger;
 mod lineage;
 mod man;
@@ -46,6 +47,7 @@ enum Command {
     Demo(demo::Args),
     Note(note::Args),
     Notes(notes::Args),
+    Ground(ground::Args),
     Sessions(sessions::Args),
     Status(status::Args),
     Lineage(lineage::Args),
@@ -111,6 +113,7 @@ fn run(app: &App, command: Command) -> Done {
         Command::Demo(args) => demo::run(app, &args),
         Command::Note(args) => note::run(app, args),
         Command::Notes(args) => notes::run(app, args),
+        Command::Ground(args) => ground::run(app, &args),
         Command::Sessions(args) => sessions::run(app, args),
         Command::Status(args) => status::run(app, &args),
         Command::Lineage(args) => lineage::run(app, &args),

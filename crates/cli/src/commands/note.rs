@@ -1,7 +1,8 @@
 use std::process::ExitCode;
 
 use heirloom_core::evidence::{Evidence, PlaceError};
-use heirloom_core::note::{Kind, NotAKind};
+use heirloom_core::ground;
+use heirloom_core::note::{Basis, Kind, NotAKind};
 use heirloom_engine::notes::{self, NewNote};
 use serde_json::json;
 
@@ -25,6 +26,21 @@ pub(super) struct Args {
     /// What it rests on; the words there are kept with it
     #[arg(long, value_name = "PATH:LINE[-LINE]")]
     evidence: Vec<String>,
+    /// What stands there, word for word; taken from the file where it is not given
+    #[arg(long, value_name = "TEXT")]
+    quote: Vec<String>,
+    /// It is assumed, not proved
+    #[arg(long, conflicts_with_all = ["user_input", "absent"])]
+    assumption: bool,
+    /// A person said it
+    #[arg(long, conflicts_with = "absent")]
+    user_input: bool,
+    /// It says that this does not exist; heirloom looks for it, and for a second one if given
+    #[arg(long, value_name = "TEXT")]
+    absent: Vec<String>,
+    /// The issue it is about
+    #[arg(long, value_name = "ID")]
+    issue: Option<String>,
     /// The note it replaces, by its id or the beginning of it
     #[arg(long, value_name = "ID")]
     supersedes: Option<String>,
@@ -36,18 +52,28 @@ pub(super) struct Args {
 pub(super) fn run(app: &App, args: Args) -> Done {
     let new = NewNote {
         kind: kind(&args.kind)?,
+        evidence: all_evidence(&args)?,
+        basis: basis(&args),
         text: args.text,
         rationale: args.because,
-        evidence: args.evidence.iter().map(|place| evidence(place)).collect::<Result<_, _>>()?,
+        issue: args.issue,
         supersedes: args.supersedes,
         session: args.session,
+        symbol: Some(heirloom_symbols::enclosing),
     };
     let mut ledger = app.here.ledger()?;
     let (note, session) = notes::add(&app.here, &mut ledger, &app.directory, new)?;
     let value = json!({
         "id": note.id, "kind": note.kind, "text": note.text, "session": session.name,
-        "at": note.at, "evidence": note.evidence, "superseded_by": null,
+        "at": note.at, "evidence": note.evidence, "basis": note.basis, "issue": note.issue,
+        "superseded_by": null,
     });
+    for evidence in &note.evidence {
+        let quote = ground::fold(evidence.quote.as_deref().unwrap_or_default());
+        if !ground::says_enough(&quote) {
+            app.ui.warn(&format!("{evidence} says too little to count as evidence: `{quote}`"));
+        }
+    }
     app.ui.answer(&value, || {
         let places = note.evidence.iter().map(|evidence| format!(" {evidence}"));
         let places: String = places.collect();
@@ -55,6 +81,27 @@ pub(super) fn run(app: &App, args: Args) -> Done {
         format!("{GOOD}✔{GOOD:#} {kind} {id} in {name}{DIM}{places}{DIM:#}")
     });
     Ok(ExitCode::SUCCESS)
+}
+
+fn all_evidence(args: &Args) -> Result<Vec<Evidence>, Failure> {
+    if args.quote.len() > args.evidence.len() {
+        let message = "each --quote needs an --evidence to stand at";
+        return Err(Failure::new("usage", message).usage());
+    }
+    let mut quotes = args.quote.iter().cloned();
+    let with_quote = |place: &String| Ok(Evidence { quote: quotes.next(), ..evidence(place)? });
+    args.evidence.iter().map(with_quote).collect()
+}
+
+fn basis(args: &Args) -> Option<Basis> {
+    if !args.absent.is_empty() {
+        return Some(Basis::Absence(args.absent.clone()));
+    }
+    match (args.assumption, args.user_input) {
+        (true, _) => Some(Basis::Assumption),
+        (_, true) => Some(Basis::UserInput),
+        _ => None,
+    }
 }
 
 /// Reads a kind of note, with the one that was meant if it is none.

@@ -5,6 +5,7 @@
 //! reader that does not know a kind leaves the record alone.
 
 mod iteration;
+mod keep;
 mod live;
 mod note;
 mod requirement;
@@ -14,6 +15,10 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 pub use iteration::{IterationEnded, IterationStarted};
+pub use keep::{
+    ContextUsed, DeltaSynced, ForkDetected, HandoffMade, PageWritten, RecoveryDelivered,
+    SelfHealed, TaskSet, TrackerTold,
+};
 pub use live::{LiveGone, LiveSeen};
 pub use note::NoteAdded;
 pub use requirement::{
@@ -43,6 +48,15 @@ macro_rules! kinds {
 kinds! {
     IterationEnded => "iteration.ended",
     IterationStarted => "iteration.started",
+    ContextUsed => "keep.context",
+    DeltaSynced => "keep.delta_sync",
+    ForkDetected => "keep.fork_detected",
+    HandoffMade => "keep.handoff",
+    PageWritten => "keep.page",
+    RecoveryDelivered => "keep.recovery",
+    SelfHealed => "keep.self_heal",
+    TaskSet => "keep.task",
+    TrackerTold => "keep.tracker",
     LiveGone => "live.gone",
     LiveSeen => "live.seen",
     NoteAdded => "note.added",

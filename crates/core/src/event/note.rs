@@ -2,7 +2,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::evidence::Evidence;
 use crate::id::NoteId;
-use crate::note::Kind;
+use crate::note::{Basis, Kind};
 
 /// A note was made.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -22,4 +22,26 @@ pub struct NoteAdded {
     /// The note it replaces.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub supersedes: Option<NoteId>,
+    /// What it rests on besides, or instead.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub basis: Option<Basis>,
+    /// The issue it is about.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub issue: Option<String>,
+}
+
+impl NoteAdded {
+    /// A note that says `text`, with nothing else known.
+    pub fn new(id: NoteId, kind: Kind, text: impl Into<String>) -> Self {
+        Self {
+            id,
+            kind,
+            text: text.into(),
+            rationale: None,
+            evidence: Vec::new(),
+            supersedes: None,
+            basis: None,
+            issue: None,
+        }
+    }
 }

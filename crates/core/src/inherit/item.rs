@@ -166,6 +166,8 @@ mod tests {
             session: SessionId::new(uuid::Uuid::from_u128(2)),
             at: Timestamp::UNIX_EPOCH,
             evidence: Vec::new(),
+            basis: None,
+            issue: None,
             superseded_by,
         };
         let later = Some(NoteId::new(uuid::Uuid::from_u128(3)));

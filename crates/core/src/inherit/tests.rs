@@ -34,6 +34,8 @@ fn note(number: u128, kind: Kind, text: &str) -> Note {
         session: SessionId::new(Uuid::from_u128(1)),
         at: jiff::Timestamp::from_second(i64::try_from(number).unwrap()).unwrap(),
         evidence: Vec::new(),
+        basis: None,
+        issue: None,
         superseded_by: None,
     }
 }

@@ -89,14 +89,8 @@ fn scope() -> Scope<'static> {
 }
 
 fn note(n: u64) -> NoteAdded {
-    NoteAdded {
-        id: NoteId::new(Uuid::new_v4()),
-        kind: Kind::Learning,
-        text: format!("note {n} of process {}", std::process::id()),
-        rationale: None,
-        evidence: Vec::new(),
-        supersedes: None,
-    }
+    let text = format!("note {n} of process {}", std::process::id());
+    NoteAdded::new(NoteId::new(Uuid::new_v4()), Kind::Learning, text)
 }
 
 #[expect(clippy::disallowed_methods, reason = "the probe is a program of its own, with no clock")]

@@ -6,6 +6,7 @@
 //! ledger cannot be refused any more.
 
 mod iteration;
+pub(crate) mod keep;
 pub(crate) mod live;
 mod note;
 mod requirement;
@@ -39,6 +40,7 @@ pub(crate) const ALL: &[&dyn Projection] = &[
     &note::Notes,
     &live::LiveSessions,
     &requirement::Requirements,
+    &keep::Kept,
 ];
 
 /// Brings all projections up to date with one more record.

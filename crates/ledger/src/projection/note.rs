@@ -27,6 +27,8 @@ impl Projection for Notes {
            text TEXT NOT NULL,
            rationale TEXT,
            evidence TEXT NOT NULL,
+           basis TEXT,
+           issue TEXT,
            at INTEGER NOT NULL,
            superseded_by TEXT
          ) STRICT;
@@ -39,9 +41,10 @@ impl Projection for Notes {
             return Ok(());
         };
         let evidence = serde_json::to_string(&note.evidence).unwrap_or_else(|_| "[]".to_owned());
+        let basis = note.basis.and_then(|basis| serde_json::to_string(&basis).ok());
         db.prepare_cached(
-            "INSERT INTO note (id, session, repo, kind, text, rationale, evidence, at)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8) ON CONFLICT (id) DO NOTHING",
+            "INSERT INTO note (id, session, repo, kind, text, rationale, evidence, basis, issue, at)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10) ON CONFLICT (id) DO NOTHING",
         )?
         .execute((
             note.id.to_string(),
@@ -51,6 +54,8 @@ impl Projection for Notes {
             note.text,
             note.rationale,
             evidence,
+            basis,
+            note.issue,
             record.at.as_millisecond(),
         ))?;
         if let Some(old) = note.supersedes {

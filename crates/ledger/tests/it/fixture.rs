@@ -85,14 +85,7 @@ pub(crate) fn created(name: &str) -> SessionCreated {
 }
 
 pub(crate) fn note(n: u128, text: &str) -> NoteAdded {
-    NoteAdded {
-        id: NoteId::new(Uuid::from_u128(n)),
-        kind: Kind::Learning,
-        text: text.to_owned(),
-        rationale: None,
-        evidence: Vec::new(),
-        supersedes: None,
-    }
+    NoteAdded::new(NoteId::new(Uuid::from_u128(n)), Kind::Learning, text)
 }
 
 /// A session and `notes` notes of it.

@@ -1,0 +1,192 @@
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use heirloom_core::ground::{Checked, Claim, Verdict, trajectory};
+use heirloom_engine::keep::ground::{self, Grounded};
+use heirloom_engine::keep::{self, KeepError};
+use serde::Serialize;
+
+use super::{App, Done};
+use crate::failure::{FAILED, Failure};
+use crate::ui::{BAD, CARE, DIM, GOOD, counted, first_line};
+
+/// The most claims that people are shown.
+const MOST_SHOWN: usize = 50;
+
+/// Verify every claim's evidence against the code as it is now
+///
+/// A claim is a learning, pattern, warning or decision. It is grounded when every quote it rests on
+/// still stands, here or where it moved to. Fails when too few claims of the session are.
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    /// The session whose claims are checked
+    #[arg(long, value_name = "SESSION")]
+    session: Option<String>,
+    /// Check the claims of all sessions of this repository
+    #[arg(long)]
+    all: bool,
+    /// Check the claims of a trajectory file of the session continuity protocol instead
+    #[arg(long, value_name = "FILE", conflicts_with = "all")]
+    trajectory: Option<PathBuf>,
+}
+
+pub(super) fn run(app: &App, args: &Args) -> Done {
+    let settings = keep::settings(&app.here).map_err(KeepError::from)?;
+    if let Some(file) = &args.trajectory {
+        let text = read(&app.directory.join(file))?;
+        let read = trajectory::read(&text, args.session.as_deref());
+        let found = ground::verify(&app.here, &settings, read.claims);
+        return answer(app, &found, &read.unreadable);
+    }
+    let mut ledger = app.here.ledger()?;
+    let session = if args.all {
+        None
+    } else {
+        keep::session(&app.here, &mut ledger, args.session.as_deref())?
+    };
+    let notes = ground::notes(&app.here, &ledger, session.as_ref())?;
+    let found = ground::verify(&app.here, &settings, notes.iter().filter_map(Claim::of));
+    answer(app, &found, &[])
+}
+
+/// What is not text in it is replaced, and so becomes a line that cannot be read.
+fn read(file: &Path) -> Result<String, Failure> {
+    let bytes = std::fs::read(file).map_err(|error| {
+        Failure::new("file", format!("cannot read {}: {error}", file.display()))
+    })?;
+    Ok(match String::from_utf8(bytes) {
+        Ok(text) => text,
+        Err(error) => String::from_utf8_lossy(error.as_bytes()).into_owned(),
+    })
+}
+
+fn answer(app: &App, found: &Grounded<'_>, unreadable: &[usize]) -> Done {
+    let report = &found.report;
+    for line in unreadable.iter().take(10) {
+        app.ui.warn(&format!("line {line} is not an entry and does not count"));
+    }
+    if unreadable.len() > 10 {
+        app.ui.warn(&format!("{} more such lines", unreadable.len() - 10));
+    }
+    let value = Answer {
+        claims: report.claims,
+        grounded: report.grounded,
+        assumptions: report.assumptions,
+        ratio: report.ratio(),
+        threshold: report.threshold,
+        status: if report.passes() { "pass" } else { "fail" },
+        unreadable_lines: unreadable,
+        results: found.checked.iter().map(Row::of).collect(),
+    };
+    app.ui.answer(&value, || describe(found));
+    Ok(if report.passes() { ExitCode::SUCCESS } else { ExitCode::from(FAILED) })
+}
+
+#[derive(Serialize)]
+struct Answer<'a> {
+    claims: usize,
+    grounded: usize,
+    assumptions: usize,
+    ratio: f64,
+    threshold: f64,
+    status: &'static str,
+    unreadable_lines: &'a [usize],
+    results: Vec<Row<'a>>,
+}
+
+/// A claim as scripts see it: the place is the first, or the first that does not hold.
+#[derive(Serialize)]
+struct Row<'a> {
+    id: &'a str,
+    claim: &'a str,
+    verdict: &'static str,
+    grounded: bool,
+    path: Option<&'a str>,
+    line: Option<u32>,
+    found_line: Option<u32>,
+    found_path: Option<&'a str>,
+    detail: String,
+    evidence: Vec<Place<'a>>,
+}
+
+#[derive(Serialize)]
+struct Place<'a> {
+    path: &'a str,
+    line: u32,
+    end_line: Option<u32>,
+    verdict: &'static str,
+    found_line: Option<u32>,
+    found_path: Option<&'a str>,
+}
+
+impl<'a> Row<'a> {
+    fn of(checked: &'a Checked<'_>) -> Self {
+        let evidence = checked.claim.evidence.iter().zip(&checked.verdicts);
+        let decisive = evidence.clone().find(|(_, verdict)| **verdict == checked.verdict);
+        let (path, line) = match decisive.or(evidence.clone().next()) {
+            Some((cited, _)) => (Some(&*cited.path), Some(cited.line)),
+            None => (None, None),
+        };
+        let (found_path, found_line) = checked.verdict.found();
+        Self {
+            id: &checked.claim.id,
+            claim: &checked.claim.text,
+            verdict: checked.verdict.as_str(),
+            grounded: checked.verdict.is_grounded(),
+            path,
+            line,
+            found_line,
+            found_path,
+            detail: checked.verdict.to_string(),
+            evidence: evidence
+                .map(|(cited, verdict)| {
+                    let (found_path, found_line) = verdict.found();
+                    let (path, line, end_line) = (&*cited.path, cited.line, cited.end_line);
+                    let verdict = verdict.as_str();
+                    Place { path, line, end_line, verdict, found_line, found_path }
+                })
+                .collect(),
+        }
+    }
+}
+
+fn describe(found: &Grounded<'_>) -> String {
+    let report = &found.report;
+    if report.claims == 0 {
+        return format!("{GOOD}✔{GOOD:#} no claims, so nothing to ground");
+    }
+    let mut text = String::new();
+    let of_interest = found.checked.iter().filter(|checked| checked.verdict != Verdict::Verified);
+    let count = of_interest.clone().count();
+    for checked in of_interest.take(MOST_SHOWN) {
+        let mark = match (&checked.verdict, checked.verdict.is_grounded()) {
+            (_, true) => format!("{GOOD}✔{GOOD:#}"),
+            (Verdict::Assumption, _) => format!("{CARE}?{CARE:#}"),
+            _ => format!("{BAD}✗{BAD:#}"),
+        };
+        let row = Row::of(checked);
+        let place = row.path.map(|path| format!("{path}:{} ", row.line.unwrap_or(0)));
+        let _ = writeln!(
+            text,
+            "{mark} {}\n  {DIM}{}{}{DIM:#}",
+            first_line(row.claim, 76),
+            place.unwrap_or_default(),
+            checked.verdict
+        );
+    }
+    if count > MOST_SHOWN {
+        let _ =
+            writeln!(text, "{DIM}and {} more, all of them with --json{DIM:#}", count - MOST_SHOWN);
+    }
+    let (style, word) = if report.passes() { (GOOD, "grounded") } else { (BAD, "not grounded") };
+    let _ = writeln!(
+        text,
+        "{style}{word}{style:#}  {} of {} ({}), {} asked for",
+        report.grounded,
+        counted(report.claims as u64, "claim"),
+        report.shown_ratio(),
+        report.threshold
+    );
+    text
+}

@@ -1,0 +1,126 @@
+//! What keeping continuity records: handoffs, what was told to whom, and what was found wrong.
+
+use serde::{Deserialize, Serialize};
+
+use crate::handoff::Handoff;
+use crate::id::NoteId;
+
+/// A checkpoint was passed, and this is what it hands to the next session.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct HandoffMade {
+    /// Its content's address: see [`Handoff::id`].
+    pub id: String,
+    /// The handoff before it in this repository.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub previous: Option<String>,
+    /// What is handed over.
+    pub handoff: Handoff,
+}
+
+/// How full a session's context is, noted when its zone changes.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ContextUsed {
+    /// Tokens in the context, as the agent counts them.
+    pub tokens: u64,
+    /// Tokens the window holds.
+    pub window: u64,
+    /// The zone that was entered.
+    pub zone: String,
+}
+
+/// The context became yellow, and what was new has been persisted.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct DeltaSynced {
+    /// Tokens in the context, as the agent counts them.
+    pub tokens: u64,
+    /// Tokens the window holds.
+    pub window: u64,
+    /// Decisions that are now outside the context.
+    pub decisions_persisted: u64,
+    /// Whether the page of notes was brought up to date.
+    pub notes_updated: bool,
+    /// Whether the issue tracker was told.
+    pub tracker_updated: bool,
+}
+
+/// Something claims what the ledger contradicts. The ledger wins.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ForkDetected {
+    /// The address of this disagreement: the same two texts are one fork.
+    pub id: String,
+    /// Who claims it: `context`, or the path of a file.
+    pub source: String,
+    /// What is claimed.
+    pub claimed: String,
+    /// What the ledger says.
+    pub ledger: String,
+    /// The note that says it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub note: Option<NoteId>,
+    /// Why the two cannot both be right.
+    pub why: String,
+    /// What was done about it: always `ledger_wins`.
+    pub resolution: String,
+}
+
+/// The page of notes was written.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PageWritten {
+    /// Where, relative to the root of the repository.
+    pub path: String,
+    /// The hash of all of it.
+    pub hash: String,
+    /// The notes that are on it.
+    pub notes: Vec<NoteId>,
+    /// The notes that somebody took off it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub removed: Vec<NoteId>,
+}
+
+/// A fresh context is owed its recovery, or was given it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RecoveryDelivered {
+    /// What made the context fresh: `startup`, `clear`, `compact`, `resume`.
+    pub cause: String,
+    /// Whether it was given, or is still owed.
+    pub delivered: bool,
+    /// The text's hash, where it was given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hash: Option<String>,
+}
+
+/// Something damaged was repaired.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SelfHealed {
+    /// What was damaged.
+    pub what: String,
+    /// What was wrong with it.
+    pub found: String,
+    /// What it was repaired from.
+    pub from: String,
+    /// Where the damaged copy is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kept: Option<String>,
+}
+
+/// What a session works on.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TaskSet {
+    /// The issue, where there is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub issue: Option<String>,
+    /// In words.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub text: Option<String>,
+}
+
+/// The issue tracker was told about a note or a handoff.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TrackerTold {
+    /// The id of what it was told about.
+    pub about: String,
+    /// The issue.
+    pub issue: String,
+    /// The program that was asked to write it down.
+    pub tracker: String,
+}

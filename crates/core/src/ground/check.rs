@@ -1,0 +1,152 @@
+//! Checking claims, file by file, so that each file is opened once however many claims rest on it.
+
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use crate::note::Basis;
+
+use super::claim::{Cited, Claim};
+use super::fold::{fold, says_enough};
+use super::report::Checked;
+use super::text::{Search, Text};
+use super::verdict::Verdict;
+use super::{NEARBY, ghost};
+
+/// What opening a file gave.
+#[derive(Debug, Clone)]
+pub enum Opened {
+    /// Its text.
+    Text(Text),
+    /// There is no such file.
+    Missing,
+    /// The path leads out of the repository.
+    Outside,
+    /// It is not text, too large, or may not be read.
+    Unreadable,
+}
+
+/// Where the code comes from.
+pub trait Sources {
+    /// Opens a file. Asked once for each path that claims name.
+    fn open(&mut self, path: &str) -> Rc<Opened>;
+
+    /// Opens a file that another one may have become. May be asked often.
+    fn candidate(&mut self, path: &str) -> Rc<Opened> {
+        self.open(path)
+    }
+
+    /// The files that a file which is gone may have become, best first.
+    ///
+    /// `commit` is one that had it, where that is known.
+    fn became(&mut self, path: &str, commit: Option<&str>) -> Vec<String>;
+
+    /// Looks for something that is said not to exist.
+    fn look_for(&mut self, searches: &[String]) -> ghost::Sighting;
+}
+
+/// Checks `claims` against `sources`.
+pub fn check<'a>(claims: Vec<Claim<'a>>, sources: &mut impl Sources) -> Vec<Checked<'a>> {
+    let mut by_path: HashMap<&str, Vec<(usize, usize)>> = HashMap::new();
+    for (index, claim) in claims.iter().enumerate() {
+        for (place, cited) in claim.evidence.iter().enumerate() {
+            by_path.entry(&cited.path).or_default().push((index, place));
+        }
+    }
+    let mut verdicts: Vec<Vec<Verdict>> =
+        claims.iter().map(|claim| vec![Verdict::NoEvidence; claim.evidence.len()]).collect();
+    let mut paths: Vec<_> = by_path.into_iter().collect();
+    paths.sort_unstable_by_key(|(path, _)| *path);
+    for (path, places) in paths {
+        let opened = sources.open(path);
+        for (index, place) in places {
+            let cited = &claims[index].evidence[place];
+            verdicts[index][place] = judge(cited, &opened, sources);
+        }
+    }
+    let checked = |(claim, verdicts): (Claim<'a>, Vec<Verdict>)| {
+        let verdict = overall(&claim, &verdicts, sources);
+        Checked { claim, verdict, verdicts }
+    };
+    claims.into_iter().zip(verdicts).map(checked).collect()
+}
+
+/// The verdict on a claim: that on the worst of its places, since it rests on all of them.
+fn overall(claim: &Claim<'_>, verdicts: &[Verdict], sources: &mut impl Sources) -> Verdict {
+    if let Some(worst) = verdicts.iter().find(|verdict| !verdict.is_grounded()) {
+        return worst.clone();
+    }
+    match claim.basis.as_deref() {
+        Some(Basis::Assumption) => Verdict::Assumption,
+        Some(Basis::Absence(searches)) => sources.look_for(searches).verdict(),
+        Some(Basis::UserInput) if verdicts.is_empty() => Verdict::UserInput,
+        _ => {
+            let moved = verdicts.iter().find(|verdict| **verdict != Verdict::Verified);
+            moved.or(verdicts.first()).cloned().unwrap_or(Verdict::NoEvidence)
+        }
+    }
+}
+
+/// The verdict on one place.
+fn judge(cited: &Cited<'_>, opened: &Opened, sources: &mut impl Sources) -> Verdict {
+    let quote = cited.quote.as_deref().map(fold).unwrap_or_default();
+    match opened {
+        Opened::Text(text) => place(text, &quote, cited.line, cited.end_line),
+        Opened::Outside => Verdict::Outside,
+        Opened::Unreadable => Verdict::Unreadable,
+        Opened::Missing if says_enough(&quote) => {
+            follow(&quote, sources.became(&cited.path, cited.commit.as_deref()), sources)
+        }
+        Opened::Missing => Verdict::PathMissing,
+    }
+}
+
+/// The verdict on a folded quote at a place in a file that is there.
+pub fn place(text: &Text, quote: &str, line: u32, end_line: Option<u32>) -> Verdict {
+    let beyond = end_line.unwrap_or(line).max(line) > text.lines();
+    if !says_enough(quote) {
+        return match (beyond, quote.is_empty()) {
+            (true, _) => Verdict::LineOutOfRange { lines: text.lines() },
+            (false, true) => Verdict::NoEvidence,
+            (false, false) => Verdict::QuoteTooShort,
+        };
+    }
+    match text.search(quote, line, end_line.unwrap_or(line)) {
+        Search::Here => Verdict::Verified,
+        Search::Nowhere if beyond => Verdict::LineOutOfRange { lines: text.lines() },
+        Search::Nowhere => Verdict::QuoteAbsent,
+        Search::Elsewhere(lines) => elsewhere(&lines, line, end_line.unwrap_or(line)),
+    }
+}
+
+/// One place close by is the one that is meant even if there are others far away.
+fn elsewhere(lines: &[u32], first: u32, last: u32) -> Verdict {
+    let window = first.saturating_sub(NEARBY)..=last.saturating_add(NEARBY);
+    let mut near = lines.iter().filter(|line| window.contains(line));
+    match (near.next(), near.next(), lines) {
+        (Some(line), None, _) => Verdict::Nearby { line: *line },
+        (None, _, [line]) => Verdict::Moved { path: None, line: *line },
+        _ => Verdict::Ambiguous { places: lines.len() },
+    }
+}
+
+/// Looks for a quote in the files that the one it was in may have become.
+fn follow(quote: &str, candidates: Vec<String>, sources: &mut impl Sources) -> Verdict {
+    let mut found: Option<(String, Vec<u32>)> = None;
+    for path in candidates {
+        let opened = sources.candidate(&path);
+        let Opened::Text(text) = &*opened else { continue };
+        if let Search::Elsewhere(lines) = text.search(quote, 0, 0) {
+            if let Some((_, earlier)) = &found {
+                return Verdict::Ambiguous { places: earlier.len() + lines.len() };
+            }
+            found = Some((path, lines));
+        }
+    }
+    match found {
+        Some((path, lines)) if lines.len() == 1 => {
+            Verdict::Moved { path: Some(path), line: lines[0] }
+        }
+        Some((_, lines)) => Verdict::Ambiguous { places: lines.len() },
+        None => Verdict::PathMissing,
+    }
+}

@@ -1,0 +1,93 @@
+//! A file, folded once so that many quotes can be looked for in it.
+
+use memchr::memmem;
+
+use super::fold::fold_into;
+
+/// The most places that are told apart.
+const MOST_PLACES: usize = 100;
+
+/// A file, folded, with the place where each of its lines begins.
+#[derive(Debug, Clone, Default)]
+pub struct Text {
+    folded: String,
+    starts: Vec<usize>,
+}
+
+/// Where a quote stands in a file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Search {
+    /// On one of the lines that were named.
+    Here,
+    /// On these lines, none of which was named; at least one.
+    Elsewhere(Vec<u32>),
+    /// Nowhere.
+    Nowhere,
+}
+
+impl Text {
+    /// Folds a file.
+    pub fn new(text: &str) -> Self {
+        let mut folded = String::with_capacity(text.len());
+        let mut starts = Vec::with_capacity(text.len() / 24);
+        for line in text.lines() {
+            // Where the next word goes: behind a space, unless it is the first of all.
+            starts.push(if folded.is_empty() { 0 } else { folded.len() + 1 });
+            fold_into(line, &mut folded);
+        }
+        Self { folded, starts }
+    }
+
+    /// How many lines it has.
+    pub fn lines(&self) -> u32 {
+        u32::try_from(self.starts.len()).unwrap_or(u32::MAX)
+    }
+
+    /// Looks for a folded quote, on the lines from `first` to `last` before anywhere else.
+    ///
+    /// A quote matches whole words only: `fn rotate` does not stand in `fn rotate_all`.
+    pub fn search(&self, quote: &str, first: u32, last: u32) -> Search {
+        if quote.is_empty() {
+            return Search::Nowhere;
+        }
+        if self.stands_at(quote, first, last) {
+            return Search::Here;
+        }
+        let finder = memmem::Finder::new(quote.as_bytes());
+        let matches = finder.find_iter(self.folded.as_bytes());
+        let matches = matches.filter(|start| self.is_whole(*start, quote.len()));
+        let mut lines: Vec<u32> =
+            matches.map(|start| self.line_of(start)).take(MOST_PLACES).collect();
+        lines.dedup();
+        if lines.is_empty() { Search::Nowhere } else { Search::Elsewhere(lines) }
+    }
+
+    fn stands_at(&self, quote: &str, first: u32, last: u32) -> bool {
+        let index = |line: u32| (line as usize).saturating_sub(1);
+        let Some(&from) = self.starts.get(index(first)) else { return false };
+        let until = self.starts.get(index(last) + 1).copied().unwrap_or(self.folded.len());
+        let end = until.saturating_add(quote.len()).min(self.folded.len());
+        let Some(window) = self.folded.as_bytes().get(from..end) else { return false };
+        memmem::find_iter(window, quote.as_bytes()).map(|start| from + start).any(|start| {
+            self.is_whole(start, quote.len()) && (first..=last).contains(&self.line_of(start))
+        })
+    }
+
+    /// The line that the character at `offset` is on. Empty lines share their beginning with the
+    /// next line that has words, which is the one that is meant.
+    fn line_of(&self, offset: usize) -> u32 {
+        u32::try_from(self.starts.partition_point(|start| *start <= offset)).unwrap_or(u32::MAX)
+    }
+
+    /// Whether a match neither begins nor ends inside a word.
+    fn is_whole(&self, start: usize, length: usize) -> bool {
+        let bytes = self.folded.as_bytes();
+        let cuts =
+            |at: usize| at > 0 && at < bytes.len() && is_word(bytes[at - 1]) && is_word(bytes[at]);
+        !cuts(start) && !cuts(start + length)
+    }
+}
+
+fn is_word(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || byte == b'_' || byte >= 0x80
+}

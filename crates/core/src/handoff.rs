@@ -1,0 +1,90 @@
+//! Handoffs: what a session leaves to the next one, addressed by its content and chained.
+//!
+//! The address covers everything that is handed over and the handoff before it, but no time: a
+//! checkpoint that finds nothing new arrives at the same address, and so has nothing to write.
+
+use serde::{Deserialize, Serialize};
+
+use crate::id::{NoteId, SessionId};
+
+/// What a session leaves to the next one.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Handoff {
+    /// The session.
+    pub session: SessionId,
+    /// What the checkpoint was for: `clear` or `compact`.
+    pub cause: String,
+    /// The issue that is worked on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub issue: Option<String>,
+    /// The commit that was checked out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub commit: Option<String>,
+    /// Claims of the session.
+    pub claims: u64,
+    /// How many of them are grounded.
+    pub grounded: u64,
+    /// The part that is grounded.
+    pub ratio: f64,
+    /// The decisions that stand, oldest first.
+    pub decisions: Vec<NoteId>,
+    /// The scenarios the work must be tested with.
+    pub scenarios: Vec<NoteId>,
+    /// What is to be done next.
+    pub next_steps: Vec<NoteId>,
+    /// What is still to be answered.
+    pub questions: Vec<NoteId>,
+    /// What was done.
+    pub progress: Vec<NoteId>,
+    /// Where the evidence is: all that is left of what was read.
+    pub identifiers: Vec<String>,
+    /// What was found wanting but let through.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub findings: Vec<String>,
+}
+
+impl Handoff {
+    /// The address of this content after the handoff `previous`.
+    pub fn id(&self, previous: Option<&str>) -> String {
+        let mut hasher = blake3::Hasher::new();
+        hasher.update(previous.unwrap_or_default().as_bytes());
+        hasher.update(b"\n");
+        // A struct of plain fields always serialises; the order of its fields is the declared one.
+        let content = serde_json::to_vec(self).unwrap_or_default();
+        hasher.update(&content);
+        hasher.finalize().to_hex()[..32].to_owned()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn handoff() -> Handoff {
+        Handoff {
+            session: SessionId::new(uuid::Uuid::from_u128(1)),
+            cause: "clear".to_owned(),
+            issue: None,
+            commit: None,
+            claims: 2,
+            grounded: 2,
+            ratio: 1.0,
+            decisions: vec![NoteId::new(uuid::Uuid::from_u128(2))],
+            scenarios: Vec::new(),
+            next_steps: Vec::new(),
+            questions: Vec::new(),
+            progress: Vec::new(),
+            identifiers: vec!["src/a.rs:1".to_owned()],
+            findings: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn the_same_content_after_the_same_handoff_has_the_same_address() {
+        assert_eq!(handoff().id(None), handoff().id(None));
+        assert_eq!(handoff().id(None).len(), 32);
+        assert_ne!(handoff().id(None), handoff().id(Some("x")));
+        let more = Handoff { grounded: 1, ..handoff() };
+        assert_ne!(handoff().id(None), more.id(None));
+    }
+}

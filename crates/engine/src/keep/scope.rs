@@ -1,0 +1,58 @@
+//! Which session is meant, and by which settings it is kept.
+
+use heirloom_core::session::Session;
+use heirloom_core::settings::Settings;
+use heirloom_ledger::{Error, Ledger, SessionFilter};
+
+use crate::here::Here;
+use crate::sessions::{self, FindError};
+use crate::settings::{self, Environment, Request, Unusable};
+
+/// Why continuity could not be kept.
+#[derive(Debug, thiserror::Error)]
+pub enum KeepError {
+    /// The session could not be found.
+    #[error(transparent)]
+    Session(#[from] FindError),
+    /// The settings cannot be used.
+    #[error(transparent)]
+    Settings(#[from] Box<Unusable>),
+    /// The ledger failed.
+    #[error(transparent)]
+    Ledger(#[from] Error),
+    /// A file could not be used.
+    #[error(transparent)]
+    File(#[from] heirloom_repo::FileError),
+    /// There is nothing yet that could be kept.
+    #[error("there is no session in this repository yet")]
+    NoSession,
+}
+
+/// The settings of this repository.
+pub fn settings(here: &Here) -> Result<Settings, Box<Unusable>> {
+    let environment = Environment::from_vars(here.env.clone());
+    let repo = Some(here.place.root.as_path());
+    let loaded = settings::load(&Request { environment: &environment, repo, flags: &[] })?;
+    Ok(loaded.settings)
+}
+
+/// The session that is meant: the one that was named, the one the command is run in, the one that
+/// holds what people note by hand, or the newest.
+pub fn session(
+    here: &Here,
+    ledger: &mut Ledger,
+    named: Option<&str>,
+) -> Result<Option<Session>, FindError> {
+    if let Some(address) = named {
+        return sessions::find(here, ledger, address).map(Some);
+    }
+    if let Some(session) = sessions::current(here, ledger)? {
+        return Ok(Some(session));
+    }
+    if let Some(session) = sessions::by_hand(here, ledger)? {
+        return Ok(Some(session));
+    }
+    let repo = Some(here.place.repo.as_str());
+    let filter = SessionFilter { repo, limit: 1, ..SessionFilter::default() };
+    Ok(ledger.sessions(&filter)?.sessions.pop())
+}

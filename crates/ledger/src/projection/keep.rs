@@ -1,0 +1,133 @@
+//! What keeping continuity has to find again: the newest of each thing, by repository.
+//!
+//! One table for all of it, because every table costs each hook its share of reading the schema. A
+//! row is the newest record of its kind and key; what a key is, [`key`] says.
+
+use jiff::Timestamp;
+use rusqlite::{Connection, OptionalExtension, Row};
+use serde::de::DeserializeOwned;
+
+use heirloom_core::event::{
+    Body, ContextUsed, DeltaSynced, ForkDetected, HandoffMade, PageWritten, RecoveryDelivered,
+    TaskSet, TrackerTold,
+};
+use heirloom_core::id::SessionId;
+use heirloom_core::record::Record;
+
+use super::{Projection, body};
+use crate::error::Error;
+use crate::ledger::Ledger;
+use crate::records::timestamp;
+
+pub(super) struct Kept;
+
+/// What is kept of one kind under one key.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Keeping<B> {
+    /// The session it was recorded in.
+    pub session: Option<SessionId>,
+    /// When.
+    pub at: Timestamp,
+    /// What.
+    pub body: B,
+}
+
+impl Projection for Kept {
+    fn table(&self) -> &'static str {
+        "keep"
+    }
+
+    fn key(&self) -> &'static str {
+        "repo, kind, key"
+    }
+
+    fn schema(&self) -> &'static str {
+        "CREATE TABLE keep (
+           repo TEXT NOT NULL,
+           kind TEXT NOT NULL,
+           key TEXT NOT NULL,
+           session TEXT,
+           at INTEGER NOT NULL,
+           body TEXT NOT NULL,
+           PRIMARY KEY (repo, kind, key)
+         ) STRICT, WITHOUT ROWID;
+         CREATE INDEX keep_by_age ON keep (repo, kind, at);"
+    }
+
+    fn apply(&self, db: &Connection, record: &Record) -> rusqlite::Result<()> {
+        let Some(key) = key(record) else { return Ok(()) };
+        db.prepare_cached(
+            "INSERT INTO keep (repo, kind, key, session, at, body) VALUES (?1, ?2, ?3, ?4, ?5, ?6)
+             ON CONFLICT (repo, kind, key) DO UPDATE SET session = ?4, at = ?5, body = ?6",
+        )?
+        .execute((
+            record.repo.as_deref().unwrap_or(""),
+            &record.kind,
+            key,
+            record.session.map(|session| session.to_string()),
+            record.at.as_millisecond(),
+            &record.body,
+        ))?;
+        Ok(())
+    }
+}
+
+/// What a record is kept under, if it is kept at all.
+fn key(record: &Record) -> Option<String> {
+    match record.kind.as_str() {
+        HandoffMade::KIND => body::<HandoffMade>(record).map(|made| made.id),
+        ForkDetected::KIND => body::<ForkDetected>(record).map(|fork| fork.id),
+        PageWritten::KIND => body::<PageWritten>(record).map(|page| page.path),
+        TrackerTold::KIND => body::<TrackerTold>(record).map(|told| told.about),
+        ContextUsed::KIND | DeltaSynced::KIND | RecoveryDelivered::KIND | TaskSet::KIND => {
+            Some(record.session.map(|session| session.to_string()).unwrap_or_default())
+        }
+        _ => None,
+    }
+}
+
+impl Ledger {
+    /// What is kept of a kind under `key` in `repo`.
+    pub fn kept<B: Body + DeserializeOwned>(
+        &self,
+        repo: &str,
+        key: &str,
+    ) -> Result<Option<Keeping<B>>, Error> {
+        self.run("read", |db| {
+            db.prepare_cached(
+                "SELECT session, at, body FROM keep WHERE repo = ?1 AND kind = ?2 AND key = ?3",
+            )?
+            .query_row((repo, B::KIND, key), read)
+            .optional()
+        })
+        .map(Option::flatten)
+    }
+
+    /// What is kept of a kind in `repo`, the newest `limit`, newest first.
+    pub fn newest_kept<B: Body + DeserializeOwned>(
+        &self,
+        repo: &str,
+        limit: usize,
+    ) -> Result<Vec<Keeping<B>>, Error> {
+        self.run("read", |db| {
+            let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+            let mut statement = db.prepare_cached(
+                "SELECT session, at, body FROM keep WHERE repo = ?1 AND kind = ?2
+                 ORDER BY at DESC, key LIMIT ?3",
+            )?;
+            let rows = statement.query_map((repo, B::KIND, limit), read)?;
+            Ok(rows.collect::<rusqlite::Result<Vec<_>>>()?.into_iter().flatten().collect())
+        })
+    }
+}
+
+/// A body of another version that cannot be read is as good as none.
+fn read<B: DeserializeOwned>(row: &Row<'_>) -> rusqlite::Result<Option<Keeping<B>>> {
+    let session: Option<String> = row.get(0)?;
+    let body: String = row.get(2)?;
+    Ok(serde_json::from_str(&body).ok().map(|body| Keeping {
+        session: session.and_then(|session| session.parse().ok()),
+        at: timestamp(row.get(1).unwrap_or_default()),
+        body,
+    }))
+}
