@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::event::{PermissionRequest, Reader};
 use crate::hook::Hooks;
-use crate::launch::{CommandLine, Input, Launch, LaunchError};
+use crate::launch::{CommandLine, Gap, Input, Launch, LaunchError};
 use crate::outcome::{End, Outcome};
 use crate::transcript::Transcripts;
 
@@ -80,6 +80,12 @@ pub trait Agent: fmt::Debug + Sync {
 
     /// The command line for `launch`.
     fn launch(&self, launch: &Launch<'_>) -> Result<CommandLine, LaunchError>;
+
+    /// Makes a launch that forks a conversation end the copy after one of its messages.
+    fn fork_at(&self, _line: &mut CommandLine, _message: &str) -> Result<(), LaunchError> {
+        let gap = Gap { setting: "fork", why: "only the whole conversation can be forked" };
+        Err(LaunchError::Unsupported { agent: self.name(), settings: vec![gap] })
+    }
 
     /// Reads its stream.
     fn reader(&self) -> Box<dyn Reader>;

@@ -32,6 +32,8 @@ pub struct Parsed {
     pub subagent: Option<String>,
     /// When, where the line says so.
     pub at: Option<Timestamp>,
+    /// The agent's id of the message, where a conversation can be forked after it.
+    pub message: Option<String>,
 }
 
 impl Parsed {

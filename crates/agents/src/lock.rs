@@ -136,7 +136,7 @@ fn is_alive(pid: u32) -> bool {
 }
 
 /// When a process began, in the kernel's ticks; `None` where the system does not say.
-fn began(pid: u32) -> Option<u64> {
+pub fn began(pid: u32) -> Option<u64> {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
     // The name in parentheses may hold anything; the fields after it are counted from its end.
     let (_, fields) = stat.rsplit_once(')')?;

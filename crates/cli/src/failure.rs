@@ -2,11 +2,13 @@
 
 use std::error::Error;
 
+use heirloom_core::status::Status;
 use heirloom_engine::here::HereError;
 use heirloom_engine::keep::KeepError;
 use heirloom_engine::notes::NoteError;
+use heirloom_engine::serve::ServeError;
 use heirloom_engine::sessions::FindError;
-use heirloom_ledger::ImportError;
+use heirloom_ledger::{ApprovalError, ImportError};
 
 /// The exit status of a command that failed, or of a question whose answer is no.
 pub(crate) const FAILED: u8 = 1;
@@ -148,6 +150,74 @@ impl From<ImportError> for Failure {
             error => Self::from_error("ledger.import", &error).hint("nothing was imported"),
         }
     }
+}
+
+impl From<ServeError> for Failure {
+    fn from(error: ServeError) -> Self {
+        let code = match &error {
+            ServeError::NoPrompt => "prompt.empty",
+            ServeError::NoAgent { .. } => "agent.unknown",
+            ServeError::NameTaken { .. } => "session.name-taken",
+            ServeError::Config(_) => "config.invalid",
+            ServeError::NoDirectory { .. } => "config.working_dir",
+            ServeError::Launch(_) => "agent.launch",
+            ServeError::Status { .. } => "session.status",
+            ServeError::NoConversation { .. } => "session.no-conversation",
+            ServeError::NotRunning { .. } => "session.not-running",
+            ServeError::Elsewhere { .. } => "session.elsewhere",
+            ServeError::StillRunning { .. } => "session.still-running",
+            ServeError::Lost { .. } => "vault.lost",
+            ServeError::NoEvent { .. } => "conversation.no-event",
+            ServeError::NoTemplate { .. } => "template.not-found",
+            ServeError::File { .. } => "file",
+            ServeError::ManyApprovals { .. } => "approval.ambiguous",
+            ServeError::Approval(ApprovalError::None { .. }) => "approval.not-found",
+            ServeError::Approval(ApprovalError::Settled(_)) => "approval.settled",
+            ServeError::Approval(_) => "approval.over",
+            ServeError::Daemon(_) => "import.daemon",
+            ServeError::Find(_) | ServeError::Ledger(_) => "ledger.failed",
+        };
+        match error {
+            ServeError::Find(error) => error.into(),
+            ServeError::Ledger(error) | ServeError::Approval(ApprovalError::Ledger(error)) => {
+                error.into()
+            }
+            error => {
+                let failure = Self::from_error(code, &error);
+                match serve_hint(&error) {
+                    Some(hint) => failure.hint(hint),
+                    None => failure,
+                }
+            }
+        }
+    }
+}
+
+fn serve_hint(error: &ServeError) -> Option<String> {
+    Some(match error {
+        ServeError::NoAgent { .. } => "`heirloom agents` shows which there are".to_owned(),
+        ServeError::NameTaken { name } => {
+            format!("`heirloom continue {name} …` goes on with it; or choose another name")
+        }
+        ServeError::Config(_) | ServeError::Launch(_) => "no session was made".to_owned(),
+        ServeError::NoDirectory { .. } => {
+            "no session was made; --working-dir says another one".to_owned()
+        }
+        ServeError::Status { status: Status::Archived, name } => {
+            format!("`heirloom sessions archive {name} --undo` takes it out of the archive")
+        }
+        ServeError::Status { .. } => "try again in a moment".to_owned(),
+        ServeError::Lost { .. } => {
+            "give the MCP servers again with --mcp-config, or go without: --clear mcp_servers"
+                .to_owned()
+        }
+        ServeError::NoEvent { .. } => "`heirloom conversation` numbers the events".to_owned(),
+        ServeError::NoTemplate { .. } => "`heirloom config templates` lists them".to_owned(),
+        ServeError::Approval(ApprovalError::None { .. }) | ServeError::ManyApprovals { .. } => {
+            "`heirloom approvals list` shows what waits".to_owned()
+        }
+        _ => return None,
+    })
 }
 
 impl From<HereError> for Failure {

@@ -81,6 +81,11 @@ id!(
     RecordId
 );
 
+id!(
+    /// The id of a question whether a tool may be used.
+    ApprovalId
+);
+
 /// A ledger that writes: one per person and machine, chosen at random when its ledger is made.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(transparent)]

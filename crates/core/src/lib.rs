@@ -7,6 +7,7 @@
 #![warn(missing_docs)]
 
 pub mod address;
+pub mod approval;
 pub mod config;
 pub mod event;
 pub mod evidence;

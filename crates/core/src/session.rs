@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use crate::config::Config;
+use crate::config::{Config, Field};
 use crate::id::SessionId;
 use crate::name::SessionName;
 use crate::status::Status;
@@ -19,6 +19,10 @@ pub struct Session {
     pub repo: String,
     /// The session it continues or inherits from.
     pub parent: Option<SessionId>,
+    /// How it comes from it.
+    pub link: Option<Link>,
+    /// The message of the parent's conversation after which this one goes another way.
+    pub forked_at: Option<String>,
     /// Where it is in its life.
     pub status: Status,
     /// Why it has that status, where there is more to say.
@@ -27,18 +31,35 @@ pub struct Session {
     pub agent: Option<String>,
     /// The id by which the agent itself can resume its conversation.
     pub agent_session_id: Option<String>,
+    /// Whether the agent itself has announced that id: only then there is a conversation.
+    pub announced: bool,
     /// The branch it was started on.
     pub branch: Option<String>,
     /// How its agent was launched.
     pub config: Config,
+    /// The fields of the config that were not left to the parent.
+    pub overridden: Vec<Field>,
+    /// What the agent was told to do first.
+    pub prompt: Option<String>,
     /// When it was recorded.
     pub created_at: Timestamp,
     /// When it last came to an end.
     pub completed_at: Option<Timestamp>,
     /// What it cost so far.
     pub cost_usd: f64,
+    /// Tokens that went into the model, cached ones included.
+    pub input_tokens: u64,
+    /// Tokens that came out of it.
+    pub output_tokens: u64,
     /// Notes of kind learning it made.
     pub learnings: u64,
+}
+
+impl Session {
+    /// The session whose conversation and config it took over; not one whose notes it inherited.
+    pub fn continues(&self) -> Option<SessionId> {
+        self.parent.filter(|_| matches!(self.link, Some(Link::Resumed | Link::Forked)))
+    }
 }
 
 /// How a session came from its parent.

@@ -11,5 +11,6 @@ pub mod evidence;
 pub mod here;
 pub mod keep;
 pub mod notes;
+pub mod serve;
 pub mod sessions;
 pub mod settings;

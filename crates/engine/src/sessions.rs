@@ -116,6 +116,8 @@ pub(crate) fn bare(here: &Here, name: SessionName) -> SessionCreated {
         agent_session_id: None,
         branch: here.place.head.branch().map(str::to_owned),
         config: Config::default(),
+        overridden: Vec::new(),
+        forked_at: None,
     }
 }
 

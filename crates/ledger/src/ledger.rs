@@ -106,6 +106,11 @@ impl Ledger {
         self.run("open", |db| db.pragma_query_value(None, name, |row| row.get(0)))
     }
 
+    /// A number that changes when another process wrote to the ledger. Cheap: nothing is read.
+    pub fn data_version(&self) -> Result<i64, Error> {
+        self.pragma("data_version")
+    }
+
     /// Where the ledger is.
     pub fn path(&self) -> &Path {
         &self.path

@@ -7,11 +7,13 @@
 //! Nothing here is async, and nothing on the way of [`Ledger::open`] and [`Ledger::write`] costs more
 //! when there is more history: every hook is a process that does just that.
 
+mod approvals;
 mod chain;
 mod create;
 mod damage;
 mod error;
 mod exchange;
+pub mod import;
 mod ledger;
 mod migrate;
 mod notes;
@@ -21,9 +23,11 @@ mod records;
 mod schema;
 mod sessions;
 mod stats;
+mod templates;
 mod verify;
 mod write;
 
+pub use approvals::{ApprovalError, ApprovalFilter};
 pub use damage::SetAside;
 pub use error::Error;
 pub use exchange::{ImportError, Imported};
@@ -34,5 +38,6 @@ pub use projection::live::Live;
 pub use schema::VERSION;
 pub use sessions::{Found, SessionFilter, SessionPage};
 pub use stats::Stats;
+pub use templates::Template;
 pub use verify::{Problem, Report};
 pub use write::{Scope, Writer};

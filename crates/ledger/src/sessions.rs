@@ -16,9 +16,11 @@ use heirloom_core::status::Status;
 use crate::error::Error;
 use crate::ledger::Ledger;
 use crate::records::{from_sql, parse, timestamp, unreadable};
+use crate::write::Writer;
 
 const COLUMNS: &str = "id, name, repo, parent, status, reason, agent, agent_session_id, branch, \
-                       config, created_at, completed_at, cost_usd, learnings";
+                       config, created_at, completed_at, cost_usd, learnings, link, forked_at, \
+                       announced, overridden, prompt, input_tokens, output_tokens";
 
 /// What an address led to.
 #[derive(Debug, Clone, PartialEq)]
@@ -137,6 +139,22 @@ impl Ledger {
     }
 }
 
+impl Writer<'_> {
+    /// Whether a session of `repo` has that name.
+    pub fn is_name_taken(&self, repo: &str, name: &str) -> Result<bool, Error> {
+        self.run(|db| {
+            db.prepare_cached("SELECT 1 FROM session WHERE repo = ?1 AND name = ?2 LIMIT 1")?
+                .exists((repo, name))
+        })
+    }
+
+    /// The status a session has now.
+    pub fn status(&self, id: SessionId) -> Result<Status, Error> {
+        let found = self.run(|db| status_and_repo(db, id))?;
+        Ok(found.ok_or(Error::NoSession { id })?.0)
+    }
+}
+
 fn page_query(filter: &SessionFilter<'_>) -> (String, Vec<String>) {
     let (mut wheres, mut values) = (Vec::new(), Vec::new());
     if let Some(repo) = filter.repo {
@@ -214,6 +232,8 @@ fn by_prefix(
 fn read(row: &Row<'_>) -> rusqlite::Result<Session> {
     let parent: Option<String> = row.get(3)?;
     let completed_at: Option<i64> = row.get(11)?;
+    let link: Option<String> = row.get(14)?;
+    let overridden: String = row.get(17)?;
     Ok(Session {
         id: parse(row, 0, |text| text.parse().ok())?,
         name: parse(row, 1, |text| text.parse().ok())?,
@@ -229,6 +249,13 @@ fn read(row: &Row<'_>) -> rusqlite::Result<Session> {
         completed_at: completed_at.map(timestamp as fn(i64) -> Timestamp),
         cost_usd: row.get(12)?,
         learnings: from_sql(row.get(13)?),
+        link: link.and_then(|link| serde_json::from_value(link.into()).ok()),
+        forked_at: row.get(15)?,
+        announced: row.get(16)?,
+        overridden: serde_json::from_str(&overridden).unwrap_or_default(),
+        prompt: row.get(18)?,
+        input_tokens: from_sql(row.get(19)?),
+        output_tokens: from_sql(row.get(20)?),
     })
 }
 

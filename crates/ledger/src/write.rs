@@ -110,12 +110,16 @@ impl Writer<'_> {
         self.append(Scope::session(id, &repo), &SessionChanged { status, reason }).map(drop)
     }
 
+    pub(crate) fn explain(&self, source: rusqlite::Error) -> Error {
+        self.ledger.explain("write to", source)
+    }
+
     /// Runs a query inside the transaction.
     pub(crate) fn run<T>(
         &self,
         work: impl FnOnce(&Connection) -> rusqlite::Result<T>,
     ) -> Result<T, Error> {
-        work(self.db).map_err(|source| self.ledger.explain("write to", source))
+        work(self.db).map_err(|source| self.explain(source))
     }
 
     fn body<B: Body>(&self, body: &B) -> Result<String, Error> {

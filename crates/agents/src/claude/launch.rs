@@ -99,8 +99,9 @@ fn prompts(line: &mut CommandLine, launch: &Launch<'_>) -> Result<(), LaunchErro
         line.file_flag("--append-system-prompt-file", &added.join("\n\n"), launch)?;
     }
     let resumes = !matches!(launch.conversation, Conversation::New(_));
-    if resumes && (config.system_prompt.is_some() || !added.is_empty()) {
-        // A resumed conversation otherwise goes on with the system prompt it was begun with.
+    if resumes {
+        // A resumed conversation otherwise goes on with the system prompt it was begun with, also
+        // when this launch has none any more.
         line.flag("--system-prompt-snapshot", "off");
     }
     Ok(())

@@ -62,6 +62,12 @@ impl Agent for Claude {
         launch::command_line(self.name(), launch)
     }
 
+    fn fork_at(&self, line: &mut CommandLine, message: &str) -> Result<(), LaunchError> {
+        // Not in its help; asserted by the tests that run it.
+        line.flag("--resume-session-at", crate::uuid::checked(self.name(), message)?);
+        Ok(())
+    }
+
     fn reader(&self) -> Box<dyn Reader> {
         Box::new(wire::Stream::default())
     }

@@ -180,7 +180,7 @@ impl Entries {
             }
             kind => events.push(Event::Unknown { kind: kind.to_owned() }),
         }
-        Parsed { events, subagent, at }
+        Parsed { events, subagent, at, ..Parsed::default() }
     }
 
     /// The first entry with an id says whose transcript it is.

@@ -24,6 +24,7 @@ struct Wire<'a> {
     kind: Cow<'a, str>,
     #[serde(borrow)]
     subtype: Option<Cow<'a, str>>,
+    uuid: Option<String>,
     session_id: Option<String>,
     parent_tool_use_id: Option<String>,
     #[serde(borrow)]
@@ -136,6 +137,8 @@ impl Stream {
     fn understand(&mut self, mut wire: Wire<'_>) -> Parsed {
         let at = wire.timestamp.take().and_then(|at| at.parse::<Timestamp>().ok());
         let subagent = wire.parent_tool_use_id.take();
+        let forkable = wire.kind == "assistant" && subagent.is_none();
+        let message = wire.uuid.take().filter(|_| forkable);
         let events = match &*wire.kind {
             "assistant" => self.assistant(wire),
             "user" => user(wire),
@@ -146,7 +149,7 @@ impl Stream {
             "rate_limit_event" => vec![limit(wire)],
             _ => vec![unknown(&wire)],
         };
-        Parsed { events, subagent, at }
+        Parsed { events, subagent, at, message }
     }
 
     fn assistant(&mut self, wire: Wire<'_>) -> Vec<Event> {

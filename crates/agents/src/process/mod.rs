@@ -12,6 +12,7 @@
 mod drain;
 mod group;
 mod lines;
+mod orphan;
 mod stderr;
 mod strays;
 
@@ -30,6 +31,7 @@ use self::group::Group;
 pub use self::group::{Patience, Stopper};
 use self::lines::Lines;
 pub use self::lines::MAX_LINE;
+pub use self::orphan::end_orphan;
 use self::stderr::Tail;
 use crate::agent::Agent;
 use crate::event::{Event, Line};

@@ -1,12 +1,15 @@
 use std::process::ExitCode;
 
 use clap::Subcommand;
+use heirloom_core::name::SessionName;
 use heirloom_core::settings;
 use heirloom_engine::settings::{FileState, Role};
+use heirloom_engine::{serve, sessions};
 use serde_json::json;
 
 use super::{App, Done};
-use crate::ui::{Columns, DIM};
+use crate::moment::ago;
+use crate::ui::{Columns, DIM, GOOD};
 
 /// See the settings that hold here, and where they come from
 #[derive(Debug, clap::Args)]
@@ -27,13 +30,24 @@ enum What {
     Schema,
     /// Show which files are read
     Path,
+    /// Save the config of a session for sessions to come
+    SaveTemplate {
+        /// The session: a name, an id, or the beginning of one
+        session: String,
+        /// The template's name; saving again makes the next version
+        name: SessionName,
+    },
+    /// List the saved configs
+    Templates,
 }
 
 pub(super) fn run(app: &App, args: &Args) -> Done {
-    match args.what {
-        What::Show { sources } => show(app, sources),
+    match &args.what {
+        What::Show { sources } => show(app, *sources),
         What::Schema => schema(app),
         What::Path => path(app),
+        What::SaveTemplate { session, name } => save_template(app, session, name),
+        What::Templates => templates(app),
     }
 }
 
@@ -84,6 +98,37 @@ fn path(app: &App) -> Done {
             format!("{role:16} {}{DIM}{state}{DIM:#}", file.path.display())
         });
         lines.collect::<Vec<_>>().join("\n")
+    });
+    Ok(ExitCode::SUCCESS)
+}
+
+fn save_template(app: &App, session: &str, name: &SessionName) -> Done {
+    let mut ledger = app.here.ledger()?;
+    let session = sessions::find(&app.here, &ledger, session)?;
+    let saved = serve::save_template(&app.here, &mut ledger, &session, name)?;
+    let value = json!({"name": saved.name, "version": saved.version, "session": session.name});
+    app.ui.answer(&value, || {
+        format!(
+            "{GOOD}✔{GOOD:#} {}@{} is the config of {}",
+            saved.name, saved.version, session.name
+        )
+    });
+    Ok(ExitCode::SUCCESS)
+}
+
+fn templates(app: &App) -> Done {
+    let templates = app.here.ledger()?.templates()?;
+    let rows = templates.iter().map(|template| {
+        json!({"name": template.name, "version": template.version, "saved_at": template.saved_at})
+    });
+    let value = json!({"templates": rows.collect::<Vec<_>>()});
+    app.ui.answer(&value, || {
+        let mut columns = Columns::new(&["name", "version", "saved"]).right(1);
+        for template in &templates {
+            let saved = ago(template.saved_at, app.here.clock.now());
+            columns.row(vec![template.name.clone(), template.version.to_string(), saved]);
+        }
+        if templates.is_empty() { String::new() } else { columns.render() }
     });
     Ok(ExitCode::SUCCESS)
 }

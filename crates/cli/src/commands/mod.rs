@@ -1,16 +1,24 @@
 //! The commands: one file each. The doc comment of a command is its help.
 
 mod agents;
+mod approvals;
 mod completions;
 mod config;
+mod continue_;
+mod conversation;
 mod demo;
 mod doctor;
+mod fork;
 mod ground;
+mod import;
+mod interrupt;
+mod launch;
 mod ledger;
 mod lineage;
 mod man;
 mod note;
 mod notes;
+mod serve;
 mod sessions;
 mod status;
 
@@ -51,7 +59,14 @@ enum Command {
     Sessions(sessions::Args),
     Status(status::Args),
     Lineage(lineage::Args),
+    Launch(launch::Args),
+    Continue(continue_::Args),
+    Fork(fork::Args),
+    Interrupt(interrupt::Args),
+    Conversation(conversation::Args),
+    Approvals(approvals::Args),
     Ledger(ledger::Args),
+    Import(import::Args),
     Agents(agents::Args),
     Config(config::Args),
     Completions(completions::Args),
@@ -117,7 +132,14 @@ fn run(app: &App, command: Command) -> Done {
         Command::Sessions(args) => sessions::run(app, args),
         Command::Status(args) => status::run(app, &args),
         Command::Lineage(args) => lineage::run(app, &args),
+        Command::Launch(args) => launch::run(app, args),
+        Command::Continue(args) => continue_::run(app, args),
+        Command::Fork(args) => fork::run(app, args),
+        Command::Interrupt(args) => interrupt::run(app, &args),
+        Command::Conversation(args) => conversation::run(app, &args),
+        Command::Approvals(args) => approvals::run(app, args),
         Command::Ledger(args) => ledger::run(app, args),
+        Command::Import(args) => import::run(app, &args),
         Command::Agents(args) => agents::run(app, &args),
         Command::Config(args) => config::run(app, &args),
         Command::Completions(args) => completions::run(app, &args),

@@ -5,7 +5,7 @@ use clap::Subcommand;
 use heirloom_core::note::Kind;
 use heirloom_core::session::Session;
 use heirloom_core::status::Status;
-use heirloom_engine::{notes as engine_notes, sessions};
+use heirloom_engine::{notes as engine_notes, serve, sessions};
 use heirloom_ledger::{Found, Ledger, SessionFilter};
 use serde_json::{Value, json};
 
@@ -89,7 +89,8 @@ pub(super) fn run(app: &App, args: Args) -> Done {
 }
 
 fn list(app: &App, args: &List) -> Done {
-    let ledger = app.here.ledger()?;
+    let mut ledger = app.here.ledger()?;
+    super::serve::tidy(app, &mut ledger)?;
     let statuses: &[Status] = if args.completed {
         &[Status::Completed]
     } else if args.running {
@@ -139,7 +140,7 @@ fn table(app: &App, sessions: &[Session]) -> String {
 }
 
 /// A session as scripts see it.
-fn as_json(ledger: &Ledger, session: &Session) -> Result<Value, Failure> {
+pub(super) fn as_json(ledger: &Ledger, session: &Session) -> Result<Value, Failure> {
     let parent = match session.parent {
         Some(id) => ledger.session(id)?.map_or_else(|| id.to_string(), |s| s.name.to_string()),
         None => String::new(),
@@ -149,17 +150,19 @@ fn as_json(ledger: &Ledger, session: &Session) -> Result<Value, Failure> {
         "agent": session.agent, "agent_session_id": session.agent_session_id,
         "parent": session.parent.map(|_| parent), "created_at": session.created_at,
         "completed_at": session.completed_at, "learnings": session.learnings,
-        "cost_usd": session.cost_usd, "branch": session.branch, "repo": session.repo,
+        "cost_usd": session.cost_usd, "input_tokens": session.input_tokens, "output_tokens": session.output_tokens,
+        "branch": session.branch, "repo": session.repo,
     }))
 }
 
 fn show(app: &App, args: &Show) -> Done {
-    let ledger = app.here.ledger()?;
+    let mut ledger = app.here.ledger()?;
+    super::serve::tidy(app, &mut ledger)?;
     let session = sessions::find(&app.here, &ledger, &args.session)?;
     if args.learnings {
         show_notes(app, &ledger, &session)
     } else if args.config {
-        show_config(app, &session)
+        show_config(app, &ledger, &session)
     } else if args.trajectory {
         show_trajectory(app, &ledger, &session)
     } else {
@@ -168,7 +171,10 @@ fn show(app: &App, args: &Show) -> Done {
 }
 
 fn show_summary(app: &App, ledger: &Ledger, session: &Session) -> Done {
-    let value = as_json(ledger, session)?;
+    let total = serve::totals(ledger, session)?;
+    let mut value = as_json(ledger, session)?;
+    value["reason"] = json!(session.reason);
+    value["lineage"] = json!(total);
     app.ui.answer(&value, || {
         let now = app.here.clock.now();
         let mut text = format!("{BOLD}{}{BOLD:#}  {}\n", session.name, session.status);
@@ -186,6 +192,10 @@ fn show_summary(app: &App, ledger: &Ledger, session: &Session) -> Done {
         line("ended", session.completed_at.map(|at| ago(at, now)).as_deref());
         line("reason", session.reason.as_deref());
         line("cost", Some(&format!("${:.2}", session.cost_usd)));
+        if total.sessions > 1 {
+            let with = format!("${:.2} with all it continues", total.cost_usd);
+            line("", Some(&with));
+        }
         line("learnings", Some(&session.learnings.to_string()));
         text
     });
@@ -216,20 +226,8 @@ fn show_notes(app: &App, ledger: &Ledger, session: &Session) -> Done {
     Ok(ExitCode::SUCCESS)
 }
 
-fn show_config(app: &App, session: &Session) -> Done {
-    let config = serde_json::to_value(&session.config)
-        .map_err(|error| Failure::from_error("internal", &error))?;
-    let fields = config.as_object().cloned().unwrap_or_default();
-    let entry = |value: &Value| json!({"value": value, "from": session.name, "overridden": true});
-    let rows: serde_json::Map<String, Value> =
-        fields.iter().map(|(field, value)| (field.clone(), entry(value))).collect();
-    app.ui.answer(&json!({"session": session.name, "config": rows}), || {
-        let mut text = String::new();
-        for (field, value) in &fields {
-            let _ = writeln!(text, "  {field:24}{value}");
-        }
-        text
-    });
+fn show_config(app: &App, ledger: &Ledger, session: &Session) -> Done {
+    super::serve::report::config(app, session, &serve::config_of(ledger, session)?);
     Ok(ExitCode::SUCCESS)
 }
 

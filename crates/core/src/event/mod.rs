@@ -4,16 +4,19 @@
 //! kind with a new name, because records are never rewritten and old ones must stay readable. A
 //! reader that does not know a kind leaves the record alone.
 
+mod approval;
 mod iteration;
 mod keep;
 mod live;
 mod note;
 mod requirement;
 mod session;
+mod template;
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+pub use approval::{ApprovalClosed, ApprovalDecided, ApprovalRequested};
 pub use iteration::{IterationEnded, IterationStarted};
 pub use keep::{
     ContextUsed, DeltaSynced, ForkDetected, HandoffMade, PageWritten, RecoveryDelivered,
@@ -27,8 +30,9 @@ pub use requirement::{
 };
 pub use session::{
     SessionAnnounced, SessionChanged, SessionConfigured, SessionCreated, SessionLinked,
-    SessionSpent,
+    SessionPrompted, SessionSpent,
 };
+pub use template::TemplateSaved;
 
 /// The body of a record of one kind.
 pub trait Body: Serialize + DeserializeOwned {
@@ -46,6 +50,9 @@ macro_rules! kinds {
 }
 
 kinds! {
+    ApprovalClosed => "approval.closed",
+    ApprovalDecided => "approval.decided",
+    ApprovalRequested => "approval.requested",
     IterationEnded => "iteration.ended",
     IterationStarted => "iteration.started",
     ContextUsed => "keep.context",
@@ -73,5 +80,7 @@ kinds! {
     SessionConfigured => "session.configured",
     SessionCreated => "session.created",
     SessionLinked => "session.linked",
+    SessionPrompted => "session.prompted",
     SessionSpent => "session.spent",
+    TemplateSaved => "template.saved",
 }

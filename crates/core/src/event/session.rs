@@ -1,6 +1,6 @@
 use serde::{Deserialize, Serialize};
 
-use crate::config::Config;
+use crate::config::{Config, Field};
 use crate::id::SessionId;
 use crate::name::SessionName;
 use crate::session::Link;
@@ -29,6 +29,12 @@ pub struct SessionCreated {
     /// How the agent is launched.
     #[serde(default)]
     pub config: Config,
+    /// The fields of the config that were not left to the parent.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub overridden: Vec<Field>,
+    /// The message of the parent's conversation after which this one goes another way.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub forked_at: Option<String>,
 }
 
 /// A session's status changed.
@@ -49,6 +55,13 @@ pub struct SessionAnnounced {
     /// The model, as the agent resolved it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
+}
+
+/// A session's agent was told what to do.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SessionPrompted {
+    /// The words.
+    pub text: String,
 }
 
 /// A session's config was replaced.

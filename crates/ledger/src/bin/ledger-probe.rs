@@ -72,6 +72,8 @@ fn fill(home: &Path, count: u64) -> Result<(), Box<dyn Error>> {
             agent_session_id: None,
             branch: None,
             config: Config::default(),
+            overridden: Vec::new(),
+            forked_at: None,
         };
         ledger.append(now(), scope(), &created)?;
     }

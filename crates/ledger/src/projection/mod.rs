@@ -5,12 +5,14 @@
 //! never the file system, and it never fails on a record it does not understand: what is in the
 //! ledger cannot be refused any more.
 
+mod approval;
 mod iteration;
 pub(crate) mod keep;
 pub(crate) mod live;
 mod note;
 mod requirement;
 mod session;
+mod template;
 
 use rusqlite::Connection;
 use serde::de::DeserializeOwned;
@@ -41,6 +43,8 @@ pub(crate) const ALL: &[&dyn Projection] = &[
     &live::LiveSessions,
     &requirement::Requirements,
     &keep::Kept,
+    &approval::Approvals,
+    &template::Templates,
 ];
 
 /// Brings all projections up to date with one more record.

@@ -4,7 +4,7 @@ use rusqlite::Connection;
 
 use heirloom_core::event::{
     Body, NoteAdded, SessionAnnounced, SessionChanged, SessionConfigured, SessionCreated,
-    SessionLinked, SessionSpent,
+    SessionLinked, SessionPrompted, SessionSpent,
 };
 use heirloom_core::note::Kind;
 use heirloom_core::record::Record;
@@ -31,12 +31,16 @@ impl Projection for Sessions {
            repo TEXT NOT NULL,
            parent TEXT,
            link TEXT,
+           forked_at TEXT,
            status TEXT NOT NULL,
            reason TEXT,
            agent TEXT,
            agent_session_id TEXT,
+           announced INTEGER NOT NULL,
            branch TEXT,
            config TEXT NOT NULL,
+           overridden TEXT NOT NULL,
+           prompt TEXT,
            created_at INTEGER NOT NULL,
            completed_at INTEGER,
            cost_usd REAL NOT NULL,
@@ -47,7 +51,9 @@ impl Projection for Sessions {
          CREATE INDEX session_by_age ON session (repo, created_at);
          CREATE INDEX session_by_name ON session (repo, name);
          CREATE INDEX session_by_agent_session_id ON session (agent_session_id);
-         CREATE INDEX session_by_parent ON session (parent);"
+         CREATE INDEX session_by_parent ON session (parent);
+         CREATE INDEX session_active ON session (status)
+           WHERE status IN ('starting', 'running', 'waiting_input', 'interrupting');"
     }
 
     fn apply(&self, db: &Connection, record: &Record) -> rusqlite::Result<()> {
@@ -59,6 +65,7 @@ impl Projection for Sessions {
             SessionAnnounced::KIND => announced(db, &id, record),
             SessionConfigured::KIND => configured(db, &id, record),
             SessionLinked::KIND => linked(db, &id, record),
+            SessionPrompted::KIND => prompted(db, &id, record),
             SessionSpent::KIND => spent(db, &id, record),
             NoteAdded::KIND => learned(db, &id, record),
             _ => Ok(()),
@@ -70,8 +77,9 @@ fn created(db: &Connection, id: &str, record: &Record) -> rusqlite::Result<()> {
     let Some(session) = body::<SessionCreated>(record) else { return Ok(()) };
     db.prepare_cached(
         "INSERT INTO session (id, name, repo, parent, link, status, agent, agent_session_id, branch,
-           config, created_at, cost_usd, input_tokens, output_tokens, learnings)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, 0, 0, 0, 0)
+           config, created_at, overridden, forked_at, announced, cost_usd, input_tokens,
+           output_tokens, learnings)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, 0, 0, 0, 0, 0)
          ON CONFLICT (id) DO NOTHING",
     )?
     .execute((
@@ -86,7 +94,16 @@ fn created(db: &Connection, id: &str, record: &Record) -> rusqlite::Result<()> {
         session.branch,
         json(&session.config),
         record.at.as_millisecond(),
+        serde_json::to_string(&session.overridden).unwrap_or_else(|_| "[]".to_owned()),
+        session.forked_at,
     ))?;
+    Ok(())
+}
+
+fn prompted(db: &Connection, id: &str, record: &Record) -> rusqlite::Result<()> {
+    let Some(prompted) = body::<SessionPrompted>(record) else { return Ok(()) };
+    db.prepare_cached("UPDATE session SET prompt = coalesce(prompt, ?2) WHERE id = ?1")?
+        .execute((id, prompted.text))?;
     Ok(())
 }
 
@@ -107,7 +124,7 @@ fn changed(db: &Connection, id: &str, record: &Record) -> rusqlite::Result<()> {
 
 fn announced(db: &Connection, id: &str, record: &Record) -> rusqlite::Result<()> {
     let Some(announced) = body::<SessionAnnounced>(record) else { return Ok(()) };
-    db.prepare_cached("UPDATE session SET agent_session_id = ?2 WHERE id = ?1")?
+    db.prepare_cached("UPDATE session SET agent_session_id = ?2, announced = 1 WHERE id = ?1")?
         .execute((id, announced.agent_session_id))?;
     if let Some(model) = announced.model {
         db.prepare_cached(

@@ -81,6 +81,8 @@ pub(crate) fn created(name: &str) -> SessionCreated {
         agent_session_id: None,
         branch: Some("main".to_owned()),
         config: Config { model: Some("opus".to_owned()), ..Config::default() },
+        overridden: Vec::new(),
+        forked_at: None,
     }
 }
 

@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot set the scene has failed")]
 
 mod addressing;
+mod approving;
 mod chain;
 mod damage;
 mod durability;

@@ -1,7 +1,4 @@
-//! Config: how a session's agent is launched.
-//!
-//! Every field is optional, because absent, empty and given are three different things when a
-//! session continues another one: absent inherits, an empty list means none.
+//! The fields of a config.
 
 use std::collections::BTreeMap;
 

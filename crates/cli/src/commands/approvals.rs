@@ -1,0 +1,117 @@
+use std::process::ExitCode;
+
+use clap::Subcommand;
+use heirloom_core::approval::{Approval, Rule};
+use heirloom_engine::serve::{self as engine, Choice};
+use heirloom_ledger::Ledger;
+use serde_json::{Value, json};
+
+use super::serve::report::subject;
+use super::{App, Done, serve};
+use crate::failure::Failure;
+use crate::moment::ago;
+use crate::ui::{BAD, Columns, GOOD};
+
+/// See what agents ask for, and decide
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    #[command(subcommand)]
+    what: What,
+}
+
+#[derive(Debug, Subcommand)]
+enum What {
+    /// List what waits for a decision
+    List {
+        /// That of all repositories
+        #[arg(long)]
+        all_repos: bool,
+    },
+    /// Let the agent use the tool
+    Approve {
+        /// The approval: its id, or the beginning of it
+        id: String,
+        /// With this input instead
+        #[arg(long, value_name = "JSON", conflicts_with_all = ["for_session", "rule"])]
+        input: Option<String>,
+        /// And every further use of the tool in this session
+        #[arg(long)]
+        for_session: bool,
+        /// And every further use in this session that fits, for example `Bash(git *)`
+        #[arg(long, value_name = "RULE")]
+        rule: Option<Rule>,
+    },
+    /// Do not let the agent use the tool
+    Deny {
+        /// The approval: its id, or the beginning of it
+        id: String,
+        /// Why; the agent is told
+        #[arg(long, value_name = "TEXT")]
+        reason: String,
+    },
+}
+
+pub(super) fn run(app: &App, args: Args) -> Done {
+    let mut ledger = serve::open(app)?;
+    match args.what {
+        What::List { all_repos } => list(app, &ledger, all_repos),
+        What::Approve { id, input, for_session, rule } => {
+            let choice = match (input, rule) {
+                (Some(input), _) => {
+                    Choice::Edit(serde_json::from_str(&input).map_err(|error| {
+                        Failure::new("usage", format!("--input is not JSON: {error}")).usage()
+                    })?)
+                }
+                (None, Some(rule)) => Choice::ForSession(Some(rule)),
+                (None, None) if for_session => Choice::ForSession(None),
+                (None, None) => Choice::Approve,
+            };
+            decide(app, &mut ledger, &id, choice)
+        }
+        What::Deny { id, reason } => decide(app, &mut ledger, &id, Choice::Deny(reason)),
+    }
+}
+
+fn list(app: &App, ledger: &Ledger, all_repos: bool) -> Done {
+    let pending = engine::pending(&app.here, ledger, all_repos)?;
+    let rows: Vec<Value> =
+        pending.iter().map(|approval| as_json(ledger, approval)).collect::<Result<_, _>>()?;
+    app.ui.answer(&json!({"approvals": rows}), || {
+        let mut columns = Columns::new(&["id", "session", "asked", "tool", "for"]);
+        let now = app.here.clock.now();
+        for (approval, row) in pending.iter().zip(&rows) {
+            columns.row(vec![
+                approval.id.short(),
+                row["session"].as_str().unwrap_or_default().to_owned(),
+                ago(approval.requested_at, now),
+                approval.tool.clone(),
+                subject(&approval.input),
+            ]);
+        }
+        if pending.is_empty() { String::new() } else { columns.render() }
+    });
+    if pending.is_empty() && !app.ui.is_json() {
+        app.ui.hint("nothing waits for a decision");
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn decide(app: &App, ledger: &mut Ledger, id: &str, choice: Choice) -> Done {
+    let approval = engine::decide(&app.here, ledger, id, choice)?;
+    app.ui.answer(&as_json(ledger, &approval)?, || {
+        let denied = approval.state == heirloom_core::approval::State::Denied;
+        let mark = if denied { format!("{BAD}✗{BAD:#}") } else { format!("{GOOD}✔{GOOD:#}") };
+        let rule = approval.rule.as_deref();
+        let rule = rule.map(|rule| format!(", and {rule} for the session")).unwrap_or_default();
+        format!("{mark} {} {}{rule}", approval.tool, approval.state)
+    });
+    Ok(ExitCode::SUCCESS)
+}
+
+fn as_json(ledger: &Ledger, approval: &Approval) -> Result<Value, Failure> {
+    let name = ledger.session(approval.session)?.map(|session| session.name);
+    let mut value = json!(approval);
+    value["session_id"] = json!(approval.session);
+    value["session"] = json!(name);
+    Ok(value)
+}

@@ -1,0 +1,38 @@
+use heirloom_core::name::SessionName;
+use heirloom_engine::{serve as engine, sessions};
+
+use super::serve::flags::ConfigFlags;
+use super::{App, Done, serve};
+
+/// Continue a session with its whole config
+///
+/// The new session takes over the conversation, the model, the prompts, the tools, the permissions
+/// and the MCP servers. A flag replaces one of them, --clear removes one.
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    /// The session: a name, an id, or the beginning of one
+    session: String,
+    /// What the agent is to do now
+    prompt: String,
+    /// The new session's name; otherwise the old one's, a version on
+    #[arg(long, value_name = "SESSION")]
+    name: Option<SessionName>,
+    #[command(flatten)]
+    config: ConfigFlags,
+}
+
+pub(super) fn run(app: &App, args: Args) -> Done {
+    let mut ledger = serve::open(app)?;
+    let programs = serve::programs(app)?;
+    let desk = serve::desk(app, &programs)?;
+    let request = engine::Continue {
+        session: sessions::find(&app.here, &ledger, &args.session)?,
+        prompt: args.prompt,
+        name: args.name,
+        overrides: args.config.read(&app.directory, app.here.clock.now())?,
+        fork: false,
+        at: None,
+    };
+    let prepared = engine::prepare_continue(&desk, &mut ledger, request)?;
+    serve::follow(app, &desk, &mut ledger, prepared)
+}

@@ -1,0 +1,57 @@
+use std::fmt::Write;
+use std::process::ExitCode;
+
+use heirloom_engine::serve::{self as engine, Item};
+use heirloom_engine::sessions;
+use serde_json::json;
+
+use super::serve::report::subject;
+use super::{App, Done};
+use crate::ui::{BOLD, DIM, first_line};
+
+/// Print what was said and done in a session, and in all it continues before it
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    /// The session: a name, an id, or the beginning of one
+    session: String,
+}
+
+pub(super) fn run(app: &App, args: &Args) -> Done {
+    let ledger = app.here.ledger()?;
+    let session = sessions::find(&app.here, &ledger, &args.session)?;
+    let conversation = engine::conversation(&app.here, &ledger, &session)?;
+    let names: Vec<_> = conversation.sessions.iter().map(|session| &session.name).collect();
+    let value = json!({"session": session.name, "sessions": names, "events": conversation.items});
+    app.ui.answer(&value, || {
+        let mut text = String::new();
+        let mut current = "";
+        for item in &conversation.items {
+            if item.session != current {
+                current = &item.session;
+                let _ = writeln!(text, "{BOLD}{current}{BOLD:#}");
+            }
+            line(&mut text, item);
+        }
+        text
+    });
+    Ok(ExitCode::SUCCESS)
+}
+
+fn line(text: &mut String, item: &Item) {
+    let words = item.text.as_deref().unwrap_or_default();
+    let number = item.number;
+    let _ = match item.kind {
+        "prompt" => writeln!(text, "{DIM}{number:>4}{DIM:#}  {BOLD}> {words}{BOLD:#}"),
+        "text" => writeln!(text, "{DIM}{number:>4}{DIM:#}  {words}"),
+        "tool_call" => {
+            let tool = item.tool.as_deref().unwrap_or_default();
+            let what = item.input.as_ref().map(subject).unwrap_or_default();
+            writeln!(text, "{DIM}{number:>4}  ● {tool}  {what}{DIM:#}")
+        }
+        // The last words once more.
+        "result" if item.is_error != Some(true) => Ok(()),
+        kind => {
+            writeln!(text, "{DIM}{number:>4}  {kind}  {}{DIM:#}", first_line(words, 100))
+        }
+    };
+}

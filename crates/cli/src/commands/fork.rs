@@ -1,0 +1,41 @@
+use heirloom_core::name::SessionName;
+use heirloom_engine::{serve as engine, sessions};
+
+use super::serve::flags::ConfigFlags;
+use super::{App, Done, serve};
+
+/// Take a session another way, from its end or from any event of it
+///
+/// The session itself stays as it is, even while it runs. `heirloom conversation` numbers the
+/// events.
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    /// The session: a name, an id, or the beginning of one
+    session: String,
+    /// What the agent is to do instead
+    prompt: String,
+    /// The event after which it goes another way: its number, or the id of the message
+    #[arg(long, value_name = "EVENT")]
+    at: Option<String>,
+    /// The new session's name; otherwise the old one's, a version on
+    #[arg(long, value_name = "SESSION")]
+    name: Option<SessionName>,
+    #[command(flatten)]
+    config: ConfigFlags,
+}
+
+pub(super) fn run(app: &App, args: Args) -> Done {
+    let mut ledger = serve::open(app)?;
+    let programs = serve::programs(app)?;
+    let desk = serve::desk(app, &programs)?;
+    let request = engine::Continue {
+        session: sessions::find(&app.here, &ledger, &args.session)?,
+        prompt: args.prompt,
+        name: args.name,
+        overrides: args.config.read(&app.directory, app.here.clock.now())?,
+        fork: true,
+        at: args.at,
+    };
+    let prepared = engine::prepare_continue(&desk, &mut ledger, request)?;
+    serve::follow(app, &desk, &mut ledger, prepared)
+}

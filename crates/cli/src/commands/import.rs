@@ -1,0 +1,44 @@
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::Subcommand;
+use heirloom_engine::serve as engine;
+use serde_json::json;
+
+use super::{App, Done};
+use crate::ui::{GOOD, counted};
+
+/// Take over what another program kept
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    #[command(subcommand)]
+    what: What,
+}
+
+#[derive(Debug, Subcommand)]
+enum What {
+    /// The sessions of HumanLayer's daemon
+    Daemon {
+        /// Its database, usually ~/.humanlayer/daemon.db; it is only read
+        file: PathBuf,
+    },
+}
+
+pub(super) fn run(app: &App, args: &Args) -> Done {
+    let What::Daemon { file } = &args.what;
+    let mut ledger = app.here.ledger()?;
+    let imported = engine::import_daemon(&app.here, &mut ledger, &app.directory.join(file))?;
+    for (id, why) in &imported.refused {
+        app.ui.warn(&format!("{id} was not taken over: {why}"));
+    }
+    let refused: Vec<_> =
+        imported.refused.iter().map(|(id, why)| json!({"id": id, "reason": why})).collect();
+    let value = json!({
+        "imported": imported.sessions, "already": imported.already, "refused": refused,
+    });
+    app.ui.answer(&value, || {
+        let sessions = counted(imported.sessions as u64, "session");
+        format!("{GOOD}✔{GOOD:#} {sessions} taken over, {} here already", imported.already)
+    });
+    Ok(ExitCode::SUCCESS)
+}

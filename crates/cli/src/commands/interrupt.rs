@@ -1,0 +1,24 @@
+use std::process::ExitCode;
+
+use heirloom_engine::{serve as engine, sessions};
+
+use super::sessions::as_json;
+use super::{App, Done, serve};
+use crate::ui::GOOD;
+
+/// Interrupt a session that runs or waits, and wait until it has stopped
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    /// The session: a name, an id, or the beginning of one
+    session: String,
+}
+
+pub(super) fn run(app: &App, args: &Args) -> Done {
+    let mut ledger = serve::open(app)?;
+    let session = sessions::find(&app.here, &ledger, &args.session)?;
+    let session = engine::interrupt(&app.here, &mut ledger, &session)?;
+    app.ui.answer(&as_json(&ledger, &session)?, || {
+        format!("{GOOD}✔{GOOD:#} {} is {}", session.name, session.status)
+    });
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,41 @@
+use heirloom_core::name::SessionName;
+use heirloom_engine::serve as engine;
+
+use super::serve::flags::ConfigFlags;
+use super::{App, Done, serve};
+
+/// Launch a session: an agent, a prompt, and everything that is recorded about them
+///
+/// What the agent may not do without asking becomes an approval: answer it here on a terminal, or
+/// anywhere with `heirloom approvals`.
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    /// What the agent is to do
+    prompt: String,
+    /// The session's name
+    #[arg(long, value_name = "SESSION")]
+    name: Option<SessionName>,
+    /// The agent
+    #[arg(long, value_name = "AGENT")]
+    agent: Option<String>,
+    /// Start from a saved config, NAME or NAME@VERSION
+    #[arg(long, value_name = "NAME")]
+    template: Option<String>,
+    #[command(flatten)]
+    config: ConfigFlags,
+}
+
+pub(super) fn run(app: &App, args: Args) -> Done {
+    let mut ledger = serve::open(app)?;
+    let programs = serve::programs(app)?;
+    let desk = serve::desk(app, &programs)?;
+    let launch = engine::Launch {
+        prompt: args.prompt,
+        name: args.name,
+        agent: args.agent,
+        config: args.config.read(&app.directory, app.here.clock.now())?,
+        template: args.template,
+    };
+    let prepared = engine::prepare_launch(&desk, &ledger, launch)?;
+    serve::follow(app, &desk, &mut ledger, prepared)
+}

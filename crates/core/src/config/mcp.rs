@@ -1,0 +1,101 @@
+//! MCP servers as people write them: the file agents read, `{"mcpServers": {…}}`.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+
+use super::McpServer;
+
+/// Why a text does not say which MCP servers there are.
+#[derive(Debug, thiserror::Error)]
+pub enum McpError {
+    /// It is not JSON of that shape.
+    #[error("the MCP servers cannot be read")]
+    Shape(#[from] serde_json::Error),
+    /// A server of a kind that is not known.
+    #[error("the MCP server {name} has the type `{kind}`; only stdio and http are known")]
+    Kind {
+        /// The server.
+        name: String,
+        /// Its type.
+        kind: String,
+    },
+    /// A server that says neither what to run nor where to connect.
+    #[error("the MCP server {name} has neither a command nor a URL")]
+    Empty {
+        /// The server.
+        name: String,
+    },
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    #[serde(rename = "mcpServers")]
+    servers: BTreeMap<String, Loose>,
+}
+
+/// A server with whatever keys it was given.
+#[derive(Deserialize)]
+struct Loose {
+    #[serde(rename = "type")]
+    kind: Option<String>,
+    command: Option<String>,
+    #[serde(default)]
+    args: Vec<String>,
+    #[serde(default)]
+    env: BTreeMap<String, String>,
+    url: Option<String>,
+    #[serde(default)]
+    headers: BTreeMap<String, String>,
+}
+
+/// Reads `{"mcpServers": {…}}`, or the inner object alone. A type may be left out.
+pub fn parse_mcp_servers(text: &str) -> Result<BTreeMap<String, McpServer>, McpError> {
+    let value: serde_json::Value = serde_json::from_str(text)?;
+    let servers = if value.get("mcpServers").is_some() {
+        serde_json::from_value::<File>(value)?.servers
+    } else {
+        serde_json::from_value(value)?
+    };
+    servers.into_iter().map(|(name, server)| Ok((name.clone(), read(name, server)?))).collect()
+}
+
+fn read(name: String, server: Loose) -> Result<McpServer, McpError> {
+    let Loose { kind, command, args, env, url, headers } = server;
+    match (kind.as_deref(), command, url) {
+        (None | Some("stdio"), Some(command), _) => Ok(McpServer::Stdio { command, args, env }),
+        (None | Some("http" | "streamable-http"), _, Some(url)) => {
+            Ok(McpServer::Http { url, headers })
+        }
+        (None | Some("stdio" | "http" | "streamable-http"), ..) => Err(McpError::Empty { name }),
+        (Some(kind), ..) => Err(McpError::Kind { name, kind: kind.to_owned() }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn both_forms_of_the_file_are_read() {
+        let inner = r#"{"db":{"command":"db-mcp","env":{"A":"b"}},"web":{"type":"http","url":"http://x/","headers":{"H":"v"}}}"#;
+        let outer = format!(r#"{{"mcpServers":{inner}}}"#);
+        let servers = parse_mcp_servers(inner).unwrap();
+        assert_eq!(servers, parse_mcp_servers(&outer).unwrap());
+        assert!(matches!(&servers["db"], McpServer::Stdio { env, .. } if env["A"] == "b"));
+        assert!(matches!(&servers["web"], McpServer::Http { headers, .. } if headers["H"] == "v"));
+        assert!(parse_mcp_servers("{}").unwrap().is_empty());
+    }
+
+    #[test]
+    fn what_is_no_server_is_refused_and_nothing_is_dropped() {
+        let error = |text| parse_mcp_servers(text).unwrap_err().to_string();
+        assert_eq!(
+            error(r#"{"x":{"type":"sse","url":"http://x"}}"#),
+            "the MCP server x has the type `sse`; only stdio and http are known"
+        );
+        assert_eq!(error(r#"{"x":{}}"#), "the MCP server x has neither a command nor a URL");
+        assert_eq!(error("servers.json"), "the MCP servers cannot be read");
+    }
+}

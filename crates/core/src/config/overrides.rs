@@ -1,0 +1,119 @@
+//! What a continued session says about each field: nothing, a value, or that it is to go.
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use super::field::each_field;
+use super::{Config, Field};
+
+/// What is said about one field.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub enum Change<T> {
+    /// Nothing: it is inherited. In JSON the key is absent.
+    #[default]
+    Inherit,
+    /// It has this value. An empty list is a value.
+    Set(T),
+    /// It goes. In JSON `null`.
+    Clear,
+}
+
+impl<T> Change<T> {
+    /// Whether nothing is said.
+    pub const fn is_inherit(&self) -> bool {
+        matches!(self, Self::Inherit)
+    }
+
+    /// The value after the change, given what would be inherited.
+    pub fn apply(self, inherited: Option<T>) -> Option<T> {
+        match self {
+            Self::Inherit => inherited,
+            Self::Set(value) => Some(value),
+            Self::Clear => None,
+        }
+    }
+}
+
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for Change<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Ok(Option::deserialize(deserializer)?.map_or(Self::Clear, Self::Set))
+    }
+}
+
+impl<T: Serialize> Serialize for Change<T> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Set(value) => serializer.serialize_some(value),
+            Self::Inherit | Self::Clear => serializer.serialize_none(),
+        }
+    }
+}
+
+macro_rules! overrides {
+    ($($variant:ident $name:ident: $type:ty,)*) => {
+        /// What a continued session says about the fields of its config.
+        ///
+        /// A key that is no field is refused: a misspelt `disallowed_tools` must not be taken for
+        /// nothing having been said.
+        #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+        #[serde(default, deny_unknown_fields)]
+        pub struct Overrides {
+            $(
+                #[doc = concat!("What is said about `", stringify!($name), "`.")]
+                #[serde(skip_serializing_if = "Change::is_inherit")]
+                pub $name: Change<$type>,
+            )*
+        }
+
+        impl Overrides {
+            /// Sets what `config` has, and says nothing about the rest.
+            pub fn setting(config: Config) -> Self {
+                Self { $($name: config.$name.map_or(Change::Inherit, Change::Set),)* }
+            }
+
+            /// Says that `field` is to go.
+            pub fn clear(&mut self, field: Field) {
+                match field { $(Field::$variant => self.$name = Change::Clear,)* }
+            }
+
+            /// Whether something is said about `field`.
+            pub fn speaks_of(&self, field: Field) -> bool {
+                match field { $(Field::$variant => !self.$name.is_inherit(),)* }
+            }
+
+            /// The config that comes of `base`, field by field and without any further rule.
+            pub(super) fn apply(self, base: Config) -> Config {
+                Config { $($name: self.$name.apply(base.$name),)* }
+            }
+        }
+    };
+}
+each_field!(overrides);
+
+impl Overrides {
+    /// The fields something is said about.
+    pub fn fields(&self) -> Vec<Field> {
+        Field::ALL.iter().copied().filter(|field| self.speaks_of(*field)).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn json_has_three_values_for_a_field() {
+        let json = r#"{"model":"haiku","allowed_tools":[],"disallowed_tools":null}"#;
+        let overrides: Overrides = serde_json::from_str(json).unwrap();
+        assert_eq!(overrides.model, Change::Set("haiku".to_owned()));
+        assert_eq!(overrides.allowed_tools, Change::Set(Vec::new()));
+        assert_eq!(overrides.disallowed_tools, Change::Clear);
+        assert_eq!(overrides.title, Change::Inherit);
+        assert_eq!(serde_json::to_string(&overrides).unwrap(), json);
+    }
+
+    #[test]
+    fn a_misspelt_field_is_refused() {
+        let error = serde_json::from_str::<Overrides>(r#"{"disalowed_tools":[]}"#).unwrap_err();
+        assert!(error.to_string().starts_with("unknown field `disalowed_tools`"), "{error}");
+    }
+}

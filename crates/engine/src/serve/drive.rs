@@ -1,0 +1,252 @@
+//! From a prepared session to its end: recorded, started, looked after, closed.
+
+use std::fs;
+use std::io::{BufWriter, Write};
+
+use heirloom_agents::lock::began;
+use heirloom_agents::process::{Finished, SpawnError};
+use heirloom_agents::{CommandLine, Outcome, Process, Taps};
+use heirloom_core::event::{
+    LiveGone, LiveSeen, SessionAnnounced, SessionCreated, SessionPrompted, SessionSpent,
+};
+use heirloom_core::id::SessionId;
+use heirloom_core::name::SessionName;
+use heirloom_core::session::Session;
+use heirloom_core::status::Status;
+use heirloom_ledger::{Error, Ledger, Scope, Writer};
+
+use super::error::ServeError;
+use super::hold::Hold;
+use super::prepare::{Desk, Prepared};
+use super::tend::Tender;
+use super::watch::Watcher;
+use super::{dir, name};
+
+/// How a session ended.
+#[derive(Debug)]
+pub struct Ended {
+    /// The session, as it is now.
+    pub session: Session,
+    /// How its agent ended; `None` if it never started.
+    pub outcome: Option<Outcome>,
+    /// The agent's last words.
+    pub text: Option<String>,
+}
+
+/// Starts a prepared session and stays with it until it has ended.
+///
+/// An error means that there is no session. A session that could not be started, or failed, is an
+/// answer: it is there, and says why.
+pub fn run(
+    desk: &Desk<'_>,
+    ledger: &mut Ledger,
+    prepared: Prepared,
+    watcher: &mut dyn Watcher,
+) -> Result<Ended, ServeError> {
+    let hold = Hold::take(&desk.here.home, prepared.id)?;
+    let (session, prepared) = match record(desk, ledger, prepared) {
+        Ok(recorded) => recorded,
+        Err(error) => {
+            hold.release();
+            return Err(error);
+        }
+    };
+    let ended = live(desk, ledger, &session, prepared, watcher);
+    let _ = fs::remove_dir_all(dir::scratch(&desk.here.home, session.id));
+    // A session whose end could not be recorded keeps its hold: the next command closes it.
+    if ended.is_ok() {
+        hold.release();
+    }
+    ended
+}
+
+/// Makes the session exist. Its name is settled in the same transaction: two that continue the
+/// same session at once do not get the same one.
+fn record(
+    desk: &Desk<'_>,
+    ledger: &mut Ledger,
+    mut prepared: Prepared,
+) -> Result<(Session, Prepared), ServeError> {
+    let config = prepared.vault.seal(&prepared.config)?;
+    let (id, repo) = (prepared.id, prepared.repo.clone());
+    ledger.write::<_, ServeError>(desk.here.clock.now(), |writer| {
+        let created = SessionCreated {
+            name: settle_name(writer, &prepared)?,
+            parent: prepared.parent.as_ref().map(|parent| parent.id),
+            link: prepared.link,
+            agent: Some(prepared.agent.name().to_owned()),
+            agent_session_id: prepared.chosen.clone(),
+            branch: desk.here.place.head.branch().map(str::to_owned),
+            config,
+            overridden: prepared.overridden.clone(),
+            forked_at: prepared.forked_at.clone(),
+        };
+        let scope = Scope::session(id, &repo);
+        writer.append(scope, &created)?;
+        writer.append(scope, &SessionPrompted { text: prepared.prompt.clone() })?;
+        Ok(())
+    })?;
+    let session = ledger.session(id)?.ok_or(Error::NoSession { id })?;
+    Ok((session, prepared))
+}
+
+fn settle_name(writer: &Writer<'_>, prepared: &Prepared) -> Result<SessionName, ServeError> {
+    let taken = |name: &SessionName| writer.is_name_taken(&prepared.repo, name.as_str());
+    if let Some(name) = &prepared.name {
+        if taken(name)? {
+            return Err(ServeError::NameTaken { name: name.clone() });
+        }
+        return Ok(name.clone());
+    }
+    if let Some(parent) = &prepared.parent {
+        for name in name::next(&parent.name).take(10_000) {
+            if !taken(&name)? {
+                return Ok(name);
+            }
+        }
+    }
+    let name = format!("{}-{}", prepared.agent.name(), prepared.id.short());
+    Ok(name.parse().expect("an agent's name and hex digits are a name"))
+}
+
+/// The session's life, after it was recorded.
+fn live(
+    desk: &Desk<'_>,
+    ledger: &mut Ledger,
+    session: &Session,
+    prepared: Prepared,
+    watcher: &mut dyn Watcher,
+) -> Result<Ended, ServeError> {
+    let Prepared { agent, line, config, source, chosen, .. } = prepared;
+    let process = match start(desk, agent, line, session) {
+        Ok(process) => process,
+        Err(problem) => return failed_to_start(desk, ledger, session, &problem),
+    };
+    let begun = begin(desk, ledger, session, &process);
+    let mut tender = Tender::new(desk, ledger, session, process, &config);
+    tender.source = source;
+    if let Err(error) = begun {
+        // Somebody interrupted it before it ran; anything else is found again at the end.
+        tender.stop();
+        watcher.warn(&error.to_string());
+    } else {
+        watcher.started(session);
+    }
+    let (finished, announced) = tender.tend(watcher);
+    let chosen = chosen.filter(|_| !announced && finished.outcome.is_success());
+    let fallback = finished.tally.agent_session_id.clone().filter(|_| chosen.is_some()).or(chosen);
+    if let Some(problem) = &finished.recording {
+        watcher.warn(&format!("what the agent printed could not all be kept: {problem}"));
+    }
+    end(desk, ledger, session, &finished, fallback)
+}
+
+fn start(
+    desk: &Desk<'_>,
+    agent: &'static dyn heirloom_agents::Agent,
+    line: CommandLine,
+    session: &Session,
+) -> Result<Process, String> {
+    let home = &desk.here.home;
+    let path = dir::stream(home, session.id);
+    let stream =
+        dir::append(&path).map_err(|error| format!("cannot write {}: {error}", path.display()))?;
+    let taps = Taps {
+        events: Some(Box::new(BufWriter::new(stream)) as Box<dyn Write + Send>),
+        stderr: Some(Box::new(dir::Lazy::new(dir::stderr(home, session.id)))),
+        locks: Some(dir::locks(home)),
+    };
+    Process::spawn(agent, line, taps).map_err(|error: SpawnError| with_cause(&error))
+}
+
+fn with_cause(error: &dyn std::error::Error) -> String {
+    match error.source() {
+        Some(source) => format!("{error}: {source}"),
+        None => error.to_string(),
+    }
+}
+
+fn begin(
+    desk: &Desk<'_>,
+    ledger: &mut Ledger,
+    session: &Session,
+    process: &Process,
+) -> Result<(), Error> {
+    let seen = LiveSeen {
+        agent: session.agent.clone().unwrap_or_default(),
+        pid: process.pid(),
+        pid_started: began(process.pid()),
+        worktree: session.config.working_dir.clone(),
+        branch: session.branch.clone(),
+    };
+    ledger.write(desk.here.clock.now(), |writer| {
+        writer.append(Scope::session(session.id, &session.repo), &seen)?;
+        writer.change_status(session.id, Status::Running, None)
+    })
+}
+
+fn failed_to_start(
+    desk: &Desk<'_>,
+    ledger: &mut Ledger,
+    session: &Session,
+    problem: &str,
+) -> Result<Ended, ServeError> {
+    let reason = Some(problem.to_owned());
+    ledger.write(desk.here.clock.now(), |writer| {
+        writer.change_status(session.id, Status::Failed, reason)
+    })?;
+    Ok(Ended { session: read(ledger, session.id)?, outcome: None, text: None })
+}
+
+/// Records the end: the cost, the open questions, the status, in one transaction.
+fn end(
+    desk: &Desk<'_>,
+    ledger: &mut Ledger,
+    session: &Session,
+    finished: &Finished,
+    agent_session_id: Option<String>,
+) -> Result<Ended, ServeError> {
+    let tally = &finished.tally;
+    let spent = SessionSpent {
+        cost_usd: tally.cost_usd.unwrap_or(0.0),
+        input_tokens: tally.tokens.input + tally.tokens.cache_read + tally.tokens.cache_write,
+        output_tokens: tally.tokens.output,
+    };
+    let id = session.id;
+    let scope = Scope::session(id, &session.repo);
+    ledger.write::<_, Error>(desk.here.clock.now(), |writer| {
+        if let Some(agent_session_id) = agent_session_id {
+            let announced = SessionAnnounced { agent_session_id, model: tally.model.clone() };
+            writer.append(scope, &announced)?;
+        }
+        if spent.cost_usd > 0.0 || spent.input_tokens + spent.output_tokens > 0 {
+            writer.append(scope, &spent)?;
+        }
+        writer.close_approvals(id, "the session ended before this was decided")?;
+        writer.append(scope, &LiveGone { reason: None })?;
+        let now = writer.status(id)?;
+        let (status, reason) = verdict(session, finished, now);
+        if now.is_active() { writer.change_status(id, status, reason) } else { Ok(()) }
+    })?;
+    let text = tally.text.clone();
+    Ok(Ended { session: read(ledger, id)?, outcome: Some(finished.outcome.clone()), text })
+}
+
+/// What becomes of a session whose agent ended. One that was asked to stop and then finished
+/// cleanly was still interrupted, unless it was done before anybody could have stopped it.
+fn verdict(session: &Session, finished: &Finished, now: Status) -> (Status, Option<String>) {
+    let asked = now == Status::Interrupting || finished.stopped.is_some();
+    let agent = session.agent.as_deref().unwrap_or("the agent");
+    match &finished.outcome {
+        Outcome::Success if !asked || finished.stopped.is_none() => (Status::Completed, None),
+        Outcome::Success | Outcome::Interrupted => (Status::Interrupted, None),
+        outcome if asked && finished.tally.result.is_none() => {
+            (Status::Interrupted, Some(format!("{agent} {outcome}")))
+        }
+        outcome => (Status::Failed, Some(format!("{agent} {outcome}"))),
+    }
+}
+
+fn read(ledger: &Ledger, id: SessionId) -> Result<Session, ServeError> {
+    Ok(ledger.session(id)?.ok_or(Error::NoSession { id })?)
+}
