@@ -1,5 +1,6 @@
 //! Lines of the stream and ends of processes, one by one.
 
+use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::classify::outcome;
@@ -179,4 +180,21 @@ fn what_is_said_before_any_line_is_a_refusal() {
     let in_use = format!("Error: Session ID {ID} is already in use.");
     assert_eq!(end(&Tally::default(), Exit::Code(1), &in_use, None).as_str(), "session_in_use");
     assert_eq!(end(&Tally::default(), Exit::Code(0), "", None).as_str(), "crashed");
+}
+
+proptest! {
+    #[test]
+    fn whatever_comes_is_read_without_a_panic(
+        kind in "assistant|user|system|result|control_request|conversation_reset|[a-z]{1,5}",
+        rest in ".{0,60}",
+        bytes in prop::collection::vec(any::<u8>(), 0..80),
+    ) {
+        let mut stream = Stream::default();
+        let mut entries = super::transcript::Entries::default();
+        let line = format!(r#"{{"type":"{kind}",{rest}}}"#);
+        for line in [line.as_bytes(), bytes.as_slice()] {
+            prop_assert!(stream.read(line).events.len() <= line.len());
+            prop_assert!(entries.read(line).events.len() <= line.len());
+        }
+    }
 }
