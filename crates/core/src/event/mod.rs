@@ -26,7 +26,8 @@ pub use live::{LiveGone, LiveSeen};
 pub use note::NoteAdded;
 pub use requirement::{
     RequirementCleared, RequirementSatisfied, RequirementStopBlocked, RequirementTriggered,
-    RequirementWarned, RequirementsImported, RequirementsPaused, RequirementsResumed,
+    RequirementWarned, RequirementsImported, RequirementsPaused, RequirementsPruned,
+    RequirementsResumed,
 };
 pub use session::{
     SessionAnnounced, SessionChanged, SessionConfigured, SessionCreated, SessionLinked,
@@ -74,6 +75,7 @@ kinds! {
     RequirementWarned => "requirement.warned",
     RequirementsImported => "requirements.imported",
     RequirementsPaused => "requirements.paused",
+    RequirementsPruned => "requirements.pruned",
     RequirementsResumed => "requirements.resumed",
     SessionAnnounced => "session.announced",
     SessionChanged => "session.changed",

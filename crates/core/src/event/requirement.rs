@@ -118,3 +118,12 @@ pub struct RequirementsImported {
     #[serde(default)]
     pub skipped: u64,
 }
+
+/// Branches are gone, and with them what was known of requirements on them.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RequirementsPruned {
+    /// The branches.
+    pub branches: Vec<String>,
+    /// By whom: `person`, `agent`, …
+    pub method: String,
+}

@@ -10,7 +10,7 @@ mod iteration;
 pub(crate) mod keep;
 pub(crate) mod live;
 mod note;
-mod requirement;
+pub(crate) mod requirement;
 mod session;
 mod template;
 

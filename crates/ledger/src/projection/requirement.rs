@@ -1,14 +1,37 @@
 //! Requirement state: what was triggered and what is satisfied, for which branch and session.
 //!
 //! A row is kept for the session that triggered or satisfied something, and one with an empty
-//! session (and, for permanent ones, an empty branch) where the scope reaches further than it.
+//! session (and, for permanent ones, an empty branch) where the scope reaches further than it. What
+//! a record does to a row is what [`heirloom_core::guard::state::State`] does in memory; a test
+//! holds the two together.
+//!
+//! Three more things are known of a session or a repository: whether it is paused, how often its
+//! turn was kept from ending, and which state files were taken in. They are rows of this table under
+//! names that no requirement can have, because every table makes every hook slower.
 
 use rusqlite::Connection;
 
-use heirloom_core::event::{Body, RequirementCleared, RequirementSatisfied, RequirementTriggered};
+use heirloom_core::event::{
+    Body, RequirementCleared, RequirementSatisfied, RequirementStopBlocked, RequirementTriggered,
+    RequirementWarned, RequirementsImported, RequirementsPaused, RequirementsPruned,
+    RequirementsResumed,
+};
+use heirloom_core::guard::record::{Around, ChangeBody};
+use heirloom_core::guard::requirement::Scope;
+use heirloom_core::guard::state::{Change, ChangeKind, Key, Reach, Satisfied, USED};
 use heirloom_core::record::Record;
+use jiff::Timestamp;
 
 use super::{Projection, body};
+
+/// What the names begin with that no requirement can have.
+pub(crate) const RESERVED: char = ':';
+/// The row that says that requirements are paused.
+pub(crate) const PAUSED: &str = ":paused";
+/// The row that says how often a turn was kept from ending.
+pub(crate) const STOP: &str = ":stop";
+/// What the name of the row of a state file begins with.
+pub(crate) const IMPORTED: &str = ":imported ";
 
 pub(super) struct Requirements;
 
@@ -18,95 +41,187 @@ impl Projection for Requirements {
     }
 
     fn key(&self) -> &'static str {
-        "repo, branch, session, name"
+        "repo, session, branch, name"
     }
 
     fn schema(&self) -> &'static str {
         "CREATE TABLE requirement (
            repo TEXT NOT NULL,
-           branch TEXT NOT NULL,
            session TEXT NOT NULL,
+           branch TEXT NOT NULL,
            name TEXT NOT NULL,
-           scope TEXT,
            triggered_at INTEGER,
+           warned_at INTEGER,
            satisfied_at INTEGER,
            satisfied_by TEXT,
            metadata TEXT,
            expires_at INTEGER,
-           PRIMARY KEY (repo, branch, session, name)
+           reviewed TEXT,
+           PRIMARY KEY (repo, session, branch, name)
          ) STRICT, WITHOUT ROWID;"
     }
 
     fn apply(&self, db: &Connection, record: &Record) -> rusqlite::Result<()> {
         match record.kind.as_str() {
-            RequirementTriggered::KIND => triggered(db, record),
-            RequirementSatisfied::KIND => satisfied(db, record),
-            RequirementCleared::KIND => cleared(db, record),
+            RequirementTriggered::KIND => {
+                changed(db, record, body(record).map(ChangeBody::Triggered))
+            }
+            RequirementWarned::KIND => changed(db, record, body(record).map(ChangeBody::Warned)),
+            RequirementSatisfied::KIND => {
+                changed(db, record, body(record).map(ChangeBody::Satisfied))
+            }
+            RequirementCleared::KIND => changed(db, record, body(record).map(ChangeBody::Cleared)),
+            RequirementStopBlocked::KIND => stop_blocked(db, record),
+            RequirementsPaused::KIND => paused(db, record),
+            RequirementsResumed::KIND => resumed(db, record),
+            RequirementsImported::KIND => imported(db, record),
+            RequirementsPruned::KIND => pruned(db, record),
             _ => Ok(()),
         }
     }
 }
 
-fn triggered(db: &Connection, record: &Record) -> rusqlite::Result<()> {
-    let Some(triggered) = body::<RequirementTriggered>(record) else { return Ok(()) };
-    db.prepare_cached(
-        "INSERT INTO requirement (repo, branch, session, name, triggered_at)
-         VALUES (?1, ?2, ?3, ?4, ?5)
-         ON CONFLICT DO UPDATE SET triggered_at = coalesce(triggered_at, ?5)",
-    )?
-    .execute((
-        repo(record),
-        triggered.branch,
-        session(record),
-        triggered.name,
-        record.at.as_millisecond(),
-    ))?;
+fn changed(db: &Connection, record: &Record, body: Option<ChangeBody>) -> rusqlite::Result<()> {
+    let around = Around { session: record.session, at: record.at };
+    let Some(change) = body.and_then(|body| body.change(around)) else { return Ok(()) };
+    if change.name.starts_with(RESERVED) {
+        return Ok(());
+    }
+    let key = |scope: Scope| key(&change, Reach::of(scope));
+    match &change.kind {
+        ChangeKind::Triggered(at) => once(db, record, &key(Scope::Session), ("triggered_at", *at)),
+        ChangeKind::Warned(at) => once(db, record, &key(Scope::Session), ("warned_at", *at)),
+        ChangeKind::Satisfied(scope, how) => satisfied(db, record, &key(*scope), how),
+        ChangeKind::Cleared(Scope::SingleUse, method) if method == USED => {
+            remove(db, record, &key(Scope::SingleUse))
+        }
+        ChangeKind::Cleared(scope, _) => unsatisfied(db, record, &key(*scope)),
+    }
+}
+
+fn key(change: &Change, reach: Reach) -> Key {
+    Key::new(&change.name, reach, &change.branch, change.session.as_deref())
+}
+
+/// Notes a time, unless one is noted already.
+fn once(
+    db: &Connection,
+    record: &Record,
+    key: &Key,
+    (column, at): (&'static str, Timestamp),
+) -> rusqlite::Result<()> {
+    let sql = format!(
+        "INSERT INTO requirement (repo, session, branch, name, {column}) VALUES (?1, ?2, ?3, ?4, ?5)
+         ON CONFLICT DO UPDATE SET {column} = coalesce({column}, ?5)"
+    );
+    let row = (repo(record), &key.session, &key.branch, &key.name, at.as_millisecond());
+    db.prepare_cached(&sql)?.execute(row)?;
     Ok(())
 }
 
-fn satisfied(db: &Connection, record: &Record) -> rusqlite::Result<()> {
-    let Some(satisfied) = body::<RequirementSatisfied>(record) else { return Ok(()) };
-    let (branch, session) = reach(&satisfied.scope, &satisfied.branch, record);
+fn satisfied(db: &Connection, record: &Record, key: &Key, how: &Satisfied) -> rusqlite::Result<()> {
+    // What is imported late does not undo what happened since.
     db.prepare_cached(
-        "INSERT INTO requirement (repo, branch, session, name, scope, satisfied_at, satisfied_by,
-           metadata, expires_at)
+        "INSERT INTO requirement (repo, session, branch, name, satisfied_at, satisfied_by, metadata,
+           expires_at, reviewed)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)
-         ON CONFLICT DO UPDATE SET scope = ?5, satisfied_at = ?6, satisfied_by = ?7,
-           metadata = ?8, expires_at = ?9",
+         ON CONFLICT DO UPDATE SET satisfied_at = ?5, satisfied_by = ?6, metadata = ?7,
+           expires_at = ?8, reviewed = ?9
+         WHERE satisfied_at IS NULL OR satisfied_at <= ?5",
     )?
     .execute((
         repo(record),
-        branch,
-        session,
-        satisfied.name,
-        &satisfied.scope,
-        record.at.as_millisecond(),
-        satisfied.method,
-        (!satisfied.metadata.is_null()).then(|| satisfied.metadata.to_string()),
-        satisfied.expires_at.map(jiff::Timestamp::as_millisecond),
+        &key.session,
+        &key.branch,
+        &key.name,
+        how.at.as_millisecond(),
+        &how.by,
+        (!how.metadata.is_null()).then(|| how.metadata.to_string()),
+        how.expires_at.map(Timestamp::as_millisecond),
+        &how.reviewed,
     ))?;
     Ok(())
 }
 
-fn cleared(db: &Connection, record: &Record) -> rusqlite::Result<()> {
-    let Some(cleared) = body::<RequirementCleared>(record) else { return Ok(()) };
-    let (branch, session) = reach(&cleared.scope, &cleared.branch, record);
+/// What was triggered stays triggered.
+fn unsatisfied(db: &Connection, record: &Record, key: &Key) -> rusqlite::Result<()> {
     db.prepare_cached(
         "UPDATE requirement SET satisfied_at = NULL, satisfied_by = NULL, metadata = NULL,
-           expires_at = NULL, triggered_at = NULL
-         WHERE repo = ?1 AND branch = ?2 AND session = ?3 AND name = ?4",
+           expires_at = NULL, reviewed = NULL
+         WHERE repo = ?1 AND session = ?2 AND branch = ?3 AND name = ?4",
     )?
-    .execute((repo(record), branch, session, cleared.name))?;
+    .execute((repo(record), &key.session, &key.branch, &key.name))?;
     Ok(())
 }
 
-/// The branch and session of the row that a scope speaks of.
-fn reach<'a>(scope: &str, branch: &'a str, record: &Record) -> (&'a str, String) {
-    match scope {
-        "permanent" => ("", String::new()),
-        "branch" => (branch, String::new()),
-        _ => (branch, session(record)),
+fn remove(db: &Connection, record: &Record, key: &Key) -> rusqlite::Result<()> {
+    db.prepare_cached(
+        "DELETE FROM requirement WHERE repo = ?1 AND session = ?2 AND branch = ?3 AND name = ?4",
+    )?
+    .execute((repo(record), &key.session, &key.branch, &key.name))?;
+    Ok(())
+}
+
+/// The count is where a time of expiry would be, the turn where a review would be.
+fn stop_blocked(db: &Connection, record: &Record) -> rusqlite::Result<()> {
+    let Some(blocked) = body::<RequirementStopBlocked>(record) else { return Ok(()) };
+    db.prepare_cached(
+        "INSERT INTO requirement (repo, session, branch, name, expires_at, reviewed)
+         VALUES (?1, ?2, '', ?3, ?4, ?5)
+         ON CONFLICT DO UPDATE SET expires_at = ?4, reviewed = ?5",
+    )?
+    .execute((repo(record), session(record), STOP, blocked.count, blocked.turn))?;
+    Ok(())
+}
+
+fn paused(db: &Connection, record: &Record) -> rusqlite::Result<()> {
+    let Some(paused) = body::<RequirementsPaused>(record) else { return Ok(()) };
+    db.prepare_cached(
+        "INSERT INTO requirement (repo, session, branch, name, satisfied_at, satisfied_by, metadata,
+           expires_at)
+         VALUES (?1, ?2, '', ?3, ?4, ?5, ?6, ?7)
+         ON CONFLICT DO UPDATE SET satisfied_at = ?4, satisfied_by = ?5, metadata = ?6,
+           expires_at = ?7",
+    )?
+    .execute((
+        repo(record),
+        session(record),
+        PAUSED,
+        record.at.as_millisecond(),
+        paused.method,
+        paused.reason,
+        paused.expires_at.map(Timestamp::as_millisecond),
+    ))?;
+    Ok(())
+}
+
+fn resumed(db: &Connection, record: &Record) -> rusqlite::Result<()> {
+    if body::<RequirementsResumed>(record).is_none() {
+        return Ok(());
     }
+    let name = PAUSED.to_owned();
+    remove(db, record, &Key { name, branch: String::new(), session: session(record) })
+}
+
+fn imported(db: &Connection, record: &Record) -> rusqlite::Result<()> {
+    let Some(imported) = body::<RequirementsImported>(record) else { return Ok(()) };
+    db.prepare_cached(
+        "INSERT INTO requirement (repo, session, branch, name, reviewed) VALUES (?1, '', '', ?2, ?3)
+         ON CONFLICT DO UPDATE SET reviewed = ?3",
+    )?
+    .execute((repo(record), format!("{IMPORTED}{}", imported.file), imported.hash))?;
+    Ok(())
+}
+
+fn pruned(db: &Connection, record: &Record) -> rusqlite::Result<()> {
+    let Some(pruned) = body::<RequirementsPruned>(record) else { return Ok(()) };
+    let mut statement = db.prepare_cached(
+        "DELETE FROM requirement WHERE repo = ?1 AND branch = ?2 AND branch <> ''",
+    )?;
+    for branch in pruned.branches {
+        statement.execute((repo(record), branch))?;
+    }
+    Ok(())
 }
 
 fn repo(record: &Record) -> &str {

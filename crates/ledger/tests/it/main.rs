@@ -10,6 +10,7 @@ mod durability;
 mod exchange;
 mod fixture;
 mod rebuilding;
+mod requirements;
 mod writing;
 
 #[test]
