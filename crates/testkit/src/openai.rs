@@ -103,7 +103,11 @@ impl Dialect for ChatCompletions {
         to: Responder,
     ) -> io::Result<()> {
         match answer {
-            Answer::Fail { status, message, headers } => fail(status, &message, &headers, to),
+            Answer::Fail { status, message, mut headers } => {
+                // Its clients wait a minute otherwise before they give up.
+                headers.push(("retry-after-ms".to_owned(), "20".to_owned()));
+                fail(status, &message, &headers, to)
+            }
             Answer::Say(parts) => {
                 let mut stream = to.stream(&[])?;
                 for (index, part) in parts.iter().enumerate() {

@@ -3,9 +3,12 @@
 
 use crate::event::{Failure, FailureKind};
 
+/// How it words a 500, and only that.
+const WORDED_500: &str = "We\u{2019}re currently experiencing high demand";
+
 /// Reads the text of an `error` line or of a failed turn.
 pub(super) fn parse(message: &str) -> Failure {
-    let status = status(message);
+    let status = status(message).or_else(|| message.starts_with(WORDED_500).then_some(500));
     let kind = status.map_or_else(|| kind_of(message), FailureKind::of_status);
     Failure { kind, status, message: message.to_owned() }
 }
@@ -28,8 +31,6 @@ fn status(message: &str) -> Option<u16> {
 fn kind_of(message: &str) -> FailureKind {
     const TEXTS: &[(&str, FailureKind)] = &[
         ("You\u{2019}ve hit your usage limit", FailureKind::RateLimit),
-        // How it words a 500.
-        ("We\u{2019}re currently experiencing high demand", FailureKind::Overloaded),
         ("Selected model is at capacity", FailureKind::Overloaded),
         ("stream disconnected before completion", FailureKind::Connection),
         ("Codex ran out of room in the model\u{2019}s context window", FailureKind::PromptTooLong),

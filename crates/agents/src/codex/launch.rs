@@ -48,6 +48,11 @@ fn gaps(launch: &Launch<'_>) -> Gaps {
     gaps.refuse(config.permission_prompt_tool.is_some(), "permission_prompt_tool", "it never asks");
     gaps.refuse(config.max_turns.is_some(), "max_turns", "it has no turn limit");
     gaps.refuse(config.max_cost_usd.is_some(), "max_cost_usd", "it does not say what it costs");
+    gaps.report(
+        is_late(launch) && !added(config).is_empty(),
+        "append_system_prompt",
+        "it goes before the prompt: a resumed conversation keeps its instructions",
+    );
     gaps.report(config.mcp_servers.is_some(), "mcp_servers", "those of its own settings stay");
     gaps.report(config.bypass_until.is_some(), "bypass_until", "it never asks for permission");
     gaps.report(config.title.is_some(), "title", "it titles its conversations itself");
@@ -84,13 +89,25 @@ fn conversation(line: &mut CommandLine, conversation: Conversation<'_>) -> Resul
     Ok(())
 }
 
+/// Whether the conversation has its instructions already.
+const fn is_late(launch: &Launch<'_>) -> bool {
+    !matches!(launch.conversation, Conversation::New(_))
+}
+
+fn added(config: &Config) -> String {
+    let added = [&config.append_system_prompt, &config.custom_instructions];
+    let added: Vec<&str> = added.into_iter().flatten().map(String::as_str).collect();
+    added.join("\n\n")
+}
+
 fn profile(line: &mut CommandLine, launch: &Launch<'_>) -> Result<(), LaunchError> {
     let mut toml = Vec::new();
     let config = launch.config;
-    let added = [&config.append_system_prompt, &config.custom_instructions];
-    let added: Vec<&str> = added.into_iter().flatten().map(String::as_str).collect();
-    if !added.is_empty() {
-        toml.push(format!("developer_instructions = {}\n", quoted(&added.join("\n\n"))));
+    let added = added(config);
+    if is_late(launch) && !added.is_empty() {
+        line.stdin = format!("{added}\n\n{}", launch.prompt).into_bytes();
+    } else if !added.is_empty() {
+        toml.push(format!("developer_instructions = {}\n", quoted(&added)));
     }
     if let Some(prompt) = &config.system_prompt {
         let file = ScratchFile::create(launch.scratch, prompt.as_bytes())?;

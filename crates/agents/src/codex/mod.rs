@@ -91,7 +91,10 @@ const FEATURES: &[(Feature, Support)] = &[
     (Feature::ChosenId, Support::No("it chooses its own ids")),
     (Feature::Stream, Support::No("it reads one prompt and closes")),
     (Feature::SystemPrompt, Support::Yes),
-    (Feature::AppendSystemPrompt, Support::Yes),
+    (
+        Feature::AppendSystemPrompt,
+        Support::Partly("with the prompt, when a conversation is resumed"),
+    ),
     (Feature::AllowedTools, Support::No("it has a sandbox, no list of tools")),
     (Feature::DisallowedTools, Support::No("it has a sandbox, no list of tools")),
     (Feature::PermissionMode, Support::Partly("its sandbox modes")),

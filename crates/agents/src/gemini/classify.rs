@@ -10,6 +10,7 @@ use crate::outcome::{End, Exit, Outcome};
 /// It exits with this for a conversation it does not know, and for other wrong input.
 const WRONG_INPUT: i32 = 42;
 const STALE: &str = "Error resuming session: ";
+const TAKEN: &str = "Error starting session: ";
 const TURN_LIMIT: &str = "FatalTurnLimitedError";
 
 pub(super) fn outcome(end: &End<'_>) -> Outcome {
@@ -55,10 +56,16 @@ fn of_exit(exit: Exit) -> Option<u16> {
 
 /// Only here stderr decides: no model and no tool has had a word yet.
 fn before_the_start(end: &End<'_>) -> Outcome {
-    let stale = end.stderr.lines().find(|line| line.starts_with(STALE));
-    match (end.exit, stale, end.asked_for) {
-        (Exit::Code(WRONG_INPUT), Some(line), Some(id)) => {
-            Outcome::StaleSession { id: id.to_owned(), message: line.to_owned() }
+    let said = |head: &str| end.stderr.lines().find(|line| line.starts_with(head));
+    let wrong = if end.exit == Exit::Code(WRONG_INPUT) { end.asked_for } else { None };
+    match (end.exit, wrong) {
+        (_, Some(id)) if said(STALE).is_some() => {
+            let message = said(STALE).unwrap_or_default().to_owned();
+            Outcome::StaleSession { id: id.to_owned(), message }
+        }
+        (_, Some(id)) if said(TAKEN).is_some_and(|line| line.contains("already exists")) => {
+            let message = said(TAKEN).unwrap_or_default().to_owned();
+            Outcome::SessionInUse { id: id.to_owned(), message }
         }
         (Exit::Code(code), ..) if code != 0 => Outcome::Refused { message: words(end.stderr) },
         _ => end.without_result(),

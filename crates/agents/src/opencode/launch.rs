@@ -14,7 +14,7 @@ const CONTENT: &str = "OPENCODE_CONFIG_CONTENT";
 pub(super) fn command_line(launch: &Launch<'_>) -> Result<CommandLine, LaunchError> {
     let reports = gaps(launch).close()?;
     let mut line = CommandLine { reports, ..CommandLine::new(AGENT, launch)? };
-    line.arg("run").flag("--format", "json");
+    line.arg("run").flag("--format", "json").arg("--thinking");
     // It retries failed requests without a word on stdout; its log has why.
     line.arg("--print-logs").flag("--log-level", "ERROR");
     if let Some(model) = &launch.config.model {
@@ -213,7 +213,7 @@ mod tests {
         let fork = Conversation::Fork { from: "ses_e233dcf78ffeDONBp3297Snp4Z", id: None };
         let line = build(&config, fork).unwrap();
         let args: Vec<_> = line.args.iter().map(|arg| arg.to_string_lossy()).collect();
-        insta::assert_snapshot!(args.join(" "), @"run --format json --print-logs --log-level ERROR --model stub/m --session ses_e233dcf78ffeDONBp3297Snp4Z --fork --agent plan");
+        insta::assert_snapshot!(args.join(" "), @"run --format json --thinking --print-logs --log-level ERROR --model stub/m --session ses_e233dcf78ffeDONBp3297Snp4Z --fork --agent plan");
         assert_eq!(line.stdin, b"the prompt");
     }
 

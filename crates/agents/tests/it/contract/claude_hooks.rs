@@ -2,82 +2,18 @@
 //! payloads read and their answers rendered by the adapter.
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
-use std::path::PathBuf;
 
-use heirloom_agents::hook::{HookAnswer, HookEvent, HookKind, Hooks, Source};
+use heirloom_agents::hook::{HookKind, Source};
 use heirloom_agents::{Conversation, Outcome};
 use heirloom_testkit::model::Answer;
 
 use super::claude::CLAUDE;
-use super::rig::{Ask, Rig};
-
-/// Stands in for heirloom: keeps each payload, and prints the answer that was prepared.
-const PROGRAM: &str = r#"#!/bin/sh
-dir=$(dirname "$0")
-payload=$(mktemp "$dir/payloads/XXXXXXXX")
-cat > "$payload"
-mv "$payload" "$payload.$3"
-[ -e "$dir/answers/$3" ] && cat "$dir/answers/$3" && rm "$dir/answers/$3"
-exit 0
-"#;
-
-struct Hooked {
-    rig: Rig,
-    dir: PathBuf,
-}
-
-fn hooks() -> &'static dyn Hooks {
-    heirloom_agents::by_name("claude").unwrap().hooks().unwrap()
-}
-
-impl Hooked {
-    fn new() -> Option<Self> {
-        let rig = Rig::new(&CLAUDE)?;
-        let dir = rig.home.path().join("our hooks");
-        fs::create_dir_all(dir.join("payloads")).unwrap();
-        fs::create_dir_all(dir.join("answers")).unwrap();
-        let program = dir.join("heirloom");
-        fs::write(&program, PROGRAM).unwrap();
-        fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
-        for file in hooks().files(&rig.work, &rig.env()) {
-            fs::create_dir_all(file.parent().unwrap()).unwrap();
-            let text = hooks().install(&file, None, program.to_str().unwrap()).unwrap();
-            fs::write(file, text).unwrap();
-        }
-        Some(Self { rig, dir })
-    }
-
-    /// What the hook will answer once, as the adapter renders it for such an event.
-    fn prepare(&self, name: &str, answer: &HookAnswer) {
-        let payload = format!(r#"{{"session_id":"s","hook_event_name":"{name}"}}"#);
-        let event = hooks().parse(name, payload.as_bytes()).unwrap();
-        let text = hooks().render(&event, answer).expect("an answer");
-        fs::write(self.dir.join("answers").join(name), text).unwrap();
-    }
-
-    /// The calls of one hook, as the adapter reads them.
-    fn calls(&self, name: &str) -> Vec<HookEvent> {
-        let files = fs::read_dir(self.dir.join("payloads")).unwrap().flatten();
-        let mut files: Vec<_> = files.map(|file| file.path()).collect();
-        files.sort_by_key(|path| path.metadata().unwrap().modified().unwrap());
-        let is_it = |path: &PathBuf| path.extension().is_some_and(|each| each == name);
-        let read = |path: PathBuf| hooks().parse(name, &fs::read(path).unwrap()).unwrap();
-        files.into_iter().filter(is_it).map(read).collect()
-    }
-}
-
-fn block(reason: &str) -> HookAnswer {
-    HookAnswer { block: Some(reason.to_owned()), ..HookAnswer::default() }
-}
-
-fn context(text: &str) -> HookAnswer {
-    HookAnswer { context: Some(text.to_owned()), ..HookAnswer::default() }
-}
+use super::hooked::{Hooked, block, context};
+use super::rig::Ask;
 
 #[test]
 fn every_call_of_a_turn_is_understood() {
-    let Some(hooked) = Hooked::new() else { return };
+    let Some(hooked) = Hooked::new(&CLAUDE) else { return };
     let rig = &hooked.rig;
     let answers = [rig.shell("echo used"), rig.shell("exit 3"), Answer::text("done now")];
     let ask = Ask { prompt: "work", config: rig.permissive(), ..Ask::answered(answers) };
@@ -121,7 +57,7 @@ fn every_call_of_a_turn_is_understood() {
 
 #[test]
 fn a_blocked_tool_use_does_not_happen_and_the_model_hears_why() {
-    let Some(hooked) = Hooked::new() else { return };
+    let Some(hooked) = Hooked::new(&CLAUDE) else { return };
     hooked.prepare("PreToolUse", &block("plan first, says the moon"));
     let rig = &hooked.rig;
     let answers = [rig.shell("touch made"), Answer::text("all right")];
@@ -132,7 +68,7 @@ fn a_blocked_tool_use_does_not_happen_and_the_model_hears_why() {
 
 #[test]
 fn a_blocked_stop_goes_on_with_the_reason() {
-    let Some(hooked) = Hooked::new() else { return };
+    let Some(hooked) = Hooked::new(&CLAUDE) else { return };
     hooked.prepare("Stop", &block("the tests are missing"));
     let run = hooked.rig.run(&Ask::answered([Answer::text("done?"), Answer::text("done!")]));
     assert_eq!((run.requests.len(), run.text()), (2, "done!"));
@@ -147,7 +83,7 @@ fn a_blocked_stop_goes_on_with_the_reason() {
 
 #[test]
 fn a_blocked_prompt_asks_no_model() {
-    let Some(hooked) = Hooked::new() else { return };
+    let Some(hooked) = Hooked::new(&CLAUDE) else { return };
     hooked.prepare("UserPromptSubmit", &block("not now"));
     let run = hooked.rig.run(&Ask::default());
     assert!(run.requests.is_empty());
@@ -155,7 +91,7 @@ fn a_blocked_prompt_asks_no_model() {
 
 #[test]
 fn context_reaches_the_model_where_it_is_taken() {
-    let Some(hooked) = Hooked::new() else { return };
+    let Some(hooked) = Hooked::new(&CLAUDE) else { return };
     let names = ["SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse"];
     for name in names {
         hooked.prepare(name, &context(&format!("facts of {name}")));
@@ -170,8 +106,8 @@ fn context_reaches_the_model_where_it_is_taken() {
 
 #[test]
 fn as_much_context_as_the_limit_says_arrives_whole() {
-    let Some(hooked) = Hooked::new() else { return };
-    let limit = hooks().context_limit().unwrap();
+    let Some(hooked) = Hooked::new(&CLAUDE) else { return };
+    let limit = hooked.hooks().context_limit().unwrap();
     hooked.prepare("SessionStart", &context(&format!("{}-end", "x".repeat(limit - 4))));
     let run = hooked.rig.run(&Ask::default());
     assert!(run.last_request().contains("xxx-end"));
@@ -179,8 +115,8 @@ fn as_much_context_as_the_limit_says_arrives_whole() {
 
 #[test]
 fn what_was_installed_leaves_no_trace() {
-    let Some(hooked) = Hooked::new() else { return };
-    let file = &hooks().files(&hooked.rig.work, &hooked.rig.env())[0];
+    let Some(hooked) = Hooked::new(&CLAUDE) else { return };
+    let file = &hooked.hooks().files(&hooked.rig.work, &hooked.rig.env())[0];
     let text = fs::read_to_string(file).unwrap();
-    assert_eq!(hooks().uninstall(file, &text).unwrap(), None);
+    assert_eq!(hooked.hooks().uninstall(file, &text).unwrap(), None);
 }

@@ -7,6 +7,11 @@
 mod cases;
 mod claude;
 mod claude_hooks;
+mod codex;
+mod gemini;
+mod hooked;
+mod hooks;
+mod opencode;
 mod rig;
 mod sim;
 

@@ -70,9 +70,11 @@ pub(in crate::contract) fn a_fork_remembers_and_leaves_the_original_alone(rig: &
 }
 
 pub(in crate::contract) fn an_unknown_id_is_stale_and_starts_nothing(rig: &Rig) {
-    let ask = Ask { conversation: Conversation::Resume(ID), ..Ask::default() };
+    let unknown = if rig.subject.agent == "opencode" { "ses_doesnotexist000000000000" } else { ID };
+    let ask = Ask { conversation: Conversation::Resume(unknown), ..Ask::default() };
     let run = rig.run(&ask);
-    let is_stale = matches!(&run.finished.outcome, Outcome::StaleSession { id, .. } if id == ID);
+    let is_stale =
+        matches!(&run.finished.outcome, Outcome::StaleSession { id, .. } if id == unknown);
     assert!(is_stale, "{:#?}", run.finished);
     assert!(run.requests.is_empty(), "a model was asked");
 }

@@ -1,0 +1,188 @@
+//! Gemini CLI under the contract, and what else its adapter relies on.
+
+use std::fs;
+
+use heirloom_agents::{Conversation, Exit, LaunchError, Outcome, Process, Stopper, Taps, find};
+use heirloom_core::config::Config;
+use heirloom_testkit::gemini::Gemini;
+use heirloom_testkit::model::{Answer, Model, Part, Script};
+use serde_json::json;
+
+use super::rig::{Ask, Rig, Run, Served, Subject, pinned};
+
+pub(super) static GEMINI: Subject = Subject {
+    agent: "gemini",
+    program: || pinned("gemini", "gemini"),
+    serve,
+    shell: |command| Part::Tool {
+        name: "run_shell_command".to_owned(),
+        input: json!({"command": command, "description": "a command"}),
+    },
+    permissive: || Config { permission_mode: Some("yolo".to_owned()), ..Config::default() },
+};
+
+super::contract!(GEMINI);
+
+const UNKNOWN: &str = "0c1e7f52-3f1e-4d55-9d0c-7e1b8d1f0a11";
+
+fn rig() -> Option<Rig> {
+    Rig::new(&GEMINI)
+}
+
+fn serve(rig: &Rig, script: &Script) -> Served {
+    let model = std::sync::Arc::new(Model::start(Gemini, script.clone()));
+    let home = rig.home.path().join(".gemini");
+    fs::create_dir_all(&home).unwrap();
+    let settings = json!({
+        "security": {"auth": {"selectedType": "gemini-api-key"}},
+        "general": {"enableAutoUpdate": false, "enableAutoUpdateNotification": false, "maxAttempts": 2},
+        "privacy": {"usageStatisticsEnabled": false},
+        "telemetry": {"enabled": false},
+    });
+    fs::write(home.join("settings.json"), settings.to_string()).unwrap();
+    let text = |name: &str, value: &str| (name.to_owned(), value.to_owned());
+    let env = vec![
+        text("GEMINI_API_KEY", "scripted"),
+        text("GEMINI_MODEL", "gemini-2.5-flash"),
+        text("GOOGLE_GEMINI_BASE_URL", &model.url()),
+        text("GEMINI_TELEMETRY_ENABLED", "false"),
+    ];
+    let seen = std::sync::Arc::clone(&model);
+    let requests = move || {
+        let all = seen.requests().into_iter();
+        all.filter(|request| request.path.contains(":streamGenerateContent"))
+            .map(|each| each.text())
+            .collect()
+    };
+    Served { env, requests: Box::new(requests), _keep: Box::new(model) }
+}
+
+fn always(rig: &Rig, status: u16) -> Run {
+    let script = Script::default().then_always(Answer::fail(status));
+    rig.run(&Ask { script, ..Ask::default() })
+}
+
+#[test]
+fn the_version_is_the_pinned_one() {
+    let Some(rig) = rig() else { return };
+    let report = find::report(rig.agent, &rig.programs, &rig.env());
+    assert_eq!(report.version.as_deref(), report.tested_version);
+}
+
+#[test]
+fn an_unknown_id_exits_with_42_and_says_so_on_stderr() {
+    let Some(rig) = rig() else { return };
+    let ask = Ask { conversation: Conversation::Resume(UNKNOWN), ..Ask::default() };
+    let assert_stale = |text: &str| {
+        let run = rig.run(&ask);
+        assert_eq!(run.finished.exit, Exit::Code(42));
+        assert!(run.finished.stderr.contains(text), "{}", run.finished.stderr);
+        assert_eq!(run.finished.tally.lines, 0);
+        assert!(matches!(run.finished.outcome, Outcome::StaleSession { .. }));
+    };
+    assert_stale("Error resuming session: No previous sessions found for this project.");
+    rig.first_turn();
+    let text = format!("Error resuming session: Invalid session identifier \"{UNKNOWN}\".");
+    assert_stale(&text);
+}
+
+#[test]
+fn neither_a_number_nor_latest_reaches_the_program() {
+    let Some(rig) = rig() else { return };
+    for id in ["1", "latest"] {
+        let ask = Ask { conversation: Conversation::Resume(id), ..Ask::default() };
+        let error = rig.line(&ask, &Served::nothing()).unwrap_err();
+        assert!(matches!(error, LaunchError::Invalid { .. }), "{error}");
+    }
+}
+
+#[test]
+fn a_failed_request_exits_with_its_status_cut_to_a_byte() {
+    let Some(rig) = rig() else { return };
+    for (status, code, words) in [
+        (401, 145, "[API Error: {\"error\":{\"code\":401,"),
+        (429, 173, "[API Error: scripted failure 429]\nPlease wait and try again later."),
+    ] {
+        let run = always(&rig, status);
+        assert_eq!(run.finished.exit, Exit::Code(code), "{:#?}", run.finished);
+        let result = run.finished.tally.result.as_ref().expect("a result");
+        assert_eq!((result.is_error, result.kind.as_str()), (true, "error"));
+        assert!(result.text.as_ref().unwrap().starts_with(words), "{result:?}");
+    }
+}
+
+#[test]
+fn a_directory_that_is_not_trusted_is_refused_with_55() {
+    let Some(rig) = rig() else { return };
+    let mut line = rig.line(&Ask::default(), &serve(&rig, &Script::default())).unwrap();
+    line.env.remove(std::ffi::OsStr::new("GEMINI_CLI_TRUST_WORKSPACE"));
+    let finished = Process::spawn(rig.agent, line, Taps::default()).unwrap().finish();
+    assert_eq!(finished.exit, Exit::Code(55));
+    let Outcome::Refused { message } = &finished.outcome else { panic!("{finished:#?}") };
+    assert!(message.contains("Gemini CLI is not running in a trusted directory."), "{message}");
+}
+
+#[test]
+fn every_approval_mode_is_taken_and_another_word_is_not() {
+    let Some(rig) = rig() else { return };
+    for mode in ["default", "auto_edit", "plan"] {
+        let config = Config { permission_mode: Some(mode.to_owned()), ..Config::default() };
+        let run = rig.run(&Ask { config, ..Ask::default() });
+        assert_eq!(run.finished.outcome, Outcome::Success, "{mode}: {:#?}", run.finished);
+    }
+    let config = Config { permission_mode: Some("danger".to_owned()), ..Config::default() };
+    assert!(rig.line(&Ask { config, ..Ask::default() }, &Served::nothing()).is_err());
+}
+
+#[test]
+fn a_tool_nobody_permits_is_not_there_and_a_permitted_command_runs() {
+    let Some(rig) = rig() else { return };
+    let run = rig.run(&Ask::answered([rig.shell("touch made"), Answer::text("no")]));
+    assert_eq!(run.finished.outcome, Outcome::Success, "{:#?}", run.finished);
+    assert!(!rig.work.join("made").exists());
+    let tools = vec!["run_shell_command(touch)".to_owned()];
+    let config = Config { allowed_tools: Some(tools), ..Config::default() };
+    let ask = Ask { config, ..Ask::answered([rig.shell("touch made"), Answer::text("yes")]) };
+    let run = rig.run(&ask);
+    assert!(rig.work.join("made").exists(), "{:#?}", run.events);
+}
+
+#[test]
+fn a_system_prompt_a_model_and_directories_are_taken() {
+    let Some(rig) = rig() else { return };
+    let other = rig.home.path().join("an other dir");
+    fs::create_dir(&other).unwrap();
+    let config = Config {
+        system_prompt: Some("you are the scripted one".to_owned()),
+        model: Some("gemini-2.5-pro".to_owned()),
+        additional_dirs: Some(vec![other.to_str().unwrap().to_owned()]),
+        ..Config::default()
+    };
+    let run = rig.run(&Ask { config, ..Ask::default() });
+    assert_eq!(run.finished.outcome, Outcome::Success, "{:#?}", run.finished);
+    assert_eq!(run.finished.tally.model.as_deref(), Some("gemini-2.5-pro"));
+    let request: serde_json::Value = serde_json::from_str(run.last_request()).unwrap();
+    assert!(request["systemInstruction"].to_string().contains("you are the scripted one"));
+    assert!(run.last_request().contains("an other dir"));
+}
+
+#[test]
+fn signals_end_it_as_the_adapter_expects() {
+    let Some(rig) = rig() else { return };
+    for (stop, exit) in
+        [(Stopper::interrupt as fn(&Stopper), Exit::Code(0)), (Stopper::kill, Exit::Signal(9))]
+    {
+        let begun = rig.work.join("begun");
+        let _ = fs::remove_file(&begun);
+        let ask = Ask {
+            config: rig.permissive(),
+            ..Ask::answered([rig.shell("touch begun; sleep 600")])
+        };
+        let mut running = rig.start(&ask);
+        running.until_exists(&begun);
+        stop(&running.process.stopper());
+        let run = running.finish();
+        assert_eq!(run.finished.exit, exit, "{:#?}", run.finished);
+        assert_eq!(run.finished.tally.result, None);
+    }
+}

@@ -1,0 +1,168 @@
+//! opencode under the contract, and what else its adapter relies on.
+
+use std::fs;
+
+use heirloom_agents::{Conversation, Event, Exit, LaunchError, Outcome, Stopper, find};
+use heirloom_core::config::{Config, McpServer};
+use heirloom_testkit::model::{Answer, Model, Part, Script};
+use heirloom_testkit::openai::ChatCompletions;
+use serde_json::json;
+
+use super::rig::{Ask, Rig, Served, Subject, pinned};
+
+pub(super) static OPENCODE: Subject = Subject {
+    agent: "opencode",
+    program: || pinned("opencode", "opencode"),
+    serve,
+    shell: |command| Part::Tool {
+        name: "bash".to_owned(),
+        input: json!({"command": command, "description": "a command"}),
+    },
+    permissive: Config::default,
+};
+
+super::contract!(OPENCODE);
+
+fn rig() -> Option<Rig> {
+    Rig::new(&OPENCODE)
+}
+
+fn serve(rig: &Rig, script: &Script) -> Served {
+    let model = std::sync::Arc::new(Model::start(ChatCompletions, script.clone()));
+    let home = rig.home.path().join(".config/opencode");
+    // opencode takes this for the package that it would otherwise fetch for plugins.
+    fs::create_dir_all(home.join("node_modules")).unwrap();
+    let lock = json!({"packages": {"": {"dependencies": {"@opencode-ai/plugin": "1"}}}});
+    fs::write(home.join("package-lock.json"), lock.to_string()).unwrap();
+    let options = json!({"baseURL": format!("{}/v1", model.url()), "apiKey": "scripted"});
+    let known = json!({
+        "name": "m", "reasoning": true, "limit": {"context": 100_000, "output": 1000},
+        "cost": {"input": 1000, "output": 1000},
+    });
+    let provider = json!({
+        "npm": "@ai-sdk/openai-compatible", "name": "scripted", "options": options,
+        "models": {"m": known},
+    });
+    let settings = json!({
+        "autoupdate": false, "share": "disabled", "model": "scripted/m",
+        "small_model": "scripted/m", "provider": {"scripted": provider},
+    });
+    fs::write(home.join("opencode.json"), settings.to_string()).unwrap();
+    let names = ["AUTOUPDATE", "MODELS_FETCH", "DEFAULT_PLUGINS", "LSP_DOWNLOAD"];
+    let mut env = Vec::from(names.map(|name| (format!("OPENCODE_DISABLE_{name}"), "1".to_owned())));
+    // It spends half of a short life on compiling itself.
+    env.push(("BUN_JSC_useFTLJIT".to_owned(), "0".to_owned()));
+    let seen = std::sync::Arc::clone(&model);
+    let requests = move || {
+        let all = seen.requests().into_iter();
+        all.filter(|request| request.json()["tools"].is_array()).map(|each| each.text()).collect()
+    };
+    Served { env, requests: Box::new(requests), _keep: Box::new(model) }
+}
+
+#[test]
+fn the_version_is_the_pinned_one() {
+    let Some(rig) = rig() else { return };
+    let report = find::report(rig.agent, &rig.programs, &rig.env());
+    assert_eq!(report.version.as_deref(), report.tested_version);
+}
+
+#[test]
+fn an_unknown_id_exits_with_1_and_says_so_on_stderr() {
+    let Some(rig) = rig() else { return };
+    let conversation = Conversation::Resume("ses_doesnotexist000000000000");
+    let run = rig.run(&Ask { conversation, ..Ask::default() });
+    assert_eq!(run.finished.exit, Exit::Code(1));
+    assert!(run.finished.stderr.contains("Session not found"), "{}", run.finished.stderr);
+    assert_eq!(run.finished.tally.lines, 0);
+    let ask = Ask { conversation: Conversation::Resume("auth-v2"), ..Ask::default() };
+    let error = rig.line(&ask, &Served::nothing()).unwrap_err();
+    assert!(matches!(error, LaunchError::Invalid { .. }), "{error}");
+}
+
+#[test]
+fn a_limit_is_tried_five_times_more_and_then_told_with_its_time() {
+    let Some(rig) = rig() else { return };
+    let fail = Answer::fail(429);
+    let run = rig.run(&Ask { script: Script::default().then_always(fail), ..Ask::default() });
+    assert_eq!((run.requests.len(), run.finished.exit), (6, Exit::Code(1)));
+    let Outcome::RateLimited { until, message } = &run.finished.outcome else {
+        panic!("{:#?}", run.finished)
+    };
+    assert!(until.is_some());
+    assert_eq!(message, "scripted failure 429");
+    let told = run.finished.stderr.matches("message=\"stream error\"").count();
+    assert!(told >= 5, "{}", run.finished.stderr);
+}
+
+#[test]
+fn cost_and_usage_are_told() {
+    let Some(rig) = rig() else { return };
+    let answers = [rig.shell("true"), Answer::text("done")];
+    let run = rig.run(&Ask::answered(answers));
+    let tally = &run.finished.tally;
+    assert_eq!((tally.tokens.input, tally.tokens.output), (20, 10), "{tally:?}");
+    assert_eq!(tally.context_tokens, Some(15));
+    assert!(tally.cost_usd.is_some_and(|usd| (usd - 0.03).abs() < 1e-9), "{tally:?}");
+    assert_eq!(tally.unknown, 0);
+}
+
+#[test]
+fn settings_travel_in_the_environment() {
+    let Some(rig) = rig() else { return };
+    let other = tempfile::tempdir().unwrap();
+    let stdio = McpServer::Stdio {
+        command: "/bin/sh".to_owned(),
+        args: vec!["-c".to_owned(), "printf %s \"$SECRET\" > seen".to_owned()],
+        env: [("SECRET".to_owned(), "not-on-the-command-line".to_owned())].into(),
+    };
+    let config = Config {
+        model: Some("scripted/m".to_owned()),
+        system_prompt: Some("you are the scripted one".to_owned()),
+        additional_dirs: Some(vec![other.path().to_str().unwrap().to_owned()]),
+        mcp_servers: Some([("probe".to_owned(), stdio)].into()),
+        title: Some("--a title".to_owned()),
+        ..Config::default()
+    };
+    let file = other.path().join("made");
+    let write = json!({"filePath": file, "content": "x"});
+    let ask = Ask { config, ..Ask::answered([Answer::tool("write", write), Answer::text("ok")]) };
+    let line = rig.line(&ask, &Served::nothing()).unwrap();
+    let args = format!("{:?}", line.args);
+    assert!(!args.contains("scripted one") && !args.contains("not-on-the-command-line"), "{args}");
+    drop(line);
+    let run = rig.run(&ask);
+    assert_eq!(run.finished.outcome, Outcome::Success, "{:#?}", run.finished);
+    assert!(run.last_request().contains("you are the scripted one"));
+    assert!(file.exists(), "{:#?}", run.events);
+    let seen = fs::read_to_string(rig.work.join("seen")).unwrap();
+    assert_eq!(seen, "not-on-the-command-line");
+}
+
+#[test]
+fn plan_and_auto_are_modes() {
+    let Some(rig) = rig() else { return };
+    for mode in ["plan", "auto"] {
+        let config = Config { permission_mode: Some(mode.to_owned()), ..Config::default() };
+        let run = rig.run(&Ask { config, ..Ask::default() });
+        assert_eq!(run.finished.outcome, Outcome::Success, "{mode}: {:#?}", run.finished);
+    }
+}
+
+#[test]
+fn signals_end_it_as_the_adapter_expects() {
+    let Some(rig) = rig() else { return };
+    for (stop, exit) in
+        [(Stopper::interrupt as fn(&Stopper), Exit::Signal(2)), (Stopper::kill, Exit::Signal(9))]
+    {
+        let begun = rig.work.join("begun");
+        let _ = fs::remove_file(&begun);
+        let mut running = rig.start(&Ask::answered([rig.shell("touch begun; sleep 600")]));
+        running.until_exists(&begun);
+        stop(&running.process.stopper());
+        let run = running.finish();
+        assert_eq!(run.finished.exit, exit, "{:#?}", run.finished);
+        let results = |event: &&Event| matches!(event, Event::Result(_));
+        assert_eq!(run.events.iter().filter(results).count(), 0);
+    }
+}
