@@ -8,6 +8,7 @@ mod help;
 mod ledger;
 mod newcomer;
 mod notes;
+mod serving;
 mod sessions;
 mod walls;
 

@@ -1,0 +1,152 @@
+//! A person decides, from another shell.
+
+use serde_json::{Value, json};
+
+use super::Desk;
+
+fn finish(child: std::process::Child) -> Value {
+    let output = child.wait_with_output().unwrap();
+    serde_json::from_slice(&output.stdout)
+        .unwrap_or_else(|_| panic!("{}", String::from_utf8_lossy(&output.stderr)))
+}
+
+#[test]
+fn an_approved_use_goes_on_and_a_second_decision_is_told_the_first() {
+    let desk = Desk::new();
+    let launch = desk.spawn(&["launch", "ask once", "--name", "a", "--json"]);
+    let id = desk.open(1).remove(0);
+    assert_eq!(desk.status("a"), "waiting_input");
+    assert_eq!(desk.json(&["approvals", "approve", &id[..8]])["state"], "approved");
+    assert_eq!(finish(launch)["status"], "completed");
+    let answer = json!({"behavior": "allow", "updatedInput": {"command": "touch r1"}});
+    assert_eq!(desk.given(1).answers(), [answer]);
+    let late = desk.run(&["approvals", "deny", &id, "--reason", "no", "--json"]);
+    assert_eq!(late.json()["error"]["code"], "approval.settled", "{late}");
+    assert_eq!(desk.status("a"), "completed");
+}
+
+#[test]
+fn the_input_can_be_edited_and_reaches_the_agent_to_the_letter() {
+    let desk = Desk::new();
+    let launch = desk.spawn(&["launch", "ask once", "--json"]);
+    let id = desk.open(1).remove(0);
+    let token = "ghp_16C7e42F292c6912E7710c838347Ae178B4a";
+    let input = format!(r#"{{"command":"curl -H 'Authorization: token {token}' x"}}"#);
+    let decided = desk.run(&["approvals", "approve", &id, "--input", &input, "--json"]).success();
+    assert!(!decided.stdout.contains(token), "{decided}");
+    finish(launch);
+    let expected: Value = serde_json::from_str(&input).unwrap();
+    assert_eq!(desk.given(1).answers()[0]["updatedInput"], expected);
+}
+
+#[test]
+fn a_denial_comes_with_its_reason() {
+    let desk = Desk::new();
+    let launch = desk.spawn(&["launch", "ask once", "--json"]);
+    let id = desk.open(1).remove(0);
+    desk.run(&["approvals", "deny", &id, "--reason", "not on a Friday"]).success();
+    finish(launch);
+    let answer = &desk.given(1).answers()[0];
+    assert_eq!(
+        (&answer["behavior"], &answer["message"]),
+        (&json!("deny"), &json!("not on a Friday"))
+    );
+}
+
+#[test]
+fn one_decision_of_two_leaves_the_session_waiting() {
+    let desk = Desk::new();
+    let launch = desk.spawn(&["launch", "ask both", "--name", "a", "--json"]);
+    let ids = desk.open(2);
+    desk.run(&["approvals", "approve", &ids[0]]).success();
+    assert_eq!(desk.status("a"), "waiting_input");
+    desk.run(&["approvals", "approve", &ids[1]]).success();
+    assert_eq!(finish(launch)["status"], "completed");
+    assert_eq!(desk.given(1).answers().len(), 2);
+}
+
+#[test]
+fn an_approval_for_the_session_is_a_rule_and_does_not_outlive_it() {
+    let desk = Desk::new();
+    let launch = desk.spawn(&["launch", "ask twice", "--name", "a", "--json"]);
+    let id = desk.open(1).remove(0);
+    let approved = desk.json(&["approvals", "approve", &id, "--rule", "Bash(touch *)"]);
+    assert_eq!(approved["rule"], "Bash(touch *)");
+    assert_eq!(finish(launch)["status"], "completed");
+    assert_eq!(decisions(&desk, "a"), ["person", "rule"]);
+    let next = desk.spawn(&["continue", "a", "ask once", "--json"]);
+    let id = desk.open(1).remove(0);
+    desk.run(&["approvals", "deny", &id, "--reason", "no"]).success();
+    assert_eq!(finish(next)["status"], "completed");
+}
+
+/// Who decided, in order.
+fn decisions(desk: &Desk, session: &str) -> Vec<String> {
+    let shown = desk.json(&["sessions", "show", session, "--trajectory"]);
+    let records = shown["trajectory"].as_array().unwrap().iter();
+    let decided = records.filter(|record| record["kind"] == "approval.decided");
+    decided.map(|record| record["body"]["by"].as_str().unwrap().to_owned()).collect()
+}
+
+#[test]
+fn edits_and_a_bypass_are_approved_by_themselves_and_recorded_and_inherited() {
+    let desk = Desk::new();
+    desk.json(&["launch", "edit a notebook", "--name", "a", "--auto-accept-edits"]);
+    assert_eq!(desk.given(1).answers()[0]["behavior"], "allow");
+    assert_eq!(decisions(&desk, "a"), ["auto_accept_edits"]);
+    desk.json(&["continue", "a", "edit a notebook"]);
+    assert_eq!(decisions(&desk, "a-v2"), ["auto_accept_edits"]);
+
+    desk.json(&["launch", "ask once", "--name", "b", "--bypass", "15m"]);
+    desk.json(&["continue", "b", "ask once"]);
+    assert_eq!(decisions(&desk, "b-v2"), ["bypass"]);
+    let shown = desk.json(&["sessions", "show", "b-v2", "--config"]);
+    assert_eq!(
+        shown["config"]["bypass_until"],
+        json!({"value": "2026-01-12T15:45:00Z", "from": "b", "overridden": false})
+    );
+
+    // An hour later it is over: the same question waits for a person.
+    let mut later = desk.env.command(&["continue", "b", "ask once", "--json"]);
+    later.env("HEIRLOOM_CLOCK", "2026-01-12T16:30:00Z").stdin(std::process::Stdio::null());
+    let later = later.stdout(std::process::Stdio::piped()).spawn().unwrap();
+    let id = desk.open(1).remove(0);
+    desk.run(&["approvals", "approve", &id]).success();
+    assert_eq!(finish(later)["status"], "completed");
+}
+
+#[test]
+fn a_waiting_session_can_be_interrupted_and_its_question_is_closed() {
+    let desk = Desk::new();
+    let launch = desk.spawn(&["launch", "ask once, then work on", "--name", "a", "--json"]);
+    let id = desk.open(1).remove(0);
+    let stopped = desk.json(&["interrupt", "a"]);
+    assert_eq!(stopped["status"], "interrupted", "{stopped}");
+    assert_eq!(finish(launch)["status"], "interrupted");
+    let late = desk.run(&["approvals", "approve", &id, "--json"]).json();
+    assert!(late["error"]["message"].as_str().unwrap().contains("superseded"), "{late}");
+    let again = desk.run(&["interrupt", "a", "--json"]).json();
+    assert_eq!(again["error"]["code"], "session.not-running");
+}
+
+#[test]
+fn a_running_session_is_interrupted_before_it_is_continued() {
+    let desk = Desk::new();
+    let launch = desk.spawn(&["launch", "work on", "--name", "a", "--json"]);
+    desk.wait(|desk| (desk.launches() == 1 && desk.given(1).file("stdin").is_some()).then_some(()));
+    desk.wait(|desk| (desk.status("a") == "running").then_some(()));
+    let child = desk.json(&["continue", "a", "something else"]);
+    assert_eq!((&child["name"], &child["status"]), (&json!("a-v2"), &json!("completed")));
+    assert_eq!(finish(launch)["status"], "interrupted");
+    assert_eq!(desk.given(2).flag("--resume"), desk.given(1).flag("--session-id"));
+}
+
+#[test]
+fn an_archived_session_is_refused_with_the_way_out() {
+    let desk = Desk::new();
+    desk.json(&["launch", "go", "--name", "a"]);
+    desk.run(&["sessions", "archive", "a"]).success();
+    let refused = desk.run(&["continue", "a", "more", "--json"]).json();
+    assert_eq!(refused["error"]["code"], "session.status");
+    assert!(refused["error"]["hint"].as_str().unwrap().contains("--undo"), "{refused}");
+}

@@ -1,0 +1,140 @@
+//! Sessions that are launched, continued, forked and interrupted, seen from what their agent got.
+
+mod approving;
+mod continuing;
+mod crashing;
+mod many;
+mod real;
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::PathBuf;
+use std::process::{Child, Stdio};
+use std::time::{Duration, Instant};
+
+use heirloom_testkit::env::{Ran, TestEnv};
+use serde_json::Value;
+
+/// Longer than anything takes.
+const PATIENCE: Duration = Duration::from_mins(2);
+
+/// heirloom with an agent that records what it is given.
+struct Desk {
+    env: TestEnv,
+}
+
+/// What one launch of the agent was given.
+#[derive(Debug)]
+struct Given {
+    dir: PathBuf,
+    argv: Vec<String>,
+    env: BTreeMap<String, String>,
+}
+
+impl Desk {
+    fn new() -> Self {
+        let env = crate::env();
+        let record = env.user().join("record");
+        fs::create_dir_all(&record).unwrap();
+        let script = include_str!("recorder.sh").replace("@RECORD@", record.to_str().unwrap());
+        let agent = env.user().join("agent");
+        fs::write(&agent, script).unwrap();
+        let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+        fs::set_permissions(&agent, mode).unwrap();
+        Self { env: env.var("HEIRLOOM_AGENT_CLAUDE", agent) }
+    }
+
+    fn run(&self, arguments: &[&str]) -> Ran {
+        self.env.run(arguments)
+    }
+
+    /// The answer of a command that has to succeed.
+    #[track_caller]
+    fn json(&self, arguments: &[&str]) -> Value {
+        self.env.run(&[arguments, &["--json"]].concat()).success().json()
+    }
+
+    /// Starts a command that is not waited for.
+    fn spawn(&self, arguments: &[&str]) -> Child {
+        let mut command = self.env.command(arguments);
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command.spawn().unwrap()
+    }
+
+    fn status(&self, session: &str) -> String {
+        self.json(&["sessions", "show", session])["status"].as_str().unwrap().to_owned()
+    }
+
+    /// Asks again and again until the answer is there.
+    #[track_caller]
+    fn wait<T>(&self, mut look: impl FnMut(&Self) -> Option<T>) -> T {
+        let begun = Instant::now();
+        loop {
+            if let Some(found) = look(self) {
+                return found;
+            }
+            assert!(begun.elapsed() < PATIENCE, "it never came");
+        }
+    }
+
+    /// Waits until `count` questions are open, and returns their ids.
+    #[track_caller]
+    fn open(&self, count: usize) -> Vec<String> {
+        self.wait(|desk| {
+            let open = desk.json(&["approvals", "list"])["approvals"].as_array().unwrap().clone();
+            let ids = open.iter().map(|each| each["id"].as_str().unwrap().to_owned());
+            Some(ids.collect::<Vec<_>>()).filter(|ids| ids.len() == count)
+        })
+    }
+
+    /// What the `n`th launch was given, counted from 1.
+    fn given(&self, n: usize) -> Given {
+        let dir = self.env.user().join("record").join(n.to_string());
+        let read = |name: &str| fs::read_to_string(dir.join(name)).unwrap();
+        let pair = |line: &str| line.split_once('=').map(|(k, v)| (k.to_owned(), v.to_owned()));
+        let argv = read("argv").lines().map(str::to_owned).collect();
+        let env = read("env").lines().filter_map(pair).collect();
+        Given { dir, argv, env }
+    }
+
+    /// How often the agent was launched.
+    fn launches(&self) -> usize {
+        fs::read_dir(self.env.user().join("record")).unwrap().count()
+    }
+}
+
+impl Given {
+    /// The value of a flag.
+    fn flag(&self, flag: &str) -> Option<&str> {
+        let at = self.argv.iter().position(|argument| argument == flag)?;
+        self.argv.get(at + 1).map(String::as_str)
+    }
+
+    /// The values of a flag that is repeated.
+    fn flags(&self, flag: &str) -> Vec<&str> {
+        let prefix = format!("{flag}=");
+        self.argv.iter().filter_map(|argument| argument.strip_prefix(&prefix)).collect()
+    }
+
+    fn file(&self, name: &str) -> Option<String> {
+        fs::read_to_string(self.dir.join(name)).ok()
+    }
+
+    /// The prompt.
+    fn prompt(&self) -> String {
+        let message: Value = serde_json::from_str(&self.file("stdin").unwrap()).unwrap();
+        message["message"]["content"].as_str().unwrap().to_owned()
+    }
+
+    fn mcp(&self) -> Value {
+        let file = self.file("mcp").unwrap_or_else(|| "null".to_owned());
+        serde_json::from_str::<Value>(&file).unwrap()["mcpServers"].clone()
+    }
+
+    /// The answers to its questions, in order.
+    fn answers(&self) -> Vec<Value> {
+        let answers = self.file("answers").unwrap_or_default();
+        let answer = |line: &str| serde_json::from_str::<Value>(line).unwrap();
+        answers.lines().map(|line| answer(line)["response"]["response"].clone()).collect()
+    }
+}
