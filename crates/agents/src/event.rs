@@ -245,6 +245,9 @@ pub struct TurnResult {
     pub turns: Option<u32>,
     /// How long it took.
     pub duration: Option<Duration>,
+    /// All tokens of the agent session so far, where the agent adds them up. More than this
+    /// process used means that its cost, too, begins with what was spent before.
+    pub session_tokens: Option<u64>,
     /// How many tool uses were denied.
     pub denied: usize,
 }

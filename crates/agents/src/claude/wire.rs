@@ -76,6 +76,23 @@ struct Compact {
 #[serde(rename_all = "camelCase")]
 struct ModelUsage {
     context_window: Option<u64>,
+    #[serde(default)]
+    input_tokens: u64,
+    #[serde(default)]
+    output_tokens: u64,
+    #[serde(default)]
+    cache_read_input_tokens: u64,
+    #[serde(default)]
+    cache_creation_input_tokens: u64,
+}
+
+impl ModelUsage {
+    fn total(&self) -> u64 {
+        self.input_tokens
+            + self.output_tokens
+            + self.cache_read_input_tokens
+            + self.cache_creation_input_tokens
+    }
 }
 
 #[derive(Debug, Deserialize)]
@@ -279,6 +296,8 @@ fn result(wire: Wire<'_>, failed: Option<Failure>) -> Vec<Event> {
         agent_session_id: wire.session_id,
         turns: wire.num_turns,
         duration: wire.duration_ms.and_then(millis),
+        session_tokens: (!wire.model_usage.is_empty())
+            .then(|| wire.model_usage.values().map(ModelUsage::total).sum()),
         denied: wire.permission_denials.len(),
     }));
     events

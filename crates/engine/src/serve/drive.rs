@@ -5,7 +5,7 @@ use std::io::{BufWriter, Write};
 
 use heirloom_agents::lock::began;
 use heirloom_agents::process::{Finished, SpawnError};
-use heirloom_agents::{CommandLine, Outcome, Process, Taps};
+use heirloom_agents::{CommandLine, Outcome, Process, Tally, Taps};
 use heirloom_core::event::{
     LiveGone, LiveSeen, SessionAnnounced, SessionCreated, SessionPrompted, SessionSpent,
 };
@@ -20,7 +20,7 @@ use super::hold::Hold;
 use super::prepare::{Desk, Prepared};
 use super::tend::Tender;
 use super::watch::Watcher;
-use super::{dir, name};
+use super::{dir, name, shown};
 
 /// How a session ended.
 #[derive(Debug)]
@@ -208,7 +208,7 @@ fn end(
 ) -> Result<Ended, ServeError> {
     let tally = &finished.tally;
     let spent = SessionSpent {
-        cost_usd: tally.cost_usd.unwrap_or(0.0),
+        cost_usd: own_cost(ledger, session, tally)?,
         input_tokens: tally.tokens.input + tally.tokens.cache_read + tally.tokens.cache_write,
         output_tokens: tally.tokens.output,
     };
@@ -230,6 +230,18 @@ fn end(
     })?;
     let text = tally.text.clone();
     Ok(Ended { session: read(ledger, id)?, outcome: Some(finished.outcome.clone()), text })
+}
+
+/// What the session itself cost. An agent that remembers what a conversation cost begins a copy
+/// of it with that, which its ancestors have already been charged with.
+fn own_cost(ledger: &Ledger, session: &Session, tally: &Tally) -> Result<f64, ServeError> {
+    let reported = tally.cost_usd.unwrap_or(0.0);
+    let remembered = tally.result.as_ref().and_then(|result| result.session_tokens);
+    if session.continues().is_none() || remembered.unwrap_or(0) <= tally.tokens.total() {
+        return Ok(reported);
+    }
+    let before = shown::totals(ledger, session)?.cost_usd;
+    Ok((reported - before).max(0.0))
 }
 
 /// What becomes of a session whose agent ended. One that was asked to stop and then finished

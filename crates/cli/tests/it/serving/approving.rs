@@ -133,8 +133,7 @@ fn a_waiting_session_can_be_interrupted_and_its_question_is_closed() {
 fn a_running_session_is_interrupted_before_it_is_continued() {
     let desk = Desk::new();
     let launch = desk.spawn(&["launch", "work on", "--name", "a", "--json"]);
-    desk.wait(|desk| (desk.launches() == 1 && desk.given(1).file("stdin").is_some()).then_some(()));
-    desk.wait(|desk| (desk.status("a") == "running").then_some(()));
+    desk.wait(|desk| desk.has_announced("a").then_some(()));
     let child = desk.json(&["continue", "a", "something else"]);
     assert_eq!((&child["name"], &child["status"]), (&json!("a-v2"), &json!("completed")));
     assert_eq!(finish(launch)["status"], "interrupted");

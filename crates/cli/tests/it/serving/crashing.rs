@@ -26,7 +26,7 @@ fn an_agent_whose_driver_was_killed_is_ended() {
     let desk = Desk::new();
     let mut launch = desk.spawn(&["launch", "hang", "--name", "a"]);
     let pid = desk.wait(|desk| {
-        let started = desk.launches() == 1 && desk.status("a") == "running";
+        let started = desk.has_announced("a");
         started.then(|| desk.given(1).file("pid")).flatten()?.trim().parse::<u32>().ok()
     });
     launch.kill().unwrap();

@@ -65,6 +65,12 @@ impl Desk {
         self.json(&["sessions", "show", session])["status"].as_str().unwrap().to_owned()
     }
 
+    /// Whether the session is there and its agent has said who it is.
+    fn has_announced(&self, session: &str) -> bool {
+        let ran = self.run(&["sessions", "show", session, "--trajectory", "--json"]);
+        ran.code == 0 && ran.stdout.contains("session.announced")
+    }
+
     /// Asks again and again until the answer is there.
     #[track_caller]
     fn wait<T>(&self, mut look: impl FnMut(&Self) -> Option<T>) -> T {
