@@ -5,6 +5,7 @@ use std::process::{Child, Stdio};
 
 use heirloom_testkit::anthropic::Anthropic;
 use heirloom_testkit::env::TestEnv;
+use heirloom_testkit::http::Request;
 use heirloom_testkit::model::{Answer, Model, Script};
 use serde_json::{Value, json};
 
@@ -14,11 +15,10 @@ fn pinned() -> Option<PathBuf> {
         return None;
     }
     let version = heirloom_agents::by_name("claude").unwrap().tested_version().unwrap();
-    let cache = std::env::var_os("HEIRLOOM_TEST_CACHE").map(PathBuf::from).unwrap_or_else(|| {
-        let own = std::env::var_os("XDG_CACHE_HOME").map(PathBuf::from);
-        let home = || PathBuf::from(std::env::var_os("HOME").unwrap()).join(".cache");
-        own.unwrap_or_else(home).join("heirloom/agents")
-    });
+    let own = std::env::var_os("XDG_CACHE_HOME").map(PathBuf::from);
+    let home = || PathBuf::from(std::env::var_os("HOME").unwrap()).join(".cache");
+    let usual = || own.unwrap_or_else(home).join("heirloom/agents");
+    let cache = std::env::var_os("HEIRLOOM_TEST_CACHE").map_or_else(usual, PathBuf::from);
     let path = cache.join(format!("claude-{version}/node_modules/.bin/claude"));
     assert!(path.exists(), "run `tools/install-agents claude`, or set HEIRLOOM_TEST_REAL_AGENTS=0");
     Some(path)
@@ -119,7 +119,7 @@ fn a_session_continued_by_a_query_alone_asks_the_model_and_the_person_the_same()
     assert_eq!(second["status"], "completed", "{second}");
     assert!(!env.repo().join("asked-2").exists());
 
-    let requests: Vec<Value> = model.requests().iter().map(|request| request.json()).collect();
+    let requests: Vec<Value> = model.requests().iter().map(Request::json).collect();
     assert_eq!(requests.len(), 6);
     let (before, after) = (shape(&requests[0]), shape(&requests[3]));
     for words in ["You are SYSTEMATIC.", "APPENDED words.", "CUSTOM words."] {
@@ -152,7 +152,7 @@ fn a_cleared_prompt_is_gone_and_a_fork_forgets_what_came_after() {
     let number = alpha["number"].to_string();
     env.run(&["fork", "a-v3", "four", "--at", &number]).success();
 
-    let requests: Vec<Value> = model.requests().iter().map(|request| request.json()).collect();
+    let requests: Vec<Value> = model.requests().iter().map(Request::json).collect();
     assert!(shape(&requests[0]).2.contains("APPENDED"));
     for later in &requests[1..] {
         assert!(!shape(later).2.contains("APPENDED"));
