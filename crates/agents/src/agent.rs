@@ -78,6 +78,11 @@ pub trait Agent: fmt::Debug + Sync {
         None
     }
 
+    /// Tokens its window holds with that model, where its own figures do not say.
+    fn context_window(&self, _model: Option<&str>) -> Option<u64> {
+        None
+    }
+
     /// The command line for `launch`.
     fn launch(&self, launch: &Launch<'_>) -> Result<CommandLine, LaunchError>;
 

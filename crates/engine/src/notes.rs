@@ -171,7 +171,7 @@ fn note_id(ledger: &Ledger, id: &str) -> Result<NoteId, NoteError> {
 
 /// The session a note goes to: the one that was named, the one the command is run in, or the day's
 /// own session for what people note by hand.
-fn session_for(
+pub(crate) fn session_for(
     here: &Here,
     ledger: &mut Ledger,
     named: Option<&str>,

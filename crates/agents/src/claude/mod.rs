@@ -54,6 +54,12 @@ impl Agent for Claude {
         Some("CLAUDE_CODE_SESSION_ID")
     }
 
+    /// Its transcripts do not say. Models with the long window carry it in their name.
+    fn context_window(&self, model: Option<&str>) -> Option<u64> {
+        let long = model.is_some_and(|model| model.to_ascii_lowercase().contains("[1m]"));
+        Some(if long { 1_000_000 } else { 200_000 })
+    }
+
     fn nested_env(&self) -> &'static [&'static str] {
         NESTED
     }

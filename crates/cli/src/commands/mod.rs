@@ -2,14 +2,18 @@
 
 mod agents;
 mod approvals;
+mod checkpoint;
 mod completions;
 mod config;
+mod context;
 mod continue_;
 mod conversation;
 mod demo;
 mod doctor;
 mod fork;
+mod fork_check;
 mod ground;
+mod heal;
 mod import;
 mod interrupt;
 mod launch;
@@ -18,6 +22,8 @@ mod lineage;
 mod man;
 mod note;
 mod notes;
+mod recover;
+mod search;
 mod serve;
 mod sessions;
 mod status;
@@ -56,6 +62,12 @@ enum Command {
     Note(note::Args),
     Notes(notes::Args),
     Ground(ground::Args),
+    Checkpoint(checkpoint::Args),
+    Recover(recover::Args),
+    Context(context::Args),
+    ForkCheck(fork_check::Args),
+    Heal(heal::Args),
+    Search(search::Args),
     Sessions(sessions::Args),
     Status(status::Args),
     Lineage(lineage::Args),
@@ -129,6 +141,12 @@ fn run(app: &App, command: Command) -> Done {
         Command::Note(args) => note::run(app, args),
         Command::Notes(args) => notes::run(app, args),
         Command::Ground(args) => ground::run(app, &args),
+        Command::Checkpoint(args) => checkpoint::run(app, &args),
+        Command::Recover(args) => recover::run(app, &args),
+        Command::Context(args) => context::run(app, &args),
+        Command::ForkCheck(args) => fork_check::run(app, &args),
+        Command::Heal(args) => heal::run(app, &args),
+        Command::Search(args) => search::run(app, args),
         Command::Sessions(args) => sessions::run(app, args),
         Command::Status(args) => status::run(app, &args),
         Command::Lineage(args) => lineage::run(app, &args),

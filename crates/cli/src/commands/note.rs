@@ -3,7 +3,10 @@ use std::process::ExitCode;
 use heirloom_core::evidence::{Evidence, PlaceError};
 use heirloom_core::ground;
 use heirloom_core::note::{Basis, Kind, NotAKind};
+use heirloom_core::session::Session;
+use heirloom_engine::keep::{self, page::Keeper};
 use heirloom_engine::notes::{self, NewNote};
+use heirloom_ledger::Ledger;
 use serde_json::json;
 
 use super::{App, Done};
@@ -63,6 +66,7 @@ pub(super) fn run(app: &App, args: Args) -> Done {
     };
     let mut ledger = app.here.ledger()?;
     let (note, session) = notes::add(&app.here, &mut ledger, &app.directory, new)?;
+    bring_up_to_date(app, &mut ledger, &session);
     let value = json!({
         "id": note.id, "kind": note.kind, "text": note.text, "session": session.name,
         "at": note.at, "evidence": note.evidence, "basis": note.basis, "issue": note.issue,
@@ -81,6 +85,18 @@ pub(super) fn run(app: &App, args: Args) -> Done {
         format!("{GOOD}✔{GOOD:#} {kind} {id} in {name}{DIM}{places}{DIM:#}")
     });
     Ok(ExitCode::SUCCESS)
+}
+
+/// The page of notes follows at once where there is one. The note is recorded in any case.
+fn bring_up_to_date(app: &App, ledger: &mut Ledger, session: &Session) {
+    let Ok(settings) = keep::settings(&app.here) else { return };
+    if !keep::page::file(&app.here, &settings).exists() {
+        return;
+    }
+    let keeper = Keeper { here: &app.here, settings: &settings, session, checkpoint: None };
+    if let Err(error) = keeper.sync(ledger) {
+        app.ui.warn(&format!("{error}; `heirloom heal` repairs it"));
+    }
 }
 
 fn all_evidence(args: &Args) -> Result<Vec<Evidence>, Failure> {

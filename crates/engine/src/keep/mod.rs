@@ -3,8 +3,18 @@
 //! The ledger is the truth; what the context, a page or an agent claims is checked against it, and
 //! what it claims about the code is checked against the code.
 
+pub mod checkpoint;
 pub mod code;
+pub mod context;
+pub mod deliver;
+pub mod forks;
 pub mod ground;
+pub mod heal;
+pub mod page;
+pub mod recover;
 mod scope;
+pub mod search;
+pub mod tracker;
 
-pub use scope::{KeepError, session, settings};
+pub use deliver::{Fresh, owe, prompt_context, session_start_context};
+pub use scope::{KeepError, session, session_or_new, settings};

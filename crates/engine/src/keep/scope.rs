@@ -5,6 +5,7 @@ use heirloom_core::settings::Settings;
 use heirloom_ledger::{Error, Ledger, SessionFilter};
 
 use crate::here::Here;
+use crate::notes;
 use crate::sessions::{self, FindError};
 use crate::settings::{self, Environment, Request, Unusable};
 
@@ -55,4 +56,16 @@ pub fn session(
     let repo = Some(here.place.repo.as_str());
     let filter = SessionFilter { repo, limit: 1, ..SessionFilter::default() };
     Ok(ledger.sessions(&filter)?.sessions.pop())
+}
+
+/// As [`session`], made if there is none.
+pub fn session_or_new(
+    here: &Here,
+    ledger: &mut Ledger,
+    named: Option<&str>,
+) -> Result<Session, FindError> {
+    match session(here, ledger, named)? {
+        Some(session) => Ok(session),
+        None => notes::session_for(here, ledger, None),
+    }
 }

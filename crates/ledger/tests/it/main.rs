@@ -9,6 +9,7 @@ mod damage;
 mod durability;
 mod exchange;
 mod fixture;
+mod index;
 mod rebuilding;
 mod requirements;
 mod writing;

@@ -1,0 +1,79 @@
+use std::fmt::Write;
+use std::process::ExitCode;
+
+use clap::ValueEnum;
+use heirloom_engine::keep::checkpoint::{Checkpoint, Outcome, Purpose, Status};
+use heirloom_engine::keep::{self, KeepError};
+
+use super::{App, Done};
+use crate::failure::FAILED;
+use crate::ui::{BAD, CARE, DIM, GOOD};
+
+/// Make the ledger complete before a context is cleared or compacted
+///
+/// Seven steps for a clear, three for a compaction. A strict checkpoint that finds something wanting
+/// is blocked; any other makes one handoff, and none if nothing is new.
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    /// What happens to the context
+    #[arg(long = "for", value_name = "WHAT", default_value = "clear")]
+    purpose: What,
+    /// Say what would happen, and change nothing
+    #[arg(long)]
+    dry_run: bool,
+    /// The session
+    #[arg(long, value_name = "SESSION")]
+    session: Option<String>,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum What {
+    Clear,
+    Compact,
+}
+
+pub(super) fn run(app: &App, args: &Args) -> Done {
+    let settings = keep::settings(&app.here).map_err(KeepError::from)?;
+    let mut ledger = app.here.ledger()?;
+    let session = keep::session_or_new(&app.here, &mut ledger, args.session.as_deref())?;
+    let purpose = match args.purpose {
+        What::Clear => Purpose::Clear,
+        What::Compact => Purpose::Compact,
+    };
+    let (here, dry_run) = (&app.here, args.dry_run);
+    let checkpoint = Checkpoint { here, settings: &settings, session: &session, purpose, dry_run };
+    let outcome = checkpoint.run(&mut ledger)?;
+    app.ui.answer(&outcome, || describe(&outcome, dry_run));
+    if !outcome.permitted {
+        app.ui
+            .hint("fix or replace the claims above, or declare them: heirloom note … --assumption");
+    }
+    Ok(if outcome.permitted { ExitCode::SUCCESS } else { ExitCode::from(FAILED) })
+}
+
+fn describe(outcome: &Outcome, dry_run: bool) -> String {
+    let mut text = String::new();
+    for step in &outcome.steps {
+        let mark = match step.status {
+            Status::Passed => format!("{GOOD}✔{GOOD:#}"),
+            Status::Warned => format!("{CARE}!{CARE:#}"),
+            Status::Failed => format!("{BAD}✗{BAD:#}"),
+            Status::Skipped => format!("{DIM}·{DIM:#}"),
+        };
+        let name = step.name.replace('_', " ");
+        let detail = step.detail.replace('\n', "\n                   ");
+        let _ = writeln!(text, "{} {mark} {name:13} {detail}", step.step);
+    }
+    let end = match (&outcome.handoff, outcome.permitted) {
+        (_, false) => format!("{BAD}blocked{BAD:#}, no handoff was made"),
+        (None, _) if outcome.mode == "off" => {
+            format!("{GOOD}permitted{GOOD:#}, checkpoints are switched off")
+        }
+        (None, _) if dry_run => format!("{GOOD}would be permitted{GOOD:#}"),
+        (None, _) => format!("{GOOD}permitted{GOOD:#}"),
+        (Some(id), _) if outcome.new => format!("{GOOD}permitted{GOOD:#}, handoff {id}"),
+        (Some(id), _) => format!("{GOOD}permitted{GOOD:#}, nothing new since handoff {id}"),
+    };
+    let _ = writeln!(text, "{end}");
+    text
+}

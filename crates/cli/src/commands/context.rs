@@ -1,0 +1,86 @@
+use std::fmt::Write;
+use std::process::ExitCode;
+
+use clap::Subcommand;
+use heirloom_core::context::{COMPACTED, PRESERVED, Zone};
+use heirloom_engine::keep::{self, KeepError, context};
+use serde_json::json;
+
+use super::{App, Done};
+use crate::failure::Failure;
+use crate::ui::{BOLD, DIM, grouped};
+
+/// See how full a context is, and what survives a compaction
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    #[command(subcommand)]
+    what: What,
+}
+
+#[derive(Debug, Subcommand)]
+enum What {
+    /// How full the context of a session is, by the agent's own figures
+    ///
+    /// Entering the yellow zone persists what is new, once.
+    Status {
+        /// The session
+        #[arg(long, value_name = "SESSION")]
+        session: Option<String>,
+    },
+    /// What survives a compaction, and what does not
+    Rules,
+}
+
+pub(super) fn run(app: &App, args: &Args) -> Done {
+    match &args.what {
+        What::Status { session } => status(app, session.as_deref()),
+        What::Rules => rules(app),
+    }
+}
+
+fn status(app: &App, named: Option<&str>) -> Done {
+    let settings = keep::settings(&app.here).map_err(KeepError::from)?;
+    let mut ledger = app.here.ledger()?;
+    let session = keep::session(&app.here, &mut ledger, named)?.ok_or(KeepError::NoSession)?;
+    let Some(usage) = context::usage(&app.here, &session) else {
+        let message = format!("nothing is known about the context of {}", session.name);
+        return Err(Failure::new("context.unknown", message)
+            .hint("only sessions of an agent that keeps usage in its transcript have figures"));
+    };
+    let crossed = context::observe(&app.here, &mut ledger, &settings, &session, usage)?;
+    let zone = Zone::of(usage.tokens, usage.window, &settings.context);
+    let value = json!({
+        "session": session.name, "tokens": usage.tokens, "window": usage.window,
+        "share": usage.share(), "zone": zone, "advice": zone.advice(),
+        "delta_sync": crossed.is_some_and(|crossed| crossed.synced),
+    });
+    app.ui.answer(&value, || {
+        format!(
+            "{}  {BOLD}{zone}{BOLD:#}, {:.0} % of {} tokens used\n{DIM}{}{DIM:#}",
+            session.name,
+            usage.share() * 100.0,
+            grouped(usage.window),
+            zone.advice()
+        )
+    });
+    Ok(ExitCode::SUCCESS)
+}
+
+fn rules(app: &App) -> Done {
+    let rows = |rows: &[(&str, &str)]| {
+        rows.iter().map(|(what, why)| json!({"what": what, "why": why})).collect::<Vec<_>>()
+    };
+    let value = json!({"preserved": rows(&PRESERVED), "compacted": rows(&COMPACTED)});
+    app.ui.answer(&value, || {
+        let mut text = format!("{BOLD}survives a compaction{BOLD:#}\n");
+        for (what, why) in PRESERVED {
+            let _ = writeln!(text, "  {what:32} {DIM}{why}{DIM:#}");
+        }
+        let _ = writeln!(text, "{BOLD}does not{BOLD:#}");
+        for (what, why) in COMPACTED {
+            let _ = writeln!(text, "  {what:32} {DIM}{why}{DIM:#}");
+        }
+        text
+    });
+    Ok(ExitCode::SUCCESS)
+}

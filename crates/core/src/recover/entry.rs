@@ -1,0 +1,108 @@
+//! One note, as a fresh context reads it.
+
+use crate::evidence::Evidence;
+use crate::ground::Verdict;
+use crate::note::{Kind, Note};
+
+/// What was found out about a note.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Proof {
+    /// The place.
+    pub place: Evidence,
+    /// What became of it.
+    pub verdict: Verdict,
+}
+
+/// A note with what is known about it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Entry {
+    /// The note.
+    pub note: Note,
+    /// The name of its session.
+    pub session: String,
+    /// Its evidence, judged.
+    pub proofs: Vec<Proof>,
+    /// What it replaced, where that is worth knowing.
+    pub replaces: Option<String>,
+}
+
+impl Entry {
+    /// Its text, cut to `longest` characters, with a mark for how far it can be trusted.
+    pub(super) fn short(&self, longest: usize) -> String {
+        let text = cut(&plain(&self.note.text), longest);
+        match self.trust(true) {
+            Some(trust) => format!("{text} ({trust})"),
+            None => text,
+        }
+    }
+
+    /// All of it, on one line.
+    pub(super) fn whole(&self) -> String {
+        let date = self.note.at.strftime("%Y-%m-%d");
+        let mut line =
+            format!("- {} {date} ({}): {}", self.note.kind, self.session, plain(&self.note.text));
+        if let Some(rationale) = &self.note.rationale {
+            line.push_str(" Because: ");
+            line.push_str(&plain(rationale));
+        }
+        if let Some(old) = &self.replaces {
+            line.push_str(" [replaces: ");
+            line.push_str(&cut(&plain(old), 80));
+            line.push(']');
+        }
+        if self.note.superseded_by.is_some() {
+            line.push_str(" [superseded]");
+        }
+        if let Some(trust) = self.trust(false) {
+            line.push_str(" [");
+            line.push_str(&trust);
+            line.push(']');
+        }
+        line
+    }
+
+    /// How far the note can be trusted; nothing for notes that claim nothing.
+    fn trust(&self, short: bool) -> Option<String> {
+        let proofs = self.proofs.iter().map(|proof| judged(proof, short));
+        let proofs: Vec<String> = proofs.take(if short { 1 } else { 9 }).collect();
+        if !proofs.is_empty() {
+            return Some(proofs.join(", "));
+        }
+        match (&self.note.basis, self.note.kind) {
+            (Some(crate::note::Basis::Assumption), _) => Some("assumed".to_owned()),
+            (Some(crate::note::Basis::UserInput), _) => Some("a person said so".to_owned()),
+            (None, Kind::Decision | Kind::Learning | Kind::Pattern | Kind::Warning) => {
+                (!short).then(|| "no evidence".to_owned())
+            }
+            _ => None,
+        }
+    }
+}
+
+fn judged(proof: &Proof, short: bool) -> String {
+    let place = &proof.place;
+    match &proof.verdict {
+        Verdict::Verified => format!("{place} ✔"),
+        Verdict::Nearby { line } | Verdict::Moved { path: None, line } => {
+            format!("{}:{line} ✔ moved", place.path)
+        }
+        Verdict::Moved { path: Some(path), line } => format!("{path}:{line} ✔ moved"),
+        _ if short => format!("{place} ✗ no longer holds"),
+        broken => format!("{place} ✗ {broken}"),
+    }
+}
+
+/// A text on one line.
+pub(super) fn plain(text: &str) -> String {
+    let folded = crate::ground::fold(text);
+    folded.chars().filter(|character| !character.is_control()).collect()
+}
+
+/// The beginning of a text, in at most `longest` characters.
+pub(super) fn cut(text: &str, longest: usize) -> String {
+    if text.chars().count() <= longest {
+        return text.to_owned();
+    }
+    let kept: String = text.chars().take(longest.saturating_sub(1)).collect();
+    format!("{}…", kept.trim_end())
+}

@@ -1,0 +1,242 @@
+//! The three levels.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+use jiff::Timestamp;
+
+use super::MARK;
+use super::entry::{Entry, cut, plain};
+use crate::note::Kind;
+use crate::tokens;
+
+/// What work left behind, newest first in every list.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct State {
+    /// What is worked on.
+    pub task: Option<String>,
+    /// When the last checkpoint was passed, and how much was grounded then.
+    pub checkpoint: Option<(Timestamp, f64)>,
+    /// Decisions.
+    pub decisions: Vec<Entry>,
+    /// What is to be done.
+    pub next_steps: Vec<Entry>,
+    /// What was done.
+    pub done: Vec<Entry>,
+    /// Everything else that stands.
+    pub others: Vec<Entry>,
+    /// What was replaced.
+    pub superseded: Vec<Entry>,
+    /// What the agent has to be told first.
+    pub notices: Vec<String>,
+}
+
+/// A rendered level.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Recovery {
+    /// Which one.
+    pub level: u8,
+    /// The text.
+    pub text: String,
+    /// What it costs.
+    pub tokens: usize,
+    /// How many entries were left out.
+    pub omitted: usize,
+}
+
+impl Recovery {
+    fn new(level: u8, text: &str, omitted: usize) -> Self {
+        let text = text.trim_end().to_owned();
+        let tokens = tokens::estimate(&text);
+        Self { level, text, tokens, omitted }
+    }
+}
+
+impl State {
+    /// Whether there is nothing to recover.
+    pub fn is_empty(&self) -> bool {
+        self.task.is_none()
+            && self.checkpoint.is_none()
+            && self.decisions.is_empty()
+            && self.next_steps.is_empty()
+            && self.done.is_empty()
+            && self.others.is_empty()
+            && self.notices.is_empty()
+    }
+}
+
+/// The newest so many decisions that level 1 has.
+const NEWEST: usize = 3;
+
+/// Level 1: the task, the last checkpoint, the reasoning state, the newest decisions, what is done.
+pub fn level1(state: &State, budget: usize) -> Recovery {
+    if state.is_empty() {
+        return Recovery::new(1, &fitting("Nothing is recorded yet.", budget), 0);
+    }
+    for longest in [160, 120, 90, 70, 50, 40, 30, 24, 18, 12] {
+        let text = lines(state, longest).join("\n");
+        if tokens::estimate(&text) <= budget {
+            return Recovery::new(1, &text, left_out(state));
+        }
+    }
+    // Even the shortest form is too long: whole lines go, the last ones first.
+    let mut lines = lines(state, 12);
+    while lines.len() > 1 && tokens::estimate(&lines.join("\n")) > budget {
+        lines.pop();
+    }
+    Recovery::new(1, &fitting(&lines.join("\n"), budget), left_out(state))
+}
+
+fn left_out(state: &State) -> usize {
+    let beyond = |entries: &[Entry], most: usize| entries.len().saturating_sub(most);
+    beyond(&state.decisions, NEWEST)
+        + beyond(&state.next_steps, 1)
+        + beyond(&state.done, NEWEST)
+        + state.others.len()
+}
+
+fn fitting(text: &str, budget: usize) -> String {
+    tokens::beginning(text, budget).to_owned()
+}
+
+/// The lines of level 1, the most needed first.
+fn lines(state: &State, longest: usize) -> Vec<String> {
+    let mut lines = vec![MARK.to_owned()];
+    for notice in &state.notices {
+        lines.push(format!("Note: {}", cut(&plain(notice), longest * 2)));
+    }
+    let mut first = String::new();
+    if let Some(task) = &state.task {
+        let _ = write!(first, "Task: {}.", cut(&plain(task), longest));
+    }
+    if let Some((at, ratio)) = &state.checkpoint {
+        let space = if first.is_empty() { "" } else { " " };
+        let _ = write!(
+            first,
+            "{space}Last checkpoint {}, grounded {ratio:.2}.",
+            at.strftime("%Y-%m-%dT%H:%MZ")
+        );
+    }
+    lines.extend((!first.is_empty()).then_some(first));
+    lines.extend(reasoning(state, longest));
+    if !state.decisions.is_empty() {
+        lines.push(format!("Decisions: {}", joined(&state.decisions, NEWEST, longest)));
+    }
+    if !state.done.is_empty() {
+        lines.push(format!("Done: {}", joined(&state.done, NEWEST, longest)));
+    }
+    if lines.len() == 1 {
+        lines.push(format!("{} notes.", state.others.len()));
+    }
+    lines.push("More: heirloom recover 2 --query \"…\"".to_owned());
+    lines
+}
+
+fn reasoning(state: &State, longest: usize) -> Option<String> {
+    let at = state.done.first().map(|entry| cut(&plain(&entry.note.text), longest));
+    let next = state.next_steps.first().map(|entry| cut(&plain(&entry.note.text), longest));
+    match (at, next) {
+        (Some(at), Some(next)) => Some(format!("State: {at}; next: {next}")),
+        (None, Some(next)) => Some(format!("State: next: {next}")),
+        (Some(at), None) => Some(format!("State: {at}")),
+        (None, None) => None,
+    }
+}
+
+fn joined(entries: &[Entry], most: usize, longest: usize) -> String {
+    let short = entries.iter().take(most).map(|entry| entry.short(longest));
+    short.collect::<Vec<_>>().join(" · ")
+}
+
+/// Level 2: what fits a query, the best fit first.
+pub fn level2(query: &str, entries: &[Entry], budget: usize) -> Recovery {
+    let head = format!("{MARK} what fits \"{}\"", cut(&plain(query), 80));
+    if entries.is_empty() {
+        let text = format!("Nothing recorded fits \"{}\".", cut(&plain(query), 80));
+        return Recovery::new(2, &fitting(&text, budget), 0);
+    }
+    let rows = entries.iter().map(|entry| (entry.note.kind, entry.whole())).collect();
+    fill(2, &[Part { head, rows }], budget)
+}
+
+struct Part {
+    head: String,
+    rows: Vec<(Kind, String)>,
+}
+
+/// Level 3: everything, the most needed first.
+pub fn level3(state: &State, budget: usize) -> Recovery {
+    if state.is_empty() {
+        return Recovery::new(3, &fitting("Nothing is recorded yet.", budget), 0);
+    }
+    let mut first = lines(state, 400);
+    first.truncate(if state.task.is_some() || state.checkpoint.is_some() { 2 } else { 1 });
+    let mut parts = vec![Part { head: first.join("\n"), rows: Vec::new() }];
+    let mut part = |title: &str, entries: &[&Entry]| {
+        let rows: Vec<_> = entries.iter().map(|entry| (entry.note.kind, entry.whole())).collect();
+        if !rows.is_empty() {
+            parts.push(Part { head: format!("\n## {title}"), rows });
+        }
+    };
+    part("Decisions", &state.decisions.iter().collect::<Vec<_>>());
+    part("Next steps", &state.next_steps.iter().collect::<Vec<_>>());
+    for (title, kind) in [
+        ("Questions", Kind::Question),
+        ("Warnings", Kind::Warning),
+        ("Learnings", Kind::Learning),
+        ("Patterns", Kind::Pattern),
+        ("Test scenarios", Kind::Scenario),
+    ] {
+        let entries = state.others.iter().filter(|entry| entry.note.kind == kind);
+        part(title, &entries.collect::<Vec<_>>());
+    }
+    part("Done", &state.done.iter().collect::<Vec<_>>());
+    part("Superseded, no longer current", &state.superseded.iter().collect::<Vec<_>>());
+    fill(3, &parts, budget)
+}
+
+/// As many entries as fit, whole ones, and a line that says what was left out.
+fn fill(level: u8, parts: &[Part], budget: usize) -> Recovery {
+    let all = parts.iter().map(|part| part.rows.len()).sum::<usize>();
+    let whole = render(parts, all);
+    if tokens::estimate(&whole) <= budget {
+        return Recovery::new(level, &whole, 0);
+    }
+    // The text grows with every entry, so the most that fits is found by halving.
+    let with_rest =
+        |kept: usize| format!("{}\n{}", render(parts, kept).trim_end(), rest(parts, kept));
+    let (mut fits, mut too_many) = (0, all);
+    while too_many - fits > 1 {
+        let middle = fits.midpoint(too_many);
+        if tokens::estimate(&with_rest(middle)) <= budget {
+            fits = middle;
+        } else {
+            too_many = middle;
+        }
+    }
+    Recovery::new(level, &fitting(&with_rest(fits), budget), all - fits)
+}
+
+fn render(parts: &[Part], mut kept: usize) -> String {
+    let mut text = String::new();
+    for part in parts {
+        if kept == 0 && !part.rows.is_empty() {
+            break;
+        }
+        let _ = writeln!(text, "{}", part.head);
+        for (_, row) in part.rows.iter().take(kept) {
+            let _ = writeln!(text, "{row}");
+        }
+        kept = kept.saturating_sub(part.rows.len());
+    }
+    text
+}
+
+fn rest(parts: &[Part], kept: usize) -> String {
+    let mut counts: BTreeMap<Kind, usize> = BTreeMap::new();
+    for (kind, _) in parts.iter().flat_map(|part| &part.rows).skip(kept) {
+        *counts.entry(*kind).or_default() += 1;
+    }
+    let counts = counts.iter().map(|(kind, count)| format!("{count} {kind}"));
+    format!("Left out to fit: {}", counts.collect::<Vec<_>>().join(", "))
+}

@@ -1,0 +1,398 @@
+//! The checkpoint: the ledger is made complete before a context is cleared or compacted.
+//!
+//! Seven steps for a clear, three for a compaction. Every step does its work and reports what it
+//! found, so that one run shows everything. Only then is it decided: a blocked checkpoint makes no
+//! handoff, a passed one exactly one, and one with nothing new none at all.
+
+use heirloom_core::event::HandoffMade;
+use heirloom_core::ground::{Claim, Verdict};
+use heirloom_core::handoff::Handoff;
+use heirloom_core::id::NoteId;
+use heirloom_core::note::{Kind, Note};
+use heirloom_core::session::Session;
+use heirloom_core::settings::{CheckpointMode, Settings};
+use heirloom_core::tokens;
+use heirloom_ledger::{Error, Ledger, NoteFilter, Scope};
+use jiff::Timestamp;
+use serde::Serialize;
+
+use super::ground::{self, Grounded};
+use super::page::Keeper;
+use super::{KeepError, tracker};
+use crate::here::Here;
+
+/// What the checkpoint is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Purpose {
+    /// The context will be cleared.
+    Clear,
+    /// The context will be compacted.
+    Compact,
+}
+
+impl Purpose {
+    const fn as_str(self) -> &'static str {
+        match self {
+            Self::Clear => "clear",
+            Self::Compact => "compact",
+        }
+    }
+}
+
+/// How a step ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Status {
+    /// All is well.
+    Passed,
+    /// Something is wanting, but it does not block.
+    Warned,
+    /// Something is wanting, and a strict checkpoint is blocked by it.
+    Failed,
+    /// Not done.
+    Skipped,
+}
+
+/// One step.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Step {
+    /// Its number, from 1.
+    pub step: usize,
+    /// Its name.
+    pub name: &'static str,
+    /// How it ended.
+    pub status: Status,
+    /// What it did or found.
+    pub detail: String,
+}
+
+/// What a checkpoint came to.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Outcome {
+    /// Whether the context may be cleared.
+    pub permitted: bool,
+    /// How strict it was.
+    pub mode: &'static str,
+    /// What it was for.
+    pub purpose: Purpose,
+    /// The steps, in order.
+    pub steps: Vec<Step>,
+    /// The handoff that stands, if there is one.
+    pub handoff: Option<String>,
+    /// Whether that handoff was made now.
+    pub new: bool,
+}
+
+/// A checkpoint that is to be made.
+#[derive(Debug)]
+pub struct Checkpoint<'a> {
+    /// Where.
+    pub here: &'a Here,
+    /// The settings.
+    pub settings: &'a Settings,
+    /// The session.
+    pub session: &'a Session,
+    /// What it is for.
+    pub purpose: Purpose,
+    /// Whether only to say what would happen.
+    pub dry_run: bool,
+}
+
+/// What the steps find out before anything is written.
+struct Found {
+    notes: Vec<Note>,
+    claims: usize,
+    grounded: usize,
+    ratio: f64,
+    taken_in: usize,
+    steps: Vec<(&'static str, Status, String)>,
+}
+
+impl Checkpoint<'_> {
+    /// Makes the checkpoint.
+    pub fn run(&self, ledger: &mut Ledger) -> Result<Outcome, KeepError> {
+        let mode = self.settings.checkpoint.mode;
+        if mode == CheckpointMode::Off {
+            return Ok(self.outcome(true, Vec::new(), None, false));
+        }
+        // What the page says counts before anything is judged, or the next run would judge anew.
+        let taken_in = self.take_in(ledger);
+        let mut found = self.look(ledger)?;
+        found.taken_in = taken_in;
+        let before = self.page_and_tracker(ledger, &mut found)?;
+        let blocked = mode == CheckpointMode::Strict
+            && found.steps.iter().any(|(_, status, _)| *status == Status::Failed);
+        let (handoff, new) =
+            if blocked { (None, false) } else { self.hand_off(ledger, &mut found, before)? };
+        let steps = in_order(self.purpose, found.steps, blocked, self.dry_run);
+        Ok(self.outcome(!blocked, steps, handoff, new))
+    }
+
+    /// A page that cannot be read is reported by the step that writes it.
+    fn take_in(&self, ledger: &mut Ledger) -> usize {
+        if self.dry_run {
+            return 0;
+        }
+        let (here, settings, session) = (self.here, self.settings, self.session);
+        let keeper = Keeper { here, settings, session, checkpoint: None };
+        keeper.take_in_page(ledger).map_or(0, |synced| synced.taken_in)
+    }
+
+    fn outcome(
+        &self,
+        permitted: bool,
+        steps: Vec<Step>,
+        handoff: Option<String>,
+        new: bool,
+    ) -> Outcome {
+        let mode = match self.settings.checkpoint.mode {
+            CheckpointMode::Strict => "strict",
+            CheckpointMode::Warn => "warn",
+            CheckpointMode::Off => "off",
+        };
+        Outcome { permitted, mode, purpose: self.purpose, steps, handoff, new }
+    }
+
+    fn look(&self, ledger: &Ledger) -> Result<Found, KeepError> {
+        let filter = NoteFilter { session: Some(self.session.id), ..NoteFilter::default() };
+        let notes = ledger.notes(&filter)?;
+        let claims = notes.iter().filter_map(Claim::of);
+        let Grounded { report, checked } = ground::verify(self.here, self.settings, claims);
+        let mut steps = Vec::new();
+        let failing: Vec<String> = checked
+            .iter()
+            .filter(|checked| !checked.verdict.is_grounded())
+            .map(|checked| format!("{}: {}", short(&checked.claim.text), checked.verdict))
+            .collect();
+        let mut detail = if report.claims == 0 {
+            "no claims".to_owned()
+        } else {
+            let (grounded, claims) = (report.grounded, report.claims);
+            let (ratio, threshold) = (report.shown_ratio(), report.threshold);
+            format!("{grounded} of {claims} claims grounded ({ratio}), {threshold} asked for")
+        };
+        listed(&mut detail, &failing);
+        let status = if report.passes() { Status::Passed } else { Status::Failed };
+        steps.push(("grounding", status, detail));
+        steps.push(ghosts(
+            &checked.iter().map(|c| (&*c.claim.text, &c.verdict)).collect::<Vec<_>>(),
+        ));
+        steps.push(self.scenarios(&notes));
+        let (claims, grounded, ratio) = (report.claims, report.grounded, report.ratio());
+        drop(checked);
+        Ok(Found { notes, claims, grounded, ratio, taken_in: 0, steps })
+    }
+
+    fn scenarios(&self, notes: &[Note]) -> (&'static str, Status, String) {
+        let count = notes.iter().filter(|note| note.kind == Kind::Scenario).count();
+        let asked = self.settings.checkpoint.scenarios as usize;
+        let decided = notes.iter().any(|note| note.kind == Kind::Decision);
+        let status = if count >= asked || !decided { Status::Passed } else { Status::Warned };
+        let detail = match (decided, count) {
+            (false, 0) => "no decisions, so no scenarios are asked for".to_owned(),
+            _ => format!("{count} of {asked} test scenarios"),
+        };
+        ("scenarios", status, detail)
+    }
+
+    /// Writes the decision log and tells the tracker. Returns when the handoff will have been made.
+    fn page_and_tracker(
+        &self,
+        ledger: &mut Ledger,
+        found: &mut Found,
+    ) -> Result<Timestamp, KeepError> {
+        let now = self.here.clock.now();
+        if self.dry_run {
+            let decisions = found.notes.iter().filter(|note| note.kind == Kind::Decision).count();
+            let file = self.settings.notes.file.as_str();
+            let detail = format!("would write {decisions} decisions to {file}");
+            found.steps.push(("decision_log", Status::Skipped, detail));
+            found.steps.push(("tracker", Status::Skipped, "would tell the tracker".to_owned()));
+            return Ok(now);
+        }
+        let at = match self.last(ledger)? {
+            Some((at, last)) if self.content(found, &last.handoff.cause) == last.handoff => at,
+            _ => now,
+        };
+        let checkpoint = Some(at);
+        let (here, settings, session) = (self.here, self.settings, self.session);
+        let step = match (Keeper { here, settings, session, checkpoint }).sync(ledger) {
+            Ok(synced) => {
+                let mut detail = format!(
+                    "{} decisions in {}, {} entries taken in from it",
+                    synced.decisions,
+                    settings.notes.file.as_str(),
+                    found.taken_in + synced.taken_in
+                );
+                let mut findings: Vec<String> = synced
+                    .violations
+                    .iter()
+                    .map(|found| {
+                        format!("line {}: {} is not from ${{PROJECT_ROOT}}", found.line, found.path)
+                    })
+                    .collect();
+                findings.extend(synced.forks.iter().map(|fork| {
+                    format!(
+                        "fork: the page says \"{}\", the ledger \"{}\"",
+                        fork.claimed, fork.ledger
+                    )
+                }));
+                let status = if findings.is_empty() { Status::Passed } else { Status::Warned };
+                listed(&mut detail, &findings);
+                ("decision_log", status, detail)
+            }
+            Err(KeepError::File(error)) => {
+                ("decision_log", Status::Failed, format!("{error}; `heirloom heal` repairs it"))
+            }
+            Err(error) => return Err(error),
+        };
+        found.steps.push(step);
+        found.steps.push(self.tracker(ledger)?);
+        Ok(at)
+    }
+
+    fn tracker(&self, ledger: &mut Ledger) -> Result<(&'static str, Status, String), Error> {
+        let Some(tracker) = tracker::find(self.here) else {
+            let detail = "no tracker here: the page of notes stands in for it".to_owned();
+            return Ok(("tracker", Status::Passed, detail));
+        };
+        let told = tracker::tell_decisions(self.here, ledger, &tracker)?;
+        let mut detail = format!("{} comments written with {}", told.comments, tracker.name);
+        listed(&mut detail, &told.failed);
+        let status = if told.failed.is_empty() { Status::Passed } else { Status::Warned };
+        Ok(("tracker", status, detail))
+    }
+
+    /// The newest handoff of this session.
+    fn last(&self, ledger: &Ledger) -> Result<Option<(Timestamp, HandoffMade)>, Error> {
+        const RECENT: usize = 200;
+        let kept = ledger.newest_kept::<HandoffMade>(&self.here.place.repo, RECENT)?;
+        let own = kept.into_iter().find(|kept| kept.session == Some(self.session.id));
+        Ok(own.map(|kept| (kept.at, kept.body)))
+    }
+
+    fn hand_off(
+        &self,
+        ledger: &mut Ledger,
+        found: &mut Found,
+        at: Timestamp,
+    ) -> Result<(Option<String>, bool), KeepError> {
+        let handoff = self.content(found, self.purpose.as_str());
+        let quotes: usize = found
+            .notes
+            .iter()
+            .flat_map(|note| &note.evidence)
+            .map(|evidence| tokens::estimate(evidence.quote.as_deref().unwrap_or_default()))
+            .sum();
+        let identifiers = handoff.identifiers.len();
+        let detail = format!("{quotes} tokens of quotes stand as {identifiers} identifiers");
+        found.steps.push(("decay", Status::Passed, detail));
+        let last = self.last(ledger)?;
+        if let Some((_, last)) = last
+            && self.content(found, &last.handoff.cause) == last.handoff
+        {
+            let detail = format!("nothing new since {}", last.id);
+            found.steps.push(("handoff", Status::Passed, detail));
+            return Ok((Some(last.id), false));
+        }
+        if self.dry_run {
+            found.steps.push(("handoff", Status::Skipped, "would make a handoff".to_owned()));
+            return Ok((None, false));
+        }
+        let previous = ledger.newest_kept::<HandoffMade>(&self.here.place.repo, 1)?.pop();
+        let previous = previous.map(|kept| kept.body.id);
+        let made = HandoffMade { id: handoff.id(previous.as_deref()), previous, handoff };
+        ledger.append(at, Scope::session(self.session.id, &self.session.repo), &made)?;
+        if let Some(tracker) = tracker::find(self.here) {
+            tracker::tell_handoff(self.here, ledger, &tracker, &made)?;
+        }
+        found.steps.push(("handoff", Status::Passed, made.id.clone()));
+        Ok((Some(made.id), true))
+    }
+
+    /// What is handed over. Says nothing about time, so that it is the same as long as the work is.
+    fn content(&self, found: &Found, cause: &str) -> Handoff {
+        let ids = |kind: Kind| -> Vec<NoteId> {
+            found.notes.iter().filter(|note| note.kind == kind).map(|note| note.id).collect()
+        };
+        let mut identifiers: Vec<String> = Vec::new();
+        for evidence in found.notes.iter().flat_map(|note| &note.evidence) {
+            let identifier = format!("${{PROJECT_ROOT}}/{evidence}");
+            if !identifiers.contains(&identifier) {
+                identifiers.push(identifier);
+            }
+        }
+        let wanting = found.steps.iter().filter(|(name, status, _)| {
+            *status == Status::Failed && matches!(*name, "grounding" | "ghosts")
+        });
+        Handoff {
+            session: self.session.id,
+            cause: cause.to_owned(),
+            issue: found.notes.iter().rev().find_map(|note| note.issue.clone()),
+            commit: heirloom_repo::git::commit(&self.here.place),
+            claims: found.claims as u64,
+            grounded: found.grounded as u64,
+            ratio: found.ratio,
+            decisions: ids(Kind::Decision),
+            scenarios: ids(Kind::Scenario),
+            next_steps: ids(Kind::NextStep),
+            questions: ids(Kind::Question),
+            progress: ids(Kind::Progress),
+            identifiers,
+            findings: wanting.map(|(name, _, _)| (*name).to_owned()).collect(),
+        }
+    }
+}
+
+fn ghosts(checked: &[(&str, &Verdict)]) -> (&'static str, Status, String) {
+    let about: Vec<_> = checked.iter().filter(|(_, verdict)| verdict.is_about_a_ghost()).collect();
+    let wrong: Vec<String> = about
+        .iter()
+        .filter(|(_, verdict)| !verdict.is_grounded())
+        .map(|(claim, verdict)| format!("{}: {verdict}", short(claim)))
+        .collect();
+    let mut detail = match about.len() {
+        0 => "nothing is claimed not to exist".to_owned(),
+        count => format!("{} of {count} claims of absence confirmed", count - wrong.len()),
+    };
+    listed(&mut detail, &wrong);
+    ("ghosts", if wrong.is_empty() { Status::Passed } else { Status::Failed }, detail)
+}
+
+/// The steps by their numbers; what was not done because of a block says so.
+fn in_order(
+    purpose: Purpose,
+    mut found: Vec<(&'static str, Status, String)>,
+    blocked: bool,
+    dry_run: bool,
+) -> Vec<Step> {
+    let names: &[&'static str] = match purpose {
+        Purpose::Clear => {
+            &["grounding", "ghosts", "decision_log", "tracker", "handoff", "decay", "scenarios"]
+        }
+        Purpose::Compact => &["decision_log", "tracker", "handoff"],
+    };
+    let mut step = |(index, name): (usize, &&'static str)| {
+        let place = found.iter().position(|(found, _, _)| found == name);
+        let (status, detail) = match place.map(|place| found.swap_remove(place)) {
+            Some((_, status, detail)) => (status, detail),
+            None if blocked => (Status::Skipped, "blocked".to_owned()),
+            None => (Status::Skipped, if dry_run { "dry run" } else { "not needed" }.to_owned()),
+        };
+        Step { step: index + 1, name, status, detail }
+    };
+    names.iter().enumerate().map(&mut step).collect()
+}
+
+fn short(text: &str) -> String {
+    let line: String = text.lines().next().unwrap_or_default().chars().take(60).collect();
+    format!("\"{line}\"")
+}
+
+fn listed(detail: &mut String, findings: &[String]) {
+    for finding in findings {
+        detail.push_str("\n- ");
+        detail.push_str(finding);
+    }
+}

@@ -1,0 +1,117 @@
+//! How full a session's context is, by the agent's own figures.
+
+use std::fs::File;
+use std::io::BufReader;
+
+use heirloom_agents::{Tally, transcript};
+use heirloom_core::context::Zone;
+use heirloom_core::event::{ContextUsed, DeltaSynced};
+use heirloom_core::note::Kind;
+use heirloom_core::session::Session;
+use heirloom_core::settings::Settings;
+use heirloom_ledger::{Ledger, NoteFilter, Scope};
+
+use super::page::Keeper;
+use super::{KeepError, tracker};
+use crate::here::Here;
+
+/// How full a context is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Usage {
+    /// Tokens in the context, as the agent counts them.
+    pub tokens: u64,
+    /// Tokens the window holds.
+    pub window: u64,
+}
+
+impl Usage {
+    /// The part of the window that is used.
+    #[expect(clippy::cast_precision_loss, reason = "no window has 2^52 tokens")]
+    pub fn share(&self) -> f64 {
+        self.tokens as f64 / self.window.max(1) as f64
+    }
+}
+
+/// What the agent's own transcript says about a session's context, if it says anything.
+pub fn usage(here: &Here, session: &Session) -> Option<Usage> {
+    let agent = heirloom_agents::by_name(session.agent.as_deref()?)?;
+    let transcripts = agent.transcripts()?;
+    let transcript = transcripts.find(&here.env, session.agent_session_id.as_deref()?)?;
+    let file = File::open(&transcript.path).ok()?;
+    let mut tally = Tally::default();
+    for parsed in transcript::read(transcripts.reader(), BufReader::new(file)) {
+        tally.fold(&parsed.ok()?);
+    }
+    let window = tally.context_window.or_else(|| agent.context_window(tally.model.as_deref()))?;
+    Some(Usage { tokens: tally.context_tokens?, window })
+}
+
+/// What a change of zone led to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Crossed {
+    /// The zone that was entered.
+    pub zone: Zone,
+    /// Whether what was new has been persisted because of it.
+    pub synced: bool,
+}
+
+/// Takes note of how full a context is. Where that changes its zone, it is recorded; where it
+/// becomes yellow or more, what is new is persisted, once.
+pub fn observe(
+    here: &Here,
+    ledger: &mut Ledger,
+    settings: &Settings,
+    session: &Session,
+    usage: Usage,
+) -> Result<Option<Crossed>, KeepError> {
+    let Usage { tokens, window } = usage;
+    let zone = Zone::of(tokens, window, &settings.context);
+    let key = session.id.to_string();
+    let before = ledger.kept::<ContextUsed>(&session.repo, &key)?;
+    let before = before.map_or("green", |kept| match kept.body.zone.as_str() {
+        "yellow" => "yellow",
+        "orange" => "orange",
+        "red" => "red",
+        _ => "green",
+    });
+    if before == zone.as_str() {
+        return Ok(None);
+    }
+    let scope = Scope::session(session.id, &session.repo);
+    let used = ContextUsed { tokens, window, zone: zone.to_string() };
+    ledger.append(here.clock.now(), scope, &used)?;
+    let synced = before == "green" && zone >= Zone::Yellow;
+    if synced {
+        delta_sync(here, ledger, settings, session, usage)?;
+    }
+    Ok(Some(Crossed { zone, synced }))
+}
+
+/// Persists what is new outside of the context.
+fn delta_sync(
+    here: &Here,
+    ledger: &mut Ledger,
+    settings: &Settings,
+    session: &Session,
+    usage: Usage,
+) -> Result<(), KeepError> {
+    let page = Keeper { here, settings, session, checkpoint: None }.sync(ledger);
+    let tracker_updated = match tracker::find(here) {
+        Some(tracker) => tracker::tell_decisions(here, ledger, &tracker)?.failed.is_empty(),
+        None => false,
+    };
+    let filter = NoteFilter {
+        session: Some(session.id),
+        kind: Some(Kind::Decision),
+        ..NoteFilter::default()
+    };
+    let body = DeltaSynced {
+        tokens: usage.tokens,
+        window: usage.window,
+        decisions_persisted: ledger.notes(&filter)?.len() as u64,
+        notes_updated: page.is_ok(),
+        tracker_updated,
+    };
+    ledger.append(here.clock.now(), Scope::session(session.id, &session.repo), &body)?;
+    Ok(())
+}

@@ -1,0 +1,246 @@
+//! Healing: missing or damaged state is found and repaired.
+//!
+//! What the ledger knows is rendered from it. What only people wrote comes from the index, or the
+//! last commit that had it. A template is used only where nothing else is left. The damaged copy is
+//! kept, and what is reported is what happened.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use heirloom_core::event::{PageWritten, SelfHealed};
+use heirloom_core::page;
+use heirloom_core::session::Session;
+use heirloom_core::settings::Settings;
+use heirloom_ledger::{Ledger, NoteFilter, Scope};
+use heirloom_repo::{FileError, git, write_whole};
+use serde::Serialize;
+
+use super::KeepError;
+use super::page::Keeper;
+use crate::here::Here;
+
+/// Files that are repaired from git alone, where git has them.
+const TRACKED: [&str; 2] = [".heirloom/config.yaml", ".beads/issues.jsonl"];
+
+/// Something that was found damaged.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Repair {
+    /// What.
+    pub what: String,
+    /// What is wrong with it.
+    pub found: &'static str,
+    /// What it was, or would be, repaired from.
+    pub from: String,
+    /// Where the damaged copy is.
+    pub kept: Option<String>,
+    /// Whether it is repaired now.
+    pub repaired: bool,
+}
+
+/// What is wrong with a file, if anything is.
+fn ailment(bytes: Option<&[u8]>) -> Option<&'static str> {
+    let Some(bytes) = bytes else { return Some("missing") };
+    if bytes.is_empty() {
+        return Some("empty");
+    }
+    match std::str::from_utf8(bytes) {
+        Err(_) => Some("not UTF-8"),
+        Ok(text) if text.contains('\0') => Some("not text"),
+        Ok(text) if text.trim().is_empty() => Some("only white space"),
+        Ok(text) if page::is_truncated(text) => Some("cut off"),
+        Ok(_) => None,
+    }
+}
+
+fn read(path: &Path) -> Result<Option<Vec<u8>>, FileError> {
+    match fs::read(path) {
+        Ok(bytes) => Ok(Some(bytes)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(source) => Err(FileError { doing: "read", path: path.to_owned(), source }),
+    }
+}
+
+/// Finds what is damaged, and changes nothing.
+pub fn check(here: &Here, ledger: &Ledger, settings: &Settings) -> Result<Vec<Repair>, KeepError> {
+    Healer { here, settings, check: true }.find(ledger)
+}
+
+/// Finds what is damaged, and repairs it.
+pub fn heal(
+    here: &Here,
+    ledger: &mut Ledger,
+    settings: &Settings,
+    session: &Session,
+) -> Result<Vec<Repair>, KeepError> {
+    let healer = Healer { here, settings, check: false };
+    let page = healer.page(ledger)?;
+    let mut repairs = healer.find_rest(ledger)?;
+    if let Some((repair, base)) = page {
+        healer.restore(ledger, session, base.as_deref())?;
+        repairs.insert(0, repair);
+    }
+    for repair in &repairs {
+        let body = SelfHealed {
+            what: repair.what.clone(),
+            found: repair.found.to_owned(),
+            from: repair.from.clone(),
+            kept: repair.kept.clone(),
+        };
+        ledger.append(here.clock.now(), Scope::session(session.id, &session.repo), &body)?;
+    }
+    Ok(repairs)
+}
+
+struct Healer<'a> {
+    here: &'a Here,
+    settings: &'a Settings,
+    check: bool,
+}
+
+impl Healer<'_> {
+    fn find(&self, ledger: &Ledger) -> Result<Vec<Repair>, KeepError> {
+        let mut repairs: Vec<Repair> =
+            self.page(ledger)?.map(|(repair, _)| repair).into_iter().collect();
+        repairs.extend(self.find_rest(ledger)?);
+        Ok(repairs)
+    }
+
+    /// Everything but the page.
+    fn find_rest(&self, ledger: &Ledger) -> Result<Vec<Repair>, KeepError> {
+        let mut repairs = Vec::new();
+        for path in TRACKED {
+            repairs.extend(self.tracked(path)?);
+        }
+        repairs.extend(self.index(ledger)?);
+        Ok(repairs)
+    }
+
+    /// What is wrong with the page, and the text to repair it with.
+    fn page(&self, ledger: &Ledger) -> Result<Option<(Repair, Option<String>)>, KeepError> {
+        let name = self.settings.notes.file.as_str();
+        let path = self.here.place.root.join(name);
+        let bytes = read(&path)?;
+        let Some(found) = ailment(bytes.as_deref()) else { return Ok(None) };
+        let (base, from) = self.source(ledger, name, bytes.as_deref())?;
+        let kept = self.keep(name, bytes.as_deref())?;
+        let what = name.to_owned();
+        Ok(Some((Repair { what, found, from, kept, repaired: !self.check }, base)))
+    }
+
+    /// What the page is repaired from: the text around the ledger's part, and in words.
+    fn source(
+        &self,
+        ledger: &Ledger,
+        name: &str,
+        damaged: Option<&[u8]>,
+    ) -> Result<(Option<String>, String), KeepError> {
+        let repo = Some(self.here.place.repo.as_str());
+        let filter = NoteFilter { repo, limit: Some(1), ..NoteFilter::default() };
+        let knows = !ledger.notes(&filter)?.is_empty();
+        let and = if knows { " and the ledger" } else { "" };
+        if let Some((text, from)) = self.git_has(name) {
+            return Ok((Some(text), format!("{from}{and}")));
+        }
+        let beginning = damaged.and_then(|bytes| std::str::from_utf8(bytes).ok()).and_then(before);
+        Ok(match (beginning, knows) {
+            (Some(text), _) => (Some(text), "its own beginning and the ledger".to_owned()),
+            (None, true) => (None, "the ledger".to_owned()),
+            (None, false) => (None, "a template".to_owned()),
+        })
+    }
+
+    fn git_has(&self, name: &str) -> Option<(String, String)> {
+        let healthy = |bytes: Vec<u8>| {
+            ailment(Some(&bytes)).is_none().then(|| String::from_utf8(bytes).ok()).flatten()
+        };
+        if let Some(text) = git::staged(&self.here.place, name).and_then(healthy) {
+            return Some((text, "the index".to_owned()));
+        }
+        let (commit, bytes) = git::committed(&self.here.place, name)?;
+        let short = commit.get(..8).unwrap_or(&commit).to_owned();
+        healthy(bytes).map(|text| (text, format!("commit {short}")))
+    }
+
+    fn restore(
+        &self,
+        ledger: &mut Ledger,
+        session: &Session,
+        base: Option<&str>,
+    ) -> Result<(), KeepError> {
+        let name = self.settings.notes.file.as_str();
+        let path = self.here.place.root.join(name);
+        let (here, settings) = (self.here, self.settings);
+        // What an older state of the page does not show was not taken off it by anybody.
+        let known = ledger.kept::<PageWritten>(&here.place.repo, name)?;
+        let removed = known.map(|known| known.body.removed).unwrap_or_default();
+        let (path_name, hash) = (name.to_owned(), String::new());
+        let forget = PageWritten { path: path_name, hash, notes: Vec::new(), removed };
+        let scope = Scope::session(session.id, &session.repo);
+        ledger.append(here.clock.now(), scope, &forget)?;
+        match base {
+            Some(text) => write_whole(&path, text.as_bytes())?,
+            None => write_whole(&path, page::render(None, &page::Model::default()).as_bytes())?,
+        }
+        Keeper { here, settings, session, checkpoint: None }.sync(ledger)?;
+        Ok(())
+    }
+
+    fn tracked(&self, name: &str) -> Result<Option<Repair>, KeepError> {
+        let path = self.here.place.root.join(name);
+        let bytes = read(&path)?;
+        let Some(found) = ailment(bytes.as_deref()) else { return Ok(None) };
+        // What git never had may well be missing or empty on purpose.
+        let Some((text, from)) = self.git_has(name) else { return Ok(None) };
+        let kept = self.keep(name, bytes.as_deref())?;
+        if !self.check {
+            write_whole(&path, text.as_bytes())?;
+        }
+        Ok(Some(Repair { what: name.to_owned(), found, from, kept, repaired: !self.check }))
+    }
+
+    fn index(&self, ledger: &Ledger) -> Result<Option<Repair>, KeepError> {
+        let path = self.here.home.join("index.db");
+        let Some(bytes) = read(&path)? else { return Ok(None) };
+        if bytes.starts_with(b"SQLite format 3\0") {
+            return Ok(None);
+        }
+        if !self.check {
+            ledger.index()?;
+        }
+        Ok(Some(Repair {
+            what: "the full-text index".to_owned(),
+            found: "damaged",
+            from: "the ledger".to_owned(),
+            kept: None,
+            repaired: !self.check,
+        }))
+    }
+
+    /// Keeps a copy of what is damaged, if there is anything to keep.
+    fn keep(&self, name: &str, bytes: Option<&[u8]>) -> Result<Option<String>, KeepError> {
+        let Some(bytes) = bytes.filter(|bytes| !bytes.is_empty() && !self.check) else {
+            return Ok(None);
+        };
+        let stamp = self.here.clock.now().strftime("%Y%m%dT%H%M%S");
+        let name = name.replace('/', "-");
+        let directory: PathBuf = self.here.home.join("damaged");
+        let label = self.here.place.label();
+        let mut copy = directory.join(format!("{label}-{stamp}-{name}"));
+        let mut number = 1;
+        while copy.exists() {
+            number += 1;
+            copy = directory.join(format!("{label}-{stamp}-{number}-{name}"));
+        }
+        write_whole(&copy, bytes)?;
+        Ok(Some(copy.to_string_lossy().into_owned()))
+    }
+}
+
+/// What stands in front of the kept part of a page.
+fn before(text: &str) -> Option<String> {
+    let kept = page::outline(text).into_iter().find(|block| block.title == page::TITLE)?;
+    let lines: Vec<&str> = text.lines().take(kept.at).collect();
+    let beginning = lines.join("\n");
+    (!beginning.trim().is_empty()).then(|| format!("{beginning}\n"))
+}

@@ -1,0 +1,419 @@
+//! The page of notes: what people and agents wrote there is taken in, then it is written anew.
+
+use std::collections::{HashMap, HashSet};
+use std::path::PathBuf;
+
+use heirloom_core::event::{ForkDetected, NoteAdded, PageWritten, TaskSet};
+use heirloom_core::evidence::Evidence;
+use heirloom_core::fork::{self, Relation};
+use heirloom_core::ground::{digest, fold};
+use heirloom_core::id::NoteId;
+use heirloom_core::note::{Kind, Note};
+use heirloom_core::page::{self, Decision, Identifier, Item, Model, Page, Violation, plain};
+use heirloom_core::session::Session;
+use heirloom_core::settings::Settings;
+use heirloom_ledger::{Error, Ledger, NoteFilter, Scope};
+use heirloom_repo::{FileError, read_text, write_whole};
+use jiff::Timestamp;
+use uuid::Uuid;
+
+use super::KeepError;
+use crate::evidence;
+use crate::here::Here;
+
+/// The most decisions the page shows: the newest.
+const MOST_DECISIONS: usize = 200;
+
+/// The most identifiers the page shows.
+const MOST_IDENTIFIERS: usize = 20;
+
+/// What bringing the page and the ledger together came to.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Synced {
+    /// Whether the page was written.
+    pub written: bool,
+    /// How many entries of the page the ledger did not know.
+    pub taken_in: usize,
+    /// What the page claims against the ledger.
+    pub forks: Vec<ForkDetected>,
+    /// Paths in the wrong form.
+    pub violations: Vec<Violation>,
+    /// How many decisions are on the page.
+    pub decisions: usize,
+}
+
+/// Where the page is.
+pub fn file(here: &Here, settings: &Settings) -> PathBuf {
+    here.place.root.join(settings.notes.file.as_str())
+}
+
+/// What a page is kept by.
+#[derive(Debug)]
+pub struct Keeper<'a> {
+    /// Where.
+    pub here: &'a Here,
+    /// The settings.
+    pub settings: &'a Settings,
+    /// The session that what is taken in belongs to.
+    pub session: &'a Session,
+    /// When the last checkpoint was, if that is not what the ledger says.
+    pub checkpoint: Option<Timestamp>,
+}
+
+impl Keeper<'_> {
+    /// Takes in what the page says, then writes it from the ledger.
+    ///
+    /// Whoever writes at the same time is not overwritten: if the page is no longer what was read,
+    /// it is read again.
+    pub fn sync(&self, ledger: &mut Ledger) -> Result<Synced, KeepError> {
+        const TRIES: usize = 5;
+        let path = file(self.here, self.settings);
+        let mut synced = Synced::default();
+        for _ in 0..TRIES {
+            let existing = self.read(&path)?;
+            let removed = match &existing {
+                Some(text) => self.take_in(ledger, text, &mut synced)?,
+                None => Vec::new(),
+            };
+            let model = self.model(ledger, &removed)?;
+            let text = page::render(existing.as_deref(), &model);
+            synced.decisions = model.decisions.len();
+            synced.violations = page::read(&text).violations;
+            if existing.as_deref() == Some(text.as_str()) {
+                self.record(ledger, &text, &model, removed)?;
+                return Ok(synced);
+            }
+            if self.read(&path)? == existing {
+                write_whole(&path, text.as_bytes())?;
+                self.record(ledger, &text, &model, removed)?;
+                synced.written = true;
+                return Ok(synced);
+            }
+        }
+        Ok(synced)
+    }
+
+    /// Takes in what the page says, and leaves it as it is.
+    pub fn take_in_page(&self, ledger: &mut Ledger) -> Result<Synced, KeepError> {
+        let mut synced = Synced::default();
+        if let Some(text) = self.read(&file(self.here, self.settings))? {
+            self.take_in(ledger, &text, &mut synced)?;
+        }
+        Ok(synced)
+    }
+
+    fn read(&self, path: &std::path::Path) -> Result<Option<String>, FileError> {
+        read_text(path)
+    }
+
+    fn scope(&self) -> Scope<'_> {
+        Scope::session(self.session.id, &self.session.repo)
+    }
+
+    /// Takes in what the ledger does not know; returns the notes that were taken off the page.
+    fn take_in(
+        &self,
+        ledger: &mut Ledger,
+        text: &str,
+        synced: &mut Synced,
+    ) -> Result<Vec<NoteId>, KeepError> {
+        let base =
+            ledger.kept::<PageWritten>(&self.here.place.repo, self.settings.notes.file.as_str())?;
+        if base.as_ref().is_some_and(|base| base.body.hash == digest(text)) {
+            return Ok(base.map(|base| base.body.removed).unwrap_or_default());
+        }
+        let page = page::read(text);
+        let known = Known::of(ledger, &self.here.place.repo)?;
+        let mut changes =
+            Changes { keeper: self, known: &known, notes: Vec::new(), forks: Vec::new() };
+        changes.read(&page);
+        let Changes { notes, forks, .. } = changes;
+        synced.taken_in += notes.len();
+        let task = page.task.filter(|task| self.is_new_task(ledger, task).unwrap_or(false));
+        let fresh = self.unknown_forks(ledger, forks)?;
+        ledger.write(self.here.clock.now(), |writer| {
+            for note in &notes {
+                writer.append(self.scope(), note)?;
+            }
+            if let Some(text) = task {
+                writer.append(self.scope(), &TaskSet { issue: None, text: Some(text) })?;
+            }
+            for fork in &fresh {
+                writer.append(self.scope(), fork)?;
+            }
+            Ok::<(), Error>(())
+        })?;
+        synced.forks.extend(fresh);
+        let Some(base) = base else { return Ok(Vec::new()) };
+        if page::is_truncated(text) || !text.contains(page::END) {
+            return Ok(base.body.removed);
+        }
+        let shown: HashSet<NoteId> = page
+            .decisions
+            .iter()
+            .filter_map(|decision| decision.id)
+            .chain(page.items.iter().filter_map(|item| item.id))
+            .collect();
+        let gone = base.body.notes.into_iter().filter(|id| !shown.contains(id));
+        Ok(base.body.removed.into_iter().chain(gone).collect())
+    }
+
+    fn unknown_forks(
+        &self,
+        ledger: &Ledger,
+        forks: Vec<ForkDetected>,
+    ) -> Result<Vec<ForkDetected>, Error> {
+        let mut fresh = Vec::new();
+        for fork in forks {
+            if ledger.kept::<ForkDetected>(&self.here.place.repo, &fork.id)?.is_none() {
+                fresh.push(fork);
+            }
+        }
+        Ok(fresh)
+    }
+
+    fn is_new_task(&self, ledger: &Ledger, task: &str) -> Result<bool, Error> {
+        let gather = super::recover::Gather { here: self.here, ledger, settings: self.settings };
+        Ok(gather.task(Some(self.session))?.as_deref().map(plain).as_deref() != Some(task))
+    }
+
+    /// What the ledger knows.
+    fn model(&self, ledger: &Ledger, removed: &[NoteId]) -> Result<Model, Error> {
+        let notes = |kind: Kind, limit: Option<usize>| {
+            let repo = Some(self.here.place.repo.as_str());
+            let filter = NoteFilter { repo, kind: Some(kind), limit, ..NoteFilter::default() };
+            let notes = ledger.notes(&filter)?;
+            Ok::<Vec<Note>, Error>(
+                notes.into_iter().filter(|note| !removed.contains(&note.id)).collect(),
+            )
+        };
+        let decisions = notes(Kind::Decision, Some(MOST_DECISIONS))?;
+        let mut items = Vec::new();
+        for (_, kind) in page::LISTS {
+            items.extend(notes(kind, None)?);
+        }
+        let gather = super::recover::Gather { here: self.here, ledger, settings: self.settings };
+        let last = gather.checkpoint(&[])?.map(|(at, _)| at);
+        Ok(Model {
+            task: gather.task(Some(self.session))?,
+            checkpoint: self.checkpoint.or(last),
+            reasoning: notes(Kind::Progress, Some(1))?.pop().map(|note| note.text),
+            identifiers: identifiers(&decisions),
+            decisions,
+            items,
+        })
+    }
+
+    fn record(
+        &self,
+        ledger: &mut Ledger,
+        text: &str,
+        model: &Model,
+        removed: Vec<NoteId>,
+    ) -> Result<(), Error> {
+        let path = self.settings.notes.file.as_str().to_owned();
+        let notes = model.decisions.iter().chain(&model.items).map(|note| note.id).collect();
+        let written = PageWritten { path, hash: digest(text), notes, removed };
+        let known = ledger.kept::<PageWritten>(&self.here.place.repo, &written.path)?;
+        if known.is_some_and(|known| known.body == written) {
+            return Ok(());
+        }
+        ledger.append(self.here.clock.now(), self.scope(), &written).map(drop)
+    }
+}
+
+fn identifiers(decisions: &[Note]) -> Vec<Identifier> {
+    let mut seen = HashSet::new();
+    let mut identifiers = Vec::new();
+    for note in decisions.iter().rev() {
+        for evidence in &note.evidence {
+            let place = evidence.to_string();
+            if identifiers.len() < MOST_IDENTIFIERS && seen.insert(place.clone()) {
+                let purpose: String = plain(&note.text).chars().take(50).collect();
+                // A time alone says nothing: the commit says which state of the code it was.
+                let commit = evidence.commit.as_deref().and_then(|commit| commit.get(..8));
+                let date = note.at.strftime("%Y-%m-%dT%H:%M:%SZ");
+                let verified = match commit {
+                    Some(commit) => format!("{date} at {commit}"),
+                    None => date.to_string(),
+                };
+                identifiers.push(Identifier { place, purpose, verified });
+            }
+        }
+    }
+    identifiers
+}
+
+/// What the ledger knows already.
+struct Known {
+    notes: HashMap<NoteId, Note>,
+    texts: HashSet<(Kind, String)>,
+}
+
+impl Known {
+    fn of(ledger: &Ledger, repo: &str) -> Result<Self, Error> {
+        let filter = NoteFilter { repo: Some(repo), superseded: true, ..NoteFilter::default() };
+        let notes = ledger.notes(&filter)?;
+        let texts = notes.iter().map(|note| (note.kind, plain(&note.text))).collect();
+        Ok(Self { notes: notes.into_iter().map(|note| (note.id, note)).collect(), texts })
+    }
+
+    fn has(&self, kind: Kind, text: &str) -> bool {
+        self.texts.contains(&(kind, plain(text)))
+    }
+
+    /// The text that stands in place of a note.
+    fn standing<'a>(&'a self, note: &'a Note) -> &'a Note {
+        let mut note = note;
+        for _ in 0..20 {
+            match note.superseded_by.and_then(|id| self.notes.get(&id)) {
+                Some(newer) => note = newer,
+                None => break,
+            }
+        }
+        note
+    }
+}
+
+/// What the page says that the ledger does not.
+struct Changes<'a> {
+    keeper: &'a Keeper<'a>,
+    known: &'a Known,
+    notes: Vec<NoteAdded>,
+    forks: Vec<ForkDetected>,
+}
+
+impl Changes<'_> {
+    fn read(&mut self, page: &Page) {
+        for decision in &page.decisions {
+            self.decision(decision);
+            for scenario in &decision.scenarios {
+                self.add(Kind::Scenario, scenario);
+            }
+        }
+        for item in &page.items {
+            self.item(item);
+        }
+        if let Some(reasoning) = &page.reasoning {
+            self.add(Kind::Progress, reasoning);
+        }
+    }
+
+    fn add(&mut self, kind: Kind, text: &str) {
+        let twice =
+            self.notes.iter().any(|note| note.kind == kind && plain(&note.text) == plain(text));
+        if !self.known.has(kind, text) && !twice {
+            self.notes.push(NoteAdded::new(NoteId::new(Uuid::new_v4()), kind, text));
+        }
+    }
+
+    fn decision(&mut self, on_page: &Decision) {
+        let note = on_page.id.and_then(|id| self.known.notes.get(&id));
+        let Some(note) = note else {
+            if !self.known.has(Kind::Decision, &on_page.text) {
+                self.new_decision(on_page);
+            }
+            return;
+        };
+        let same = plain(&note.text) == plain(&on_page.text)
+            && note.rationale.as_deref().map(plain) == on_page.rationale.as_deref().map(plain)
+            && places(&note.evidence) == places(&on_page.evidence);
+        if same {
+            return;
+        }
+        if note.superseded_by.is_some() {
+            let standing = self.known.standing(note);
+            if !self.known.has(Kind::Decision, &on_page.text) {
+                self.fork(&on_page.text, standing, "both the page and the ledger changed it");
+            }
+            return;
+        }
+        let evidence = self.evidence(&on_page.evidence, &note.evidence);
+        self.notes.push(NoteAdded {
+            rationale: on_page.rationale.clone(),
+            evidence,
+            supersedes: Some(note.id),
+            basis: note.basis.clone(),
+            issue: note.issue.clone(),
+            ..NoteAdded::new(NoteId::new(Uuid::new_v4()), Kind::Decision, &on_page.text)
+        });
+    }
+
+    /// A decision that the ledger never saw is taken in; one that the ledger contradicts as a
+    /// question, because the ledger's own stands until somebody answers.
+    fn new_decision(&mut self, on_page: &Decision) {
+        let standing = self.known.notes.values().filter(|note| note.kind == Kind::Decision);
+        let against =
+            standing.filter(|note| note.superseded_by.is_none()).find_map(
+                |note| match fork::relate(&on_page.text, &note.text, false) {
+                    Relation::Contradicts(why) => Some((note, why)),
+                    _ => None,
+                },
+            );
+        if let Some((note, why)) = against {
+            self.fork(&on_page.text, note, why.as_str());
+            let text = format!("{} (the ledger says: {})", on_page.text, note.text);
+            self.add(Kind::Question, &text);
+            return;
+        }
+        let evidence = self.evidence(&on_page.evidence, &[]);
+        self.notes.push(NoteAdded {
+            rationale: on_page.rationale.clone(),
+            evidence,
+            ..NoteAdded::new(NoteId::new(Uuid::new_v4()), Kind::Decision, &on_page.text)
+        });
+    }
+
+    fn fork(&mut self, claimed: &str, note: &Note, why: &str) {
+        let source = self.keeper.settings.notes.file.as_str();
+        self.forks.push(ForkDetected {
+            id: fork::id(source, claimed, &note.text),
+            source: source.to_owned(),
+            claimed: claimed.to_owned(),
+            ledger: note.text.clone(),
+            note: Some(note.id),
+            why: why.to_owned(),
+            resolution: "ledger_wins".to_owned(),
+        });
+    }
+
+    /// Evidence that was there stays as it was; new evidence is kept even if it does not hold,
+    /// since grounding will say so.
+    fn evidence(&self, on_page: &[Evidence], known: &[Evidence]) -> Vec<Evidence> {
+        let root = &self.keeper.here.place.root;
+        let one = |evidence: &Evidence| {
+            let same = known.iter().find(|known| known.to_string() == evidence.to_string());
+            let attached = || evidence::attach(root, root, evidence.clone()).ok();
+            same.cloned().or_else(attached).unwrap_or_else(|| evidence.clone())
+        };
+        on_page.iter().map(one).collect()
+    }
+
+    fn item(&mut self, item: &Item) {
+        let note = item.id.and_then(|id| self.known.notes.get(&id));
+        match note {
+            Some(note) if note.superseded_by.is_some() => {}
+            Some(note) if item.done => self.notes.push(NoteAdded {
+                supersedes: Some(note.id),
+                issue: note.issue.clone(),
+                ..NoteAdded::new(
+                    NoteId::new(Uuid::new_v4()),
+                    Kind::Progress,
+                    format!("done: {}", item.text),
+                )
+            }),
+            Some(note) if plain(&note.text) != fold(&item.text) => self.notes.push(NoteAdded {
+                supersedes: Some(note.id),
+                issue: note.issue.clone(),
+                ..NoteAdded::new(NoteId::new(Uuid::new_v4()), item.kind, &item.text)
+            }),
+            Some(_) => {}
+            None if item.done => self.add(Kind::Progress, &format!("done: {}", item.text)),
+            None => self.add(item.kind, &item.text),
+        }
+    }
+}
+
+fn places(evidence: &[Evidence]) -> Vec<String> {
+    evidence.iter().map(ToString::to_string).collect()
+}

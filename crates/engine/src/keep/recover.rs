@@ -1,0 +1,236 @@
+//! Recovery: gathering what a fresh context should read first.
+
+use std::collections::{HashMap, HashSet, hash_map};
+
+use heirloom_core::event::{HandoffMade, TaskSet};
+use heirloom_core::ground::{self, Claim};
+use heirloom_core::id::{NoteId, SessionId};
+use heirloom_core::note::{Kind, Note};
+use heirloom_core::recover::{self, Entry, Proof, Recovery, State};
+use heirloom_core::session::Session;
+use heirloom_core::settings::Settings;
+use heirloom_ledger::{Error, Ledger, NoteFilter, Search};
+
+use super::code::Code;
+use crate::here::Here;
+
+/// How far back a session's lineage is read.
+const ANCESTORS: usize = 10;
+
+/// How many of each kind level 1 looks at: a few more than it shows.
+const FEW: usize = 4;
+
+/// How many entries level 2 looks at.
+const HITS: usize = 50;
+
+/// How many steps from a replaced note to the one that stands are followed.
+const MOST_REPLACED: usize = 20;
+
+/// Gathers what a session left behind, or its lineage, or else the repository.
+#[derive(Debug)]
+pub struct Gather<'a> {
+    /// Where.
+    pub here: &'a Here,
+    /// The ledger.
+    pub ledger: &'a Ledger,
+    /// The settings.
+    pub settings: &'a Settings,
+}
+
+impl Gather<'_> {
+    /// Level 1 for `session`.
+    pub fn level1(&self, session: Option<&Session>, budget: usize) -> Result<Recovery, Error> {
+        Ok(recover::level1(&self.state(session, Some(FEW))?, budget))
+    }
+
+    /// Level 2: what fits `query`, in this repository.
+    pub fn level2(&self, query: &str, budget: usize) -> Result<Recovery, Error> {
+        let search = Search {
+            text: query,
+            repo: Some(&self.here.place.repo),
+            limit: HITS,
+            ..Search::default()
+        };
+        let hits = self.ledger.index()?.search(&search)?;
+        let mut seen = HashSet::new();
+        let mut entries = Vec::new();
+        for hit in hits.iter().filter(|hit| hit.kind != "session") {
+            let Some((note, replaces)) = self.standing(&hit.id)? else { continue };
+            if seen.insert(note.id) {
+                entries.push(Entry { replaces, ..self.entry(note)? });
+            }
+        }
+        self.prove(&mut entries);
+        Ok(recover::level2(query, &entries, budget))
+    }
+
+    /// Level 3: everything of this repository.
+    pub fn level3(&self, session: Option<&Session>, budget: usize) -> Result<Recovery, Error> {
+        let mut state = self.state(None, None)?;
+        state.task = self.task(session)?.or(state.task);
+        Ok(recover::level3(&state, budget))
+    }
+
+    /// What was left behind: `few` of each kind, or everything.
+    pub(super) fn state(
+        &self,
+        session: Option<&Session>,
+        few: Option<usize>,
+    ) -> Result<State, Error> {
+        let lineage = self.lineage(session)?;
+        let mut state = State { task: self.task(session)?, ..State::default() };
+        state.decisions = self.newest(&lineage, Kind::Decision, few)?;
+        state.next_steps = self.newest(&lineage, Kind::NextStep, few)?;
+        state.done = self.newest(&lineage, Kind::Progress, few)?;
+        if few.is_none() {
+            let rest =
+                [Kind::Question, Kind::Warning, Kind::Learning, Kind::Pattern, Kind::Scenario];
+            for kind in rest {
+                state.others.extend(self.newest(&lineage, kind, None)?);
+            }
+            state.superseded = self.superseded()?;
+            self.prove(&mut state.others);
+        } else if state.decisions.is_empty() && state.done.is_empty() && state.next_steps.is_empty()
+        {
+            for kind in [Kind::Learning, Kind::Warning] {
+                state.others.extend(self.newest(&lineage, kind, few)?);
+            }
+        }
+        state.checkpoint = self.checkpoint(&lineage)?;
+        self.prove(&mut state.decisions);
+        Ok(state)
+    }
+
+    /// The session and its ancestors, nearest first; none of them means the whole repository.
+    fn lineage(&self, session: Option<&Session>) -> Result<Vec<SessionId>, Error> {
+        let Some(session) = session else { return Ok(Vec::new()) };
+        let ancestors = self.ledger.lineage(session, ANCESTORS)?.ancestors;
+        let ids: Vec<SessionId> =
+            std::iter::once(session.id).chain(ancestors.iter().map(|session| session.id)).collect();
+        for id in &ids {
+            let filter = NoteFilter { session: Some(*id), limit: Some(1), ..NoteFilter::default() };
+            if !self.ledger.notes(&filter)?.is_empty() {
+                return Ok(ids);
+            }
+        }
+        Ok(Vec::new())
+    }
+
+    /// The newest notes of a kind, newest first.
+    fn newest(
+        &self,
+        lineage: &[SessionId],
+        kind: Kind,
+        few: Option<usize>,
+    ) -> Result<Vec<Entry>, Error> {
+        let filter = NoteFilter { kind: Some(kind), limit: few, ..NoteFilter::default() };
+        let mut notes = Vec::new();
+        if lineage.is_empty() {
+            let repo = Some(self.here.place.repo.as_str());
+            notes = self.ledger.notes(&NoteFilter { repo, ..filter })?;
+        }
+        for session in lineage {
+            notes.extend(self.ledger.notes(&NoteFilter { session: Some(*session), ..filter })?);
+        }
+        notes.reverse();
+        notes.sort_by_key(|note| std::cmp::Reverse(note.at));
+        notes.truncate(few.unwrap_or(usize::MAX));
+        self.entries(notes)
+    }
+
+    fn superseded(&self) -> Result<Vec<Entry>, Error> {
+        let repo = Some(self.here.place.repo.as_str());
+        let filter = NoteFilter { repo, superseded: true, ..NoteFilter::default() };
+        let mut notes = self.ledger.notes(&filter)?;
+        notes.retain(|note| note.superseded_by.is_some());
+        notes.reverse();
+        self.entries(notes)
+    }
+
+    fn entries(&self, notes: Vec<Note>) -> Result<Vec<Entry>, Error> {
+        let mut names: HashMap<SessionId, String> = HashMap::new();
+        let mut entries = Vec::with_capacity(notes.len());
+        for note in notes {
+            let session = match names.entry(note.session) {
+                hash_map::Entry::Occupied(known) => known.get().clone(),
+                hash_map::Entry::Vacant(new) => {
+                    let session = self.ledger.session(note.session)?;
+                    let name = session.map_or_else(|| note.session.short(), |s| s.name.to_string());
+                    new.insert(name).clone()
+                }
+            };
+            entries.push(Entry { note, session, proofs: Vec::new(), replaces: None });
+        }
+        Ok(entries)
+    }
+
+    fn entry(&self, note: Note) -> Result<Entry, Error> {
+        Ok(self.entries(vec![note])?.remove(0))
+    }
+
+    /// The note that stands in place of `id`, and what it replaced if that was another one.
+    fn standing(&self, id: &str) -> Result<Option<(Note, Option<String>)>, Error> {
+        let Some(mut note) = self.ledger.note(id)?.pop() else { return Ok(None) };
+        let mut replaced = None;
+        for _ in 0..MOST_REPLACED {
+            let Some(newer) = note.superseded_by else { break };
+            let Some(next) = self.by_id(newer)? else { break };
+            replaced.get_or_insert_with(|| note.text.clone());
+            note = next;
+        }
+        Ok(Some((note, replaced)))
+    }
+
+    fn by_id(&self, id: NoteId) -> Result<Option<Note>, Error> {
+        Ok(self.ledger.note(&id.to_string())?.pop())
+    }
+
+    /// Judges the evidence of all entries.
+    fn prove(&self, entries: &mut [Entry]) {
+        let mut code = Code::new(&self.here.place, self.settings.notes.file.as_str());
+        let notes: Vec<Note> = entries.iter().map(|entry| entry.note.clone()).collect();
+        let claims: Vec<Claim<'_>> = notes.iter().filter_map(Claim::of).collect();
+        let checked = ground::check(claims, &mut code);
+        let mut verdicts: HashMap<String, _> = checked
+            .into_iter()
+            .map(|checked| (checked.claim.id.into_owned(), checked.verdicts))
+            .collect();
+        for entry in entries {
+            let Some(verdicts) = verdicts.remove(&entry.note.id.to_string()) else { continue };
+            let places = entry.note.evidence.iter().cloned();
+            entry.proofs =
+                places.zip(verdicts).map(|(place, verdict)| Proof { place, verdict }).collect();
+        }
+    }
+
+    /// What is worked on: what the session was set to, or what its newest notes are about.
+    pub(super) fn task(&self, session: Option<&Session>) -> Result<Option<String>, Error> {
+        let mut next = session.cloned();
+        for _ in 0..ANCESTORS {
+            let Some(session) = next else { break };
+            let key = session.id.to_string();
+            if let Some(kept) = self.ledger.kept::<TaskSet>(&self.here.place.repo, &key)? {
+                let TaskSet { issue, text } = kept.body;
+                return Ok(match (issue, text) {
+                    (Some(issue), Some(text)) => Some(format!("{issue} {text}")),
+                    (issue, text) => issue.or(text),
+                });
+            }
+            next = session.parent.map(|id| self.ledger.session(id)).transpose()?.flatten();
+        }
+        Ok(self.here.var("HEIRLOOM_ISSUE").map(str::to_owned))
+    }
+
+    pub(super) fn checkpoint(
+        &self,
+        lineage: &[SessionId],
+    ) -> Result<Option<(jiff::Timestamp, f64)>, Error> {
+        const RECENT: usize = 50;
+        let handoffs = self.ledger.newest_kept::<HandoffMade>(&self.here.place.repo, RECENT)?;
+        let own = |session: Option<SessionId>| {
+            lineage.is_empty() || session.is_some_and(|session| lineage.contains(&session))
+        };
+        let newest = handoffs.into_iter().find(|handoff| own(handoff.session));
+        Ok(newest.map(|handoff| (handoff.at, handoff.body.handoff.ratio)))
+    }
+}

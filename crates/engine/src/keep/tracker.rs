@@ -1,0 +1,197 @@
+//! The issue tracker, told about decisions and handoffs.
+//!
+//! What an issue's sessions decided is in the ledger in any case. Where the repository has a beads
+//! tracker and its program is there, it is told as well, once for each decision and handoff.
+
+use std::ffi::OsStr;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use heirloom_core::event::{HandoffMade, TrackerTold};
+use heirloom_core::note::{Kind, Note};
+use heirloom_ledger::{Error, Keeping, Ledger, NoteFilter, Scope};
+use serde::Serialize;
+
+use crate::here::Here;
+
+/// The programs of the tracker, the preferred one first.
+const PROGRAMS: [&str; 2] = ["br", "bd"];
+
+/// How long the tracker may take for one comment.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// What the ledger knows about an issue.
+#[derive(Debug, Clone, Default, Serialize)]
+pub struct Bridge {
+    /// What was decided.
+    pub decisions: Vec<Note>,
+    /// What it must be tested with.
+    pub test_scenarios: Vec<Note>,
+    /// What was handed over.
+    pub handoffs: Vec<HandoffMade>,
+    /// What to do next.
+    pub next_steps: Vec<Note>,
+    /// What is in the way: questions that begin with `blocked` or `blocker`.
+    pub blockers: Vec<Note>,
+    /// What is still to be answered.
+    pub questions: Vec<Note>,
+}
+
+/// What the ledger knows about `issue`.
+pub fn bridge(here: &Here, ledger: &Ledger, issue: &str) -> Result<Bridge, Error> {
+    const RECENT: usize = 500;
+    let filter = NoteFilter { repo: Some(&here.place.repo), ..NoteFilter::default() };
+    let mut bridge = Bridge::default();
+    for note in ledger.notes(&filter)? {
+        if note.issue.as_deref() != Some(issue) {
+            continue;
+        }
+        match note.kind {
+            Kind::Decision => bridge.decisions.push(note),
+            Kind::Scenario => bridge.test_scenarios.push(note),
+            Kind::NextStep => bridge.next_steps.push(note),
+            Kind::Question if note.text.to_lowercase().starts_with("block") => {
+                bridge.blockers.push(note);
+            }
+            Kind::Question => bridge.questions.push(note),
+            _ => {}
+        }
+    }
+    let handoffs = ledger.newest_kept::<HandoffMade>(&here.place.repo, RECENT)?;
+    let of_issue = |kept: &Keeping<HandoffMade>| kept.body.handoff.issue.as_deref() == Some(issue);
+    bridge.handoffs = handoffs.into_iter().filter(of_issue).map(|kept| kept.body).collect();
+    bridge.handoffs.reverse();
+    Ok(bridge)
+}
+
+/// The tracker's program, where the repository uses it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Tracker {
+    /// Its name.
+    pub name: &'static str,
+    program: PathBuf,
+}
+
+/// Finds the tracker of this repository.
+pub fn find(here: &Here) -> Option<Tracker> {
+    if !here.place.root.join(".beads").is_dir() {
+        return None;
+    }
+    let path = here.env.get(OsStr::new("PATH"))?;
+    let directories: Vec<PathBuf> = std::env::split_paths(path).collect();
+    PROGRAMS.into_iter().find_map(|name| {
+        let program = directories.iter().map(|dir| dir.join(name)).find(|file| file.is_file())?;
+        Some(Tracker { name, program })
+    })
+}
+
+/// What telling the tracker came to.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Told {
+    /// How many comments were written.
+    pub comments: usize,
+    /// What went wrong.
+    pub failed: Vec<String>,
+}
+
+/// Tells the tracker about every decision on an issue that it was not told about yet.
+pub fn tell_decisions(here: &Here, ledger: &mut Ledger, tracker: &Tracker) -> Result<Told, Error> {
+    let filter = NoteFilter {
+        repo: Some(&here.place.repo),
+        kind: Some(Kind::Decision),
+        ..NoteFilter::default()
+    };
+    let mut told = Told::default();
+    for note in ledger.notes(&filter)? {
+        let Some(issue) = note.issue.clone() else { continue };
+        let mut comment = format!("DECISION: {}", note.text);
+        if let Some(rationale) = &note.rationale {
+            comment.push_str("\nRationale: ");
+            comment.push_str(rationale);
+        }
+        for evidence in &note.evidence {
+            comment.push_str("\nEvidence: ${PROJECT_ROOT}/");
+            comment.push_str(&evidence.to_string());
+        }
+        let scope = Scope::session(note.session, &here.place.repo);
+        tell(here, ledger, tracker, &mut told, (scope, &note.id.to_string(), &issue, &comment))?;
+    }
+    Ok(told)
+}
+
+/// Tells the tracker about a handoff.
+pub fn tell_handoff(
+    here: &Here,
+    ledger: &mut Ledger,
+    tracker: &Tracker,
+    made: &HandoffMade,
+) -> Result<Told, Error> {
+    let mut told = Told::default();
+    let Some(issue) = made.handoff.issue.clone() else { return Ok(told) };
+    let comment = format!(
+        "HANDOFF: {}\nSession: {}\nGrounding ratio: {:.2}\nPrevious: {}",
+        made.id,
+        made.handoff.session,
+        made.handoff.ratio,
+        made.previous.as_deref().unwrap_or("none")
+    );
+    let scope = Scope::session(made.handoff.session, &here.place.repo);
+    tell(here, ledger, tracker, &mut told, (scope, &made.id, &issue, &comment))?;
+    Ok(told)
+}
+
+fn tell(
+    here: &Here,
+    ledger: &mut Ledger,
+    tracker: &Tracker,
+    told: &mut Told,
+    (scope, about, issue, comment): (Scope<'_>, &str, &str, &str),
+) -> Result<(), Error> {
+    if ledger.kept::<TrackerTold>(&here.place.repo, about)?.is_some() {
+        return Ok(());
+    }
+    match write(&here.place.root, tracker, issue, comment) {
+        Ok(()) => {
+            let body = TrackerTold {
+                about: about.to_owned(),
+                issue: issue.to_owned(),
+                tracker: tracker.name.to_owned(),
+            };
+            ledger.append(here.clock.now(), scope, &body)?;
+            told.comments += 1;
+        }
+        Err(error) => told.failed.push(format!("{} on {issue}: {error}", tracker.name)),
+    }
+    Ok(())
+}
+
+fn write(root: &Path, tracker: &Tracker, issue: &str, comment: &str) -> io::Result<()> {
+    // A name from outside must not become an option.
+    let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
+    if issue.starts_with('-') || issue.is_empty() || !issue.chars().all(fits) {
+        return Err(io::Error::other(format!("`{issue}` is not the id of an issue")));
+    }
+    let mut child = Command::new(&tracker.program)
+        .current_dir(root)
+        .args(["comments", "add", issue, comment])
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()?;
+    let started = Instant::now();
+    loop {
+        if let Some(status) = child.try_wait()? {
+            let failed = || io::Error::other(format!("it ended with {status}"));
+            return status.success().then_some(()).ok_or_else(failed);
+        }
+        if started.elapsed() > PATIENCE {
+            let _ = child.kill();
+            let _ = child.wait();
+            return Err(io::Error::other("it took too long"));
+        }
+        thread::sleep(Duration::from_millis(5));
+    }
+}
