@@ -212,7 +212,7 @@ impl Checkpoint<'_> {
             return Ok(now);
         }
         let at = match self.last(ledger)? {
-            Some((at, last)) if self.content(found, &last.handoff.cause) == last.handoff => at,
+            Some((at, last)) if self.is_same(found, &last.handoff) => at,
             _ => now,
         };
         let checkpoint = Some(at);
@@ -290,7 +290,7 @@ impl Checkpoint<'_> {
         found.steps.push(("decay", Status::Passed, detail));
         let last = self.last(ledger)?;
         if let Some((_, last)) = last
-            && self.content(found, &last.handoff.cause) == last.handoff
+            && self.is_same(found, &last.handoff)
         {
             let detail = format!("nothing new since {}", last.id);
             found.steps.push(("handoff", Status::Passed, detail));
@@ -309,6 +309,13 @@ impl Checkpoint<'_> {
         }
         found.steps.push(("handoff", Status::Passed, made.id.clone()));
         Ok((Some(made.id), true))
+    }
+
+    /// Whether a handoff says it all. What it was for and what was committed since, the page of
+    /// notes above all, is nothing new.
+    fn is_same(&self, found: &Found, last: &Handoff) -> bool {
+        let now = self.content(found, &last.cause);
+        Handoff { commit: last.commit.clone(), ..now } == *last
     }
 
     /// What is handed over. Says nothing about time, so that it is the same as long as the work is.
