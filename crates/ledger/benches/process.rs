@@ -1,0 +1,78 @@
+//! What the smallest hook-like operation costs as a process: open, one indexed read, one append.
+//!
+//! Counted in instructions, which are the same on a busy machine, beside a program that only opens
+//! the same file and inserts a row. Fails if ours costs more than three times as much, or grows with
+//! what is behind it.
+//!
+//! cargo bench -p heirloom-ledger --bench process
+
+#![expect(clippy::unwrap_used, reason = "a benchmark that cannot set the scene has no result")]
+
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use tempfile::TempDir;
+
+const PROBE: &str = env!("CARGO_BIN_EXE_ledger-probe");
+
+fn main() {
+    println!(
+        "{:>10} {:>16} {:>16} {:>7} {:>10} {:>10}",
+        "records", "open+read+append", "plain insert", "ratio", "ours ms", "plain ms"
+    );
+    let nothing = instructions(&["nothing".as_ref()]);
+    let costs: Vec<u64> = [10u64, 10_000, 1_000_000].into_iter().map(measure).collect();
+    println!("a process that does nothing: {nothing}");
+    let (least, most) = (costs.iter().min().unwrap(), costs.iter().max().unwrap());
+    assert!(*most <= least + least / 10, "the cost grows with history: {costs:?}");
+}
+
+fn measure(records: u64) -> u64 {
+    let home = TempDir::new().unwrap();
+    let file = home.path().join("ledger.db");
+    run(&["fill".as_ref(), home.path(), records.to_string().as_ref()]);
+    rusqlite::Connection::open(&file)
+        .unwrap()
+        .execute_batch("CREATE TABLE plain (text TEXT); PRAGMA wal_checkpoint(TRUNCATE)")
+        .unwrap();
+    let once: [&Path; 2] = ["once".as_ref(), home.path()];
+    let plain: [&Path; 2] = ["plain".as_ref(), &file];
+    let (ours, theirs) = (instructions(&once), instructions(&plain));
+    let ratio = ours as f64 / theirs as f64;
+    let (ours_ms, theirs_ms) = (fastest(&once), fastest(&plain));
+    println!(
+        "{records:>10} {ours:>16} {theirs:>16} {ratio:>7.2} {ours_ms:>10.2} {theirs_ms:>10.2}"
+    );
+    assert!(ratio <= 3.0, "{ratio:.2} times a plain insert");
+    ours
+}
+
+fn run(arguments: &[&Path]) {
+    let status = Command::new(PROBE).args(arguments).stdout(Stdio::null()).status().unwrap();
+    assert!(status.success());
+}
+
+/// Instructions of a whole process, start to exit.
+fn instructions(arguments: &[&Path]) -> u64 {
+    run(arguments);
+    let output = Command::new("valgrind")
+        .args(["--tool=callgrind", "--callgrind-out-file=/dev/null", PROBE])
+        .args(arguments)
+        .output()
+        .unwrap();
+    assert!(output.status.success());
+    let said = String::from_utf8_lossy(&output.stderr);
+    let collected = said.lines().find_map(|line| line.split("Collected :").nth(1));
+    collected.unwrap().trim().parse().unwrap()
+}
+
+/// The fastest of many runs, in milliseconds: the rest is what the machine was busy with.
+fn fastest(arguments: &[&Path]) -> f64 {
+    let time = |_| {
+        let start = Instant::now();
+        run(arguments);
+        start.elapsed()
+    };
+    (0..60).map(time).min().unwrap_or(Duration::ZERO).as_secs_f64() * 1000.0
+}
