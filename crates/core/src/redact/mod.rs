@@ -20,6 +20,7 @@ mod finding;
 mod header;
 mod json;
 mod judge;
+mod literals;
 mod name;
 mod prefilter;
 mod read;

@@ -1,14 +1,10 @@
 //! One pass over the text for all keywords, and for each the reader that belongs to it.
-//!
-//! The automaton is built when the first text needs it. It is the plain NFA: the DFA would
-//! scan faster, but most processes redact a few kilobytes and build it once.
 
 use std::sync::LazyLock;
 
-use aho_corasick::{AhoCorasick, AhoCorasickKind};
-
 use super::finding::{Candidate, Rank};
 use super::judge;
+use super::literals::Literals;
 use super::rule::Rule;
 use super::set::BASE64;
 use super::{assign, block, header, rules, url};
@@ -57,42 +53,26 @@ const WORDS: &[(&str, Reader)] = &[
     ("identified by", Reader::Name),
 ];
 
-struct Scanner {
-    automaton: AhoCorasick,
-    readers: Vec<Reader>,
-}
-
-static SCANNER: LazyLock<Scanner> = LazyLock::new(|| {
-    let words = WORDS.iter().copied();
+static LITERALS: LazyLock<Literals<Reader>> = LazyLock::new(|| {
     let rules = rules::all().map(|rule| (rule.literal, Reader::Rule(rule)));
-    let (literals, readers): (Vec<_>, Vec<_>) = words.chain(rules).unzip();
-    let automaton = AhoCorasick::builder()
-        .ascii_case_insensitive(true)
-        .kind(Some(AhoCorasickKind::NoncontiguousNFA))
-        .build(literals)
-        .expect("a few hundred short literals are within the limits of the automaton");
-    Scanner { automaton, readers }
+    Literals::new(WORDS.iter().copied().chain(rules))
 });
 
 /// Returns all that any reader takes for a secret; spans may overlap.
 pub(super) fn candidates(text: &[u8]) -> Vec<Candidate> {
-    let scanner = &*SCANNER;
     let mut found = Vec::new();
-    for hit in scanner.automaton.find_overlapping_iter(text) {
-        let at = hit.range();
-        match scanner.readers[hit.pattern().as_usize()] {
-            Reader::Rule(rule) => with_rule(text, at, rule, &mut found),
-            Reader::Armour => found.extend(block::armoured(text, at)),
-            Reader::Putty => found.extend(block::putty(text, at)),
-            Reader::Url => found.extend(url::find(text, at)),
-            Reader::Authorization => found.extend(header::authorization(text, at)),
-            Reader::Bearer => found.extend(header::bearer(text, at)),
-            Reader::Basic => found.extend(header::basic(text, at)),
-            Reader::Cookie => header::cookie(text, at, &mut found),
-            Reader::Command => found.extend(header::command(text, at)),
-            Reader::Name => found.extend(assign::find(text, at)),
-        }
-    }
+    LITERALS.each_in(text, |at, reader| match reader {
+        Reader::Rule(rule) => with_rule(text, at, rule, &mut found),
+        Reader::Armour => found.extend(block::armoured(text, at)),
+        Reader::Putty => found.extend(block::putty(text, at)),
+        Reader::Url => found.extend(url::find(text, at)),
+        Reader::Authorization => found.extend(header::authorization(text, at)),
+        Reader::Bearer => found.extend(header::bearer(text, at)),
+        Reader::Basic => found.extend(header::basic(text, at)),
+        Reader::Cookie => header::cookie(text, at, &mut found),
+        Reader::Command => found.extend(header::command(text, at)),
+        Reader::Name => found.extend(assign::find(text, at)),
+    });
     found
 }
 
