@@ -83,7 +83,7 @@ fn session(
         ..sessions::bare(here, name)
     };
     let id = SessionId::new(Uuid::new_v4());
-    Ok(sessions::create(here, ledger, id, &created, Status::Running)?)
+    Ok(sessions::create(here, ledger, (id, &created), Status::Running, |_| Ok(None))?)
 }
 
 fn note(

@@ -193,7 +193,10 @@ pub(crate) fn session_for(
     }
     let id = heirloom_core::id::SessionId::new(Uuid::new_v4());
     let created = sessions::bare(here, name.parse().expect("a date is part of a name"));
-    sessions::create(here, ledger, id, &created, Status::Completed)
+    let repo = &here.place.repo;
+    sessions::create(here, ledger, (id, &created), Status::Completed, |writer| {
+        writer.named(repo, created.name.as_str())
+    })
 }
 
 /// Whether work by hand still goes on: it does not end because a day does.

@@ -10,7 +10,7 @@ use heirloom_core::name::SessionName;
 use heirloom_core::session::Session;
 use heirloom_core::status::Status;
 use heirloom_core::suggest;
-use heirloom_ledger::{Error, Found, Ledger, Scope, SessionFilter};
+use heirloom_ledger::{Error, Found, Ledger, Scope, SessionFilter, Writer};
 use uuid::Uuid;
 
 use crate::here::Here;
@@ -89,7 +89,7 @@ fn of_agent(
         agent_session_id: Some(agent_session_id.to_owned()),
         ..bare(here, name.parse().expect("an agent's name and hex digits are a name"))
     };
-    create(here, ledger, id, &created, Status::Running)
+    create(here, ledger, (id, &created), Status::Running, |writer| writer.session(id))
 }
 
 /// What the names of sessions begin with that hold what people note by hand.
@@ -122,16 +122,23 @@ pub(crate) fn bare(here: &Here, name: SessionName) -> SessionCreated {
 }
 
 /// Records a session that starts out as `status`.
+///
+/// Many processes may want the same one at once: `known` says, inside the transaction, whether
+/// another was faster, and then that one's session is it.
 pub(crate) fn create(
     here: &Here,
     ledger: &mut Ledger,
-    id: SessionId,
-    created: &SessionCreated,
+    (id, created): (SessionId, &SessionCreated),
     status: Status,
+    known: impl FnOnce(&Writer<'_>) -> Result<Option<Session>, Error>,
 ) -> Result<Session, FindError> {
-    ledger.write(here.clock.now(), |writer| {
+    let id = ledger.write(here.clock.now(), |writer| {
+        if let Some(session) = known(writer)? {
+            return Ok(session.id);
+        }
         writer.append(Scope::session(id, &here.place.repo), created)?;
-        writer.change_status(id, status, None)
+        writer.change_status(id, status, None)?;
+        Ok::<_, Error>(id)
     })?;
     Ok(ledger.session(id)?.ok_or(Error::NoSession { id })?)
 }

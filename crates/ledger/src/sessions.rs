@@ -87,11 +87,7 @@ impl Ledger {
 
     /// The newest session of that name in `repo`.
     pub fn named(&self, repo: &str, name: &str) -> Result<Option<Session>, Error> {
-        let sql = format!(
-            "SELECT {COLUMNS} FROM session WHERE repo = ?1 AND name = ?2
-             ORDER BY created_at DESC, rowid DESC LIMIT 1"
-        );
-        self.run("read", |db| db.prepare_cached(&sql)?.query_row((repo, name), read).optional())
+        self.run("read", |db| named(db, repo, name))
     }
 
     /// The names of the newest sessions in `repo`, for suggestions.
@@ -153,6 +149,24 @@ impl Writer<'_> {
         let found = self.run(|db| status_and_repo(db, id))?;
         Ok(found.ok_or(Error::NoSession { id })?.0)
     }
+
+    /// The session with that id, as this transaction sees it.
+    pub fn session(&self, id: SessionId) -> Result<Option<Session>, Error> {
+        self.run(|db| one(db, "WHERE id = ?1", &id.to_string()))
+    }
+
+    /// The newest session of that name in `repo`, as this transaction sees it.
+    pub fn named(&self, repo: &str, name: &str) -> Result<Option<Session>, Error> {
+        self.run(|db| named(db, repo, name))
+    }
+}
+
+fn named(db: &Connection, repo: &str, name: &str) -> rusqlite::Result<Option<Session>> {
+    let sql = format!(
+        "SELECT {COLUMNS} FROM session WHERE repo = ?1 AND name = ?2
+         ORDER BY created_at DESC, rowid DESC LIMIT 1"
+    );
+    db.prepare_cached(&sql)?.query_row((repo, name), read).optional()
 }
 
 fn page_query(filter: &SessionFilter<'_>) -> (String, Vec<String>) {

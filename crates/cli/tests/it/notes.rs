@@ -115,3 +115,20 @@ fn notes_of_one_repository_are_not_those_of_another() {
     let below = env.run_in(std::path::Path::new("src"), &["notes", "--json"]);
     assert_eq!(below.json()["notes"].as_array().unwrap().len(), 1);
 }
+
+#[test]
+fn notes_made_at_once_all_end_up_in_the_same_session() {
+    let env = env();
+    let makers: Vec<_> = (0..20)
+        .map(|n| {
+            let mut command = env.command(&["note", "learning", &format!("number {n}")]);
+            command.stdout(std::process::Stdio::null()).spawn().unwrap()
+        })
+        .collect();
+    for mut maker in makers {
+        assert!(maker.wait().unwrap().success());
+    }
+    let sessions = env.run(&["sessions", "list", "--json"]).json();
+    assert_eq!(sessions["sessions"].as_array().unwrap().len(), 1);
+    assert_eq!(sessions["sessions"][0]["learnings"], 20);
+}
