@@ -4,6 +4,7 @@
 //! cargo bench -p heirloom-ledger --bench ledger
 
 #![expect(clippy::unwrap_used, reason = "a benchmark that cannot set the scene has no result")]
+#![expect(clippy::print_stdout, reason = "figures are what a benchmark is for")]
 
 use std::hint::black_box;
 use std::process::Command;
@@ -75,12 +76,6 @@ fn rebuild(home: &TempDir) {
 }
 
 fn note() -> NoteAdded {
-    NoteAdded {
-        id: NoteId::new(Uuid::new_v4()),
-        kind: Kind::Learning,
-        text: "Refresh tokens need atomic rotation".to_owned(),
-        rationale: None,
-        evidence: Vec::new(),
-        supersedes: None,
-    }
+    let id = NoteId::new(Uuid::new_v4());
+    NoteAdded::new(id, Kind::Learning, "Refresh tokens need atomic rotation")
 }
