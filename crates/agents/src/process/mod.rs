@@ -13,6 +13,7 @@ mod drain;
 mod group;
 mod lines;
 mod orphan;
+mod starving;
 mod stderr;
 mod strays;
 
@@ -154,6 +155,11 @@ impl Process {
     /// Ends its stdin.
     pub fn hang_up(&self) {
         self.stopper.hang_up();
+    }
+
+    /// Whether it does nothing but wait for more on its stdin. Not known everywhere: `false` then.
+    pub fn is_starving(&self) -> bool {
+        starving::is_starving(self.pid())
     }
 
     /// What the stream said so far.

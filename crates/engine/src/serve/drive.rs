@@ -133,12 +133,12 @@ fn live(
         watcher.started(session);
     }
     let (finished, announced) = tender.tend(watcher);
+    // An agent that worked without saying who it is did so under the id it was given.
     let chosen = chosen.filter(|_| !announced && finished.outcome.is_success());
-    let fallback = finished.tally.agent_session_id.clone().filter(|_| chosen.is_some()).or(chosen);
     if let Some(problem) = &finished.recording {
         watcher.warn(&format!("what the agent printed could not all be kept: {problem}"));
     }
-    end(desk, ledger, session, &finished, fallback)
+    end(desk, ledger, session, &finished, chosen)
 }
 
 fn start(

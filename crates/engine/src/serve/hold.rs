@@ -26,8 +26,10 @@ impl Hold {
         let path = path(home, id);
         let failed = |source| ServeError::File { doing: "lock", path: path.clone(), source };
         dir::make(&dir::holds(home)).map_err(failed)?;
-        let file = open(&path).map_err(failed)?;
-        file.lock().map_err(failed)?;
+        // Locked before it has its name: whoever finds it by that name finds it locked.
+        let unnamed = path.with_extension("new");
+        let file = open(&unnamed).map_err(failed)?;
+        file.lock().and_then(|()| fs::rename(&unnamed, &path)).map_err(failed)?;
         Ok(Self { path, _file: file })
     }
 

@@ -116,3 +116,70 @@ fn record(
     })?;
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use rusqlite::Connection;
+
+    use super::super::{conversation, shown};
+    use super::*;
+    use crate::here::Env;
+
+    const PARENT: &str = "11111111-1111-4111-8111-111111111111";
+    const CHILD: &str = "22222222-2222-4222-8222-222222222222";
+
+    fn daemon(path: &Path) {
+        let db = Connection::open(path).unwrap();
+        db.execute_batch(&format!(
+            r#"CREATE TABLE sessions (id TEXT PRIMARY KEY, claude_session_id TEXT,
+                 parent_session_id TEXT, query TEXT, model TEXT, working_dir TEXT, status TEXT,
+                 disallowed_tools TEXT, created_at TIMESTAMP, cost_usd REAL);
+               CREATE TABLE mcp_servers (id INTEGER PRIMARY KEY, session_id TEXT, name TEXT,
+                 command TEXT, args_json TEXT, env_json TEXT);
+               CREATE TABLE raw_events (id INTEGER PRIMARY KEY, session_id TEXT, event_json TEXT);
+               INSERT INTO sessions VALUES
+                 ('{PARENT}', 'c1', '', 'do it', 'opus', '/w', 'completed', '["WebFetch"]',
+                  '2025-06-27 18:01:02', 0.25),
+                 ('{CHILD}', 'c2', '{PARENT}', 'go on', 'opus', '/w', 'running', '[]',
+                  '2025-06-27 18:02:02', 0.5),
+                 ('33333333-3333-4333-8333-333333333333', 'c3', '', 'q', 'opus', '/w', 'failed',
+                  'WebFetch', '2025-06-27 18:03:02', 0);
+               INSERT INTO mcp_servers VALUES (1, '{PARENT}', 'db', 'db', '[]', '{{"T":"t0p"}}');
+               INSERT INTO raw_events VALUES (1, '{PARENT}',
+                 '{{"type":"assistant","message":{{"content":[{{"type":"text","text":"done"}}]}}}}');"#
+        ))
+        .unwrap();
+    }
+
+    #[test]
+    fn the_daemons_sessions_can_be_shown_and_continued_and_are_taken_over_once() {
+        let dir = tempfile::tempdir().unwrap();
+        let home = ("HEIRLOOM_HOME".into(), dir.path().join("home").into());
+        let here = Here::look(dir.path(), Env::from([home])).unwrap();
+        let mut ledger = here.ledger().unwrap();
+        let path = dir.path().join("daemon.db");
+        daemon(&path);
+        let imported = import_daemon(&here, &mut ledger, &path).unwrap();
+        assert_eq!((imported.sessions, imported.already), (2, 0));
+        assert!(imported.refused[0].1.starts_with("disallowed_tools"), "{imported:?}");
+
+        let child = ledger.session(CHILD.parse().unwrap()).unwrap().unwrap();
+        assert_eq!((child.status, child.announced), (Status::Interrupted, true));
+        assert_eq!(child.agent_session_id.as_deref(), Some("c2"));
+        assert_eq!(shown::totals(&ledger, &child).unwrap().cost_usd, 0.75);
+        let said = conversation::conversation(&here, &ledger, &child).unwrap().items;
+        let texts: Vec<_> = said.iter().map(|item| item.text.as_deref().unwrap()).collect();
+        assert_eq!(texts, ["do it", "done", "go on"]);
+
+        let parent = ledger.session(PARENT.parse().unwrap()).unwrap().unwrap();
+        assert_eq!(parent.config.disallowed_tools, Some(vec!["WebFetch".to_owned()]));
+        assert_eq!(parent.created_at.to_string(), "2025-06-27T18:01:02Z");
+        assert!(!serde_json::to_string(&parent.config).unwrap().contains("t0p"));
+        let clear = Vault::new(&here.home).unseal("a", &parent.config).unwrap();
+        assert!(serde_json::to_string(&clear).unwrap().contains("t0p"));
+
+        let again = import_daemon(&here, &mut ledger, &path).unwrap();
+        assert_eq!((again.sessions, again.already), (0, 2));
+        assert!(ledger.verify().unwrap().ok);
+    }
+}

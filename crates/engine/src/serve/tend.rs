@@ -30,6 +30,9 @@ const TICK: Duration = Duration::from_millis(50);
 /// How long an agent may be silent after a turn while something of its own still runs.
 const BACKGROUND: Duration = Duration::from_mins(5);
 
+/// How long an agent may sit and wait for more before it has said anything.
+const STARVING: Duration = Duration::from_millis(500);
+
 pub(super) struct Tender<'a> {
     desk: &'a Desk<'a>,
     ledger: &'a mut Ledger,
@@ -43,6 +46,8 @@ pub(super) struct Tender<'a> {
     version: Option<i64>,
     looked: Instant,
     turn_ended: Option<Instant>,
+    begun: Instant,
+    starving: Option<Instant>,
     stopping: bool,
 }
 
@@ -66,6 +71,8 @@ impl<'a> Tender<'a> {
             version: None,
             looked: Instant::now(),
             turn_ended: None,
+            begun: Instant::now(),
+            starving: None,
             stopping: false,
         }
     }
@@ -75,7 +82,10 @@ impl<'a> Tender<'a> {
         loop {
             match self.process.next_line_within(TICK) {
                 Next::Line(line) => self.take(&line, watcher),
-                Next::Silence => self.end_quiet_turn(),
+                Next::Silence => {
+                    self.end_quiet_turn();
+                    self.feed();
+                }
                 Next::End => break,
             }
             if self.looked.elapsed() >= TICK {
@@ -123,6 +133,20 @@ impl<'a> Tender<'a> {
     fn end_quiet_turn(&mut self) {
         let over = self.turn_ended.is_some_and(|ended| ended.elapsed() > BACKGROUND);
         if over && self.waiting.is_empty() {
+            self.process.hang_up();
+        }
+    }
+
+    /// An agent that has not said a word and only waits for more gets the end of its stdin: it
+    /// does not speak the protocol, and would wait for ever.
+    fn feed(&mut self) {
+        // Looking is not free, and most agents have said something by then.
+        if self.process.tally().lines > 0 || self.begun.elapsed() < STARVING {
+            return;
+        }
+        if !self.process.is_starving() {
+            self.starving = None;
+        } else if self.starving.get_or_insert_with(Instant::now).elapsed() > STARVING {
             self.process.hang_up();
         }
     }
@@ -177,6 +201,7 @@ impl<'a> Tender<'a> {
     fn look_around(&mut self, watcher: &mut dyn Watcher) {
         if watcher.wants_to_stop() && !self.stopping {
             self.stop();
+            self.waiting.clear();
             if let Err(error) = self.note_stop() {
                 watcher.warn(&error.to_string());
             }
@@ -194,11 +219,13 @@ impl<'a> Tender<'a> {
         changed |= version != self.version;
         self.version = version;
         if changed {
-            self.settle(watcher);
             let status = self.ledger.session(self.session.id).ok().flatten().map(|s| s.status);
             if status == Some(Status::Interrupting) {
+                // Its open questions are closed; an answer now would only let it go on.
                 self.stop();
+                self.waiting.clear();
             }
+            self.settle(watcher);
         }
     }
 

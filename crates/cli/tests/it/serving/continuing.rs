@@ -328,3 +328,21 @@ fn a_template_has_versions_and_starts_a_session_with_its_config() {
     let ran = desk.run(&["launch", "go", "--template", "review@9", "--json"]);
     assert_eq!(ran.json()["error"]["code"], "template.not-found");
 }
+
+#[test]
+fn an_agent_that_reads_all_of_its_stdin_first_gets_the_end_of_it() {
+    let desk = Desk::new();
+    let agent = desk.env.user().join("reads-all");
+    let result = r#"{"type":"result","subtype":"success","is_error":false,"result":"bye"}"#;
+    let script = format!("#!/bin/sh\ncat > \"$HOME/heard\"\necho '{result}'\n");
+    std::fs::write(&agent, script).unwrap();
+    let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+    std::fs::set_permissions(&agent, mode).unwrap();
+    let mut command = desk.env.command(&["launch", "words", "--name", "a", "--json"]);
+    let output = command.env("HEIRLOOM_AGENT_CLAUDE", &agent).output().unwrap();
+    let session: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(session["status"], "completed", "{session}");
+    assert_eq!(session["agent_session_id"], session["id"]);
+    let heard = std::fs::read_to_string(desk.env.user().join("heard")).unwrap();
+    assert!(heard.contains("words"), "{heard}");
+}
