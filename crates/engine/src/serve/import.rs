@@ -166,7 +166,8 @@ mod tests {
         let child = ledger.session(CHILD.parse().unwrap()).unwrap().unwrap();
         assert_eq!((child.status, child.announced), (Status::Interrupted, true));
         assert_eq!(child.agent_session_id.as_deref(), Some("c2"));
-        assert_eq!(shown::totals(&ledger, &child).unwrap().cost_usd, 0.75);
+        let total = shown::totals(&ledger, &child).unwrap();
+        assert_eq!((total.sessions, format!("{:.2}", total.cost_usd)), (2, "0.75".to_owned()));
         let said = conversation::conversation(&here, &ledger, &child).unwrap().items;
         let texts: Vec<_> = said.iter().map(|item| item.text.as_deref().unwrap()).collect();
         assert_eq!(texts, ["do it", "done", "go on"]);
