@@ -13,6 +13,7 @@ use std::process::ExitCode;
 
 fn main() -> ExitCode {
     match std::env::args_os().nth(1) {
+        Some(word) if word == "hook" => heirloom_hook::run(std::env::args_os().skip(2)),
         Some(word) if word == "sim-agent" => sim_agent::run(),
         _ => commands::main(),
     }

@@ -5,6 +5,7 @@ use heirloom_repo::Head;
 use serde::Serialize;
 
 use crate::agents::{self, Known};
+use crate::guard::fault;
 use crate::here::Here;
 use crate::settings::FileState;
 
@@ -47,6 +48,7 @@ impl Check {
 /// Looks at everything heirloom needs here.
 pub fn examine(here: &Here) -> Vec<Check> {
     let mut checks = vec![repository(here), ledger(here)];
+    checks.extend(faults(here));
     checks.extend(settings(here));
     let loaded = here.settings(&[]).ok();
     let programs = agents::programs(here, loaded.as_ref().map(|loaded| &loaded.settings));
@@ -81,6 +83,21 @@ fn ledger(here: &Here) -> Check {
             }
         }
     }
+}
+
+/// Faults of hooks, which let the agent go on and say nothing themselves.
+fn faults(here: &Here) -> Option<Check> {
+    const RECENT_HOURS: i64 = 24;
+    let logged = fault::all(&here.home);
+    let last = logged.last()?;
+    let is_recent = here.clock.now().duration_since(last.at).as_hours() < RECENT_HOURS;
+    let health = if is_recent { Health::Problem } else { Health::Note };
+    let detail = format!("{} faults, last at {:.0}: {}", logged.len(), last.at, last.what);
+    let hint = format!(
+        "all of them are in {}; delete it when they are seen to",
+        fault::file(&here.home).display()
+    );
+    Some(Check::new("hooks", health, detail).hint(hint))
 }
 
 fn settings(here: &Here) -> Vec<Check> {

@@ -8,6 +8,7 @@ pub mod clock;
 pub mod demo;
 pub mod doctor;
 pub mod evidence;
+pub mod guard;
 pub mod here;
 pub mod keep;
 pub mod notes;

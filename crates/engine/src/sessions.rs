@@ -68,7 +68,12 @@ pub fn current(here: &Here, ledger: &mut Ledger) -> Result<Option<Session>, Find
             return of_agent(here, ledger, agent.name(), id).map(Some);
         }
     }
-    Ok(None)
+    // An agent that tells its children nothing is found among the processes above.
+    let live = ledger.live(&here.place.repo)?;
+    match crate::guard::live::calling(&live) {
+        Some(live) => Ok(ledger.session(live.session)?),
+        None => Ok(None),
+    }
 }
 
 /// The session of an agent's conversation; made if the ledger has not met it.

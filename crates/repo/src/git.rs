@@ -15,7 +15,7 @@ const MOST_COMMITS: &str = "--max-count=5000";
 const NOT_CODE: [&str; 4] = ["node_modules", "target", "dist", "__pycache__"];
 
 /// What git prints, or nothing if it fails or is not there.
-fn git<I: AsRef<OsStr>>(
+pub(crate) fn git<I: AsRef<OsStr>>(
     root: &Path,
     index: Option<&Path>,
     arguments: impl IntoIterator<Item = I>,
@@ -33,7 +33,7 @@ fn git<I: AsRef<OsStr>>(
     output.status.success().then_some(output.stdout)
 }
 
-fn text(bytes: Vec<u8>) -> Option<String> {
+pub(crate) fn text(bytes: Vec<u8>) -> Option<String> {
     String::from_utf8(bytes).ok()
 }
 

@@ -23,6 +23,7 @@ mod man;
 mod note;
 mod notes;
 mod recover;
+mod req;
 mod search;
 mod serve;
 mod sessions;
@@ -68,6 +69,7 @@ enum Command {
     ForkCheck(fork_check::Args),
     Heal(heal::Args),
     Search(search::Args),
+    Req(req::Args),
     Sessions(sessions::Args),
     Status(status::Args),
     Lineage(lineage::Args),
@@ -147,6 +149,7 @@ fn run(app: &App, command: Command) -> Done {
         Command::ForkCheck(args) => fork_check::run(app, &args),
         Command::Heal(args) => heal::run(app, &args),
         Command::Search(args) => search::run(app, args),
+        Command::Req(args) => req::run(app, args),
         Command::Sessions(args) => sessions::run(app, args),
         Command::Status(args) => status::run(app, &args),
         Command::Lineage(args) => lineage::run(app, &args),

@@ -4,6 +4,7 @@
 
 mod config;
 mod failures;
+mod guard;
 mod help;
 mod ledger;
 mod newcomer;

@@ -1,0 +1,306 @@
+use std::process::ExitCode;
+
+use heirloom_core::event::RequirementsPaused;
+use heirloom_core::guard::policy::Policy;
+use heirloom_core::guard::requirement::{Requirement, Scope};
+use heirloom_core::guard::state::{BY_APPROVAL, Change, ChangeKind, Reach, short_session};
+use heirloom_engine::guard::status::actor;
+use heirloom_engine::guard::{self, Satisfy, Subject};
+use heirloom_ledger::Ledger;
+use jiff::SignedDuration;
+use serde_json::{Value, json};
+
+use super::{anyone, branch, policy, seconds};
+use crate::commands::{App, Done};
+use crate::failure::Failure;
+use crate::ui::{CARE, DIM, GOOD};
+
+/// How long an approval holds where nobody says.
+const APPROVAL_SECONDS: u64 = 300;
+
+#[derive(Debug, clap::Args)]
+pub(super) struct SatisfyArgs {
+    /// The requirements
+    #[arg(required = true, value_name = "NAME")]
+    names: Vec<String>,
+    /// Satisfy them for every session on the branch
+    #[arg(long)]
+    branch: bool,
+    /// The session, by its name, its id or the beginning of it
+    #[arg(long, value_name = "SESSION")]
+    session: Option<String>,
+    /// More about it, as JSON
+    #[arg(long, value_name = "JSON")]
+    metadata: Option<String>,
+    /// For how long: 90s, 15m, 2h, 1d
+    #[arg(long, value_name = "TIME", value_parser = seconds)]
+    ttl: Option<u64>,
+}
+
+#[derive(Debug, clap::Args)]
+pub(super) struct ApproveArgs {
+    /// The requirements
+    #[arg(required = true, value_name = "NAME")]
+    names: Vec<String>,
+    /// For how long: 90s, 15m, 2h, 1d; what the requirement says, or five minutes
+    #[arg(long, value_name = "TIME", value_parser = seconds)]
+    ttl: Option<u64>,
+    /// The session, by its name, its id or the beginning of it
+    #[arg(long, value_name = "SESSION")]
+    session: Option<String>,
+}
+
+#[derive(Debug, clap::Args)]
+pub(super) struct ClearArgs {
+    /// The requirements
+    #[arg(value_name = "NAME", required_unless_present = "all")]
+    names: Vec<String>,
+    /// All of them
+    #[arg(long, conflicts_with = "names")]
+    all: bool,
+    /// Take back what was satisfied for the whole branch
+    #[arg(long)]
+    branch: bool,
+    /// The session, by its name, its id or the beginning of it
+    #[arg(long, value_name = "SESSION")]
+    session: Option<String>,
+}
+
+#[derive(Debug, clap::Args)]
+pub(super) struct PauseArgs {
+    /// Why; everyone is shown it
+    #[arg(long, value_name = "TEXT")]
+    reason: Option<String>,
+    /// In every session of the repository
+    #[arg(long, conflicts_with = "session")]
+    repo: bool,
+    /// The session, by its name, its id or the beginning of it
+    #[arg(long, value_name = "SESSION")]
+    session: Option<String>,
+    /// For how long: 90s, 15m, 2h, 1d; until `resume` where nobody says
+    #[arg(long = "for", value_name = "TIME", value_parser = seconds)]
+    ttl: Option<u64>,
+}
+
+#[derive(Debug, clap::Args)]
+pub(super) struct ResumeArgs {
+    /// In every session of the repository
+    #[arg(long, conflicts_with = "session")]
+    repo: bool,
+    /// The session, by its name, its id or the beginning of it
+    #[arg(long, value_name = "SESSION")]
+    session: Option<String>,
+}
+
+#[derive(Debug, clap::Args)]
+pub(super) struct PruneArgs {
+    /// Only say what would be forgotten
+    #[arg(long)]
+    dry_run: bool,
+}
+
+/// The requirements of these names. One that is not known is refused, and then nothing is written.
+fn named<'p>(policy: &'p Policy, names: &[String]) -> Result<Vec<&'p Requirement>, Failure> {
+    let find = |name: &String| {
+        policy.get(name).ok_or_else(|| {
+            let failure =
+                Failure::new("requirement.not-found", format!("there is no requirement {name}"));
+            let failure = match policy.suggest(name) {
+                Some(nearest) => failure.hint(format!("did you mean {nearest}?")),
+                None => failure.hint("`heirloom req status` shows all of them"),
+            };
+            if policy.disabled.contains(name) {
+                failure.hint(format!("{name} is disabled in the settings"))
+            } else {
+                failure
+            }
+        })
+    };
+    names.iter().map(find).collect()
+}
+
+/// The session, where one of the scopes needs one.
+fn needed(
+    app: &App,
+    ledger: &mut Ledger,
+    session: Option<&str>,
+    mut scopes: impl Iterator<Item = Scope>,
+) -> Result<Subject, Failure> {
+    if scopes.any(|scope| Reach::of(scope) == Reach::Session) {
+        return Ok(guard::subject(&app.here, ledger, session)?);
+    }
+    anyone(app, ledger, session)
+}
+
+pub(super) fn satisfy(app: &App, ledger: &mut Ledger, args: &SatisfyArgs) -> Done {
+    let policy = policy(app)?;
+    let requirements = named(&policy, &args.names)?;
+    let metadata: Value = match &args.metadata {
+        Some(text) => serde_json::from_str(text).map_err(|error| {
+            Failure::new("usage", format!("--metadata is not JSON: {error}")).usage()
+        })?,
+        None => Value::Null,
+    };
+    let scope = args.branch.then_some(Scope::Branch);
+    let scopes = requirements.iter().map(|requirement| scope.unwrap_or(requirement.scope));
+    let subject = needed(app, ledger, args.session.as_deref(), scopes)?;
+    let by = actor(&app.here, ledger);
+    let how = Satisfy { by, metadata, ttl: args.ttl, scope, branch: branch(app, None) };
+    let changes = guard::satisfy(&app.here, ledger, &subject, &requirements, &how)?;
+    report(app, &subject, &changes);
+    Ok(ExitCode::SUCCESS)
+}
+
+pub(super) fn approve(app: &App, ledger: &mut Ledger, args: &ApproveArgs) -> Done {
+    let policy = policy(app)?;
+    let requirements = named(&policy, &args.names)?;
+    let scopes = requirements.iter().map(|requirement| requirement.scope);
+    let subject = needed(app, ledger, args.session.as_deref(), scopes)?;
+    // An agent may not put a person's word in the place of evidence.
+    let actor = actor(&app.here, ledger);
+    let by = if actor == heirloom_core::guard::state::BY_PERSON { BY_APPROVAL } else { actor };
+    let mut changes = Vec::new();
+    for requirement in requirements {
+        let ttl = args.ttl.or(requirement.ttl).unwrap_or(APPROVAL_SECONDS);
+        let branch = branch(app, None);
+        let how = Satisfy { by, metadata: Value::Null, ttl: Some(ttl), scope: None, branch };
+        changes.extend(guard::satisfy(&app.here, ledger, &subject, &[requirement], &how)?);
+    }
+    report(app, &subject, &changes);
+    Ok(ExitCode::SUCCESS)
+}
+
+pub(super) fn clear(app: &App, ledger: &mut Ledger, args: &ClearArgs) -> Done {
+    let policy = policy(app)?;
+    let requirements =
+        if args.all { policy.requirements.iter().collect() } else { named(&policy, &args.names)? };
+    let scope = |requirement: &Requirement| {
+        if args.branch { Scope::Branch } else { requirement.scope }
+    };
+    let names: Vec<(String, Scope)> =
+        requirements.iter().map(|each| (each.name.clone(), scope(each))).collect();
+    let scopes = names.iter().map(|(_, scope)| *scope);
+    let subject = needed(app, ledger, args.session.as_deref(), scopes)?;
+    let branch = branch(app, None);
+    let method = actor(&app.here, ledger);
+    let changes = guard::clear(&app.here, ledger, &subject, &names, (&branch, method))?;
+    report(app, &subject, &changes);
+    Ok(ExitCode::SUCCESS)
+}
+
+fn report(app: &App, subject: &Subject, changes: &[Change]) {
+    let one = |change: &Change| match &change.kind {
+        ChangeKind::Satisfied(scope, satisfied) => json!({
+            "name": change.name, "scope": scope, "branch": change.branch,
+            "satisfied_by": satisfied.by, "expires_at": satisfied.expires_at,
+        }),
+        ChangeKind::Cleared(scope, _) => {
+            json!({"name": change.name, "scope": scope, "branch": change.branch, "cleared": true})
+        }
+        _ => Value::Null,
+    };
+    let all: Vec<Value> = changes.iter().map(one).collect();
+    app.ui.answer(&json!({"session": subject.key(), "changes": all}), || {
+        changes.iter().map(|change| describe(change, subject)).collect::<Vec<_>>().join("\n")
+    });
+}
+
+fn describe(change: &Change, subject: &Subject) -> String {
+    let (scope, word, until) = match &change.kind {
+        ChangeKind::Satisfied(scope, satisfied) => {
+            let until = satisfied.expires_at.map(|at| format!(" until {at:.0}"));
+            (*scope, "satisfied", until.unwrap_or_default())
+        }
+        ChangeKind::Cleared(scope, _) => (*scope, "cleared", String::new()),
+        _ => return String::new(),
+    };
+    let place = match Reach::of(scope) {
+        Reach::Session => {
+            let session = subject.key().map(short_session).unwrap_or_default();
+            format!("for session {session} on {}", change.branch)
+        }
+        Reach::Branch => format!("for every session on {}", change.branch),
+        Reach::Repo => "for the whole repository".to_owned(),
+    };
+    format!("{GOOD}✔{GOOD:#} {} {word} {DIM}{place}{until}{DIM:#}", change.name)
+}
+
+pub(super) fn pause(app: &App, ledger: &mut Ledger, args: PauseArgs) -> Done {
+    let subject = paused_in(app, ledger, args.repo, args.session.as_deref())?;
+    let now = app.here.clock.now();
+    let end = |seconds| {
+        now.saturating_add(SignedDuration::from_secs(i64::try_from(seconds).unwrap_or(i64::MAX)))
+            .ok()
+    };
+    let paused = RequirementsPaused {
+        method: actor(&app.here, ledger).to_owned(),
+        reason: args.reason,
+        expires_at: args.ttl.and_then(end),
+    };
+    guard::pause(&app.here, ledger, subject.as_ref(), &paused)?;
+    let value = json!({"paused": true, "session": subject.as_ref().and_then(|s| s.key().map(str::to_owned)),
+                       "reason": paused.reason, "expires_at": paused.expires_at});
+    app.ui.answer(&value, || {
+        format!(
+            "{CARE}paused{CARE:#} {}; `heirloom req resume` gates again",
+            place(subject.as_ref())
+        )
+    });
+    Ok(ExitCode::SUCCESS)
+}
+
+pub(super) fn resume(app: &App, ledger: &mut Ledger, args: &ResumeArgs) -> Done {
+    let subject = paused_in(app, ledger, args.repo, args.session.as_deref())?;
+    let method = actor(&app.here, ledger);
+    guard::resume(&app.here, ledger, subject.as_ref(), method)?;
+    let value = json!({"paused": false, "session": subject.as_ref().and_then(|s| s.key().map(str::to_owned))});
+    app.ui.answer(&value, || {
+        format!("{GOOD}✔{GOOD:#} requirements hold again {}", place(subject.as_ref()))
+    });
+    Ok(ExitCode::SUCCESS)
+}
+
+fn place(subject: Option<&Subject>) -> String {
+    match subject.and_then(Subject::key) {
+        Some(key) => format!("in session {}", short_session(key)),
+        None => "in every session of this repository".to_owned(),
+    }
+}
+
+/// The session that is paused; none where the repository is.
+fn paused_in(
+    app: &App,
+    ledger: &mut Ledger,
+    in_repo: bool,
+    session: Option<&str>,
+) -> Result<Option<Subject>, Failure> {
+    if in_repo {
+        return Ok(None);
+    }
+    let mut subject = guard::subject(&app.here, ledger, session)?;
+    if subject.session.is_none() {
+        let id = subject.key().and_then(|key| key.parse().ok());
+        subject.session = Some(id.ok_or_else(|| {
+            Failure::new("session.not-found", "this session is not in the ledger yet").hint(
+                "name it by its full id, or pause the repository with --repo; nothing was written",
+            )
+        })?);
+    }
+    Ok(Some(subject))
+}
+
+pub(super) fn prune(app: &App, ledger: &mut Ledger, args: &PruneArgs) -> Done {
+    let method = actor(&app.here, ledger);
+    let Some(gone) = guard::prune(&app.here, ledger, method, args.dry_run)? else {
+        return Err(Failure::new("git", "git does not say which branches there are")
+            .hint("nothing was forgotten"));
+    };
+    app.ui.answer(&json!({"branches": gone, "dry_run": args.dry_run}), || {
+        match (&gone[..], args.dry_run) {
+            ([], _) => "every branch with state is still there".to_owned(),
+            (gone, false) => format!("forgot {}", gone.join(", ")),
+            (gone, true) => format!("would forget {}", gone.join(", ")),
+        }
+    });
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,235 @@
+use std::fmt::Write;
+use std::process::ExitCode;
+
+use heirloom_core::guard::check::Standing;
+use heirloom_core::guard::decide::{Verdict, paused_banner};
+use heirloom_core::guard::requirement::Enforcement;
+use heirloom_core::guard::state::short_session;
+use heirloom_engine::guard::status::{self, Happened, Question, Row};
+use heirloom_ledger::Ledger;
+use jiff::Timestamp;
+use serde_json::{Map, Value, json};
+
+use super::{anyone, branch, policy};
+use crate::commands::{App, Done};
+use crate::failure::FAILED;
+use crate::moment::ago;
+use crate::ui::{BAD, CARE, DIM, GOOD};
+
+#[derive(Debug, Default, clap::Args)]
+pub(super) struct StatusArgs {
+    /// The session, by its name, its id or the beginning of it
+    #[arg(long, value_name = "SESSION")]
+    session: Option<String>,
+    /// The branch
+    #[arg(long, value_name = "BRANCH")]
+    branch: Option<String>,
+}
+
+#[derive(Debug, clap::Args)]
+pub(super) struct ExplainArgs {
+    /// The tool: Edit, Bash, …
+    tool: String,
+    /// The shell command it would run
+    #[arg(long, value_name = "COMMAND")]
+    command: Option<String>,
+    /// The file it would touch
+    #[arg(long, value_name = "PATH")]
+    path: Option<String>,
+    /// What it would write
+    #[arg(long, value_name = "TEXT")]
+    content: Option<String>,
+    /// The session, by its name, its id or the beginning of it
+    #[arg(long, value_name = "SESSION")]
+    session: Option<String>,
+}
+
+#[derive(Debug, clap::Args)]
+pub(super) struct StateArgs {
+    /// The branch
+    #[arg(long, value_name = "BRANCH")]
+    branch: Option<String>,
+}
+
+#[derive(Debug, clap::Args)]
+pub(super) struct LogArgs {
+    /// How many entries
+    #[arg(long, value_name = "N", default_value_t = 50)]
+    limit: usize,
+}
+
+pub(super) fn status(app: &App, ledger: &mut Ledger, args: &StatusArgs) -> Done {
+    let policy = policy(app)?;
+    let subject = anyone(app, ledger, args.session.as_deref())?;
+    let branch = branch(app, args.branch.as_deref());
+    let overview = status::overview(&app.here, ledger, &policy, (&subject, &branch))?;
+    for problem in &policy.problems {
+        app.ui.warn(&problem.to_string());
+    }
+    let paused = overview.paused.as_ref();
+    let value = json!({
+        "branch": branch.to_string(), "session": subject.key(), "enabled": policy.enabled,
+        "paused": paused.map(|pause| json!({
+            "reason": pause.reason, "by": pause.by, "at": pause.at, "expires_at": pause.expires_at,
+            "scope": if pause.in_repo { "repository" } else { "session" },
+        })),
+        "requirements": overview.rows,
+    });
+    app.ui.answer(&value, || {
+        let session = subject.key().map_or_else(
+            || "no session".to_owned(),
+            |key| format!("session {}", short_session(key)),
+        );
+        let mut text = format!("{branch} · {session}\n");
+        if !policy.enabled {
+            let _ = writeln!(text, "{CARE}requirements are switched off in the settings{CARE:#}");
+        }
+        if let Some(pause) = paused {
+            let banner = paused_banner(pause.reason.as_deref().unwrap_or_default());
+            let _ = writeln!(text, "{CARE}{banner}{CARE:#}");
+        }
+        if overview.rows.is_empty() {
+            text.push_str("  no requirements; .heirloom/config.yaml is where they go\n");
+        }
+        let width = overview.rows.iter().map(|row| row.name.chars().count()).max().unwrap_or(0);
+        for row in &overview.rows {
+            text.push_str(&describe(row, width, app.here.clock.now()));
+        }
+        text
+    });
+    Ok(ExitCode::SUCCESS)
+}
+
+fn describe(row: &Row, width: usize, now: Timestamp) -> String {
+    let (style, mark) = match (row.satisfied, row.triggered) {
+        (true, _) => (GOOD, "✔"),
+        (false, true) => (BAD, "✗"),
+        (false, false) => (DIM, "·"),
+    };
+    let scope = row.scope.replace('_', " ");
+    let how = match (&row.satisfied_by, row.satisfied) {
+        (Some(by), _) => {
+            let by = match row.metadata.get("skill").and_then(Value::as_str) {
+                Some(skill) => format!("/{skill}"),
+                None => by.replace('_', " "),
+            };
+            let when = row.satisfied_at.map(|at| format!(", {}", ago(at, now))).unwrap_or_default();
+            let until = row.expires_at.map(|at| format!(", until {at:.0}")).unwrap_or_default();
+            format!("by {by}{when}{until}")
+        }
+        (None, true) => "holds".to_owned(),
+        (None, false) => {
+            let why = row.reason.as_ref().map(|why| format!("{why}; ")).unwrap_or_default();
+            let triggered = if row.triggered { "" } else { "not triggered yet; " };
+            format!("{triggered}{why}→ {}", row.resolution)
+        }
+    };
+    format!("  {style}{mark}{style:#} {:width$}  {scope:10}  {DIM}{how}{DIM:#}\n", row.name)
+}
+
+pub(super) fn explain(app: &App, ledger: &mut Ledger, args: &ExplainArgs) -> Done {
+    let policy = policy(app)?;
+    let subject = anyone(app, ledger, args.session.as_deref())?;
+    let fields =
+        [("command", &args.command), ("file_path", &args.path), ("content", &args.content)];
+    let input: Map<String, Value> = fields
+        .into_iter()
+        .filter_map(|(key, value)| Some((key.to_owned(), Value::from(value.as_deref()?))))
+        .collect();
+    let cwd = app.directory.to_string_lossy();
+    let branch = branch(app, None);
+    let input = Value::Object(input);
+    let question = Question { tool: &args.tool, input: &input, cwd: &cwd, branch: &branch };
+    let before = status::explain(&app.here, &policy, &subject, question);
+    let seen = ledger.requirements(&app.here.place.repo, &branch, &subject.keys)?;
+    let is_paused = seen.paused(app.here.clock.now()).is_some();
+    let (verdict, text) = match &before.verdict {
+        _ if is_paused => ("silent", Some("requirements are paused")),
+        Verdict::Silent => ("silent", None),
+        Verdict::Deny { reason } => ("deny", Some(reason.as_str())),
+        Verdict::Warn { text } => ("warn", Some(text.as_str())),
+    };
+    let rows: Vec<Value> = before
+        .checked
+        .iter()
+        .map(|checked| {
+            let requirement = checked.requirement;
+            let (standing, reason) = match &checked.standing {
+                None => ("asked at the end of the turn", None),
+                Some(Standing::Met(_)) => ("met", None),
+                Some(Standing::Near { .. }) => ("near", None),
+                Some(Standing::Unmet(why)) => ("unmet", status::reason(why)),
+            };
+            let enforcement = match requirement.enforcement {
+                Enforcement::Block => "block",
+                Enforcement::Warn => "warn",
+                Enforcement::Off => "off",
+            };
+            json!({"name": requirement.name, "standing": standing, "reason": reason, "enforcement": enforcement})
+        })
+        .collect();
+    let faults: Vec<String> =
+        before.faults.iter().map(|(name, fault)| format!("{name}: {fault}")).collect();
+    let value = json!({"verdict": verdict, "text": text, "requirements": rows, "faults": faults});
+    app.ui.answer(&value, || {
+        let mut out = match verdict {
+            "deny" => format!("{BAD}denied{BAD:#}\n"),
+            "warn" => format!("{CARE}allowed, with a warning{CARE:#}\n"),
+            _ if rows.is_empty() => "no requirement is about this\n".to_owned(),
+            _ => format!("{GOOD}not held back{GOOD:#}\n"),
+        };
+        for row in &rows {
+            let text = |key: &str| row[key].as_str().unwrap_or_default();
+            let _ = writeln!(
+                out,
+                "  {}: {} {DIM}{}{DIM:#}",
+                text("name"),
+                text("standing"),
+                text("reason")
+            );
+        }
+        if let Some(text) = text {
+            let _ = writeln!(out, "\n{text}");
+        }
+        out
+    });
+    Ok(if verdict == "deny" { ExitCode::from(FAILED) } else { ExitCode::SUCCESS })
+}
+
+pub(super) fn state(app: &App, ledger: &Ledger, args: &StateArgs) -> Done {
+    let policy = policy(app)?;
+    let branch = branch(app, args.branch.as_deref());
+    let state = status::state(&app.here, ledger, &policy, &branch)?;
+    app.ui.answer(&state, || serde_json::to_string_pretty(&state).unwrap_or_default());
+    Ok(ExitCode::SUCCESS)
+}
+
+pub(super) fn log(app: &App, ledger: &Ledger, args: &LogArgs) -> Done {
+    let log = status::log(&app.here, ledger, args.limit)?;
+    app.ui.answer(&json!({"log": log}), || {
+        if log.is_empty() {
+            return "nothing happened to requirements here yet".to_owned();
+        }
+        let now = app.here.clock.now();
+        log.iter().map(|each| happened(each, now)).collect::<Vec<_>>().join("\n")
+    });
+    Ok(ExitCode::SUCCESS)
+}
+
+fn happened(each: &Happened, now: Timestamp) -> String {
+    let mut line =
+        format!("{:18} {:12} {}", ago(each.at, now), each.what.replace('_', " "), each.name);
+    if let Some(how) = &each.how {
+        let _ = write!(line, " by {}", how.replace('_', " "));
+    }
+    if let Some(skill) = each.metadata.get("skill").and_then(Value::as_str) {
+        let _ = write!(line, " /{skill}");
+    }
+    if let Some(session) = &each.session {
+        let _ = write!(line, " {DIM}session {}{DIM:#}", short_session(session));
+    }
+    if let Some(branch) = &each.branch {
+        let _ = write!(line, " {DIM}on {branch}{DIM:#}");
+    }
+    line
+}

@@ -1,0 +1,126 @@
+mod change;
+mod look;
+
+use clap::Subcommand;
+use heirloom_core::guard::branch::BranchKey;
+use heirloom_core::guard::policy::Policy;
+use heirloom_engine::guard::rules::{self, Rules};
+use heirloom_engine::guard::{self, Subject, SubjectError};
+use heirloom_ledger::Ledger;
+
+use super::{App, Done};
+use crate::failure::Failure;
+
+/// See, satisfy and explain requirements
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    #[command(subcommand)]
+    what: Option<What>,
+}
+
+#[derive(Debug, Subcommand)]
+enum What {
+    /// Show which requirements are met, and how to meet the rest
+    Status(look::StatusArgs),
+    /// Say that requirements are satisfied
+    Satisfy(change::SatisfyArgs),
+    /// Satisfy requirements for a time
+    Approve(change::ApproveArgs),
+    /// Take back that requirements are satisfied, for this session unless told otherwise
+    Clear(change::ClearArgs),
+    /// Stop gating, in this session or in the repository
+    Pause(change::PauseArgs),
+    /// Gate again
+    Resume(change::ResumeArgs),
+    /// Say what would happen to a tool use, and why, without doing it
+    Explain(look::ExplainArgs),
+    /// Print a branch's state in the shape of the earlier framework's files
+    State(look::StateArgs),
+    /// Forget what is known on branches that are gone
+    Prune(change::PruneArgs),
+    /// Show who satisfied what, when and how
+    Log(look::LogArgs),
+}
+
+pub(super) fn run(app: &App, args: Args) -> Done {
+    let mut ledger = app.here.ledger()?;
+    take_in(app, &mut ledger)?;
+    match args.what.unwrap_or(What::Status(look::StatusArgs::default())) {
+        What::Status(args) => look::status(app, &mut ledger, &args),
+        What::Satisfy(args) => change::satisfy(app, &mut ledger, &args),
+        What::Approve(args) => change::approve(app, &mut ledger, &args),
+        What::Clear(args) => change::clear(app, &mut ledger, &args),
+        What::Pause(args) => change::pause(app, &mut ledger, args),
+        What::Resume(args) => change::resume(app, &mut ledger, &args),
+        What::Explain(args) => look::explain(app, &mut ledger, &args),
+        What::State(args) => look::state(app, &ledger, &args),
+        What::Prune(args) => change::prune(app, &mut ledger, &args),
+        What::Log(args) => look::log(app, &ledger, &args),
+    }
+}
+
+/// Takes in the state files of the earlier framework that are new.
+fn take_in(app: &App, ledger: &mut Ledger) -> Result<(), Failure> {
+    let imports = guard::import(&app.here, ledger)?;
+    for problem in &imports.problems {
+        app.ui.warn(&format!("a state file could not be taken in whole: {problem}"));
+    }
+    Ok(())
+}
+
+/// The rules that hold here.
+fn policy(app: &App) -> Result<Policy, Failure> {
+    match rules::load(&app.here) {
+        Some(Rules::Policy(policy)) => Ok(policy),
+        Some(Rules::Broken { file, reason }) => {
+            Err(Failure::new("settings", format!("{file} cannot be read: {reason}"))
+                .hint("requirements do not hold until it is repaired"))
+        }
+        None => Err(Failure::new("not-set-up", "heirloom is not set up in this repository")
+            .hint("`heirloom init` sets it up")),
+    }
+}
+
+fn branch(app: &App, named: Option<&str>) -> BranchKey {
+    match named {
+        Some(name) => BranchKey::branch(name),
+        None => BranchKey::stored(app.here.place.head.key()),
+    }
+}
+
+/// The session that is meant, or nobody where there is none and none is needed.
+fn anyone(app: &App, ledger: &mut Ledger, named: Option<&str>) -> Result<Subject, Failure> {
+    match guard::subject(&app.here, ledger, named) {
+        Err(SubjectError::None { .. }) => Ok(Subject::nobody()),
+        found => Ok(found?),
+    }
+}
+
+impl From<SubjectError> for Failure {
+    fn from(error: SubjectError) -> Self {
+        let message = error.to_string();
+        match error {
+            SubjectError::None { live } => {
+                let failure = Self::new("session.not-found", message);
+                if live.is_empty() {
+                    failure.hint(
+                        "--session names it, by its id or the beginning of it; nothing was written",
+                    )
+                } else {
+                    failure.hint(format!(
+                        "at work here: {}; --session names one; nothing was written",
+                        live.join(", ")
+                    ))
+                }
+            }
+            SubjectError::Find(error) => error.into(),
+            SubjectError::Ledger(error) => error.into(),
+        }
+    }
+}
+
+/// Reads a time such as `15m`.
+fn seconds(text: &str) -> Result<u64, String> {
+    heirloom_core::guard::seconds(text)
+        .ok_or_else(|| format!("`{text}` is no time; write 90s, 15m, 2h or 1d"))
+}

@@ -1,0 +1,161 @@
+//! One case a row: a tool use, and whether it is gated.
+
+use serde_json::{Value, json};
+
+use super::{Guarded, ONE, Said};
+
+const SETTINGS: &str = r#"
+requirements:
+  plan: {trigger_tools: [Edit, Write, MultiEdit, NotebookEdit], message: "plan first"}
+  github: {trigger_tools: ["mcp__github__*"]}
+  push: {scope: single_use, trigger_tools: [{tool: Bash, command: [git, push]}]}
+  pattern: {trigger_tools: [{tool: Bash, command_pattern: 'terraform\s+apply'}]}
+  secrets: {trigger_tools: [{tool: Read, path: "secrets/**"}]}
+  todo: {trigger_tools: [{tool: TodoWrite, content: "(?i)drop table"}]}
+  off: {enabled: false, trigger_tools: [Glob]}
+  silent: {enforcement: "off", trigger_tools: [Grep]}
+  later: {stop_only: true, trigger_tools: [WebFetch]}
+"#;
+
+/// Tool, input, and the requirement that denies it.
+fn cases() -> Vec<(&'static str, Value, Option<&'static str>)> {
+    let bash = |command: &str| json!({"command": command});
+    vec![
+        ("Edit", json!({"file_path": "src/a.rs"}), Some("plan")),
+        ("Write", json!({"file_path": "src/a.rs", "content": "x"}), Some("plan")),
+        ("MultiEdit", json!({"file_path": "src/a.rs", "edits": []}), Some("plan")),
+        ("NotebookEdit", json!({"notebook_path": "a.ipynb"}), Some("plan")),
+        ("Edit", json!({}), Some("plan")),
+        ("Edit", Value::Null, Some("plan")),
+        ("Edit", json!({"file_path": 7}), Some("plan")),
+        ("Edit", json!({"file_path": ".claude/plans/p.md"}), None),
+        ("Write", json!({"file_path": "docs/plans/p.md"}), None),
+        ("edit", json!({"file_path": "a"}), None),
+        ("EditX", json!({"file_path": "a"}), None),
+        ("Read", json!({"file_path": "src/a.rs"}), None),
+        ("Read", json!({"file_path": "secrets/key"}), Some("secrets")),
+        ("Read", json!({"file_path": "./secrets/deep/key"}), Some("secrets")),
+        ("Read", json!({"file_path": "src/../secrets/key"}), Some("secrets")),
+        ("Read", json!({"file_path": "not/secrets/key"}), None),
+        ("mcp__github__create_pr", json!({"title": "x"}), Some("github")),
+        ("mcp__github__", json!({}), Some("github")),
+        ("mcp__gitlab__create_pr", json!({}), None),
+        ("TodoWrite", json!({"content": "then DROP TABLE users"}), Some("todo")),
+        ("TodoWrite", json!({"content": "drop the idea"}), None),
+        ("Glob", json!({"pattern": "*"}), None),
+        ("Grep", json!({"pattern": "x"}), None),
+        ("WebFetch", json!({"url": "http://localhost"}), None),
+        ("Bash", bash("git push"), Some("push")),
+        ("Bash", bash("git push origin main"), Some("push")),
+        ("Bash", bash("git -C . push"), Some("push")),
+        ("Bash", bash("git -c user.name=x push --force"), Some("push")),
+        ("Bash", bash("cd src && git push"), Some("push")),
+        ("Bash", bash("true; git push"), Some("push")),
+        ("Bash", bash("true | git push"), Some("push")),
+        ("Bash", bash("(git push)"), Some("push")),
+        ("Bash", bash("$(git push)"), Some("push")),
+        ("Bash", bash("env A=b git push"), Some("push")),
+        ("Bash", bash("sudo -u me git push"), Some("push")),
+        ("Bash", bash("A=b git push"), Some("push")),
+        ("Bash", bash("bash -c 'git push'"), Some("push")),
+        ("Bash", bash("if true; then git push; fi"), Some("push")),
+        ("Bash", bash("git 'push'"), Some("push")),
+        ("Bash", bash("time git push &"), Some("push")),
+        ("Bash", bash("/usr/bin/git push"), Some("push")),
+        ("Bash", bash("echo git push"), None),
+        ("Bash", bash("echo 'git push'"), None),
+        ("Bash", bash("git commit -m 'git push later'"), None),
+        ("Bash", bash("# git push"), None),
+        ("Bash", bash("git pull"), None),
+        ("Bash", bash("git pushy"), None),
+        ("Bash", bash(""), None),
+        ("Bash", json!({}), None),
+        ("Bash", bash("terraform   apply"), Some("pattern")),
+        ("Bash", bash("terraform plan"), None),
+        ("Bash", bash("heirloom req satisfy plan"), None),
+        ("Bash", bash("heirloom req status && git push"), Some("push")),
+        ("Skill", json!({"skill": "arch-review"}), None),
+        ("Agent", json!({"prompt": "go"}), None),
+        ("", json!({}), None),
+        ("日本語", json!({"file_path": "a"}), None),
+    ]
+}
+
+#[test]
+fn each_tool_use_is_gated_or_not_as_the_settings_say() {
+    let guarded = Guarded::new(SETTINGS);
+    let cases = cases();
+    assert!(cases.len() >= 55);
+    for (tool, input, denied_by) in cases {
+        let said = guarded.tool("PreToolUse", ONE, tool, &input);
+        match denied_by {
+            Some(name) => {
+                assert!(said.is_denied(), "{tool} {input}: {said:?}");
+                let first = said.text().lines().next().unwrap();
+                assert!(first.contains(name), "{tool} {input}: {first}");
+            }
+            None => assert_eq!(said, Said::Nothing, "{tool} {input}"),
+        }
+    }
+}
+
+#[test]
+fn every_event_of_the_agent_is_answered_with_silence_where_there_is_nothing_to_say() {
+    let guarded = Guarded::new("requirements: {}\n");
+    for event in [
+        "UserPromptSubmit",
+        "UserPromptExpansion",
+        "PreToolUse",
+        "PostToolUse",
+        "PostToolUseFailure",
+        "PermissionRequest",
+        "Stop",
+        "SubagentStart",
+        "SubagentStop",
+        "PreCompact",
+        "SessionEnd",
+        "Notification",
+        "SomethingNew",
+    ] {
+        assert_eq!(
+            guarded.hook(event, ONE, &json!({"new_field": [1, {"a": null}]})),
+            Said::Nothing,
+            "{event}"
+        );
+    }
+    assert_eq!(
+        guarded.start(ONE, "startup").text(),
+        "heirloom is active here; there are no requirements."
+    );
+}
+
+#[test]
+fn a_denial_says_what_to_do_and_nothing_else() {
+    let guarded = Guarded::new(
+        "requirements:\n  commit_plan: {satisfied_by_skill: arch-review}\n  tdd_planned: {satisfied_by_skill: arch-review}\n",
+    );
+    insta::assert_snapshot!(guarded.edit(ONE).text(), @"
+    commit_plan and tdd_planned are not met for this session.
+    Run /arch-review: it satisfies both. Nothing was written.
+    (A person can waive this: heirloom req satisfy commit_plan tdd_planned --session 8272974a)
+    ");
+}
+
+#[test]
+fn the_same_rules_hold_in_every_agent() {
+    let guarded = Guarded::new(SETTINGS);
+    let cwd = guarded.env.repo();
+    let payload = |event: &str, tool: &str, input: Value| {
+        json!({"session_id": ONE, "cwd": cwd, "hook_event_name": event, "tool_name": tool, "tool_input": input})
+            .to_string()
+    };
+    let codex = payload("PreToolUse", "Bash", json!({"command": "git push"}));
+    assert!(guarded.raw("codex", "PreToolUse", codex.as_bytes()).is_denied());
+    let gemini = payload("BeforeTool", "write_file", json!({"file_path": "a", "content": "x"}));
+    assert!(matches!(guarded.raw("gemini", "BeforeTool", gemini.as_bytes()), Said::Blocked(_)));
+    let shell = payload("BeforeTool", "run_shell_command", json!({"command": "git push"}));
+    assert!(matches!(guarded.raw("gemini", "BeforeTool", shell.as_bytes()), Said::Blocked(_)));
+    let opencode = payload("PreToolUse", "edit", json!({"filePath": "a"}));
+    let ran = guarded.env.run_with(&["hook", "opencode", "PreToolUse"], opencode.as_bytes());
+    assert!(ran.stdout.starts_with(r#"{"block":"plan is not met"#), "{ran:?}");
+}

@@ -1,0 +1,173 @@
+//! A session from its start to its end, and the turns in between.
+
+use serde_json::json;
+
+use super::{Guarded, ONE, Said, TWO};
+
+const LATER: &str = "requirements:\n  verified: {stop_only: true, satisfied_by_skill: verify}\n";
+
+#[test]
+fn a_turn_does_not_end_while_something_it_triggered_is_unmet() {
+    let guarded = Guarded::new(LATER);
+    assert_eq!(guarded.stop(ONE), Said::Nothing, "nothing was triggered");
+    assert_eq!(guarded.edit(ONE), Said::Nothing);
+    assert_eq!(guarded.stop(TWO), Said::Nothing, "another session's affair");
+    let said = guarded.stop(ONE);
+    assert!(matches!(&said, Said::Blocked(text) if text.contains("/verify")), "{said:?}");
+    guarded.skill(ONE, "verify");
+    assert_eq!(guarded.stop(ONE), Said::Nothing);
+}
+
+#[test]
+fn a_denied_tool_use_arms_nothing() {
+    let guarded = Guarded::new("requirements:\n  plan: {}\n");
+    assert!(guarded.edit(ONE).is_denied());
+    assert_eq!(guarded.stop(ONE), Said::Nothing);
+    assert_eq!(guarded.req(&["log", "--json"]).json()["log"], json!([]));
+}
+
+#[test]
+fn a_turn_that_a_hook_prolonged_or_that_waits_for_others_may_end() {
+    let guarded = Guarded::new(LATER);
+    guarded.edit(ONE);
+    let stop = |fields| guarded.hook("Stop", ONE, &fields);
+    assert_eq!(stop(json!({"stop_hook_active": true})), Said::Nothing);
+    assert_eq!(stop(json!({"background_tasks": [{"id": "b"}]})), Said::Nothing);
+    assert_eq!(guarded.hook("SubagentStop", ONE, &json!({})), Said::Nothing);
+    assert!(matches!(stop(json!({})), Said::Blocked(_)));
+}
+
+#[test]
+fn asking_ends_visibly_after_a_few_times_and_begins_again_with_the_next_turn() {
+    let guarded = Guarded::new(LATER);
+    guarded.edit(ONE);
+    for _ in 0..3 {
+        assert!(matches!(guarded.stop(ONE), Said::Blocked(_)));
+    }
+    let given_up = guarded.stop(ONE);
+    assert!(matches!(&given_up, Said::Message(text) if text.contains("3 times")), "{given_up:?}");
+    let next = guarded.hook("Stop", ONE, &json!({"prompt_id": "p2"}));
+    assert!(matches!(next, Said::Blocked(_)));
+}
+
+#[test]
+fn where_turns_have_no_name_a_prompt_begins_one() {
+    let guarded = Guarded::new(LATER);
+    let unnamed = |event: &str, fields: serde_json::Value| {
+        let mut payload =
+            json!({"session_id": ONE, "cwd": guarded.env.repo(), "hook_event_name": event});
+        payload.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
+        guarded.raw("claude", event, payload.to_string().as_bytes())
+    };
+    guarded.edit(ONE);
+    for _ in 0..3 {
+        assert!(matches!(unnamed("Stop", json!({})), Said::Blocked(_)));
+    }
+    assert!(matches!(unnamed("Stop", json!({})), Said::Message(_)));
+    unnamed("UserPromptSubmit", json!({"prompt": "go on"}));
+    assert!(matches!(unnamed("Stop", json!({})), Said::Blocked(_)));
+}
+
+#[test]
+fn what_was_triggered_on_a_branch_that_was_left_still_counts() {
+    let guarded = Guarded::new(LATER);
+    guarded.edit(ONE);
+    guarded.env.git(&["checkout", "-q", "-b", "other"]);
+    assert!(matches!(guarded.stop(ONE), Said::Blocked(_)));
+    guarded.skill(ONE, "verify");
+    assert_eq!(guarded.stop(ONE), Said::Nothing, "the skill satisfied it there as well");
+}
+
+#[test]
+fn a_session_starts_with_what_it_should_know_and_is_not_told_twice() {
+    let guarded = Guarded::new(
+        "requirements:\n  plan: {satisfied_by_skill: arch-review}\n  cla: {scope: permanent}\n",
+    );
+    insta::assert_snapshot!(guarded.start(ONE, "startup").text(), @"
+    heirloom: 0 of 2 requirements met on main.
+    /arch-review → plan
+    heirloom req satisfy cla → cla
+    ");
+    assert_eq!(guarded.start(ONE, "resume"), Said::Nothing);
+    assert!(matches!(guarded.start(ONE, "compact"), Said::Context(_)));
+    guarded.skill(ONE, "arch-review");
+    assert!(guarded.start(ONE, "resume").text().contains("1 of 2"));
+}
+
+#[test]
+fn a_session_is_recorded_with_its_process_and_is_gone_when_that_is() {
+    let guarded = Guarded::new("requirements: {}\n");
+    guarded.start(ONE, "startup");
+    let sessions = guarded.env.run(&["sessions", "list", "--json"]).json();
+    assert_eq!(sessions["sessions"][0]["id"], ONE);
+    assert_eq!(sessions["sessions"][0]["status"], "running");
+    assert_eq!(sessions["sessions"][0]["name"], "claude-8272974a");
+    guarded.hook("SessionEnd", ONE, &json!({"reason": "prompt_input_exit"}));
+    let sessions = guarded.env.run(&["sessions", "list", "--json"]).json();
+    assert_eq!(sessions["sessions"][0]["status"], "completed");
+    guarded.start(ONE, "resume");
+    let sessions = guarded.env.run(&["sessions", "list", "--json"]).json();
+    assert_eq!(sessions["sessions"][0]["status"], "running");
+}
+
+#[test]
+fn a_cleared_session_continues_the_one_before_in_the_same_process() {
+    let guarded = Guarded::new("requirements: {}\n");
+    guarded.start(ONE, "startup");
+    guarded.hook("SessionEnd", ONE, &json!({"reason": "clear"}));
+    guarded.start(TWO, "clear");
+    let lineage = guarded.env.run(&["lineage", TWO, "--json"]).json();
+    assert_eq!(lineage["ancestors"][0]["name"], "claude-8272974a");
+}
+
+#[test]
+fn a_session_takes_over_what_the_one_before_satisfied_only_where_the_settings_say_so() {
+    let settings = "requirements:\n  plan: {satisfied_by_skill: arch-review}\n";
+    for (more, expected) in [("", true), ("guard: {carry_over: true}\n", false)] {
+        let guarded = Guarded::new(&format!("{settings}{more}"));
+        guarded.start(ONE, "startup");
+        guarded.skill(ONE, "arch-review");
+        guarded.start(TWO, "clear");
+        assert_eq!(guarded.edit(TWO).is_denied(), expected, "{more}");
+    }
+}
+
+#[test]
+fn while_requirements_are_paused_nothing_is_gated_and_everyone_is_told() {
+    let guarded = Guarded::new("requirements:\n  plan: {}\n");
+    assert_eq!(guarded.req(&["pause", "--reason", "demo", "--repo"]).code, 0);
+    assert_eq!(guarded.edit(ONE), Said::Nothing);
+    assert!(guarded.start(ONE, "startup").text().contains("Requirements are paused (demo)"));
+    let prompt = guarded.hook("UserPromptSubmit", ONE, &json!({"prompt": "x"}));
+    assert!(matches!(&prompt, Said::Message(text) if text.contains("paused (demo)")), "{prompt:?}");
+    guarded.req(&["resume", "--repo"]);
+    assert!(guarded.edit(ONE).is_denied());
+    guarded.req(&["pause", "--session", ONE]);
+    assert_eq!(guarded.edit(ONE), Said::Nothing);
+    assert!(guarded.edit(TWO).is_denied());
+}
+
+#[test]
+fn the_state_of_the_earlier_framework_is_taken_in_once_and_printed_back() {
+    let guarded = Guarded::new("requirements:\n  plan: {}\n  ticket: {scope: branch}\n");
+    guarded.env.write(
+        ".git/requirements/main.json",
+        &json!({"version": "1.0", "branch": "main", "requirements": {
+            "plan": {"scope": "session", "sessions": {
+                "8272974a": {"satisfied": true, "satisfied_at": 1_768_000_000, "satisfied_by": "skill"},
+                TWO: {"triggered": true, "triggered_at": 1_768_000_000}}},
+            "ticket": {"scope": "branch", "satisfied": true, "satisfied_at": 1_768_000_000}}})
+        .to_string(),
+    );
+    guarded.start(ONE, "startup");
+    assert_eq!(guarded.edit(ONE), Said::Nothing);
+    assert!(guarded.edit(TWO).is_denied());
+    assert!(matches!(guarded.stop(TWO), Said::Blocked(_)));
+    let records = || guarded.req(&["log", "--json"]).json()["log"].as_array().unwrap().len();
+    let before = records();
+    guarded.start(ONE, "compact");
+    assert_eq!(records(), before);
+    let state = guarded.req(&["state", "--json"]).json();
+    assert_eq!(state["requirements"]["ticket"]["satisfied"], true);
+    assert_eq!(state["requirements"]["plan"]["sessions"]["8272974a"]["satisfied_by"], "skill");
+}

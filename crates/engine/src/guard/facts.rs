@@ -1,0 +1,242 @@
+//! What the rules may ask, answered from the ledger, the files and the processes of a repository.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+use heirloom_core::guard::branch::BranchKey;
+use heirloom_core::guard::check::{Facts, Fault, FileFact};
+use heirloom_core::guard::glob;
+use heirloom_core::guard::requirement::{Measure, Requirement};
+use heirloom_core::guard::state::{Held, short_session};
+use heirloom_ledger::{Error, Ledger, Options, Seen, SessionKeys};
+use heirloom_repo::changes;
+use jiff::Timestamp;
+
+use super::{live, measure};
+use crate::here::Here;
+
+/// The most of a file that is looked through for a marker.
+const MOST_BYTES: u64 = 1024 * 1024;
+/// The most files that are looked at for one piece of evidence.
+const MOST_FILES: usize = 5_000;
+
+/// Every name under which the ledger may know an agent's session.
+pub(super) fn keys(agent_session_id: &str) -> SessionKeys {
+    let id = agent_session_id.to_lowercase();
+    let short = short_session(&id);
+    let mut names = vec![id];
+    if short != names[0] {
+        names.push(short);
+    }
+    SessionKeys { names, agent_session_id: Some(agent_session_id.to_owned()) }
+}
+
+/// The ledger, opened when it is first needed: most tool uses need none.
+#[derive(Debug)]
+pub struct Book<'h> {
+    home: &'h Path,
+    options: Options,
+    open: Option<Ledger>,
+}
+
+impl<'h> Book<'h> {
+    /// The ledger in `home`.
+    pub fn new(home: &'h Path, options: Options) -> Self {
+        Self { home, options, open: None }
+    }
+
+    /// The ledger.
+    pub fn ledger(&mut self) -> Result<&mut Ledger, Error> {
+        if self.open.is_none() {
+            self.open = Some(Ledger::open(self.home, self.options)?);
+        }
+        Ok(self.open.as_mut().expect("it was just opened"))
+    }
+}
+
+/// What is known where a session works.
+#[derive(Debug)]
+pub struct Known<'h> {
+    here: &'h Here,
+    /// The ledger.
+    pub book: Book<'h>,
+    session: SessionKeys,
+    seen: BTreeMap<BranchKey, Seen>,
+    /// Whether something may be measured now; otherwise only what was measured before counts.
+    may_measure: bool,
+}
+
+impl<'h> Known<'h> {
+    /// What is known to a session.
+    pub fn new(here: &'h Here, session: SessionKeys, options: Options) -> Self {
+        let book = Book::new(&here.home, options);
+        Self { here, book, session, seen: BTreeMap::new(), may_measure: true }
+    }
+
+    /// Nothing is measured: somebody waits for the answer.
+    pub fn hurried(mut self) -> Self {
+        self.may_measure = false;
+        self
+    }
+
+    /// Whether the ledger was asked yet.
+    pub fn was_asked(&self) -> bool {
+        !self.seen.is_empty()
+    }
+
+    /// What the session sees on a branch.
+    pub fn seen(&mut self, branch: &BranchKey) -> Result<&Seen, Error> {
+        if !self.seen.contains_key(branch) {
+            let ledger = self.book.ledger()?;
+            let seen = ledger.requirements(&self.here.place.repo, branch, &self.session)?;
+            self.seen.insert(branch.clone(), seen);
+        }
+        Ok(&self.seen[branch])
+    }
+
+    /// Forgets what was read: it was changed.
+    pub fn forget(&mut self) {
+        self.seen.clear();
+    }
+}
+
+impl Facts for Known<'_> {
+    fn held(&mut self, requirement: &Requirement, branch: &BranchKey) -> Result<Held, Fault> {
+        self.seen(branch)
+            .map(|seen| seen.held(&requirement.name, branch))
+            .map_err(|error| Fault { what: with_causes(&error) })
+    }
+
+    fn files(&mut self, paths: &[String]) -> Result<Vec<FileFact>, Fault> {
+        let mut names = Vec::new();
+        for pattern in paths {
+            find(&self.here.place.root, pattern, &mut names);
+        }
+        names.sort();
+        names.dedup();
+        let mut files: Vec<FileFact> =
+            names.iter().filter_map(|name| fact(&self.here.place.root, name)).collect();
+        files.sort_by_key(|file| std::cmp::Reverse(file.modified));
+        Ok(files)
+    }
+
+    fn succeeds(&mut self, command: &str, timeout: u64) -> Result<bool, Fault> {
+        measure::succeeds(&self.here.place.root, command, timeout)
+    }
+
+    fn diff(&mut self, paths: &[String]) -> Result<String, Fault> {
+        diff(self.here, paths)
+    }
+
+    fn measure(&mut self, measure: &Measure, cache: u64) -> Result<Option<f64>, Fault> {
+        if self.may_measure {
+            return measure::measure(self.here, measure, cache).map(Some);
+        }
+        Ok(measure::kept(self.here, measure).map(|(_, value)| value))
+    }
+
+    fn other_sessions(&mut self) -> Result<Vec<String>, Fault> {
+        let root = self.here.place.root.to_string_lossy().into_owned();
+        let repo = self.here.place.repo.clone();
+        let own = self.session.clone();
+        let branch = BranchKey::stored(self.here.place.head.key());
+        let failed = |error: Error| Fault { what: with_causes(&error) };
+        let id = self.seen(&branch).map_err(failed)?.session.map(|id| id.to_string());
+        let live = self.book.ledger().and_then(|ledger| ledger.live(&repo)).map_err(failed)?;
+        let is_own = |session: &str| own.names.iter().chain(&id).any(|name| name == session);
+        let others = live.iter().filter(|live| {
+            live.worktree.as_deref() == Some(root.as_str())
+                && !is_own(&live.session.to_string())
+                && live::is_alive(live)
+        });
+        Ok(others.map(|live| live.session.to_string()).collect())
+    }
+}
+
+/// The hash of what a branch changes.
+pub(super) fn diff(here: &Here, paths: &[String]) -> Result<String, Fault> {
+    let changed = changes::changed(&here.place, paths)
+        .ok_or_else(|| Fault { what: "git does not say what was changed".to_owned() })?;
+    let mut hasher = blake3::Hasher::new();
+    for (name, content) in changed {
+        hasher.update(&(name.len() as u64).to_le_bytes()).update(name.as_bytes());
+        match content {
+            Some(content) => hasher.update(&(content.len() as u64).to_le_bytes()).update(&content),
+            None => hasher.update(&u64::MAX.to_le_bytes()),
+        };
+    }
+    Ok(hasher.finalize().to_hex().to_string())
+}
+
+/// An error and what caused it.
+pub(super) fn with_causes(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut source = error.source();
+    while let Some(cause) = source {
+        let cause_text = cause.to_string();
+        if !text.ends_with(&cause_text) {
+            text = format!("{text}: {cause_text}");
+        }
+        source = cause.source();
+    }
+    text
+}
+
+/// The files at a place below `root`: one file, all of a directory, or those that fit a glob.
+fn find(root: &Path, pattern: &str, names: &mut Vec<String>) {
+    let pattern = pattern.trim_start_matches("./").trim_end_matches('/');
+    // What leads out of the repository is no evidence of it.
+    if Path::new(pattern).is_absolute() || pattern.split('/').any(|part| part == "..") {
+        return;
+    }
+    let is_wild = |part: &str| part.contains(['*', '?', '[', '{']);
+    if !pattern.split('/').any(is_wild) {
+        let path = root.join(pattern);
+        if path.is_file() {
+            names.push(pattern.to_owned());
+        } else if path.is_dir() {
+            walk(&path, pattern, &mut |name| names.push(name));
+        }
+        return;
+    }
+    let fixed: Vec<&str> = pattern.split('/').take_while(|part| !is_wild(part)).collect();
+    let start = fixed.join("/");
+    walk(&root.join(&start), &start, &mut |name| {
+        if glob::path(pattern, &name) {
+            names.push(name);
+        }
+    });
+}
+
+fn walk(directory: &Path, prefix: &str, found: &mut dyn FnMut(String)) {
+    let mut open = vec![(directory.to_owned(), prefix.to_owned())];
+    let mut count = 0;
+    while let Some((directory, prefix)) = open.pop() {
+        for entry in fs::read_dir(directory).into_iter().flatten().flatten() {
+            let Ok(name) = entry.file_name().into_string() else { continue };
+            let name = if prefix.is_empty() { name } else { format!("{prefix}/{name}") };
+            count += 1;
+            match entry.file_type() {
+                _ if count > MOST_FILES => return,
+                Ok(kind) if kind.is_dir() && entry.file_name() != ".git" => {
+                    open.push((entry.path(), name));
+                }
+                Ok(kind) if kind.is_file() => found(name),
+                _ => {}
+            }
+        }
+    }
+}
+
+fn fact(root: &Path, name: &str) -> Option<FileFact> {
+    let path = root.join(name);
+    let metadata = fs::metadata(&path).ok()?;
+    let modified = Timestamp::try_from(metadata.modified().ok()?).ok()?;
+    let bytes = if metadata.len() <= MOST_BYTES { fs::read(&path).ok()? } else { Vec::new() };
+    Some(FileFact {
+        path: name.to_owned(),
+        modified,
+        text: String::from_utf8_lossy(&bytes).into_owned(),
+    })
+}

@@ -1,0 +1,106 @@
+//! Faults of ours: each is logged once, and shown to somebody.
+
+use std::fs::{self, OpenOptions};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use heirloom_core::redact;
+use jiff::Timestamp;
+
+/// The log's name in heirloom's home.
+pub const LOG: &str = "hook.log";
+/// The log is cut to half of this when it grows beyond it.
+const MOST_BYTES: u64 = 256 * 1024;
+
+/// One fault.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Logged {
+    /// When.
+    pub at: Timestamp,
+    /// What went wrong.
+    pub what: String,
+}
+
+/// Where faults are logged.
+pub fn file(home: &Path) -> PathBuf {
+    home.join(LOG)
+}
+
+/// Logs faults that are not in the log already. A log that cannot be written has no reader either.
+pub fn log(home: &Path, now: Timestamp, faults: &[String]) {
+    if faults.is_empty() {
+        return;
+    }
+    let file = file(home);
+    let known = fs::read_to_string(&file).unwrap_or_default();
+    let _ = fs::create_dir_all(home);
+    if known.len() as u64 > MOST_BYTES {
+        let half = known.len() / 2;
+        let rest = known.get(half..).and_then(|rest| rest.split_once('\n')).map_or("", |cut| cut.1);
+        let _ = fs::write(&file, rest);
+    }
+    let Ok(mut out) = OpenOptions::new().create(true).append(true).open(&file) else { return };
+    for fault in faults {
+        let line = one_line(&redact::redact(fault).text);
+        let is_known = known
+            .lines()
+            .any(|logged| logged.split_once(' ').is_some_and(|(_, what)| what == line));
+        if !is_known {
+            // One write a line: several hooks may log at once.
+            let _ = out.write_all(format!("{now} {line}\n").as_bytes());
+        }
+    }
+}
+
+fn one_line(text: &str) -> String {
+    let words: Vec<&str> = text.split_whitespace().collect();
+    words.join(" ")
+}
+
+/// The faults in the log, oldest first.
+pub fn all(home: &Path) -> Vec<Logged> {
+    let text = fs::read_to_string(file(home)).unwrap_or_default();
+    let read = |line: &str| {
+        let (at, what) = line.split_once(' ')?;
+        Some(Logged { at: at.parse().ok()?, what: what.to_owned() })
+    };
+    text.lines().filter_map(read).collect()
+}
+
+/// The faults that nobody was told about yet. They are not told again.
+pub fn unseen(home: &Path) -> Vec<String> {
+    let log = fs::read_to_string(file(home)).unwrap_or_default();
+    if log.is_empty() {
+        return Vec::new();
+    }
+    let mark = home.join("cache/hook.log.seen");
+    let seen: usize =
+        fs::read_to_string(&mark).ok().and_then(|text| text.trim().parse().ok()).unwrap_or(0);
+    let new = log.get(seen..).unwrap_or(&log);
+    let faults: Vec<String> =
+        new.lines().filter_map(|line| Some(line.split_once(' ')?.1.to_owned())).collect();
+    if !faults.is_empty() {
+        let _ = fs::create_dir_all(home.join("cache"));
+        let _ = fs::write(mark, log.len().to_string());
+    }
+    faults
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_fault_is_logged_once_and_told_once() {
+        let home = tempfile::TempDir::new().unwrap();
+        let now = Timestamp::UNIX_EPOCH;
+        let faults = ["the ledger\nis busy".to_owned(), "another".to_owned()];
+        log(home.path(), now, &faults);
+        log(home.path(), now, &faults);
+        assert_eq!(all(home.path()).len(), 2);
+        assert_eq!(unseen(home.path()), ["the ledger is busy", "another"]);
+        assert!(unseen(home.path()).is_empty());
+        log(home.path(), now, &["new".to_owned()]);
+        assert_eq!(unseen(home.path()), ["new"]);
+    }
+}

@@ -1,0 +1,130 @@
+//! What is measured, and kept for a while: the size of a branch, the number that a command prints.
+
+use std::fs;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::io::Read;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitStatus, Stdio};
+use std::time::{Duration, Instant};
+
+use heirloom_core::guard::check::Fault;
+use heirloom_core::guard::requirement::Measure;
+use heirloom_repo::changes;
+use jiff::Timestamp;
+use rustix::process::{Pid, Signal, kill_process_group};
+
+use crate::here::Here;
+
+/// How long a command that measures may take.
+const MEASURE_SECONDS: u64 = 10;
+/// The most of a command's output that is read.
+const MOST_OUTPUT: u64 = 64 * 1024;
+
+/// The value that was measured last, and when.
+pub(super) fn kept(here: &Here, measure: &Measure) -> Option<(Timestamp, f64)> {
+    let text = fs::read_to_string(file(here, measure)).ok()?;
+    let (at, value) = text.trim().split_once(' ')?;
+    let at = Timestamp::from_millisecond(at.parse().ok()?).ok()?;
+    Some((at, value.parse().ok()?))
+}
+
+/// Measures, unless that was done within the last `cache` seconds.
+pub(super) fn measure(here: &Here, measure: &Measure, cache: u64) -> Result<f64, Fault> {
+    let now = here.clock.now();
+    if let Some((at, value)) = kept(here, measure) {
+        let age = now.duration_since(at).as_secs();
+        if u64::try_from(age).is_ok_and(|age| age < cache) {
+            return Ok(value);
+        }
+    }
+    let value = value(here, measure)?;
+    let file = file(here, measure);
+    let _ = file.parent().map(fs::create_dir_all);
+    let _ = fs::write(file, format!("{} {value}", now.as_millisecond()));
+    Ok(value)
+}
+
+fn value(here: &Here, measure: &Measure) -> Result<f64, Fault> {
+    match measure {
+        #[expect(clippy::cast_precision_loss, reason = "no branch has that many lines")]
+        Measure::BranchSize => changes::size(&here.place)
+            .map(|lines| lines as f64)
+            .ok_or_else(|| fault("git does not say how large the branch is")),
+        Measure::Command(command) => {
+            let (status, output) = run(&here.place.root, command, MEASURE_SECONDS)?;
+            if !status.success() {
+                return Err(fault(&format!("`{command}` failed")));
+            }
+            let number = output.split_whitespace().next().and_then(|word| word.parse().ok());
+            number
+                .filter(|number: &f64| number.is_finite())
+                .ok_or_else(|| fault(&format!("`{command}` prints no number")))
+        }
+    }
+}
+
+fn file(here: &Here, measure: &Measure) -> PathBuf {
+    let mut hasher = DefaultHasher::new();
+    (&here.place.root, here.place.head.key(), measure).hash(&mut hasher);
+    here.home.join(format!("cache/measure-{:016x}", hasher.finish()))
+}
+
+fn fault(what: &str) -> Fault {
+    Fault { what: what.to_owned() }
+}
+
+/// Whether a command succeeds within so many seconds.
+pub(super) fn succeeds(root: &Path, command: &str, seconds: u64) -> Result<bool, Fault> {
+    run(root, command, seconds).map(|(status, _)| status.success())
+}
+
+/// Runs a command of the settings in the repository's root, and ends it when its time is up.
+fn run(root: &Path, command: &str, seconds: u64) -> Result<(ExitStatus, String), Fault> {
+    let failed = |error: std::io::Error| fault(&format!("`{command}` cannot be run: {error}"));
+    let mut child = Command::new("sh")
+        .args(["-c", command])
+        .current_dir(root)
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .process_group(0)
+        .spawn()
+        .map_err(failed)?;
+    let group = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
+    let end = Instant::now() + Duration::from_secs(seconds);
+    let reader = child.stdout.take().map(|stdout| {
+        std::thread::spawn(move || {
+            let mut text = Vec::new();
+            let _ = stdout.take(MOST_OUTPUT).read_to_end(&mut text);
+            String::from_utf8_lossy(&text).into_owned()
+        })
+    });
+    loop {
+        if let Some(status) = child.try_wait().map_err(failed)? {
+            let is_read = reader.as_ref().is_none_or(|reader| {
+                // What it left behind may hold the pipe open; what it printed is there by now.
+                (0..50).any(|_| {
+                    reader.is_finished() || {
+                        nap();
+                        false
+                    }
+                })
+            });
+            let text = if is_read { reader.and_then(|reader| reader.join().ok()) } else { None };
+            return Ok((status, text.unwrap_or_default()));
+        }
+        if Instant::now() >= end {
+            if let Some(group) = group {
+                let _ = kill_process_group(group, Signal::KILL);
+            }
+            let _ = child.wait();
+            return Err(fault(&format!("`{command}` took longer than {seconds} s")));
+        }
+        nap();
+    }
+}
+
+fn nap() {
+    std::thread::sleep(Duration::from_millis(2));
+}

@@ -1,0 +1,54 @@
+//! Writing changes to requirements into the ledger.
+
+use heirloom_core::guard::branch::BranchKey;
+use heirloom_core::guard::record::ChangeBody;
+use heirloom_core::guard::state::{Change, ChangeKind};
+use heirloom_core::id::SessionId;
+use heirloom_ledger::{Error, Ledger, Scope, Writer};
+use jiff::Timestamp;
+
+/// Whose changes they are, and where.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Whose<'a> {
+    /// The repository.
+    pub(super) repo: &'a str,
+    /// The session in the ledger.
+    pub(super) session: Option<SessionId>,
+    /// The session's name in entries.
+    pub(super) key: Option<&'a str>,
+}
+
+impl Whose<'_> {
+    pub(super) fn change(&self, name: &str, branch: &BranchKey, kind: ChangeKind) -> Change {
+        let session = self.key.map(str::to_owned);
+        Change { name: name.to_owned(), branch: branch.clone(), session, kind }
+    }
+}
+
+/// Writes all of them or none.
+pub(super) fn settle(
+    ledger: &mut Ledger,
+    now: Timestamp,
+    whose: Whose<'_>,
+    changes: &[Change],
+) -> Result<(), Error> {
+    if changes.is_empty() {
+        return Ok(());
+    }
+    ledger.write(now, |writer| changes.iter().try_for_each(|change| append(writer, whose, change)))
+}
+
+pub(super) fn append(
+    writer: &mut Writer<'_>,
+    whose: Whose<'_>,
+    change: &Change,
+) -> Result<(), Error> {
+    let scope = Scope { session: whose.session, repo: Some(whose.repo) };
+    match change.body(whose.session) {
+        ChangeBody::Triggered(body) => writer.append(scope, &body),
+        ChangeBody::Warned(body) => writer.append(scope, &body),
+        ChangeBody::Satisfied(body) => writer.append(scope, &body),
+        ChangeBody::Cleared(body) => writer.append(scope, &body),
+    }
+    .map(drop)
+}

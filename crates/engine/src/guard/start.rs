@@ -1,0 +1,143 @@
+//! What a context begins with.
+
+use std::fs;
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+use heirloom_agents::hook::Source;
+use heirloom_core::guard::check::at_a_glance;
+use heirloom_core::guard::decide::{
+    Inactive, MAX_UNITS, Start, bounded, inactive, start as render,
+};
+use heirloom_core::guard::policy::Policy;
+use heirloom_core::guard::state::{ChangeKind, carry_over};
+use heirloom_core::id::SessionId;
+use heirloom_ledger::{Error, Ledger, Seen, SessionFilter};
+
+use super::facts::keys;
+use super::hook::Call;
+use super::rules::Rules;
+use super::settle::settle;
+use super::subject::Subject;
+use super::{fault, import, presence};
+
+/// How many sessions are looked through for the one before.
+const RECENT: usize = 8;
+
+/// Notes the session, and says what it should know.
+pub(super) fn start(
+    call: &mut Call<'_>,
+    rules: &Rules,
+    source: &Source,
+    model: Option<&str>,
+) -> Option<String> {
+    let policy = rules.policy();
+    let mut known = call.known();
+    let arrived = known.book.ledger().and_then(|ledger| {
+        let event = (call.event, source, model);
+        let (id, parent) = presence::arrive(call.here, ledger, call.caller, event)?;
+        let imported = import::import(call.here, ledger)?;
+        if let Some(policy) = policy {
+            carry(call, ledger, policy, source, (id, parent))?;
+        }
+        Ok(imported.problems)
+    });
+    let seen = known.seen(&call.branch).cloned();
+    drop(known);
+    if let Some(problems) = call.hold("cannot note the session", arrived) {
+        for problem in problems {
+            call.fault(&format!("a state file could not be taken in whole: {problem}"));
+        }
+    }
+    let seen = call.hold("cannot read the requirements", seen).unwrap_or_default();
+    let text = match rules {
+        Rules::Broken { file, reason } => {
+            let (file, reason) = (file.clone(), reason.clone());
+            Some(inactive(&Inactive::Broken { file, reason }))
+        }
+        Rules::Policy(policy) => {
+            call.measure(policy);
+            status(call, policy, &seen)
+        }
+    };
+    said_once(call, source, text?)
+}
+
+fn status(call: &Call<'_>, policy: &Policy, seen: &Seen) -> Option<String> {
+    let moment = call.moment();
+    let standings: Vec<_> = policy
+        .requirements
+        .iter()
+        .map(|requirement| {
+            let held = seen.held(&requirement.name, &call.branch);
+            (requirement, at_a_glance(requirement, &held, &moment))
+        })
+        .collect();
+    let pause = seen.paused(moment.now);
+    let faults = fault::unseen(&call.here.home);
+    let start = Start {
+        policy,
+        standings: &standings,
+        branch: &call.branch,
+        paused: pause.map(|pause| pause.reason.as_deref().unwrap_or_default()),
+        faults: &faults,
+    };
+    render(&start).map(|text| bounded(&text, MAX_UNITS))
+}
+
+/// A conversation that goes on has what it was told before. It is told again only if that changed.
+fn said_once(call: &Call<'_>, source: &Source, text: String) -> Option<String> {
+    let mut hasher = DefaultHasher::new();
+    call.event.agent_session_id.hash(&mut hasher);
+    let file = call.here.home.join(format!("cache/said-{:016x}", hasher.finish()));
+    if *source == Source::Resume && fs::read_to_string(&file).is_ok_and(|before| before == text) {
+        return None;
+    }
+    let _ = file.parent().map(fs::create_dir_all);
+    let _ = fs::write(file, &text);
+    Some(text)
+}
+
+/// Takes over what the session before satisfied, where the settings want that.
+fn carry(
+    call: &Call<'_>,
+    ledger: &mut Ledger,
+    policy: &Policy,
+    source: &Source,
+    (id, parent): (SessionId, Option<SessionId>),
+) -> Result<(), Error> {
+    let Some(carry) = &policy.carry_over else { return Ok(()) };
+    if !matches!(source, Source::Startup | Source::Clear) {
+        return Ok(());
+    }
+    let here = call.here;
+    let now = here.clock.now();
+    let own =
+        ledger.requirements(&here.place.repo, &call.branch, &keys(call.caller.agent_session_id))?;
+    let before: Vec<_> = if let Some(parent) = parent {
+        ledger.session(parent)?.into_iter().collect()
+    } else {
+        let repo = Some(here.place.repo.as_str());
+        let filter = SessionFilter { repo, limit: RECENT, ..SessionFilter::default() };
+        ledger.sessions(&filter)?.sessions.into_iter().filter(|each| each.id != id).collect()
+    };
+    let subject = Subject::of_agent(call.caller.agent_session_id, Some(id));
+    let whose = subject.whose(here);
+    let mut changes = Vec::new();
+    for session in &before {
+        let theirs = Subject::of(session).keys;
+        let seen = ledger.requirements(&here.place.repo, &call.branch, &theirs)?;
+        for requirement in &policy.requirements {
+            let is_open = own.held(&requirement.name, &call.branch).own.satisfied.is_none()
+                && !changes.iter().any(|change: &heirloom_core::guard::state::Change| {
+                    change.name == requirement.name
+                });
+            let held = seen.held(&requirement.name, &call.branch);
+            if let Some(satisfied) = carry_over(requirement, &held, carry, now).filter(|_| is_open)
+            {
+                let kind = ChangeKind::Satisfied(requirement.scope, satisfied);
+                changes.push(whose.change(&requirement.name, &call.branch, kind));
+            }
+        }
+    }
+    settle(ledger, now, whose, &changes)
+}

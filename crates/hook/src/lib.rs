@@ -1,0 +1,123 @@
+//! `heirloom hook AGENT EVENT`: what agents call on every event.
+//!
+//! One process an event, started before anything else of the command: no argument parser, no
+//! settings layer, no ledger where none is needed. The invariant: the exit status is 0 and stdout is
+//! one JSON document or nothing, whatever happens in here.
+
+mod input;
+
+use std::ffi::OsString;
+use std::io::Write;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use heirloom_agents::hook::{HookAnswer, Hooks};
+use heirloom_core::guard::decide::bounded;
+use heirloom_engine::guard::{self, fault};
+use heirloom_engine::here::{Env, Here, home};
+
+/// What of the environment matters here. The rest is left where it is.
+const VARIABLES: [&str; 8] = [
+    "CLAUDE_PID",
+    "HEIRLOOM_CLOCK",
+    "HEIRLOOM_CONFIG",
+    "HEIRLOOM_HOME",
+    "HEIRLOOM_SESSION",
+    "HOME",
+    "XDG_CONFIG_HOME",
+    "XDG_DATA_HOME",
+];
+
+/// Runs the hook that `arguments` name, with the payload on stdin.
+pub fn run(arguments: impl Iterator<Item = OsString>) -> ExitCode {
+    if std::env::var_os("HEIRLOOM_DISABLE").is_some_and(|word| !word.is_empty() && word != "0") {
+        return ExitCode::SUCCESS;
+    }
+    let env = environment();
+    survive_panics(home(&env));
+    let arguments: Vec<OsString> = arguments.take(2).collect();
+    let word = |at: usize| arguments.get(at).and_then(|word| word.to_str()).unwrap_or_default();
+    let (agent, event) = (word(0), word(1));
+    let fallback = home(&env);
+    match answer(agent, event, env) {
+        Ok(Some(text)) => {
+            // One write: an agent that is gone by now misses nothing.
+            let _ = std::io::stdout().write_all(text.as_bytes());
+        }
+        Ok(None) => {}
+        Err(what) => note(fallback, &format!("{agent} {event}: {what}")),
+    }
+    ExitCode::SUCCESS
+}
+
+fn environment() -> Env {
+    let value = |name: &str| Some((OsString::from(name), std::env::var_os(name)?));
+    VARIABLES.into_iter().filter_map(value).collect()
+}
+
+/// What is printed, or why nothing can be said.
+fn answer(agent: &str, event: &str, env: Env) -> Result<Option<String>, String> {
+    let known = heirloom_agents::by_name(agent);
+    let hooks =
+        known.and_then(heirloom_agents::Agent::hooks).ok_or("no agent with hooks has this name")?;
+    let payload = input::read();
+    if payload.iter().all(u8::is_ascii_whitespace) {
+        return Ok(None);
+    }
+    let event = hooks.parse(event, &payload).map_err(|error| with_cause(&error))?;
+    let directory = match &event.cwd {
+        Some(cwd) => cwd.clone(),
+        None => std::env::current_dir().map_err(|error| error.to_string())?,
+    };
+    let here = Here::look(&directory, env).map_err(|error| with_cause(&error))?;
+    let mut said = guard::answer(&here, agent, &event);
+    let text = hooks.render(&event, &fitting(hooks, &mut said.answer));
+    fault::log(&here.home, here.clock.now(), &said.faults);
+    Ok(text)
+}
+
+/// The answer, no longer than the agent takes it.
+fn fitting(hooks: &dyn Hooks, answer: &mut HookAnswer) -> HookAnswer {
+    let mut answer = std::mem::take(answer);
+    if let (Some(limit), Some(context)) = (hooks.context_limit(), &mut answer.context) {
+        *context = bounded(context, limit);
+    }
+    answer
+}
+
+fn with_cause(error: &dyn std::error::Error) -> String {
+    match error.source() {
+        Some(source) => format!("{error}: {source}"),
+        None => error.to_string(),
+    }
+}
+
+fn note(home: Option<PathBuf>, what: &str) {
+    if let Some(home) = home {
+        let clock = heirloom_engine::clock::Clock::default();
+        fault::log(&home, clock.now(), &[what.to_owned()]);
+    }
+}
+
+/// A panic of ours is a line in the log. Nothing was printed yet, and nothing will be.
+fn survive_panics(home: Option<PathBuf>) {
+    std::panic::set_hook(Box::new(move |panic| {
+        note(home.clone(), &format!("panic: {panic}"));
+        #[expect(clippy::exit, reason = "whatever is wrong with us, the agent goes on")]
+        std::process::exit(0);
+    }));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_matters_is_taken_from_the_environment() {
+        let env = environment();
+        assert!(
+            env.keys()
+                .all(|name| VARIABLES.iter().any(|known| name == std::ffi::OsStr::new(known)))
+        );
+    }
+}
