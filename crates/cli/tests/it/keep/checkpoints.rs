@@ -1,0 +1,175 @@
+use serde_json::json;
+
+use super::{env, records};
+
+fn strict(env: &heirloom_testkit::env::TestEnv) {
+    env.write(".heirloom/config.yaml", "checkpoint: {mode: strict}\n");
+}
+
+#[test]
+fn a_passed_checkpoint_hands_off_once_and_again_changes_nothing() {
+    let env = env();
+    env.run(&["note", "decision", "Rotate tokens", "--evidence", "src/auth.rs:3"]).success();
+    let first = env.run(&["checkpoint", "--json"]).success().json();
+    let steps: Vec<_> = first["steps"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|step| (step["step"].clone(), step["name"].clone()))
+        .collect();
+    let names = ["grounding", "ghosts", "decision_log", "tracker", "handoff", "decay", "scenarios"];
+    assert_eq!(
+        steps,
+        names.iter().enumerate().map(|(n, name)| (json!(n + 1), json!(name))).collect::<Vec<_>>()
+    );
+    assert_eq!((&first["permitted"], &first["mode"]), (&json!(true), &json!("warn")));
+    let (page, exported) = (env.read("NOTES.md"), env.run(&["ledger", "export"]).stdout);
+    let again = env.run(&["checkpoint", "--json"]).success().json();
+    assert_eq!(again["handoff"], first["handoff"]);
+    assert_eq!(env.read("NOTES.md"), page);
+    assert_eq!(env.run(&["ledger", "export"]).stdout, exported);
+    env.run(&["note", "progress", "more"]).success();
+    let third = env.run(&["checkpoint", "--json"]).success().json();
+    assert_ne!(third["handoff"], first["handoff"]);
+    assert_eq!(records(&env, "keep.handoff"), 2);
+}
+
+#[test]
+fn a_strict_checkpoint_names_every_finding_and_makes_no_handoff() {
+    let env = env();
+    strict(&env);
+    env.run(&["note", "decision", "Unproved"]).success();
+    env.run(&["note", "learning", "no limiter", "--absent", "rate limiter"]).success();
+    env.write("src/limit.rs", "struct RateLimiter;\n");
+    insta::assert_snapshot!(env.run(&["checkpoint"]), @r#"
+    1 ✗ grounding     0 of 2 claims grounded (0.00), 0.95 asked for
+                       - "Unproved": no evidence
+                       - "no limiter": it is there: src/limit.rs:1
+    2 ✗ ghosts        0 of 1 claims of absence confirmed
+                       - "no limiter": it is there: src/limit.rs:1
+    3 ✔ decision log  1 decisions in NOTES.md, 0 entries taken in from it
+    4 ✔ tracker       no tracker here: the page of notes stands in for it
+    5 · handoff       blocked
+    6 · decay         blocked
+    7 ! scenarios     0 of 3 test scenarios
+    blocked, no handoff was made
+    ------- stderr -------
+    hint: fix or replace the claims above, or declare them: heirloom note … --assumption
+    [exit 1]
+    "#);
+    assert_eq!(records(&env, "keep.handoff"), 0);
+}
+
+#[test]
+fn warn_says_the_same_and_lets_it_pass() {
+    let env = env();
+    env.run(&["note", "decision", "Unproved"]).success();
+    let answer = env.run(&["checkpoint", "--json"]).success().json();
+    assert_eq!(answer["steps"][0]["status"], "failed");
+    assert_eq!(answer["permitted"], true);
+    assert_eq!(records(&env, "keep.handoff"), 1);
+}
+
+#[test]
+fn a_mode_or_threshold_that_is_none_is_an_error_and_never_permits() {
+    let env = env();
+    for settings in [
+        "checkpoint: {mode: blocked}",
+        "checkpoint: {threshold: 95}",
+        "checkpoint: {threshold: high}",
+        "checkpoint: [",
+    ] {
+        env.write(".heirloom/config.yaml", settings);
+        let ran = env.run(&["checkpoint", "--json"]);
+        assert_eq!(ran.code, 1, "{settings}");
+        assert_eq!(ran.json()["error"]["code"], "settings", "{settings}");
+        assert_eq!(records(&env, "keep.handoff"), 0);
+    }
+}
+
+#[test]
+fn off_looks_at_nothing() {
+    let env = env();
+    env.write(".heirloom/config.yaml", "checkpoint: {mode: \"off\"}\n");
+    env.run(&["note", "decision", "Unproved"]).success();
+    insta::assert_snapshot!(env.run(&["checkpoint"]), @"permitted, checkpoints are switched off");
+    assert_eq!(records(&env, "keep.handoff"), 0);
+}
+
+#[test]
+fn a_dry_run_changes_nothing() {
+    let env = env();
+    env.run(&["note", "decision", "Rotate tokens", "--evidence", "src/auth.rs:3"]).success();
+    let exported = env.run(&["ledger", "export"]).stdout;
+    let answer = env.run(&["checkpoint", "--dry-run", "--json"]).success().json();
+    assert_eq!(answer["handoff"], json!(null));
+    assert_eq!(env.run(&["ledger", "export"]).stdout, exported);
+    assert!(!env.repo().join("NOTES.md").exists());
+}
+
+#[test]
+fn a_compaction_takes_three_steps() {
+    let env = env();
+    env.run(&["note", "decision", "Rotate tokens"]).success();
+    let answer = env.run(&["checkpoint", "--for", "compact", "--json"]).success().json();
+    let steps: Vec<_> = answer["steps"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|step| step["name"].as_str().unwrap())
+        .collect();
+    assert_eq!(steps, ["decision_log", "tracker", "handoff"]);
+    assert_eq!(env.run(&["checkpoint", "--for", "later"]).code, 64);
+}
+
+#[test]
+fn a_page_that_cannot_be_written_blocks_in_strict() {
+    let env = env();
+    strict(&env);
+    env.run(&["note", "progress", "x"]).success();
+    std::fs::create_dir(env.repo().join("NOTES.md")).unwrap();
+    let ran = env.run(&["checkpoint", "--json"]);
+    assert_eq!((ran.code, ran.json()["permitted"].clone()), (1, json!(false)));
+    assert_eq!(ran.json()["steps"][2]["status"], "failed");
+    assert_eq!(records(&env, "keep.handoff"), 0);
+}
+
+#[test]
+fn the_tracker_is_told_once_where_there_is_one() {
+    let env = env();
+    std::fs::create_dir(env.repo().join(".beads")).unwrap();
+    let bin = env.home().join("bin");
+    std::fs::create_dir_all(&bin).unwrap();
+    let log = env.home().join("told");
+    let script = format!("#!/bin/sh\necho \"$@\" >> {}\n", log.display());
+    std::fs::write(bin.join("br"), script).unwrap();
+    let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+    std::fs::set_permissions(bin.join("br"), mode).unwrap();
+    let path = format!("{}:{}", bin.display(), std::env::var("PATH").unwrap());
+    let env = env.var("PATH", path);
+    env.run(&["note", "decision", "Rotate tokens", "--because", "replay", "--issue", "hl-1"])
+        .success();
+    env.run(&["note", "decision", "Evil", "--issue", "--help"]);
+    env.run(&["checkpoint"]).success();
+    env.run(&["checkpoint"]).success();
+    let told = std::fs::read_to_string(&log).unwrap();
+    assert_eq!(told.matches("comments add hl-1 DECISION: Rotate tokens").count(), 1, "{told}");
+    assert_eq!(told.matches("comments add hl-1 HANDOFF: ").count(), 1, "{told}");
+}
+
+#[test]
+fn a_fork_is_found_recorded_once_and_the_ledger_wins() {
+    let env = env();
+    env.run(&["note", "decision", "Use rotating refresh tokens"]).success();
+    let claim = ["fork-check", "--claim", "Use stateless tokens"];
+    insta::assert_snapshot!(env.run(&claim), @r"
+    fork  the context says   Use stateless tokens
+          the ledger says    Use rotating refresh tokens
+          they decide the same thing in different ways; the ledger wins, go on from there
+    [exit 1]
+    ");
+    env.run(&claim);
+    assert_eq!(records(&env, "keep.fork_detected"), 1);
+    env.run(&["fork-check", "--claim", "we use rotating refresh tokens", "the parser is slow"])
+        .success();
+}

@@ -1,0 +1,103 @@
+use heirloom_testkit::env::TestEnv;
+
+use super::{env, records};
+
+/// Where the damaged copy is.
+fn kept(env: &TestEnv, repair: &serde_json::Value) -> String {
+    let root = env.home().parent().unwrap().to_string_lossy().into_owned();
+    repair["kept"].as_str().unwrap().replace("[root]", &root)
+}
+
+fn kept_page(env: &TestEnv) -> String {
+    env.run(&["note", "decision", "Rotate tokens"]).success();
+    env.run(&["checkpoint"]).success();
+    let page = env.read("NOTES.md").replace("# Notes\n", "# Notes\n\nBy a person.\n");
+    env.write("NOTES.md", &page);
+    env.run(&["checkpoint"]).success();
+    env.read("NOTES.md")
+}
+
+#[test]
+fn every_kind_of_damage_is_found_and_repaired_from_the_last_commit_and_the_ledger() {
+    let env = env();
+    let page = kept_page(&env);
+    env.git(&["add", "."]);
+    env.git(&["commit", "-q", "-m", "notes"]);
+    env.git(&["rm", "-q", "--cached", "NOTES.md"]);
+    env.run(&["note", "decision", "After the commit"]).success();
+    let page = page.len().min(env.read("NOTES.md").len());
+    let damages: [(&[u8], &str); 4] = [
+        (b"", "empty"),
+        (b" \n\t\n", "only white space"),
+        (&[0xff, 0xfe, b'x'], "not UTF-8"),
+        (b"# Notes\n\n## Session Continuity\n### Decision Log\n#### x <!-- hl:4c7f3d23-7e78-4d06-84a1-a257dd166e07 -->\n**Deci", "cut off"),
+    ];
+    for (damage, found) in damages {
+        std::fs::write(env.repo().join("NOTES.md"), damage).unwrap();
+        let checked = env.run(&["heal", "--check", "--json"]);
+        assert_eq!(
+            (checked.code, checked.json()["repairs"][0]["found"].as_str()),
+            (1, Some(found))
+        );
+        assert_eq!(
+            std::fs::read(env.repo().join("NOTES.md")).unwrap(),
+            damage,
+            "--check changed it"
+        );
+        let healed = env.run(&["heal", "--json"]).success().json();
+        let repair = &healed["repairs"][0];
+        assert!(repair["from"].as_str().unwrap().starts_with("commit "), "{repair}");
+        let text = env.read("NOTES.md");
+        assert!(
+            text.contains("By a person.")
+                && text.contains("Rotate tokens")
+                && text.contains("After the commit"),
+            "{text}"
+        );
+        assert!(text.len() >= page);
+        if !damage.is_empty() {
+            assert_eq!(std::fs::read(kept(&env, repair)).unwrap(), damage);
+        }
+        env.run(&["heal", "--check"]).success();
+    }
+    assert_eq!(records(&env, "keep.self_heal"), 4);
+}
+
+#[test]
+fn the_index_comes_before_the_last_commit() {
+    let env = env();
+    let page = kept_page(&env);
+    env.git(&["add", "."]);
+    std::fs::remove_file(env.repo().join("NOTES.md")).unwrap();
+    insta::assert_snapshot!(env.run(&["heal"]), @"✔ NOTES.md was missing, repaired from the index and the ledger");
+    assert_eq!(env.read("NOTES.md"), page);
+}
+
+#[test]
+fn outside_git_the_ledger_is_enough_and_a_template_is_the_last_resort() {
+    let env = env();
+    let outside = env.home().join("elsewhere");
+    std::fs::create_dir_all(&outside).unwrap();
+    insta::assert_snapshot!(env.run_in(&outside, &["heal"]), @"✔ NOTES.md was missing, repaired from a template");
+    assert!(
+        std::fs::read_to_string(outside.join("NOTES.md"))
+            .unwrap()
+            .contains("## Session Continuity")
+    );
+    env.run_in(&outside, &["note", "decision", "Rotate tokens"]).success();
+    std::fs::remove_file(outside.join("NOTES.md")).unwrap();
+    insta::assert_snapshot!(env.run_in(&outside, &["heal"]), @"✔ NOTES.md was missing, repaired from the ledger");
+    assert!(std::fs::read_to_string(outside.join("NOTES.md")).unwrap().contains("Rotate tokens"));
+}
+
+#[test]
+fn a_damaged_index_is_made_anew() {
+    let env = env();
+    env.run(&["note", "decision", "Rotate tokens"]).success();
+    env.run(&["heal"]).success();
+    env.run(&["search", "rotate"]).success();
+    std::fs::write(env.home().join("index.db"), "no database").unwrap();
+    assert_eq!(env.run(&["heal", "--check"]).code, 1);
+    env.run(&["heal"]).success();
+    assert!(env.run(&["search", "rotate"]).stdout.contains("Rotate tokens"));
+}
