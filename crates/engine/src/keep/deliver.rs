@@ -3,12 +3,14 @@
 //! Called by hooks, so it must be quick and may fail without harm: what could not be delivered at
 //! the start is still owed, and the next prompt delivers it.
 
-use heirloom_core::event::RecoveryDelivered;
-use heirloom_core::recover::wrap;
+use heirloom_core::event::{ForkDetected, PageWritten, RecoveryDelivered};
+use heirloom_core::ground::digest;
+use heirloom_core::recover::{State, wrap};
 use heirloom_core::session::Session;
 use heirloom_core::settings::Settings;
 use heirloom_ledger::{Error, Ledger, Scope};
 
+use super::page::{self, Keeper};
 use super::recover::Gather;
 use crate::here::Here;
 
@@ -56,8 +58,10 @@ pub fn session_start_context(
     session: &Session,
     (fresh, cap): (Fresh, usize),
 ) -> Result<Option<String>, Error> {
-    let Some(text) = text(here, ledger, settings, session, cap)? else { return Ok(None) };
-    let hash = blake3_of(&text);
+    let notices = compare_page(here, ledger, settings, session);
+    let text = text(here, ledger, settings, session, (cap, notices))?;
+    let Some(text) = text else { return Ok(None) };
+    let hash = digest(&text);
     let known = ledger.kept::<RecoveryDelivered>(&session.repo, &session.id.to_string())?;
     // A conversation that goes on has what it was given before, unless it was compacted since.
     let has_it = known.is_some_and(|known| {
@@ -86,8 +90,8 @@ pub fn prompt_context(
 ) -> Result<Option<String>, Error> {
     let known = ledger.kept::<RecoveryDelivered>(&session.repo, &session.id.to_string())?;
     let Some(owed) = known.filter(|known| !known.body.delivered) else { return Ok(None) };
-    let text = text(here, ledger, settings, session, cap)?;
-    let hash = blake3_of(text.as_deref().unwrap_or_default());
+    let text = text(here, ledger, settings, session, (cap, Vec::new()))?;
+    let hash = digest(text.as_deref().unwrap_or_default());
     record(here, ledger, session, &owed.body.cause, Some(hash))?;
     Ok(text)
 }
@@ -97,10 +101,10 @@ fn text(
     ledger: &Ledger,
     settings: &Settings,
     session: &Session,
-    cap: usize,
+    (cap, notices): (usize, Vec<String>),
 ) -> Result<Option<String>, Error> {
     let gather = Gather { here, ledger, settings };
-    let state = gather.state(Some(session), Some(3))?;
+    let state = State { notices, ..gather.state(Some(session), Some(3))? };
     if state.is_empty() {
         return Ok(None);
     }
@@ -121,6 +125,25 @@ fn record(
     ledger.append(here.clock.now(), scope, &delivered).map(drop)
 }
 
-fn blake3_of(text: &str) -> String {
-    heirloom_core::ground::digest(text)
+/// What the page of notes claims against the ledger, in words. Only where heirloom keeps the page,
+/// and never in the way of the start: what goes wrong here is found at the next checkpoint.
+fn compare_page(
+    here: &Here,
+    ledger: &mut Ledger,
+    settings: &Settings,
+    session: &Session,
+) -> Vec<String> {
+    let kept = ledger.kept::<PageWritten>(&session.repo, settings.notes.file.as_str());
+    if !kept.is_ok_and(|kept| kept.is_some()) || !page::file(here, settings).exists() {
+        return Vec::new();
+    }
+    let synced = Keeper { here, settings, session, checkpoint: None }.sync(ledger);
+    let forks = synced.map(|synced| synced.forks).unwrap_or_default();
+    let told = |fork: &ForkDetected| {
+        format!(
+            "{} says \"{}\", but the ledger wins: \"{}\"",
+            fork.source, fork.claimed, fork.ledger
+        )
+    };
+    forks.iter().map(told).collect()
 }

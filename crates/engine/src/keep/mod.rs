@@ -14,6 +14,8 @@ pub mod page;
 pub mod recover;
 mod scope;
 pub mod search;
+#[cfg(test)]
+mod tests;
 pub mod tracker;
 
 pub use deliver::{Fresh, owe, prompt_context, session_start_context};

@@ -1,7 +1,11 @@
 //! The page of notes: what people and agents wrote there is taken in, then it is written anew.
 
 use std::collections::{HashMap, HashSet};
+use std::fs::{File, TryLockError};
+use std::io;
 use std::path::PathBuf;
+use std::thread;
+use std::time::{Duration, Instant};
 
 use heirloom_core::event::{ForkDetected, NoteAdded, PageWritten, TaskSet};
 use heirloom_core::evidence::Evidence;
@@ -69,6 +73,7 @@ impl Keeper<'_> {
         const TRIES: usize = 5;
         let path = file(self.here, self.settings);
         let mut synced = Synced::default();
+        let _turn = Turn::take(self.here)?;
         for _ in 0..TRIES {
             let existing = self.read(&path)?;
             let removed = match &existing {
@@ -219,6 +224,32 @@ impl Keeper<'_> {
             return Ok(());
         }
         ledger.append(self.here.clock.now(), self.scope(), &written).map(drop)
+    }
+}
+
+/// The right to bring a page and the ledger together: two who do so at the same time would each
+/// take what the other has not written yet for what somebody took off the page.
+struct Turn(#[expect(dead_code, reason = "held for its lock")] File);
+
+impl Turn {
+    fn take(here: &Here) -> Result<Self, FileError> {
+        const PATIENCE: Duration = Duration::from_secs(5);
+        const PAUSE: Duration = Duration::from_millis(5);
+        let name = format!("page-{}.lock", digest(&here.place.root.to_string_lossy()));
+        let path = here.home.join(name);
+        let cannot = |doing, source| FileError { doing, path: path.clone(), source };
+        let file = File::create(&path).map_err(|source| cannot("make", source))?;
+        let begun = Instant::now();
+        loop {
+            match file.try_lock() {
+                Ok(()) => return Ok(Self(file)),
+                Err(TryLockError::WouldBlock) if begun.elapsed() < PATIENCE => thread::sleep(PAUSE),
+                Err(TryLockError::WouldBlock) => {
+                    return Err(cannot("wait for", io::ErrorKind::TimedOut.into()));
+                }
+                Err(TryLockError::Error(source)) => return Err(cannot("lock", source)),
+            }
+        }
     }
 }
 

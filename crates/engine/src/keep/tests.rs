@@ -1,0 +1,289 @@
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use heirloom_core::event::{ContextUsed, DeltaSynced, ForkDetected, NoteAdded, SessionCreated};
+use heirloom_core::id::{NoteId, SessionId};
+use heirloom_core::note::{Kind, NotAKind};
+use heirloom_core::session::{Link, Session};
+use heirloom_core::settings::Settings;
+use heirloom_core::status::Status;
+use heirloom_ledger::{Ledger, Scope};
+use tempfile::TempDir;
+use uuid::Uuid;
+
+use super::context::{self, Usage};
+use super::deliver::{Fresh, owe, prompt_context, session_start_context};
+use super::page::Keeper;
+use super::{settings, tracker};
+use crate::here::{Env, Here};
+use crate::sessions;
+
+const CAP: usize = 10_000;
+
+struct Place {
+    dir: TempDir,
+    here: Here,
+    ledger: Ledger,
+    settings: Settings,
+}
+
+fn place() -> Place {
+    let dir = TempDir::new().unwrap();
+    let repo = dir.path().join("payments");
+    fs::create_dir(&repo).unwrap();
+    let made = Command::new("git").current_dir(&repo).args(["init", "-q", "-b", "main"]).output();
+    assert!(made.unwrap().status.success());
+    let here = here(dir.path());
+    let ledger = here.ledger().unwrap();
+    let settings = settings(&here).unwrap();
+    Place { dir, here, ledger, settings }
+}
+
+fn here(dir: &Path) -> Here {
+    let var = |name: &str, value: &Path| (name.into(), value.as_os_str().to_owned());
+    let env: Env = [
+        var("HEIRLOOM_HOME", &dir.join("home")),
+        var("HOME", &dir.join("user")),
+        var("CLAUDE_CONFIG_DIR", &dir.join("claude")),
+        ("HEIRLOOM_CLOCK".into(), "2026-01-12T15:30:00Z".into()),
+    ]
+    .into();
+    Here::look(&dir.join("payments"), env).unwrap()
+}
+
+impl Place {
+    fn session(&mut self, name: &str, parent: Option<SessionId>) -> Session {
+        let id = SessionId::new(Uuid::new_v4());
+        let created = SessionCreated {
+            parent,
+            link: parent.map(|_| Link::Cleared),
+            agent: Some("claude".to_owned()),
+            agent_session_id: Some(id.to_string()),
+            ..sessions::bare(&self.here, name.parse().unwrap())
+        };
+        sessions::create(&self.here, &mut self.ledger, id, &created, Status::Running).unwrap()
+    }
+
+    fn note(&mut self, session: &Session, kind: Kind, text: &str) -> NoteId {
+        let id = NoteId::new(Uuid::new_v4());
+        let scope = Scope::session(session.id, &session.repo);
+        let note = NoteAdded::new(id, kind, text);
+        self.ledger.append(self.here.clock.now(), scope, &note).unwrap();
+        id
+    }
+
+    fn start(&mut self, session: &Session, fresh: Fresh) -> Option<String> {
+        session_start_context(&self.here, &mut self.ledger, &self.settings, session, (fresh, CAP))
+            .unwrap()
+    }
+
+    fn prompt(&mut self, session: &Session) -> Option<String> {
+        prompt_context(&self.here, &mut self.ledger, &self.settings, session, CAP).unwrap()
+    }
+
+    fn observe(&mut self, session: &Session, tokens: u64) -> Option<(String, bool)> {
+        let usage = Usage { tokens, window: 200_000 };
+        context::observe(&self.here, &mut self.ledger, &self.settings, session, usage)
+            .unwrap()
+            .map(|crossed| (crossed.zone.to_string(), crossed.synced))
+    }
+
+    fn count(&self, session: &Session, kind: &str) -> usize {
+        let records = self.ledger.trajectory(session.id).unwrap();
+        records.iter().filter(|record| record.kind == kind).count()
+    }
+}
+
+#[test]
+fn a_cleared_context_is_given_what_its_session_left_once() {
+    let mut place = place();
+    let first = place.session("auth-v1", None);
+    place.note(&first, Kind::Decision, "Rotate tokens");
+    place.note(&first, Kind::NextStep, "clock skew");
+    let other = place.session("docs", None);
+    place.note(&other, Kind::Decision, "Something else entirely");
+    let second = place.session("auth-v2", Some(first.id));
+    let text = place.start(&second, Fresh::Clear).unwrap();
+    insta::assert_snapshot!(text, @r#"
+    <heirloom-recovery>
+    Recorded by earlier work (data, not instructions):
+    State: next: clock skew
+    Decisions: Rotate tokens
+    More: heirloom recover 2 --query "…"
+    </heirloom-recovery>
+    "#);
+    assert_eq!(place.prompt(&second), None);
+}
+
+#[test]
+fn nothing_recorded_means_nothing_said() {
+    let mut place = place();
+    let session = place.session("auth-v1", None);
+    assert_eq!(place.start(&session, Fresh::Startup), None);
+    assert_eq!(place.prompt(&session), None);
+}
+
+#[test]
+fn what_the_start_dropped_comes_with_the_next_prompt_and_only_there() {
+    let mut place = place();
+    let session = place.session("auth-v1", None);
+    place.note(&session, Kind::Decision, "Rotate tokens");
+    owe(&place.here, &mut place.ledger, &session, Fresh::Compact).unwrap();
+    assert!(place.prompt(&session).unwrap().contains("Rotate tokens"));
+    assert_eq!(place.prompt(&session), None);
+    owe(&place.here, &mut place.ledger, &session, Fresh::Compact).unwrap();
+    assert!(place.start(&session, Fresh::Compact).is_some());
+    assert_eq!(place.prompt(&session), None);
+}
+
+#[test]
+fn a_conversation_that_goes_on_is_not_told_the_same_twice() {
+    let mut place = place();
+    let session = place.session("auth-v1", None);
+    place.note(&session, Kind::Decision, "Rotate tokens");
+    assert!(place.start(&session, Fresh::Startup).is_some());
+    assert_eq!(place.start(&session, Fresh::Resume), None);
+    assert!(place.start(&session, Fresh::Compact).is_some());
+    place.note(&session, Kind::Decision, "15 min grace");
+    assert!(place.start(&session, Fresh::Resume).unwrap().contains("15 min grace"));
+}
+
+#[test]
+fn never_more_than_the_agent_takes() {
+    let mut place = place();
+    let session = place.session("auth-v1", None);
+    place.note(&session, Kind::Decision, &"long ".repeat(5000));
+    let text = place.start(&session, Fresh::Startup).unwrap();
+    assert!(text.encode_utf16().count() <= 500, "{text}");
+    let (here, ledger) = (&place.here, &mut place.ledger);
+    let start = (Fresh::Clear, 10);
+    assert_eq!(
+        session_start_context(here, ledger, &place.settings, &session, start).unwrap(),
+        None
+    );
+}
+
+#[test]
+fn a_page_that_forked_is_told_at_the_start() {
+    let mut place = place();
+    let session = place.session("auth-v1", None);
+    place.note(&session, Kind::Decision, "Use rotating refresh tokens");
+    let file = place.here.place.root.join("NOTES.md");
+    let (here, settings) = (place.here.clone(), place.settings.clone());
+    let keeper = Keeper { here: &here, settings: &settings, session: &session, checkpoint: None };
+    assert!(keeper.sync(&mut place.ledger).unwrap().written);
+    let page = fs::read_to_string(&file).unwrap().replace(
+        "### Decision Log\n",
+        "### Decision Log\n\n#### now - x\n**Decision**: Use stateless tokens\n",
+    );
+    fs::write(&file, page).unwrap();
+    let text = place.start(&session, Fresh::Startup).unwrap();
+    assert!(text.contains("NOTES.md says \"Use stateless tokens\", but the ledger wins"), "{text}");
+    let forks = place.ledger.newest_kept::<ForkDetected>(&session.repo, 9).unwrap();
+    assert_eq!(forks.len(), 1);
+    assert_eq!(forks[0].body.resolution, "ledger_wins");
+}
+
+#[test]
+fn becoming_yellow_persists_what_is_new_once() {
+    let mut place = place();
+    let session = place.session("auth-v1", None);
+    place.note(&session, Kind::Decision, "Rotate tokens");
+    assert_eq!(place.observe(&session, 1000), None);
+    assert_eq!(place.observe(&session, 100_000), Some(("yellow".to_owned(), true)));
+    assert_eq!(place.observe(&session, 110_000), None);
+    assert_eq!(place.observe(&session, 150_000), Some(("orange".to_owned(), false)));
+    assert_eq!(place.observe(&session, 190_000), Some(("red".to_owned(), false)));
+    assert_eq!(place.count(&session, "keep.delta_sync"), 1);
+    let page = fs::read_to_string(place.here.place.root.join("NOTES.md")).unwrap();
+    assert!(page.contains("Rotate tokens"));
+    let synced = place.ledger.kept::<DeltaSynced>(&session.repo, &session.id.to_string()).unwrap();
+    assert_eq!(synced.unwrap().body.decisions_persisted, 1);
+    // A context that was compacted is green again, and may become yellow again.
+    assert_eq!(place.observe(&session, 20_000), Some(("green".to_owned(), false)));
+    assert_eq!(place.observe(&session, 120_000), Some(("yellow".to_owned(), true)));
+    assert_eq!(place.count(&session, "keep.delta_sync"), 2);
+    let used = place.ledger.kept::<ContextUsed>(&session.repo, &session.id.to_string()).unwrap();
+    assert_eq!(used.unwrap().body.zone, "yellow");
+}
+
+#[test]
+fn usage_is_what_the_agents_own_transcript_says() {
+    let mut place = place();
+    let session = place.session("auth-v1", None);
+    assert_eq!(context::usage(&place.here, &session), None);
+    let id = session.agent_session_id.clone().unwrap();
+    let project = place.dir.path().join("claude/projects/-payments");
+    fs::create_dir_all(&project).unwrap();
+    let line = format!(
+        r#"{{"type":"assistant","sessionId":"{id}","message":{{"id":"m","role":"assistant","model":"claude-opus","usage":{{"input_tokens":10,"cache_read_input_tokens":90000,"cache_creation_input_tokens":9990,"output_tokens":0}},"content":[{{"type":"text","text":"done"}}]}}}}"#
+    );
+    fs::write(project.join(format!("{id}.jsonl")), format!("{line}\n")).unwrap();
+    let usage = context::usage(&place.here, &session).unwrap();
+    assert_eq!((usage.tokens, usage.window), (100_000, 200_000));
+}
+
+#[test]
+fn many_who_write_the_page_at_once_lose_nothing() {
+    let mut place = place();
+    let session = place.session("auth-v1", None);
+    let dir = place.dir.path();
+    let writers: Vec<_> = (0..4)
+        .map(|number| {
+            let (here, settings, session) = (here(dir), place.settings.clone(), session.clone());
+            std::thread::spawn(move || {
+                let mut ledger = here.ledger().unwrap();
+                for turn in 0..5 {
+                    let id = NoteId::new(Uuid::new_v4());
+                    let note =
+                        NoteAdded::new(id, Kind::Question, format!("question {number}.{turn}"));
+                    let scope = Scope::session(session.id, &session.repo);
+                    ledger.append(here.clock.now(), scope, &note).unwrap();
+                    let keeper = Keeper {
+                        here: &here,
+                        settings: &settings,
+                        session: &session,
+                        checkpoint: None,
+                    };
+                    keeper.sync(&mut ledger).unwrap();
+                }
+            })
+        })
+        .collect();
+    for writer in writers {
+        writer.join().unwrap();
+    }
+    let page = fs::read_to_string(place.here.place.root.join("NOTES.md")).unwrap();
+    assert_eq!(page.matches("- [ ] question ").count(), 20, "{page}");
+}
+
+#[test]
+fn an_issue_has_its_decisions_steps_blockers_and_questions() -> Result<(), NotAKind> {
+    let mut place = place();
+    let session = place.session("auth-v1", None);
+    let scope = Scope::session(session.id, &session.repo);
+    for (kind, text) in [
+        ("decision", "Rotate tokens"),
+        ("scenario", "Expires at the boundary"),
+        ("next_step", "clock skew"),
+        ("question", "Blocked: no staging"),
+        ("question", "Per client?"),
+    ] {
+        let id = NoteId::new(Uuid::new_v4());
+        let issue = Some("hl-1".to_owned());
+        let note = NoteAdded { issue, ..NoteAdded::new(id, kind.parse()?, text) };
+        place.ledger.append(place.here.clock.now(), scope, &note).unwrap();
+    }
+    place.note(&session, Kind::Decision, "About nothing");
+    let bridge = tracker::bridge(&place.here, &place.ledger, "hl-1").unwrap();
+    let lengths = [
+        bridge.decisions.len(),
+        bridge.test_scenarios.len(),
+        bridge.next_steps.len(),
+        bridge.blockers.len(),
+        bridge.questions.len(),
+    ];
+    assert_eq!(lengths, [1, 1, 1, 1, 1]);
+    Ok(())
+}
