@@ -74,13 +74,9 @@ fn an_entry_that_somebody_took_off_the_page_stays_off_it() {
     let env = env();
     env.run(&["note", "question", "Per client?"]).success();
     env.run(&["checkpoint"]).success();
-    let page: String = env
-        .read("NOTES.md")
-        .lines()
-        .filter(|line| !line.contains("Per client?"))
-        .map(|line| format!("{line}\n"))
-        .collect();
-    env.write("NOTES.md", &page);
+    let page = env.read("NOTES.md");
+    let rest: Vec<&str> = page.lines().filter(|line| !line.contains("Per client?")).collect();
+    env.write("NOTES.md", &(rest.join("\n") + "\n"));
     env.run(&["note", "question", "Who pays?"]).success();
     let page = env.read("NOTES.md");
     assert!(!page.contains("Per client?") && page.contains("Who pays?"));
