@@ -62,7 +62,10 @@ impl Place {
             agent_session_id: Some(id.to_string()),
             ..sessions::bare(&self.here, name.parse().unwrap())
         };
-        sessions::create(&self.here, &mut self.ledger, id, &created, Status::Running).unwrap()
+        sessions::create(&self.here, &mut self.ledger, (id, &created), Status::Running, |_| {
+            Ok(None)
+        })
+        .unwrap()
     }
 
     fn note(&mut self, session: &Session, kind: Kind, text: &str) -> NoteId {
