@@ -7,6 +7,7 @@ use serde::Serialize;
 use crate::agents::{self, Known};
 use crate::guard::fault;
 use crate::here::Here;
+use crate::init::{self, Hooking};
 use crate::settings::FileState;
 
 /// How a thing is.
@@ -52,7 +53,9 @@ pub fn examine(here: &Here) -> Vec<Check> {
     checks.extend(settings(here));
     let loaded = here.settings(&[]).ok();
     let programs = agents::programs(here, loaded.as_ref().map(|loaded| &loaded.settings));
-    checks.extend(agents::look(here, &programs, false).iter().map(agent));
+    let known = agents::look(here, &programs, false);
+    checks.extend(known.iter().map(agent));
+    checks.extend(known.iter().filter_map(|known| hooked(here, known)));
     checks
 }
 
@@ -122,6 +125,27 @@ fn settings(here: &Here) -> Vec<Check> {
             errors.map(check).collect()
         }
     }
+}
+
+/// Whether an agent that is there calls our hooks, where that is wanted.
+fn hooked(here: &Here, known: &Known) -> Option<Check> {
+    if known.path.is_none() || !here.place.is_set_up() {
+        return None;
+    }
+    let program = std::env::current_exe().ok()?;
+    let agent = heirloom_agents::by_name(known.name)?;
+    let name = format!("{} hooks", known.name);
+    Some(match init::hooking(here, agent, &program.to_string_lossy())? {
+        Hooking::Hooked => Check::new(&name, Health::Ok, "installed"),
+        Hooking::Missing => {
+            Check::new(&name, Health::Note, "not installed, so requirements do not hold in it")
+                .hint("`heirloom init` installs them")
+        }
+        Hooking::Held(obstacle) => {
+            Check::new(&name, Health::Problem, obstacle.why).hint(obstacle.remedy)
+        }
+        Hooking::Unreadable(why) => Check::new(&name, Health::Problem, why),
+    })
 }
 
 fn agent(known: &Known) -> Check {

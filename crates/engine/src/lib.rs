@@ -10,6 +10,7 @@ pub mod doctor;
 pub mod evidence;
 pub mod guard;
 pub mod here;
+pub mod init;
 pub mod keep;
 pub mod notes;
 pub mod serve;

@@ -11,7 +11,8 @@ use serde_json::{Map, Value, json};
 
 use crate::env::Env;
 use crate::hook::{
-    HookAnswer, HookError, HookEvent, HookKind, Hooks, Source, Stopping, Subagent, ToolUse,
+    HookAnswer, HookError, HookEvent, HookKind, Hooks, Obstacle, Source, Stopping, Subagent,
+    ToolUse,
 };
 use crate::settings::{CommandHooks, Entry};
 
@@ -43,8 +44,10 @@ const INSTALLED: CommandHooks = CommandHooks {
 pub(super) struct ClaudeHooks;
 
 impl Hooks for ClaudeHooks {
-    fn files(&self, repo: &Path, _env: &Env) -> Vec<PathBuf> {
-        vec![repo.join(".claude/settings.json")]
+    /// The user's own file: Claude Code reads a project's only in the directory it is started in,
+    /// which may be below the repository's root.
+    fn files(&self, _repo: &Path, env: &Env) -> Vec<PathBuf> {
+        super::home(env).map(|home| home.join("settings.json")).into_iter().collect()
     }
 
     fn install(&self, file: &Path, text: Option<&str>, program: &str) -> Result<String, HookError> {
@@ -53,6 +56,14 @@ impl Hooks for ClaudeHooks {
 
     fn uninstall(&self, file: &Path, text: &str) -> Result<Option<String>, HookError> {
         INSTALLED.uninstall(file, text)
+    }
+
+    fn obstacle(&self, _file: &Path, text: &str, _env: &Env) -> Option<Obstacle> {
+        let settings: Value = serde_json::from_str(text).ok()?;
+        (settings["disableAllHooks"] == true).then(|| Obstacle {
+            why: "Claude Code runs no hooks: `disableAllHooks` is set".to_owned(),
+            remedy: "take `disableAllHooks` out of its settings".to_owned(),
+        })
     }
 
     fn parse(&self, event: &str, payload: &[u8]) -> Result<HookEvent, HookError> {

@@ -10,7 +10,10 @@ mod tests;
 pub(crate) mod transcript;
 pub(crate) mod wire;
 
+use std::path::PathBuf;
+
 use crate::agent::{Agent, Dialogue, Feature, Interrupt, Support};
+use crate::env::{self, Env};
 use crate::event::Reader;
 use crate::hook::Hooks;
 use crate::launch::{CommandLine, Input, Launch, LaunchError};
@@ -137,3 +140,8 @@ const NESTED: &[&str] = &[
     "CLAUDE_PID",
     "CLAUDE_PROJECT_DIR",
 ];
+
+/// Where it keeps its settings and conversations.
+fn home(env: &Env) -> Option<PathBuf> {
+    env::path(env, "CLAUDE_CONFIG_DIR").or_else(|| Some(env::path(env, "HOME")?.join(".claude")))
+}

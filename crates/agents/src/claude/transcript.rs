@@ -13,7 +13,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::content::Message;
-use crate::env::{self, Env};
+use crate::env::Env;
 use crate::event::{Event, Failure, FailureKind, Parsed, Reader, Span};
 use crate::transcript::{Transcript, Transcripts};
 
@@ -44,9 +44,7 @@ impl Transcripts for Projects {
 }
 
 fn root(env: &Env) -> Option<PathBuf> {
-    let config = env::path(env, "CLAUDE_CONFIG_DIR")
-        .or_else(|| env::path(env, "HOME").map(|home| home.join(".claude")))?;
-    Some(config.join("projects"))
+    Some(super::home(env)?.join("projects"))
 }
 
 /// The directory name of a project: its resolved path with all but letters and digits replaced.

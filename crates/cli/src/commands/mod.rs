@@ -15,6 +15,7 @@ mod fork_check;
 mod ground;
 mod heal;
 mod import;
+mod init;
 mod interrupt;
 mod launch;
 mod ledger;
@@ -58,6 +59,7 @@ struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    Init(init::Args),
     Doctor(doctor::Args),
     Demo(demo::Args),
     Note(note::Args),
@@ -138,6 +140,7 @@ pub(crate) fn main() -> ExitCode {
 
 fn run(app: &App, command: Command) -> Done {
     match command {
+        Command::Init(args) => init::run(app, &args),
         Command::Doctor(args) => doctor::run(app, &args),
         Command::Demo(args) => demo::run(app, &args),
         Command::Note(args) => note::run(app, args),

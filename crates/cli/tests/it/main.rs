@@ -6,6 +6,7 @@ mod config;
 mod failures;
 mod guard;
 mod help;
+mod init;
 mod keep;
 mod ledger;
 mod newcomer;

@@ -88,11 +88,11 @@ impl Call<'_> {
             HookKind::SessionStart { source, model } => {
                 self.session_start(rules, source, model.as_deref());
             }
+            HookKind::PreCompact { .. } => start::owe(self),
             HookKind::SessionEnd { reason } => self.session_end(reason),
             HookKind::PermissionRequest { .. }
             | HookKind::SubagentStart
             | HookKind::SubagentStop(_)
-            | HookKind::PreCompact { .. }
             | HookKind::Other => {}
         }
     }
@@ -243,6 +243,9 @@ impl Call<'_> {
                 self.said.answer.message =
                     Some(heirloom_core::guard::decide::paused_banner(&reason));
             }
+        }
+        if !is_expansion {
+            self.said.answer.context = start::owed(self);
         }
         if let Some(policy) = policy {
             if let Some(skill) = skill {

@@ -4,6 +4,7 @@ use std::fs;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use heirloom_agents::hook::Source;
+use heirloom_core::event::RecoveryDelivered;
 use heirloom_core::guard::check::at_a_glance;
 use heirloom_core::guard::decide::{
     Inactive, MAX_UNITS, Start, bounded, inactive, start as render,
@@ -19,6 +20,7 @@ use super::rules::Rules;
 use super::settle::settle;
 use super::subject::Subject;
 use super::{fault, import, presence};
+use crate::keep::{self, Fresh};
 
 /// How many sessions are looked through for the one before.
 const RECENT: usize = 8;
@@ -59,7 +61,61 @@ pub(super) fn start(
             status(call, policy, &seen)
         }
     };
-    said_once(call, source, text?)
+    let text = text.and_then(|text| said_once(call, source, text));
+    let recovery = recovery(call, source, text.as_deref());
+    match (text, recovery) {
+        (Some(text), Some(recovery)) => Some(format!("{text}\n{recovery}")),
+        (text, recovery) => text.or(recovery),
+    }
+}
+
+/// What earlier sessions left for this one.
+fn recovery(call: &mut Call<'_>, source: &Source, said: Option<&str>) -> Option<String> {
+    let fresh = match source {
+        Source::Clear => Fresh::Clear,
+        Source::Compact => Fresh::Compact,
+        Source::Resume => Fresh::Resume,
+        Source::Startup | Source::Fork | Source::Other(_) => Fresh::Startup,
+    };
+    let cap = MAX_UNITS.saturating_sub(said.map_or(0, |said| said.encode_utf16().count() + 1));
+    let settings = keep::settings(call.here).ok()?;
+    let mut known = call.known();
+    let given = known.book.ledger().and_then(|ledger| {
+        let id = presence::ensure(call.here, ledger, call.caller)?;
+        let session = ledger.session(id)?.ok_or(Error::NoSession { id })?;
+        keep::session_start_context(call.here, ledger, &settings, &session, (fresh, cap))
+    });
+    drop(known);
+    call.hold("cannot recover what earlier sessions left", given).flatten()
+}
+
+/// The context is about to be compacted: what its start does not deliver, the next prompt does.
+pub(super) fn owe(call: &mut Call<'_>) {
+    let mut known = call.known();
+    let owed = known.book.ledger().and_then(|ledger| {
+        let id = presence::ensure(call.here, ledger, call.caller)?;
+        let session = ledger.session(id)?.ok_or(Error::NoSession { id })?;
+        keep::owe(call.here, ledger, &session, Fresh::Compact)
+    });
+    drop(known);
+    call.hold("cannot note the compaction", owed);
+}
+
+/// What is still owed at a prompt.
+pub(super) fn owed(call: &mut Call<'_>) -> Option<String> {
+    let mut known = call.known();
+    let given = known.book.ledger().and_then(|ledger| {
+        let id = presence::ensure(call.here, ledger, call.caller)?;
+        let kept = ledger.kept::<RecoveryDelivered>(&call.here.place.repo, &id.to_string())?;
+        if kept.is_none_or(|kept| kept.body.delivered) {
+            return Ok(None);
+        }
+        let session = ledger.session(id)?.ok_or(Error::NoSession { id })?;
+        let Ok(settings) = keep::settings(call.here) else { return Ok(None) };
+        keep::prompt_context(call.here, ledger, &settings, &session, MAX_UNITS)
+    });
+    drop(known);
+    call.hold("cannot recover what earlier sessions left", given).flatten()
 }
 
 fn status(call: &Call<'_>, policy: &Policy, seen: &Seen) -> Option<String> {

@@ -4,6 +4,7 @@ mod conformance;
 mod faults;
 mod lifecycle;
 mod parallel;
+mod real_claude;
 mod scopes;
 
 use heirloom_testkit::env::{Ran, TestEnv};

@@ -1,0 +1,84 @@
+use std::fmt::Write;
+use std::process::ExitCode;
+
+use heirloom_engine::init::{self, Request, Step};
+use heirloom_repo::Head;
+use serde_json::json;
+
+use super::{App, Done};
+use crate::failure::{FAILED, Failure};
+use crate::ui::{BAD, DIM, GOOD};
+
+/// Set this repository up: settings, ignore rules, and hooks in each agent's settings
+///
+/// Doing it twice is the same as once. What is there is merged with, never replaced.
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    /// Only this agent, found or not; may be given more than once
+    #[arg(long, value_name = "NAME")]
+    agent: Vec<String>,
+    /// Take everything out again
+    #[arg(long)]
+    uninstall: bool,
+    /// Only say what would be done
+    #[arg(long)]
+    dry_run: bool,
+}
+
+pub(super) fn run(app: &App, args: &Args) -> Done {
+    let program = std::env::current_exe().map_err(|error| {
+        Failure::new("environment", format!("where heirloom is, is not known: {error}"))
+    })?;
+    let program = program.to_string_lossy();
+    let request = Request { agents: &args.agent, program: &program, is_rehearsal: args.dry_run };
+    let work = if args.uninstall { init::take_out } else { init::set_up };
+    let steps = work(&app.here, request).map_err(|error| {
+        Failure::from_error("agent.not-found", &error)
+            .hint("`heirloom agents` shows all of them")
+            .usage()
+    })?;
+    let is_whole = !steps.iter().any(Step::is_failed);
+    let value = json!({"ok": is_whole, "dry_run": args.dry_run, "uninstall": args.uninstall, "steps": steps});
+    app.ui.answer(&value, || describe(app, args, &steps));
+    Ok(if is_whole { ExitCode::SUCCESS } else { ExitCode::from(FAILED) })
+}
+
+fn describe(app: &App, args: &Args, steps: &[Step]) -> String {
+    let place = &app.here.place;
+    let under = match &place.head {
+        Head::None => "not under git".to_owned(),
+        Head::Branch(branch) => format!("git, branch {branch}"),
+        head => format!("git, {head}"),
+    };
+    let would = if args.dry_run { "Would " } else { "" };
+    let (set, take) = if args.dry_run { ("set", "take") } else { ("Set", "Took") };
+    let doing = if args.uninstall {
+        format!("{take} heirloom out of")
+    } else {
+        format!("{set} up heirloom in")
+    };
+    let mut text = format!("{would}{doing} {} ({under})\n", place.label());
+    let width = steps.iter().map(|step| step.what.chars().count()).max().unwrap_or(0).min(60);
+    for step in steps {
+        let style = if step.is_failed() {
+            BAD
+        } else if step.done == "skipped" {
+            DIM
+        } else {
+            GOOD
+        };
+        let (done, what) = (step.done, &step.what);
+        let _ = if step.detail.is_empty() {
+            write!(text, "  {style}{done:8}{style:#} {what}")
+        } else {
+            write!(text, "  {style}{done:8}{style:#} {what:width$}  {DIM}{}{DIM:#}", step.detail)
+        };
+        text.push('\n');
+    }
+    text.push_str(match (args.uninstall, steps.is_empty()) {
+        (false, _) => "Nothing else to do. Try: heirloom doctor",
+        (true, true) => "There was nothing to take out.",
+        (true, false) => "The ledger stays where it is: what happened, happened.",
+    });
+    text
+}

@@ -1,0 +1,106 @@
+//! Setting a repository up, and taking everything out again.
+//!
+//! Setting up twice is the same as once. What was there is merged with, never replaced; the bytes of
+//! a file before we touched it are kept, so that taking out leaves it as it was where nobody else
+//! changed it since.
+
+mod hooks;
+mod original;
+mod own;
+
+pub use hooks::{Hooking, hooking};
+
+use heirloom_agents::Agent;
+
+use crate::agents::{self, Known};
+use crate::here::Here;
+
+/// What is asked for.
+#[derive(Debug, Clone, Copy)]
+pub struct Request<'a> {
+    /// Only these agents, whether they are found or not; all that are found where there are none.
+    pub agents: &'a [String],
+    /// The path of our own program, which the hooks call.
+    pub program: &'a str,
+    /// Nothing is written.
+    pub is_rehearsal: bool,
+}
+
+/// One thing that was done, or would be.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
+pub struct Step {
+    /// `wrote`, `kept`, `ignored`, `hooked`, `skipped`, `removed`, `restored`, `failed`.
+    pub done: &'static str,
+    /// To what.
+    pub what: String,
+    /// More about it.
+    pub detail: String,
+}
+
+impl Step {
+    fn new(done: &'static str, what: impl Into<String>, detail: impl Into<String>) -> Self {
+        Self { done, what: what.into(), detail: detail.into() }
+    }
+
+    /// Whether it could not be done.
+    pub fn is_failed(&self) -> bool {
+        self.done == "failed"
+    }
+}
+
+/// An agent that nobody knows.
+#[derive(Debug, thiserror::Error)]
+#[error("there is no agent {name} with hooks")]
+pub struct NoAgent {
+    /// What was asked for.
+    pub name: String,
+}
+
+/// Sets the repository up.
+pub fn set_up(here: &Here, request: Request<'_>) -> Result<Vec<Step>, NoAgent> {
+    let chosen = chosen(here, request)?;
+    let mut steps = own::write(here, request.is_rehearsal);
+    for (agent, known) in chosen {
+        let is_wanted = known.path.is_some() || !request.agents.is_empty();
+        steps.push(if is_wanted {
+            hooks::install(here, agent, &known, request)
+        } else {
+            Step::new("skipped", known.title, "not installed")
+        });
+    }
+    Ok(steps)
+}
+
+/// Takes everything out again.
+pub fn take_out(here: &Here, request: Request<'_>) -> Result<Vec<Step>, NoAgent> {
+    let mut steps = Vec::new();
+    for (agent, _) in chosen(here, request)? {
+        steps.extend(hooks::remove(here, agent, request));
+    }
+    if request.agents.is_empty() {
+        steps.extend(own::remove(here, request.is_rehearsal));
+    }
+    Ok(steps)
+}
+
+/// The agents that are meant, with what is known of them.
+fn chosen(here: &Here, request: Request<'_>) -> Result<Vec<(&'static dyn Agent, Known)>, NoAgent> {
+    let hooked = || heirloom_agents::ALL.iter().copied().filter(|agent| agent.hooks().is_some());
+    if let Some(name) =
+        request.agents.iter().find(|name| !hooked().any(|agent| agent.name() == **name))
+    {
+        return Err(NoAgent { name: name.clone() });
+    }
+    let is_meant =
+        |name: &str| request.agents.is_empty() || request.agents.iter().any(|each| each == name);
+    let loaded = here.settings(&[]).ok();
+    let programs = agents::programs(here, loaded.as_ref().map(|loaded| &loaded.settings));
+    let known = agents::look(here, &programs, false);
+    Ok(hooked()
+        .filter(|agent| is_meant(agent.name()))
+        .filter_map(|agent| {
+            let known = known.iter().find(|known| known.name == agent.name())?;
+            Some((agent, known.clone()))
+        })
+        .collect())
+}

@@ -1,0 +1,98 @@
+//! Our own files in a repository.
+
+use std::fs;
+
+use heirloom_repo::{read_text, write_whole};
+
+use super::Step;
+use crate::here::Here;
+
+const SETTINGS: &str = "# What heirloom asks for in this repository. Commit this file.
+# Every key: heirloom config schema. What holds, and why: heirloom config show --sources
+
+# requirements:
+#   plan:                                  # before anything is edited, once a session
+#     satisfied_by_skill: arch-review
+#   reviewed:                              # before each commit
+#     scope: single_use
+#     trigger_tools: [{tool: Bash, command: [git, commit]}]
+#     satisfied_by_skill: pre-commit
+";
+
+/// What belongs to one person or one machine.
+const IGNORED: [&str; 3] = ["/runs/", "/local.yaml", "/opencode.js"];
+
+pub(super) fn write(here: &Here, is_rehearsal: bool) -> Vec<Step> {
+    vec![settings(here, is_rehearsal), ignore(here, is_rehearsal)]
+}
+
+fn settings(here: &Here, is_rehearsal: bool) -> Step {
+    let (file, name) = (here.place.own_directory().join("config.yaml"), ".heirloom/config.yaml");
+    if file.exists() {
+        return Step::new("kept", name, "your settings, as they are");
+    }
+    if !is_rehearsal && let Err(error) = write_whole(&file, SETTINGS.as_bytes()) {
+        return Step::new("failed", name, with_cause(&error));
+    }
+    Step::new("wrote", name, "your settings, commit this")
+}
+
+fn ignore(here: &Here, is_rehearsal: bool) -> Step {
+    let what = ".heirloom/runs, .heirloom/local.yaml";
+    let file = here.place.own_directory().join(".gitignore");
+    let before = match read_text(&file) {
+        Ok(before) => before.unwrap_or_default(),
+        Err(error) => return Step::new("failed", what, with_cause(&error)),
+    };
+    let missing =
+        IGNORED.into_iter().filter(|rule| !before.lines().any(|line| line.trim() == *rule));
+    let mut after = before.clone();
+    for rule in missing {
+        if !after.is_empty() && !after.ends_with('\n') {
+            after.push('\n');
+        }
+        after.push_str(rule);
+        after.push('\n');
+    }
+    if after != before
+        && !is_rehearsal
+        && let Err(error) = write_whole(&file, after.as_bytes())
+    {
+        return Step::new("failed", what, with_cause(&error));
+    }
+    Step::new("ignored", what, if after == before { "already" } else { "" })
+}
+
+/// Removes what is as we wrote it. What a person changed is theirs.
+pub(super) fn remove(here: &Here, is_rehearsal: bool) -> Vec<Step> {
+    let directory = here.place.own_directory();
+    let ignored = IGNORED.map(|rule| format!("{rule}\n")).concat();
+    let mut steps = Vec::new();
+    for (name, ours) in [("config.yaml", SETTINGS), (".gitignore", ignored.as_str())] {
+        let file = directory.join(name);
+        let shown = format!(".heirloom/{name}");
+        match fs::read_to_string(&file) {
+            Ok(text) if text == ours => {
+                let removed = if is_rehearsal { Ok(()) } else { fs::remove_file(&file) };
+                steps.push(match removed {
+                    Ok(()) => Step::new("removed", shown, ""),
+                    Err(error) => Step::new("failed", shown, error.to_string()),
+                });
+            }
+            Ok(_) => steps.push(Step::new("kept", shown, "it was changed, so it is yours")),
+            Err(_) => {}
+        }
+    }
+    if !is_rehearsal {
+        // Only goes if nothing is left in it.
+        let _ = fs::remove_dir(&directory);
+    }
+    steps
+}
+
+pub(super) fn with_cause(error: &dyn std::error::Error) -> String {
+    match error.source() {
+        Some(source) => format!("{error}: {source}"),
+        None => error.to_string(),
+    }
+}
