@@ -6,6 +6,8 @@ use heirloom_core::status::Status;
 use heirloom_engine::here::HereError;
 use heirloom_engine::keep::KeepError;
 use heirloom_engine::notes::NoteError;
+use heirloom_engine::run::RunError;
+use heirloom_engine::run::inherit::InheritError;
 use heirloom_engine::serve::ServeError;
 use heirloom_engine::sessions::FindError;
 use heirloom_ledger::{ApprovalError, ImportError};
@@ -75,6 +77,85 @@ impl From<heirloom_ledger::Error> for Failure {
         match error.hint() {
             Some(hint) => failure.hint(hint),
             None => failure,
+        }
+    }
+}
+
+impl Failure {
+    /// Why nothing can be inherited, with what could be.
+    pub(crate) fn of_inherit(error: &InheritError) -> Self {
+        let all = "`heirloom sessions list --completed` shows all";
+        match error {
+            InheritError::Missing { nearest, candidates, .. } => {
+                let failure = Self::from_error("inherit.missing", error);
+                let failure = failure.hint(match nearest {
+                    Some(name) => format!("did you mean {name}? {all}"),
+                    None => all.to_owned(),
+                });
+                if candidates.is_empty() {
+                    return failure.hint("there is no session here to inherit from yet");
+                }
+                failure.hint(format!("there are {}", candidates.join(", ")))
+            }
+            InheritError::Many { candidates, .. } => {
+                let failure = Self::from_error("inherit.ambiguous", error);
+                candidates.iter().fold(failure, |failure, session| {
+                    failure.hint(format!("{} is {} ({})", session.id, session.name, session.status))
+                })
+            }
+            InheritError::Broken { .. } => Self::from_error("inherit.broken", error),
+            InheritError::Ledger(_) => Self::from_error("ledger.failed", error),
+        }
+    }
+}
+
+impl From<RunError> for Failure {
+    fn from(error: RunError) -> Self {
+        let code = match &error {
+            RunError::Name { .. } => "session.name",
+            RunError::Unknown { .. } => "run.unknown",
+            RunError::Mistakes { .. } => "run.mistakes",
+            RunError::NoInput { .. } => "run.input",
+            RunError::Agent(_) => "agent.not-found",
+            RunError::NoTracker { .. } => "run.no-tracker",
+            RunError::Running { .. } => "run.running",
+            RunError::Exists { .. } => "session.exists",
+            RunError::NothingToResume { .. } | RunError::NotARun { .. } => "run.not-resumable",
+            RunError::Inherit(_) | RunError::Unsound { .. } => "inherit.refused",
+            RunError::Git { .. } => "git",
+            RunError::File(_) => "file",
+            RunError::Ledger(_) => "ledger.failed",
+        };
+        let failure = Self::from_error(code, &error);
+        match error {
+            RunError::Ledger(error) => error.into(),
+            RunError::Inherit(error) => Self::of_inherit(&error),
+            RunError::Name { .. } => {
+                failure.hint("letters, digits, `.`, `_` and `-`, at most 100 of them").usage()
+            }
+            RunError::Unknown { nearest, .. } => {
+                let all = "`heirloom stages list` and `heirloom pipelines list` show all";
+                failure.hint(match nearest {
+                    Some(name) => format!("did you mean {name}? {all}"),
+                    None => all.to_owned(),
+                })
+            }
+            RunError::Mistakes { mistakes } => {
+                mistakes.iter().fold(failure, |failure, mistake| failure.hint(mistake.to_string()))
+            }
+            RunError::NoTracker { .. } => {
+                failure.hint("use a stage with another stop rule: fixed, judgment or command")
+            }
+            RunError::Running { name, .. } => failure.hint(format!(
+                "`heirloom watch {name}` shows it, `heirloom sessions stop {name}` stops it"
+            )),
+            RunError::Exists { resumable: true, .. } => {
+                failure.hint("--resume goes on with it, --force starts over and keeps the old one")
+            }
+            RunError::Exists { .. } => failure
+                .hint("use another name, or --force, which starts over and keeps the old one"),
+            RunError::NothingToResume { .. } => failure.hint("leave --resume out to start it"),
+            _ => failure,
         }
     }
 }

@@ -5,6 +5,7 @@
 
 mod commands;
 mod failure;
+mod live;
 mod moment;
 mod sim_agent;
 mod ui;

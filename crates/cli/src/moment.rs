@@ -22,6 +22,15 @@ fn ago_in(at: Timestamp, now: Timestamp, zone: TimeZone) -> String {
     }
 }
 
+/// How long something lasted: `0m48s`, `1h02m`.
+pub(crate) fn lasted(milliseconds: u64) -> String {
+    let seconds = milliseconds / 1000;
+    match seconds / 60 {
+        minutes @ 0..60 => format!("{minutes}m{:02}s", seconds % 60),
+        minutes => format!("{}h{:02}m", minutes / 60, minutes % 60),
+    }
+}
+
 fn count(number: i64, unit: &str) -> String {
     let plural = if number == 1 { "" } else { "s" };
     format!("{number} {unit}{plural} ago")
@@ -30,6 +39,14 @@ fn count(number: i64, unit: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_lasts_is_told_in_two_units() {
+        assert_eq!(
+            [0, 48_900, 192_000, 3_720_000].map(lasted),
+            ["0m00s", "0m48s", "3m12s", "1h02m"]
+        );
+    }
 
     #[test]
     fn near_times_are_distances_and_far_ones_dates() {

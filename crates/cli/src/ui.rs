@@ -81,6 +81,11 @@ impl Ui {
             }});
             self.print(&error.to_string());
         }
+        self.complain(failure);
+    }
+
+    /// Says what is wrong, for a command that goes on all the same.
+    pub(crate) fn complain(&self, failure: &Failure) {
         self.say(&format!("{BAD}error:{BAD:#} {}", failure.message));
         for hint in &failure.hints {
             self.hint(hint);

@@ -13,6 +13,7 @@ pub mod here;
 pub mod init;
 pub mod keep;
 pub mod notes;
+pub mod run;
 pub mod serve;
 pub mod sessions;
 pub mod settings;

@@ -30,6 +30,10 @@ impl Options {
     /// For commands of people: patient and synced.
     pub const COMMAND: Self = Self { wait: Duration::from_secs(10), sync: true, tidy: true };
 
+    /// For a run's engine, which writes at the beginning and the end of every iteration: patient,
+    /// and not held up by the disk.
+    pub const ENGINE: Self = Self { wait: Duration::from_secs(30), sync: false, tidy: false };
+
     /// For hooks: quick, and never in the agent's way for long.
     pub const HOOK: Self = Self { wait: Duration::from_secs(2), sync: false, tidy: false };
 }

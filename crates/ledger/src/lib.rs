@@ -36,6 +36,7 @@ pub use exchange::{ImportError, Imported};
 pub use index::{Hit, Index, Search};
 pub use ledger::{FILE_NAME, Ledger, Options};
 pub use notes::NoteFilter;
+pub use projection::iteration::Iteration;
 pub use projection::keep::Keeping;
 pub use projection::live::Live;
 pub use requirements::{Pause, Seen, SessionKeys, Stops};

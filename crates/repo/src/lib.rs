@@ -8,6 +8,7 @@ mod discover;
 mod file;
 pub mod git;
 mod head;
+pub mod worktree;
 
 pub use discover::{Place, discover};
 pub use file::{FileError, read_text, write_whole};

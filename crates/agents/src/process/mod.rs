@@ -12,7 +12,7 @@
 mod drain;
 mod group;
 mod lines;
-mod orphan;
+pub mod orphan;
 mod starving;
 mod stderr;
 mod strays;

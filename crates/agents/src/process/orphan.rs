@@ -1,13 +1,131 @@
-//! An agent whose supervisor died.
+//! Agents that outlived whoever started them.
+//!
+//! A killed engine leaves its agent behind. What was recorded of it may be too little: the engine
+//! may have died between starting the agent and writing its number down. So an engine puts a
+//! variable of its own into the environment of what it starts, and whoever comes after it finds
+//! everything that carries it, wherever it went. Where the system does not show other processes'
+//! environments, only the recorded process and its group are ended.
 
-use rustix::process::{Pid, Signal, kill_process_group};
+use rustix::process::{Pid, Signal, kill_process_group, test_kill_process};
 
 use crate::lock::began;
+
+/// A process: its number and when it began, so that a reused number is not taken for it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Identity {
+    /// Its number.
+    pub pid: u32,
+    /// When it began, in the kernel's clock ticks.
+    pub began: Option<u64>,
+}
+
+impl Identity {
+    /// The process with this number now.
+    pub fn of(pid: u32) -> Self {
+        Self { pid, began: began(pid) }
+    }
+
+    /// Whether it still runs. A zombie does not.
+    pub fn is_alive(self) -> bool {
+        let Some(pid) = raw(self.pid) else { return false };
+        match (self.began, began(self.pid)) {
+            (Some(then), now) => now == Some(then),
+            (None, _) => test_kill_process(pid).is_ok(),
+        }
+    }
+
+    /// Kills it and its process group, if it still runs.
+    pub fn kill_group(self) -> bool {
+        let Some(pid) = raw(self.pid).filter(|_| self.is_alive()) else { return false };
+        kill_process_group(pid, Signal::KILL).is_ok()
+    }
+}
 
 /// Ends the process group of an agent that nobody looks after any more. `started` is when it began
 /// ([`began`]): a process of that number that began at another time is somebody else's.
 pub fn end_orphan(pid: u32, started: Option<u64>) -> bool {
-    let Some(group) = i32::try_from(pid).ok().and_then(Pid::from_raw) else { return false };
-    let is_it = started.is_some() && began(pid) == started;
-    is_it && kill_process_group(group, Signal::KILL).is_ok()
+    started.is_some() && Identity { pid, began: started }.kill_group()
+}
+
+fn raw(pid: u32) -> Option<Pid> {
+    i32::try_from(pid).ok().and_then(Pid::from_raw)
+}
+
+/// The processes whose environment has `variable` set to `value`, this one and those it comes from
+/// not among them.
+pub fn carrying(variable: &str, value: &str) -> Vec<Identity> {
+    let wanted = format!("{variable}={value}");
+    let Ok(all) = std::fs::read_dir("/proc") else { return Vec::new() };
+    let pids = all.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+    let own = own_line();
+    pids.filter(|pid| !own.contains(pid))
+        .filter(|pid| {
+            let environ = std::fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
+            environ.split(|byte| *byte == 0).any(|entry| entry == wanted.as_bytes())
+        })
+        .map(Identity::of)
+        .filter(|process| process.began.is_some())
+        .collect()
+}
+
+/// Kills what carries the variable, and what that starts in the meantime. Returns how many.
+pub fn kill_carrying(variable: &str, value: &str) -> usize {
+    let mut killed = 0;
+    // A process that forks faster than this is beyond the means of signals.
+    for _ in 0..20 {
+        let found = carrying(variable, value);
+        if found.is_empty() {
+            break;
+        }
+        for process in found {
+            let Some(pid) = raw(process.pid) else { continue };
+            killed += usize::from(rustix::process::kill_process(pid, Signal::KILL).is_ok());
+        }
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+    killed
+}
+
+/// This process and its ancestors.
+fn own_line() -> Vec<u32> {
+    let mut line = vec![std::process::id()];
+    while let Some(parent) = line.last().and_then(|pid| parent(*pid)).filter(|pid| *pid > 1) {
+        if line.contains(&parent) {
+            break;
+        }
+        line.push(parent);
+    }
+    line
+}
+
+fn parent(pid: u32) -> Option<u32> {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    stat.rsplit_once(')')?.1.split_whitespace().nth(1)?.parse().ok()
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use super::*;
+    use std::process::{Command, Stdio};
+
+    #[test]
+    fn whatever_carries_the_variable_is_found_and_killed_and_nothing_else() {
+        let value = format!("test-{}", std::process::id());
+        let start = |value: &str| {
+            let mut command = Command::new("sleep");
+            command.arg("600").env("HEIRLOOM_ORPHAN_TEST", value).stdin(Stdio::null());
+            command.spawn().unwrap()
+        };
+        let (mut ours, mut other) = (start(&value), start("another"));
+        while carrying("HEIRLOOM_ORPHAN_TEST", &value).is_empty() {
+            std::thread::yield_now();
+        }
+        assert_eq!(carrying("HEIRLOOM_ORPHAN_TEST", &value), [Identity::of(ours.id())]);
+        kill_carrying("HEIRLOOM_ORPHAN_TEST", &value);
+        assert!(!ours.wait().unwrap().success());
+        assert!(Identity::of(other.id()).is_alive());
+        other.kill().unwrap();
+        other.wait().unwrap();
+        assert!(!Identity::of(other.id()).is_alive());
+    }
 }

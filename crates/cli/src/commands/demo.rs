@@ -2,20 +2,31 @@ use std::fmt::Write;
 use std::fs;
 use std::process::ExitCode;
 
-use heirloom_engine::demo::{self, Demo};
+use heirloom_core::inherit::Inherited;
+use heirloom_engine::demo::{self, NAMES};
 use heirloom_engine::here::Here;
+use heirloom_engine::run::{Event, Watcher};
+use jiff::Timestamp;
 use serde_json::json;
 
-use super::{App, Done, notes};
+use super::{App, Done};
 use crate::failure::Failure;
-use crate::ui::{BOLD, DIM, GOOD};
+use crate::live::View;
+use crate::ui::{BOLD, DIM, GOOD, first_line};
 
 /// Show the whole idea in a scratch repository
 ///
-/// Two sessions: the first learns something, the second starts with it. Nothing outside of a
-/// temporary directory is touched.
+/// Two sessions of the built-in agent: the first learns something, the second starts with it.
+/// Nothing outside of a temporary directory is touched.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {}
+
+/// The answer of `--json` is one document, so the events of the runs are not printed then.
+struct Quiet;
+
+impl Watcher for Quiet {
+    fn see(&self, _: Timestamp, _: &Event) {}
+}
 
 pub(super) fn run(app: &App, _: &Args) -> Done {
     let cannot = |error: std::io::Error| Failure::from_error("file", &error);
@@ -24,28 +35,35 @@ pub(super) fn run(app: &App, _: &Args) -> Done {
     fs::create_dir_all(repo.join(".heirloom")).map_err(cannot)?;
     let mut env = app.here.env.clone();
     env.insert("HEIRLOOM_HOME".into(), home.into());
+    let view = View::new(false, app.here.clock);
     let played = Here::look(&repo, env).map_err(Failure::from).and_then(|here| {
-        let mut ledger = here.ledger()?;
-        Ok(demo::play(&here, &mut ledger)?)
+        let watcher: &dyn Watcher = if app.ui.is_json() { &Quiet } else { &view };
+        Ok(demo::play(&here, watcher)?)
     });
+    view.close();
     fs::remove_dir_all(&scratch).map_err(cannot)?;
     let demo = played?;
-    let inherited = demo.inherited.iter().map(|note| &note.text).collect::<Vec<_>>();
+    let inherited = demo.inherited.unwrap_or_default();
     let value = json!({
-        "first": demo.first.name, "second": demo.second.name, "inherited": inherited,
+        "first": NAMES[0], "second": NAMES[1], "inherited": inherited,
+        "iterations": [demo.first.iterations, demo.second.iterations],
     });
-    app.ui.answer(&value, || tell(&demo));
+    app.ui.answer(&value, || tell(&inherited));
     Ok(ExitCode::SUCCESS)
 }
 
-fn tell(demo: &Demo) -> String {
-    let mut text = format!("{BOLD}{}{BOLD:#} works, learns, and ends.\n", demo.first.name);
-    for note in &demo.inherited {
-        let _ = write!(text, "  {GOOD}+{GOOD:#} {}", notes::as_text(note, "", false));
+fn tell(inherited: &Inherited) -> String {
+    let [first, second] = NAMES;
+    let mut text =
+        format!("\n{BOLD}{second}{BOLD:#} started with what {BOLD}{first}{BOLD:#} left:\n");
+    let lists =
+        [&inherited.learnings, &inherited.patterns, &inherited.warnings, &inherited.decisions];
+    for item in lists.into_iter().flatten() {
+        let _ = writeln!(text, "  {GOOD}+{GOOD:#} {}", first_line(item, 90));
     }
-    let _ =
-        writeln!(text, "{BOLD}{}{BOLD:#} starts the next day, with all of it:", demo.second.name);
-    let _ = writeln!(text, "  inherits {} notes from {}", demo.inherited.len(), demo.first.name);
-    let _ = write!(text, "{DIM}Try it: heirloom note learning \"…\", then heirloom notes{DIM:#}");
+    let _ = write!(
+        text,
+        "{DIM}Try it: heirloom run ralph my-session 5, then heirloom run ralph next --inherit my-session{DIM:#}"
+    );
     text
 }

@@ -10,11 +10,13 @@ mod continue_;
 mod conversation;
 mod demo;
 mod doctor;
+mod dry_run;
 mod fork;
 mod fork_check;
 mod ground;
 mod heal;
 mod import;
+mod inherit;
 mod init;
 mod interrupt;
 mod launch;
@@ -23,12 +25,16 @@ mod lineage;
 mod man;
 mod note;
 mod notes;
+mod pipelines;
 mod recover;
 mod req;
+mod run;
 mod search;
 mod serve;
 mod sessions;
+mod stages;
 mod status;
+mod watch;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -62,6 +68,11 @@ enum Command {
     Init(init::Args),
     Doctor(doctor::Args),
     Demo(demo::Args),
+    Run(run::Args),
+    Watch(watch::Args),
+    Stages(stages::Args),
+    Pipelines(pipelines::Args),
+    Inherit(inherit::Args),
     Note(note::Args),
     Notes(notes::Args),
     Ground(ground::Args),
@@ -129,7 +140,7 @@ pub(crate) fn main() -> ExitCode {
         Err(error) => return refuse(&error, &arguments),
     };
     let ui = Ui::new(cli.json);
-    match look_around(Ui::new(cli.json)).and_then(|app| run(&app, cli.command)) {
+    match look_around(Ui::new(cli.json)).and_then(|app| carry_out(&app, cli.command)) {
         Ok(code) => code,
         Err(failure) => {
             ui.fail(&failure);
@@ -138,11 +149,16 @@ pub(crate) fn main() -> ExitCode {
     }
 }
 
-fn run(app: &App, command: Command) -> Done {
+fn carry_out(app: &App, command: Command) -> Done {
     match command {
         Command::Init(args) => init::run(app, &args),
         Command::Doctor(args) => doctor::run(app, &args),
         Command::Demo(args) => demo::run(app, &args),
+        Command::Run(args) => run::run(app, &args),
+        Command::Watch(args) => watch::run(app, &args),
+        Command::Stages(args) => stages::run(app, &args),
+        Command::Pipelines(args) => pipelines::run(app, &args),
+        Command::Inherit(args) => inherit::run(app, &args),
         Command::Note(args) => note::run(app, args),
         Command::Notes(args) => notes::run(app, args),
         Command::Ground(args) => ground::run(app, &args),

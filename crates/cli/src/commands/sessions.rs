@@ -5,6 +5,7 @@ use clap::Subcommand;
 use heirloom_core::note::Kind;
 use heirloom_core::session::Session;
 use heirloom_core::status::Status;
+use heirloom_engine::run::{self, Stopped};
 use heirloom_engine::{notes as engine_notes, serve, sessions};
 use heirloom_ledger::{Found, Ledger, SessionFilter};
 use serde_json::{Value, json};
@@ -25,6 +26,7 @@ pub(super) struct Args {
 enum What {
     List(List),
     Show(Show),
+    Stop(Stop),
     Archive(Archive),
 }
 
@@ -70,6 +72,19 @@ struct Show {
     trajectory: bool,
 }
 
+/// Stop a session that runs
+///
+/// It finishes its iteration first. Said once more, or with --now, it stops its agent at once. It
+/// can be gone on with: heirloom run STAGE SESSION --resume.
+#[derive(Debug, clap::Args)]
+struct Stop {
+    /// The session: a name, an id, or the beginning of one
+    session: String,
+    /// Stop its agent at once
+    #[arg(long)]
+    now: bool,
+}
+
 /// Put a session away, out of the list
 #[derive(Debug, clap::Args)]
 struct Archive {
@@ -84,8 +99,26 @@ pub(super) fn run(app: &App, args: Args) -> Done {
     match args.what {
         What::List(args) => list(app, &args),
         What::Show(args) => show(app, &args),
+        What::Stop(args) => stop(app, &args),
         What::Archive(args) => archive(app, &args),
     }
+}
+
+fn stop(app: &App, args: &Stop) -> Done {
+    let mut ledger = app.here.ledger()?;
+    let session = sessions::find(&app.here, &ledger, &args.session)?;
+    let name = &session.name;
+    let (word, text) = match run::stop(&app.here, &mut ledger, &session, args.now)? {
+        Stopped::Asked => ("asked", format!("{name} stops after this iteration")),
+        Stopped::AskedNow => ("asked_now", format!("{name} stops its agent now")),
+        Stopped::Gone => ("gone", format!("{name} had no engine any more, it is interrupted")),
+        Stopped::NotRunning => {
+            let message = format!("session {name} does not run, it is {}", session.status);
+            return Err(Failure::new("session.not-running", message));
+        }
+    };
+    app.ui.answer(&json!({"session": name, "stopped": word}), || text);
+    Ok(ExitCode::SUCCESS)
 }
 
 fn list(app: &App, args: &List) -> Done {

@@ -11,7 +11,10 @@ fn the_demo_shows_a_second_session_that_inherits_and_leaves_nothing_behind() {
     let output = command.env("TMPDIR", &tmp).output().unwrap();
     let told = String::from_utf8(output.stdout).unwrap();
     assert!(output.status.success());
-    assert!(told.contains("auth-v2") && told.contains("JWT refresh tokens"), "{told}");
+    assert!(
+        told.contains("inherits auth-v1: 3 learnings") && told.contains("+ auth-v1: "),
+        "{told}"
+    );
     assert_eq!(std::fs::read_dir(&tmp).unwrap().count(), 0);
     assert!(!env.home().join("ledger.db").exists(), "the demo used the person's own ledger");
 }

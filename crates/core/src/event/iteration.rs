@@ -39,4 +39,7 @@ pub struct IterationEnded {
     /// How long it took.
     #[serde(default)]
     pub duration_ms: u64,
+    /// Why it did not go well, where it did not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub why: Option<String>,
 }

@@ -10,6 +10,7 @@ mod keep;
 mod live;
 mod note;
 mod requirement;
+mod run;
 mod session;
 mod template;
 
@@ -29,6 +30,7 @@ pub use requirement::{
     RequirementWarned, RequirementsImported, RequirementsPaused, RequirementsPruned,
     RequirementsResumed,
 };
+pub use run::{IterationFlagged, RunInherited, RunPlanned, StageEnded};
 pub use session::{
     SessionAnnounced, SessionChanged, SessionConfigured, SessionCreated, SessionLinked,
     SessionPrompted, SessionSpent,
@@ -55,6 +57,7 @@ kinds! {
     ApprovalDecided => "approval.decided",
     ApprovalRequested => "approval.requested",
     IterationEnded => "iteration.ended",
+    IterationFlagged => "iteration.flagged",
     IterationStarted => "iteration.started",
     ContextUsed => "keep.context",
     DeltaSynced => "keep.delta_sync",
@@ -77,6 +80,8 @@ kinds! {
     RequirementsPaused => "requirements.paused",
     RequirementsPruned => "requirements.pruned",
     RequirementsResumed => "requirements.resumed",
+    RunInherited => "run.inherited",
+    RunPlanned => "run.planned",
     SessionAnnounced => "session.announced",
     SessionChanged => "session.changed",
     SessionConfigured => "session.configured",
@@ -85,4 +90,5 @@ kinds! {
     SessionPrompted => "session.prompted",
     SessionSpent => "session.spent",
     TemplateSaved => "template.saved",
+    StageEnded => "stage.ended",
 }

@@ -142,6 +142,8 @@ pub enum End {
     MaxIterations,
     /// The command never succeeded within the maximum of iterations.
     NeverSucceeded,
+    /// The maximum was reached, and the last iteration failed.
+    LastFailed,
     /// The maximum was reached, and the verification commands fail.
     NotVerified,
     /// The last iteration failed in a way that no further one would mend.
@@ -166,6 +168,7 @@ impl End {
             Self::CommandSucceeded => "command_succeeded",
             Self::MaxIterations => "max_iterations",
             Self::NeverSucceeded => "never_succeeded",
+            Self::LastFailed => "last_failed",
             Self::NotVerified => "not_verified",
             Self::Hopeless => "hopeless",
             Self::TooManyFailures => "too_many_failures",
@@ -184,9 +187,11 @@ impl End {
             | Self::QueueEmpty
             | Self::CommandSucceeded
             | Self::MaxIterations => Status::Completed,
-            Self::NeverSucceeded | Self::NotVerified | Self::Hopeless | Self::TooManyFailures => {
-                Status::Failed
-            }
+            Self::NeverSucceeded
+            | Self::LastFailed
+            | Self::NotVerified
+            | Self::Hopeless
+            | Self::TooManyFailures => Status::Failed,
             Self::MaxCost | Self::MaxTime | Self::StopAsked => Status::Interrupted,
         }
     }
@@ -218,6 +223,10 @@ pub fn next(
         (Next::Run, false) => Next::Run,
         (Next::Run, true) if matches!(stop.rule, Rule::Command { .. }) => {
             Next::End(End::NeverSucceeded)
+        }
+        // A loop whose last word is a failure has not ended well.
+        (Next::Run, true) if history.last().is_some_and(|l| l.outcome == Outcome::Failed) => {
+            Next::End(End::LastFailed)
         }
         (Next::Run, true) => confirm(End::MaxIterations, true, verifies, history, answers),
     }

@@ -46,6 +46,8 @@ fn fixed_runs_its_number_unless_an_agent_stops() {
     assert_eq!(fixed("cs"), Next::End(End::AgentStopped));
     assert_eq!(fixed("sc"), Next::Run);
     assert_eq!(fixed("cf"), Next::Run);
+    assert_eq!(fixed("cfc"), Next::End(End::MaxIterations));
+    assert_eq!(fixed("ccf"), Next::End(End::LastFailed));
 }
 
 #[test]

@@ -1,14 +1,43 @@
 //! Iterations: each launch of the agent inside a looping session.
 
-use rusqlite::Connection;
+use jiff::Timestamp;
+use rusqlite::{Connection, Row};
 
 use heirloom_core::event::{Body, IterationEnded, IterationStarted};
+use heirloom_core::id::SessionId;
 use heirloom_core::record::Record;
 
 use super::{Projection, body};
-use crate::records::to_sql;
+use crate::error::Error;
+use crate::ledger::Ledger;
+use crate::records::{from_sql, timestamp, to_sql};
 
 pub(super) struct Iterations;
+
+/// An iteration of a session, as its last records say.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Iteration {
+    /// The stage, as its directory is called.
+    pub stage: String,
+    /// Counted from 1 within the stage.
+    pub iteration: u32,
+    /// The agent's process, where it was recorded.
+    pub pid: Option<u32>,
+    /// When that process started, in the kernel's clock ticks.
+    pub pid_started: Option<u64>,
+    /// When it was last begun.
+    pub started_at: Timestamp,
+    /// When it ended, if it did.
+    pub ended_at: Option<Timestamp>,
+    /// How it ended, if it did.
+    pub outcome: Option<String>,
+    /// What the agent decided.
+    pub decision: Option<String>,
+    /// What the agent says it did.
+    pub summary: Option<String>,
+    /// What it cost, in USD.
+    pub cost_usd: f64,
+}
 
 impl Projection for Iterations {
     fn table(&self) -> &'static str {
@@ -90,4 +119,34 @@ fn ended(db: &Connection, session: &str, record: &Record) -> rusqlite::Result<()
         iteration.cost_usd,
     ))?;
     Ok(())
+}
+
+impl Ledger {
+    /// The iterations of a session, by stage and number.
+    pub fn iterations(&self, session: SessionId) -> Result<Vec<Iteration>, Error> {
+        self.run("read", |db| {
+            db.prepare_cached(
+                "SELECT stage, iteration, pid, pid_started, started_at, ended_at, outcome, decision,
+                   summary, cost_usd
+                 FROM iteration WHERE session = ?1 ORDER BY stage, iteration",
+            )?
+            .query_map((session.to_string(),), read)?
+            .collect()
+        })
+    }
+}
+
+fn read(row: &Row<'_>) -> rusqlite::Result<Iteration> {
+    Ok(Iteration {
+        stage: row.get(0)?,
+        iteration: row.get(1)?,
+        pid: row.get(2)?,
+        pid_started: row.get::<_, Option<i64>>(3)?.map(from_sql),
+        started_at: timestamp(row.get(4)?),
+        ended_at: row.get::<_, Option<i64>>(5)?.map(timestamp),
+        outcome: row.get(6)?,
+        decision: row.get(7)?,
+        summary: row.get(8)?,
+        cost_usd: row.get(9)?,
+    })
 }

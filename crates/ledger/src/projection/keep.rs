@@ -8,8 +8,8 @@ use rusqlite::{Connection, OptionalExtension, Row};
 use serde::de::DeserializeOwned;
 
 use heirloom_core::event::{
-    Body, ContextUsed, DeltaSynced, ForkDetected, HandoffMade, PageWritten, RecoveryDelivered,
-    TaskSet, TrackerTold,
+    Body, ContextUsed, DeltaSynced, ForkDetected, HandoffMade, IterationFlagged, PageWritten,
+    RecoveryDelivered, RunInherited, RunPlanned, StageEnded, TaskSet, TrackerTold,
 };
 use heirloom_core::id::SessionId;
 use heirloom_core::record::Record;
@@ -79,11 +79,24 @@ fn key(record: &Record) -> Option<String> {
         ForkDetected::KIND => body::<ForkDetected>(record).map(|fork| fork.id),
         PageWritten::KIND => body::<PageWritten>(record).map(|page| page.path),
         TrackerTold::KIND => body::<TrackerTold>(record).map(|told| told.about),
-        ContextUsed::KIND | DeltaSynced::KIND | RecoveryDelivered::KIND | TaskSet::KIND => {
-            Some(record.session.map(|session| session.to_string()).unwrap_or_default())
-        }
+        ContextUsed::KIND
+        | DeltaSynced::KIND
+        | RecoveryDelivered::KIND
+        | RunInherited::KIND
+        | RunPlanned::KIND
+        | TaskSet::KIND => Some(of_session(record)),
+        StageEnded::KIND => body::<StageEnded>(record)
+            .map(|ended| format!("{}/{}", of_session(record), ended.stage)),
+        IterationFlagged::KIND => body::<IterationFlagged>(record).map(|flagged| {
+            let IterationFlagged { stage, iteration, .. } = flagged;
+            format!("{}/{stage}/{iteration:06}", of_session(record))
+        }),
         _ => None,
     }
+}
+
+fn of_session(record: &Record) -> String {
+    record.session.map(|session| session.to_string()).unwrap_or_default()
 }
 
 impl Ledger {
@@ -101,6 +114,23 @@ impl Ledger {
             .optional()
         })
         .map(Option::flatten)
+    }
+
+    /// What is kept of a kind in `repo` for the parts of a session, in the order of their keys.
+    pub fn kept_of_session<B: Body + DeserializeOwned>(
+        &self,
+        repo: &str,
+        session: SessionId,
+    ) -> Result<Vec<B>, Error> {
+        self.run("read", |db| {
+            let mut statement = db.prepare_cached(
+                "SELECT session, at, body FROM keep WHERE repo = ?1 AND kind = ?2
+                 AND key >= ?3 || '/' AND key < ?3 || '0' ORDER BY key",
+            )?;
+            let rows = statement.query_map((repo, B::KIND, session.to_string()), read)?;
+            let kept = rows.collect::<rusqlite::Result<Vec<Option<Keeping<B>>>>>()?;
+            Ok(kept.into_iter().flatten().map(|kept| kept.body).collect())
+        })
     }
 
     /// What is kept of a kind in `repo`, the newest `limit`, newest first.

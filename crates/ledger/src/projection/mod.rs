@@ -6,7 +6,7 @@
 //! ledger cannot be refused any more.
 
 mod approval;
-mod iteration;
+pub(crate) mod iteration;
 pub(crate) mod keep;
 pub(crate) mod live;
 mod note;

@@ -108,6 +108,7 @@ fn take(ledger: &mut Ledger, second: i64, step: &Step) {
                 summary: None,
                 cost_usd: 0.1,
                 duration_ms: 5,
+                why: None,
             };
             ledger.append(at(second), scope(s), &ended)
         }

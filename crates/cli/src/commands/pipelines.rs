@@ -1,0 +1,89 @@
+use std::process::ExitCode;
+
+use clap::Subcommand;
+use heirloom_core::run::{Request, resolve_pipeline};
+use heirloom_engine::run::library;
+use serde_json::json;
+
+use super::stages::{lint, origin, unknown};
+use super::{App, Done, dry_run};
+use crate::failure::Failure;
+use crate::ui::{Columns, DIM};
+
+/// See and check the pipelines that can be run
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    #[command(subcommand)]
+    what: What,
+}
+
+/// What there is to see.
+#[derive(Debug, Subcommand)]
+enum What {
+    /// List the pipelines
+    List,
+    /// Show one pipeline with its stages
+    Show {
+        /// The pipeline
+        name: String,
+    },
+    /// Find every mistake in pipeline files
+    Lint {
+        /// Only this pipeline
+        name: Option<String>,
+    },
+}
+
+pub(super) fn run(app: &App, args: &Args) -> Done {
+    match &args.what {
+        What::List => list(app),
+        What::Show { name } => show(app, name),
+        What::Lint { name } => lint(app, "pipelines", name.as_deref()),
+    }
+}
+
+fn list(app: &App) -> Done {
+    let loaded = library::load(&app.here.place.root);
+    let rows: Vec<_> = loaded
+        .library
+        .pipelines()
+        .map(|(name, pipeline)| {
+            let nodes: Vec<&str> = pipeline.nodes.iter().map(|node| node.id.as_str()).collect();
+            json!({"name": name, "description": pipeline.description, "file": pipeline.file,
+                   "nodes": nodes})
+        })
+        .collect();
+    app.ui.answer(&json!({"pipelines": rows}), || {
+        let mut columns = Columns::new(&["name", "description", "from"]);
+        for (name, pipeline) in loaded.library.pipelines() {
+            let from = origin(&pipeline.file).to_owned();
+            columns.row(vec![name.to_owned(), pipeline.description.clone(), from]);
+        }
+        columns.render()
+    });
+    Ok(ExitCode::SUCCESS)
+}
+
+fn show(app: &App, name: &str) -> Done {
+    let loaded = library::load(&app.here.place.root);
+    let Some(pipeline) = loaded.library.pipeline(name) else {
+        return Err(unknown("pipeline", name, loaded.library.pipelines().map(|(name, _)| name)));
+    };
+    let plan = resolve_pipeline(&loaded.library, pipeline, &Request::default());
+    let plan = plan.map_err(|mistakes| {
+        let failure = Failure::new("run.mistakes", format!("`{name}` has mistakes"));
+        mistakes.iter().fold(failure, |failure, mistake| failure.hint(mistake.to_string()))
+    })?;
+    let value = json!({
+        "name": name, "description": pipeline.description, "file": pipeline.file, "plan": plan,
+    });
+    app.ui.answer(&value, || {
+        format!(
+            "{}\n{DIM}{}{DIM:#}\n{}",
+            pipeline.description,
+            origin(&pipeline.file),
+            dry_run::tell(&plan)
+        )
+    });
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,236 @@
+use std::fs::OpenOptions;
+use std::os::unix::process::CommandExt;
+use std::process::{Command, ExitCode, Stdio};
+use std::thread;
+use std::time::Duration;
+
+use clap::builder::PossibleValuesParser;
+use heirloom_core::id::SessionId;
+use heirloom_core::inherit::Select;
+use heirloom_core::name::SessionName;
+use heirloom_core::run::choices::{Choices, parse_dollars};
+use heirloom_core::settings::{AGENTS, Period};
+use heirloom_core::status::Status;
+use heirloom_engine::agents;
+use heirloom_engine::run::{self, Asked, RunError, Stopping, With};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::iterator::Signals;
+
+use super::{App, Done, dry_run};
+use crate::failure::{FAILED, Failure};
+use crate::live::View;
+
+/// Run a stage as a loop, or a pipeline
+///
+/// A fresh agent for every iteration, until the stage's stop rule is met or a limit is reached.
+/// Ctrl-C once finishes the iteration, twice stops the agent; --resume goes on where it stopped.
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    /// A stage, a pipeline, or the file of one
+    #[arg(value_name = "STAGE|PIPELINE.yaml")]
+    what: String,
+    /// The name of the new session
+    session: String,
+    /// The most iterations of a stage
+    #[arg(value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    max: Option<u32>,
+    /// Start with what this session learned, decided and proved
+    #[arg(long, value_name = "SESSION")]
+    inherit: Option<String>,
+    /// What to inherit: learnings, patterns, warnings, decisions, progress
+    #[arg(long, value_name = "KIND", value_delimiter = ',')]
+    select: Vec<String>,
+    /// Do not start when what should be inherited is not there or not sound
+    #[arg(long)]
+    strict: bool,
+    /// The agent
+    #[arg(long, value_parser = PossibleValuesParser::new(AGENTS))]
+    agent: Option<String>,
+    /// The agent's model
+    #[arg(long)]
+    model: Option<String>,
+    /// A file to work from
+    #[arg(long, value_name = "FILE")]
+    input: Vec<String>,
+    /// What the agents should know about the task
+    #[arg(long, value_name = "TEXT")]
+    context: Option<String>,
+    /// Stop when this many US dollars have been spent
+    #[arg(long, value_name = "USD", value_parser = dollars)]
+    max_cost: Option<f64>,
+    /// Stop after this time (90s, 10m, 1h30m)
+    #[arg(long, value_name = "TIME")]
+    max_time: Option<Period>,
+    /// Stop one iteration after this time
+    #[arg(long, value_name = "TIME")]
+    iteration_timeout: Option<Period>,
+    /// Go on with a session that was stopped or crashed
+    #[arg(long, conflicts_with = "force")]
+    resume: bool,
+    /// Start over although there is a session of that name; the old one is kept
+    #[arg(long)]
+    force: bool,
+    /// Work in a git worktree of its own
+    #[arg(long)]
+    worktree: bool,
+    /// Print the plan and the first prompt, and run nothing
+    #[arg(long)]
+    dry_run: bool,
+    /// Run in the background; `heirloom watch` attaches
+    #[arg(long, conflicts_with = "dry_run")]
+    detach: bool,
+}
+
+fn dollars(text: &str) -> Result<f64, String> {
+    parse_dollars(text).ok_or_else(|| "an amount of US dollars, such as 5 or 2.50".to_owned())
+}
+
+pub(super) fn run(app: &App, args: &Args) -> Done {
+    let asked = asked(args)?;
+    if args.dry_run {
+        return dry_run::run(app, &asked);
+    }
+    if args.detach {
+        return detach(app, args, &asked);
+    }
+    let settings = &app.settings()?.settings;
+    let programs = agents::programs(&app.here, Some(settings));
+    let mut ledger = app.here.ledger()?;
+    let here = &app.here;
+    let prepared = run::prepare(here, &ledger, settings, &programs, &app.directory, &asked, false)?;
+    for mistake in &prepared.mistakes {
+        app.ui.say(&mistake.to_string());
+    }
+    if let Some(error) = &prepared.inherit_error {
+        say_inherit_error(app, error);
+    }
+    if prepared.is_done() {
+        app.ui.hint(&format!("{} is done, there is nothing to resume", asked.session));
+        return Ok(ExitCode::SUCCESS);
+    }
+    let stopping = Stopping::new();
+    listen(&stopping)?;
+    let running = run::start(here, &mut ledger, prepared)?;
+    drop(ledger);
+    let view = View::new(app.ui.is_json(), here.clock);
+    let with =
+        With { here, programs: &programs, tracker: None, watcher: &view, stopping: &stopping };
+    let ended = running.drive(with);
+    view.close();
+    let ended = ended?;
+    match ended.status {
+        Status::Completed => Ok(ExitCode::SUCCESS),
+        _ => Ok(ExitCode::from(FAILED)),
+    }
+}
+
+fn asked(args: &Args) -> Result<Asked, Failure> {
+    let select = if args.select.is_empty() { None } else { Some(select(&args.select)?) };
+    Ok(Asked {
+        what: args.what.clone(),
+        session: args.session.clone(),
+        flags: Choices {
+            agent: args.agent.clone(),
+            model: args.model.clone(),
+            max: args.max,
+            context: args.context.clone(),
+            iteration_timeout: args.iteration_timeout.map(Period::duration),
+            ..Choices::default()
+        },
+        inherit: args.inherit.clone(),
+        select,
+        strict: args.strict,
+        inputs: args.input.clone(),
+        max_cost_usd: args.max_cost,
+        max_time: args.max_time.map(Period::duration),
+        resume: args.resume,
+        force: args.force,
+        worktree: args.worktree,
+    })
+}
+
+/// Reads `--select`.
+pub(super) fn select(names: &[String]) -> Result<Select, Failure> {
+    Select::parse(names.iter().map(String::as_str)).map_err(|error| {
+        let failure = Failure::new("usage", error.to_string()).usage();
+        match error.nearest {
+            Some(word) => failure.hint(format!("did you mean {word}?")),
+            None => failure,
+        }
+    })
+}
+
+/// Says why nothing is inherited, and that the run goes on.
+pub(super) fn say_inherit_error(app: &App, error: &run::inherit::InheritError) {
+    let failure = Failure::of_inherit(error);
+    app.ui.complain(&failure);
+    app.ui.warn("going on without inherited context; --strict would have stopped here");
+}
+
+/// Counts the signals that ask to stop.
+fn listen(stopping: &Stopping) -> Result<(), Failure> {
+    let mut signals = Signals::new([SIGINT, SIGTERM, SIGHUP])
+        .map_err(|error| Failure::from_error("environment", &error))?;
+    let stopping = stopping.clone();
+    thread::spawn(move || {
+        for _ in signals.forever() {
+            stopping.ask();
+        }
+    });
+    Ok(())
+}
+
+/// Starts the same command again, in the background, and waits until it runs.
+fn detach(app: &App, args: &Args, asked: &Asked) -> Done {
+    let cannot = |error: std::io::Error| Failure::from_error("file", &error);
+    if !args.resume {
+        run::plan(&app.here, &app.settings()?.settings, &app.directory, asked)?;
+    }
+    let logs = app.here.home.join("logs");
+    std::fs::create_dir_all(&logs).map_err(cannot)?;
+    let name: SessionName = args
+        .session
+        .parse()
+        .map_err(|source| Failure::from(RunError::Name { name: args.session.clone(), source }))?;
+    let path = logs.join(format!("run-{name}.log"));
+    let log = OpenOptions::new().create(true).write(true).truncate(true).open(&path);
+    let log = log.map_err(cannot)?;
+    let before = newest(app, &name)?.map(|(id, _)| id).filter(|_| !args.resume);
+    let arguments = std::env::args_os().skip(1).filter(|word| word != "--detach");
+    let mut child = Command::new(std::env::current_exe().map_err(cannot)?)
+        .args(arguments)
+        .stdin(Stdio::null())
+        .stdout(log.try_clone().map_err(cannot)?)
+        .stderr(log)
+        .process_group(0)
+        .spawn()
+        .map_err(cannot)?;
+    let pid = child.id();
+    loop {
+        let runs = run::engine_of(&app.here, name.as_str()) == Some(pid);
+        if runs && newest(app, &name)?.is_some_and(|(id, is_on)| is_on && Some(id) != before) {
+            break;
+        }
+        if let Some(status) = child.try_wait().map_err(cannot)? {
+            // It may have been quick, and ended like any other run.
+            if status.success() || newest(app, &name)?.map(|(id, _)| id) != before {
+                break;
+            }
+            let said = std::fs::read_to_string(&path).unwrap_or_default();
+            app.ui.say(said.trim_end());
+            return Ok(ExitCode::from(u8::try_from(status.code().unwrap_or(1)).unwrap_or(FAILED)));
+        }
+        thread::sleep(Duration::from_millis(20));
+    }
+    let value = serde_json::json!({"session": name, "pid": pid, "log": path});
+    app.ui.answer(&value, || {
+        format!("{name} runs in the background (process {pid})\nTry: heirloom watch {name}")
+    });
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The newest session of that name, and whether it was begun.
+fn newest(app: &App, name: &SessionName) -> Result<Option<(SessionId, bool)>, Failure> {
+    let session = app.here.ledger()?.named(&app.here.place.repo, name.as_str())?;
+    Ok(session.map(|session| (session.id, session.status != Status::Starting)))
+}

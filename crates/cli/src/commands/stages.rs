@@ -1,0 +1,134 @@
+use std::fmt::Write;
+use std::process::ExitCode;
+
+use clap::Subcommand;
+use heirloom_core::run::stage::Stage;
+use heirloom_engine::run::library;
+use serde_json::json;
+
+use super::{App, Done};
+use crate::failure::{FAILED, Failure};
+use crate::ui::{BOLD, Columns, DIM, GOOD, counted};
+
+/// See and check the stages that can be run
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    #[command(subcommand)]
+    what: What,
+}
+
+/// What there is to see.
+#[derive(Debug, Subcommand)]
+enum What {
+    /// List the stages
+    List,
+    /// Show one stage with its prompt
+    Show {
+        /// The stage
+        name: String,
+    },
+    /// Find every mistake in stage files
+    Lint {
+        /// Only this stage
+        name: Option<String>,
+    },
+}
+
+pub(super) fn run(app: &App, args: &Args) -> Done {
+    match &args.what {
+        What::List => list(app),
+        What::Show { name } => show(app, name),
+        What::Lint { name } => lint(app, "stages", name.as_deref()),
+    }
+}
+
+/// Where a file of the library is from, for people.
+pub(super) fn origin(file: &str) -> &str {
+    if file.starts_with("built-in:") { "built in" } else { file }
+}
+
+fn list(app: &App) -> Done {
+    let loaded = library::load(&app.here.place.root);
+    let rows: Vec<_> = loaded
+        .library
+        .stages()
+        .map(|(name, stage)| {
+            json!({"name": name, "description": stage.description, "file": stage.file})
+        })
+        .collect();
+    app.ui.answer(&json!({"stages": rows}), || {
+        let mut columns = Columns::new(&["name", "description", "from"]);
+        for (name, stage) in loaded.library.stages() {
+            let from = origin(&stage.file).to_owned();
+            columns.row(vec![name.to_owned(), stage.description.clone(), from]);
+        }
+        columns.render()
+    });
+    Ok(ExitCode::SUCCESS)
+}
+
+fn show(app: &App, name: &str) -> Done {
+    let loaded = library::load(&app.here.place.root);
+    let Some(stage) = loaded.library.stage(name) else {
+        return Err(unknown("stage", name, loaded.library.stages().map(|(name, _)| name)));
+    };
+    let value = json!({
+        "name": name, "description": stage.description, "file": stage.file,
+        "agent": stage.choices.agent, "model": stage.choices.model,
+        "stop": stage.choices.rule, "max": stage.choices.max, "prompt": stage.prompt,
+    });
+    app.ui.answer(&value, || tell(name, stage));
+    Ok(ExitCode::SUCCESS)
+}
+
+fn tell(name: &str, stage: &Stage) -> String {
+    let mut text = format!("{BOLD}{name}{BOLD:#}  {}\n", stage.description);
+    let _ = writeln!(text, "{DIM}{}{DIM:#}\n", origin(&stage.file));
+    text.push_str(&stage.prompt);
+    text
+}
+
+/// There is nothing of that name.
+pub(super) fn unknown<'a>(what: &str, name: &str, names: impl Iterator<Item = &'a str>) -> Failure {
+    let names: Vec<&str> = names.collect();
+    let nearest = heirloom_core::suggest::nearest(name, names.iter().copied());
+    let failure = Failure::new("run.unknown", format!("there is no {what} called `{name}`"));
+    failure.hint(match nearest {
+        Some(nearest) => format!("did you mean {nearest}?"),
+        None => format!("`heirloom {what}s list` shows all"),
+    })
+}
+
+/// Tells every mistake in the files below `.heirloom/DIRECTORY`.
+pub(super) fn lint(app: &App, directory: &str, name: Option<&str>) -> Done {
+    let loaded = library::load(&app.here.place.root);
+    let below = match name {
+        Some(name) => format!(".heirloom/{directory}/{name}"),
+        None => format!(".heirloom/{directory}/"),
+    };
+    let is_of = |file: &str| {
+        file.strip_prefix(&below).is_some_and(|rest| {
+            name.is_none() || rest.is_empty() || rest.starts_with('/') || rest.starts_with('.')
+        })
+    };
+    let mistakes: Vec<_> = loaded.mistakes.iter().filter(|m| is_of(&m.file)).collect();
+    let files = loaded.library.stages().map(|(_, stage)| &stage.file);
+    let files = files.chain(loaded.library.pipelines().map(|(_, pipeline)| &pipeline.file));
+    let checked = files.filter(|file| is_of(file)).count();
+    let is_sound = !mistakes.iter().any(|mistake| mistake.is_error());
+    app.ui.answer(&json!({"ok": is_sound, "checked": checked, "mistakes": mistakes}), || {
+        let mut text = String::new();
+        for mistake in &mistakes {
+            let _ = writeln!(text, "{mistake}");
+        }
+        if mistakes.is_empty() {
+            let _ = write!(
+                text,
+                "{GOOD}✔{GOOD:#} no mistakes in {}",
+                counted(checked as u64, directory.trim_end_matches('s'))
+            );
+        }
+        text
+    });
+    Ok(if is_sound { ExitCode::SUCCESS } else { ExitCode::from(FAILED) })
+}

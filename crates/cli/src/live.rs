@@ -1,0 +1,349 @@
+//! How a run looks while it runs: one calm view on a terminal, plain lines in a pipe, JSON for
+//! scripts.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::io::{self, IsTerminal, Write};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::Duration;
+
+use anstream::AutoStream;
+use heirloom_engine::clock::Clock;
+use heirloom_engine::run::{Event, Watcher};
+use jiff::Timestamp;
+
+use crate::moment::lasted;
+use crate::ui::{BAD, BOLD, CARE, DIM, GOOD, counted, first_line};
+
+const TICK: Duration = Duration::from_millis(500);
+
+/// Shows what happens in a run.
+pub(crate) struct View {
+    screen: Arc<Mutex<Screen>>,
+}
+
+struct Screen {
+    json: bool,
+    live: bool,
+    clock: Clock,
+    /// Iterations that run now, by their stage.
+    running: BTreeMap<String, Current>,
+    /// How many lines stand below what stays.
+    drawn: usize,
+    is_pipeline: bool,
+    stopping: Option<bool>,
+    closed: bool,
+}
+
+struct Current {
+    iteration: u32,
+    since: Timestamp,
+    doing: String,
+    cost_usd: Option<f64>,
+    waits_until: Option<Timestamp>,
+}
+
+impl View {
+    pub(crate) fn new(json: bool, clock: Clock) -> Self {
+        let live = !json && io::stdout().is_terminal();
+        let screen = Screen {
+            json,
+            live,
+            clock,
+            running: BTreeMap::new(),
+            drawn: 0,
+            is_pipeline: false,
+            stopping: None,
+            closed: false,
+        };
+        let screen = Arc::new(Mutex::new(screen));
+        if live {
+            let shared = Arc::clone(&screen);
+            thread::spawn(move || {
+                loop {
+                    thread::sleep(TICK);
+                    let mut screen = lock(&shared);
+                    if screen.closed {
+                        return;
+                    }
+                    screen.redraw("");
+                }
+            });
+        }
+        Self { screen }
+    }
+
+    /// Leaves the terminal as it should be.
+    pub(crate) fn close(&self) {
+        let mut screen = lock(&self.screen);
+        screen.running.clear();
+        screen.redraw("");
+        screen.closed = true;
+    }
+}
+
+fn lock(screen: &Mutex<Screen>) -> MutexGuard<'_, Screen> {
+    screen.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Watcher for View {
+    fn see(&self, at: Timestamp, event: &Event) {
+        let mut screen = lock(&self.screen);
+        if screen.json {
+            return put(&mut AutoStream::auto(io::stdout()), &format!("{}\n", event.to_line(at)));
+        }
+        if let Event::Warning { message } = event {
+            screen.redraw_with(|_| {
+                let line = format!("{CARE}warning:{CARE:#} {message}\n");
+                put(&mut AutoStream::auto(io::stderr()), &line);
+            });
+            return;
+        }
+        screen.take_in(at, event);
+        let text = screen.lines(event);
+        screen.redraw(&text);
+    }
+}
+
+impl Screen {
+    fn take_in(&mut self, at: Timestamp, event: &Event) {
+        match event {
+            Event::Started { max, .. } => self.is_pipeline = max.is_none(),
+            Event::IterationStarted { stage, iteration, .. } => {
+                let current = Current {
+                    iteration: *iteration,
+                    since: at,
+                    doing: "starting".to_owned(),
+                    cost_usd: None,
+                    waits_until: None,
+                };
+                self.running.insert(stage.clone(), current);
+            }
+            Event::Activity { stage, tool, text, cost_usd, .. } => {
+                if let Some(current) = self.running.get_mut(stage) {
+                    current.doing = match tool {
+                        Some(tool) => format!("{tool}  {text}"),
+                        None => text.clone(),
+                    };
+                    current.cost_usd = cost_usd.or(current.cost_usd);
+                }
+            }
+            Event::Waiting { stage, wait_ms, why, .. } => {
+                if let Some(current) = self.running.get_mut(stage) {
+                    let wait = i64::try_from(*wait_ms).unwrap_or(i64::MAX);
+                    let until = at.as_millisecond().saturating_add(wait);
+                    current.waits_until = Timestamp::from_millisecond(until).ok();
+                    current.doing.clone_from(why);
+                }
+            }
+            Event::IterationEnded { stage, .. } | Event::StageEnded { stage, .. } => {
+                self.running.remove(stage);
+            }
+            Event::Stopping { now } => self.stopping = Some(*now),
+            Event::Ended { .. } => self.running.clear(),
+            _ => {}
+        }
+    }
+
+    /// What stays of an event.
+    fn lines(&self, event: &Event) -> String {
+        match event {
+            Event::Started { session, plan, agent, model, max, branch, resumed, .. } => {
+                let mut parts = vec![plan.clone()];
+                if let Some(agent) = agent {
+                    let model = model.as_ref().map(|model| format!(" {model}"));
+                    parts.push(format!("{agent}{}", model.unwrap_or_default()));
+                }
+                parts.extend(max.map(|max| format!("up to {max} iterations")));
+                parts.extend(branch.as_ref().map(|branch| format!("on {branch}")));
+                parts.extend(resumed.then(|| "resumed".to_owned()));
+                format!("{BOLD}{session}{BOLD:#}  {}\n", parts.join(" · "))
+            }
+            Event::Inherited { .. } => inherited(event),
+            Event::StageStarted { id, agent, max, .. } if self.is_pipeline => {
+                format!("{BOLD}{id}{BOLD:#}  {agent} · up to {max} iterations\n")
+            }
+            Event::IterationEnded { .. } => self.iteration(event),
+            Event::Waiting { wait_ms, why, .. } if !self.live => {
+                format!("    waiting {}: {why}\n", lasted(*wait_ms))
+            }
+            Event::Checked { what, holds, .. } if !what.is_empty() => {
+                let (style, word) = if *holds { (GOOD, "holds") } else { (CARE, "does not hold") };
+                format!("    {DIM}{}{DIM:#} {style}{word}{style:#}\n", first_line(what, 60))
+            }
+            Event::StageEnded { reason, status, .. } if self.is_pipeline => {
+                format!("    {status}: {reason}\n")
+            }
+            Event::Stopping { now } if !self.live => {
+                let what =
+                    if *now { "stopping the agent" } else { "stopping after this iteration" };
+                format!("    {what}\n")
+            }
+            Event::Ended { .. } => ended(event),
+            _ => String::new(),
+        }
+    }
+
+    fn iteration(&self, event: &Event) -> String {
+        let Event::IterationEnded {
+            stage,
+            iteration,
+            outcome,
+            summary,
+            why,
+            cost_usd,
+            duration_ms,
+            learnings,
+            ..
+        } = event
+        else {
+            return String::new();
+        };
+        let is_good = outcome == "completed";
+        let (style, mark) = if is_good { (GOOD, '✔') } else { (BAD, '✗') };
+        let words = if is_good { summary } else { why };
+        let words = words.as_deref().or(summary.as_deref()).unwrap_or_default();
+        let learned = match learnings {
+            0 => String::new(),
+            count => format!("  {DIM}+{}{DIM:#}", counted(*count as u64, "learning")),
+        };
+        let lane = if self.is_pipeline && stage.starts_with("parallel-") {
+            format!("{} ", stage.split('/').nth(1).unwrap_or_default())
+        } else {
+            String::new()
+        };
+        format!(
+            "{iteration:>2}  {style}{mark}{style:#} {}  ${cost_usd:.2}  {lane}{}{learned}\n",
+            lasted(*duration_ms),
+            first_line(words, 72),
+        )
+    }
+
+    /// Puts `text` above what is being redrawn.
+    fn redraw(&mut self, text: &str) {
+        self.redraw_with(|out| put(out, text));
+    }
+
+    fn redraw_with(&mut self, work: impl FnOnce(&mut AutoStream<io::Stdout>)) {
+        let mut out = AutoStream::auto(io::stdout());
+        if self.live && self.drawn > 0 {
+            put(&mut out, &"\x1b[1A\x1b[2K".repeat(self.drawn));
+            self.drawn = 0;
+        }
+        work(&mut out);
+        if !self.live || self.closed {
+            return;
+        }
+        let width = terminal_size::terminal_size().map_or(80, |(width, _)| usize::from(width.0));
+        let now = self.clock.now();
+        let mut lines: Vec<String> =
+            self.running.values().map(|current| current.line(now, width)).collect();
+        if !lines.is_empty() {
+            let hint = match self.stopping {
+                None => "ctrl-c finishes this iteration, twice stops it",
+                Some(false) => "stopping after this iteration, ctrl-c stops it now",
+                Some(true) => "stopping",
+            };
+            lines.push(format!("    {DIM}{hint}{DIM:#}"));
+        }
+        self.drawn = lines.len();
+        for line in &lines {
+            put(&mut out, &format!("{line}\n"));
+        }
+    }
+}
+
+impl Current {
+    fn line(&self, now: Timestamp, width: usize) -> String {
+        let since = |from: Timestamp, to: Timestamp| {
+            u64::try_from(to.as_millisecond() - from.as_millisecond()).unwrap_or(0)
+        };
+        let room = width.saturating_sub(26).max(10);
+        if let Some(until) = self.waits_until {
+            let left = lasted(since(now, until));
+            return format!(
+                "{:>2}  {CARE}…{CARE:#} {left}  {}",
+                self.iteration,
+                first_line(&self.doing, room)
+            );
+        }
+        let cost = self.cost_usd.map_or_else(String::new, |usd| format!("  ${usd:.2}"));
+        format!(
+            "{:>2}  ● {}{cost}  {}",
+            self.iteration,
+            lasted(since(self.since, now)),
+            first_line(&self.doing, room)
+        )
+    }
+}
+
+fn inherited(event: &Event) -> String {
+    let Event::Inherited {
+        lineage,
+        learnings,
+        patterns,
+        warnings,
+        decisions,
+        tokens,
+        holding,
+        broken,
+        ..
+    } = event
+    else {
+        return String::new();
+    };
+    let parts: Vec<String> = [
+        (*learnings, "learning"),
+        (*patterns, "pattern"),
+        (*warnings, "warning"),
+        (*decisions, "decision"),
+    ]
+    .into_iter()
+    .filter(|(count, _)| *count > 0)
+    .map(|(count, noun)| counted(count as u64, noun))
+    .collect();
+    let what = if parts.is_empty() { "its progress".to_owned() } else { parts.join(", ") };
+    let mut text = format!("inherits {}: {what} ({tokens} tokens)\n", lineage.join(" ← "));
+    if *holding + broken.len() > 0 {
+        let holds = if *holding == 1 { "holds" } else { "hold" };
+        let _ = write!(text, "         {} {holds}", counted(*holding as u64, "decision"));
+        if let Some(first) = broken.first() {
+            let no_longer = if broken.len() == 1 { "no longer does" } else { "no longer do" };
+            let _ = write!(text, ", {} {no_longer}: \"{}\"", broken.len(), first_line(first, 50));
+        }
+        text.push('\n');
+    }
+    text
+}
+
+fn ended(event: &Event) -> String {
+    let Event::Ended { session, status, reason, iterations, cost_usd, duration_ms } = event else {
+        return String::new();
+    };
+    let style = match status.as_str() {
+        "completed" => GOOD,
+        "failed" => BAD,
+        _ => CARE,
+    };
+    let reason = reason.as_ref().map(|reason| format!(": {reason}")).unwrap_or_default();
+    let made = counted(u64::from(*iterations), "iteration");
+    let mut text = format!(
+        "{style}{status}{style:#}{reason} · {made}, {}, ${cost_usd:.2}\n",
+        lasted(*duration_ms)
+    );
+    if status != "completed" {
+        let _ = writeln!(
+            text,
+            "{DIM}the same command with --resume goes on, heirloom status {session} says more{DIM:#}"
+        );
+    }
+    text
+}
+
+/// Writes; nobody is left to tell when the reader is gone, and a run goes on without one.
+fn put(out: &mut impl Write, text: &str) {
+    if !text.is_empty() {
+        let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+    }
+}

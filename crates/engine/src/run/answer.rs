@@ -1,0 +1,163 @@
+//! Finding out what a stop rule depends on.
+
+use heirloom_agents::{Env, Process};
+use heirloom_core::run::context::Verification;
+use heirloom_core::run::outcome::AgentEnd;
+use heirloom_core::run::status_file::{self, Decision};
+use heirloom_core::run::stop::{Answers, Judge, Question, Rule};
+use uuid::Uuid;
+
+use super::at_work::AtWork;
+use super::error::RunError;
+use super::event::Event;
+use super::file;
+use super::iteration::{self, InStage, News};
+use super::launch::{self, CARRIED, Order, Sees};
+use super::shell;
+use super::stage::tell_verification;
+
+/// What was found out.
+pub(super) enum Found {
+    HasWork(bool),
+    CommandSucceeds(bool),
+    JudgeAgrees(bool),
+    Verified(Option<Verification>),
+}
+
+impl Found {
+    /// The answers with this one; the next agent is told what a verification said.
+    pub(super) fn into_answers(self, answers: Answers, news: &mut News) -> Answers {
+        match self {
+            Self::HasWork(has) => Answers { has_work: Some(has), ..answers },
+            Self::CommandSucceeds(does) => Answers { command_succeeds: Some(does), ..answers },
+            Self::JudgeAgrees(does) => Answers { judge_agrees: Some(does), ..answers },
+            Self::Verified(failed) => {
+                let is_verified = Some(failed.is_none());
+                tell_verification(news, failed);
+                Answers { is_verified, ..answers }
+            }
+        }
+    }
+}
+
+/// Finds out what the rule of a stage asks before its iteration `next`.
+pub(super) fn find_out(
+    at: &AtWork<'_>,
+    within: &InStage<'_>,
+    next: u32,
+    question: Question,
+) -> Result<Found, RunError> {
+    let stage = within.stage;
+    let (what, found) = match (question, &stage.stop) {
+        (Question::HasWork, _) => {
+            let tracker = at.tracker.ok_or_else(|| RunError::NoTracker { stage: stage.id.clone() });
+            let has_work = tracker?.has_ready_work().unwrap_or_else(|error| {
+                // Not knowing is no reason to end; the maximum still applies.
+                at.reporter.warn(error.to_string());
+                true
+            });
+            ("ready work".to_owned(), Found::HasWork(has_work))
+        }
+        (Question::CommandSucceeds, Rule::Command { command }) => {
+            let failed = shell::check(command, &at.worktree, &env(at), &at.stopping);
+            (command.clone(), Found::CommandSucceeds(failed.is_none()))
+        }
+        (Question::JudgeAgrees, Rule::Judgment { judge: Some(judge), .. }) => {
+            let agrees = ask_judge(at, within, next.saturating_sub(1), judge)?;
+            (format!("judge {}", judge.agent), Found::JudgeAgrees(agrees))
+        }
+        (Question::IsVerified, _) => {
+            let failed = stage
+                .verify
+                .iter()
+                .find_map(|command| shell::check(command, &at.worktree, &env(at), &at.stopping));
+            let what = failed.as_ref().map_or_else(
+                || stage.verify.join(" && "),
+                |verification| verification.command.clone(),
+            );
+            (what, Found::Verified(failed))
+        }
+        // A rule only asks what it knows how to ask.
+        (Question::CommandSucceeds, _) => (String::new(), Found::CommandSucceeds(false)),
+        (Question::JudgeAgrees, _) => (String::new(), Found::JudgeAgrees(true)),
+    };
+    let holds = match &found {
+        Found::HasWork(holds) | Found::CommandSucceeds(holds) | Found::JudgeAgrees(holds) => *holds,
+        Found::Verified(failed) => failed.is_none(),
+    };
+    at.reporter.tell(&Event::Checked { stage: stage.dir.clone(), what, holds });
+    Ok(found)
+}
+
+/// The environment of a command: that of the run, with the session's name.
+fn env(at: &AtWork<'_>) -> Env {
+    let mut env = at.here.env.clone();
+    env.insert("HEIRLOOM_SESSION".into(), at.session.name.as_str().into());
+    env.insert(CARRIED.into(), at.session.id.to_string().into());
+    env
+}
+
+struct Unseen;
+
+impl Sees for Unseen {
+    fn started(&mut self, _: u32) -> Result<(), RunError> {
+        Ok(())
+    }
+
+    fn active(&mut self, _: Option<&str>, _: &str, _: &Process) {}
+}
+
+/// Whether another agent agrees that the stage is done. One that does not say so does not agree.
+fn ask_judge(
+    at: &AtWork<'_>,
+    within: &InStage<'_>,
+    iteration: u32,
+    judge: &Judge,
+) -> Result<bool, RunError> {
+    let placed = iteration::place(at, within, iteration);
+    let dir = placed.dir.join("judge");
+    file::set_aside(&dir, "attempt")?;
+    file::make_dir(&dir)?;
+    let status = dir.join("status.json");
+    let mut variables = placed.variables.clone();
+    variables.status = status.to_string_lossy().into_owned();
+    let prompt = judge_prompt(within, &placed, &variables.status);
+    file::replace(&dir.join("prompt.md"), prompt.as_bytes())?;
+    let launched = launch::launch(
+        at,
+        &Order {
+            agent: &judge.agent,
+            model: judge.model.as_deref(),
+            prompt: &prompt,
+            variables: variables.environment(),
+            dir: &dir,
+            timeout: within.stage.iteration_timeout_ms.map(std::time::Duration::from_millis),
+            agent_session_id: &Uuid::new_v4().to_string(),
+        },
+        &mut Unseen,
+    )?;
+    at.spend(launched.cost_usd);
+    let report = std::fs::read(&status).ok().and_then(|bytes| status_file::parse(&bytes).0);
+    let agrees = launched.end == AgentEnd::Finished
+        && report.as_ref().is_some_and(|report| report.decision == Some(Decision::Stop));
+    if report.is_none() {
+        at.reporter.warn("the judge did not say whether the stage is done; it goes on");
+    }
+    Ok(agrees)
+}
+
+fn judge_prompt(within: &InStage<'_>, placed: &iteration::Placed, status: &str) -> String {
+    format!(
+        "Several agents in a row say that the stage `{stage}` is done. Judge whether that is so.\n\n\
+         Read the progress page {page} and the last report {report}, and look at the work itself. \
+         Change nothing.\n\n\
+         Then write {status}:\n\n\
+         {{\"decision\": \"stop\", \"reason\": \"why it is done\"}}\n\n\
+         or `\"continue\"` with what is still missing.\n\n\
+         What the stage was asked to do:\n\n{prompt}\n",
+        stage = within.stage.id,
+        page = within.page.display(),
+        report = placed.dir.join("status.json").display(),
+        prompt = within.stage.prompt,
+    )
+}

@@ -1,0 +1,100 @@
+//! A session that is being run: what all its stages share.
+
+use std::path::PathBuf;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::time::{Duration, Instant};
+
+use heirloom_agents::Programs;
+use heirloom_core::inherit::Inherited;
+use heirloom_core::run::plan::Plan;
+use heirloom_core::session::Session;
+use heirloom_core::status::Status;
+use heirloom_ledger::{Ledger, Options, Scope};
+
+use super::dir::RunDir;
+use super::error::RunError;
+use super::event::{Event, Reporter};
+use super::state::StateFile;
+use super::stopping::Stopping;
+use super::tracker::Tracker;
+use crate::here::Here;
+
+/// A session that is being run.
+#[derive(Debug)]
+pub(super) struct AtWork<'a> {
+    pub(super) here: &'a Here,
+    pub(super) programs: &'a Programs,
+    pub(super) tracker: Option<&'a dyn Tracker>,
+    pub(super) session: Session,
+    pub(super) plan: Plan,
+    pub(super) inherited: Option<Inherited>,
+    pub(super) dir: RunDir,
+    pub(super) worktree: PathBuf,
+    pub(super) reporter: Reporter<'a>,
+    pub(super) stopping: Stopping,
+    pub(super) began: Instant,
+    pub(super) elapsed_before: Duration,
+    pub(super) spent: Mutex<f64>,
+    pub(super) made: AtomicU32,
+    pub(super) state: Mutex<StateFile>,
+    pub(super) told_stopping: AtomicBool,
+}
+
+impl AtWork<'_> {
+    /// A connection of its own for a thread.
+    pub(super) fn ledger(&self) -> Result<Ledger, RunError> {
+        Ok(Ledger::open(&self.here.home, Options::ENGINE)?)
+    }
+
+    pub(super) fn scope(&self) -> Scope<'_> {
+        Scope::session(self.session.id, &self.session.repo)
+    }
+
+    /// What the session has cost, before a resume too.
+    pub(super) fn cost_usd(&self) -> f64 {
+        self.spent.lock().map_or(0.0, |spent| *spent)
+    }
+
+    pub(super) fn spend(&self, usd: f64) {
+        if let Ok(mut spent) = self.spent.lock() {
+            *spent += usd;
+        }
+    }
+
+    /// What the session has taken, before a resume too.
+    pub(super) fn elapsed(&self) -> Duration {
+        self.elapsed_before + self.began.elapsed()
+    }
+
+    pub(super) fn max_time(&self) -> Option<Duration> {
+        self.plan.max_time_ms.map(Duration::from_millis)
+    }
+
+    /// Changes `state.json`. It follows the ledger, so a disk that is full does not end a run.
+    pub(super) fn update(&self, change: impl FnOnce(&mut StateFile)) {
+        let Ok(mut state) = self.state.lock() else { return };
+        state.state.cost_usd = self.cost_usd();
+        state.state.iterations = self.made.load(Ordering::SeqCst);
+        change(&mut state);
+        if let Err(error) = state.write(self.here.clock.now()) {
+            drop(state);
+            self.reporter.warn(error.to_string());
+        }
+    }
+
+    /// Tells once that somebody asked the session to stop.
+    pub(super) fn notice_stop(&self) {
+        if self.stopping.asked() == 0 || self.told_stopping.swap(true, Ordering::SeqCst) {
+            return;
+        }
+        self.reporter.tell(&Event::Stopping { now: self.stopping.asked() > 1 });
+        let at = self.here.clock.now();
+        // Somebody else may have said so already.
+        if let Ok(mut ledger) = self.ledger() {
+            let id = self.session.id;
+            let _ = ledger.write(at, |w| w.change_status(id, Status::Interrupting, None));
+        }
+        self.update(|state| state.state.status = Status::Interrupting);
+    }
+}

@@ -1,0 +1,267 @@
+//! The way through a plan, step by step.
+
+use std::fs::OpenOptions;
+use std::path::PathBuf;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::time::{Duration, Instant};
+
+use heirloom_agents::Programs;
+use heirloom_core::run::plan::{PlannedStage, Step};
+use heirloom_core::run::resume;
+use heirloom_core::status::Status;
+use heirloom_ledger::{Iteration, Ledger};
+
+use super::at_work::AtWork;
+use super::block;
+use super::dir::lane_page;
+use super::error::RunError;
+use super::event::{Event, Reporter, Watcher};
+use super::notify::notify;
+use super::recover::{self, Known};
+use super::stage::{self, StageEnd};
+use super::start::Running;
+use super::state::{self, State, StateFile};
+use super::stopping::Stopping;
+use super::tracker::Tracker;
+use crate::here::Here;
+
+/// How a run ended.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Ended {
+    /// The session's status.
+    pub status: Status,
+    /// Why, in a few words.
+    pub reason: Option<String>,
+    /// How many iterations were made, before a resume too.
+    pub iterations: u32,
+    /// What it cost, before a resume too.
+    pub cost_usd: f64,
+}
+
+/// What a run works with.
+#[derive(Clone, Copy)]
+pub struct With<'a> {
+    /// Where and when.
+    pub here: &'a Here,
+    /// The agents' programs.
+    pub programs: &'a Programs,
+    /// The issue tracker, where there is one.
+    pub tracker: Option<&'a dyn Tracker>,
+    /// Who sees it.
+    pub watcher: &'a dyn Watcher,
+    /// Who may stop it.
+    pub stopping: &'a Stopping,
+}
+
+impl std::fmt::Debug for With<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("With")
+    }
+}
+
+impl Running {
+    /// Runs the session to its end.
+    pub fn drive(self, with: With<'_>) -> Result<Ended, RunError> {
+        let is_resumed = self.is_resumed;
+        let (at, _lock) = at_work(self, with)?;
+        let mut ledger = at.ledger()?;
+        tell_start(&at, is_resumed);
+        let result = go(&at, &mut ledger, is_resumed);
+        let (status, reason) = match &result {
+            Ok(end) => (end.status, Some(end.reason.clone())),
+            Err(error) => (Status::Failed, Some(error.to_string())),
+        };
+        let id = at.session.id;
+        let now = at.here.clock.now();
+        ledger.write(now, |writer| writer.change_status(id, status, reason.clone()))?;
+        let ended = Ended {
+            status,
+            reason,
+            iterations: at.made.load(Ordering::SeqCst),
+            cost_usd: at.cost_usd(),
+        };
+        tell_end(&at, &ended);
+        result.map(|_| ended)
+    }
+}
+
+fn at_work(
+    running: Running,
+    with: With<'_>,
+) -> Result<(AtWork<'_>, super::lock::EngineLock), RunError> {
+    let Running { lock, session, plan, inherited, dir, worktree, .. } = running;
+    let here = with.here;
+    let events = OpenOptions::new().create(true).append(true).open(dir.events()).ok();
+    let recorded = here.ledger()?.iterations(session.id)?;
+    let state = State {
+        session: session.name.to_string(),
+        id: session.id.to_string(),
+        status: Status::Running,
+        reason: None,
+        started_at: session.created_at,
+        updated_at: here.clock.now(),
+        completed_at: None,
+        parent_session: inherited.as_ref().map(|block| block.from_session.clone()),
+        lineage: inherited.as_ref().map(|block| block.lineage.clone()).unwrap_or_default(),
+        plan: plan.name.clone(),
+        stages: state::stages(&plan),
+        stage: None,
+        iteration: 0,
+        iterations: 0,
+        cost_usd: session.cost_usd,
+    };
+    let counts = |iteration: &&Iteration| iteration.outcome.as_deref() == Some("completed");
+    let made = u32::try_from(recorded.iter().filter(counts).count()).unwrap_or(u32::MAX);
+    let mut file = StateFile::new(dir.state(), state);
+    for iteration in &recorded {
+        if let Some(stage) = file.stage(&iteration.stage) {
+            stage.iteration = stage.iteration.max(iteration.iteration);
+        }
+    }
+    let at = AtWork {
+        here,
+        programs: with.programs,
+        tracker: with.tracker,
+        spent: Mutex::new(session.cost_usd),
+        session,
+        plan,
+        inherited,
+        dir,
+        worktree,
+        reporter: Reporter::new(here.clock, events, with.watcher),
+        stopping: with.stopping.clone(),
+        began: Instant::now(),
+        elapsed_before: elapsed(&recorded),
+        made: AtomicU32::new(made),
+        state: Mutex::new(file),
+        told_stopping: AtomicBool::new(false),
+    };
+    at.update(|_| {});
+    Ok((at, lock))
+}
+
+/// How long the iterations before a resume took.
+fn elapsed(recorded: &[Iteration]) -> Duration {
+    let took = recorded.iter().filter_map(|iteration| {
+        Duration::try_from(iteration.ended_at?.duration_since(iteration.started_at)).ok()
+    });
+    took.sum()
+}
+
+fn go(at: &AtWork<'_>, ledger: &mut Ledger, is_resumed: bool) -> Result<StageEnd, RunError> {
+    let known = if is_resumed { recover::recover(at, ledger)? } else { Known::default() };
+    let mut last = StageEnd {
+        status: Status::Completed,
+        reason: "nothing was left to do".to_owned(),
+        iterations: 0,
+    };
+    for step in &at.plan.stages {
+        let end = match step {
+            Step::Stage(stage) => {
+                let stages = std::slice::from_ref(&**stage);
+                sequence(at, ledger, stages, None, &known)?.pop().map(|(_, end)| end)
+            }
+            Step::Parallel(block) => block::run(at, ledger, block, &known)?,
+        };
+        let Some(end) = end else { continue };
+        if end.status != Status::Completed {
+            return Ok(end);
+        }
+        last = end;
+    }
+    Ok(last)
+}
+
+/// Runs stages one after the other, those that are finished aside, until one does not end well.
+pub(super) fn sequence<'s>(
+    at: &AtWork<'_>,
+    ledger: &mut Ledger,
+    stages: &'s [PlannedStage],
+    lane: Option<&str>,
+    known: &Known,
+) -> Result<Vec<(&'s PlannedStage, StageEnd)>, RunError> {
+    let mut ends = Vec::new();
+    for planned in stages {
+        let dirs = [planned.dir.clone()];
+        let Some(point) = resume::point(&dirs, &known.finished, &known.recorded) else { continue };
+        let (page, _) = page_of(at, planned);
+        let end = stage::run(at, ledger, planned, page, lane, point)?;
+        let goes_on = end.status == Status::Completed;
+        ends.push((planned, end));
+        if !goes_on {
+            break;
+        }
+    }
+    Ok(ends)
+}
+
+/// The page a stage's agents share, and the name of its lane.
+pub(super) fn page_of<'p>(at: &'p AtWork<'_>, stage: &PlannedStage) -> (PathBuf, Option<&'p str>) {
+    let lanes = at.plan.stages.iter().filter_map(|step| match step {
+        Step::Parallel(block) => Some(block.agents.iter()),
+        Step::Stage(_) => None,
+    });
+    let lane = lanes.flatten().find(|lane| lane.stages.iter().any(|each| each.dir == stage.dir));
+    match lane {
+        Some(lane) => (lane_page(&at.dir.path().join(&lane.dir)), Some(&lane.name)),
+        None => (at.dir.progress(), None),
+    }
+}
+
+fn tell_start(at: &AtWork<'_>, resumed: bool) {
+    let first = at.plan.all_stages().next();
+    let only = first.filter(|_| !at.plan.is_pipeline);
+    at.reporter.tell(&Event::Started {
+        session: at.session.name.to_string(),
+        id: at.session.id.to_string(),
+        plan: at.plan.name.clone(),
+        agent: first.map(|stage| stage.agent.clone()),
+        model: first.and_then(|stage| stage.model.clone()),
+        max: only.map(|stage| stage.max),
+        branch: at.session.branch.clone(),
+        resumed,
+        run_dir: at.dir.path().to_string_lossy().into_owned(),
+    });
+    let Some(block) = &at.inherited else { return };
+    let decisions = || block.notes.iter().filter(|n| n.kind == heirloom_core::note::Kind::Decision);
+    let is_broken = |note: &heirloom_core::inherit::InheritedNote| {
+        note.evidence.iter().any(|evidence| evidence.verdict == "broken")
+    };
+    let broken: Vec<String> =
+        decisions().filter(|note| is_broken(note)).map(|note| note.text.clone()).collect();
+    let grounded = decisions().filter(|note| !note.evidence.is_empty()).count();
+    at.reporter.tell(&Event::Inherited {
+        from: block.from_session.clone(),
+        lineage: block.lineage.clone(),
+        learnings: block.learnings.len(),
+        patterns: block.patterns.len(),
+        warnings: block.warnings.len(),
+        decisions: block.decisions.len(),
+        tokens: block.tokens,
+        holding: grounded - broken.len(),
+        broken,
+    });
+    for warning in &block.warnings_raised {
+        at.reporter.warn(warning);
+    }
+}
+
+fn tell_end(at: &AtWork<'_>, ended: &Ended) {
+    let now = at.here.clock.now();
+    at.update(|state| {
+        state.state.status = ended.status;
+        state.state.reason.clone_from(&ended.reason);
+        state.state.completed_at = Some(now);
+    });
+    at.reporter.tell(&Event::Ended {
+        session: at.session.name.to_string(),
+        status: ended.status.as_str().to_owned(),
+        reason: ended.reason.clone(),
+        iterations: ended.iterations,
+        cost_usd: ended.cost_usd,
+        duration_ms: u64::try_from(at.began.elapsed().as_millis()).unwrap_or(u64::MAX),
+    });
+    let text = format!("{} after {} iterations", ended.status, ended.iterations);
+    notify(&at.here.env, at.session.name.as_str(), &text);
+}

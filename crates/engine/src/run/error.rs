@@ -1,0 +1,110 @@
+//! Why a run did not begin, or could not go on.
+
+use heirloom_agents::program::NotFound;
+use heirloom_core::name::NameError;
+use heirloom_core::run::Mistake;
+use heirloom_core::status::Status;
+use heirloom_ledger::Error;
+use heirloom_repo::FileError;
+
+use super::inherit::InheritError;
+
+/// Why a run did not begin, or could not go on.
+#[derive(Debug, thiserror::Error)]
+pub enum RunError {
+    /// The session's name cannot be one.
+    #[error("`{name}` cannot be the name of a session: {source}")]
+    Name {
+        /// The name.
+        name: String,
+        /// Why.
+        #[source]
+        source: NameError,
+    },
+    /// There is nothing of that name to run.
+    #[error("there is no stage and no pipeline called `{name}`")]
+    Unknown {
+        /// What was asked for.
+        name: String,
+        /// What was probably meant.
+        nearest: Option<String>,
+    },
+    /// The files are wrong.
+    #[error("{} in what should be run", count(mistakes.len()))]
+    Mistakes {
+        /// What is wrong.
+        mistakes: Vec<Mistake>,
+    },
+    /// A file that should be worked from is not there.
+    #[error("there is no file {path} to work from")]
+    NoInput {
+        /// The file.
+        path: String,
+    },
+    /// The agent cannot be started.
+    #[error(transparent)]
+    Agent(#[from] NotFound),
+    /// A stage stops when the issue tracker has no ready work, and there is no tracker.
+    #[error("the stage `{stage}` works through an issue tracker, and there is none here")]
+    NoTracker {
+        /// The stage.
+        stage: String,
+    },
+    /// Another engine runs the session.
+    #[error("session {name} is run by process {pid} already")]
+    Running {
+        /// The session.
+        name: String,
+        /// The engine's process.
+        pid: u32,
+    },
+    /// There is such a session already.
+    #[error("there is a session {name} already, and it is {status}")]
+    Exists {
+        /// The session.
+        name: String,
+        /// Its status.
+        status: Status,
+        /// Whether it can be resumed.
+        resumable: bool,
+    },
+    /// There is nothing to resume.
+    #[error("there is no session {name} to resume")]
+    NothingToResume {
+        /// The session.
+        name: String,
+    },
+    /// The session was not made by a run.
+    #[error("session {name} was not started by `run`, so it cannot be resumed by it")]
+    NotARun {
+        /// The session.
+        name: String,
+    },
+    /// What should be inherited cannot be, and it was said that it must.
+    #[error(transparent)]
+    Inherit(#[from] InheritError),
+    /// What is inherited raised warnings, and it was said that it must not.
+    #[error("what would be inherited is not sound: {}", warnings.join("; "))]
+    Unsound {
+        /// The warnings.
+        warnings: Vec<String>,
+    },
+    /// git did not do what was asked.
+    #[error("git cannot {doing}: {why}")]
+    Git {
+        /// What.
+        doing: &'static str,
+        /// Its words.
+        why: String,
+    },
+    /// A file could not be used.
+    #[error(transparent)]
+    File(#[from] FileError),
+    /// The ledger failed.
+    #[error(transparent)]
+    Ledger(#[from] Error),
+}
+
+fn count(mistakes: usize) -> String {
+    if mistakes == 1 { "1 mistake".to_owned() } else { format!("{mistakes} mistakes") }
+}

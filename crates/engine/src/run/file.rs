@@ -1,0 +1,108 @@
+//! Files of a run directory.
+//!
+//! They follow the ledger and can be made again from it, so they are replaced as a whole but not
+//! forced to the disk: that would cost an iteration more than everything else the engine does.
+
+use std::fs::{self, OpenOptions};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use heirloom_repo::FileError;
+
+pub(super) fn failed<'a>(
+    doing: &'static str,
+    path: &'a Path,
+) -> impl FnOnce(io::Error) -> FileError + 'a {
+    move |source| FileError { doing, path: path.to_owned(), source }
+}
+
+/// Replaces a file as a whole. Each file of a run directory has one writer.
+pub(super) fn replace(path: &Path, bytes: &[u8]) -> Result<(), FileError> {
+    let name = path.file_name().map(|name| name.to_string_lossy()).unwrap_or_default();
+    let unfinished = path.with_file_name(format!(".{name}.new"));
+    fs::write(&unfinished, bytes)
+        .and_then(|()| fs::rename(&unfinished, path))
+        .map_err(failed("write", path))
+}
+
+pub(super) fn make_dir(path: &Path) -> Result<(), FileError> {
+    fs::create_dir_all(path).map_err(failed("make the directory", path))
+}
+
+/// Appends to a file, which is made where it is missing.
+pub(super) fn append(path: &Path, text: &str) -> Result<(), FileError> {
+    OpenOptions::new()
+        .create(true)
+        .append(true)
+        .open(path)
+        .and_then(|mut file| file.write_all(text.as_bytes()))
+        .map_err(failed("write", path))
+}
+
+/// Moves `path` to the first free name `path.WORD-N`, if it is there.
+pub(super) fn set_aside(path: &Path, word: &str) -> Result<Option<PathBuf>, FileError> {
+    if !path.exists() {
+        return Ok(None);
+    }
+    let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    let free = (1..).map(|n| path.with_file_name(format!("{name}.{word}-{n}")));
+    let Some(aside) = free.into_iter().find(|aside| !aside.exists()) else { return Ok(None) };
+    fs::rename(path, &aside).map_err(failed("move", path))?;
+    Ok(Some(aside))
+}
+
+/// A file that is only there when something was written to it.
+#[derive(Debug)]
+pub(super) struct Late {
+    path: PathBuf,
+    file: Option<fs::File>,
+}
+
+impl Late {
+    pub(super) fn new(path: PathBuf) -> Self {
+        Self { path, file: None }
+    }
+}
+
+impl Write for Late {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let file = match &mut self.file {
+            Some(file) => file,
+            none => none.insert(OpenOptions::new().create(true).append(true).open(&self.path)?),
+        };
+        file.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.as_mut().map_or(Ok(()), fs::File::flush)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tempfile::TempDir;
+
+    #[test]
+    fn what_is_set_aside_keeps_everything_that_was_set_aside_before() {
+        let dir = TempDir::new().unwrap();
+        let path = dir.path().join("001");
+        for n in 1..=2 {
+            fs::create_dir(&path).unwrap();
+            let aside = set_aside(&path, "attempt").unwrap().unwrap();
+            assert_eq!(aside, dir.path().join(format!("001.attempt-{n}")));
+        }
+        assert_eq!(set_aside(&path, "attempt").unwrap(), None);
+    }
+
+    #[test]
+    fn a_late_file_is_only_there_when_it_has_something() {
+        let dir = TempDir::new().unwrap();
+        let path = dir.path().join("stderr.txt");
+        let mut late = Late::new(path.clone());
+        late.flush().unwrap();
+        assert!(!path.exists());
+        late.write_all(b"x").unwrap();
+        assert_eq!(fs::read(&path).unwrap(), b"x");
+    }
+}

@@ -1,0 +1,209 @@
+//! What a new session inherits, from wherever it was kept.
+//!
+//! A source is a session of the ledger, however it was recorded, or a run directory that the ledger
+//! does not know, this engine's or the original one's. The rule that puts them together is
+//! [`heirloom_core::inherit`]'s. Read once, when a session begins.
+
+mod directory;
+mod recorded;
+
+use std::cell::RefCell;
+use std::fmt;
+use std::hash::{Hash, Hasher};
+
+use heirloom_core::evidence::Evidence;
+use heirloom_core::id::SessionId;
+use heirloom_core::inherit::{Inherited, Options, Select, Source, merge, warn_of_end};
+use heirloom_core::lineage;
+use heirloom_core::name::SessionName;
+use heirloom_core::session::Session;
+use heirloom_core::settings::Settings;
+use heirloom_core::suggest;
+use heirloom_ledger::{Error, Found, Ledger};
+
+use crate::here::Here;
+use crate::keep::ground;
+
+/// What a session inherits and from whom.
+#[derive(Debug, Clone)]
+pub struct Resolved {
+    /// The block.
+    pub block: Inherited,
+    /// The session, where the ledger knows it.
+    pub parent: Option<SessionId>,
+}
+
+/// Why nothing can be inherited from there.
+#[derive(Debug, thiserror::Error)]
+pub enum InheritError {
+    /// There is no such session.
+    #[error("there is no session {address} in this repository")]
+    Missing {
+        /// What was asked for.
+        address: String,
+        /// What was probably meant.
+        nearest: Option<String>,
+        /// What there is.
+        candidates: Vec<String>,
+    },
+    /// There are several.
+    #[error("{address} could mean {} sessions", candidates.len())]
+    Many {
+        /// What was asked for.
+        address: String,
+        /// What it could mean.
+        candidates: Vec<Session>,
+    },
+    /// Its directory cannot be used.
+    #[error("session {name} cannot be inherited from: {why}")]
+    Broken {
+        /// The session.
+        name: String,
+        /// Why.
+        why: String,
+    },
+    /// The ledger failed.
+    #[error(transparent)]
+    Ledger(#[from] Error),
+}
+
+/// How much is inherited.
+#[derive(Debug, Clone, Copy)]
+pub struct Limits {
+    /// The most tokens.
+    pub max_tokens: usize,
+    /// The most sessions of the lineage, the nearest included.
+    pub max_depth: usize,
+}
+
+impl Limits {
+    /// What the settings say.
+    pub fn of(settings: &Settings) -> Self {
+        let number = |number: std::num::NonZeroU32| number.get() as usize;
+        let inherit = &settings.inherit;
+        Self { max_tokens: number(inherit.max_tokens), max_depth: number(inherit.max_depth) }
+    }
+}
+
+/// A session of a lineage: one of the ledger by its id, another by its name.
+#[derive(Debug, Clone)]
+struct Key {
+    name: String,
+    id: Option<SessionId>,
+}
+
+impl Key {
+    fn identity(&self) -> (Option<SessionId>, &str) {
+        (self.id, if self.id.is_some() { "" } else { &self.name })
+    }
+}
+
+impl PartialEq for Key {
+    fn eq(&self, other: &Self) -> bool {
+        self.identity() == other.identity()
+    }
+}
+
+impl Eq for Key {}
+
+impl Hash for Key {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.identity().hash(state);
+    }
+}
+
+impl fmt::Display for Key {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(&self.name)
+    }
+}
+
+/// What a session that inherits from `address` starts with.
+pub fn resolve(
+    here: &Here,
+    ledger: &Ledger,
+    address: &str,
+    select: Select,
+    limits: Limits,
+) -> Result<Resolved, InheritError> {
+    let key = find(here, ledger, address)?;
+    let parent = key.id;
+    let depth = limits.max_depth.max(1);
+    // Nobody is called so: the new session itself is not part of what is walked.
+    let start = Key { name: String::new(), id: None };
+    let walked = lineage::walk(start, Some(key), depth, |key| read(here, ledger, key))?;
+    let warning = warn_of_end(&walked.end, depth);
+    let mut sources = walked.ancestors.into_iter();
+    let Some(mut nearest) = sources.next() else {
+        return Err(missing(here, ledger, address)?);
+    };
+    nearest.raised.extend(warning);
+    let options = Options { select, max_tokens: limits.max_tokens, depth, ..Options::default() };
+    let judge = RefCell::new(ground::judge(here));
+    let verify = |evidence: &Evidence| (judge.borrow_mut())(evidence);
+    let block = merge(nearest, sources.collect(), &options, &verify);
+    Ok(Resolved { block, parent })
+}
+
+fn find(here: &Here, ledger: &Ledger, address: &str) -> Result<Key, InheritError> {
+    match ledger.find(&here.place.repo, address)? {
+        Found::One(session) => Ok(of_session(&session)),
+        Found::Many(candidates) => {
+            Err(InheritError::Many { address: address.to_owned(), candidates })
+        }
+        Found::None => {
+            let name = address.parse::<SessionName>().ok();
+            match name.filter(|name| directory::find(here, name).is_some()) {
+                Some(name) => Ok(Key { name: name.to_string(), id: None }),
+                None => Err(missing(here, ledger, address)?),
+            }
+        }
+    }
+}
+
+fn of_session(session: &Session) -> Key {
+    Key { name: session.name.to_string(), id: Some(session.id) }
+}
+
+fn missing(here: &Here, ledger: &Ledger, address: &str) -> Result<InheritError, Error> {
+    let mut candidates = ledger.recent_names(&here.place.repo, 200)?;
+    for name in directory::names(here) {
+        if !candidates.contains(&name) {
+            candidates.push(name);
+        }
+    }
+    let nearest = suggest::nearest(address, candidates.iter().map(String::as_str));
+    let nearest = nearest.map(str::to_owned);
+    candidates.truncate(10);
+    Ok(InheritError::Missing { address: address.to_owned(), nearest, candidates })
+}
+
+/// A session of a lineage with what it made, and the one it comes from.
+fn read(
+    here: &Here,
+    ledger: &Ledger,
+    key: &Key,
+) -> Result<Option<(Source, Option<Key>)>, InheritError> {
+    if let Some(id) = key.id {
+        let Some(session) = ledger.session(id)? else { return Ok(None) };
+        let parent = session.parent.map(|id| {
+            let known = ledger.session(id).ok().flatten();
+            known.map_or_else(|| Key { name: id.short(), id: Some(id) }, |s| of_session(&s))
+        });
+        return Ok(Some((recorded::read(here, ledger, &session)?, parent)));
+    }
+    let Ok(name) = key.name.parse::<SessionName>() else { return Ok(None) };
+    let Some(path) = directory::find(here, &name) else { return Ok(None) };
+    let (source, parent) = directory::read(here, &path, &name)
+        .map_err(|why| InheritError::Broken { name: name.to_string(), why })?;
+    let parent = match parent {
+        None => None,
+        // A parent that the ledger knows by now is better known there.
+        Some(parent) => {
+            let known = ledger.named(&here.place.repo, parent.as_str())?;
+            let key = || Key { name: parent.to_string(), id: None };
+            Some(known.map_or_else(key, |session| of_session(&session)))
+        }
+    };
+    Ok(Some((source, parent)))
+}

@@ -1,0 +1,377 @@
+//! One iteration: what the agent is given, its launch, and what it reports.
+
+use std::fs;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use heirloom_agents::Process;
+use heirloom_agents::process::orphan::Identity;
+use heirloom_core::event::{IterationStarted, SessionSpent};
+use heirloom_core::run::context::{Context, Inputs, Limits, Paths, Previous, Verification};
+use heirloom_core::run::outcome::{Judged, Outcome, judge};
+use heirloom_core::run::plan::PlannedStage;
+use heirloom_core::run::prompt::{self, Variables};
+use heirloom_core::run::status_file::{self, MOST_BYTES, Report};
+use heirloom_core::run::{Finding, Validation, validate};
+use heirloom_core::settings::Comprehension;
+use heirloom_ledger::Ledger;
+use jiff::Timestamp;
+use uuid::Uuid;
+
+use super::at_work::AtWork;
+use super::error::RunError;
+use super::event::Event;
+use super::file;
+use super::launch::{self, Launched, Order, Sees};
+use super::notify::notify;
+use super::outcome::Cause;
+use super::record::{self, Over};
+
+/// A stage as its iterations see it.
+pub(super) struct InStage<'s> {
+    pub(super) stage: &'s PlannedStage,
+    /// The page its agents share.
+    pub(super) page: PathBuf,
+    /// What to work from; the same for all its iterations.
+    pub(super) inputs: Inputs,
+    /// The name of its lane, in a parallel block.
+    pub(super) lane: Option<&'s str>,
+}
+
+/// What is new for this iteration.
+#[derive(Debug, Default)]
+pub(super) struct News {
+    pub(super) previous: Option<Previous>,
+    pub(super) verification: Option<Verification>,
+}
+
+/// What came of an iteration.
+pub(super) struct Made {
+    pub(super) judged: Judged,
+    pub(super) summary: Option<String>,
+    pub(super) until: Option<Timestamp>,
+    pub(super) cause: Option<Cause>,
+}
+
+/// Where the files of an iteration are, and the values of its variables.
+pub(super) struct Placed {
+    pub(super) dir: PathBuf,
+    pub(super) variables: Variables,
+    pub(super) output: Option<PathBuf>,
+}
+
+/// The files of an iteration.
+pub(super) fn place(at: &AtWork<'_>, within: &InStage<'_>, iteration: u32) -> Placed {
+    let stage = within.stage;
+    let dir = at.dir.iteration(&stage.dir, iteration);
+    let text = |path: &Path| path.to_string_lossy().into_owned();
+    let mut variables = Variables {
+        ctx: text(&dir.join("context.json")),
+        status: text(&dir.join("status.json")),
+        progress: text(&within.page),
+        session: at.session.name.to_string(),
+        iteration,
+        stage: stage.id.clone(),
+        context: String::new(),
+        output: String::new(),
+    };
+    let output = stage.output.as_ref().map(|output| {
+        let output = prompt::resolve(output, &variables);
+        at.worktree.join(output)
+    });
+    variables.output = output.as_deref().map(text).unwrap_or_default();
+    variables.context = prompt::resolve(&stage.context, &variables);
+    Placed { dir, variables, output }
+}
+
+/// The prompt of an iteration.
+pub(super) fn prompt_of(at: &AtWork<'_>, stage: &PlannedStage, variables: &Variables) -> String {
+    prompt::prompt(&stage.prompt, variables, at.inherited.as_ref(), stage.comprehension)
+}
+
+/// Makes one iteration.
+pub(super) fn make(
+    at: &AtWork<'_>,
+    ledger: &mut Ledger,
+    within: &InStage<'_>,
+    iteration: u32,
+    news: News,
+) -> Result<Made, RunError> {
+    let began = Instant::now();
+    let stage = within.stage;
+    let placed = place(at, within, iteration);
+    file::set_aside(&placed.dir, "attempt")?;
+    file::make_dir(&placed.dir)?;
+    if let Some(parent) = placed.output.as_ref().and_then(|output| output.parent()) {
+        file::make_dir(parent)?;
+    }
+    let context = context(at, within, &placed, news);
+    file::replace(Path::new(&placed.variables.ctx), context.to_json().as_bytes())?;
+    let prompt = prompt_of(at, stage, &placed.variables);
+    file::replace(&placed.dir.join("prompt.md"), prompt.as_bytes())?;
+    let page = fs::metadata(&within.page).map_or(0, |metadata| metadata.len());
+
+    let mut sees = Begun::new(at, ledger, stage, iteration);
+    sees.record(None)?;
+    let id = sees.agent_session_id.clone();
+    let order = Order {
+        agent: &stage.agent,
+        model: stage.model.as_deref(),
+        prompt: &prompt,
+        variables: placed.variables.environment(),
+        dir: &placed.dir,
+        timeout: stage.iteration_timeout_ms.map(Duration::from_millis),
+        agent_session_id: &id,
+    };
+    let launched = launch::launch(at, &order, &mut sees)?;
+    let took = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
+    finish(at, ledger, within, &placed, Done { iteration, launched, took, page })
+}
+
+fn context(at: &AtWork<'_>, within: &InStage<'_>, placed: &Placed, news: News) -> Context {
+    let stage = within.stage;
+    let text = |path: &Path| path.to_string_lossy().into_owned();
+    let variables = &placed.variables;
+    let left = at.max_time().map(|max| max.saturating_sub(at.elapsed()));
+    Context {
+        session: variables.session.clone(),
+        pipeline: at.plan.is_pipeline.then(|| at.plan.name.clone()),
+        stage: variables.stage.clone(),
+        iteration: variables.iteration,
+        agent: within.lane.map(str::to_owned),
+        paths: Paths {
+            run_dir: text(at.dir.path()),
+            stage_dir: text(&at.dir.path().join(&stage.dir)),
+            iteration_dir: text(&placed.dir),
+            progress: variables.progress.clone(),
+            status: variables.status.clone(),
+            output: placed.output.as_deref().map(text),
+        },
+        inputs: within.inputs.clone(),
+        limits: Limits {
+            max_iterations: stage.max,
+            iteration_timeout_ms: stage.iteration_timeout_ms,
+            remaining_ms: left.map(|left| u64::try_from(left.as_millis()).unwrap_or(u64::MAX)),
+            remaining_usd: at.plan.max_cost_usd.map(|max| (max - at.cost_usd()).max(0.0)),
+        },
+        previous: news.previous,
+        verification: news.verification,
+        inherited: at.inherited.clone(),
+    }
+}
+
+/// Records the beginning of an iteration, and tells what its agent does.
+struct Begun<'b, 'a> {
+    at: &'b AtWork<'a>,
+    ledger: &'b mut Ledger,
+    stage: &'b PlannedStage,
+    iteration: u32,
+    agent_session_id: String,
+}
+
+impl<'b, 'a> Begun<'b, 'a> {
+    fn new(
+        at: &'b AtWork<'a>,
+        ledger: &'b mut Ledger,
+        stage: &'b PlannedStage,
+        iteration: u32,
+    ) -> Self {
+        // The engine chooses: "the latest" conversation could be a person's.
+        let agent_session_id = Uuid::new_v4().to_string();
+        Self { at, ledger, stage, iteration, agent_session_id }
+    }
+
+    /// Before the launch without the process, so that no launch is unknown; after it with it.
+    fn record(&mut self, process: Option<Identity>) -> Result<(), RunError> {
+        let started = IterationStarted {
+            stage: self.stage.dir.clone(),
+            iteration: self.iteration,
+            agent_session_id: Some(self.agent_session_id.clone()),
+            pid: process.map(|process| process.pid),
+            pid_started: process.and_then(|process| process.began),
+        };
+        let at = self.at.here.clock.now();
+        self.ledger.append(at, self.at.scope(), &started)?;
+        Ok(())
+    }
+}
+
+impl Sees for Begun<'_, '_> {
+    fn started(&mut self, pid: u32) -> Result<(), RunError> {
+        self.record(Some(Identity::of(pid)))?;
+        let (stage, iteration) = (self.stage.dir.clone(), self.iteration);
+        self.at.update(|state| {
+            state.state.stage = Some(stage.clone());
+            state.state.iteration = iteration;
+            if let Some(stage) = state.stage(&stage) {
+                stage.iteration = iteration;
+            }
+        });
+        self.at.reporter.tell(&Event::IterationStarted { stage, iteration, pid });
+        Ok(())
+    }
+
+    fn active(&mut self, tool: Option<&str>, text: &str, process: &Process) {
+        const LONGEST: usize = 200;
+        let tokens = process.tally().tokens.total();
+        self.at.reporter.tell(&Event::Activity {
+            stage: self.stage.dir.clone(),
+            iteration: self.iteration,
+            tool: tool.map(str::to_owned),
+            text: text.lines().next().unwrap_or_default().chars().take(LONGEST).collect(),
+            cost_usd: process.tally().cost_usd,
+            tokens: (tokens > 0).then_some(tokens),
+        });
+    }
+}
+
+struct Done {
+    iteration: u32,
+    launched: Launched,
+    took: u64,
+    page: u64,
+}
+
+fn finish(
+    at: &AtWork<'_>,
+    ledger: &mut Ledger,
+    within: &InStage<'_>,
+    placed: &Placed,
+    done: Done,
+) -> Result<Made, RunError> {
+    let Done { iteration, launched, took, page } = done;
+    let (report, findings, is_written) = read_report(&placed.dir);
+    let mut judged = judge(&launched.end, report.as_ref(), is_written);
+    if judged.outcome == Outcome::Interrupted && launched.cause.is_none() {
+        // Stopped by somebody else: made, and not well.
+        judged.outcome = Outcome::Failed;
+        judged.why = Some("the agent was stopped from outside".to_owned());
+    }
+    at.spend(launched.cost_usd);
+    let spent = SessionSpent {
+        cost_usd: launched.cost_usd,
+        input_tokens: launched.input_tokens,
+        output_tokens: launched.output_tokens,
+    };
+    keep_output(placed, launched.last_words.as_deref())?;
+    if judged.outcome.counts() {
+        let validation = check(at, within, placed, report.as_ref(), findings)?;
+        let over = Over {
+            stage: &within.stage.dir,
+            iteration,
+            judged: &judged,
+            report: report.as_ref(),
+            validation: validation.as_ref(),
+            spent,
+            duration_ms: took,
+        };
+        conclude(at, ledger, within, page, &over)?;
+    } else {
+        // It is made again, so what it reported is not taken in; that it was begun and what it
+        // cost is.
+        let over = Over {
+            stage: &within.stage.dir,
+            iteration,
+            judged: &judged,
+            report: None,
+            validation: None,
+            spent,
+            duration_ms: took,
+        };
+        record::over(at, ledger, &over)?;
+    }
+    Ok(Made {
+        judged,
+        summary: report.and_then(|report| report.summary),
+        until: launched.until,
+        cause: launched.cause,
+    })
+}
+
+/// Records an iteration that counts, and brings the files up to date.
+pub(super) fn conclude(
+    at: &AtWork<'_>,
+    ledger: &mut Ledger,
+    within: &InStage<'_>,
+    page: u64,
+    over: &Over<'_>,
+) -> Result<(), RunError> {
+    let noted = record::over(at, ledger, over)?;
+    at.made.fetch_add(1, std::sync::atomic::Ordering::SeqCst);
+    let summary = over.report.and_then(|report| report.summary.clone());
+    let grew = fs::metadata(&within.page).is_ok_and(|metadata| metadata.len() > page);
+    if let (false, Some(summary)) = (grew, &summary) {
+        let heading = format!("\n## {} {}\n\n", within.stage.id, over.iteration);
+        file::append(&within.page, &format!("{heading}{summary}\n"))?;
+    }
+    at.update(|state| {
+        if let Some(stage) = state.stage(over.stage) {
+            stage.iteration = over.iteration;
+        }
+    });
+    at.reporter.tell(&Event::IterationEnded {
+        stage: over.stage.to_owned(),
+        iteration: over.iteration,
+        outcome: over.judged.outcome.as_str().to_owned(),
+        decision: over.judged.decision.map(|decision| decision.as_str().to_owned()),
+        summary,
+        why: over.judged.why.clone(),
+        cost_usd: over.spent.cost_usd,
+        duration_ms: over.duration_ms,
+        learnings: noted.learnings,
+        notes: noted.notes,
+    });
+    Ok(())
+}
+
+/// The agent's report, what is wrong with it, and whether there is any.
+pub(super) fn read_report(dir: &Path) -> (Option<Report>, Vec<Finding>, bool) {
+    let Ok(opened) = fs::File::open(dir.join("status.json")) else {
+        return (None, Vec::new(), false);
+    };
+    let mut bytes = Vec::new();
+    let most = MOST_BYTES as u64 + 1;
+    if opened.take(most).read_to_end(&mut bytes).is_err() {
+        return (None, Vec::new(), true);
+    }
+    let (report, findings) = status_file::parse(&bytes);
+    (report, findings, true)
+}
+
+/// Writes `validation.json` where something is wrong with the report.
+pub(super) fn check(
+    at: &AtWork<'_>,
+    within: &InStage<'_>,
+    placed: &Placed,
+    report: Option<&Report>,
+    findings: Vec<Finding>,
+) -> Result<Option<Validation>, RunError> {
+    let required = at.inherited.is_some() && within.stage.comprehension == Comprehension::Required;
+    let Some(validation) = validate(report, findings, required, at.here.clock.now()) else {
+        return Ok(None);
+    };
+    let mut text = serde_json::to_vec_pretty(&validation).unwrap_or_default();
+    text.push(b'\n');
+    file::replace(&placed.dir.join("validation.json"), &text)?;
+    let missing = validation.comprehension_check.as_ref().and_then(|c| c.warning.as_ref());
+    if let Some(warning) = missing {
+        let iteration = placed.variables.iteration;
+        at.reporter.warn(format!("{} {iteration}: {warning}", within.stage.id));
+        notify(&at.here.env, at.session.name.as_str(), warning);
+    }
+    Ok(Some(validation))
+}
+
+/// Keeps what the stage made, or else the agent's last words, for the stages that work from it.
+fn keep_output(placed: &Placed, last_words: Option<&str>) -> Result<(), RunError> {
+    let kept = placed.dir.join("output.md");
+    match (&placed.output, last_words) {
+        (Some(output), _) if output.is_file() => {
+            fs::copy(output, &kept).map_err(file::failed("write", &kept))?;
+        }
+        (_, Some(words)) if !words.trim().is_empty() => file::replace(&kept, words.as_bytes())?,
+        _ => {}
+    }
+    Ok(())
+}

@@ -1,0 +1,46 @@
+//! Run: stages and pipelines as loops of agents.
+//!
+//! The rules are [`heirloom_core::run`]'s; here they are carried out. A session's truth is its
+//! records in the ledger; the run directory is how agents and people take part, and is written from
+//! what the ledger holds. One engine runs a session at a time, and it may be killed at any instant:
+//! what was completed stays completed, what was begun is found and ended by the next engine.
+
+mod answer;
+mod at_work;
+mod block;
+mod checkpoint;
+mod dir;
+mod drive;
+mod error;
+mod event;
+mod file;
+pub mod inherit;
+mod iteration;
+mod launch;
+pub mod library;
+mod lock;
+mod notify;
+mod outcome;
+mod prepare;
+mod preview;
+mod record;
+mod recover;
+mod request;
+mod shell;
+mod stage;
+mod start;
+mod state;
+mod stop;
+mod stopping;
+pub mod tracker;
+
+pub use dir::{RunDir, runs_root};
+pub use drive::{Ended, With};
+pub use error::RunError;
+pub use event::{Event, Watcher, event_lines, parse_line};
+pub use prepare::{Prepared, prepare};
+pub use preview::{Preview, preview};
+pub use request::{Asked, plan};
+pub use start::{Running, start};
+pub use stop::{Stopped, engine_of, stop};
+pub use stopping::Stopping;

@@ -1,0 +1,61 @@
+//! From how an agent's process ended to what that means for its iteration.
+
+use heirloom_agents::{Finished, Outcome};
+use heirloom_core::run::outcome::AgentEnd;
+use jiff::Timestamp;
+
+/// Why the engine stopped an agent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Cause {
+    /// Somebody asked.
+    Asked,
+    /// The iteration took too long.
+    TooLong,
+    /// The session's time is up.
+    TimeUp,
+    /// The session's money is spent.
+    Spent,
+}
+
+/// What the end of the process means.
+pub(super) fn end(finished: &Finished, cause: Option<Cause>) -> AgentEnd {
+    let failed = |hopeless| AgentEnd::Failed { why: why(finished), hopeless };
+    match (cause, &finished.outcome) {
+        // It had already finished when it was told to stop: what it did is done.
+        (_, Outcome::Success) => AgentEnd::Finished,
+        (Some(Cause::TooLong), _) => AgentEnd::TimedOut,
+        (Some(_), _) | (None, Outcome::CostLimit) => AgentEnd::Interrupted,
+        (None, outcome) if outcome.is_transient() => AgentEnd::Limited,
+        (None, Outcome::RateLimited { .. } | Outcome::Overloaded { .. }) => AgentEnd::Limited,
+        (None, Outcome::Auth { .. } | Outcome::UnknownModel { .. } | Outcome::Refused { .. }) => {
+            failed(true)
+        }
+        (None, _) => failed(false),
+    }
+}
+
+/// When a limit is lifted, as far as the agent said.
+pub(super) fn until(finished: &Finished) -> Option<Timestamp> {
+    match &finished.outcome {
+        Outcome::RateLimited { until, .. } => until.or(finished.tally.limited_until),
+        _ => None,
+    }
+}
+
+/// What went wrong, in a line.
+pub(super) fn why(finished: &Finished) -> String {
+    let text = match &finished.outcome {
+        Outcome::Failed { message } | Outcome::Crashed { message, .. } => message.clone(),
+        outcome => outcome.to_string(),
+    };
+    let exit = match finished.exit {
+        heirloom_agents::Exit::Code(code) if code != 0 => Some(format!("exit code {code}")),
+        heirloom_agents::Exit::Signal(signal) => Some(format!("signal {signal}")),
+        _ => None,
+    };
+    match exit {
+        Some(exit) if text.is_empty() => exit,
+        Some(exit) if !text.contains(&exit) => format!("{exit}: {text}"),
+        _ => text,
+    }
+}

@@ -1,0 +1,188 @@
+//! What has to be so before a run begins: checked in order, and nothing is written before.
+
+use std::path::Path;
+
+use heirloom_agents::{Programs, by_name};
+use heirloom_core::event::{RunInherited, RunPlanned};
+use heirloom_core::name::SessionName;
+use heirloom_core::run::Mistake;
+use heirloom_core::run::plan::Plan;
+use heirloom_core::run::stop::Rule;
+use heirloom_core::session::Session;
+use heirloom_core::settings::Settings;
+use heirloom_core::status::Status;
+use heirloom_ledger::Ledger;
+
+use super::error::RunError;
+use super::inherit::{self, InheritError, Limits, Resolved};
+use super::lock::{EngineLock, Taken};
+use super::request::{self, Asked};
+use crate::here::Here;
+
+/// A run that may begin.
+#[derive(Debug)]
+pub struct Prepared {
+    pub(super) lock: EngineLock,
+    pub(super) name: SessionName,
+    /// What will be run.
+    pub plan: Plan,
+    /// What is wrong with its files, and keeps nothing from running.
+    pub mistakes: Vec<Mistake>,
+    /// What it inherits.
+    pub inherit: Option<Resolved>,
+    /// Why it inherits nothing though it was asked to.
+    pub inherit_error: Option<InheritError>,
+    pub(super) mode: Mode,
+    pub(super) worktree: bool,
+}
+
+#[derive(Debug)]
+pub(super) enum Mode {
+    New,
+    Resume(Box<Session>, Box<RunPlanned>),
+    /// There is nothing left to do.
+    Done,
+}
+
+impl Prepared {
+    /// Whether the session has nothing left to do.
+    pub fn is_done(&self) -> bool {
+        matches!(self.mode, Mode::Done)
+    }
+}
+
+/// Checks everything and takes the session's lock.
+pub fn prepare(
+    here: &Here,
+    ledger: &Ledger,
+    settings: &Settings,
+    programs: &Programs,
+    directory: &Path,
+    asked: &Asked,
+    has_tracker: bool,
+) -> Result<Prepared, RunError> {
+    let name = name(&asked.session)?;
+    let repo = &here.place.repo;
+    let lock = match EngineLock::take(&here.home, repo, name.as_str())? {
+        Taken::Ours(lock) => lock,
+        Taken::By(pid) => return Err(RunError::Running { name: name.to_string(), pid }),
+    };
+    let known = ledger.named(repo, name.as_str())?;
+    let prepared = match known {
+        Some(session) if asked.resume => resume(ledger, lock, session, asked)?,
+        None if asked.resume => {
+            return Err(RunError::NothingToResume { name: name.to_string() });
+        }
+        Some(session) if !asked.force => {
+            let planned = ledger.kept::<RunPlanned>(&session.repo, &session.id.to_string())?;
+            let resumable = planned.is_some() && session.status != Status::Completed;
+            let status = session.status;
+            return Err(RunError::Exists { name: name.to_string(), status, resumable });
+        }
+        _ => begin(here, ledger, settings, directory, asked, (lock, name))?,
+    };
+    can_run(here, programs, &prepared.plan, has_tracker)?;
+    Ok(prepared)
+}
+
+pub(super) fn name(text: &str) -> Result<SessionName, RunError> {
+    text.parse().map_err(|source| RunError::Name { name: text.to_owned(), source })
+}
+
+fn begin(
+    here: &Here,
+    ledger: &Ledger,
+    settings: &Settings,
+    directory: &Path,
+    asked: &Asked,
+    (lock, name): (EngineLock, SessionName),
+) -> Result<Prepared, RunError> {
+    let (plan, mistakes) = request::plan(here, settings, directory, asked)?;
+    let strict = asked.strict || settings.run.strict;
+    let (inherit, inherit_error) = inherits(here, ledger, settings, &plan, strict)?;
+    let worktree = asked.worktree;
+    let mode = Mode::New;
+    Ok(Prepared { lock, name, plan, mistakes, inherit, inherit_error, mode, worktree })
+}
+
+/// What a plan inherits, resolved.
+pub(super) fn inherits(
+    here: &Here,
+    ledger: &Ledger,
+    settings: &Settings,
+    plan: &Plan,
+    strict: bool,
+) -> Result<(Option<Resolved>, Option<InheritError>), RunError> {
+    let Some(wanted) = &plan.inherit else { return Ok((None, None)) };
+    let limits = Limits::of(settings);
+    match inherit::resolve(here, ledger, &wanted.from, wanted.select, limits) {
+        Ok(resolved) if strict && !resolved.block.warnings_raised.is_empty() => {
+            Err(RunError::Unsound { warnings: resolved.block.warnings_raised })
+        }
+        Ok(resolved) => Ok((Some(resolved), None)),
+        Err(InheritError::Ledger(error)) => Err(error.into()),
+        Err(error) if strict => Err(error.into()),
+        Err(error) => Ok((None, Some(error))),
+    }
+}
+
+fn resume(
+    ledger: &Ledger,
+    lock: EngineLock,
+    session: Session,
+    asked: &Asked,
+) -> Result<Prepared, RunError> {
+    let key = session.id.to_string();
+    let Some(planned) = ledger.kept::<RunPlanned>(&session.repo, &key)? else {
+        return Err(RunError::NotARun { name: session.name.to_string() });
+    };
+    let mut planned = planned.body;
+    // The plan stays what it was; how far it may go can be said anew.
+    planned.plan.max_cost_usd = asked.max_cost_usd.or(planned.plan.max_cost_usd);
+    if let Some(time) = asked.max_time {
+        planned.plan.max_time_ms = u64::try_from(time.as_millis()).ok();
+    }
+    request::each_stage(&mut planned.plan, |stage| {
+        let timeout = asked.flags.iteration_timeout;
+        let timeout = timeout.and_then(|time| u64::try_from(time.as_millis()).ok());
+        stage.iteration_timeout_ms = timeout.or(stage.iteration_timeout_ms);
+    });
+    let inherited = ledger.kept::<RunInherited>(&session.repo, &key)?;
+    let parent = session.parent;
+    let inherit = inherited.map(|kept| Resolved { block: kept.body.inherited, parent });
+    let is_done = matches!(session.status, Status::Completed | Status::Archived);
+    Ok(Prepared {
+        lock,
+        name: session.name.clone(),
+        plan: planned.plan.clone(),
+        mistakes: Vec::new(),
+        inherit,
+        inherit_error: None,
+        mode: if is_done { Mode::Done } else { Mode::Resume(Box::new(session), Box::new(planned)) },
+        worktree: false,
+    })
+}
+
+/// Whether everything the plan needs is there.
+fn can_run(
+    here: &Here,
+    programs: &Programs,
+    plan: &Plan,
+    has_tracker: bool,
+) -> Result<(), RunError> {
+    for stage in plan.all_stages() {
+        if stage.stop == Rule::Queue && !has_tracker {
+            return Err(RunError::NoTracker { stage: stage.id.clone() });
+        }
+        let judge = match &stage.stop {
+            Rule::Judgment { judge: Some(judge), .. } => Some(judge.agent.as_str()),
+            _ => None,
+        };
+        for name in [Some(stage.agent.as_str()), judge].into_iter().flatten() {
+            if let Some(agent) = by_name(name) {
+                programs.resolve(agent.name(), &here.env)?;
+            }
+        }
+    }
+    Ok(())
+}

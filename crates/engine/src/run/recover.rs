@@ -1,0 +1,149 @@
+//! What an engine that was killed left behind.
+//!
+//! An iteration that was begun and has no end in the ledger may still have an agent at work. One
+//! that has reported is given a moment to end by itself, and what it did is taken in: an iteration
+//! is never made twice. Everything else is killed, and its iteration made again.
+
+use std::fs;
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use heirloom_agents::process::orphan::{self, Identity};
+use heirloom_agents::{Tally, by_name};
+use heirloom_core::event::{SessionSpent, StageEnded};
+use heirloom_core::run::outcome::{AgentEnd, Outcome, judge};
+use heirloom_core::run::plan::PlannedStage;
+use heirloom_core::run::resume::Recorded;
+use heirloom_core::run::status_file::Decision;
+use heirloom_ledger::{Iteration, Ledger};
+
+use super::at_work::AtWork;
+use super::drive::page_of;
+use super::error::RunError;
+use super::iteration::{self, InStage};
+use super::launch::CARRIED;
+use super::record::Over;
+
+/// How long an agent that has reported may take to end.
+const MOMENT: Duration = Duration::from_secs(5);
+
+/// What is known of a session that is resumed.
+#[derive(Debug, Default)]
+pub(super) struct Known {
+    pub(super) recorded: Vec<Recorded>,
+    pub(super) finished: Vec<String>,
+}
+
+/// Ends what still runs, takes in what was done, and says where the session is.
+pub(super) fn recover(at: &AtWork<'_>, ledger: &mut Ledger) -> Result<Known, RunError> {
+    let id = at.session.id;
+    let open = |iteration: &&Iteration| iteration.outcome.is_none();
+    let before = ledger.iterations(id)?;
+    let mut done = Vec::new();
+    for iteration in before.iter().filter(open) {
+        if ended_by_itself(at, iteration) {
+            done.push(iteration);
+        }
+    }
+    let carried = id.to_string();
+    for iteration in before.iter().filter(open) {
+        process(iteration).map(Identity::kill_group);
+    }
+    let killed = orphan::kill_carrying(CARRIED, &carried);
+    if killed > 0 {
+        at.reporter.warn("an agent of the engine before this one still ran, it was stopped");
+    }
+    for iteration in done {
+        adopt(at, ledger, iteration)?;
+    }
+    let stages = ledger.kept_of_session::<StageEnded>(&at.session.repo, id)?;
+    Ok(Known {
+        recorded: ledger.iterations(id)?.into_iter().map(recorded).collect(),
+        finished: stages.into_iter().filter(|s| s.is_done).map(|s| s.stage).collect(),
+    })
+}
+
+fn process(iteration: &Iteration) -> Option<Identity> {
+    iteration.pid.map(|pid| Identity { pid, began: iteration.pid_started })
+}
+
+/// Whether the agent of an iteration has reported, and ended without us.
+fn ended_by_itself(at: &AtWork<'_>, iteration: &Iteration) -> bool {
+    let dir = at.dir.iteration(&iteration.stage, iteration.iteration);
+    let has_reported =
+        || iteration::read_report(&dir).0.is_some_and(|report| report.decision.is_some());
+    let is_alive = || match process(iteration) {
+        Some(process) => process.is_alive(),
+        None => !orphan::carrying(CARRIED, &at.session.id.to_string()).is_empty(),
+    };
+    let began = Instant::now();
+    while has_reported() {
+        if !is_alive() {
+            return true;
+        }
+        if began.elapsed() > MOMENT {
+            return false;
+        }
+        thread::sleep(Duration::from_millis(20));
+    }
+    false
+}
+
+/// Takes in what an iteration did whose engine was not there at its end.
+fn adopt(at: &AtWork<'_>, ledger: &mut Ledger, iteration: &Iteration) -> Result<(), RunError> {
+    let stages: Vec<&PlannedStage> = at.plan.all_stages().collect();
+    let Some(stage) = stages.into_iter().find(|stage| stage.dir == iteration.stage) else {
+        return Ok(());
+    };
+    let (page, lane) = page_of(at, stage);
+    let within =
+        InStage { stage, page, inputs: heirloom_core::run::context::Inputs::default(), lane };
+    let placed = iteration::place(at, &within, iteration.iteration);
+    let (report, findings, is_written) = iteration::read_report(&placed.dir);
+    let judged = judge(&AgentEnd::Finished, report.as_ref(), is_written);
+    let spent = spent(&stage.agent, &placed.dir);
+    at.spend(spent.cost_usd);
+    let validation = iteration::check(at, &within, &placed, report.as_ref(), findings)?;
+    let took = at.here.clock.now().duration_since(iteration.started_at).as_millis();
+    let over = Over {
+        stage: &stage.dir,
+        iteration: iteration.iteration,
+        judged: &judged,
+        report: report.as_ref(),
+        validation: validation.as_ref(),
+        spent,
+        duration_ms: u64::try_from(took).unwrap_or(0),
+    };
+    // Its page is as long as it will be: nothing is added to it twice.
+    iteration::conclude(at, ledger, &within, 0, &over)
+}
+
+/// What the kept stream says that it cost.
+fn spent(agent: &str, dir: &Path) -> SessionSpent {
+    let mut tally = Tally::default();
+    let file = fs::File::open(dir.join("events.jsonl"));
+    if let (Some(agent), Ok(file)) = (by_name(agent), file) {
+        let mut reader = agent.reader();
+        for line in BufReader::new(file).split(b'\n').map_while(Result::ok) {
+            tally.fold(&reader.read(&line));
+        }
+    }
+    let tokens = tally.tokens;
+    SessionSpent {
+        cost_usd: tally.cost_usd.unwrap_or(0.0),
+        input_tokens: tokens.input + tokens.cache_read + tokens.cache_write,
+        output_tokens: tokens.output,
+    }
+}
+
+fn recorded(iteration: Iteration) -> Recorded {
+    let decision = iteration.decision.as_deref();
+    Recorded {
+        stage: iteration.stage,
+        iteration: iteration.iteration,
+        outcome: iteration.outcome.as_deref().and_then(Outcome::parse),
+        decision: Decision::ALL.into_iter().find(|known| Some(known.as_str()) == decision),
+    }
+}

@@ -1,0 +1,135 @@
+//! The beginning of a run: its session in the ledger, its directory, its worktree.
+
+use std::path::PathBuf;
+
+use heirloom_core::config::Config;
+use heirloom_core::event::{RunInherited, RunPlanned, SessionCreated};
+use heirloom_core::id::SessionId;
+use heirloom_core::inherit::Inherited;
+use heirloom_core::run::plan::Plan;
+use heirloom_core::session::{Link, Session};
+use heirloom_core::status::Status;
+use heirloom_ledger::{Error, Ledger, Scope};
+use heirloom_repo::worktree;
+use uuid::Uuid;
+
+use super::dir::RunDir;
+use super::error::RunError;
+use super::file;
+use super::lock::EngineLock;
+use super::prepare::{Mode, Prepared};
+use crate::here::Here;
+use crate::sessions;
+
+/// A session that has begun, or goes on.
+#[derive(Debug)]
+pub struct Running {
+    pub(super) lock: EngineLock,
+    /// The session.
+    pub session: Session,
+    pub(super) plan: Plan,
+    pub(super) inherited: Option<Inherited>,
+    pub(super) dir: RunDir,
+    pub(super) worktree: PathBuf,
+    pub(super) is_resumed: bool,
+}
+
+impl Running {
+    /// Its run directory.
+    pub const fn dir(&self) -> &RunDir {
+        &self.dir
+    }
+}
+
+/// Begins a run, or goes on with one. Nothing is left to be done where [`Prepared::is_done`].
+pub fn start(here: &Here, ledger: &mut Ledger, prepared: Prepared) -> Result<Running, RunError> {
+    match prepared.mode {
+        Mode::New => begin(here, ledger, prepared),
+        Mode::Resume(session, planned) => {
+            let goes_on = (*session, *planned);
+            go_on(here, ledger, prepared.lock, goes_on, prepared.inherit.map(|i| i.block))
+        }
+        Mode::Done => Err(RunError::NothingToResume { name: prepared.name.to_string() }),
+    }
+}
+
+fn begin(here: &Here, ledger: &mut Ledger, prepared: Prepared) -> Result<Running, RunError> {
+    let Prepared { lock, name, plan, inherit, worktree, .. } = prepared;
+    let dir = RunDir::new(&here.place.root, &name);
+    file::set_aside(dir.path(), "old")?;
+    let worktree =
+        if worktree { own_worktree(here, name.as_str())? } else { here.place.root.clone() };
+    let first = plan.all_stages().next();
+    let parent = inherit.as_ref().and_then(|inherit| inherit.parent);
+    let created = SessionCreated {
+        parent,
+        link: parent.map(|_| Link::Inherited),
+        agent: first.map(|stage| stage.agent.clone()),
+        config: Config {
+            model: first.and_then(|stage| stage.model.clone()),
+            working_dir: Some(worktree.to_string_lossy().into_owned()),
+            title: Some(plan.name.clone()),
+            ..Config::default()
+        },
+        ..sessions::bare(here, name)
+    };
+    let id = SessionId::new(Uuid::new_v4());
+    let planned = RunPlanned {
+        plan: plan.clone(),
+        run_dir: dir.path().to_string_lossy().into_owned(),
+        worktree: worktree.to_string_lossy().into_owned(),
+    };
+    let inherited = inherit.map(|inherit| inherit.block);
+    let scope = Scope::session(id, &here.place.repo);
+    ledger.write(here.clock.now(), |writer| {
+        writer.append(scope, &created)?;
+        writer.append(scope, &planned)?;
+        if let Some(inherited) = inherited.clone() {
+            writer.append(scope, &RunInherited { inherited })?;
+        }
+        writer.change_status(id, Status::Running, None)
+    })?;
+    let session = ledger.session(id)?.ok_or(Error::NoSession { id })?;
+    dir.create(&plan)?;
+    Ok(Running { lock, session, plan, inherited, dir, worktree, is_resumed: false })
+}
+
+fn own_worktree(here: &Here, name: &str) -> Result<PathBuf, RunError> {
+    let root = &here.place.root;
+    let path = root.join(".heirloom/worktrees").join(name);
+    file::make_dir(path.parent().unwrap_or(root))?;
+    let ignore = path.with_file_name(".gitignore");
+    if !ignore.exists() {
+        file::replace(&ignore, b"*\n")?;
+    }
+    worktree::add(root, &path, &format!("heirloom/{name}"))
+        .map_err(|error| RunError::Git { doing: "make a worktree", why: error.why })
+}
+
+fn go_on(
+    here: &Here,
+    ledger: &mut Ledger,
+    lock: EngineLock,
+    (session, planned): (Session, RunPlanned),
+    inherited: Option<Inherited>,
+) -> Result<Running, RunError> {
+    let id = session.id;
+    let scope = Scope::session(id, &session.repo);
+    ledger.write(here.clock.now(), |writer| {
+        // An engine that was killed left it as it was.
+        if session.status == Status::Interrupting {
+            writer.change_status(id, Status::Interrupted, None)?;
+        }
+        writer.append(scope, &planned)?;
+        if session.status == Status::Running {
+            return Ok::<(), Error>(());
+        }
+        writer.change_status(id, Status::Running, Some("resumed".to_owned()))
+    })?;
+    let session = ledger.session(id)?.ok_or(Error::NoSession { id })?;
+    let dir = RunDir::at(PathBuf::from(&planned.run_dir), &session.name);
+    dir.create(&planned.plan)?;
+    let worktree = PathBuf::from(&planned.worktree);
+    let plan = planned.plan;
+    Ok(Running { lock, session, plan, inherited, dir, worktree, is_resumed: true })
+}

@@ -1,0 +1,81 @@
+//! `state.json`: where a session is, for people and scripts that look at its directory.
+
+use std::path::PathBuf;
+
+use heirloom_core::run::plan::Plan;
+use heirloom_core::status::Status;
+use heirloom_repo::FileError;
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use super::file;
+
+/// What the file says. Its size does not grow with the iterations.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(super) struct State {
+    pub(super) session: String,
+    pub(super) id: String,
+    pub(super) status: Status,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) reason: Option<String>,
+    pub(super) started_at: Timestamp,
+    pub(super) updated_at: Timestamp,
+    pub(super) completed_at: Option<Timestamp>,
+    pub(super) parent_session: Option<String>,
+    pub(super) lineage: Vec<String>,
+    pub(super) plan: String,
+    pub(super) stages: Vec<StageState>,
+    pub(super) stage: Option<String>,
+    pub(super) iteration: u32,
+    pub(super) iterations: u32,
+    pub(super) cost_usd: f64,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(super) struct StageState {
+    pub(super) name: String,
+    pub(super) dir: String,
+    pub(super) agent: String,
+    pub(super) max: u32,
+    pub(super) iteration: u32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) reason: Option<String>,
+}
+
+/// The file and what it says.
+#[derive(Debug)]
+pub(super) struct StateFile {
+    path: PathBuf,
+    pub(super) state: State,
+}
+
+impl StateFile {
+    pub(super) fn new(path: PathBuf, state: State) -> Self {
+        Self { path, state }
+    }
+
+    pub(super) fn write(&mut self, at: Timestamp) -> Result<(), FileError> {
+        self.state.updated_at = at;
+        let mut text = serde_json::to_vec_pretty(&self.state).unwrap_or_default();
+        text.push(b'\n');
+        file::replace(&self.path, &text)
+    }
+
+    pub(super) fn stage(&mut self, dir: &str) -> Option<&mut StageState> {
+        self.state.stages.iter_mut().find(|stage| stage.dir == dir)
+    }
+}
+
+/// The stages of a plan, none of them begun.
+pub(super) fn stages(plan: &Plan) -> Vec<StageState> {
+    plan.all_stages()
+        .map(|stage| StageState {
+            name: stage.id.clone(),
+            dir: stage.dir.clone(),
+            agent: stage.agent.clone(),
+            max: stage.max,
+            iteration: 0,
+            reason: None,
+        })
+        .collect()
+}

@@ -1,0 +1,59 @@
+//! Stopping a session from another shell.
+
+use heirloom_agents::process::orphan;
+use heirloom_core::session::Session;
+use heirloom_core::status::Status;
+use heirloom_ledger::Ledger;
+use rustix::process::{Pid, Signal, kill_process};
+
+use super::error::RunError;
+use super::launch::CARRIED;
+use super::lock::EngineLock;
+use crate::here::Here;
+
+/// What stopping came to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stopped {
+    /// Its engine was asked, and finishes the iteration.
+    Asked,
+    /// Its engine was asked to stop the agent at once.
+    AskedNow,
+    /// Its engine was gone already; what it left behind was ended.
+    Gone,
+    /// It was not running.
+    NotRunning,
+}
+
+/// The process that runs the session called `name` here, if one does.
+pub fn engine_of(here: &Here, name: &str) -> Option<u32> {
+    EngineLock::holder(&here.home, &here.place.repo, name)
+}
+
+/// Asks the engine of a session to stop, as Ctrl-C would: a second time stops the agent.
+pub fn stop(
+    here: &Here,
+    ledger: &mut Ledger,
+    session: &Session,
+    now: bool,
+) -> Result<Stopped, RunError> {
+    let engine = EngineLock::holder(&here.home, &session.repo, session.name.as_str());
+    let pid = engine.and_then(|pid| i32::try_from(pid).ok()).and_then(Pid::from_raw);
+    if let Some(pid) = pid {
+        let again = session.status == Status::Interrupting;
+        for _ in 0..=u32::from(now && !again) {
+            // One that ends right now needs no asking.
+            let _ = kill_process(pid, Signal::INT);
+            // Signals of one kind that wait are one signal.
+            std::thread::sleep(std::time::Duration::from_millis(20));
+        }
+        return Ok(if now || again { Stopped::AskedNow } else { Stopped::Asked });
+    }
+    if !session.status.is_active() {
+        return Ok(Stopped::NotRunning);
+    }
+    orphan::kill_carrying(CARRIED, &session.id.to_string());
+    let id = session.id;
+    let reason = Some("its engine was gone".to_owned());
+    ledger.write(here.clock.now(), |w| w.change_status(id, Status::Interrupted, reason))?;
+    Ok(Stopped::Gone)
+}

@@ -1,0 +1,124 @@
+//! Worktrees: keeping one as it is, and making another one.
+//!
+//! Invariant: nothing here touches the index, the files or the stashes of the person.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// Why git did not do it.
+#[derive(Debug, thiserror::Error)]
+#[error("git {doing} failed: {why}")]
+pub struct GitError {
+    /// The git command.
+    pub doing: String,
+    /// Its last words.
+    pub why: String,
+}
+
+fn git(root: &Path, index: Option<&Path>, arguments: &[&str]) -> Result<String, GitError> {
+    let failed = |why: String| GitError {
+        doing: arguments.first().copied().unwrap_or_default().to_owned(),
+        why,
+    };
+    let mut command = Command::new("git");
+    command.current_dir(root).args(["-c", "core.fsmonitor=false", "-c", "gc.auto=0"]);
+    command.args(arguments).stdin(Stdio::null());
+    for variable in ["GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE"] {
+        command.env_remove(variable);
+    }
+    for who in ["AUTHOR", "COMMITTER"] {
+        command.env(format!("GIT_{who}_NAME"), "heirloom");
+        command.env(format!("GIT_{who}_EMAIL"), "heirloom@localhost");
+    }
+    if let Some(index) = index {
+        command.env("GIT_INDEX_FILE", index);
+    }
+    let output = command.output().map_err(|error| failed(error.to_string()))?;
+    if !output.status.success() {
+        let words = String::from_utf8_lossy(&output.stderr);
+        return Err(failed(words.trim().lines().last().unwrap_or_default().to_owned()));
+    }
+    Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned())
+}
+
+/// Commits the worktree at `root` as it is, ignored files aside, to the ref `name`, on top of what
+/// is there already. Returns the commit.
+pub fn keep(root: &Path, name: &str, message: &str) -> Result<String, GitError> {
+    let own_index = git(root, None, &["rev-parse", "--git-path", "index"])?;
+    let copy = tempfile::Builder::new().prefix("heirloom-index-").tempdir();
+    let copy =
+        copy.map_err(|error| GitError { doing: "add".to_owned(), why: error.to_string() })?;
+    let index = copy.path().join("index");
+    // With what git knows about the files already, it has to read only those that changed.
+    let _ = fs::copy(root.join(own_index), &index);
+    git(root, Some(&index), &["add", "--all", "--", "."])?;
+    let tree = git(root, Some(&index), &["write-tree"])?;
+    let known = git(root, None, &["rev-parse", "--verify", "-q", name]);
+    let parent = known.or_else(|_| git(root, None, &["rev-parse", "--verify", "-q", "HEAD"]));
+    let mut arguments = vec!["commit-tree", &tree, "-m", message];
+    if let Ok(parent) = &parent {
+        arguments.extend(["-p", parent]);
+    }
+    let commit = git(root, None, &arguments)?;
+    git(root, None, &["update-ref", "-m", message, name, &commit])?;
+    Ok(commit)
+}
+
+/// Makes a worktree at `path` on a branch of its own, or goes on with the one that is there.
+pub fn add(root: &Path, path: &Path, branch: &str) -> Result<PathBuf, GitError> {
+    if !path.exists() {
+        let place = path.to_string_lossy();
+        let fresh = git(root, None, &["worktree", "add", "-q", "-b", branch, &place]);
+        if fresh.is_err() {
+            // The branch is there already, from an earlier worktree.
+            git(root, None, &["worktree", "add", "-q", &place, branch])?;
+        }
+    }
+    Ok(fs::canonicalize(path).unwrap_or_else(|_| path.to_owned()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tempfile::TempDir;
+
+    fn repository() -> TempDir {
+        let dir = TempDir::new().unwrap();
+        let run = |arguments: &[&str]| git(dir.path(), None, arguments).unwrap();
+        run(&["init", "-q", "-b", "main"]);
+        fs::write(dir.path().join("a.txt"), "one\n").unwrap();
+        fs::write(dir.path().join(".gitignore"), "secret\n").unwrap();
+        run(&["add", "."]);
+        run(&["commit", "-q", "-m", "first"]);
+        dir
+    }
+
+    #[test]
+    fn a_worktree_is_kept_without_touching_what_the_person_has_staged() {
+        let dir = repository();
+        let run = |arguments: &[&str]| git(dir.path(), None, arguments).unwrap();
+        for (name, text) in [("a.txt", "two\n"), ("new.txt", "new\n"), ("secret", "x")] {
+            fs::write(dir.path().join(name), text).unwrap();
+        }
+        let before = (run(&["status", "--porcelain"]), run(&["rev-parse", "HEAD"]));
+        let commit = keep(dir.path(), "refs/heirloom/runs/s", "s: 1").unwrap();
+        assert_eq!((run(&["status", "--porcelain"]), run(&["rev-parse", "HEAD"])), before);
+        assert_eq!(run(&["show", &format!("{commit}:a.txt")]), "two");
+        assert_eq!(run(&["show", &format!("{commit}:new.txt")]), "new");
+        assert!(git(dir.path(), None, &["show", &format!("{commit}:secret")]).is_err());
+        let second = keep(dir.path(), "refs/heirloom/runs/s", "s: 2").unwrap();
+        assert_eq!(run(&["rev-parse", &format!("{second}^")]), commit);
+        assert_eq!(run(&["rev-parse", "refs/heirloom/runs/s"]), second);
+    }
+
+    #[test]
+    fn a_worktree_is_made_once_and_gone_on_with() {
+        let dir = repository();
+        let path = dir.path().join(".heirloom/worktrees/s");
+        let made = add(dir.path(), &path, "heirloom/s").unwrap();
+        assert!(made.join("a.txt").exists());
+        assert_eq!(add(dir.path(), &path, "heirloom/s").unwrap(), made);
+        assert_eq!(git(&made, None, &["branch", "--show-current"]).unwrap(), "heirloom/s");
+    }
+}
