@@ -3,6 +3,7 @@ use std::process::ExitCode;
 
 use clap::Subcommand;
 use heirloom_engine::serve as engine;
+use heirloom_ledger::{Ledger, Options};
 use serde_json::json;
 
 use super::{App, Done};
@@ -26,7 +27,8 @@ enum What {
 
 pub(super) fn run(app: &App, args: &Args) -> Done {
     let What::Daemon { file } = &args.what;
-    let mut ledger = app.here.ledger()?;
+    // Many small transactions: what a power cut takes back is imported again.
+    let mut ledger = Ledger::open(&app.here.home, Options { sync: false, ..Options::COMMAND })?;
     let imported = engine::import_daemon(&app.here, &mut ledger, &app.directory.join(file))?;
     for (id, why) in &imported.refused {
         app.ui.warn(&format!("{id} was not taken over: {why}"));

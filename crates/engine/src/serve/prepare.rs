@@ -170,6 +170,9 @@ pub fn prepare_continue(
     let no_conversation = || ServeError::NoConversation { name: parent.name.clone() };
     let agent = parent.agent.as_deref().ok_or_else(no_conversation)?;
     let agent = by_name(agent).ok_or_else(|| ServeError::NoAgent { name: agent.to_owned() })?;
+    if matches!(agent.supports(Feature::Resume), Support::No(_)) {
+        return Err(no_conversation());
+    }
 
     let id = SessionId::new(Uuid::new_v4());
     let mut vault = Vault::new(&desk.here.home);
