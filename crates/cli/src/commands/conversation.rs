@@ -5,7 +5,7 @@ use heirloom_engine::serve::{self as engine, Item};
 use heirloom_engine::sessions;
 use serde_json::json;
 
-use super::serve::report::subject;
+use super::serve::report::{subject, visible};
 use super::{App, Done};
 use crate::ui::{BOLD, DIM, first_line};
 
@@ -38,7 +38,7 @@ pub(super) fn run(app: &App, args: &Args) -> Done {
 }
 
 fn line(text: &mut String, item: &Item) {
-    let words = item.text.as_deref().unwrap_or_default();
+    let words = visible(item.text.as_deref().unwrap_or_default());
     let number = item.number;
     let _ = match item.kind {
         "prompt" => writeln!(text, "{DIM}{number:>4}{DIM:#}  {BOLD}> {words}{BOLD:#}"),
@@ -51,7 +51,7 @@ fn line(text: &mut String, item: &Item) {
         // The last words once more.
         "result" if item.is_error != Some(true) => Ok(()),
         kind => {
-            writeln!(text, "{DIM}{number:>4}  {kind}  {}{DIM:#}", first_line(words, 100))
+            writeln!(text, "{DIM}{number:>4}  {kind}  {}{DIM:#}", first_line(&words, 100))
         }
     };
 }

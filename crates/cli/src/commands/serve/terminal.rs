@@ -13,7 +13,7 @@ use heirloom_core::id::ApprovalId;
 use heirloom_core::session::Session;
 use heirloom_engine::serve::{Choice, Watcher};
 
-use super::report::subject;
+use super::report::{subject, visible};
 use crate::ui::{BOLD, CARE, DIM, Ui, first_line};
 
 pub(super) struct Terminal<'a> {
@@ -82,12 +82,12 @@ impl Watcher for Terminal<'_> {
             return;
         }
         match event {
-            Event::Text { text } if !subagent => self.ui.print(text),
+            Event::Text { text } if !subagent => self.ui.print(&visible(text)),
             Event::ToolCall { name, input, .. } => {
                 self.ui.say(&format!("{DIM}● {name}  {}{DIM:#}", subject(input)));
             }
             Event::Notice { text } => {
-                self.ui.say(&format!("{DIM}{}{DIM:#}", first_line(text, 120)));
+                self.ui.say(&format!("{DIM}{}{DIM:#}", first_line(&visible(text), 120)));
             }
             _ => {}
         }

@@ -346,3 +346,13 @@ fn an_agent_that_reads_all_of_its_stdin_first_gets_the_end_of_it() {
     let heard = std::fs::read_to_string(desk.env.user().join("heard")).unwrap();
     assert!(heard.contains("words"), "{heard}");
 }
+
+#[test]
+fn an_agent_without_conversations_is_not_continued() {
+    let desk = Desk::new();
+    let mut command = desk.env.command(&["launch", "words", "--agent", "command", "--name", "a"]);
+    assert!(command.env("HEIRLOOM_AGENT_COMMAND", "cat").status().unwrap().success());
+    let refused = desk.run(&["continue", "a", "more", "--json"]).json();
+    assert_eq!(refused["error"]["code"], "session.no-conversation");
+    assert_eq!(desk.json(&["sessions", "list"])["sessions"].as_array().unwrap().len(), 1);
+}
