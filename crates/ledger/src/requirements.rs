@@ -104,9 +104,9 @@ impl Ledger {
             let mut seen = Seen { session: session.find(db)?, ..Seen::default() };
             let names = session.with(seen.session);
             let sql = format!(
-                "SELECT {COLUMNS} FROM requirement WHERE repo = ?1 AND session IN ('', {})
+                "SELECT {COLUMNS} FROM requirement WHERE repo = ?1 AND session IN (''{})
                  AND branch IN ('', ?2)",
-                marks(3, names.len())
+                others(3, names.len())
             );
             let values =
                 [repo, branch.as_str()].into_iter().chain(names.iter().map(String::as_str));
@@ -193,6 +193,11 @@ fn of_agent_session(db: &Connection, id: &str) -> rusqlite::Result<Option<Sessio
     )?
     .query_row((id,), |row| parse(row, 0, |text| text.parse().ok()))
     .optional()
+}
+
+/// Marks behind another value of a list.
+fn others(first: usize, count: usize) -> String {
+    if count == 0 { String::new() } else { format!(", {}", marks(first, count)) }
 }
 
 fn marks(first: usize, count: usize) -> String {

@@ -204,3 +204,27 @@ fn a_requirement_cannot_pretend_to_be_one_of_ours() {
     ledger.write(at(1), |writer| one(writer, &change)).unwrap();
     assert_eq!(seen(&ledger).paused, None);
 }
+
+#[test]
+fn nobody_sees_what_reaches_further_than_a_session() {
+    let home = Home::new();
+    let mut ledger = home.open();
+    let how = Satisfied {
+        at: at(1),
+        by: "person".to_owned(),
+        metadata: serde_json::Value::Null,
+        expires_at: None,
+        reviewed: None,
+    };
+    for (scope, name) in [(Scope::Branch, "a"), (Scope::Session, "b")] {
+        let kind = ChangeKind::Satisfied(scope, how.clone());
+        let branch = BranchKey::branch("main");
+        let change = Change { name: name.to_owned(), branch, session: Some(OWN.to_owned()), kind };
+        ledger.write(at(1), |writer| one(writer, &change)).unwrap();
+    }
+    let main = BranchKey::branch("main");
+    let seen = ledger.requirements(REPO, &main, &keys(&[])).unwrap();
+    assert!(seen.held("a", &main).branch.is_some());
+    assert_eq!(seen.held("b", &main).own.satisfied, None);
+    assert!(ledger.own_requirements(REPO, &keys(&[])).unwrap().is_empty());
+}

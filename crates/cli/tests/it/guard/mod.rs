@@ -1,5 +1,6 @@
 //! Requirements through hooks, from outside: payloads in, answers out.
 
+mod commands;
 mod conformance;
 mod faults;
 mod lifecycle;

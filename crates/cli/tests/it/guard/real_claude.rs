@@ -243,3 +243,17 @@ fn a_skill_that_the_person_types_counts() {
     real.run(&real.repo(), &["/review"], [write(&made), Answer::text("done")]);
     assert!(made.exists());
 }
+
+#[test]
+fn a_forked_conversation_is_a_session_that_comes_from_the_other() {
+    let Some(real) = Real::new(PLAN) else { return };
+    let first = real.run(&real.repo(), &["hi"], [skill(), Answer::text("hello")]);
+    let made = real.repo().join("made");
+    let arguments = ["--resume", first.session(), "--fork-session", "write it"];
+    let fork = real.run(&real.repo(), &arguments, [write(&made), Answer::text("done")]);
+    assert_ne!(fork.session(), first.session());
+    assert!(!made.exists(), "another session has to satisfy it itself");
+    let lineage = real.guarded.env.run(&["lineage", fork.session(), "--json"]).json();
+    let parent = format!("claude-{}", &first.session()[..8]);
+    assert_eq!(lineage["ancestors"][0]["name"], parent.as_str(), "{lineage}");
+}

@@ -1,0 +1,192 @@
+//! What a hook before a tool use costs as a process, beside a program that reads stdin and exits.
+//!
+//! Sixteen requirements, and as many past sessions as the first column says. Counted in instructions,
+//! which are the same on a busy machine. Fails if the cost grows with history.
+//!
+//! cargo bench -p heirloom-hook --bench process
+
+#![expect(clippy::unwrap_used, reason = "a benchmark that cannot set the scene has no result")]
+#![expect(clippy::print_stdout, reason = "figures are what a benchmark is for")]
+#![expect(clippy::cast_precision_loss, reason = "no process runs that many instructions")]
+
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use heirloom_core::config::Config;
+use heirloom_core::event::{RequirementSatisfied, RequirementTriggered, SessionCreated};
+use heirloom_core::id::SessionId;
+use heirloom_ledger::{Error, Ledger, Options, Scope};
+use jiff::Timestamp;
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+const PROBE: &str = env!("CARGO_BIN_EXE_hook-probe");
+const SESSION: &str = "8272974a-8223-4415-954c-99d01904a037";
+
+struct Scene {
+    dir: TempDir,
+}
+
+fn main() {
+    println!("{:>9} {:>22} {:>12} {:>7} {:>8}", "sessions", "case", "instructions", "ratio", "ms");
+    let mut costs = Vec::new();
+    for sessions in [10, 10_000] {
+        let scene = Scene::new(sessions);
+        let nothing = scene.cost("nothing", &scene.payload("Read", &json!({"file_path": "a"})));
+        println!(
+            "{sessions:>9} {:>22} {:>12} {:>7} {:>8.2}",
+            "reads stdin and exits", nothing.0, 1, nothing.1
+        );
+        for (case, tool, input) in [
+            ("nothing asks", "Read", json!({"file_path": "src/a.rs"})),
+            ("allowed", "Bash", json!({"command": "cargo test"})),
+            ("denied", "Edit", json!({"file_path": "src/a.rs", "new_string": "x"})),
+        ] {
+            let cost = scene.cost("hook", &scene.payload(tool, &input));
+            let ratio = cost.0 as f64 / nothing.0 as f64;
+            println!("{sessions:>9} {case:>22} {:>12} {ratio:>7.2} {:>8.2}", cost.0, cost.1);
+            costs.push((case, cost.0));
+        }
+    }
+    for (case, many) in &costs[3..] {
+        let (_, few) = costs.iter().find(|(each, _)| each == case).unwrap();
+        assert!(*many <= few + few / 10, "{case}: the cost grows with history, {few} to {many}");
+    }
+}
+
+impl Scene {
+    fn new(sessions: u128) -> Self {
+        let scene = Self { dir: TempDir::new().unwrap() };
+        let repo = scene.repo();
+        fs::create_dir_all(repo.join(".heirloom")).unwrap();
+        let git =
+            Command::new("git").args(["init", "-q", "-b", "main"]).arg(&repo).status().unwrap();
+        assert!(git.success());
+        fs::write(repo.join(".heirloom/config.yaml"), settings()).unwrap();
+        scene.fill(sessions);
+        scene
+    }
+
+    fn repo(&self) -> PathBuf {
+        self.dir.path().canonicalize().unwrap().join("payments")
+    }
+
+    fn home(&self) -> PathBuf {
+        self.dir.path().join("home")
+    }
+
+    fn fill(&self, sessions: u128) {
+        let repo = self.repo().to_string_lossy().into_owned();
+        let mut ledger = Ledger::open(&self.home(), Options::COMMAND).unwrap();
+        let own: SessionId = SESSION.parse().unwrap();
+        let ids = (1..=sessions).map(|n| SessionId::new(uuid::Uuid::from_u128(n << 64 | n)));
+        let all: Vec<SessionId> = ids.chain([own]).collect();
+        for some in all.chunks(1000) {
+            ledger
+                .write(Timestamp::UNIX_EPOCH, |writer| {
+                    for id in some {
+                        let scope = Scope::session(*id, &repo);
+                        writer.append(scope, &created(*id))?;
+                        writer.append(scope, &triggered("r15"))?;
+                        writer.append(scope, &satisfied("r15"))?;
+                    }
+                    Ok::<_, Error>(())
+                })
+                .unwrap();
+        }
+    }
+
+    fn payload(&self, tool: &str, input: &Value) -> PathBuf {
+        let payload = json!({
+            "session_id": SESSION, "cwd": self.repo(), "hook_event_name": "PreToolUse",
+            "transcript_path": "/home/dev/.claude/projects/-home-dev/8272974a.jsonl",
+            "prompt_id": "3fa2e7bc-c075-4cc6-8a11-7b8ab2b805e2", "permission_mode": "default",
+            "effort": {"level": "medium"}, "tool_name": tool, "tool_input": input,
+            "tool_use_id": "toolu_055ef234f0c84451b8a250f7",
+        });
+        let file = self.dir.path().join(format!("{tool}.json"));
+        fs::write(&file, payload.to_string()).unwrap();
+        file
+    }
+
+    fn command(&self, program: &str, payload: &Path) -> Command {
+        let mut command = Command::new(program);
+        command
+            .env_clear()
+            .env("PATH", std::env::var_os("PATH").unwrap())
+            .env("HOME", self.dir.path())
+            .env("HEIRLOOM_HOME", self.home())
+            .stdin(File::open(payload).unwrap())
+            .stdout(Stdio::null());
+        command
+    }
+
+    /// Instructions of a whole process, and the fastest of many runs in milliseconds.
+    fn cost(&self, what: &str, payload: &Path) -> (u64, f64) {
+        let run = || {
+            let mut command = self.command(PROBE, payload);
+            command.args([what, "claude", "PreToolUse"]);
+            let start = Instant::now();
+            assert!(command.status().unwrap().success());
+            start.elapsed()
+        };
+        run();
+        let fastest = (0..60).map(|_| run()).min().unwrap_or(Duration::ZERO).as_secs_f64() * 1000.0;
+        let output = self
+            .command("valgrind", payload)
+            .args(["--tool=callgrind", "--callgrind-out-file=/dev/null", PROBE])
+            .args([what, "claude", "PreToolUse"])
+            .stderr(Stdio::piped())
+            .output()
+            .unwrap();
+        let said = String::from_utf8_lossy(&output.stderr);
+        let collected = said.lines().find_map(|line| line.split("Collected :").nth(1));
+        (collected.unwrap_or_else(|| panic!("{said}")).trim().parse().unwrap(), fastest)
+    }
+}
+
+fn settings() -> String {
+    let asked = (0..8).map(|n| {
+        format!("  r{n:02}: {{satisfied_by_skill: skill-{n}, message: 'Run /{{skill}} first.'}}\n")
+    });
+    let pushed = (8..15).map(|n| {
+        let triggers = "[{tool: Bash, command: [git, push]}, 'mcp__github__*']";
+        format!("  r{n:02}: {{scope: single_use, trigger_tools: {triggers}}}\n")
+    });
+    let last = "  r15: {trigger_tools: [{tool: Bash, command: [cargo]}]}\n".to_owned();
+    std::iter::once("requirements:\n".to_owned()).chain(asked).chain(pushed).chain([last]).collect()
+}
+
+fn created(id: SessionId) -> SessionCreated {
+    SessionCreated {
+        name: format!("claude-{}", id.short()).parse().unwrap(),
+        parent: None,
+        link: None,
+        agent: Some("claude".to_owned()),
+        agent_session_id: Some(id.to_string()),
+        branch: Some("main".to_owned()),
+        config: Config::default(),
+        ..serde_json::from_value(json!({"name": "x"})).unwrap()
+    }
+}
+
+fn triggered(name: &str) -> RequirementTriggered {
+    let (name, branch) = (name.to_owned(), "main".to_owned());
+    RequirementTriggered { name, branch, tool: None, agent_session_id: None, at: None }
+}
+
+fn satisfied(name: &str) -> RequirementSatisfied {
+    RequirementSatisfied {
+        name: name.to_owned(),
+        scope: "session".to_owned(),
+        branch: "main".to_owned(),
+        method: "skill".to_owned(),
+        metadata: Value::Null,
+        expires_at: None,
+        reviewed: None,
+        agent_session_id: None,
+        at: None,
+    }
+}
