@@ -77,7 +77,7 @@ impl Status {
     /// Moves to `to`, or says that this edge does not exist.
     ///
     /// An ended session may run again: that is what resuming it means. An archived one must be
-    /// taken out of the archive first, which puts it back as interrupted. Staying where one is, is
+    /// taken out of the archive first, which puts it back where it was. Staying where one is, is
     /// an illegal edge too: two writers that both think they complete a session must not both
     /// succeed.
     pub const fn transition(self, to: Self) -> Result<Self, IllegalTransition> {
@@ -92,7 +92,7 @@ impl Status {
             WaitingInput => matches!(to, Running | Completed | Failed | Interrupting | Interrupted),
             Interrupting => matches!(to, Completed | Failed | Interrupted),
             Completed | Failed | Interrupted => matches!(to, Starting | Running | Archived),
-            Archived => matches!(to, Interrupted),
+            Archived => matches!(to, Completed | Failed | Interrupted),
         };
         if legal { Ok(to) } else { Err(IllegalTransition { from: self, to }) }
     }
@@ -142,7 +142,7 @@ mod tests {
         failed: starting running archived
         interrupting: completed failed interrupted
         interrupted: starting running archived
-        archived: interrupted
+        archived: completed failed interrupted
         ");
     }
 

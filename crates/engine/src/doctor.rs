@@ -1,6 +1,6 @@
 //! Is heirloom active here, and if not, why.
 
-use heirloom_ledger::VERSION;
+use heirloom_ledger::{Ledger, VERSION};
 use heirloom_repo::Head;
 use serde::Serialize;
 
@@ -50,6 +50,11 @@ impl Check {
 pub fn examine(here: &Here) -> Vec<Check> {
     let mut checks = vec![repository(here), ledger(here)];
     checks.extend(faults(here));
+    checks.extend(Ledger::set_aside_in(&here.home).iter().map(|file| {
+        let detail = format!("a damaged one was set aside as {}", file.display());
+        Check::new("ledger", Health::Problem, detail)
+            .hint("`heirloom ledger import` brings an export back; then move the file away")
+    }));
     checks.extend(settings(here));
     let loaded = here.settings(&[]).ok();
     let programs = agents::programs(here, loaded.as_ref().map(|loaded| &loaded.settings));

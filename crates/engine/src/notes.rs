@@ -187,8 +187,8 @@ pub(crate) fn session_for(
     {
         return Ok(session);
     }
-    let name = format!("notes-{}", here.clock.now().strftime("%Y-%m-%d"));
-    if let Some(session) = ledger.named(&here.place.repo, &name)? {
+    let (name, known) = of_the_day(here, ledger)?;
+    if let Some(session) = known {
         return Ok(session);
     }
     let id = heirloom_core::id::SessionId::new(Uuid::new_v4());
@@ -197,6 +197,19 @@ pub(crate) fn session_for(
     sessions::create(here, ledger, (id, &created), Status::Completed, |writer| {
         writer.named(repo, created.name.as_str())
     })
+}
+
+/// What the day's session is called, and the session, if there is one that was not put away.
+fn of_the_day(here: &Here, ledger: &Ledger) -> Result<(String, Option<Session>), Error> {
+    let day = format!("{}{}", sessions::BY_HAND, here.clock.now().strftime("%Y-%m-%d"));
+    let mut name = day.clone();
+    for n in 2.. {
+        match ledger.named(&here.place.repo, &name)? {
+            Some(session) if session.status == Status::Archived => name = format!("{day}-{n}"),
+            known => return Ok((name, known)),
+        }
+    }
+    Ok((name, None))
 }
 
 /// Whether work by hand still goes on: it does not end because a day does.

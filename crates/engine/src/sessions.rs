@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use heirloom_core::config::Config;
-use heirloom_core::event::SessionCreated;
+use heirloom_core::event::{Body, SessionChanged, SessionCreated};
 use heirloom_core::id::SessionId;
 use heirloom_core::lineage::{End, Lineage};
 use heirloom_core::name::SessionName;
@@ -83,18 +83,37 @@ fn of_agent(
     agent: &str,
     agent_session_id: &str,
 ) -> Result<Session, FindError> {
-    if let Found::One(session) = ledger.find(&here.place.repo, agent_session_id)? {
-        return Ok(*session);
+    if let Some(session) = ledger.of_conversation(agent_session_id)? {
+        return Ok(session);
     }
     // An agent that names its sessions by UUID shares its name for this one with us.
     let id = agent_session_id.parse().unwrap_or_else(|_| SessionId::new(Uuid::new_v4()));
-    let name = format!("{agent}-{}", id.short());
+    let name = free_name(here, ledger, agent, id)?;
     let created = SessionCreated {
         agent: Some(agent.to_owned()),
         agent_session_id: Some(agent_session_id.to_owned()),
-        ..bare(here, name.parse().expect("an agent's name and hex digits are a name"))
+        ..bare(here, name)
     };
-    create(here, ledger, (id, &created), Status::Running, |writer| writer.session(id))
+    create(here, ledger, (id, &created), Status::Running, |writer| {
+        writer.of_conversation(agent_session_id)
+    })
+}
+
+/// The agent and as much of the id as no other session is called.
+fn free_name(
+    here: &Here,
+    ledger: &Ledger,
+    agent: &str,
+    id: SessionId,
+) -> Result<SessionName, Error> {
+    let id = id.to_string();
+    for length in [8, 13, 18, 23] {
+        let name = format!("{agent}-{}", &id[..length]);
+        if ledger.named(&here.place.repo, &name)?.is_none() {
+            return Ok(name.parse().expect("an agent's name and hex digits are a name"));
+        }
+    }
+    Ok(format!("{agent}-{id}").parse().expect("an agent's name and an id are a name"))
 }
 
 /// What the names of sessions begin with that hold what people note by hand.
@@ -155,8 +174,18 @@ pub fn archive(
     session: &Session,
     put_away: bool,
 ) -> Result<(), Error> {
-    let status = if put_away { Status::Archived } else { Status::Interrupted };
+    let status = if put_away { Status::Archived } else { before_archive(ledger, session)? };
     ledger.write(here.clock.now(), |writer| writer.change_status(session.id, status, None))
+}
+
+/// The status a session had when it was put away.
+fn before_archive(ledger: &Ledger, session: &Session) -> Result<Status, Error> {
+    let changes = ledger.trajectory(session.id)?.into_iter().rev();
+    let mut statuses = changes
+        .filter(|record| record.kind == SessionChanged::KIND)
+        .filter_map(|record| serde_json::from_str::<SessionChanged>(&record.body).ok())
+        .map(|change| change.status);
+    Ok(statuses.find(|status| status.is_ended()).unwrap_or(Status::Interrupted))
 }
 
 /// A session with all it comes from and all that comes from it.

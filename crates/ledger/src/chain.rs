@@ -1,6 +1,6 @@
 //! Following each host's chain through the records, and naming where it breaks.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use rusqlite::Connection;
 
@@ -20,7 +20,11 @@ pub(crate) fn check(db: &Connection, problems: &mut Vec<Problem>) -> rusqlite::R
         walk.count += 1;
         match read(row) {
             Ok((arrival, record)) => walk.step(arrival, &record, problems),
-            Err(error) => problems.push(unreadable(row, &error)),
+            Err(error) => {
+                let problem = unreadable(row, &error);
+                walk.pass_over(problem.seq);
+                problems.push(problem);
+            }
         }
     }
     walk.remember_end();
@@ -50,7 +54,7 @@ struct Walk {
     seq: u64,
     arrival: i64,
     hash: Option<Hash>,
-    ends: HashMap<String, u64>,
+    ends: HashMap<String, (u64, Option<Hash>)>,
     /// Records that do not fit, with the hash that comes before them.
     misfits: Vec<(Record, Hash)>,
 }
@@ -82,19 +86,38 @@ impl Walk {
         (self.seq, self.arrival, self.hash) = (record.seq, arrival, Some(record.hash));
     }
 
+    /// Goes on behind a record that cannot be read: what follows it cannot be checked against it.
+    fn pass_over(&mut self, seq: u64) {
+        if seq == self.seq + 1 {
+            (self.seq, self.hash) = (seq, None);
+        }
+    }
+
     fn remember_end(&mut self) {
         if let Some(host) = &self.host {
-            self.ends.insert(host.as_str().to_owned(), self.seq);
+            self.ends.insert(host.as_str().to_owned(), (self.seq, self.hash));
         }
     }
 
     /// Tells records that changed places from records that changed.
     fn name_swapped(&self, problems: &mut Vec<Problem>) {
+        // What came before a record in its true place: what comes before a misfit now, or, where
+        // neighbours changed places, a misfit itself.
+        let befores: Vec<Hash> =
+            self.misfits.iter().flat_map(|(record, before)| [*before, record.hash]).collect();
+        let fits = |record: &Record, seq| {
+            let moved = Record { seq, ..record.clone() };
+            befores.iter().any(|before| moved.expected_hash(before) == record.hash)
+        };
         for (record, _) in &self.misfits {
-            let home = self.misfits.iter().find(|(other, before)| {
-                let moved = Record { seq: other.seq, ..record.clone() };
-                other.seq != record.seq && moved.expected_hash(before) == record.hash
-            });
+            if fits(record, record.seq) {
+                // It follows one that was moved away from before it.
+                continue;
+            }
+            let home = self
+                .misfits
+                .iter()
+                .find(|(other, _)| other.seq != record.seq && fits(record, other.seq));
             problems.push(match home {
                 Some((other, _)) => {
                     Problem::of(record, "reordered", &format!("it belongs at {}", other.seq))
@@ -118,14 +141,23 @@ fn missing(record: &Record, expected: u64) -> Problem {
 /// A chain that ends before its head was cut off at the end.
 fn check_heads(
     db: &Connection,
-    ends: &HashMap<String, u64>,
+    ends: &HashMap<String, (u64, Option<Hash>)>,
     problems: &mut Vec<Problem>,
 ) -> rusqlite::Result<()> {
-    let mut statement = db.prepare("SELECT host, seq, hash FROM head ORDER BY host")?;
+    let mut statement = db.prepare("SELECT host, seq, hash, own FROM head ORDER BY host")?;
     let mut rows = statement.query(())?;
+    let (mut seen, mut own) = (HashSet::new(), 0);
     while let Some(row) = rows.next()? {
-        let (host, seq): (String, i64) = (row.get(0)?, row.get(1)?);
-        let (head, end) = (records::from_sql(seq), ends.get(&host).copied().unwrap_or(0));
+        let (host, seq, hash): (String, i64, Vec<u8>) = (row.get(0)?, row.get(1)?, row.get(2)?);
+        own += row.get::<_, i64>(3)?;
+        seen.insert(host.clone());
+        let (head, (end, last)) =
+            (records::from_sql(seq), ends.get(&host).copied().unwrap_or((0, None)));
+        if head == end && last.is_some_and(|last| last.as_bytes()[..] != hash[..]) {
+            let detail = "it is not the record the chain ended with".to_owned();
+            problems.push(Problem { host, seq: end, id: None, problem: "changed", detail });
+            continue;
+        }
         if head > end {
             let detail = format!("the chain goes up to {head}, the records only to {end}");
             problems.push(Problem { host, seq: end + 1, id: None, problem: "missing", detail });
@@ -133,6 +165,15 @@ fn check_heads(
             let detail = format!("the chain ends at {head}, but there are records up to {end}");
             problems.push(Problem { host, seq: head + 1, id: None, problem: "added", detail });
         }
+    }
+    for (host, (end, _)) in ends.iter().filter(|(host, _)| !seen.contains(*host)) {
+        let (host, detail) =
+            (host.clone(), "the end of its chain is not known any more".to_owned());
+        problems.push(Problem { host, seq: *end, id: None, problem: "missing", detail });
+    }
+    if own != 1 {
+        let detail = "it does not say which host writes here".to_owned();
+        problems.push(Problem::of_file("damaged", detail));
     }
     Ok(())
 }

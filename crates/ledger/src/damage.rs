@@ -2,6 +2,7 @@
 
 use std::ffi::OsString;
 use std::fs::{self, File};
+use std::io::Read;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
@@ -14,16 +15,21 @@ pub struct SetAside {
     pub path: PathBuf,
 }
 
-/// Finds the damage that opening the file would make worse.
+/// The size of the file's pages. Half a page at the end can only be what a log still completes.
+const PAGE: u64 = 4096;
+
+/// Finds the damage that opening the file would make worse, or not notice.
 ///
 /// The database takes an empty file for a new one and throws away the log beside it, in which
-/// everything may still be.
+/// everything may still be. It reads a cut-off last page as if the rest were zero.
 pub(crate) fn check_before_opening(path: &Path) -> Result<(), Error> {
     let Ok(metadata) = path.metadata() else { return Ok(()) };
     let reason = if !metadata.is_file() {
         "it is not a file"
     } else if metadata.len() == 0 {
         "it is empty"
+    } else if is_cut_off(path, metadata.len()) {
+        "it was cut off"
     } else {
         return Ok(());
     };
@@ -58,6 +64,39 @@ fn try_set_aside(path: &Path) -> std::io::Result<PathBuf> {
     }
     fs::rename(path, &place)?;
     Ok(place)
+}
+
+/// What was set aside in `home` and is still there.
+pub(crate) fn set_aside_in(home: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(home).into_iter().flatten().flatten();
+    let prefix = format!("{}.damaged", crate::ledger::FILE_NAME);
+    let is_database = |name: &str| {
+        name.strip_prefix(&prefix).is_some_and(|rest| {
+            rest.is_empty() || rest[1..].bytes().all(|byte| byte.is_ascii_digit())
+        })
+    };
+    let mut found: Vec<PathBuf> = entries
+        .filter(|entry| entry.file_name().to_str().is_some_and(is_database))
+        .map(|entry| entry.path())
+        .collect();
+    found.sort();
+    found
+}
+
+/// Whether a database ends in the middle of a page that no log completes. What is no database at all
+/// is for the database itself to refuse.
+fn is_cut_off(path: &Path, length: u64) -> bool {
+    const MAGIC: &[u8] = b"SQLite format 3\0";
+    if length.is_multiple_of(PAGE) || !is_empty(&with_suffix(path, "-wal")) {
+        return false;
+    }
+    let mut start = [0; MAGIC.len()];
+    let read = File::open(path).and_then(|mut file| file.read(&mut start));
+    read.is_ok_and(|read| MAGIC.starts_with(&start[..read]))
+}
+
+fn is_empty(path: &Path) -> bool {
+    path.metadata().map_or(true, |metadata| metadata.len() == 0)
 }
 
 /// `ledger.db.damaged`, or the first `ledger.db.damaged-N` that is free.

@@ -116,7 +116,11 @@ impl Error {
                  `heirloom ledger import` brings an export back into it",
                 aside.path.display()
             ),
-            Self::Damaged { .. } => "`heirloom ledger verify` names what is damaged".into(),
+            Self::Damaged { .. } => {
+                "`heirloom ledger verify` names what is damaged; `heirloom ledger \
+                                     export` saves what can still be read"
+                    .into()
+            }
             Self::Newer { .. } => {
                 "install the newest heirloom; this one will not touch the file".into()
             }

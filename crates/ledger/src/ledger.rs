@@ -71,19 +71,21 @@ impl Ledger {
         damage::check_before_opening(path)?;
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let connection = Connection::open_with_flags(path, flags).map_err(failed)?;
+        // Before the first read: closing must not move the log into a file that turns out damaged.
+        keep_log_on_close(&connection, true).map_err(failed)?;
         connection.busy_timeout(options.wait).map_err(failed)?;
         let mut ledger = Self { connection, path: path.to_owned(), options };
         ledger.configure()?;
         ledger.check_version()?;
+        // Checkpointing at the end costs more than the whole rest of a hook, so only commands do.
+        keep_log_on_close(&ledger.connection, !options.sync).map_err(failed)?;
         Ok(ledger)
     }
 
     fn configure(&self) -> Result<(), Error> {
         let synchronous = if self.options.sync { "FULL" } else { "NORMAL" };
         self.run("open", |db| {
-            // Closing the last connection would otherwise checkpoint, which costs more than the
-            // whole rest of a hook. A small limit on the log keeps the next opening cheap instead.
-            db.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, !self.options.sync)?;
+            // A small limit on the log keeps the next opening cheap.
             db.pragma_update(None, "wal_autocheckpoint", 128)?;
             db.pragma_update(None, "synchronous", synchronous)
         })
@@ -91,12 +93,12 @@ impl Ledger {
 
     fn check_version(&mut self) -> Result<(), Error> {
         let version = self.pragma("user_version")?;
-        if version == schema::VERSION {
-            return Ok(());
-        }
         if self.pragma("application_id")? != schema::APPLICATION_ID {
             let reason = "it is a database, but not a ledger of heirloom".to_owned();
             return Err(Error::Damaged { path: self.path.clone(), reason, set_aside: None });
+        }
+        if version == schema::VERSION {
+            return Ok(());
         }
         if version > schema::VERSION {
             let (path, known) = (self.path.clone(), schema::VERSION);
@@ -113,6 +115,11 @@ impl Ledger {
     /// A number that changes when another process wrote to the ledger. Cheap: nothing is read.
     pub fn data_version(&self) -> Result<i64, Error> {
         self.pragma("data_version")
+    }
+
+    /// The damaged ledgers that were set aside in `home`, and are still there.
+    pub fn set_aside_in(home: &Path) -> Vec<PathBuf> {
+        damage::set_aside_in(home)
     }
 
     /// Where the ledger is.
@@ -132,4 +139,8 @@ impl Ledger {
     pub(crate) fn explain(&self, doing: &'static str, source: rusqlite::Error) -> Error {
         explain(source, doing, &self.path, self.options.wait)
     }
+}
+
+fn keep_log_on_close(db: &Connection, keep: bool) -> rusqlite::Result<()> {
+    db.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, keep).map(drop)
 }

@@ -22,6 +22,9 @@ const COLUMNS: &str = "id, name, repo, parent, status, reason, agent, agent_sess
                        config, created_at, completed_at, cost_usd, learnings, link, forked_at, \
                        announced, overridden, prompt, input_tokens, output_tokens";
 
+const OF_CONVERSATION: &str =
+    "WHERE agent_session_id = ?1 ORDER BY created_at DESC, rowid DESC LIMIT 1";
+
 /// What an address led to.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Found {
@@ -83,6 +86,11 @@ impl Ledger {
             1 => Found::One(Box::new(found.swap_remove(0))),
             _ => Found::Many(found),
         })
+    }
+
+    /// The newest session that went on with this conversation of an agent.
+    pub fn of_conversation(&self, agent_session_id: &str) -> Result<Option<Session>, Error> {
+        self.run("read", |db| one(db, OF_CONVERSATION, agent_session_id))
     }
 
     /// The newest session of that name in `repo`.
@@ -153,6 +161,11 @@ impl Writer<'_> {
     /// The session with that id, as this transaction sees it.
     pub fn session(&self, id: SessionId) -> Result<Option<Session>, Error> {
         self.run(|db| one(db, "WHERE id = ?1", &id.to_string()))
+    }
+
+    /// The newest session of this conversation of an agent, as this transaction sees it.
+    pub fn of_conversation(&self, agent_session_id: &str) -> Result<Option<Session>, Error> {
+        self.run(|db| one(db, OF_CONVERSATION, agent_session_id))
     }
 
     /// The newest session of that name in `repo`, as this transaction sees it.

@@ -1,7 +1,7 @@
 //! Verifying: the chain is whole, and the projections are what the records say.
 
 use rusqlite::Connection;
-use rusqlite::types::Value;
+use rusqlite::types::{Type, ValueRef};
 use serde::Serialize;
 
 use heirloom_core::record::Record;
@@ -51,7 +51,7 @@ impl Problem {
         }
     }
 
-    fn of_file(problem: &'static str, detail: String) -> Self {
+    pub(crate) fn of_file(problem: &'static str, detail: String) -> Self {
         Self { host: String::new(), seq: 0, id: None, problem, detail }
     }
 }
@@ -72,14 +72,27 @@ impl Ledger {
             // One snapshot for everything: other processes go on writing meanwhile.
             let snapshot = db.unchecked_transaction()?;
             let mut problems = Vec::new();
-            check_file(&snapshot, &mut problems)?;
-            let records = chain::check(&snapshot, &mut problems)?;
-            check_projections(&snapshot, &mut problems)?;
+            // A damaged page must not keep the rest from being looked at.
+            named(check_file(&snapshot, &mut problems), &mut problems);
+            let records = chain::check(&snapshot, &mut problems);
+            let records = named(records, &mut problems).unwrap_or_default();
+            named(check_projections(&snapshot, &mut problems), &mut problems);
             let hosts = "SELECT count(*) FROM (SELECT DISTINCT host FROM record)";
-            let hosts = snapshot.query_row(hosts, (), |row| row.get::<_, i64>(0))?;
-            let hosts = crate::records::from_sql(hosts);
+            let hosts = snapshot.query_row(hosts, (), |row| row.get::<_, i64>(0));
+            let hosts = named(hosts, &mut problems).map_or(0, crate::records::from_sql);
             Ok(Report { ok: problems.is_empty(), records, hosts, problems })
         })
+    }
+}
+
+/// What a check found, or the reason why it could not go on, as one more problem.
+fn named<T>(checked: rusqlite::Result<T>, problems: &mut Vec<Problem>) -> Option<T> {
+    match checked {
+        Ok(checked) => Some(checked),
+        Err(error) => {
+            problems.push(Problem::of_file("damaged", error.to_string()));
+            None
+        }
     }
 }
 
@@ -143,11 +156,22 @@ fn difference(
             continue;
         }
         let row = stored.or(fresh).unwrap_or_default();
-        let first = row.first().map(|value| format!("{value:?}")).unwrap_or_default();
+        let first = row.first().map(|(_, key)| String::from_utf8_lossy(key)).unwrap_or_default();
         return Ok(Some(format!("`{table}` is not what the records say, from {first} on")));
     }
 }
 
-fn values(row: &rusqlite::Row<'_>, columns: usize) -> rusqlite::Result<Vec<Value>> {
-    (0..columns).map(|column| row.get(column)).collect()
+/// A row as types and bytes: what is stored need not be valid text any more.
+fn values(row: &rusqlite::Row<'_>, columns: usize) -> rusqlite::Result<Vec<(Type, Vec<u8>)>> {
+    let value = |column| {
+        let value = row.get_ref(column)?;
+        let bytes = match value {
+            ValueRef::Null => Vec::new(),
+            ValueRef::Integer(number) => number.to_string().into_bytes(),
+            ValueRef::Real(number) => number.to_bits().to_be_bytes().to_vec(),
+            ValueRef::Text(bytes) | ValueRef::Blob(bytes) => bytes.to_vec(),
+        };
+        Ok((value.data_type(), bytes))
+    };
+    (0..columns).map(value).collect()
 }

@@ -1,11 +1,11 @@
 use std::fmt::Write as _;
 use std::fs::File;
-use std::io::{self, BufReader, BufWriter, Write};
+use std::io::{self, BufReader, BufWriter};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::Subcommand;
-use heirloom_ledger::{Imported, Report, Stats};
+use heirloom_ledger::{Imported, Ledger, Report, Stats};
 use serde_json::json;
 
 use super::{App, Done};
@@ -37,8 +37,8 @@ enum What {
     ///
     /// Importing the same export again changes nothing. The export of another host is merged.
     Import {
-        /// The file to read; `-` for stdin
-        #[arg(value_name = "FILE")]
+        /// The file to read; stdin if it is `-` or none is given
+        #[arg(value_name = "FILE", default_value = "-")]
         from: PathBuf,
     },
 }
@@ -53,7 +53,15 @@ pub(super) fn run(app: &App, args: Args) -> Done {
     }
 }
 
+/// An empty ledger is not what somebody expects whose old one was damaged.
+fn warn_of_set_aside(app: &App) {
+    for file in Ledger::set_aside_in(&app.here.home) {
+        app.ui.warn(&format!("a damaged ledger was set aside as {}", file.display()));
+    }
+}
+
 fn verify(app: &App) -> Done {
+    warn_of_set_aside(app);
     let report = app.here.ledger()?.verify()?;
     app.ui.answer(&report, || if report.ok { all_well(&report) } else { what_is_wrong(&report) });
     Ok(if report.ok { ExitCode::SUCCESS } else { ExitCode::from(FAILED) })
@@ -89,6 +97,7 @@ fn rebuild(app: &App) -> Done {
 }
 
 fn stats(app: &App) -> Done {
+    warn_of_set_aside(app);
     let stats = app.here.ledger()?.stats()?;
     app.ui.answer(&stats, || describe(&stats));
     Ok(ExitCode::SUCCESS)
@@ -120,16 +129,38 @@ fn export(app: &App, to: Option<&Path>) -> Done {
         ledger.export(&mut BufWriter::new(io::stdout().lock()))?;
         return Ok(ExitCode::SUCCESS);
     };
+    refuse_own_files(ledger.path(), path)?;
     let cannot = |error: &io::Error| {
         Failure::new("file", format!("cannot write {}: {error}", path.display()))
     };
-    let mut file = BufWriter::new(File::create(path).map_err(|error| cannot(&error))?);
+    // Written beside its place and moved there whole: an export that fails leaves the last one.
+    let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty());
+    let temporary = tempfile::NamedTempFile::new_in(directory.unwrap_or(Path::new(".")))
+        .map_err(|error| cannot(&error))?;
+    let mut file = BufWriter::new(temporary);
     let records = ledger.export(&mut file)?;
-    file.flush().and_then(|()| file.get_ref().sync_all()).map_err(|error| cannot(&error))?;
+    let file = file.into_inner().map_err(|error| cannot(error.error()))?;
+    file.as_file().sync_all().map_err(|error| cannot(&error))?;
+    file.persist(path).map_err(|error| cannot(&error.error))?;
     app.ui.answer(&json!({"records": records, "file": path}), || {
         format!("{GOOD}✔{GOOD:#} wrote {} to {}", counted(records, "record"), path.display())
     });
     Ok(ExitCode::SUCCESS)
+}
+
+/// The ledger must not be replaced by its own export.
+fn refuse_own_files(ledger: &Path, target: &Path) -> Result<(), Failure> {
+    let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    let home = ledger.parent().map(real);
+    let target = real(target);
+    let name = target.file_name().map(|name| name.to_string_lossy().into_owned());
+    let is_own = home.as_deref() == target.parent()
+        && name.is_some_and(|name| name.starts_with("ledger.db") || name.starts_with("index.db"));
+    if !is_own {
+        return Ok(());
+    }
+    let message = format!("{} belongs to the ledger itself", target.display());
+    Err(Failure::new("usage", message).hint("choose another file for the export").usage())
 }
 
 fn import(app: &App, from: &Path) -> Done {

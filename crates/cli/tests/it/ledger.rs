@@ -28,6 +28,37 @@ fn an_export_is_merged_into_another_home_once() {
 }
 
 #[test]
+fn an_export_never_replaces_the_ledger_itself() {
+    let env = env();
+    env.run(&["note", "learning", "one"]).success();
+    for name in ["ledger.db", "ledger.db-wal"] {
+        let file = env.home().join(name);
+        let ran = env.run(&["ledger", "export", file.to_str().unwrap()]);
+        assert_eq!(ran.code, 64, "{ran}");
+    }
+    assert!(env.run(&["ledger", "verify"]).success().stdout.starts_with("ok  3 records"));
+}
+
+#[test]
+fn a_ledger_that_was_set_aside_is_not_forgotten() {
+    let env = env();
+    std::fs::write(env.home().join("ledger.db"), "not a ledger").unwrap();
+    assert_eq!(env.run(&["notes"]).code, 1);
+    for arguments in [&["ledger", "verify"][..], &["ledger", "stats"]] {
+        let said = env.run(arguments).stderr;
+        assert!(
+            said.contains(
+                "warning: a damaged ledger was set aside as [root]/home/ledger.db.damaged"
+            ),
+            "{said}"
+        );
+    }
+    let ran = env.run(&["doctor"]);
+    assert_eq!(ran.code, 1, "{ran}");
+    assert!(ran.stdout.contains("ledger.db.damaged"), "{ran}");
+}
+
+#[test]
 fn a_bad_export_is_refused_by_its_line() {
     let env = env();
     insta::assert_snapshot!(env.run_with(&["ledger", "import", "-"], b"\n{}\n"), @r"

@@ -85,7 +85,8 @@ fn a_session_is_put_away_and_taken_out_again() {
         (again.code, again.stderr.lines().next()),
         (1, Some("error: a session that is archived cannot become archived"))
     );
-    env.run(&["sessions", "archive", "notes-2026-01-12", "--undo"]).success();
+    let undone = env.run(&["sessions", "archive", "notes-2026-01-12", "--undo", "--json"]).json();
+    assert_eq!(undone["status"], "completed");
     assert_eq!(listed("--all-repos"), 1);
 }
 

@@ -155,8 +155,9 @@ fn linked(db: &Connection, id: &str, record: &Record) -> rusqlite::Result<()> {
 fn spent(db: &Connection, id: &str, record: &Record) -> rusqlite::Result<()> {
     let Some(spent) = body::<SessionSpent>(record) else { return Ok(()) };
     db.prepare_cached(
-        "UPDATE session SET cost_usd = cost_usd + ?2, input_tokens = input_tokens + ?3,
-           output_tokens = output_tokens + ?4 WHERE id = ?1",
+        "UPDATE session SET cost_usd = cost_usd + ?2,
+           input_tokens = min(input_tokens, 9223372036854775807 - ?3) + ?3,
+           output_tokens = min(output_tokens, 9223372036854775807 - ?4) + ?4 WHERE id = ?1",
     )?
     .execute((id, spent.cost_usd, to_sql(spent.input_tokens), to_sql(spent.output_tokens)))?;
     Ok(())

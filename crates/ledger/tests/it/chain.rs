@@ -72,6 +72,58 @@ fn records_that_changed_places_are_named() {
 }
 
 #[test]
+fn neighbours_that_changed_places_are_named_and_nobody_else() {
+    let swap = "UPDATE record SET seq = -1 WHERE seq = 4;
+                UPDATE record SET seq = 4 WHERE seq = 5;
+                UPDATE record SET seq = 5 WHERE seq = -1;";
+    let mut problems = problems_after(swap);
+    problems.retain(|problem| *problem != ("reordered", 0));
+    problems.dedup();
+    assert!(problems.contains(&("reordered", 4)), "{problems:?}");
+    assert!(problems.contains(&("reordered", 5)), "{problems:?}");
+    assert!(
+        problems.iter().all(|(problem, seq)| *problem == "reordered" && (4..=5).contains(seq)),
+        "{problems:?}"
+    );
+}
+
+#[test]
+fn a_head_that_is_gone_or_forged_is_noticed() {
+    let home = Home::new();
+    fill(&mut home.open(), 2);
+    home.tamper("UPDATE head SET hash = zeroblob(32)");
+    let report = home.open().verify().unwrap();
+    assert_eq!((report.problems[0].problem, report.problems[0].seq), ("changed", 3));
+    home.tamper("DELETE FROM head");
+    let report = home.open().verify().unwrap();
+    let kinds: Vec<&str> = report.problems.iter().map(|problem| problem.problem).collect();
+    assert_eq!(kinds, ["missing", "damaged"]);
+}
+
+#[test]
+fn damage_deep_in_the_file_is_a_problem_and_not_the_end_of_verifying() {
+    let home = Home::new();
+    fill(&mut home.open(), 200);
+    home.checkpoint();
+    let mut bytes = std::fs::read(home.file()).unwrap();
+    let middle = bytes.len() / 2 / 4096 * 4096;
+    bytes[middle..middle + 4096].fill(0xa5);
+    std::fs::write(home.file(), bytes).unwrap();
+    let report = home.open().verify().unwrap();
+    assert!(!report.ok && report.problems.iter().any(|problem| problem.problem == "damaged"));
+}
+
+#[test]
+fn text_that_is_no_text_any_more_is_a_problem_and_not_the_end_of_verifying() {
+    let home = Home::new();
+    fill(&mut home.open(), 2);
+    home.tamper("UPDATE note SET text = CAST(x'ff41' AS TEXT)");
+    let report = home.open().verify().unwrap();
+    assert_eq!(report.problems.len(), 1, "{:?}", report.problems);
+    assert_eq!(report.problems[0].problem, "projection");
+}
+
+#[test]
 fn records_that_arrived_in_another_order_are_named() {
     let swap = "UPDATE record SET arrival = -1 WHERE seq = 4;
                 UPDATE record SET arrival = 4 WHERE seq = 7;

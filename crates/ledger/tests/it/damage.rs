@@ -59,13 +59,22 @@ fn another_programs_database_is_set_aside() {
 fn a_truncated_ledger_is_set_aside_wherever_it_was_cut() {
     let whole = Home::new();
     fill(&mut whole.open(), 300);
-    rusqlite::Connection::open(whole.file())
-        .unwrap()
-        .query_row("PRAGMA wal_checkpoint(TRUNCATE)", (), |_| Ok(()))
-        .unwrap();
+    whole.checkpoint();
     let bytes = fs::read(whole.file()).unwrap();
-    for length in [1, 50, 99, 100, 511, 512, 4095, 4096, 4097, bytes.len() / 2, bytes.len() - 4096]
-    {
+    for length in [
+        1,
+        50,
+        99,
+        100,
+        511,
+        512,
+        4095,
+        4096,
+        4097,
+        bytes.len() / 2,
+        bytes.len() - 4096,
+        bytes.len() - 1,
+    ] {
         open_damaged(&bytes[..length]);
     }
 }
@@ -78,6 +87,35 @@ fn a_log_beside_an_empty_file_is_kept_with_it() {
     Ledger::open(home.path(), Options::COMMAND).unwrap_err();
     let log = home.path().join("ledger.db.damaged-wal");
     assert_eq!(fs::read(log).unwrap(), b"everything may still be here");
+}
+
+#[test]
+fn a_damaged_file_and_its_log_are_kept_to_the_byte() {
+    let source = Home::new();
+    fill(&mut source.open(), 50);
+    source.checkpoint();
+    let options = Options { sync: false, ..Options::COMMAND };
+    fill(&mut Ledger::open(source.path(), options).unwrap(), 20);
+    let log = fs::read(source.path().join("ledger.db-wal")).unwrap();
+    assert!(!log.is_empty());
+    let whole = fs::read(source.file()).unwrap();
+    let garbage = vec![0xa5; whole.len()];
+    for damaged in [&whole[..4096], &whole[..whole.len() / 2], &garbage] {
+        let home = Home::new();
+        fs::write(home.file(), damaged).unwrap();
+        fs::write(home.path().join("ledger.db-wal"), &log).unwrap();
+        let opened = Ledger::open(home.path(), Options::COMMAND);
+        if let Err(Error::Damaged { set_aside, .. }) = opened {
+            assert!(set_aside.is_some());
+            assert_eq!(fs::read(home.path().join("ledger.db.damaged")).unwrap(), damaged);
+            assert_eq!(fs::read(home.path().join("ledger.db.damaged-wal")).unwrap(), log);
+        } else {
+            // The log alone made the file readable again; then nothing was moved, and verifying
+            // names what is missing.
+            let report = opened.unwrap().verify().unwrap();
+            assert!(!report.ok);
+        }
+    }
 }
 
 #[test]

@@ -95,10 +95,7 @@ fn two_histories_of_one_host_are_a_conflict() {
     let (home, copy) = (Home::new(), Home::new());
     fill(&mut home.open(), 1);
     // Without its log the file alone would be behind.
-    rusqlite::Connection::open(home.file())
-        .unwrap()
-        .query_row("PRAGMA wal_checkpoint(TRUNCATE)", (), |_| Ok(()))
-        .unwrap();
+    home.checkpoint();
     std::fs::copy(home.file(), copy.file()).unwrap();
     let scope = Scope::session(session_id(1), REPO);
     home.open().append(at(3), scope, &note(600, "one future")).unwrap();

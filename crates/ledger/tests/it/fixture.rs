@@ -54,6 +54,12 @@ impl Home {
         }
     }
 
+    /// Moves everything from the log into the file.
+    pub(crate) fn checkpoint(&self) {
+        let db = rusqlite::Connection::open(self.file()).unwrap();
+        db.query_row("PRAGMA wal_checkpoint(TRUNCATE)", (), |_| Ok(())).unwrap();
+    }
+
     /// The names of all files in the home.
     pub(crate) fn files(&self) -> Vec<String> {
         let entries = std::fs::read_dir(self.path()).unwrap();
