@@ -84,7 +84,10 @@ impl Call<'_> {
                 let command = command.trim_start_matches('/');
                 self.prompt(policy, Some(command), true);
             }
-            HookKind::Stop(stopping) => self.stop(policy, stopping),
+            HookKind::Stop(stopping) => {
+                self.stop(policy, stopping);
+                start::watch(self);
+            }
             HookKind::SessionStart { source, model } => {
                 self.session_start(rules, source, model.as_deref());
             }

@@ -20,7 +20,7 @@ use super::rules::Rules;
 use super::settle::settle;
 use super::subject::Subject;
 use super::{fault, import, presence};
-use crate::keep::{self, Fresh};
+use crate::keep::{self, Fresh, KeepError, context};
 
 /// How many sessions are looked through for the one before.
 const RECENT: usize = 8;
@@ -99,6 +99,24 @@ pub(super) fn owe(call: &mut Call<'_>) {
     });
     drop(known);
     call.hold("cannot note the compaction", owed);
+}
+
+/// How full the context is at the end of a turn: entering yellow persists what is new.
+pub(super) fn watch(call: &mut Call<'_>) {
+    let transcript = call.event.transcript.as_deref();
+    let agent = heirloom_agents::by_name(call.caller.agent);
+    let usage = agent.zip(transcript).and_then(|(agent, path)| context::usage_in(agent, path));
+    let (Some(usage), Ok(settings)) = (usage, keep::settings(call.here)) else { return };
+    let mut known = call.known();
+    let watched = known.book.ledger().map_err(KeepError::from).and_then(|ledger| {
+        let id = presence::ensure(call.here, ledger, call.caller)?;
+        let session = ledger.session(id)?.ok_or(Error::NoSession { id })?;
+        context::observe(call.here, ledger, &settings, &session, usage)
+    });
+    drop(known);
+    if let Err(error) = watched {
+        call.fault(&format!("cannot note how full the context is: {error}"));
+    }
 }
 
 /// What is still owed at a prompt.

@@ -1,9 +1,10 @@
 //! How full a session's context is, by the agent's own figures.
 
 use std::fs::File;
-use std::io::BufReader;
+use std::io::{BufRead, BufReader, Seek, SeekFrom};
+use std::path::Path;
 
-use heirloom_agents::{Tally, transcript};
+use heirloom_agents::{Agent, Tally, transcript};
 use heirloom_core::context::Zone;
 use heirloom_core::event::{ContextUsed, DeltaSynced};
 use heirloom_core::note::Kind;
@@ -32,14 +33,31 @@ impl Usage {
     }
 }
 
+/// How much of a transcript's end is read: the last request is in it, however long the rest is.
+const TAIL: u64 = 256 << 10;
+
 /// What the agent's own transcript says about a session's context, if it says anything.
 pub fn usage(here: &Here, session: &Session) -> Option<Usage> {
     let agent = heirloom_agents::by_name(session.agent.as_deref()?)?;
-    let transcripts = agent.transcripts()?;
-    let transcript = transcripts.find(&here.env, session.agent_session_id.as_deref()?)?;
-    let file = File::open(&transcript.path).ok()?;
+    let found = agent.transcripts()?.find(&here.env, session.agent_session_id.as_deref()?)?;
+    usage_in(agent, &found.path)
+}
+
+/// What the end of a transcript of `agent` says. Costs the same however long the transcript is.
+pub fn usage_in(agent: &dyn Agent, path: &Path) -> Option<Usage> {
+    let mut file = File::open(path).ok()?;
+    let length = file.metadata().ok()?.len();
+    let mut input = if length > TAIL {
+        file.seek(SeekFrom::Start(length - TAIL)).ok()?;
+        let mut input = BufReader::new(file);
+        // The line that the cut went through.
+        input.read_until(b'\n', &mut Vec::new()).ok()?;
+        input
+    } else {
+        BufReader::new(file)
+    };
     let mut tally = Tally::default();
-    for parsed in transcript::read(transcripts.reader(), BufReader::new(file)) {
+    for parsed in transcript::read(agent.transcripts()?.reader(), &mut input) {
         tally.fold(&parsed.ok()?);
     }
     let window = tally.context_window.or_else(|| agent.context_window(tally.model.as_deref()))?;

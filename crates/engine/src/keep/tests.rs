@@ -222,7 +222,8 @@ fn usage_is_what_the_agents_own_transcript_says() {
     let line = format!(
         r#"{{"type":"assistant","sessionId":"{id}","message":{{"id":"m","role":"assistant","model":"claude-opus","usage":{{"input_tokens":10,"cache_read_input_tokens":90000,"cache_creation_input_tokens":9990,"output_tokens":0}},"content":[{{"type":"text","text":"done"}}]}}}}"#
     );
-    fs::write(project.join(format!("{id}.jsonl")), format!("{line}\n")).unwrap();
+    let before = "{\"type\":\"system\",\"content\":\"long ago\"}\n".repeat(20_000);
+    fs::write(project.join(format!("{id}.jsonl")), format!("{before}{line}\n")).unwrap();
     let usage = context::usage(&place.here, &session).unwrap();
     assert_eq!((usage.tokens, usage.window), (100_000, 200_000));
 }
