@@ -21,6 +21,11 @@ const MOST_BYTES: u64 = 1024 * 1024;
 /// The most files that are looked at for one piece of evidence.
 const MOST_FILES: usize = 5_000;
 
+/// How long a command may take as evidence at the end of a turn, and before a tool use: less than
+/// agents wait for a hook.
+const MOST_SECONDS: u64 = 25;
+const MOST_SECONDS_HURRIED: u64 = 8;
+
 /// Every name under which the ledger may know an agent's session.
 pub(super) fn keys(agent_session_id: &str) -> SessionKeys {
     let id = agent_session_id.to_lowercase();
@@ -122,7 +127,9 @@ impl Facts for Known<'_> {
     }
 
     fn succeeds(&mut self, command: &str, timeout: u64) -> Result<bool, Fault> {
-        measure::succeeds(&self.here.place.root, command, timeout)
+        // Longer than the agent waits for us would be no answer at all, and nobody would hear of it.
+        let most = if self.may_measure { MOST_SECONDS } else { MOST_SECONDS_HURRIED };
+        measure::succeeds(&self.here.place.root, command, timeout.min(most))
     }
 
     fn diff(&mut self, paths: &[String]) -> Result<String, Fault> {

@@ -2,6 +2,7 @@
 
 mod commands;
 mod conformance;
+mod evidence;
 mod faults;
 mod lifecycle;
 mod parallel;
