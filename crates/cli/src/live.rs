@@ -14,7 +14,7 @@ use heirloom_engine::run::{Event, Watcher};
 use jiff::Timestamp;
 
 use crate::moment::lasted;
-use crate::ui::{BAD, BOLD, CARE, DIM, GOOD, counted, first_line};
+use crate::ui::{BAD, BOLD, CARE, DIM, GOOD, counted, first_line, grouped};
 
 const TICK: Duration = Duration::from_millis(500);
 
@@ -41,6 +41,9 @@ struct Current {
     since: Timestamp,
     doing: String,
     cost_usd: Option<f64>,
+    tokens: Option<u64>,
+    /// Its stage, where there are several.
+    stage: Option<String>,
     waits_until: Option<Timestamp>,
 }
 
@@ -116,17 +119,20 @@ impl Screen {
                     since: at,
                     doing: "starting".to_owned(),
                     cost_usd: None,
+                    tokens: None,
+                    stage: self.is_pipeline.then(|| stage.clone()),
                     waits_until: None,
                 };
                 self.running.insert(stage.clone(), current);
             }
-            Event::Activity { stage, tool, text, cost_usd, .. } => {
+            Event::Activity { stage, tool, text, cost_usd, tokens, .. } => {
                 if let Some(current) = self.running.get_mut(stage) {
                     current.doing = match tool {
                         Some(tool) => format!("{tool}  {text}"),
                         None => text.clone(),
                     };
                     current.cost_usd = cost_usd.or(current.cost_usd);
+                    current.tokens = tokens.or(current.tokens);
                 }
             }
             Event::Waiting { stage, wait_ms, why, .. } => {
@@ -268,13 +274,13 @@ impl Current {
                 first_line(&self.doing, room)
             );
         }
-        let cost = self.cost_usd.map_or_else(String::new, |usd| format!("  ${usd:.2}"));
-        format!(
-            "{:>2}  ● {}{cost}  {}",
-            self.iteration,
-            lasted(since(self.since, now)),
-            first_line(&self.doing, room)
-        )
+        let mut facts = vec![lasted(since(self.since, now))];
+        facts.extend(self.cost_usd.map(|usd| format!("${usd:.2}")));
+        facts.extend(self.tokens.map(|tokens| format!("{} tokens", grouped(tokens))));
+        facts.extend(self.stage.clone());
+        let facts = facts.join("  ");
+        let room = width.saturating_sub(facts.chars().count() + 10).max(10);
+        format!("{:>2}  ● {facts}  {}", self.iteration, first_line(&self.doing, room))
     }
 }
 

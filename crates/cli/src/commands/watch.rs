@@ -33,6 +33,10 @@ pub(super) fn run(app: &App, args: &Args) -> Done {
     };
     drop(ledger);
     let path = std::path::Path::new(&planned.body.run_dir).join("run.jsonl");
+    // A run that has just begun has said nothing yet.
+    while !path.exists() && run::engine_of(&app.here, session.name.as_str()).is_some() {
+        thread::sleep(Duration::from_millis(20));
+    }
     let mut file = std::fs::File::open(&path).map_err(cannot)?;
     let view = View::new(app.ui.is_json(), app.here.clock);
     let mut text = String::new();

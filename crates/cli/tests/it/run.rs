@@ -156,6 +156,42 @@ fn a_finished_session_is_not_started_over_without_force_and_nothing_of_it_is_los
 }
 
 #[test]
+fn starting_over_ends_what_a_killed_engine_left() {
+    let env = with_agent(
+        "cat > /dev/null\ntouch begun\n[ -e go ] || sleep 987\necho '{\"decision\":\"stop\"}' > $HEIRLOOM_STATUS\n",
+    );
+    let mut first = env
+        .command(&["run", "ralph", "s", "1", "--agent", "command"])
+        .stdout(Stdio::null())
+        .spawn()
+        .unwrap();
+    wait_for(|| env.repo().join("begun").exists());
+    first.kill().unwrap();
+    first.wait().unwrap();
+    env.write("go", "");
+    run(&env, &["ralph", "s", "1", "--force"]).success();
+    assert!(!alive(&env));
+    assert_eq!(
+        env.run(&["sessions", "list", "--running", "--json"]).json()["sessions"][0],
+        Value::Null
+    );
+}
+
+#[test]
+fn no_secret_reaches_a_context_an_event_or_the_page() {
+    let key = format!("sk-{}", "ant-api03-AbCdEfGhIjKlMnOpQrStUvWxYz0123456789AbCd");
+    let env = with_agent(&format!(
+        "cat > /dev/null\necho 'using {key}'\necho '{{\"decision\":\"continue\",\"summary\":\"set {key}\"}}' > $HEIRLOOM_STATUS\n"
+    ));
+    let ran = run(&env, &["ralph", "s", "2"]).success();
+    assert!(!ran.stdout.contains(&key), "{ran}");
+    for file in ["run.jsonl", "progress-s.md", "stage-00-ralph/iterations/002/context.json"] {
+        let text = env.read(&format!(".heirloom/runs/s/{file}"));
+        assert!(!text.contains(&key) && text.contains("[redacted"), "{file}: {text}");
+    }
+}
+
+#[test]
 fn two_engines_never_run_one_session() {
     let env = with_agent("cat > /dev/null\ntouch begun\nwhile [ ! -e go ]; do sleep 0.05; done\n");
     let mut first = env
@@ -221,9 +257,10 @@ exec "$HEIRLOOM" sim-agent "$@"
     let env = env
         .var("HEIRLOOM", env!("CARGO_BIN_EXE_heirloom"))
         .var("HEIRLOOM_AGENT_SIM", "sh agent.sh");
-    let ran = env.run(&["run", "ralph", "s", "1", "--agent", "sim"]);
-    assert!(env.read("launches").lines().count() >= 2, "{ran}\n{}", env.read("launches"));
-    assert!(ran.stdout.contains("waiting"), "{ran}");
+    let ran = env.run(&["run", "ralph", "s", "1", "--agent", "sim"]).success();
+    assert_eq!(env.read("launches").lines().count(), 4, "{ran}");
+    assert_eq!(ran.stdout.matches("waiting").count(), 3, "{ran}");
+    assert!(ran.stdout.contains("completed: max_iterations · 1 iteration"), "{ran}");
 }
 
 #[test]

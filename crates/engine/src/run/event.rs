@@ -4,6 +4,7 @@ use std::fs::File;
 use std::io::Write;
 use std::sync::Mutex;
 
+use heirloom_core::redact::redact;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -108,6 +109,11 @@ pub fn parse_line(line: &str) -> Option<(Timestamp, Event)> {
 /// The events in a text of whole lines, those that can be read.
 pub fn event_lines(text: &str) -> impl Iterator<Item = (Timestamp, Event)> + '_ {
     text.lines().filter_map(parse_line)
+}
+
+/// What an agent said, without secrets: events are written down and shown.
+pub(super) fn clean(text: &str) -> String {
+    redact(text).text.into_owned()
 }
 
 /// Sees what happens. Called from several threads, one at a time.

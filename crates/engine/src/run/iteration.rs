@@ -21,7 +21,7 @@ use uuid::Uuid;
 
 use super::at_work::AtWork;
 use super::error::RunError;
-use super::event::Event;
+use super::event::{Event, clean};
 use super::file;
 use super::launch::{self, Launched, Order, Sees};
 use super::notify::notify;
@@ -219,7 +219,7 @@ impl Sees for Begun<'_, '_> {
             stage: self.stage.dir.clone(),
             iteration: self.iteration,
             tool: tool.map(str::to_owned),
-            text: text.lines().next().unwrap_or_default().chars().take(LONGEST).collect(),
+            text: clean(text.lines().next().unwrap_or_default()).chars().take(LONGEST).collect(),
             cost_usd: process.tally().cost_usd,
             tokens: (tokens > 0).then_some(tokens),
         });
@@ -248,6 +248,7 @@ fn finish(
         judged.outcome = Outcome::Failed;
         judged.why = Some("the agent was stopped from outside".to_owned());
     }
+    judged.why = judged.why.as_deref().map(clean);
     at.spend(launched.cost_usd);
     let spent = SessionSpent {
         cost_usd: launched.cost_usd,
@@ -283,7 +284,7 @@ fn finish(
     }
     Ok(Made {
         judged,
-        summary: report.and_then(|report| report.summary),
+        summary: report.and_then(|report| report.summary).as_deref().map(clean),
         until: launched.until,
         cause: launched.cause,
     })
@@ -299,7 +300,7 @@ pub(super) fn conclude(
 ) -> Result<(), RunError> {
     let noted = record::over(at, ledger, over)?;
     at.made.fetch_add(1, std::sync::atomic::Ordering::SeqCst);
-    let summary = over.report.and_then(|report| report.summary.clone());
+    let summary = over.report.and_then(|report| report.summary.as_deref()).map(clean);
     let grew = fs::metadata(&within.page).is_ok_and(|metadata| metadata.len() > page);
     if let (false, Some(summary)) = (grew, &summary) {
         let heading = format!("\n## {} {}\n\n", within.stage.id, over.iteration);

@@ -38,7 +38,8 @@ pub struct Prepared {
 
 #[derive(Debug)]
 pub(super) enum Mode {
-    New,
+    /// In place of this session, where there is one.
+    New(Option<Box<Session>>),
     Resume(Box<Session>, Box<RunPlanned>),
     /// There is nothing left to do.
     Done,
@@ -79,7 +80,10 @@ pub fn prepare(
             let status = session.status;
             return Err(RunError::Exists { name: name.to_string(), status, resumable });
         }
-        _ => begin(here, ledger, settings, directory, asked, (lock, name))?,
+        known => {
+            let begun = begin(here, ledger, settings, directory, asked, (lock, name))?;
+            Prepared { mode: Mode::New(known.map(Box::new)), ..begun }
+        }
     };
     can_run(here, programs, &prepared.plan, has_tracker)?;
     Ok(prepared)
@@ -101,7 +105,7 @@ fn begin(
     let strict = asked.strict || settings.run.strict;
     let (inherit, inherit_error) = inherits(here, ledger, settings, &plan, strict)?;
     let worktree = asked.worktree;
-    let mode = Mode::New;
+    let mode = Mode::New(None);
     Ok(Prepared { lock, name, plan, mistakes, inherit, inherit_error, mode, worktree })
 }
 

@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use heirloom_agents::{CommandLine, Env, Exit, Input, Next, Process, Taps, by_name};
 use heirloom_core::run::context::Verification;
 
+use super::event::clean;
 use super::stopping::Stopping;
 
 /// How much of the end of what a command prints is kept.
@@ -23,7 +24,11 @@ pub(super) fn check(
     env: &Env,
     stopping: &Stopping,
 ) -> Option<Verification> {
-    let said = |exit_code, output| Verification { command: command.to_owned(), exit_code, output };
+    let said = |exit_code, output: String| Verification {
+        command: command.to_owned(),
+        exit_code,
+        output: clean(&output),
+    };
     let agent = by_name("command")?;
     let line = CommandLine {
         program: "/bin/sh".into(),

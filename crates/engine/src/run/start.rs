@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use heirloom_agents::process::orphan;
 use heirloom_core::config::Config;
 use heirloom_core::event::{RunInherited, RunPlanned, SessionCreated};
 use heirloom_core::id::SessionId;
@@ -16,6 +17,7 @@ use uuid::Uuid;
 use super::dir::RunDir;
 use super::error::RunError;
 use super::file;
+use super::launch::CARRIED;
 use super::lock::EngineLock;
 use super::prepare::{Mode, Prepared};
 use crate::here::Here;
@@ -44,7 +46,12 @@ impl Running {
 /// Begins a run, or goes on with one. Nothing is left to be done where [`Prepared::is_done`].
 pub fn start(here: &Here, ledger: &mut Ledger, prepared: Prepared) -> Result<Running, RunError> {
     match prepared.mode {
-        Mode::New => begin(here, ledger, prepared),
+        Mode::New(ref replaced) => {
+            if let Some(session) = replaced.as_ref().filter(|s| s.status.is_active()) {
+                abandon(here, ledger, session)?;
+            }
+            begin(here, ledger, prepared)
+        }
         Mode::Resume(session, planned) => {
             let goes_on = (*session, *planned);
             go_on(here, ledger, prepared.lock, goes_on, prepared.inherit.map(|i| i.block))
@@ -92,6 +99,14 @@ fn begin(here: &Here, ledger: &mut Ledger, prepared: Prepared) -> Result<Running
     let session = ledger.session(id)?.ok_or(Error::NoSession { id })?;
     dir.create(&plan)?;
     Ok(Running { lock, session, plan, inherited, dir, worktree, is_resumed: false })
+}
+
+/// Ends what is left of a session whose engine is gone, before another one takes its name.
+fn abandon(here: &Here, ledger: &mut Ledger, session: &Session) -> Result<(), RunError> {
+    orphan::kill_carrying(CARRIED, &session.id.to_string());
+    let reason = Some("started over".to_owned());
+    let id = session.id;
+    Ok(ledger.write(here.clock.now(), |w| w.change_status(id, Status::Interrupted, reason))?)
 }
 
 fn own_worktree(here: &Here, name: &str) -> Result<PathBuf, RunError> {
