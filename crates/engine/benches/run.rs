@@ -112,15 +112,7 @@ fn inheriting(here: &Here) {
     let id = SessionId::new(Uuid::new_v4());
     let repo = here.place.repo.clone();
     let scope = Scope::session(id, &repo);
-    let created = SessionCreated {
-        name: "long".parse().unwrap(),
-        parent: None,
-        link: None,
-        agent: None,
-        agent_session_id: None,
-        branch: None,
-        config: heirloom_core::config::Config::default(),
-    };
+    let created: SessionCreated = serde_json::from_str(r#"{"name":"long"}"#).unwrap();
     ledger
         .write(here.clock.now(), |writer| {
             writer.append(scope, &created)?;
