@@ -30,8 +30,8 @@ impl Watcher for Quiet {
 
 pub(super) fn run(app: &App, _: &Args) -> Done {
     let cannot = |error: std::io::Error| Failure::from_error("file", &error);
-    let scratch = std::env::temp_dir().join(format!("heirloom-demo-{}", std::process::id()));
-    let (repo, home) = demo::places(&scratch);
+    let scratch = tempfile::Builder::new().prefix("heirloom-demo-").tempdir().map_err(cannot)?;
+    let (repo, home) = demo::places(scratch.path());
     fs::create_dir_all(repo.join(".heirloom")).map_err(cannot)?;
     let mut env = app.here.env.clone();
     env.insert("HEIRLOOM_HOME".into(), home.into());
@@ -41,7 +41,7 @@ pub(super) fn run(app: &App, _: &Args) -> Done {
         Ok(demo::play(&here, watcher)?)
     });
     view.close();
-    fs::remove_dir_all(&scratch).map_err(cannot)?;
+    scratch.close().map_err(cannot)?;
     let demo = played?;
     let inherited = demo.inherited.unwrap_or_default();
     let value = json!({

@@ -205,14 +205,25 @@ fn refuse(error: &clap::Error, arguments: &[OsString]) -> ExitCode {
         let _ = error.print();
         return ExitCode::SUCCESS;
     }
-    if arguments.iter().any(|argument| argument == "--json") {
-        let text = error.to_string();
-        let message = text.lines().next().unwrap_or_default().trim_start_matches("error: ");
-        Ui::new(true).fail(&Failure::new("usage", message));
-    } else {
-        let _ = error.print();
-    }
+    let ui = Ui::new(arguments.iter().any(|argument| argument == "--json"));
+    let failure = misuse(&error.to_string());
+    ui.fail(&failure);
     ExitCode::from(USAGE)
+}
+
+/// What clap says, in our form: the first paragraph is the message, tips and the rest are hints.
+fn misuse(text: &str) -> Failure {
+    let mut paragraphs = text.split("\n\n").map(|paragraph| {
+        let lines = paragraph.lines().map(str::trim).filter(|line| !line.is_empty());
+        lines.collect::<Vec<_>>().join(" ")
+    });
+    let first = paragraphs.next().unwrap_or_default();
+    let failure = Failure::new("usage", first.trim_start_matches("error: ")).usage();
+    paragraphs.filter(|paragraph| !paragraph.is_empty()).fold(failure, |failure, paragraph| {
+        let hint =
+            paragraph.trim_start_matches("tip: ").trim_start_matches("For more information, ");
+        failure.hint(hint.trim_start_matches("Usage: ").to_owned())
+    })
 }
 
 /// The whole command tree, for completions and the man page.

@@ -7,8 +7,8 @@ use heirloom_core::session::Session;
 use heirloom_engine::keep::{self, page::Keeper};
 use heirloom_engine::notes::{self, NewNote};
 use heirloom_ledger::Ledger;
-use serde_json::json;
 
+use super::notes::as_json as notes_json;
 use super::{App, Done};
 use crate::failure::Failure;
 use crate::ui::{DIM, GOOD};
@@ -67,11 +67,7 @@ pub(super) fn run(app: &App, args: Args) -> Done {
     let mut ledger = app.here.ledger()?;
     let (note, session) = notes::add(&app.here, &mut ledger, &app.directory, new)?;
     bring_up_to_date(app, &mut ledger, &session);
-    let value = json!({
-        "id": note.id, "kind": note.kind, "text": note.text, "session": session.name,
-        "at": note.at, "evidence": note.evidence, "basis": note.basis, "issue": note.issue,
-        "superseded_by": null,
-    });
+    let value = notes_json(&note, session.name.as_str());
     for evidence in &note.evidence {
         let quote = ground::fold(evidence.quote.as_deref().unwrap_or_default());
         if !ground::says_enough(&quote) {

@@ -33,7 +33,7 @@ pub(super) fn run(app: &App, args: Args) -> Done {
     let query = Query { session: args.session, kind, superseded: args.all, limit: args.limit };
     let ledger = app.here.ledger()?;
     let notes = notes::list(&app.here, &ledger, &query)?;
-    let value = json!({"notes": notes.iter().map(as_json).collect::<Vec<_>>()});
+    let value = json!({"notes": notes.iter().map(|(note, session)| as_json(note, session)).collect::<Vec<_>>()});
     app.ui.answer(&value, || {
         notes.iter().map(|(note, session)| as_text(note, session, args.ids)).collect()
     });
@@ -44,11 +44,12 @@ pub(super) fn run(app: &App, args: Args) -> Done {
 }
 
 /// A note as scripts see it.
-pub(super) fn as_json((note, session): &(Note, String)) -> Value {
+pub(super) fn as_json(note: &Note, session: &str) -> Value {
     json!({
         "id": note.id, "kind": note.kind, "text": note.text, "rationale": note.rationale,
         "session": session, "session_id": note.session, "at": note.at,
-        "evidence": note.evidence, "superseded_by": note.superseded_by,
+        "evidence": note.evidence, "basis": note.basis, "issue": note.issue,
+        "superseded_by": note.superseded_by,
     })
 }
 

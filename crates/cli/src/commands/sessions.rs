@@ -247,7 +247,7 @@ fn show_notes(app: &App, ledger: &Ledger, session: &Session) -> Done {
         "session": session.name,
         "learnings": texts(Kind::Learning), "patterns": texts(Kind::Pattern),
         "warnings": texts(Kind::Warning), "decisions": texts(Kind::Decision),
-        "notes": listed.iter().map(notes::as_json).collect::<Vec<_>>(),
+        "notes": listed.iter().map(|(note, session)| notes::as_json(note, session)).collect::<Vec<_>>(),
     });
     app.ui.answer(&value, || {
         let rows = listed.iter().map(|(note, session)| notes::as_text(note, session, false));

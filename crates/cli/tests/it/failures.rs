@@ -25,6 +25,20 @@ fn wrong_usage_is_exit_64() {
 }
 
 #[test]
+fn wrong_usage_says_what_is_missing_and_how_it_goes() {
+    insta::assert_snapshot!(env().run(&["note", "learning"]), @r"
+    ------- stderr -------
+    error: the following required arguments were not provided: <TEXT>
+    hint: heirloom note <KIND> <TEXT>
+    hint: try '--help'.
+    [exit 64]
+    ");
+    let error = env().run(&["note", "learning", "--json"]).json()["error"].clone();
+    assert!(error["message"].as_str().unwrap().ends_with("<TEXT>"), "{error}");
+    assert!(error["hint"].is_string(), "{error}");
+}
+
+#[test]
 fn a_command_that_is_none_brings_the_one_that_was_meant() {
     let said = env().run(&["sesions"]).stderr;
     assert!(said.contains("'sessions'"), "{said}");
