@@ -6,7 +6,7 @@ mod evidence;
 mod faults;
 mod lifecycle;
 mod parallel;
-mod real_claude;
+pub(crate) mod real_claude;
 mod scopes;
 
 use heirloom_testkit::env::{Ran, TestEnv};

@@ -28,29 +28,29 @@ fn program() -> Option<PathBuf> {
     Some(path)
 }
 
-struct Real {
-    guarded: Guarded,
+pub(crate) struct Real {
+    pub(crate) guarded: Guarded,
     program: PathBuf,
 }
 
 /// What a run of the agent came to.
-struct Run {
+pub(crate) struct Run {
     result: Value,
     requests: Vec<String>,
 }
 
 impl Run {
-    fn session(&self) -> &str {
+    pub(crate) fn session(&self) -> &str {
         self.result["session_id"].as_str().unwrap()
     }
 
-    fn request(&self, at: usize) -> &str {
+    pub(crate) fn request(&self, at: usize) -> &str {
         self.requests.get(at).map_or("", String::as_str)
     }
 }
 
 impl Real {
-    fn new(settings: &str) -> Option<Self> {
+    pub(crate) fn new(settings: &str) -> Option<Self> {
         let program = program()?;
         let guarded = Guarded::new(settings);
         guarded.env.write(
@@ -66,7 +66,7 @@ impl Real {
         Some(Self { guarded, program })
     }
 
-    fn repo(&self) -> PathBuf {
+    pub(crate) fn repo(&self) -> PathBuf {
         self.guarded.env.repo()
     }
 
@@ -101,7 +101,7 @@ impl Real {
         (child, model)
     }
 
-    fn run(
+    pub(crate) fn run(
         &self,
         cwd: &Path,
         arguments: &[&str],

@@ -1,9 +1,11 @@
 //! Keep, from outside.
 
 mod checkpoints;
+mod conformance;
 mod grounding;
 mod healing;
 mod page;
+mod real_claude;
 mod recovering;
 
 use heirloom_testkit::env::TestEnv;
