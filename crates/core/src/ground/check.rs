@@ -6,7 +6,7 @@ use std::rc::Rc;
 use crate::note::Basis;
 
 use super::claim::{Cited, Claim};
-use super::fold::{fold, says_enough};
+use super::fold::{folded, says_enough};
 use super::report::Checked;
 use super::text::{Search, Text};
 use super::verdict::Verdict;
@@ -88,7 +88,7 @@ fn overall(claim: &Claim<'_>, verdicts: &[Verdict], sources: &mut impl Sources) 
 
 /// The verdict on one place.
 fn judge(cited: &Cited<'_>, opened: &Opened, sources: &mut impl Sources) -> Verdict {
-    let quote = cited.quote.as_deref().map(fold).unwrap_or_default();
+    let quote = cited.quote.as_deref().map(folded).unwrap_or_default();
     match opened {
         Opened::Text(text) => place(text, &quote, cited.line, cited.end_line),
         Opened::Outside => Verdict::Outside,

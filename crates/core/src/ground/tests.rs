@@ -289,6 +289,12 @@ fn only_the_entries_of_the_session_count() {
 
 proptest! {
     #[test]
+    fn folding_leaves_the_words_with_one_space_between_them(text in "[a-b \\t\\n\\x0b\\r\u{a0}\u{2003}é]{0,16}") {
+        let words: Vec<&str> = text.split_whitespace().collect();
+        prop_assert_eq!(fold(&text), words.join(" "));
+    }
+
+    #[test]
     fn a_line_of_a_file_is_verified_at_its_place_however_it_is_set(
         lines in proptest::collection::vec("[a-z(){}=; ]{0,24}", 1..30), pick in 0usize..30, spaces in "[ \t]{0,3}"
     ) {

@@ -68,9 +68,14 @@ impl Text {
         let until = self.starts.get(index(last) + 1).copied().unwrap_or(self.folded.len());
         let end = until.saturating_add(quote.len()).min(self.folded.len());
         let Some(window) = self.folded.as_bytes().get(from..end) else { return false };
-        memmem::find_iter(window, quote.as_bytes()).map(|start| from + start).any(|start| {
+        let counts = |start: usize| {
             self.is_whole(start, quote.len()) && (first..=last).contains(&self.line_of(start))
-        })
+        };
+        // Most quotes are whole lines, and preparing a search costs more than one comparison.
+        if window.starts_with(quote.as_bytes()) && counts(from) {
+            return true;
+        }
+        memmem::find_iter(window, quote.as_bytes()).map(|start| from + start).any(counts)
     }
 
     /// The line that the character at `offset` is on. Empty lines share their beginning with the
