@@ -18,6 +18,7 @@ pub mod guard;
 pub mod handoff;
 pub mod id;
 pub mod inherit;
+pub mod issue;
 pub mod layout;
 pub mod lineage;
 pub mod name;

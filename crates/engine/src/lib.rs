@@ -11,6 +11,7 @@ pub mod evidence;
 pub mod guard;
 pub mod here;
 pub mod init;
+pub mod issues;
 pub mod keep;
 pub mod notes;
 pub mod run;

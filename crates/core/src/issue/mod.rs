@@ -1,0 +1,20 @@
+//! Issues: what there is to do, what stands in its way, and who does it.
+//!
+//! The shapes are those of the beads tracker, so that a repository may use either it or the built-in
+//! tracker and nothing is lost on the way between them. Where issues are kept is not for here.
+
+mod backlog;
+mod change;
+mod claim;
+mod id;
+mod json;
+mod model;
+mod status;
+
+pub use backlog::{Edge, Entry, block, by_age, descendants, ready};
+pub use change::{Change, NewIssue, apply};
+pub use claim::{Claim, Owner, Standing, standing};
+pub use id::{BadIssueId, IssueId, fresh};
+pub use json::{BadIssue, read, write};
+pub use model::{Comment, Dependency, Issue};
+pub use status::IssueStatus;
