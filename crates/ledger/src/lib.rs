@@ -9,6 +9,7 @@
 
 mod approvals;
 mod chain;
+mod claims;
 mod create;
 mod damage;
 mod error;
@@ -30,6 +31,7 @@ mod verify;
 mod write;
 
 pub use approvals::{ApprovalError, ApprovalFilter};
+pub use claims::Claimed;
 pub use damage::SetAside;
 pub use error::Error;
 pub use exchange::{ImportError, Imported};

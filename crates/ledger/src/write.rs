@@ -110,6 +110,11 @@ impl Writer<'_> {
         self.append(Scope::session(id, &repo), &SessionChanged { status, reason }).map(drop)
     }
 
+    /// The time of everything this transaction writes.
+    pub(crate) fn at(&self) -> Timestamp {
+        self.at
+    }
+
     pub(crate) fn explain(&self, source: rusqlite::Error) -> Error {
         self.ledger.explain("write to", source)
     }

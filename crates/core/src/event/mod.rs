@@ -5,6 +5,7 @@
 //! reader that does not know a kind leaves the record alone.
 
 mod approval;
+mod claim;
 mod iteration;
 mod keep;
 mod live;
@@ -18,6 +19,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 pub use approval::{ApprovalClosed, ApprovalDecided, ApprovalRequested};
+pub use claim::{ClaimReleased, ClaimRenewed, ClaimTaken};
 pub use iteration::{IterationEnded, IterationStarted};
 pub use keep::{
     ContextUsed, DeltaSynced, ForkDetected, HandoffMade, PageWritten, RecoveryDelivered,
@@ -56,6 +58,9 @@ kinds! {
     ApprovalClosed => "approval.closed",
     ApprovalDecided => "approval.decided",
     ApprovalRequested => "approval.requested",
+    ClaimReleased => "claim.released",
+    ClaimRenewed => "claim.renewed",
+    ClaimTaken => "claim.taken",
     IterationEnded => "iteration.ended",
     IterationFlagged => "iteration.flagged",
     IterationStarted => "iteration.started",

@@ -8,8 +8,9 @@ use std::path::Path;
 use heirloom_core::config::Config;
 use heirloom_core::event::{NoteAdded, SessionCreated};
 use heirloom_core::id::{NoteId, SessionId};
+use heirloom_core::issue::Owner;
 use heirloom_core::note::Kind;
-use heirloom_ledger::{Ledger, Options, Scope};
+use heirloom_ledger::{Claimed, Ledger, Options, Scope};
 use jiff::Timestamp;
 use uuid::Uuid;
 
@@ -29,8 +30,12 @@ fn main() -> Result<(), Box<dyn Error>> {
         ["plain", file] => plain(file),
         // Fills a ledger with COUNT notes in few transactions.
         ["fill", home, count] => fill(Path::new(home), count.parse()?),
+        // Claims an issue under the name NUMBER, and says whether it won.
+        ["claim", home, number] => claim(Path::new(home), number),
         ["nothing"] => Ok(()),
-        _ => Err("append HOME COUNT | once HOME | plain FILE | fill HOME COUNT | nothing".into()),
+        _ => Err("append HOME COUNT | once HOME | plain FILE | fill HOME COUNT | \
+                  claim HOME NUMBER | nothing"
+            .into()),
     }
 }
 
@@ -83,6 +88,22 @@ fn fill(home: &Path, count: u64) -> Result<(), Box<dyn Error>> {
                 .try_for_each(|n| writer.append(scope(), &note(n)).map(drop))
         })?;
     }
+    Ok(())
+}
+
+fn claim(home: &Path, number: &str) -> Result<(), Box<dyn Error>> {
+    let mut ledger = Ledger::open(home, Options::COMMAND)?;
+    let host = ledger.host()?.to_string();
+    let me = Owner { name: number.to_owned(), host, pid: None, pid_started: None };
+    let issue = "hl-1".parse()?;
+    let claimed = ledger.write::<_, heirloom_ledger::Error>(now(), |writer| {
+        writer.claim_issue(REPO, &issue, &me, None, |_, _| true)
+    })?;
+    let said = match claimed {
+        Claimed::Won { .. } => "won".to_owned(),
+        Claimed::Taken(claim) => format!("taken by {}", claim.owner.name),
+    };
+    writeln!(std::io::stdout(), "{said}")?;
     Ok(())
 }
 

@@ -6,6 +6,7 @@
 //! ledger cannot be refused any more.
 
 mod approval;
+mod claim;
 pub(crate) mod iteration;
 pub(crate) mod keep;
 pub(crate) mod live;
@@ -45,6 +46,7 @@ pub(crate) const ALL: &[&dyn Projection] = &[
     &keep::Kept,
     &approval::Approvals,
     &template::Templates,
+    &claim::Claims,
 ];
 
 /// Brings all projections up to date with one more record.

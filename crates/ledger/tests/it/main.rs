@@ -5,6 +5,7 @@
 mod addressing;
 mod approving;
 mod chain;
+mod claiming;
 mod damage;
 mod durability;
 mod exchange;
