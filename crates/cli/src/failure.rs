@@ -240,6 +240,7 @@ impl From<ServeError> for Failure {
             ServeError::NoAgent { .. } => "agent.unknown",
             ServeError::NameTaken { .. } => "session.name-taken",
             ServeError::Config(_) => "config.invalid",
+            ServeError::Unreadable { .. } => "config.unreadable",
             ServeError::NoDirectory { .. } => "config.working_dir",
             ServeError::Launch(_) => "agent.launch",
             ServeError::Status { .. } => "session.status",
@@ -281,6 +282,9 @@ fn serve_hint(error: &ServeError) -> Option<String> {
             format!("`heirloom continue {name} …` goes on with it; or choose another name")
         }
         ServeError::Config(_) | ServeError::Launch(_) => "no session was made".to_owned(),
+        ServeError::Unreadable { .. } => {
+            "`heirloom ledger rebuild` derives it again from the records".to_owned()
+        }
         ServeError::NoDirectory { .. } => {
             "no session was made; --working-dir says another one".to_owned()
         }

@@ -3,13 +3,13 @@
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use crate::config::{Config, Field};
+use crate::config::{Config, Field, Unreadable};
 use crate::id::SessionId;
 use crate::name::SessionName;
 use crate::status::Status;
 
 /// A session as the ledger knows it.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Session {
     /// Its id.
     pub id: SessionId,
@@ -35,8 +35,9 @@ pub struct Session {
     pub announced: bool,
     /// The branch it was started on.
     pub branch: Option<String>,
-    /// How its agent was launched.
-    pub config: Config,
+    /// How its agent was launched, or why that cannot be said. A session whose config is damaged can
+    /// be found, listed and looked at; it cannot be continued.
+    pub config: Result<Config, Unreadable>,
     /// The fields of the config that were not left to the parent.
     pub overridden: Vec<Field>,
     /// What the agent was told to do first.

@@ -1,13 +1,13 @@
 //! Finding sessions.
 
 use std::collections::HashSet;
+use std::fmt::Write;
 
 use jiff::Timestamp;
-use rusqlite::types::Type;
 use rusqlite::{Connection, OptionalExtension, Row, params_from_iter};
 
 use heirloom_core::address::Prefix;
-use heirloom_core::config::Config;
+use heirloom_core::config::{Config, Field, Unreadable, read_stored};
 use heirloom_core::id::SessionId;
 use heirloom_core::lineage::{self, Lineage};
 use heirloom_core::session::Session;
@@ -15,7 +15,7 @@ use heirloom_core::status::Status;
 
 use crate::error::Error;
 use crate::ledger::Ledger;
-use crate::records::{from_sql, parse, timestamp, unreadable};
+use crate::records::{from_sql, parse, timestamp};
 use crate::write::Writer;
 
 const COLUMNS: &str = "id, name, repo, parent, status, reason, agent, agent_session_id, branch, \
@@ -182,31 +182,48 @@ fn named(db: &Connection, repo: &str, name: &str) -> rusqlite::Result<Option<Ses
     db.prepare_cached(&sql)?.query_row((repo, name), read).optional()
 }
 
+/// The sessions of a page.
+///
+/// Each status is a range of an index and is read from its newer end, so that what is not asked for
+/// costs nothing, however much there is of it. Only the archived ones are ever left out, so all the
+/// others of a repository have an index of their own and are one range.
 fn page_query(filter: &SessionFilter<'_>) -> (String, Vec<String>) {
-    let (mut wheres, mut values) = (Vec::new(), Vec::new());
+    let mut values = Vec::new();
+    let mut common = String::new();
     if let Some(repo) = filter.repo {
         values.push(repo.to_owned());
-        wheres.push(format!("repo = ?{}", values.len()));
-    }
-    if filter.statuses.is_empty() {
-        wheres.push("status <> 'archived'".to_owned());
-    } else {
-        let words = filter.statuses.iter().map(|status| format!("'{status}'"));
-        wheres.push(format!("status IN ({})", words.collect::<Vec<_>>().join(", ")));
+        common.push_str(" AND repo = ?1");
     }
     if let Some(after) = filter.after {
         values.push(after.to_string());
-        let n = values.len();
-        wheres.push(format!(
-            "(created_at, rowid) < (SELECT created_at, rowid FROM session WHERE id = ?{n})"
-        ));
+        let _ = write!(
+            common,
+            " AND (created_at, rowid) < (SELECT created_at, rowid FROM session WHERE id = ?{})",
+            values.len()
+        );
     }
-    let sql = format!(
-        "SELECT {COLUMNS} FROM session WHERE {} ORDER BY created_at DESC, rowid DESC LIMIT {}",
-        wheres.join(" AND "),
-        filter.limit.saturating_add(1)
-    );
-    (sql, values)
+    let order =
+        format!("ORDER BY created_at DESC, rowid DESC LIMIT {}", filter.limit.saturating_add(1));
+    let ranges = ranges(filter);
+    if let [range] = &ranges[..] {
+        return (format!("SELECT {COLUMNS} FROM session WHERE {range}{common} {order}"), values);
+    }
+    let newest = ranges.iter().map(|range| {
+        let of_range = format!("SELECT rowid FROM session WHERE {range}{common} {order}");
+        format!("SELECT rowid FROM ({of_range})")
+    });
+    let newest = newest.collect::<Vec<_>>().join(" UNION ALL ");
+    (format!("SELECT {COLUMNS} FROM session WHERE rowid IN ({newest}) {order}"), values)
+}
+
+fn ranges(filter: &SessionFilter<'_>) -> Vec<String> {
+    if filter.statuses.is_empty() && filter.repo.is_some() {
+        return vec!["status <> 'archived'".to_owned()];
+    }
+    let usual = Status::ALL.into_iter().filter(|status| *status != Status::Archived);
+    let usual: Vec<Status> = usual.collect();
+    let wanted = if filter.statuses.is_empty() { &usual[..] } else { filter.statuses };
+    wanted.iter().map(|status| format!("status = '{status}'")).collect()
 }
 
 /// The status of a session and the repository it is in.
@@ -229,7 +246,8 @@ fn one(db: &Connection, condition: &str, value: &str) -> rusqlite::Result<Option
 /// The sessions whose `column` begins with `prefix`; of equal ones the newest.
 ///
 /// `column` is an indexed one. The upper end of the range is the prefix with the greatest character
-/// behind it, so that the index is used.
+/// behind it, so that the index is used. Values are counted, not sessions: a conversation that many
+/// sessions went on with hides no other.
 fn by_prefix(
     db: &Connection,
     column: &'static str,
@@ -237,30 +255,26 @@ fn by_prefix(
 ) -> rusqlite::Result<Vec<Session>> {
     const MOST: usize = 20;
     let sql = format!(
-        "SELECT {COLUMNS} FROM session WHERE {column} >= ?1 AND {column} < ?1 || char(1114111)
-         ORDER BY {column}, created_at DESC, rowid DESC LIMIT {MOST}"
+        "SELECT {COLUMNS} FROM session WHERE rowid IN (
+           SELECT (SELECT rowid FROM session WHERE {column} = each.value
+                   ORDER BY created_at DESC, rowid DESC LIMIT 1)
+           FROM (SELECT DISTINCT {column} AS value FROM session
+                 WHERE {column} >= ?1 AND {column} < ?1 || char(1114111)
+                 ORDER BY {column} LIMIT {MOST}) AS each)
+         ORDER BY {column}"
     );
-    let mut sessions: Vec<(Option<String>, Session)> = db
-        .prepare_cached(&sql)?
-        .query_map((prefix.as_str(),), |row| {
-            let session = read(row)?;
-            let value = if column == "id" {
-                Some(session.id.to_string())
-            } else {
-                session.agent_session_id.clone()
-            };
-            Ok((value, session))
-        })?
-        .collect::<rusqlite::Result<_>>()?;
-    sessions.dedup_by(|later, earlier| later.0 == earlier.0);
-    Ok(sessions.into_iter().map(|(_, session)| session).collect())
+    db.prepare_cached(&sql)?.query_map((prefix.as_str(),), read)?.collect()
 }
 
 fn read(row: &Row<'_>) -> rusqlite::Result<Session> {
     let parent: Option<String> = row.get(3)?;
     let completed_at: Option<i64> = row.get(11)?;
     let link: Option<String> = row.get(14)?;
-    let overridden: String = row.get(17)?;
+    let (config, overridden): (String, String) = (row.get(9)?, row.get(17)?);
+    let (config, overridden) = match launched(&config, &overridden) {
+        Ok((config, overridden)) => (Ok(config), overridden),
+        Err(unreadable) => (Err(unreadable), Vec::new()),
+    };
     Ok(Session {
         id: parse(row, 0, |text| text.parse().ok())?,
         name: parse(row, 1, |text| text.parse().ok())?,
@@ -271,7 +285,7 @@ fn read(row: &Row<'_>) -> rusqlite::Result<Session> {
         agent: row.get(6)?,
         agent_session_id: row.get(7)?,
         branch: row.get(8)?,
-        config: config(row, 9)?,
+        config,
         created_at: timestamp(row.get(10)?),
         completed_at: completed_at.map(timestamp as fn(i64) -> Timestamp),
         cost_usd: row.get(12)?,
@@ -279,16 +293,20 @@ fn read(row: &Row<'_>) -> rusqlite::Result<Session> {
         link: link.and_then(|link| serde_json::from_value(link.into()).ok()),
         forked_at: row.get(15)?,
         announced: row.get(16)?,
-        overridden: serde_json::from_str(&overridden).unwrap_or_default(),
+        overridden,
         prompt: row.get(18)?,
         input_tokens: from_sql(row.get(19)?),
         output_tokens: from_sql(row.get(20)?),
     })
 }
 
-/// A stored config that cannot be read is an error, never an empty one: a list of disallowed tools
-/// must not vanish in silence.
-fn config(row: &Row<'_>, column: usize) -> rusqlite::Result<Config> {
-    let text: String = row.get(column)?;
-    serde_json::from_str(&text).map_err(|error| unreadable(column, Type::Text, error.to_string()))
+/// The config and the fields of it that were overridden. Both or neither: one that cannot be read
+/// must stop whoever wants to launch with it, not whoever lists sessions.
+fn launched(config: &str, overridden: &str) -> Result<(Config, Vec<Field>), Unreadable> {
+    let fields = serde_json::from_str(overridden)
+        .map_err(|error| Unreadable { why: format!("the overridden fields: {error}") })?;
+    Ok((read_stored(config)?, fields))
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,14 +1,13 @@
 //! Finding templates.
 
 use jiff::Timestamp;
-use rusqlite::types::Type;
 use rusqlite::{OptionalExtension, Row};
 
-use heirloom_core::config::Config;
+use heirloom_core::config::{Config, Unreadable, read_stored};
 
 use crate::error::Error;
 use crate::ledger::Ledger;
-use crate::records::{timestamp, unreadable};
+use crate::records::timestamp;
 
 /// A config under a name.
 #[derive(Debug, Clone, PartialEq)]
@@ -17,8 +16,8 @@ pub struct Template {
     pub name: String,
     /// Counted from 1.
     pub version: u32,
-    /// The config, with references in the place of secrets.
-    pub config: Config,
+    /// The config, with references in the place of secrets, or why it cannot be read.
+    pub config: Result<Config, Unreadable>,
     /// When it was saved.
     pub saved_at: Timestamp,
 }
@@ -46,8 +45,7 @@ fn read(row: &Row<'_>) -> rusqlite::Result<Template> {
     Ok(Template {
         name: row.get(0)?,
         version: row.get(1)?,
-        config: serde_json::from_str(&config)
-            .map_err(|error| unreadable(2, Type::Text, error.to_string()))?,
+        config: read_stored(&config),
         saved_at: timestamp(row.get(3)?),
     })
 }

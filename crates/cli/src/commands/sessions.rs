@@ -163,13 +163,19 @@ fn table(app: &App, sessions: &[Session]) -> String {
     for session in sessions {
         columns.row(vec![
             session.name.to_string(),
-            session.status.to_string(),
+            status(session),
             session.completed_at.map_or_else(|| "-".to_owned(), |at| ago(at, now)),
             session.learnings.to_string(),
             format!("${:.2}", session.cost_usd),
         ]);
     }
     columns.render()
+}
+
+/// What a session is doing, and whether something is wrong with it.
+fn status(session: &Session) -> String {
+    let damaged = if session.config.is_err() { ", config unreadable" } else { "" };
+    format!("{}{damaged}", session.status)
 }
 
 /// A session as scripts see it.
@@ -185,6 +191,7 @@ pub(super) fn as_json(ledger: &Ledger, session: &Session) -> Result<Value, Failu
         "completed_at": session.completed_at, "learnings": session.learnings,
         "cost_usd": session.cost_usd, "input_tokens": session.input_tokens, "output_tokens": session.output_tokens,
         "branch": session.branch, "repo": session.repo,
+        "problem": session.config.as_ref().err().map(ToString::to_string),
     }))
 }
 
@@ -224,6 +231,7 @@ fn show_summary(app: &App, ledger: &Ledger, session: &Session) -> Done {
         line("started", Some(&ago(session.created_at, now)));
         line("ended", session.completed_at.map(|at| ago(at, now)).as_deref());
         line("reason", session.reason.as_deref());
+        line("problem", value["problem"].as_str());
         line("cost", Some(&format!("${:.2}", session.cost_usd)));
         if total.sessions > 1 {
             let with = format!("${:.2} with all it continues", total.cost_usd);

@@ -14,6 +14,7 @@ mod model;
 mod overrides;
 mod provenance;
 mod secret;
+mod stored;
 
 pub use check::{ConfigError, check};
 pub use field::{Field, NotAField};
@@ -23,6 +24,7 @@ pub use model::{Config, McpServer};
 pub use overrides::{Change, Overrides};
 pub use provenance::{Generation, Origin, provenance};
 pub use secret::{Lost, MASK, Reference, mask, seal, unseal};
+pub use stored::{Unreadable, read_stored};
 
 #[cfg(test)]
 mod inherit_tests;

@@ -6,8 +6,10 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 /// How a session's agent is launched.
+///
+/// A key that is no field is refused: what it forbids would otherwise be allowed.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
+#[serde(default, deny_unknown_fields)]
 pub struct Config {
     /// The model as the person named it (`opus`).
     #[serde(skip_serializing_if = "Option::is_none")]

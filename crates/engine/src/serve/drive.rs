@@ -122,7 +122,7 @@ fn live(
         Ok(process) => process,
         Err(problem) => return failed_to_start(desk, ledger, session, &problem),
     };
-    let begun = begin(desk, ledger, session, &process);
+    let begun = begin(desk, ledger, session, config.working_dir.as_deref(), &process);
     let mut tender = Tender::new(desk, ledger, session, process, &config);
     tender.source = source;
     if let Err(error) = begun {
@@ -170,13 +170,14 @@ fn begin(
     desk: &Desk<'_>,
     ledger: &mut Ledger,
     session: &Session,
+    working_dir: Option<&str>,
     process: &Process,
 ) -> Result<(), Error> {
     let seen = LiveSeen {
         agent: session.agent.clone().unwrap_or_default(),
         pid: process.pid(),
         pid_started: began(process.pid()),
-        worktree: session.config.working_dir.clone(),
+        worktree: working_dir.map(str::to_owned),
         branch: session.branch.clone(),
     };
     ledger.write(desk.here.clock.now(), |writer| {

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use heirloom_agents::LaunchError;
-use heirloom_core::config::{ConfigError, Lost};
+use heirloom_core::config::{ConfigError, Lost, Unreadable};
 use heirloom_core::name::SessionName;
 use heirloom_core::status::Status;
 use heirloom_ledger::ApprovalError;
@@ -33,6 +33,15 @@ pub enum ServeError {
     /// The config cannot be launched.
     #[error("the config cannot be used")]
     Config(#[from] ConfigError),
+    /// The config of the session or template that is to be launched with cannot be read.
+    #[error("the config of {session} cannot be used")]
+    Unreadable {
+        /// The session or template.
+        session: String,
+        /// What is wrong with its config.
+        #[source]
+        source: Unreadable,
+    },
     /// The directory is not there.
     #[error("the working directory {} is not there", path.display())]
     NoDirectory {
@@ -129,6 +138,13 @@ pub enum ServeError {
     /// The ledger failed.
     #[error(transparent)]
     Ledger(#[from] heirloom_ledger::Error),
+}
+
+impl ServeError {
+    /// Says whose config cannot be read.
+    pub(super) fn unreadable(session: &str) -> impl FnOnce(Unreadable) -> Self {
+        |source| Self::Unreadable { session: session.to_owned(), source }
+    }
 }
 
 fn places(lost: &[Lost]) -> String {

@@ -173,10 +173,11 @@ mod tests {
         assert_eq!(texts, ["do it", "done", "go on"]);
 
         let parent = ledger.session(PARENT.parse().unwrap()).unwrap().unwrap();
-        assert_eq!(parent.config.disallowed_tools, Some(vec!["WebFetch".to_owned()]));
+        let sealed = parent.config.unwrap();
+        assert_eq!(sealed.disallowed_tools, Some(vec!["WebFetch".to_owned()]));
         assert_eq!(parent.created_at.to_string(), "2025-06-27T18:01:02Z");
-        assert!(!serde_json::to_string(&parent.config).unwrap().contains("t0p"));
-        let clear = Vault::new(&here.home).unseal("a", &parent.config).unwrap();
+        assert!(!serde_json::to_string(&sealed).unwrap().contains("t0p"));
+        let clear = Vault::new(&here.home).unseal("a", &sealed).unwrap();
         assert!(serde_json::to_string(&clear).unwrap().contains("t0p"));
 
         let again = import_daemon(&here, &mut ledger, &path).unwrap();

@@ -108,7 +108,8 @@ pub fn prepare_launch(
     let mut base = match &launch.template {
         Some(template) => {
             let found = find_template(ledger, template)?;
-            vault.unseal(template, &found.config)?
+            let sealed = found.config.map_err(ServeError::unreadable(template))?;
+            vault.unseal(template, &sealed)?
         }
         None => Config::default(),
     };
@@ -176,7 +177,9 @@ pub fn prepare_continue(
 
     let id = SessionId::new(Uuid::new_v4());
     let mut vault = Vault::new(&desk.here.home);
-    let clear = vault.unseal(parent.name.as_str(), &parent.config)?;
+    let name = parent.name.as_str();
+    let sealed = parent.config.clone().map_err(ServeError::unreadable(name))?;
+    let clear = vault.unseal(name, &sealed)?;
     let ids = [Some(parent.id.to_string()), parent.agent_session_id.clone()];
     let ids: Vec<&str> = ids.iter().flatten().map(String::as_str).collect();
     let now = desk.here.clock.now();
@@ -331,7 +334,7 @@ fn provenance(
     vault: &mut Vault,
 ) -> Result<Vec<Origin>, ServeError> {
     let ancestors = shown::generations(ledger, parent)?;
-    let ancestors: Vec<Generation<'_>> = ancestors.iter().map(shown::generation).collect();
+    let ancestors = shown::readable(&ancestors);
     let name = name.map_or("here", SessionName::as_str);
     // Sealed, so that an inherited secret compares equal to its parent's.
     let sealed = vault.seal(&child.config)?;

@@ -1,10 +1,11 @@
 //! What there is to see of a session: its config with where it comes from, and what it cost.
 
-use heirloom_core::config::{Generation, Origin, mask, provenance};
+use heirloom_core::config::{Config, Generation, Origin, mask, provenance};
 use heirloom_core::lineage;
 use heirloom_core::session::Session;
 use heirloom_ledger::{Error, Ledger};
 
+use super::error::ServeError;
 use crate::sessions::WHOLE_LINEAGE;
 
 /// What sessions add up to.
@@ -21,11 +22,13 @@ pub struct Total {
 }
 
 /// Where each field of a session's config comes from, secrets masked.
-pub fn config_of(ledger: &Ledger, session: &Session) -> Result<Vec<Origin>, Error> {
+pub fn config_of(ledger: &Ledger, session: &Session) -> Result<Vec<Origin>, ServeError> {
     let sessions = generations(ledger, session)?;
-    let all: Vec<Generation<'_>> = sessions.iter().map(generation).collect();
-    let Some((this, ancestors)) = all.split_first() else { return Ok(Vec::new()) };
-    let mut rows = provenance(*this, ancestors);
+    let config = session.config.as_ref();
+    let config = config
+        .map_err(|unreadable| ServeError::unreadable(session.name.as_str())(unreadable.clone()))?;
+    let this = generation(session, config);
+    let mut rows = provenance(this, &readable(&sessions[1..]));
     for row in &mut rows {
         row.value = mask(&row.value);
     }
@@ -55,10 +58,14 @@ pub(super) fn generations(ledger: &Ledger, session: &Session) -> Result<Vec<Sess
     Ok(std::iter::once(session.clone()).chain(found.ancestors).collect())
 }
 
-pub(super) fn generation(session: &Session) -> Generation<'_> {
-    Generation {
-        name: session.name.as_str(),
-        config: &session.config,
-        overridden: &session.overridden,
-    }
+/// The sessions as far as their configs can be read: where one cannot, nothing can be said about
+/// what it took from its own ancestors.
+pub(super) fn readable(sessions: &[Session]) -> Vec<Generation<'_>> {
+    let configs =
+        sessions.iter().map_while(|session| Some((session, session.config.as_ref().ok()?)));
+    configs.map(|(session, config)| generation(session, config)).collect()
+}
+
+fn generation<'a>(session: &'a Session, config: &'a Config) -> Generation<'a> {
+    Generation { name: session.name.as_str(), config, overridden: &session.overridden }
 }

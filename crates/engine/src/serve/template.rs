@@ -24,7 +24,7 @@ pub fn save_template(
         title: None,
         resolved_model: None,
         bypass_until: None,
-        ..session.config.clone()
+        ..session.config.clone().map_err(ServeError::unreadable(session.name.as_str()))?
     };
     let saved = TemplateSaved { name: name.to_string(), config };
     ledger.append(here.clock.now(), Scope::session(session.id, &session.repo), &saved)?;

@@ -17,6 +17,7 @@ mod template;
 
 use rusqlite::Connection;
 use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
 
 use heirloom_core::event::Body;
 use heirloom_core::record::Record;
@@ -60,4 +61,28 @@ fn body<B: Body + DeserializeOwned>(record: &Record) -> Option<B> {
         return None;
     }
     serde_json::from_str(&record.body).ok()
+}
+
+/// What a body says about how an agent is launched, as it stands there.
+struct Launched {
+    config: String,
+    overridden: String,
+}
+
+/// The record's body and, apart from it, what it says about how an agent is launched. A config that
+/// cannot be read must not make its session vanish: it is kept to the letter, and whoever wants to
+/// launch with it finds out.
+fn launched<B: Body + DeserializeOwned>(record: &Record) -> Option<(B, Launched)> {
+    if record.kind != B::KIND {
+        return None;
+    }
+    let mut body: Map<String, Value> = serde_json::from_str(&record.body).ok()?;
+    let mut take = |key: &str, none: Value| {
+        body.get_mut(key).map_or(none.clone(), |value| std::mem::replace(value, none)).to_string()
+    };
+    let launched = Launched {
+        config: take("config", Value::Object(Map::new())),
+        overridden: take("overridden", Value::Array(Vec::new())),
+    };
+    Some((serde_json::from_value(Value::Object(body)).ok()?, launched))
 }

@@ -10,7 +10,7 @@ use heirloom_core::note::Kind;
 use heirloom_core::record::Record;
 use heirloom_core::status::Status;
 
-use super::{Projection, body};
+use super::{Projection, body, launched};
 use crate::records::to_sql;
 
 pub(super) struct Sessions;
@@ -48,12 +48,12 @@ impl Projection for Sessions {
            output_tokens INTEGER NOT NULL,
            learnings INTEGER NOT NULL
          ) STRICT;
-         CREATE INDEX session_by_age ON session (repo, created_at);
-         CREATE INDEX session_by_name ON session (repo, name);
-         CREATE INDEX session_by_agent_session_id ON session (agent_session_id);
-         CREATE INDEX session_by_parent ON session (parent);
-         CREATE INDEX session_active ON session (status)
-           WHERE status IN ('starting', 'running', 'waiting_input', 'interrupting');"
+         CREATE INDEX session_by_age ON session (repo, created_at) WHERE status <> 'archived';
+         CREATE INDEX session_by_status ON session (repo, status, created_at);
+         CREATE INDEX session_anywhere ON session (status, created_at);
+         CREATE INDEX session_by_name ON session (repo, name, created_at);
+         CREATE INDEX session_by_agent_session_id ON session (agent_session_id, created_at);
+         CREATE INDEX session_by_parent ON session (parent, created_at);"
     }
 
     fn apply(&self, db: &Connection, record: &Record) -> rusqlite::Result<()> {
@@ -74,7 +74,7 @@ impl Projection for Sessions {
 }
 
 fn created(db: &Connection, id: &str, record: &Record) -> rusqlite::Result<()> {
-    let Some(session) = body::<SessionCreated>(record) else { return Ok(()) };
+    let Some((session, launched)) = launched::<SessionCreated>(record) else { return Ok(()) };
     db.prepare_cached(
         "INSERT INTO session (id, name, repo, parent, link, status, agent, agent_session_id, branch,
            config, created_at, overridden, forked_at, announced, cost_usd, input_tokens,
@@ -92,9 +92,9 @@ fn created(db: &Connection, id: &str, record: &Record) -> rusqlite::Result<()> {
         session.agent,
         session.agent_session_id,
         session.branch,
-        json(&session.config),
+        launched.config,
         record.at.as_millisecond(),
-        serde_json::to_string(&session.overridden).unwrap_or_else(|_| "[]".to_owned()),
+        launched.overridden,
         session.forked_at,
     ))?;
     Ok(())
@@ -136,9 +136,9 @@ fn announced(db: &Connection, id: &str, record: &Record) -> rusqlite::Result<()>
 }
 
 fn configured(db: &Connection, id: &str, record: &Record) -> rusqlite::Result<()> {
-    let Some(configured) = body::<SessionConfigured>(record) else { return Ok(()) };
+    let Some((_, launched)) = launched::<SessionConfigured>(record) else { return Ok(()) };
     db.prepare_cached("UPDATE session SET config = ?2 WHERE id = ?1")?
-        .execute((id, json(&configured.config)))?;
+        .execute((id, launched.config))?;
     Ok(())
 }
 
@@ -170,10 +170,6 @@ fn learned(db: &Connection, id: &str, record: &Record) -> rusqlite::Result<()> {
     db.prepare_cached("UPDATE session SET learnings = learnings + 1 WHERE id = ?1")?
         .execute((id,))?;
     Ok(())
-}
-
-fn json<T: serde::Serialize>(value: &T) -> String {
-    serde_json::to_string(value).unwrap_or_else(|_| "{}".to_owned())
 }
 
 /// An enum's word without its quotes.

@@ -5,7 +5,7 @@ use rusqlite::Connection;
 use heirloom_core::event::TemplateSaved;
 use heirloom_core::record::Record;
 
-use super::{Projection, body};
+use super::{Projection, launched};
 
 pub(super) struct Templates;
 
@@ -30,7 +30,7 @@ impl Projection for Templates {
     }
 
     fn apply(&self, db: &Connection, record: &Record) -> rusqlite::Result<()> {
-        let Some(saved) = body::<TemplateSaved>(record) else { return Ok(()) };
+        let Some((saved, launched)) = launched::<TemplateSaved>(record) else { return Ok(()) };
         db.prepare_cached(
             "INSERT INTO template (name, version, config, session, saved_at)
              VALUES (?1, (SELECT coalesce(max(version), 0) + 1 FROM template WHERE name = ?1),
@@ -38,7 +38,7 @@ impl Projection for Templates {
         )?
         .execute((
             &saved.name,
-            serde_json::to_string(&saved.config).unwrap_or_else(|_| "{}".to_owned()),
+            launched.config,
             record.session.map(|session| session.to_string()),
             record.at.as_millisecond(),
         ))?;

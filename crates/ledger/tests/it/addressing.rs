@@ -83,3 +83,15 @@ fn the_newest_session_of_a_name_is_the_one_the_name_means() {
     assert_eq!(session.id.to_string(), B);
     assert_eq!(ledger.find("/src/elsewhere", "auth").unwrap(), Found::None);
 }
+
+#[test]
+fn a_conversation_of_many_sessions_hides_no_other() {
+    let home = Home::new();
+    let mut ledger = home.open();
+    for n in 0..30 {
+        let id = format!("{n:08}-77aa-4111-8222-333344445555");
+        add(&mut ledger, n, &id, &format!("auth-v{n}"), Some("ses_conversation"));
+    }
+    add(&mut ledger, 40, A, "other", Some("ses_convocation"));
+    assert_eq!(found(&ledger, "ses_conv"), ["auth-v29", "other"]);
+}

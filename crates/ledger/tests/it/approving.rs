@@ -102,11 +102,3 @@ fn a_closed_question_says_why() {
     assert!(error.to_string().ends_with("the session went on"), "{error}");
     assert!(matches!(decide(&mut ledger, &decided(9, true)), Err(ApprovalError::None { .. })));
 }
-
-#[test]
-fn a_stored_config_that_cannot_be_read_is_an_error_and_not_an_empty_config() {
-    let home = Home::new();
-    drop(waiting(&home));
-    home.tamper(r#"UPDATE session SET config = '{"disallowed_tools":"WebFetch"}'"#);
-    assert!(home.open().session(session(1)).is_err());
-}

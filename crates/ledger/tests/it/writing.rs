@@ -1,6 +1,6 @@
 use heirloom_core::event::{SessionAnnounced, SessionSpent};
 use heirloom_core::status::Status;
-use heirloom_ledger::{Error, NoteFilter, Options, Scope, SessionFilter};
+use heirloom_ledger::{Error, NoteFilter, Options, Scope};
 use std::time::Duration;
 
 use crate::fixture::{Home, REPO, at, created, fill, note, session_id};
@@ -15,7 +15,7 @@ fn what_is_appended_is_there_for_the_next_process() {
     assert_eq!(texts, ["learning 0", "learning 1", "learning 2"]);
     let session = ledger.session(session_id(1)).unwrap().unwrap();
     assert_eq!((session.name.as_str(), session.learnings), ("auth-v1", 3));
-    assert_eq!(session.config.model.as_deref(), Some("opus"));
+    assert_eq!(session.config.as_ref().unwrap().model.as_deref(), Some("opus"));
 }
 
 #[test]
@@ -95,8 +95,8 @@ fn an_announced_id_and_what_was_spent_end_up_in_the_session() {
     }
     let session = ledger.session(session_id(1)).unwrap().unwrap();
     assert_eq!(session.agent_session_id.as_deref(), Some("ses_1"));
-    assert_eq!(session.config.resolved_model.as_deref(), Some("claude-opus-5-5"));
-    assert_eq!(session.config.model.as_deref(), Some("opus"));
+    assert_eq!(session.config.as_ref().unwrap().resolved_model.as_deref(), Some("claude-opus-5-5"));
+    assert_eq!(session.config.as_ref().unwrap().model.as_deref(), Some("opus"));
     assert!((session.cost_usd - 0.75).abs() < 1e-9);
 }
 
@@ -131,32 +131,6 @@ fn a_writer_that_waits_too_long_says_so() {
     assert!(error.to_string().starts_with("another process has been writing to the ledger at "));
     holder.execute_batch("COMMIT").unwrap();
     ledger.append(at(1), scope, &note(1, "late")).unwrap();
-}
-
-#[test]
-fn pages_of_sessions_follow_each_other_without_gap_or_overlap() {
-    let home = Home::new();
-    let mut ledger = home.open();
-    for n in 0..25 {
-        let scope = Scope::session(session_id(n), REPO);
-        // Several sessions share a moment: the order must not depend on it.
-        let second = i64::try_from(n / 4).unwrap();
-        ledger.append(at(second), scope, &created(&format!("s{n:02}"))).unwrap();
-    }
-    let mut names = Vec::new();
-    let mut after = None;
-    loop {
-        let filter =
-            SessionFilter { repo: Some(REPO), limit: 7, after, ..SessionFilter::default() };
-        let page = ledger.sessions(&filter).unwrap();
-        names.extend(page.sessions.into_iter().map(|session| session.name.to_string()));
-        after = page.next;
-        if after.is_none() {
-            break;
-        }
-    }
-    let expected: Vec<String> = (0..25).rev().map(|n| format!("s{n:02}")).collect();
-    assert_eq!(names, expected);
 }
 
 #[test]

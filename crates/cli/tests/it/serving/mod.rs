@@ -3,6 +3,7 @@
 mod approving;
 mod continuing;
 mod crashing;
+mod damaged;
 mod many;
 mod real;
 

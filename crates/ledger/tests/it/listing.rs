@@ -1,0 +1,129 @@
+//! Pages of sessions: nothing twice, nothing missing, nothing that one bad row could spoil.
+
+use heirloom_core::event::Body;
+use heirloom_core::status::Status;
+use heirloom_ledger::{Ledger, Scope, SessionFilter};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use crate::fixture::{Home, REPO, at, created, fill, session_id};
+
+/// The names on all pages, page by page.
+fn pages(ledger: &Ledger, filter: &SessionFilter<'_>) -> Vec<String> {
+    let mut names = Vec::new();
+    let mut after = None;
+    loop {
+        let page = ledger.sessions(&SessionFilter { after, ..filter.clone() }).unwrap();
+        assert!(page.sessions.len() <= filter.limit);
+        names.extend(page.sessions.into_iter().map(|session| session.name.to_string()));
+        after = page.next;
+        if after.is_none() {
+            return names;
+        }
+    }
+}
+
+#[test]
+fn pages_follow_each_other_without_gap_or_overlap_whatever_is_asked_for() {
+    let home = Home::new();
+    let mut ledger = home.open();
+    let mut all = Vec::new();
+    for n in 0..60_u128 {
+        let repo = if n % 3 == 0 { "/src/elsewhere" } else { REPO };
+        let status = Status::ALL[usize::try_from(n % 8).unwrap()];
+        let id = session_id(n);
+        // Several sessions share a moment: the order must not depend on it.
+        let second = i64::try_from(n / 4).unwrap();
+        ledger.append(at(second), Scope::session(id, repo), &created(&format!("s{n:02}"))).unwrap();
+        let way: &[Status] = match status {
+            Status::Starting => &[],
+            Status::WaitingInput => &[Status::Running, Status::WaitingInput],
+            Status::Archived => &[Status::Failed, Status::Archived],
+            Status::Interrupting => &[Status::Running, Status::Interrupting],
+            _ => &[status],
+        };
+        for status in way {
+            ledger.write(at(second), |writer| writer.change_status(id, *status, None)).unwrap();
+        }
+        all.push((format!("s{n:02}"), repo, status));
+    }
+    all.reverse();
+    let asked: [&[Status]; 5] = [
+        &[],
+        &[Status::Completed],
+        &[Status::Archived],
+        &[Status::Starting, Status::Running, Status::WaitingInput, Status::Interrupting],
+        &[Status::Failed, Status::Interrupted],
+    ];
+    for repo in [Some(REPO), None] {
+        for statuses in asked {
+            let fits = |status: &Status| match statuses {
+                [] => *status != Status::Archived,
+                statuses => statuses.contains(status),
+            };
+            let expected: Vec<String> = all
+                .iter()
+                .filter(|(_, of, status)| repo.is_none_or(|repo| repo == *of) && fits(status))
+                .map(|(name, ..)| name.clone())
+                .collect();
+            let filter = SessionFilter { repo, statuses, limit: 7, after: None };
+            assert_eq!(pages(&ledger, &filter), expected, "{repo:?} {statuses:?}");
+        }
+    }
+}
+
+#[test]
+fn one_config_that_cannot_be_read_spoils_nothing_but_itself() {
+    let home = Home::new();
+    let mut ledger = home.open();
+    fill(&mut ledger, 0);
+    ledger.append(at(1), Scope::session(session_id(2), REPO), &created("auth-v2")).unwrap();
+    drop(ledger);
+    home.tamper(
+        r#"UPDATE session SET config = '{"disallowed_tools":"WebFetch"}' WHERE name = 'auth-v1'"#,
+    );
+    let ledger = home.open();
+    let filter = SessionFilter { repo: Some(REPO), limit: 9, ..SessionFilter::default() };
+    assert_eq!(pages(&ledger, &filter), ["auth-v2", "auth-v1"]);
+    let damaged = ledger.session(session_id(1)).unwrap().unwrap();
+    let why = damaged.config.unwrap_err().to_string();
+    assert!(why.contains("disallowed_tools"), "{why}");
+    assert!(ledger.session(session_id(2)).unwrap().unwrap().config.is_ok());
+}
+
+/// A session as a heirloom of another version may have recorded it.
+#[derive(Debug, Serialize, Deserialize)]
+struct Foreign(Value);
+
+impl Body for Foreign {
+    const KIND: &'static str = "session.created";
+}
+
+#[test]
+fn a_record_with_a_config_of_another_shape_is_a_session_and_not_an_unrestricted_one() {
+    let home = Home::new();
+    let mut ledger = home.open();
+    for (n, fields) in [
+        json!({"config": {"disallowed_tools": "WebFetch"}}),
+        json!({"config": {"denied_hosts": ["x"]}}),
+        json!({"config": {"model": "opus"}, "overridden": ["denied_hosts"]}),
+        json!({"config": null}),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let mut body = json!({"name": format!("s{n}")});
+        body.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
+        let id = session_id(u128::try_from(n).unwrap());
+        ledger.append(at(0), Scope::session(id, REPO), &Foreign(body)).unwrap();
+    }
+    let problem = |n| {
+        let session = ledger.session(session_id(n)).unwrap().unwrap();
+        session.config.map_or_else(|unreadable| unreadable.why, |_| "none".to_owned())
+    };
+    assert!(problem(0).starts_with("disallowed_tools: "), "{}", problem(0));
+    assert_eq!(problem(1), "this heirloom does not know the field denied_hosts");
+    assert!(problem(2).starts_with("the overridden fields: "), "{}", problem(2));
+    assert_eq!(problem(3), "it is not an object");
+    assert!(ledger.verify().unwrap().ok);
+}
