@@ -85,6 +85,14 @@ id!(
     /// The id of a question whether a tool may be used.
     ApprovalId
 );
+id!(
+    /// The id of a run through the issues.
+    WorkRunId
+);
+id!(
+    /// The id of what one run does for one issue.
+    IssueRunId
+);
 
 /// A ledger that writes: one per person and machine, chosen at random when its ledger is made.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]

@@ -33,4 +33,5 @@ pub mod settings;
 pub mod status;
 pub mod suggest;
 pub mod tokens;
+pub mod work;
 pub mod yaml;

@@ -31,6 +31,7 @@ pub(super) fn run(app: &App, args: Args) -> Done {
         name: args.name,
         overrides: args.config.read(&app.directory, app.here.clock.now())?,
         fork: false,
+        same_conversation: false,
         at: None,
     };
     let prepared = engine::prepare_continue(&desk, &mut ledger, request)?;

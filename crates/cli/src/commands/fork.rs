@@ -34,6 +34,7 @@ pub(super) fn run(app: &App, args: Args) -> Done {
         name: args.name,
         overrides: args.config.read(&app.directory, app.here.clock.now())?,
         fork: true,
+        same_conversation: false,
         at: args.at,
     };
     let prepared = engine::prepare_continue(&desk, &mut ledger, request)?;

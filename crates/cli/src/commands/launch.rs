@@ -35,6 +35,7 @@ pub(super) fn run(app: &App, args: Args) -> Done {
         agent: args.agent,
         config: args.config.read(&app.directory, app.here.clock.now())?,
         template: args.template,
+        ..engine::Launch::default()
     };
     let prepared = engine::prepare_launch(&desk, &ledger, launch)?;
     serve::follow(app, &desk, &mut ledger, prepared)

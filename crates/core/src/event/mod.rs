@@ -14,6 +14,7 @@ mod requirement;
 mod run;
 mod session;
 mod template;
+mod work;
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -38,6 +39,10 @@ pub use session::{
     SessionPrompted, SessionSpent,
 };
 pub use template::TemplateSaved;
+pub use work::{
+    AgentSessionLost, ImportedIssueRun, IssueRunEnded, IssueRunGated, IssueRunLaunched,
+    IssueRunStarted, IssueRunTranscribed, WorkEnded, WorkImported, WorkStarted,
+};
 
 /// The body of a record of one kind.
 pub trait Body: Serialize + DeserializeOwned {
@@ -64,6 +69,12 @@ kinds! {
     IterationEnded => "iteration.ended",
     IterationFlagged => "iteration.flagged",
     IterationStarted => "iteration.started",
+    AgentSessionLost => "issue_run.session_lost",
+    IssueRunEnded => "issue_run.ended",
+    IssueRunGated => "issue_run.gated",
+    IssueRunLaunched => "issue_run.launched",
+    IssueRunStarted => "issue_run.started",
+    IssueRunTranscribed => "issue_run.transcribed",
     ContextUsed => "keep.context",
     DeltaSynced => "keep.delta_sync",
     ForkDetected => "keep.fork_detected",
@@ -96,4 +107,7 @@ kinds! {
     SessionSpent => "session.spent",
     TemplateSaved => "template.saved",
     StageEnded => "stage.ended",
+    WorkEnded => "work.ended",
+    WorkImported => "work.imported",
+    WorkStarted => "work.started",
 }

@@ -11,6 +11,16 @@ use super::dir;
 use super::error::ServeError;
 use super::prepare::Desk;
 
+/// Variables of ours that an agent is given as they are: where the ledger is, and what it works on.
+const PASSED_ON: [&str; 6] = [
+    "HEIRLOOM_HOME",
+    "HEIRLOOM_CONFIG",
+    "HEIRLOOM_CLOCK",
+    "HEIRLOOM_DISABLE",
+    "HEIRLOOM_ISSUE",
+    "HEIRLOOM_WORK",
+];
+
 /// What the agent is to be started with.
 pub(super) struct Order<'a> {
     pub(super) agent: &'static dyn Agent,
@@ -91,7 +101,7 @@ fn for_agent(config: &Config, input: Input) -> Config {
 fn environment(desk: &Desk<'_>, order: &Order<'_>) -> heirloom_agents::Env {
     let all = &desk.here.env;
     let mut env = heirloom_agents::env::pass_on(all, order.agent, order.config.env.as_deref());
-    for name in ["HEIRLOOM_HOME", "HEIRLOOM_CONFIG", "HEIRLOOM_CLOCK", "HEIRLOOM_DISABLE"] {
+    for name in PASSED_ON {
         if let Some(value) = all.get(Path::new(name).as_os_str()) {
             env.insert(OsString::from(name), value.clone());
         }

@@ -117,7 +117,7 @@ fn live(
     prepared: Prepared,
     watcher: &mut dyn Watcher,
 ) -> Result<Ended, ServeError> {
-    let Prepared { agent, line, config, source, chosen, .. } = prepared;
+    let Prepared { agent, line, config, source, resumed, chosen, .. } = prepared;
     let process = match start(desk, agent, line, session) {
         Ok(process) => process,
         Err(problem) => return failed_to_start(desk, ledger, session, &problem),
@@ -125,6 +125,7 @@ fn live(
     let begun = begin(desk, ledger, session, config.working_dir.as_deref(), &process);
     let mut tender = Tender::new(desk, ledger, session, process, &config);
     tender.source = source;
+    tender.resumed = resumed;
     if let Err(error) = begun {
         // Somebody interrupted it before it ran; anything else is found again at the end.
         tender.stop();

@@ -48,6 +48,10 @@ pub struct Launch {
     pub config: Overrides,
     /// `NAME` or `NAME@VERSION` of a template.
     pub template: Option<String>,
+    /// A conversation of the agent that goes on, which no session of ours began.
+    pub resumes: Option<String>,
+    /// The session whose notes it takes over.
+    pub inherits: Option<Session>,
 }
 
 /// A session to be continued or forked.
@@ -63,6 +67,8 @@ pub struct Continue {
     pub overrides: Overrides,
     /// Whether it goes another way, so that the session itself stays as it is.
     pub fork: bool,
+    /// Whether the agent goes on in the very conversation, even if it could go on in a copy.
+    pub same_conversation: bool,
     /// The event of the conversation to fork at: its number, or the agent's id of the message.
     pub at: Option<String>,
 }
@@ -91,6 +97,9 @@ pub struct Prepared {
     pub(super) chosen: Option<String>,
     /// The id of the conversation it is a copy of.
     pub(super) source: Option<String>,
+    /// The id of the conversation that goes on in it: an agent that announces another one does not
+    /// know it.
+    pub(super) resumed: Option<String>,
     pub(super) line: CommandLine,
     pub(super) vault: Vault,
 }
@@ -126,22 +135,19 @@ pub fn prepare_launch(
         child.config.max_turns = max_turns;
     }
     config::check(&child.config, now)?;
-    let chosen = chooses_ids(agent).then(|| id.to_string());
-    let line = command::build(
-        desk,
-        &Order {
-            agent,
-            config: &child.config,
-            prompt,
-            conversation: Conversation::New(chosen.as_deref()),
-            at: None,
-            id,
-        },
-    )?;
+    let resumed = launch.resumes;
+    let chosen = (resumed.is_none() && chooses_ids(agent)).then(|| id.to_string());
+    let conversation = match &resumed {
+        Some(conversation) => Conversation::Resume(conversation),
+        None => Conversation::New(chosen.as_deref()),
+    };
+    let order = Order { agent, config: &child.config, prompt, conversation, at: None, id };
+    let line = command::build(desk, &order)?;
     Ok(Prepared {
         id,
         agent,
-        parent: None,
+        link: launch.inherits.as_ref().map(|_| Link::Inherited),
+        parent: launch.inherits,
         warnings: warnings(agent, &line),
         provenance: Vec::new(),
         prompt: prompt.to_owned(),
@@ -149,10 +155,10 @@ pub fn prepare_launch(
         repo: desk.here.place.repo.clone(),
         config: child.config,
         overridden: child.overridden,
-        link: None,
         forked_at: None,
         chosen,
         source: None,
+        resumed,
         line,
         vault,
     })
@@ -192,6 +198,7 @@ pub fn prepare_continue(
         Some(at) => Some(conversation::message_at(desk.here, ledger, &parent, at)?),
         None => None,
     };
+    let forks = can_fork(agent) && !request.same_conversation;
     let chosen = chooses_ids(agent).then(|| id.to_string());
     let whole_prompt = source.with_unheard(prompt);
     let line = command::build(
@@ -200,7 +207,7 @@ pub fn prepare_continue(
             agent,
             config: &child.config,
             prompt: &whole_prompt,
-            conversation: source.conversation(agent, chosen.as_deref()),
+            conversation: source.conversation(forks, chosen.as_deref()),
             at: forked_at.as_deref(),
             id,
         },
@@ -223,8 +230,9 @@ pub fn prepare_continue(
         overridden: child.overridden,
         link: Some(if request.fork { Link::Forked } else { Link::Resumed }),
         forked_at,
-        chosen: chosen.filter(|_| source.id.is_none() || can_fork(agent)),
-        source: source.id.filter(|_| can_fork(agent)),
+        chosen: chosen.filter(|_| source.id.is_none() || forks),
+        resumed: source.id.clone().filter(|_| !forks),
+        source: source.id.filter(|_| forks),
         line,
         vault,
         parent: Some(parent),
@@ -266,14 +274,10 @@ impl Source {
         Ok(Self { id: None, unheard })
     }
 
-    fn conversation<'a>(
-        &'a self,
-        agent: &'static dyn Agent,
-        chosen: Option<&'a str>,
-    ) -> Conversation<'a> {
+    fn conversation<'a>(&'a self, forks: bool, chosen: Option<&'a str>) -> Conversation<'a> {
         match &self.id {
             None => Conversation::New(chosen),
-            Some(from) if can_fork(agent) => Conversation::Fork { from, id: chosen },
+            Some(from) if forks => Conversation::Fork { from, id: chosen },
             Some(id) => Conversation::Resume(id),
         }
     }

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use heirloom_agents::event::PermissionRequest;
 use heirloom_agents::process::Finished;
-use heirloom_agents::{Event, Line, Next, Patience, Process};
+use heirloom_agents::{Event, Line, Next, Outcome, Patience, Process};
 use heirloom_core::approval::{Approval, By, Policy, State};
 use heirloom_core::config::{Config, Reference};
 use heirloom_core::event::{ApprovalDecided, ApprovalRequested, SessionAnnounced};
@@ -42,7 +42,10 @@ pub(super) struct Tender<'a> {
     waiting: Vec<(ApprovalId, PermissionRequest)>,
     /// The conversation this one is a copy of: an agent that names it announces nothing.
     pub(super) source: Option<String>,
+    /// The conversation that is to go on.
+    pub(super) resumed: Option<String>,
     announced: Option<(String, Option<String>)>,
+    astray: Option<String>,
     version: Option<i64>,
     looked: Instant,
     turn_ended: Option<Instant>,
@@ -67,7 +70,9 @@ impl<'a> Tender<'a> {
             policy: Policy::of(config),
             waiting: Vec::new(),
             source: None,
+            resumed: None,
             announced: None,
+            astray: None,
             version: None,
             looked: Instant::now(),
             turn_ended: None,
@@ -93,7 +98,12 @@ impl<'a> Tender<'a> {
                 self.looked = Instant::now();
             }
         }
-        (self.process.finish(), self.announced.is_some())
+        let mut finished = self.process.finish();
+        if let (Some(id), Some(other)) = (self.resumed, self.astray) {
+            let message = format!("it started {other} instead");
+            finished.outcome = Outcome::StaleSession { id, message };
+        }
+        (finished, self.announced.is_some())
     }
 
     /// Asks the agent to stop, harder and harder.
@@ -159,12 +169,27 @@ impl<'a> Tender<'a> {
         {
             return;
         }
+        if self.is_astray(id) {
+            return;
+        }
         let announced = SessionAnnounced { agent_session_id: new.0.clone(), model: new.1.clone() };
         let scope = Scope::session(self.session.id, &self.session.repo);
         match self.ledger.append(self.desk.here.clock.now(), scope, &announced) {
             Ok(_) => self.announced = Some(new),
             Err(error) => watcher.warn(&format!("the agent's id was not recorded: {error}")),
         }
+    }
+
+    /// Whether the agent began another conversation than the one it was to go on with. It is
+    /// stopped at once, and the other one's id is nobody's.
+    fn is_astray(&mut self, id: &str) -> bool {
+        let knows =
+            self.announced.is_some() || self.resumed.as_deref().is_none_or(|asked| asked == id);
+        if !knows {
+            self.astray.get_or_insert_with(|| id.to_owned());
+            self.stop();
+        }
+        !knows
     }
 
     fn ask(&mut self, request: &PermissionRequest, watcher: &mut dyn Watcher) {

@@ -14,6 +14,7 @@ mod note;
 pub(crate) mod requirement;
 mod session;
 mod template;
+mod work;
 
 use rusqlite::Connection;
 use serde::de::DeserializeOwned;
@@ -48,6 +49,8 @@ pub(crate) const ALL: &[&dyn Projection] = &[
     &approval::Approvals,
     &template::Templates,
     &claim::Claims,
+    &work::WorkRuns,
+    &work::IssueRuns,
 ];
 
 /// Brings all projections up to date with one more record.

@@ -14,6 +14,7 @@ mod index;
 mod listing;
 mod rebuilding;
 mod requirements;
+mod runs;
 mod writing;
 
 #[test]

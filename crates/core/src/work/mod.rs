@@ -1,0 +1,14 @@
+//! Work: agents work through issues, and pick up where they left off.
+//!
+//! The rules: which issues, in which order, what the agents are told, and what becomes of an issue.
+//! Carrying it out is not for here.
+
+mod choose;
+mod original;
+mod outcome;
+mod prompt;
+
+pub use choose::{Pick, Wanted, choose};
+pub use original::{BadRunFile, parse as parse_original};
+pub use outcome::{Checked, Evidence, IssueRunStatus, WorkStatus};
+pub use prompt::{Brief, carry_on, first, fix, merge_first};
