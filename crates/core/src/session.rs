@@ -78,3 +78,28 @@ pub enum Link {
     /// The context was compacted.
     Compacted,
 }
+
+impl Link {
+    /// The word for it in JSON, text and the ledger.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Inherited => "inherited",
+            Self::Resumed => "resumed",
+            Self::Forked => "forked",
+            Self::Cleared => "cleared",
+            Self::Compacted => "compacted",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_link_has_one_word() {
+        for link in [Link::Inherited, Link::Resumed, Link::Forked, Link::Cleared, Link::Compacted] {
+            assert_eq!(serde_json::to_value(link).unwrap(), link.as_str());
+        }
+    }
+}

@@ -3,14 +3,15 @@
 use std::collections::HashSet;
 
 use heirloom_core::config::Config;
-use heirloom_core::event::{Body, SessionChanged, SessionCreated};
+use heirloom_core::event::{Body, SessionChanged, SessionContinued, SessionCreated};
 use heirloom_core::id::SessionId;
 use heirloom_core::lineage::{End, Lineage};
 use heirloom_core::name::SessionName;
-use heirloom_core::session::Session;
+use heirloom_core::session::{Link, Session};
 use heirloom_core::status::Status;
 use heirloom_core::suggest;
 use heirloom_ledger::{Error, Found, Ledger, Scope, SessionFilter, Writer};
+use jiff::Timestamp;
 use uuid::Uuid;
 
 use crate::here::Here;
@@ -100,7 +101,7 @@ fn of_agent(
 }
 
 /// The agent and as much of the id as no other session is called.
-fn free_name(
+pub(crate) fn free_name(
     here: &Here,
     ledger: &Ledger,
     agent: &str,
@@ -199,6 +200,8 @@ pub struct Family {
     pub warning: Option<String>,
     /// Its descendants with their depth below it, parents before children.
     pub descendants: Vec<(usize, Session)>,
+    /// When and how its own conversation went on in another context, oldest first.
+    pub continued: Vec<(Timestamp, Link)>,
 }
 
 /// Where a session comes from and what came of it.
@@ -213,7 +216,13 @@ pub fn family(ledger: &Ledger, session: Session) -> Result<Family, Error> {
     let mut descendants = Vec::new();
     let mut seen = HashSet::from([session.id]);
     add_descendants(ledger, session.id, 1, &mut seen, &mut descendants)?;
-    Ok(Family { session, ancestors, warning, descendants })
+    let continued = ledger.trajectory(session.id)?.into_iter().filter_map(|record| {
+        let is_one = record.kind == SessionContinued::KIND;
+        let body: SessionContinued = serde_json::from_str(&record.body).ok().filter(|_| is_one)?;
+        Some((record.at, body.link))
+    });
+    let continued = continued.collect();
+    Ok(Family { session, ancestors, warning, descendants, continued })
 }
 
 fn add_descendants(

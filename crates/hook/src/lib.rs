@@ -13,15 +13,17 @@ use std::process::ExitCode;
 
 use heirloom_agents::hook::{HookAnswer, Hooks};
 use heirloom_core::guard::decide::bounded;
-use heirloom_engine::guard::{self, fault};
-use heirloom_engine::here::{Env, Here, home};
+use heirloom_engine::guard::{self, fault, rules};
+use heirloom_engine::here::{Env, home};
 
 /// What of the environment matters here. The rest is left where it is.
-const VARIABLES: [&str; 8] = [
+const VARIABLES: [&str; 10] = [
     "CLAUDE_PID",
+    "CLAUDE_PROJECT_DIR",
     "HEIRLOOM_CLOCK",
     "HEIRLOOM_CONFIG",
     "HEIRLOOM_HOME",
+    "HEIRLOOM_RUN",
     "HEIRLOOM_SESSION",
     "HOME",
     "XDG_CONFIG_HOME",
@@ -69,7 +71,7 @@ fn answer(agent: &str, event: &str, env: Env) -> Result<Option<String>, String> 
         Some(cwd) => cwd.clone(),
         None => std::env::current_dir().map_err(|error| error.to_string())?,
     };
-    let here = Here::look(&directory, env).map_err(|error| with_cause(&error))?;
+    let here = rules::look(&directory, env).map_err(|error| with_cause(&error))?;
     let mut said = guard::answer(&here, agent, &event);
     let text = hooks.render(&event, &fitting(hooks, &mut said.answer));
     fault::log(&here.home, here.clock.now(), &said.faults);

@@ -12,6 +12,7 @@ use crate::error::Error;
 use crate::ledger::Ledger;
 use crate::projection::requirement::{IMPORTED, PAUSED, RESERVED, STOP};
 use crate::records::{self, parse, timestamp};
+use crate::sessions::OF_CONVERSATION;
 
 const COLUMNS: &str = "session, branch, name, triggered_at, warned_at, satisfied_at, satisfied_by, \
                        metadata, expires_at, reviewed";
@@ -169,16 +170,11 @@ impl Ledger {
             db.prepare_cached(&sql)?.query_map((repo, limit), records::read)?.collect()
         })
     }
-
-    /// The newest session that an agent knows by this id.
-    pub fn of_agent_session(&self, agent_session_id: &str) -> Result<Option<SessionId>, Error> {
-        self.run("read", |db| of_agent_session(db, agent_session_id))
-    }
 }
 
 impl SessionKeys {
     fn find(&self, db: &Connection) -> rusqlite::Result<Option<SessionId>> {
-        self.agent_session_id.as_deref().map_or(Ok(None), |id| of_agent_session(db, id))
+        self.agent_session_id.as_deref().map_or(Ok(None), |id| id_of_conversation(db, id))
     }
 
     fn with(&self, found: Option<SessionId>) -> Vec<String> {
@@ -187,12 +183,11 @@ impl SessionKeys {
     }
 }
 
-fn of_agent_session(db: &Connection, id: &str) -> rusqlite::Result<Option<SessionId>> {
-    db.prepare_cached(
-        "SELECT id FROM session WHERE agent_session_id = ?1 ORDER BY created_at DESC, rowid DESC LIMIT 1",
-    )?
-    .query_row((id,), |row| parse(row, 0, |text| text.parse().ok()))
-    .optional()
+/// Only the id: a hook has no time for the rest of the session.
+fn id_of_conversation(db: &Connection, id: &str) -> rusqlite::Result<Option<SessionId>> {
+    db.prepare_cached(&format!("SELECT id FROM session {OF_CONVERSATION}"))?
+        .query_row((id,), |row| parse(row, 0, |text| text.parse().ok()))
+        .optional()
 }
 
 /// Marks behind another value of a list.

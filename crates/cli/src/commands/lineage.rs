@@ -30,8 +30,11 @@ pub(super) fn run(app: &App, args: &Args) -> Done {
     let value = json!({
         "session": family.session.name,
         "id": family.session.id,
+        "link": family.session.link,
         "ancestors": each(family.ancestors.iter(), &contributed)?,
         "descendants": each(family.descendants.iter().map(|(_, session)| session), &contributed)?,
+        "continued": family.continued.iter().map(|(at, link)| json!({"at": at, "link": link}))
+            .collect::<Vec<_>>(),
     });
     let text = render(app, &family, &contributed)?;
     app.ui.answer(&value, || text);
@@ -60,7 +63,7 @@ fn each<'a>(
     let row = |session: &Session| {
         let Contribution { learnings, decisions } = contributed(session)?;
         Ok(json!({
-            "name": session.name, "id": session.id, "status": session.status,
+            "name": session.name, "id": session.id, "status": session.status, "link": session.link,
             "completed_at": session.completed_at, "learnings": learnings, "decisions": decisions,
         }))
     };
@@ -93,6 +96,10 @@ fn render(
             counted(learnings, "learning"),
             counted(decisions, "decision"),
         );
+    }
+    if let Some((at, link)) = family.continued.last() {
+        let times = counted(family.continued.len() as u64, "time");
+        let _ = writeln!(text, "went on {times}, last {} {}", link.as_str(), ago(*at, now));
     }
     if !family.descendants.is_empty() {
         let rows = family.descendants.iter().map(|(_, s)| format!("{} ({})", s.name, s.status));

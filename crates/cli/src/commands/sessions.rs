@@ -1,10 +1,13 @@
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::process::ExitCode;
 
 use clap::Subcommand;
+use heirloom_core::id::SessionId;
 use heirloom_core::note::Kind;
 use heirloom_core::session::Session;
 use heirloom_core::status::Status;
+use heirloom_engine::guard::{self, AtWork};
 use heirloom_engine::run::{self, Stopped};
 use heirloom_engine::{notes as engine_notes, serve, sessions};
 use heirloom_ledger::{Found, Ledger, SessionFilter};
@@ -139,9 +142,19 @@ fn list(app: &App, args: &List) -> Done {
     let after = after.transpose()?.map(|session| session.id);
     let repo = (!args.all_repos).then_some(app.here.place.repo.as_str());
     let page = ledger.sessions(&SessionFilter { repo, statuses, limit: args.limit, after })?;
-    let rows: Vec<Value> =
-        page.sessions.iter().map(|session| as_json(&ledger, session)).collect::<Result<_, _>>()?;
-    app.ui.answer(&json!({"sessions": rows, "next": page.next}), || table(app, &page.sessions));
+    let at_work = at_work(app, &ledger, &page.sessions)?;
+    let rows: Vec<Value> = page
+        .sessions
+        .iter()
+        .map(|session| {
+            let mut row = as_json(&ledger, session)?;
+            row["live"] = json!(at_work.get(&session.id).map(live_json));
+            Ok(row)
+        })
+        .collect::<Result<_, Failure>>()?;
+    app.ui.answer(&json!({"sessions": rows, "next": page.next}), || {
+        table(app, &page.sessions, args.running.then_some(&at_work))
+    });
     if !app.ui.is_json() {
         if page.sessions.is_empty() {
             app.ui.hint("no sessions here yet");
@@ -153,18 +166,48 @@ fn list(app: &App, args: &List) -> Done {
     Ok(ExitCode::SUCCESS)
 }
 
-fn table(app: &App, sessions: &[Session]) -> String {
+/// Those of the sessions whose agents run now.
+fn at_work(
+    app: &App,
+    ledger: &Ledger,
+    sessions: &[Session],
+) -> Result<BTreeMap<SessionId, AtWork>, Failure> {
+    let repos: BTreeSet<&str> = sessions.iter().map(|session| session.repo.as_str()).collect();
+    let mut found = BTreeMap::new();
+    for repo in repos {
+        let all = guard::at_work(&app.here, ledger, repo)?;
+        found.extend(all.into_iter().map(|each| (each.live.session, each)));
+    }
+    Ok(found)
+}
+
+fn live_json(at_work: &AtWork) -> Value {
+    let AtWork { live, last_active_at } = at_work;
+    json!({
+        "pid": live.pid, "worktree": live.worktree, "branch": live.branch,
+        "last_active_at": last_active_at,
+    })
+}
+
+/// The table of sessions. Of those that run it says when they last did something, of others when they
+/// ended.
+fn table(app: &App, sessions: &[Session], at_work: Option<&BTreeMap<SessionId, AtWork>>) -> String {
     if sessions.is_empty() {
         return String::new();
     }
     let now = app.here.clock.now();
+    let when = if at_work.is_some() { "last active" } else { "completed" };
     let mut columns =
-        Columns::new(&["name", "status", "completed", "learnings", "cost"]).right(3).right(4);
+        Columns::new(&["name", "status", when, "learnings", "cost"]).right(3).right(4);
     for session in sessions {
+        let at = match at_work {
+            Some(at_work) => at_work.get(&session.id).map(|each| each.last_active_at),
+            None => session.completed_at,
+        };
         columns.row(vec![
             session.name.to_string(),
             status(session),
-            session.completed_at.map_or_else(|| "-".to_owned(), |at| ago(at, now)),
+            at.map_or_else(|| "-".to_owned(), |at| ago(at, now)),
             session.learnings.to_string(),
             format!("${:.2}", session.cost_usd),
         ]);

@@ -35,8 +35,8 @@ pub use requirement::{
 };
 pub use run::{IterationFlagged, RunInherited, RunPlanned, StageEnded};
 pub use session::{
-    SessionAnnounced, SessionChanged, SessionConfigured, SessionCreated, SessionLinked,
-    SessionPrompted, SessionSpent,
+    SessionAnnounced, SessionChanged, SessionConfigured, SessionContinued, SessionCreated,
+    SessionLinked, SessionPrompted, SessionSpent,
 };
 pub use template::TemplateSaved;
 pub use work::{
@@ -101,6 +101,7 @@ kinds! {
     SessionAnnounced => "session.announced",
     SessionChanged => "session.changed",
     SessionConfigured => "session.configured",
+    SessionContinued => "session.continued",
     SessionCreated => "session.created",
     SessionLinked => "session.linked",
     SessionPrompted => "session.prompted",

@@ -80,6 +80,13 @@ pub struct SessionLinked {
     pub link: Link,
 }
 
+/// The same conversation went on in another context: it was resumed, or compacted.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SessionContinued {
+    /// How.
+    pub link: Link,
+}
+
 /// A session spent money and tokens, on top of what it spent before.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct SessionSpent {

@@ -40,12 +40,16 @@ pub struct Layers {
     pub project: Option<Value>,
     /// `.claude/requirements.local.yaml` of the project.
     pub local: Option<Value>,
+    /// What heirloom's own settings say in `guard`: key by key it goes before the three files.
+    pub guard: Option<Value>,
 }
 
 /// The policy of the three files; nothing where the project has no file of its own.
 pub fn policy(layers: Layers) -> Option<Policy> {
-    let tree = cascade(layers)?;
-    let mut policy = settings::policy(&translate(&tree));
+    let guard = layers.guard.clone().unwrap_or(Value::Null);
+    let mut tree = translate(&cascade(layers)?);
+    merge(&mut tree["guard"], guard);
+    let mut policy = settings::policy(&tree);
     // Its users were free to keep keys of their own in a requirement.
     policy.problems.retain(|problem| problem.fatal);
     Some(policy)

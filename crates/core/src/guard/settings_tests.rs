@@ -197,7 +197,8 @@ fn the_originals_files_are_layered_as_they_were() {
     let project =
         json!({"requirements": {"commit_plan": {"message": "project", "trigger_tools": ["Edit"]}}});
     let local = json!({"requirements": {"commit_plan": {"scope": "branch"}}});
-    let layers = Layers { user: Some(user), project: Some(project), local: Some(local) };
+    let layers =
+        Layers { user: Some(user), project: Some(project), local: Some(local), guard: None };
 
     let read = original::policy(layers.clone()).unwrap();
     assert_eq!(
@@ -214,6 +215,8 @@ fn the_originals_files_are_layered_as_they_were() {
     let mut alone = layers.clone();
     alone.project.as_mut().unwrap()["inherit"] = json!(false);
     assert_eq!(names(&original::policy(alone).unwrap()), [""; 0]);
+    let guard = Some(json!({"enabled": false}));
+    assert!(!original::policy(Layers { guard, ..layers.clone() }).unwrap().enabled);
     assert!(original::policy(Layers { project: None, ..layers }).is_none());
 }
 

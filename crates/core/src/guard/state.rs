@@ -260,6 +260,20 @@ pub fn short_session(id: &str) -> String {
     id.chars().filter(|c| *c != '-').take(8).collect()
 }
 
+/// Whether eight characters name a session for sure: they do not where they are a clock, as in an id
+/// of version 6 or 7, or a word that all ids of an agent begin with.
+pub fn has_short_form(id: &str) -> bool {
+    let digits: Vec<char> = id.chars().filter(|c| *c != '-').collect();
+    digits.len() == 32
+        && digits.iter().all(char::is_ascii_hexdigit)
+        && !matches!(digits[12], '6' | '7')
+}
+
+/// What a person types for a session: as little as names it for sure.
+pub fn session_address(id: &str) -> String {
+    if has_short_form(id) { short_session(id) } else { id.to_owned() }
+}
+
 /// Whether two texts name the same session: one may be the short form of the other.
 pub fn is_same_session(one: &str, other: &str) -> bool {
     let is_short = |short: &str, id: &str| {

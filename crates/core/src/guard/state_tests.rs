@@ -129,6 +129,15 @@ fn a_session_is_known_by_its_full_id_and_by_eight_characters() {
 }
 
 #[test]
+fn a_session_is_addressed_by_as_little_as_names_it_for_sure() {
+    assert_eq!(session_address("cad0ac4d-3933-45ad-9a1c-14aec05bb940"), "cad0ac4d");
+    // Codex and opencode begin their ids with a clock.
+    for id in ["01a1dcad-653b-7b82-b3ca-a680b4727a77", "ses_5f3a9c21affe0001", "8272974a", ""] {
+        assert_eq!(session_address(id), id);
+    }
+}
+
+#[test]
 fn an_entry_under_two_names_is_one() {
     let entry = |triggered: Option<i64>, second: Option<i64>| Entry {
         triggered_at: triggered.map(at),

@@ -42,6 +42,9 @@ pub struct Broken {
     pub errors: Vec<Diagnostic>,
     /// What somebody should look at besides.
     pub warnings: Vec<Diagnostic>,
+    /// What the layers say together, without the defaults, where each could be read and only some
+    /// values are wrong: for those who can do with the rest.
+    pub tree: Option<Json>,
 }
 
 impl Layers {
@@ -108,20 +111,30 @@ impl Layers {
 
     /// Puts the layers together. Fails when any of them has a fault.
     pub fn resolve(mut self) -> Result<Resolved, Broken> {
+        let is_whole = self.is_whole();
+        let merged = self.merged();
+        let empty = || Json::Object(serde_json::Map::new());
+        let tree = merged.as_ref().map_or_else(empty, Node::to_json);
         if !self.is_broken() {
-            let merged = self.merged();
             let settings = self.read(merged.as_ref());
             if !self.is_broken() {
                 let rows = rows(&settings, merged.as_ref(), &self.sources);
                 let warnings = self.diagnostics(Severity::Warning, &self.warnings);
-                let empty = || Json::Object(serde_json::Map::new());
-                let tree = merged.as_ref().map_or_else(empty, Node::to_json);
                 return Ok(Resolved { settings, tree, rows, warnings });
             }
         }
         let mut errors = self.reported.clone();
         errors.extend(self.diagnostics(Severity::Error, &self.faults));
-        Err(Broken { errors, warnings: self.diagnostics(Severity::Warning, &self.warnings) })
+        let warnings = self.diagnostics(Severity::Warning, &self.warnings);
+        Err(Broken { errors, warnings, tree: is_whole.then_some(tree) })
+    }
+
+    /// Whether every layer could be read, right or wrong.
+    fn is_whole(&self) -> bool {
+        let is_unread = |fault: &Fault| {
+            matches!(fault, Fault::Yaml(_) | Fault::NotAMap { .. } | Fault::NotUtf8)
+        };
+        self.reported.is_empty() && !self.faults.iter().any(|(_, fault)| is_unread(fault))
     }
 
     fn is_broken(&self) -> bool {

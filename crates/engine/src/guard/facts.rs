@@ -8,7 +8,7 @@ use heirloom_core::guard::branch::BranchKey;
 use heirloom_core::guard::check::{Facts, Fault, FileFact};
 use heirloom_core::guard::glob;
 use heirloom_core::guard::requirement::{Measure, Requirement};
-use heirloom_core::guard::state::{Held, short_session};
+use heirloom_core::guard::state::{Held, has_short_form, short_session};
 use heirloom_ledger::{Error, Ledger, Options, Seen, SessionKeys};
 use heirloom_repo::changes;
 use jiff::Timestamp;
@@ -28,11 +28,9 @@ const MOST_SECONDS_HURRIED: u64 = 8;
 
 /// Every name under which the ledger may know an agent's session.
 pub(super) fn keys(agent_session_id: &str) -> SessionKeys {
-    let id = agent_session_id.to_lowercase();
-    let short = short_session(&id);
-    let mut names = vec![id];
-    if short != names[0] {
-        names.push(short);
+    let mut names = vec![agent_session_id.to_lowercase()];
+    if has_short_form(&names[0]) {
+        names.push(short_session(&names[0]));
     }
     SessionKeys { names, agent_session_id: Some(agent_session_id.to_owned()) }
 }

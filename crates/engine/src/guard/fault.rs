@@ -9,6 +9,8 @@ use jiff::Timestamp;
 
 /// The log's name in heirloom's home.
 pub const LOG: &str = "hook.log";
+/// The file that says up to where it was told to somebody.
+pub(super) const SEEN: &str = "hook.log.seen";
 /// The log is cut to half of this when it grows beyond it.
 const MOST_BYTES: u64 = 256 * 1024;
 
@@ -73,7 +75,7 @@ pub fn unseen(home: &Path) -> Vec<String> {
     if log.is_empty() {
         return Vec::new();
     }
-    let mark = home.join("cache/hook.log.seen");
+    let mark = home.join("cache").join(SEEN);
     let seen: usize =
         fs::read_to_string(&mark).ok().and_then(|text| text.trim().parse().ok()).unwrap_or(0);
     let new = log.get(seen..).unwrap_or(&log);

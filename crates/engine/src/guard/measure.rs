@@ -1,7 +1,6 @@
 //! What is measured, and kept for a while: the size of a branch, the number that a command prints.
 
 use std::fs;
-use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io::Read;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
@@ -14,6 +13,7 @@ use heirloom_repo::changes;
 use jiff::Timestamp;
 use rustix::process::{Pid, Signal, kill_process_group};
 
+use super::cache;
 use crate::here::Here;
 
 /// How long a command that measures may take.
@@ -29,19 +29,17 @@ pub(super) fn kept(here: &Here, measure: &Measure) -> Option<(Timestamp, f64)> {
     Some((at, value.parse().ok()?))
 }
 
-/// Measures, unless that was done within the last `cache` seconds.
-pub(super) fn measure(here: &Here, measure: &Measure, cache: u64) -> Result<f64, Fault> {
+/// Measures, unless that was done within the last `max_age` seconds.
+pub(super) fn measure(here: &Here, measure: &Measure, max_age: u64) -> Result<f64, Fault> {
     let now = here.clock.now();
     if let Some((at, value)) = kept(here, measure) {
         let age = now.duration_since(at).as_secs();
-        if u64::try_from(age).is_ok_and(|age| age < cache) {
+        if u64::try_from(age).is_ok_and(|age| age < max_age) {
             return Ok(value);
         }
     }
     let value = value(here, measure)?;
-    let file = file(here, measure);
-    let _ = file.parent().map(fs::create_dir_all);
-    let _ = fs::write(file, format!("{} {value}", now.as_millisecond()));
+    cache::write(&file(here, measure), format!("{} {value}", now.as_millisecond()).as_bytes());
     Ok(value)
 }
 
@@ -65,9 +63,7 @@ fn value(here: &Here, measure: &Measure) -> Result<f64, Fault> {
 }
 
 fn file(here: &Here, measure: &Measure) -> PathBuf {
-    let mut hasher = DefaultHasher::new();
-    (&here.place.root, here.place.head.key(), measure).hash(&mut hasher);
-    here.home.join(format!("cache/measure-{:016x}", hasher.finish()))
+    cache::file(here, "measure", (&here.place.root, here.place.head.key(), measure))
 }
 
 fn fault(what: &str) -> Fault {

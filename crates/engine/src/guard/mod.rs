@@ -4,21 +4,31 @@
 //! the settings, the ledger, the files and processes of a repository. The invariant: whatever fails
 //! here, the agent goes on. Only a requirement that is really unmet holds it back.
 
+mod activity;
+mod arrive;
+mod cache;
 mod facts;
 pub mod fault;
+mod gone;
 mod hook;
 mod import;
 pub mod live;
 mod measure;
 mod presence;
+mod roots;
 pub mod rules;
 mod satisfy;
 mod settle;
+mod skill;
 mod start;
 pub mod status;
 mod subject;
+mod tool_use;
+mod turn;
 
+pub use activity::{AtWork, at_work};
 pub use facts::Known;
+pub use gone::tidy;
 pub use hook::{Said, answer};
 pub use import::{Imports, import};
 pub use satisfy::{Satisfy, clear, pause, prune, resume, satisfy};

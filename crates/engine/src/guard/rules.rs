@@ -4,7 +4,6 @@
 //! nothing, and says so: other rules are never put in its place.
 
 use std::fs;
-use std::hash::{DefaultHasher, Hash, Hasher};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
@@ -15,8 +14,12 @@ use heirloom_core::yaml;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::here::Here;
+use super::cache;
+use crate::here::{Env, Here, HereError};
 use crate::settings::{self, Environment, Request};
+
+/// Where the earlier framework's users keep their requirements.
+pub(crate) const ORIGINAL: &str = ".claude/requirements.yaml";
 
 /// The rules of a repository.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -45,16 +48,30 @@ impl Rules {
 
 /// Where rules come from.
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Source {
+struct Source {
     /// The settings, with those of the repository in this directory.
-    Settings(PathBuf),
+    settings: Option<PathBuf>,
     /// The files of the earlier framework: the user's, the project's and the local one.
-    Original([PathBuf; 3]),
+    original: Option<[PathBuf; 3]>,
 }
 
 /// Whether anything is asked for here at all.
 pub fn is_active(here: &Here) -> bool {
     source(here).is_some()
+}
+
+/// Looks around where an agent works, from `directory`.
+///
+/// An agent that went elsewhere still works for the project it was started in, and names its files
+/// from there; so where nothing is asked for, that project is looked at.
+pub fn look(directory: &Path, env: Env) -> Result<Here, HereError> {
+    let here = Here::look(directory, env)?;
+    match here.var("CLAUDE_PROJECT_DIR").map(PathBuf::from) {
+        Some(project) if project != directory && !is_active(&here) => {
+            Here::look(&project, here.env)
+        }
+        _ => Ok(here),
+    }
 }
 
 /// The rules that hold here; nothing where heirloom is not set up.
@@ -74,17 +91,15 @@ pub fn load(here: &Here) -> Option<Rules> {
 /// A worktree of a repository whose settings are not committed uses those of the main one.
 fn source(here: &Here) -> Option<Source> {
     let main = Path::new(&here.place.repo);
-    let mut roots = [here.place.root.as_path(), main].into_iter();
-    if let Some(root) = roots.clone().find(|root| root.join(".heirloom").is_dir()) {
-        return Some(Source::Settings(root.to_owned()));
-    }
-    let project = roots.find(|root| root.join(".claude/requirements.yaml").is_file())?;
-    let user = here.var("HOME").map(PathBuf::from).unwrap_or_default();
-    Some(Source::Original([
-        user.join(".claude/requirements.yaml"),
-        project.join(".claude/requirements.yaml"),
-        project.join(".claude/requirements.local.yaml"),
-    ]))
+    let roots = [here.place.root.as_path(), main];
+    let found = |is_there: fn(&Path) -> bool| roots.into_iter().find(|root| is_there(root));
+    let settings = found(|root| root.join(".heirloom").is_dir()).map(Path::to_owned);
+    let original = found(|root| root.join(ORIGINAL).is_file()).map(|project| {
+        let user = here.var("HOME").map(PathBuf::from).unwrap_or_default();
+        let local = project.join(".claude/requirements.local.yaml");
+        [user.join(ORIGINAL), project.join(ORIGINAL), local]
+    });
+    (settings.is_some() || original.is_some()).then_some(Source { settings, original })
 }
 
 /// Without the variables that name agents' programs: requirements do not depend on them.
@@ -94,13 +109,9 @@ fn environment(here: &Here) -> Environment {
 }
 
 fn files(source: &Source, environment: &Environment) -> Vec<PathBuf> {
-    match source {
-        Source::Settings(root) => {
-            let places = settings::places(environment, Some(root));
-            places.into_iter().map(|place| place.path).collect()
-        }
-        Source::Original(files) => files.to_vec(),
-    }
+    let places = source.settings.iter().flat_map(|root| settings::places(environment, Some(root)));
+    let original = source.original.iter().flatten().cloned();
+    places.map(|place| place.path).chain(original).collect()
 }
 
 /// What tells one state of the files from another, on one line.
@@ -128,12 +139,7 @@ fn key(files: &[PathBuf]) -> String {
 }
 
 fn kept_file(here: &Here, source: &Source) -> PathBuf {
-    let mut hasher = DefaultHasher::new();
-    match source {
-        Source::Settings(root) => root.hash(&mut hasher),
-        Source::Original(files) => files.hash(&mut hasher),
-    }
-    here.home.join(format!("cache/rules-{:016x}", hasher.finish()))
+    cache::file(here, "rules", (&source.settings, &source.original))
 }
 
 fn read_kept(file: &Path, key: &str) -> Option<Rules> {
@@ -141,38 +147,44 @@ fn read_kept(file: &Path, key: &str) -> Option<Rules> {
     serde_json::from_slice(text.strip_prefix(key.as_bytes())?).ok()
 }
 
-/// What cannot be kept is read again next time.
 fn keep(file: &Path, key: &str, rules: &Rules) {
-    let Ok(json) = serde_json::to_string(rules) else { return };
-    let unfinished = file.with_extension(std::process::id().to_string());
-    let written = file
-        .parent()
-        .map_or(Ok(()), fs::create_dir_all)
-        .and_then(|()| fs::write(&unfinished, format!("{key}{json}")))
-        .and_then(|()| fs::rename(&unfinished, file));
-    if written.is_err() {
-        let _ = fs::remove_file(&unfinished);
+    if let Ok(json) = serde_json::to_string(rules) {
+        cache::write(file, format!("{key}{json}").as_bytes());
     }
 }
 
 fn read(source: &Source, environment: &Environment) -> Rules {
-    match source {
-        Source::Settings(root) => {
+    let tree = match &source.settings {
+        None => Value::Null,
+        Some(root) => {
             match settings::load(&Request { environment, repo: Some(root), flags: &[] }) {
-                Ok(loaded) => Rules::Policy(section::policy(&loaded.tree)),
-                Err(unusable) => match unusable.broken.errors.first() {
-                    Some(error) => {
-                        Rules::Broken { file: error.file.clone(), reason: error.located() }
-                    }
-                    None => Rules::Broken { file: String::new(), reason: unusable.to_string() },
+                Ok(loaded) => loaded.tree,
+                // A wrong value somewhere is no reason to drop every rule: each reports its own.
+                Err(unusable) => match unusable.broken.tree {
+                    Some(tree) => tree,
+                    None => return broken(&unusable),
                 },
             }
         }
-        Source::Original(files) => read_original(files),
+    };
+    // The files of the earlier framework hold until the settings have requirements of their own, so
+    // that setting heirloom up takes nothing away.
+    match &source.original {
+        Some(files) if tree.get("requirements").is_none_or(Value::is_null) => {
+            read_original(files, tree.get("guard").cloned())
+        }
+        _ => Rules::Policy(section::policy(&tree)),
     }
 }
 
-fn read_original(files: &[PathBuf; 3]) -> Rules {
+fn broken(unusable: &settings::Unusable) -> Rules {
+    match unusable.broken.errors.first() {
+        Some(error) => Rules::Broken { file: error.file.clone(), reason: error.located() },
+        None => Rules::Broken { file: String::new(), reason: unusable.to_string() },
+    }
+}
+
+fn read_original(files: &[PathBuf; 3], guard: Option<Value>) -> Rules {
     let mut trees = [None, None, None];
     for (file, tree) in files.iter().zip(&mut trees) {
         match read_yaml(file) {
@@ -181,7 +193,7 @@ fn read_original(files: &[PathBuf; 3]) -> Rules {
         }
     }
     let [user, project, local] = trees;
-    let policy = original::policy(Layers { user, project, local });
+    let policy = original::policy(Layers { user, project, local, guard });
     Rules::Policy(policy.unwrap_or_else(|| Policy { enabled: false, ..Policy::default() }))
 }
 

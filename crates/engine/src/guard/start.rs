@@ -1,25 +1,24 @@
 //! What a context begins with.
 
 use std::fs;
-use std::hash::{DefaultHasher, Hash, Hasher};
 
 use heirloom_agents::hook::Source;
 use heirloom_core::event::RecoveryDelivered;
 use heirloom_core::guard::check::at_a_glance;
 use heirloom_core::guard::decide::{
-    Inactive, MAX_UNITS, Start, bounded, inactive, start as render,
+    Inactive, MAX_UNITS, Start, bounded, inactive, start as render, subagent as render_subagent,
 };
 use heirloom_core::guard::policy::Policy;
 use heirloom_core::guard::state::{ChangeKind, carry_over};
-use heirloom_core::id::SessionId;
 use heirloom_ledger::{Error, Ledger, Seen, SessionFilter};
 
+use super::arrive::{Arrived, arrive};
 use super::facts::keys;
 use super::hook::Call;
 use super::rules::Rules;
 use super::settle::settle;
 use super::subject::Subject;
-use super::{fault, import, presence};
+use super::{cache, fault, import, presence};
 use crate::keep::{self, Fresh, KeepError, context};
 
 /// How many sessions are looked through for the one before.
@@ -32,14 +31,14 @@ pub(super) fn start(
     source: &Source,
     model: Option<&str>,
 ) -> Option<String> {
+    cache::sweep(call.here);
     let policy = rules.policy();
     let mut known = call.known();
     let arrived = known.book.ledger().and_then(|ledger| {
-        let event = (call.event, source, model);
-        let (id, parent) = presence::arrive(call.here, ledger, call.caller, event)?;
+        let arrived = arrive(call.here, ledger, call.caller, (source, model))?;
         let imported = import::import(call.here, ledger)?;
         if let Some(policy) = policy {
-            carry(call, ledger, policy, source, (id, parent))?;
+            carry(call, ledger, policy, source, arrived)?;
         }
         Ok(imported.problems)
     });
@@ -136,7 +135,25 @@ pub(super) fn owed(call: &mut Call<'_>) -> Option<String> {
     call.hold("cannot recover what earlier sessions left", given).flatten()
 }
 
+/// What a subagent begins with.
+pub(super) fn subagent(call: &mut Call<'_>, policy: &Policy) -> Option<String> {
+    let seen = call.known().seen(&call.branch).cloned();
+    let seen = call.hold("cannot read the requirements", seen)?;
+    standing(call, policy, &seen, &[], render_subagent)
+}
+
 fn status(call: &Call<'_>, policy: &Policy, seen: &Seen) -> Option<String> {
+    standing(call, policy, seen, &fault::unseen(&call.here.home), render)
+}
+
+/// Says how the requirements stand, at a glance.
+fn standing(
+    call: &Call<'_>,
+    policy: &Policy,
+    seen: &Seen,
+    faults: &[String],
+    say: fn(&Start<'_>) -> Option<String>,
+) -> Option<String> {
     let moment = call.moment();
     let standings: Vec<_> = policy
         .requirements
@@ -147,27 +164,23 @@ fn status(call: &Call<'_>, policy: &Policy, seen: &Seen) -> Option<String> {
         })
         .collect();
     let pause = seen.paused(moment.now);
-    let faults = fault::unseen(&call.here.home);
     let start = Start {
         policy,
         standings: &standings,
         branch: &call.branch,
         paused: pause.map(|pause| pause.reason.as_deref().unwrap_or_default()),
-        faults: &faults,
+        faults,
     };
-    render(&start).map(|text| bounded(&text, MAX_UNITS))
+    say(&start).map(|text| bounded(&text, MAX_UNITS))
 }
 
 /// A conversation that goes on has what it was told before. It is told again only if that changed.
 fn said_once(call: &Call<'_>, source: &Source, text: String) -> Option<String> {
-    let mut hasher = DefaultHasher::new();
-    call.event.agent_session_id.hash(&mut hasher);
-    let file = call.here.home.join(format!("cache/said-{:016x}", hasher.finish()));
+    let file = cache::file(call.here, "said", &call.event.agent_session_id);
     if *source == Source::Resume && fs::read_to_string(&file).is_ok_and(|before| before == text) {
         return None;
     }
-    let _ = file.parent().map(fs::create_dir_all);
-    let _ = fs::write(file, &text);
+    cache::write(&file, text.as_bytes());
     Some(text)
 }
 
@@ -177,7 +190,7 @@ fn carry(
     ledger: &mut Ledger,
     policy: &Policy,
     source: &Source,
-    (id, parent): (SessionId, Option<SessionId>),
+    Arrived { id, parent }: Arrived,
 ) -> Result<(), Error> {
     let Some(carry) = &policy.carry_over else { return Ok(()) };
     if !matches!(source, Source::Startup | Source::Clear) {

@@ -5,6 +5,7 @@ use std::fs;
 use heirloom_repo::{read_text, write_whole};
 
 use super::Step;
+use crate::guard::rules::ORIGINAL;
 use crate::here::Here;
 
 const SETTINGS: &str = "# What heirloom asks for in this repository. Commit this file.
@@ -23,7 +24,12 @@ const SETTINGS: &str = "# What heirloom asks for in this repository. Commit this
 const IGNORED: [&str; 3] = ["/runs/", "/local.yaml", "/opencode.js"];
 
 pub(super) fn write(here: &Here, is_rehearsal: bool) -> Vec<Step> {
-    vec![settings(here, is_rehearsal), ignore(here, is_rehearsal)]
+    let mut steps = vec![settings(here, is_rehearsal), ignore(here, is_rehearsal)];
+    if here.place.root.join(ORIGINAL).is_file() {
+        let detail = "its requirements hold, until your settings have some";
+        steps.push(Step::new("kept", ORIGINAL, detail));
+    }
+    steps
 }
 
 fn settings(here: &Here, is_rehearsal: bool) -> Step {

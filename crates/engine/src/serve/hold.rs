@@ -62,7 +62,7 @@ pub(super) fn abandoned(home: &Path) -> Vec<(SessionId, Hold)> {
 }
 
 /// Whether somebody holds, or held, that session.
-pub(super) fn exists(home: &Path, id: SessionId) -> bool {
+pub(crate) fn exists(home: &Path, id: SessionId) -> bool {
     path(home, id).exists()
 }
 

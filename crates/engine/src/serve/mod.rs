@@ -30,6 +30,7 @@ pub use approvals::{Choice, decide, pending};
 pub use conversation::{Conversation, Item, conversation};
 pub use drive::{Ended, run};
 pub use error::ServeError;
+pub(crate) use hold::exists as is_held;
 pub use import::{Imported, import_daemon};
 pub use interrupt::interrupt;
 pub use prepare::{Continue, Desk, Launch, Prepared, prepare_continue, prepare_launch};

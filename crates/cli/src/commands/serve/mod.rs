@@ -28,6 +28,7 @@ pub(super) fn open(app: &App) -> Result<Ledger, Failure> {
 
 /// Closes the sessions whose driver is gone, and says so.
 pub(super) fn tidy(app: &App, ledger: &mut Ledger) -> Result<(), Failure> {
+    heirloom_engine::guard::tidy(&app.here, ledger)?;
     for found in serve::recover(&app.here, ledger)? {
         let orphan = if found.orphan { "; its agent still ran and was ended" } else { "" };
         let (name, reason) = (found.session.name, found.session.reason.unwrap_or_default());

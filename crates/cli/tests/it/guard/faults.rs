@@ -155,20 +155,6 @@ fn a_ledger_that_cannot_be_used_lets_the_agent_go_on_visibly() {
     assert!(doctor.stdout.contains("hook.log"), "{doctor:?}");
 }
 
-#[test]
-fn the_settings_of_the_earlier_framework_hold_where_there_are_no_others() {
-    let guarded = Guarded { env: crate::env() };
-    guarded.env.write(
-        ".claude/requirements.yaml",
-        "requirements:\n  commit_plan: {enabled: true, scope: session, trigger_tools: [Edit]}\n",
-    );
-    assert!(guarded.edit(ONE).text().contains("commit_plan"));
-    guarded.skill(ONE, "requirements-framework:arch-review");
-    assert_eq!(guarded.edit(ONE), Said::Nothing);
-    guarded.env.write(".heirloom/config.yaml", "requirements: {}\n");
-    assert_eq!(guarded.edit("0b554780-986f-49f2-9a58-edfafd0188dd"), Said::Nothing);
-}
-
 proptest! {
     #![proptest_config(ProptestConfig { cases: 60, ..ProptestConfig::default() })]
 

@@ -123,12 +123,21 @@ fn a_cleared_session_continues_the_one_before_in_the_same_process() {
 #[test]
 fn a_session_takes_over_what_the_one_before_satisfied_only_where_the_settings_say_so() {
     let settings = "requirements:\n  plan: {satisfied_by_skill: arch-review}\n";
-    for (more, expected) in [("", true), ("guard: {carry_over: true}\n", false)] {
+    for (more, source, expected) in [
+        ("", "clear", true),
+        ("guard: {carry_over: {window: 5m}}\n", "clear", false),
+        ("guard: {carry_over: {window: 5m}}\n", "startup", false),
+        ("guard: {carry_over: {window: 5m}}\n", "resume", true),
+        ("guard: {carry_over: {enabled: false}}\n", "clear", true),
+        ("guard: {carry_over: {scopes: [branch]}}\n", "clear", true),
+    ] {
         let guarded = Guarded::new(&format!("{settings}{more}"));
         guarded.start(ONE, "startup");
         guarded.skill(ONE, "arch-review");
-        guarded.start(TWO, "clear");
-        assert_eq!(guarded.edit(TWO).is_denied(), expected, "{more}");
+        guarded.start(TWO, source);
+        assert_eq!(guarded.edit(TWO).is_denied(), expected, "{more} {source}");
+        let log = guarded.req(&["log", "--json"]).json()["log"].to_string();
+        assert_eq!(log.contains("carry_over"), !expected, "{log}");
     }
 }
 

@@ -5,9 +5,12 @@ mod conformance;
 mod evidence;
 mod faults;
 mod lifecycle;
+mod live;
 mod parallel;
+mod permission;
 pub(crate) mod real_claude;
 mod scopes;
+mod settings;
 
 use heirloom_testkit::env::{Ran, TestEnv};
 use serde_json::{Value, json};
@@ -125,6 +128,9 @@ pub(crate) fn said(ran: &Ran) -> Said {
     let specific = &answer["hookSpecificOutput"];
     if specific["permissionDecision"] == "deny" {
         return Said::Denied(text(&specific["permissionDecisionReason"]));
+    }
+    if specific["decision"]["behavior"] == "deny" {
+        return Said::Denied(text(&specific["decision"]["message"]));
     }
     if matches!(answer["decision"].as_str(), Some("block" | "deny")) {
         return Said::Blocked(text(&answer["reason"]));

@@ -16,6 +16,6 @@ mod tests;
 pub use after::{After, Ran, after};
 pub use before::{Before, Checked, Verdict, before};
 pub use skill::{satisfied_by_skill, typed_skill};
-pub use start::{Inactive, Start, inactive, paused_banner, start};
+pub use start::{Inactive, Start, inactive, paused_banner, start, subagent};
 pub use stop::{Armed, Stop, StopInput, stop};
 pub use text::{MAX_UNITS, bounded, render_message, resolution};

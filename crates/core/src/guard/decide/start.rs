@@ -68,6 +68,27 @@ pub fn start(start: &Start<'_>) -> Option<String> {
     Some(within(lines, budget))
 }
 
+/// What a subagent should know: what is denied to the agent that started it, is denied to it as well.
+pub fn subagent(start: &Start<'_>) -> Option<String> {
+    if start.policy.start_tokens == 0 || !start.policy.enabled || start.paused.is_some() {
+        return None;
+    }
+    let is_open = |(requirement, standing): &&(&Requirement, Standing)| {
+        requirement.enforcement == Enforcement::Block && !requirement.stop_only && !is_met(standing)
+    };
+    let open: Vec<_> = start.standings.iter().filter(is_open).cloned().collect();
+    if open.is_empty() {
+        return None;
+    }
+    let verb = if open.len() == 1 { "is" } else { "are" };
+    let names = listed(open.iter().map(|(requirement, _)| requirement.name.as_str()));
+    let mut lines = vec![format!(
+        "heirloom: {names} {verb} not met; what needs that is denied to you as well."
+    )];
+    lines.extend(open_lines(&open));
+    Some(within(lines, start.policy.start_tokens))
+}
+
 /// What is said where nothing is gated.
 pub fn inactive(why: &Inactive) -> String {
     match why {

@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 
 use crate::guard::check::{Gap, Moment, Unmet};
 use crate::guard::requirement::{Requirement, Scope};
-use crate::guard::state::short_session;
+use crate::guard::state::{session_address, short_session};
 use crate::guard::trigger::ToolUse;
 
 /// The most UTF-16 units a message has. Agents cut at 10,000, and a reason stands inside a document.
@@ -175,7 +175,7 @@ fn gap_text(gap: &Gap) -> String {
 fn with_waiver(lines: &[String], unmet: &Unmets<'_>, moment: &Moment<'_>) -> String {
     let names: Vec<&str> =
         unmet.iter().take(MAX_NAMES).map(|(requirement, _)| requirement.name.as_str()).collect();
-    let session = short_session(moment.session);
+    let session = session_address(moment.session);
     let waiver = format!(
         "(A person can waive this: heirloom req satisfy {} --session {session})",
         names.join(" ")
@@ -237,7 +237,7 @@ fn value(
         "auto_resolve_skill" => {
             requirement.skills.first().map(|skill| short_skill(skill).to_owned())
         }
-        "session" | "session_id" => Some(short_session(moment.session)),
+        "session" | "session_id" => Some(session_address(moment.session)),
         "branch" => Some(moment.branch.to_string()),
         "name" | "req_name" | "requirement" => Some(requirement.name.clone()),
         "value" | "total" => measured(|value, _| value),

@@ -86,6 +86,16 @@ fn started(
     paused: Option<&str>,
     faults: &[String],
 ) -> Option<String> {
+    said(start, policy, world, paused, faults)
+}
+
+fn said(
+    say: fn(&Start<'_>) -> Option<String>,
+    policy: &Policy,
+    world: &World,
+    paused: Option<&str>,
+    faults: &[String],
+) -> Option<String> {
     on_branch(|moment| {
         let standings: Vec<_> = policy
             .requirements
@@ -95,7 +105,7 @@ fn started(
                 (requirement, at_a_glance(requirement, &held, moment))
             })
             .collect();
-        start(&Start { policy, standings: &standings, branch: moment.branch, paused, faults })
+        say(&Start { policy, standings: &standings, branch: moment.branch, paused, faults })
     })
 }
 
@@ -124,6 +134,26 @@ fn a_session_starts_with_what_is_open_and_how_to_meet_it() {
     assert_eq!(started(&Policy { start_tokens: 0, ..policy.clone() }, &world, None, &[]), None);
     insta::assert_snapshot!(started(&Policy { enabled: false, ..policy }, &world, None, &[]).unwrap(), @"heirloom: requirements are switched off in the settings.");
     insta::assert_snapshot!(started(&Policy::default(), &world, None, &[]).unwrap(), @"heirloom is active here; there are no requirements.");
+}
+
+#[test]
+fn a_subagent_is_told_what_is_denied_to_it_and_nothing_else() {
+    let policy = policy(
+        json!({"plan": {"satisfied_by_skill": "arch-review"}, "cla": {"scope": "permanent"}, "ticket": {"enforcement": "warn"},
+        "verified": {"stop_only": true}, "size": {"type": "dynamic", "thresholds": {"block": 400}}}),
+    );
+    let mut world = World::default();
+    let told = |policy: &Policy, world: &World, paused| said(subagent, policy, world, paused, &[]);
+    insta::assert_snapshot!(told(&policy, &world, None).unwrap(), @"
+    heirloom: plan and cla are not met; what needs that is denied to you as well.
+    /arch-review → plan
+    heirloom req satisfy cla → cla
+    ");
+    assert_eq!(told(&policy, &world, Some("")), None);
+    assert_eq!(told(&Policy { enabled: false, ..policy.clone() }, &world, None), None);
+    world.satisfy(&policy, "plan");
+    world.satisfy(&policy, "cla");
+    assert_eq!(told(&policy, &world, None), None);
 }
 
 #[test]

@@ -1,0 +1,68 @@
+//! When a session was last at work.
+//!
+//! Every hook says so, also the one before a tool use that nothing gates, which must not pay for the
+//! ledger. So it is the time of an empty file, which costs one call to the kernel. Where there is no
+//! file, the session was last at work when the ledger last saw it.
+
+use std::fs::{self, File};
+use std::path::PathBuf;
+
+use heirloom_core::session::Session;
+use heirloom_ledger::{Error, Ledger, Live};
+use jiff::Timestamp;
+use rustix::fs::{AtFlags, CWD, Timespec, Timestamps, utimensat};
+
+use super::presence::Caller;
+use super::{cache, live};
+use crate::here::Here;
+
+/// A session is at work from now on. What cannot be noted is not worth a fault.
+pub(super) fn begin(here: &Here, caller: Caller<'_>) {
+    let file = file(here, caller.agent_session_id);
+    let _ = file.parent().map(fs::create_dir_all);
+    if File::options().append(true).create(true).open(file).is_ok() {
+        note(here, caller);
+    }
+}
+
+/// A session is at work now. One that was never met is left to whoever meets it.
+pub(super) fn note(here: &Here, caller: Caller<'_>) {
+    let now = here.clock.now();
+    let time = Timespec { tv_sec: now.as_second(), tv_nsec: now.subsec_nanosecond().into() };
+    let times = Timestamps { last_access: time, last_modification: time };
+    let _ = utimensat(CWD, file(here, caller.agent_session_id), &times, AtFlags::empty());
+}
+
+/// A session that is at work.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AtWork {
+    /// The session, its process, and where it is.
+    pub live: Live,
+    /// When it last did something.
+    pub last_active_at: Timestamp,
+}
+
+/// The sessions of a repository that are at work: those whose process is alive.
+pub fn at_work(here: &Here, ledger: &Ledger, repo: &str) -> Result<Vec<AtWork>, Error> {
+    let alive = ledger.live(repo)?.into_iter().filter(live::is_alive);
+    alive
+        .map(|live| {
+            let session = ledger.session(live.session)?;
+            let last_active_at = last(here, session.as_ref(), &live);
+            Ok(AtWork { live, last_active_at })
+        })
+        .collect()
+}
+
+fn last(here: &Here, session: Option<&Session>, live: &Live) -> Timestamp {
+    let id = session.and_then(|session| session.agent_session_id.as_deref());
+    let noted = id.and_then(|id| {
+        let modified = fs::metadata(file(here, id)).and_then(|found| found.modified()).ok()?;
+        Timestamp::try_from(modified).ok()
+    });
+    noted.map_or(live.seen_at, |noted| noted.max(live.seen_at))
+}
+
+fn file(here: &Here, agent_session_id: &str) -> PathBuf {
+    cache::file(here, "active", agent_session_id)
+}

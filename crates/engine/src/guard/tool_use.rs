@@ -1,0 +1,122 @@
+//! Before, at and after a tool use.
+
+use heirloom_agents::hook::{HookAnswer, ToolUse as Used};
+use heirloom_core::guard::check::Fault;
+use heirloom_core::guard::decide::{Before, Ran, Verdict, after, before};
+use heirloom_core::guard::policy::Policy;
+use heirloom_core::guard::requirement::Scope;
+use heirloom_core::guard::state::{Change, ChangeKind, USED};
+use heirloom_core::guard::trigger::ToolUse;
+use heirloom_ledger::Error;
+
+use super::facts::Known;
+use super::hook::Call;
+use super::roots::in_place;
+use super::settle::settle;
+use super::subject::Subject;
+use super::{presence, skill};
+
+/// A tool is about to be used: what is unmet denies it, and otherwise counts from now on.
+pub(super) fn pre(call: &mut Call<'_>, policy: &Policy, tool: &Used) {
+    let mut known = call.known().hurried();
+    let result = decide(call, &mut known, policy, tool);
+    let faults = owned(result.faults);
+    if is_paused(call, &mut known) {
+        return;
+    }
+    let now = call.here.clock.now();
+    let triggered = result.triggered.iter().map(|name| (*name, ChangeKind::Triggered(now)));
+    let warned = result.warned.iter().map(|name| (*name, ChangeKind::Warned(now)));
+    let kinds: Vec<_> = triggered.chain(warned).collect();
+    let (block, context) = match result.verdict {
+        Verdict::Silent => (None, None),
+        Verdict::Deny { reason } => (Some(reason), None),
+        Verdict::Warn { text } => (None, Some(text)),
+    };
+    let recorded = record(call, &mut known, &kinds);
+    drop(known);
+    call.said.answer = HookAnswer { block, context, message: None };
+    call.faults(faults);
+    call.hold("cannot record what was triggered", recorded);
+}
+
+/// A person would be asked for permission. The agent asks us before that, so what is denied here was
+/// let through there by a fault: the person is not to be asked for what may not be done.
+///
+/// Nothing counts yet: whether the tool runs is up to the person.
+pub(super) fn permission(call: &mut Call<'_>, policy: &Policy, tool: &Used) {
+    let mut known = call.known().hurried();
+    let result = decide(call, &mut known, policy, tool);
+    let faults = owned(result.faults);
+    if is_paused(call, &mut known) {
+        return;
+    }
+    drop(known);
+    if let Verdict::Deny { reason } = result.verdict {
+        call.said.answer.block = Some(reason);
+    }
+    call.faults(faults);
+}
+
+/// A tool was used: it ran, so it was allowed.
+pub(super) fn post(call: &mut Call<'_>, policy: &Policy, tool: &Used, succeeded: bool) {
+    let mut known = call.known();
+    let tool_use = ToolUse::read(&tool.name, &tool.input);
+    let ran = Ran { branch: &call.branch, succeeded };
+    let result =
+        in_place(call.here, call.event, |place| after(policy, &tool_use, place, ran, &mut known));
+    let now = call.here.clock.now();
+    let mut kinds: Vec<(&str, ChangeKind)> = Vec::new();
+    if !is_paused(call, &mut known) {
+        kinds.extend(result.triggered.iter().map(|name| (*name, ChangeKind::Triggered(now))));
+    }
+    let used = || ChangeKind::Cleared(Scope::SingleUse, USED.to_owned());
+    kinds.extend(result.used.iter().map(|name| (*name, used())));
+    let recorded = record(call, &mut known, &kinds);
+    drop(known);
+    call.faults(owned(result.faults));
+    call.hold("cannot record what was used", recorded);
+    if succeeded && tool.name == "Skill" {
+        let name = ["skill", "name", "command"].iter().find_map(|field| tool.text(field));
+        skill::done(call, policy, name.unwrap_or_default(), false);
+    }
+    call.measure(policy);
+}
+
+fn decide<'p>(
+    call: &Call<'_>,
+    known: &mut Known<'_>,
+    policy: &'p Policy,
+    tool: &Used,
+) -> Before<'p> {
+    let tool_use = ToolUse::read(&tool.name, &tool.input);
+    in_place(call.here, call.event, |place| before(policy, &tool_use, place, &call.moment(), known))
+}
+
+/// Whether requirements are paused. A ledger that nothing was asked yet is not opened for it.
+fn is_paused(call: &Call<'_>, known: &mut Known<'_>) -> bool {
+    known.was_asked()
+        && known.seen(&call.branch).is_ok_and(|seen| seen.paused(call.here.clock.now()).is_some())
+}
+
+/// Records changes of the calling session, if there are any.
+fn record(
+    call: &Call<'_>,
+    known: &mut Known<'_>,
+    kinds: &[(&str, ChangeKind)],
+) -> Result<(), Error> {
+    if kinds.is_empty() {
+        return Ok(());
+    }
+    let ledger = known.book.ledger()?;
+    let id = presence::ensure(call.here, ledger, call.caller)?;
+    let subject = Subject::of_agent(&call.event.agent_session_id, Some(id));
+    let whose = subject.whose(call.here);
+    let changes: Vec<Change> =
+        kinds.iter().map(|(name, kind)| whose.change(name, &call.branch, kind.clone())).collect();
+    settle(ledger, call.here.clock.now(), whose, &changes)
+}
+
+pub(super) fn owned(faults: Vec<(&str, Fault)>) -> Vec<(String, Fault)> {
+    faults.into_iter().map(|(name, fault)| (name.to_owned(), fault)).collect()
+}
