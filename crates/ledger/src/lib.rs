@@ -16,6 +16,7 @@ mod error;
 mod exchange;
 pub mod import;
 mod index;
+mod issues;
 mod ledger;
 mod migrate;
 mod notes;

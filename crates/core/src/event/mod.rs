@@ -6,6 +6,7 @@
 
 mod approval;
 mod claim;
+mod issue;
 mod iteration;
 mod keep;
 mod live;
@@ -21,6 +22,9 @@ use serde::de::DeserializeOwned;
 
 pub use approval::{ApprovalClosed, ApprovalDecided, ApprovalRequested};
 pub use claim::{ClaimReleased, ClaimRenewed, ClaimTaken};
+pub use issue::{
+    IssueChanged, IssueCommented, IssueCreated, IssueImported, IssueLinked, IssueUnlinked,
+};
 pub use iteration::{IterationEnded, IterationStarted};
 pub use keep::{
     ContextUsed, DeltaSynced, ForkDetected, HandoffMade, PageWritten, RecoveryDelivered,
@@ -66,6 +70,12 @@ kinds! {
     ClaimReleased => "claim.released",
     ClaimRenewed => "claim.renewed",
     ClaimTaken => "claim.taken",
+    IssueChanged => "issue.changed",
+    IssueCommented => "issue.commented",
+    IssueCreated => "issue.created",
+    IssueImported => "issue.imported",
+    IssueLinked => "issue.linked",
+    IssueUnlinked => "issue.unlinked",
     IterationEnded => "iteration.ended",
     IterationFlagged => "iteration.flagged",
     IterationStarted => "iteration.started",

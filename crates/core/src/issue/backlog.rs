@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use serde::Serialize;
 
 use super::id::IssueId;
-use super::model::Dependency;
+use super::model::{Dependency, Issue};
 use super::status::IssueStatus;
 
 /// An issue as far as choosing the next one needs it.
@@ -34,9 +34,29 @@ pub struct Entry {
     pub blocked_by: Vec<IssueId>,
     /// Words to find it by.
     pub labels: Vec<String>,
+    /// Whether its tracker holds it back for a reason of its own.
+    pub held: bool,
 }
 
 impl Entry {
+    /// What choosing needs of an issue. What stands in its way is for [`block`] to find out.
+    pub fn of(issue: &Issue) -> Self {
+        Self {
+            id: issue.id.clone(),
+            title: issue.title.clone(),
+            status: issue.status.clone(),
+            priority: issue.priority,
+            issue_type: issue.issue_type.clone(),
+            assignee: issue.assignee.clone(),
+            created_at: issue.created_at,
+            defer_until: issue.defer_until,
+            parent: issue.parent().cloned(),
+            blocked_by: Vec::new(),
+            labels: issue.labels.clone(),
+            held: false,
+        }
+    }
+
     /// Whether it is a whole that only its parts are worked on.
     pub fn is_epic(&self) -> bool {
         self.issue_type == "epic"
@@ -49,7 +69,9 @@ impl Entry {
 
     /// Whether nothing stands in its way, whoever does it.
     pub fn is_free(&self, now: Timestamp) -> bool {
-        self.blocked_by.is_empty() && self.defer_until.is_none_or(|until| until <= now)
+        !self.held
+            && self.blocked_by.is_empty()
+            && self.defer_until.is_none_or(|until| until <= now)
     }
 }
 
@@ -64,11 +86,23 @@ pub struct Edge {
     pub kind: String,
 }
 
+impl Edge {
+    /// The dependencies of an issue.
+    pub fn of(issue: &Issue) -> impl Iterator<Item = Self> {
+        issue.dependencies.iter().map(|dependency| Self {
+            issue: issue.id.clone(),
+            depends_on: dependency.depends_on.clone(),
+            kind: dependency.kind.clone(),
+        })
+    }
+}
+
 /// Finds out what stands in the way of each entry, and whose part it is.
 ///
 /// A dependency that blocks does so until the other issue is closed; one on an issue that is not
 /// there blocks nothing, because nobody could ever close it. An issue is also blocked by whatever
-/// blocks the one it is a part of, or by that one itself while it is put off.
+/// blocks the one it is a part of, or by that one itself while it is put off; but a whole that waits
+/// for its own parts does not make them wait for each other.
 pub fn block(entries: &mut [Entry], edges: &[Edge]) {
     let at: HashMap<&str, usize> =
         entries.iter().enumerate().map(|(at, entry)| (entry.id.as_str(), at)).collect();
@@ -94,7 +128,8 @@ pub fn block(entries: &mut [Entry], edges: &[Edge]) {
         .map(|issue| {
             let mut found = blockers[issue].clone();
             for ancestor in ancestors(&parents, issue) {
-                found.extend(&blockers[ancestor]);
+                let outside = |at: &&usize| !ancestors(&parents, **at).contains(&ancestor);
+                found.extend(blockers[ancestor].iter().filter(outside));
                 found.extend(put_off[ancestor].then_some(ancestor));
             }
             found.retain(|blocker| *blocker != issue);
@@ -174,6 +209,7 @@ mod tests {
             parent: None,
             blocked_by: Vec::new(),
             labels: Vec::new(),
+            held: false,
         }
     }
 
@@ -230,6 +266,26 @@ mod tests {
         let mut put_off = entries;
         put_off[0].status = IssueStatus::of("deferred");
         assert_eq!(ready_of(put_off, &[part]), ["x"]);
+    }
+
+    #[test]
+    fn a_whole_that_waits_for_its_parts_does_not_make_them_wait_for_each_other() {
+        let entries = ["epic", "one", "two", "x"].map(|id| entry(id, "open", 2, 0)).to_vec();
+        let edges = [
+            edge("one", "epic", "parent-child"),
+            edge("two", "epic", "parent-child"),
+            edge("epic", "one", "blocks"),
+            edge("epic", "two", "blocks"),
+        ];
+        assert_eq!(ready_of(entries.clone(), &edges), ["one", "two", "x"]);
+        let edges = [&edges[..], &[edge("epic", "x", "blocks")]].concat();
+        assert_eq!(ready_of(entries, &edges), ["x"]);
+    }
+
+    #[test]
+    fn what_its_tracker_holds_back_is_not_ready() {
+        let held = Entry { held: true, ..entry("a", "open", 0, 0) };
+        assert_eq!(ready_of(vec![held, entry("b", "open", 2, 0)], &[]), ["b"]);
     }
 
     #[test]

@@ -7,6 +7,9 @@
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
+use super::model::Issue;
+use super::status::IssueStatus;
+
 /// Who claims.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Owner {
@@ -32,6 +35,32 @@ pub struct Claim {
     /// Until when, unless it is renewed; a person's claim may have no end.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub until: Option<Timestamp>,
+}
+
+/// Why an issue is not for the one who wants to do it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Refusal {
+    /// It is somebody else's.
+    Taken {
+        /// Whose.
+        by: String,
+    },
+    /// It is not there to be done.
+    NotOpen {
+        /// What it is instead.
+        status: IssueStatus,
+    },
+}
+
+/// Whether a tracker may give an issue to `actor`: it is to be done, and nobody else does it.
+pub fn may_claim(issue: &Issue, actor: &str) -> Result<(), Refusal> {
+    if !matches!(issue.status, IssueStatus::Open | IssueStatus::InProgress) {
+        return Err(Refusal::NotOpen { status: issue.status.clone() });
+    }
+    match &issue.assignee {
+        Some(by) if by != actor => Err(Refusal::Taken { by: by.clone() }),
+        _ => Ok(()),
+    }
 }
 
 /// What a claim means for somebody who wants the issue.
@@ -74,6 +103,30 @@ mod tests {
     fn claim(owner: Owner, until: Option<i64>) -> Claim {
         let at = |second| Timestamp::from_second(second).unwrap();
         Claim { owner, since: at(0), until: until.map(at) }
+    }
+
+    #[test]
+    fn an_issue_is_for_whoever_has_it_or_for_anybody() {
+        let may = |status: &str, assignee: Option<&str>| {
+            let new = crate::issue::NewIssue::default();
+            let mut issue = new.make("hl-1".parse().unwrap(), Timestamp::UNIX_EPOCH);
+            issue.status = IssueStatus::of(status);
+            issue.assignee = assignee.map(str::to_owned);
+            may_claim(&issue, "ada")
+        };
+        for (status, assignee) in
+            [("open", None), ("open", Some("ada")), ("in_progress", Some("ada"))]
+        {
+            assert_eq!(may(status, assignee), Ok(()));
+        }
+        // In progress, but nobody's: whoever had it is gone.
+        assert_eq!(may("in_progress", None), Ok(()));
+        let by = "bob".to_owned();
+        assert_eq!(may("open", Some("bob")), Err(Refusal::Taken { by }));
+        for status in ["closed", "blocked", "deferred", "tombstone"] {
+            let refusal = Refusal::NotOpen { status: IssueStatus::of(status) };
+            assert_eq!(may(status, Some("ada")), Err(refusal));
+        }
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use jiff::Timestamp;
 use serde::de::DeserializeOwned;
+use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
 use super::id::IssueId;
@@ -11,9 +12,21 @@ use super::status::IssueStatus;
 /// Why a JSON value is not an issue.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum BadIssue {
+    /// It is not JSON.
+    #[error("it is not JSON: {why}")]
+    NotJson {
+        /// What is wrong with it.
+        why: String,
+    },
     /// It is not an object.
     #[error("it is not an object")]
     NotAnObject,
+    /// It has a field twice, so nobody can say which one counts.
+    #[error("it has `{field}` twice")]
+    Twice {
+        /// The field.
+        field: String,
+    },
     /// A field that every issue has is not there.
     #[error("it has no `{field}`")]
     Missing {
@@ -28,6 +41,12 @@ pub enum BadIssue {
         /// What is wrong with it.
         why: String,
     },
+}
+
+/// Reads an issue from its text.
+pub fn read_text(text: &str) -> Result<Issue, BadIssue> {
+    let value = serde_json::from_str(text);
+    read(value.map_err(|error: serde_json::Error| BadIssue::NotJson { why: error.to_string() })?)
 }
 
 /// Reads an issue. Fields that are not known are kept, not judged.
@@ -83,23 +102,28 @@ fn text(fields: &mut Map<String, Value>, field: &'static str) -> Result<Option<S
     Ok(take::<String>(fields, field)?.filter(|text| !text.is_empty()))
 }
 
+fn dependencies(fields: &mut Map<String, Value>) -> Result<Vec<Dependency>, BadIssue> {
+    let items = take::<Vec<Value>>(fields, "dependencies")?.unwrap_or_default();
+    items.iter().map(read_dependency).collect()
+}
+
+/// Reads one dependency of a line.
+pub(super) fn dependency(item: &RawValue) -> Result<Dependency, BadIssue> {
+    let value = serde_json::from_str(item.get());
+    read_dependency(
+        &value.map_err(|error: serde_json::Error| BadIssue::NotJson { why: error.to_string() })?,
+    )
+}
+
 /// Dependencies come in two shapes: as lines of the file have them (`depends_on_id`, `type`), and as
 /// `show` prints them (`id`, `dependency_type`).
-fn dependencies(fields: &mut Map<String, Value>) -> Result<Vec<Dependency>, BadIssue> {
-    let field = "dependencies";
-    let Some(items) = take::<Vec<Value>>(fields, field)? else { return Ok(Vec::new()) };
-    let read = |item: Value| {
-        let word = |names: [&str; 2]| {
-            names.iter().find_map(|name| item.get(name)?.as_str()).map(str::to_owned)
-        };
-        let bad = |why: String| BadIssue::Field { field, why };
-        let id =
-            word(["depends_on_id", "id"]).ok_or_else(|| bad("an entry has no id".to_owned()))?;
-        let depends_on = id.parse::<IssueId>().map_err(|error| bad(error.to_string()))?;
-        let kind = word(["type", "dependency_type"]).unwrap_or_else(|| Dependency::BLOCKS.into());
-        Ok(Dependency { depends_on, kind })
-    };
-    items.into_iter().map(read).collect()
+fn read_dependency(item: &Value) -> Result<Dependency, BadIssue> {
+    let word = |names: [&str; 2]| names.iter().find_map(|name| item.get(name)?.as_str());
+    let bad = |why: String| BadIssue::Field { field: "dependencies", why };
+    let id = word(["depends_on_id", "id"]).ok_or_else(|| bad("an entry has no id".to_owned()))?;
+    let depends_on = id.parse::<IssueId>().map_err(|error| bad(error.to_string()))?;
+    let kind = word(["type", "dependency_type"]).unwrap_or(Dependency::BLOCKS).to_owned();
+    Ok(Dependency { depends_on, kind })
 }
 
 /// Writes an issue: known fields in the usual order, what is empty left out, the rest behind.

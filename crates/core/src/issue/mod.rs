@@ -5,16 +5,20 @@
 
 mod backlog;
 mod change;
+mod circle;
 mod claim;
 mod id;
 mod json;
+mod line;
 mod model;
 mod status;
 
 pub use backlog::{Edge, Entry, block, by_age, descendants, ready};
 pub use change::{Change, NewIssue, apply};
-pub use claim::{Claim, Owner, Standing, standing};
+pub use circle::circle;
+pub use claim::{Claim, Owner, Refusal, Standing, may_claim, standing};
 pub use id::{BadIssueId, IssueId, fresh};
-pub use json::{BadIssue, read, write};
+pub use json::{BadIssue, read, read_text, write};
+pub use line::Line;
 pub use model::{Comment, Dependency, Issue};
 pub use status::IssueStatus;

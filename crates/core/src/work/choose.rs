@@ -40,10 +40,9 @@ pub fn choose<'a>(entries: &'a [Entry], wanted: &Wanted, now: Timestamp) -> Vec<
             IssueStatus::InProgress => wanted.resume,
             _ => false,
         };
-        let due = entry.defer_until.is_none_or(|until| until <= now);
         let named = only.is_empty() || only.contains(&entry.id);
         let part = parts.as_ref().is_none_or(|parts| parts.contains(&entry.id));
-        status && due && named && part && !entry.is_epic()
+        status && entry.is_due(now) && named && part && !entry.is_epic()
     };
     in_turn(entries.iter().filter(is_candidate).collect())
 }
@@ -100,6 +99,7 @@ mod tests {
             parent: None,
             blocked_by: blocked_by.iter().map(|id| id.parse().unwrap()).collect(),
             labels: Vec::new(),
+            held: false,
         }
     }
 

@@ -7,6 +7,8 @@
 
 mod approval;
 mod claim;
+mod dependency;
+mod issue;
 pub(crate) mod iteration;
 pub(crate) mod keep;
 pub(crate) mod live;
@@ -51,6 +53,8 @@ pub(crate) const ALL: &[&dyn Projection] = &[
     &claim::Claims,
     &work::WorkRuns,
     &work::IssueRuns,
+    &issue::Issues,
+    &dependency::Dependencies,
 ];
 
 /// Brings all projections up to date with one more record.

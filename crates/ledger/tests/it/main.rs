@@ -11,6 +11,7 @@ mod durability;
 mod exchange;
 mod fixture;
 mod index;
+mod issues;
 mod listing;
 mod rebuilding;
 mod requirements;
