@@ -69,9 +69,12 @@ impl Entry {
 
     /// Whether nothing stands in its way, whoever does it.
     pub fn is_free(&self, now: Timestamp) -> bool {
-        !self.held
-            && self.blocked_by.is_empty()
-            && self.defer_until.is_none_or(|until| until <= now)
+        self.blocked_by.is_empty() && self.is_due(now)
+    }
+
+    /// Whether nobody put it off.
+    pub fn is_due(&self, now: Timestamp) -> bool {
+        !self.held && self.defer_until.is_none_or(|until| until <= now)
     }
 }
 

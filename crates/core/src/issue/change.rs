@@ -49,7 +49,55 @@ impl Default for NewIssue {
     }
 }
 
+/// The longest title, in characters, that every tracker takes.
+const LONGEST_TITLE: usize = 500;
+
+fn check_title(title: &str) -> Result<(), String> {
+    if title.trim().is_empty() {
+        return Err("an issue needs a title".to_owned());
+    }
+    if title.contains(['\n', '\r']) {
+        return Err("a title is one line; the rest belongs into the description".to_owned());
+    }
+    let length = title.chars().count();
+    if length > LONGEST_TITLE {
+        return Err(format!(
+            "a title has at most {LONGEST_TITLE} characters, this one has {length}"
+        ));
+    }
+    Ok(())
+}
+
+fn check_words(
+    priority: Option<u8>,
+    issue_type: Option<&str>,
+    labels: &[String],
+) -> Result<(), String> {
+    if let Some(priority) = priority.filter(|priority| *priority > 4) {
+        return Err(format!("a priority is a number from 0 to 4, not {priority}"));
+    }
+    if issue_type.is_some_and(|word| word.trim().is_empty()) {
+        return Err("the type of an issue is a word".to_owned());
+    }
+    if labels.iter().any(|label| label.trim().is_empty()) {
+        return Err("a label is a word".to_owned());
+    }
+    Ok(())
+}
+
 impl NewIssue {
+    /// What is wrong with it, if something is.
+    pub fn check(&self) -> Result<(), String> {
+        check_title(&self.title)?;
+        check_words(Some(self.priority), Some(&self.issue_type), &self.labels)
+    }
+
+    /// What makes it this one and no other, for its id.
+    pub fn seed(&self, now: Timestamp) -> String {
+        let description = self.description.as_deref().unwrap_or_default();
+        format!("{}|{description}|{}|{}", self.title, self.author, now.as_nanosecond())
+    }
+
     /// The issue, made at `now` under `id`.
     pub fn make(self, id: IssueId, now: Timestamp) -> Issue {
         let parent = self.parent.map(|depends_on| (depends_on, Dependency::PARENT));
@@ -137,6 +185,12 @@ impl Change {
             closed_by_session: session,
             ..Self::default()
         }
+    }
+
+    /// What is wrong with it, if something is.
+    pub fn check(&self) -> Result<(), String> {
+        self.title.as_deref().map_or(Ok(()), check_title)?;
+        check_words(self.priority, self.issue_type.as_deref(), &self.add_labels)
     }
 
     /// Whether it changes nothing.
@@ -234,6 +288,22 @@ mod tests {
         assert_eq!((issue.labels.join(","), issue.notes.as_deref()), ("b".to_owned(), Some("n")));
         apply(&mut issue, &Change { notes: Some(String::new()), ..Change::default() }, at(3));
         assert_eq!(issue.notes, None);
+    }
+
+    #[test]
+    fn what_no_tracker_would_take_is_refused() {
+        let new = |title: &str, priority| {
+            NewIssue { title: title.to_owned(), priority, ..NewIssue::default() }.check()
+        };
+        assert_eq!(new("t", 4), Ok(()));
+        assert_eq!(new(" ", 2).unwrap_err(), "an issue needs a title");
+        assert_eq!(new("t", 5).unwrap_err(), "a priority is a number from 0 to 4, not 5");
+        assert!(new("two\nlines", 2).unwrap_err().starts_with("a title is one line"));
+        assert!(new(&"x".repeat(501), 2).unwrap_err().ends_with("this one has 501"));
+        let change = |change: Change| change.check().is_err();
+        assert!(change(Change { title: Some(String::new()), ..Change::default() }));
+        assert!(change(Change { add_labels: vec![String::new()], ..Change::default() }));
+        assert!(!change(Change { notes: Some(String::new()), ..Change::default() }));
     }
 
     #[test]

@@ -33,6 +33,12 @@ impl IssueId {
     pub fn child(&self, number: usize) -> Self {
         Self(format!("{}.{number}", self.0))
     }
+
+    /// The first id of a child that is not taken, unless there are too many or it would be too long.
+    pub fn first_free_child(&self, is_taken: impl Fn(&Self) -> bool) -> Option<Self> {
+        let child = (1..100_000).map(|number| self.child(number)).find(|id| !is_taken(id))?;
+        (child.0.len() <= MAX_LENGTH).then_some(child)
+    }
 }
 
 impl FromStr for IssueId {
@@ -121,6 +127,9 @@ mod tests {
         assert_eq!(one, fresh("hl", "title|2026", 1, |_| false));
         let other = fresh("hl", "title|2026", 1, |id| *id == one);
         assert_ne!(one, other);
+        let child = one.first_free_child(|id| id.as_str().ends_with(".1")).unwrap();
+        assert_eq!(child, one.child(2));
+        assert!("a".repeat(127).parse::<IssueId>().unwrap().first_free_child(|_| false).is_none());
         assert!(fresh("hl", "x", 10_000, |_| false).as_str().len() > "hl-".len() + 4);
     }
 }

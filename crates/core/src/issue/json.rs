@@ -43,10 +43,15 @@ pub enum BadIssue {
     },
 }
 
+impl From<serde_json::Error> for BadIssue {
+    fn from(error: serde_json::Error) -> Self {
+        if error.is_data() { Self::NotAnObject } else { Self::NotJson { why: error.to_string() } }
+    }
+}
+
 /// Reads an issue from its text.
 pub fn read_text(text: &str) -> Result<Issue, BadIssue> {
-    let value = serde_json::from_str(text);
-    read(value.map_err(|error: serde_json::Error| BadIssue::NotJson { why: error.to_string() })?)
+    read(serde_json::from_str(text)?)
 }
 
 /// Reads an issue. Fields that are not known are kept, not judged.
@@ -109,10 +114,7 @@ fn dependencies(fields: &mut Map<String, Value>) -> Result<Vec<Dependency>, BadI
 
 /// Reads one dependency of a line.
 pub(super) fn dependency(item: &RawValue) -> Result<Dependency, BadIssue> {
-    let value = serde_json::from_str(item.get());
-    read_dependency(
-        &value.map_err(|error: serde_json::Error| BadIssue::NotJson { why: error.to_string() })?,
-    )
+    read_dependency(&serde_json::from_str(item.get())?)
 }
 
 /// Dependencies come in two shapes: as lines of the file have them (`depends_on_id`, `type`), and as

@@ -70,8 +70,8 @@ impl Line {
     /// Reads a line. Only its outermost shape is looked at; [`Line::issue`] reads the rest.
     pub fn parse(text: &str) -> Result<Self, BadIssue> {
         let mut reader = serde_json::Deserializer::from_str(text);
-        let fields = reader.deserialize_map(Fields).map_err(not_json)?;
-        reader.end().map_err(not_json)?;
+        let fields = reader.deserialize_map(Fields)?;
+        reader.end()?;
         let mut names: Vec<&str> = fields.iter().map(|(name, _)| name.as_str()).collect();
         names.sort_unstable();
         match names.windows(2).find(|pair| pair[0] == pair[1]) {
@@ -216,13 +216,6 @@ impl fmt::Display for Line {
     }
 }
 
-fn not_json(error: serde_json::Error) -> BadIssue {
-    if error.is_data() {
-        return BadIssue::NotAnObject;
-    }
-    BadIssue::NotJson { why: error.to_string() }
-}
-
 /// A value of ours as it is written. Texts, numbers and lists of them always can be.
 fn raw(value: &Value) -> Box<RawValue> {
     RawValue::from_string(value.to_string()).unwrap_or_else(|_| RawValue::NULL.to_owned())
@@ -309,7 +302,7 @@ mod tests {
         let linked = line.to_string();
         line.link(&id, &on, Some("ada"), at(9));
         assert_eq!(line.to_string(), linked);
-        assert_eq!(line.issue().unwrap().dependencies, [on.clone()]);
+        assert_eq!(line.issue().unwrap().dependencies, std::slice::from_ref(&on));
         assert!(line.unlink(&on.depends_on));
         assert!(!line.unlink(&on.depends_on));
         assert_eq!(line.to_string(), TEXT);

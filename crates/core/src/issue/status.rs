@@ -44,7 +44,12 @@ impl IssueStatus {
 
     /// Whether nothing is left to do, so that it stands in nobody's way.
     pub fn is_closed(&self) -> bool {
-        matches!(self, Self::Closed) || matches!(self, Self::Other(word) if word == "tombstone")
+        matches!(self, Self::Closed) || self.is_deleted()
+    }
+
+    /// Whether only a line is left of it, so that it does not come back from an older copy.
+    pub fn is_deleted(&self) -> bool {
+        matches!(self, Self::Other(word) if word == "tombstone")
     }
 }
 

@@ -3,10 +3,22 @@
 //! A tracker that is not there, fails, or answers in a shape nobody knows is an error. It is never
 //! taken for one that has nothing to do.
 
-use std::fmt;
-use std::path::PathBuf;
+mod built_in;
+mod claim;
+mod error;
+mod found;
+mod jsonl;
 
-use heirloom_core::issue::{BadIssue, BadIssueId, Change, Entry, Issue, IssueId, NewIssue};
+use std::fmt;
+
+use heirloom_core::issue::{Change, Entry, Issue, IssueId, NewIssue};
+use jiff::Timestamp;
+
+pub use built_in::BuiltIn;
+pub use claim::{Claimant, claim, let_go, release};
+pub use error::TrackerError;
+pub use found::{Kind, find, kind};
+pub use jsonl::Jsonl;
 
 /// A tracker of issues.
 pub trait Tracker: fmt::Debug + Send {
@@ -15,6 +27,11 @@ pub trait Tracker: fmt::Debug + Send {
 
     /// Every issue that is not closed, with what stands in its way.
     fn backlog(&mut self) -> Result<Vec<Entry>, TrackerError>;
+
+    /// Whether there is an issue that can be worked on.
+    fn has_ready_work(&mut self, now: Timestamp) -> Result<bool, TrackerError> {
+        Ok(self.backlog()?.iter().any(|entry| entry.is_ready(now)))
+    }
 
     /// Every issue, closed ones too.
     fn all(&mut self) -> Result<Vec<Issue>, TrackerError>;
@@ -40,94 +57,4 @@ pub trait Tracker: fmt::Debug + Send {
 
     /// Takes a dependency back.
     fn unlink(&mut self, id: &IssueId, depends_on: &IssueId) -> Result<(), TrackerError>;
-}
-
-/// Why a tracker could not do what was asked.
-#[derive(Debug, thiserror::Error)]
-pub enum TrackerError {
-    /// There is no such issue.
-    #[error("there is no issue {id} in {tracker}")]
-    NoIssue {
-        /// What was asked for.
-        id: String,
-        /// The tracker.
-        tracker: String,
-        /// The id that was probably meant.
-        nearest: Option<String>,
-    },
-    /// More than one issue begins like that.
-    #[error("{id} could mean {}", candidates.join(", "))]
-    Ambiguous {
-        /// What was asked for.
-        id: String,
-        /// Which ones.
-        candidates: Vec<String>,
-    },
-    /// Not the id of an issue.
-    #[error(transparent)]
-    BadId(#[from] BadIssueId),
-    /// Somebody else has it.
-    #[error("{id} is {by}'s")]
-    Taken {
-        /// The issue.
-        id: IssueId,
-        /// Who has it.
-        by: String,
-    },
-    /// It is not open, so it cannot be claimed.
-    #[error("{id} is {status}, it cannot be claimed")]
-    NotOpen {
-        /// The issue.
-        id: IssueId,
-        /// Its status.
-        status: String,
-    },
-    /// Issues would wait for each other for ever.
-    #[error("{id} would wait for itself: {}", way.join(" → "))]
-    Circle {
-        /// The issue.
-        id: IssueId,
-        /// From it, round, to it.
-        way: Vec<String>,
-    },
-    /// The tracker's program could not be run, or failed.
-    #[error("{program} failed: {why}")]
-    Program {
-        /// The program.
-        program: String,
-        /// What it said.
-        why: String,
-    },
-    /// The tracker answered something else than expected.
-    #[error("{tracker} answered in a shape that is not known: {why}")]
-    Shape {
-        /// The tracker, with what it was asked.
-        tracker: String,
-        /// What is wrong.
-        why: String,
-    },
-    /// A line of a tracker's file is not an issue.
-    #[error("{}:{line} is not an issue: {why}", path.display())]
-    Line {
-        /// The file.
-        path: PathBuf,
-        /// The line.
-        line: usize,
-        /// What is wrong.
-        why: BadIssue,
-    },
-    /// A file of the tracker could not be used.
-    #[error("cannot {doing} {}", path.display())]
-    File {
-        /// What was being done.
-        doing: &'static str,
-        /// The file.
-        path: PathBuf,
-        /// What the system said.
-        #[source]
-        source: std::io::Error,
-    },
-    /// The ledger failed.
-    #[error(transparent)]
-    Ledger(#[from] heirloom_ledger::Error),
 }

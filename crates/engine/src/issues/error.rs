@@ -1,0 +1,190 @@
+//! Why a tracker could not do what was asked.
+
+use std::path::PathBuf;
+
+use heirloom_core::issue::{BadIssue, BadIssueId, IssueId, Refusal};
+use heirloom_repo::FileError;
+
+/// Why a tracker could not do what was asked.
+#[derive(Debug, thiserror::Error)]
+pub enum TrackerError {
+    /// There is no such issue.
+    #[error("there is no issue {id} in {tracker}")]
+    NoIssue {
+        /// What was asked for.
+        id: String,
+        /// The tracker.
+        tracker: String,
+        /// The id that was probably meant.
+        nearest: Option<String>,
+    },
+    /// More than one issue begins like that.
+    #[error("{id} could mean {}", candidates.join(", "))]
+    Ambiguous {
+        /// What was asked for.
+        id: String,
+        /// Which ones.
+        candidates: Vec<String>,
+    },
+    /// An issue cannot be like that.
+    #[error("{why}")]
+    Invalid {
+        /// What is wrong with it.
+        why: String,
+    },
+    /// Not the id of an issue.
+    #[error(transparent)]
+    BadId(#[from] BadIssueId),
+    /// Somebody else has it.
+    #[error("{id} is {by}'s")]
+    Taken {
+        /// The issue.
+        id: IssueId,
+        /// Who has it.
+        by: String,
+    },
+    /// It is not open, so it cannot be claimed.
+    #[error("{id} is {status}, it cannot be claimed")]
+    NotOpen {
+        /// The issue.
+        id: IssueId,
+        /// Its status.
+        status: String,
+    },
+    /// Issues would wait for each other for ever.
+    #[error("{id} would wait for itself: {}", way.join(" → "))]
+    Circle {
+        /// The issue.
+        id: IssueId,
+        /// From it, round, to it.
+        way: Vec<String>,
+    },
+    /// The tracker's program could not be run, or failed.
+    #[error("{program} failed: {why}")]
+    Program {
+        /// The program.
+        program: String,
+        /// What it said.
+        why: String,
+    },
+    /// The tracker answered something else than expected.
+    #[error("{tracker} answered in a shape that is not known: {why}")]
+    Shape {
+        /// The tracker, with what it was asked.
+        tracker: String,
+        /// What is wrong.
+        why: String,
+    },
+    /// A line of a tracker's file is not an issue.
+    #[error("{}:{line} is not an issue: {why}", path.display())]
+    Line {
+        /// The file.
+        path: PathBuf,
+        /// The line.
+        line: usize,
+        /// What is wrong.
+        why: BadIssue,
+    },
+    /// Two lines of a tracker's file have the same id.
+    #[error("{}:{line} is {id}, and so is line {first}", path.display())]
+    Twice {
+        /// The file.
+        path: PathBuf,
+        /// The later line.
+        line: usize,
+        /// The line before it.
+        first: usize,
+        /// Their id.
+        id: IssueId,
+    },
+    /// A tracker's file holds both sides of a merge.
+    #[error("{}:{line}: a merge conflict is not resolved", path.display())]
+    Conflict {
+        /// The file.
+        path: PathBuf,
+        /// The line of the marker.
+        line: usize,
+    },
+    /// The repository says that it uses a tracker, and nothing of it is there.
+    #[error("{} has no issues.jsonl, and neither br nor bd is on PATH", path.display())]
+    Missing {
+        /// The tracker's directory.
+        path: PathBuf,
+    },
+    /// Somebody else kept a tracker's file for too long.
+    #[error("another process has been writing to {} for {seconds} s", path.display())]
+    Busy {
+        /// The file.
+        path: PathBuf,
+        /// How long was waited.
+        seconds: u64,
+    },
+    /// A file of the tracker could not be used.
+    #[error(transparent)]
+    File(#[from] FileError),
+    /// The ledger failed.
+    #[error(transparent)]
+    Ledger(#[from] heirloom_ledger::Error),
+}
+
+impl TrackerError {
+    pub(super) fn refused(id: &IssueId, refusal: Refusal) -> Self {
+        let id = id.clone();
+        match refusal {
+            Refusal::Taken { by } => Self::Taken { id, by },
+            Refusal::NotOpen { status } => Self::NotOpen { id, status: status.to_string() },
+        }
+    }
+
+    pub(super) fn circle(id: &IssueId, way: &[IssueId]) -> Self {
+        Self::Circle { id: id.clone(), way: way.iter().map(IssueId::to_string).collect() }
+    }
+
+    pub(super) fn not_linked(id: &IssueId, depends_on: &IssueId) -> Self {
+        Self::Invalid { why: format!("{id} does not depend on {depends_on}") }
+    }
+
+    /// What to do about it.
+    pub fn hint(&self) -> String {
+        match self {
+            Self::NoIssue { nearest: Some(id), .. } => {
+                format!("did you mean {id}? `heirloom issues list --all` shows all of them")
+            }
+            Self::NoIssue { .. } => "`heirloom issues list --all` shows all of them".to_owned(),
+            Self::Ambiguous { .. } => "give more of the id".to_owned(),
+            Self::Invalid { .. } => "nothing was changed".to_owned(),
+            Self::BadId(_) => "`heirloom issues list` shows the ids".to_owned(),
+            Self::Taken { .. } => "`heirloom issues ready` shows what is free".to_owned(),
+            Self::NotOpen { id, .. } => {
+                format!("`heirloom issues update {id} --status open` opens it again")
+            }
+            Self::Circle { way, .. } => {
+                let link = way.get(1).zip(way.get(2));
+                let (issue, on) = link.map_or(("ID", "ON"), |(a, b)| (a.as_str(), b.as_str()));
+                format!("`heirloom issues dep remove {issue} {on}` would make room for it")
+            }
+            Self::Program { .. } => {
+                "nothing is known of the issues until it works; run it by hand to see more"
+                    .to_owned()
+            }
+            Self::Shape { .. } => {
+                "it may be newer than this heirloom; taken off PATH, its file is used instead"
+                    .to_owned()
+            }
+            Self::Line { .. } | Self::Twice { .. } => {
+                "mend it, or bring the file back from git; nothing was written".to_owned()
+            }
+            Self::Conflict { .. } => "resolve the merge first; nothing was written".to_owned(),
+            Self::Missing { .. } => {
+                "install br or bd, bring the file back from git, or remove the directory to use \
+                 heirloom's own tracker"
+                    .to_owned()
+            }
+            Self::Busy { .. } => "try again when it is done".to_owned(),
+            Self::File(_) => "nothing was written".to_owned(),
+            Self::Ledger(error) => {
+                error.hint().unwrap_or_else(|| "`heirloom doctor` looks at the ledger".to_owned())
+            }
+        }
+    }
+}
