@@ -32,7 +32,7 @@ pub enum Claimed {
 impl Ledger {
     /// The host whose records this ledger writes: what an owner of claims calls its host.
     pub fn host(&self) -> Result<HostId, Error> {
-        self.run("read", |db| own_head(db).map(|(host, ..)| host))
+        self.run_hot("read", |db| own_head(db).map(|(host, ..)| host))
     }
 
     /// Who has an issue, alive or dead.

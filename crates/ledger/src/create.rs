@@ -1,4 +1,4 @@
-//! Making a new ledger, all at once.
+//! Making a new file, all at once.
 //!
 //! The file is made in memory, written beside its place, and moved into it only if nothing is there.
 //! So a ledger that is there is always a whole one, two processes that both make it do not disturb
@@ -9,6 +9,7 @@ use std::io::{ErrorKind, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::process;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use rusqlite::Connection;
@@ -21,7 +22,8 @@ use heirloom_core::record::Hash;
 use crate::error::{Error, explain};
 use crate::{projection, schema};
 
-/// What the names of unfinished files begin with; the id of the process that writes them follows.
+/// What the names of unfinished files begin with; the id of the process that writes them follows,
+/// and a number, because a process may write several at once.
 const UNFINISHED: &str = ".ledger-unfinished-";
 
 /// Makes a ledger at `path`, unless another process is faster.
@@ -32,7 +34,16 @@ pub(crate) fn create(path: &Path) -> Result<(), Error> {
         .mode(0o700)
         .create(home)
         .map_err(|source| cannot("make the directory", home, source))?;
-    let image = image().map_err(|source| explain(source, "make", path, Duration::ZERO))?;
+    place(path, ledger)
+}
+
+/// Puts a database that `fill` makes at `path`, unless another process is faster.
+pub(crate) fn place(
+    path: &Path,
+    fill: impl FnOnce(&Connection) -> rusqlite::Result<()>,
+) -> Result<(), Error> {
+    let home = path.parent().unwrap_or(Path::new("."));
+    let image = image(fill).map_err(|source| explain(source, "make", path, Duration::ZERO))?;
     let unfinished = unfinished(home);
     let placed = write_synced(&unfinished, &image)
         .and_then(|()| move_if_absent(&unfinished, path))
@@ -52,7 +63,9 @@ pub(crate) fn create(path: &Path) -> Result<(), Error> {
 
 /// A place for a file that is being written in `home`.
 pub(crate) fn unfinished(home: &Path) -> PathBuf {
-    home.join(format!("{UNFINISHED}{}", process::id()))
+    static COUNT: AtomicU32 = AtomicU32::new(0);
+    let number = COUNT.fetch_add(1, Ordering::Relaxed);
+    home.join(format!("{UNFINISHED}{}-{number}", process::id()))
 }
 
 /// Writes a file that only its owner can read, and waits until the disk has it.
@@ -82,6 +95,7 @@ pub(crate) fn remove_leftovers(home: &Path) {
         let Some(pid) = name.to_str().and_then(|name| name.strip_prefix(UNFINISHED)) else {
             continue;
         };
+        let pid = pid.split('-').next().unwrap_or_default();
         let pid = pid.parse().ok().and_then(rustix::process::Pid::from_raw);
         let alive = pid.is_some_and(|pid| {
             rustix::process::test_kill_process(pid) != Err(rustix::io::Errno::SRCH)
@@ -92,14 +106,10 @@ pub(crate) fn remove_leftovers(home: &Path) {
     }
 }
 
-/// A new ledger, as the bytes of its file.
-fn image() -> rusqlite::Result<Vec<u8>> {
-    let mut db = Connection::open_in_memory()?;
-    db.pragma_update(None, "page_size", 4096)?;
+/// Makes the tables of a new ledger.
+fn ledger(db: &Connection) -> rusqlite::Result<()> {
     db.execute_batch(schema::RECORDS)?;
-    for projection in projection::ALL {
-        db.execute_batch(projection.schema())?;
-    }
+    projection::create(projection::HOT, db)?;
     let random = Uuid::new_v4();
     let bytes = random.as_bytes();
     // The last eight bytes hold two fixed bits; mixing in the first eight makes all of them random.
@@ -109,7 +119,14 @@ fn image() -> rusqlite::Result<Vec<u8>> {
         (host.as_str(), Hash::GENESIS.as_bytes()),
     )?;
     db.pragma_update(None, "application_id", schema::APPLICATION_ID)?;
-    db.pragma_update(None, "user_version", schema::VERSION)?;
+    db.pragma_update(None, "user_version", schema::VERSION)
+}
+
+/// A new database, as the bytes of its file.
+fn image(fill: impl FnOnce(&Connection) -> rusqlite::Result<()>) -> rusqlite::Result<Vec<u8>> {
+    let mut db = Connection::open_in_memory()?;
+    db.pragma_update(None, "page_size", 4096)?;
+    fill(&db)?;
     let mut image = db.serialize("main")?.to_vec();
     // The read and write version of the file format: 2 is write-ahead logging, which a database in
     // memory cannot be switched to.

@@ -109,7 +109,8 @@ fn free_place(path: &Path) -> PathBuf {
         .unwrap_or(base)
 }
 
-fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
+/// The path of a file that SQLite keeps beside a database.
+pub(crate) fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
     let mut name = OsString::from(path);
     name.push(suffix);
     PathBuf::from(name)

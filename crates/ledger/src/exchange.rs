@@ -6,7 +6,7 @@
 use std::io::{BufRead, Write};
 
 use jiff::Timestamp;
-use rusqlite::{Connection, OptionalExtension, TransactionBehavior};
+use rusqlite::{Connection, OptionalExtension};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
@@ -119,9 +119,8 @@ impl Ledger {
     /// Takes in what `export` wrote, here or elsewhere.
     pub fn import(&mut self, input: impl BufRead) -> Result<Imported, ImportError> {
         let explain = |source| self.explain("import into", source);
-        let transaction =
-            rusqlite::Transaction::new_unchecked(&self.connection, TransactionBehavior::Immediate)
-                .map_err(explain)?;
+        self.configure()?;
+        let transaction = self.begin().map_err(explain)?;
         let mut imported = Imported::default();
         for (line, number) in input.split(b'\n').zip(1..) {
             let line = line.map_err(ImportError::Input)?;
@@ -160,8 +159,9 @@ impl Ledger {
         if record.expected_hash(&hash) != record.hash {
             return Err(ImportError::Changed { line, host, seq });
         }
+        // The views take it from the ledger when somebody asks for them.
         records::insert(db, record)
-            .and_then(|()| projection::apply(db, record))
+            .and_then(|_| projection::apply(projection::HOT, db, record))
             .and_then(|()| records::save_head(db, &host, seq, &record.hash))
             .map_err(explain)?;
         imported.added += 1;

@@ -119,10 +119,10 @@ impl Index {
 
     /// Takes in what the ledger has and the index has not.
     fn catch_up(&mut self, ledger: &Ledger) -> Result<(), Error> {
-        let host: String = ledger.run("read", |db| {
+        let host: String = ledger.run_hot("read", |db| {
             db.query_row("SELECT host FROM head WHERE own = 1", (), |r| r.get(0))
         })?;
-        let newest: i64 = ledger.run("read", |db| {
+        let newest: i64 = ledger.run_hot("read", |db| {
             db.query_row("SELECT coalesce(max(arrival), 0) FROM record", (), |row| row.get(0))
         })?;
         let failed = |source| explain(source, "write to the index of", &self.path, WAIT);
@@ -184,7 +184,7 @@ impl Index {
 }
 
 fn copy(ledger: &Ledger, index: &Connection, from: i64, to: i64) -> Result<(), Error> {
-    ledger.run("index", |db| {
+    ledger.run_hot("index", |db| {
         let mut insert = index.prepare(
             "INSERT INTO entry (text, id, kind, repo, session, at) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
         )?;

@@ -1,5 +1,6 @@
 //! Opening the ledger.
 
+use std::cell::Cell;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -44,6 +45,10 @@ pub struct Ledger {
     pub(crate) connection: Connection,
     pub(crate) path: PathBuf,
     pub(crate) options: Options,
+    /// How far the views are, as far as is known; nothing while they are not attached.
+    pub(crate) folded: Cell<Option<i64>>,
+    /// Whether the connection was made ready to write.
+    ready: Cell<bool>,
 }
 
 impl Ledger {
@@ -74,17 +79,21 @@ impl Ledger {
         // Before the first read: closing must not move the log into a file that turns out damaged.
         keep_log_on_close(&connection, true).map_err(failed)?;
         connection.busy_timeout(options.wait).map_err(failed)?;
-        let mut ledger = Self { connection, path: path.to_owned(), options };
-        ledger.configure()?;
+        let (folded, ready) = (Cell::new(None), Cell::new(false));
+        let mut ledger = Self { connection, path: path.to_owned(), options, folded, ready };
         ledger.check_version()?;
         // Checkpointing at the end costs more than the whole rest of a hook, so only commands do.
         keep_log_on_close(&ledger.connection, !options.sync).map_err(failed)?;
         Ok(ledger)
     }
 
-    fn configure(&self) -> Result<(), Error> {
+    /// Makes the connection ready to write, which one that only reads should not pay for.
+    pub(crate) fn configure(&self) -> Result<(), Error> {
+        if self.ready.replace(true) {
+            return Ok(());
+        }
         let synchronous = if self.options.sync { "FULL" } else { "NORMAL" };
-        self.run("open", |db| {
+        self.run_hot("open", |db| {
             // A small limit on the log keeps the next opening cheap.
             db.pragma_update(None, "wal_autocheckpoint", 128)?;
             db.pragma_update(None, "synchronous", synchronous)
@@ -109,7 +118,7 @@ impl Ledger {
 
     /// Reads a number from the head of the file. Does not load the schema.
     pub(crate) fn pragma(&self, name: &str) -> Result<i64, Error> {
-        self.run("open", |db| db.pragma_query_value(None, name, |row| row.get(0)))
+        self.run_hot("open", |db| db.pragma_query_value(None, name, |row| row.get(0)))
     }
 
     /// A number that changes when another process wrote to the ledger. Cheap: nothing is read.
@@ -127,8 +136,18 @@ impl Ledger {
         &self.path
     }
 
-    /// Runs `work` on the database and explains what goes wrong.
+    /// Runs `work` on the records and all projections, and explains what goes wrong.
     pub(crate) fn run<T>(
+        &self,
+        doing: &'static str,
+        work: impl FnOnce(&Connection) -> rusqlite::Result<T>,
+    ) -> Result<T, Error> {
+        self.with_views()?;
+        self.run_hot(doing, work)
+    }
+
+    /// Runs `work` on the records and the hot projections only, and explains what goes wrong.
+    pub(crate) fn run_hot<T>(
         &self,
         doing: &'static str,
         work: impl FnOnce(&Connection) -> rusqlite::Result<T>,

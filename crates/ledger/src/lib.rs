@@ -1,11 +1,12 @@
 //! The ledger: the append-only record of everything, and the projections derived from it.
 //!
 //! This is the only crate that speaks SQL. Its one invariant: whatever a projection says can be
-//! derived from the records alone, and is written in the same transaction as the record it comes
-//! from. `docs/ledger.md` describes the file exactly.
+//! derived from the records alone, and whoever reads it sees every record. Those that hooks need
+//! around a tool use are written in the same transaction as the record they come from; the others
+//! are views. `docs/ledger.md` describes the files exactly.
 //!
-//! Nothing here is async, and nothing on the way of [`Ledger::open`] and [`Ledger::write`] costs more
-//! when there is more history: every hook is a process that does just that.
+//! Nothing here is async, and nothing on the way of [`Ledger::open`] and [`Ledger::append_all`] costs
+//! more when there is more history, or more views: every hook is a process that does just that.
 
 mod approvals;
 mod chain;
@@ -30,6 +31,7 @@ mod sessions;
 mod stats;
 mod templates;
 mod verify;
+mod views;
 mod write;
 
 pub use approvals::{ApprovalError, ApprovalFilter};
@@ -50,4 +52,4 @@ pub use sessions::{Found, SessionFilter, SessionPage};
 pub use stats::Stats;
 pub use templates::Template;
 pub use verify::{Problem, Report};
-pub use write::{Scope, Writer};
+pub use write::{Appender, Scope, Writer};

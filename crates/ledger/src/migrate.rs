@@ -55,7 +55,7 @@ fn apply(db: &Connection, steps: &[Step], from: i64, to: i64) -> rusqlite::Resul
 fn back_up(ledger: &Ledger, version: i64) -> Result<(), Error> {
     let backup = backup_path(&ledger.path, version);
     let unfinished = create::unfinished(ledger.path.parent().unwrap_or(Path::new(".")));
-    ledger.run("back up", |_| {
+    ledger.run_hot("back up", |_| {
         let reader = Connection::open(&ledger.path)?;
         reader.backup("main", &unfinished, None::<fn(rusqlite::backup::Progress)>)
     })?;
@@ -107,6 +107,28 @@ mod tests {
         assert_eq!(backup.query_row(records, (), |row| row.get::<_, i64>(0)).unwrap(), 1);
         assert!(!column_exists(&backup));
         assert!(ledger.verify().unwrap().ok);
+    }
+
+    #[test]
+    fn what_became_a_view_is_no_longer_in_the_ledgers_own_file() {
+        let home = TempDir::new().unwrap();
+        let ledger = ledger_with_a_record(&home);
+        ledger
+            .connection
+            .execute_batch(
+                "CREATE TABLE session (id); CREATE TABLE note (id);
+                            CREATE INDEX note_by_age ON note (id); DROP TABLE conversation;
+                            PRAGMA user_version = 4",
+            )
+            .unwrap();
+        drop(ledger);
+        let ledger = Ledger::open(home.path(), Options::COMMAND).unwrap();
+        let left =
+            "SELECT count(*) FROM sqlite_schema WHERE name IN ('session', 'note', 'note_by_age')";
+        let left: i64 = ledger.connection.query_row(left, (), |row| row.get(0)).unwrap();
+        assert_eq!((ledger.pragma("user_version").unwrap(), left), (NOW, 0));
+        assert!(ledger.verify().unwrap().ok);
+        assert!(backup_path(&ledger.path, 4).exists());
     }
 
     #[test]

@@ -1,6 +1,8 @@
 //! Deriving the projections again, from the records alone.
 
-use rusqlite::{Connection, TransactionBehavior};
+use rusqlite::{Connection, Transaction, TransactionBehavior};
+
+use heirloom_core::record::Record;
 
 use crate::error::Error;
 use crate::ledger::Ledger;
@@ -9,38 +11,72 @@ use crate::{projection, records};
 impl Ledger {
     /// Drops every projection and derives it again. Returns how many records were read.
     pub fn rebuild(&mut self) -> Result<u64, Error> {
-        let rebuilt =
-            rusqlite::Transaction::new_unchecked(&self.connection, TransactionBehavior::Immediate)
-                .and_then(|transaction| {
-                    let records = rebuild(&transaction)?;
-                    transaction.commit()?;
-                    Ok(records)
-                });
-        rebuilt.map_err(|source| self.explain("rebuild", source))
+        let records = self.run_hot("rebuild", |db| {
+            let transaction = Transaction::new_unchecked(db, TransactionBehavior::Deferred)?;
+            records::lock(&transaction)?;
+            let records = rebuild(&transaction)?;
+            transaction.commit()?;
+            Ok(records)
+        })?;
+        // Apart from it: hooks need not wait for the views.
+        self.remake_views()?;
+        Ok(records)
     }
 }
 
-/// Drops every projection in `db` and derives it again from the records in `db`.
+/// Drops every projection in the ledger's own file, those of older formats too, and derives the hot
+/// ones again.
 pub(crate) fn rebuild(db: &Connection) -> rusqlite::Result<u64> {
-    for projection in projection::ALL {
-        db.execute_batch(&format!("DROP TABLE IF EXISTS {}", projection.table()))?;
-        db.execute_batch(projection.schema())?;
-    }
-    derive(db, db)
+    drop_tables(db, "main", &["record", "head"])?;
+    projection::create(projection::HOT, db)?;
+    let hot = |_, record: &Record| projection::apply(projection::HOT, db, record);
+    Ok(derive(db, 0, hot)?.count)
 }
 
-/// Applies every record of `from`, in order of arrival, to the projections of `to`.
-pub(crate) fn derive(from: &Connection, to: &Connection) -> rusqlite::Result<u64> {
-    let sql = format!("SELECT {} FROM record ORDER BY arrival", records::COLUMNS);
-    let mut statement = from.prepare(&sql)?;
-    let mut rows = statement.query(())?;
-    let mut count = 0;
+/// Drops every table of an attached database but those in `keep`.
+pub(crate) fn drop_tables(db: &Connection, of: &str, keep: &[&str]) -> rusqlite::Result<()> {
+    let tables: Vec<String> = db
+        .prepare(&format!("SELECT name FROM {of}.sqlite_schema WHERE type = 'table'"))?
+        .query_map((), |row| row.get(0))?
+        .collect::<rusqlite::Result<_>>()?;
+    let is_derived =
+        |name: &&String| !name.starts_with("sqlite_") && !keep.contains(&name.as_str());
+    tables
+        .iter()
+        .filter(is_derived)
+        .try_for_each(|table| db.execute_batch(&format!("DROP TABLE {of}.\"{table}\"")))
+}
+
+/// What was derived from.
+pub(crate) struct Derived {
+    /// How many records it was.
+    pub count: u64,
+    /// The arrival and the hash of the last one.
+    pub last: Option<(i64, Vec<u8>)>,
+}
+
+/// Hands every record after `arrival` to `apply`, in the order in which they arrived.
+pub(crate) fn derive(
+    db: &Connection,
+    arrival: i64,
+    mut apply: impl FnMut(i64, &Record) -> rusqlite::Result<()>,
+) -> rusqlite::Result<Derived> {
+    let columns = records::COLUMNS;
+    let sql = format!(
+        "SELECT arrival, CAST(hash AS BLOB), {columns} FROM main.record WHERE arrival > ?1
+         ORDER BY arrival"
+    );
+    let mut statement = db.prepare_cached(&sql)?;
+    let mut rows = statement.query((arrival,))?;
+    let mut derived = Derived { count: 0, last: None };
     while let Some(row) = rows.next()? {
+        let arrival = row.get(0)?;
         // A row that is no record any more is for `verify` to name; the rest can still be derived.
-        if let Ok(record) = records::read(row) {
-            projection::apply(to, &record)?;
+        if let Ok(record) = records::read_from(row, 2) {
+            apply(arrival, &record)?;
         }
-        count += 1;
+        derived.count += 1;
+        derived.last = Some((arrival, row.get(1)?));
     }
-    Ok(count)
+    Ok(derived)
 }

@@ -13,7 +13,8 @@ use crate::ledger::Ledger;
 /// The columns [`read`] expects, in order.
 pub(crate) const COLUMNS: &str = "host, seq, id, at, kind, session, repo, body, hash";
 
-pub(crate) fn insert(db: &Connection, record: &Record) -> rusqlite::Result<()> {
+/// Adds a record. Returns its arrival.
+pub(crate) fn insert(db: &Connection, record: &Record) -> rusqlite::Result<i64> {
     let mut statement = db.prepare_cached(
         "INSERT INTO record (host, seq, id, at, kind, session, repo, body, hash)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
@@ -29,7 +30,26 @@ pub(crate) fn insert(db: &Connection, record: &Record) -> rusqlite::Result<()> {
         &record.body,
         record.hash.as_bytes(),
     ))?;
-    Ok(())
+    Ok(db.last_insert_rowid())
+}
+
+/// Whether this very record is in the ledger, as far as that can be found out.
+pub(crate) fn contains(db: &Connection, host: &HostId, seq: u64, hash: &Hash) -> bool {
+    db.prepare_cached("SELECT 1 FROM main.record WHERE host = ?1 AND seq = ?2 AND hash = ?3")
+        .and_then(|mut found| found.exists((host.as_str(), to_sql(seq), hash.as_bytes())))
+        .unwrap_or(false)
+}
+
+/// The hash of the record that arrived in that place.
+pub(crate) fn hash_at(db: &Connection, arrival: i64) -> rusqlite::Result<Option<Vec<u8>>> {
+    db.prepare_cached("SELECT CAST(hash AS BLOB) FROM main.record WHERE arrival = ?1")?
+        .query_row((arrival,), |row| row.get(0))
+        .optional()
+}
+
+/// Takes the ledger for writing, in a transaction that has not read it.
+pub(crate) fn lock(db: &Connection) -> rusqlite::Result<()> {
+    db.prepare_cached("UPDATE main.head SET own = own WHERE own = 1")?.execute(()).map(drop)
 }
 
 pub(crate) fn read(row: &Row<'_>) -> rusqlite::Result<Record> {
@@ -88,7 +108,7 @@ pub(crate) fn save_head(
 impl Ledger {
     /// The trajectory of a session: its records, in order.
     pub fn trajectory(&self, session: SessionId) -> Result<Vec<Record>, Error> {
-        self.run("read", |db| {
+        self.run_hot("read", |db| {
             let sql = format!("SELECT {COLUMNS} FROM record WHERE session = ?1 ORDER BY arrival");
             let mut statement = db.prepare_cached(&sql)?;
             statement.query_map((session.to_string(),), read)?.collect()

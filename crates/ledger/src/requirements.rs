@@ -10,9 +10,9 @@ use heirloom_core::record::Record;
 
 use crate::error::Error;
 use crate::ledger::Ledger;
+use crate::projection::conversation::id_of_conversation;
 use crate::projection::requirement::{IMPORTED, PAUSED, RESERVED, STOP};
-use crate::records::{self, parse, timestamp};
-use crate::sessions::OF_CONVERSATION;
+use crate::records::{self, timestamp};
 
 const COLUMNS: &str = "session, branch, name, triggered_at, warned_at, satisfied_at, satisfied_by, \
                        metadata, expires_at, reviewed";
@@ -101,7 +101,7 @@ impl Ledger {
         branch: &BranchKey,
         session: &SessionKeys,
     ) -> Result<Seen, Error> {
-        self.run("read", |db| {
+        self.run_hot("read", |db| {
             let mut seen = Seen { session: session.find(db)?, ..Seen::default() };
             let names = session.with(seen.session);
             let sql = format!(
@@ -126,7 +126,7 @@ impl Ledger {
         repo: &str,
         session: &SessionKeys,
     ) -> Result<Vec<(Key, Entry)>, Error> {
-        self.run("read", |db| {
+        self.run_hot("read", |db| {
             let names = session.with(session.find(db)?);
             let sql = format!(
                 "SELECT {COLUMNS} FROM requirement WHERE repo = ?1 AND session IN ({})
@@ -143,12 +143,12 @@ impl Ledger {
         let sql = format!(
             "SELECT {COLUMNS} FROM requirement WHERE repo = ?1 ORDER BY branch, name, session"
         );
-        self.run("read", |db| entries(db, &sql, (repo,)))
+        self.run_hot("read", |db| entries(db, &sql, (repo,)))
     }
 
     /// The hash of a state file that was taken in.
     pub fn imported_requirements(&self, repo: &str, file: &str) -> Result<Option<String>, Error> {
-        self.run("read", |db| {
+        self.run_hot("read", |db| {
             db.prepare_cached(
                 "SELECT reviewed FROM requirement
                  WHERE repo = ?1 AND session = '' AND branch = '' AND name = ?2",
@@ -166,7 +166,7 @@ impl Ledger {
             records::COLUMNS
         );
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-        self.run("read", |db| {
+        self.run_hot("read", |db| {
             db.prepare_cached(&sql)?.query_map((repo, limit), records::read)?.collect()
         })
     }
@@ -181,13 +181,6 @@ impl SessionKeys {
         let found = found.map(|id| id.to_string()).filter(|id| !self.names.contains(id));
         self.names.iter().cloned().chain(found).filter(|name| !name.is_empty()).collect()
     }
-}
-
-/// Only the id: a hook has no time for the rest of the session.
-fn id_of_conversation(db: &Connection, id: &str) -> rusqlite::Result<Option<SessionId>> {
-    db.prepare_cached(&format!("SELECT id FROM session {OF_CONVERSATION}"))?
-        .query_row((id,), |row| parse(row, 0, |text| text.parse().ok()))
-        .optional()
 }
 
 /// Marks behind another value of a list.

@@ -1,8 +1,9 @@
-//! The tables that hold the records themselves, and the version of the whole file.
+//! The tables that hold the records themselves, and the version of the ledger's own file.
 
-/// The format of the file this version writes. Goes up with every change of a table, projections
-/// included; the test below makes sure that it does.
-pub const VERSION: i64 = 8;
+/// The format of the file this version writes. Goes up with every change of a table in it, hot
+/// projections included; the test below makes sure that it does. The views have a version of their
+/// own, which nobody has to raise.
+pub const VERSION: i64 = 9;
 
 /// Marks the file as a heirloom ledger ("heir" in ASCII).
 pub(crate) const APPLICATION_ID: i64 = 0x6865_6972;
@@ -42,6 +43,13 @@ CREATE TABLE head (
 ) STRICT, WITHOUT ROWID;
 ";
 
+/// A number that changes with any of the texts (FNV-1a).
+pub(crate) fn fingerprint<'a>(texts: impl Iterator<Item = &'a str>) -> u64 {
+    texts.flat_map(str::bytes).fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -49,23 +57,10 @@ mod tests {
 
     #[test]
     fn a_changed_table_comes_with_a_new_version() {
-        let mut hasher = Fnv(0xcbf2_9ce4_8422_2325);
-        hasher.write(RECORDS);
-        for projection in projection::ALL {
-            hasher.write(projection.schema());
-        }
+        let hot = projection::HOT.iter().map(|projection| projection.schema());
+        let fingerprint = fingerprint(std::iter::once(RECORDS).chain(hot));
         // If this fails you changed a table: raise VERSION, add the step in migrate.rs if the
         // records themselves changed, and put the new pair here.
-        assert_eq!((VERSION, format!("{:016x}", hasher.0)), (8, "d72f4fe20c78b3bd".to_owned()));
-    }
-
-    struct Fnv(u64);
-
-    impl Fnv {
-        fn write(&mut self, text: &str) {
-            for byte in text.bytes() {
-                self.0 = (self.0 ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
-            }
-        }
+        assert_eq!((VERSION, format!("{fingerprint:016x}")), (9, "7e6340e98691074a".to_owned()));
     }
 }

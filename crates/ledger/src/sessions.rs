@@ -22,7 +22,7 @@ const COLUMNS: &str = "id, name, repo, parent, status, reason, agent, agent_sess
                        config, created_at, completed_at, cost_usd, learnings, link, forked_at, \
                        announced, overridden, prompt, input_tokens, output_tokens";
 
-pub(crate) const OF_CONVERSATION: &str =
+const OF_CONVERSATION: &str =
     "WHERE agent_session_id = ?1 ORDER BY created_at DESC, rowid DESC LIMIT 1";
 
 /// What an address led to.

@@ -11,6 +11,8 @@ use crate::error::Error;
 use crate::ledger::Ledger;
 use crate::projection::{self, Projection};
 use crate::rebuild;
+use crate::views;
+use crate::views::Standing::{self, Foreign, UpTo};
 
 /// What verifying found.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -66,17 +68,23 @@ impl std::fmt::Display for Problem {
 }
 
 impl Ledger {
-    /// Checks the file, every chain, and that deriving the projections again gives the same.
+    /// Checks the files, every chain, and that deriving the projections again gives the same.
     pub fn verify(&self) -> Result<Report, Error> {
-        self.run("verify", |db| {
+        let mut problems = Vec::new();
+        if let Err(error) = self.with_views() {
+            problems.push(Problem::of_file("damaged", error.to_string()));
+        }
+        self.run_hot("verify", |db| {
             // One snapshot for everything: other processes go on writing meanwhile.
             let snapshot = db.unchecked_transaction()?;
-            let mut problems = Vec::new();
+            // The views before the records, so that no record is missing that they know.
+            let folded = if self.has_views() { views::standing(&snapshot) } else { Ok(Foreign) };
+            let folded = named(folded, &mut problems);
             // A damaged page must not keep the rest from being looked at.
             named(check_file(&snapshot, &mut problems), &mut problems);
             let records = chain::check(&snapshot, &mut problems);
             let records = named(records, &mut problems).unwrap_or_default();
-            named(check_projections(&snapshot, &mut problems), &mut problems);
+            named(check_projections(&snapshot, folded, &mut problems), &mut problems);
             let hosts = "SELECT count(*) FROM (SELECT DISTINCT host FROM record)";
             let hosts = snapshot.query_row(hosts, (), |row| row.get::<_, i64>(0));
             let hosts = named(hosts, &mut problems).map_or(0, crate::records::from_sql);
@@ -113,15 +121,27 @@ fn check_file(db: &Connection, problems: &mut Vec<Problem>) -> rusqlite::Result<
     Ok(())
 }
 
-fn check_projections(db: &Connection, problems: &mut Vec<Problem>) -> rusqlite::Result<()> {
+/// Compares the hot projections with all records, the views with those that were folded in.
+fn check_projections(
+    db: &Connection,
+    views: Option<Standing>,
+    problems: &mut Vec<Problem>,
+) -> rusqlite::Result<()> {
     let fresh = Connection::open_in_memory()?;
-    for projection in projection::ALL {
-        fresh.execute_batch(projection.schema())?;
-    }
+    projection::create(projection::HOT, &fresh)?;
+    projection::create(projection::VIEWS, &fresh)?;
     fresh.execute_batch("BEGIN")?;
-    rebuild::derive(db, &fresh)?;
+    let (folded, views) = match views {
+        Some(UpTo(folded)) => (folded, projection::VIEWS),
+        // Why there are none was named.
+        Some(Foreign) | None => (0, &[][..]),
+    };
+    rebuild::derive(db, 0, |arrival, record| {
+        projection::apply(projection::HOT, &fresh, record)?;
+        if arrival <= folded { projection::apply(views, &fresh, record) } else { Ok(()) }
+    })?;
     fresh.execute_batch("COMMIT")?;
-    for projection in projection::ALL {
+    for projection in projection::HOT.iter().chain(views) {
         if let Some(detail) = difference(*projection, db, &fresh)? {
             problems.push(Problem::of_file("projection", detail));
         }

@@ -1,8 +1,10 @@
 //! Writing: append records, with the projections that follow from them, in one transaction.
 
+use std::ops::{Deref, DerefMut};
+
 use jiff::Timestamp;
 use rusqlite::types::Type;
-use rusqlite::{Connection, TransactionBehavior};
+use rusqlite::{Connection, Transaction, TransactionBehavior};
 use uuid::Uuid;
 
 use heirloom_core::event::{Body, SessionChanged};
@@ -11,9 +13,9 @@ use heirloom_core::record::{Hash, Record};
 use heirloom_core::redact::redact_json;
 use heirloom_core::status::Status;
 
-use crate::error::{Error, explain};
+use crate::error::Error;
 use crate::ledger::Ledger;
-use crate::{projection, records, sessions};
+use crate::{projection, records, sessions, views};
 
 /// What a record belongs to.
 #[derive(Debug, Clone, Copy, Default)]
@@ -31,15 +33,35 @@ impl<'a> Scope<'a> {
     }
 }
 
-/// An open transaction: what it appends is there as a whole or not at all.
+/// An open transaction that appends: what it appends is there as a whole or not at all.
 #[derive(Debug)]
-pub struct Writer<'a> {
+pub struct Appender<'a> {
     db: &'a Connection,
     ledger: &'a Ledger,
     host: HostId,
     seq: u64,
     hash: Hash,
     at: Timestamp,
+    /// The arrival of the last record that the views hold, where they are attached.
+    folded: Option<i64>,
+}
+
+/// An open transaction that sees the views as well, with what it appended itself.
+#[derive(Debug)]
+pub struct Writer<'a>(Appender<'a>);
+
+impl<'a> Deref for Writer<'a> {
+    type Target = Appender<'a>;
+
+    fn deref(&self) -> &Self::Target {
+        &self.0
+    }
+}
+
+impl DerefMut for Writer<'_> {
+    fn deref_mut(&mut self) -> &mut Self::Target {
+        &mut self.0
+    }
 }
 
 impl Ledger {
@@ -49,17 +71,21 @@ impl Ledger {
         at: Timestamp,
         work: impl FnOnce(&mut Writer<'_>) -> Result<T, E>,
     ) -> Result<T, E> {
-        let explained = |source| explain(source, "write to", &self.path, self.options.wait);
-        // Immediate: two writers that both read first and then write would otherwise deadlock.
-        let transaction =
-            rusqlite::Transaction::new_unchecked(&self.connection, TransactionBehavior::Immediate)
-                .map_err(explained)?;
-        let (host, seq, hash) = records::own_head(&transaction).map_err(explained)?;
-        let mut writer = Writer { db: &transaction, ledger: self, host, seq, hash, at };
-        let done = work(&mut writer)?;
-        writer.save_head()?;
-        transaction.commit().map_err(explained)?;
-        Ok(done)
+        self.attached()?;
+        self.transact(at, work)
+    }
+
+    /// Runs `work`, which only appends, in one transaction at the time `at`. If it fails, nothing was
+    /// written.
+    ///
+    /// Needs no views, and so costs a hook much less: views that are not open already are left to
+    /// whoever asks for them next.
+    pub fn append_all<T, E: From<Error>>(
+        &mut self,
+        at: Timestamp,
+        work: impl FnOnce(&mut Appender<'_>) -> Result<T, E>,
+    ) -> Result<T, E> {
+        self.transact(at, |writer| work(&mut writer.0))
     }
 
     /// Appends one record.
@@ -69,11 +95,51 @@ impl Ledger {
         scope: Scope<'_>,
         body: &B,
     ) -> Result<Record, Error> {
-        self.write(at, |writer| writer.append(scope, body))
+        self.append_all(at, |appender| appender.append(scope, body))
+    }
+
+    fn transact<T, E: From<Error>>(
+        &self,
+        at: Timestamp,
+        work: impl FnOnce(&mut Writer<'_>) -> Result<T, E>,
+    ) -> Result<T, E> {
+        let explained = |source| self.explain("write to", source);
+        self.configure()?;
+        let transaction = self.begin().map_err(explained)?;
+        let mut writer = Writer(Appender::new(self, at).map_err(explained)?);
+        let done = work(&mut writer)?;
+        let Appender { host, seq, hash, folded, .. } = writer.0;
+        records::save_head(&transaction, &host, seq, &hash).map_err(explained)?;
+        match transaction.commit() {
+            Ok(()) => self.folded.set(folded),
+            // Of two files the ledger is committed first, and what it has then counts.
+            Err(_) if records::contains(&self.connection, &host, seq, &hash) => {}
+            Err(error) => return Err(explained(error).into()),
+        }
+        Ok(done)
+    }
+
+    /// Begins a transaction that has the ledger; and the views before it, if they are attached.
+    pub(crate) fn begin(&self) -> rusqlite::Result<Transaction<'_>> {
+        if !self.has_views() {
+            // Immediate: two writers that both read first and then write would otherwise deadlock.
+            let immediate = TransactionBehavior::Immediate;
+            return Transaction::new_unchecked(&self.connection, immediate);
+        }
+        let transaction = views::begin(&self.connection)?;
+        records::lock(&transaction)?;
+        Ok(transaction)
     }
 }
 
-impl Writer<'_> {
+impl<'a> Appender<'a> {
+    fn new(ledger: &'a Ledger, at: Timestamp) -> rusqlite::Result<Self> {
+        let db = &ledger.connection;
+        let folded = ledger.has_views().then(|| views::fold(db)).transpose()?;
+        let (host, seq, hash) = records::own_head(db)?;
+        Ok(Self { db, ledger, host, seq, hash, at, folded })
+    }
+
     /// Appends a record to the chain and brings the projections up to date.
     pub fn append<B: Body>(&mut self, scope: Scope<'_>, body: &B) -> Result<Record, Error> {
         let body = self.body(body)?;
@@ -89,25 +155,20 @@ impl Writer<'_> {
             hash: Hash::GENESIS,
         };
         record.hash = record.expected_hash(&self.hash);
-        self.run(|db| records::insert(db, &record).and_then(|()| projection::apply(db, &record)))?;
+        let arrival = self.run(|db| self.add(db, &record))?;
+        self.folded = self.folded.map(|_| arrival);
         (self.seq, self.hash) = (record.seq, record.hash);
         Ok(record)
     }
 
-    /// Changes a session's status, if that edge exists.
-    ///
-    /// The check and the change are one transaction, so of two writers that both want to end a
-    /// session one is refused.
-    pub fn change_status(
-        &mut self,
-        id: SessionId,
-        status: Status,
-        reason: Option<String>,
-    ) -> Result<(), Error> {
-        let found = self.run(|db| sessions::status_and_repo(db, id))?;
-        let (now, repo) = found.ok_or(Error::NoSession { id })?;
-        now.transition(status)?;
-        self.append(Scope::session(id, &repo), &SessionChanged { status, reason }).map(drop)
+    fn add(&self, db: &Connection, record: &Record) -> rusqlite::Result<i64> {
+        let arrival = records::insert(db, record)?;
+        projection::apply(projection::HOT, db, record)?;
+        if self.folded.is_some() {
+            projection::apply(projection::VIEWS, db, record)?;
+            views::remember(db, arrival, record.hash.as_bytes())?;
+        }
+        Ok(arrival)
     }
 
     /// The time of everything this transaction writes.
@@ -137,9 +198,23 @@ impl Writer<'_> {
         redact_json(&mut value);
         serde_json::to_string(&value).map_err(unwritable)
     }
+}
 
-    fn save_head(&self) -> Result<(), Error> {
-        self.run(|db| records::save_head(db, &self.host, self.seq, &self.hash))
+impl Writer<'_> {
+    /// Changes a session's status, if that edge exists.
+    ///
+    /// The check and the change are one transaction, so of two writers that both want to end a
+    /// session one is refused.
+    pub fn change_status(
+        &mut self,
+        id: SessionId,
+        status: Status,
+        reason: Option<String>,
+    ) -> Result<(), Error> {
+        let found = self.run(|db| sessions::status_and_repo(db, id))?;
+        let (now, repo) = found.ok_or(Error::NoSession { id })?;
+        now.transition(status)?;
+        self.append(Scope::session(id, &repo), &SessionChanged { status, reason }).map(drop)
     }
 }
 

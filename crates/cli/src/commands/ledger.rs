@@ -155,7 +155,9 @@ fn refuse_own_files(ledger: &Path, target: &Path) -> Result<(), Failure> {
     let target = real(target);
     let name = target.file_name().map(|name| name.to_string_lossy().into_owned());
     let is_own = home.as_deref() == target.parent()
-        && name.is_some_and(|name| name.starts_with("ledger.db") || name.starts_with("index.db"));
+        && name.is_some_and(|name| {
+            ["ledger.db", "views.db", "index.db"].iter().any(|own| name.starts_with(own))
+        });
     if !is_own {
         return Ok(());
     }

@@ -31,7 +31,7 @@ fn an_export_is_merged_into_another_home_once() {
 fn an_export_never_replaces_the_ledger_itself() {
     let env = env();
     env.run(&["note", "learning", "one"]).success();
-    for name in ["ledger.db", "ledger.db-wal"] {
+    for name in ["ledger.db", "ledger.db-wal", "views.db"] {
         let file = env.home().join(name);
         let ran = env.run(&["ledger", "export", file.to_str().unwrap()]);
         assert_eq!(ran.code, 64, "{ran}");

@@ -129,9 +129,9 @@ fn named(
         let word = word.rsplit('=').next().unwrap_or_default();
         if word.len() >= 32
             && word != caller.agent_session_id
-            && let Some(found) = ledger.of_conversation(word)?
+            && let Some(found) = ledger.id_of_conversation(word)?
         {
-            return Ok(Some(found.id));
+            return Ok(Some(found));
         }
     }
     Ok(None)

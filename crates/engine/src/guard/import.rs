@@ -65,9 +65,9 @@ fn one(here: &Here, ledger: &mut Ledger, file: &Path, imports: &mut Imports) -> 
         entries: read.changes.len() as u64,
         skipped: read.skipped.len() as u64,
     };
-    ledger.write(now, |writer| {
-        read.changes.iter().try_for_each(|change| append(writer, whose, change))?;
+    ledger.append_all(now, |appender| {
+        read.changes.iter().try_for_each(|change| append(appender, whose, change))?;
         let scope = Scope { session: None, repo: Some(&here.place.repo) };
-        writer.append(scope, &imported).map(drop)
+        appender.append(scope, &imported).map(drop)
     })
 }

@@ -45,15 +45,15 @@ pub(super) fn find(
 ) -> Result<Option<SessionId>, Error> {
     // Whoever launched the agent said which session it is.
     if let Some(id) = driven(here)
-        && ledger.session(id)?.is_some()
+        && ledger.knows(id)?
     {
         return Ok(Some(id));
     }
-    if let Some(session) = ledger.of_conversation(caller.agent_session_id)? {
-        return Ok(Some(session.id));
+    if let Some(id) = ledger.id_of_conversation(caller.agent_session_id)? {
+        return Ok(Some(id));
     }
     let own = id_of(caller.agent, caller.agent_session_id);
-    Ok(ledger.session(own)?.map(|_| own))
+    Ok(ledger.knows(own)?.then_some(own))
 }
 
 /// The session that somebody else drives with this agent, and says how it is.

@@ -4,7 +4,7 @@ use heirloom_core::guard::branch::BranchKey;
 use heirloom_core::guard::record::ChangeBody;
 use heirloom_core::guard::state::{Change, ChangeKind};
 use heirloom_core::id::SessionId;
-use heirloom_ledger::{Error, Ledger, Scope, Writer};
+use heirloom_ledger::{Appender, Error, Ledger, Scope};
 use jiff::Timestamp;
 
 /// Whose changes they are, and where.
@@ -35,20 +35,22 @@ pub(super) fn settle(
     if changes.is_empty() {
         return Ok(());
     }
-    ledger.write(now, |writer| changes.iter().try_for_each(|change| append(writer, whose, change)))
+    ledger.append_all(now, |appender| {
+        changes.iter().try_for_each(|change| append(appender, whose, change))
+    })
 }
 
 pub(super) fn append(
-    writer: &mut Writer<'_>,
+    appender: &mut Appender<'_>,
     whose: Whose<'_>,
     change: &Change,
 ) -> Result<(), Error> {
     let scope = Scope { session: whose.session, repo: Some(whose.repo) };
     match change.body(whose.session) {
-        ChangeBody::Triggered(body) => writer.append(scope, &body),
-        ChangeBody::Warned(body) => writer.append(scope, &body),
-        ChangeBody::Satisfied(body) => writer.append(scope, &body),
-        ChangeBody::Cleared(body) => writer.append(scope, &body),
+        ChangeBody::Triggered(body) => appender.append(scope, &body),
+        ChangeBody::Warned(body) => appender.append(scope, &body),
+        ChangeBody::Satisfied(body) => appender.append(scope, &body),
+        ChangeBody::Cleared(body) => appender.append(scope, &body),
     }
     .map(drop)
 }

@@ -10,7 +10,7 @@ use heirloom_core::event::{NoteAdded, SessionCreated};
 use heirloom_core::id::{NoteId, SessionId};
 use heirloom_core::issue::Owner;
 use heirloom_core::note::Kind;
-use heirloom_ledger::{Claimed, Ledger, Options, Scope};
+use heirloom_ledger::{Claimed, Ledger, NoteFilter, Options, Scope};
 use jiff::Timestamp;
 use uuid::Uuid;
 
@@ -24,6 +24,12 @@ fn main() -> Result<(), Box<dyn Error>> {
         // Appends COUNT notes, each in a transaction of its own, and prints its number once it is
         // committed.
         ["append", home, count] => append(Path::new(home), count.parse()?),
+        // The same, opening the ledger for each as a hook does.
+        ["jot", home, count] => jot(Path::new(home), count.parse()?),
+        // The same, bringing the views up to date in the same transaction.
+        ["write", home, count] => write(Path::new(home), count.parse()?),
+        // Reads the views as often, without printing anything.
+        ["read", home, count] => read(Path::new(home), count.parse()?),
         // The smallest thing a hook does: open, one indexed read, one append.
         ["once", home] => once(Path::new(home)),
         // The same without heirloom: open the same file, insert one row.
@@ -33,7 +39,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         // Claims an issue under the name NUMBER, and says whether it won.
         ["claim", home, number] => claim(Path::new(home), number),
         ["nothing"] => Ok(()),
-        _ => Err("append HOME COUNT | once HOME | plain FILE | fill HOME COUNT | \
+        _ => Err("append|jot|write|read|fill HOME COUNT | once HOME | plain FILE | \
                   claim HOME NUMBER | nothing"
             .into()),
     }
@@ -41,13 +47,47 @@ fn main() -> Result<(), Box<dyn Error>> {
 
 fn append(home: &Path, count: u64) -> Result<(), Box<dyn Error>> {
     let mut ledger = Ledger::open(home, Options::COMMAND)?;
-    let mut out = std::io::stdout().lock();
     for n in 0..count {
-        let record = ledger.append(now(), scope(), &note(n))?;
-        writeln!(out, "{}", record.seq)?;
-        out.flush()?;
+        say(ledger.append(now(), scope(), &note(n))?.seq)?;
     }
     Ok(())
+}
+
+fn jot(home: &Path, count: u64) -> Result<(), Box<dyn Error>> {
+    for n in 0..count {
+        let mut ledger =
+            Ledger::open(home, Options { wait: Options::COMMAND.wait, ..Options::HOOK })?;
+        say(ledger.append(now(), scope(), &note(n))?.seq)?;
+    }
+    Ok(())
+}
+
+fn write(home: &Path, count: u64) -> Result<(), Box<dyn Error>> {
+    let mut ledger = Ledger::open(home, Options::COMMAND)?;
+    for n in 0..count {
+        say(ledger.write(now(), |writer| writer.append(scope(), &note(n)))?.seq)?;
+    }
+    Ok(())
+}
+
+fn read(home: &Path, count: u64) -> Result<(), Box<dyn Error>> {
+    let ledger = Ledger::open(home, Options::COMMAND)?;
+    let mut seen = 0;
+    for _ in 0..count {
+        let now = ledger.notes(&NoteFilter::default())?.len();
+        if now < seen {
+            return Err(format!("{seen} notes became {now}").into());
+        }
+        seen = now;
+    }
+    Ok(())
+}
+
+/// Says that a record is committed.
+fn say(seq: u64) -> std::io::Result<()> {
+    let mut out = std::io::stdout().lock();
+    writeln!(out, "{seq}")?;
+    out.flush()
 }
 
 fn once(home: &Path) -> Result<(), Box<dyn Error>> {

@@ -1,7 +1,7 @@
 //! What keeping continuity has to find again: the newest of each thing, by repository.
 //!
-//! One table for all of it, because every table costs each hook its share of reading the schema. A
-//! row is the newest record of its kind and key; what a key is, [`key`] says.
+//! One table for all of it, because the question is always the same. A row is the newest record of
+//! its kind and key; what a key is, [`key`] says.
 
 use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension, Row};

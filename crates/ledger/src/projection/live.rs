@@ -45,6 +45,7 @@ impl Projection for LiveSessions {
         "session"
     }
 
+    /// A constraint in the place of an index: an index is one more thing for every hook to read.
     fn schema(&self) -> &'static str {
         "CREATE TABLE live (
            session TEXT PRIMARY KEY,
@@ -54,9 +55,9 @@ impl Projection for LiveSessions {
            pid_started INTEGER,
            worktree TEXT,
            branch TEXT,
-           seen_at INTEGER NOT NULL
-         ) STRICT, WITHOUT ROWID;
-         CREATE INDEX live_by_repo ON live (repo);"
+           seen_at INTEGER NOT NULL,
+           UNIQUE (repo, session)
+         ) STRICT, WITHOUT ROWID;"
     }
 
     fn apply(&self, db: &Connection, record: &Record) -> rusqlite::Result<()> {
@@ -97,7 +98,7 @@ fn seen(db: &Connection, session: &str, record: &Record) -> rusqlite::Result<()>
 impl Ledger {
     /// The sessions of `repo` whose agents were seen and not seen off.
     pub fn live(&self, repo: &str) -> Result<Vec<Live>, Error> {
-        self.run("read", |db| {
+        self.run_hot("read", |db| {
             db.prepare_cached(
                 "SELECT session, agent, pid, pid_started, worktree, branch, seen_at FROM live
                  WHERE repo = ?1 ORDER BY seen_at DESC, session",

@@ -1,12 +1,13 @@
 //! Projections: tables that are derived from the records.
 //!
 //! One module a projection: its table, and what each kind of record does to it. Adding one is a new
-//! module and a line in [`ALL`]. A projection reads the record and its own table, never the clock,
+//! module and a line in [`VIEWS`]. A projection reads the record and its own table, never the clock,
 //! never the file system, and it never fails on a record it does not understand: what is in the
 //! ledger cannot be refused any more.
 
 mod approval;
 mod claim;
+pub(crate) mod conversation;
 mod dependency;
 mod issue;
 pub(crate) mod iteration;
@@ -40,13 +41,19 @@ pub(crate) trait Projection: Sync {
     fn apply(&self, db: &Connection, record: &Record) -> rusqlite::Result<()>;
 }
 
-/// Every projection, in the order in which they see a record.
-pub(crate) const ALL: &[&dyn Projection] = &[
+/// What hooks ask for around a tool use, in the order in which they see a record.
+///
+/// These tables are in the ledger's own file. Every one of them makes every tool use slower, because
+/// SQLite reads all tables of a file to use one; what a command alone needs belongs in [`VIEWS`].
+pub(crate) const HOT: &[&dyn Projection] =
+    &[&conversation::Conversations, &live::LiveSessions, &requirement::Requirements];
+
+/// All others, in the order in which they see a record. Their file is described in
+/// [`views`](crate::views).
+pub(crate) const VIEWS: &[&dyn Projection] = &[
     &session::Sessions,
     &iteration::Iterations,
     &note::Notes,
-    &live::LiveSessions,
-    &requirement::Requirements,
     &keep::Kept,
     &approval::Approvals,
     &template::Templates,
@@ -57,9 +64,18 @@ pub(crate) const ALL: &[&dyn Projection] = &[
     &dependency::Dependencies,
 ];
 
-/// Brings all projections up to date with one more record.
-pub(crate) fn apply(db: &Connection, record: &Record) -> rusqlite::Result<()> {
-    ALL.iter().try_for_each(|projection| projection.apply(db, record))
+/// Makes the tables of `projections`.
+pub(crate) fn create(projections: &[&dyn Projection], db: &Connection) -> rusqlite::Result<()> {
+    projections.iter().try_for_each(|projection| db.execute_batch(projection.schema()))
+}
+
+/// Brings `projections` up to date with one more record.
+pub(crate) fn apply(
+    projections: &[&dyn Projection],
+    db: &Connection,
+    record: &Record,
+) -> rusqlite::Result<()> {
+    projections.iter().try_for_each(|projection| projection.apply(db, record))
 }
 
 /// The record's body, if it is of that kind and can be read.

@@ -16,6 +16,7 @@ mod listing;
 mod rebuilding;
 mod requirements;
 mod runs;
+mod views;
 mod writing;
 
 #[test]
