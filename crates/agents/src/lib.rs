@@ -22,6 +22,7 @@ pub mod launch;
 pub mod lock;
 pub mod opencode;
 pub mod outcome;
+mod payload;
 pub mod process;
 pub mod program;
 mod settings;

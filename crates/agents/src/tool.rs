@@ -27,28 +27,14 @@ pub(crate) fn common(mut tool: ToolUse) -> ToolUse {
     if let Some((name, _)) = found {
         (*name).clone_into(&mut tool.name);
     }
-    if let Some(path) = path(&tool.input).map(str::to_owned)
-        && let Some(input) = tool.input.as_object_mut()
-    {
-        input.entry("file_path").or_insert(Value::String(path));
+    for (own, everyones) in [("filePath", "file_path"), ("patchText", "patch")] {
+        if let Some(value) = tool.text(own).map(str::to_owned)
+            && let Some(input) = tool.input.as_object_mut()
+        {
+            input.entry(everyones).or_insert(Value::String(value));
+        }
     }
     tool
-}
-
-fn path(input: &Value) -> Option<&str> {
-    let named = ["file_path", "filePath"].iter().find_map(|key| input.get(*key)?.as_str());
-    named.or_else(|| {
-        let patch =
-            ["command", "patchText", "input"].iter().find_map(|key| input.get(*key)?.as_str());
-        patch.and_then(first_patched)
-    })
-}
-
-/// The first file of a patch in Codex's format.
-fn first_patched(patch: &str) -> Option<&str> {
-    patch.contains("*** Begin Patch").then_some(())?;
-    let heads = ["*** Update File: ", "*** Add File: ", "*** Delete File: "];
-    patch.lines().find_map(|line| heads.iter().find_map(|head| line.strip_prefix(head)))
 }
 
 #[cfg(test)]
@@ -70,13 +56,8 @@ mod tests {
     }
 
     #[test]
-    fn a_patch_says_which_file_it_changes() {
-        let patch = "*** Begin Patch\n*** Update File: src/a.rs\n+x\n*** End Patch";
-        let tool = of("apply_patch", json!({"command": patch}));
-        assert_eq!((tool.name.as_str(), tool.text("file_path")), ("Edit", Some("src/a.rs")));
-        assert_eq!(
-            of("bash", json!({"command": "echo '*** Add File: x'"})).text("file_path"),
-            None
-        );
+    fn a_patch_is_where_everyone_looks_for_it() {
+        let tool = of("apply_patch", json!({"patchText": "*** Begin Patch"}));
+        assert_eq!((tool.name.as_str(), tool.text("patch")), ("Edit", Some("*** Begin Patch")));
     }
 }

@@ -9,3 +9,4 @@ pub mod gemini;
 pub mod http;
 pub mod model;
 pub mod openai;
+pub mod real;

@@ -14,6 +14,7 @@ use crate::hook::{
     HookAnswer, HookError, HookEvent, HookKind, Hooks, Obstacle, Source, Stopping, Subagent,
     ToolUse,
 };
+use crate::payload;
 use crate::settings::{CommandHooks, Entry};
 
 const fn entry(event: &'static str, timeout: u64) -> Entry {
@@ -67,9 +68,7 @@ impl Hooks for ClaudeHooks {
     }
 
     fn parse(&self, event: &str, payload: &[u8]) -> Result<HookEvent, HookError> {
-        let payload = serde_json::from_slice(payload).or_else(|_| salvage(payload));
-        let payload = payload.map_err(|source| HookError::Payload { agent: "claude", source })?;
-        Ok(payload.understand(event))
+        Ok(payload::read::<Payload>("claude", payload)?.understand(event))
     }
 
     fn render(&self, event: &HookEvent, answer: &HookAnswer) -> Option<String> {
@@ -163,16 +162,6 @@ struct Payload {
     trigger: Option<String>,
     custom_instructions: Option<String>,
     reason: Option<String>,
-}
-
-/// A payload with a field of another shape than ours, without that field.
-fn salvage(payload: &[u8]) -> Result<Payload, serde_json::Error> {
-    let mut fields: Map<String, Value> = serde_json::from_slice(payload)?;
-    fields.retain(|name, value| {
-        let alone = Map::from_iter([(name.clone(), value.clone())]);
-        serde_json::from_value::<Payload>(Value::Object(alone)).is_ok()
-    });
-    serde_json::from_value(Value::Object(fields))
 }
 
 impl Payload {

@@ -4,6 +4,8 @@
 //! stands in, and a repository has as many paths as worktrees. Codex has no limit on how often a
 //! hook may keep a turn from ending; whoever answers must look at [`Stopping::active`].
 
+use std::fs::File;
+use std::io::{Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
@@ -16,7 +18,7 @@ use crate::hook::{
     ToolUse,
 };
 use crate::settings::{CommandHooks, Entry};
-use crate::tool;
+use crate::{payload, tool};
 
 #[derive(Debug)]
 pub(super) struct CodexHooks;
@@ -30,9 +32,10 @@ pub(super) const OURS: CommandHooks = CommandHooks {
         Entry { event: "SessionStart", matcher: None, timeout: TIMEOUT },
         Entry { event: "UserPromptSubmit", matcher: None, timeout: TIMEOUT },
         Entry { event: "PreToolUse", matcher: None, timeout: TIMEOUT },
+        Entry { event: "PermissionRequest", matcher: None, timeout: TIMEOUT },
         Entry { event: "PostToolUse", matcher: None, timeout: TIMEOUT },
         Entry { event: "PreCompact", matcher: None, timeout: TIMEOUT },
-        Entry { event: "SubagentStop", matcher: None, timeout: TIMEOUT },
+        Entry { event: "SubagentStart", matcher: None, timeout: TIMEOUT },
         Entry { event: "Stop", matcher: None, timeout: TIMEOUT },
         Entry { event: "SessionEnd", matcher: None, timeout: TIMEOUT },
     ],
@@ -58,8 +61,7 @@ impl Hooks for CodexHooks {
     }
 
     fn parse(&self, event: &str, payload: &[u8]) -> Result<HookEvent, HookError> {
-        let payload: Payload = serde_json::from_slice(payload)
-            .map_err(|source| HookError::Payload { agent: "codex", source })?;
+        let payload: Payload = payload::read("codex", payload)?;
         Ok(read(event, payload))
     }
 
@@ -91,7 +93,11 @@ fn named(event: &HookEvent) -> Value {
 const fn takes_context(event: &HookEvent) -> bool {
     matches!(
         event.kind,
-        HookKind::SessionStart { .. } | HookKind::Prompt { .. } | HookKind::PostTool { .. }
+        HookKind::SessionStart { .. }
+            | HookKind::Prompt { .. }
+            | HookKind::PreTool { .. }
+            | HookKind::PostTool { .. }
+            | HookKind::SubagentStart
     )
 }
 
@@ -101,6 +107,11 @@ fn block(out: &mut Map<String, Value>, event: &HookEvent, reason: &str) {
             let mut specific = named(event);
             specific["permissionDecision"] = "deny".into();
             specific["permissionDecisionReason"] = reason.into();
+            out.insert("hookSpecificOutput".to_owned(), specific);
+        }
+        HookKind::PermissionRequest { .. } => {
+            let mut specific = named(event);
+            specific["decision"] = json!({"behavior": "deny", "message": reason});
             out.insert("hookSpecificOutput".to_owned(), specific);
         }
         HookKind::Prompt { .. }
@@ -178,9 +189,10 @@ fn kind(name: &str, payload: Payload) -> HookKind {
         "UserPromptSubmit" => HookKind::Prompt { text: payload.prompt },
         "PreToolUse" => HookKind::PreTool { tool: tool(&payload) },
         "PermissionRequest" => HookKind::PermissionRequest { tool: tool(&payload) },
-        "PostToolUse" => {
-            HookKind::PostTool { tool: tool(&payload), response: payload.tool_response }
-        }
+        "PostToolUse" => match failure(&payload) {
+            Some(error) => HookKind::ToolFailed { tool: tool(&payload), error, interrupted: false },
+            None => HookKind::PostTool { tool: tool(&payload), response: payload.tool_response },
+        },
         "PreCompact" => {
             HookKind::PreCompact { auto: payload.trigger != "manual", instructions: None }
         }
@@ -190,6 +202,39 @@ fn kind(name: &str, payload: Payload) -> HookKind {
         "SessionEnd" => HookKind::SessionEnd { reason: payload.reason },
         _ => HookKind::Other,
     }
+}
+
+/// How a tool use failed. The payload does not say, but by then the transcript does.
+fn failure(payload: &Payload) -> Option<String> {
+    let transcript = payload.transcript_path.as_ref()?;
+    let id = payload.tool_use_id.as_deref().filter(|id| !id.is_empty())?;
+    let item = finished(&tail(transcript).ok()?, id)?;
+    (item["status"] == "failed").then(|| match item["exit_code"].as_i64() {
+        Some(code) => format!("exit code {code}"),
+        None => "it failed".to_owned(),
+    })
+}
+
+/// What the end of a transcript says of a tool use that is done.
+fn finished(end: &str, id: &str) -> Option<Value> {
+    let mark = format!("\"id\":{}", Value::from(id));
+    let read = |line: &str| -> Option<Value> {
+        let mut line: Value = serde_json::from_str(line).ok()?;
+        let item = line["payload"]["item"].take();
+        (item["id"] == id).then_some(item)
+    };
+    end.lines().rev().filter(|line| line.contains(&mark)).find_map(read)
+}
+
+/// The last of a transcript: a use that was just done is not far from its end.
+fn tail(transcript: &Path) -> std::io::Result<String> {
+    const MOST_BYTES: u64 = 256 * 1024;
+    let mut file = File::open(transcript)?;
+    let length = file.metadata()?.len();
+    file.seek(SeekFrom::Start(length.saturating_sub(MOST_BYTES)))?;
+    let mut bytes = Vec::new();
+    file.take(MOST_BYTES).read_to_end(&mut bytes)?;
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
 #[cfg(test)]
@@ -221,7 +266,36 @@ mod tests {
         let answer = HookAnswer { block: Some("plan first".to_owned()), ..HookAnswer::default() };
         insta::assert_snapshot!(render("PreToolUse", &answer), @r#"{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"plan first"}}"#);
         insta::assert_snapshot!(render("Stop", &answer), @r#"{"decision":"block","reason":"plan first"}"#);
+        insta::assert_snapshot!(render("PermissionRequest", &answer), @r#"{"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":{"behavior":"deny","message":"plan first"}}}"#);
         assert_eq!(render("SessionEnd", &answer), "");
+    }
+
+    #[test]
+    fn a_command_that_failed_is_found_out_from_the_transcript() {
+        let dir = tempfile::tempdir().unwrap();
+        let transcript = dir.path().join("rollout.jsonl");
+        let done = |id: &str, status: &str, code: i64| {
+            json!({"type": "event_msg", "payload": {"type": "item_completed", "item": {
+                "type": "CommandExecution", "id": id, "status": status, "exit_code": code}}})
+        };
+        let quoted = json!({"payload": {"text": "\"id\":\"c1\""}});
+        let lines = [done("c1", "failed", 3), done("c2", "completed", 0), quoted];
+        let lines = lines.map(|line| format!("{line}\n")).concat();
+        std::fs::write(&transcript, lines).unwrap();
+        let kind = |id: &str, transcript: &Path| {
+            let payload =
+                json!({"tool_name": "Bash", "tool_use_id": id, "transcript_path": transcript});
+            parse("PostToolUse", &payload).kind
+        };
+        let failed = kind("c1", &transcript);
+        assert!(
+            matches!(&failed, HookKind::ToolFailed { error, .. } if error == "exit code 3"),
+            "{failed:?}"
+        );
+        for id in ["c2", "c3"] {
+            assert!(matches!(kind(id, &transcript), HookKind::PostTool { .. }), "{id}");
+        }
+        assert!(matches!(kind("c1", Path::new("/nowhere")), HookKind::PostTool { .. }));
     }
 
     #[test]

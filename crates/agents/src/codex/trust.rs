@@ -117,7 +117,7 @@ mod tests {
         let file = Path::new(FILE);
         let text = OURS.install(file, None, "/usr/bin/heirloom").unwrap();
         let config = trusting(file, &text);
-        insta::assert_snapshot!(obstacle(file, &text, "").unwrap().why, @"Codex does not trust 8 of its hooks yet (/home/dev/.codex/hooks.json:session_start:0:0)");
+        insta::assert_snapshot!(obstacle(file, &text, "").unwrap().why, @"Codex does not trust 9 of its hooks yet (/home/dev/.codex/hooks.json:session_start:0:0)");
         assert_eq!(obstacle(file, &text, &config), None);
         let moved = OURS.install(file, None, "/usr/local/bin/heirloom").unwrap();
         assert!(obstacle(file, &moved, &config).is_some());

@@ -1,6 +1,7 @@
-//! Gemini CLI's hooks, in `.gemini/settings.json` of the repository.
+//! Gemini CLI's hooks, in the user's `.gemini/settings.json`.
 //!
-//! `PreCompress` is not among them: it fires before every request to the model, compaction or
+//! Not the repository's: that is read only in the directory it is started in, and what names a
+//! program of one person's is not to be committed. `PreCompress` is not among them: it fires before every request to the model, compaction or
 //! not, so it says nothing.
 
 use std::path::{Path, PathBuf};
@@ -11,7 +12,7 @@ use serde_json::{Map, Value, json};
 use crate::env::Env;
 use crate::hook::{HookAnswer, HookError, HookEvent, HookKind, Hooks, Source, Stopping, ToolUse};
 use crate::settings::{CommandHooks, Entry};
-use crate::tool;
+use crate::{payload, tool};
 
 #[derive(Debug)]
 pub(super) struct GeminiHooks;
@@ -32,8 +33,8 @@ const OURS: CommandHooks = CommandHooks {
 };
 
 impl Hooks for GeminiHooks {
-    fn files(&self, repo: &Path, _env: &Env) -> Vec<PathBuf> {
-        vec![repo.join(".gemini/settings.json")]
+    fn files(&self, _repo: &Path, env: &Env) -> Vec<PathBuf> {
+        super::home(env).map(|home| home.join("settings.json")).into_iter().collect()
     }
 
     fn install(&self, file: &Path, text: Option<&str>, program: &str) -> Result<String, HookError> {
@@ -45,8 +46,7 @@ impl Hooks for GeminiHooks {
     }
 
     fn parse(&self, event: &str, payload: &[u8]) -> Result<HookEvent, HookError> {
-        let payload: Payload = serde_json::from_slice(payload)
-            .map_err(|source| HookError::Payload { agent: "gemini", source })?;
+        let payload: Payload = payload::read("gemini", payload)?;
         let name = payload.hook_event_name.clone().unwrap_or_else(|| event.to_owned());
         Ok(HookEvent {
             agent_session_id: payload.session_id.clone(),
@@ -62,7 +62,9 @@ impl Hooks for GeminiHooks {
 
     fn render(&self, event: &HookEvent, answer: &HookAnswer) -> Option<String> {
         let mut out = Map::new();
-        if let Some(message) = &answer.message {
+        // What the model cannot be told, the person is.
+        let aside = answer.context.as_ref().filter(|_| !takes_context(event));
+        if let Some(message) = answer.message.as_ref().or(aside) {
             out.insert("systemMessage".to_owned(), message.as_str().into());
         }
         if let (Some(reason), Some(decision)) = (&answer.block, blocking(event)) {
@@ -124,7 +126,10 @@ fn kind(name: &str, payload: Payload) -> HookKind {
         }
         "BeforeAgent" => HookKind::Prompt { text: payload.prompt },
         "BeforeTool" => HookKind::PreTool { tool: used(&payload) },
-        "AfterTool" => HookKind::PostTool { tool: used(&payload), response: payload.tool_response },
+        "AfterTool" => match failure(&payload.tool_response) {
+            Some(error) => HookKind::ToolFailed { tool: used(&payload), error, interrupted: false },
+            None => HookKind::PostTool { tool: used(&payload), response: payload.tool_response },
+        },
         "AfterAgent" => HookKind::Stop(Stopping {
             active: payload.stop_hook_active,
             last_message: payload.prompt_response,
@@ -136,6 +141,22 @@ fn kind(name: &str, payload: Payload) -> HookKind {
         "SessionEnd" => HookKind::SessionEnd { reason: payload.reason },
         _ => HookKind::Other,
     }
+}
+
+/// How a tool use failed: an error of its own, or a line about the command's end below what it
+/// printed.
+fn failure(response: &Value) -> Option<String> {
+    if let Some(error) = response.get("error").filter(|error| !error.is_null()) {
+        let text = error["message"].as_str().or(error.as_str());
+        return Some(text.map_or_else(|| error.to_string(), str::to_owned));
+    }
+    let text = response["llmContent"].as_str()?.trim_end();
+    let text = text.strip_suffix("</untrusted_context>").unwrap_or(text).trim_end();
+    let about = ["Exit Code: ", "Signal: "];
+    let beside = ["Process Group PGID: ", "Background PIDs: "];
+    let begins = |line: &&str, heads: &[&str]| heads.iter().any(|head| line.starts_with(head));
+    let mut below = text.lines().rev().skip_while(|line| begins(line, &beside));
+    below.next().filter(|line| begins(line, &about)).map(str::to_owned)
 }
 
 #[cfg(test)]
@@ -162,6 +183,24 @@ mod tests {
     }
 
     #[test]
+    fn a_command_that_failed_says_so_below_what_it_printed() {
+        let said = |text: &str| {
+            let content = format!("<untrusted_context>\nOutput: {text}\n</untrusted_context>");
+            failure(&json!({"llmContent": content, "returnDisplay": ""}))
+        };
+        assert_eq!(said("out\nExit Code: 3\nProcess Group PGID: 7").unwrap(), "Exit Code: 3");
+        assert_eq!(
+            said("out\nSignal: 9\nBackground PIDs: 1\nProcess Group PGID: 7").unwrap(),
+            "Signal: 9"
+        );
+        assert_eq!(said("Exit Code: 3\nand on\nProcess Group PGID: 7"), None);
+        assert_eq!(said("(empty)\nProcess Group PGID: 7"), None);
+        let error = json!({"llmContent": "x", "error": {"message": "no such file", "type": "t"}});
+        assert_eq!(failure(&error).unwrap(), "no such file");
+        assert_eq!(failure(&Value::Null), None);
+    }
+
+    #[test]
     fn each_event_is_held_back_in_its_own_word() {
         let answer = HookAnswer { block: Some("plan first".to_owned()), ..HookAnswer::default() };
         insta::assert_snapshot!(render("BeforeTool", &answer), @r#"{"decision":"deny","reason":"plan first"}"#);
@@ -173,5 +212,6 @@ mod tests {
     fn context_names_its_event() {
         let answer = HookAnswer { context: Some("facts".to_owned()), ..HookAnswer::default() };
         insta::assert_snapshot!(render("BeforeAgent", &answer), @r#"{"hookSpecificOutput":{"hookEventName":"BeforeAgent","additionalContext":"facts"}}"#);
+        insta::assert_snapshot!(render("BeforeTool", &answer), @"");
     }
 }

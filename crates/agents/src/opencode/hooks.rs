@@ -1,35 +1,38 @@
-//! opencode's hooks: a plugin file of ours and its name in the repository's settings.
+//! opencode's hooks: a plugin file of ours and its name, both in the user's own settings.
 //!
-//! opencode fetches a package for plugins, once, into its own settings directory, and waits for
-//! it; a plugin in a directory of its own would make it do so in the repository as well. What
-//! the plugin and we say to each other is our own affair: payloads are in Claude Code's words,
-//! an answer is `{"block", "context", "message"}`.
+//! Not the repository's: what names a program of one person's is not to be committed. opencode
+//! fetches a package for plugins, once, into its settings directory, and waits for it; a plugin in
+//! a directory of its own would make it do so there as well. What the plugin and we say to each
+//! other is our own affair: payloads are in Claude Code's words, an answer is
+//! `{"block", "context", "message"}`. It is not asked at the end of a turn, which a plugin cannot
+//! hold back.
 
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use crate::env::Env;
-use crate::hook::{
-    HookAnswer, HookError, HookEvent, HookKind, Hooks, Source, Stopping, Subagent, ToolUse,
-};
+use crate::env::{self, Env};
+use crate::hook::{HookAnswer, HookError, HookEvent, HookKind, Hooks, Source, Subagent, ToolUse};
 use crate::settings::{Document, Step};
-use crate::tool;
+use crate::{payload, tool};
 
 #[derive(Debug)]
 pub(super) struct OpencodeHooks;
 
 const PLUGIN: &str = include_str!("plugin.js");
-const PLUGIN_FILE: &str = ".heirloom/opencode.js";
-const ENTRY: &str = "./.heirloom/opencode.js";
+const PLUGIN_FILE: &str = "heirloom.js";
+const ENTRY: &str = "./heirloom.js";
 
 impl Hooks for OpencodeHooks {
-    fn files(&self, repo: &Path, _env: &Env) -> Vec<PathBuf> {
-        let with_comments = repo.join("opencode.jsonc");
+    fn files(&self, _repo: &Path, env: &Env) -> Vec<PathBuf> {
+        let config = env::path(env, "XDG_CONFIG_HOME")
+            .or_else(|| env::path(env, "HOME").map(|home| home.join(".config")));
+        let Some(home) = config.map(|config| config.join("opencode")) else { return Vec::new() };
+        let with_comments = home.join("opencode.jsonc");
         let settings =
-            if with_comments.exists() { with_comments } else { repo.join("opencode.json") };
-        vec![repo.join(PLUGIN_FILE), settings]
+            if with_comments.exists() { with_comments } else { home.join("opencode.json") };
+        vec![home.join(PLUGIN_FILE), settings]
     }
 
     fn install(&self, file: &Path, text: Option<&str>, program: &str) -> Result<String, HookError> {
@@ -59,8 +62,7 @@ impl Hooks for OpencodeHooks {
     }
 
     fn parse(&self, event: &str, payload: &[u8]) -> Result<HookEvent, HookError> {
-        let payload: Payload = serde_json::from_slice(payload)
-            .map_err(|source| HookError::Payload { agent: "opencode", source })?;
+        let payload: Payload = payload::read("opencode", payload)?;
         let name = payload.hook_event_name.clone().unwrap_or_else(|| event.to_owned());
         let subagent = payload.agent_id.clone();
         Ok(HookEvent {
@@ -127,6 +129,8 @@ struct Payload {
     tool_input: Value,
     tool_use_id: Option<String>,
     tool_response: Value,
+    /// How a command ended, where the tool says so.
+    exit: Option<i64>,
     trigger: String,
 }
 
@@ -144,14 +148,17 @@ fn kind(name: &str, payload: Payload) -> HookKind {
         }
         "UserPromptSubmit" => HookKind::Prompt { text: payload.prompt },
         "PreToolUse" => HookKind::PreTool { tool: used(&payload) },
-        "PostToolUse" => {
-            HookKind::PostTool { tool: used(&payload), response: payload.tool_response }
-        }
+        "PostToolUse" => match payload.exit.filter(|code| *code != 0) {
+            Some(code) => HookKind::ToolFailed {
+                tool: used(&payload),
+                error: format!("exit code {code}"),
+                interrupted: false,
+            },
+            None => HookKind::PostTool { tool: used(&payload), response: payload.tool_response },
+        },
         "PreCompact" => {
             HookKind::PreCompact { auto: payload.trigger != "manual", instructions: None }
         }
-        "Stop" => HookKind::Stop(Stopping::default()),
-        "SubagentStop" => HookKind::SubagentStop(Stopping::default()),
         _ => HookKind::Other,
     }
 }
@@ -162,7 +169,7 @@ mod tests {
 
     use super::*;
 
-    const SETTINGS: &str = "/r/opencode.json";
+    const SETTINGS: &str = "/u/.config/opencode/opencode.json";
 
     fn install(text: Option<&str>) -> String {
         OpencodeHooks.install(Path::new(SETTINGS), text, "/bin/heirloom").unwrap()
@@ -181,7 +188,7 @@ mod tests {
 
     #[test]
     fn the_plugin_knows_our_program_whatever_its_path() {
-        let file = Path::new("/r/.heirloom/opencode.js");
+        let file = Path::new("/u/.config/opencode/heirloom.js");
         let text = OpencodeHooks.install(file, None, r#"/a "b"/heirloom"#).unwrap();
         assert!(text.contains(r#"const PROGRAM = "/a \"b\"/heirloom""#));
         assert!(OpencodeHooks.is_installed(file, &text, r#"/a "b"/heirloom"#));

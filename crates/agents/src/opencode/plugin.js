@@ -41,6 +41,7 @@ export const Heirloom = async ({ directory }) => {
   const parents = new Map() // a subagent's conversation -> the one it belongs to
   const begun = new Set()
   const context = new Map() // conversation -> what each request is told on top
+  const warnings = new Map() // tool use -> what its result is told on top
 
   const base = (id) => {
     const parent = parents.get(id)
@@ -67,9 +68,6 @@ export const Heirloom = async ({ directory }) => {
         else created.add(info.id)
       } else if (event.type === "session.compacted") {
         await start(properties.sessionID, "compact")
-      } else if (event.type === "session.idle") {
-        const id = properties.sessionID
-        await ask(parents.has(id) ? "SubagentStop" : "Stop", base(id))
       }
     },
     "chat.message": async (input, output) => {
@@ -92,6 +90,7 @@ export const Heirloom = async ({ directory }) => {
         tool_use_id: input.callID,
       })
       if (answer.block) throw new Error(answer.block)
+      if (answer.context) warnings.set(input.callID, answer.context)
     },
     "tool.execute.after": async (input, output) => {
       const answer = await ask("PostToolUse", {
@@ -100,8 +99,11 @@ export const Heirloom = async ({ directory }) => {
         tool_input: input.args,
         tool_use_id: input.callID,
         tool_response: output.output,
+        exit: output.metadata?.exit ?? undefined,
       })
-      if (answer.context) output.output = `${output.output}\n\n${answer.context}`
+      for (const text of [warnings.get(input.callID), answer.context])
+        if (text) output.output = `${output.output}\n\n${text}`
+      warnings.delete(input.callID)
     },
     "experimental.session.compacting": async (input, output) => {
       const answer = await ask("PreCompact", { ...base(input.sessionID), trigger: "auto" })

@@ -12,6 +12,7 @@ mod fields;
 pub mod glob;
 pub mod import;
 pub mod original;
+mod patch;
 pub mod policy;
 pub mod record;
 pub mod requirement;

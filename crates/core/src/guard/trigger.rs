@@ -7,14 +7,14 @@ use serde_json::Value;
 
 use super::requirement::{Requirement, Trigger};
 use super::shell::{self, Script};
-use super::{glob, trigger_settings};
+use super::{glob, patch, trigger_settings};
 
 /// A tool use, in terms that no agent owns.
 #[derive(Debug, Clone, Default)]
 pub struct ToolUse<'a> {
     /// The tool's name as Claude Code has it (`Edit`, `Write`, `Bash`), where it has one.
     pub tool: Cow<'a, str>,
-    /// The agent's own name for it, where that differs.
+    /// Another name for it, where it has one.
     pub own_name: Option<Cow<'a, str>>,
     /// The shell command it runs.
     pub command: Option<Cow<'a, str>>,
@@ -39,23 +39,46 @@ pub struct Place<'a> {
 impl<'a> ToolUse<'a> {
     /// Reads a tool use from the input as Claude Code shapes it. What is not there is not there.
     pub fn read(tool: &'a str, input: &'a Value) -> Self {
-        let text = |value: Option<&'a Value>| value.and_then(Value::as_str).map(Cow::Borrowed);
+        let text = |key: &str| input.get(key).and_then(Value::as_str);
         let edits = input.get("edits").and_then(Value::as_array).into_iter().flatten();
         let contents = ["content", "new_string", "new_source"]
             .into_iter()
-            .filter_map(|key| text(input.get(key)))
-            .chain(edits.filter_map(|edit| text(edit.get("new_string"))));
-        Self {
+            .filter_map(text)
+            .chain(edits.filter_map(|edit| edit.get("new_string").and_then(Value::as_str)));
+        let mut tool_use = Self {
             tool: Cow::Borrowed(tool),
             own_name: None,
-            command: text(input.get("command")),
+            command: text("command").map(Cow::Borrowed),
             paths: ["file_path", "notebook_path", "path"]
                 .into_iter()
-                .filter_map(|key| text(input.get(key)))
+                .filter_map(|key| text(key).map(Cow::Borrowed))
                 .collect(),
-            content: contents.collect(),
+            content: contents.map(Cow::Borrowed).collect(),
             script: OnceCell::new(),
+        };
+        let patch = ["patch", "command", "input"].into_iter().filter_map(text);
+        if let Some(patch) = patch.into_iter().find(|text| patch::is_in(text)) {
+            tool_use.take_patch(patch);
         }
+        tool_use
+    }
+
+    /// Takes the files of a patch in: that of a tool of its own, or one that a shell command applies,
+    /// which is an edit whatever the tool is called.
+    fn take_patch(&mut self, patch: &'a str) {
+        if self.tool == "Bash" {
+            let applies = |command: &shell::Command| {
+                matches!(command.argv[0].text.as_str(), "apply_patch" | "applypatch")
+            };
+            if !self.script().is_some_and(|script| script.commands.iter().any(applies)) {
+                return;
+            }
+            self.own_name = Some(Cow::Borrowed("Edit"));
+        } else {
+            self.command = None;
+        }
+        self.paths.extend(patch::files(patch).map(Cow::Borrowed));
+        self.content.push(Cow::Borrowed(patch));
     }
 
     /// What the command runs; read once, and only when somebody asks.

@@ -91,6 +91,26 @@ fn a_command_touches_what_it_writes_and_names() {
 }
 
 #[test]
+fn a_patch_is_an_edit_of_every_file_in_it_however_it_is_applied() {
+    let patch = "*** Begin Patch\n*** Add File: docs/a.md\n+x\n*** Update File: src/b.rs\n+DROP TABLE\n*** End Patch";
+    let by_shell = format!("cd x && apply_patch <<'EOF'\n{patch}\nEOF");
+    let shown = format!("cat <<'EOF'\n{patch}\nEOF");
+    for trigger in [
+        json!("Edit"),
+        json!({"tool": "Edit", "path": "sub/src/**"}),
+        json!({"tool": "Edit", "path": "sub/docs/*.md"}),
+        json!({"tool": "Edit", "content": "drop table"}),
+    ] {
+        for key in ["command", "patch", "input"] {
+            assert!(triggers(trigger.clone(), "Edit", json!({key: patch})), "{trigger} {key}");
+        }
+        assert!(triggers(trigger.clone(), "Bash", json!({"command": by_shell})), "{trigger}");
+        assert!(!triggers(trigger.clone(), "Bash", json!({"command": shown})), "{trigger}");
+    }
+    assert!(triggers(json!("Bash"), "Bash", json!({"command": by_shell})));
+}
+
+#[test]
 fn content_is_what_would_be_written() {
     let has = |tool: &str, input: Value| {
         triggers(json!({"tool": [tool], "content": r"todo!?\("}), tool, input)

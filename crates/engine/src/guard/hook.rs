@@ -7,7 +7,6 @@ use std::time::Duration;
 use heirloom_agents::hook::{HookAnswer, HookEvent, HookKind};
 use heirloom_core::guard::branch::BranchKey;
 use heirloom_core::guard::check::{Fault, Moment};
-use heirloom_core::guard::decide::typed_skill;
 use heirloom_core::guard::policy::Policy;
 use heirloom_core::guard::requirement::Rule;
 use heirloom_ledger::{Error, Options, SessionKeys};
@@ -57,7 +56,7 @@ pub fn answer(here: &Here, agent: &str, event: &HookEvent) -> Said {
 impl Call<'_> {
     fn run(&mut self, rules: &Rules) {
         match &self.event.kind {
-            HookKind::Prompt { text } => turn::prompt(self, rules, typed_skill(text)),
+            HookKind::Prompt { text } => turn::prompt(self, rules, text),
             HookKind::SessionStart { source, model } => {
                 self.said.answer.context = start::start(self, rules, source, model.as_deref());
             }

@@ -4,7 +4,7 @@ use heirloom_agents::hook::Stopping;
 use heirloom_core::event::RequirementStopBlocked;
 use heirloom_core::guard::branch::BranchKey;
 use heirloom_core::guard::decide::{
-    Armed, Inactive, Stop, StopInput, inactive, paused_banner, stop,
+    Armed, Inactive, Stop, StopInput, inactive, is_own_prompt, paused_banner, stop, typed_skill,
 };
 use heirloom_core::guard::policy::Policy;
 use heirloom_ledger::{Error, Pause, Scope as In, Seen};
@@ -16,8 +16,8 @@ use super::tool_use::owned;
 use super::{import, presence, skill, start};
 
 /// A person submits a prompt, which may call a skill.
-pub(super) fn prompt(call: &mut Call<'_>, rules: &Rules, typed: Option<&str>) {
-    let noted = note_prompt(call);
+pub(super) fn prompt(call: &mut Call<'_>, rules: &Rules, text: &str) {
+    let noted = note_prompt(call, text);
     let pause = call.hold("cannot note the prompt", noted).flatten();
     call.said.answer.message = match rules {
         Rules::Broken { file, reason } => {
@@ -29,7 +29,7 @@ pub(super) fn prompt(call: &mut Call<'_>, rules: &Rules, typed: Option<&str>) {
     };
     call.said.answer.context = start::owed(call);
     if let Some(policy) = rules.policy() {
-        if let Some(typed) = typed {
+        if let Some(typed) = typed_skill(text) {
             skill::done(call, policy, typed, true);
         }
         call.measure(policy);
@@ -37,16 +37,16 @@ pub(super) fn prompt(call: &mut Call<'_>, rules: &Rules, typed: Option<&str>) {
 }
 
 /// Notes that the session is at work. Returns that requirements are paused, where they are.
-fn note_prompt(call: &Call<'_>) -> Result<Option<Pause>, Error> {
+fn note_prompt(call: &Call<'_>, text: &str) -> Result<Option<Pause>, Error> {
     let mut known = call.known();
     let seen = known.seen(&call.branch)?.clone();
     let now = call.here.clock.now();
     let ledger = known.book.ledger()?;
     let id = presence::touch(call.here, ledger, call.caller)?;
     import::import(call.here, ledger)?;
-    // Where the agent names no turns, a prompt begins one.
+    // Where the agent names no turns, a prompt begins one, unless it is why the last one goes on.
     let counted = seen.stops.as_ref().is_some_and(|stops| stops.count > 0);
-    if call.event.prompt_id.is_none() && counted {
+    if call.event.prompt_id.is_none() && counted && !is_own_prompt(text) {
         let none = RequirementStopBlocked { names: Vec::new(), count: 0, turn: None };
         ledger.append(now, In::session(id, &call.here.place.repo), &none)?;
     }

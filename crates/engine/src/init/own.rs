@@ -21,7 +21,7 @@ const SETTINGS: &str = "# What heirloom asks for in this repository. Commit this
 ";
 
 /// What belongs to one person or one machine.
-const IGNORED: [&str; 3] = ["/runs/", "/local.yaml", "/opencode.js"];
+const IGNORED: [&str; 2] = ["/runs/", "/local.yaml"];
 
 pub(super) fn write(here: &Here, is_rehearsal: bool) -> Vec<Step> {
     let mut steps = vec![settings(here, is_rehearsal), ignore(here, is_rehearsal)];

@@ -5,16 +5,16 @@ use heirloom_agents::{
     Conversation, Event, Exit, Outcome, Process, Stopper, Taps, TurnResult, find,
 };
 use heirloom_core::config::{Config, McpServer};
-use heirloom_testkit::anthropic::Anthropic;
-use heirloom_testkit::model::{Answer, Model, Part, Script};
+use heirloom_testkit::model::{Answer, Part, Script};
+use heirloom_testkit::real;
 use serde_json::json;
 
 use super::rig::{Ask, Rig, Run, Served, Subject, is_root, pinned};
 
 pub(super) static CLAUDE: Subject = Subject {
     agent: "claude",
-    program: || pinned("claude", "claude"),
-    serve,
+    program: || pinned("claude"),
+    serve: |rig, script| real::claude(rig.home.path(), script.clone()).into(),
     shell: |command| Part::Tool {
         name: "Bash".to_owned(),
         input: json!({"command": command, "description": "a command"}),
@@ -346,25 +346,3 @@ done
 "#;
 
 const UNKNOWN: &str = "0c1e7f52-3f1e-4d55-9d0c-7e1b8d1f0a11";
-
-fn serve(_rig: &Rig, script: &Script) -> Served {
-    let model = std::sync::Arc::new(Model::start(Anthropic, script.clone()));
-    let text = |name: &str, value: &str| (name.to_owned(), value.to_owned());
-    let env = vec![
-        text("ANTHROPIC_BASE_URL", &model.url()),
-        text("ANTHROPIC_API_KEY", "sk-scripted"),
-        text("CLAUDE_CODE_MAX_RETRIES", "2"),
-        text("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1"),
-        text("DISABLE_TELEMETRY", "1"),
-        text("DISABLE_ERROR_REPORTING", "1"),
-        text("DISABLE_AUTOUPDATER", "1"),
-    ];
-    let seen = std::sync::Arc::clone(&model);
-    let requests = move || {
-        let all = seen.requests().into_iter();
-        all.filter(|request| request.path.starts_with("/v1/messages"))
-            .map(|each| each.text())
-            .collect()
-    };
-    Served { env, requests: Box::new(requests), _keep: Box::new(model) }
-}

@@ -7,16 +7,16 @@ use heirloom_agents::{
     Conversation, Event, Exit, LaunchError, Outcome, Process, Stopper, Taps, find,
 };
 use heirloom_core::config::{Config, McpServer};
-use heirloom_testkit::model::{Answer, Model, Part, Script};
-use heirloom_testkit::openai::Responses;
+use heirloom_testkit::model::{Answer, Part, Script};
+use heirloom_testkit::real;
 use serde_json::json;
 
 use super::rig::{Ask, Rig, Run, Served, Subject, pinned};
 
 pub(super) static CODEX: Subject = Subject {
     agent: "codex",
-    program: || pinned("codex", "codex"),
-    serve,
+    program: || pinned("codex"),
+    serve: |rig, script| real::codex(rig.home.path(), script.clone()).into(),
     shell: |command| Part::Tool {
         name: "exec_command".to_owned(),
         // Without it a command that takes long goes to the background.
@@ -34,39 +34,6 @@ const UNKNOWN: &str = "0c1e7f52-3f1e-4d55-9d0c-7e1b8d1f0a11";
 
 fn rig() -> Option<Rig> {
     Rig::new(&CODEX)
-}
-
-fn serve(rig: &Rig, script: &Script) -> Served {
-    let model = std::sync::Arc::new(Model::start(Responses, script.clone()));
-    let home = rig.home.path().join(".codex");
-    fs::create_dir_all(&home).unwrap();
-    let url = model.url();
-    let config = format!(
-        r#"model = "gpt-5"
-model_provider = "scripted"
-check_for_update_on_startup = false
-[model_providers.scripted]
-name = "scripted"
-base_url = "{url}/v1"
-wire_api = "responses"
-env_key = "SCRIPTED_KEY"
-request_max_retries = 1
-stream_max_retries = 2
-[analytics]
-enabled = false
-[features]
-plugins = false
-"#
-    );
-    let trust = fs::read_to_string(home.join("trust.toml")).unwrap_or_default();
-    fs::write(home.join("config.toml"), config + &trust).unwrap();
-    let seen = std::sync::Arc::clone(&model);
-    let requests = move || {
-        let all = seen.requests().into_iter();
-        all.filter(|request| request.path == "/v1/responses").map(|each| each.text()).collect()
-    };
-    let env = vec![("SCRIPTED_KEY".to_owned(), "sk-scripted".to_owned())];
-    Served { env, requests: Box::new(requests), _keep: Box::new(model) }
 }
 
 fn always(rig: &Rig, answer: Answer) -> Run {
@@ -105,7 +72,7 @@ fn a_name_would_start_a_new_thread_and_is_never_let_through() {
     let error = rig.line(&ask, &Served::nothing()).unwrap_err();
     assert!(matches!(error, LaunchError::Invalid { .. }), "{error}");
     // What the program does when it is asked all the same, and what we make of it.
-    let served = serve(&rig, &Script::default());
+    let served = (CODEX.serve)(&rig, &Script::default());
     let mut line = rig.line(&Ask::default(), &served).unwrap();
     line.args.splice(1..1, ["resume".into(), "some-name".into()]);
     line.expected_id = Some("some-name".to_owned());
@@ -164,7 +131,7 @@ fn a_used_up_account_is_rate_limited() {
         let error = json!({"type": "usage_limit_reached", "message": "m", "resets_in_seconds": 60});
         to.send(429, &[("content-type", "application/json")], &json!({"error": error}).to_string())
     });
-    let nothing = serve(&rig, &Script::default());
+    let nothing = (CODEX.serve)(&rig, &Script::default());
     let config = rig.home.path().join(".codex/config.toml");
     let text = fs::read_to_string(&config).unwrap();
     let base = text.lines().find(|line| line.starts_with("base_url")).unwrap();
@@ -201,7 +168,7 @@ fn every_sandbox_is_taken_and_another_word_is_not() {
 #[test]
 fn a_flag_it_does_not_know_is_a_refusal() {
     let Some(rig) = rig() else { return };
-    let mut line = rig.line(&Ask::default(), &serve(&rig, &Script::default())).unwrap();
+    let mut line = rig.line(&Ask::default(), &(CODEX.serve)(&rig, &Script::default())).unwrap();
     line.args.insert(1, "--no-such-flag".into());
     let finished = Process::spawn(rig.agent, line, Taps::default()).unwrap().finish();
     assert_eq!(finished.exit, Exit::Code(2));

@@ -4,16 +4,16 @@ use std::fs;
 
 use heirloom_agents::{Conversation, Exit, LaunchError, Outcome, Process, Stopper, Taps, find};
 use heirloom_core::config::Config;
-use heirloom_testkit::gemini::Gemini;
-use heirloom_testkit::model::{Answer, Model, Part, Script};
+use heirloom_testkit::model::{Answer, Part, Script};
+use heirloom_testkit::real;
 use serde_json::json;
 
 use super::rig::{Ask, Rig, Run, Served, Subject, pinned};
 
 pub(super) static GEMINI: Subject = Subject {
     agent: "gemini",
-    program: || pinned("gemini", "gemini"),
-    serve,
+    program: || pinned("gemini"),
+    serve: |rig, script| real::gemini(rig.home.path(), script.clone()).into(),
     shell: |command| Part::Tool {
         name: "run_shell_command".to_owned(),
         input: json!({"command": command, "description": "a command"}),
@@ -27,34 +27,6 @@ const UNKNOWN: &str = "0c1e7f52-3f1e-4d55-9d0c-7e1b8d1f0a11";
 
 fn rig() -> Option<Rig> {
     Rig::new(&GEMINI)
-}
-
-fn serve(rig: &Rig, script: &Script) -> Served {
-    let model = std::sync::Arc::new(Model::start(Gemini, script.clone()));
-    let home = rig.home.path().join(".gemini");
-    fs::create_dir_all(&home).unwrap();
-    let settings = json!({
-        "security": {"auth": {"selectedType": "gemini-api-key"}},
-        "general": {"enableAutoUpdate": false, "enableAutoUpdateNotification": false, "maxAttempts": 2},
-        "privacy": {"usageStatisticsEnabled": false},
-        "telemetry": {"enabled": false},
-    });
-    fs::write(home.join("settings.json"), settings.to_string()).unwrap();
-    let text = |name: &str, value: &str| (name.to_owned(), value.to_owned());
-    let env = vec![
-        text("GEMINI_API_KEY", "scripted"),
-        text("GEMINI_MODEL", "gemini-2.5-flash"),
-        text("GOOGLE_GEMINI_BASE_URL", &model.url()),
-        text("GEMINI_TELEMETRY_ENABLED", "false"),
-    ];
-    let seen = std::sync::Arc::clone(&model);
-    let requests = move || {
-        let all = seen.requests().into_iter();
-        all.filter(|request| request.path.contains(":streamGenerateContent"))
-            .map(|each| each.text())
-            .collect()
-    };
-    Served { env, requests: Box::new(requests), _keep: Box::new(model) }
 }
 
 fn always(rig: &Rig, status: u16) -> Run {
@@ -114,7 +86,7 @@ fn a_failed_request_exits_with_its_status_cut_to_a_byte() {
 #[test]
 fn a_directory_that_is_not_trusted_is_refused_with_55() {
     let Some(rig) = rig() else { return };
-    let mut line = rig.line(&Ask::default(), &serve(&rig, &Script::default())).unwrap();
+    let mut line = rig.line(&Ask::default(), &(GEMINI.serve)(&rig, &Script::default())).unwrap();
     line.env.remove(std::ffi::OsStr::new("GEMINI_CLI_TRUST_WORKSPACE"));
     let finished = Process::spawn(rig.agent, line, Taps::default()).unwrap().finish();
     assert_eq!(finished.exit, Exit::Code(55));

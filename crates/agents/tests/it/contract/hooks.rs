@@ -60,6 +60,20 @@ fn assert_context_arrives(hooked: &Hooked, events: &[&str]) {
     assert!(matches!(starts[1].kind, HookKind::SessionStart { source: Source::Resume, .. }));
 }
 
+/// Whether a tool use failed is known, however the agent says it.
+fn assert_failure_is_known(hooked: &Hooked, event: &str) {
+    let rig = &hooked.rig;
+    let answers = [rig.shell("echo out; exit 3"), rig.shell("true"), Answer::text("done")];
+    let run = rig.run(&Ask { config: rig.permissive(), ..Ask::answered(answers) });
+    assert_eq!(run.finished.outcome, Outcome::Success, "{:#?}", run.finished);
+    let calls: Vec<_> = hooked.calls(event).into_iter().map(|call| call.kind).collect();
+    let [HookKind::ToolFailed { error, .. }, HookKind::PostTool { .. }] = calls.as_slice() else {
+        panic!("{calls:#?}")
+    };
+    assert!(error.to_lowercase().contains("exit code"), "{error}");
+    assert!(error.ends_with('3'), "{error}");
+}
+
 fn assert_stop_is_blocked(hooked: &Hooked, event: &str) {
     hooked.prepare(event, &block("the tests are missing"));
     let run = hooked.rig.run(&Ask::answered([Answer::text("done?"), Answer::text("done!")]));
@@ -83,13 +97,20 @@ fn codex_blocks_a_tool_use() {
 #[test]
 fn codex_takes_context() {
     let Some(hooked) = codex() else { return };
-    assert_context_arrives(&hooked, &["SessionStart", "UserPromptSubmit", "PostToolUse"]);
+    let events = ["SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse"];
+    assert_context_arrives(&hooked, &events);
     assert!(
         matches!(&hooked.calls("UserPromptSubmit")[0].kind, HookKind::Prompt { text } if text == "work")
     );
     let transcript = hooked.calls("Stop")[0].transcript.clone().unwrap();
     let found = hooked.rig.agent.transcripts().unwrap().identify(&transcript).unwrap();
     assert_eq!(found.agent_session_id, hooked.calls("Stop")[0].agent_session_id);
+}
+
+#[test]
+fn codex_tells_a_command_that_failed_from_one_that_did_not() {
+    let Some(hooked) = codex() else { return };
+    assert_failure_is_known(&hooked, "PostToolUse");
 }
 
 #[test]
@@ -129,6 +150,12 @@ fn gemini_takes_context() {
 }
 
 #[test]
+fn gemini_tells_a_command_that_failed_from_one_that_did_not() {
+    let Some(hooked) = Hooked::new(&GEMINI) else { return };
+    assert_failure_is_known(&hooked, "AfterTool");
+}
+
+#[test]
 fn gemini_goes_on_when_it_may_not_stop() {
     let Some(hooked) = Hooked::new(&GEMINI) else { return };
     assert_stop_is_blocked(&hooked, "AfterAgent");
@@ -143,5 +170,12 @@ fn opencode_blocks_a_tool_use() {
 #[test]
 fn opencode_takes_context() {
     let Some(hooked) = Hooked::new(&OPENCODE) else { return };
-    assert_context_arrives(&hooked, &["SessionStart", "UserPromptSubmit", "PostToolUse"]);
+    let events = ["SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse"];
+    assert_context_arrives(&hooked, &events);
+}
+
+#[test]
+fn opencode_tells_a_command_that_failed_from_one_that_did_not() {
+    let Some(hooked) = Hooked::new(&OPENCODE) else { return };
+    assert_failure_is_known(&hooked, "PostToolUse");
 }

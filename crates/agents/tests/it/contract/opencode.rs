@@ -4,16 +4,16 @@ use std::fs;
 
 use heirloom_agents::{Conversation, Event, Exit, LaunchError, Outcome, Stopper, find};
 use heirloom_core::config::{Config, McpServer};
-use heirloom_testkit::model::{Answer, Model, Part, Script};
-use heirloom_testkit::openai::ChatCompletions;
+use heirloom_testkit::model::{Answer, Part, Script};
+use heirloom_testkit::real;
 use serde_json::json;
 
 use super::rig::{Ask, Rig, Served, Subject, pinned};
 
 pub(super) static OPENCODE: Subject = Subject {
     agent: "opencode",
-    program: || pinned("opencode", "opencode"),
-    serve,
+    program: || pinned("opencode"),
+    serve: |rig, script| real::opencode(rig.home.path(), script.clone()).into(),
     shell: |command| Part::Tool {
         name: "bash".to_owned(),
         input: json!({"command": command, "description": "a command"}),
@@ -25,39 +25,6 @@ super::contract!(OPENCODE);
 
 fn rig() -> Option<Rig> {
     Rig::new(&OPENCODE)
-}
-
-fn serve(rig: &Rig, script: &Script) -> Served {
-    let model = std::sync::Arc::new(Model::start(ChatCompletions, script.clone()));
-    let home = rig.home.path().join(".config/opencode");
-    // opencode takes this for the package that it would otherwise fetch for plugins.
-    fs::create_dir_all(home.join("node_modules")).unwrap();
-    let lock = json!({"packages": {"": {"dependencies": {"@opencode-ai/plugin": "1"}}}});
-    fs::write(home.join("package-lock.json"), lock.to_string()).unwrap();
-    let options = json!({"baseURL": format!("{}/v1", model.url()), "apiKey": "scripted"});
-    let known = json!({
-        "name": "m", "reasoning": true, "limit": {"context": 100_000, "output": 1000},
-        "cost": {"input": 1000, "output": 1000},
-    });
-    let provider = json!({
-        "npm": "@ai-sdk/openai-compatible", "name": "scripted", "options": options,
-        "models": {"m": known},
-    });
-    let settings = json!({
-        "autoupdate": false, "share": "disabled", "model": "scripted/m",
-        "small_model": "scripted/m", "provider": {"scripted": provider},
-    });
-    fs::write(home.join("opencode.json"), settings.to_string()).unwrap();
-    let names = ["AUTOUPDATE", "MODELS_FETCH", "DEFAULT_PLUGINS", "LSP_DOWNLOAD"];
-    let mut env = Vec::from(names.map(|name| (format!("OPENCODE_DISABLE_{name}"), "1".to_owned())));
-    // It spends half of a short life on compiling itself.
-    env.push(("BUN_JSC_useFTLJIT".to_owned(), "0".to_owned()));
-    let seen = std::sync::Arc::clone(&model);
-    let requests = move || {
-        let all = seen.requests().into_iter();
-        all.filter(|request| request.json()["tools"].is_array()).map(|each| each.text()).collect()
-    };
-    Served { env, requests: Box::new(requests), _keep: Box::new(model) }
 }
 
 #[test]

@@ -10,6 +10,7 @@ use heirloom_agents::{
 };
 use heirloom_core::config::Config;
 use heirloom_testkit::model::{Answer, Part, Script};
+use heirloom_testkit::real;
 use tempfile::TempDir;
 
 /// Longer than anything takes.
@@ -45,26 +46,17 @@ impl Served {
     }
 }
 
-/// The command of a pinned agent from the cache that `tools/install-agents` fills. A missing one
-/// is a failure, unless the real agents are not wanted at all.
-pub(super) fn pinned(agent: &str, program: &str) -> Option<Vec<String>> {
-    if std::env::var("HEIRLOOM_TEST_REAL_AGENTS").is_ok_and(|wanted| wanted == "0") {
-        return None;
+impl From<real::Served> for Served {
+    fn from(served: real::Served) -> Self {
+        let env = served.env.clone();
+        Self { env, requests: Box::new(move || served.requests()), _keep: Box::new(()) }
     }
-    let version = by_name(agent).unwrap().tested_version().unwrap();
-    let cache = std::env::var_os("HEIRLOOM_TEST_CACHE").map_or_else(default_cache, PathBuf::from);
-    let path = cache.join(format!("{agent}-{version}/node_modules/.bin/{program}"));
-    assert!(
-        path.exists(),
-        "{agent} {version} is not installed: run `tools/install-agents {agent}`, or set HEIRLOOM_TEST_REAL_AGENTS=0",
-    );
-    Some(vec![path.to_str().unwrap().to_owned()])
 }
 
-fn default_cache() -> PathBuf {
-    let cache = std::env::var_os("XDG_CACHE_HOME").map(PathBuf::from);
-    let home = || PathBuf::from(std::env::var_os("HOME").expect("HOME")).join(".cache");
-    cache.unwrap_or_else(home).join("heirloom/agents")
+/// The command of a pinned agent.
+pub(super) fn pinned(agent: &str) -> Option<Vec<String>> {
+    let program = real::pinned(agent, by_name(agent).unwrap().tested_version().unwrap())?;
+    Some(vec![program.to_str().unwrap().to_owned()])
 }
 
 /// An agent's surroundings, for one test.

@@ -64,6 +64,11 @@ fn where_turns_have_no_name_a_prompt_begins_one() {
         assert!(matches!(unnamed("Stop", json!({})), Said::Blocked(_)));
     }
     assert!(matches!(unnamed("Stop", json!({})), Said::Message(_)));
+    unnamed("UserPromptSubmit", json!({"prompt": "Not finished: verified is not met"}));
+    assert!(
+        matches!(unnamed("Stop", json!({})), Said::Message(_)),
+        "why it goes on begins no turn"
+    );
     unnamed("UserPromptSubmit", json!({"prompt": "go on"}));
     assert!(matches!(unnamed("Stop", json!({})), Said::Blocked(_)));
 }

@@ -16,14 +16,17 @@ const MAX_MESSAGE: usize = 1_500;
 /// The most names in a list.
 const MAX_NAMES: usize = 24;
 
+/// What the reason begins with for which a turn may not end yet.
+const UNFINISHED: &str = "Not finished: ";
+
 type Unmets<'a> = [(&'a Requirement, Unmet)];
 
 /// Why a tool use is denied.
 pub(super) fn denial(unmet: &Unmets<'_>, tool_use: &ToolUse<'_>, moment: &Moment<'_>) -> String {
     let what_happened = match tool_use.command {
+        _ if !tool_use.paths.is_empty() => "Nothing was written.",
         Some(_) => "Nothing was run.",
-        None if tool_use.paths.is_empty() => "Nothing was done.",
-        None => "Nothing was written.",
+        None => "Nothing was done.",
     };
     let mut lines = vec![headline(unmet)];
     lines.extend(ways_out(unmet, moment));
@@ -37,9 +40,14 @@ pub(super) fn denial(unmet: &Unmets<'_>, tool_use: &ToolUse<'_>, moment: &Moment
 
 /// Why a turn may not end yet.
 pub(super) fn unfinished(unmet: &Unmets<'_>, moment: &Moment<'_>) -> String {
-    let mut lines = vec![format!("Not finished: {}", headline(unmet))];
+    let mut lines = vec![format!("{UNFINISHED}{}", headline(unmet))];
     lines.extend(ways_out(unmet, moment));
     with_waiver(&lines, unmet, moment)
+}
+
+/// Whether a prompt is our own word: some agents hand on as a prompt why a turn may not end.
+pub fn is_own_prompt(prompt: &str) -> bool {
+    prompt.trim_start().starts_with(UNFINISHED)
 }
 
 /// What the person is told when asking did not help.

@@ -1,0 +1,259 @@
+//! The real Codex, Gemini CLI and opencode with the hooks that `heirloom init` installs, and a model
+//! that follows a script.
+
+use std::fs;
+use std::path::Path;
+
+use heirloom_agents::{
+    Agent, Conversation, Env, Finished, Input, Launch, Outcome, Process, Programs, Taps, by_name,
+    codex,
+};
+use heirloom_core::config::Config;
+use heirloom_testkit::model::{Answer, Script};
+use heirloom_testkit::real::{self, Served};
+use serde_json::{Value, json};
+
+use super::Guarded;
+
+const SETTINGS: &str = "
+requirements:
+  plan: {}
+  reviewed: {scope: single_use, trigger_tools: [{tool: Bash, command: [git, commit]}]}
+  verified: {stop_only: true, trigger_tools: [Edit, Write]}
+";
+
+/// One agent, and how it is driven here.
+struct Subject {
+    name: &'static str,
+    serve: fn(&Path, Script) -> Served,
+    /// Whether it lets a hook keep a turn from ending.
+    can_be_kept: bool,
+    /// What lets it do anything.
+    permission_mode: Option<&'static str>,
+    shell: fn(&str) -> Answer,
+    /// How its model writes a file of the current directory.
+    write: fn(&Path, &str) -> Answer,
+}
+
+const CODEX: Subject = Subject {
+    name: "codex",
+    serve: real::codex,
+    can_be_kept: true,
+    permission_mode: Some("danger-full-access"),
+    shell: |command| Answer::tool("exec_command", json!({"cmd": command, "yield_time_ms": 30_000})),
+    write: |_, name| {
+        let patch = format!("*** Begin Patch\n*** Add File: {name}\n+x\n*** End Patch");
+        (CODEX.shell)(&format!("apply_patch <<'EOF'\n{patch}\nEOF"))
+    },
+};
+
+const GEMINI: Subject = Subject {
+    name: "gemini",
+    serve: real::gemini,
+    can_be_kept: true,
+    permission_mode: Some("yolo"),
+    shell: |command| Answer::tool("run_shell_command", json!({"command": command})),
+    write: |directory, name| {
+        Answer::tool("write_file", json!({"file_path": directory.join(name), "content": "x"}))
+    },
+};
+
+const OPENCODE: Subject = Subject {
+    name: "opencode",
+    serve: real::opencode,
+    can_be_kept: false,
+    permission_mode: None,
+    shell: |command| Answer::tool("bash", json!({"command": command, "description": "d"})),
+    write: |directory, name| {
+        Answer::tool("write", json!({"filePath": directory.join(name), "content": "x"}))
+    },
+};
+
+/// An agent with our hooks.
+struct Real {
+    subject: &'static Subject,
+    agent: &'static dyn Agent,
+    guarded: Guarded,
+    programs: Programs,
+}
+
+/// What a run of the agent came to.
+struct Run {
+    finished: Finished,
+    requests: Vec<String>,
+}
+
+impl Real {
+    fn new(subject: &'static Subject) -> Option<Self> {
+        let agent = by_name(subject.name).unwrap();
+        let program = real::pinned(subject.name, agent.tested_version().unwrap())?;
+        let mut programs = Programs::default();
+        programs.replace(subject.name, vec![program.to_str().unwrap().to_owned()]);
+        let variable = format!("HEIRLOOM_AGENT_{}", subject.name.to_uppercase());
+        let guarded = Guarded::new(SETTINGS);
+        let guarded = Guarded { env: guarded.env.var(&variable, program) };
+        guarded.env.git(&["config", "user.name", "t"]);
+        guarded.env.git(&["config", "user.email", "t@localhost"]);
+        guarded.env.run(&["init", "--agent", subject.name]).success();
+        Some(Self { subject, agent, guarded, programs })
+    }
+
+    fn run(&self, cwd: &Path, answers: impl IntoIterator<Item = Answer>) -> Run {
+        let user = self.guarded.env.user();
+        let served = (self.subject.serve)(&user, Script::new(answers));
+        let text = |name: &str, value: &str| (name.into(), value.into());
+        let mut env = Env::from([
+            text("PATH", &std::env::var("PATH").unwrap()),
+            text("HTTPS_PROXY", "http://127.0.0.1:9"),
+            text("NO_PROXY", "127.0.0.1,localhost"),
+            ("HOME".into(), user.clone().into()),
+            ("TMPDIR".into(), user.clone().into()),
+            ("HEIRLOOM_HOME".into(), self.guarded.env.home().into()),
+        ]);
+        env.extend(served.env.iter().map(|(name, value)| text(name, value)));
+        let permission_mode = self.subject.permission_mode.map(str::to_owned);
+        let line = self.agent.launch(&Launch {
+            config: &Config { permission_mode, ..Config::default() },
+            prompt: "work",
+            conversation: Conversation::New(None),
+            input: Input::Once,
+            cwd,
+            env: &env,
+            programs: &self.programs,
+            scratch: &user.join("scratch"),
+            as_root: true,
+        });
+        let process = Process::spawn(self.agent, line.unwrap(), Taps::default()).unwrap();
+        let finished = process.finish();
+        assert_eq!(finished.outcome, Outcome::Success, "{finished:#?}");
+        Run { finished, requests: served.requests() }
+    }
+
+    fn shell(&self, command: &str) -> Answer {
+        (self.subject.shell)(command)
+    }
+
+    fn write(&self, directory: &Path, name: &str) -> Answer {
+        (self.subject.write)(directory, name)
+    }
+
+    /// A command of heirloom that the model runs in its shell.
+    fn heirloom(&self, arguments: &str) -> Answer {
+        self.shell(&format!("{} {arguments}", env!("CARGO_BIN_EXE_heirloom")))
+    }
+
+    fn json(&self, arguments: &[&str]) -> Value {
+        self.guarded.env.run(&[arguments, &["--json"]].concat()).json()
+    }
+}
+
+impl Run {
+    fn session(&self) -> &str {
+        self.finished.tally.agent_session_id.as_deref().unwrap()
+    }
+
+    #[track_caller]
+    fn assert_told(&self, at: usize, words: &str) {
+        let request = self.requests.get(at).map_or("", String::as_str);
+        assert!(request.contains(words), "no `{words}` in {request}");
+    }
+}
+
+/// One conversation: a write is denied, also below the repository's root, until the model says through
+/// its own shell that it may; a commit that fails uses nothing up, and one that succeeds does; and the
+/// turn does not end while something is unmet, where the agent lets us say so.
+fn assert_gated(real: &Real) {
+    let below = real.guarded.env.repo().join("src");
+    fs::create_dir_all(&below).unwrap();
+    let commit = || real.shell("git commit -q --allow-empty -m x");
+    let run = real.run(
+        &below,
+        [
+            real.write(&below, "one"),
+            real.heirloom("req satisfy plan reviewed"),
+            real.write(&below, "two"),
+            real.shell("git commit -q -m nothing-to-commit"),
+            commit(),
+            commit(),
+            Answer::text("done?"),
+            Answer::text("done!"),
+        ],
+    );
+    run.assert_told(0, "0 of 3 requirements met on main");
+    run.assert_told(1, "plan is not met for this session.");
+    assert!(!below.join("one").exists());
+    assert!(below.join("two").exists(), "{:#?}", run.requests.last());
+    run.assert_told(6, "reviewed is not met for this action.");
+    let commits = real.guarded.env.git(&["log", "--format=%s"]);
+    assert_eq!(commits.lines().filter(|line| *line == "x").count(), 1, "{commits}");
+    if real.subject.can_be_kept {
+        run.assert_told(7, "Not finished: verified is not met for this session.");
+    }
+    let last = if real.subject.can_be_kept { "done!" } else { "done?" };
+    assert_eq!(run.finished.tally.text.as_deref(), Some(last));
+    assert_recorded(real, &run);
+}
+
+/// What the model said was for its own session, and is recorded as the agent's.
+fn assert_recorded(real: &Real, run: &Run) {
+    let row = real.json(&["sessions", "list"])["sessions"][0].clone();
+    assert_eq!(row["agent"], real.subject.name);
+    assert_eq!(row["agent_session_id"], run.session());
+    let log = real.json(&["req", "log"])["log"].clone();
+    let happened = |what: &str| -> Vec<String> {
+        let all = log.as_array().unwrap().iter().filter(|each| each["what"] == what);
+        all.map(|each| format!("{} by {}", each["name"], each["how"]).replace('"', "")).collect()
+    };
+    assert_eq!(happened("satisfied"), ["reviewed by agent", "plan by agent"], "{log}");
+    assert_eq!(happened("cleared"), ["reviewed by used"], "{log}");
+    assert_eq!(happened("stop_blocked").len(), usize::from(real.subject.can_be_kept), "{log}");
+}
+
+/// Codex with a person's trust in our hooks.
+fn trusted_codex() -> Option<Real> {
+    let real = Real::new(&CODEX)?;
+    let home = real.guarded.env.user().join(".codex");
+    let hooks = home.join("hooks.json");
+    let trust = codex::trusting(&hooks, &fs::read_to_string(&hooks).unwrap());
+    fs::write(home.join("trust.toml"), trust).unwrap();
+    Some(real)
+}
+
+#[test]
+fn codex_is_gated() {
+    let Some(real) = trusted_codex() else { return };
+    assert_gated(&real);
+}
+
+#[test]
+fn codex_hooks_that_nobody_trusts_are_found_out() {
+    let Some(real) = Real::new(&CODEX) else { return };
+    let hooks = |real: &Real| {
+        let doctor = real.json(&["doctor"]);
+        let mut checks = doctor["checks"].as_array().unwrap().iter();
+        checks.find(|check| check["name"] == "codex hooks").unwrap().clone()
+    };
+    let check = hooks(&real);
+    assert_eq!(check["health"], "problem", "{check}");
+    assert!(check["hint"].as_str().unwrap().contains("/hooks"), "{check}");
+    let repo = real.guarded.env.repo();
+    real.run(&repo, [real.write(&repo, "made"), Answer::text("done")]);
+    assert!(repo.join("made").exists(), "Codex passes over them without a word");
+    let home = real.guarded.env.user().join(".codex");
+    let file = home.join("hooks.json");
+    let trust = codex::trusting(&file, &fs::read_to_string(&file).unwrap());
+    fs::write(home.join("config.toml"), trust).unwrap();
+    assert_eq!(hooks(&real)["health"], "ok");
+}
+
+#[test]
+fn gemini_is_gated() {
+    let Some(real) = Real::new(&GEMINI) else { return };
+    assert_gated(&real);
+}
+
+#[test]
+fn opencode_is_gated() {
+    let Some(real) = Real::new(&OPENCODE) else { return };
+    assert_gated(&real);
+}
