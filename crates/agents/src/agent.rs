@@ -20,6 +20,9 @@ pub const ALL: &[&dyn Agent] = &[
     &crate::sim::Sim,
 ];
 
+/// Why most agents cannot be forked at a message.
+pub(crate) const WHOLE_ONLY: &str = "it can only copy a whole conversation";
+
 /// The agent with this name.
 pub fn by_name(name: &str) -> Option<&'static dyn Agent> {
     ALL.iter().copied().find(|agent| agent.name() == name)
@@ -87,8 +90,9 @@ pub trait Agent: fmt::Debug + Sync {
     fn launch(&self, launch: &Launch<'_>) -> Result<CommandLine, LaunchError>;
 
     /// Makes a launch that forks a conversation end the copy after one of its messages.
+    /// Only asked of one that can ([`Feature::ForkAt`]).
     fn fork_at(&self, _line: &mut CommandLine, _message: &str) -> Result<(), LaunchError> {
-        let gap = Gap { setting: "fork", why: "only the whole conversation can be forked" };
+        let gap = Gap { setting: "fork --at", why: WHOLE_ONLY };
         Err(LaunchError::Unsupported { agent: self.name(), settings: vec![gap] })
     }
 
@@ -151,6 +155,8 @@ pub enum Feature {
     Resume,
     /// A copy of a conversation can be resumed.
     Fork,
+    /// Such a copy can end at any message of the conversation.
+    ForkAt,
     /// The id of a new conversation can be chosen.
     ChosenId,
     /// Its stdin can stay open: prompts, permission requests, interrupt.
@@ -187,10 +193,11 @@ pub enum Feature {
 
 impl Feature {
     /// All of them, in the order of the table in the docs.
-    pub const ALL: [Self; 19] = [
+    pub const ALL: [Self; 20] = [
         Self::Model,
         Self::Resume,
         Self::Fork,
+        Self::ForkAt,
         Self::ChosenId,
         Self::Stream,
         Self::SystemPrompt,
@@ -215,6 +222,7 @@ impl Feature {
             Self::Model => "model",
             Self::Resume => "resume",
             Self::Fork => "fork",
+            Self::ForkAt => "fork_at",
             Self::ChosenId => "chosen_id",
             Self::Stream => "stream",
             Self::SystemPrompt => "system_prompt",

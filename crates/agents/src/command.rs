@@ -39,7 +39,12 @@ impl Agent for Command {
 
     fn features(&self) -> &'static [(Feature, Support)] {
         const NO_ID: Support = Support::No("a command has no conversation");
-        &[(Feature::Resume, NO_ID), (Feature::Fork, NO_ID), (Feature::ChosenId, NO_ID)]
+        &[
+            (Feature::Resume, NO_ID),
+            (Feature::Fork, NO_ID),
+            (Feature::ForkAt, NO_ID),
+            (Feature::ChosenId, NO_ID),
+        ]
     }
 
     fn launch(&self, launch: &Launch<'_>) -> Result<CommandLine, LaunchError> {

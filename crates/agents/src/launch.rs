@@ -152,7 +152,11 @@ impl CommandLine {
 
 /// A file of the user's own eyes, removed when dropped.
 #[derive(Debug)]
-pub struct ScratchFile(NamedTempFile);
+pub struct ScratchFile {
+    file: NamedTempFile,
+    /// Where an agent finds it that looks in a place of its own.
+    link: Option<PathBuf>,
+}
 
 impl ScratchFile {
     /// Makes it in `dir`, which is made too where it is missing.
@@ -171,12 +175,38 @@ impl ScratchFile {
             .tempfile_in(dir)
             .map_err(failed)?;
         file.write_all(content).and_then(|()| file.flush()).map_err(failed)?;
-        Ok(Self(file))
+        Ok(Self { file, link: None })
     }
 
-    /// Where it is.
+    /// As [`Self::named`], with a link to it in `place`. What a killed process leaves there leads
+    /// nowhere once `dir` is cleared, and holds nothing.
+    pub fn linked(
+        dir: &Path,
+        place: &Path,
+        suffix: &str,
+        content: &[u8],
+    ) -> Result<Self, LaunchError> {
+        let mut scratch = Self::named(dir, suffix, content)?;
+        let failed = |source| LaunchError::Scratch { dir: place.to_owned(), source };
+        std::fs::create_dir_all(place).map_err(failed)?;
+        let target = scratch.file.path().canonicalize().map_err(failed)?;
+        let link = place.join(target.file_name().unwrap_or_default());
+        std::os::unix::fs::symlink(&target, &link).map_err(failed)?;
+        scratch.link = Some(link);
+        Ok(scratch)
+    }
+
+    /// Where it is, or where it is looked for.
     pub fn path(&self) -> &Path {
-        self.0.path()
+        self.link.as_deref().unwrap_or_else(|| self.file.path())
+    }
+}
+
+impl Drop for ScratchFile {
+    fn drop(&mut self) {
+        if let Some(link) = &self.link {
+            let _ = std::fs::remove_file(link);
+        }
     }
 }
 
@@ -281,6 +311,21 @@ mod tests {
         assert_eq!(std::fs::read(&path).unwrap(), b"secret");
         drop(file);
         assert!(!path.exists());
+    }
+
+    #[test]
+    fn what_an_agent_finds_in_a_place_of_its_own_is_only_a_link() {
+        let dir = tempfile::tempdir().unwrap();
+        let (scratch, place) = (dir.path().join("scratch"), dir.path().join("home"));
+        let file = ScratchFile::linked(&scratch, &place, ".toml", b"secret").unwrap();
+        let path = file.path().to_owned();
+        assert!(path.starts_with(&place) && path.is_symlink());
+        assert_eq!(std::fs::read(&path).unwrap(), b"secret");
+        // As after a crash: the scratch directory is cleared, the link is not.
+        std::fs::remove_dir_all(&scratch).unwrap();
+        assert!(std::fs::read(&path).is_err());
+        drop(file);
+        assert!(!path.is_symlink());
     }
 
     #[test]

@@ -4,7 +4,8 @@
 //! the branch of one of the two is lost. So whoever resumes takes a lock first: a file per agent
 //! session id, held by an advisory lock that the kernel lets go when its holder dies. The agent
 //! may outlive us, so the file also names the agent's process: as long as that one runs, the
-//! conversation is taken.
+//! conversation is taken. Which process it is, is only known once it runs; so before that the file
+//! names the mark the agent will carry in its environment.
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, Read, Seek, Write};
@@ -14,11 +15,15 @@ use std::path::{Path, PathBuf};
 use rustix::process::{Pid, test_kill_process};
 use serde::{Deserialize, Serialize};
 
+use crate::process::strays;
+
 /// The right to write to a conversation, until it is dropped.
 #[derive(Debug)]
 pub struct SessionLock {
+    agent_session_id: String,
     path: PathBuf,
     file: File,
+    holder: Holder,
 }
 
 /// What the file says.
@@ -27,10 +32,24 @@ pub struct SessionLock {
 struct Holder {
     /// Who holds the lock.
     pid: u32,
+    /// The mark that the agent's process carries.
+    mark: Option<String>,
     /// The agent's process, once it runs.
     agent_pid: Option<u32>,
     /// When that began, so that a reused number is not taken for it.
     agent_began: Option<u64>,
+}
+
+impl Holder {
+    /// The agent's process, if it still runs. One that was never named had just been started, or
+    /// never was: its mark tells.
+    fn living_agent(&self) -> Option<u32> {
+        match (self.agent_pid, &self.mark) {
+            (Some(pid), _) => (began(pid) == self.agent_began && is_alive(pid)).then_some(pid),
+            (None, Some(mark)) => strays::bearer(mark),
+            (None, None) => None,
+        }
+    }
 }
 
 /// Why the lock was not taken.
@@ -85,25 +104,37 @@ impl SessionLock {
             if !is_still(&file, &path) {
                 continue;
             }
-            if let Some(pid) =
-                holder.agent_pid.filter(|pid| began(*pid) == holder.agent_began && is_alive(*pid))
-            {
+            if let Some(pid) = holder.living_agent() {
                 return Err(held(pid));
             }
-            let mut lock = Self { path: path.clone(), file };
-            lock.write(&Holder { pid: std::process::id(), ..Holder::default() }).map_err(failed)?;
+            let agent_session_id = agent_session_id.to_owned();
+            let holder = Holder { pid: std::process::id(), ..Holder::default() };
+            let mut lock = Self { agent_session_id, path: path.clone(), file, holder };
+            lock.write().map_err(failed)?;
             return Ok(lock);
         }
     }
 
-    /// Notes the agent's process, which may outlive this one.
-    pub fn names_agent(&mut self, agent_pid: u32) -> io::Result<()> {
-        let agent_began = began(agent_pid);
-        self.write(&Holder { pid: std::process::id(), agent_pid: Some(agent_pid), agent_began })
+    /// The conversation.
+    pub fn agent_session_id(&self) -> &str {
+        &self.agent_session_id
     }
 
-    fn write(&mut self, holder: &Holder) -> io::Result<()> {
-        let text = serde_json::to_vec(holder)?;
+    /// Notes the mark of the agent that is about to be started.
+    pub(crate) fn names_mark(&mut self, mark: &str) -> io::Result<()> {
+        self.holder.mark = Some(mark.to_owned());
+        self.write()
+    }
+
+    /// Notes the agent's process, which may outlive this one.
+    pub fn names_agent(&mut self, agent_pid: u32) -> io::Result<()> {
+        self.holder.agent_began = began(agent_pid);
+        self.holder.agent_pid = Some(agent_pid);
+        self.write()
+    }
+
+    fn write(&mut self) -> io::Result<()> {
+        let text = serde_json::to_vec(&self.holder)?;
         self.file.set_len(0)?;
         self.file.rewind()?;
         self.file.write_all(&text)
@@ -115,6 +146,32 @@ impl Drop for SessionLock {
         // Still locked, so nobody else can have taken this file in the meantime.
         let _ = std::fs::remove_file(&self.path);
     }
+}
+
+/// The lock files in `dir` that nobody holds and whose agents are gone, which is how a killed
+/// process leaves them; with `remove` they are removed.
+pub fn stale(dir: &Path, remove: bool) -> Vec<PathBuf> {
+    let Ok(entries) = std::fs::read_dir(dir) else { return Vec::new() };
+    let paths = entries.flatten().map(|entry| entry.path()).filter(|path| is_ours(path));
+    let stale = paths.filter(|path| {
+        let Ok(mut file) = OpenOptions::new().read(true).write(true).open(path) else {
+            return false;
+        };
+        let is_stale = file.try_lock().is_ok()
+            && is_still(&file, path)
+            && read(&mut file).living_agent().is_none();
+        // Locked until it is gone, so nobody takes it in the meantime.
+        is_stale && (!remove || std::fs::remove_file(path).is_ok())
+    });
+    stale.collect()
+}
+
+/// Whether a file of the directory is the lock of a conversation: others keep theirs there too.
+fn is_ours(path: &Path) -> bool {
+    let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+    let of_agent = |agent: &&dyn crate::Agent| name.strip_prefix(agent.name())?.strip_prefix('-');
+    let is_lock = path.extension().is_some_and(|end| end == "lock");
+    is_lock && crate::ALL.iter().any(|agent| of_agent(agent).is_some())
 }
 
 fn read(file: &mut File) -> Holder {
@@ -201,6 +258,27 @@ mod tests {
         assert!(matches!(error, LockError::Held { pid, .. } if pid == agent.id()));
         agent.kill().unwrap();
         agent.wait().unwrap();
+        assert!(SessionLock::acquire(dir.path(), "claude", "a").is_ok());
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn an_agent_that_was_not_yet_named_still_has_the_conversation() {
+        let dir = tempfile::tempdir().unwrap();
+        let mark = strays::Mark::new(&crate::Env::new());
+        let mut lock = SessionLock::acquire(dir.path(), "claude", "a").unwrap();
+        lock.names_mark(mark.own()).unwrap();
+        let mut agent =
+            Command::new("sleep").arg("600").env(strays::VARIABLE, mark.value()).spawn().unwrap();
+        // As if the holder had been killed right after it started the agent.
+        lock.file.unlock().unwrap();
+        std::mem::forget(lock);
+        let error = SessionLock::acquire(dir.path(), "claude", "a").unwrap_err();
+        assert!(matches!(error, LockError::Held { pid, .. } if pid == agent.id()), "{error}");
+        assert!(stale(dir.path(), true).is_empty());
+        agent.kill().unwrap();
+        agent.wait().unwrap();
+        assert_eq!(stale(dir.path(), true).len(), 1);
         assert!(SessionLock::acquire(dir.path(), "claude", "a").is_ok());
     }
 

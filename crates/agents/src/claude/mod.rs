@@ -106,6 +106,7 @@ const FEATURES: &[(Feature, Support)] = &[
     (Feature::Model, Support::Yes),
     (Feature::Resume, Support::Yes),
     (Feature::Fork, Support::Yes),
+    (Feature::ForkAt, Support::Yes),
     (Feature::ChosenId, Support::Yes),
     (Feature::Stream, Support::Yes),
     (Feature::SystemPrompt, Support::Yes),

@@ -1,7 +1,7 @@
 //! Codex's flags.
 //!
 //! What must not stand on a command line (system prompts, the environment of MCP servers) goes
-//! into a profile, which Codex only finds in its own home.
+//! into a profile, which Codex only finds in its own home: there is a link to it.
 
 use std::ffi::OsString;
 
@@ -127,7 +127,8 @@ fn profile(line: &mut CommandLine, launch: &Launch<'_>) -> Result<(), LaunchErro
         value: String::new(),
         expected: "a directory",
     })?;
-    let file = ScratchFile::named(&home, PROFILE, toml.concat().as_bytes())?;
+    let toml = toml.concat();
+    let file = ScratchFile::linked(launch.scratch, &home, PROFILE, toml.as_bytes())?;
     line.flag("--profile", profile_name(&file));
     line.files.push(file);
     Ok(())

@@ -14,7 +14,7 @@ mod trust;
 use std::path::PathBuf;
 
 pub use self::trust::trusting;
-use crate::agent::{Agent, Feature, Interrupt, Support};
+use crate::agent::{Agent, Feature, Interrupt, Support, WHOLE_ONLY};
 use crate::env::{self, Env};
 use crate::event::Reader;
 use crate::hook::Hooks;
@@ -88,6 +88,7 @@ const FEATURES: &[(Feature, Support)] = &[
     (Feature::Model, Support::Yes),
     (Feature::Resume, Support::Yes),
     (Feature::Fork, Support::Yes),
+    (Feature::ForkAt, Support::No(WHOLE_ONLY)),
     (Feature::ChosenId, Support::No("it chooses its own ids")),
     (Feature::Stream, Support::No("it reads one prompt and closes")),
     (Feature::SystemPrompt, Support::Yes),

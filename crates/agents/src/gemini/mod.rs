@@ -84,6 +84,7 @@ const FEATURES: &[(Feature, Support)] = &[
     (Feature::Model, Support::Partly("without one it first asks a model which to use")),
     (Feature::Resume, Support::Partly("only from the directory it was begun in")),
     (Feature::Fork, Support::No("it cannot copy a conversation")),
+    (Feature::ForkAt, Support::No("it cannot copy a conversation")),
     (Feature::ChosenId, Support::Yes),
     (Feature::Stream, Support::No("it reads one prompt and closes")),
     (Feature::SystemPrompt, Support::Yes),

@@ -9,7 +9,7 @@ mod launch;
 mod read;
 mod transcripts;
 
-use crate::agent::{Agent, Feature, Support};
+use crate::agent::{Agent, Feature, Support, WHOLE_ONLY};
 use crate::event::Reader;
 use crate::hook::Hooks;
 use crate::launch::{CommandLine, Launch, LaunchError};
@@ -78,6 +78,7 @@ const FEATURES: &[(Feature, Support)] = &[
     (Feature::Model, Support::Yes),
     (Feature::Resume, Support::Yes),
     (Feature::Fork, Support::Yes),
+    (Feature::ForkAt, Support::No(WHOLE_ONLY)),
     (Feature::ChosenId, Support::No("it chooses its own ids")),
     (Feature::Stream, Support::No("it reads one prompt and closes")),
     (Feature::SystemPrompt, Support::Yes),

@@ -15,12 +15,12 @@ mod lines;
 pub mod orphan;
 mod starving;
 mod stderr;
-mod strays;
+pub(crate) mod strays;
 
 use std::collections::VecDeque;
 use std::io::{self, Write};
 use std::os::unix::process::CommandExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{ChildStdin, Command, Stdio};
 use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
@@ -34,6 +34,7 @@ use self::lines::Lines;
 pub use self::lines::MAX_LINE;
 pub use self::orphan::end_orphan;
 use self::stderr::Tail;
+use self::strays::Mark;
 use crate::agent::Agent;
 use crate::event::{Event, Line};
 use crate::launch::{CommandLine, Input, ScratchFile};
@@ -81,6 +82,9 @@ pub enum SpawnError {
     },
 }
 
+/// How long an agent gets that writes where another one does.
+const AT_ONCE: Patience = Patience { interrupt: Duration::ZERO, terminate: Duration::from_secs(2) };
+
 /// A running agent.
 #[derive(Debug)]
 pub struct Process {
@@ -93,8 +97,11 @@ pub struct Process {
     tail: Arc<Tail>,
     asked_for: Option<String>,
     expected_id: Option<String>,
+    mark: Mark,
     locks: Option<PathBuf>,
     lock: Option<SessionLock>,
+    /// What becomes of it because another process writes to its conversation.
+    in_use: Option<Outcome>,
     // Removed when the process is gone.
     _files: Vec<ScratchFile>,
 }
@@ -126,12 +133,12 @@ impl Process {
         if !line.cwd.is_dir() {
             return Err(SpawnError::Cwd { cwd: line.cwd });
         }
-        let locked = |dir: &PathBuf, id: &String| SessionLock::acquire(dir, agent.name(), id);
+        let mark = Mark::new(&line.env);
         let lock = match (&taps.locks, &line.expected_id) {
-            (Some(dir), Some(id)) => Some(locked(dir, id)?),
+            (Some(dir), Some(id)) => Some(lock(dir, agent, id, &mark)?),
             _ => None,
         };
-        let mut process = start(agent, line, taps)?;
+        let mut process = start(agent, line, taps, mark)?;
         process.lock = lock;
         process.name_holder();
         Ok(process)
@@ -160,6 +167,11 @@ impl Process {
     /// Whether it does nothing but wait for more on its stdin. Not known everywhere: `false` then.
     pub fn is_starving(&self) -> bool {
         starving::is_starving(self.pid())
+    }
+
+    /// Whether it turned up in a conversation that another process writes to, and is being stopped.
+    pub const fn is_in_use(&self) -> bool {
+        self.in_use.is_some()
     }
 
     /// What the stream said so far.
@@ -195,13 +207,15 @@ impl Process {
         let (exit, stopped) = self.stopper.end();
         let stderr = self.tail.text();
         let tally = std::mem::take(&mut self.tally);
-        let outcome = self.agent.classify(&End {
-            tally: &tally,
-            exit,
-            stderr: &stderr,
-            stopped,
-            asked_for: self.asked_for.as_deref(),
-            expected_id: self.expected_id.as_deref(),
+        let outcome = self.in_use.take().unwrap_or_else(|| {
+            self.agent.classify(&End {
+                tally: &tally,
+                exit,
+                stderr: &stderr,
+                stopped,
+                asked_for: self.asked_for.as_deref(),
+                expected_id: self.expected_id.as_deref(),
+            })
         });
         Finished { outcome, tally, exit, stderr, stopped, recording }
     }
@@ -219,14 +233,26 @@ impl Process {
         Some(line)
     }
 
-    /// Locks a conversation whose id was not known before.
+    /// Locks a conversation whose id was not known before. If another process writes to it, this
+    /// agent must not: it is stopped at once.
     fn hold(&mut self, id: &str) {
-        let Some(dir) = &self.locks else { return };
-        // Held already, most likely by this very process: then there is nothing to do. By
-        // another: then it is too late to do anything.
-        if let Ok(lock) = SessionLock::acquire(dir, self.agent.name(), id) {
-            self.lock = Some(lock);
-            self.name_holder();
+        let is_held = self.lock.as_ref().is_some_and(|lock| lock.agent_session_id() == id);
+        let Some(dir) = self.locks.as_ref().filter(|_| !is_held && self.in_use.is_none()) else {
+            return;
+        };
+        match lock(dir, self.agent, id, &self.mark) {
+            Ok(lock) => {
+                self.lock = Some(lock);
+                self.name_holder();
+            }
+            Err(error @ LockError::Held { .. }) => {
+                let (id, message) = (id.to_owned(), error.to_string());
+                self.in_use = Some(Outcome::SessionInUse { id, message });
+                let stopper = self.stopper.clone();
+                thread::spawn(move || stopper.stop(AT_ONCE));
+            }
+            // A lock that cannot be had protects nobody, and helps nobody either.
+            Err(LockError::Io { .. }) => {}
         }
     }
 
@@ -265,9 +291,13 @@ pub enum Next {
 }
 
 /// Starts the program, and the threads that look after it.
-fn start(agent: &'static dyn Agent, line: CommandLine, taps: Taps) -> Result<Process, SpawnError> {
+fn start(
+    agent: &'static dyn Agent,
+    line: CommandLine,
+    taps: Taps,
+    mark: Mark,
+) -> Result<Process, SpawnError> {
     let failed = |source| SpawnError::Start { program: line.program.clone(), source };
-    let mark = strays::Mark::new(&line.env);
     // Closed by the agent's exit, which both readers of its pipes must see.
     let (exit_seen, exit) = io::pipe().map_err(failed)?;
     let exit_seen = [exit_seen.try_clone().map_err(failed)?, exit_seen];
@@ -276,7 +306,7 @@ fn start(agent: &'static dyn Agent, line: CommandLine, taps: Taps) -> Result<Pro
     let (Some(stdin), Some(stdout), Some(stderr)) = (stdin, stdout, stderr) else {
         return Err(failed(io::Error::other("no standard streams")));
     };
-    let group = Arc::new(Group::new(child, mark));
+    let group = Arc::new(Group::new(child, mark.clone()));
     let say = write_stdin(stdin, line.stdin, line.input);
     let stopper = Stopper::new(Arc::clone(&group), agent.interrupt(line.input), say);
 
@@ -306,13 +336,29 @@ fn start(agent: &'static dyn Agent, line: CommandLine, taps: Taps) -> Result<Pro
         tail,
         asked_for: line.asked_for,
         expected_id: line.expected_id,
+        mark,
         locks: taps.locks,
         lock: None,
+        in_use: None,
         _files: line.files,
     })
 }
 
-fn command(line: &CommandLine, mark: &strays::Mark) -> Command {
+/// Locks a conversation for an agent with that mark. An agent that outlives us is known by it from
+/// its first moment on.
+fn lock(
+    dir: &Path,
+    agent: &'static dyn Agent,
+    id: &str,
+    mark: &Mark,
+) -> Result<SessionLock, LockError> {
+    let mut lock = SessionLock::acquire(dir, agent.name(), id)?;
+    // The lock itself is what counts; the mark only helps after a crash of ours.
+    let _ = lock.names_mark(mark.own());
+    Ok(lock)
+}
+
+fn command(line: &CommandLine, mark: &Mark) -> Command {
     let mut command = Command::new(&line.program);
     command
         .args(&line.args)

@@ -11,23 +11,29 @@ use std::hash::{BuildHasher, Hasher, RandomState};
 use crate::env::Env;
 
 /// The variable with the marks: ours, after those of whoever started us.
-pub(super) const VARIABLE: &str = "HEIRLOOM_PROCESS";
+pub(crate) const VARIABLE: &str = "HEIRLOOM_PROCESS";
 
 #[derive(Debug, Clone)]
-pub(super) struct Mark {
+pub(crate) struct Mark {
     own: String,
     value: String,
 }
 
 impl Mark {
-    pub(super) fn new(env: &Env) -> Self {
+    pub(crate) fn new(env: &Env) -> Self {
         let own = format!("{:016x}", RandomState::new().build_hasher().finish());
         let outer = env.get(OsStr::new(VARIABLE)).map(|outer| outer.to_string_lossy());
         let value = outer.map_or_else(|| own.clone(), |outer| format!("{outer}:{own}"));
         Self { own, value }
     }
 
-    pub(super) fn value(&self) -> &str {
+    /// The mark alone.
+    pub(crate) fn own(&self) -> &str {
+        &self.own
+    }
+
+    /// What a process carries: the mark, after those of whoever started us.
+    pub(crate) fn value(&self) -> &str {
         &self.value
     }
 
@@ -47,9 +53,7 @@ impl Mark {
 
     #[cfg(target_os = "linux")]
     fn kill_once(&self) -> usize {
-        let Ok(all) = std::fs::read_dir("/proc") else { return 0 };
-        let pids = all.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok());
-        pids.filter(|pid| self.kill_marked(*pid)).count()
+        pids().filter(|pid| self.kill_marked(*pid)).count()
     }
 
     /// Holds on to the process before looking at it, so that its number cannot change hands.
@@ -57,16 +61,35 @@ impl Mark {
     fn kill_marked(&self, pid: i32) -> bool {
         use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
         let Some(known) = Pid::from_raw(pid) else { return false };
-        let carries = || {
-            let environ = std::fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
-            carries(&environ, &self.own)
-        };
-        if !carries() {
+        if !bears(pid, &self.own) {
             return false;
         }
         let Ok(process) = pidfd_open(known, PidfdFlags::empty()) else { return false };
-        carries() && pidfd_send_signal(process, Signal::KILL).is_ok()
+        bears(pid, &self.own) && pidfd_send_signal(process, Signal::KILL).is_ok()
     }
+}
+
+/// A process that carries `mark`, if there is one.
+#[cfg(target_os = "linux")]
+pub(crate) fn bearer(mark: &str) -> Option<u32> {
+    pids().find(|pid| bears(*pid, mark)).map(i32::unsigned_abs)
+}
+
+#[cfg(not(target_os = "linux"))]
+pub(crate) fn bearer(_mark: &str) -> Option<u32> {
+    None
+}
+
+#[cfg(target_os = "linux")]
+fn pids() -> impl Iterator<Item = i32> {
+    let all = std::fs::read_dir("/proc").into_iter().flatten().flatten();
+    all.filter_map(|entry| entry.file_name().to_str()?.parse().ok())
+}
+
+#[cfg(target_os = "linux")]
+fn bears(pid: i32, mark: &str) -> bool {
+    let environ = std::fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
+    carries(&environ, mark)
 }
 
 #[cfg(any(target_os = "linux", test))]

@@ -17,7 +17,7 @@ pub use program::{Streams, main};
 
 use std::path::{Path, PathBuf};
 
-use crate::agent::{Agent, Dialogue, Feature, Interrupt, Support};
+use crate::agent::{Agent, Dialogue, Feature, Interrupt, Support, WHOLE_ONLY};
 use crate::claude;
 use crate::env::{self, Env};
 use crate::event::Reader;
@@ -52,6 +52,7 @@ impl Agent for Sim {
             (Feature::Model, ACCEPTED),
             (Feature::Resume, Support::Yes),
             (Feature::Fork, Support::Yes),
+            (Feature::ForkAt, Support::No(WHOLE_ONLY)),
             (Feature::ChosenId, Support::Yes),
             (Feature::Stream, Support::Yes),
             (Feature::SystemPrompt, ACCEPTED),

@@ -213,3 +213,57 @@ fn stopping_what_has_ended_does_nothing() {
     assert_eq!(finished.outcome, Outcome::Failed { message: "exit code 3".to_owned() });
     assert_eq!(finished.stopped, None);
 }
+
+/// An agent that says it is in the conversation `id`, and again, and stays.
+fn announcing(id: &str, dir: &Path) -> CommandLine {
+    let program = dir.join("agent");
+    let init = format!(r#"{{"type":"system","subtype":"init","session_id":"{id}"}}"#);
+    std::fs::write(&program, format!("#!/bin/sh\necho '{init}'\necho '{init}'\n{STAY}\n")).unwrap();
+    let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+    std::fs::set_permissions(&program, mode).unwrap();
+    let mut programs = Programs::default();
+    programs.replace("claude", vec![program.to_string_lossy().into_owned()]);
+    let path = std::env::var_os("PATH").unwrap();
+    let launch = Launch {
+        config: &Config::default(),
+        prompt: "the prompt\n",
+        conversation: Conversation::New(None),
+        input: Input::Once,
+        cwd: dir,
+        env: &Env::from([("PATH".into(), path)]),
+        programs: &programs,
+        scratch: dir,
+        as_root: false,
+    };
+    by_name("claude").unwrap().launch(&launch).unwrap()
+}
+
+/// Until somebody says `go` in the working directory.
+const STAY: &str = "while [ ! -e go ]; do sleep 0.05; done\n\
+    echo '{\"type\":\"result\",\"subtype\":\"success\",\"is_error\":false,\"result\":\"bye\"}'";
+
+#[test]
+fn an_agent_that_turns_up_in_a_conversation_of_another_process_is_stopped() {
+    let dir = tempfile::tempdir().unwrap();
+    let locks = dir.path().join("locks");
+    let start = || {
+        let taps = Taps { locks: Some(locks.clone()), ..Taps::default() };
+        Process::spawn(by_name("claude").unwrap(), announcing("one", dir.path()), taps).unwrap()
+    };
+    let mut first = start();
+    // Twice the same is no conflict with itself.
+    first.next_line().unwrap();
+    first.next_line().unwrap();
+
+    let second = start();
+    let (pid, own) = (i32::try_from(second.pid()).unwrap(), std::process::id());
+    let finished = second.finish();
+    assert_gone(pid);
+    let message = format!("conversation one of claude is in use by process {own}");
+    assert_eq!(finished.outcome, Outcome::SessionInUse { id: "one".to_owned(), message });
+
+    std::fs::write(dir.path().join("go"), "").unwrap();
+    assert_eq!(first.finish().outcome, Outcome::Success);
+    assert_eq!(start().finish().outcome, Outcome::Success);
+    assert_eq!(std::fs::read_dir(locks).unwrap().count(), 0);
+}
