@@ -249,7 +249,9 @@ impl From<ServeError> for Failure {
             ServeError::Elsewhere { .. } => "session.elsewhere",
             ServeError::StillRunning { .. } => "session.still-running",
             ServeError::Lost { .. } => "vault.lost",
-            ServeError::NoEvent { .. } => "conversation.no-event",
+            ServeError::NoEvent { .. } | ServeError::NothingBefore { .. } => {
+                "conversation.no-event"
+            }
             ServeError::NoTemplate { .. } => "template.not-found",
             ServeError::File { .. } => "file",
             ServeError::ManyApprovals { .. } => "approval.ambiguous",
@@ -297,6 +299,10 @@ fn serve_hint(error: &ServeError) -> Option<String> {
                 .to_owned()
         }
         ServeError::NoEvent { .. } => "`heirloom conversation` numbers the events".to_owned(),
+        ServeError::NothingBefore { .. } => {
+            "`heirloom config save-template` keeps its config, and `launch --template` begins anew"
+                .to_owned()
+        }
         ServeError::NoTemplate { .. } => "`heirloom config templates` lists them".to_owned(),
         ServeError::Approval(ApprovalError::None { .. }) | ServeError::ManyApprovals { .. } => {
             "`heirloom approvals list` shows what waits".to_owned()

@@ -27,6 +27,17 @@ pub enum Status {
     Archived,
 }
 
+/// What it takes to continue a session.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Continuation {
+    /// Nothing: it has ended.
+    Now,
+    /// It has to be interrupted first; its open approvals are superseded.
+    AfterInterrupt,
+    /// Not in this status.
+    Refused,
+}
+
 /// A change of status that is not allowed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("a session that is {from} cannot become {to}")]
@@ -72,6 +83,18 @@ impl Status {
     /// Whether the session has come to an end, well or badly.
     pub const fn is_ended(self) -> bool {
         matches!(self, Self::Completed | Self::Failed | Self::Interrupted)
+    }
+
+    /// What it takes to continue a session with this status.
+    ///
+    /// One that is about to start, or to stop, is in nobody's hands yet or any more: whoever waits a
+    /// moment finds it in a status that says more.
+    pub const fn continuation(self) -> Continuation {
+        match self {
+            Self::Completed | Self::Failed | Self::Interrupted => Continuation::Now,
+            Self::Running | Self::WaitingInput => Continuation::AfterInterrupt,
+            Self::Starting | Self::Interrupting | Self::Archived => Continuation::Refused,
+        }
     }
 
     /// Moves to `to`, or says that this edge does not exist.
@@ -143,6 +166,21 @@ mod tests {
         interrupting: completed failed interrupted
         interrupted: starting running archived
         archived: completed failed interrupted
+        ");
+    }
+
+    #[test]
+    fn what_it_takes_to_continue_is_said_for_every_status() {
+        let takes = Status::ALL.map(|status| format!("{status}: {:?}", status.continuation()));
+        insta::assert_snapshot!(takes.join("\n"), @"
+        starting: Refused
+        running: AfterInterrupt
+        waiting_input: AfterInterrupt
+        completed: Now
+        failed: Now
+        interrupting: Refused
+        interrupted: Now
+        archived: Refused
         ");
     }
 

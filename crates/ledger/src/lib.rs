@@ -11,6 +11,7 @@
 mod approvals;
 mod chain;
 mod claims;
+mod compact;
 mod create;
 mod damage;
 mod error;
@@ -36,6 +37,7 @@ mod write;
 
 pub use approvals::{ApprovalError, ApprovalFilter};
 pub use claims::Claimed;
+pub use compact::Compacted;
 pub use damage::SetAside;
 pub use error::Error;
 pub use exchange::{ImportError, Imported};

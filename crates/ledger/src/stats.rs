@@ -40,12 +40,7 @@ pub struct Stats {
 impl Ledger {
     /// Counts what is in the ledger.
     pub fn stats(&self) -> Result<Stats, Error> {
-        let bytes = ["", "-wal"].iter().filter_map(|suffix| {
-            let mut path = self.path.clone().into_os_string();
-            path.push(suffix);
-            std::fs::metadata(path).ok().map(|metadata| metadata.len())
-        });
-        let bytes = bytes.sum();
+        let bytes = self.bytes();
         self.run("count", |db| {
             let kinds = counts(db, "SELECT kind, count(*) FROM record GROUP BY kind")?;
             let time = |sql| {

@@ -12,7 +12,7 @@ const IDENTIFYING: &[&str] = &["heirloom_session", "x-heirloom-session", "x-sess
 /// Who hands over to whom, and when.
 #[derive(Debug, Clone, Copy)]
 pub struct Handover<'a> {
-    /// The ids of the parent: its own and its agent's.
+    /// The ids of the parent: its own and its agent's. None where there is only a template.
     pub parent: &'a [&'a str],
     /// The id of the child.
     pub child: &'a str,
@@ -40,10 +40,14 @@ pub fn inherit(parent: &Config, overrides: &Overrides, handover: Handover<'_>) -
     if changes(&overrides.model, parent.model.as_ref()) {
         base.resolved_model = None;
     }
-    for server in base.mcp_servers.iter_mut().flat_map(BTreeMap::values_mut) {
-        identify(server, &handover);
+    identify(&mut base, &handover);
+    let mut config = overrides.clone().apply(base);
+    // Servers that are given again were most likely copied from the parent's. What somebody says
+    // about a session of its own is theirs to say.
+    if !handover.parent.is_empty() {
+        identify(&mut config, &handover);
     }
-    Child { config: overrides.clone().apply(base), overridden: overrides.fields() }
+    Child { config, overridden: overrides.fields() }
 }
 
 fn changes<T: PartialEq>(change: &Change<T>, inherited: Option<&T>) -> bool {
@@ -56,11 +60,12 @@ fn changes<T: PartialEq>(change: &Change<T>, inherited: Option<&T>) -> bool {
 
 /// Puts the child in the place of its parent: where a name says that the session is meant, and
 /// where a value is one of the parent's ids.
-fn identify(server: &mut McpServer, handover: &Handover<'_>) {
-    let values = match server {
+fn identify(config: &mut Config, handover: &Handover<'_>) {
+    let servers = config.mcp_servers.iter_mut().flat_map(BTreeMap::values_mut);
+    let values = servers.flat_map(|server| match server {
         McpServer::Stdio { env, .. } => env,
         McpServer::Http { headers, .. } => headers,
-    };
+    });
     for (name, value) in values {
         let by_name = IDENTIFYING.contains(&name.to_ascii_lowercase().as_str());
         if by_name || handover.parent.contains(&value.as_str()) {

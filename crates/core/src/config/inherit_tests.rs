@@ -132,6 +132,24 @@ fn what_identifies_the_parent_identifies_the_child() {
 }
 
 #[test]
+fn servers_that_are_given_again_identify_the_child_too() {
+    let servers = json!({"web": {"type": "http", "url": "http://x/",
+        "headers": {"X-Session-ID": "p", "X-Copied": "p", "X-Other": "q"}}});
+    let headers = |config: &Config| {
+        Field::McpServers.value(config)["web"]["headers"].as_object().unwrap().clone()
+    };
+    let child = continued(&full(), &json!({"mcp_servers": servers})).config;
+    let expected = json!({"X-Session-ID": "c", "X-Copied": "c", "X-Other": "q"});
+    assert_eq!(Value::Object(headers(&child)), expected);
+
+    // A session without a parent says of itself what it likes.
+    let overrides = serde_json::from_value(json!({"mcp_servers": servers})).unwrap();
+    let handover = Handover { parent: &[], child: "c", now: now() };
+    let launched = inherit(&Config::default(), &overrides, handover).config;
+    assert_eq!(headers(&launched)["X-Session-ID"], "p");
+}
+
+#[test]
 fn each_field_knows_the_session_it_comes_from() {
     let first = full();
     let second = continued(&first, &json!({"model": "haiku", "allowed_tools": null}));

@@ -10,11 +10,14 @@ use std::fmt;
 use serde_json::Value;
 use uuid::Uuid;
 
-use super::Config;
+use super::{Config, Field};
 use crate::redact::redact_json;
 
 /// What people see in the place of a secret.
 pub const MASK: &str = "********";
+
+/// How a reference begins.
+const BEGIN: &str = "{vault:";
 
 /// Stands for a text that is kept elsewhere.
 ///
@@ -35,14 +38,20 @@ impl Reference {
 
     /// Reads a reference; `None` if the text is anything else.
     pub fn parse(text: &str) -> Option<Self> {
-        let id = text.strip_prefix("{vault:")?.strip_suffix('}')?;
+        let id = text.strip_prefix(BEGIN)?.strip_suffix('}')?;
         (id.len() == 36).then(|| Uuid::try_parse(id).ok()).flatten().map(Self)
+    }
+
+    /// Every reference in a stored text, whatever else it holds and whether or not it can be read.
+    pub fn all_in(text: &str) -> impl Iterator<Item = Self> + '_ {
+        let marked = text.match_indices(BEGIN).map(|(start, _)| &text[start..]);
+        marked.filter_map(|rest| Self::parse(&rest[..=rest.find('}')?]))
     }
 }
 
 impl fmt::Display for Reference {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{{vault:{}}}", self.0)
+        write!(f, "{BEGIN}{}}}", self.0)
     }
 }
 
@@ -79,9 +88,11 @@ pub fn seal<E>(
     failed.map_or_else(|| Ok(from_value(sealed)), Err)
 }
 
-/// The config with each secret in its place again, or all those that were lost.
+/// The config with each secret in its place again, or all those that were lost. The fields in
+/// `given` are about to be replaced: what is lost of them is no loss.
 pub fn unseal(
     config: &Config,
+    given: &[Field],
     mut look_up: impl FnMut(Reference) -> Option<String>,
 ) -> Result<Config, Vec<Lost>> {
     let mut value = to_value(config);
@@ -90,6 +101,7 @@ pub fn unseal(
         let Some(reference) = Reference::parse(text) else { return };
         match look_up(reference) {
             Some(secret) => *text = secret,
+            None if given.iter().any(|field| place[0] == field.as_str()) => {}
             None => lost.push(Lost { place: place.join("."), reference }),
         }
     });
@@ -190,7 +202,23 @@ mod tests {
             assert!(!text.contains(secret), "{secret} in {text}");
         }
         assert!(text.contains("opus") && text.contains("Bash"));
-        assert_eq!(unseal(&sealed, |reference| kept.get(&reference).cloned()).unwrap(), config());
+        assert_eq!(
+            unseal(&sealed, &[], |reference| kept.get(&reference).cloned()).unwrap(),
+            config()
+        );
+    }
+
+    #[test]
+    fn every_reference_in_a_text_is_found() {
+        let mut kept = HashMap::new();
+        let text = serde_json::to_string(&sealed(&mut kept)).unwrap();
+        let mut found: Vec<Reference> = Reference::all_in(&text).collect();
+        let mut expected: Vec<Reference> = kept.into_keys().collect();
+        found.sort();
+        expected.sort();
+        assert_eq!(found, expected);
+        let torn = format!("{{vault:x}} {{vault: \"a\\{}\" {{vault:", expected[0]);
+        assert_eq!(Reference::all_in(&torn).collect::<Vec<_>>(), [expected[0]]);
     }
 
     #[test]
@@ -204,16 +232,19 @@ mod tests {
     #[test]
     fn a_lost_secret_is_named_by_its_place() {
         let sealed = sealed(&mut HashMap::new());
-        let lost = unseal(&sealed, |_| None).unwrap_err();
+        let lost = unseal(&sealed, &[Field::SystemPrompt], |_| None).unwrap_err();
         let places: Vec<_> = lost.iter().map(|lost| lost.place.as_str()).collect();
         assert!(places.contains(&"mcp_servers.db.env.PASSWORD"), "{places:?}");
         assert!(places.contains(&"mcp_servers.web.headers.Authorization"), "{places:?}");
+        // What is given again is not missed.
+        assert!(!places.contains(&"system_prompt"), "{places:?}");
+        assert!(unseal(&sealed, &[Field::SystemPrompt, Field::McpServers], |_| None).is_ok());
     }
 
     #[test]
     fn a_person_sees_neither_secret_nor_reference() {
         for config in [config(), sealed(&mut HashMap::new())] {
-            let shown = mask(&super::super::Field::McpServers.value(&config)).to_string();
+            let shown = mask(&Field::McpServers.value(&config)).to_string();
             assert!(shown.contains("\"PASSWORD\":\"********\""), "{shown}");
             assert!(!shown.contains("hunter2") && !shown.contains("vault"), "{shown}");
         }

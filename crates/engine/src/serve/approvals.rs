@@ -45,21 +45,19 @@ pub fn decide(
             return Err(ServeError::ManyApprovals { id: address.to_owned(), count: rest + 1 });
         }
     };
-    let decided = decided(here, &approval, choice)?;
+    let mut vault = Vault::new(&here.home);
+    let decided = decided(&mut vault, &approval, choice);
+    let _open = vault.store()?;
     Ok(ledger.write(here.clock.now(), |writer| writer.decide_approval(&decided))?)
 }
 
-fn decided(
-    here: &Here,
-    approval: &Approval,
-    choice: Choice,
-) -> Result<ApprovalDecided, ServeError> {
+fn decided(vault: &mut Vault, approval: &Approval, choice: Choice) -> ApprovalDecided {
     let approved = by_person(approval.id);
-    Ok(match choice {
+    match choice {
         Choice::Approve => approved,
         Choice::Edit(input) => {
             // The ledger's copy may lose secrets; the agent gets the input to the letter.
-            let kept = Vault::new(&here.home).keep(&input.to_string())?;
+            let kept = vault.keep(&input.to_string());
             ApprovalDecided { edited: Some(input), edited_ref: Some(kept.to_string()), ..approved }
         }
         Choice::ForSession(rule) => {
@@ -69,7 +67,7 @@ fn decided(
         Choice::Deny(reason) => {
             ApprovalDecided { approved: false, reason: Some(reason), ..approved }
         }
-    })
+    }
 }
 
 fn by_person(id: ApprovalId) -> ApprovalDecided {

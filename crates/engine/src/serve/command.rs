@@ -21,6 +21,10 @@ const PASSED_ON: [&str; 6] = [
     "HEIRLOOM_WORK",
 ];
 
+/// The variable that everything a session starts carries: the session's id. By it they are found
+/// when whoever started them is gone.
+pub(super) const CARRIED: &str = "HEIRLOOM_LAUNCH";
+
 /// What the agent is to be started with.
 pub(super) struct Order<'a> {
     pub(super) agent: &'static dyn Agent,
@@ -32,7 +36,8 @@ pub(super) struct Order<'a> {
     pub(super) id: SessionId,
 }
 
-/// The command line. Nothing is started, and what the agent cannot honour is an error here.
+/// The command line. Nothing is started, and what the agent cannot honour is an error here. The
+/// session is held: the files that are made here go with that.
 pub(super) fn build(desk: &Desk<'_>, order: &Order<'_>) -> Result<CommandLine, ServeError> {
     let cwd = working_dir(desk, order.config);
     if !cwd.is_dir() {
@@ -57,15 +62,11 @@ pub(super) fn build(desk: &Desk<'_>, order: &Order<'_>) -> Result<CommandLine, S
         scratch: &scratch,
         as_root: rustix::process::geteuid().is_root(),
     };
-    let line = order.agent.launch(&launch).and_then(|mut line| {
-        order.at.map_or(Ok(()), |message| order.agent.fork_at(&mut line, message))?;
-        Ok(line)
-    });
-    if line.is_err() {
-        // Nothing is left of a launch that was refused.
-        let _ = std::fs::remove_dir_all(&scratch);
+    let mut line = order.agent.launch(&launch)?;
+    if let Some(message) = order.at {
+        order.agent.fork_at(&mut line, message)?;
     }
-    Ok(line?)
+    Ok(line)
 }
 
 pub(super) fn working_dir(desk: &Desk<'_>, config: &Config) -> PathBuf {
@@ -107,6 +108,7 @@ fn environment(desk: &Desk<'_>, order: &Order<'_>) -> heirloom_agents::Env {
         }
     }
     env.insert("HEIRLOOM_SESSION".into(), order.id.to_string().into());
+    env.insert(CARRIED.into(), order.id.to_string().into());
     env
 }
 

@@ -2,8 +2,7 @@
 //!
 //! Read from the streams as the agents printed them; nothing of it is kept twice.
 
-use std::fs::File;
-use std::io::{BufRead, BufReader, ErrorKind};
+use std::io::BufRead;
 
 use heirloom_agents::{Event, Parsed, by_name};
 use heirloom_core::name::SessionName;
@@ -14,7 +13,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::error::ServeError;
-use super::{dir, shown};
+use super::{dir, shown, stream};
 use crate::here::Here;
 
 /// What was said, ancestors first.
@@ -94,10 +93,10 @@ pub(super) fn message_at(
     let items = conversation(here, ledger, session)?.items;
     let number = at.parse::<usize>().ok();
     let is_it = |item: &Item| Some(item.number) == number || item.message.as_deref() == Some(at);
-    let index = items.iter().position(is_it);
-    let before = index.map(|index| &items[..=index]).unwrap_or_default();
-    let message = before.iter().rev().find_map(|item| item.message.clone());
-    message.ok_or_else(|| ServeError::NoEvent { at: at.to_owned() })
+    let found = items.iter().position(is_it);
+    let index = found.ok_or_else(|| ServeError::NoEvent { at: at.to_owned() })?;
+    let message = items[..=index].iter().rev().find_map(|item| item.message.clone());
+    message.ok_or_else(|| ServeError::NothingBefore { at: at.to_owned() })
 }
 
 fn cut_after(items: &mut Vec<Item>, message: &str) {
@@ -113,17 +112,16 @@ fn of_session(here: &Here, session: &Session) -> Result<Vec<Item>, ServeError> {
         items.push(Item { at: Some(session.created_at), ..item(session, "prompt", prompt) });
     }
     let Some(agent) = session.agent.as_deref().and_then(by_name) else { return Ok(items) };
-    let path = dir::stream(&here.home, session.id);
-    let file = match File::open(&path) {
-        Ok(file) => file,
-        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(items),
-        Err(source) => return Err(ServeError::File { doing: "read", path, source }),
+    let failed = |source| {
+        let path = dir::stream(&here.home, session.id);
+        ServeError::File { doing: "read", path, source }
+    };
+    let Some(stream) = stream::read(&here.home, session.id).map_err(failed)? else {
+        return Ok(items);
     };
     let mut reader = agent.reader();
-    for line in BufReader::new(file).split(b'\n') {
-        let line =
-            line.map_err(|source| ServeError::File { doing: "read", path: path.clone(), source })?;
-        items.extend(of_line(session, reader.read(&line)));
+    for line in stream.split(b'\n') {
+        items.extend(of_line(session, reader.read(&line.map_err(failed)?)));
     }
     Ok(items)
 }

@@ -7,19 +7,29 @@ use std::path::{Path, PathBuf};
 
 use heirloom_core::id::SessionId;
 
+/// What agents printed.
+pub(super) fn streams(home: &Path) -> PathBuf {
+    home.join("streams")
+}
+
 /// What an agent printed, line by line, as it came.
 pub(super) fn stream(home: &Path, id: SessionId) -> PathBuf {
-    home.join("streams").join(format!("{id}.jsonl"))
+    streams(home).join(format!("{id}.jsonl"))
 }
 
 /// What it printed on stderr.
 pub(super) fn stderr(home: &Path, id: SessionId) -> PathBuf {
-    home.join("streams").join(format!("{id}.stderr"))
+    streams(home).join(format!("{id}.stderr"))
 }
 
-/// Files that an agent needs while it runs.
+/// Files that agents need while they run.
+pub(super) fn scratch_of_all(home: &Path) -> PathBuf {
+    home.join("scratch")
+}
+
+/// Files that the agent of a session needs while it runs.
 pub(super) fn scratch(home: &Path, id: SessionId) -> PathBuf {
-    home.join("scratch").join(id.to_string())
+    scratch_of_all(home).join(id.to_string())
 }
 
 /// The locks of the sessions that are driven now.

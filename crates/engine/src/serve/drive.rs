@@ -1,11 +1,11 @@
 //! From a prepared session to its end: recorded, started, looked after, closed.
 
-use std::fs;
 use std::io::{BufWriter, Write};
 
 use heirloom_agents::lock::began;
 use heirloom_agents::process::{Finished, SpawnError};
-use heirloom_agents::{CommandLine, Outcome, Process, Tally, Taps};
+use heirloom_agents::{Agent, CommandLine, Outcome, Process, Tally, Taps};
+use heirloom_core::config::Config;
 use heirloom_core::event::{
     LiveGone, LiveSeen, SessionAnnounced, SessionCreated, SessionPrompted, SessionSpent,
 };
@@ -16,11 +16,10 @@ use heirloom_core::status::Status;
 use heirloom_ledger::{Error, Ledger, Scope, Writer};
 
 use super::error::ServeError;
-use super::hold::Hold;
 use super::prepare::{Desk, Prepared};
 use super::tend::Tender;
 use super::watch::Watcher;
-use super::{dir, name, shown};
+use super::{dir, name, shown, stream};
 
 /// How a session ended.
 #[derive(Debug)]
@@ -40,24 +39,37 @@ pub struct Ended {
 pub fn run(
     desk: &Desk<'_>,
     ledger: &mut Ledger,
-    prepared: Prepared,
+    mut prepared: Prepared,
     watcher: &mut dyn Watcher,
 ) -> Result<Ended, ServeError> {
-    let hold = Hold::take(&desk.here.home, prepared.id)?;
-    let (session, prepared) = match record(desk, ledger, prepared) {
-        Ok(recorded) => recorded,
+    let session = match record(desk, ledger, &mut prepared) {
+        Ok(session) => session,
         Err(error) => {
-            hold.release();
+            // A commit that failed may have been one: then the next command closes the session.
+            if !matches!(ledger.session(prepared.id), Ok(None)) {
+                prepared.hold.leave();
+            }
             return Err(error);
         }
     };
-    let ended = live(desk, ledger, &session, prepared, watcher);
-    let _ = fs::remove_dir_all(dir::scratch(&desk.here.home, session.id));
-    // A session whose end could not be recorded keeps its hold: the next command closes it.
-    if ended.is_ok() {
-        hold.release();
+    let Prepared { agent, line, config, source, resumed, chosen, hold, .. } = prepared;
+    let start = Start { agent, line, config, source, resumed, chosen };
+    let ended = live(desk, ledger, &session, start, watcher);
+    if ended.is_err() {
+        // Its end could not be recorded: the next command closes it.
+        hold.leave();
     }
     ended
+}
+
+/// What an agent is started with, once its session exists.
+struct Start {
+    agent: &'static dyn Agent,
+    line: CommandLine,
+    config: Config,
+    source: Option<String>,
+    resumed: Option<String>,
+    chosen: Option<String>,
 }
 
 /// Makes the session exist. Its name is settled in the same transaction: two that continue the
@@ -65,13 +77,14 @@ pub fn run(
 fn record(
     desk: &Desk<'_>,
     ledger: &mut Ledger,
-    mut prepared: Prepared,
-) -> Result<(Session, Prepared), ServeError> {
-    let config = prepared.vault.seal(&prepared.config)?;
+    prepared: &mut Prepared,
+) -> Result<Session, ServeError> {
+    let config = prepared.vault.seal(&prepared.config);
+    let _open = prepared.vault.store()?;
     let (id, repo) = (prepared.id, prepared.repo.clone());
     ledger.write::<_, ServeError>(desk.here.clock.now(), |writer| {
         let created = SessionCreated {
-            name: settle_name(writer, &prepared)?,
+            name: settle_name(writer, prepared)?,
             parent: prepared.parent.as_ref().map(|parent| parent.id),
             link: prepared.link,
             agent: Some(prepared.agent.name().to_owned()),
@@ -86,8 +99,7 @@ fn record(
         writer.append(scope, &SessionPrompted { text: prepared.prompt.clone() })?;
         Ok(())
     })?;
-    let session = ledger.session(id)?.ok_or(Error::NoSession { id })?;
-    Ok((session, prepared))
+    read(ledger, id)
 }
 
 fn settle_name(writer: &Writer<'_>, prepared: &Prepared) -> Result<SessionName, ServeError> {
@@ -98,12 +110,10 @@ fn settle_name(writer: &Writer<'_>, prepared: &Prepared) -> Result<SessionName, 
         }
         return Ok(name.clone());
     }
-    if let Some(parent) = &prepared.parent {
-        for name in name::next(&parent.name).take(10_000) {
-            if !taken(&name)? {
-                return Ok(name);
-            }
-        }
+    if let Some(parent) = &prepared.parent
+        && let Some(name) = name::free(&parent.name, taken)?
+    {
+        return Ok(name);
     }
     let name = format!("{}-{}", prepared.agent.name(), prepared.id.short());
     Ok(name.parse().expect("an agent's name and hex digits are a name"))
@@ -114,11 +124,11 @@ fn live(
     desk: &Desk<'_>,
     ledger: &mut Ledger,
     session: &Session,
-    prepared: Prepared,
+    start: Start,
     watcher: &mut dyn Watcher,
 ) -> Result<Ended, ServeError> {
-    let Prepared { agent, line, config, source, resumed, chosen, .. } = prepared;
-    let process = match start(desk, agent, line, session) {
+    let Start { agent, line, config, source, resumed, chosen } = start;
+    let process = match spawn(desk, agent, line, session) {
         Ok(process) => process,
         Err(problem) => return failed_to_start(desk, ledger, session, &problem),
     };
@@ -139,12 +149,16 @@ fn live(
     if let Some(problem) = &finished.recording {
         watcher.warn(&format!("what the agent printed could not all be kept: {problem}"));
     }
-    end(desk, ledger, session, &finished, chosen)
+    let ended = end(desk, ledger, session, &finished, chosen)?;
+    if let Err(error) = stream::finish(&desk.here.home, session.id) {
+        watcher.warn(&format!("what the agent printed could not be compressed: {error}"));
+    }
+    Ok(ended)
 }
 
-fn start(
+fn spawn(
     desk: &Desk<'_>,
-    agent: &'static dyn heirloom_agents::Agent,
+    agent: &'static dyn Agent,
     line: CommandLine,
     session: &Session,
 ) -> Result<Process, String> {
@@ -252,6 +266,9 @@ fn verdict(session: &Session, finished: &Finished, now: Status) -> (Status, Opti
     let asked = now == Status::Interrupting || finished.stopped.is_some();
     let agent = session.agent.as_deref().unwrap_or("the agent");
     match &finished.outcome {
+        outcome @ Outcome::SessionInUse { .. } => {
+            (Status::Failed, Some(format!("{agent} {outcome}")))
+        }
         Outcome::Success if !asked || finished.stopped.is_none() => (Status::Completed, None),
         Outcome::Success | Outcome::Interrupted => (Status::Interrupted, None),
         outcome if asked && finished.tally.result.is_none() => {

@@ -101,6 +101,12 @@ pub enum ServeError {
         /// What was asked for.
         at: String,
     },
+    /// The agent had said nothing by then.
+    #[error("at event {at} the agent had said nothing yet: there is nothing to fork")]
+    NothingBefore {
+        /// What was asked for.
+        at: String,
+    },
     /// There is no such template.
     #[error("there is no template {name}")]
     NoTemplate {

@@ -1,8 +1,9 @@
 //! A hold on a session: the proof that somebody drives it.
 //!
-//! A file that is locked as long as its holder lives. It is made before the session is recorded and
-//! removed after its end is, so every session that is driven, and every one whose driver died, has
-//! one; and finding them costs what runs now, not what ever ran.
+//! A file that is locked as long as its holder lives. It is made before anything else of a session
+//! is, and removed after its end is recorded, so every session that is driven, and every one whose
+//! driver died, has one; and finding them costs what runs now, not what ever ran. The files that the
+//! session's agent needs while it runs go with it.
 
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io;
@@ -14,9 +15,12 @@ use heirloom_core::id::SessionId;
 use super::dir;
 use super::error::ServeError;
 
+/// Ends when it is dropped, and everything with it that was only meant to last as long.
 #[derive(Debug)]
 pub(super) struct Hold {
     path: PathBuf,
+    scratch: PathBuf,
+    left: bool,
     _file: File,
 }
 
@@ -30,35 +34,52 @@ impl Hold {
         let unnamed = path.with_extension("new");
         let file = open(&unnamed).map_err(failed)?;
         file.lock().and_then(|()| fs::rename(&unnamed, &path)).map_err(failed)?;
-        Ok(Self { path, _file: file })
+        Ok(Self { path, scratch: dir::scratch(home, id), left: false, _file: file })
     }
 
     /// Takes over the hold of somebody who died; `None` if they live.
-    fn take_over(path: &Path) -> io::Result<Option<Self>> {
-        let file = OpenOptions::new().read(true).write(true).open(path)?;
+    fn take_over(home: &Path, id: SessionId) -> io::Result<Option<Self>> {
+        let path = path(home, id);
+        let file = OpenOptions::new().read(true).write(true).open(&path)?;
         match file.try_lock() {
-            Ok(()) => Ok(Some(Self { path: path.to_owned(), _file: file })),
+            Ok(()) => {
+                Ok(Some(Self { path, scratch: dir::scratch(home, id), left: false, _file: file }))
+            }
             Err(TryLockError::WouldBlock) => Ok(None),
             Err(TryLockError::Error(error)) => Err(error),
         }
     }
 
-    /// Ends it: the session's end is recorded.
-    pub(super) fn release(self) {
-        let _ = fs::remove_file(&self.path);
+    /// Lets go as a process does that dies: the next command finds what is left and closes it.
+    pub(super) fn leave(mut self) {
+        self.left = true;
+    }
+}
+
+impl Drop for Hold {
+    fn drop(&mut self) {
+        if !self.left {
+            // In this order: whoever is killed in between is cleaned up after.
+            let _ = fs::remove_dir_all(&self.scratch);
+            let _ = fs::remove_file(&self.path);
+        }
     }
 }
 
 /// The sessions whose drivers died, each held now so that only one process cleans up.
 pub(super) fn abandoned(home: &Path) -> Vec<(SessionId, Hold)> {
-    let Ok(entries) = fs::read_dir(dir::holds(home)) else { return Vec::new() };
-    let held = entries.flatten().filter_map(|entry| {
-        let name = entry.file_name();
-        let id = name.to_str()?.strip_suffix(".lock")?.parse().ok()?;
+    let held = held(home).into_iter().filter_map(|id| {
         // A file that is gone by now belonged to somebody who was just done.
-        Some((id, Hold::take_over(&entry.path()).ok().flatten()?))
+        Some((id, Hold::take_over(home, id).ok().flatten()?))
     });
     held.collect()
+}
+
+/// The sessions that somebody holds, or held.
+pub(super) fn held(home: &Path) -> Vec<SessionId> {
+    let Ok(entries) = fs::read_dir(dir::holds(home)) else { return Vec::new() };
+    let names = entries.flatten().map(|entry| entry.file_name());
+    names.filter_map(|name| name.to_str()?.strip_suffix(".lock")?.parse().ok()).collect()
 }
 
 /// Whether somebody holds, or held, that session.
@@ -73,4 +94,28 @@ fn path(home: &Path, id: SessionId) -> PathBuf {
 fn open(path: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.read(true).write(true).create(true).truncate(false).mode(0o600).open(path)
+}
+
+#[cfg(test)]
+mod tests {
+    use uuid::Uuid;
+
+    use super::*;
+
+    #[test]
+    fn what_a_session_needed_goes_with_its_hold_and_stays_for_whoever_closes_it() {
+        let home = tempfile::tempdir().unwrap();
+        let id = SessionId::new(Uuid::from_u128(7));
+        let scratch = dir::scratch(home.path(), id);
+        let hold = Hold::take(home.path(), id).unwrap();
+        fs::create_dir_all(&scratch).unwrap();
+        assert!(abandoned(home.path()).is_empty(), "its holder lives");
+        hold.leave();
+        assert!(scratch.exists() && exists(home.path(), id));
+        let mut found = abandoned(home.path());
+        assert_eq!(found.len(), 1);
+        assert!(abandoned(home.path()).is_empty(), "one is enough to clean up");
+        drop(found.pop());
+        assert!(!scratch.exists() && !exists(home.path(), id));
+    }
 }

@@ -1,6 +1,5 @@
 //! Taking over the sessions of HumanLayer's daemon, so that they can be continued here.
 
-use std::io::Write;
 use std::path::Path;
 
 use heirloom_core::event::{SessionAnnounced, SessionCreated, SessionPrompted, SessionSpent};
@@ -10,9 +9,9 @@ use heirloom_core::status::Status;
 use heirloom_ledger::import::daemon::{Daemon, DaemonSession};
 use heirloom_ledger::{Error, Ledger, Scope};
 
-use super::dir;
 use super::error::ServeError;
 use super::vault::Vault;
+use super::{dir, stream};
 use crate::here::Here;
 
 /// What came of it.
@@ -59,12 +58,11 @@ fn keep_stream(here: &Here, id: SessionId, lines: &[String]) -> Result<(), Serve
     if lines.is_empty() {
         return Ok(());
     }
-    let path = dir::stream(&here.home, id);
-    let _ = std::fs::remove_file(&path);
     let text = lines.join("\n") + "\n";
-    dir::append(&path)
-        .and_then(|mut file| file.write_all(text.as_bytes()))
-        .map_err(|source| ServeError::File { doing: "write", path, source })
+    stream::keep(&here.home, id, text.as_bytes()).map_err(|source| {
+        let path = dir::stream(&here.home, id);
+        ServeError::File { doing: "write", path, source }
+    })
 }
 
 fn record(
@@ -78,7 +76,9 @@ fn record(
         || here.place.repo.clone(),
         |directory| heirloom_repo::discover(Path::new(directory)).repo,
     );
-    let config = Vault::new(&here.home).seal(&config)?;
+    let mut vault = Vault::new(&here.home);
+    let config = vault.seal(&config);
+    let _open = vault.store()?;
     let name = format!("claude-{}", id.short());
     let parent = session.parent.as_deref().and_then(|parent| parent.parse().ok());
     let created = SessionCreated {
@@ -177,7 +177,7 @@ mod tests {
         assert_eq!(sealed.disallowed_tools, Some(vec!["WebFetch".to_owned()]));
         assert_eq!(parent.created_at.to_string(), "2025-06-27T18:01:02Z");
         assert!(!serde_json::to_string(&sealed).unwrap().contains("t0p"));
-        let clear = Vault::new(&here.home).unseal("a", &sealed).unwrap();
+        let clear = Vault::new(&here.home).unseal("a", &sealed, &[]).unwrap();
         assert!(serde_json::to_string(&clear).unwrap().contains("t0p"));
 
         let again = import_daemon(&here, &mut ledger, &path).unwrap();

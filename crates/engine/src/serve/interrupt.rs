@@ -40,12 +40,16 @@ pub fn interrupt(
 
 /// Tells whoever drives it, through the ledger.
 fn ask(here: &Here, ledger: &mut Ledger, session: &Session) -> Result<(), ServeError> {
-    let refused = |status| ServeError::NotRunning { name: session.name.clone(), status };
+    let name = || session.name.clone();
     if !session.status.is_active() {
-        return Err(refused(session.status));
+        return Err(ServeError::NotRunning { name: name(), status: session.status });
     }
-    if !hold::exists(&here.home, session.id) {
-        return Err(ServeError::Elsewhere { name: session.name.clone() });
+    // Looked for before the status is read again: a session that ends is recorded as ended first
+    // and let go then.
+    let is_held = hold::exists(&here.home, session.id);
+    let now = ledger.session(session.id)?.ok_or(Error::NoSession { id: session.id })?;
+    if now.status.is_active() && !is_held {
+        return Err(ServeError::Elsewhere { name: name() });
     }
     ledger.write(here.clock.now(), |writer| {
         match writer.status(session.id)? {

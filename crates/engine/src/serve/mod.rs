@@ -9,6 +9,7 @@
 //! Not here: looping sessions, and how anything looks.
 
 mod approvals;
+mod collect;
 mod command;
 mod conversation;
 mod dir;
@@ -21,12 +22,15 @@ mod name;
 mod prepare;
 mod recover;
 mod shown;
+mod source;
+mod stream;
 mod template;
 mod tend;
 mod vault;
 mod watch;
 
 pub use approvals::{Choice, decide, pending};
+pub use collect::{Collected, Secrets, Streams, collect};
 pub use conversation::{Conversation, Item, conversation};
 pub use drive::{Ended, run};
 pub use error::ServeError;

@@ -166,10 +166,9 @@ impl<'a> Tender<'a> {
         if id.is_empty()
             || self.source.as_deref() == Some(id)
             || self.announced.as_ref() == Some(&new)
+            || self.process.is_in_use()
+            || self.is_astray(id)
         {
-            return;
-        }
-        if self.is_astray(id) {
             return;
         }
         let announced = SessionAnnounced { agent_session_id: new.0.clone(), model: new.1.clone() };
@@ -274,7 +273,7 @@ impl<'a> Tender<'a> {
             open.retain(|(id, request)| {
                 let Some(approval) = self.ledger.approval(*id).ok().flatten() else { return true };
                 let approval = match approval.state {
-                    State::Pending => self.decide_alone(&approval),
+                    State::Pending => self.decide_alone(*id, request),
                     _ => Some(approval),
                 };
                 approval
@@ -287,10 +286,11 @@ impl<'a> Tender<'a> {
         self.waiting = open;
     }
 
-    fn decide_alone(&mut self, approval: &Approval) -> Option<Approval> {
+    /// Goes by what the agent asked for, not by the ledger's copy of it, which has no secrets.
+    fn decide_alone(&mut self, id: ApprovalId, request: &PermissionRequest) -> Option<Approval> {
         let now = self.desk.here.clock.now();
-        let automatic = self.policy.decide(&approval.tool, &approval.input, now)?;
-        let decided = alone(approval.id, automatic.by, automatic.reason);
+        let automatic = self.policy.decide(&request.tool, &request.input, now)?;
+        let decided = alone(id, automatic.by, automatic.reason);
         self.ledger.write(now, |writer| writer.decide_approval(&decided)).ok()
     }
 

@@ -15,32 +15,36 @@ use crate::write::Scope;
 
 const REPO: &str = "/src/payments";
 const FEW: u128 = 100;
-const MANY: u128 = 3_000;
+const MANY: u128 = 2_000;
 
 /// A ledger with `count` sessions: completed ones, every seventh archived, none failed but the
 /// oldest, and the newest runs.
 fn filled(count: u128) -> (TempDir, Ledger) {
     let dir = TempDir::new().unwrap();
     let mut ledger = Ledger::open(dir.path(), Options::HOOK).unwrap();
-    for n in 1..=count {
-        let id = session(n);
-        let status = match n {
-            _ if n == count => Status::Running,
-            1 => Status::Failed,
-            _ => Status::Completed,
-        };
-        let at = Timestamp::from_second(i64::try_from(n / 3).unwrap()).unwrap();
-        let added = ledger.write(at, |writer| {
-            writer.append(Scope::session(id, REPO), &created(n, count))?;
-            let announced = SessionAnnounced { agent_session_id: agent(n), model: None };
-            writer.append(Scope::session(id, REPO), &announced)?;
-            writer.change_status(id, status, None)?;
-            let is_archived = n % 7 == 0 && status == Status::Completed;
-            if is_archived { writer.change_status(id, Status::Archived, None) } else { Ok(()) }
-        });
+    let all: Vec<u128> = (1..=count).collect();
+    // Some share a moment.
+    for (second, some) in (0..).zip(all.chunks(3)) {
+        let at = Timestamp::from_second(second).unwrap();
+        let added = ledger.write(at, |writer| some.iter().try_for_each(|n| add(writer, *n, count)));
         added.unwrap();
     }
     (dir, ledger)
+}
+
+fn add(writer: &mut Writer<'_>, n: u128, count: u128) -> Result<(), Error> {
+    let id = session(n);
+    let status = match n {
+        _ if n == count => Status::Running,
+        1 => Status::Failed,
+        _ => Status::Completed,
+    };
+    writer.append(Scope::session(id, REPO), &created(n, count))?;
+    let announced = SessionAnnounced { agent_session_id: agent(n), model: None };
+    writer.append(Scope::session(id, REPO), &announced)?;
+    writer.change_status(id, status, None)?;
+    let is_archived = n.is_multiple_of(7) && status == Status::Completed;
+    if is_archived { writer.change_status(id, Status::Archived, None) } else { Ok(()) }
 }
 
 fn session(n: u128) -> SessionId {

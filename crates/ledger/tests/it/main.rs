@@ -6,6 +6,7 @@ mod addressing;
 mod approving;
 mod chain;
 mod claiming;
+mod compacting;
 mod damage;
 mod durability;
 mod exchange;

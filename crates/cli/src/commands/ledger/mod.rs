@@ -1,3 +1,5 @@
+mod gc;
+
 use std::fmt::Write as _;
 use std::fs::File;
 use std::io::{self, BufReader, BufWriter};
@@ -41,6 +43,7 @@ enum What {
         #[arg(value_name = "FILE", default_value = "-")]
         from: PathBuf,
     },
+    Gc(gc::Args),
 }
 
 pub(super) fn run(app: &App, args: Args) -> Done {
@@ -50,6 +53,7 @@ pub(super) fn run(app: &App, args: Args) -> Done {
         What::Stats => stats(app),
         What::Export { to } => export(app, to.as_deref()),
         What::Import { from } => import(app, &from),
+        What::Gc(args) => gc::run(app, &args),
     }
 }
 

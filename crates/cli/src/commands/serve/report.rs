@@ -38,7 +38,8 @@ pub(super) fn header(app: &App, prepared: &Prepared) {
     }
     let agent = prepared.agent.name();
     let id: String = parent.agent_session_id.iter().flat_map(|id| id.chars()).take(8).collect();
-    let mut text = format!("continues {} ({agent} {id})\n", parent.name);
+    let whose = format!("{agent} {id}");
+    let mut text = format!("continues {} ({})\n", parent.name, whose.trim_end());
     text.push_str(&rows(&prepared.provenance));
     app.ui.say(text.trim_end());
 }

@@ -2,13 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::Desk;
-
-fn finish(child: std::process::Child) -> Value {
-    let output = child.wait_with_output().unwrap();
-    serde_json::from_slice(&output.stdout)
-        .unwrap_or_else(|_| panic!("{}", String::from_utf8_lossy(&output.stderr)))
-}
+use super::{Desk, finish};
 
 #[test]
 fn an_approved_use_goes_on_and_a_second_decision_is_told_the_first() {
@@ -127,25 +121,4 @@ fn a_waiting_session_can_be_interrupted_and_its_question_is_closed() {
     assert!(late["error"]["message"].as_str().unwrap().contains("superseded"), "{late}");
     let again = desk.run(&["interrupt", "a", "--json"]).json();
     assert_eq!(again["error"]["code"], "session.not-running");
-}
-
-#[test]
-fn a_running_session_is_interrupted_before_it_is_continued() {
-    let desk = Desk::new();
-    let launch = desk.spawn(&["launch", "work on", "--name", "a", "--json"]);
-    desk.wait(|desk| desk.has_announced("a").then_some(()));
-    let child = desk.json(&["continue", "a", "something else"]);
-    assert_eq!((&child["name"], &child["status"]), (&json!("a-v2"), &json!("completed")));
-    assert_eq!(finish(launch)["status"], "interrupted");
-    assert_eq!(desk.given(2).flag("--resume"), desk.given(1).flag("--session-id"));
-}
-
-#[test]
-fn an_archived_session_is_refused_with_the_way_out() {
-    let desk = Desk::new();
-    desk.json(&["launch", "go", "--name", "a"]);
-    desk.run(&["sessions", "archive", "a"]).success();
-    let refused = desk.run(&["continue", "a", "more", "--json"]).json();
-    assert_eq!(refused["error"]["code"], "session.status");
-    assert!(refused["error"]["hint"].as_str().unwrap().contains("--undo"), "{refused}");
 }

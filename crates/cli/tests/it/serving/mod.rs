@@ -1,11 +1,14 @@
 //! Sessions that are launched, continued, forked and interrupted, seen from what their agent got.
 
 mod approving;
+mod collecting;
 mod continuing;
 mod crashing;
 mod damaged;
 mod many;
+mod others;
 mod real;
+mod states;
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -30,6 +33,13 @@ struct Given {
     dir: PathBuf,
     argv: Vec<String>,
     env: BTreeMap<String, String>,
+}
+
+/// What a command answers that was not waited for.
+fn finish(child: Child) -> Value {
+    let output = child.wait_with_output().unwrap();
+    serde_json::from_slice(&output.stdout)
+        .unwrap_or_else(|_| panic!("{}", String::from_utf8_lossy(&output.stderr)))
 }
 
 impl Desk {
@@ -92,6 +102,27 @@ impl Desk {
             let ids = open.iter().map(|each| each["id"].as_str().unwrap().to_owned());
             Some(ids.collect::<Vec<_>>()).filter(|ids| ids.len() == count)
         })
+    }
+
+    /// Everything below heirloom's home with its size, but for the ledger's own files. The name of a
+    /// directory ends in a slash.
+    fn files(&self) -> BTreeMap<String, u64> {
+        let home = self.env.home();
+        let mut found = BTreeMap::new();
+        let mut open = vec![home.clone()];
+        while let Some(next) = open.pop() {
+            for entry in fs::read_dir(next).unwrap() {
+                let path = entry.unwrap().path();
+                let name = path.strip_prefix(&home).unwrap().to_str().unwrap().to_owned();
+                if path.is_dir() {
+                    found.insert(format!("{name}/"), 0);
+                    open.push(path);
+                } else if !name.starts_with("ledger.db") && !name.starts_with("views.db") {
+                    found.insert(name, path.metadata().unwrap().len());
+                }
+            }
+        }
+        found
     }
 
     /// What the `n`th launch was given, counted from 1.

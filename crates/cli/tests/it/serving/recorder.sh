@@ -21,7 +21,7 @@ done
 IFS= read -r line
 printf '%s' "$line" > "$dir/stdin"
 
-say() { printf '%s\n' "$1"; }
+say() { printf '%s\n' "$1" | tee -a "$dir/said"; }
 text() {
   say '{"type":"assistant","uuid":"00000000-0000-4000-8000-00000000000'"$1"'","message":{"id":"m'"$1"'","content":[{"type":"text","text":"'"$2"'"}]}}'
 }
@@ -43,11 +43,16 @@ case "$line" in *'be stale"'*)
 esac
 say '{"type":"system","subtype":"init","session_id":"'"$id"'","model":"claude-opus-5-5"}'
 case "$line" in
+  *'work on'*)
+    case "$line" in *'ask both'*) ask r1 Bash; ask r2 Read ;; *'ask once'*) ask r1 Bash ;; esac
+    hear
+    end error_during_execution true aborted_tools
+    exit 1 ;;
   *'ask once'*) ask r1 Bash; hear ;;
   *'ask twice'*) ask r1 Bash; hear; ask r2 Bash; hear ;;
   *'ask both'*) ask r1 Bash; ask r2 Read; hear; hear ;;
   *'edit a notebook'*) ask r1 NotebookEdit; hear ;;
-  *'work on'*) hear; end error_during_execution true aborted_tools; exit 1 ;;
+  *'fail"'*) text 1 one; end error_during_execution true failed; exit 1 ;;
   *'hang'*) echo $$ > "$dir/pid"; exec sleep 600 ;;
 esac
 text 1 one

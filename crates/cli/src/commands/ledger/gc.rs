@@ -1,0 +1,65 @@
+use std::process::ExitCode;
+
+use heirloom_engine::serve::{self as engine, Collected};
+
+use super::super::{App, Done, serve};
+use crate::ui::{DIM, GOOD, counted, grouped};
+
+/// Give back room: compress what finished sessions printed, remove what nothing refers to
+///
+/// Removes secrets that no session and no template refers to, and files that killed processes left
+/// behind. Records, what agents printed and the secrets of sessions are never removed.
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    /// Only say what there is to do
+    #[arg(long)]
+    dry_run: bool,
+}
+
+pub(super) fn run(app: &App, args: &Args) -> Done {
+    let mut ledger = serve::open(app)?;
+    let collected = engine::collect(&app.here, &mut ledger, args.dry_run)?;
+    if collected.secrets.in_use {
+        app.ui.warn("the vault was left alone: somebody is adding to it");
+    }
+    app.ui.answer(&collected, || describe(&collected));
+    Ok(ExitCode::SUCCESS)
+}
+
+fn describe(collected: &Collected) -> String {
+    let Collected { dry_run, streams, secrets, leftovers, ledger } = collected;
+    let (mark, would) = if *dry_run {
+        (format!("{DIM}·{DIM:#}"), "would be ")
+    } else {
+        (format!("{GOOD}✔{GOOD:#}"), "")
+    };
+    let sizes = |before: u64, after: Option<u64>| {
+        let after = after.map(|after| format!(", now {} kB", kilobytes(after)));
+        let both = format!(" ({} kB{})", kilobytes(before), after.unwrap_or_default());
+        if before == 0 { String::new() } else { both }
+    };
+    let mut lines = vec![
+        format!(
+            "{mark} {} {would}compressed{}",
+            counted(streams.files, "stream"),
+            sizes(streams.bytes_before, streams.bytes_after)
+        ),
+        format!(
+            "{mark} {} {would}removed that nothing refers to",
+            counted(secrets.removed, "secret")
+        ),
+        format!("{mark} {} {would}removed", counted(leftovers.len() as u64, "leftover")),
+    ];
+    lines.extend(leftovers.iter().map(|path| format!("  {DIM}{}{DIM:#}", path.display())));
+    let after = if *dry_run { "about" } else { "now" };
+    lines.push(format!(
+        "{mark} the ledger had {} kB, {would}{after} {} kB; no record is ever removed",
+        kilobytes(ledger.bytes_before),
+        kilobytes(ledger.bytes_after)
+    ));
+    lines.join("\n")
+}
+
+fn kilobytes(bytes: u64) -> String {
+    grouped(bytes.div_ceil(1024))
+}

@@ -1,0 +1,161 @@
+//! Continuing a session, whatever it is doing at the time.
+
+use std::fs;
+
+use serde_json::{Value, json};
+
+use super::{Desk, finish};
+
+#[test]
+fn a_running_session_is_interrupted_before_it_is_continued() {
+    let desk = Desk::new();
+    let launch = desk.spawn(&["launch", "work on", "--name", "a", "--json"]);
+    desk.wait(|desk| desk.has_announced("a").then_some(()));
+    let child = desk.json(&["continue", "a", "something else"]);
+    assert_eq!((&child["name"], &child["status"]), (&json!("a-v2"), &json!("completed")));
+    assert_eq!(finish(launch)["status"], "interrupted");
+    assert_eq!(desk.given(2).flag("--resume"), desk.given(1).flag("--session-id"));
+}
+
+#[test]
+fn a_waiting_session_is_interrupted_and_its_questions_are_superseded() {
+    let desk = Desk::new();
+    let launch = desk.spawn(&["launch", "ask both, then work on", "--name", "a", "--json"]);
+    let open = desk.open(2);
+    assert_eq!(desk.status("a"), "waiting_input");
+    let child = desk.json(&["continue", "a", "something else"]);
+    assert_eq!((&child["name"], &child["status"]), (&json!("a-v2"), &json!("completed")));
+    assert_eq!(finish(launch)["status"], "interrupted");
+    assert_eq!(desk.json(&["approvals", "list"])["approvals"], json!([]));
+    for id in open {
+        let late = desk.run(&["approvals", "approve", &id, "--json"]).json();
+        assert_eq!(late["error"]["code"], "approval.settled");
+        let message = late["error"]["message"].as_str().unwrap();
+        assert!(message.contains("was closed") && message.contains("superseded"), "{message}");
+    }
+    // It was never told that it may, and the conversation goes on.
+    assert_eq!(desk.given(1).answers().iter().filter(|each| !each.is_null()).count(), 0);
+    assert_eq!(desk.given(2).flag("--resume"), desk.given(1).flag("--session-id"));
+    assert_eq!(desk.given(2).prompt(), "something else");
+    assert_eq!((desk.status("a"), desk.launches()), ("interrupted".to_owned(), 2));
+}
+
+#[test]
+fn a_session_that_failed_or_was_interrupted_goes_on() {
+    let desk = Desk::new();
+    let failed = desk.run(&["launch", "fail", "--name", "a", "--json"]);
+    assert_eq!((failed.code, &failed.json()["status"]), (1, &json!("failed")), "{failed}");
+    assert_eq!(desk.json(&["continue", "a", "again"])["status"], "completed");
+    assert_eq!(desk.given(2).flag("--resume"), desk.given(1).flag("--session-id"));
+
+    let launch = desk.spawn(&["launch", "work on", "--name", "b", "--json"]);
+    desk.wait(|desk| desk.has_announced("b").then_some(()));
+    desk.json(&["interrupt", "b"]);
+    finish(launch);
+    assert_eq!(desk.json(&["continue", "b", "again"])["status"], "completed");
+    assert_eq!(desk.given(4).flag("--resume"), desk.given(3).flag("--session-id"));
+}
+
+#[test]
+fn what_is_about_to_stop_or_was_put_away_is_refused_with_the_way_out() {
+    let desk = Desk::new();
+    desk.json(&["launch", "go", "--name", "a"]);
+    desk.run(&["sessions", "archive", "a"]).success();
+    // It takes no notice of being interrupted, so that it is on its way out for seconds.
+    let stubborn = desk.spawn(&["launch", "hang", "--name", "b", "--json"]);
+    desk.wait(|desk| desk.has_announced("b").then_some(()));
+    let interrupt = desk.spawn(&["interrupt", "b", "--json"]);
+    desk.wait(|desk| (desk.status("b") == "interrupting").then_some(()));
+    for (session, status, way_out) in
+        [("a", "archived", "--undo"), ("b", "interrupting", "try again in a moment")]
+    {
+        for command in ["continue", "fork"] {
+            let ran = desk.run(&[command, session, "more", "--json"]);
+            let error = &ran.json()["error"];
+            assert_eq!((ran.code, &error["code"]), (1, &json!("session.status")));
+            let message = format!("{session} is {status} and cannot be continued");
+            assert_eq!(error["message"], message);
+            assert!(error["hint"].as_str().unwrap().contains(way_out), "{ran}");
+        }
+    }
+    assert_eq!(finish(interrupt)["status"], "interrupted");
+    finish(stubborn);
+    assert_eq!(desk.launches(), 2);
+}
+
+#[test]
+fn nobody_is_interrupted_for_a_continue_that_cannot_be() {
+    let desk = Desk::new();
+    desk.json(&["launch", "go", "--name", "taken"]);
+    let launch = desk.spawn(&["launch", "work on", "--name", "a", "--json"]);
+    desk.wait(|desk| desk.has_announced("a").then_some(()));
+    for (arguments, code) in [
+        (&["--name", "taken"][..], "session.name-taken"),
+        (&["--working-dir", "nowhere"], "config.working_dir"),
+        (&["--permission-mode", "sometimes"], "agent.launch"),
+        (&["--max-turns", "0"], "config.invalid"),
+    ] {
+        let ran = desk.run(&[&["continue", "a", "more"], arguments, &["--json"]].concat());
+        assert_eq!(ran.json()["error"]["code"], code, "{ran}");
+        assert_eq!(desk.status("a"), "running");
+    }
+    desk.json(&["interrupt", "a"]);
+    finish(launch);
+}
+
+#[test]
+fn a_fork_leaves_a_running_session_alone() {
+    let desk = Desk::new();
+    let launch = desk.spawn(&["launch", "work on", "--name", "a", "--json"]);
+    desk.wait(|desk| desk.has_announced("a").then_some(()));
+    let fork = desk.json(&["fork", "a", "elsewhere"]);
+    assert_eq!((&fork["name"], &fork["status"]), (&json!("a-v2"), &json!("completed")));
+    assert_eq!(desk.status("a"), "running");
+    desk.json(&["interrupt", "a"]);
+    finish(launch);
+}
+
+#[test]
+fn a_continue_that_fails_leaves_nothing_behind() {
+    let desk = Desk::new();
+    desk.json(&["launch", "go", "--name", "a"]);
+    let before = (desk.files(), desk.run(&["sessions", "list", "--json"]).stdout);
+    let servers = r#"{"db":{"command":"db","env":{"TOKEN":"s3cr3t"}}}"#;
+    let all: [&[&str]; 5] = [
+        &["--name", "a"],
+        &["--permission-mode", "sometimes"],
+        &["--working-dir", "nowhere"],
+        &["--config", r#"{"env":["A=b"]}"#],
+        &["--bypass-until", "2020-01-01T00:00:00Z"],
+    ];
+    for arguments in all {
+        for command in ["continue", "fork"] {
+            let with_secrets =
+                [&[command, "a", "more", "--mcp-config", servers], arguments].concat();
+            let ran = desk.run(&with_secrets);
+            assert_eq!(ran.code, 1, "{ran}");
+        }
+        let launch = [&["launch", "more", "--mcp-config", servers], arguments].concat();
+        assert_eq!(desk.run(&launch).code, 1, "{arguments:?}");
+    }
+    assert_eq!((desk.files(), desk.run(&["sessions", "list", "--json"]).stdout), before);
+    assert_eq!(desk.launches(), 1);
+}
+
+#[test]
+fn a_secret_that_is_not_here_is_asked_for_unless_it_is_given_again() {
+    let desk = Desk::new();
+    let servers = r#"{"db":{"command":"db","env":{"TOKEN":"s3cr3t"}}}"#;
+    desk.json(&["launch", "go", "--name", "a", "--mcp-config", servers]);
+    fs::remove_dir_all(desk.env.home().join("vault")).unwrap();
+    let ran = desk.run(&["continue", "a", "more", "--json"]);
+    assert_eq!((ran.code, &ran.json()["error"]["code"]), (1, &json!("vault.lost")), "{ran}");
+    let message = ran.json()["error"]["message"].as_str().unwrap().to_owned();
+    assert_eq!(message, "mcp_servers.db.env.TOKEN of a is not in the vault of this machine");
+    assert_eq!(desk.launches(), 1);
+
+    desk.json(&["continue", "a", "more", "--mcp-config", servers]);
+    assert_eq!(desk.given(2).mcp()["db"]["env"]["TOKEN"], "s3cr3t");
+    desk.json(&["continue", "a", "more", "--clear", "mcp_servers"]);
+    assert_eq!(desk.given(3).mcp(), Value::Null);
+}
