@@ -4,6 +4,7 @@ use std::error::Error;
 
 use heirloom_core::status::Status;
 use heirloom_engine::here::HereError;
+use heirloom_engine::issues::TrackerError;
 use heirloom_engine::keep::KeepError;
 use heirloom_engine::notes::NoteError;
 use heirloom_engine::run::RunError;
@@ -220,6 +221,33 @@ impl From<KeepError> for Failure {
             KeepError::File(error) => Self::from_error("file", &error),
             KeepError::NoSession => Self::from_error("session.not-found", &error)
                 .hint("`heirloom note` makes one, and so does every agent that is hooked"),
+        }
+    }
+}
+
+impl From<TrackerError> for Failure {
+    fn from(error: TrackerError) -> Self {
+        let code = match &error {
+            TrackerError::NoIssue { .. } => "issue.not-found",
+            TrackerError::Ambiguous { .. } => "issue.ambiguous",
+            TrackerError::Invalid { .. } => "issue.invalid",
+            TrackerError::BadId(_) => "issue.id",
+            TrackerError::Taken { .. } => "issue.taken",
+            TrackerError::NotOpen { .. } => "issue.not-open",
+            TrackerError::Circle { .. } => "issue.circle",
+            TrackerError::Program { .. } => "tracker.failed",
+            TrackerError::Shape { .. } => "tracker.shape",
+            TrackerError::Line { .. }
+            | TrackerError::Twice { .. }
+            | TrackerError::Conflict { .. } => "tracker.line",
+            TrackerError::Missing { .. } => "tracker.missing",
+            TrackerError::Busy { .. } => "tracker.busy",
+            TrackerError::File(_) => "file",
+            TrackerError::Ledger(_) => "ledger.failed",
+        };
+        match error {
+            TrackerError::Ledger(error) => error.into(),
+            error => Self::from_error(code, &error).hint(error.hint()),
         }
     }
 }

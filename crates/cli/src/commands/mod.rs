@@ -19,6 +19,7 @@ mod import;
 mod inherit;
 mod init;
 mod interrupt;
+mod issues;
 mod launch;
 mod ledger;
 mod lineage;
@@ -83,6 +84,7 @@ enum Command {
     Heal(heal::Args),
     Search(search::Args),
     Req(req::Args),
+    Issues(issues::Args),
     Sessions(sessions::Args),
     Status(status::Args),
     Lineage(lineage::Args),
@@ -169,6 +171,7 @@ fn carry_out(app: &App, command: Command) -> Done {
         Command::Heal(args) => heal::run(app, &args),
         Command::Search(args) => search::run(app, args),
         Command::Req(args) => req::run(app, args),
+        Command::Issues(args) => issues::run(app, args),
         Command::Sessions(args) => sessions::run(app, args),
         Command::Status(args) => status::run(app, &args),
         Command::Lineage(args) => lineage::run(app, &args),

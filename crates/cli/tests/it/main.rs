@@ -7,6 +7,7 @@ mod failures;
 mod guard;
 mod help;
 mod init;
+mod issues;
 mod keep;
 mod ledger;
 mod newcomer;

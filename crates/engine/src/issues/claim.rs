@@ -11,6 +11,12 @@ use jiff::Timestamp;
 use super::{Tracker, TrackerError};
 use crate::here::Here;
 
+/// Who does something to issues, where nobody says it.
+pub fn actor(here: &Here) -> String {
+    let names = ["HEIRLOOM_ACTOR", "BD_ACTOR", "BEADS_ACTOR", "USER"];
+    names.iter().find_map(|name| here.var(name)).unwrap_or("unknown").to_owned()
+}
+
 /// Somebody who wants issues.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Claimant {

@@ -1,12 +1,16 @@
 //! Which tracker a repository uses.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
-use super::{BuiltIn, Jsonl, Tracker, TrackerError, jsonl};
+use super::{BuiltIn, Jsonl, Program, Tracker, TrackerError, jsonl};
 use crate::here::Here;
 
 /// The directory by which a repository says that it uses beads.
 const BEADS: &str = ".beads";
+
+/// How long a tracker's program may take for one question.
+const PATIENCE: Duration = Duration::from_secs(30);
 
 /// What kind of tracker a repository uses.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -29,12 +33,23 @@ pub fn kind(here: &Here) -> Kind {
 }
 
 /// The tracker of this repository.
+///
+/// A directory of beads without anything that could read it is an error: its issues are somewhere.
 pub fn find(here: &Here) -> Result<Box<dyn Tracker>, TrackerError> {
-    match kind(here) {
-        Kind::BuiltIn => Ok(Box::new(BuiltIn::open(here)?)),
-        Kind::Beads(path) => match jsonl::file_in(&path)? {
-            Some(file) => Ok(Box::new(Jsonl::open(here, file))),
-            None => Err(TrackerError::Missing { path }),
-        },
+    find_within(here, PATIENCE)
+}
+
+/// The tracker of this repository, with a program that is asked only for this long.
+pub fn find_within(here: &Here, patience: Duration) -> Result<Box<dyn Tracker>, TrackerError> {
+    let path = match kind(here) {
+        Kind::BuiltIn => return Ok(Box::new(BuiltIn::open(here)?)),
+        Kind::Beads(path) => path,
+    };
+    if let Some(program) = Program::find(here, &path, patience) {
+        return Ok(Box::new(program));
+    }
+    match jsonl::file_in(&path)? {
+        Some(file) => Ok(Box::new(Jsonl::open(here, file))),
+        None => Err(TrackerError::Missing { path }),
     }
 }

@@ -6,8 +6,10 @@
 mod built_in;
 mod claim;
 mod error;
+mod exchange;
 mod found;
 mod jsonl;
+mod program;
 
 use std::fmt;
 
@@ -15,10 +17,12 @@ use heirloom_core::issue::{Change, Entry, Issue, IssueId, NewIssue};
 use jiff::Timestamp;
 
 pub use built_in::BuiltIn;
-pub use claim::{Claimant, claim, let_go, release};
+pub use claim::{Claimant, actor, claim, let_go, release};
 pub use error::TrackerError;
-pub use found::{Kind, find, kind};
+pub use exchange::{Imported, export, import};
+pub use found::{Kind, find, find_within, kind};
 pub use jsonl::Jsonl;
+pub use program::Program;
 
 /// A tracker of issues.
 pub trait Tracker: fmt::Debug + Send {

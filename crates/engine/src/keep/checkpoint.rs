@@ -257,8 +257,12 @@ impl Checkpoint<'_> {
             let detail = "no tracker here: the page of notes stands in for it".to_owned();
             return Ok(("tracker", Status::Passed, detail));
         };
-        let told = tracker::tell_decisions(self.here, ledger, &tracker)?;
-        let mut detail = format!("{} comments written with {}", told.comments, tracker.name);
+        let mut tracker = match tracker {
+            Ok(tracker) => tracker,
+            Err(error) => return Ok(("tracker", Status::Warned, error.to_string())),
+        };
+        let told = tracker::tell_decisions(self.here, ledger, tracker.as_mut())?;
+        let mut detail = format!("{} comments written with {}", told.comments, tracker.name());
         listed(&mut detail, &told.failed);
         let status = if told.failed.is_empty() { Status::Passed } else { Status::Warned };
         Ok(("tracker", status, detail))
@@ -304,8 +308,8 @@ impl Checkpoint<'_> {
         let previous = previous.map(|kept| kept.body.id);
         let made = HandoffMade { id: handoff.id(previous.as_deref()), previous, handoff };
         ledger.append(at, Scope::session(self.session.id, &self.session.repo), &made)?;
-        if let Some(tracker) = tracker::find(self.here) {
-            tracker::tell_handoff(self.here, ledger, &tracker, &made)?;
+        if let Some(Ok(mut tracker)) = tracker::find(self.here) {
+            tracker::tell_handoff(self.here, ledger, tracker.as_mut(), &made)?;
         }
         found.steps.push(("handoff", Status::Passed, made.id.clone()));
         Ok((Some(made.id), true))

@@ -115,8 +115,10 @@ fn delta_sync(
 ) -> Result<(), KeepError> {
     let page = Keeper { here, settings, session, checkpoint: None }.sync(ledger);
     let tracker_updated = match tracker::find(here) {
-        Some(tracker) => tracker::tell_decisions(here, ledger, &tracker)?.failed.is_empty(),
-        None => false,
+        Some(Ok(mut tracker)) => {
+            tracker::tell_decisions(here, ledger, tracker.as_mut())?.failed.is_empty()
+        }
+        Some(Err(_)) | None => false,
     };
     let filter = NoteFilter {
         session: Some(session.id),

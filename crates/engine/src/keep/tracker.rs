@@ -1,14 +1,9 @@
 //! The issue tracker, told about decisions and handoffs.
 //!
 //! What an issue's sessions decided is in the ledger in any case. Where the repository has a beads
-//! tracker and its program is there, it is told as well, once for each decision and handoff.
+//! tracker, it is told as well, once for each decision and handoff.
 
-use std::ffi::OsStr;
-use std::io;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
-use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use heirloom_core::event::{HandoffMade, TrackerTold};
 use heirloom_core::note::{Kind, Note};
@@ -16,9 +11,10 @@ use heirloom_ledger::{Error, Keeping, Ledger, NoteFilter, Scope};
 use serde::Serialize;
 
 use crate::here::Here;
+use crate::issues::{self, Tracker, TrackerError};
 
-/// The programs of the tracker, the preferred one first.
-const PROGRAMS: [&str; 2] = ["br", "bd"];
+/// Who the comments are from.
+const AUTHOR: &str = "heirloom";
 
 /// How long the tracker may take for one comment.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -67,25 +63,15 @@ pub fn bridge(here: &Here, ledger: &Ledger, issue: &str) -> Result<Bridge, Error
     Ok(bridge)
 }
 
-/// The tracker's program, where the repository uses it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Tracker {
-    /// Its name.
-    pub name: &'static str,
-    program: PathBuf,
-}
+/// The tracker that is told, or why it cannot be.
+type Found = Result<Box<dyn Tracker>, TrackerError>;
 
-/// Finds the tracker of this repository.
-pub fn find(here: &Here) -> Option<Tracker> {
-    if !here.place.root.join(".beads").is_dir() {
-        return None;
+/// Finds the tracker of this repository, where it is another one than the ledger itself.
+pub fn find(here: &Here) -> Option<Found> {
+    match issues::kind(here) {
+        issues::Kind::BuiltIn => None,
+        issues::Kind::Beads(_) => Some(issues::find_within(here, PATIENCE)),
     }
-    let path = here.env.get(OsStr::new("PATH"))?;
-    let directories: Vec<PathBuf> = std::env::split_paths(path).collect();
-    PROGRAMS.into_iter().find_map(|name| {
-        let program = directories.iter().map(|dir| dir.join(name)).find(|file| file.is_file())?;
-        Some(Tracker { name, program })
-    })
 }
 
 /// What telling the tracker came to.
@@ -98,7 +84,11 @@ pub struct Told {
 }
 
 /// Tells the tracker about every decision on an issue that it was not told about yet.
-pub fn tell_decisions(here: &Here, ledger: &mut Ledger, tracker: &Tracker) -> Result<Told, Error> {
+pub fn tell_decisions(
+    here: &Here,
+    ledger: &mut Ledger,
+    tracker: &mut dyn Tracker,
+) -> Result<Told, Error> {
     let filter = NoteFilter {
         repo: Some(&here.place.repo),
         kind: Some(Kind::Decision),
@@ -126,7 +116,7 @@ pub fn tell_decisions(here: &Here, ledger: &mut Ledger, tracker: &Tracker) -> Re
 pub fn tell_handoff(
     here: &Here,
     ledger: &mut Ledger,
-    tracker: &Tracker,
+    tracker: &mut dyn Tracker,
     made: &HandoffMade,
 ) -> Result<Told, Error> {
     let mut told = Told::default();
@@ -146,52 +136,25 @@ pub fn tell_handoff(
 fn tell(
     here: &Here,
     ledger: &mut Ledger,
-    tracker: &Tracker,
+    tracker: &mut dyn Tracker,
     told: &mut Told,
     (scope, about, issue, comment): (Scope<'_>, &str, &str, &str),
 ) -> Result<(), Error> {
     if ledger.kept::<TrackerTold>(&here.place.repo, about)?.is_some() {
         return Ok(());
     }
-    match write(&here.place.root, tracker, issue, comment) {
+    let said = issue.parse().map_err(TrackerError::from);
+    match said.and_then(|issue| tracker.comment(&issue, AUTHOR, comment)) {
         Ok(()) => {
             let body = TrackerTold {
                 about: about.to_owned(),
                 issue: issue.to_owned(),
-                tracker: tracker.name.to_owned(),
+                tracker: tracker.name().to_owned(),
             };
             ledger.append(here.clock.now(), scope, &body)?;
             told.comments += 1;
         }
-        Err(error) => told.failed.push(format!("{} on {issue}: {error}", tracker.name)),
+        Err(error) => told.failed.push(format!("{} on {issue}: {error}", tracker.name())),
     }
     Ok(())
-}
-
-fn write(root: &Path, tracker: &Tracker, issue: &str, comment: &str) -> io::Result<()> {
-    // A name from outside must not become an option.
-    let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
-    if issue.starts_with('-') || issue.is_empty() || !issue.chars().all(fits) {
-        return Err(io::Error::other(format!("`{issue}` is not the id of an issue")));
-    }
-    let mut child = Command::new(&tracker.program)
-        .current_dir(root)
-        .args(["comments", "add", issue, comment])
-        .stdin(Stdio::null())
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .spawn()?;
-    let started = Instant::now();
-    loop {
-        if let Some(status) = child.try_wait()? {
-            let failed = || io::Error::other(format!("it ended with {status}"));
-            return status.success().then_some(()).ok_or_else(failed);
-        }
-        if started.elapsed() > PATIENCE {
-            let _ = child.kill();
-            let _ = child.wait();
-            return Err(io::Error::other("it took too long"));
-        }
-        thread::sleep(Duration::from_millis(5));
-    }
 }

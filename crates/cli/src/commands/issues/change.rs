@@ -1,0 +1,209 @@
+use std::process::ExitCode;
+
+use heirloom_core::issue::{Change, Issue, IssueStatus};
+use heirloom_core::settings::Period;
+use heirloom_engine::issues::{self, Claimant, Tracker, TrackerError};
+use heirloom_ledger::Ledger;
+use jiff::SignedDuration;
+use serde_json::json;
+
+use super::super::{App, Done};
+use super::{actor, answer, priority, status};
+use crate::failure::Failure;
+use crate::ui::{BOLD, GOOD};
+
+/// Change issues, or claim them
+///
+/// --claim makes an issue yours and in progress, if nobody else who is alive has it: of any number
+/// who try at once, one wins. --release gives it back.
+#[derive(Debug, clap::Args)]
+pub(super) struct UpdateArgs {
+    /// The issues: ids, or beginnings of them
+    #[arg(required = true, value_name = "ID")]
+    ids: Vec<String>,
+    /// What is to be done, in a line
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
+    title: Option<String>,
+    /// What is to be done; empty removes it, as with every text
+    #[arg(long, short, value_name = "TEXT", allow_hyphen_values = true)]
+    description: Option<String>,
+    /// How it is to be done
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
+    design: Option<String>,
+    /// What must be true for it to be done
+    #[arg(
+        long,
+        value_name = "TEXT",
+        visible_alias = "acceptance-criteria",
+        allow_hyphen_values = true
+    )]
+    acceptance: Option<String>,
+    /// What was found out; replaces what was there
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
+    notes: Option<String>,
+    /// `open`, `in_progress`, `blocked`, `deferred` or `closed`
+    #[arg(long, short, value_name = "STATUS", value_parser = status)]
+    status: Option<String>,
+    /// From 0, the most urgent, to 4
+    #[arg(long, short, value_name = "P0-P4", value_parser = priority)]
+    priority: Option<u8>,
+    /// task, bug, feature, epic, chore, …
+    #[arg(long = "type", short = 't', value_name = "TYPE")]
+    issue_type: Option<String>,
+    /// Who does it; empty is nobody
+    #[arg(long, short, value_name = "NAME")]
+    assignee: Option<String>,
+    /// A label it gets; may be said more than once
+    #[arg(long, value_name = "LABEL", value_delimiter = ',')]
+    add_label: Vec<String>,
+    /// A label it loses; may be said more than once
+    #[arg(long, value_name = "LABEL", value_delimiter = ',')]
+    remove_label: Vec<String>,
+    /// Make it yours and in progress, if nobody has it
+    #[arg(long, conflicts_with_all = ["status", "assignee"])]
+    claim: bool,
+    /// Who you are; `HEIRLOOM_ACTOR` or `USER` if it is not said
+    #[arg(long, value_name = "NAME")]
+    actor: Option<String>,
+    /// After this time somebody else may claim it (90s, 10m, 1h30m)
+    #[arg(long, value_name = "TIME", requires = "claim")]
+    lease: Option<Period>,
+    /// Give it back: open, and nobody's
+    #[arg(long, conflicts_with_all = ["claim", "status", "assignee"])]
+    release: bool,
+}
+
+/// Close issues
+#[derive(Debug, clap::Args)]
+pub(super) struct CloseArgs {
+    /// The issues: ids, or beginnings of them
+    #[arg(required = true, value_name = "ID")]
+    ids: Vec<String>,
+    /// Why: what was done, or why nothing will be
+    #[arg(long, short, value_name = "TEXT", default_value = "", allow_hyphen_values = true)]
+    reason: String,
+    /// The session that did it
+    #[arg(long, value_name = "SESSION")]
+    session: Option<String>,
+}
+
+/// Say something about an issue
+#[derive(Debug, clap::Args)]
+pub(super) struct CommentArgs {
+    /// The issue: its id, or a beginning of it
+    id: String,
+    /// What
+    #[arg(allow_hyphen_values = true)]
+    text: String,
+    /// Who says it; `HEIRLOOM_ACTOR` or `USER` if it is not said
+    #[arg(long, visible_alias = "actor", value_name = "NAME")]
+    author: Option<String>,
+}
+
+impl UpdateArgs {
+    fn change(&self) -> Change {
+        Change {
+            title: self.title.as_ref().map(|title| title.trim().to_owned()),
+            description: self.description.clone(),
+            design: self.design.clone(),
+            acceptance_criteria: self.acceptance.clone(),
+            notes: self.notes.clone(),
+            status: self.status.as_deref().map(IssueStatus::of),
+            priority: self.priority,
+            issue_type: self.issue_type.clone(),
+            assignee: self.assignee.clone(),
+            close_reason: None,
+            closed_by_session: None,
+            add_labels: self.add_label.clone(),
+            remove_labels: self.remove_label.clone(),
+        }
+    }
+}
+
+pub(super) fn update(app: &App, tracker: &mut dyn Tracker, args: &UpdateArgs) -> Done {
+    let change = args.change();
+    if change.is_empty() && !args.claim && !args.release {
+        return Err(Failure::new("usage", "there is nothing to change").usage().hint(
+            "say what is to be different, for example --status or --priority; --help shows all",
+        ));
+    }
+    let mut ledger = app.here.ledger()?;
+    let found = found(tracker, &args.ids)?;
+    let mut issues = Vec::with_capacity(found.len());
+    for issue in found {
+        issues.push(update_one(app, &mut ledger, tracker, args, issue)?);
+    }
+    let word = match () {
+        () if args.claim => "claimed",
+        () if args.release => "released",
+        () => "updated",
+    };
+    answer(app, &issues, || told(word, &issues))
+}
+
+fn update_one(
+    app: &App,
+    ledger: &mut Ledger,
+    tracker: &mut dyn Tracker,
+    args: &UpdateArgs,
+    mut issue: Issue,
+) -> Result<Issue, Failure> {
+    let (here, id) = (&app.here, issue.id.clone());
+    let actor = actor(app, args.actor.as_deref());
+    if args.claim {
+        let now = here.clock.now();
+        let until = args.lease.and_then(|lease| {
+            now.checked_add(SignedDuration::try_from(lease.duration()).ok()?).ok()
+        });
+        let claimant = Claimant { until, ..Claimant::person(ledger, &actor)? };
+        issue = issues::claim(here, ledger, tracker, &id, &claimant)?;
+    } else if args.release {
+        issue = issues::release(here, ledger, tracker, &id, &actor)?;
+    }
+    let change = args.change();
+    if !change.is_empty() {
+        issue = tracker.change(&id, &change)?;
+    }
+    // Whoever has a lease on it does so no longer, if the issue is closed, put back or given away.
+    let given = change.assignee.is_some() || change.status.is_some();
+    if given && (issue.status != IssueStatus::InProgress || change.assignee.is_some()) {
+        issues::let_go(here, ledger, &id)?;
+    }
+    Ok(issue)
+}
+
+pub(super) fn close(app: &App, tracker: &mut dyn Tracker, args: &CloseArgs) -> Done {
+    let mut ledger = app.here.ledger()?;
+    let mut issues = Vec::with_capacity(args.ids.len());
+    for issue in found(tracker, &args.ids)? {
+        let change = Change::close(args.reason.clone(), args.session.clone());
+        let closed = tracker.change(&issue.id, &change)?;
+        issues::let_go(&app.here, &mut ledger, &closed.id)?;
+        issues.push(closed);
+    }
+    answer(app, &issues, || told("closed", &issues))
+}
+
+/// All of them are found before anything is done to the first.
+fn found(tracker: &mut dyn Tracker, ids: &[String]) -> Result<Vec<Issue>, TrackerError> {
+    ids.iter().map(|id| tracker.find(id)).collect()
+}
+
+fn told(word: &str, issues: &[Issue]) -> String {
+    let line = |issue: &Issue| {
+        format!("{GOOD}✔{GOOD:#} {word} {BOLD}{}{BOLD:#} {}\n", issue.id, issue.title)
+    };
+    issues.iter().map(line).collect()
+}
+
+pub(super) fn comment(app: &App, tracker: &mut dyn Tracker, args: &CommentArgs) -> Done {
+    if args.text.trim().is_empty() {
+        return Err(Failure::new("usage", "there is nothing to say").usage());
+    }
+    let issue = tracker.find(&args.id)?;
+    let author = actor(app, args.author.as_deref());
+    tracker.comment(&issue.id, &author, &args.text)?;
+    let value = json!({"issue_id": issue.id, "author": author, "text": args.text});
+    app.ui.answer(&value, || told("commented on", std::slice::from_ref(&issue)));
+    Ok(ExitCode::SUCCESS)
+}

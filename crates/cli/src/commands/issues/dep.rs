@@ -1,0 +1,159 @@
+use std::fmt::Write;
+use std::process::ExitCode;
+
+use clap::Subcommand;
+use heirloom_core::issue::{Dependency, Entry, Issue, IssueId};
+use heirloom_engine::issues::Tracker;
+use serde_json::{Value, json};
+
+use super::super::{App, Done};
+use crate::failure::Failure;
+use crate::ui::{BOLD, DIM, GOOD};
+
+/// What issues depend on
+///
+/// `dep ID ON` is short for `dep add ID ON`: ID waits until ON is closed.
+#[derive(Debug, clap::Args)]
+#[command(args_conflicts_with_subcommands = true)]
+pub(super) struct Args {
+    #[command(subcommand)]
+    what: Option<What>,
+    /// The issue
+    #[arg(requires = "on")]
+    id: Option<String>,
+    /// What it waits for
+    on: Option<String>,
+}
+
+#[derive(Debug, Subcommand)]
+enum What {
+    /// Make an issue depend on another one
+    Add(Link),
+    /// Take a dependency back
+    #[command(visible_alias = "rm")]
+    Remove(Ends),
+    /// Show what an issue depends on, and what waits for it
+    List {
+        /// The issue: its id, or a beginning of it
+        id: String,
+    },
+}
+
+#[derive(Debug, clap::Args)]
+struct Ends {
+    /// The issue
+    id: String,
+    /// What it depends on
+    on: String,
+}
+
+#[derive(Debug, clap::Args)]
+struct Link {
+    #[command(flatten)]
+    ends: Ends,
+    /// How: blocks, parent-child, or a word that stands in nobody's way, such as related
+    #[arg(long = "type", short = 't', value_name = "TYPE", default_value = Dependency::BLOCKS)]
+    kind: String,
+}
+
+pub(super) fn run(app: &App, tracker: &mut dyn Tracker, args: Args) -> Done {
+    match (args.what, args.id.zip(args.on)) {
+        (Some(What::Add(link)), _) => add(app, tracker, &link),
+        (Some(What::Remove(ends)), _) => remove(app, tracker, &ends),
+        (Some(What::List { id }), _) => list(app, tracker, &id),
+        (None, Some((id, on))) => {
+            let kind = Dependency::BLOCKS.to_owned();
+            add(app, tracker, &Link { ends: Ends { id, on }, kind })
+        }
+        (None, None) => Err(Failure::new("usage", "which issue depends on which one?")
+            .usage()
+            .hint("`heirloom issues dep add ID ON` makes ID wait for ON")),
+    }
+}
+
+fn ends(tracker: &mut dyn Tracker, ends: &Ends) -> Result<(IssueId, IssueId), Failure> {
+    Ok((tracker.find(&ends.id)?.id, tracker.find(&ends.on)?.id))
+}
+
+fn add(app: &App, tracker: &mut dyn Tracker, link: &Link) -> Done {
+    let (id, on) = ends(tracker, &link.ends)?;
+    tracker.link(&id, &on, &link.kind)?;
+    answer(app, &id, &on, &link.kind, "added")
+}
+
+fn remove(app: &App, tracker: &mut dyn Tracker, given: &Ends) -> Done {
+    let (id, on) = ends(tracker, given)?;
+    tracker.unlink(&id, &on)?;
+    answer(app, &id, &on, "", "removed")
+}
+
+fn answer(app: &App, id: &IssueId, on: &IssueId, kind: &str, action: &str) -> Done {
+    let mut value = json!({"issue_id": id, "depends_on_id": on, "action": action});
+    if !kind.is_empty() {
+        value["type"] = kind.into();
+    }
+    let words = match (action, kind) {
+        ("removed", _) => "no longer depends on",
+        (_, Dependency::PARENT) => "is now a part of",
+        (_, kind) if Dependency::blocks(kind) => "now waits for",
+        _ => "is now linked to",
+    };
+    app.ui.answer(&value, || format!("{GOOD}✔{GOOD:#} {id} {words} {on}"));
+    Ok(ExitCode::SUCCESS)
+}
+
+fn list(app: &App, tracker: &mut dyn Tracker, id: &str) -> Done {
+    let issue = tracker.find(id)?;
+    let backlog = tracker.backlog()?;
+    let waits_for_it = |entry: &&Entry| {
+        entry.blocked_by.contains(&issue.id) || entry.parent.as_ref() == Some(&issue.id)
+    };
+    let dependents: Vec<&Entry> = backlog.iter().filter(waits_for_it).collect();
+    let mut others = Vec::with_capacity(issue.dependencies.len());
+    for on in &issue.dependencies {
+        // What it depends on may be gone; that is no reason to show nothing.
+        others.push((on, tracker.find(on.depends_on.as_str()).ok()));
+    }
+    app.ui.answer(&as_json(&issue, &others, &dependents), || text(&issue, &others, &dependents));
+    Ok(ExitCode::SUCCESS)
+}
+
+type On<'a> = (&'a Dependency, Option<Issue>);
+
+fn as_json(issue: &Issue, others: &[On<'_>], dependents: &[&Entry]) -> Value {
+    let on = |(on, other): &On<'_>| {
+        json!({
+            "id": on.depends_on, "type": on.kind,
+            "title": other.as_ref().map(|issue| &issue.title),
+            "status": other.as_ref().map(|issue| &issue.status),
+        })
+    };
+    json!({
+        "id": issue.id,
+        "dependencies": others.iter().map(on).collect::<Vec<_>>(),
+        "dependents": dependents,
+    })
+}
+
+fn text(issue: &Issue, others: &[On<'_>], dependents: &[&Entry]) -> String {
+    let mut text = format!("{BOLD}{}{BOLD:#}  {}\n", issue.id, issue.title);
+    for (on, other) in others {
+        let kind = match on.kind.as_str() {
+            Dependency::PARENT => "part of",
+            kind if Dependency::blocks(kind) => "waits for",
+            kind => kind,
+        };
+        let _ = match other {
+            Some(other) => {
+                let status = other.status.as_str().replace('_', " ");
+                writeln!(text, "  {kind:10} {}  {} {DIM}{status}{DIM:#}", other.id, other.title)
+            }
+            None => writeln!(text, "  {kind:10} {}  {DIM}not there{DIM:#}", on.depends_on),
+        };
+    }
+    for entry in dependents {
+        let kind = if entry.parent.as_ref() == Some(&issue.id) { "part" } else { "waits" };
+        let _ = writeln!(text, "  {kind:10} {}  {}", entry.id, entry.title);
+    }
+    text
+}

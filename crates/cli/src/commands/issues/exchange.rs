@@ -1,0 +1,105 @@
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use heirloom_engine::issues::{self, Imported, Kind};
+use heirloom_repo::{FileError, read_text, write_whole};
+use serde_json::json;
+
+use super::super::{App, Done};
+use crate::failure::Failure;
+use crate::ui::{GOOD, counted};
+
+/// Take issues from a beads file into heirloom's own tracker
+///
+/// Ids, times and fields that heirloom does not know are kept. Doing it twice changes nothing, and
+/// an issue that changed here since is left as it is.
+#[derive(Debug, clap::Args)]
+pub(super) struct ImportArgs {
+    /// The file, one issue a line as JSON; - reads from stdin
+    file: PathBuf,
+}
+
+/// Write the issues of heirloom's own tracker as a beads file
+#[derive(Debug, clap::Args)]
+pub(super) struct ExportArgs {
+    /// The file; stdout if there is none
+    file: Option<PathBuf>,
+    /// Replace a file that is there
+    #[arg(long, requires = "file")]
+    force: bool,
+}
+
+pub(super) fn import(app: &App, args: &ImportArgs) -> Done {
+    let mut ledger = app.here.ledger()?;
+    let is_stdin = args.file == Path::new("-");
+    let (path, content) = if is_stdin {
+        (Path::new("stdin"), stdin()?)
+    } else {
+        let missing = || {
+            Failure::new("file", format!("there is no file {}", args.file.display()))
+                .hint("a beads tracker keeps its issues in .beads/issues.jsonl; - reads from stdin")
+        };
+        let content = read_text(&app.directory.join(&args.file)).map_err(|error| file(&error))?;
+        (args.file.as_path(), content.ok_or_else(missing)?)
+    };
+    let imported = issues::import(&app.here, &mut ledger, path, &content)?;
+    app.ui.answer(&imported, || told(imported));
+    say_where(app);
+    Ok(ExitCode::SUCCESS)
+}
+
+fn stdin() -> Result<String, Failure> {
+    let mut content = String::new();
+    std::io::stdin()
+        .read_to_string(&mut content)
+        .map_err(|error| Failure::from_error("file", &error).hint("nothing was imported"))?;
+    Ok(content)
+}
+
+fn file(error: &FileError) -> Failure {
+    Failure::from_error("file", error)
+}
+
+fn told(imported: Imported) -> String {
+    let Imported { created, updated, unchanged, kept } = imported;
+    let total = counted((created + updated + unchanged + kept) as u64, "issue");
+    let parts =
+        [(created, "new"), (updated, "updated"), (unchanged, "known"), (kept, "newer here")];
+    let parts: Vec<String> = parts
+        .iter()
+        .filter(|(count, _)| *count > 0)
+        .map(|(count, word)| format!("{count} {word}"))
+        .collect();
+    format!("{GOOD}✔{GOOD:#} {total}: {}", parts.join(", "))
+}
+
+/// Import and export are about heirloom's own tracker, which may not be the one that is used.
+fn say_where(app: &App) {
+    if let Kind::Beads(path) = issues::kind(&app.here) {
+        app.ui.warn(&format!(
+            "this repository's issues are in {}; heirloom's own tracker is used once it is gone",
+            path.display()
+        ));
+    }
+}
+
+pub(super) fn export(app: &App, args: &ExportArgs) -> Done {
+    let ledger = app.here.ledger()?;
+    let content = issues::export(&app.here, &ledger)?;
+    let count = content.lines().count();
+    let Some(name) = &args.file else {
+        app.ui.print(content.trim_end_matches('\n'));
+        return Ok(ExitCode::SUCCESS);
+    };
+    let path = app.directory.join(name);
+    if path.exists() && !args.force {
+        return Err(Failure::new("file.exists", format!("{} is there already", name.display()))
+            .hint("--force replaces it"));
+    }
+    write_whole(&path, content.as_bytes()).map_err(|error| file(&error))?;
+    app.ui.answer(&json!({"file": name, "issues": count}), || {
+        format!("{GOOD}✔{GOOD:#} {} written to {}", counted(count as u64, "issue"), name.display())
+    });
+    Ok(ExitCode::SUCCESS)
+}

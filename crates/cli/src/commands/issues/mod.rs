@@ -1,0 +1,103 @@
+mod change;
+mod create;
+mod dep;
+mod exchange;
+mod list;
+mod show;
+
+use std::process::ExitCode;
+
+use clap::Subcommand;
+use heirloom_core::issue::{Issue, IssueId, write};
+use heirloom_core::suggest::nearest;
+use heirloom_engine::issues::{self, Tracker};
+use serde_json::{Value, json};
+
+use super::{App, Done};
+use crate::failure::Failure;
+
+/// What there is to do: the repository's issues
+///
+/// They are in the repository's beads tracker where it has one (`.beads/`), worked through br or bd
+/// or its file, and in heirloom's own otherwise.
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    #[command(subcommand)]
+    what: What,
+}
+
+#[derive(Debug, Subcommand)]
+enum What {
+    List(list::ListArgs),
+    Ready(list::ReadyArgs),
+    Show(show::Args),
+    Create(create::Args),
+    Update(change::UpdateArgs),
+    Close(change::CloseArgs),
+    Dep(dep::Args),
+    Comment(change::CommentArgs),
+    Import(exchange::ImportArgs),
+    Export(exchange::ExportArgs),
+}
+
+pub(super) fn run(app: &App, args: Args) -> Done {
+    let tracker = || issues::find(&app.here);
+    match args.what {
+        What::List(args) => list::list(app, tracker()?.as_mut(), &args),
+        What::Ready(args) => list::ready(app, tracker()?.as_mut(), &args),
+        What::Show(args) => show::run(app, tracker()?.as_mut(), &args),
+        What::Create(args) => create::run(app, tracker()?.as_mut(), args),
+        What::Update(args) => change::update(app, tracker()?.as_mut(), &args),
+        What::Close(args) => change::close(app, tracker()?.as_mut(), &args),
+        What::Dep(args) => dep::run(app, tracker()?.as_mut(), args),
+        What::Comment(args) => change::comment(app, tracker()?.as_mut(), &args),
+        What::Import(args) => exchange::import(app, &args),
+        What::Export(args) => exchange::export(app, &args),
+    }
+}
+
+/// Who does it: the one that was named, or the one at the keyboard.
+fn actor(app: &App, named: Option<&str>) -> String {
+    named.map_or_else(|| issues::actor(&app.here), str::to_owned)
+}
+
+/// An issue as scripts see it, with what stands in its way.
+fn as_json(issue: &Issue, blocked_by: &[IssueId]) -> Value {
+    let mut value = write(issue);
+    if let Some(fields) = value.as_object_mut() {
+        fields.insert("blocked_by".to_owned(), json!(blocked_by));
+    }
+    value
+}
+
+/// What stands in the way of an issue.
+fn blocked_by(tracker: &mut dyn Tracker, id: &IssueId) -> Result<Vec<IssueId>, Failure> {
+    let entry = tracker.backlog()?.into_iter().find(|entry| entry.id == *id);
+    Ok(entry.map(|entry| entry.blocked_by).unwrap_or_default())
+}
+
+/// Answers with the issues that something was done to: the one by itself, more as a list.
+fn answer(app: &App, issues: &[Issue], text: impl FnOnce() -> String) -> Done {
+    let mut values: Vec<Value> = issues.iter().map(write).collect();
+    let value = if values.len() == 1 { values.remove(0) } else { json!({"issues": values}) };
+    app.ui.answer(&value, text);
+    Ok(ExitCode::SUCCESS)
+}
+
+/// A status a person may give an issue or look for.
+fn status(word: &str) -> Result<String, String> {
+    const WORDS: [&str; 5] = ["open", "in_progress", "blocked", "deferred", "closed"];
+    let asked = word.to_lowercase().replace(['-', ' '], "_");
+    if WORDS.contains(&asked.as_str()) {
+        return Ok(asked);
+    }
+    let meant = nearest(&asked, WORDS).map(|word| format!("did you mean {word}? "));
+    Err(format!("{}it is one of {}", meant.unwrap_or_default(), WORDS.join(", ")))
+}
+
+/// A priority, as `1` or as `P1`.
+fn priority(text: &str) -> Result<u8, String> {
+    let digits = text.strip_prefix(['p', 'P']).unwrap_or(text);
+    let number = digits.parse().ok().filter(|number| *number <= 4);
+    number.ok_or_else(|| "a number from 0, the most urgent, to 4".to_owned())
+}

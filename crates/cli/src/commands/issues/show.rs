@@ -1,0 +1,153 @@
+use std::fmt::Write;
+use std::process::ExitCode;
+
+use heirloom_core::issue::{Claim, Issue, IssueId};
+use heirloom_core::note::Note;
+use heirloom_engine::issues::Tracker;
+use heirloom_engine::keep::tracker::{Bridge, bridge};
+use jiff::Timestamp;
+use serde_json::json;
+
+use super::super::{App, Done};
+use super::{as_json, blocked_by};
+use crate::moment::ago;
+use crate::ui::{BOLD, DIM};
+
+/// Show one issue, with what the ledger knows about it
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    /// The issue: its id, or a beginning of it
+    id: String,
+}
+
+/// All that is known about an issue.
+struct Known<'a> {
+    issue: &'a Issue,
+    blocked_by: &'a [IssueId],
+    claim: Option<&'a Claim>,
+    bridge: &'a Bridge,
+    now: Timestamp,
+}
+
+pub(super) fn run(app: &App, tracker: &mut dyn Tracker, args: &Args) -> Done {
+    let issue = tracker.find(&args.id)?;
+    let blocked_by = blocked_by(tracker, &issue.id)?;
+    let ledger = app.here.ledger()?;
+    let claim = ledger.claim_of(&app.here.place.repo, &issue.id)?;
+    let bridge = bridge(&app.here, &ledger, issue.id.as_str())?;
+    let mut value = as_json(&issue, &blocked_by);
+    if let Some(fields) = value.as_object_mut() {
+        fields.insert("claim".to_owned(), json!(claim));
+        fields.insert("bridge".to_owned(), json!(bridge));
+    }
+    let known = Known {
+        issue: &issue,
+        blocked_by: &blocked_by,
+        claim: claim.as_ref(),
+        bridge: &bridge,
+        now: app.here.clock.now(),
+    };
+    app.ui.answer(&value, || known.text());
+    Ok(ExitCode::SUCCESS)
+}
+
+impl Known<'_> {
+    fn text(&self) -> String {
+        let mut text = self.head();
+        for (heading, part) in [
+            ("", &self.issue.description),
+            ("Design", &self.issue.design),
+            ("Acceptance", &self.issue.acceptance_criteria),
+            ("Notes", &self.issue.notes),
+        ] {
+            if let Some(part) = part {
+                section(&mut text, heading, part.lines().map(str::to_owned));
+            }
+        }
+        let said = |comment: &heirloom_core::issue::Comment| {
+            format!(
+                "{} {DIM}{}{DIM:#}: {}",
+                comment.author,
+                ago(comment.created_at, self.now),
+                comment.text
+            )
+        };
+        section(&mut text, "Comments", self.issue.comments.iter().map(said));
+        self.ledger(&mut text);
+        text
+    }
+
+    fn head(&self) -> String {
+        let issue = self.issue;
+        let mut text = format!("{BOLD}{}{BOLD:#}  {}\n", issue.id, issue.title);
+        let whose = issue.assignee.as_ref().map(|name| format!(", {name}'s")).unwrap_or_default();
+        let status = issue.status.as_str().replace('_', " ");
+        let _ = writeln!(text, "P{} {}, {status}{whose}", issue.priority, issue.issue_type);
+        let mut line = |name: &str, value: String| {
+            let _ = writeln!(text, "  {DIM}{name:10}{DIM:#} {value}");
+        };
+        if let Some(parent) = issue.parent() {
+            line("part of", parent.to_string());
+        }
+        if !self.blocked_by.is_empty() {
+            let ids: Vec<&str> = self.blocked_by.iter().map(IssueId::as_str).collect();
+            line("blocked by", ids.join(", "));
+        }
+        if !issue.labels.is_empty() {
+            line("labels", issue.labels.join(", "));
+        }
+        if let Some(claim) = self.claim {
+            let until = claim.until.map(|until| format!(", until {until:.0}")).unwrap_or_default();
+            line(
+                "claimed",
+                format!("by {} {}{until}", claim.owner.name, ago(claim.since, self.now)),
+            );
+        }
+        let by = issue.created_by.as_ref().map(|name| format!(" by {name}")).unwrap_or_default();
+        line("created", format!("{}{by}", ago(issue.created_at, self.now)));
+        if let Some(closed_at) = issue.closed_at {
+            let why = issue.close_reason.as_ref().map(|why| format!(": {why}")).unwrap_or_default();
+            line("closed", format!("{}{why}", ago(closed_at, self.now)));
+        }
+        text
+    }
+
+    /// What sessions decided and left open about it.
+    fn ledger(&self, text: &mut String) {
+        let bridge = self.bridge;
+        let note = |note: &Note| match &note.rationale {
+            Some(why) => format!("{} {DIM}because {why}{DIM:#}", note.text),
+            None => note.text.clone(),
+        };
+        for (heading, notes) in [
+            ("Decisions", &bridge.decisions),
+            ("Blockers", &bridge.blockers),
+            ("Questions", &bridge.questions),
+            ("Test scenarios", &bridge.test_scenarios),
+            ("Next steps", &bridge.next_steps),
+        ] {
+            section(text, heading, notes.iter().map(note));
+        }
+        let handoff = |made: &heirloom_core::event::HandoffMade| {
+            let (id, ratio) = (&made.id[..made.id.len().min(8)], made.handoff.ratio);
+            format!("{id} {DIM}grounded {ratio:.2}, for {}{DIM:#}", made.handoff.cause)
+        };
+        section(text, "Handoffs", bridge.handoffs.iter().map(handoff));
+    }
+}
+
+/// A heading and its lines, if there are any.
+fn section(text: &mut String, heading: &str, lines: impl Iterator<Item = String>) {
+    let mut lines = lines.peekable();
+    if lines.peek().is_none() {
+        return;
+    }
+    text.push('\n');
+    if !heading.is_empty() {
+        let _ = writeln!(text, "{BOLD}{heading}{BOLD:#}");
+    }
+    for line in lines {
+        let indent = if heading.is_empty() { "" } else { "  " };
+        let _ = writeln!(text, "{indent}{}", line.replace('\n', "\n  "));
+    }
+}
