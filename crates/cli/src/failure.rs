@@ -11,6 +11,7 @@ use heirloom_engine::run::RunError;
 use heirloom_engine::run::inherit::InheritError;
 use heirloom_engine::serve::ServeError;
 use heirloom_engine::sessions::FindError;
+use heirloom_engine::work::WorkError;
 use heirloom_ledger::{ApprovalError, ImportError};
 
 /// The exit status of a command that failed, or of a question whose answer is no.
@@ -106,6 +107,35 @@ impl Failure {
             }
             InheritError::Broken { .. } => Self::from_error("inherit.broken", error),
             InheritError::Ledger(_) => Self::from_error("ledger.failed", error),
+        }
+    }
+}
+
+impl From<WorkError> for Failure {
+    fn from(error: WorkError) -> Self {
+        let code = match &error {
+            WorkError::NoGit { .. } | WorkError::NoCommit { .. } => "work.no-git",
+            WorkError::Crowded { .. } => "usage",
+            WorkError::NoAgent { .. } | WorkError::Program(_) => "agent.not-found",
+            WorkError::Tracker(_) => "issues.failed",
+            WorkError::Git(_) => "git",
+            WorkError::File(_) => "file",
+            WorkError::Serve(_) => "session.failed",
+            WorkError::Ledger(_) => "ledger.failed",
+        };
+        let failure = Self::from_error(code, &error);
+        match error {
+            WorkError::Ledger(error) => error.into(),
+            WorkError::Serve(error) => error.into(),
+            WorkError::Tracker(error) => error.into(),
+            WorkError::NoGit { .. } => {
+                failure.hint("`--in-place` works here with one agent, or begin with `git init`")
+            }
+            WorkError::NoCommit { .. } => failure.hint("make a first commit"),
+            WorkError::Crowded { .. } => {
+                failure.hint("leave out --max-agents, or --in-place").usage()
+            }
+            _ => failure,
         }
     }
 }

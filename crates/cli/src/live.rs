@@ -3,20 +3,17 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use std::io::{self, IsTerminal, Write};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::thread;
-use std::time::Duration;
+use std::io;
+use std::sync::{Arc, Mutex};
 
 use anstream::AutoStream;
 use heirloom_engine::clock::Clock;
 use heirloom_engine::run::{Event, Watcher};
 use jiff::Timestamp;
 
+use crate::footer::{Footer, keep_fresh, lock, put, width};
 use crate::moment::lasted;
 use crate::ui::{BAD, BOLD, CARE, DIM, GOOD, counted, first_line, grouped};
-
-const TICK: Duration = Duration::from_millis(500);
 
 /// Shows what happens in a run.
 pub(crate) struct View {
@@ -25,12 +22,10 @@ pub(crate) struct View {
 
 struct Screen {
     json: bool,
-    live: bool,
+    footer: Footer,
     clock: Clock,
     /// Iterations that run now, by their stage.
     running: BTreeMap<String, Current>,
-    /// How many lines stand below what stays.
-    drawn: usize,
     is_pipeline: bool,
     stopping: Option<bool>,
     closed: bool,
@@ -49,29 +44,24 @@ struct Current {
 
 impl View {
     pub(crate) fn new(json: bool, clock: Clock) -> Self {
-        let live = !json && io::stdout().is_terminal();
+        let footer = Footer::new(json);
+        let live = footer.is_live();
         let screen = Screen {
             json,
-            live,
+            footer,
             clock,
             running: BTreeMap::new(),
-            drawn: 0,
             is_pipeline: false,
             stopping: None,
             closed: false,
         };
         let screen = Arc::new(Mutex::new(screen));
         if live {
-            let shared = Arc::clone(&screen);
-            thread::spawn(move || {
-                loop {
-                    thread::sleep(TICK);
-                    let mut screen = lock(&shared);
-                    if screen.closed {
-                        return;
-                    }
+            keep_fresh(&screen, |screen: &mut Screen| {
+                if !screen.closed {
                     screen.redraw("");
                 }
+                screen.closed
             });
         }
         Self { screen }
@@ -84,10 +74,6 @@ impl View {
         screen.redraw("");
         screen.closed = true;
     }
-}
-
-fn lock(screen: &Mutex<Screen>) -> MutexGuard<'_, Screen> {
-    screen.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Watcher for View {
@@ -171,7 +157,7 @@ impl Screen {
                 format!("{BOLD}{id}{BOLD:#}  {agent} · up to {max} iterations\n")
             }
             Event::IterationEnded { .. } => self.iteration(event),
-            Event::Waiting { wait_ms, why, .. } if !self.live => {
+            Event::Waiting { wait_ms, why, .. } if !self.footer.is_live() => {
                 format!("    waiting {}: {why}\n", lasted(*wait_ms))
             }
             Event::Checked { what, holds, .. } if !what.is_empty() => {
@@ -181,7 +167,7 @@ impl Screen {
             Event::StageEnded { reason, status, .. } if self.is_pipeline => {
                 format!("    {status}: {reason}\n")
             }
-            Event::Stopping { now } if !self.live => {
+            Event::Stopping { now } if !self.footer.is_live() => {
                 let what =
                     if *now { "stopping the agent" } else { "stopping after this iteration" };
                 format!("    {what}\n")
@@ -232,17 +218,13 @@ impl Screen {
     }
 
     fn redraw_with(&mut self, work: impl FnOnce(&mut AutoStream<io::Stdout>)) {
-        let mut out = AutoStream::auto(io::stdout());
-        if self.live && self.drawn > 0 {
-            put(&mut out, &"\x1b[1A\x1b[2K".repeat(self.drawn));
-            self.drawn = 0;
-        }
-        work(&mut out);
-        if !self.live || self.closed {
-            return;
-        }
-        let width = terminal_size::terminal_size().map_or(80, |(width, _)| usize::from(width.0));
-        let now = self.clock.now();
+        let lines = if self.closed { Vec::new() } else { self.below() };
+        self.footer.redraw(work, &lines);
+    }
+
+    /// What is being redrawn.
+    fn below(&self) -> Vec<String> {
+        let (width, now) = (width(), self.clock.now());
         let mut lines: Vec<String> =
             self.running.values().map(|current| current.line(now, width)).collect();
         if !lines.is_empty() {
@@ -253,10 +235,7 @@ impl Screen {
             };
             lines.push(format!("    {DIM}{hint}{DIM:#}"));
         }
-        self.drawn = lines.len();
-        for line in &lines {
-            put(&mut out, &format!("{line}\n"));
-        }
+        lines
     }
 }
 
@@ -345,11 +324,4 @@ fn ended(event: &Event) -> String {
         );
     }
     text
-}
-
-/// Writes; nobody is left to tell when the reader is gone, and a run goes on without one.
-fn put(out: &mut impl Write, text: &str) {
-    if !text.is_empty() {
-        let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
-    }
 }

@@ -5,10 +5,12 @@
 
 mod commands;
 mod failure;
+mod footer;
 mod live;
 mod moment;
 mod sim_agent;
 mod ui;
+mod work_view;
 
 use std::process::ExitCode;
 

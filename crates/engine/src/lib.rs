@@ -18,3 +18,4 @@ pub mod run;
 pub mod serve;
 pub mod sessions;
 pub mod settings;
+pub mod work;

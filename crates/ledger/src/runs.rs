@@ -89,7 +89,7 @@ impl Ledger {
     /// The newest runs in a repository, newest first.
     pub fn work_runs(&self, repo: &str, limit: usize) -> Result<Vec<WorkRun>, Error> {
         let sql = format!(
-            "SELECT {RUN} FROM work_run WHERE repo = ?1 ORDER BY started_at DESC, id LIMIT ?2"
+            "SELECT {RUN} FROM work_run WHERE repo = ?1 ORDER BY started_at DESC, rowid DESC LIMIT ?2"
         );
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);
         self.run("read", |db| db.prepare_cached(&sql)?.query_map((repo, limit), run)?.collect())
@@ -107,7 +107,7 @@ impl Ledger {
     pub fn find_work_runs(&self, repo: &str, prefix: &str) -> Result<Vec<WorkRun>, Error> {
         let sql = format!(
             "SELECT {RUN} FROM work_run WHERE repo = ?1 AND substr(id, 1, length(?2)) = ?2
-             ORDER BY started_at DESC LIMIT 20"
+             ORDER BY started_at DESC, rowid DESC LIMIT 20"
         );
         self.run("read", |db| db.prepare_cached(&sql)?.query_map((repo, prefix), run)?.collect())
     }
@@ -124,7 +124,7 @@ impl Ledger {
     /// What a run did, issue by issue, in the order in which they were taken up.
     pub fn issue_runs_of(&self, run: &str) -> Result<Vec<IssueRun>, Error> {
         let sql =
-            format!("SELECT {ISSUE_RUN} FROM issue_run WHERE run = ?1 ORDER BY started_at, id");
+            format!("SELECT {ISSUE_RUN} FROM issue_run WHERE run = ?1 ORDER BY started_at, rowid");
         self.run("read", |db| db.prepare_cached(&sql)?.query_map((run,), issue_run)?.collect())
     }
 
@@ -132,7 +132,7 @@ impl Ledger {
     pub fn issue_runs(&self, repo: &str, issue: &str) -> Result<Vec<IssueRun>, Error> {
         let sql = format!(
             "SELECT {ISSUE_RUN} FROM issue_run WHERE repo = ?1 AND issue = ?2
-             ORDER BY started_at DESC, id DESC LIMIT 100"
+             ORDER BY started_at DESC, rowid DESC LIMIT 100"
         );
         self.run("read", |db| {
             db.prepare_cached(&sql)?.query_map((repo, issue), issue_run)?.collect()
@@ -145,7 +145,7 @@ impl Ledger {
         let sql = format!(
             "SELECT {ISSUE_RUN} FROM issue_run WHERE repo = ?1 AND issue = ?2
              AND agent_session_id IS NOT NULL AND agent IS NOT NULL AND lost = 0
-             ORDER BY started_at DESC, id DESC LIMIT 1"
+             ORDER BY started_at DESC, rowid DESC LIMIT 1"
         );
         self.run("read", |db| {
             db.prepare_cached(&sql)?.query_row((repo, issue), issue_run).optional()

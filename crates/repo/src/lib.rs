@@ -3,6 +3,7 @@
 //! What a hook needs to know about a repository is read from `.git` by hand: starting `git` would
 //! cost more than everything else it does. Whatever needs git's own judgement asks the program.
 
+pub mod branch;
 pub mod changes;
 mod discover;
 mod file;

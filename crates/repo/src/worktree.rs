@@ -1,9 +1,9 @@
-//! Worktrees: keeping one as it is, and making another one.
+//! Worktrees: keeping one as it is.
 //!
 //! Invariant: nothing here touches the index, the files or the stashes of the person.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Stdio};
 
 /// Why git did not do it.
@@ -16,13 +16,19 @@ pub struct GitError {
     pub why: String,
 }
 
-fn git(root: &Path, index: Option<&Path>, arguments: &[&str]) -> Result<String, GitError> {
+pub(crate) fn git(
+    root: &Path,
+    index: Option<&Path>,
+    arguments: &[&str],
+) -> Result<String, GitError> {
     let failed = |why: String| GitError {
         doing: arguments.first().copied().unwrap_or_default().to_owned(),
         why,
     };
     let mut command = Command::new("git");
     command.current_dir(root).args(["-c", "core.fsmonitor=false", "-c", "gc.auto=0"]);
+    // What we commit is not the person's commit: their hooks have no say in it.
+    command.args(["-c", "core.hooksPath=/dev/null"]);
     command.args(arguments).stdin(Stdio::null());
     for variable in ["GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE"] {
         command.env_remove(variable);
@@ -65,19 +71,6 @@ pub fn keep(root: &Path, name: &str, message: &str) -> Result<String, GitError> 
     Ok(commit)
 }
 
-/// Makes a worktree at `path` on a branch of its own, or goes on with the one that is there.
-pub fn add(root: &Path, path: &Path, branch: &str) -> Result<PathBuf, GitError> {
-    if !path.exists() {
-        let place = path.to_string_lossy();
-        let fresh = git(root, None, &["worktree", "add", "-q", "-b", branch, &place]);
-        if fresh.is_err() {
-            // The branch is there already, from an earlier worktree.
-            git(root, None, &["worktree", "add", "-q", &place, branch])?;
-        }
-    }
-    Ok(fs::canonicalize(path).unwrap_or_else(|_| path.to_owned()))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -110,15 +103,5 @@ mod tests {
         let second = keep(dir.path(), "refs/heirloom/runs/s", "s: 2").unwrap();
         assert_eq!(run(&["rev-parse", &format!("{second}^")]), commit);
         assert_eq!(run(&["rev-parse", "refs/heirloom/runs/s"]), second);
-    }
-
-    #[test]
-    fn a_worktree_is_made_once_and_gone_on_with() {
-        let dir = repository();
-        let path = dir.path().join(".heirloom/worktrees/s");
-        let made = add(dir.path(), &path, "heirloom/s").unwrap();
-        assert!(made.join("a.txt").exists());
-        assert_eq!(add(dir.path(), &path, "heirloom/s").unwrap(), made);
-        assert_eq!(git(&made, None, &["branch", "--show-current"]).unwrap(), "heirloom/s");
     }
 }

@@ -9,11 +9,11 @@ use crate::outcome::{End, Exit, Outcome, Stop};
 
 /// The texts of stderr that mean something, when the stream has not begun.
 const NO_CONVERSATION: &str = "No conversation found with session ID: ";
+const NO_ID: &str = "--resume requires a valid session ID";
 const IN_USE: &str = "is already in use.";
 
 pub(crate) fn outcome(end: &End<'_>) -> Outcome {
-    if let Some(id) = stale(end) {
-        let message = format!("{NO_CONVERSATION}{id}");
+    if let Some((id, message)) = stale(end) {
         return Outcome::StaleSession { id, message };
     }
     match &end.tally.result {
@@ -56,17 +56,25 @@ fn message(end: &End<'_>, result: &TurnResult) -> String {
     own.filter(|text| !text.is_empty()).unwrap_or_else(|| end.last_words().to_owned())
 }
 
-/// The id that could not be resumed. Asked for, never started, and named by the program itself,
-/// in a result without a turn or on stderr.
-fn stale(end: &End<'_>) -> Option<String> {
+/// The id that could not be resumed, and what the program says about it. Asked for, never started,
+/// and named by the program itself, in a result without a turn or on stderr.
+fn stale(end: &End<'_>) -> Option<(String, String)> {
     let asked = end.asked_for?;
     let said = format!("{NO_CONVERSATION}{asked}");
-    let result = end.tally.result.as_ref();
-    let in_result = result.is_some_and(|result| {
-        result.is_error && result.turns == Some(0) && result.errors.contains(&said)
-    });
-    let on_stderr = end.tally.lines == 0 && end.stderr.lines().any(|line| line.trim() == said);
-    (in_result || on_stderr).then(|| asked.to_owned())
+    let is_it = |line: &str| {
+        let line = line.trim().trim_start_matches("Error: ");
+        line == said || line.starts_with(NO_ID)
+    };
+    let in_result = end
+        .tally
+        .result
+        .as_ref()
+        .filter(|result| result.is_error && result.turns.unwrap_or(0) == 0);
+    let in_result = in_result.and_then(|result| result.errors.iter().find(|line| is_it(line)));
+    let on_stderr =
+        if end.tally.lines == 0 { end.stderr.lines().find(|line| is_it(line)) } else { None };
+    let message = in_result.map(String::as_str).or(on_stderr)?.trim();
+    Some((asked.to_owned(), message.to_owned()))
 }
 
 fn before_any_result(end: &End<'_>) -> Outcome {

@@ -30,12 +30,14 @@ mod pipelines;
 mod recover;
 mod req;
 mod run;
+mod runs;
 mod search;
 mod serve;
 mod sessions;
 mod stages;
 mod status;
 mod watch;
+mod work;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -84,6 +86,8 @@ enum Command {
     Heal(heal::Args),
     Search(search::Args),
     Req(req::Args),
+    Work(work::Args),
+    Runs(runs::Args),
     Issues(issues::Args),
     Sessions(sessions::Args),
     Status(status::Args),
@@ -171,6 +175,8 @@ fn carry_out(app: &App, command: Command) -> Done {
         Command::Heal(args) => heal::run(app, &args),
         Command::Search(args) => search::run(app, args),
         Command::Req(args) => req::run(app, args),
+        Command::Work(args) => work::run(app, &args),
+        Command::Runs(args) => runs::run(app, &args),
         Command::Issues(args) => issues::run(app, args),
         Command::Sessions(args) => sessions::run(app, args),
         Command::Status(args) => status::run(app, &args),

@@ -81,7 +81,7 @@ pub(super) struct Args {
     detach: bool,
 }
 
-fn dollars(text: &str) -> Result<f64, String> {
+pub(super) fn dollars(text: &str) -> Result<f64, String> {
     parse_dollars(text).ok_or_else(|| "an amount of US dollars, such as 5 or 2.50".to_owned())
 }
 
@@ -168,7 +168,7 @@ pub(super) fn say_inherit_error(app: &App, error: &run::inherit::InheritError) {
 }
 
 /// Counts the signals that ask to stop.
-fn listen(stopping: &Stopping) -> Result<(), Failure> {
+pub(super) fn listen(stopping: &Stopping) -> Result<(), Failure> {
     let mut signals = Signals::new([SIGINT, SIGTERM, SIGHUP])
         .map_err(|error| Failure::from_error("environment", &error))?;
     let stopping = stopping.clone();

@@ -19,6 +19,7 @@ mod run_resume;
 mod serving;
 mod sessions;
 mod walls;
+mod working;
 
 use heirloom_testkit::env::TestEnv;
 

@@ -31,7 +31,7 @@ pub use diagnostic::{Diagnostic, Severity};
 pub use fault::Fault;
 pub use model::{
     AGENTS, Agent, AgentName, CarryOver, Checkpoint, CheckpointMode, Comprehension, Context, Guard,
-    Inherit, Inherited, Notes, Recovery, Run, Settings, Work,
+    Inherit, Inherited, MergePolicy, Notes, Permissions, Recovery, Run, Settings, Work,
 };
 pub use origin::{Origin, Row, Source};
 pub use period::{Period, PeriodError};

@@ -228,6 +228,28 @@ section! {
     }
 }
 
+choice! {
+    /// What becomes of finished work.
+    pub enum MergePolicy {
+        /// It is merged into the branch `heirloom/work`, from which later issues begin.
+        Together = "together",
+        /// It stays on the branch of its issue.
+        Leave = "leave",
+    }
+}
+
+choice! {
+    /// What the agents of `work` may do without asking.
+    pub enum Permissions {
+        /// Everything: nobody is there to be asked. What was approved is recorded.
+        Accept = "accept",
+        /// Edit files. Anything else waits for `heirloom approvals`.
+        Edits = "edits",
+        /// Nothing. Everything waits for `heirloom approvals`.
+        Ask = "ask",
+    }
+}
+
 section! {
     /// Working through issues.
     pub struct Work {
@@ -241,8 +263,16 @@ section! {
         max_issues: Option<NonZeroU32>,
         /// Stop when this many US dollars have been spent.
         max_cost: Option<Dollars>,
+        /// Stop after this time.
+        max_time: Option<Period>,
         /// Give up on one issue after this time.
         issue_timeout: Option<Period>,
+        /// Stop an agent that has said nothing for this long, and resume it once.
+        silence: Period = Period::from_secs(900),
+        /// What becomes of finished work.
+        merge: MergePolicy,
+        /// What agents may do without asking. Requirements hold in any case.
+        permissions: Permissions,
         /// The agent, where it is not the general one.
         agent: Option<AgentName>,
         /// The model, where it is not the agent's.

@@ -216,7 +216,7 @@ fn activity(line: &Line) -> Option<(Option<String>, String)> {
 }
 
 /// What a tool is used on: the first of the fields that tell people most.
-fn about(input: &serde_json::Value) -> String {
+pub(crate) fn about(input: &serde_json::Value) -> String {
     const FIELDS: [&str; 8] =
         ["command", "file_path", "path", "pattern", "query", "url", "description", "prompt"];
     let found = FIELDS.iter().find_map(|field| input.get(field)?.as_str());

@@ -18,7 +18,7 @@ const TAIL: usize = 4000;
 const LONGEST: Duration = Duration::from_hours(1);
 
 /// Runs a shell command. Nothing is returned when it succeeds.
-pub(super) fn check(
+pub(crate) fn check(
     command: &str,
     cwd: &Path,
     env: &Env,

@@ -11,7 +11,7 @@ use heirloom_core::run::plan::Plan;
 use heirloom_core::session::{Link, Session};
 use heirloom_core::status::Status;
 use heirloom_ledger::{Error, Ledger, Scope};
-use heirloom_repo::worktree;
+use heirloom_repo::branch;
 use uuid::Uuid;
 
 use super::dir::RunDir;
@@ -117,7 +117,7 @@ fn own_worktree(here: &Here, name: &str) -> Result<PathBuf, RunError> {
     if !ignore.exists() {
         file::replace(&ignore, b"*\n")?;
     }
-    worktree::add(root, &path, &format!("heirloom/{name}"))
+    branch::work_on(root, &path, &format!("heirloom/{name}"), "HEAD")
         .map_err(|error| RunError::Git { doing: "make a worktree", why: error.why })
 }
 

@@ -27,7 +27,7 @@ impl Stopping {
     }
 
     /// Waits, unless somebody asks in the meantime. Returns whether it waited to the end.
-    pub(super) fn wait(&self, time: Duration) -> bool {
+    pub(crate) fn wait(&self, time: Duration) -> bool {
         const STEP: Duration = Duration::from_millis(50);
         let end = Instant::now() + time;
         while self.asked() == 0 {

@@ -73,6 +73,11 @@ pub(super) fn working_dir(desk: &Desk<'_>, config: &Config) -> PathBuf {
     config.working_dir.as_ref().map_or_else(|| desk.directory.to_owned(), PathBuf::from)
 }
 
+/// Whether an agent asks before it uses a tool, and waits for the answer.
+pub(crate) fn asks(agent: &'static dyn Agent) -> bool {
+    input(agent) == Input::Stream
+}
+
 /// Over its bidirectional stream, where it has one.
 pub(super) fn input(agent: &'static dyn Agent) -> Input {
     let can = matches!(agent.supports(Feature::Stream), Support::Yes | Support::Partly(_));

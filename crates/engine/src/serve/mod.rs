@@ -42,3 +42,6 @@ pub use recover::{Recovered, recover};
 pub use shown::{Total, config_of, totals};
 pub use template::save_template;
 pub use watch::{Unwatched, Watcher};
+
+pub(crate) use command::asks;
+pub(crate) use name::free as free_name;

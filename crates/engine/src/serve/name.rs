@@ -7,7 +7,7 @@ use heirloom_core::name::{MAX_LENGTH, SessionName};
 ///
 /// A session may have been continued thousands of times, so versions are not tried one by one: in
 /// steps that double until one is free, and in halves from there to one that follows a taken one.
-pub(super) fn free<E>(
+pub(crate) fn free<E>(
     parent: &SessionName,
     mut is_taken: impl FnMut(&SessionName) -> Result<bool, E>,
 ) -> Result<Option<SessionName>, E> {

@@ -38,7 +38,7 @@ impl Projection for WorkRuns {
            started_at INTEGER NOT NULL,
            ended_at INTEGER,
            source TEXT
-         ) STRICT, WITHOUT ROWID;
+         ) STRICT;
          CREATE INDEX work_run_by_age ON work_run (repo, started_at);
          CREATE INDEX work_run_open ON work_run (repo) WHERE status = 'running';
          CREATE INDEX work_run_by_source ON work_run (repo, source) WHERE source IS NOT NULL;"
@@ -134,7 +134,7 @@ impl Projection for IssueRuns {
            lost INTEGER NOT NULL,
            started_at INTEGER NOT NULL,
            ended_at INTEGER
-         ) STRICT, WITHOUT ROWID;
+         ) STRICT;
          CREATE INDEX issue_run_by_issue ON issue_run (repo, issue, started_at);
          CREATE INDEX issue_run_by_run ON issue_run (run, started_at);
          CREATE INDEX issue_run_by_session ON issue_run (session) WHERE session IS NOT NULL;"

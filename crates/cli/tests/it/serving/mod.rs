@@ -7,7 +7,7 @@ mod crashing;
 mod damaged;
 mod many;
 mod others;
-mod real;
+pub(crate) mod real;
 mod states;
 
 use std::collections::BTreeMap;

@@ -24,7 +24,7 @@ fn pinned() -> Option<PathBuf> {
     Some(path)
 }
 
-fn env(model: &Model) -> Option<TestEnv> {
+pub(crate) fn env(model: &Model) -> Option<TestEnv> {
     Some(
         crate::env()
             .var("HEIRLOOM_AGENT_CLAUDE", pinned()?)

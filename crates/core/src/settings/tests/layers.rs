@@ -313,6 +313,9 @@ fn every_effective_value_has_a_row() {
     work.gate = [] (default)
     work.max_agents = 2 (default)
     work.max_fixes = 3 (default)
+    work.silence = "15m" (default)
+    work.merge = "together" (default)
+    work.permissions = "accept" (default)
     work.resume = false (default)
     work.strict = false (default)
     "#);

@@ -1,0 +1,177 @@
+use std::process::ExitCode;
+
+use heirloom_core::work::{IssueRunStatus, WorkStatus};
+use heirloom_engine::work;
+use heirloom_ledger::{IssueRun, WorkRun};
+use serde_json::{Value, json};
+
+use super::{App, Done};
+use crate::failure::Failure;
+use crate::moment::{ago, lasted};
+use crate::ui::{BOLD, Columns, DIM, first_line};
+
+/// See what past runs of `work` did
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum Command {
+    /// List the runs of this repository, newest first
+    List {
+        /// How many
+        #[arg(long, default_value_t = 20)]
+        limit: usize,
+    },
+    /// Show a run issue by issue, with the session to resume
+    Show {
+        /// The run: its id, or the beginning of it; the newest, if none is given
+        run: Option<String>,
+    },
+}
+
+pub(super) fn run(app: &App, args: &Args) -> Done {
+    match &args.command {
+        Command::List { limit } => list(app, *limit),
+        Command::Show { run } => show(app, run.as_deref()),
+    }
+}
+
+fn list(app: &App, limit: usize) -> Done {
+    let ledger = app.here.ledger()?;
+    let mut rows = Vec::new();
+    for run in ledger.work_runs(&app.here.place.repo, limit)? {
+        let issues = ledger.issue_runs_of(&run.id)?;
+        rows.push((run, issues));
+    }
+    let runs: Vec<Value> = rows.iter().map(|(run, issues)| run_json(run, issues)).collect();
+    app.ui.answer(&json!({"runs": runs}), || {
+        if rows.is_empty() {
+            return "no runs yet".to_owned();
+        }
+        let now = app.here.clock.now();
+        let mut table = Columns::new(&["run", "status", "started", "closed", "of", "cost"])
+            .right(3)
+            .right(4)
+            .right(5);
+        for (run, issues) in &rows {
+            table.row(vec![
+                run.id.chars().take(8).collect(),
+                status(run).to_owned(),
+                ago(run.started_at, now),
+                count(issues, IssueRunStatus::Closed).to_string(),
+                issues.len().to_string(),
+                format!("${:.2}", cost(issues)),
+            ]);
+        }
+        table.render()
+    });
+    Ok(ExitCode::SUCCESS)
+}
+
+fn show(app: &App, id: Option<&str>) -> Done {
+    let ledger = app.here.ledger()?;
+    let repo = &app.here.place.repo;
+    let mut found = match id {
+        Some(id) => ledger.find_work_runs(repo, id)?,
+        None => ledger.work_runs(repo, 1)?,
+    };
+    if found.len() > 1 {
+        let ids: Vec<&str> = found.iter().map(|run| run.id.as_str()).collect();
+        let failure = Failure::new(
+            "run.ambiguous",
+            format!("{} could mean {} runs", id.unwrap_or_default(), ids.len()),
+        );
+        return Err(failure.hint(ids.join(", ")));
+    }
+    let Some(run) = found.pop() else {
+        let what = id.map_or_else(
+            || "there are no runs yet".to_owned(),
+            |id| format!("there is no run {id}"),
+        );
+        return Err(Failure::new("run.not-found", what).hint("`heirloom runs list` shows them"));
+    };
+    let issues = ledger.issue_runs_of(&run.id)?;
+    let mut value = run_json(&run, &issues);
+    value["issues"] = issues.iter().map(issue_json).collect();
+    app.ui.answer(&value, || text(app, &run, &issues));
+    Ok(ExitCode::SUCCESS)
+}
+
+fn text(app: &App, run: &WorkRun, issues: &[IssueRun]) -> String {
+    let now = app.here.clock.now();
+    let mut lines = vec![format!(
+        "{BOLD}{}{BOLD:#}  {} · started {} · ${:.2}",
+        run.id.chars().take(8).collect::<String>(),
+        status(run),
+        ago(run.started_at, now),
+        cost(issues)
+    )];
+    lines.extend(run.reason.as_ref().map(|reason| format!("  {reason}")));
+    for issue in issues {
+        let took =
+            issue.ended_at.map(|end| end.as_millisecond() - issue.started_at.as_millisecond());
+        let took = took.and_then(|took| u64::try_from(took).ok()).map(lasted).unwrap_or_default();
+        lines.push(format!(
+            "  {}  {}  {took}  ${:.2}  {}",
+            issue.issue,
+            issue.status.as_str(),
+            issue.cost_usd,
+            first_line(&issue.title, 60)
+        ));
+        let session = issue.agent_session_id.as_ref().map(|id| {
+            let id: String = id.chars().take(8).collect();
+            let lost = if issue.is_lost { ", no longer there" } else { "" };
+            format!("{} {id}{lost}", issue.agent.as_deref().unwrap_or("agent"))
+        });
+        let facts = [session, issue.branch.clone(), issue.reason.clone()];
+        let facts: Vec<String> =
+            facts.into_iter().flatten().map(|fact| first_line(&fact, 120)).collect();
+        if !facts.is_empty() {
+            lines.push(format!("    {DIM}{}{DIM:#}", facts.join(" · ")));
+        }
+    }
+    lines.join("\n")
+}
+
+/// A run whose process is gone has been interrupted, whether or not anybody wrote that down yet.
+fn status(run: &WorkRun) -> &'static str {
+    if run.status == WorkStatus::Running && !work::is_alive(run) {
+        return WorkStatus::Interrupted.as_str();
+    }
+    run.status.as_str()
+}
+
+fn count(issues: &[IssueRun], status: IssueRunStatus) -> usize {
+    issues.iter().filter(|issue| issue.status == status).count()
+}
+
+fn cost(issues: &[IssueRun]) -> f64 {
+    issues.iter().map(|issue| issue.cost_usd).sum()
+}
+
+fn run_json(run: &WorkRun, issues: &[IssueRun]) -> Value {
+    json!({
+        "id": run.id, "agent": run.agent, "status": status(run), "reason": run.reason,
+        "started_at": run.started_at, "ended_at": run.ended_at, "source": run.source,
+        "closed": count(issues, IssueRunStatus::Closed),
+        "failed": count(issues, IssueRunStatus::Failed),
+        "interrupted": count(issues, IssueRunStatus::Interrupted),
+        "cost_usd": cost(issues),
+    })
+}
+
+/// What a run did for an issue.
+pub(super) fn issue_json(issue: &IssueRun) -> Value {
+    json!({
+        "issue": issue.issue, "title": issue.title, "run": issue.run, "agent": issue.agent,
+        "session": issue.session, "agent_session_id": issue.agent_session_id,
+        "resumable": issue.agent_session_id.is_some() && !issue.is_lost,
+        "status": issue.status, "reason": issue.reason, "attempts": issue.launches,
+        "gate_attempts": issue.gates, "gate": issue.gate, "cost_usd": issue.cost_usd,
+        "worktree": issue.worktree, "branch": issue.branch, "commit": issue.commit,
+        "started_at": issue.started_at, "ended_at": issue.ended_at,
+    })
+}

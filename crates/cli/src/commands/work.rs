@@ -1,0 +1,185 @@
+use std::fmt::Write as _;
+use std::process::ExitCode;
+
+use clap::builder::PossibleValuesParser;
+use heirloom_core::issue::{IssueId, IssueStatus};
+use heirloom_core::settings::{AGENTS, Period};
+use heirloom_core::work::WorkStatus;
+use heirloom_engine::agents;
+use heirloom_engine::issues::{self, Tracker};
+use heirloom_engine::run::Stopping;
+use heirloom_engine::work::{self, Options, Planned};
+use serde_json::{Value, json};
+
+use super::run::{dollars, listen};
+use super::{App, Done};
+use crate::failure::{FAILED, Failure};
+use crate::moment::ago;
+use crate::ui::{DIM, first_line};
+use crate::work_view::WorkView;
+
+/// Let agents work through the ready issues
+///
+/// Each issue gets an agent, a worktree and a branch of its own. The gate of the settings decides
+/// whether it is done: its commands are run here, and what they find goes back to the same agent.
+/// Finished work comes together on the branch heirloom/work; your own branches and files are never
+/// touched. Ctrl-C once lets agents finish their turn, twice stops them; --resume goes on.
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    /// Take up issues in progress too, first, and resume their agents' sessions
+    #[arg(long, short)]
+    resume: bool,
+    /// With --resume: an issue fails when its agent session cannot be resumed
+    #[arg(long)]
+    strict: bool,
+    /// How many agents work at the same time
+    #[arg(long, short = 'n', value_name = "N", value_parser = clap::value_parser!(u32).range(1..=256))]
+    max_agents: Option<u32>,
+    /// Stop after this many issues
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    max_issues: Option<u32>,
+    /// Stop when this many US dollars have been spent
+    #[arg(long, value_name = "USD", value_parser = dollars)]
+    max_cost: Option<f64>,
+    /// Stop after this time (90s, 10m, 1h30m)
+    #[arg(long, value_name = "TIME")]
+    max_time: Option<Period>,
+    /// Give up on one issue after this time
+    #[arg(long, value_name = "TIME")]
+    issue_timeout: Option<Period>,
+    /// Only this issue; may be given more than once
+    #[arg(long, value_name = "ID")]
+    issue: Vec<String>,
+    /// Only the parts of this issue
+    #[arg(long, value_name = "ID", conflicts_with = "issue")]
+    epic: Option<String>,
+    /// The agent of issues that begin anew
+    #[arg(long, value_parser = PossibleValuesParser::new(AGENTS))]
+    agent: Option<String>,
+    /// The agent's model
+    #[arg(long)]
+    model: Option<String>,
+    /// Work here, with one agent, instead of in worktrees
+    #[arg(long)]
+    in_place: bool,
+    /// Print what would be taken up, in which order, and which session each would resume
+    #[arg(long)]
+    dry_run: bool,
+    /// Say which agent sessions are resumed
+    #[arg(long, short)]
+    verbose: bool,
+}
+
+pub(super) fn run(app: &App, args: &Args) -> Done {
+    let settings = &app.settings()?.settings;
+    let mut tracker = issues::find(&app.here)?;
+    let options = options(args, Options::of(settings), &mut *tracker)?;
+    if args.dry_run {
+        return dry_run(app, &mut *tracker, &options);
+    }
+    let programs = agents::programs(&app.here, Some(settings));
+    let stopping = Stopping::new();
+    listen(&stopping)?;
+    let view = WorkView::new(app.ui.is_json(), args.verbose, app.here.clock);
+    let with = (&app.here, &programs, settings);
+    let ended = work::work(with, &mut *tracker, &options, &view, &stopping);
+    view.close();
+    let ended = ended?;
+    if ended.failed + ended.interrupted > 0 && !app.ui.is_json() {
+        app.ui.hint(&format!(
+            "`heirloom runs show {}` says more; `heirloom work --resume` goes on",
+            ended.run.short()
+        ));
+    }
+    let is_good = ended.status == WorkStatus::Completed && ended.failed + ended.interrupted == 0;
+    Ok(if is_good { ExitCode::SUCCESS } else { ExitCode::from(FAILED) })
+}
+
+fn options(args: &Args, settings: Options, tracker: &mut dyn Tracker) -> Result<Options, Failure> {
+    let mut options = settings;
+    let resume = args.resume || options.wanted.resume;
+    if args.strict && !resume {
+        let failure = Failure::new("usage", "--strict requires --resume").usage();
+        return Err(failure.hint("--strict decides what happens when a session cannot be resumed"));
+    }
+    let number = |number: u32| number as usize;
+    options.wanted.resume = resume;
+    for id in &args.issue {
+        options.wanted.only.push(tracker.find(id)?.id);
+    }
+    if let Some(epic) = &args.epic {
+        options.wanted.epic = Some(tracker.find(epic)?.id);
+    }
+    options.strict |= args.strict;
+    options.in_place = args.in_place;
+    if let Some(agent) = &args.agent {
+        // A model is of an agent: another agent does not know it.
+        if *agent != options.agent {
+            options.model = None;
+        }
+        options.agent.clone_from(agent);
+    }
+    options.model = args.model.clone().or(options.model);
+    options.max_agents = match args.max_agents {
+        Some(agents) => number(agents),
+        None if args.in_place => 1,
+        None => options.max_agents,
+    };
+    options.max_issues = args.max_issues.map(number).or(options.max_issues);
+    options.max_cost_usd = args.max_cost.or(options.max_cost_usd);
+    options.max_time = args.max_time.map(Period::duration).or(options.max_time);
+    options.issue_timeout = args.issue_timeout.map(Period::duration).or(options.issue_timeout);
+    Ok(options)
+}
+
+fn dry_run(app: &App, tracker: &mut dyn Tracker, options: &Options) -> Done {
+    let ledger = app.here.ledger()?;
+    let planned = work::plan(&app.here, &ledger, tracker, options)?;
+    let issues: Vec<Value> = planned.iter().map(as_json).collect();
+    app.ui.answer(&json!({"issues": issues}), || {
+        if planned.is_empty() { "nothing to do".to_owned() } else { table(app, &planned) }
+    });
+    Ok(ExitCode::SUCCESS)
+}
+
+fn as_json(planned: &Planned) -> Value {
+    let entry = &planned.entry;
+    json!({
+        "id": entry.id, "title": entry.title, "status": entry.status, "priority": entry.priority,
+        "resume_session": planned.resumes.as_ref().map(|resumes| &resumes.agent_session_id),
+        "resume_agent": planned.resumes.as_ref().map(|resumes| &resumes.agent),
+        "blocked_by": entry.blocked_by,
+    })
+}
+
+fn table(app: &App, planned: &[Planned]) -> String {
+    let id_width = planned.iter().map(|each| each.entry.id.as_str().len()).max().unwrap_or(0);
+    let now = app.here.clock.now();
+    let mut text = String::new();
+    for (number, each) in planned.iter().enumerate() {
+        let entry = &each.entry;
+        let state = match &entry.status {
+            IssueStatus::InProgress => "in progress".to_owned(),
+            status => format!("{status} P{}", entry.priority),
+        };
+        let mut what = match &each.resumes {
+            Some(resumes) => {
+                let id: String = resumes.agent_session_id.chars().take(8).collect();
+                format!("resumes {} {id} ({})", resumes.agent, ago(resumes.at, now))
+            }
+            None => "fresh".to_owned(),
+        };
+        if each.waits {
+            let blockers: Vec<&str> = entry.blocked_by.iter().map(IssueId::as_str).collect();
+            let _ = write!(what, ", blocked by {} until closed", blockers.join(", "));
+        }
+        let title = first_line(&entry.title, 40);
+        let _ = writeln!(
+            text,
+            "{:>2}  {:id_width$}  {title:40}  {state:12}  {DIM}{what}{DIM:#}",
+            number + 1,
+            entry.id
+        );
+    }
+    text
+}

@@ -1,0 +1,81 @@
+//! The lines at the bottom of a terminal that change while something runs; what stays goes above.
+
+use std::io::{self, IsTerminal, Write};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::Duration;
+
+use anstream::AutoStream;
+
+const TICK: Duration = Duration::from_millis(500);
+
+/// The changing lines. In a pipe there are none.
+#[derive(Debug)]
+pub(crate) struct Footer {
+    live: bool,
+    /// How many lines stand below what stays.
+    drawn: usize,
+}
+
+impl Footer {
+    pub(crate) fn new(json: bool) -> Self {
+        Self { live: !json && io::stdout().is_terminal(), drawn: 0 }
+    }
+
+    pub(crate) fn is_live(&self) -> bool {
+        self.live
+    }
+
+    /// Takes the lines away, lets `above` write what stays, and draws `lines` below it.
+    pub(crate) fn redraw(
+        &mut self,
+        above: impl FnOnce(&mut AutoStream<io::Stdout>),
+        lines: &[String],
+    ) {
+        let mut out = AutoStream::auto(io::stdout());
+        if self.live && self.drawn > 0 {
+            put(&mut out, &"\x1b[1A\x1b[2K".repeat(self.drawn));
+        }
+        self.drawn = 0;
+        above(&mut out);
+        if self.live {
+            self.drawn = lines.len();
+            for line in lines {
+                put(&mut out, &format!("{line}\n"));
+            }
+        }
+    }
+}
+
+/// How wide the terminal is.
+pub(crate) fn width() -> usize {
+    terminal_size::terminal_size().map_or(80, |(width, _)| usize::from(width.0))
+}
+
+/// Calls `redraw` on what is shared twice a second, until it says that it is over.
+pub(crate) fn keep_fresh<S: Send + 'static>(
+    shared: &Arc<Mutex<S>>,
+    mut redraw: impl FnMut(&mut S) -> bool + Send + 'static,
+) {
+    let shared = Arc::clone(shared);
+    thread::spawn(move || {
+        loop {
+            thread::sleep(TICK);
+            if redraw(&mut lock(&shared)) {
+                return;
+            }
+        }
+    });
+}
+
+/// What is shared, even if somebody panicked over it.
+pub(crate) fn lock<S>(shared: &Mutex<S>) -> MutexGuard<'_, S> {
+    shared.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Writes; nobody is left to tell when the reader is gone, and what runs goes on without one.
+pub(crate) fn put(out: &mut impl Write, text: &str) {
+    if !text.is_empty() {
+        let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+    }
+}

@@ -1,0 +1,249 @@
+//! How a run through the issues looks: a table of agents on a terminal, plain lines in a pipe, JSON
+//! for scripts.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::sync::{Arc, Mutex};
+
+use anstream::AutoStream;
+use heirloom_engine::clock::Clock;
+use heirloom_engine::work::{Event, Watcher};
+use jiff::Timestamp;
+
+use crate::footer::{Footer, keep_fresh, lock, put, width};
+use crate::moment::lasted;
+use crate::ui::{BAD, BOLD, CARE, DIM, GOOD, counted, first_line};
+
+/// Shows what happens in a run.
+pub(crate) struct WorkView {
+    screen: Arc<Mutex<Screen>>,
+}
+
+struct Screen {
+    json: bool,
+    /// Whether resumptions are told.
+    verbose: bool,
+    footer: Footer,
+    clock: Clock,
+    /// Issues that are worked on now.
+    working: BTreeMap<String, Working>,
+    paused_until: Option<Timestamp>,
+    stopping: Option<bool>,
+    closed: bool,
+}
+
+struct Working {
+    since: Timestamp,
+    phase: &'static str,
+    doing: String,
+    cost_usd: f64,
+}
+
+impl WorkView {
+    pub(crate) fn new(json: bool, verbose: bool, clock: Clock) -> Self {
+        let footer = Footer::new(json);
+        let live = footer.is_live();
+        let screen = Arc::new(Mutex::new(Screen {
+            json,
+            verbose,
+            footer,
+            clock,
+            working: BTreeMap::new(),
+            paused_until: None,
+            stopping: None,
+            closed: false,
+        }));
+        if live {
+            keep_fresh(&screen, |screen: &mut Screen| {
+                if !screen.closed {
+                    screen.redraw("");
+                }
+                screen.closed
+            });
+        }
+        Self { screen }
+    }
+
+    /// Leaves the terminal as it should be.
+    pub(crate) fn close(&self) {
+        let mut screen = lock(&self.screen);
+        screen.working.clear();
+        screen.closed = true;
+        screen.redraw("");
+    }
+}
+
+impl Watcher for WorkView {
+    fn see(&self, at: Timestamp, event: &Event) {
+        let mut screen = lock(&self.screen);
+        if screen.json {
+            return put(&mut AutoStream::auto(io::stdout()), &format!("{}\n", line(at, event)));
+        }
+        screen.take_in(at, event);
+        if let Some(text) = screen.aside(event) {
+            let below = screen.below();
+            screen.footer.redraw(|_| put(&mut AutoStream::auto(io::stderr()), &text), &below);
+            return;
+        }
+        let text = screen.lines(event);
+        screen.redraw(&text);
+    }
+}
+
+/// An event as a line of JSON.
+fn line(at: Timestamp, event: &Event) -> String {
+    let mut value = serde_json::to_value(event).unwrap_or_default();
+    if let Some(fields) = value.as_object_mut() {
+        fields.insert("at".to_owned(), at.to_string().into());
+    }
+    value.to_string()
+}
+
+impl Screen {
+    fn take_in(&mut self, at: Timestamp, event: &Event) {
+        match event {
+            Event::IssueStarted { issue, .. } => {
+                let doing = "starting".to_owned();
+                let working = Working { since: at, phase: "working", doing, cost_usd: 0.0 };
+                self.working.insert(issue.clone(), working);
+            }
+            Event::Phase { issue, phase } => {
+                if let Some(working) = self.working.get_mut(issue) {
+                    working.phase = phase;
+                }
+            }
+            Event::Activity { issue, tool, text, cost_usd } => {
+                if let Some(working) = self.working.get_mut(issue) {
+                    working.cost_usd = cost_usd.unwrap_or(working.cost_usd);
+                    match tool {
+                        Some(tool) => working.doing = format!("{tool}  {text}"),
+                        None if !text.is_empty() => working.doing.clone_from(text),
+                        None => {}
+                    }
+                }
+            }
+            Event::Checked { issue, command, .. } => {
+                if let Some(working) = self.working.get_mut(issue) {
+                    working.doing.clone_from(command);
+                }
+            }
+            Event::Paused { wait_ms, .. } => {
+                let wait = i64::try_from(*wait_ms).unwrap_or(i64::MAX);
+                let until = at.as_millisecond().saturating_add(wait);
+                self.paused_until = Timestamp::from_millisecond(until).ok();
+            }
+            Event::IssueEnded { issue, .. } => {
+                self.working.remove(issue);
+            }
+            Event::Stopping { now } => self.stopping = Some(*now),
+            Event::Ended { .. } => self.working.clear(),
+            _ => {}
+        }
+    }
+
+    /// What belongs on stderr.
+    fn aside(&self, event: &Event) -> Option<String> {
+        match event {
+            Event::Warning { issue, message } => {
+                let about = issue.as_ref().map(|issue| format!("{issue}: ")).unwrap_or_default();
+                Some(format!("{CARE}warning:{CARE:#} {about}{message}\n"))
+            }
+            Event::Resuming { issue, agent, agent_session_id } if self.verbose => {
+                Some(format!("{issue}: resuming {agent} session {agent_session_id}\n"))
+            }
+            Event::Paused { wait_ms, why } => {
+                let wait = lasted(*wait_ms);
+                Some(format!("{CARE}paused{CARE:#} for {wait}: {why}\n"))
+            }
+            Event::Stopping { now } => {
+                let what = if *now { "stopping the agents" } else { "agents finish their turn" };
+                Some(format!("{what}; `heirloom work --resume` goes on\n"))
+            }
+            _ => None,
+        }
+    }
+
+    /// What stays of an event.
+    fn lines(&self, event: &Event) -> String {
+        match event {
+            Event::Started { tracker, agent, max_agents, run } => {
+                let run: String = run.chars().take(8).collect();
+                let agents = counted(*max_agents as u64, "agent");
+                format!(
+                    "{BOLD}work{BOLD:#} {run}  {agent} · up to {agents} · issues in {tracker}\n"
+                )
+            }
+            Event::IssueStarted { issue, title, .. } if !self.footer.is_live() => {
+                format!("{issue}  started  {}\n", first_line(title, 60))
+            }
+            Event::Checked { issue, command, passed, duration_ms } if !passed => {
+                let took = lasted(*duration_ms);
+                format!("{issue}  {CARE}fails{CARE:#}  {} ({took})\n", first_line(command, 60))
+            }
+            Event::IssueEnded { issue, title, status, reason, cost_usd, duration_ms, .. } => {
+                let (style, mark) = match *status {
+                    "closed" => (GOOD, "✔"),
+                    "failed" => (BAD, "✗"),
+                    _ => (CARE, "…"),
+                };
+                let took = lasted(*duration_ms);
+                let reason = reason.as_deref().unwrap_or_default();
+                format!(
+                    "{style}{mark}{style:#} {issue}  {status}  {took}  ${cost_usd:.2}  {}\n  \
+                     {DIM}{}{DIM:#}\n",
+                    first_line(title, 60),
+                    first_line(reason, 160)
+                )
+            }
+            Event::Ended { status, reason, closed, failed, interrupted, cost_usd, .. } => {
+                let style = match *status {
+                    "completed" => GOOD,
+                    "failed" => BAD,
+                    _ => CARE,
+                };
+                let reason = reason.as_ref().map(|why| format!(": {why}")).unwrap_or_default();
+                let mut parts = vec![format!("{closed} closed")];
+                parts.extend((*failed > 0).then(|| format!("{failed} failed")));
+                parts.extend((*interrupted > 0).then(|| format!("{interrupted} interrupted")));
+                let counts = parts.join(", ");
+                format!("{style}{status}{style:#}{reason} · {counts} · ${cost_usd:.2}\n")
+            }
+            _ => String::new(),
+        }
+    }
+
+    fn redraw(&mut self, text: &str) {
+        let below = self.below();
+        self.footer.redraw(|out| put(out, text), &below);
+    }
+
+    /// The table of agents.
+    fn below(&self) -> Vec<String> {
+        if self.working.is_empty() {
+            return Vec::new();
+        }
+        let (now, width) = (self.clock.now(), width());
+        let since = |from: Timestamp, to: Timestamp| {
+            u64::try_from(to.as_millisecond() - from.as_millisecond()).unwrap_or(0)
+        };
+        let widest = self.working.keys().map(|issue| issue.chars().count()).max().unwrap_or(0);
+        let row = |(issue, working): (&String, &Working)| {
+            let elapsed = lasted(since(working.since, now));
+            let facts = format!("{:8}  {elapsed:>6}  ${:.2}", working.phase, working.cost_usd);
+            let room = width.saturating_sub(widest + facts.chars().count() + 8).max(10);
+            format!("● {issue:widest$}  {facts}  {}", first_line(&working.doing, room))
+        };
+        let mut lines: Vec<String> = self.working.iter().map(row).collect();
+        if let Some(until) = self.paused_until.filter(|until| *until > now) {
+            let left = lasted(since(now, until));
+            lines.push(format!("  {CARE}paused{CARE:#}, going on in {left}"));
+        }
+        let hint = match self.stopping {
+            None => "ctrl-c lets the agents finish their turn, twice stops them",
+            Some(false) => "agents finish their turn, ctrl-c stops them now",
+            Some(true) => "stopping",
+        };
+        lines.push(format!("  {DIM}{hint}{DIM:#}"));
+        lines
+    }
+}

@@ -1,0 +1,68 @@
+#!/bin/sh
+# Stands in for Claude Code on an issue: does what the issue's plan says for this launch.
+plan='@PLAN@'
+issue=$HEIRLOOM_ISSUE
+mkdir -p "$plan/$issue.runs"
+n=1
+while ! mkdir "$plan/$issue.runs/$n" 2> /dev/null; do n=$((n + 1)); done
+dir="$plan/$issue.runs/$n"
+printf '%s\n' "$@" > "$dir/argv"
+pwd > "$dir/cwd"
+echo $$ > "$dir/pid"
+id=unknown from= previous=
+for argument in "$@"; do
+  case "$previous" in
+    --session-id) id=$argument ;;
+    --resume) from=$argument; id=$argument ;;
+  esac
+  previous=$argument
+done
+IFS= read -r line
+printf '%s' "$line" > "$dir/stdin"
+step=$(sed -n "${n}p" "$plan/$issue" 2> /dev/null)
+[ -n "$step" ] || step=$(tail -n 1 "$plan/$issue" 2> /dev/null)
+printf '%s' "$step" > "$dir/step"
+
+say() { printf '%s\n' "$1"; }
+init() { say '{"type":"system","subtype":"init","session_id":"'"$id"'","model":"claude-opus-5-5"}'; }
+end() {
+  say '{"type":"result","subtype":"success","is_error":false,"terminal_reason":"completed","result":"done","session_id":"'"$id"'","num_turns":1,"total_cost_usd":0.25,"usage":{"input_tokens":10,"output_tokens":5}}'
+}
+# An error of the model's API: HTTP status, word, reason.
+fails() {
+  say '{"type":"assistant","error":"'"$2"'","isApiErrorMessage":true,"message":{"id":"m","model":"<synthetic>","content":[{"type":"text","text":"API Error"}]}}'
+  say '{"type":"result","subtype":"success","is_error":true,"terminal_reason":"'"$3"'","api_error_status":'"$1"',"result":"API Error: '"$1"'","session_id":"'"$id"'","num_turns":1,"total_cost_usd":0,"usage":{"input_tokens":1,"output_tokens":1}}'
+  exit 1
+}
+
+case "$step" in stale)
+  echo "No conversation found with session ID: $from" >&2
+  say '{"type":"result","subtype":"error_during_execution","is_error":true,"num_turns":0,"session_id":"00000000-0000-4000-8000-00000000dead","errors":["No conversation found with session ID: '"$from"'"]}'
+  exit 1 ;;
+esac
+[ "$step" = astray ] && id=00000000-0000-4000-8000-00000000beef
+init
+case "$step" in
+  crash) echo 'out of luck' >&2; exit 7 ;;
+  hang | astray) exec sleep 600 ;;
+  slow) sleep 1 ;;
+  wait) while [ ! -e "$plan/go" ]; do sleep 0.05; done ;;
+  limit) fails 429 rate_limit api_error ;;
+  overloaded) fails 529 overloaded api_error ;;
+  broken) fails 500 server_error api_error ;;
+  auth) fails 401 authentication_failed api_error ;;
+  model) fails 404 model_not_found api_error ;;
+  long) fails 400 invalid_request prompt_too_long ;;
+  nothing) end; exit 0 ;;
+  bad) echo bad > "bad-$issue" ;;
+  same) echo "$issue" > same.txt ;;
+  merge)
+    export GIT_AUTHOR_NAME=a GIT_AUTHOR_EMAIL=a@b GIT_COMMITTER_NAME=a GIT_COMMITTER_EMAIL=a@b
+    git merge -q heirloom/work > /dev/null 2>&1
+    echo both > same.txt
+    git add -A
+    git commit -qm merged ;;
+esac
+[ "$step" = bad ] || rm -f "bad-$issue"
+[ "$step" = same ] || [ "$step" = merge ] || echo "$issue" > "$issue.txt"
+end

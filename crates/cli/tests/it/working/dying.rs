@@ -1,0 +1,80 @@
+//! Work survives its own death, and shares the backlog with others.
+
+use super::{Yard, signal};
+
+#[test]
+fn after_a_kill_nothing_is_lost_or_claimed_twice_and_no_agent_is_left() {
+    let yard = Yard::new();
+    let issue = yard.issue("One", &["hang", "ok"]);
+    let mut child = yard.spawn(&["work"]);
+    yard.wait_for_agent(&issue, 1);
+    signal(&child, "-KILL");
+    child.wait().unwrap();
+    assert!(yard.given(&issue, 1).is_alive());
+    yard.run(&["work", "--resume"]).success();
+    assert!(!yard.given(&issue, 1).is_alive());
+    assert_eq!(yard.given(&issue, 2).flag("--resume"), yard.given(&issue, 1).flag("--session-id"));
+    assert_eq!((yard.status(&issue).as_str(), yard.launches(&issue)), ("closed", 2));
+    let runs = yard.json(&["runs", "list"]);
+    assert_eq!(runs["runs"][1]["status"], "interrupted", "{runs}");
+    yard.run(&["ledger", "verify"]).success();
+}
+
+#[test]
+fn a_run_that_is_killed_again_and_again_gets_everything_done_once() {
+    let yard = Yard::new();
+    let issues: Vec<String> = (0..4).map(|n| yard.issue(&format!("{n}"), &["slow"])).collect();
+    let all_closed = |yard: &Yard| issues.iter().all(|issue| yard.status(issue) == "closed");
+    for round in 0..12 {
+        let mut child = yard.spawn(&["work", "--resume", "--max-agents", "3"]);
+        // Another instant each time.
+        std::thread::sleep(std::time::Duration::from_millis(200 + 250 * round));
+        signal(&child, "-KILL");
+        child.wait().unwrap();
+        if all_closed(&yard) {
+            break;
+        }
+    }
+    yard.run(&["work", "--resume"]).success();
+    assert!(all_closed(&yard));
+    for issue in &issues {
+        let at_work = (1..=yard.launches(issue)).filter(|n| yard.given(issue, *n).is_alive());
+        assert_eq!(at_work.count(), 0);
+        let text = yard.git(&["show", &format!("heirloom/work:{issue}.txt")]);
+        assert_eq!(&text, issue);
+    }
+    yard.run(&["ledger", "verify"]).success();
+}
+
+#[test]
+fn two_runs_share_the_backlog_and_never_an_issue() {
+    let yard = Yard::new();
+    let issues: Vec<String> = (0..8).map(|n| yard.issue(&format!("{n}"), &["ok"])).collect();
+    let both: Vec<_> = (0..2).map(|_| yard.spawn(&["work", "--max-agents", "2"])).collect();
+    for child in both {
+        let output = child.wait_with_output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    }
+    for issue in &issues {
+        assert_eq!((yard.status(issue).as_str(), yard.launches(issue)), ("closed", 1), "{issue}");
+    }
+}
+
+#[test]
+fn a_slow_owner_keeps_its_issue_and_a_dead_one_loses_it() {
+    let yard = Yard::new();
+    let issue = yard.issue("One", &["hang", "ok"]);
+    let mut child = yard.spawn(&["work"]);
+    yard.wait_for_agent(&issue, 1);
+    signal(&child, "-STOP");
+    yard.run(&["work", "--resume"]).success();
+    assert_eq!(yard.launches(&issue), 1);
+    assert_eq!(
+        yard.json(&["work", "--resume", "--dry-run"])["issues"].as_array().unwrap().len(),
+        0
+    );
+    signal(&child, "-KILL");
+    child.wait().unwrap();
+    yard.run(&["work", "--resume"]).success();
+    assert_eq!((yard.status(&issue).as_str(), yard.launches(&issue)), ("closed", 2));
+}

@@ -1,0 +1,131 @@
+//! The gate, fixes, commits and merges.
+
+use super::{Yard, files};
+
+#[test]
+fn a_finished_issue_is_closed_with_the_evidence_and_nobody_elses_files_change() {
+    let yard = Yard::new();
+    let issue = yard.issue("Rotate tokens", &["ok"]);
+    yard.env.write("mine.txt", "dirty\n");
+    let before = (yard.git(&["rev-parse", "HEAD"]), yard.git(&["status", "--porcelain"]));
+    let names = files(&yard.env.repo());
+    yard.run(&["work"]).success();
+    let shown = yard.json(&["issues", "show", &issue]);
+    assert_eq!(shown["status"], "closed");
+    let reason = shown["close_reason"].as_str().unwrap();
+    assert!(reason.starts_with("gate passed: ! ls bad-*; commit "), "{reason}");
+    assert_eq!(yard.git(&["show", &format!("heirloom/work:{issue}.txt")]), issue);
+    let after = (yard.git(&["rev-parse", "HEAD"]), yard.git(&["status", "--porcelain"]));
+    assert_eq!((before, names), (after, files(&yard.env.repo())));
+    let run = yard.issue_run(&issue);
+    assert_eq!((run["status"].as_str(), run["attempts"].as_i64()), (Some("closed"), Some(1)));
+    assert_eq!(
+        (run["cost_usd"].as_f64(), run["gate"][0]["passed"].as_bool()),
+        (Some(0.25), Some(true))
+    );
+    assert_eq!(shown["closed_by_session"], run["session"]);
+    assert_eq!(run["branch"], format!("heirloom/issue/{issue}"));
+}
+
+#[test]
+fn what_the_gate_finds_goes_back_to_the_same_conversation() {
+    let yard = Yard::new();
+    let issue = yard.issue("Fix", &["bad", "bad", "ok"]);
+    yard.run(&["work"]).success();
+    assert_eq!((yard.status(&issue).as_str(), yard.launches(&issue)), ("closed", 3));
+    let first = yard.given(&issue, 1);
+    let id = first.flag("--session-id").unwrap().to_owned();
+    assert!(first.prompt.contains("Work on issue"), "{}", first.prompt);
+    for n in [2, 3] {
+        let given = yard.given(&issue, n);
+        assert_eq!(given.flag("--resume"), Some(id.as_str()));
+        assert_eq!((given.flag("--fork-session"), given.flag("--session-id")), (None, None));
+        assert!(given.prompt.contains(&format!("bad-{issue}")), "{}", given.prompt);
+        assert!(given.prompt.contains(&format!("try {} of 3", n - 1)), "{}", given.prompt);
+        assert!(!given.prompt.contains("Work on issue"));
+        assert_eq!(given.cwd, first.cwd);
+    }
+    let run = yard.issue_run(&issue);
+    assert_eq!((run["attempts"].as_i64(), run["gate_attempts"].as_i64()), (Some(3), Some(3)));
+    assert_eq!(run["agent_session_id"], id);
+}
+
+#[test]
+fn an_issue_that_never_passes_stays_in_progress_with_the_reason() {
+    let yard = Yard::with_settings("work: {gate: ['! ls bad-*'], max_fixes: 1}\n");
+    let (bad, good) = (yard.issue("Never", &["bad"]), yard.issue("Good", &["ok"]));
+    let ran = yard.run(&["work", "--max-agents", "1"]);
+    assert_eq!(ran.code, 1, "{ran}");
+    assert_eq!(
+        (yard.status(&bad).as_str(), yard.status(&good).as_str()),
+        ("in_progress", "closed")
+    );
+    assert_eq!(yard.launches(&bad), 2);
+    let run = yard.issue_run(&bad);
+    assert_eq!(run["status"], "failed");
+    assert_eq!(run["reason"], "the gate does not pass after 1 fix: `! ls bad-*` fails");
+    let comments = yard.json(&["issues", "show", &bad])["comments"].to_string();
+    assert!(comments.contains("does not pass"), "{comments}");
+    // Nothing of it came together with the rest.
+    assert!(!yard.git(&["ls-tree", "--name-only", "heirloom/work"]).contains("bad-"));
+}
+
+#[test]
+fn later_issues_begin_with_what_earlier_ones_finished() {
+    let yard = Yard::new();
+    let first = yard.issue("First", &["ok"]);
+    let second = yard.issue_with("Second", &["ok"], &["--blocked-by", &first, "-p", "0"]);
+    yard.run(&["work"]).success();
+    assert_eq!(yard.status(&second), "closed");
+    assert!(yard.given(&second, 1).cwd.join(format!("{first}.txt")).exists());
+}
+
+#[test]
+fn work_that_conflicts_is_merged_by_its_own_agent() {
+    let yard = Yard::new();
+    let one = yard.issue("One", &["same", "merge"]);
+    let two = yard.issue("Two", &["same", "merge"]);
+    yard.run(&["work", "--max-agents", "2"]).success();
+    assert_eq!((yard.status(&one).as_str(), yard.status(&two).as_str()), ("closed", "closed"));
+    assert_eq!(yard.launches(&one) + yard.launches(&two), 3);
+    let sent_back = if yard.launches(&one) == 2 { &one } else { &two };
+    assert!(yard.given(sent_back, 2).prompt.contains("git merge heirloom/work"));
+    assert_eq!(yard.git(&["show", "heirloom/work:same.txt"]), "both");
+}
+
+#[test]
+fn work_can_stay_on_the_branch_of_its_issue() {
+    let yard = Yard::with_settings("work: {merge: leave}\n");
+    let issue = yard.issue("One", &["ok"]);
+    yard.run(&["work"]).success();
+    let branches = yard.git(&["branch", "--list", "heirloom/*", "--format", "%(refname:short)"]);
+    assert_eq!(branches, format!("heirloom/issue/{issue}"));
+    let reason =
+        yard.json(&["issues", "show", &issue])["close_reason"].as_str().unwrap().to_owned();
+    assert!(reason.starts_with("no gate is set; commit "), "{reason}");
+}
+
+#[test]
+fn in_place_the_agent_works_where_the_person_is_and_nothing_is_committed() {
+    let yard = Yard::new();
+    let issue = yard.issue("Here", &["ok"]);
+    let head = yard.git(&["rev-parse", "HEAD"]);
+    yard.run(&["work", "--in-place"]).success();
+    assert_eq!(yard.given(&issue, 1).cwd, yard.env.repo());
+    assert_eq!(yard.status(&issue), "closed");
+    assert_eq!(yard.git(&["rev-parse", "HEAD"]), head);
+    assert_eq!(yard.git(&["branch", "--list", "heirloom/*"]), "");
+    let ran = yard.run(&["work", "--in-place", "--max-agents", "2"]);
+    assert_eq!(ran.code, 64, "{ran}");
+}
+
+#[test]
+fn an_agent_that_changes_nothing_is_believed_but_said() {
+    let yard = Yard::new();
+    let issue = yard.issue("Obsolete", &["nothing"]);
+    let ran = yard.run(&["work"]).success();
+    assert!(ran.stderr.contains(&format!("warning: {issue}: the agent changed nothing")), "{ran}");
+    let reason =
+        yard.json(&["issues", "show", &issue])["close_reason"].as_str().unwrap().to_owned();
+    assert!(reason.ends_with("nothing had to be changed"), "{reason}");
+}

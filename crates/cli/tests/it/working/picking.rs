@@ -1,0 +1,100 @@
+//! Which issues are taken up, in which order, and what is refused before anything happens.
+
+use super::Yard;
+
+#[test]
+fn a_dry_run_says_what_would_be_picked_in_which_order_and_touches_nothing() {
+    let yard = Yard::new();
+    let base = yard.issue_with("Base", &["ok"], &["-p", "2"]);
+    let urgent = yard.issue_with("Urgent", &["ok"], &["-p", "0", "--blocked-by", &base]);
+    let later = yard.issue_with("Later", &["ok"], &["-p", "4"]);
+    yard.issue_with("Epic", &["ok"], &["-t", "epic", "-p", "0"]);
+    let plan = yard.json(&["work", "--dry-run"]);
+    let picked: Vec<(&str, bool)> = plan["issues"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|each| (each["id"].as_str().unwrap(), each["resume_session"].is_null()))
+        .collect();
+    assert_eq!(picked, [(base.as_str(), true), (&urgent, true), (&later, true)]);
+    let text = yard.run(&["work", "--dry-run"]).success().stdout;
+    assert!(text.contains(&format!("fresh, blocked by {base} until closed")), "{text}");
+    assert_eq!(yard.status(&base), "open");
+    assert_eq!(yard.json(&["runs", "list"])["runs"].as_array().unwrap().len(), 0);
+}
+
+#[test]
+fn only_what_is_asked_for_is_taken_up() {
+    let yard = Yard::new();
+    let epic = yard.issue_with("Epic", &["ok"], &["-t", "epic"]);
+    let part = yard.issue_with("Part", &["ok"], &["--parent", &epic]);
+    let other = yard.issue("Other", &["ok"]);
+    yard.run(&["work", "--epic", &epic]).success();
+    assert_eq!((yard.status(&part).as_str(), yard.status(&other).as_str()), ("closed", "open"));
+    let third = yard.issue("Third", &["ok"]);
+    yard.run(&["work", "--issue", &third]).success();
+    assert_eq!((yard.status(&third).as_str(), yard.status(&other).as_str()), ("closed", "open"));
+    let ran = yard.run(&["work", "--issue", "hl-nothing"]);
+    assert_eq!(ran.code, 1, "{ran}");
+    assert!(ran.stderr.contains("there is no issue hl-nothing"), "{ran}");
+}
+
+#[test]
+fn a_number_of_issues_is_enough() {
+    let yard = Yard::new();
+    let issues: Vec<String> = (0..3).map(|n| yard.issue(&format!("{n}"), &["ok"])).collect();
+    yard.run(&["work", "--max-issues", "2", "--max-agents", "1"]).success();
+    let closed = issues.iter().filter(|issue| yard.status(issue) == "closed").count();
+    assert_eq!(closed, 2);
+}
+
+#[test]
+fn money_that_is_spent_ends_the_run() {
+    let yard = Yard::new();
+    let issues: Vec<String> = (0..4).map(|n| yard.issue(&format!("{n}"), &["ok"])).collect();
+    let ran = yard.run(&["work", "--max-cost", "0.40", "--max-agents", "1"]).success();
+    assert!(ran.stdout.contains("completed: the money is spent"), "{ran}");
+    let closed = issues.iter().filter(|issue| yard.status(issue) == "closed").count();
+    assert_eq!(closed, 2);
+}
+
+#[test]
+fn strict_without_resume_is_wrong_usage() {
+    let ran = Yard::new().run(&["work", "--strict"]);
+    assert_eq!(ran.code, 64, "{ran}");
+    assert!(ran.stderr.contains("--strict requires --resume"), "{ran}");
+}
+
+#[test]
+fn a_tracker_that_does_not_answer_is_an_error_and_not_an_empty_backlog() {
+    let yard = Yard::new();
+    yard.env.write(".beads/issues.jsonl", "<<<<<<< ours\n");
+    let ran = yard.run(&["work"]);
+    assert_eq!(ran.code, 1, "{ran}");
+    assert!(ran.stderr.contains("issues.jsonl:1"), "{ran}");
+    assert!(!ran.stdout.contains("completed"), "{ran}");
+}
+
+#[test]
+fn without_work_nothing_happens_and_nothing_fails() {
+    let yard = Yard::new();
+    let ran = yard.run(&["work"]).success();
+    assert!(ran.stdout.contains("completed · 0 closed"), "{ran}");
+}
+
+#[test]
+fn events_are_lines_of_json_and_end_with_the_end() {
+    let yard = Yard::new();
+    let issue = yard.issue("One", &["ok"]);
+    let ran = yard.run(&["work", "--json"]).success();
+    let events: Vec<serde_json::Value> =
+        ran.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(events.first().unwrap()["event"], "started");
+    let ended = events.iter().find(|event| event["event"] == "issue_ended").unwrap();
+    assert_eq!(
+        (ended["issue"].as_str(), ended["status"].as_str()),
+        (Some(issue.as_str()), Some("closed"))
+    );
+    let last = events.last().unwrap();
+    assert_eq!((last["event"].as_str(), last["closed"].as_i64()), (Some("ended"), Some(1)));
+}

@@ -1,0 +1,241 @@
+//! `--resume`: the same agent session goes on, or it is said why not.
+
+use std::fs;
+
+use serde_json::json;
+
+use super::Yard;
+
+/// An issue whose first run failed and left its agent session behind. Returns it and that id.
+fn begun(yard: &Yard, later: &[&str]) -> (String, String) {
+    let steps: Vec<&str> = ["crash"].iter().chain(later).copied().collect();
+    let issue = yard.issue("Rotate tokens", &steps);
+    assert_eq!(yard.run(&["work"]).code, 1);
+    let run = yard.issue_run(&issue);
+    assert_eq!(
+        (yard.status(&issue).as_str(), run["status"].as_str()),
+        ("in_progress", Some("failed"))
+    );
+    let id = run["agent_session_id"].as_str().unwrap().to_owned();
+    (issue, id)
+}
+
+#[test]
+fn an_issue_in_progress_goes_on_in_its_agents_session() {
+    let yard = Yard::new();
+    let (issue, id) = begun(&yard, &["ok"]);
+    let other = yard.issue_with("Other", &["ok"], &["-p", "0"]);
+    let plan = yard.json(&["work", "--resume", "--dry-run"]);
+    assert_eq!(plan["issues"][0]["id"], issue);
+    assert_eq!(
+        (&plan["issues"][0]["resume_session"], &plan["issues"][1]["id"]),
+        (&json!(id), &json!(other))
+    );
+    let ran = yard.run(&["work", "--resume", "--max-agents", "1"]).success();
+    assert!(!ran.to_string().contains(&id), "{ran}");
+    let (first, second) = (yard.given(&issue, 1), yard.given(&issue, 2));
+    assert_eq!(second.flag("--resume"), Some(id.as_str()));
+    assert_eq!(second.flag("--fork-session"), None);
+    assert_eq!(second.cwd, first.cwd);
+    assert!(second.prompt.starts_with("Continue with issue"), "{}", second.prompt);
+    assert_eq!(yard.status(&issue), "closed");
+    assert_eq!(yard.issue_run(&issue)["agent_session_id"], id);
+}
+
+#[test]
+fn each_resumption_is_told_to_those_who_ask() {
+    let yard = Yard::new();
+    let (issue, id) = begun(&yard, &["ok"]);
+    let ran = yard.run(&["work", "--resume", "-v"]).success();
+    assert!(ran.stderr.contains(&format!("{issue}: resuming claude session {id}")), "{ran}");
+}
+
+#[test]
+fn open_findings_are_part_of_the_short_prompt() {
+    let yard = Yard::with_settings("work: {gate: ['! ls bad-*'], max_fixes: 0}\n");
+    let issue = yard.issue("Fix", &["bad", "ok"]);
+    assert_eq!(yard.run(&["work"]).code, 1);
+    yard.run(&["work", "--resume"]).success();
+    let prompt = yard.given(&issue, 2).prompt;
+    assert!(prompt.contains("still wrong") && prompt.contains(&format!("bad-{issue}")), "{prompt}");
+    assert!(!prompt.contains("How to work"), "{prompt}");
+}
+
+#[test]
+fn without_resume_what_is_in_progress_is_left_alone() {
+    let yard = Yard::new();
+    let (issue, _) = begun(&yard, &["ok"]);
+    yard.run(&["work"]).success();
+    assert_eq!((yard.status(&issue).as_str(), yard.launches(&issue)), ("in_progress", 1));
+}
+
+#[test]
+fn a_session_that_the_agent_does_not_know_is_replaced_and_never_tried_again() {
+    for step in ["stale", "astray"] {
+        let yard = Yard::new();
+        let (issue, id) = begun(&yard, &[step, "crash", "ok"]);
+        let ran = yard.run(&["work", "--resume"]);
+        assert!(ran.stderr.contains("the agent session cannot be resumed"), "{step}: {ran}");
+        assert_eq!(yard.given(&issue, 2).flag("--resume"), Some(id.as_str()));
+        let fresh = yard.given(&issue, 3);
+        assert_eq!(fresh.flag("--resume"), None, "{step}");
+        assert!(fresh.prompt.starts_with("Work on issue"), "{}", fresh.prompt);
+        // The id that came with the error, or of the conversation nobody asked for, is nobody's.
+        let next = yard.issue_run(&issue)["agent_session_id"].as_str().unwrap().to_owned();
+        assert_eq!(fresh.flag("--session-id"), Some(next.as_str()), "{step}");
+        assert_ne!(next, id);
+        yard.run(&["work", "--resume"]).success();
+        assert_eq!(yard.given(&issue, 4).flag("--resume"), Some(next.as_str()), "{step}");
+        assert_eq!(yard.status(&issue), "closed");
+    }
+}
+
+#[test]
+fn a_fresh_session_inherits_what_the_lost_one_noted() {
+    let yard = Yard::new();
+    let (issue, _) = begun(&yard, &["stale", "ok"]);
+    let session = yard.issue_run(&issue)["session"].as_str().unwrap().to_owned();
+    let note = ["note", "learning", "the clock is injected", "--session", &session];
+    yard.run(&note).success();
+    yard.run(&["work", "--resume"]).success();
+    let prompt = yard.given(&issue, 3).prompt;
+    assert!(prompt.contains("the clock is injected"), "{prompt}");
+    let lineage = yard.run(&["lineage", &format!("{issue}-v3")]).success();
+    assert!(lineage.stdout.contains(&issue), "{lineage}");
+}
+
+#[test]
+fn strict_fails_the_issue_and_the_run_goes_on() {
+    let yard = Yard::new();
+    let (issue, id) = begun(&yard, &["stale", "ok"]);
+    let other = yard.issue("Other", &["ok"]);
+    yard.run(&["issues", "update", &other, "--status", "in_progress"]).success();
+    let third = yard.issue("Third", &["ok"]);
+    let before = yard.json(&["issues", "show", &other]);
+    let ran = yard.run(&["work", "--resume", "--strict"]);
+    assert_eq!(ran.code, 1, "{ran}");
+    let reason = yard.issue_run(&issue)["reason"].as_str().unwrap().to_owned();
+    let said = format!("Session resumption failed: No conversation found with session ID: {id}");
+    assert_eq!((reason.as_str(), yard.launches(&issue)), (said.as_str(), 2));
+    // Refused before it was touched, in progress or open.
+    assert_eq!(
+        yard.issue_run(&other)["reason"],
+        "Session resumption failed: there is no prior session"
+    );
+    assert_eq!(
+        yard.issue_run(&third)["reason"],
+        "Session resumption failed: there is no prior session"
+    );
+    let after = yard.json(&["issues", "show", &other]);
+    assert_eq!(
+        (&before["updated_at"], &before["comments"]),
+        (&after["updated_at"], &after["comments"])
+    );
+    assert_eq!((yard.status(&third).as_str(), yard.launches(&third)), ("open", 0));
+}
+
+#[test]
+fn an_issue_without_a_prior_session_starts_fresh() {
+    let yard = Yard::new();
+    let issue = yard.issue("Begun by hand", &["ok"]);
+    yard.run(&["issues", "update", &issue, "--status", "in_progress"]).success();
+    yard.run(&["work", "--resume"]).success();
+    assert_eq!(yard.given(&issue, 1).flag("--resume"), None);
+    assert_eq!(yard.status(&issue), "closed");
+}
+
+#[test]
+fn what_somebody_else_has_begun_is_theirs_unless_it_is_named() {
+    let yard = Yard::new();
+    let issue = yard.issue("Ada's", &["ok"]);
+    yard.run(&["issues", "update", &issue, "--status", "in_progress", "--assignee", "ada"])
+        .success();
+    let ran = yard.run(&["work", "--resume"]).success();
+    assert!(ran.stderr.contains("ada works on it"), "{ran}");
+    assert_eq!(yard.launches(&issue), 0);
+    yard.run(&["work", "--resume", "--issue", &issue]).success();
+    assert_eq!(yard.status(&issue), "closed");
+}
+
+#[test]
+fn a_transcript_that_is_gone_is_known_before_the_launch() {
+    let yard = Yard::new();
+    let (issue, id) = begun(&yard, &["ok"]);
+    let first = yard.given(&issue, 1);
+    // Where Claude Code keeps it.
+    let name: String = first
+        .cwd
+        .to_str()
+        .unwrap()
+        .chars()
+        .map(|c| if c.is_ascii_alphanumeric() { c } else { '-' })
+        .collect();
+    let transcript =
+        yard.env.user().join(".claude/projects").join(name).join(format!("{id}.jsonl"));
+    fs::create_dir_all(transcript.parent().unwrap()).unwrap();
+    fs::write(&transcript, "{}\n").unwrap();
+    fs::write(yard.plan().join(&issue), "crash\ncrash\nok\n").unwrap();
+    assert_eq!(yard.run(&["work", "--resume"]).code, 1);
+    assert_eq!(yard.given(&issue, 2).flag("--resume"), Some(id.as_str()));
+    fs::remove_file(&transcript).unwrap();
+    let plan = yard.json(&["work", "--resume", "--dry-run"]);
+    assert!(plan["issues"][0]["resume_session"].is_null(), "{plan}");
+    let ran = yard.run(&["work", "--resume", "--strict"]);
+    assert_eq!((ran.code, yard.launches(&issue)), (1, 2), "{ran}");
+    let reason = yard.issue_run(&issue)["reason"].as_str().unwrap().to_owned();
+    assert!(
+        reason.starts_with("Session resumption failed: claude keeps no conversation"),
+        "{reason}"
+    );
+    yard.run(&["work", "--resume"]).success();
+    assert_eq!(yard.given(&issue, 3).flag("--resume"), None);
+}
+
+#[test]
+fn the_originals_runs_are_read_and_their_sessions_resumed() {
+    let yard = Yard::new();
+    let issue = yard.issue("From before", &["ok"]);
+    let other = yard.issue("Not ours", &["ok"]);
+    for each in [&issue, &other] {
+        yard.run(&["issues", "update", each, "--status", "in_progress"]).success();
+    }
+    let repo = yard.env.repo();
+    let encoded = repo.to_str().unwrap().replace(['/', '_'], "-");
+    let runs = yard.env.user().join(".config/mala/runs").join(encoded);
+    fs::create_dir_all(&runs).unwrap();
+    let run = |name: &str, started: &str, repo: &str, issue: &str, id: serde_json::Value| {
+        let value = json!({"run_id": name, "started_at": started, "repo_path": repo,
+            "issues": {issue: {"issue_id": issue, "status": "failed", "session_id": id}}});
+        fs::write(runs.join(format!("{name}.json")), value.to_string()).unwrap();
+    };
+    let here = repo.to_str().unwrap();
+    let newest = "8272974a-8223-4415-954c-99d01904a037";
+    // The newest by its time, not by its name; the newest of all has no id.
+    run("2026-01-09_a", "2026-01-03T00:00:00+00:00", here, &issue, json!(newest));
+    run(
+        "2026-01-10_b",
+        "2026-01-02T00:00:00+00:00",
+        here,
+        &issue,
+        json!("1272974a-8223-4415-954c-99d01904a037"),
+    );
+    run("2026-01-11_c", "2026-01-04T00:00:00+00:00", here, &issue, json!(null));
+    run("2026-01-12_d", "2026-01-05T00:00:00+00:00", "/elsewhere", &other, json!(newest));
+    fs::write(runs.join("2026-01-13_e.json"), "{\"run_id\":").unwrap();
+    let ran = yard.run(&["work", "--resume"]).success();
+    assert!(ran.stderr.contains("2026-01-13_e.json"), "{ran}");
+    let given = yard.given(&issue, 1);
+    assert_eq!((given.flag("--resume"), &given.cwd), (Some(newest), &repo));
+    assert_eq!(yard.given(&other, 1).flag("--resume"), None);
+    let runs = yard.json(&["runs", "list"]);
+    assert_eq!(runs["runs"].as_array().unwrap().len(), 4, "{runs}");
+}
+
+#[test]
+fn an_id_is_never_handed_to_another_agent() {
+    let yard = Yard::new();
+    let (issue, id) = begun(&yard, &["ok"]);
+    yard.run(&["work", "--resume", "--agent", "sim"]).success();
+    assert_eq!(yard.given(&issue, 2).flag("--resume"), Some(id.as_str()));
+    assert_eq!(yard.issue_run(&issue)["agent"], "claude");
+}

@@ -1,0 +1,137 @@
+//! Finding an issue's prior agent session among many, and planning a run over a large backlog.
+//!
+//! Fails if finding a session grows with the number of recorded issue runs.
+//!
+//! cargo bench -p heirloom-engine --bench work
+
+#![expect(clippy::unwrap_used, reason = "a benchmark that cannot set the scene has no result")]
+#![expect(clippy::print_stdout, reason = "figures are what a benchmark is for")]
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::fs;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use heirloom_core::event::{ImportedIssueRun, WorkImported};
+use heirloom_core::settings::Settings;
+use heirloom_core::work::IssueRunStatus;
+use heirloom_engine::here::Here;
+use heirloom_engine::issues;
+use heirloom_engine::work::{self, Options};
+use heirloom_ledger::{Error, Ledger, Options as Opening, Scope};
+use jiff::Timestamp;
+use tempfile::TempDir;
+
+const REPO: &str = "/src/payments";
+
+fn main() {
+    println!("{:>34} {:>10} {:>10}", "case", "size", "ms");
+    let (few, many) = (lookup(500), lookup(50_000));
+    println!("{:>34} {:>10} {:>10.3}", "find the prior session", 500, millis(few));
+    println!("{:>34} {:>10} {:>10.3}", "find the prior session", 50_000, millis(many));
+    assert!(many < few * 4 + Duration::from_millis(1), "it grows with the number of runs");
+    for kind in ["built-in", "issues.jsonl"] {
+        let took = dry_run(kind == "built-in");
+        println!("{:>34} {:>10} {:>10.1}", format!("plan a run, {kind}"), 10_000, millis(took));
+    }
+}
+
+fn millis(time: Duration) -> f64 {
+    time.as_secs_f64() * 1000.0
+}
+
+/// The fastest of many.
+fn fastest(times: u32, mut work: impl FnMut()) -> Duration {
+    let one = |_| {
+        let began = Instant::now();
+        work();
+        began.elapsed()
+    };
+    (0..times).map(one).min().unwrap()
+}
+
+/// Opens a ledger with that many issue runs and finds the one to resume.
+fn lookup(issue_runs: usize) -> Duration {
+    let home = TempDir::new().unwrap();
+    let mut ledger = Ledger::open(home.path(), Opening::ENGINE).unwrap();
+    let scope = Scope { session: None, repo: Some(REPO) };
+    ledger
+        .write(Timestamp::UNIX_EPOCH, |writer| {
+            for n in 0..issue_runs / 5 {
+                let issue = |i: usize| ImportedIssueRun {
+                    issue: format!("hl-{}", (n * 5 + i) % (issue_runs / 10)).parse().unwrap(),
+                    agent: Some("claude".to_owned()),
+                    agent_session_id: Some(format!("{n}-{i}")),
+                    status: IssueRunStatus::Failed,
+                    reason: None,
+                    transcript: None,
+                    attempts: 1,
+                };
+                let run = WorkImported {
+                    file: format!("{n}.json"),
+                    run: format!("run-{n}"),
+                    started_at: Timestamp::from_second(i64::try_from(n).unwrap()).unwrap(),
+                    ended_at: None,
+                    issues: (0..5).map(issue).collect(),
+                };
+                writer.append(scope, &run)?;
+            }
+            Ok::<_, Error>(())
+        })
+        .unwrap();
+    drop(ledger);
+    fastest(50, || {
+        let ledger = Ledger::open(home.path(), Opening::ENGINE).unwrap();
+        assert!(ledger.resumable_run(REPO, "hl-7").unwrap().is_some());
+        assert!(ledger.resumable_run(REPO, "hl-never").unwrap().is_none());
+    })
+}
+
+/// Plans a run over ten thousand issues with thirty thousand dependencies.
+fn dry_run(built_in: bool) -> Duration {
+    let dir = TempDir::new().unwrap();
+    let repo = dir.path().join("repo");
+    fs::create_dir_all(repo.join(".git")).unwrap();
+    fs::write(repo.join(".git/HEAD"), "ref: refs/heads/main\n").unwrap();
+    let home = dir.path().join("home");
+    let env = BTreeMap::from([("HEIRLOOM_HOME".into(), home.into_os_string())]);
+    let text = backlog();
+    let here = |root: &Path| Here::look(root, env.clone()).unwrap();
+    if built_in {
+        let mut ledger = here(&repo).ledger().unwrap();
+        issues::import(&here(&repo), &mut ledger, Path::new("issues.jsonl"), &text).unwrap();
+    } else {
+        fs::create_dir_all(repo.join(".beads")).unwrap();
+        fs::write(repo.join(".beads/issues.jsonl"), &text).unwrap();
+    }
+    let options = Options::of(&Settings::default());
+    fastest(10, || {
+        let here = here(&repo);
+        let ledger = here.ledger().unwrap();
+        let mut tracker = issues::find(&here).unwrap();
+        let planned = work::plan(&here, &ledger, &mut *tracker, &options).unwrap();
+        assert_eq!(planned.len(), 10_000);
+    })
+}
+
+fn backlog() -> String {
+    let mut text = String::new();
+    for n in 0..10_000_usize {
+        let on = |k: usize| {
+            let depends_on = n.checked_sub(k * k + 1)?;
+            Some(format!(
+                r#"{{"issue_id":"hl-{n}","depends_on_id":"hl-{depends_on}","type":"blocks"}}"#
+            ))
+        };
+        let edges: Vec<String> = (0..3).filter_map(on).collect();
+        let _ = writeln!(
+            text,
+            r#"{{"id":"hl-{n}","title":"Issue number {n}","description":"{}","status":"open","priority":{},"issue_type":"task","created_at":"2026-01-01T00:00:00Z","updated_at":"2026-01-01T00:00:00Z","dependencies":[{}]}}"#,
+            "what is to be done. ".repeat(20),
+            n % 5,
+            edges.join(",")
+        );
+    }
+    text
+}

@@ -1,0 +1,330 @@
+//! The dispatcher: it alone speaks to the tracker and claims issues, and hands each to a thread.
+
+use std::collections::HashSet;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
+use std::thread::{self, Scope as Threads};
+use std::time::{Duration, Instant};
+
+use heirloom_agents::{Programs, by_name};
+use heirloom_core::event::{IssueRunEnded, WorkEnded, WorkStarted};
+use heirloom_core::id::{IssueRunId, WorkRunId};
+use heirloom_core::issue::{Change, Entry, IssueId, Owner};
+use heirloom_core::settings::Settings;
+use heirloom_core::work::{IssueRunStatus, WorkStatus, choose};
+use heirloom_ledger::Ledger;
+use uuid::Uuid;
+
+use super::error::WorkError;
+use super::event::{Event, Watcher};
+use super::on_issue::{self, Job, Verdict};
+use super::options::Options;
+use super::picks::{self, ACTOR};
+use super::shop::Shop;
+use super::take::LEASE;
+use super::trees::Trees;
+use super::{import, recover};
+use crate::here::Here;
+use crate::issues::Tracker;
+use crate::run::Stopping;
+
+const HEARTBEAT: Duration = Duration::from_mins(2);
+const TICK: Duration = Duration::from_millis(100);
+
+/// How a run ended.
+#[derive(Debug, Clone)]
+pub struct Ended {
+    /// The run.
+    pub run: WorkRunId,
+    /// How it ended.
+    pub status: WorkStatus,
+    /// Why, where there is more to say.
+    pub reason: Option<String>,
+    /// Issues that were closed.
+    pub closed: usize,
+    /// Issues that failed.
+    pub failed: usize,
+    /// Issues that were stopped.
+    pub interrupted: usize,
+}
+
+/// Works through the issues until nothing is left to do or a limit is reached.
+pub fn work(
+    (here, programs, settings): (&Here, &Programs, &Settings),
+    tracker: &mut dyn Tracker,
+    options: &Options,
+    watcher: &dyn Watcher,
+    stopping: &Stopping,
+) -> Result<Ended, WorkError> {
+    let agent = by_name(&options.agent)
+        .ok_or_else(|| WorkError::NoAgent { name: options.agent.clone() })?;
+    programs.resolve(agent.name(), &here.env)?;
+    let trees = Trees::new(here, options)?;
+    let mut ledger = here.ledger()?;
+    let run = WorkRunId::new(Uuid::new_v4());
+    let shop = Shop::new((here, programs, settings), options, (run, trees), (watcher, stopping));
+    recover::recover(here, &mut ledger)?;
+    if options.wanted.resume {
+        for bad in import::take_in(here, &mut ledger)? {
+            shop.warn(None, format!("a run of the original was left out: {bad}"));
+        }
+    }
+    // Before anything is begun: a tracker that does not answer is not one that has nothing to do.
+    let entries = tracker.backlog()?;
+    if let Some(problem) = shop.trees.catch_up() {
+        shop.warn(None, problem);
+    }
+    let owner = picks::owner(&ledger, &format!("work {}", run.short()))?;
+    let (sender, receiver) = mpsc::channel();
+    let mut dispatcher = Dispatcher {
+        shop: &shop,
+        ledger,
+        tracker,
+        owner,
+        entries,
+        is_stale: false,
+        active: 0,
+        taken_up: 0,
+        tried: HashSet::new(),
+        beat: Instant::now(),
+        told_stopping: 0,
+        broken: None,
+        tally: Tally::default(),
+        sender,
+    };
+    dispatcher.begin()?;
+    thread::scope(|threads| {
+        let ran = dispatcher.run(threads, &receiver);
+        if ran.is_err() {
+            // Nobody could take in what they do any more.
+            stopping.ask();
+            stopping.ask();
+        }
+        ran
+    })?;
+    dispatcher.end()
+}
+
+#[derive(Debug, Default)]
+struct Tally {
+    closed: usize,
+    failed: usize,
+    interrupted: usize,
+}
+
+/// A run, from the inside.
+pub(super) struct Dispatcher<'d, 'a> {
+    pub(super) shop: &'d Shop<'a>,
+    pub(super) ledger: Ledger,
+    pub(super) tracker: &'d mut dyn Tracker,
+    pub(super) owner: Owner,
+    entries: Vec<Entry>,
+    /// Whether the entries may have changed since they were read.
+    is_stale: bool,
+    active: usize,
+    pub(super) taken_up: usize,
+    /// Issues that this run is done with, or leaves alone.
+    pub(super) tried: HashSet<IssueId>,
+    beat: Instant,
+    told_stopping: u32,
+    /// Why the tracker cannot be asked any more.
+    broken: Option<String>,
+    tally: Tally,
+    sender: Sender<(Job, Verdict)>,
+}
+
+impl<'d> Dispatcher<'d, '_> {
+    fn begin(&mut self) -> Result<(), WorkError> {
+        let started = WorkStarted {
+            run: self.shop.run,
+            agent: self.shop.options.agent.clone(),
+            pid: self.owner.pid.unwrap_or_default(),
+            pid_started: self.owner.pid_started,
+        };
+        self.ledger.append(self.shop.here.clock.now(), self.shop.scope(), &started)?;
+        self.shop.tell(&Event::Started {
+            run: self.shop.run.to_string(),
+            tracker: self.tracker.name().to_owned(),
+            agent: started.agent,
+            max_agents: self.shop.options.max_agents,
+        });
+        Ok(())
+    }
+
+    fn run<'t>(
+        &mut self,
+        threads: &'t Threads<'t, 'd>,
+        finished: &Receiver<(Job, Verdict)>,
+    ) -> Result<(), WorkError> {
+        loop {
+            self.notice_stop();
+            while self.may_start() {
+                let Some(job) = self.next()? else { break };
+                self.start(threads, job);
+            }
+            if self.active == 0 {
+                return Ok(());
+            }
+            match finished.recv_timeout(TICK) {
+                Ok((job, verdict)) => self.take_in(&job, verdict)?,
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => return Ok(()),
+            }
+            self.beat()?;
+        }
+    }
+
+    fn may_start(&self) -> bool {
+        let options = self.shop.options;
+        self.active < options.max_agents
+            && options.max_issues.is_none_or(|max| self.taken_up < max)
+            && self.broken.is_none()
+            && self.shop.may_go_on()
+    }
+
+    /// The next issue that can be worked on, claimed.
+    fn next(&mut self) -> Result<Option<Job>, WorkError> {
+        if std::mem::take(&mut self.is_stale) {
+            match self.tracker.backlog() {
+                Ok(entries) => self.entries = entries,
+                Err(error) => {
+                    self.broken = Some(error.to_string());
+                    return Ok(None);
+                }
+            }
+        }
+        let now = self.shop.here.clock.now();
+        let picks = choose(&self.entries, &self.shop.options.wanted, now);
+        let free = picks.iter().filter(|pick| !pick.waits && !self.tried.contains(&pick.entry.id));
+        let candidates: Vec<Entry> = free.map(|pick| pick.entry.clone()).collect();
+        for entry in candidates {
+            match self.try_take(&entry) {
+                Ok(Some(job)) => return Ok(Some(job)),
+                Ok(None) => {}
+                Err(WorkError::Tracker(error)) => {
+                    self.broken = Some(error.to_string());
+                    return Ok(None);
+                }
+                Err(error) => return Err(error),
+            }
+            if !self.may_start() {
+                break;
+            }
+        }
+        Ok(None)
+    }
+
+    fn start<'t>(&mut self, threads: &'t Threads<'t, 'd>, job: Job) {
+        self.active += 1;
+        self.taken_up += 1;
+        self.tried.insert(job.issue.id.clone());
+        let (shop, sender) = (self.shop, self.sender.clone());
+        threads.spawn(move || {
+            // A fault of ours must not leave the dispatcher waiting for this issue for ever.
+            let worked = catch_unwind(AssertUnwindSafe(|| on_issue::work_on(shop, &job)));
+            let verdict = worked.unwrap_or_else(|_| Verdict::refused("heirloom itself failed"));
+            // The dispatcher outlives its threads.
+            let _ = sender.send((job, verdict));
+        });
+    }
+
+    /// What became of an issue, told to the tracker and recorded.
+    fn take_in(&mut self, job: &Job, mut verdict: Verdict) -> Result<(), WorkError> {
+        self.active -= 1;
+        self.is_stale = true;
+        let id = &job.issue.id;
+        let reason = verdict.reason.clone().unwrap_or_default();
+        let told = match verdict.status {
+            IssueRunStatus::Closed => {
+                let session = verdict.session.as_ref().map(|session| session.id.to_string());
+                self.tracker.change(id, &Change::close(reason, session)).map(drop)
+            }
+            IssueRunStatus::Failed => {
+                let text = format!("heirloom: not done, {reason}");
+                self.tracker.comment(id, ACTOR, &text)
+            }
+            IssueRunStatus::Interrupted | IssueRunStatus::Running => Ok(()),
+        };
+        if let Err(error) = told {
+            let message = format!("the tracker could not be told: {error}");
+            if verdict.status == IssueRunStatus::Closed {
+                verdict.status = IssueRunStatus::Failed;
+                verdict.reason = Some(format!("the work is done, but {message}"));
+            }
+            self.shop.warn(Some(id.as_str()), message);
+            self.broken.get_or_insert_with(|| error.to_string());
+        }
+        self.conclude(id, &job.issue.title, job.issue_run, &verdict)?;
+        self.release(id)
+    }
+
+    pub(super) fn conclude(
+        &mut self,
+        issue: &IssueId,
+        title: &str,
+        issue_run: IssueRunId,
+        verdict: &Verdict,
+    ) -> Result<(), WorkError> {
+        let status = verdict.status;
+        match status {
+            IssueRunStatus::Closed => self.tally.closed += 1,
+            IssueRunStatus::Interrupted => self.tally.interrupted += 1,
+            IssueRunStatus::Failed | IssueRunStatus::Running => self.tally.failed += 1,
+        }
+        let (reason, commit) = (verdict.reason.clone(), verdict.commit.clone());
+        let ended = IssueRunEnded { issue_run, status, reason: reason.clone(), commit };
+        self.ledger.append(self.shop.here.clock.now(), self.shop.scope(), &ended)?;
+        self.shop.tell(&Event::IssueEnded {
+            issue: issue.to_string(),
+            title: title.to_owned(),
+            status: status.as_str(),
+            reason,
+            cost_usd: verdict.cost_usd,
+            duration_ms: u64::try_from(verdict.took.as_millis()).unwrap_or(u64::MAX),
+            session: verdict.session.as_ref().map(|session| session.name.to_string()),
+        });
+        Ok(())
+    }
+
+    fn beat(&mut self) -> Result<(), WorkError> {
+        if self.beat.elapsed() >= HEARTBEAT {
+            self.beat = Instant::now();
+            let now = self.shop.here.clock.now();
+            let (owner, until) = (&self.owner, now.checked_add(LEASE).ok());
+            self.ledger.write(now, |writer| writer.renew_claims(owner, until))?;
+        }
+        Ok(())
+    }
+
+    fn notice_stop(&mut self) {
+        let asked = self.shop.stopping.asked().min(2);
+        if asked > self.told_stopping {
+            self.told_stopping = asked;
+            self.shop.tell(&Event::Stopping { now: asked > 1 });
+        }
+    }
+
+    fn end(&mut self) -> Result<Ended, WorkError> {
+        let hopeless = self.broken.take().or_else(|| self.shop.hopeless());
+        let (status, reason) = match hopeless {
+            Some(why) => (WorkStatus::Failed, Some(why)),
+            None if self.shop.stopping.asked() > 0 => {
+                (WorkStatus::Interrupted, Some("somebody stopped it".to_owned()))
+            }
+            None => (WorkStatus::Completed, self.shop.limit().map(str::to_owned)),
+        };
+        let ended = WorkEnded { run: self.shop.run, status, reason: reason.clone() };
+        self.ledger.append(self.shop.here.clock.now(), self.shop.scope(), &ended)?;
+        let Tally { closed, failed, interrupted } = self.tally;
+        self.shop.tell(&Event::Ended {
+            run: self.shop.run.to_string(),
+            status: status.as_str(),
+            reason: reason.clone(),
+            closed,
+            failed,
+            interrupted,
+            cost_usd: self.shop.spent(),
+        });
+        Ok(Ended { run: self.shop.run, status, reason, closed, failed, interrupted })
+    }
+}

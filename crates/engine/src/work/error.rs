@@ -1,0 +1,52 @@
+//! Why a run could not begin, or could not go on.
+
+use heirloom_repo::worktree::GitError;
+
+use crate::issues::TrackerError;
+
+/// Why a run could not begin, or could not go on. What agents did until then is recorded.
+#[derive(Debug, thiserror::Error)]
+pub enum WorkError {
+    /// Worktrees need git.
+    #[error("{place} is not a git repository, so agents cannot have worktrees of their own")]
+    NoGit {
+        /// Where.
+        place: String,
+    },
+    /// There is nothing a worktree could begin with.
+    #[error("{place} has no commit yet that a worktree could begin with")]
+    NoCommit {
+        /// Where.
+        place: String,
+    },
+    /// Several agents cannot share the person's own worktree.
+    #[error("only one agent can work in place, not {agents}")]
+    Crowded {
+        /// How many were asked for.
+        agents: usize,
+    },
+    /// There is no such agent.
+    #[error("there is no agent `{name}`")]
+    NoAgent {
+        /// What was asked for.
+        name: String,
+    },
+    /// The agent's program is not there.
+    #[error(transparent)]
+    Program(#[from] heirloom_agents::program::NotFound),
+    /// The tracker failed.
+    #[error(transparent)]
+    Tracker(#[from] TrackerError),
+    /// Git failed.
+    #[error(transparent)]
+    Git(#[from] GitError),
+    /// A file could not be used.
+    #[error(transparent)]
+    File(#[from] heirloom_repo::FileError),
+    /// Sessions of a run that died could not be closed.
+    #[error(transparent)]
+    Serve(#[from] crate::serve::ServeError),
+    /// The ledger failed.
+    #[error(transparent)]
+    Ledger(#[from] heirloom_ledger::Error),
+}

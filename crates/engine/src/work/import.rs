@@ -1,0 +1,114 @@
+//! The original's run files, taken in once each.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use heirloom_core::event::WorkImported;
+use heirloom_core::work::{BadRunFile, parse_original};
+use heirloom_ledger::{Ledger, Scope};
+
+use super::error::WorkError;
+use crate::here::Here;
+
+/// How many files are taken in by one transaction.
+const AT_ONCE: usize = 500;
+
+/// Takes in the runs of the original that are not known yet. Returns what could not be read.
+pub(super) fn take_in(here: &Here, ledger: &mut Ledger) -> Result<Vec<String>, WorkError> {
+    let files: Vec<PathBuf> =
+        directories(here).iter().flat_map(|directory| run_files(directory)).collect();
+    if files.is_empty() {
+        return Ok(Vec::new());
+    }
+    let known = ledger.imported_work_runs(&here.place.repo)?;
+    let new: Vec<&PathBuf> = files.iter().filter(|file| !known.contains(&name(file))).collect();
+    let mut bad = Vec::new();
+    for some in new.chunks(AT_ONCE) {
+        let runs: Vec<WorkImported> =
+            some.iter().filter_map(|file| read(here, file, &mut bad)).collect();
+        let scope = Scope { session: None, repo: Some(&here.place.repo) };
+        ledger.write::<_, WorkError>(here.clock.now(), |writer| {
+            for run in &runs {
+                writer.append(scope, run)?;
+            }
+            Ok(())
+        })?;
+    }
+    Ok(bad)
+}
+
+fn read(here: &Here, file: &Path, bad: &mut Vec<String>) -> Option<WorkImported> {
+    let root = &here.place.root;
+    let is_here = |repo: &str| {
+        let repo = Path::new(repo);
+        repo == root
+            || repo == Path::new(&here.place.repo)
+            || repo.canonicalize().is_ok_and(|repo| repo == *root)
+    };
+    let problem = |why: String| format!("{}: {why}", file.display());
+    match fs::read_to_string(file) {
+        Err(error) => bad.push(problem(error.to_string())),
+        Ok(content) => match parse_original(&name(file), &content, is_here) {
+            Ok(run) => return Some(run),
+            // Two paths may share a directory of the original: that is nobody's mistake.
+            Err(BadRunFile::Elsewhere { .. }) => {}
+            Err(error) => bad.push(problem(error.to_string())),
+        },
+    }
+    None
+}
+
+/// Where the original keeps the runs of this repository: by its settings, and where it once did.
+fn directories(here: &Here) -> Vec<PathBuf> {
+    let home = here.var("HOME").map(PathBuf::from);
+    let config = here.var("XDG_CONFIG_HOME").map(PathBuf::from);
+    let config = config.or_else(|| home.as_ref().map(|home| home.join(".config")));
+    let roots = match here.var("MALA_RUNS_DIR") {
+        Some(directory) => vec![PathBuf::from(directory)],
+        None => [
+            config.map(|config| config.join("mala/runs")),
+            home.map(|home| home.join(".mala/runs")),
+        ]
+        .into_iter()
+        .flatten()
+        .collect(),
+    };
+    let mut encoded = vec![encode(&here.place.root)];
+    let repo = encode(Path::new(&here.place.repo));
+    if !encoded.contains(&repo) {
+        encoded.push(repo);
+    }
+    roots.iter().flat_map(|root| encoded.iter().map(|name| root.join(name))).collect()
+}
+
+/// A path as the original names its directory: its parts with `-` between them.
+fn encode(path: &Path) -> String {
+    let parts = path.components().filter_map(|part| match part {
+        std::path::Component::Normal(part) => Some(part.to_string_lossy().replace('_', "-")),
+        _ => None,
+    });
+    format!("-{}", parts.collect::<Vec<_>>().join("-"))
+}
+
+fn run_files(directory: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(directory).into_iter().flatten().flatten();
+    let paths = entries.map(|entry| entry.path());
+    let mut files: Vec<PathBuf> =
+        paths.filter(|path| path.extension().is_some_and(|ext| ext == "json")).collect();
+    files.sort();
+    files
+}
+
+fn name(file: &Path) -> String {
+    file.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_is_named_as_the_original_names_it() {
+        assert_eq!(encode(Path::new("/tmp/a_b/c.d")), "-tmp-a-b-c.d");
+    }
+}

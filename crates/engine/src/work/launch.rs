@@ -1,0 +1,177 @@
+//! Launching an agent on an issue: in a new conversation, or in the one it was in.
+
+use std::time::Duration;
+
+use heirloom_agents::{Feature, Support, by_name};
+use heirloom_core::config::{Change, Config, Overrides};
+use heirloom_core::event::{IssueRunLaunched, IssueRunTranscribed, TaskSet};
+use heirloom_core::issue::Issue;
+use heirloom_core::name::SessionName;
+use heirloom_core::session::Session;
+use heirloom_core::settings::Permissions;
+use heirloom_ledger::Scope;
+use jiff::Timestamp;
+
+use super::eye::{Cause, Eye};
+use super::on_issue::OnIssue;
+use super::prior;
+use crate::serve::{self, Continue, Desk, Ended, Launch, Prepared, ServeError};
+
+/// How long an agent that may do everything may do so: longer than any issue takes.
+const LONG: Duration = Duration::from_hours(24 * 30);
+
+/// In which conversation an agent is launched.
+pub(super) enum Turn {
+    /// In a new one, with what `inherits` leaves.
+    Fresh { prompt: String, inherits: Option<Box<Session>> },
+    /// In the one of this session.
+    GoOn { prompt: String, session: Box<Session> },
+    /// In one that no session of ours had.
+    Foreign { prompt: String, agent: String, agent_session_id: String },
+}
+
+/// Launches an agent and stays with it to its end.
+pub(super) fn launch(
+    on: &mut OnIssue<'_, '_>,
+    turn: Turn,
+) -> Result<(Ended, Option<Cause>), ServeError> {
+    let desk = Desk {
+        here: &on.here,
+        programs: on.shop.programs,
+        settings: on.shop.settings,
+        directory: &on.tree.path,
+    };
+    let prepared = prepare(on, &desk, turn)?;
+    for warning in &prepared.warnings {
+        on.shop.warn(Some(on.job.issue.id.as_str()), warning.clone());
+    }
+    let session = prepared.id;
+    let task = TaskSet {
+        issue: Some(on.job.issue.id.to_string()),
+        text: Some(on.job.issue.title.clone()),
+    };
+    let launched = IssueRunLaunched { issue_run: on.job.issue_run, session };
+    // Before there is a session: whatever happens to it from now on is known to be this issue's.
+    on.ledger.write::<_, ServeError>(on.here.clock.now(), |writer| {
+        writer.append(on.shop.scope(), &launched)?;
+        writer.append(Scope::session(session, &on.here.place.repo), &task)?;
+        Ok(())
+    })?;
+    let mut eye = Eye::new(on.shop, on.job.issue.id.as_str(), on.deadline);
+    let ended = serve::run(&desk, &mut on.ledger, prepared, &mut eye)?;
+    let cause = eye.cause;
+    on.shop.spend(ended.session.cost_usd);
+    on.cost_usd += ended.session.cost_usd;
+    note_transcript(on, &ended.session)?;
+    Ok((ended, cause))
+}
+
+fn prepare(on: &OnIssue<'_, '_>, desk: &Desk<'_>, turn: Turn) -> Result<Prepared, ServeError> {
+    let now = on.here.clock.now();
+    match turn {
+        Turn::GoOn { prompt, session } => {
+            let agent = session.agent.clone().unwrap_or_default();
+            let overrides = Overrides {
+                bypass_until: permitted_until(on, &agent, now).map_or(Change::Clear, Change::Set),
+                ..Overrides::default()
+            };
+            let request = Continue {
+                session: *session,
+                prompt,
+                name: None,
+                overrides,
+                fork: false,
+                same_conversation: true,
+                at: None,
+            };
+            // A second handle: continuing may interrupt a session, which takes the ledger.
+            let mut ledger = on.shop.ledger()?;
+            serve::prepare_continue(desk, &mut ledger, request)
+        }
+        Turn::Fresh { prompt, inherits } => {
+            let agent = on.shop.options.agent.clone();
+            let model = on.shop.options.model.clone();
+            let config = config(on, &agent, model, now);
+            let inherits = inherits.map(|session| *session);
+            let launch = Launch { inherits, ..request(on, prompt, agent, config)? };
+            serve::prepare_launch(desk, &on.ledger, launch)
+        }
+        Turn::Foreign { prompt, agent, agent_session_id } => {
+            let config = config(on, &agent, None, now);
+            let resumes = Some(agent_session_id);
+            let launch = Launch { resumes, ..request(on, prompt, agent, config)? };
+            serve::prepare_launch(desk, &on.ledger, launch)
+        }
+    }
+}
+
+fn request(
+    on: &OnIssue<'_, '_>,
+    prompt: String,
+    agent: String,
+    config: Config,
+) -> Result<Launch, ServeError> {
+    let name = Some(name(on)?);
+    let (agent, config) = (Some(agent), Overrides::setting(config));
+    Ok(Launch { prompt, name, agent, config, ..Launch::default() })
+}
+
+fn config(on: &OnIssue<'_, '_>, agent: &str, model: Option<String>, now: Timestamp) -> Config {
+    let issue = &on.job.issue;
+    let can_limit = by_name(agent)
+        .is_some_and(|agent| !matches!(agent.supports(Feature::CostLimit), Support::No(_)));
+    Config {
+        model,
+        working_dir: Some(on.tree.path.to_string_lossy().into_owned()),
+        auto_accept_edits: (on.shop.options.permissions != Permissions::Ask).then_some(true),
+        bypass_until: permitted_until(on, agent, now),
+        title: Some(title(issue)),
+        max_cost_usd: on.shop.left_usd().filter(|left| can_limit && *left > 0.0),
+        ..Config::default()
+    }
+}
+
+/// Until when an agent that asks is let do everything. One that does not ask needs no leave.
+fn permitted_until(on: &OnIssue<'_, '_>, agent: &str, now: Timestamp) -> Option<Timestamp> {
+    let asks = by_name(agent).is_some_and(serve::asks);
+    (on.shop.options.permissions == Permissions::Accept && asks)
+        .then(|| now.checked_add(LONG).ok())
+        .flatten()
+}
+
+fn title(issue: &Issue) -> String {
+    let title: String = issue.title.chars().filter(|c| !c.is_control()).take(120).collect();
+    format!("{} {title}", issue.id)
+}
+
+/// A name for a session of the issue that no session has yet.
+fn name(on: &OnIssue<'_, '_>) -> Result<SessionName, ServeError> {
+    let id: String = on.job.issue.id.as_str().chars().take(80).collect();
+    let first = id.trim_end_matches('.').parse::<SessionName>();
+    let first = first.unwrap_or_else(|_| "issue".parse().expect("a word is a name"));
+    let repo = &on.here.place.repo;
+    let is_taken =
+        |name: &SessionName| Ok::<_, ServeError>(on.ledger.named(repo, name.as_str())?.is_some());
+    if !is_taken(&first)? {
+        return Ok(first);
+    }
+    Ok(serve::free_name(&first, is_taken)?.unwrap_or(first))
+}
+
+/// Remembers where the agent's own transcript is: if it is gone later, nobody needs to ask.
+fn note_transcript(on: &mut OnIssue<'_, '_>, session: &Session) -> Result<(), ServeError> {
+    let (Some(agent), Some(id), true) =
+        (&session.agent, &session.agent_session_id, session.announced)
+    else {
+        return Ok(());
+    };
+    if let Some(transcript) = prior::transcript(agent, &on.here.env, id)
+        && on.transcript.as_ref() != Some(&transcript)
+    {
+        let issue_run = on.job.issue_run;
+        let seen = IssueRunTranscribed { issue_run, transcript: transcript.clone() };
+        on.ledger.append(on.here.clock.now(), on.shop.scope(), &seen)?;
+        on.transcript = Some(transcript);
+    }
+    Ok(())
+}

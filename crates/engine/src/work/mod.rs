@@ -1,0 +1,36 @@
+//! Work: agents work through the issues of a repository, and pick up where they left off.
+//!
+//! One dispatcher owns the tracker and the claims; each issue is worked on in a thread of its own,
+//! through the same sessions as `launch` and `continue`. Everything that matters is in the ledger
+//! before it is acted on, so a run may be killed at any instant: the next one finds what it left.
+//!
+//! Not here: which issues come first and what agents are told ([`heirloom_core::work`]), how issues
+//! are kept ([`crate::issues`]), and how anything looks.
+
+mod answer;
+mod brake;
+mod dispatch;
+mod error;
+mod event;
+mod eye;
+mod gate;
+mod import;
+mod judge;
+mod launch;
+mod on_issue;
+mod options;
+mod picks;
+mod prior;
+mod recover;
+mod shop;
+mod take;
+mod told;
+mod trees;
+
+pub use dispatch::{Ended, work};
+pub use error::WorkError;
+pub use event::{Event, Watcher};
+pub use options::Options;
+pub use picks::{Planned, plan};
+pub use prior::Resumes;
+pub use recover::is_alive;

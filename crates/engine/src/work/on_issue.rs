@@ -1,0 +1,324 @@
+//! One issue, from the moment it is ours to what becomes of it.
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use heirloom_core::event::AgentSessionLost;
+use heirloom_core::id::IssueRunId;
+use heirloom_core::issue::{Issue, IssueId};
+use heirloom_core::run::backoff::{self, Wait};
+use heirloom_core::session::Session;
+use heirloom_core::work::{Checked, IssueRunStatus};
+use heirloom_ledger::Ledger;
+
+use super::answer::{Answer, answer};
+use super::event::Event;
+use super::eye::Cause;
+use super::judge::Done;
+use super::launch::{self, Turn};
+use super::prior::Resumes;
+use super::shop::Shop;
+use super::trees::Tree;
+use crate::here::Here;
+use crate::serve::{Ended, ServeError};
+
+/// How often in a row the way to the model may fail.
+const MOST_RETRIES: u32 = 5;
+
+/// An issue that is ours to work on.
+pub(super) struct Job {
+    pub(super) issue: Issue,
+    pub(super) issue_run: IssueRunId,
+    pub(super) resumes: Option<Resumes>,
+    pub(super) tree: Tree,
+}
+
+/// What becomes of an issue.
+pub(super) struct Verdict {
+    pub(super) status: IssueRunStatus,
+    /// Why, or what shows that it is done.
+    pub(super) reason: Option<String>,
+    pub(super) commit: Option<String>,
+    pub(super) session: Option<Session>,
+    pub(super) cost_usd: f64,
+    pub(super) took: Duration,
+}
+
+/// An issue that is being worked on.
+pub(super) struct OnIssue<'s, 'a> {
+    pub(super) shop: &'s Shop<'a>,
+    pub(super) job: &'s Job,
+    pub(super) ledger: Ledger,
+    /// The worktree, and an environment that says which issue this is.
+    pub(super) here: Here,
+    pub(super) tree: Tree,
+    pub(super) deadline: Option<Instant>,
+    pub(super) transcript: Option<String>,
+    pub(super) cost_usd: f64,
+    pub(super) session: Option<Session>,
+    pub(super) findings: Vec<Checked>,
+    pub(super) fixes: u32,
+    limited: u32,
+    retried: u32,
+    was_silent: bool,
+    was_too_long: bool,
+}
+
+/// Why the work on an issue ends without success.
+pub(super) enum End {
+    Failed(String),
+    Stopped(String),
+}
+
+impl From<ServeError> for End {
+    fn from(error: ServeError) -> Self {
+        let error: &dyn std::error::Error = &error;
+        let cause = error.source().map(|source| format!(": {source}")).unwrap_or_default();
+        Self::Failed(format!("{error}{cause}"))
+    }
+}
+
+impl From<heirloom_ledger::Error> for End {
+    fn from(error: heirloom_ledger::Error) -> Self {
+        Self::Failed(error.to_string())
+    }
+}
+
+/// Works on an issue until something has become of it.
+pub(super) fn work_on(shop: &Shop<'_>, job: &Job) -> Verdict {
+    let began = Instant::now();
+    let mut on = match OnIssue::begin(shop, job, began) {
+        Ok(on) => on,
+        Err(why) => return Verdict::without_session(why, began.elapsed()),
+    };
+    let done = on.run();
+    let (status, reason, commit) = match done {
+        Ok((reason, commit)) => (IssueRunStatus::Closed, reason, commit),
+        Err(End::Failed(why)) => (IssueRunStatus::Failed, why, None),
+        Err(End::Stopped(why)) => (IssueRunStatus::Interrupted, why, None),
+    };
+    let (session, cost_usd) = (on.session, on.cost_usd);
+    Verdict { status, reason: Some(reason), commit, session, cost_usd, took: began.elapsed() }
+}
+
+impl Verdict {
+    /// An issue that was not touched.
+    pub(super) fn refused(why: &str) -> Self {
+        Self::without_session(why.to_owned(), Duration::ZERO)
+    }
+
+    fn without_session(why: String, took: Duration) -> Self {
+        let status = IssueRunStatus::Failed;
+        Self { status, reason: Some(why), commit: None, session: None, cost_usd: 0.0, took }
+    }
+}
+
+impl<'s, 'a> OnIssue<'s, 'a> {
+    /// A place to work in.
+    fn begin(shop: &'s Shop<'a>, job: &'s Job, began: Instant) -> Result<Self, String> {
+        let ledger = shop.ledger().map_err(|error| error.to_string())?;
+        let mut tree = job.tree.clone();
+        shop.trees.make(&mut tree).map_err(|error| error.to_string())?;
+        let mut env = shop.here.env.clone();
+        env.insert("HEIRLOOM_ISSUE".into(), job.issue.id.as_str().into());
+        env.insert("HEIRLOOM_WORK".into(), shop.run.to_string().into());
+        let here = Here::look(&tree.path, env).map_err(|error| error.to_string())?;
+        Ok(Self {
+            shop,
+            job,
+            ledger,
+            here,
+            tree,
+            deadline: shop.options.issue_timeout.map(|time| began + time),
+            transcript: None,
+            cost_usd: 0.0,
+            session: job.resumes.as_ref().and_then(|resumes| resumes.session.clone()),
+            findings: Vec::new(),
+            fixes: 0,
+            limited: 0,
+            retried: 0,
+            was_silent: false,
+            was_too_long: false,
+        })
+    }
+
+    fn run(&mut self) -> Result<Done, End> {
+        let mut turn = self.first_turn()?;
+        loop {
+            if !self.shop.brake.wait(&self.shop.stopping) || !self.shop.may_go_on() {
+                return Err(End::Stopped(self.why_stopped()));
+            }
+            let phase = if self.fixes > 0 { "fixing" } else { "working" };
+            self.phase(phase);
+            let (ended, cause) = launch::launch(self, turn)?;
+            turn = match self.take_in(&ended, cause)? {
+                Some(next) => next,
+                None => match self.check()? {
+                    Ok(done) => return Ok(done),
+                    Err(prompt) => self.go_on(prompt)?,
+                },
+            };
+        }
+    }
+
+    /// What the way an agent ended leads to: another turn, or the gate.
+    fn take_in(&mut self, ended: &Ended, cause: Option<Cause>) -> Result<Option<Turn>, End> {
+        let resumed = self.session.take();
+        self.session = Some(ended.session.clone());
+        let why = || ended.session.reason.clone().unwrap_or_else(|| "it ended".to_owned());
+        let Some(outcome) = &ended.outcome else { return Err(End::Failed(why())) };
+        let answer = answer(outcome);
+        if !matches!(answer, Answer::Wait { .. }) {
+            self.limited = 0;
+        }
+        match (answer, cause) {
+            (Answer::Stale { why }, _) => {
+                let turn = self.stale(&why, resumed)?;
+                Ok(Some(turn))
+            }
+            (Answer::Check, _) => {
+                if self.shop.stopping.asked() > 0 {
+                    return Err(End::Stopped("stopped after the agent's turn".to_owned()));
+                }
+                Ok(None)
+            }
+            (_, Some(Cause::Asked)) => Err(End::Stopped(self.why_stopped())),
+            (_, Some(Cause::TooLong)) => {
+                Err(End::Failed("it took longer than an issue may".to_owned()))
+            }
+            (_, Some(Cause::Silence)) => self.after_silence().map(Some),
+            (Answer::Wait { until }, None) => self.wait(until).map(Some),
+            (Answer::Retry, None) => self.retry(&why()).map(Some),
+            (Answer::StartFresh, None) => self.start_over(why()).map(Some),
+            (Answer::StopRun, None) => {
+                self.shop.give_up(&why());
+                Err(End::Failed(why()))
+            }
+            (Answer::Stopped, None) => Err(End::Stopped(why())),
+            (Answer::Fail, None) => Err(End::Failed(why())),
+        }
+    }
+
+    fn after_silence(&mut self) -> Result<Turn, End> {
+        let silence = self.shop.options.silence.as_secs();
+        if std::mem::replace(&mut self.was_silent, true) {
+            return Err(End::Failed(format!("the agent was silent for {silence} s, twice")));
+        }
+        self.warn(format!("the agent was silent for {silence} s; it was stopped and is resumed"));
+        self.again()
+    }
+
+    /// A limit holds for everybody: all of them wait for it.
+    fn wait(&mut self, until: Option<jiff::Timestamp>) -> Result<Turn, End> {
+        self.limited += 1;
+        match backoff::wait(self.limited, until, self.here.clock.now(), self.seed()) {
+            Wait::GiveUp => {
+                Err(End::Stopped("the account's limit is not lifted for too long".to_owned()))
+            }
+            Wait::For(time) => {
+                let time = self.scaled(time);
+                if self.shop.brake.hold(time) {
+                    let wait_ms = u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
+                    let why = "the agent's account or model has no capacity for now".to_owned();
+                    self.shop.tell(&Event::Paused { wait_ms, why });
+                }
+                self.phase("waiting");
+                self.again()
+            }
+        }
+    }
+
+    fn retry(&mut self, why: &str) -> Result<Turn, End> {
+        self.retried += 1;
+        if self.retried > MOST_RETRIES {
+            return Err(End::Failed(why.to_owned()));
+        }
+        if let Wait::For(time) =
+            backoff::wait(self.retried, None, self.here.clock.now(), self.seed())
+        {
+            self.warn(format!("{why}; trying again"));
+            self.phase("waiting");
+            self.shop.stopping.wait(self.scaled(time));
+        }
+        self.again()
+    }
+
+    fn start_over(&mut self, why: String) -> Result<Turn, End> {
+        if std::mem::replace(&mut self.was_too_long, true) {
+            return Err(End::Failed(why));
+        }
+        self.warn(format!("{why}; a new session takes over"));
+        let inherits = self.session.clone();
+        self.fresh(inherits)
+    }
+
+    /// The agent does not know the conversation: its id is never tried again, and a new session
+    /// takes over, unless that is not wanted.
+    fn stale(&mut self, why: &str, resumed: Option<Session>) -> Result<Turn, End> {
+        let id = resumed.as_ref().and_then(|session| session.agent_session_id.clone());
+        let id = id.or_else(|| Some(self.job.resumes.as_ref()?.agent_session_id.clone()));
+        if let Some(agent_session_id) = id {
+            let agent = self.session.as_ref().and_then(|session| session.agent.clone());
+            lose(self.shop, &mut self.ledger, &self.job.issue.id, agent, agent_session_id)?;
+        }
+        if self.shop.options.strict {
+            return Err(End::Failed(format!("Session resumption failed: {why}")));
+        }
+        self.warn(format!("the agent session cannot be resumed ({why}); a new one takes over"));
+        self.fresh(resumed)
+    }
+
+    fn why_stopped(&self) -> String {
+        let limit = self.shop.limit().map(str::to_owned);
+        let limit = limit.or_else(|| self.shop.hopeless());
+        limit.unwrap_or_else(|| "somebody stopped it".to_owned())
+    }
+
+    pub(super) fn phase(&self, phase: &'static str) {
+        let issue = self.job.issue.id.to_string();
+        self.shop.tell(&Event::Phase { issue, phase });
+    }
+
+    pub(super) fn warn(&self, message: String) {
+        self.shop.warn(Some(self.job.issue.id.as_str()), message);
+    }
+
+    fn seed(&self) -> u64 {
+        u64::from(std::process::id()) ^ u64::from(self.limited + self.retried)
+    }
+
+    fn scaled(&self, time: Duration) -> Duration {
+        let scaled = self.here.var("HEIRLOOM_BACKOFF_MS").and_then(|ms| ms.parse().ok());
+        scaled.map_or(time, Duration::from_millis)
+    }
+}
+
+/// Where the issue is worked on: where it was, if it was worked on before.
+pub(super) fn place(shop: &Shop<'_>, issue: &Issue, resumes: Option<&Resumes>) -> Tree {
+    let own = shop.trees.of(&issue.id);
+    let Some(resumes) = resumes else { return own };
+    let before = match &resumes.session {
+        Some(session) => session.config.as_ref().ok().and_then(|config| config.working_dir.clone()),
+        // The original has no worktrees.
+        None => Some(shop.here.place.root.to_string_lossy().into_owned()),
+    };
+    match before {
+        Some(path) if Path::new(&path).is_dir() && !own.is_at(&path) => {
+            Tree { path: path.into(), branch: None }
+        }
+        _ => own,
+    }
+}
+
+/// Records that an agent does not know a conversation any more.
+pub(super) fn lose(
+    shop: &Shop<'_>,
+    ledger: &mut Ledger,
+    issue: &IssueId,
+    agent: Option<String>,
+    agent_session_id: String,
+) -> Result<(), heirloom_ledger::Error> {
+    let agent = agent.unwrap_or_default();
+    let lost = AgentSessionLost { issue: issue.clone(), agent, agent_session_id };
+    ledger.append(shop.here.clock.now(), shop.scope(), &lost).map(drop)
+}

@@ -1,0 +1,68 @@
+//! What is asked of a run.
+
+use std::time::Duration;
+
+use heirloom_core::settings::{Dollars, MergePolicy, Period, Permissions, Settings};
+use heirloom_core::work::Wanted;
+
+/// What is asked of a run: flags, on top of settings.
+#[derive(Debug, Clone)]
+pub struct Options {
+    /// Which issues.
+    pub wanted: Wanted,
+    /// Whether an issue fails whose agent session cannot be resumed.
+    pub strict: bool,
+    /// Whether the one agent works in the person's own worktree.
+    pub in_place: bool,
+    /// The agent of issues that begin anew.
+    pub agent: String,
+    /// Its model.
+    pub model: Option<String>,
+    /// How many agents work at the same time.
+    pub max_agents: usize,
+    /// How many issues are taken up at most.
+    pub max_issues: Option<usize>,
+    /// What may be spent.
+    pub max_cost_usd: Option<f64>,
+    /// How long it may take.
+    pub max_time: Option<Duration>,
+    /// How long one issue may take.
+    pub issue_timeout: Option<Duration>,
+    /// How long an agent may be silent.
+    pub silence: Duration,
+    /// The commands that decide whether an issue is done.
+    pub gate: Vec<String>,
+    /// How often an agent is sent back.
+    pub max_fixes: u32,
+    /// What becomes of finished work.
+    pub merge: MergePolicy,
+    /// What agents may do.
+    pub permissions: Permissions,
+}
+
+impl Options {
+    /// What the settings say.
+    pub fn of(settings: &Settings) -> Self {
+        let work = &settings.work;
+        let number = |number: std::num::NonZeroU32| number.get() as usize;
+        let agent = work.agent.as_ref().unwrap_or(&settings.agent).as_str().to_owned();
+        let model = settings.agents.get(&agent).and_then(|agent| agent.model.clone());
+        Self {
+            wanted: Wanted { resume: work.resume, ..Wanted::default() },
+            strict: work.strict,
+            in_place: false,
+            model: work.model.clone().or(model),
+            agent,
+            max_agents: number(work.max_agents),
+            max_issues: work.max_issues.map(number),
+            max_cost_usd: work.max_cost.map(Dollars::get),
+            max_time: work.max_time.map(Period::duration),
+            issue_timeout: work.issue_timeout.map(Period::duration),
+            silence: work.silence.duration(),
+            gate: work.gate.clone(),
+            max_fixes: work.max_fixes,
+            merge: work.merge,
+            permissions: work.permissions,
+        }
+    }
+}

@@ -1,0 +1,120 @@
+//! What a run would take up, in which order, and which session each issue would resume.
+
+use std::collections::HashSet;
+
+use heirloom_agents::process::orphan::Identity;
+use heirloom_core::issue::{Entry, IssueStatus, Owner, Standing, standing};
+use heirloom_core::work::{Wanted, choose};
+use heirloom_ledger::{Error, Ledger};
+
+use super::error::WorkError;
+use super::options::Options;
+use super::prior::{self, Resumes};
+use crate::here::Here;
+use crate::issues::Tracker;
+
+/// The name under which a run assigns issues to itself.
+pub(super) const ACTOR: &str = "heirloom";
+
+/// An issue that a run would take up.
+#[derive(Debug, Clone)]
+pub struct Planned {
+    /// The issue.
+    pub entry: Entry,
+    /// The agent session it would go on with.
+    pub resumes: Option<Resumes>,
+    /// Whether its turn comes only when issues before it are closed.
+    pub waits: bool,
+}
+
+/// What a run would take up now, in order. Nothing is changed.
+pub fn plan(
+    here: &Here,
+    ledger: &Ledger,
+    tracker: &mut dyn Tracker,
+    options: &Options,
+) -> Result<Vec<Planned>, WorkError> {
+    let entries = tracker.backlog()?;
+    let standing = Claims::read(here, ledger)?;
+    let mut planned = Vec::new();
+    for pick in choose(&entries, &options.wanted, here.clock.now()) {
+        if standing.is_taken(&pick.entry.id) {
+            continue;
+        }
+        let resumes = match may_resume(here, ledger, pick.entry, &options.wanted)? {
+            Begun::Theirs => continue,
+            Begun::Ours(resumes) => resumes.map(|resumes| *resumes),
+        };
+        let resumes = resumes.filter(|resumes| !resumes.is_gone(&here.env));
+        planned.push(Planned { entry: pick.entry.clone(), resumes, waits: pick.waits });
+    }
+    planned.truncate(options.max_issues.unwrap_or(usize::MAX));
+    Ok(planned)
+}
+
+/// Whose an issue that was begun is.
+pub(super) enum Begun {
+    /// Ours to go on with, in this agent session where there is one.
+    Ours(Option<Box<Resumes>>),
+    /// Somebody else's: it is assigned, and no run ever worked on it.
+    Theirs,
+}
+
+/// Whether an issue may be worked on, and in which agent session. Only what is in progress is
+/// resumed: an open issue begins anew.
+pub(super) fn may_resume(
+    here: &Here,
+    ledger: &Ledger,
+    entry: &Entry,
+    wanted: &Wanted,
+) -> Result<Begun, Error> {
+    if entry.status != IssueStatus::InProgress {
+        return Ok(Begun::Ours(None));
+    }
+    let repo = &here.place.repo;
+    let resumes = prior::find(ledger, repo, &entry.id)?;
+    let is_named = wanted.only.contains(&entry.id);
+    let theirs = entry.assignee.as_deref().is_some_and(|assignee| assignee != ACTOR);
+    if theirs && !is_named && resumes.is_none() {
+        let ever = ledger.issue_runs(repo, entry.id.as_str())?;
+        if ever.is_empty() {
+            return Ok(Begun::Theirs);
+        }
+    }
+    Ok(Begun::Ours(resumes.map(Box::new)))
+}
+
+/// The issues that others work on now.
+pub(super) struct Claims(HashSet<String>);
+
+impl Claims {
+    pub(super) fn read(here: &Here, ledger: &Ledger) -> Result<Self, Error> {
+        let me = owner(ledger, "")?;
+        let now = here.clock.now();
+        let taken = ledger
+            .claims(&here.place.repo)?
+            .into_iter()
+            .filter(|(_, claim)| standing(claim, &me, now, is_alive) == Standing::Taken);
+        Ok(Self(taken.map(|(issue, _)| issue.to_string()).collect()))
+    }
+
+    pub(super) fn is_taken(&self, issue: &heirloom_core::issue::IssueId) -> bool {
+        self.0.contains(issue.as_str())
+    }
+}
+
+/// This process, as the owner of claims.
+pub(super) fn owner(ledger: &Ledger, name: &str) -> Result<Owner, Error> {
+    let process = Identity::of(std::process::id());
+    Ok(Owner {
+        name: name.to_owned(),
+        host: ledger.host()?.to_string(),
+        pid: Some(process.pid),
+        pid_started: process.began,
+    })
+}
+
+/// Whether a process of this machine runs.
+pub(super) fn is_alive(pid: u32, began: Option<u64>) -> bool {
+    Identity { pid, began }.is_alive()
+}

@@ -1,0 +1,174 @@
+//! Taking an issue up: nobody else has it, its agent session can be resumed, and it is ours.
+
+use heirloom_core::event::IssueRunStarted;
+use heirloom_core::id::IssueRunId;
+use heirloom_core::issue::{Entry, Issue, IssueId, IssueStatus};
+use heirloom_ledger::Claimed;
+use jiff::SignedDuration;
+use uuid::Uuid;
+
+use super::dispatch::Dispatcher;
+use super::error::WorkError;
+use super::event::Event;
+use super::on_issue::{self, Job, Verdict};
+use super::picks::{self, ACTOR, Begun};
+use super::prior::Resumes;
+use super::recover;
+use crate::issues::TrackerError;
+
+/// How long a claim holds without a heartbeat, for those who cannot see our process.
+pub(super) const LEASE: SignedDuration = SignedDuration::from_mins(10);
+
+impl Dispatcher<'_, '_> {
+    /// Takes an issue up, if it is nobody else's.
+    pub(super) fn try_take(&mut self, entry: &Entry) -> Result<Option<Job>, WorkError> {
+        let shop = self.shop;
+        let begun = picks::may_resume(shop.here, &self.ledger, entry, &shop.options.wanted)?;
+        let Begun::Ours(resumes) = begun else {
+            let assignee = entry.assignee.as_deref().unwrap_or_default();
+            self.leave(
+                entry,
+                format!("{assignee} works on it; --issue {} takes it anyway", entry.id),
+            );
+            return Ok(None);
+        };
+        if entry.status == IssueStatus::InProgress && self.is_with_another_run(&entry.id)? {
+            return Ok(None);
+        }
+        let resumes = match self.usable(entry, resumes.map(|resumes| *resumes))? {
+            Ok(resumes) => resumes,
+            Err(why) => {
+                self.refuse(entry, &why)?;
+                return Ok(None);
+            }
+        };
+        if !self.claim(&entry.id)? {
+            return Ok(None);
+        }
+        let Some(issue) = self.make_ours(entry)? else {
+            self.release(&entry.id)?;
+            self.tried.insert(entry.id.clone());
+            return Ok(None);
+        };
+        self.take_up(issue, resumes).map(Some)
+    }
+
+    /// The agent session to resume, if it can be. Strict looks before anything is touched.
+    fn usable(
+        &mut self,
+        entry: &Entry,
+        resumes: Option<Resumes>,
+    ) -> Result<Result<Option<Resumes>, String>, WorkError> {
+        let options = self.shop.options;
+        let strict = options.strict && options.wanted.resume;
+        match resumes {
+            None if strict => {
+                Ok(Err("Session resumption failed: there is no prior session".to_owned()))
+            }
+            Some(resumes) if resumes.is_gone(&self.shop.here.env) => {
+                let id = resumes.agent_session_id.clone();
+                let why = format!("{} keeps no conversation {id} any more", resumes.agent);
+                on_issue::lose(self.shop, &mut self.ledger, &entry.id, Some(resumes.agent), id)?;
+                if strict {
+                    return Ok(Err(format!("Session resumption failed: {why}")));
+                }
+                let message =
+                    format!("the agent session cannot be resumed ({why}); a new one takes over");
+                self.shop.warn(Some(entry.id.as_str()), message);
+                Ok(Ok(None))
+            }
+            resumes => Ok(Ok(resumes)),
+        }
+    }
+
+    /// Whether a run that is alive has worked on the issue last.
+    fn is_with_another_run(&self, issue: &IssueId) -> Result<bool, WorkError> {
+        let repo = &self.shop.here.place.repo;
+        let Some(last) = self.ledger.issue_runs(repo, issue.as_str())?.into_iter().next() else {
+            return Ok(false);
+        };
+        let open = self.ledger.open_work_runs(repo)?;
+        let own = self.shop.run.to_string();
+        let alive = |run: &heirloom_ledger::WorkRun| run.id != own && recover::is_alive(run);
+        Ok(open.iter().filter(|run| alive(run)).any(|run| run.id == last.run))
+    }
+
+    fn claim(&mut self, issue: &IssueId) -> Result<bool, WorkError> {
+        let (owner, repo) = (&self.owner, &self.shop.here.place.repo);
+        let now = self.shop.here.clock.now();
+        let until = now.checked_add(LEASE).ok();
+        let claimed = self.ledger.write::<_, WorkError>(now, |writer| {
+            Ok(writer.claim_issue(repo, issue, owner, until, picks::is_alive)?)
+        })?;
+        Ok(matches!(claimed, Claimed::Won { .. }))
+    }
+
+    pub(super) fn release(&mut self, issue: &IssueId) -> Result<(), WorkError> {
+        let (owner, repo) = (&self.owner, &self.shop.here.place.repo);
+        self.ledger.write(self.shop.here.clock.now(), |writer| {
+            writer.release_claim(repo, issue, owner).map(drop)
+        })?;
+        Ok(())
+    }
+
+    /// Makes the issue ours in the tracker too. It may have changed since the backlog was read.
+    fn make_ours(&mut self, entry: &Entry) -> Result<Option<Issue>, WorkError> {
+        if entry.status == IssueStatus::Open {
+            return match self.tracker.claim(&entry.id, ACTOR) {
+                Ok(_) => Ok(Some(self.tracker.find(entry.id.as_str())?)),
+                Err(TrackerError::Taken { .. } | TrackerError::NotOpen { .. }) => Ok(None),
+                Err(error) => Err(error.into()),
+            };
+        }
+        let issue = self.tracker.find(entry.id.as_str())?;
+        Ok(Some(issue).filter(|issue| issue.status == IssueStatus::InProgress))
+    }
+
+    fn take_up(&mut self, issue: Issue, resumes: Option<Resumes>) -> Result<Job, WorkError> {
+        let issue_run = IssueRunId::new(Uuid::new_v4());
+        let tree = on_issue::place(self.shop, &issue, resumes.as_ref());
+        let agent = resumes.as_ref().map_or(&self.shop.options.agent, |resumes| &resumes.agent);
+        let started = IssueRunStarted {
+            issue_run,
+            run: self.shop.run,
+            issue: issue.id.clone(),
+            title: issue.title.clone(),
+            agent: agent.clone(),
+            worktree: Some(tree.path.to_string_lossy().into_owned()),
+            branch: tree.branch.clone(),
+        };
+        self.ledger.append(self.shop.here.clock.now(), self.shop.scope(), &started)?;
+        self.shop.tell(&Event::IssueStarted {
+            issue: issue.id.to_string(),
+            title: issue.title.clone(),
+            worktree: started.worktree,
+            branch: started.branch,
+        });
+        Ok(Job { issue, issue_run, resumes, tree })
+    }
+
+    /// An issue that is left as it is.
+    fn leave(&mut self, entry: &Entry, why: String) {
+        self.tried.insert(entry.id.clone());
+        self.shop.warn(Some(entry.id.as_str()), why);
+    }
+
+    /// An issue that fails before it was touched: the tracker does not even notice.
+    fn refuse(&mut self, entry: &Entry, why: &str) -> Result<(), WorkError> {
+        let issue_run = IssueRunId::new(Uuid::new_v4());
+        let started = IssueRunStarted {
+            issue_run,
+            run: self.shop.run,
+            issue: entry.id.clone(),
+            title: entry.title.clone(),
+            agent: self.shop.options.agent.clone(),
+            worktree: None,
+            branch: None,
+        };
+        self.ledger.append(self.shop.here.clock.now(), self.shop.scope(), &started)?;
+        self.taken_up += 1;
+        self.tried.insert(entry.id.clone());
+        let verdict = Verdict::refused(why);
+        self.conclude(&entry.id, &entry.title, issue_run, &verdict)
+    }
+}
