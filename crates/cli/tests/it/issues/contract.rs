@@ -26,7 +26,7 @@ fn what_blocks_stands_in_the_way_until_it_is_closed() {
         assert_eq!(ids(&issues(&env, &["list"])).len(), 2, "{tracker}");
         let all = issues(&env, &["list", "--all"]);
         assert_eq!(ids(&all)[2], first, "{tracker}");
-        assert_eq!(ids(&issues(&env, &["list", "--status", "closed"])), [first.clone()]);
+        assert_eq!(ids(&issues(&env, &["list", "--status", "closed"])), [first.as_str()]);
 
         let opened = issues(&env, &["update", &first, "--status", "open"]);
         assert_eq!(
