@@ -148,7 +148,7 @@ impl From<RunError> for Failure {
             RunError::Mistakes { .. } => "run.mistakes",
             RunError::NoInput { .. } => "run.input",
             RunError::Agent(_) => "agent.not-found",
-            RunError::NoTracker { .. } => "run.no-tracker",
+            RunError::Tracker(_) => "run.tracker",
             RunError::Running { .. } => "run.running",
             RunError::Exists { .. } => "session.exists",
             RunError::NothingToResume { .. } | RunError::NotARun { .. } => "run.not-resumable",
@@ -174,9 +174,7 @@ impl From<RunError> for Failure {
             RunError::Mistakes { mistakes } => {
                 mistakes.iter().fold(failure, |failure, mistake| failure.hint(mistake.to_string()))
             }
-            RunError::NoTracker { .. } => {
-                failure.hint("use a stage with another stop rule: fixed, judgment or command")
-            }
+            RunError::Tracker(error) => failure.hint(error.hint()),
             RunError::Running { name, .. } => failure.hint(format!(
                 "`heirloom watch {name}` shows it, `heirloom sessions stop {name}` stops it"
             )),

@@ -20,7 +20,7 @@ use heirloom_core::status::Status;
 use heirloom_engine::agents;
 use heirloom_engine::here::Here;
 use heirloom_engine::run::inherit::{self, Limits};
-use heirloom_engine::run::{self, Asked, Event, Stopping, Watcher, With};
+use heirloom_engine::run::{self, Asked, Event, Preparing, Stopping, Watcher, With};
 use heirloom_ledger::Scope;
 use jiff::Timestamp;
 use uuid::Uuid;
@@ -72,11 +72,12 @@ fn iterations(here: &Here, agent: &std::path::Path) {
     };
     let mut ledger = here.ledger().unwrap();
     let root = &here.place.root;
-    let prepared = run::prepare(here, &ledger, &settings, &programs, root, &asked, false).unwrap();
+    let (settings, programs) = (&settings, &programs);
+    let from = Preparing { here, settings, programs, directory: root, asked: &asked };
+    let prepared = run::prepare(from, &ledger).unwrap();
     let running = run::start(here, &mut ledger, prepared).unwrap();
     let (ends, stopping) = (Ends::default(), Stopping::new());
-    let with =
-        With { here, programs: &programs, tracker: None, watcher: &ends, stopping: &stopping };
+    let with = With { here, programs, watcher: &ends, stopping: &stopping };
     running.drive(with).unwrap();
     let ends = ends.0.into_inner().unwrap();
     let alone = alone(agent, &root.join("status.json"));

@@ -10,7 +10,7 @@ use heirloom_core::settings::Settings;
 
 use crate::agents;
 use crate::here::Here;
-use crate::run::{self, Asked, Ended, RunError, Stopping, Watcher, With};
+use crate::run::{self, Asked, Ended, Preparing, RunError, Stopping, Watcher, With};
 
 /// What the demo did.
 #[derive(Debug)]
@@ -61,12 +61,13 @@ fn session(
         ..Asked::default()
     };
     let mut ledger = here.ledger()?;
-    let prepared =
-        run::prepare(here, &ledger, &settings, &programs, &here.place.root, &asked, true)?;
+    let (settings, programs, directory) = (&settings, &programs, here.place.root.as_path());
+    let from = Preparing { here, settings, programs, directory, asked: &asked };
+    let prepared = run::prepare(from, &ledger)?;
     let inherited = prepared.inherit.as_ref().map(|inherit| inherit.block.clone());
     let running = run::start(here, &mut ledger, prepared)?;
     let stopping = Stopping::new();
-    let with = With { here, programs: &programs, tracker: None, watcher, stopping: &stopping };
+    let with = With { here, programs, watcher, stopping: &stopping };
     Ok((running.drive(with)?, inherited))
 }
 

@@ -8,6 +8,7 @@ use crate::agents::{self, Known};
 use crate::guard::fault;
 use crate::here::Here;
 use crate::init::{self, Hooking};
+use crate::issues;
 use crate::settings::FileState;
 
 /// How a thing is.
@@ -56,6 +57,7 @@ pub fn examine(here: &Here) -> Vec<Check> {
             .hint("`heirloom ledger import` brings an export back; then move the file away")
     }));
     checks.extend(settings(here));
+    checks.push(tracker(here));
     let loaded = here.settings(&[]).ok();
     let programs = agents::programs(here, loaded.as_ref().map(|loaded| &loaded.settings));
     let known = agents::look(here, &programs, false);
@@ -90,6 +92,26 @@ fn ledger(here: &Here) -> Check {
                 None => check,
             }
         }
+    }
+}
+
+/// Which issue tracker is used, and whether it answers.
+fn tracker(here: &Here) -> Check {
+    let asked = issues::find(here).and_then(|mut tracker| {
+        let has_work = tracker.has_ready_work(here.clock.now())?;
+        Ok((tracker.name().to_owned(), has_work))
+    });
+    match asked {
+        Ok((name, has_work)) => {
+            let name = if issues::kind(here) == issues::Kind::BuiltIn {
+                "heirloom's own".to_owned()
+            } else {
+                name
+            };
+            let work = if has_work { "there is ready work" } else { "nothing is ready" };
+            Check::new("issues", Health::Ok, format!("{name}, {work}"))
+        }
+        Err(error) => Check::new("issues", Health::Problem, error.to_string()).hint(error.hint()),
     }
 }
 

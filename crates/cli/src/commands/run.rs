@@ -12,7 +12,7 @@ use heirloom_core::run::choices::{Choices, parse_dollars};
 use heirloom_core::settings::{AGENTS, Period};
 use heirloom_core::status::Status;
 use heirloom_engine::agents;
-use heirloom_engine::run::{self, Asked, RunError, Stopping, With};
+use heirloom_engine::run::{self, Asked, Preparing, RunError, Stopping, With};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
@@ -96,8 +96,9 @@ pub(super) fn run(app: &App, args: &Args) -> Done {
     let settings = &app.settings()?.settings;
     let programs = agents::programs(&app.here, Some(settings));
     let mut ledger = app.here.ledger()?;
-    let here = &app.here;
-    let prepared = run::prepare(here, &ledger, settings, &programs, &app.directory, &asked, false)?;
+    let (here, programs) = (&app.here, &programs);
+    let from = Preparing { here, settings, programs, directory: &app.directory, asked: &asked };
+    let prepared = run::prepare(from, &ledger)?;
     for mistake in &prepared.mistakes {
         app.ui.say(&mistake.to_string());
     }
@@ -113,8 +114,7 @@ pub(super) fn run(app: &App, args: &Args) -> Done {
     let running = run::start(here, &mut ledger, prepared)?;
     drop(ledger);
     let view = View::new(app.ui.is_json(), here.clock);
-    let with =
-        With { here, programs: &programs, tracker: None, watcher: &view, stopping: &stopping };
+    let with = With { here, programs, watcher: &view, stopping: &stopping };
     let ended = running.drive(with);
     view.close();
     let ended = ended?;

@@ -330,17 +330,6 @@ echo '{"decision":"stop","summary":"enough"}' > $HEIRLOOM_STATUS
 }
 
 #[test]
-fn a_queue_without_a_tracker_is_refused_before_anything_begins() {
-    let env = with_agent(WORKS);
-    env.write(".heirloom/stages/q/stage.yaml", "name: q\nstop: {rule: queue, max: 5}\n");
-    env.write(".heirloom/stages/q/prompt.md", "Work. ${STATUS}\n");
-    let ran = run(&env, &["q", "s"]);
-    assert_eq!(ran.code, 1);
-    assert!(ran.stderr.contains("works through an issue tracker, and there is none here"), "{ran}");
-    assert_eq!(env.run(&["status", "s"]).code, 1);
-}
-
-#[test]
 fn names_that_would_lead_elsewhere_are_refused() {
     let env = with_agent(WORKS);
     for name in ["a,b", "a/b", "..", ".hidden", ""] {

@@ -15,6 +15,7 @@ use super::iteration::{self, InStage, News};
 use super::launch::{self, CARRIED, Order, Sees};
 use super::shell;
 use super::stage::tell_verification;
+use crate::issues;
 
 /// What was found out.
 pub(super) enum Found {
@@ -50,13 +51,11 @@ pub(super) fn find_out(
     let stage = within.stage;
     let (what, found) = match (question, &stage.stop) {
         (Question::HasWork, _) => {
-            let tracker = at.tracker.ok_or_else(|| RunError::NoTracker { stage: stage.id.clone() });
-            let has_work = tracker?.has_ready_work().unwrap_or_else(|error| {
-                // Not knowing is no reason to end; the maximum still applies.
-                at.reporter.warn(error.to_string());
-                true
-            });
-            ("ready work".to_owned(), Found::HasWork(has_work))
+            // Found anew each time: what an agent did to the tracker counts. One that cannot say
+            // whether there is work ends the run; it is never taken for one that has none.
+            let mut tracker = issues::find(at.here)?;
+            let has_work = tracker.has_ready_work(at.here.clock.now())?;
+            (format!("ready work in {}", tracker.name()), Found::HasWork(has_work))
         }
         (Question::CommandSucceeds, Rule::Command { command }) => {
             let failed = shell::check(command, &at.worktree, &env(at), &at.stopping);

@@ -17,7 +17,6 @@ use super::error::RunError;
 use super::event::{Event, Reporter};
 use super::state::StateFile;
 use super::stopping::Stopping;
-use super::tracker::Tracker;
 use crate::here::Here;
 
 /// A session that is being run.
@@ -25,7 +24,6 @@ use crate::here::Here;
 pub(super) struct AtWork<'a> {
     pub(super) here: &'a Here,
     pub(super) programs: &'a Programs,
-    pub(super) tracker: Option<&'a dyn Tracker>,
     pub(super) session: Session,
     pub(super) plan: Plan,
     pub(super) inherited: Option<Inherited>,

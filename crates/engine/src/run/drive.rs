@@ -23,7 +23,6 @@ use super::stage::{self, StageEnd};
 use super::start::Running;
 use super::state::{self, State, StateFile};
 use super::stopping::Stopping;
-use super::tracker::Tracker;
 use crate::here::Here;
 
 /// How a run ended.
@@ -46,8 +45,6 @@ pub struct With<'a> {
     pub here: &'a Here,
     /// The agents' programs.
     pub programs: &'a Programs,
-    /// The issue tracker, where there is one.
-    pub tracker: Option<&'a dyn Tracker>,
     /// Who sees it.
     pub watcher: &'a dyn Watcher,
     /// Who may stop it.
@@ -122,7 +119,6 @@ fn at_work(
     let at = AtWork {
         here,
         programs: with.programs,
-        tracker: with.tracker,
         spent: Mutex::new(session.cost_usd),
         session,
         plan,

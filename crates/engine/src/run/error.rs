@@ -8,6 +8,7 @@ use heirloom_ledger::Error;
 use heirloom_repo::FileError;
 
 use super::inherit::InheritError;
+use crate::issues::TrackerError;
 
 /// Why a run did not begin, or could not go on.
 #[derive(Debug, thiserror::Error)]
@@ -44,12 +45,9 @@ pub enum RunError {
     /// The agent cannot be started.
     #[error(transparent)]
     Agent(#[from] NotFound),
-    /// A stage stops when the issue tracker has no ready work, and there is no tracker.
-    #[error("the stage `{stage}` works through an issue tracker, and there is none here")]
-    NoTracker {
-        /// The stage.
-        stage: String,
-    },
+    /// A stage stops when the issue tracker has no ready work, and the tracker cannot say.
+    #[error("the issue tracker cannot say whether there is work: {0}")]
+    Tracker(#[from] TrackerError),
     /// Another engine runs the session.
     #[error("session {name} is run by process {pid} already")]
     Running {

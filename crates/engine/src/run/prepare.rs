@@ -18,6 +18,7 @@ use super::inherit::{self, InheritError, Limits, Resolved};
 use super::lock::{EngineLock, Taken};
 use super::request::{self, Asked};
 use crate::here::Here;
+use crate::issues;
 
 /// A run that may begin.
 #[derive(Debug)]
@@ -52,16 +53,24 @@ impl Prepared {
     }
 }
 
+/// What a run is prepared from.
+#[derive(Debug, Clone, Copy)]
+pub struct Preparing<'a> {
+    /// Where and when.
+    pub here: &'a Here,
+    /// The settings that hold here.
+    pub settings: &'a Settings,
+    /// The agents' programs.
+    pub programs: &'a Programs,
+    /// The directory that names of files are relative to.
+    pub directory: &'a Path,
+    /// What was asked for.
+    pub asked: &'a Asked,
+}
+
 /// Checks everything and takes the session's lock.
-pub fn prepare(
-    here: &Here,
-    ledger: &Ledger,
-    settings: &Settings,
-    programs: &Programs,
-    directory: &Path,
-    asked: &Asked,
-    has_tracker: bool,
-) -> Result<Prepared, RunError> {
+pub fn prepare(from: Preparing<'_>, ledger: &Ledger) -> Result<Prepared, RunError> {
+    let Preparing { here, asked, .. } = from;
     let name = name(&asked.session)?;
     let repo = &here.place.repo;
     let lock = match EngineLock::take(&here.home, repo, name.as_str())? {
@@ -81,11 +90,11 @@ pub fn prepare(
             return Err(RunError::Exists { name: name.to_string(), status, resumable });
         }
         known => {
-            let begun = begin(here, ledger, settings, directory, asked, (lock, name))?;
+            let begun = begin(from, ledger, (lock, name))?;
             Prepared { mode: Mode::New(known.map(Box::new)), ..begun }
         }
     };
-    can_run(here, programs, &prepared.plan, has_tracker)?;
+    can_run(from, &prepared.plan)?;
     Ok(prepared)
 }
 
@@ -94,13 +103,11 @@ pub(super) fn name(text: &str) -> Result<SessionName, RunError> {
 }
 
 fn begin(
-    here: &Here,
+    from: Preparing<'_>,
     ledger: &Ledger,
-    settings: &Settings,
-    directory: &Path,
-    asked: &Asked,
     (lock, name): (EngineLock, SessionName),
 ) -> Result<Prepared, RunError> {
+    let Preparing { here, settings, directory, asked, .. } = from;
     let (plan, mistakes) = request::plan(here, settings, directory, asked)?;
     let strict = asked.strict || settings.run.strict;
     let (inherit, inherit_error) = inherits(here, ledger, settings, &plan, strict)?;
@@ -168,15 +175,10 @@ fn resume(
 }
 
 /// Whether everything the plan needs is there.
-fn can_run(
-    here: &Here,
-    programs: &Programs,
-    plan: &Plan,
-    has_tracker: bool,
-) -> Result<(), RunError> {
+fn can_run(from: Preparing<'_>, plan: &Plan) -> Result<(), RunError> {
     for stage in plan.all_stages() {
-        if stage.stop == Rule::Queue && !has_tracker {
-            return Err(RunError::NoTracker { stage: stage.id.clone() });
+        if stage.stop == Rule::Queue {
+            issues::find(from.here)?;
         }
         let judge = match &stage.stop {
             Rule::Judgment { judge: Some(judge), .. } => Some(judge.agent.as_str()),
@@ -184,7 +186,7 @@ fn can_run(
         };
         for name in [Some(stage.agent.as_str()), judge].into_iter().flatten() {
             if let Some(agent) = by_name(name) {
-                programs.resolve(agent.name(), &here.env)?;
+                from.programs.resolve(agent.name(), &from.here.env)?;
             }
         }
     }

@@ -168,3 +168,31 @@ fn an_id_that_is_none_brings_the_one_that_was_meant() {
         assert_eq!((none.code, &none.json()["error"]["code"]), (1, &json!("issue.invalid")));
     }
 }
+
+#[test]
+fn the_doctor_says_which_tracker_it_is_and_what_is_wrong_with_it() {
+    let checked = |env: &heirloom_testkit::env::TestEnv| {
+        let checks = env.run(&["doctor", "--json"]).json()["checks"].clone();
+        let checks = checks.as_array().unwrap().clone();
+        checks.into_iter().find(|check| check["name"] == "issues").unwrap()
+    };
+    for ((_, env), detail) in each().iter().zip([
+        "heirloom's own, nothing is ready",
+        ".beads/issues.jsonl, nothing is ready",
+        "br, nothing is ready",
+    ]) {
+        assert_eq!(checked(env)["detail"], detail);
+        create(env, &["T"]);
+        assert_eq!(
+            checked(env)["detail"],
+            detail.replace("nothing is ready", "there is ready work")
+        );
+    }
+    let broken = super::file("{}\n");
+    let check = checked(&broken);
+    assert_eq!(check["health"], "problem");
+    assert!(
+        check["detail"].as_str().unwrap().contains("issues.jsonl:1 is not an issue"),
+        "{check}"
+    );
+}

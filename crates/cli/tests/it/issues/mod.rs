@@ -6,6 +6,7 @@ mod contract;
 mod exchange;
 mod file;
 mod program;
+mod queue;
 
 use std::path::Path;
 
