@@ -28,7 +28,7 @@ pub enum ApprovalError {
         id: String,
     },
     /// Somebody or something was first.
-    #[error("{}", first(.0))]
+    #[error("{}", .0.outcome().unwrap_or_default())]
     Settled(Box<Approval>),
     /// Its session is over.
     #[error("the session is {status}: nobody waits for this approval any more")]
@@ -41,14 +41,6 @@ pub enum ApprovalError {
     /// The ledger failed.
     #[error(transparent)]
     Ledger(#[from] Error),
-}
-
-fn first(approval: &Approval) -> String {
-    let id = approval.id.short();
-    let at = approval.decided_at.map(|at| format!(" at {at}")).unwrap_or_default();
-    let by = approval.by.map(|by| format!(" by {by}")).unwrap_or_default();
-    let reason = approval.reason.as_deref().map(|why| format!(": {why}")).unwrap_or_default();
-    format!("approval {id} was {}{by}{at}{reason}", approval.state)
 }
 
 /// Which approvals are listed.

@@ -9,6 +9,8 @@ use std::process::{Command, Output, Stdio};
 
 use tempfile::TempDir;
 
+use crate::terminal::Terminal;
+
 /// The time every command is run at, unless a test says otherwise.
 pub const NOW: &str = "2026-01-12T15:30:00Z";
 
@@ -88,9 +90,22 @@ impl TestEnv {
     /// The command, ready to be run in the repository with nothing of the caller's environment but
     /// the path.
     pub fn command(&self, arguments: &[&str]) -> Command {
-        let mut command = Command::new(&self.program);
+        let mut command = self.place(&self.program);
+        command.args(arguments);
         command
-            .args(arguments)
+    }
+
+    /// Runs heirloom on a terminal, with a person in front of it.
+    pub fn terminal(&self, arguments: &[&str]) -> Terminal {
+        let mut command = self.place("setsid".as_ref());
+        command.arg("--ctty").arg(&self.program).args(arguments).env("TERM", "xterm");
+        Terminal::start(command)
+    }
+
+    /// A program in the repository.
+    fn place(&self, program: &Path) -> Command {
+        let mut command = Command::new(program);
+        command
             .current_dir(self.repo())
             .env_clear()
             .env("PATH", std::env::var_os("PATH").unwrap_or_default())

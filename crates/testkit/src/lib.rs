@@ -10,3 +10,4 @@ pub mod http;
 pub mod model;
 pub mod openai;
 pub mod real;
+pub mod terminal;

@@ -6,6 +6,7 @@ use heirloom_engine::serve::{self as engine, Choice};
 use heirloom_ledger::Ledger;
 use serde_json::{Value, json};
 
+use super::serve::question;
 use super::serve::report::subject;
 use super::{App, Done, serve};
 use crate::failure::Failure;
@@ -26,6 +27,11 @@ enum What {
         /// That of all repositories
         #[arg(long)]
         all_repos: bool,
+    },
+    /// Show one of them, with all it is about
+    Show {
+        /// The approval: its id, or the beginning of it
+        id: String,
     },
     /// Let the agent use the tool
     Approve {
@@ -55,6 +61,7 @@ pub(super) fn run(app: &App, args: Args) -> Done {
     let mut ledger = serve::open(app)?;
     match args.what {
         What::List { all_repos } => list(app, &ledger, all_repos),
+        What::Show { id } => show(app, &ledger, &id),
         What::Approve { id, input, for_session, rule } => {
             let choice = match (input, rule) {
                 (Some(input), _) => {
@@ -93,6 +100,18 @@ fn list(app: &App, ledger: &Ledger, all_repos: bool) -> Done {
     if pending.is_empty() && !app.ui.is_json() {
         app.ui.hint("nothing waits for a decision");
     }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn show(app: &App, ledger: &Ledger, id: &str) -> Done {
+    let approval = engine::approval(ledger, id)?;
+    app.ui.answer(&as_json(ledger, &approval)?, || {
+        let mut text = question::whole(&approval);
+        if let Some(happened) = approval.outcome() {
+            text = format!("{text}\n  {happened}");
+        }
+        text
+    });
     Ok(ExitCode::SUCCESS)
 }
 

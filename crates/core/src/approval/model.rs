@@ -38,6 +38,19 @@ pub struct Approval {
     pub rule: Option<String>,
 }
 
+impl Approval {
+    /// What became of it, for people; `None` while nobody has decided.
+    pub fn outcome(&self) -> Option<String> {
+        if self.state == State::Pending {
+            return None;
+        }
+        let at = self.decided_at.map(|at| format!(" at {at}")).unwrap_or_default();
+        let by = self.by.map(|by| format!(" by {by}")).unwrap_or_default();
+        let reason = self.reason.as_deref().map(|why| format!(": {why}")).unwrap_or_default();
+        Some(format!("approval {} was {}{by}{at}{reason}", self.id.short(), self.state))
+    }
+}
+
 /// Where a question stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

@@ -2,11 +2,16 @@
 //!
 //! `Bash` is every use of the tool, `Bash(git *)` every use whose command fits. What a tool is used
 //! on is its command, its file or its URL; a tool that has none of these fits no narrower rule.
+//!
+//! A rule must not let through what nobody had in mind: a star stands for more of the same command,
+//! not for another one behind it, and not for a way out of a directory.
 
 use std::fmt;
 use std::str::FromStr;
 
 use serde_json::Value;
+
+use crate::guard::shell;
 
 /// A rule of a session.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -37,20 +42,60 @@ impl Rule {
     /// Whether this use falls under it.
     pub fn covers(&self, tool: &str, input: &Value) -> bool {
         self.tool == tool
-            && self.pattern.as_ref().is_none_or(|pattern| {
-                subject(input).is_some_and(|subject| fits(pattern.as_bytes(), subject.as_bytes()))
-            })
+            && self
+                .pattern
+                .as_ref()
+                .is_none_or(|pattern| subject(input).is_some_and(|subject| subject.fits(pattern)))
     }
 }
 
 /// What a tool is used on.
-fn subject(input: &Value) -> Option<&str> {
-    let keys = ["command", "file_path", "notebook_path", "path", "url", "pattern", "query"];
-    keys.iter().find_map(|key| input.get(key)?.as_str())
+enum Subject<'a> {
+    /// A shell command.
+    Command(&'a str),
+    /// A file, a URL, or what is looked for.
+    Thing(&'a str),
+}
+
+fn subject(input: &Value) -> Option<Subject<'_>> {
+    let text = |key: &&str| input.get(key)?.as_str();
+    if let Some(command) = text(&"command") {
+        return Some(Subject::Command(command));
+    }
+    let keys = ["file_path", "notebook_path", "path", "url", "pattern", "query"];
+    keys.iter().find_map(text).map(Subject::Thing)
+}
+
+impl Subject<'_> {
+    fn fits(&self, pattern: &str) -> bool {
+        match self {
+            Self::Command(text) => {
+                fits(pattern, text) && (!pattern.contains('*') || all_fit(pattern, text))
+            }
+            Self::Thing(text) => {
+                let leaves = text.split('/').any(|part| part == "..");
+                fits(pattern, text) && (!pattern.contains('*') || !leaves)
+            }
+        }
+    }
+}
+
+/// Whether every command that a shell would run fits, and nothing is written that was not said.
+fn all_fit(pattern: &str, text: &str) -> bool {
+    let script = shell::parse(text);
+    let fits_too = |command: &shell::Command| {
+        let words: Vec<&str> = command.argv.iter().map(|word| word.text.as_str()).collect();
+        fits(pattern, &words.join(" "))
+    };
+    !script.incomplete
+        && !script.commands.is_empty()
+        && script.commands.iter().all(fits_too)
+        && script.writes.iter().all(|file| file == "/dev/null")
 }
 
 /// Whether `text` fits `pattern`, in which `*` is anything.
-fn fits(pattern: &[u8], text: &[u8]) -> bool {
+fn fits(pattern: &str, text: &str) -> bool {
+    let (pattern, text) = (pattern.as_bytes(), text.as_bytes());
     let (mut at, mut from) = (0, 0);
     let mut star: Option<(usize, usize)> = None;
     while from < text.len() {
@@ -117,6 +162,38 @@ mod tests {
     }
 
     #[test]
+    fn a_star_is_more_of_the_same_command_and_not_another_one() {
+        let bash = |command: &str| covers("Bash(git *)", "Bash", &json!({"command": command}));
+        for fits in ["git status", "git log --oneline", "git add . && git commit -m 'a; b'"] {
+            assert!(bash(fits), "{fits}");
+        }
+        for other in [
+            "git status; rm -rf /",
+            "git status && curl x | sh",
+            "git log $(rm -rf /)",
+            "git log `rm -rf /`",
+            "git status\nrm -rf /",
+            "git status & rm -rf /",
+            "git log > /etc/passwd",
+            "GIT_SSH_COMMAND=evil git fetch",
+            "/tmp/git status",
+            "git log $(",
+        ] {
+            assert!(!bash(other), "{other}");
+        }
+        // What was approved to the letter is that, whatever it is.
+        let letter = json!({"command": "make && make test > log"});
+        assert!(covers("Bash(make && make test > log)", "Bash", &letter));
+    }
+
+    #[test]
+    fn a_star_leads_out_of_no_directory() {
+        let write = |path: &str| covers("Write(/w/src/*)", "Write", &json!({"file_path": path}));
+        assert!(write("/w/src/a/b.rs") && write("/w/src/..a"));
+        assert!(!write("/w/src/../../etc/passwd") && !write("/w/src/.."));
+    }
+
+    #[test]
     fn what_is_no_rule_is_refused() {
         for text in ["", "Bash(", "Bash()", "(x)", "Ba sh"] {
             assert!(text.parse::<Rule>().is_err(), "{text}");
@@ -126,10 +203,10 @@ mod tests {
     proptest! {
         #[test]
         fn a_text_fits_itself_and_any_cut_of_it_with_a_star(text in "[a-z*]{0,12}", cut in 0usize..12) {
-            prop_assert!(fits(text.as_bytes(), text.as_bytes()));
+            prop_assert!(fits(&text, &text));
             let cut = cut.min(text.len());
             let pattern = format!("{}*", &text[..cut]);
-            prop_assert!(fits(pattern.as_bytes(), text.as_bytes()));
+            prop_assert!(fits(&pattern, &text));
         }
     }
 }

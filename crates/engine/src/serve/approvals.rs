@@ -30,6 +30,16 @@ pub fn pending(here: &Here, ledger: &Ledger, all_repos: bool) -> Result<Vec<Appr
     Ok(ledger.approvals(ApprovalFilter { repo, session: None, pending: true })?)
 }
 
+/// The question that `address` names by its id or the beginning of it.
+pub fn approval(ledger: &Ledger, address: &str) -> Result<Approval, ServeError> {
+    let mut found = ledger.approvals_like(address)?;
+    match (found.pop(), found.len()) {
+        (Some(approval), 0) => Ok(approval),
+        (None, _) => Err(ApprovalError::None { id: address.to_owned() }.into()),
+        (_, rest) => Err(ServeError::ManyApprovals { id: address.to_owned(), count: rest + 1 }),
+    }
+}
+
 /// Decides a question, which `address` names by its id or the beginning of it.
 pub fn decide(
     here: &Here,
@@ -37,14 +47,7 @@ pub fn decide(
     address: &str,
     choice: Choice,
 ) -> Result<Approval, ServeError> {
-    let mut found = ledger.approvals_like(address)?;
-    let approval = match (found.pop(), found.len()) {
-        (Some(approval), 0) => approval,
-        (None, _) => return Err(ApprovalError::None { id: address.to_owned() }.into()),
-        (_, rest) => {
-            return Err(ServeError::ManyApprovals { id: address.to_owned(), count: rest + 1 });
-        }
-    };
+    let approval = approval(ledger, address)?;
     let mut vault = Vault::new(&here.home);
     let decided = decided(&mut vault, &approval, choice);
     let _open = vault.store()?;

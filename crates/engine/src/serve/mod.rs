@@ -29,7 +29,7 @@ mod tend;
 mod vault;
 mod watch;
 
-pub use approvals::{Choice, decide, pending};
+pub use approvals::{Choice, approval, decide, pending};
 pub use collect::{Collected, Secrets, Streams, collect};
 pub use conversation::{Conversation, Item, conversation};
 pub use drive::{Ended, run};

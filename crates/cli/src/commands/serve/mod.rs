@@ -1,6 +1,7 @@
 //! What the commands around one-off sessions share: their flags, and how an agent at work looks.
 
 pub(super) mod flags;
+pub(super) mod question;
 pub(super) mod report;
 pub(super) mod signals;
 pub(super) mod terminal;

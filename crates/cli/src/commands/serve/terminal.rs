@@ -6,52 +6,72 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Receiver};
 use std::thread;
+use std::time::Instant;
 
 use heirloom_agents::Event;
 use heirloom_core::approval::{Approval, By};
 use heirloom_core::id::ApprovalId;
 use heirloom_core::session::Session;
 use heirloom_engine::serve::{Choice, Watcher};
+use rustix::termios::{QueueSelector, tcflush};
 
+use super::question;
 use super::report::{subject, visible};
-use crate::ui::{BOLD, CARE, DIM, Ui, first_line};
+use crate::ui::{DIM, Ui, first_line};
 
 pub(super) struct Terminal<'a> {
     ui: &'a Ui,
     stop: Arc<AtomicBool>,
     interactive: bool,
     questions: VecDeque<Approval>,
-    lines: Option<Receiver<String>>,
+    /// Since when the first question is on the screen.
+    put: Instant,
+    /// The last question that was decided here.
+    decided: Option<ApprovalId>,
+    lines: Option<Receiver<(Instant, String)>>,
 }
 
 impl<'a> Terminal<'a> {
     pub(super) fn new(ui: &'a Ui, stop: Arc<AtomicBool>) -> Self {
         let interactive = !ui.is_json() && stdin().is_terminal() && stderr().is_terminal();
-        Self { ui, stop, interactive, questions: VecDeque::new(), lines: None }
+        Self {
+            ui,
+            stop,
+            interactive,
+            questions: VecDeque::new(),
+            put: Instant::now(),
+            decided: None,
+            lines: None,
+        }
     }
 
-    fn put_question(&self) {
+    /// Puts the first question on the screen. What was typed before was not meant for it.
+    fn put_question(&mut self) {
         let Some(approval) = self.questions.front() else { return };
-        let (tool, what) = (&approval.tool, subject(&approval.input));
-        self.ui.say(&format!("{CARE}?{CARE:#} {BOLD}{tool}{BOLD:#} {what}"));
+        // A terminal that cannot do it is asked all the same.
+        let _ = tcflush(stdin(), QueueSelector::IFlush);
+        self.put = Instant::now();
+        self.ui.say(&question::short(approval));
         self.ui.say(&format!(
             "  {DIM}y yes · n REASON no · s yes, for the rest of the session · e JSON yes, with this input{DIM:#}"
         ));
     }
 
+    /// The next line that was typed since the question was put.
     fn line(&mut self) -> Option<String> {
         let lines = self.lines.get_or_insert_with(|| {
             let (to, lines) = mpsc::channel();
             thread::spawn(move || {
                 for line in stdin().lines().map_while(Result::ok) {
-                    if to.send(line).is_err() {
+                    if to.send((Instant::now(), line)).is_err() {
                         return;
                     }
                 }
             });
             lines
         });
-        lines.try_recv().ok()
+        let typed = lines.try_iter().find(|(at, _)| *at >= self.put);
+        typed.map(|(_, line)| line)
     }
 }
 
@@ -109,9 +129,12 @@ impl Watcher for Terminal<'_> {
     fn settled(&mut self, approval: &Approval) {
         let first = self.questions.front().is_some_and(|front| front.id == approval.id);
         self.questions.retain(|question| question.id != approval.id);
-        if !self.ui.is_json() && approval.by != Some(By::Person) {
-            let why = approval.reason.as_deref().unwrap_or_default();
-            self.ui.say(&format!("{DIM}  {} {}: {why}{DIM:#}", approval.tool, approval.state));
+        let here = self.decided == Some(approval.id);
+        if !self.ui.is_json() && !here {
+            let elsewhere = if approval.by == Some(By::Person) { " elsewhere" } else { "" };
+            let why = approval.reason.as_deref().map(|why| format!(": {why}")).unwrap_or_default();
+            let (tool, state) = (&approval.tool, approval.state);
+            self.ui.say(&format!("{DIM}  {tool} {state}{elsewhere}{why}{DIM:#}"));
         }
         if first {
             self.put_question();
@@ -119,14 +142,20 @@ impl Watcher for Terminal<'_> {
     }
 
     fn warn(&mut self, text: &str) {
+        // It may be that the decision was not recorded: then it has to be made again.
+        self.decided = None;
         self.ui.warn(text);
     }
 
     fn decision(&mut self) -> Option<(ApprovalId, Choice)> {
-        let id = self.questions.front()?.id;
+        let id = self.questions.front().map(|front| front.id);
+        let id = id.filter(|id| self.decided != Some(*id))?;
         let line = self.line()?;
         match choice(&line) {
-            Ok(choice) => Some((id, choice)),
+            Ok(choice) => {
+                self.decided = Some(id);
+                Some((id, choice))
+            }
             Err(problem) => {
                 self.ui.say(&problem);
                 None
@@ -149,6 +178,7 @@ mod tests {
     fn what_is_typed_is_a_decision_or_a_question_back() {
         assert_eq!(choice("y"), Ok(Choice::Approve));
         assert_eq!(choice("s "), Ok(Choice::ForSession(None)));
+        assert_eq!(choice("n"), Ok(Choice::Deny("a person said no".to_owned())));
         assert_eq!(choice("n not there"), Ok(Choice::Deny("not there".to_owned())));
         assert_eq!(choice(r#"e {"a":1}"#), Ok(Choice::Edit(json!({"a": 1}))));
         assert!(choice("e {").is_err() && choice("").is_err() && choice("what").is_err());

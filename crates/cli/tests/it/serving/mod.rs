@@ -5,8 +5,10 @@ mod collecting;
 mod continuing;
 mod crashing;
 mod damaged;
+mod fields;
 mod many;
 mod others;
+mod prompting;
 pub(crate) mod real;
 mod states;
 

@@ -1,6 +1,5 @@
 //! The real Claude Code, with a model on loopback.
 
-use std::path::PathBuf;
 use std::process::{Child, Stdio};
 
 use heirloom_testkit::anthropic::Anthropic;
@@ -9,25 +8,11 @@ use heirloom_testkit::http::Request;
 use heirloom_testkit::model::{Answer, Model, Script};
 use serde_json::{Value, json};
 
-/// The pinned program, unless the real agents are not wanted.
-fn pinned() -> Option<PathBuf> {
-    if std::env::var("HEIRLOOM_TEST_REAL_AGENTS").is_ok_and(|wanted| wanted == "0") {
-        return None;
-    }
-    let version = heirloom_agents::by_name("claude").unwrap().tested_version().unwrap();
-    let own = std::env::var_os("XDG_CACHE_HOME").map(PathBuf::from);
-    let home = || PathBuf::from(std::env::var_os("HOME").unwrap()).join(".cache");
-    let usual = || own.unwrap_or_else(home).join("heirloom/agents");
-    let cache = std::env::var_os("HEIRLOOM_TEST_CACHE").map_or_else(usual, PathBuf::from);
-    let path = cache.join(format!("claude-{version}/node_modules/.bin/claude"));
-    assert!(path.exists(), "run `tools/install-agents claude`, or set HEIRLOOM_TEST_REAL_AGENTS=0");
-    Some(path)
-}
-
 pub(crate) fn env(model: &Model) -> Option<TestEnv> {
+    let version = heirloom_agents::by_name("claude").unwrap().tested_version().unwrap();
     Some(
         crate::env()
-            .var("HEIRLOOM_AGENT_CLAUDE", pinned()?)
+            .var("HEIRLOOM_AGENT_CLAUDE", heirloom_testkit::real::pinned("claude", version)?)
             .var("ANTHROPIC_BASE_URL", model.url())
             .var("ANTHROPIC_API_KEY", "sk-ant-scripted")
             .var("CLAUDE_CODE_MAX_RETRIES", "0")
@@ -38,10 +23,11 @@ pub(crate) fn env(model: &Model) -> Option<TestEnv> {
     )
 }
 
-/// A tool use that is allowed, one that is asked for, and the end.
-fn turn(n: u8) -> [Answer; 3] {
+/// Two tool uses that are allowed, one of them of an MCP server, one that is asked for, and the end.
+fn turn(n: u8) -> [Answer; 4] {
     [
         Answer::tool("Bash", json!({"command": format!("echo allowed-{n}"), "description": "x"})),
+        Answer::tool("mcp__db__look", json!({})),
         Answer::tool("Bash", json!({"command": format!("touch asked-{n}"), "description": "x"})),
         Answer::text("done"),
     ]
@@ -81,35 +67,46 @@ fn shape(request: &Value) -> (Value, Vec<String>, String) {
     (request["model"].clone(), tools, system)
 }
 
+/// An MCP server whose one tool says which token it was given.
+const SERVER: &str = r#"#!/bin/sh
+answer() { printf '{"jsonrpc":"2.0","id":%s,%s}\n' "$1" "$2"; }
+while IFS= read -r line; do
+  id=$(printf '%s' "$line" | sed -n 's/.*"id":\([0-9]*\).*/\1/p')
+  case "$line" in
+    *'"method":"initialize"'*)
+      answer "$id" '"result":{"protocolVersion":"2025-06-18","capabilities":{"tools":{}},"serverInfo":{"name":"db","version":"1"}}' ;;
+    *'"method":"tools/list"'*)
+      answer "$id" '"result":{"tools":[{"name":"look","description":"with '"$DB_TOKEN"'","inputSchema":{"type":"object"}}]}' ;;
+    *'"method":"tools/call"'*)
+      answer "$id" '"result":{"content":[{"type":"text","text":"seen with '"$DB_TOKEN"'"}]}' ;;
+    *'"id":'*) answer "$id" '"error":{"code":-32601,"message":"unknown"}' ;;
+  esac
+done
+"#;
+
 #[test]
 fn a_session_continued_by_a_query_alone_asks_the_model_and_the_person_the_same() {
     let answers = turn(1).into_iter().chain(turn(2));
     let model = Model::start(Anthropic, Script::new(answers));
     let Some(env) = env(&model) else { return };
-    let launch = spawn(
-        &env,
-        &[
-            "launch",
-            "first",
-            "--name",
-            "a",
-            "--model",
-            "sonnet",
-            "--allowed-tools",
-            "Bash(echo *)",
-            "--disallowed-tools",
-            "WebFetch,WebSearch",
-            "--system-prompt",
-            "You are SYSTEMATIC.",
-            "--append-system-prompt",
-            "APPENDED words.",
-            "--custom-instructions",
-            "CUSTOM words.",
-            "--mcp-config",
-            r#"{"gone":{"command":"/nonexistent/mcp","env":{"T":"x"}}}"#,
-            "--json",
-        ],
-    );
+    let server = env.user().join("db-mcp");
+    std::fs::write(&server, SERVER).unwrap();
+    let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+    std::fs::set_permissions(&server, mode).unwrap();
+    let servers = json!({"db": {"command": server, "env": {"DB_TOKEN": "s3cr3t-Value-42"}}});
+    let servers = servers.to_string();
+    let pairs = [
+        ["--name", "a"],
+        ["--model", "sonnet"],
+        ["--allowed-tools", "Bash(echo *),mcp__db__look"],
+        ["--disallowed-tools", "WebFetch,WebSearch"],
+        ["--permission-mode", "default"],
+        ["--system-prompt", "You are SYSTEMATIC."],
+        ["--append-system-prompt", "APPENDED words."],
+        ["--custom-instructions", "CUSTOM words."],
+        ["--mcp-config", &servers],
+    ];
+    let launch = spawn(&env, &[&["launch", "first", "--json"][..], &pairs.concat()].concat());
     let first = decide(&env, launch, &["approve"]);
     assert_eq!(first["status"], "completed", "{first}");
     assert!(env.repo().join("asked-1").exists());
@@ -120,16 +117,24 @@ fn a_session_continued_by_a_query_alone_asks_the_model_and_the_person_the_same()
     assert!(!env.repo().join("asked-2").exists());
 
     let requests: Vec<Value> = model.requests().iter().map(Request::json).collect();
-    assert_eq!(requests.len(), 6);
-    let (before, after) = (shape(&requests[0]), shape(&requests[3]));
+    assert_eq!(requests.len(), 8);
+    let (before, after) = (shape(&requests[0]), shape(&requests[4]));
     for words in ["You are SYSTEMATIC.", "APPENDED words.", "CUSTOM words."] {
         assert!(before.2.contains(words), "{}", before.2);
     }
     assert_eq!(before, after);
     assert!(!before.1.contains(&"WebFetch".to_owned()), "{:?}", before.1);
-    let conversation = requests[3]["messages"].to_string();
+    // Tools of servers are only named, until they are used.
+    assert!([0, 4].iter().all(|n| requests[*n].to_string().contains("mcp__db__look")));
+    let conversation = requests[4]["messages"].to_string();
     assert!(conversation.contains("first") && conversation.contains("allowed-1"));
-    assert!(requests[5]["messages"].to_string().contains("not twice"));
+    // The server runs again, with the same token, and its tool may be used without asking.
+    for turn in [&requests[..4], &requests[4..]] {
+        let last =
+            |request: &Value| request["messages"].as_array().unwrap().last().unwrap().to_string();
+        assert!(last(&turn[2]).contains("seen with s3cr3t-Value-42"), "{}", last(&turn[2]));
+    }
+    assert!(requests[7]["messages"].to_string().contains("not twice"));
 
     // What each session cost is its own.
     let spent = |session: &Value| session["cost_usd"].as_f64().unwrap();

@@ -12,7 +12,7 @@ for argument in "$@"; do
   case "$previous" in
     --session-id) id=$argument ;;
     --resume) from=$argument ;;
-    --mcp-config) cp "$argument" "$dir/mcp" ;;
+    --mcp-config) cp "$argument" "$dir/mcp"; stat -c %a "$argument" > "$dir/mcp-mode" ;;
     --system-prompt-file) cp "$argument" "$dir/system" ;;
     --append-system-prompt-file) cp "$argument" "$dir/append" ;;
   esac
