@@ -12,12 +12,21 @@ mod sim_agent;
 mod ui;
 mod work_view;
 
+use std::ffi::OsStr;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    match std::env::args_os().nth(1) {
-        Some(word) if word == "hook" => heirloom_hook::run(std::env::args_os().skip(2)),
+    let word = |at| std::env::args_os().nth(at);
+    match word(1) {
+        Some(first) if first == "hook" && !word(2).is_some_and(|word| asks_for_help(&word)) => {
+            heirloom_hook::run(std::env::args_os().skip(2))
+        }
         Some(word) if word == "sim-agent" => sim_agent::run(),
         _ => commands::main(),
     }
+}
+
+/// A person asks; no agent is called like that.
+fn asks_for_help(word: &OsStr) -> bool {
+    word == "--help" || word == "-h"
 }

@@ -1,11 +1,13 @@
 //! Is heirloom active here, and if not, why.
 
+use heirloom_core::guard::policy::Problem;
 use heirloom_ledger::{Ledger, VERSION};
 use heirloom_repo::Head;
 use serde::Serialize;
 
 use crate::agents::{self, Known};
 use crate::guard::fault;
+use crate::guard::rules::{self, Rules};
 use crate::here::Here;
 use crate::init::{self, Hooking};
 use crate::issues;
@@ -58,10 +60,11 @@ pub fn examine(here: &Here) -> Vec<Check> {
     }));
     checks.extend(settings(here));
     checks.push(tracker(here));
+    checks.extend(requirements(here));
     let loaded = here.settings(&[]).ok();
     let programs = agents::programs(here, loaded.as_ref().map(|loaded| &loaded.settings));
     let known = agents::look(here, &programs, false);
-    checks.extend(known.iter().map(agent));
+    checks.extend(known.iter().filter(|known| is_looked_for(known)).map(agent));
     checks.extend(known.iter().filter_map(|known| hooked(here, known)));
     checks
 }
@@ -152,6 +155,42 @@ fn settings(here: &Here) -> Vec<Check> {
             errors.map(check).collect()
         }
     }
+}
+
+/// What holds here, and if nothing does, why.
+fn requirements(here: &Here) -> Vec<Check> {
+    let name = "requirements";
+    let policy = match rules::load(here) {
+        None => return Vec::new(),
+        Some(Rules::Broken { file, .. }) => {
+            let detail = format!("none holds: {file} cannot be read");
+            return vec![Check::new(name, Health::Problem, detail)];
+        }
+        Some(Rules::Policy(policy)) => policy,
+    };
+    let count = policy.requirements.len();
+    let (health, detail) = match (policy.enabled, count) {
+        (false, _) => (Health::Note, "switched off in the settings".to_owned()),
+        (true, 0) => (Health::Note, "none".to_owned()),
+        (true, 1) => (Health::Ok, "1 holds".to_owned()),
+        (true, count) => (Health::Ok, format!("{count} hold")),
+    };
+    let problem = |problem: &Problem| {
+        let health = if problem.fatal { Health::Problem } else { Health::Note };
+        let check = Check::new(name, health, format!("{}: {}", problem.at, problem.message));
+        Check { hint: problem.hint.clone(), ..check }
+    };
+    // What is wrong in heirloom's own settings is said there, with its line.
+    let is_said = here.settings(&[]).map_or(true, |loaded| !loaded.warnings.is_empty());
+    let problems = policy.problems.iter().filter(|_| !is_said).map(problem);
+    std::iter::once(Check::new(name, health, detail)).chain(problems).collect()
+}
+
+/// An agent that has a program of its own may be missing; any other command is one only where
+/// somebody said which.
+fn is_looked_for(known: &Known) -> bool {
+    let has_program = heirloom_agents::by_name(known.name).is_some_and(|a| a.program().is_some());
+    has_program || known.path.is_some()
 }
 
 /// Whether an agent that is there calls our hooks, where that is wanted.

@@ -28,13 +28,8 @@ pub fn changed(place: &Place, paths: &[String]) -> Option<Vec<(String, Option<Ve
     };
     let tracked =
         with_paths(&["diff", "--no-ext-diff", "--no-renames", "--name-only", "-z", &base])?;
-    let others = with_paths(&["ls-files", "--others", "--exclude-standard", "--full-name", "-z"])?;
-    let mut names: Vec<String> = [tracked, others]
-        .iter()
-        .flat_map(|printed| printed.split(|byte| *byte == 0))
-        .filter(|name| !name.is_empty())
-        .map(|name| String::from_utf8_lossy(name).into_owned())
-        .collect();
+    let others = with_paths(&UNTRACKED)?;
+    let mut names: Vec<String> = [tracked, others].iter().flat_map(|names| listed(names)).collect();
     names.sort_unstable();
     names.dedup();
     let with_content = |name: String| {
@@ -42,6 +37,15 @@ pub fn changed(place: &Place, paths: &[String]) -> Option<Vec<(String, Option<Ve
         (name, held)
     };
     Some(names.into_iter().map(with_content).collect())
+}
+
+/// Lists the files that git does not know and does not ignore.
+const UNTRACKED: [&str; 5] = ["ls-files", "--others", "--exclude-standard", "--full-name", "-z"];
+
+/// The names in what git prints with `-z`.
+fn listed(printed: &[u8]) -> impl Iterator<Item = String> {
+    let names = printed.split(|byte| *byte == 0).filter(|name| !name.is_empty());
+    names.map(|name| String::from_utf8_lossy(name).into_owned())
 }
 
 fn pathspec(path: &str) -> String {
@@ -57,13 +61,28 @@ fn held(path: &Path) -> Option<Vec<u8>> {
     }
 }
 
-/// The lines that the branch adds and removes, committed or not.
+/// The lines that the branch adds and removes, committed or not, in files that git knows or not.
 pub fn size(place: &Place) -> Option<u64> {
     let base = base(place)?;
     let arguments = ["diff", "--no-ext-diff", "--numstat", &base, "--"];
     let printed = text(git(&place.root, None, arguments)?)?;
     let lines = printed.lines().flat_map(|line| line.split('\t').take(2));
-    Some(lines.filter_map(|number| number.parse::<u64>().ok()).sum())
+    let known: u64 = lines.filter_map(|number| number.parse::<u64>().ok()).sum();
+    let others = git(&place.root, None, UNTRACKED)?;
+    let new: u64 = listed(&others).map(|name| lines_of(&place.root.join(name))).sum();
+    Some(known + new)
+}
+
+/// The lines of a file that is text. What is larger than any source is not read for it.
+fn lines_of(path: &Path) -> u64 {
+    const MOST_BYTES: u64 = 1024 * 1024;
+    let is_small = fs::symlink_metadata(path).is_ok_and(|found| found.len() <= MOST_BYTES);
+    let bytes = if is_small { held(path).unwrap_or_default() } else { Vec::new() };
+    if bytes.contains(&0) {
+        return 0;
+    }
+    let ends = bytes.iter().filter(|byte| **byte == b'\n').count() as u64;
+    ends + u64::from(bytes.last().is_some_and(|byte| *byte != b'\n'))
 }
 
 /// The names of all branches; nothing where git does not say.
@@ -105,6 +124,7 @@ mod tests {
         let place = discover(dir.path());
         let all = [("a", "1\n"), ("new", "n\n")];
         let all = all.map(|(name, text)| (name.to_owned(), Some(text.as_bytes().to_vec())));
+        assert_eq!(size(&place), Some(2));
         assert_eq!(changed(&place, &[]).unwrap(), all);
         run(dir.path(), &["add", "-A"]);
         assert_eq!(changed(&place, &[]).unwrap(), all);
@@ -113,6 +133,16 @@ mod tests {
         assert_eq!(changed(&place, &["n*".to_owned()]).unwrap(), all[1..]);
         assert_eq!(size(&place), Some(2));
         assert_eq!(branches(&place).unwrap(), ["feature/x", "main"]);
+    }
+
+    #[test]
+    fn a_file_has_as_many_lines_as_git_would_say() {
+        let dir = TempDir::new().unwrap();
+        let file = dir.path().join("a");
+        for (text, lines) in [("", 0), ("1", 1), ("1\n", 1), ("1\n2", 2), ("\0\n\n", 0)] {
+            fs::write(&file, text).unwrap();
+            assert_eq!(lines_of(&file), lines, "{text:?}");
+        }
     }
 
     #[test]

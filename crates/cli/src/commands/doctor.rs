@@ -16,19 +16,20 @@ pub(super) fn run(app: &App, _: &Args) -> Done {
     let checks = doctor::examine(&app.here);
     let ok = checks.iter().all(|check| check.health != Health::Problem);
     let value = json!({"ok": ok, "version": env!("CARGO_PKG_VERSION"), "checks": checks});
-    app.ui.answer(&value, || checks.iter().map(describe).collect());
+    let width = checks.iter().map(|check| check.name.chars().count()).max().unwrap_or(0);
+    app.ui.answer(&value, || checks.iter().map(|check| describe(check, width)).collect());
     Ok(if ok { ExitCode::SUCCESS } else { ExitCode::from(FAILED) })
 }
 
-fn describe(check: &Check) -> String {
+fn describe(check: &Check, width: usize) -> String {
     let (style, mark) = match check.health {
         Health::Ok => (GOOD, "✔"),
         Health::Note => (DIM, "·"),
         Health::Problem => (BAD, "✗"),
     };
-    let mut text = format!("{style}{mark}{style:#} {:12} {}\n", check.name, check.detail);
+    let mut text = format!("{style}{mark}{style:#} {:width$}  {}\n", check.name, check.detail);
     if let Some(hint) = &check.hint {
-        let _ = writeln!(text, "  {:12} {DIM}{hint}{DIM:#}", "");
+        let _ = writeln!(text, "  {:width$}  {DIM}{hint}{DIM:#}", "");
     }
     text
 }

@@ -75,7 +75,9 @@ fn describe(app: &App, args: &Args, steps: &[Step]) -> String {
         };
         text.push('\n');
     }
+    let needs_you = steps.iter().any(|step| step.needs_you);
     text.push_str(match (args.uninstall, steps.is_empty()) {
+        (false, _) if needs_you => "Then try: heirloom doctor",
         (false, _) => "Nothing else to do. Try: heirloom doctor",
         (true, true) => "There was nothing to take out.",
         (true, false) => "The ledger stays where it is: what happened, happened.",

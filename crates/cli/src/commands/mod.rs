@@ -15,6 +15,7 @@ mod fork;
 mod fork_check;
 mod ground;
 mod heal;
+mod hook;
 mod import;
 mod inherit;
 mod init;
@@ -89,6 +90,7 @@ enum Command {
     Work(work::Args),
     Runs(runs::Args),
     Issues(issues::Args),
+    Hook(hook::Args),
     Sessions(sessions::Args),
     Status(status::Args),
     Lineage(lineage::Args),
@@ -146,7 +148,14 @@ pub(crate) fn main() -> ExitCode {
         Err(error) => return refuse(&error, &arguments),
     };
     let ui = Ui::new(cli.json);
-    match look_around(Ui::new(cli.json)).and_then(|app| carry_out(&app, cli.command)) {
+    let done = look_around(Ui::new(cli.json)).and_then(|app| {
+        // It says so itself, with everything else.
+        if !matches!(cli.command, Command::Doctor(_)) {
+            app.report_settings();
+        }
+        carry_out(&app, cli.command)
+    });
+    match done {
         Ok(code) => code,
         Err(failure) => {
             ui.fail(&failure);
@@ -178,6 +187,7 @@ fn carry_out(app: &App, command: Command) -> Done {
         Command::Work(args) => work::run(app, &args),
         Command::Runs(args) => runs::run(app, &args),
         Command::Issues(args) => issues::run(app, args),
+        Command::Hook(args) => hook::run(&args),
         Command::Sessions(args) => sessions::run(app, args),
         Command::Status(args) => status::run(app, &args),
         Command::Lineage(args) => lineage::run(app, &args),
@@ -203,9 +213,7 @@ fn look_around(ui: Ui) -> Result<App, Failure> {
     })?;
     let here = Here::look(&directory, std::env::vars_os().collect())?;
     let settings = here.settings(&[]);
-    let app = App { ui, here, directory, settings };
-    app.report_settings();
-    Ok(app)
+    Ok(App { ui, here, directory, settings })
 }
 
 /// What clap says about arguments it cannot take. Help and version are answers, not errors.

@@ -95,5 +95,6 @@ fn codex_is_hooked_and_says_that_it_wants_trust() {
         "{}",
         ran.stdout
     );
+    assert!(!ran.stdout.contains("Nothing else to do"), "{}", ran.stdout);
     assert!(env.user().join(".codex/hooks.json").exists());
 }

@@ -28,3 +28,37 @@ fn doctor_says_what_to_do_next_and_fails_on_a_problem() {
     let ran = env.run(&["doctor", "--json"]);
     assert_eq!((ran.code, &ran.json()["ok"]), (1, &false.into()));
 }
+
+#[test]
+fn doctor_says_once_what_is_wrong_with_the_settings_and_what_holds_all_the_same() {
+    let env = env();
+    env.write(".heirloom/config.yaml", "requirements:\n  plan: {}\n  odd: 7\n");
+    let ran = env.run(&["doctor"]);
+    assert_eq!((ran.code, ran.stderr.as_str()), (1, ""));
+    let about = |name: &str| -> Vec<&str> {
+        ran.stdout.lines().filter(|line| line.split_whitespace().nth(1) == Some(name)).collect()
+    };
+    let [settings] = about("settings")[..] else { panic!("{ran}") };
+    assert!(settings.starts_with("✗ ") && settings.contains(":3:8: `requirements.odd`"), "{ran}");
+    let [requirements] = about("requirements")[..] else { panic!("{ran}") };
+    assert!(requirements.ends_with("1 holds"), "{ran}");
+    assert!(!ran.stdout.contains("any command"), "nobody said which: {ran}");
+    let ran = env.var("HEIRLOOM_AGENT_COMMAND", "cat").run(&["doctor"]);
+    assert!(ran.stdout.contains("any command"), "{ran}");
+}
+
+#[test]
+fn doctor_says_why_nothing_is_asked_for() {
+    let env = env();
+    for (settings, words) in [
+        ("requirements: {}\n", "requirements none"),
+        ("guard: {enabled: false}\n", "requirements switched off in the settings"),
+        ("requirements: {\n", "requirements none holds: .heirloom/config.yaml cannot be read"),
+    ] {
+        env.write(".heirloom/config.yaml", settings);
+        let ran = env.run(&["doctor"]);
+        let mut lines = ran.stdout.lines().map(|line| line.split_whitespace().collect::<Vec<_>>());
+        let words: Vec<&str> = words.split_whitespace().collect();
+        assert!(lines.any(|line| line[1..] == words), "{settings}: {ran}");
+    }
+}

@@ -61,11 +61,11 @@ pub(super) fn install(here: &Here, agent: &dyn Agent, known: &Known, request: Re
     }
     let place =
         if is_users { "user settings, active only where .heirloom/ is" } else { "this repository" };
-    let detail = match hooking(here, agent, request.program) {
-        Some(Hooking::Held(obstacle)) => format!("needs you once: {}", obstacle.remedy),
-        _ if is_new => place.to_owned(),
-        _ => format!("{place}, already"),
-    };
+    if let Some(Hooking::Held(obstacle)) = hooking(here, agent, request.program) {
+        let detail = format!("needs you once: {}", obstacle.remedy);
+        return Step { needs_you: true, ..Step::new("hooked", title, detail) };
+    }
+    let detail = if is_new { place.to_owned() } else { format!("{place}, already") };
     Step::new("hooked", title, detail)
 }
 
@@ -129,8 +129,10 @@ fn remove_one(here: &Here, hooks: &dyn Hooks, file: &Path, request: Request<'_>)
         }
         forget(&here.home, file);
     }
+    let is_users = !file.starts_with(&here.place.root);
+    let reach = if is_users { "; that is for every repository of yours" } else { "" };
     Some(match after {
-        Some(_) => Step::new("restored", shown, how),
-        None => Step::new("removed", shown, "it was not there before"),
+        Some(_) => Step::new("restored", shown, format!("{how}{reach}")),
+        None => Step::new("removed", shown, format!("it was not there before{reach}")),
     })
 }

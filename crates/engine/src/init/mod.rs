@@ -35,11 +35,13 @@ pub struct Step {
     pub what: String,
     /// More about it.
     pub detail: String,
+    /// Whether something is left to the person.
+    pub needs_you: bool,
 }
 
 impl Step {
     fn new(done: &'static str, what: impl Into<String>, detail: impl Into<String>) -> Self {
-        Self { done, what: what.into(), detail: detail.into() }
+        Self { done, what: what.into(), detail: detail.into(), needs_you: false }
     }
 
     /// Whether it could not be done.

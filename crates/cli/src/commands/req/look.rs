@@ -217,13 +217,18 @@ pub(super) fn log(app: &App, ledger: &Ledger, args: &LogArgs) -> Done {
 }
 
 fn happened(each: &Happened, now: Timestamp) -> String {
-    let mut line =
-        format!("{:18} {:12} {}", ago(each.at, now), each.what.replace('_', " "), each.name);
+    let mut line = format!("{:18} {:12}", ago(each.at, now), each.what.replace('_', " "));
+    if !each.name.is_empty() {
+        let _ = write!(line, " {}", each.name);
+    }
     if let Some(how) = &each.how {
         let _ = write!(line, " by {}", how.replace('_', " "));
     }
     if let Some(skill) = each.metadata.get("skill").and_then(Value::as_str) {
         let _ = write!(line, " /{skill}");
+    }
+    if let Some(reason) = each.metadata.as_str() {
+        let _ = write!(line, ": {reason}");
     }
     if let Some(session) = &each.session {
         let _ = write!(line, " {DIM}session {}{DIM:#}", short_session(session));

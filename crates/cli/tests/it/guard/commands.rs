@@ -150,6 +150,58 @@ fn pruning_forgets_branches_that_are_gone_and_no_others() {
 }
 
 #[test]
+fn a_branch_without_a_commit_is_not_gone() {
+    let guarded = Guarded::new(SETTINGS);
+    guarded.env.git(&["checkout", "-q", "--orphan", "fresh"]);
+    guarded.req(&["satisfy", "ticket"]).success();
+    assert_eq!(guarded.req(&["prune", "--json"]).json()["branches"], json!([]));
+    let status = guarded.req(&["status", "--json"]).json();
+    assert_eq!(
+        (&status["branch"], &status["requirements"][2]["satisfied"]),
+        (&json!("fresh"), &json!(true))
+    );
+}
+
+#[test]
+fn what_cannot_be_written_is_never_reported_as_done() {
+    let guarded = Guarded::new(SETTINGS);
+    // Nothing can be made below a file.
+    std::fs::write(guarded.env.user().join("file"), "").unwrap();
+    let home = guarded.env.user().join("file/home");
+    let guarded = Guarded { env: guarded.env.var("HEIRLOOM_HOME", home) };
+    for arguments in [
+        &["satisfy", "ticket"][..],
+        &["approve", "ticket"],
+        &["clear", "ticket"],
+        &["pause", "--repo"],
+        &["prune"],
+    ] {
+        let ran = guarded.req(arguments);
+        assert_eq!((ran.code, ran.stdout.as_str()), (1, ""), "{arguments:?}: {ran:?}");
+        assert!(ran.stderr.starts_with("error: "), "{ran:?}");
+    }
+    assert_eq!(guarded.edit(ONE), Said::Nothing, "and a hook lets the agent go on");
+}
+
+#[test]
+fn an_approval_a_pause_and_a_clearing_are_in_the_trail_too() {
+    let guarded = Guarded::new(SETTINGS);
+    guarded.req(&["approve", "commit_plan", "--session", ONE]).success();
+    guarded.req(&["clear", "commit_plan", "--session", ONE]).success();
+    guarded.req(&["pause", "--repo", "--reason", "demo"]).success();
+    guarded.req(&["resume", "--repo"]).success();
+    let log = guarded.req(&["log"]).success().stdout;
+    insta::assert_snapshot!(log, @"
+    just now           resumed      by person
+    just now           paused       by person: demo
+    just now           cleared      commit_plan by person session 8272974a on main
+    just now           satisfied    commit_plan by approval session 8272974a on main
+    ");
+    let two = guarded.req(&["log", "--limit", "2", "--json"]).json();
+    assert_eq!(two["log"].as_array().unwrap().len(), 2);
+}
+
+#[test]
 fn pruning_does_nothing_when_git_does_not_answer() {
     let guarded = Guarded::new(SETTINGS);
     guarded.req(&["satisfy", "ticket"]).success();

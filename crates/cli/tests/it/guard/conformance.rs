@@ -45,6 +45,28 @@ fn cases() -> Vec<(&'static str, Value, Option<&'static str>)> {
         ("Glob", json!({"pattern": "*"}), None),
         ("Grep", json!({"pattern": "x"}), None),
         ("WebFetch", json!({"url": "http://localhost"}), None),
+        (
+            "MultiEdit",
+            json!({"file_path": "secrets/a", "edits": [{"new_string": "x"}]}),
+            Some("plan"),
+        ),
+        ("Edit", json!({"file_path": "/elsewhere/docs/plans/p.md"}), Some("plan")),
+        ("Write", json!({"file_path": "docs/plans/../../src/a.rs"}), Some("plan")),
+        ("Write", json!("file_path"), Some("plan")),
+        ("Write", json!([1, 2]), Some("plan")),
+        (
+            "apply_patch",
+            json!({"command": "*** Begin Patch\n*** Add File: a\n*** End Patch"}),
+            None,
+        ),
+        ("Read", json!({"file_path": "secrets"}), None),
+        ("Read", json!({"file_path": "secrets/"}), None),
+        ("Read", json!({"file_path": "SECRETS/key"}), None),
+        ("Read", json!({"path": "secrets/key"}), Some("secrets")),
+        ("mcp__GitHub__create_pr", json!({}), None),
+        ("x-mcp__github__create_pr", json!({}), None),
+        ("TodoWrite", json!({"content": ["drop table"]}), None),
+        ("TodoWrite", json!({"text": "drop table"}), None),
         ("Bash", bash("git push"), Some("push")),
         ("Bash", bash("git push origin main"), Some("push")),
         ("Bash", bash("git -C . push"), Some("push")),
@@ -62,6 +84,33 @@ fn cases() -> Vec<(&'static str, Value, Option<&'static str>)> {
         ("Bash", bash("git 'push'"), Some("push")),
         ("Bash", bash("time git push &"), Some("push")),
         ("Bash", bash("/usr/bin/git push"), Some("push")),
+        ("Bash", bash("git --no-pager push"), Some("push")),
+        ("Bash", bash("git --git-dir=.git push"), Some("push")),
+        ("Bash", bash("command git push"), Some("push")),
+        ("Bash", bash("nohup nice -n 5 git push > log 2>&1 &"), Some("push")),
+        ("Bash", bash("xargs -n 1 git push < branches"), Some("push")),
+        ("Bash", bash("find . -name x -exec git push {} \\;"), Some("push")),
+        ("Bash", bash("for b in a b; do git push origin $b; done"), Some("push")),
+        ("Bash", bash("case x in x) git push;; esac"), Some("push")),
+        ("Bash", bash("f() { git push; }; f"), Some("push")),
+        ("Bash", bash("echo \"$(git push)\""), Some("push")),
+        ("Bash", bash("echo `git push`"), Some("push")),
+        ("Bash", bash("cat <(git push)"), Some("push")),
+        ("Bash", bash("bash <<'E'\ngit push\nE"), Some("push")),
+        ("Bash", bash("eval 'git push'"), Some("push")),
+        ("Bash", bash("git \\\n  push"), Some("push")),
+        ("Bash", bash("{ git push; }"), Some("push")),
+        ("Bash", bash("! git push"), Some("push")),
+        ("Bash", bash("[ -f x ] && git push || true"), Some("push")),
+        ("Bash", bash("timeout 60 git push"), Some("push")),
+        ("Bash", bash("git push # quietly"), Some("push")),
+        ("Bash", bash("cat <<'E'\ngit push\nE"), None),
+        ("Bash", bash("echo \"git push\" > todo.md"), None),
+        ("Bash", bash("git log --grep='git push'"), None),
+        ("Bash", bash("grep -r 'git push' ."), None),
+        ("Bash", bash("printf '%s' git push"), None),
+        ("Bash", bash("git stash push"), None),
+        ("Bash", bash("gitpush"), None),
         ("Bash", bash("echo git push"), None),
         ("Bash", bash("echo 'git push'"), None),
         ("Bash", bash("git commit -m 'git push later'"), None),
@@ -85,7 +134,7 @@ fn cases() -> Vec<(&'static str, Value, Option<&'static str>)> {
 fn each_tool_use_is_gated_or_not_as_the_settings_say() {
     let guarded = Guarded::new(SETTINGS);
     let cases = cases();
-    assert!(cases.len() >= 55);
+    assert!(cases.len() >= 90, "{}", cases.len());
     for (tool, input, denied_by) in cases {
         let said = guarded.tool("PreToolUse", ONE, tool, &input);
         match denied_by {
@@ -139,23 +188,4 @@ fn a_denial_says_what_to_do_and_nothing_else() {
     Run /arch-review: it satisfies both. Nothing was written.
     (A person can waive this: heirloom req satisfy commit_plan tdd_planned --session 8272974a)
     ");
-}
-
-#[test]
-fn the_same_rules_hold_in_every_agent() {
-    let guarded = Guarded::new(SETTINGS);
-    let cwd = guarded.env.repo();
-    let payload = |event: &str, tool: &str, input: Value| {
-        json!({"session_id": ONE, "cwd": cwd, "hook_event_name": event, "tool_name": tool, "tool_input": input})
-            .to_string()
-    };
-    let codex = payload("PreToolUse", "Bash", json!({"command": "git push"}));
-    assert!(guarded.raw("codex", "PreToolUse", codex.as_bytes()).is_denied());
-    let gemini = payload("BeforeTool", "write_file", json!({"file_path": "a", "content": "x"}));
-    assert!(matches!(guarded.raw("gemini", "BeforeTool", gemini.as_bytes()), Said::Blocked(_)));
-    let shell = payload("BeforeTool", "run_shell_command", json!({"command": "git push"}));
-    assert!(matches!(guarded.raw("gemini", "BeforeTool", shell.as_bytes()), Said::Blocked(_)));
-    let opencode = payload("PreToolUse", "edit", json!({"filePath": "a"}));
-    let ran = guarded.env.run_with(&["hook", "opencode", "PreToolUse"], opencode.as_bytes());
-    assert!(ran.stdout.starts_with(r#"{"block":"plan is not met"#), "{ran:?}");
 }

@@ -26,6 +26,34 @@ requirements:
 }
 
 #[test]
+fn a_file_that_is_too_old_is_no_evidence() {
+    let guarded = Guarded::new("requirements:\n  plan: {evidence: {file: plan.md, max_age: 1h}}\n");
+    guarded.env.write("plan.md", "x");
+    let plan = guarded.env.repo().join("plan.md");
+    let file = std::fs::File::options().append(true).open(plan).unwrap();
+    let now: jiff::Timestamp = heirloom_testkit::env::NOW.parse().unwrap();
+    for (minutes, expected) in [(61, true), (59, false)] {
+        let written = now - jiff::SignedDuration::from_mins(minutes);
+        file.set_modified(written.into()).unwrap();
+        let said = guarded.edit(ONE);
+        assert_eq!(said.is_denied(), expected, "{minutes}: {said:?}");
+    }
+}
+
+#[test]
+fn a_skill_and_a_file_are_both_asked_for_where_both_are_named() {
+    let guarded = Guarded::new(
+        "requirements:\n  plan: {satisfied_by_skill: review, evidence: {file: plan.md}}\n",
+    );
+    guarded.env.write("plan.md", "x");
+    assert!(guarded.edit(ONE).is_denied(), "the skill has not finished");
+    guarded.skill(ONE, "review");
+    assert_eq!(guarded.edit(ONE), Said::Nothing);
+    std::fs::remove_file(guarded.env.repo().join("plan.md")).unwrap();
+    assert!(guarded.edit(ONE).text().contains("there is no file at plan.md"));
+}
+
+#[test]
 fn a_command_that_succeeds_is_evidence_and_one_that_hangs_is_a_fault() {
     let guarded = Guarded::new(
         "

@@ -4,7 +4,6 @@ use std::fs;
 use std::io::Write;
 use std::process::Stdio;
 
-use proptest::prelude::*;
 use serde_json::json;
 
 use super::{Guarded, ONE, Said, said};
@@ -45,11 +44,16 @@ fn a_payload_of_any_bytes_is_survived() {
 fn an_unknown_agent_or_no_argument_at_all_is_silence() {
     let guarded = Guarded::new(PLAN);
     for arguments in
-        [&["hook"][..], &["hook", "nobody", "Stop"], &["hook", "claude"], &["hook", "--help"]]
+        [&["hook"][..], &["hook", "nobody", "Stop"], &["hook", "claude"], &["hook", "--json"]]
     {
         let ran = guarded.env.run_with(arguments, b"{\"session_id\":\"s\"}");
         assert_eq!(said(&ran), Said::Nothing, "{arguments:?}");
     }
+    let help = guarded.env.run(&["hook", "--help"]).success();
+    assert!(
+        help.stdout.contains("heirloom hook [OPTIONS] <AGENT> <EVENT>"),
+        "a person may ask: {help}"
+    );
 }
 
 #[test]
@@ -70,6 +74,38 @@ fn input_without_an_end_is_answered_all_the_same() {
     drop(stdin);
     assert!(output.status.success());
     assert!(String::from_utf8(output.stdout).unwrap().contains("plan is not met"));
+}
+
+#[test]
+fn an_agent_that_does_not_listen_is_no_failure() {
+    let guarded = Guarded::new(PLAN);
+    let payload = json!({"session_id": ONE, "cwd": guarded.env.repo(), "tool_name": "Edit"});
+    let mut child = guarded
+        .env
+        .command(&["hook", "claude", "PreToolUse"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    drop(child.stdout.take());
+    child.stdin.take().unwrap().write_all(payload.to_string().as_bytes()).unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(0));
+}
+
+#[test]
+fn a_message_of_any_length_is_one_that_the_agent_takes_whole() {
+    let long = "é😀".repeat(20_000);
+    let guarded = Guarded::new(&format!(
+        "requirements:\n  a: {{message: \"{long}\"}}\n  b: {{message: \"{long}\", enforcement: warn, trigger_tools: [Read]}}\n  c: {{stop_only: true, trigger_tools: [Glob], message: \"{long}\"}}\n"
+    ));
+    let read = |tool| guarded.tool("PreToolUse", ONE, tool, &json!({}));
+    for said in [guarded.edit(ONE), read("Read"), {
+        read("Glob");
+        guarded.stop(ONE)
+    }] {
+        let units = said.text().encode_utf16().count();
+        assert!((100..=10_000).contains(&units), "{units}");
+    }
 }
 
 #[test]
@@ -153,48 +189,4 @@ fn a_ledger_that_cannot_be_used_lets_the_agent_go_on_visibly() {
     assert!(!guarded.start(ONE, "compact").text().contains("heirloom had a fault"));
     let doctor = guarded.env.run(&["doctor"]);
     assert!(doctor.stdout.contains("hook.log"), "{doctor:?}");
-}
-
-proptest! {
-    #![proptest_config(ProptestConfig { cases: 60, ..ProptestConfig::default() })]
-
-    #[test]
-    fn whatever_is_on_stdin_a_hook_succeeds_with_one_document_or_none(
-        agent in "claude|codex|gemini|opencode|sim|x",
-        event in "PreToolUse|PostToolUse|Stop|SessionStart|UserPromptSubmit|SessionEnd|BeforeTool|.{0,6}",
-        fields in prop::collection::vec((key(), value()), 0..8),
-        junk in prop::option::of(prop::collection::vec(any::<u8>(), 0..40)),
-    ) {
-        let guarded = Guarded::new(PLAN);
-        let mut payload = json!({"session_id": ONE, "cwd": guarded.env.repo()});
-        payload.as_object_mut().unwrap().extend(fields);
-        let bytes = junk.unwrap_or_else(|| payload.to_string().into_bytes());
-        let event = event.replace('\0', "");
-        let ran = guarded.env.run_with(&["hook", &agent, &event], &bytes);
-        prop_assert_eq!(ran.code, 0);
-        prop_assert_eq!(ran.stderr.as_str(), "");
-        if !ran.stdout.is_empty() {
-            let document: serde_json::Value = serde_json::from_str(&ran.stdout).unwrap();
-            prop_assert!(document.as_object().is_some_and(|document| !document.is_empty()));
-        }
-        let log = fs::read_to_string(guarded.env.home().join("hook.log")).unwrap_or_default();
-        prop_assert!(!log.contains("panic"), "{}", log);
-    }
-}
-
-fn key() -> impl Strategy<Value = String> {
-    "session_id|cwd|hook_event_name|tool_name|tool_input|tool_response|source|prompt|reason|stop_hook_active|background_tasks|prompt_id|agent_id|[a-z]{1,4}"
-}
-
-fn value() -> impl Strategy<Value = serde_json::Value> {
-    prop_oneof![
-        Just(json!(null)),
-        any::<bool>().prop_map(|value| json!(value)),
-        any::<i32>().prop_map(|value| json!(value)),
-        ".{0,20}".prop_map(|value| json!(value)),
-        "Edit|Bash|PreToolUse|Stop|SessionStart|clear|/".prop_map(|value| json!(value)),
-        "[a-z;|&$('\" ]{0,20}"
-            .prop_map(|command| json!({"command": command, "file_path": command})),
-        Just(json!([1, {"a": []}])),
-    ]
 }

@@ -2,8 +2,10 @@
 
 mod commands;
 mod conformance;
+mod dialects;
 mod evidence;
 mod faults;
+mod fuzz;
 mod lifecycle;
 mod live;
 mod parallel;

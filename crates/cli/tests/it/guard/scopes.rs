@@ -94,8 +94,10 @@ fn a_single_use_is_used_up_by_the_action_when_it_succeeds_and_only_for_its_sessi
 #[test]
 fn branches_never_meet_whatever_they_are_called() {
     let guarded = Guarded::new(SKILLED);
-    let long = "x".repeat(200);
-    let names = ["feature/a", "feature-a", "feature_a", long.as_str()];
+    let long = format!("{}/{}", "x".repeat(150), "y".repeat(149));
+    let longer = format!("{long}y");
+    let names = ["feature/a", "feature-a", "feature_a", "feature.a", "日本", &long, &longer];
+    assert_eq!(long.len(), 300);
     for name in names {
         guarded.env.git(&["checkout", "-q", "-b", name]);
         assert!(guarded.edit(ONE).is_denied(), "{name}");
@@ -195,6 +197,39 @@ requirements:
     guarded.env.write("size", "25");
     guarded.ran(ONE, "true");
     assert!(guarded.edit(ONE).text().contains("25 has reached 20"));
+}
+
+#[test]
+fn a_measured_value_that_was_fine_does_not_keep_a_turn_from_ending() {
+    let guarded = Guarded::new(
+        "requirements:\n  size: {type: dynamic, measure: {command: 'cat size'}, thresholds: {block: 20}, cache_ttl: 0}\n",
+    );
+    guarded.env.write("size", "5");
+    guarded.start(ONE, "startup");
+    assert_eq!(guarded.edit(ONE), Said::Nothing);
+    assert_eq!(guarded.stop(ONE), Said::Nothing);
+    guarded.env.write("size", "25");
+    assert!(matches!(guarded.stop(ONE), Said::Blocked(text) if text.contains("25 has reached 20")));
+    guarded.req(&["approve", "size", "--session", ONE]).success();
+    assert_eq!(guarded.edit(ONE), Said::Nothing, "a person approved it");
+}
+
+#[test]
+fn the_size_of_a_branch_is_what_it_changes() {
+    let guarded = Guarded::new(
+        "requirements:\n  size: {type: dynamic, thresholds: {block: 5}, cache_ttl: 0}\n",
+    );
+    guarded.env.git(&["add", "-A"]);
+    guarded.env.git(&["commit", "-q", "-m", "settings"]);
+    guarded.env.git(&["checkout", "-q", "-b", "work"]);
+    guarded.env.write("a.rs", "1\n2\n3\n");
+    guarded.ran(ONE, "true");
+    assert_eq!(guarded.edit(ONE), Said::Nothing);
+    guarded.env.git(&["add", "-A"]);
+    guarded.env.git(&["commit", "-q", "-m", "three"]);
+    guarded.env.write("b.rs", "1\n2\n");
+    guarded.ran(ONE, "true");
+    assert!(guarded.edit(ONE).text().contains("5 has reached 5"), "{:?}", guarded.edit(ONE));
 }
 
 #[test]
