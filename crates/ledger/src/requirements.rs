@@ -160,16 +160,21 @@ impl Ledger {
 
     /// The newest records about requirements in a repository, newest first.
     pub fn requirement_records(&self, repo: &str, limit: usize) -> Result<Vec<Record>, Error> {
-        let sql = format!(
-            "SELECT {} FROM record WHERE repo = ?1 AND kind LIKE 'requirement%'
-             ORDER BY arrival DESC LIMIT ?2",
-            records::COLUMNS
-        );
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-        self.run_hot("read", |db| {
-            db.prepare_cached(&sql)?.query_map((repo, limit), records::read)?.collect()
+        self.run("read", |db| {
+            db.prepare_cached(&log_query())?.query_map((repo, limit), records::read)?.collect()
         })
     }
+}
+
+/// As many records as are asked for are looked at, however many there are: the log leads.
+fn log_query() -> String {
+    let columns = records::COLUMNS.replace(", ", ", record.");
+    format!(
+        "SELECT record.{columns} FROM requirement_log AS log
+         CROSS JOIN record ON record.host = log.host AND record.seq = log.seq
+         WHERE log.repo = ?1 ORDER BY log.at DESC, log.host DESC, log.seq DESC LIMIT ?2"
+    )
 }
 
 impl SessionKeys {
@@ -258,4 +263,27 @@ fn pause(row: &Row<'_>, in_repo: bool) -> rusqlite::Result<Pause> {
         expires_at: row.get::<_, Option<i64>>(8)?.map(timestamp),
         in_repo,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ledger::Options;
+
+    #[test]
+    fn the_trail_is_found_without_looking_through_all_records() {
+        let home = tempfile::TempDir::new().unwrap();
+        let ledger = Ledger::open(home.path(), Options::COMMAND).unwrap();
+        let sql = format!("EXPLAIN QUERY PLAN {}", log_query());
+        let plan: Vec<String> = ledger
+            .run("read", |db| {
+                let mut statement = db.prepare(&sql)?;
+                statement.query_map(("/repo", 5), |row| row.get(3))?.collect()
+            })
+            .unwrap();
+        insta::assert_snapshot!(plan.join("\n"), @"
+        SEARCH log USING PRIMARY KEY (repo=?)
+        SEARCH record USING INDEX sqlite_autoindex_record_2 (host=? AND seq=?)
+        ");
+    }
 }

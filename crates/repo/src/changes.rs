@@ -78,11 +78,8 @@ fn lines_of(path: &Path) -> u64 {
     const MOST_BYTES: u64 = 1024 * 1024;
     let is_small = fs::symlink_metadata(path).is_ok_and(|found| found.len() <= MOST_BYTES);
     let bytes = if is_small { held(path).unwrap_or_default() } else { Vec::new() };
-    if bytes.contains(&0) {
-        return 0;
-    }
-    let ends = bytes.iter().filter(|byte| **byte == b'\n').count() as u64;
-    ends + u64::from(bytes.last().is_some_and(|byte| *byte != b'\n'))
+    let is_text = !bytes.contains(&0);
+    bytes.split_inclusive(|byte| *byte == b'\n').filter(|_| is_text).count() as u64
 }
 
 /// The names of all branches; nothing where git does not say.

@@ -10,7 +10,7 @@ use super::Done;
 pub(super) struct Args {
     /// The agent: claude, codex, gemini or opencode
     agent: String,
-    /// The event, as the agent names it: PreToolUse, Stop, …
+    /// The event, as the agent names it: `PreToolUse`, `Stop`, …
     event: String,
 }
 

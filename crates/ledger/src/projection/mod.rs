@@ -15,6 +15,7 @@ pub(crate) mod keep;
 pub(crate) mod live;
 mod note;
 pub(crate) mod requirement;
+mod requirement_log;
 mod session;
 mod template;
 mod work;
@@ -57,6 +58,7 @@ pub(crate) const VIEWS: &[&dyn Projection] = &[
     &keep::Kept,
     &approval::Approvals,
     &template::Templates,
+    &requirement_log::RequirementLog,
     &claim::Claims,
     &work::WorkRuns,
     &work::IssueRuns,
