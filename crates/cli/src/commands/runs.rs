@@ -164,7 +164,7 @@ fn run_json(run: &WorkRun, issues: &[IssueRun]) -> Value {
 }
 
 /// What a run did for an issue.
-pub(super) fn issue_json(issue: &IssueRun) -> Value {
+pub(in crate::commands) fn issue_json(issue: &IssueRun) -> Value {
     json!({
         "issue": issue.issue, "title": issue.title, "run": issue.run, "agent": issue.agent,
         "session": issue.session, "agent_session_id": issue.agent_session_id,

@@ -5,9 +5,11 @@ use heirloom_core::issue::{Claim, Issue, IssueId};
 use heirloom_core::note::Note;
 use heirloom_engine::issues::Tracker;
 use heirloom_engine::keep::tracker::{Bridge, bridge};
+use heirloom_ledger::IssueRun;
 use jiff::Timestamp;
 use serde_json::json;
 
+use super::super::runs::issue_json;
 use super::super::{App, Done};
 use super::{as_json, blocked_by};
 use crate::moment::ago;
@@ -26,6 +28,8 @@ struct Known<'a> {
     blocked_by: &'a [IssueId],
     claim: Option<&'a Claim>,
     bridge: &'a Bridge,
+    /// What was done for it, newest first.
+    runs: &'a [IssueRun],
     now: Timestamp,
 }
 
@@ -35,16 +39,19 @@ pub(super) fn run(app: &App, tracker: &mut dyn Tracker, args: &Args) -> Done {
     let ledger = app.here.ledger()?;
     let claim = ledger.claim_of(&app.here.place.repo, &issue.id)?;
     let bridge = bridge(&app.here, &ledger, issue.id.as_str())?;
+    let runs = ledger.issue_runs(&app.here.place.repo, issue.id.as_str())?;
     let mut value = as_json(&issue, &blocked_by);
     if let Some(fields) = value.as_object_mut() {
         fields.insert("claim".to_owned(), json!(claim));
         fields.insert("bridge".to_owned(), json!(bridge));
+        fields.insert("runs".to_owned(), runs.iter().map(issue_json).collect());
     }
     let known = Known {
         issue: &issue,
         blocked_by: &blocked_by,
         claim: claim.as_ref(),
         bridge: &bridge,
+        runs: &runs,
         now: app.here.clock.now(),
     };
     app.ui.answer(&value, || known.text());
@@ -133,6 +140,16 @@ impl Known<'_> {
             format!("{id} {DIM}grounded {ratio:.2}, for {}{DIM:#}", made.handoff.cause)
         };
         section(text, "Handoffs", bridge.handoffs.iter().map(handoff));
+        let run = |run: &IssueRun| {
+            let why = run.reason.as_ref().map(|why| format!(": {why}")).unwrap_or_default();
+            let id = run.run.chars().take(8).collect::<String>();
+            format!(
+                "{id} {} {DIM}{}{why}{DIM:#}",
+                run.status.as_str(),
+                ago(run.started_at, self.now)
+            )
+        };
+        section(text, "Runs", self.runs.iter().map(run));
     }
 }
 

@@ -24,6 +24,7 @@ fn a_finished_issue_is_closed_with_the_evidence_and_nobody_elses_files_change() 
         (Some(0.25), Some(true))
     );
     assert_eq!(shown["closed_by_session"], run["session"]);
+    assert_eq!(shown["runs"][0]["agent_session_id"], run["agent_session_id"]);
     assert_eq!(run["branch"], format!("heirloom/issue/{issue}"));
 }
 
