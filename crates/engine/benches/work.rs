@@ -100,7 +100,8 @@ fn dry_run(built_in: bool) -> Duration {
     let here = |root: &Path| Here::look(root, env.clone()).unwrap();
     if built_in {
         let mut ledger = here(&repo).ledger().unwrap();
-        issues::import(&here(&repo), &mut ledger, Path::new("issues.jsonl"), &text).unwrap();
+        issues::import(&here(&repo), &mut ledger, Path::new("issues.jsonl"), text.as_bytes())
+            .unwrap();
     } else {
         fs::create_dir_all(repo.join(".beads")).unwrap();
         fs::write(repo.join(".beads/issues.jsonl"), &text).unwrap();

@@ -25,8 +25,17 @@ impl FileError {
 
 /// Reads a text file; nothing if there is none.
 pub fn read_text(path: &Path) -> Result<Option<String>, FileError> {
-    match fs::read_to_string(path) {
-        Ok(text) => Ok(Some(text)),
+    found(path, fs::read_to_string(path))
+}
+
+/// Reads a file whatever is in it; nothing if there is none.
+pub fn read_bytes(path: &Path) -> Result<Option<Vec<u8>>, FileError> {
+    found(path, fs::read(path))
+}
+
+fn found<T>(path: &Path, read: io::Result<T>) -> Result<Option<T>, FileError> {
+    match read {
+        Ok(content) => Ok(Some(content)),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(source) => Err(FileError::new("read", path)(source)),
     }

@@ -12,5 +12,5 @@ mod head;
 pub mod worktree;
 
 pub use discover::{Place, discover};
-pub use file::{FileError, read_text, write_whole};
+pub use file::{FileError, read_bytes, read_text, write_whole};
 pub use head::Head;

@@ -59,7 +59,7 @@ impl Entry {
 
     /// Whether it is a whole that only its parts are worked on.
     pub fn is_epic(&self) -> bool {
-        self.issue_type == "epic"
+        self.issue_type == Issue::EPIC
     }
 
     /// Whether it can be worked on now.

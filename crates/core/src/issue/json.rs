@@ -58,7 +58,7 @@ pub fn read_text(text: &str) -> Result<Issue, BadIssue> {
 pub fn read(value: Value) -> Result<Issue, BadIssue> {
     let Value::Object(mut fields) = value else { return Err(BadIssue::NotAnObject) };
     let fields = &mut fields;
-    let created_at = take(fields, "created_at")?.unwrap_or(Timestamp::UNIX_EPOCH);
+    let created_at = time(fields, "created_at")?.unwrap_or(Timestamp::UNIX_EPOCH);
     Ok(Issue {
         id: needed(fields, "id")?,
         title: needed(fields, "title")?,
@@ -71,11 +71,11 @@ pub fn read(value: Value) -> Result<Issue, BadIssue> {
         issue_type: text(fields, "issue_type")?.unwrap_or_else(|| "task".to_owned()),
         assignee: text(fields, "assignee")?,
         created_by: text(fields, "created_by")?,
-        updated_at: take(fields, "updated_at")?.unwrap_or(created_at),
-        closed_at: take(fields, "closed_at")?,
+        updated_at: time(fields, "updated_at")?.unwrap_or(created_at),
+        closed_at: time(fields, "closed_at")?,
         close_reason: text(fields, "close_reason")?,
         closed_by_session: text(fields, "closed_by_session")?,
-        defer_until: take(fields, "defer_until")?,
+        defer_until: time(fields, "defer_until")?,
         labels: take(fields, "labels")?.unwrap_or_default(),
         dependencies: dependencies(fields)?,
         comments: take::<Vec<Comment>>(fields, "comments")?.unwrap_or_default(),
@@ -94,6 +94,17 @@ fn take<T: DeserializeOwned>(
             .map(Some)
             .map_err(|error| BadIssue::Field { field, why: error.to_string() }),
     }
+}
+
+/// A time. Some write an empty text where there is none.
+fn time(
+    fields: &mut Map<String, Value>,
+    field: &'static str,
+) -> Result<Option<Timestamp>, BadIssue> {
+    if fields.get(field).and_then(Value::as_str) == Some("") {
+        fields.shift_remove(field);
+    }
+    take(fields, field)
 }
 
 fn needed<T: DeserializeOwned>(
@@ -201,7 +212,9 @@ mod tests {
 
     #[test]
     fn what_is_missing_has_its_usual_value() {
-        let issue = read(json!({"id": "a", "title": "t", "assignee": null})).unwrap();
+        let empty = json!({"id": "a", "title": "t", "assignee": null, "closed_at": ""});
+        let issue = read(empty).unwrap();
+        assert_eq!((issue.closed_at, issue.extra.len()), (None, 0));
         assert_eq!((issue.priority, issue.issue_type.as_str()), (2, "task"));
         assert_eq!(issue.status, IssueStatus::Open);
         let shown = json!({"id": "a", "title": "t",

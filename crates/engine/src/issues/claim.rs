@@ -4,7 +4,7 @@
 //! lease is taken first, and whoever takes one over may have what the dead owner has in the tracker.
 
 use heirloom_agents::process::orphan::Identity;
-use heirloom_core::issue::{Change, Claim, Issue, IssueId, IssueStatus, Owner};
+use heirloom_core::issue::{Change, Claim, Issue, IssueId, IssueStatus, Owner, Standing, standing};
 use heirloom_ledger::{Claimed, Ledger};
 use jiff::Timestamp;
 
@@ -44,6 +44,7 @@ pub fn claim(
     claimant: &Claimant,
 ) -> Result<Issue, TrackerError> {
     let (repo, owner) = (&here.place.repo, &claimant.owner);
+    let had = ledger.claim_of(repo, id)?.is_some_and(|claim| claim.owner == *owner);
     let claimed = ledger.write::<_, TrackerError>(here.clock.now(), |writer| {
         Ok(writer.claim_issue(repo, id, owner, claimant.until, runs)?)
     })?;
@@ -54,7 +55,7 @@ pub fn claim(
         Claimed::Won { taken_over } => taken_over,
     };
     let given = give(tracker, id, &owner.name, taken_over.as_ref());
-    if given.is_err() {
+    if given.is_err() && !had {
         ledger.write(here.clock.now(), |writer| writer.release_claim(repo, id, owner))?;
     }
     given
@@ -82,7 +83,8 @@ fn give(
     }
 }
 
-/// Lets go of an issue that `actor` has, in the ledger and in the tracker: it is open again.
+/// Lets go of an issue that `actor` has, or that somebody dead had, in the ledger and in the tracker:
+/// it is open again.
 pub fn release(
     here: &Here,
     ledger: &mut Ledger,
@@ -92,8 +94,15 @@ pub fn release(
 ) -> Result<Issue, TrackerError> {
     let issue = tracker.find(id.as_str())?;
     let held = ledger.claim_of(&here.place.repo, id)?;
-    let holder = held.as_ref().map(|claim| claim.owner.name.clone()).or(issue.assignee);
-    if let Some(by) = holder.filter(|holder| holder != actor) {
+    let me = Claimant::person(ledger, actor)?.owner;
+    let is_taken = |claim: &&Claim| {
+        let stands = standing(claim, &me, here.clock.now(), runs);
+        claim.owner.name != actor && stands == Standing::Taken
+    };
+    let taken = held.as_ref().filter(is_taken).map(|claim| claim.owner.name.clone());
+    let lapsed = held.as_ref().map(|claim| claim.owner.name.as_str());
+    let theirs = issue.assignee.filter(|name| name != actor && Some(name.as_str()) != lapsed);
+    if let Some(by) = taken.or(theirs) {
         return Err(TrackerError::Taken { id: id.clone(), by });
     }
     let change = Change {
@@ -125,4 +134,112 @@ pub fn let_go(here: &Here, ledger: &mut Ledger, id: &IssueId) -> Result<(), Trac
 /// Whether a process of this machine still runs.
 fn runs(pid: u32, began: Option<u64>) -> bool {
     Identity { pid, began }.is_alive()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::here::Env;
+    use crate::issues::BuiltIn;
+    use heirloom_core::issue::NewIssue;
+    use tempfile::TempDir;
+
+    struct Desk {
+        here: Here,
+        ledger: Ledger,
+        tracker: BuiltIn,
+        id: IssueId,
+        _dir: TempDir,
+    }
+
+    fn desk() -> Desk {
+        let dir = TempDir::new().unwrap();
+        let env: Env = [
+            ("HEIRLOOM_HOME".into(), dir.path().join("home").into()),
+            ("HEIRLOOM_CLOCK".into(), "2026-01-12T15:30:00Z".into()),
+        ]
+        .into();
+        let here = Here::look(dir.path(), env).unwrap();
+        let mut tracker = BuiltIn::open(&here).unwrap();
+        let new = NewIssue { title: "T".to_owned(), ..NewIssue::default() };
+        let id = tracker.create(new).unwrap().id;
+        Desk { ledger: here.ledger().unwrap(), here, tracker, id, _dir: dir }
+    }
+
+    impl Desk {
+        fn claim(&mut self, claimant: &Claimant) -> Result<Issue, TrackerError> {
+            claim(&self.here, &mut self.ledger, &mut self.tracker, &self.id, claimant)
+        }
+
+        /// Somebody with a process and a lease that ran out long ago.
+        fn process(&self, name: &str, process: Identity) -> Claimant {
+            let mut claimant = Claimant::person(&self.ledger, name).unwrap();
+            claimant.owner.pid = Some(process.pid);
+            claimant.owner.pid_started = process.began;
+            claimant.until = Some(Timestamp::UNIX_EPOCH);
+            claimant
+        }
+    }
+
+    fn dead() -> Identity {
+        let mut child = std::process::Command::new("true").spawn().unwrap();
+        let process = Identity::of(child.id());
+        child.wait().unwrap();
+        process
+    }
+
+    fn own() -> Identity {
+        Identity::of(std::process::id())
+    }
+
+    #[test]
+    fn a_dead_owners_issue_is_taken_over_in_the_tracker_too() {
+        let mut desk = desk();
+        desk.claim(&desk.process("dead", dead())).unwrap();
+        let next = desk.process("next", own());
+        assert_eq!(desk.claim(&next).unwrap().assignee.as_deref(), Some("next"));
+        let held = desk.ledger.claim_of(&desk.here.place.repo, &desk.id).unwrap().unwrap();
+        assert_eq!(held.owner, next.owner);
+    }
+
+    #[test]
+    fn a_slow_owners_issue_can_be_neither_claimed_nor_given_back_nor_let_go() {
+        let mut desk = desk();
+        let slow = desk.process("slow", own());
+        desk.claim(&slow).unwrap();
+        let person = Claimant::person(&desk.ledger, "ada").unwrap();
+        let refused = desk.claim(&person).unwrap_err();
+        assert!(matches!(refused, TrackerError::Taken { by, .. } if by == "slow"));
+        let Desk { here, ledger, tracker, id, .. } = &mut desk;
+        let refused = release(here, ledger, tracker, id, "ada").unwrap_err();
+        assert!(matches!(refused, TrackerError::Taken { by, .. } if by == "slow"));
+        let_go(here, ledger, id).unwrap();
+        assert!(ledger.claim_of(&here.place.repo, id).unwrap().is_some());
+    }
+
+    #[test]
+    fn anybody_gives_back_what_a_dead_owner_had() {
+        let mut desk = desk();
+        desk.claim(&desk.process("dead", dead())).unwrap();
+        let Desk { here, ledger, tracker, id, .. } = &mut desk;
+        let released = release(here, ledger, tracker, id, "ada").unwrap();
+        assert_eq!((released.status, released.assignee), (IssueStatus::Open, None));
+        assert_eq!(ledger.claims(&here.place.repo).unwrap(), []);
+    }
+
+    #[test]
+    fn a_tracker_that_refuses_leaves_no_lease_unless_it_was_there_before() {
+        let mut desk = desk();
+        let ada = Claimant::person(&desk.ledger, "ada").unwrap();
+        let closed = Change { status: Some(IssueStatus::Closed), ..Change::default() };
+        desk.tracker.change(&desk.id, &closed).unwrap();
+        assert!(matches!(desk.claim(&ada), Err(TrackerError::NotOpen { .. })));
+        assert_eq!(desk.ledger.claims(&desk.here.place.repo).unwrap(), []);
+        let open = Change { status: Some(IssueStatus::Open), ..Change::default() };
+        desk.tracker.change(&desk.id, &open).unwrap();
+        desk.claim(&ada).unwrap();
+        desk.tracker.change(&desk.id, &closed).unwrap();
+        assert!(desk.claim(&ada).is_err());
+        assert_eq!(desk.ledger.claims(&desk.here.place.repo).unwrap().len(), 1);
+    }
 }

@@ -128,6 +128,9 @@ pub enum TrackerError {
 }
 
 impl TrackerError {
+    /// What stands for a part of a way round that only the tracker knows.
+    pub(super) const UNKNOWN: &str = "…";
+
     pub(super) fn refused(id: &IssueId, refusal: Refusal) -> Self {
         let id = id.clone();
         match refusal {
@@ -158,11 +161,15 @@ impl TrackerError {
             Self::NotOpen { id, .. } => {
                 format!("`heirloom issues update {id} --status open` opens it again")
             }
-            Self::Circle { way, .. } => {
-                let link = way.get(1).zip(way.get(2));
-                let (issue, on) = link.map_or(("ID", "ON"), |(a, b)| (a.as_str(), b.as_str()));
-                format!("`heirloom issues dep remove {issue} {on}` would make room for it")
-            }
+            Self::Circle { way, .. } => match &way[..] {
+                [_, issue, on, ..] if on != Self::UNKNOWN => {
+                    format!("`heirloom issues dep remove {issue} {on}` would make room for it")
+                }
+                [_, issue, ..] => {
+                    format!("`heirloom issues dep list {issue}` shows what it waits for")
+                }
+                _ => "an issue cannot wait for itself".to_owned(),
+            },
             Self::Program { .. } => {
                 "nothing is known of the issues until it works; run it by hand to see more"
                     .to_owned()

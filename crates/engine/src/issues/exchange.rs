@@ -41,9 +41,9 @@ pub fn import(
     here: &Here,
     ledger: &mut Ledger,
     path: &Path,
-    content: &str,
+    content: &[u8],
 ) -> Result<Imported, TrackerError> {
-    let document = Document::parse(path, content)?;
+    let document = Document::read(path, content)?;
     let repo = &here.place.repo;
     ledger.write(here.clock.now(), |writer| {
         let mut imported = Imported::default();

@@ -32,9 +32,9 @@ pub trait Tracker: fmt::Debug + Send {
     /// Every issue that is not closed, with what stands in its way.
     fn backlog(&mut self) -> Result<Vec<Entry>, TrackerError>;
 
-    /// Whether there is an issue that can be worked on.
+    /// Whether there is an issue that can be worked on. Wholes are not, only their parts are.
     fn has_ready_work(&mut self, now: Timestamp) -> Result<bool, TrackerError> {
-        Ok(self.backlog()?.iter().any(|entry| entry.is_ready(now)))
+        Ok(self.backlog()?.iter().any(|entry| entry.is_ready(now) && !entry.is_epic()))
     }
 
     /// Every issue, closed ones too.

@@ -131,7 +131,8 @@ pub(super) fn update(app: &App, tracker: &mut dyn Tracker, args: &UpdateArgs) ->
     let found = found(tracker, &args.ids)?;
     let mut issues = Vec::with_capacity(found.len());
     for issue in found {
-        issues.push(update_one(app, &mut ledger, tracker, args, issue)?);
+        let updated = update_one(app, &mut ledger, tracker, args, issue);
+        issues.push(updated.map_err(|failure| after(failure, &issues))?);
     }
     let word = match () {
         () if args.claim => "claimed",
@@ -177,7 +178,8 @@ pub(super) fn close(app: &App, tracker: &mut dyn Tracker, args: &CloseArgs) -> D
     let mut issues = Vec::with_capacity(args.ids.len());
     for issue in found(tracker, &args.ids)? {
         let change = Change::close(args.reason.clone(), args.session.clone());
-        let closed = tracker.change(&issue.id, &change)?;
+        let closed = tracker.change(&issue.id, &change).map_err(Failure::from);
+        let closed = closed.map_err(|failure| after(failure, &issues))?;
         issues::let_go(&app.here, &mut ledger, &closed.id)?;
         issues.push(closed);
     }
@@ -187,6 +189,15 @@ pub(super) fn close(app: &App, tracker: &mut dyn Tracker, args: &CloseArgs) -> D
 /// All of them are found before anything is done to the first.
 fn found(tracker: &mut dyn Tracker, ids: &[String]) -> Result<Vec<Issue>, TrackerError> {
     ids.iter().map(|id| tracker.find(id)).collect()
+}
+
+/// A failure that came after something was done says what that was.
+fn after(failure: Failure, done: &[Issue]) -> Failure {
+    if done.is_empty() {
+        return failure;
+    }
+    let ids: Vec<&str> = done.iter().map(|issue| issue.id.as_str()).collect();
+    failure.hint(format!("done before that: {}", ids.join(", ")))
 }
 
 fn told(word: &str, issues: &[Issue]) -> String {

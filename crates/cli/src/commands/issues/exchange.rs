@@ -3,7 +3,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use heirloom_engine::issues::{self, Imported, Kind};
-use heirloom_repo::{FileError, read_text, write_whole};
+use heirloom_repo::{FileError, read_bytes, write_whole};
 use serde_json::json;
 
 use super::super::{App, Done};
@@ -40,7 +40,7 @@ pub(super) fn import(app: &App, args: &ImportArgs) -> Done {
             Failure::new("file", format!("there is no file {}", args.file.display()))
                 .hint("a beads tracker keeps its issues in .beads/issues.jsonl; - reads from stdin")
         };
-        let content = read_text(&app.directory.join(&args.file)).map_err(|error| file(&error))?;
+        let content = read_bytes(&app.directory.join(&args.file)).map_err(|error| file(&error))?;
         (args.file.as_path(), content.ok_or_else(missing)?)
     };
     let imported = issues::import(&app.here, &mut ledger, path, &content)?;
@@ -49,10 +49,10 @@ pub(super) fn import(app: &App, args: &ImportArgs) -> Done {
     Ok(ExitCode::SUCCESS)
 }
 
-fn stdin() -> Result<String, Failure> {
-    let mut content = String::new();
+fn stdin() -> Result<Vec<u8>, Failure> {
+    let mut content = Vec::new();
     std::io::stdin()
-        .read_to_string(&mut content)
+        .read_to_end(&mut content)
         .map_err(|error| Failure::from_error("file", &error).hint("nothing was imported"))?;
     Ok(content)
 }

@@ -19,26 +19,23 @@ pub(super) struct ListArgs {
     /// Only those with this status; may be said more than once
     #[arg(long, short, value_name = "STATUS", value_parser = status)]
     status: Vec<String>,
-    /// Only those of this type
-    #[arg(long = "type", short = 't', value_name = "TYPE")]
-    issue_type: Option<String>,
-    /// Only those with this label; may be said more than once
-    #[arg(long, short, value_name = "LABEL")]
-    label: Vec<String>,
-    /// Only those of this person
-    #[arg(long, value_name = "NAME")]
-    assignee: Option<String>,
     /// Closed ones too
     #[arg(long, short)]
     all: bool,
-    /// The most to list; 0 lists all
-    #[arg(long, value_name = "N", default_value_t = 0)]
-    limit: usize,
+    #[command(flatten)]
+    filter: Filter,
 }
 
 /// List what can be worked on now: open, nothing in its way, the most urgent and oldest first
 #[derive(Debug, clap::Args)]
 pub(super) struct ReadyArgs {
+    #[command(flatten)]
+    filter: Filter,
+}
+
+/// What a list is cut down to.
+#[derive(Debug, clap::Args)]
+struct Filter {
     /// Only those of this type
     #[arg(long = "type", short = 't', value_name = "TYPE")]
     issue_type: Option<String>,
@@ -53,20 +50,12 @@ pub(super) struct ReadyArgs {
     limit: usize,
 }
 
-/// What a list is cut down to.
-struct Filter<'a> {
-    issue_type: Option<&'a str>,
-    labels: &'a [String],
-    assignee: Option<&'a str>,
-    limit: usize,
-}
-
-impl Filter<'_> {
+impl Filter {
     fn apply(&self, entries: &mut Vec<Entry>) {
         entries.retain(|entry| {
-            self.issue_type.is_none_or(|word| entry.issue_type == word)
-                && self.labels.iter().all(|label| entry.labels.contains(label))
-                && self.assignee.is_none_or(|name| entry.assignee.as_deref() == Some(name))
+            self.issue_type.as_ref().is_none_or(|word| entry.issue_type == *word)
+                && self.label.iter().all(|label| entry.labels.contains(label))
+                && (self.assignee.is_none() || entry.assignee == self.assignee)
         });
         if self.limit > 0 {
             entries.truncate(self.limit);
@@ -79,13 +68,7 @@ pub(super) fn list(app: &App, tracker: &mut dyn Tracker, args: &ListArgs) -> Don
     let closed = args.all || statuses.contains(&IssueStatus::Closed);
     let mut entries = entries(tracker, closed)?;
     entries.retain(|entry| statuses.is_empty() || statuses.contains(&entry.status));
-    let filter = Filter {
-        issue_type: args.issue_type.as_deref(),
-        labels: &args.label,
-        assignee: args.assignee.as_deref(),
-        limit: args.limit,
-    };
-    filter.apply(&mut entries);
+    args.filter.apply(&mut entries);
     app.ui.answer(&json!({"issues": entries}), || table(&entries));
     if entries.is_empty() && !app.ui.is_json() {
         app.ui.hint("no issues; `heirloom issues create \"…\"` makes one");
@@ -111,13 +94,7 @@ pub(super) fn ready(app: &App, tracker: &mut dyn Tracker, args: &ReadyArgs) -> D
     let backlog = tracker.backlog()?;
     let now = app.here.clock.now();
     let mut entries: Vec<Entry> = ready_of(&backlog, now).into_iter().cloned().collect();
-    let filter = Filter {
-        issue_type: args.issue_type.as_deref(),
-        labels: &args.label,
-        assignee: args.assignee.as_deref(),
-        limit: args.limit,
-    };
-    filter.apply(&mut entries);
+    args.filter.apply(&mut entries);
     app.ui.answer(&json!({"issues": entries}), || table(&entries));
     if entries.is_empty() && !app.ui.is_json() {
         app.ui.hint(&idle(&backlog));

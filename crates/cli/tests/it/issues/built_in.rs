@@ -132,6 +132,20 @@ fn a_word_that_is_none_brings_the_one_that_was_meant() {
 }
 
 #[test]
+fn what_was_done_before_a_failure_is_said() {
+    let env = built_in();
+    let (one, two) = (create(&env, &["One"]), create(&env, &["Two"]));
+    issues(&env, &["update", &two, "--claim", "--actor", "bob"]);
+    let refused = run(&env, &["update", &one, &two, "--claim"]);
+    assert_eq!(refused.code, 1);
+    assert!(refused.stderr.contains(&format!("hint: done before that: {one}\n")), "{refused}");
+    // But an id that is none keeps anything from being done.
+    let refused = run(&env, &["close", &one, "hl-none"]);
+    assert!(!refused.stderr.contains("done before that"), "{refused}");
+    assert_eq!(issues(&env, &["show", &one])["status"], "in_progress");
+}
+
+#[test]
 fn no_secret_of_an_issue_gets_into_the_ledger() {
     let env = built_in();
     let secret = format!("AKIA{}", "Q3EGLVQ7JKXB4T2M");

@@ -30,8 +30,19 @@ struct Row {
 }
 
 impl Document {
+    /// Reads the bytes of the file at `path`.
+    pub(in crate::issues) fn read(path: &Path, bytes: &[u8]) -> Result<Self, TrackerError> {
+        let content = std::str::from_utf8(bytes).map_err(|error| {
+            let before = &bytes[..error.valid_up_to()];
+            let line = before.split(|byte| *byte == b'\n').count();
+            let why = BadIssue::NotJson { why: "it is not UTF-8".to_owned() };
+            TrackerError::Line { path: path.to_owned(), line, why }
+        })?;
+        Self::parse(path, content)
+    }
+
     /// Reads the content of the file at `path`.
-    pub(in crate::issues) fn parse(path: &Path, content: &str) -> Result<Self, TrackerError> {
+    fn parse(path: &Path, content: &str) -> Result<Self, TrackerError> {
         let mut document = Self { path: path.to_owned(), rows: Vec::new(), at: HashMap::new() };
         for (line, whole) in (1..).zip(content.split_inclusive('\n')) {
             let row = document.row(line, whole)?;
@@ -195,6 +206,11 @@ mod tests {
             "issues.jsonl:2: a merge conflict is not resolved"
         );
         assert_eq!(said(&format!("{good}\n\n{good}\n")), "issues.jsonl:3 is a, and so is line 1");
+        let bytes = [good.as_bytes(), b"\n\xff\n"].concat();
+        assert_eq!(
+            Document::read(Path::new("x"), &bytes).unwrap_err().to_string(),
+            "x:2 is not an issue: it is not JSON: it is not UTF-8"
+        );
         assert!(said("oops").starts_with("issues.jsonl:1 is not an issue: it is not JSON"));
     }
 

@@ -10,13 +10,15 @@ mod place;
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::{Duration, Instant};
 
 use heirloom_core::issue::{
     Change, Comment, Dependency, Entry, Issue, IssueId, IssueStatus, Line, NewIssue, apply, block,
     circle, fresh, may_claim,
 };
 use heirloom_core::suggest::nearest;
-use heirloom_repo::{read_text, write_whole};
+use heirloom_repo::{read_bytes, write_whole};
 use serde_json::json;
 
 pub(super) use document::Document;
@@ -32,6 +34,9 @@ const PREFIX: &str = "bd";
 
 /// How often a change is tried anew because somebody else wrote the file meanwhile.
 const ATTEMPTS: usize = 20;
+
+/// How long the other one is given to finish.
+const PAUSE: Duration = Duration::from_millis(100);
 
 /// The issues of a repository in a file of beads.
 #[derive(Debug)]
@@ -50,10 +55,11 @@ impl Jsonl {
     }
 
     fn read(&self) -> Result<Document, TrackerError> {
-        let content = read_text(&self.path)?.ok_or_else(|| TrackerError::Missing {
+        let missing = || TrackerError::Missing {
             path: self.path.parent().unwrap_or(Path::new(".")).to_owned(),
-        })?;
-        Document::parse(&self.path, &content)
+        };
+        let bytes = read_bytes(&self.path)?.ok_or_else(missing)?;
+        Document::read(&self.path, &bytes)
     }
 
     /// Changes the file under the lock.
@@ -65,6 +71,7 @@ impl Jsonl {
         change: impl Fn(&mut Document) -> Result<T, TrackerError>,
     ) -> Result<T, TrackerError> {
         let _lock = FileLock::take(&self.home, &self.path)?;
+        let began = Instant::now();
         for _ in 0..ATTEMPTS {
             let stamp = lock::stamp(&self.path);
             let mut document = self.read()?;
@@ -78,8 +85,9 @@ impl Jsonl {
                 write_whole(&self.path, after.as_bytes())?;
                 return Ok(done);
             }
+            thread::sleep(PAUSE);
         }
-        Err(TrackerError::Busy { path: self.path.clone(), seconds: 0 })
+        Err(TrackerError::Busy { path: self.path.clone(), seconds: began.elapsed().as_secs() })
     }
 
     fn missing(&self, document: &Document, id: &str) -> TrackerError {

@@ -3,6 +3,7 @@
 //! The programs own their files; nothing here reads or writes those. What they answer is sorted and
 //! filtered here, because their own order and their idea of ready differ from version to version.
 
+mod arguments;
 mod ask;
 mod shape;
 
@@ -18,6 +19,7 @@ use heirloom_core::suggest::nearest;
 use jiff::Timestamp;
 use serde_json::Value;
 
+use self::arguments::Arguments;
 use self::ask::{Asker, Unanswered};
 use super::{Tracker, TrackerError};
 use crate::here::Here;
@@ -146,7 +148,7 @@ impl Program {
 
     fn update_arguments(&self, id: &IssueId, change: &Change) -> Option<Vec<String>> {
         let mut arguments = Arguments::new(&["update", id.as_str()]);
-        let bare = arguments.0.len();
+        let bare = arguments.len();
         arguments.option("--title", change.title.as_deref());
         arguments.option("--description", change.description.as_deref());
         arguments.option("--design", change.design.as_deref());
@@ -163,7 +165,7 @@ impl Program {
         for label in &change.remove_labels {
             arguments.option("--remove-label", Some(label));
         }
-        (arguments.0.len() > bare).then(|| arguments.json())
+        (arguments.len() > bare).then(|| arguments.json())
     }
 
     /// Why a claim was refused.
@@ -204,8 +206,8 @@ impl Tracker for Program {
         Ok(issues.into_iter().map(entry).collect())
     }
 
-    fn has_ready_work(&mut self, _now: Timestamp) -> Result<bool, TrackerError> {
-        Ok(self.ready()?.iter().any(|issue| issue.status == IssueStatus::Open))
+    fn has_ready_work(&mut self, now: Timestamp) -> Result<bool, TrackerError> {
+        Ok(self.ready()?.iter().any(|issue| Entry::of(issue).is_ready(now) && !issue.is_epic()))
     }
 
     fn all(&mut self) -> Result<Vec<Issue>, TrackerError> {
@@ -225,7 +227,7 @@ impl Tracker for Program {
     fn create(&mut self, new: NewIssue) -> Result<Issue, TrackerError> {
         new.check().map_err(|why| TrackerError::Invalid { why })?;
         let mut arguments = Arguments::new(&["create"]);
-        let title_at = arguments.0.len();
+        let title_at = arguments.len();
         arguments.option("-t", Some(&new.issue_type));
         arguments.option("-p", Some(&new.priority.to_string()));
         arguments.option("-d", new.description.as_deref());
@@ -297,7 +299,7 @@ impl Tracker for Program {
 
     fn comment(&mut self, id: &IssueId, author: &str, text: &str) -> Result<(), TrackerError> {
         let mut arguments = Arguments::new(&["comments", "add", id.as_str()]);
-        let text_at = arguments.0.len();
+        let text_at = arguments.len();
         arguments.option("--author", Some(author).filter(|author| !author.is_empty()));
         Ok(self.tell(&arguments.json_with(text_at, text))?)
     }
@@ -307,7 +309,7 @@ impl Tracker for Program {
         arguments.option("--type", Some(kind));
         match self.tell(&arguments.json()) {
             Err(failed) if failed.says(&["cycle", "self-dependency"]) => {
-                let way = [id.as_str(), depends_on.as_str(), "…", id.as_str()];
+                let way = [id.as_str(), depends_on.as_str(), TrackerError::UNKNOWN, id.as_str()];
                 Err(TrackerError::Circle { id: id.clone(), way: way.map(str::to_owned).to_vec() })
             }
             told => Ok(told?),
@@ -317,44 +319,5 @@ impl Tracker for Program {
     fn unlink(&mut self, id: &IssueId, depends_on: &IssueId) -> Result<(), TrackerError> {
         let arguments = ["dep", "remove", id.as_str(), depends_on.as_str(), "--json"];
         Ok(self.tell(&arguments.map(str::to_owned))?)
-    }
-}
-
-/// A command line that is being put together.
-struct Arguments(Vec<String>);
-
-impl Arguments {
-    fn new(words: &[&str]) -> Self {
-        Self(words.iter().map(|word| (*word).to_owned()).collect())
-    }
-
-    /// An option with its value. One that could be taken for another option is tied to its name.
-    fn option(&mut self, name: &str, value: Option<&str>) {
-        match value {
-            None => {}
-            Some(value) if value.starts_with('-') && name.starts_with("--") => {
-                self.0.push(format!("{name}={value}"));
-            }
-            // A short option takes whatever stands right behind it.
-            Some(value) if value.starts_with('-') => self.0.push(format!("{name}{value}")),
-            Some(value) => self.0.extend([name.to_owned(), value.to_owned()]),
-        }
-    }
-
-    /// The whole line, with the answer asked for as JSON.
-    fn json(mut self) -> Vec<String> {
-        self.0.push("--json".to_owned());
-        self.0
-    }
-
-    /// The whole line with a text at `at`, or behind everything if it could be taken for an option.
-    fn json_with(self, at: usize, text: &str) -> Vec<String> {
-        let mut arguments = self.json();
-        if text.starts_with('-') {
-            arguments.extend(["--".to_owned(), text.to_owned()]);
-        } else {
-            arguments.insert(at, text.to_owned());
-        }
-        arguments
     }
 }
