@@ -33,10 +33,15 @@ pub(super) fn run(app: &App, args: &Args) -> Done {
     for (id, why) in &imported.refused {
         app.ui.warn(&format!("{id} was not taken over: {why}"));
     }
-    let refused: Vec<_> =
-        imported.refused.iter().map(|(id, why)| json!({"id": id, "reason": why})).collect();
+    for (id, what) in &imported.lessened {
+        app.ui.warn(&format!("{id} is not all it was: {what}"));
+    }
+    let reasons = |sessions: &[(String, String)]| -> Vec<_> {
+        sessions.iter().map(|(id, why)| json!({"id": id, "reason": why})).collect()
+    };
     let value = json!({
-        "imported": imported.sessions, "already": imported.already, "refused": refused,
+        "imported": imported.sessions, "already": imported.already,
+        "refused": reasons(&imported.refused), "lessened": reasons(&imported.lessened),
     });
     app.ui.answer(&value, || {
         let sessions = counted(imported.sessions as u64, "session");

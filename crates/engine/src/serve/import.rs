@@ -23,6 +23,8 @@ pub struct Imported {
     pub already: usize,
     /// Sessions that were not taken over, and why.
     pub refused: Vec<(String, String)>,
+    /// Sessions that were taken over without something, and without what.
+    pub lessened: Vec<(String, String)>,
 }
 
 /// Takes over the sessions of the database at `path`. Doing it again only adds what is new.
@@ -47,6 +49,8 @@ pub fn import_daemon(
             imported.refused.push((session.id, problem.clone()));
             continue;
         }
+        let lost = session.left_behind.iter().map(|what| (session.id.clone(), what.clone()));
+        imported.lessened.extend(lost);
         keep_stream(here, id, &daemon.lines(&session.id)?)?;
         record(here, ledger, id, session)?;
         imported.sessions += 1;
@@ -119,13 +123,19 @@ fn record(
 
 #[cfg(test)]
 mod tests {
+    use heirloom_agents::Programs;
+    use heirloom_core::config::Overrides;
+    use heirloom_core::session::Session;
+    use heirloom_core::settings::Settings;
     use rusqlite::Connection;
 
+    use super::super::prepare::{Continue, Desk, Prepared, prepare_continue};
     use super::super::{conversation, shown};
     use super::*;
     use crate::here::Env;
 
     const PARENT: &str = "11111111-1111-4111-8111-111111111111";
+    const TALK: &str = "44444444-4444-4444-8444-444444444444";
     const CHILD: &str = "22222222-2222-4222-8222-222222222222";
 
     fn daemon(path: &Path) {
@@ -133,22 +143,41 @@ mod tests {
         db.execute_batch(&format!(
             r#"CREATE TABLE sessions (id TEXT PRIMARY KEY, claude_session_id TEXT,
                  parent_session_id TEXT, query TEXT, model TEXT, working_dir TEXT, status TEXT,
-                 disallowed_tools TEXT, created_at TIMESTAMP, cost_usd REAL);
+                 disallowed_tools TEXT, created_at TIMESTAMP, cost_usd REAL,
+                 proxy_enabled BOOLEAN);
                CREATE TABLE mcp_servers (id INTEGER PRIMARY KEY, session_id TEXT, name TEXT,
                  command TEXT, args_json TEXT, env_json TEXT);
                CREATE TABLE raw_events (id INTEGER PRIMARY KEY, session_id TEXT, event_json TEXT);
                INSERT INTO sessions VALUES
-                 ('{PARENT}', 'c1', '', 'do it', 'opus', '/w', 'completed', '["WebFetch"]',
-                  '2025-06-27 18:01:02', 0.25),
+                 ('{PARENT}', '{TALK}', '', 'do it', 'opus', '/', 'completed', '["WebFetch"]',
+                  '2025-06-27 18:01:02', 0.25, 1),
                  ('{CHILD}', 'c2', '{PARENT}', 'go on', 'opus', '/w', 'running', '[]',
-                  '2025-06-27 18:02:02', 0.5),
+                  '2025-06-27 18:02:02', 0.5, 0),
                  ('33333333-3333-4333-8333-333333333333', 'c3', '', 'q', 'opus', '/w', 'failed',
-                  'WebFetch', '2025-06-27 18:03:02', 0);
+                  'WebFetch', '2025-06-27 18:03:02', 0, 0);
                INSERT INTO mcp_servers VALUES (1, '{PARENT}', 'db', 'db', '[]', '{{"T":"t0p"}}');
                INSERT INTO raw_events VALUES (1, '{PARENT}',
                  '{{"type":"assistant","message":{{"content":[{{"type":"text","text":"done"}}]}}}}');"#
         ))
         .unwrap();
+    }
+
+    fn continued(here: &Here, ledger: &mut Ledger, session: Session) -> Prepared {
+        let mut programs = Programs::new(Path::new("heirloom"));
+        programs.replace("claude", vec!["/bin/true".to_owned()]);
+        let settings = Settings::default();
+        let directory = Path::new("/");
+        let desk = Desk { here, programs: &programs, settings: &settings, directory };
+        let request = Continue {
+            session,
+            prompt: "go on".to_owned(),
+            name: None,
+            overrides: Overrides::default(),
+            fork: false,
+            same_conversation: false,
+            at: None,
+        };
+        prepare_continue(&desk, ledger, request).unwrap()
     }
 
     #[test]
@@ -163,6 +192,7 @@ mod tests {
         assert_eq!((imported.sessions, imported.already), (2, 0));
         assert!(imported.refused[0].1.starts_with("disallowed_tools"), "{imported:?}");
 
+        assert_eq!(imported.lessened.len(), 1, "{imported:?}");
         let child = ledger.session(CHILD.parse().unwrap()).unwrap().unwrap();
         assert_eq!((child.status, child.announced), (Status::Interrupted, true));
         assert_eq!(child.agent_session_id.as_deref(), Some("c2"));
@@ -173,12 +203,20 @@ mod tests {
         assert_eq!(texts, ["do it", "done", "go on"]);
 
         let parent = ledger.session(PARENT.parse().unwrap()).unwrap().unwrap();
-        let sealed = parent.config.unwrap();
+        let sealed = parent.config.clone().unwrap();
         assert_eq!(sealed.disallowed_tools, Some(vec!["WebFetch".to_owned()]));
         assert_eq!(parent.created_at.to_string(), "2025-06-27T18:01:02Z");
         assert!(!serde_json::to_string(&sealed).unwrap().contains("t0p"));
         let clear = Vault::new(&here.home).unseal("a", &sealed, &[]).unwrap();
         assert!(serde_json::to_string(&clear).unwrap().contains("t0p"));
+
+        let prepared = continued(&here, &mut ledger, parent);
+        let args: Vec<_> = prepared.line.args.iter().map(|arg| arg.to_string_lossy()).collect();
+        assert!(args.windows(2).any(|pair| pair == ["--resume", TALK]), "{args:?}");
+        assert!(args.contains(&"--disallowedTools=WebFetch".into()), "{args:?}");
+        let servers = serde_json::to_string(&prepared.config.mcp_servers).unwrap();
+        assert!(servers.contains("t0p"), "{servers}");
+        drop(prepared);
 
         let again = import_daemon(&here, &mut ledger, &path).unwrap();
         assert_eq!((again.sessions, again.already), (0, 2));

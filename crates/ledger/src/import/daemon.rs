@@ -70,6 +70,8 @@ pub struct DaemonSession {
     pub output_tokens: u64,
     /// Its config, or why that cannot be read.
     pub config: Result<Config, String>,
+    /// What it had and nothing here stands for.
+    pub left_behind: Vec<String>,
 }
 
 /// An open database of the daemon.
@@ -153,6 +155,7 @@ impl Daemon {
             .sum(),
             output_tokens: count(row, "output_tokens"),
             config: servers.and_then(|servers| config(row, servers)),
+            left_behind: left_behind(row),
             id,
         })
     }
@@ -218,6 +221,20 @@ fn config(row: &Columns, servers: Option<BTreeMap<String, McpServer>>) -> Result
         max_turns: None,
         max_cost_usd: None,
     })
+}
+
+/// A continued session must not be taken for what it was before where it is not.
+fn left_behind(row: &Columns) -> Vec<String> {
+    let mut left = Vec::new();
+    if flag(row, "proxy_enabled") {
+        let url = text(row, "proxy_base_url").unwrap_or_else(|| "a proxy".to_owned());
+        left.push(format!("it reached its model through {url}, and no longer does"));
+    }
+    let expires = text(row, "dangerously_skip_permissions_expires_at");
+    if flag(row, "dangerously_skip_permissions") && expires.is_none() {
+        left.push("it approved everything without end, and now asks again".to_owned());
+    }
+    left
 }
 
 /// HTTP servers are rows whose command is `http`, with the URL as their only argument.
