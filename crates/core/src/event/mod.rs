@@ -34,8 +34,8 @@ pub use live::{LiveGone, LiveSeen};
 pub use note::NoteAdded;
 pub use requirement::{
     RequirementCleared, RequirementSatisfied, RequirementStopBlocked, RequirementTriggered,
-    RequirementWarned, RequirementsImported, RequirementsPaused, RequirementsPruned,
-    RequirementsResumed,
+    RequirementUntriggered, RequirementWarned, RequirementsImported, RequirementsPaused,
+    RequirementsPruned, RequirementsResumed,
 };
 pub use run::{IterationFlagged, RunInherited, RunPlanned, StageEnded};
 pub use session::{
@@ -101,6 +101,7 @@ kinds! {
     RequirementSatisfied => "requirement.satisfied",
     RequirementStopBlocked => "requirement.stop_blocked",
     RequirementTriggered => "requirement.triggered",
+    RequirementUntriggered => "requirement.untriggered",
     RequirementWarned => "requirement.warned",
     RequirementsImported => "requirements.imported",
     RequirementsPaused => "requirements.paused",

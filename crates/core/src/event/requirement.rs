@@ -20,6 +20,19 @@ pub struct RequirementTriggered {
     pub at: Option<Timestamp>,
 }
 
+/// The tool use that made a requirement count did not happen: somebody was asked, and has not said
+/// yes.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RequirementUntriggered {
+    /// The requirement.
+    pub name: String,
+    /// The branch, or the commit where no branch is checked out.
+    pub branch: String,
+    /// The session by its agent session id, where the record has no session of its own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent_session_id: Option<String>,
+}
+
 /// A requirement was satisfied.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RequirementSatisfied {

@@ -6,7 +6,8 @@ use super::branch::BranchKey;
 use super::requirement::Scope;
 use super::state::{Change, ChangeKind, Satisfied};
 use crate::event::{
-    RequirementCleared, RequirementSatisfied, RequirementTriggered, RequirementWarned,
+    RequirementCleared, RequirementSatisfied, RequirementTriggered, RequirementUntriggered,
+    RequirementWarned,
 };
 use crate::id::SessionId;
 
@@ -15,6 +16,8 @@ use crate::id::SessionId;
 pub enum ChangeBody {
     /// It was triggered.
     Triggered(RequirementTriggered),
+    /// It is no longer triggered.
+    Untriggered(RequirementUntriggered),
     /// The session was told about it.
     Warned(RequirementWarned),
     /// It was satisfied.
@@ -48,6 +51,9 @@ impl Change {
                 agent_session_id,
                 at: Some(*at),
             }),
+            ChangeKind::Untriggered => {
+                ChangeBody::Untriggered(RequirementUntriggered { name, branch, agent_session_id })
+            }
             ChangeKind::Warned(_) => ChangeBody::Warned(RequirementWarned { name, branch }),
             ChangeKind::Satisfied(scope, satisfied) => {
                 ChangeBody::Satisfied(RequirementSatisfied {
@@ -88,6 +94,10 @@ impl ChangeBody {
                 let kind = ChangeKind::Triggered(b.at.unwrap_or(around.at));
                 make(&b.name, &b.branch, b.agent_session_id.as_ref(), kind)
             }
+            Self::Untriggered(b) => {
+                let kind = ChangeKind::Untriggered;
+                make(&b.name, &b.branch, b.agent_session_id.as_ref(), kind)
+            }
             Self::Warned(b) => make(&b.name, &b.branch, None, ChangeKind::Warned(around.at)),
             Self::Satisfied(b) => {
                 let satisfied = Satisfied {
@@ -126,6 +136,7 @@ mod tests {
         };
         for kind in [
             ChangeKind::Triggered(at),
+            ChangeKind::Untriggered,
             ChangeKind::Warned(at),
             ChangeKind::Satisfied(Scope::SingleUse, satisfied),
             ChangeKind::Cleared(Scope::Branch, "person".to_owned()),

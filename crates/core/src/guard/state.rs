@@ -165,6 +165,8 @@ pub struct Change {
 pub enum ChangeKind {
     /// An allowed tool use made it count.
     Triggered(Timestamp),
+    /// The tool use that made it count did not happen.
+    Untriggered,
     /// The session was told about it.
     Warned(Timestamp),
     /// It was satisfied, for this scope.
@@ -213,6 +215,11 @@ impl State {
             ChangeKind::Triggered(at) => {
                 let entry = self.entries.entry(key(Reach::Session)).or_default();
                 entry.triggered_at.get_or_insert(*at);
+            }
+            ChangeKind::Untriggered => {
+                if let Some(entry) = self.entries.get_mut(&key(Reach::Session)) {
+                    entry.triggered_at = None;
+                }
             }
             ChangeKind::Warned(at) => {
                 let entry = self.entries.entry(key(Reach::Session)).or_default();

@@ -176,6 +176,7 @@ fn any_change() -> impl Strategy<Value = Change> {
     let scope = prop::sample::select(Scope::ALL.to_vec());
     let kind = prop_oneof![
         (0i64..50).prop_map(|s| ChangeKind::Triggered(at(s))),
+        Just(ChangeKind::Untriggered),
         (0i64..50).prop_map(|s| ChangeKind::Warned(at(s))),
         (scope.clone(), 0i64..50).prop_map(|(scope, s)| ChangeKind::Satisfied(scope, satisfied(s))),
         (scope, prop::sample::select(vec![USED, BY_PERSON]))

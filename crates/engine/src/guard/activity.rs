@@ -12,13 +12,13 @@ use heirloom_ledger::{Error, Ledger, Live};
 use jiff::Timestamp;
 use rustix::fs::{AtFlags, CWD, Timespec, Timestamps, utimensat};
 
-use super::presence::Caller;
+use super::presence::{self, Caller};
 use super::{cache, live};
 use crate::here::Here;
 
 /// A session is at work from now on. What cannot be noted is not worth a fault.
 pub(super) fn begin(here: &Here, caller: Caller<'_>) {
-    let file = file(here, caller.agent_session_id);
+    let file = own_file(here, caller);
     let _ = file.parent().map(fs::create_dir_all);
     if File::options().append(true).create(true).open(file).is_ok() {
         note(here, caller);
@@ -30,7 +30,14 @@ pub(super) fn note(here: &Here, caller: Caller<'_>) {
     let now = here.clock.now();
     let time = Timespec { tv_sec: now.as_second(), tv_nsec: now.subsec_nanosecond().into() };
     let times = Timestamps { last_access: time, last_modification: time };
-    let _ = utimensat(CWD, file(here, caller.agent_session_id), &times, AtFlags::empty());
+    let _ = utimensat(CWD, own_file(here, caller), &times, AtFlags::empty());
+}
+
+fn own_file(here: &Here, caller: Caller<'_>) -> PathBuf {
+    match presence::driven(here) {
+        Some(id) => file(here, &id.to_string()),
+        None => file(here, caller.agent_session_id),
+    }
 }
 
 /// A session that is at work.
@@ -55,14 +62,15 @@ pub fn at_work(here: &Here, ledger: &Ledger, repo: &str) -> Result<Vec<AtWork>, 
 }
 
 fn last(here: &Here, session: Option<&Session>, live: &Live) -> Timestamp {
-    let id = session.and_then(|session| session.agent_session_id.as_deref());
-    let noted = id.and_then(|id| {
-        let modified = fs::metadata(file(here, id)).and_then(|found| found.modified()).ok()?;
+    let own = live.session.to_string();
+    let agents = session.and_then(|session| session.agent_session_id.as_deref());
+    let noted = [Some(own.as_str()), agents].into_iter().flatten().filter_map(|name| {
+        let modified = fs::metadata(file(here, name)).and_then(|found| found.modified()).ok()?;
         Timestamp::try_from(modified).ok()
     });
-    noted.map_or(live.seen_at, |noted| noted.max(live.seen_at))
+    noted.fold(live.seen_at, Timestamp::max)
 }
 
-fn file(here: &Here, agent_session_id: &str) -> PathBuf {
-    cache::file(here, "active", agent_session_id)
+fn file(here: &Here, session: &str) -> PathBuf {
+    cache::file(here, "active", session)
 }

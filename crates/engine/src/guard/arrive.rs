@@ -36,14 +36,12 @@ pub(super) fn arrive(
     let process = presence::process(here);
     let live = ledger.live(&here.place.repo)?;
     let before = process.and_then(|process| replaced(&live, process, id, source));
-    let parent = match link(source) {
-        None => None,
+    let parent = match (link(source), before) {
+        (None, _) => None,
+        (Some(_), Some(before)) => Some(before.session),
         // The conversation itself goes on.
-        Some(Link::Resumed) if is_known => None,
-        Some(_) => match before {
-            Some(before) => Some(before.session),
-            None => named(ledger, caller, process)?,
-        },
+        (Some(Link::Resumed | Link::Compacted), None) if is_known => None,
+        (Some(_), None) => named(ledger, caller, process)?,
     };
     let parent = parent.filter(|parent| *parent != id);
     let scope = Scope::session(id, &here.place.repo);

@@ -6,6 +6,7 @@
 
 mod activity;
 mod arrive;
+mod asked;
 mod cache;
 mod facts;
 pub mod fault;

@@ -137,7 +137,7 @@ pub(super) fn leave(
     reason: &str,
 ) -> Result<(), Error> {
     // The process goes on with another session, which wants to know where it comes from.
-    if matches!(reason, "clear" | "resume") {
+    if reason == "clear" {
         return Ok(());
     }
     let Some(id) = find(here, ledger, caller)? else { return Ok(()) };

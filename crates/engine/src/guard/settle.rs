@@ -48,6 +48,7 @@ pub(super) fn append(
     let scope = Scope { session: whose.session, repo: Some(whose.repo) };
     match change.body(whose.session) {
         ChangeBody::Triggered(body) => appender.append(scope, &body),
+        ChangeBody::Untriggered(body) => appender.append(scope, &body),
         ChangeBody::Warned(body) => appender.append(scope, &body),
         ChangeBody::Satisfied(body) => appender.append(scope, &body),
         ChangeBody::Cleared(body) => appender.append(scope, &body),

@@ -14,7 +14,7 @@ use super::hook::Call;
 use super::roots::in_place;
 use super::settle::settle;
 use super::subject::Subject;
-use super::{presence, skill};
+use super::{asked, presence, skill};
 
 /// A tool is about to be used: what is unmet denies it, and otherwise counts from now on.
 pub(super) fn pre(call: &mut Call<'_>, policy: &Policy, tool: &Used) {
@@ -35,6 +35,9 @@ pub(super) fn pre(call: &mut Call<'_>, policy: &Policy, tool: &Used) {
     };
     let recorded = record(call, &mut known, &kinds);
     drop(known);
+    if !result.triggered.is_empty() {
+        asked::remember(call, tool, &result.triggered);
+    }
     call.said.answer = HookAnswer { block, context, message: None };
     call.faults(faults);
     call.hold("cannot record what was triggered", recorded);
@@ -43,19 +46,21 @@ pub(super) fn pre(call: &mut Call<'_>, policy: &Policy, tool: &Used) {
 /// A person would be asked for permission. The agent asks us before that, so what is denied here was
 /// let through there by a fault: the person is not to be asked for what may not be done.
 ///
-/// Nothing counts yet: whether the tool runs is up to the person.
+/// What the use triggered does not count yet: whether the tool runs is up to the person.
 pub(super) fn permission(call: &mut Call<'_>, policy: &Policy, tool: &Used) {
     let mut known = call.known().hurried();
     let result = decide(call, &mut known, policy, tool);
     let faults = owned(result.faults);
-    if is_paused(call, &mut known) {
-        return;
-    }
+    let names = asked::triggered_by(call, tool);
+    let kinds: Vec<_> = names.iter().map(|name| (name.as_str(), ChangeKind::Untriggered)).collect();
+    let recorded = record(call, &mut known, &kinds);
+    let is_paused = is_paused(call, &mut known);
     drop(known);
-    if let Verdict::Deny { reason } = result.verdict {
+    if let (Verdict::Deny { reason }, false) = (result.verdict, is_paused) {
         call.said.answer.block = Some(reason);
     }
     call.faults(faults);
+    call.hold("cannot record what was not triggered", recorded);
 }
 
 /// A tool was used: it ran, so it was allowed.
@@ -73,6 +78,9 @@ pub(super) fn post(call: &mut Call<'_>, policy: &Policy, tool: &Used, succeeded:
     let used = || ChangeKind::Cleared(Scope::SingleUse, USED.to_owned());
     kinds.extend(result.used.iter().map(|name| (*name, used())));
     let recorded = record(call, &mut known, &kinds);
+    if known.was_asked() {
+        asked::forget(call);
+    }
     drop(known);
     call.faults(owned(result.faults));
     call.hold("cannot record what was used", recorded);

@@ -74,7 +74,12 @@ pub(super) fn end(call: &mut Call<'_>, policy: &Policy, stopping: &Stopping) {
     }
     let turn = &call.event.prompt_id;
     let blocks = seen.stops.filter(|stops| stops.turn == *turn).map_or(0, |stops| stops.count);
-    let input = StopInput { armed: &armed, blocks, ..StopInput::default() };
+    let input = StopInput {
+        armed: &armed,
+        stop_hook_active: stopping.active,
+        blocks,
+        has_background_tasks: stopping.background > 0,
+    };
     let (verdict, faults) = stop(policy, input, &call.moment(), &mut known);
     let faults = owned(faults);
     match verdict {

@@ -13,8 +13,8 @@ use rusqlite::Connection;
 
 use heirloom_core::event::{
     Body, RequirementCleared, RequirementSatisfied, RequirementStopBlocked, RequirementTriggered,
-    RequirementWarned, RequirementsImported, RequirementsPaused, RequirementsPruned,
-    RequirementsResumed,
+    RequirementUntriggered, RequirementWarned, RequirementsImported, RequirementsPaused,
+    RequirementsPruned, RequirementsResumed,
 };
 use heirloom_core::guard::record::{Around, ChangeBody};
 use heirloom_core::guard::requirement::Scope;
@@ -66,6 +66,9 @@ impl Projection for Requirements {
             RequirementTriggered::KIND => {
                 changed(db, record, body(record).map(ChangeBody::Triggered))
             }
+            RequirementUntriggered::KIND => {
+                changed(db, record, body(record).map(ChangeBody::Untriggered))
+            }
             RequirementWarned::KIND => changed(db, record, body(record).map(ChangeBody::Warned)),
             RequirementSatisfied::KIND => {
                 changed(db, record, body(record).map(ChangeBody::Satisfied))
@@ -90,6 +93,7 @@ fn changed(db: &Connection, record: &Record, body: Option<ChangeBody>) -> rusqli
     let key = |scope: Scope| key(&change, Reach::of(scope));
     match &change.kind {
         ChangeKind::Triggered(at) => once(db, record, &key(Scope::Session), ("triggered_at", *at)),
+        ChangeKind::Untriggered => untriggered(db, record, &key(Scope::Session)),
         ChangeKind::Warned(at) => once(db, record, &key(Scope::Session), ("warned_at", *at)),
         ChangeKind::Satisfied(scope, how) => satisfied(db, record, &key(*scope), how),
         ChangeKind::Cleared(Scope::SingleUse, method) if method == USED => {
@@ -116,6 +120,15 @@ fn once(
     );
     let row = (repo(record), &key.session, &key.branch, &key.name, at.as_millisecond());
     db.prepare_cached(&sql)?.execute(row)?;
+    Ok(())
+}
+
+fn untriggered(db: &Connection, record: &Record, key: &Key) -> rusqlite::Result<()> {
+    db.prepare_cached(
+        "UPDATE requirement SET triggered_at = NULL
+         WHERE repo = ?1 AND session = ?2 AND branch = ?3 AND name = ?4",
+    )?
+    .execute((repo(record), &key.session, &key.branch, &key.name))?;
     Ok(())
 }
 

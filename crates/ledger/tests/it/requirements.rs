@@ -28,6 +28,7 @@ fn append(writer: &mut Writer<'_>, change: &Change) {
     let scope = In { session, repo: Some(REPO) };
     match change.body(session) {
         ChangeBody::Triggered(body) => writer.append(scope, &body),
+        ChangeBody::Untriggered(body) => writer.append(scope, &body),
         ChangeBody::Warned(body) => writer.append(scope, &body),
         ChangeBody::Satisfied(body) => writer.append(scope, &body),
         ChangeBody::Cleared(body) => writer.append(scope, &body),
@@ -57,6 +58,7 @@ fn kinds() -> impl Strategy<Value = ChangeKind> {
         });
     prop_oneof![
         (0..9i64).prop_map(|second| ChangeKind::Triggered(at(second))),
+        Just(ChangeKind::Untriggered),
         Just(ChangeKind::Warned(at(50))),
         (scope.clone(), satisfied).prop_map(|(scope, how)| ChangeKind::Satisfied(scope, how)),
         (scope, prop::sample::select(vec!["used", "person"]))

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Guarded, ONE, Said};
+use super::{CLAUDE_EVENTS, Guarded, ONE, Said};
 
 const SETTINGS: &str = r#"
 requirements:
@@ -155,21 +155,9 @@ fn each_tool_use_is_gated_or_not_as_the_settings_say() {
 #[test]
 fn every_event_of_the_agent_is_answered_with_silence_where_there_is_nothing_to_say() {
     let guarded = Guarded::new("requirements: {}\n");
-    for event in [
-        "UserPromptSubmit",
-        "UserPromptExpansion",
-        "PreToolUse",
-        "PostToolUse",
-        "PostToolUseFailure",
-        "PermissionRequest",
-        "Stop",
-        "SubagentStart",
-        "SubagentStop",
-        "PreCompact",
-        "SessionEnd",
-        "Notification",
-        "SomethingNew",
-    ] {
+    let others = ["Notification", "SomethingNew"];
+    let all = CLAUDE_EVENTS.iter().chain(&others).filter(|event| **event != "SessionStart");
+    for event in all {
         assert_eq!(
             guarded.hook(event, ONE, &json!({"new_field": [1, {"a": null}]})),
             Said::Nothing,

@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
 use serde_json::{Value, json};
 
-use super::{Guarded, ONE};
+use super::{CLAUDE_EVENTS, Guarded, ONE};
 
 /// Something in it denies, warns, blocks and says.
 const SETTINGS: &str = r#"
@@ -20,23 +20,7 @@ requirements:
 
 /// Every event that some agent calls us for.
 const EVENTS: &[(&str, &[&str])] = &[
-    (
-        "claude",
-        &[
-            "SessionStart",
-            "UserPromptSubmit",
-            "UserPromptExpansion",
-            "PreToolUse",
-            "PostToolUse",
-            "PostToolUseFailure",
-            "PermissionRequest",
-            "Stop",
-            "SubagentStart",
-            "SubagentStop",
-            "PreCompact",
-            "SessionEnd",
-        ],
-    ),
+    ("claude", CLAUDE_EVENTS),
     (
         "codex",
         &[

@@ -185,3 +185,24 @@ fn the_state_of_the_earlier_framework_is_taken_in_once_and_printed_back() {
     assert_eq!(state["requirements"]["ticket"]["satisfied"], true);
     assert_eq!(state["requirements"]["plan"]["sessions"]["8272974a"]["satisfied_by"], "skill");
 }
+
+#[test]
+fn a_state_file_of_another_shape_is_reported_and_takes_nothing_away() {
+    for state in [
+        "[]",
+        "{",
+        "null",
+        "{\"requirements\": null}",
+        "{\"branch\": \"main\", \"requirements\": {\"plan\": null, \"x\": {\"sessions\": 7}}}",
+    ] {
+        let guarded = Guarded::new("requirements:\n  plan: {}\n");
+        guarded.env.write(".git/requirements/main.json", state);
+        let before = guarded.start(ONE, "startup");
+        assert!(before.text().contains("0 of 1 requirements met"), "{state}: {before:?}");
+        assert!(guarded.edit(ONE).is_denied(), "{state}");
+        let ran = guarded.req(&["satisfy", "plan", "--session", ONE]);
+        assert_eq!(ran.code, 0, "{state}: {ran:?}");
+        assert_eq!(guarded.edit(ONE), Said::Nothing, "{state}");
+        assert_eq!(guarded.env.read(".git/requirements/main.json"), state, "it is theirs");
+    }
+}

@@ -143,6 +143,9 @@ fn an_older_conversation_that_a_process_goes_back_to_does_not_come_from_the_newe
     guarded.start(ONE, "resume");
     assert_eq!(guarded.lineage(ONE)["ancestors"], json!([]));
     assert_eq!(guarded.lineage(TWO)["descendants"], json!([]));
+    let rows = guarded.listed(&[]);
+    let status = |id: &str| rows.iter().find(|row| row["id"] == id).unwrap()["status"].clone();
+    assert_eq!((status(ONE), status(TWO)), (json!("running"), json!("completed")));
 }
 
 #[test]
@@ -200,6 +203,9 @@ fn the_hooks_of_an_agent_that_a_loop_runs_belong_to_the_loops_session() {
     assert!(guarded.edit(ONE).is_denied());
     guarded.req(&["satisfy", "plan"]).success();
     assert_eq!(guarded.edit(ONE), Said::Nothing);
+    let guarded = guarded.with("HEIRLOOM_CLOCK", "2026-01-12T15:45:00Z");
+    guarded.tool("PreToolUse", ONE, "Read", &json!({}));
+    assert_eq!(guarded.listed(&[])[0]["live"]["last_active_at"], "2026-01-12T15:45:00Z");
     guarded.hook("SessionEnd", ONE, &json!({"reason": "other"}));
     let rows = guarded.listed(&[]);
     assert_eq!((rows.len(), &rows[0]["id"], &rows[0]["status"]), (1, &run["id"], &run["status"]));

@@ -22,6 +22,22 @@ use serde_json::{Value, json};
 pub(crate) const ONE: &str = "8272974a-8223-4415-954c-99d01904a037";
 pub(crate) const TWO: &str = "4f39441d-eeb6-4ebb-9087-d65ef409a8fc";
 
+/// What `heirloom init` has Claude Code call us for.
+pub(crate) const CLAUDE_EVENTS: &[&str] = &[
+    "SessionStart",
+    "UserPromptSubmit",
+    "UserPromptExpansion",
+    "PreToolUse",
+    "PostToolUse",
+    "PostToolUseFailure",
+    "PermissionRequest",
+    "Stop",
+    "SubagentStart",
+    "SubagentStop",
+    "PreCompact",
+    "SessionEnd",
+];
+
 /// What a hook said.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Said {

@@ -42,6 +42,31 @@ fn being_asked_triggers_nothing_and_uses_no_warning_up() {
 }
 
 #[test]
+fn what_a_person_did_not_permit_triggers_nothing() {
+    let guarded = Guarded::new("requirements:\n  verified: {stop_only: true}\n");
+    let edit = json!({"file_path": "src/a.rs", "content": "x"});
+    guarded.tool("PreToolUse", ONE, "Write", &edit);
+    assert!(matches!(guarded.stop(ONE), Said::Blocked(_)), "so far it looks as if it ran");
+    asked(&guarded, ONE, "Write");
+    assert_eq!(guarded.stop(ONE), Said::Nothing, "the person said no");
+    guarded.tool("PreToolUse", ONE, "Write", &edit);
+    asked(&guarded, ONE, "Write");
+    guarded.tool("PostToolUse", ONE, "Write", &edit);
+    assert!(matches!(guarded.stop(ONE), Said::Blocked(_)), "the person said yes");
+    guarded.tool("PreToolUse", ONE, "Write", &edit);
+    asked(&guarded, ONE, "Write");
+    assert!(matches!(guarded.stop(ONE), Said::Blocked(_)), "the first one ran all the same");
+}
+
+#[test]
+fn a_use_that_nobody_was_asked_about_stays_triggered() {
+    let guarded = Guarded::new("requirements:\n  verified: {stop_only: true}\n");
+    guarded.edit(ONE);
+    asked(&guarded, ONE, "Write");
+    assert!(matches!(guarded.stop(ONE), Said::Blocked(_)), "that was another use");
+}
+
+#[test]
 fn a_pause_holds_for_permission_requests_as_well() {
     let guarded = Guarded::new(SETTINGS);
     guarded.req(&["pause", "--repo"]).success();

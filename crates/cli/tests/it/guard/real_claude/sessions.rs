@@ -96,6 +96,9 @@ fn a_forked_conversation_is_a_session_that_comes_from_the_other() {
     let lineage = real.json(&["lineage", fork.session()]);
     assert_eq!(lineage["link"], "forked");
     assert_eq!(lineage["ancestors"][0]["id"], first.session());
+    real.resume(&fork, "/compact", [Answer::text("<summary>x</summary>")]);
+    let lineage = real.json(&["lineage", fork.session()]);
+    assert_eq!(lineage["continued"][1]["link"], "compacted", "{lineage}");
 }
 
 #[test]

@@ -143,3 +143,14 @@ fn a_person_is_not_asked_for_what_a_requirement_denies() {
     run.assert_told(1, "plan is not met for this session");
     assert!(!made.exists());
 }
+
+#[test]
+fn what_a_person_did_not_permit_keeps_no_turn_from_ending() {
+    let settings = "requirements:\n  verified: {stop_only: true, satisfied_by_skill: review}\n";
+    let Some(mut real) = Real::new(settings) else { return };
+    real.allowed = "Read";
+    let made = real.repo().join("made");
+    let run = real.run(&real.repo(), &["write it"], [write(&made), done()]);
+    assert!(!made.exists());
+    assert_eq!((run.result["result"].as_str(), run.requests.len()), (Some("done"), 2));
+}
