@@ -4,6 +4,7 @@ use std::ffi::OsString;
 use std::fmt;
 use std::fs;
 use std::io::Write;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
@@ -71,6 +72,14 @@ impl TestEnv {
     /// Reads a file of the repository.
     pub fn read(&self, path: &str) -> String {
         fs::read_to_string(self.repo().join(path)).expect("a file of the repository")
+    }
+
+    /// Makes a program of a script, in the person's home.
+    pub fn script(&self, name: &str, text: &str) -> PathBuf {
+        let path = self.user().join(name);
+        fs::write(&path, text).expect("a file in the home");
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).expect("a file of our own");
+        path
     }
 
     /// Runs git in the repository.

@@ -15,8 +15,13 @@ use heirloom_core::config::Config;
 const LONG: Duration = Duration::from_mins(1);
 
 fn shell(script: &str, cwd: &Path) -> CommandLine {
+    line("command", script, cwd)
+}
+
+/// The command line of an agent whose program is `program`.
+fn line(agent: &str, program: &str, cwd: &Path) -> CommandLine {
     let mut programs = Programs::default();
-    programs.replace("command", vec![script.to_owned()]);
+    programs.replace(agent, vec![program.to_owned()]);
     let path = std::env::var_os("PATH").unwrap();
     let launch = Launch {
         config: &Config::default(),
@@ -29,7 +34,7 @@ fn shell(script: &str, cwd: &Path) -> CommandLine {
         scratch: cwd,
         as_root: false,
     };
-    by_name("command").unwrap().launch(&launch).unwrap()
+    by_name(agent).unwrap().launch(&launch).unwrap()
 }
 
 fn spawn(script: &str, cwd: &Path) -> Process {
@@ -221,21 +226,7 @@ fn announcing(id: &str, dir: &Path) -> CommandLine {
     std::fs::write(&program, format!("#!/bin/sh\necho '{init}'\necho '{init}'\n{STAY}\n")).unwrap();
     let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
     std::fs::set_permissions(&program, mode).unwrap();
-    let mut programs = Programs::default();
-    programs.replace("claude", vec![program.to_string_lossy().into_owned()]);
-    let path = std::env::var_os("PATH").unwrap();
-    let launch = Launch {
-        config: &Config::default(),
-        prompt: "the prompt\n",
-        conversation: Conversation::New(None),
-        input: Input::Once,
-        cwd: dir,
-        env: &Env::from([("PATH".into(), path)]),
-        programs: &programs,
-        scratch: dir,
-        as_root: false,
-    };
-    by_name("claude").unwrap().launch(&launch).unwrap()
+    line("claude", program.to_str().unwrap(), dir)
 }
 
 /// Until somebody says `go` in the working directory.

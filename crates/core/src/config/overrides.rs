@@ -1,6 +1,7 @@
 //! What a continued session says about each field: nothing, a value, or that it is to go.
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::{Map, Value};
 
 use super::field::each_field;
 use super::{Config, Field};
@@ -90,6 +91,13 @@ macro_rules! overrides {
 each_field!(overrides);
 
 impl Overrides {
+    /// Reads what is said in JSON: an object, in which null clears.
+    pub fn parse(json: &str) -> Result<Self, serde_json::Error> {
+        // A list would be taken for the fields in order.
+        let fields: Map<String, Value> = serde_json::from_str(json)?;
+        serde_json::from_value(Value::Object(fields))
+    }
+
     /// The fields something is said about.
     pub fn fields(&self) -> Vec<Field> {
         Field::ALL.iter().copied().filter(|field| self.speaks_of(*field)).collect()
@@ -103,7 +111,7 @@ mod tests {
     #[test]
     fn json_has_three_values_for_a_field() {
         let json = r#"{"model":"haiku","allowed_tools":[],"disallowed_tools":null}"#;
-        let overrides: Overrides = serde_json::from_str(json).unwrap();
+        let overrides = Overrides::parse(json).unwrap();
         assert_eq!(overrides.model, Change::Set("haiku".to_owned()));
         assert_eq!(overrides.allowed_tools, Change::Set(Vec::new()));
         assert_eq!(overrides.disallowed_tools, Change::Clear);
@@ -113,7 +121,8 @@ mod tests {
 
     #[test]
     fn a_misspelt_field_is_refused() {
-        let error = serde_json::from_str::<Overrides>(r#"{"disalowed_tools":[]}"#).unwrap_err();
+        assert!(Overrides::parse("[]").is_err() && Overrides::parse(r#"["opus"]"#).is_err());
+        let error = Overrides::parse(r#"{"disalowed_tools":[]}"#).unwrap_err();
         assert!(error.to_string().starts_with("unknown field `disalowed_tools`"), "{error}");
     }
 }

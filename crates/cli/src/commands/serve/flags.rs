@@ -82,7 +82,7 @@ impl ConfigFlags {
         now: Timestamp,
     ) -> Result<Overrides, Failure> {
         let mut overrides: Overrides = match &self.whole {
-            Some(json) => serde_json::from_str(json).map_err(|error| {
+            Some(json) => Overrides::parse(json).map_err(|error| {
                 Failure::new("usage", format!("--config cannot be read: {error}")).usage()
             })?,
             None => Overrides::default(),

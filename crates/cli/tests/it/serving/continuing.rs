@@ -1,5 +1,6 @@
 //! What a continued session shows, refuses and keeps.
 
+use heirloom_core::config::Field;
 use serde_json::{Value, json};
 
 use super::Desk;
@@ -13,6 +14,8 @@ fn the_config_is_shown_with_where_it_comes_from_and_without_secrets() {
     go_on(&desk, &["continue", "a-v2", "more"]);
     let shown = desk.json(&["sessions", "show", "a-v3", "--config"]);
     assert_eq!(shown["session"], "a-v3");
+    let keys: Vec<&String> = shown["config"].as_object().unwrap().keys().collect();
+    assert_eq!(keys, Field::ALL.iter().map(|field| field.as_str()).collect::<Vec<_>>());
     let field = |name: &str| &shown["config"][name];
     assert_eq!(*field("model"), json!({"value": "haiku", "from": "a-v2", "overridden": false}));
     assert_eq!(
@@ -55,6 +58,8 @@ fn a_config_that_cannot_be_used_leaves_no_session() {
         (&["--clear", "alowed_tools"], "usage"),
         (&["--model", "x", "--clear", "model"], "usage"),
         (&["--config", r#"{"disalowed_tools":[]}"#], "usage"),
+        // The fields in order would be a list too.
+        (&["--config", r#"["haiku"]"#], "usage"),
         (&["--name", "a"], "session.name-taken"),
         (&["--bypass-until", "2020-01-01T00:00:00Z"], "config.invalid"),
     ] {
@@ -162,12 +167,9 @@ fn a_template_has_versions_and_starts_a_session_with_its_config() {
 #[test]
 fn an_agent_that_reads_all_of_its_stdin_first_gets_the_end_of_it() {
     let desk = Desk::new();
-    let agent = desk.env.user().join("reads-all");
     let result = r#"{"type":"result","subtype":"success","is_error":false,"result":"bye"}"#;
     let script = format!("#!/bin/sh\ncat > \"$HOME/heard\"\necho '{result}'\n");
-    std::fs::write(&agent, script).unwrap();
-    let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
-    std::fs::set_permissions(&agent, mode).unwrap();
+    let agent = desk.env.script("reads-all", &script);
     let mut command = desk.env.command(&["launch", "words", "--name", "a", "--json"]);
     let output = command.env("HEIRLOOM_AGENT_CLAUDE", &agent).output().unwrap();
     let session: Value = serde_json::from_slice(&output.stdout).unwrap();

@@ -24,10 +24,7 @@ printf '{"type":"result","subtype":"success","is_error":false,"result":"8","sess
 #[test]
 fn of_sixty_four_sessions_at_once_every_event_and_status_is_kept() {
     let env = crate::env();
-    let agent = env.user().join("burst");
-    std::fs::write(&agent, BURST).unwrap();
-    let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
-    std::fs::set_permissions(&agent, mode).unwrap();
+    let agent = env.script("burst", BURST);
     let env = env.var("HEIRLOOM_AGENT_CLAUDE", agent);
     let children: Vec<_> = (0..MANY)
         .map(|n| {

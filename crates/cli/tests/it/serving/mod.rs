@@ -50,10 +50,7 @@ impl Desk {
         let record = env.user().join("record");
         fs::create_dir_all(&record).unwrap();
         let script = include_str!("recorder.sh").replace("@RECORD@", record.to_str().unwrap());
-        let agent = env.user().join("agent");
-        fs::write(&agent, script).unwrap();
-        let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
-        fs::set_permissions(&agent, mode).unwrap();
+        let agent = env.script("agent", &script);
         Self { env: env.var("HEIRLOOM_AGENT_CLAUDE", agent) }
     }
 

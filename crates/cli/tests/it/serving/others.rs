@@ -54,10 +54,7 @@ impl Other {
              grep -q astray && id=11111111-1111-4111-8111-111111111111\necho '{lines}'\n",
             said.display(),
         );
-        let program = env.user().join(name);
-        fs::write(&program, script).unwrap();
-        let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
-        fs::set_permissions(&program, mode).unwrap();
+        let program = env.script(name, &script);
         let variable = format!("HEIRLOOM_AGENT_{}", name.to_uppercase());
         let other = Self { env: env.var(&variable, program), name };
         let model = if name == "opencode" { "p/m" } else { "m" };

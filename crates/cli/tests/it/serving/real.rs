@@ -89,10 +89,7 @@ fn a_session_continued_by_a_query_alone_asks_the_model_and_the_person_the_same()
     let answers = turn(1).into_iter().chain(turn(2));
     let model = Model::start(Anthropic, Script::new(answers));
     let Some(env) = env(&model) else { return };
-    let server = env.user().join("db-mcp");
-    std::fs::write(&server, SERVER).unwrap();
-    let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
-    std::fs::set_permissions(&server, mode).unwrap();
+    let server = env.script("db-mcp", SERVER);
     let servers = json!({"db": {"command": server, "env": {"DB_TOKEN": "s3cr3t-Value-42"}}});
     let servers = servers.to_string();
     let pairs = [

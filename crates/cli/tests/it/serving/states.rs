@@ -15,6 +15,9 @@ fn a_running_session_is_interrupted_before_it_is_continued() {
     assert_eq!((&child["name"], &child["status"]), (&json!("a-v2"), &json!("completed")));
     assert_eq!(finish(launch)["status"], "interrupted");
     assert_eq!(desk.given(2).flag("--resume"), desk.given(1).flag("--session-id"));
+    // It was asked to stop in its own protocol, not by a signal.
+    let heard: Value = serde_json::from_str(&desk.given(1).file("answers").unwrap()).unwrap();
+    assert_eq!(heard["request"]["subtype"], "interrupt");
 }
 
 #[test]
