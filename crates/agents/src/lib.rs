@@ -25,6 +25,7 @@ pub mod outcome;
 mod payload;
 pub mod process;
 pub mod program;
+mod reset;
 mod settings;
 pub mod sim;
 pub mod tally;

@@ -9,6 +9,7 @@ use std::fmt;
 use jiff::Timestamp;
 
 use crate::event::{Failure, FailureKind};
+use crate::reset;
 use crate::tally::Tally;
 
 /// How it ended.
@@ -126,6 +127,15 @@ impl Outcome {
                 None => true,
             },
             _ => false,
+        }
+    }
+
+    /// When a limit is lifted, as far as the agent said; `now` tells which day a time of day is of.
+    pub fn lifted(&self, now: Timestamp) -> Option<Timestamp> {
+        match self {
+            Self::RateLimited { until: Some(until), .. } => Some(*until),
+            Self::RateLimited { until: None, message } => reset::read(message, now),
+            _ => None,
         }
     }
 

@@ -115,6 +115,7 @@ impl From<WorkError> for Failure {
     fn from(error: WorkError) -> Self {
         let code = match &error {
             WorkError::NoGit { .. } | WorkError::NoCommit { .. } => "work.no-git",
+            WorkError::CheckedOut { .. } | WorkError::NoBranch { .. } => "work.branch",
             WorkError::Crowded { .. } => "usage",
             WorkError::NoAgent { .. } | WorkError::Program(_) => "agent.not-found",
             WorkError::Tracker(_) => "issues.failed",
@@ -132,6 +133,12 @@ impl From<WorkError> for Failure {
                 failure.hint("`--in-place` works here with one agent, or begin with `git init`")
             }
             WorkError::NoCommit { .. } => failure.hint("make a first commit"),
+            WorkError::CheckedOut { .. } => failure.hint(
+                "check out a branch of your own, or leave work on its branches: work.merge: leave",
+            ),
+            WorkError::NoBranch { .. } => {
+                failure.hint("a branch called heirloom, or heirloom/work, may be in its way")
+            }
             WorkError::Crowded { .. } => {
                 failure.hint("leave out --max-agents, or --in-place").usage()
             }

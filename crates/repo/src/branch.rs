@@ -6,7 +6,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-use crate::worktree::{GitError, git};
+use crate::worktree::{GitError, git, git_anyway};
 
 /// Git does not like two worktrees being made at the same time.
 static MAKING: Mutex<()> = Mutex::new(());
@@ -26,20 +26,82 @@ pub fn commit_of(root: &Path, name: &str) -> Option<String> {
 }
 
 /// Makes a worktree at `path` on `branch`, which begins at `base` if it is new. One that is there
-/// already is gone on with.
+/// already is gone on with; one that is damaged is moved aside.
 pub fn work_on(root: &Path, path: &Path, branch: &str, base: &str) -> Result<PathBuf, GitError> {
     let _making = MAKING.lock().unwrap_or_else(PoisonError::into_inner);
-    if !path.join(".git").exists() {
+    if path.exists() && !is_whole(path) {
+        set_aside(path)?;
+    }
+    if !path.exists() {
         let place = path.to_string_lossy();
-        // What git remembers of a worktree that somebody deleted would be in the way.
-        git(root, None, &["worktree", "prune"])?;
-        if commit_of(root, &format!("refs/heads/{branch}")).is_some() {
-            git(root, None, &["worktree", "add", "-q", &place, branch])?;
-        } else {
-            git(root, None, &["worktree", "add", "-q", "-b", branch, &place, base])?;
-        }
+        // By force, because git may remember a worktree here that somebody deleted. Not by pruning:
+        // that would also forget worktrees of the person's that are only out of reach now.
+        let add = ["worktree", "add", "-q", "-f"];
+        let known = commit_of(root, &format!("refs/heads/{branch}")).is_some();
+        let rest: &[&str] = if known { &[&place, branch] } else { &["-b", branch, &place, base] };
+        git(root, None, &[&add, rest].concat())?;
     }
     Ok(path.canonicalize().unwrap_or_else(|_| path.to_owned()))
+}
+
+/// Whether a worktree can be worked in. A lock that somebody who was killed left is taken away.
+fn is_whole(path: &Path) -> bool {
+    let Ok(index) = git(path, None, &["rev-parse", "--git-path", "index"]) else { return false };
+    let index = path.join(index);
+    let own = git(path, None, &["rev-parse", "--show-toplevel"]);
+    let is_own = own.is_ok_and(|top| Path::new(&top) == path.canonicalize().unwrap_or_default());
+    // The index is written last: without it the files were never all there.
+    if !is_own || !index.exists() || git(path, None, &["rev-parse", "--verify", "HEAD"]).is_err() {
+        return false;
+    }
+    let _ = std::fs::remove_file(index.with_extension("lock"));
+    git(path, None, &["ls-files", "-u"]).is_ok()
+}
+
+fn set_aside(path: &Path) -> Result<(), GitError> {
+    let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let free =
+        (1..1000).map(|n| path.with_file_name(format!("{name}~{n}"))).find(|to| !to.exists());
+    let moved = std::fs::rename(path, free.unwrap_or_default());
+    moved.map_err(|error| GitError { doing: "worktree".to_owned(), why: error.to_string() })
+}
+
+/// What keeps the worktree at `path` from being committed to `branch`, in words for whoever works
+/// in it.
+pub fn unfinished(path: &Path, branch: &str) -> Option<String> {
+    for (file, what) in [
+        ("rebase-merge", "a rebase"),
+        ("rebase-apply", "a rebase"),
+        ("CHERRY_PICK_HEAD", "a cherry-pick"),
+    ] {
+        let at = git(path, None, &["rev-parse", "--git-path", file]).ok()?;
+        if path.join(at).exists() {
+            return Some(format!("{what} is not finished"));
+        }
+    }
+    let unmerged = git(path, None, &["diff", "--name-only", "--diff-filter=U"]).unwrap_or_default();
+    if !unmerged.is_empty() {
+        return Some(format!("conflicts are not resolved:\n{unmerged}"));
+    }
+    let head = git(path, None, &["symbolic-ref", "-q", "--short", "HEAD"]).unwrap_or_default();
+    if head != branch {
+        return Some(format!(
+            "`{head}` is checked out, go back to the branch {branch} with the work"
+        ));
+    }
+    markers(path)
+}
+
+/// A merge whose conflict markers were committed as they are.
+fn markers(path: &Path) -> Option<String> {
+    let merge = git(path, None, &["rev-parse", "--git-path", "MERGE_HEAD"]).ok()?;
+    if !path.join(merge).exists() {
+        return None;
+    }
+    let found = git_anyway(path, &["diff", "HEAD", "--check"]);
+    let lines: Vec<&str> =
+        found.lines().filter(|line| line.contains("leftover conflict marker")).collect();
+    (!lines.is_empty()).then(|| lines.join("\n"))
 }
 
 /// Whether a worktree has `branch` checked out.
@@ -156,6 +218,45 @@ mod tests {
         assert_eq!(fs::read_to_string(two.join("a.txt")).unwrap(), "theirs\n");
         assert_eq!(commit_all(&two, "again").unwrap(), commit);
         assert_eq!(merged(dir.path(), "ours/one", "ours/two", "m"), None);
+    }
+
+    #[test]
+    fn a_damaged_worktree_is_moved_aside_and_the_persons_own_are_left_alone() {
+        let dir = repository();
+        let away = dir.path().join(".trees/usb");
+        git(dir.path(), None, &["worktree", "add", "-q", "-b", "usb", &away.to_string_lossy()])
+            .unwrap();
+        let hidden = dir.path().join(".trees/unmounted");
+        fs::rename(&away, &hidden).unwrap();
+        let one = worktree(&dir, "one");
+        fs::write(one.join("b.txt"), "b\n").unwrap();
+        commit_all(&one, "one").unwrap();
+        let index = git(&one, None, &["rev-parse", "--git-path", "index"]).unwrap();
+        fs::remove_file(one.join(index)).unwrap();
+        let again = worktree(&dir, "one");
+        assert!(again.join("b.txt").exists() && dir.path().join(".trees/one~1").exists());
+        fs::remove_file(again.join(".git")).unwrap();
+        assert!(worktree(&dir, "one").join("b.txt").exists());
+        fs::rename(&hidden, &away).unwrap();
+        assert_eq!(git(&away, None, &["branch", "--show-current"]).unwrap(), "usb");
+    }
+
+    #[test]
+    fn what_is_not_finished_is_said() {
+        let dir = repository();
+        let (one, two) = (worktree(&dir, "one"), worktree(&dir, "two"));
+        assert_eq!(unfinished(&one, "ours/one"), None);
+        assert!(unfinished(&one, "ours/two").unwrap().contains("go back to the branch ours/two"));
+        for (tree, text) in [(&one, "mine\n"), (&two, "theirs\n")] {
+            fs::write(tree.join("a.txt"), text).unwrap();
+            commit_all(tree, "x").unwrap();
+        }
+        assert!(git(&two, None, &["merge", "-q", "ours/one"]).is_err());
+        assert_eq!(unfinished(&two, "ours/two").unwrap(), "conflicts are not resolved:\na.txt");
+        git(&two, None, &["add", "-A"]).unwrap();
+        assert!(unfinished(&two, "ours/two").unwrap().contains("leftover conflict marker"));
+        fs::write(two.join("a.txt"), "both\n").unwrap();
+        assert_eq!(unfinished(&two, "ours/two"), None);
     }
 
     #[test]

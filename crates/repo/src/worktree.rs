@@ -3,6 +3,7 @@
 //! Invariant: nothing here touches the index, the files or the stashes of the person.
 
 use std::fs;
+use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
@@ -16,6 +17,7 @@ pub struct GitError {
     pub why: String,
 }
 
+/// What git prints; an error is its last words.
 pub(crate) fn git(
     root: &Path,
     index: Option<&Path>,
@@ -25,10 +27,36 @@ pub(crate) fn git(
         doing: arguments.first().copied().unwrap_or_default().to_owned(),
         why,
     };
+    let output =
+        command(root, index, arguments).output().map_err(|error| failed(error.to_string()))?;
+    if !output.status.success() {
+        let words = String::from_utf8_lossy(&output.stderr);
+        let last = words.trim().lines().last().map(str::to_owned);
+        return Err(failed(last.unwrap_or_else(|| output.status.to_string())));
+    }
+    Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned())
+}
+
+/// What git prints, whether or not it succeeds.
+pub(crate) fn git_anyway(root: &Path, arguments: &[&str]) -> String {
+    let output = command(root, None, arguments).output();
+    output.map(|output| String::from_utf8_lossy(&output.stdout).into_owned()).unwrap_or_default()
+}
+
+fn command(root: &Path, index: Option<&Path>, arguments: &[&str]) -> Command {
     let mut command = Command::new("git");
     command.current_dir(root).args(["-c", "core.fsmonitor=false", "-c", "gc.auto=0"]);
-    // What we commit is not the person's commit: their hooks have no say in it.
-    command.args(["-c", "core.hooksPath=/dev/null"]);
+    // What we commit is not the person's commit: their hooks and their key have no say in it.
+    for setting in [
+        "core.hooksPath=/dev/null",
+        "commit.gpgsign=false",
+        "merge.ff=true",
+        "rerere.enabled=false",
+    ] {
+        command.args(["-c", setting]);
+    }
+    // A ctrl-C of the person's is not for git: half a worktree would be left.
+    command.process_group(0);
     command.args(arguments).stdin(Stdio::null());
     for variable in ["GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE"] {
         command.env_remove(variable);
@@ -40,12 +68,7 @@ pub(crate) fn git(
     if let Some(index) = index {
         command.env("GIT_INDEX_FILE", index);
     }
-    let output = command.output().map_err(|error| failed(error.to_string()))?;
-    if !output.status.success() {
-        let words = String::from_utf8_lossy(&output.stderr);
-        return Err(failed(words.trim().lines().last().unwrap_or_default().to_owned()));
-    }
-    Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned())
+    command
 }
 
 /// Commits the worktree at `root` as it is, ignored files aside, to the ref `name`, on top of what

@@ -4,13 +4,15 @@
 //! error has the subtype `success`), `terminal_reason` tells why (an interrupted process exits
 //! with 0), and a process that refuses to start says so on stderr before any line of the stream.
 
-use crate::event::TurnResult;
+use crate::event::{Failure, FailureKind, TurnResult};
 use crate::outcome::{End, Exit, Outcome, Stop};
 
 /// The texts of stderr that mean something, when the stream has not begun.
 const NO_CONVERSATION: &str = "No conversation found with session ID: ";
 const NO_ID: &str = "--resume requires a valid session ID";
 const IN_USE: &str = "is already in use.";
+/// How the text of an error begins when an account's limit is used up; it may come without a status.
+const CAPS: [&str; 2] = ["You've hit your ", "Claude AI usage limit reached"];
 
 pub(crate) fn outcome(end: &End<'_>) -> Outcome {
     if let Some((id, message)) = stale(end) {
@@ -40,14 +42,24 @@ fn of_result(end: &End<'_>, result: &TurnResult) -> Outcome {
         // Killed between its last words and its exit: the turn is done all the same.
         return Outcome::Success;
     }
-    if let Some(failure) = &result.failure {
+    // A failed request of which nothing more is known never got through.
+    let unknown =
+        |failure: &&Failure| failure.kind == FailureKind::Other && failure.status.is_none();
+    if let Some(failure) = result.failure.as_ref().filter(|failure| !unknown(failure)) {
         return Outcome::of_failure(failure, end.tally.limited_until);
     }
+    let message = message(end, result);
+    if CAPS.iter().any(|cap| message.starts_with(cap)) && message.contains("limit") {
+        return Outcome::RateLimited { until: end.tally.limited_until, message };
+    }
     match result.kind.as_str() {
+        _ if result.reason.as_deref() == Some("api_error") => {
+            Outcome::ApiError { status: None, message }
+        }
         "error_max_turns" => Outcome::TurnLimit,
         "error_max_budget_usd" => Outcome::CostLimit,
         _ if end.stopped.is_some() => Outcome::Interrupted,
-        _ => Outcome::Failed { message: message(end, result) },
+        _ => Outcome::Failed { message },
     }
 }
 

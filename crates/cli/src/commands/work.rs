@@ -22,7 +22,7 @@ use crate::work_view::WorkView;
 ///
 /// Each issue gets an agent, a worktree and a branch of its own. The gate of the settings decides
 /// whether it is done: its commands are run here, and what they find goes back to the same agent.
-/// Finished work comes together on the branch heirloom/work; your own branches and files are never
+/// Finished work comes together on a branch heirloom/work/…; your own branches and files are never
 /// touched. Ctrl-C once lets agents finish their turn, twice stops them; --resume goes on.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
@@ -133,8 +133,8 @@ fn options(args: &Args, settings: Options, tracker: &mut dyn Tracker) -> Result<
 }
 
 fn dry_run(app: &App, tracker: &mut dyn Tracker, options: &Options) -> Done {
-    let ledger = app.here.ledger()?;
-    let planned = work::plan(&app.here, &ledger, tracker, options)?;
+    let mut ledger = app.here.ledger()?;
+    let planned = work::plan(&app.here, &mut ledger, tracker, options)?;
     let issues: Vec<Value> = planned.iter().map(as_json).collect();
     app.ui.answer(&json!({"issues": issues}), || {
         if planned.is_empty() { "nothing to do".to_owned() } else { table(app, &planned) }

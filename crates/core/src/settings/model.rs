@@ -231,7 +231,7 @@ section! {
 choice! {
     /// What becomes of finished work.
     pub enum MergePolicy {
-        /// It is merged into the branch `heirloom/work`, from which later issues begin.
+        /// It is merged into the branch `heirloom/work/BRANCH`, from which later issues begin.
         Together = "together",
         /// It stays on the branch of its issue.
         Leave = "leave",

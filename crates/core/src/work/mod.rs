@@ -11,4 +11,4 @@ mod prompt;
 pub use choose::{Pick, Wanted, choose};
 pub use original::{BadRunFile, parse as parse_original};
 pub use outcome::{Checked, Evidence, IssueRunStatus, WorkStatus};
-pub use prompt::{Brief, carry_on, first, fix, merge_first};
+pub use prompt::{Brief, carry_on, first, fix, merge_first, put_right};

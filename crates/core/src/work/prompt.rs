@@ -104,6 +104,16 @@ pub fn merge_first(issue: &Issue, branch: &str, conflict: &str) -> String {
     )
 }
 
+/// What to do about a worktree that is in no state to be committed.
+pub fn put_right(issue: &Issue, what: &str) -> String {
+    format!(
+        "Issue {} is not done yet: the worktree cannot be committed as you left it. Put it right.\n\n\
+         {}\n",
+        issue.id,
+        fenced(what)
+    )
+}
+
 fn section(text: &mut String, title: &str, body: Option<&str>) {
     if let Some(body) = body.map(str::trim).filter(|body| !body.is_empty()) {
         let _ = write!(text, "\n## {title}\n{body}\n");

@@ -195,3 +195,19 @@ impl TrackerError {
         }
     }
 }
+
+impl TrackerError {
+    /// Whether only the one issue is the matter, and the tracker itself is well.
+    pub(crate) const fn is_about_an_issue(&self) -> bool {
+        matches!(
+            self,
+            Self::NoIssue { .. }
+                | Self::Ambiguous { .. }
+                | Self::Invalid { .. }
+                | Self::BadId(_)
+                | Self::Taken { .. }
+                | Self::NotOpen { .. }
+                | Self::Circle { .. }
+        )
+    }
+}

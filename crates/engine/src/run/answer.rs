@@ -58,7 +58,7 @@ pub(super) fn find_out(
             (format!("ready work in {}", tracker.name()), Found::HasWork(has_work))
         }
         (Question::CommandSucceeds, Rule::Command { command }) => {
-            let failed = shell::check(command, &at.worktree, &env(at), &at.stopping);
+            let failed = shell::check(command, &at.worktree, &env(at), &|| at.stopping.asked() > 1);
             (command.clone(), Found::CommandSucceeds(failed.is_none()))
         }
         (Question::JudgeAgrees, Rule::Judgment { judge: Some(judge), .. }) => {
@@ -66,10 +66,9 @@ pub(super) fn find_out(
             (format!("judge {}", judge.agent), Found::JudgeAgrees(agrees))
         }
         (Question::IsVerified, _) => {
-            let failed = stage
-                .verify
-                .iter()
-                .find_map(|command| shell::check(command, &at.worktree, &env(at), &at.stopping));
+            let failed = stage.verify.iter().find_map(|command| {
+                shell::check(command, &at.worktree, &env(at), &|| at.stopping.asked() > 1)
+            });
             let what = failed.as_ref().map_or_else(
                 || stage.verify.join(" && "),
                 |verification| verification.command.clone(),

@@ -64,12 +64,12 @@ impl Launched {
         }
     }
 
-    fn of(finished: Finished, cause: Option<Cause>) -> Self {
+    fn of(finished: Finished, cause: Option<Cause>, now: Timestamp) -> Self {
         let tokens = finished.tally.tokens;
         let spent = matches!(finished.outcome, heirloom_agents::Outcome::CostLimit);
         Self {
             end: outcome::end(&finished, cause),
-            until: outcome::until(&finished),
+            until: outcome::until(&finished, now),
             cause: cause.or(spent.then_some(Cause::Spent)),
             cost_usd: finished.tally.cost_usd.unwrap_or(0.0),
             input_tokens: tokens.input + tokens.cache_read + tokens.cache_write,
@@ -183,7 +183,7 @@ fn attend(
             process.stopper().kill();
         }
     }
-    Launched::of(process.finish(), cause)
+    Launched::of(process.finish(), cause, at.here.clock.now())
 }
 
 fn must_stop(

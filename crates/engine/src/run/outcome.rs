@@ -35,11 +35,9 @@ pub(super) fn end(finished: &Finished, cause: Option<Cause>) -> AgentEnd {
 }
 
 /// When a limit is lifted, as far as the agent said.
-pub(super) fn until(finished: &Finished) -> Option<Timestamp> {
-    match &finished.outcome {
-        Outcome::RateLimited { until, .. } => until.or(finished.tally.limited_until),
-        _ => None,
-    }
+pub(super) fn until(finished: &Finished, now: Timestamp) -> Option<Timestamp> {
+    let limited = matches!(finished.outcome, Outcome::RateLimited { .. });
+    finished.outcome.lifted(now).or(finished.tally.limited_until.filter(|_| limited))
 }
 
 /// What went wrong, in a line.

@@ -10,19 +10,18 @@ use heirloom_agents::{CommandLine, Env, Exit, Input, Next, Process, Taps, by_nam
 use heirloom_core::run::context::Verification;
 
 use super::event::clean;
-use super::stopping::Stopping;
 
 /// How much of the end of what a command prints is kept.
 const TAIL: usize = 4000;
 /// How long a command may take.
 const LONGEST: Duration = Duration::from_hours(1);
 
-/// Runs a shell command. Nothing is returned when it succeeds.
+/// Runs a shell command, until `must_stop` says so. Nothing is returned when it succeeds.
 pub(crate) fn check(
     command: &str,
     cwd: &Path,
     env: &Env,
-    stopping: &Stopping,
+    must_stop: &dyn Fn() -> bool,
 ) -> Option<Verification> {
     let said = |exit_code, output: String| Verification {
         command: command.to_owned(),
@@ -58,7 +57,7 @@ pub(crate) fn check(
             Next::End => break,
             Next::Silence => {}
         }
-        if stopping.asked() > 1 || began.elapsed() > LONGEST {
+        if must_stop() || began.elapsed() > LONGEST {
             process.stopper().kill();
         }
     }

@@ -12,12 +12,13 @@ use super::error::ServeError;
 use super::prepare::Desk;
 
 /// Variables of ours that an agent is given as they are: where the ledger is, and what it works on.
-const PASSED_ON: [&str; 6] = [
+const PASSED_ON: [&str; 7] = [
     "HEIRLOOM_HOME",
     "HEIRLOOM_CONFIG",
     "HEIRLOOM_CLOCK",
     "HEIRLOOM_DISABLE",
     "HEIRLOOM_ISSUE",
+    "HEIRLOOM_ISSUE_RUN",
     "HEIRLOOM_WORK",
 ];
 

@@ -7,7 +7,8 @@ use heirloom_agents::process::{Finished, SpawnError};
 use heirloom_agents::{Agent, CommandLine, Outcome, Process, Tally, Taps};
 use heirloom_core::config::Config;
 use heirloom_core::event::{
-    LiveGone, LiveSeen, SessionAnnounced, SessionCreated, SessionPrompted, SessionSpent,
+    IssueRunLaunched, LiveGone, LiveSeen, SessionAnnounced, SessionCreated, SessionPrompted,
+    SessionSpent, TaskSet,
 };
 use heirloom_core::id::SessionId;
 use heirloom_core::name::SessionName;
@@ -97,6 +98,12 @@ fn record(
         let scope = Scope::session(id, &repo);
         writer.append(scope, &created)?;
         writer.append(scope, &SessionPrompted { text: prepared.prompt.clone() })?;
+        if let Some(purpose) = &prepared.purpose {
+            let launched = IssueRunLaunched { issue_run: purpose.issue_run, session: id };
+            writer.append(Scope { session: None, repo: Some(&repo) }, &launched)?;
+            let (issue, text) = (purpose.issue.to_string(), purpose.title.clone());
+            writer.append(scope, &TaskSet { issue: Some(issue), text: Some(text) })?;
+        }
         Ok(())
     })?;
     read(ledger, id)

@@ -37,7 +37,7 @@ pub use error::ServeError;
 pub(crate) use hold::exists as is_held;
 pub use import::{Imported, import_daemon};
 pub use interrupt::interrupt;
-pub use prepare::{Continue, Desk, Launch, Prepared, prepare_continue, prepare_launch};
+pub use prepare::{Continue, Desk, Launch, Prepared, Purpose, prepare_continue, prepare_launch};
 pub use recover::{Recovered, recover};
 pub use shown::{Total, config_of, totals};
 pub use template::save_template;

@@ -33,11 +33,11 @@ pub(super) enum Answer {
     Fail,
 }
 
-/// What is done about `outcome`.
-pub(super) fn answer(outcome: &Outcome) -> Answer {
+/// What is done about `outcome`, which came about at `now`.
+pub(super) fn answer(outcome: &Outcome, now: Timestamp) -> Answer {
     match outcome {
         Outcome::Success => Answer::Check,
-        Outcome::RateLimited { until, .. } => Answer::Wait { until: *until },
+        Outcome::RateLimited { .. } => Answer::Wait { until: outcome.lifted(now) },
         Outcome::Overloaded { .. } => Answer::Wait { until: None },
         Outcome::ApiError { .. } if outcome.is_transient() => Answer::Retry,
         Outcome::StaleSession { message, .. } => Answer::Stale { why: message.clone() },
@@ -59,6 +59,10 @@ mod tests {
     use heirloom_agents::Exit;
 
     use super::*;
+
+    fn answer(outcome: &Outcome) -> Answer {
+        super::answer(outcome, Timestamp::UNIX_EPOCH)
+    }
 
     #[test]
     fn every_ending_has_its_own_answer_and_only_one_of_them_is_stale() {

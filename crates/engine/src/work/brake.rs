@@ -1,41 +1,87 @@
 //! The brake: a limit of the account holds for all agents, so all of them wait for it together.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::run::Stopping;
+use heirloom_core::run::backoff::{self, Wait};
+use jiff::Timestamp;
 
 const STEP: Duration = Duration::from_millis(50);
 
 /// Until when nothing is launched.
 #[derive(Debug, Default)]
-pub(super) struct Brake(Mutex<Option<Instant>>);
+pub(super) struct Brake(Mutex<State>);
+
+#[derive(Debug, Default)]
+struct State {
+    until: Option<Instant>,
+    /// How many pauses in a row there were.
+    pauses: u32,
+}
+
+/// What a limit leads to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Held {
+    /// Everything waits; whether that is news, for how long.
+    For { time: Duration, is_news: bool },
+    /// It would take too long.
+    GiveUp,
+}
 
 impl Brake {
-    /// Holds everything for `time`. Returns whether that is news: a pause that others are already
-    /// in is only told once.
-    pub(super) fn hold(&self, time: Duration) -> bool {
-        let mut until = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let is_news = until.is_none_or(|until| until <= Instant::now());
-        let end = Instant::now() + time;
-        *until = Some(until.map_or(end, |until| until.max(end)));
-        is_news
-    }
-
-    /// Waits until nothing holds any more. Returns whether nobody asked to stop in the meantime.
-    pub(super) fn wait(&self, stopping: &Stopping) -> bool {
-        loop {
-            if stopping.asked() > 0 {
-                return false;
-            }
-            let until = *self.0.lock().unwrap_or_else(PoisonError::into_inner);
-            let left = until.map(|until| until.saturating_duration_since(Instant::now()));
-            match left.filter(|left| !left.is_zero()) {
-                None => return true,
-                Some(left) => thread::sleep(left.min(STEP)),
+    /// Holds everything after an agent met a limit. Several that meet it at once meet one limit.
+    /// `scaled` makes waits shorter, for tests.
+    pub(super) fn limited(
+        &self,
+        lifted: Option<Timestamp>,
+        now: Timestamp,
+        scaled: impl Fn(Duration) -> Duration,
+    ) -> Held {
+        let mut state = self.state();
+        let is_news = state.until.is_none_or(|until| until <= Instant::now());
+        if is_news {
+            state.pauses += 1;
+        }
+        let seed = u64::from(std::process::id());
+        match backoff::wait(state.pauses, lifted, now, seed) {
+            Wait::GiveUp => Held::GiveUp,
+            Wait::For(time) => {
+                let time = scaled(time);
+                let end = Instant::now() + time;
+                state.until = Some(state.until.map_or(end, |until| until.max(end)));
+                Held::For { time, is_news }
             }
         }
+    }
+
+    /// An agent got through: the next limit is a new one.
+    pub(super) fn ease(&self) {
+        self.state().pauses = 0;
+    }
+
+    /// Whether everything waits now.
+    pub(super) fn holds(&self) -> bool {
+        self.left().is_some()
+    }
+
+    /// Waits until nothing holds any more, or `must_stop` says so.
+    pub(super) fn wait(&self, must_stop: impl Fn() -> bool) {
+        while let Some(left) = self.left() {
+            if must_stop() {
+                return;
+            }
+            thread::sleep(left.min(STEP));
+        }
+    }
+
+    fn left(&self) -> Option<Duration> {
+        let until = self.state().until?;
+        Some(until.saturating_duration_since(Instant::now())).filter(|left| !left.is_zero())
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -43,18 +89,35 @@ impl Brake {
 mod tests {
     use super::*;
 
+    const NOW: Timestamp = Timestamp::UNIX_EPOCH;
+
     #[test]
     fn a_pause_is_news_once_and_everybody_waits_for_its_end() {
         let brake = Brake::default();
-        let stopping = Stopping::new();
-        assert!(brake.wait(&stopping));
-        assert!(brake.hold(Duration::from_millis(80)));
-        assert!(!brake.hold(Duration::from_millis(10)));
-        let began = Instant::now();
-        assert!(brake.wait(&stopping));
-        assert!(began.elapsed() >= Duration::from_millis(50));
-        assert!(brake.hold(Duration::from_mins(1)));
-        stopping.ask();
-        assert!(!brake.wait(&stopping));
+        assert!(!brake.holds());
+        let held = |ms| brake.limited(None, NOW, move |_| Duration::from_millis(ms));
+        assert!(matches!(held(80), Held::For { is_news: true, .. }));
+        assert!(matches!(held(10), Held::For { is_news: false, .. }));
+        assert!(brake.holds());
+        brake.wait(|| false);
+        assert!(!brake.holds());
+        held(60_000);
+        brake.wait(|| true);
+        assert!(brake.holds());
+    }
+
+    #[test]
+    fn a_limit_that_is_never_lifted_is_given_up_and_one_that_was_is_forgotten() {
+        let brake = Brake::default();
+        let pauses = |brake: &Brake| {
+            (1..100).find(|_| {
+                let held = brake.limited(None, NOW, |_| Duration::ZERO);
+                held == Held::GiveUp
+            })
+        };
+        let first = pauses(&brake).unwrap();
+        assert!(first > 10);
+        brake.ease();
+        assert_eq!(pauses(&brake), Some(first));
     }
 }

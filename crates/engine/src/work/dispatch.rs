@@ -30,6 +30,7 @@ use crate::run::Stopping;
 
 const HEARTBEAT: Duration = Duration::from_mins(2);
 const TICK: Duration = Duration::from_millis(100);
+const LOOK_AGAIN: Duration = Duration::from_secs(5);
 
 /// How a run ended.
 #[derive(Debug, Clone)]
@@ -71,7 +72,7 @@ pub fn work(
     }
     // Before anything is begun: a tracker that does not answer is not one that has nothing to do.
     let entries = tracker.backlog()?;
-    if let Some(problem) = shop.trees.catch_up() {
+    if let Some(problem) = shop.trees.catch_up()? {
         shop.warn(None, problem);
     }
     let owner = picks::owner(&ledger, &format!("work {}", run.short()))?;
@@ -83,7 +84,9 @@ pub fn work(
         owner,
         entries,
         is_stale: false,
+        looked: None,
         active: 0,
+        in_place: 0,
         taken_up: 0,
         tried: HashSet::new(),
         beat: Instant::now(),
@@ -121,7 +124,11 @@ pub(super) struct Dispatcher<'d, 'a> {
     entries: Vec<Entry>,
     /// Whether the entries may have changed since they were read.
     is_stale: bool,
+    /// When nothing was found that could be begun.
+    looked: Option<Instant>,
     active: usize,
+    /// How many of them work where the person does.
+    pub(super) in_place: usize,
     pub(super) taken_up: usize,
     /// Issues that this run is done with, or leaves alone.
     pub(super) tried: HashSet<IssueId>,
@@ -158,12 +165,19 @@ impl<'d> Dispatcher<'d, '_> {
     ) -> Result<(), WorkError> {
         loop {
             self.notice_stop();
-            while self.may_start() {
-                let Some(job) = self.next()? else { break };
+            while self.may_start() && self.is_due() {
+                let Some(job) = self.next()? else {
+                    self.looked = Some(Instant::now());
+                    break;
+                };
                 self.start(threads, job);
             }
             if self.active == 0 {
-                return Ok(());
+                if !self.shop.brake.holds() || !self.shop.may_go_on() {
+                    return Ok(());
+                }
+                self.shop.brake.wait(|| !self.shop.may_go_on());
+                continue;
             }
             match finished.recv_timeout(TICK) {
                 Ok((job, verdict)) => self.take_in(&job, verdict)?,
@@ -179,7 +193,21 @@ impl<'d> Dispatcher<'d, '_> {
         self.active < options.max_agents
             && options.max_issues.is_none_or(|max| self.taken_up < max)
             && self.broken.is_none()
+            && !self.shop.brake.holds()
             && self.shop.may_go_on()
+    }
+
+    /// Whether it is worth looking for another issue: one of ours ended, or some time has passed in
+    /// which others may have changed something.
+    fn is_due(&mut self) -> bool {
+        match self.looked {
+            Some(looked) if !self.is_stale && looked.elapsed() < LOOK_AGAIN => false,
+            Some(_) => {
+                self.is_stale = true;
+                true
+            }
+            None => true,
+        }
     }
 
     /// The next issue that can be worked on, claimed.
@@ -201,7 +229,13 @@ impl<'d> Dispatcher<'d, '_> {
             match self.try_take(&entry) {
                 Ok(Some(job)) => return Ok(Some(job)),
                 Ok(None) => {}
+                Err(WorkError::Tracker(error)) if error.is_about_an_issue() => {
+                    self.release(&entry.id)?;
+                    self.tried.insert(entry.id.clone());
+                    self.shop.warn(Some(entry.id.as_str()), error.to_string());
+                }
                 Err(WorkError::Tracker(error)) => {
+                    self.release(&entry.id)?;
                     self.broken = Some(error.to_string());
                     return Ok(None);
                 }
@@ -216,6 +250,7 @@ impl<'d> Dispatcher<'d, '_> {
 
     fn start<'t>(&mut self, threads: &'t Threads<'t, 'd>, job: Job) {
         self.active += 1;
+        self.in_place += usize::from(job.tree.branch.is_none());
         self.taken_up += 1;
         self.tried.insert(job.issue.id.clone());
         let (shop, sender) = (self.shop, self.sender.clone());
@@ -231,6 +266,7 @@ impl<'d> Dispatcher<'d, '_> {
     /// What became of an issue, told to the tracker and recorded.
     fn take_in(&mut self, job: &Job, mut verdict: Verdict) -> Result<(), WorkError> {
         self.active -= 1;
+        self.in_place -= usize::from(job.tree.branch.is_none());
         self.is_stale = true;
         let id = &job.issue.id;
         let reason = verdict.reason.clone().unwrap_or_default();
@@ -252,7 +288,9 @@ impl<'d> Dispatcher<'d, '_> {
                 verdict.reason = Some(format!("the work is done, but {message}"));
             }
             self.shop.warn(Some(id.as_str()), message);
-            self.broken.get_or_insert_with(|| error.to_string());
+            if !error.is_about_an_issue() {
+                self.broken.get_or_insert_with(|| error.to_string());
+            }
         }
         self.conclude(id, &job.issue.title, job.issue_run, &verdict)?;
         self.release(id)

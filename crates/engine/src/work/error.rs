@@ -19,6 +19,18 @@ pub enum WorkError {
         /// Where.
         place: String,
     },
+    /// The branch on which work comes together would be moved under somebody's feet.
+    #[error("{branch} is checked out, and finished work is to come together on it")]
+    CheckedOut {
+        /// The branch.
+        branch: String,
+    },
+    /// The branch on which work comes together cannot be made.
+    #[error("the branch {branch} cannot be made")]
+    NoBranch {
+        /// The branch.
+        branch: String,
+    },
     /// Several agents cannot share the person's own worktree.
     #[error("only one agent can work in place, not {agents}")]
     Crowded {

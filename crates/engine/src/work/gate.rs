@@ -1,21 +1,20 @@
 //! The gate: heirloom runs the commands itself, and believes nobody else about them.
 
-use std::path::Path;
 use std::time::Instant;
 
-use heirloom_agents::Env;
 use heirloom_core::work::Checked;
 
 use super::event::Event;
-use super::shop::Shop;
+use super::on_issue::OnIssue;
 use crate::run::shell;
 
 /// Runs every command of the gate, the rest too when one fails: an agent mends all of it at once.
-pub(super) fn check(shop: &Shop<'_>, issue: &str, cwd: &Path, env: &Env) -> Vec<Checked> {
+pub(super) fn check(on: &OnIssue<'_, '_>) -> Vec<Checked> {
     let mut results = Vec::new();
-    for command in &shop.options.gate {
+    let must_stop = || on.must_stop().is_some();
+    for command in &on.shop.options.gate {
         let began = Instant::now();
-        let failed = shell::check(command, cwd, env, &shop.stopping);
+        let failed = shell::check(command, &on.tree.path, &on.here.env, &must_stop);
         let duration_ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
         let checked = match failed {
             None => Checked {
@@ -33,14 +32,14 @@ pub(super) fn check(shop: &Shop<'_>, issue: &str, cwd: &Path, env: &Env) -> Vec<
                 output: failed.output,
             },
         };
-        shop.tell(&Event::Checked {
-            issue: issue.to_owned(),
+        on.shop.tell(&Event::Checked {
+            issue: on.job.issue.id.to_string(),
             command: command.clone(),
             passed: checked.passed,
             duration_ms,
         });
         results.push(checked);
-        if shop.stopping.asked() > 1 {
+        if must_stop() {
             break;
         }
     }

@@ -2,10 +2,11 @@
 
 use heirloom_core::event::IssueRunGated;
 use heirloom_core::work::{self as rules, Evidence};
+use heirloom_repo::worktree::GitError;
 
 use super::gate;
 use super::on_issue::{End, OnIssue};
-use super::trees::{self, Ready};
+use super::trees::{Ready, Trouble};
 
 /// How often finished work is checked again because others were faster.
 const MOST_RACES: u32 = 20;
@@ -21,15 +22,16 @@ impl OnIssue<'_, '_> {
             self.phase("merging");
             let message = format!("{}: {}", self.job.issue.id, self.job.issue.title);
             let prepared = self.shop.trees.prepare(&self.tree, &message);
-            let ready = match prepared.map_err(|error| End::Failed(error.to_string()))? {
+            let ready = match prepared.map_err(|error| self.broken(&error))? {
                 Ok(ready) => ready,
-                Err(files) => return self.send_back(&files.join("\n"), true),
+                Err(trouble) => return self.put_right(&trouble).map(Err),
             };
             if !self.gate()? {
-                return self.send_back("", false);
+                return self.mend().map(Err);
             }
-            if ready.as_ref().is_none_or(|ready| self.shop.trees.bring_together(ready)) {
-                return Ok(Ok(self.done(ready)));
+            let Some(ready) = ready else { return Ok(Ok(self.done(None, None))) };
+            if let Some(branch) = self.shop.trees.bring_together(&self.tree, &ready) {
+                return Ok(Ok(self.done(Some(&ready), Some(&branch))));
             }
         }
         Err(End::Failed("others were faster each time the work was to be brought together".into()))
@@ -37,50 +39,64 @@ impl OnIssue<'_, '_> {
 
     fn gate(&mut self) -> Result<bool, End> {
         self.phase("checking");
-        let issue = self.job.issue.id.as_str();
-        self.findings = gate::check(self.shop, issue, &self.tree.path, &self.here.env);
+        self.findings = gate::check(self);
         let gated = IssueRunGated { issue_run: self.job.issue_run, gate: self.findings.clone() };
         self.ledger.append(self.here.clock.now(), self.shop.scope(), &gated)?;
-        if self.shop.stopping.asked() > 1 {
-            return Err(End::Stopped("stopped while the gate was tried".to_owned()));
+        if let Some(end) = self.must_stop() {
+            return Err(end);
         }
         Ok(self.findings.iter().all(|checked| checked.passed))
     }
 
-    /// What the agent is told about what is wrong, if it may still be sent back.
-    fn send_back(
-        &mut self,
-        conflict: &str,
-        is_conflict: bool,
-    ) -> Result<Result<Done, String>, End> {
-        self.fixes += 1;
-        let (issue, most) = (&self.job.issue, self.shop.options.max_fixes);
-        if self.fixes > most {
-            let failed = self.findings.iter().find(|checked| !checked.passed);
-            let what = match failed {
-                Some(failed) if !is_conflict => format!("`{}` fails", failed.command),
-                _ => format!("the work conflicts with {}", trees::TOGETHER),
-            };
-            let fixes = if most == 1 { "1 fix".to_owned() } else { format!("{most} fixes") };
-            return Err(End::Failed(format!("the gate does not pass after {fixes}: {what}")));
-        }
-        Ok(Err(if is_conflict {
-            rules::merge_first(issue, trees::TOGETHER, conflict)
-        } else {
-            rules::fix(issue, &self.findings, self.fixes, most)
-        }))
+    /// What the agent is told about what the gate found, if it may still be sent back.
+    fn mend(&mut self) -> Result<String, End> {
+        let failed = self.findings.iter().find(|checked| !checked.passed);
+        let what = failed.map(|failed| format!("`{}` fails", failed.command)).unwrap_or_default();
+        self.count_fix(&what)?;
+        let most = self.shop.options.max_fixes;
+        Ok(rules::fix(&self.job.issue, &self.findings, self.fixes, most))
     }
 
-    fn done(&self, ready: Option<Ready>) -> Done {
+    /// What the agent is told about work that cannot be committed or merged as it is.
+    fn put_right(&mut self, trouble: &Trouble) -> Result<String, End> {
+        let together = self.shop.trees.together().unwrap_or_default();
+        match trouble {
+            Trouble::Conflict(files) => {
+                self.count_fix(&format!("the work conflicts with {together}"))?;
+                Ok(rules::merge_first(&self.job.issue, together, files))
+            }
+            Trouble::Unfinished(what) => {
+                self.count_fix(what)?;
+                Ok(rules::put_right(&self.job.issue, what))
+            }
+        }
+    }
+
+    fn count_fix(&mut self, what: &str) -> Result<(), End> {
+        self.fixes += 1;
+        let most = self.shop.options.max_fixes;
+        if self.fixes <= most {
+            return Ok(());
+        }
+        let fixes = if most == 1 { "1 fix".to_owned() } else { format!("{most} fixes") };
+        Err(End::Failed(format!("it is not done after {fixes}: {what}")))
+    }
+
+    fn broken(&self, error: &GitError) -> End {
+        self.must_stop().unwrap_or_else(|| End::Failed(error.to_string()))
+    }
+
+    fn done(&self, ready: Option<&Ready>, branch: Option<&str>) -> Done {
         let evidence = Evidence {
             gate: &self.findings,
-            commit: ready.as_ref().map(|ready| ready.commit.as_str()),
-            branch: self.shop.trees.home_of(&self.tree),
-            unchanged: ready.as_ref().is_some_and(|ready| ready.unchanged),
+            commit: ready.map(|ready| ready.commit.as_str()),
+            branch,
+            unchanged: ready.is_some_and(|ready| ready.unchanged),
         };
         if evidence.unchanged {
             self.warn("the agent changed nothing".to_owned());
         }
-        (evidence.text(), ready.filter(|ready| !ready.unchanged).map(|ready| ready.commit))
+        let changed = ready.filter(|ready| !ready.unchanged);
+        (evidence.text(), changed.map(|ready| ready.commit.clone()))
     }
 }

@@ -4,18 +4,17 @@ use std::time::Duration;
 
 use heirloom_agents::{Feature, Support, by_name};
 use heirloom_core::config::{Change, Config, Overrides};
-use heirloom_core::event::{IssueRunLaunched, IssueRunTranscribed, TaskSet};
+use heirloom_core::event::IssueRunTranscribed;
 use heirloom_core::issue::Issue;
 use heirloom_core::name::SessionName;
 use heirloom_core::session::Session;
 use heirloom_core::settings::Permissions;
-use heirloom_ledger::Scope;
 use jiff::Timestamp;
 
 use super::eye::{Cause, Eye};
 use super::on_issue::OnIssue;
 use super::prior;
-use crate::serve::{self, Continue, Desk, Ended, Launch, Prepared, ServeError};
+use crate::serve::{self, Continue, Desk, Ended, Launch, Prepared, Purpose, ServeError};
 
 /// How long an agent that may do everything may do so: longer than any issue takes.
 const LONG: Duration = Duration::from_hours(24 * 30);
@@ -41,22 +40,15 @@ pub(super) fn launch(
         settings: on.shop.settings,
         directory: &on.tree.path,
     };
-    let prepared = prepare(on, &desk, turn)?;
+    let mut prepared = prepare(on, &desk, turn)?;
     for warning in &prepared.warnings {
         on.shop.warn(Some(on.job.issue.id.as_str()), warning.clone());
     }
-    let session = prepared.id;
-    let task = TaskSet {
-        issue: Some(on.job.issue.id.to_string()),
-        text: Some(on.job.issue.title.clone()),
-    };
-    let launched = IssueRunLaunched { issue_run: on.job.issue_run, session };
-    // Before there is a session: whatever happens to it from now on is known to be this issue's.
-    on.ledger.write::<_, ServeError>(on.here.clock.now(), |writer| {
-        writer.append(on.shop.scope(), &launched)?;
-        writer.append(Scope::session(session, &on.here.place.repo), &task)?;
-        Ok(())
-    })?;
+    prepared.purpose = Some(Purpose {
+        issue_run: on.job.issue_run,
+        issue: on.job.issue.id.clone(),
+        title: on.job.issue.title.clone(),
+    });
     let mut eye = Eye::new(on.shop, on.job.issue.id.as_str(), on.deadline);
     let ended = serve::run(&desk, &mut on.ledger, prepared, &mut eye)?;
     let cause = eye.cause;
@@ -73,6 +65,8 @@ fn prepare(on: &OnIssue<'_, '_>, desk: &Desk<'_>, turn: Turn) -> Result<Prepared
             let agent = session.agent.clone().unwrap_or_default();
             let overrides = Overrides {
                 bypass_until: permitted_until(on, &agent, now).map_or(Change::Clear, Change::Set),
+                // What is left is this run's to say, not the one's before it.
+                max_cost_usd: budget(on, &agent).map_or(Change::Clear, Change::Set),
                 ..Overrides::default()
             };
             let request = Continue {
@@ -118,17 +112,22 @@ fn request(
 
 fn config(on: &OnIssue<'_, '_>, agent: &str, model: Option<String>, now: Timestamp) -> Config {
     let issue = &on.job.issue;
-    let can_limit = by_name(agent)
-        .is_some_and(|agent| !matches!(agent.supports(Feature::CostLimit), Support::No(_)));
     Config {
         model,
         working_dir: Some(on.tree.path.to_string_lossy().into_owned()),
         auto_accept_edits: (on.shop.options.permissions != Permissions::Ask).then_some(true),
         bypass_until: permitted_until(on, agent, now),
         title: Some(title(issue)),
-        max_cost_usd: on.shop.left_usd().filter(|left| can_limit && *left > 0.0),
+        max_cost_usd: budget(on, agent),
         ..Config::default()
     }
+}
+
+/// What an agent may spend, if it can keep to that.
+fn budget(on: &OnIssue<'_, '_>, agent: &str) -> Option<f64> {
+    let can_limit = by_name(agent)
+        .is_some_and(|agent| !matches!(agent.supports(Feature::CostLimit), Support::No(_)));
+    on.shop.left_usd().filter(|left| can_limit && *left > 0.0)
 }
 
 /// Until when an agent that asks is let do everything. One that does not ask needs no leave.

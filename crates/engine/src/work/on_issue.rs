@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use heirloom_agents::process::orphan;
 use heirloom_core::event::AgentSessionLost;
 use heirloom_core::id::IssueRunId;
 use heirloom_core::issue::{Issue, IssueId};
@@ -12,6 +13,7 @@ use heirloom_core::work::{Checked, IssueRunStatus};
 use heirloom_ledger::Ledger;
 
 use super::answer::{Answer, answer};
+use super::brake::Held;
 use super::event::Event;
 use super::eye::Cause;
 use super::judge::Done;
@@ -22,6 +24,9 @@ use super::trees::Tree;
 use crate::here::Here;
 use crate::serve::{Ended, ServeError};
 
+/// The variable that everything started for an issue carries: what the run does for it.
+const CARRIED: &str = "HEIRLOOM_ISSUE_RUN";
+const TOO_LONG: &str = "it took longer than an issue may";
 /// How often in a row the way to the model may fail.
 const MOST_RETRIES: u32 = 5;
 
@@ -58,7 +63,6 @@ pub(super) struct OnIssue<'s, 'a> {
     pub(super) session: Option<Session>,
     pub(super) findings: Vec<Checked>,
     pub(super) fixes: u32,
-    limited: u32,
     retried: u32,
     was_silent: bool,
     was_too_long: bool,
@@ -92,6 +96,8 @@ pub(super) fn work_on(shop: &Shop<'_>, job: &Job) -> Verdict {
         Err(why) => return Verdict::without_session(why, began.elapsed()),
     };
     let done = on.run();
+    // Whatever an agent or a command of the gate left running is of no use to anybody now.
+    orphan::kill_carrying(CARRIED, &job.issue_run.to_string());
     let (status, reason, commit) = match done {
         Ok((reason, commit)) => (IssueRunStatus::Closed, reason, commit),
         Err(End::Failed(why)) => (IssueRunStatus::Failed, why, None),
@@ -122,6 +128,7 @@ impl<'s, 'a> OnIssue<'s, 'a> {
         let mut env = shop.here.env.clone();
         env.insert("HEIRLOOM_ISSUE".into(), job.issue.id.as_str().into());
         env.insert("HEIRLOOM_WORK".into(), shop.run.to_string().into());
+        env.insert(CARRIED.into(), job.issue_run.to_string().into());
         let here = Here::look(&tree.path, env).map_err(|error| error.to_string())?;
         Ok(Self {
             shop,
@@ -135,7 +142,6 @@ impl<'s, 'a> OnIssue<'s, 'a> {
             session: job.resumes.as_ref().and_then(|resumes| resumes.session.clone()),
             findings: Vec::new(),
             fixes: 0,
-            limited: 0,
             retried: 0,
             was_silent: false,
             was_too_long: false,
@@ -145,7 +151,11 @@ impl<'s, 'a> OnIssue<'s, 'a> {
     fn run(&mut self) -> Result<Done, End> {
         let mut turn = self.first_turn()?;
         loop {
-            if !self.shop.brake.wait(&self.shop.stopping) || !self.shop.may_go_on() {
+            self.shop.brake.wait(|| self.must_stop().is_some() || !self.shop.may_go_on());
+            if let Some(end) = self.must_stop() {
+                return Err(end);
+            }
+            if !self.shop.may_go_on() {
                 return Err(End::Stopped(self.why_stopped()));
             }
             let phase = if self.fixes > 0 { "fixing" } else { "working" };
@@ -167,9 +177,12 @@ impl<'s, 'a> OnIssue<'s, 'a> {
         self.session = Some(ended.session.clone());
         let why = || ended.session.reason.clone().unwrap_or_else(|| "it ended".to_owned());
         let Some(outcome) = &ended.outcome else { return Err(End::Failed(why())) };
-        let answer = answer(outcome);
-        if !matches!(answer, Answer::Wait { .. }) {
-            self.limited = 0;
+        let answer = answer(outcome, self.here.clock.now());
+        if answer == Answer::Check {
+            self.shop.brake.ease();
+        }
+        if answer != Answer::Retry {
+            self.retried = 0;
         }
         match (answer, cause) {
             (Answer::Stale { why }, _) => {
@@ -183,9 +196,7 @@ impl<'s, 'a> OnIssue<'s, 'a> {
                 Ok(None)
             }
             (_, Some(Cause::Asked)) => Err(End::Stopped(self.why_stopped())),
-            (_, Some(Cause::TooLong)) => {
-                Err(End::Failed("it took longer than an issue may".to_owned()))
-            }
+            (_, Some(Cause::TooLong)) => Err(End::Failed(TOO_LONG.to_owned())),
             (_, Some(Cause::Silence)) => self.after_silence().map(Some),
             (Answer::Wait { until }, None) => self.wait(until).map(Some),
             (Answer::Retry, None) => self.retry(&why()).map(Some),
@@ -210,14 +221,15 @@ impl<'s, 'a> OnIssue<'s, 'a> {
 
     /// A limit holds for everybody: all of them wait for it.
     fn wait(&mut self, until: Option<jiff::Timestamp>) -> Result<Turn, End> {
-        self.limited += 1;
-        match backoff::wait(self.limited, until, self.here.clock.now(), self.seed()) {
-            Wait::GiveUp => {
-                Err(End::Stopped("the account's limit is not lifted for too long".to_owned()))
+        let now = self.here.clock.now();
+        match self.shop.brake.limited(until, now, |time| self.scaled(time)) {
+            Held::GiveUp => {
+                let why = "the account's limit is not lifted for too long".to_owned();
+                self.shop.give_up(&why);
+                Err(End::Stopped(why))
             }
-            Wait::For(time) => {
-                let time = self.scaled(time);
-                if self.shop.brake.hold(time) {
+            Held::For { time, is_news } => {
+                if is_news {
                     let wait_ms = u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
                     let why = "the agent's account or model has no capacity for now".to_owned();
                     self.shop.tell(&Event::Paused { wait_ms, why });
@@ -233,12 +245,14 @@ impl<'s, 'a> OnIssue<'s, 'a> {
         if self.retried > MOST_RETRIES {
             return Err(End::Failed(why.to_owned()));
         }
-        if let Wait::For(time) =
-            backoff::wait(self.retried, None, self.here.clock.now(), self.seed())
-        {
+        let seed = u64::from(std::process::id());
+        if let Wait::For(time) = backoff::wait(self.retried, None, self.here.clock.now(), seed) {
             self.warn(format!("{why}; trying again"));
             self.phase("waiting");
-            self.shop.stopping.wait(self.scaled(time));
+            let end = Instant::now() + self.scaled(time);
+            while Instant::now() < end && self.must_stop().is_none() && self.shop.may_go_on() {
+                std::thread::sleep(Duration::from_millis(20));
+            }
         }
         self.again()
     }
@@ -268,6 +282,15 @@ impl<'s, 'a> OnIssue<'s, 'a> {
         self.fresh(resumed)
     }
 
+    /// Why the work on this issue has to end now, if it has.
+    pub(super) fn must_stop(&self) -> Option<End> {
+        if self.shop.stopping.asked() > 1 || self.shop.is_time_up() {
+            return Some(End::Stopped(self.why_stopped()));
+        }
+        let is_late = self.deadline.is_some_and(|deadline| Instant::now() >= deadline);
+        is_late.then(|| End::Failed(TOO_LONG.to_owned()))
+    }
+
     fn why_stopped(&self) -> String {
         let limit = self.shop.limit().map(str::to_owned);
         let limit = limit.or_else(|| self.shop.hopeless());
@@ -283,10 +306,6 @@ impl<'s, 'a> OnIssue<'s, 'a> {
         self.shop.warn(Some(self.job.issue.id.as_str()), message);
     }
 
-    fn seed(&self) -> u64 {
-        u64::from(std::process::id()) ^ u64::from(self.limited + self.retried)
-    }
-
     fn scaled(&self, time: Duration) -> Duration {
         let scaled = self.here.var("HEIRLOOM_BACKOFF_MS").and_then(|ms| ms.parse().ok());
         scaled.map_or(time, Duration::from_millis)
@@ -294,20 +313,16 @@ impl<'s, 'a> OnIssue<'s, 'a> {
 }
 
 /// Where the issue is worked on: where it was, if it was worked on before.
-pub(super) fn place(shop: &Shop<'_>, issue: &Issue, resumes: Option<&Resumes>) -> Tree {
-    let own = shop.trees.of(&issue.id);
+pub(super) fn place(shop: &Shop<'_>, issue: &IssueId, resumes: Option<&Resumes>) -> Tree {
+    let own = shop.trees.of(issue);
     let Some(resumes) = resumes else { return own };
-    let before = match &resumes.session {
-        Some(session) => session.config.as_ref().ok().and_then(|config| config.working_dir.clone()),
-        // The original has no worktrees.
-        None => Some(shop.here.place.root.to_string_lossy().into_owned()),
-    };
-    match before {
-        Some(path) if Path::new(&path).is_dir() && !own.is_at(&path) => {
-            Tree { path: path.into(), branch: None }
-        }
-        _ => own,
+    // The original has no worktrees.
+    let root = || shop.here.place.root.to_string_lossy().into_owned();
+    let before = resumes.directory().unwrap_or_else(root);
+    if Path::new(&before).is_dir() && !own.is_at(&before) {
+        return Tree { path: before.into(), branch: None };
     }
+    own
 }
 
 /// Records that an agent does not know a conversation any more.

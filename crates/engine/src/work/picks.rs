@@ -8,6 +8,7 @@ use heirloom_core::work::{Wanted, choose};
 use heirloom_ledger::{Error, Ledger};
 
 use super::error::WorkError;
+use super::import;
 use super::options::Options;
 use super::prior::{self, Resumes};
 use crate::here::Here;
@@ -27,13 +28,18 @@ pub struct Planned {
     pub waits: bool,
 }
 
-/// What a run would take up now, in order. Nothing is changed.
+/// What a run would take up now, in order. Nothing is changed, but runs of the original that were
+/// not known yet are taken in.
 pub fn plan(
     here: &Here,
-    ledger: &Ledger,
+    ledger: &mut Ledger,
     tracker: &mut dyn Tracker,
     options: &Options,
 ) -> Result<Vec<Planned>, WorkError> {
+    if options.wanted.resume {
+        import::take_in(here, ledger)?;
+    }
+    let ledger = &*ledger;
     let entries = tracker.backlog()?;
     let standing = Claims::read(here, ledger)?;
     let mut planned = Vec::new();

@@ -23,6 +23,7 @@ pub struct Resumes {
     /// What the gate found last.
     pub(super) findings: Vec<Checked>,
     transcript: Option<String>,
+    worktree: Option<String>,
 }
 
 /// The newest agent session of an issue that can be resumed.
@@ -42,10 +43,17 @@ pub(super) fn find(ledger: &Ledger, repo: &str, issue: &IssueId) -> Result<Optio
         session,
         findings: run.gate,
         transcript: run.transcript,
+        worktree: run.worktree,
     }))
 }
 
 impl Resumes {
+    /// The directory it worked in, where that is known.
+    pub(super) fn directory(&self) -> Option<String> {
+        let config = self.session.as_ref().and_then(|session| session.config.as_ref().ok());
+        config.and_then(|config| config.working_dir.clone()).or_else(|| self.worktree.clone())
+    }
+
     /// Whether the agent's transcript was there once and is not any more: then it cannot know the
     /// conversation, and need not be asked. Of a transcript that nobody ever saw nothing is known.
     pub(super) fn is_gone(&self, env: &Env) -> bool {

@@ -14,6 +14,7 @@ use super::on_issue::{self, Job, Verdict};
 use super::picks::{self, ACTOR, Begun};
 use super::prior::Resumes;
 use super::recover;
+use super::trees::Tree;
 use crate::issues::TrackerError;
 
 /// How long a claim holds without a heartbeat, for those who cannot see our process.
@@ -42,6 +43,11 @@ impl Dispatcher<'_, '_> {
                 return Ok(None);
             }
         };
+        let tree = on_issue::place(shop, &entry.id, resumes.as_ref());
+        // Two agents in the person's own worktree would write over each other.
+        if tree.branch.is_none() && self.in_place > 0 {
+            return Ok(None);
+        }
         if !self.claim(&entry.id)? {
             return Ok(None);
         }
@@ -50,7 +56,7 @@ impl Dispatcher<'_, '_> {
             self.tried.insert(entry.id.clone());
             return Ok(None);
         };
-        self.take_up(issue, resumes).map(Some)
+        self.take_up(issue, resumes, tree).map(Some)
     }
 
     /// The agent session to resume, if it can be. Strict looks before anything is touched.
@@ -124,9 +130,13 @@ impl Dispatcher<'_, '_> {
         Ok(Some(issue).filter(|issue| issue.status == IssueStatus::InProgress))
     }
 
-    fn take_up(&mut self, issue: Issue, resumes: Option<Resumes>) -> Result<Job, WorkError> {
+    fn take_up(
+        &mut self,
+        issue: Issue,
+        resumes: Option<Resumes>,
+        tree: Tree,
+    ) -> Result<Job, WorkError> {
         let issue_run = IssueRunId::new(Uuid::new_v4());
-        let tree = on_issue::place(self.shop, &issue, resumes.as_ref());
         let agent = resumes.as_ref().map_or(&self.shop.options.agent, |resumes| &resumes.agent);
         let started = IssueRunStarted {
             issue_run,

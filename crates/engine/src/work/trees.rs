@@ -15,17 +15,24 @@ use super::error::WorkError;
 use super::options::Options;
 use crate::here::Here;
 
-/// The branch on which finished work comes together.
-pub(super) const TOGETHER: &str = "heirloom/work";
-
 /// The worktrees of a run.
 #[derive(Debug)]
 pub(super) struct Trees {
     root: PathBuf,
     /// Where worktrees are made; none where agents work in place.
     own: Option<PathBuf>,
-    /// Whether finished work is brought together.
-    together: bool,
+    /// The branch on which finished work comes together, if it does: one for each branch that the
+    /// person works on, so that what is on one of theirs never gets onto another.
+    together: Option<String>,
+}
+
+/// Why work cannot be brought together yet; the agent has to put it right.
+#[derive(Debug)]
+pub(super) enum Trouble {
+    /// Others changed the same places of these files.
+    Conflict(String),
+    /// The worktree is in no state to be committed.
+    Unfinished(String),
 }
 
 /// Where one issue is worked on.
@@ -52,7 +59,7 @@ impl Trees {
             if options.max_agents > 1 {
                 return Err(WorkError::Crowded { agents: options.max_agents });
             }
-            return Ok(Self { root, own: None, together: false });
+            return Ok(Self { root, own: None, together: None });
         }
         let place = || root.display().to_string();
         if here.place.git_dir.is_none() {
@@ -64,38 +71,44 @@ impl Trees {
         let mark = blake3::hash(here.place.repo.as_bytes()).to_hex();
         let name = format!("{}-{}", here.place.label(), &mark[..8]);
         let own = Some(here.home.join("worktrees").join(name));
-        let together = options.merge == MergePolicy::Together;
+        let together = match options.merge {
+            MergePolicy::Together => {
+                Some(format!("heirloom/work/{}", here.place.head.branch().unwrap_or("detached")))
+            }
+            MergePolicy::Leave => None,
+        };
         Ok(Self { root, own, together })
     }
 
-    /// Lets the branch that holds finished work hold what the person did since, too. Says what is
-    /// in the way, if something is.
-    pub(super) fn catch_up(&self) -> Option<String> {
-        if self.own.is_none() || !self.together {
-            return None;
-        }
+    /// Lets the branch that holds finished work hold what the person did since, too. Returns what
+    /// somebody should know.
+    pub(super) fn catch_up(&self) -> Result<Option<String>, WorkError> {
+        let Some(together) = &self.together else { return Ok(None) };
         let root = &self.root;
-        let head = branch::commit_of(root, "HEAD")?;
-        let tip = branch::commit_of(root, &format!("refs/heads/{TOGETHER}"));
+        if branch::is_checked_out(root, together) {
+            return Err(WorkError::CheckedOut { branch: together.clone() });
+        }
+        let Some(head) = branch::commit_of(root, "HEAD") else { return Ok(None) };
+        let tip = self.tip();
         let next = match &tip {
             None => head,
-            Some(tip) if branch::is_ancestor(root, &head, tip) => return None,
+            Some(tip) if branch::is_ancestor(root, &head, tip) => return Ok(None),
             Some(tip) if branch::is_ancestor(root, tip, &head) => head,
             Some(tip) => match branch::merged(root, tip, &head, "Take over what was done since") {
                 Some(merged) => merged,
                 None => {
-                    return Some(format!(
-                        "{TOGETHER} and what is checked out here do not go together by themselves; \
-                         issues begin from {TOGETHER} as it is"
-                    ));
+                    return Ok(Some(format!(
+                        "{together} and what is checked out here do not go together by themselves; \
+                         issues begin from {together} as it is"
+                    )));
                 }
             },
         };
-        if branch::is_checked_out(root, TOGETHER) {
-            return Some(format!("{TOGETHER} is checked out somewhere, so it is left as it is"));
+        branch::advance(root, together, &next, tip.as_deref());
+        match self.tip() {
+            Some(_) => Ok(None),
+            None => Err(WorkError::NoBranch { branch: together.clone() }),
         }
-        branch::advance(root, TOGETHER, &next, tip.as_deref());
-        None
     }
 
     /// The place where `issue` is worked on. Nothing is made yet.
@@ -117,28 +130,28 @@ impl Trees {
             doing: "worktree".to_owned(),
             why: format!("{}: {error}", parent.display()),
         })?;
-        let base = if self.together { TOGETHER } else { "HEAD" };
+        let base = self.together.as_deref().unwrap_or("HEAD");
         tree.path = branch::work_on(&self.root, &tree.path, name, base)?;
         Ok(())
     }
 
-    /// Commits what is in the tree and brings in what others finished. The files that do not go
-    /// together are the error of the inner result.
+    /// Commits what is in the tree and brings in what others finished.
     pub(super) fn prepare(
         &self,
         tree: &Tree,
         message: &str,
-    ) -> Result<Result<Option<Ready>, Vec<String>>, GitError> {
-        if tree.branch.is_none() {
-            return Ok(Ok(None));
+    ) -> Result<Result<Option<Ready>, Trouble>, GitError> {
+        let Some(own) = &tree.branch else { return Ok(Ok(None)) };
+        if let Some(what) = branch::unfinished(&tree.path, own) {
+            return Ok(Err(Trouble::Unfinished(what)));
         }
         branch::commit_all(&tree.path, message)?;
-        let tip = if self.together { self.tip() } else { None };
+        let tip = self.tip();
         if let Some(tip) = &tip
             && let Merged::Conflict(files) =
                 branch::bring_in(&tree.path, tip, "Take over what others finished")?
         {
-            return Ok(Err(files));
+            return Ok(Err(Trouble::Conflict(files.join("\n"))));
         }
         let commit = branch::commit_all(&tree.path, message)?;
         let base = tip.clone().or_else(|| branch::commit_of(&self.root, "HEAD"));
@@ -146,25 +159,29 @@ impl Trees {
         Ok(Ok(Some(Ready { commit, unchanged, tip })))
     }
 
-    /// Brings finished work together. Returns whether nobody was faster.
-    pub(super) fn bring_together(&self, ready: &Ready) -> bool {
-        if !self.together || ready.unchanged {
-            return true;
+    /// Brings finished work together. Returns the branch that holds it, or `None` if somebody was
+    /// faster.
+    pub(super) fn bring_together(&self, tree: &Tree, ready: &Ready) -> Option<String> {
+        let own = tree.branch.clone().unwrap_or_default();
+        match &self.together {
+            None => Some(own),
+            Some(together) if ready.unchanged => Some(together.clone()),
+            // Under somebody's feet: it stays on its own branch.
+            Some(together) if branch::is_checked_out(&self.root, together) => Some(own),
+            Some(together) => {
+                branch::advance(&self.root, together, &ready.commit, ready.tip.as_deref())
+                    .then(|| together.clone())
+            }
         }
-        // Under somebody's feet: it stays on its own branch.
-        if branch::is_checked_out(&self.root, TOGETHER) {
-            return true;
-        }
-        branch::advance(&self.root, TOGETHER, &ready.commit, ready.tip.as_deref())
     }
 
-    /// Where finished work is.
-    pub(super) fn home_of<'t>(&self, tree: &'t Tree) -> Option<&'t str> {
-        if self.together { Some(TOGETHER) } else { tree.branch.as_deref() }
+    /// The branch on which finished work comes together.
+    pub(super) fn together(&self) -> Option<&str> {
+        self.together.as_deref()
     }
 
     fn tip(&self) -> Option<String> {
-        branch::commit_of(&self.root, &format!("refs/heads/{TOGETHER}"))
+        branch::commit_of(&self.root, &format!("refs/heads/{}", self.together.as_ref()?))
     }
 }
 

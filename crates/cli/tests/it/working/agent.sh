@@ -52,13 +52,22 @@ case "$step" in
   broken) fails 500 server_error api_error ;;
   auth) fails 401 authentication_failed api_error ;;
   model) fails 404 model_not_found api_error ;;
+  cap) say '{"type":"result","subtype":"success","is_error":true,"result":"You'"'"'ve hit your session limit · resets 3:30pm (UTC)","session_id":"'"$id"'","num_turns":1}'; exit 1 ;;
+  offline) say '{"type":"result","subtype":"success","is_error":true,"terminal_reason":"api_error","result":"Connection error.","session_id":"'"$id"'","num_turns":1}'; exit 1 ;;
   long) fails 400 invalid_request prompt_too_long ;;
   nothing) end; exit 0 ;;
+  half)
+    export GIT_AUTHOR_NAME=a GIT_AUTHOR_EMAIL=a@b GIT_COMMITTER_NAME=a GIT_COMMITTER_EMAIL=a@b
+    git merge -q heirloom/work/main > /dev/null 2>&1
+    end; exit 0 ;;
+  switch) git checkout -q feature; echo x > switched.txt; end; exit 0 ;;
+  back) git stash -qu; git checkout -q "heirloom/issue/$issue" ;;
+  child) setsid sleep 600 > /dev/null 2>&1 < /dev/null & echo $! > "$dir/child" ;;
   bad) echo bad > "bad-$issue" ;;
   same) echo "$issue" > same.txt ;;
   merge)
     export GIT_AUTHOR_NAME=a GIT_AUTHOR_EMAIL=a@b GIT_COMMITTER_NAME=a GIT_COMMITTER_EMAIL=a@b
-    git merge -q heirloom/work > /dev/null 2>&1
+    git merge -q heirloom/work/main > /dev/null 2>&1
     echo both > same.txt
     git add -A
     git commit -qm merged ;;

@@ -40,7 +40,7 @@ fn a_run_that_is_killed_again_and_again_gets_everything_done_once() {
     for issue in &issues {
         let at_work = (1..=yard.launches(issue)).filter(|n| yard.given(issue, *n).is_alive());
         assert_eq!(at_work.count(), 0);
-        let text = yard.git(&["show", &format!("heirloom/work:{issue}.txt")]);
+        let text = yard.git(&["show", &format!("heirloom/work/main:{issue}.txt")]);
         assert_eq!(&text, issue);
     }
     yard.run(&["ledger", "verify"]).success();
@@ -77,4 +77,25 @@ fn a_slow_owner_keeps_its_issue_and_a_dead_one_loses_it() {
     child.wait().unwrap();
     yard.run(&["work", "--resume"]).success();
     assert_eq!((yard.status(&issue).as_str(), yard.launches(&issue)), ("closed", 2));
+}
+
+#[test]
+fn however_often_it_is_killed_an_issue_stays_in_its_own_worktree() {
+    let yard = Yard::new();
+    let issue = yard.issue("Limited", &["limit"]);
+    for round in 0..8 {
+        let mut command = yard.env.command(&["work", "--resume"]);
+        command.env("HEIRLOOM_BACKOFF_MS", "1").stdin(std::process::Stdio::null());
+        command.stdout(std::process::Stdio::null()).stderr(std::process::Stdio::null());
+        let mut child = command.spawn().unwrap();
+        std::thread::sleep(std::time::Duration::from_millis(250 + 37 * round));
+        signal(&child, "-KILL");
+        child.wait().unwrap();
+    }
+    let first = yard.given(&issue, 1).cwd;
+    assert_ne!(first, yard.env.repo());
+    let cwds = (1..=yard.launches(&issue)).map(|n| yard.given(&issue, n).cwd);
+    for cwd in cwds.filter(|cwd| !cwd.as_os_str().is_empty()) {
+        assert_eq!(cwd, first);
+    }
 }

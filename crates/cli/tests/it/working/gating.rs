@@ -14,7 +14,7 @@ fn a_finished_issue_is_closed_with_the_evidence_and_nobody_elses_files_change() 
     assert_eq!(shown["status"], "closed");
     let reason = shown["close_reason"].as_str().unwrap();
     assert!(reason.starts_with("gate passed: ! ls bad-*; commit "), "{reason}");
-    assert_eq!(yard.git(&["show", &format!("heirloom/work:{issue}.txt")]), issue);
+    assert_eq!(yard.git(&["show", &format!("heirloom/work/main:{issue}.txt")]), issue);
     let after = (yard.git(&["rev-parse", "HEAD"]), yard.git(&["status", "--porcelain"]));
     assert_eq!((before, names), (after, files(&yard.env.repo())));
     let run = yard.issue_run(&issue);
@@ -64,11 +64,11 @@ fn an_issue_that_never_passes_stays_in_progress_with_the_reason() {
     assert_eq!(yard.launches(&bad), 2);
     let run = yard.issue_run(&bad);
     assert_eq!(run["status"], "failed");
-    assert_eq!(run["reason"], "the gate does not pass after 1 fix: `! ls bad-*` fails");
+    assert_eq!(run["reason"], "it is not done after 1 fix: `! ls bad-*` fails");
     let comments = yard.json(&["issues", "show", &bad])["comments"].to_string();
-    assert!(comments.contains("does not pass"), "{comments}");
+    assert!(comments.contains("it is not done"), "{comments}");
     // Nothing of it came together with the rest.
-    assert!(!yard.git(&["ls-tree", "--name-only", "heirloom/work"]).contains("bad-"));
+    assert!(!yard.git(&["ls-tree", "--name-only", "heirloom/work/main"]).contains("bad-"));
 }
 
 #[test]
@@ -90,8 +90,8 @@ fn work_that_conflicts_is_merged_by_its_own_agent() {
     assert_eq!((yard.status(&one).as_str(), yard.status(&two).as_str()), ("closed", "closed"));
     assert_eq!(yard.launches(&one) + yard.launches(&two), 3);
     let sent_back = if yard.launches(&one) == 2 { &one } else { &two };
-    assert!(yard.given(sent_back, 2).prompt.contains("git merge heirloom/work"));
-    assert_eq!(yard.git(&["show", "heirloom/work:same.txt"]), "both");
+    assert!(yard.given(sent_back, 2).prompt.contains("git merge heirloom/work/main"));
+    assert_eq!(yard.git(&["show", "heirloom/work/main:same.txt"]), "both");
 }
 
 #[test]
@@ -129,4 +129,91 @@ fn an_agent_that_changes_nothing_is_believed_but_said() {
     let reason =
         yard.json(&["issues", "show", &issue])["close_reason"].as_str().unwrap().to_owned();
     assert!(reason.ends_with("nothing had to be changed"), "{reason}");
+}
+
+#[test]
+fn half_a_merge_is_never_committed() {
+    let yard = Yard::new();
+    let one = yard.issue("One", &["same", "half", "merge"]);
+    let two = yard.issue("Two", &["same", "half", "merge"]);
+    yard.run(&["work", "--max-agents", "2"]).success();
+    let sent_back = if yard.launches(&one) == 3 { &one } else { &two };
+    let prompt = yard.given(sent_back, 3).prompt;
+    assert!(
+        prompt.contains("conflicts are not resolved") && prompt.contains("same.txt"),
+        "{prompt}"
+    );
+    assert_eq!(yard.git(&["show", "heirloom/work/main:same.txt"]), "both");
+}
+
+#[test]
+fn a_branch_of_the_person_is_never_committed_to() {
+    let yard = Yard::new();
+    yard.git(&["branch", "feature"]);
+    let before = yard.git(&["rev-parse", "feature"]);
+    let issue = yard.issue("Switches", &["switch", "back"]);
+    yard.run(&["work"]).success();
+    assert_eq!(yard.git(&["rev-parse", "feature"]), before);
+    let prompt = yard.given(&issue, 2).prompt;
+    assert!(prompt.contains(&format!("go back to the branch heirloom/issue/{issue}")), "{prompt}");
+}
+
+#[test]
+fn what_is_on_one_branch_never_gets_onto_another() {
+    let yard = Yard::new();
+    yard.git(&["checkout", "-q", "-b", "experiment"]);
+    yard.env.write("wip.txt", "wip\n");
+    yard.git(&["add", "wip.txt"]);
+    yard.git(&["commit", "-qm", "wip"]);
+    let first = yard.issue("On experiment", &["ok"]);
+    yard.run(&["work"]).success();
+    yard.git(&["checkout", "-q", "main"]);
+    yard.issue("On main", &["ok"]);
+    yard.run(&["work"]).success();
+    let files = yard.git(&["ls-tree", "--name-only", "heirloom/work/main"]);
+    assert!(!files.contains("wip.txt") && !files.contains(&first), "{files}");
+    assert!(yard.git(&["ls-tree", "--name-only", "heirloom/work/experiment"]).contains(&first));
+}
+
+#[test]
+fn nothing_is_begun_where_finished_work_could_not_come_together() {
+    let yard = Yard::new();
+    let issue = yard.issue("One", &["ok"]);
+    yard.run(&["work"]).success();
+    let second = yard.issue("Two", &["ok"]);
+    yard.git(&["worktree", "add", "-q", "../look", "heirloom/work/main"]);
+    let ran = yard.run(&["work"]);
+    assert_eq!(ran.code, 1, "{ran}");
+    assert!(ran.stderr.contains("heirloom/work/main is checked out"), "{ran}");
+    assert_eq!((yard.status(&issue).as_str(), yard.status(&second).as_str()), ("closed", "open"));
+}
+
+#[test]
+fn staged_stashed_and_dirty_files_are_the_same_afterwards() {
+    let yard = Yard::new();
+    yard.issue("One", &["ok"]);
+    yard.env.write("stashed.txt", "stashed\n");
+    yard.git(&["stash", "push", "-qu"]);
+    yard.env.write("staged.txt", "staged\n");
+    yard.git(&["add", "staged.txt"]);
+    yard.env.write("staged.txt", "changed since\n");
+    let look = || {
+        let index = std::fs::read(yard.env.repo().join(".git/index")).unwrap();
+        let refs = yard.git(&["for-each-ref", "refs/heads/main", "refs/stash"]);
+        (index, refs, yard.env.read("staged.txt"), yard.git(&["stash", "show", "-p", "-u"]))
+    };
+    let before = look();
+    yard.run(&["work"]).success();
+    assert!(before == look());
+}
+
+#[test]
+fn what_an_agent_leaves_running_ends_with_its_issue() {
+    let yard = Yard::new();
+    let issue = yard.issue("Child", &["child"]);
+    yard.run(&["work"]).success();
+    let child = yard.plan().join(format!("{issue}.runs/1/child"));
+    let pid = std::fs::read_to_string(child).unwrap();
+    let stat = std::fs::read_to_string(format!("/proc/{}/stat", pid.trim()));
+    assert!(stat.is_err() || stat.unwrap().contains(") Z "), "it still runs");
 }

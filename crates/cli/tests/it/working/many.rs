@@ -7,7 +7,7 @@ use super::Yard;
 #[test]
 fn forty_issues_of_every_kind_each_come_to_their_own_end() {
     let yard = Yard::with_settings("work: {gate: ['! ls bad-*'], max_fixes: 2, silence: 3s}\n");
-    let fates: [(&[&str], &str); 8] = [
+    let fates: [(&[&str], &str); 9] = [
         (&["ok"], "closed"),
         (&["bad", "ok"], "closed"),
         (&["bad"], "in_progress"),
@@ -16,6 +16,7 @@ fn forty_issues_of_every_kind_each_come_to_their_own_end() {
         (&["limit", "ok"], "closed"),
         (&["long", "ok"], "closed"),
         (&["nothing"], "closed"),
+        (&["limit", "stale", "ok"], "closed"),
     ];
     let mut ends = BTreeMap::new();
     let mut before: Option<(String, &str)> = None;

@@ -125,15 +125,14 @@ impl Yard {
     /// What the `n`th launch for an issue was given, counted from 1.
     fn given(&self, issue: &str, n: usize) -> Given {
         let dir = self.plan().join(format!("{issue}.runs")).join(n.to_string());
-        let read = |name: &str| fs::read_to_string(dir.join(name)).unwrap();
+        // One that was killed at its very beginning may not have got that far.
+        let read = |name: &str| fs::read_to_string(dir.join(name)).unwrap_or_default();
+        let message: Value = serde_json::from_str(&read("stdin")).unwrap_or_default();
         Given {
             argv: read("argv").lines().map(str::to_owned).collect(),
             cwd: read("cwd").trim().into(),
-            prompt: serde_json::from_str::<Value>(&read("stdin")).unwrap()["message"]["content"]
-                .as_str()
-                .unwrap()
-                .to_owned(),
-            pid: read("pid").trim().parse().unwrap(),
+            prompt: message["message"]["content"].as_str().unwrap_or_default().to_owned(),
+            pid: read("pid").trim().parse().ok(),
         }
     }
 
@@ -147,7 +146,7 @@ struct Given {
     argv: Vec<String>,
     cwd: PathBuf,
     prompt: String,
-    pid: u32,
+    pid: Option<u32>,
 }
 
 impl Given {
@@ -157,8 +156,10 @@ impl Given {
     }
 
     fn is_alive(&self) -> bool {
-        let stat = fs::read_to_string(format!("/proc/{}/stat", self.pid));
-        stat.is_ok_and(|stat| !stat.contains(") Z "))
+        self.pid.is_some_and(|pid| {
+            let stat = fs::read_to_string(format!("/proc/{pid}/stat"));
+            stat.is_ok_and(|stat| !stat.contains(") Z "))
+        })
     }
 }
 

@@ -78,7 +78,7 @@ fn a_killed_issue_goes_on_in_the_same_conversation() {
     let shown = env.run(&["issues", "show", &issue, "--json"]).success().json();
     assert_eq!(shown["status"], "closed");
     assert_eq!(run_of(&env, &issue)["agent_session_id"], id);
-    assert_eq!(env.git(&["show", "heirloom/work:done.txt"]).trim(), "done");
+    assert_eq!(env.git(&["show", "heirloom/work/main:done.txt"]).trim(), "done");
 }
 
 #[test]

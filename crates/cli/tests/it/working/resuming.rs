@@ -239,3 +239,33 @@ fn an_id_is_never_handed_to_another_agent() {
     assert_eq!(yard.given(&issue, 2).flag("--resume"), Some(id.as_str()));
     assert_eq!(yard.issue_run(&issue)["agent"], "claude");
 }
+
+#[test]
+fn what_was_left_in_place_is_resumed_there_one_at_a_time() {
+    let yard = Yard::new();
+    let issues: Vec<String> =
+        (0..2).map(|n| yard.issue(&format!("{n}"), &["crash", "slow"])).collect();
+    assert_eq!(yard.run(&["work", "--in-place"]).code, 1);
+    let ran = yard.run(&["work", "--resume", "--max-agents", "2", "--json"]).success();
+    let events: Vec<serde_json::Value> =
+        ran.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let order: Vec<&str> = events
+        .iter()
+        .filter_map(|event| event["event"].as_str())
+        .filter(|event| event.starts_with("issue_"))
+        .collect();
+    assert_eq!(order, ["issue_started", "issue_ended", "issue_started", "issue_ended"]);
+    for issue in &issues {
+        assert_eq!(yard.given(issue, 2).cwd, yard.env.repo());
+    }
+}
+
+#[test]
+fn the_budget_is_this_runs_and_not_the_last_ones() {
+    let yard = Yard::new();
+    let issue = yard.issue("One", &["crash", "ok"]);
+    assert_eq!(yard.run(&["work", "--max-cost", "0.10"]).code, 1);
+    yard.run(&["work", "--resume", "--max-cost", "50"]).success();
+    let budget = |n| yard.given(&issue, n).flag("--max-budget-usd").map(str::to_owned);
+    assert_eq!((budget(1).as_deref(), budget(2).as_deref()), (Some("0.1"), Some("50")));
+}

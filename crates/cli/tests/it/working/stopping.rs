@@ -4,11 +4,11 @@ use super::{Yard, signal};
 
 #[test]
 fn a_limit_pauses_everything_once_and_the_same_session_goes_on() {
-    for step in ["limit", "overloaded", "broken"] {
+    for step in ["limit", "overloaded", "cap", "broken", "offline"] {
         let yard = Yard::new();
         let issue = yard.issue("Limited", &[step, "ok"]);
         let ran = yard.run(&["work"]).success();
-        if step == "broken" {
+        if matches!(step, "broken" | "offline") {
             assert!(ran.stderr.contains("trying again"), "{step}: {ran}");
         } else {
             assert_eq!(ran.stderr.matches("paused for").count(), 1, "{step}: {ran}");
@@ -134,4 +134,47 @@ fn ctrl_c_twice_stops_the_agents_and_they_can_be_resumed() {
     assert_eq!(yard.issue_run(&issue)["status"], "interrupted");
     yard.run(&["work", "--resume"]).success();
     assert_eq!(yard.given(&issue, 2).flag("--resume"), yard.given(&issue, 1).flag("--session-id"));
+}
+
+#[test]
+fn a_cap_is_waited_out_until_it_is_lifted() {
+    let yard = Yard::new();
+    yard.issue("Capped", &["cap", "ok"]);
+    // The clock stands a second before that.
+    let env = [("HEIRLOOM_BACKOFF_MS", ""), ("HEIRLOOM_CLOCK", "2026-01-12T15:29:59Z")];
+    let mut command = yard.env.command(&["work", "--json"]);
+    let output = command.envs(env).output().unwrap();
+    let text = String::from_utf8_lossy(&output.stdout);
+    let paused = text.lines().find(|line| line.contains("\"paused\"")).unwrap().to_owned();
+    let paused: serde_json::Value = serde_json::from_str(&paused).unwrap();
+    // A second, and a little so that not everybody comes back at once.
+    assert!((1000..7000).contains(&paused["wait_ms"].as_i64().unwrap()), "{paused}");
+}
+
+#[test]
+fn a_limit_that_is_never_lifted_ends_the_run_and_leaves_the_rest_alone() {
+    let yard = Yard::new();
+    let first = yard.issue_with("Limited", &["limit"], &["-p", "0"]);
+    let rest: Vec<String> = (0..3).map(|n| yard.issue(&format!("{n}"), &["ok"])).collect();
+    let ran = yard.run(&["work", "--max-agents", "1"]);
+    assert_eq!(ran.code, 1, "{ran}");
+    assert!(ran.stdout.contains("the account's limit is not lifted for too long"), "{ran}");
+    assert_eq!(yard.issue_run(&first)["status"], "interrupted");
+    assert!(rest.iter().all(|issue| yard.status(issue) == "open"), "{ran}");
+}
+
+#[test]
+fn time_limits_hold_in_the_gate_and_in_a_pause() {
+    let yard = Yard::with_settings("work: {gate: [sleep 600]}\n");
+    let issue = yard.issue("Gated", &["ok"]);
+    assert_eq!(yard.run(&["work", "--max-time", "2s"]).code, 1);
+    assert_eq!(yard.issue_run(&issue)["status"], "interrupted");
+    assert_eq!(yard.run(&["work", "--resume", "--issue-timeout", "2s"]).code, 1);
+    assert_eq!(yard.issue_run(&issue)["reason"], "it took longer than an issue may");
+    let paused = Yard::new();
+    let issue = paused.issue("Paused", &["limit", "ok"]);
+    let mut command = paused.env.command(&["work", "--max-time", "1s"]);
+    let status = command.env("HEIRLOOM_BACKOFF_MS", "600000").output().unwrap().status;
+    assert_eq!(status.code(), Some(1));
+    assert_eq!(paused.issue_run(&issue)["status"], "interrupted");
 }

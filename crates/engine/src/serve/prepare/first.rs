@@ -46,6 +46,7 @@ pub fn prepare_launch(
         parent: launch.inherits,
         warnings: warnings(agent, &line),
         provenance: Vec::new(),
+        purpose: None,
         prompt: prompt.to_owned(),
         name: launch.name,
         repo,

@@ -7,7 +7,8 @@ use std::path::Path;
 
 use heirloom_agents::{Agent, CommandLine, Programs};
 use heirloom_core::config::{Change, Config, Field, Origin, Overrides};
-use heirloom_core::id::SessionId;
+use heirloom_core::id::{IssueRunId, SessionId};
+use heirloom_core::issue::IssueId;
 use heirloom_core::name::SessionName;
 use heirloom_core::session::{Link, Session};
 use heirloom_core::settings::Settings;
@@ -71,6 +72,17 @@ pub struct Continue {
     pub at: Option<String>,
 }
 
+/// The issue a session works on.
+#[derive(Debug, Clone)]
+pub struct Purpose {
+    /// What the run does for it.
+    pub issue_run: IssueRunId,
+    /// The issue.
+    pub issue: IssueId,
+    /// What is to be done, in a line.
+    pub title: String,
+}
+
 /// A session that can be started: everything about it was checked, nothing was written.
 #[derive(Debug)]
 pub struct Prepared {
@@ -84,6 +96,8 @@ pub struct Prepared {
     pub warnings: Vec<String>,
     /// Where each field of its config comes from, secrets masked.
     pub provenance: Vec<Origin>,
+    /// What it works on; recorded with the session itself.
+    pub purpose: Option<Purpose>,
     pub(super) prompt: String,
     pub(super) name: Option<SessionName>,
     pub(super) repo: String,

@@ -81,6 +81,7 @@ fn plan(desk: &Desk<'_>, ledger: &Ledger, request: &Continue) -> Result<Prepared
         agent,
         warnings,
         provenance,
+        purpose: None,
         prompt: prompt.to_owned(),
         name: request.name.clone(),
         repo: parent.repo.clone(),
