@@ -1,7 +1,10 @@
 //! What a hook before a tool use costs as a process, beside a program that reads stdin and exits.
 //!
-//! Sixteen requirements, and as many past sessions as the first column says. Counted in instructions,
-//! which are the same on a busy machine. Fails if the cost grows with history.
+//! That program is what anybody would write: a few lines, built as cargo builds a release, linked
+//! dynamically. The hook runs where there is no other program to be found, in a repository with
+//! sixteen requirements and as many past sessions as the first column says. Counted in instructions,
+//! which are the same on a busy machine. Fails if the hook costs more than four times as much, or if
+//! the cost grows with history.
 //!
 //! cargo bench -p heirloom-hook --bench process
 
@@ -25,6 +28,17 @@ use tempfile::TempDir;
 const PROBE: &str = env!("CARGO_BIN_EXE_hook-probe");
 const SESSION: &str = "8272974a-8223-4415-954c-99d01904a037";
 
+/// The most a hook may cost, in programs that read stdin and exit.
+const MOST: f64 = 4.0;
+
+const PLAIN: &str = "use std::io::Read;
+
+fn main() {
+    let mut text = Vec::new();
+    std::io::stdin().read_to_end(&mut text).unwrap();
+}
+";
+
 struct Scene {
     dir: TempDir,
 }
@@ -34,21 +48,31 @@ fn main() {
     let mut costs = Vec::new();
     for sessions in [10, 10_000] {
         let scene = Scene::new(sessions);
-        let nothing = scene.cost("nothing", &scene.payload("Read", &json!({"file_path": "a"})));
-        println!(
-            "{sessions:>9} {:>22} {:>12} {:>7} {:>8.2}",
-            "reads stdin and exits", nothing.0, 1, nothing.1
-        );
+        let plain = scene.plain();
+        let show = |case: &str, cost: (u64, f64), ratio: f64| {
+            println!("{sessions:>9} {case:>22} {:>12} {ratio:>7.2} {:>8.2}", cost.0, cost.1);
+        };
+        let read = scene.payload("Read", &json!({"file_path": "src/a.rs"}));
+        let nothing = scene.cost(&plain, &read);
+        show("reads stdin and exits", nothing, 1.0);
         for (case, tool, input) in [
             ("nothing asks", "Read", json!({"file_path": "src/a.rs"})),
             ("allowed", "Bash", json!({"command": "cargo test"})),
             ("denied", "Edit", json!({"file_path": "src/a.rs", "new_string": "x"})),
         ] {
-            let cost = scene.cost("hook", &scene.payload(tool, &input));
+            let cost = scene.cost(Path::new(PROBE), &scene.payload(tool, &input));
             let ratio = cost.0 as f64 / nothing.0 as f64;
-            println!("{sessions:>9} {case:>22} {:>12} {ratio:>7.2} {:>8.2}", cost.0, cost.1);
+            show(case, cost, ratio);
+            assert!(ratio <= MOST, "{case}: {ratio:.2} times a program that does nothing");
             costs.push((case, cost.0));
         }
+        // What a hook wrote stays in the log, which the next one has to read.
+        let log = scene.fill_log();
+        let denied = scene.payload("Edit", &json!({"file_path": "src/a.rs", "new_string": "x"}));
+        let cost = scene.cost(Path::new(PROBE), &denied);
+        let ratio = cost.0 as f64 / nothing.0 as f64;
+        show(&format!("denied, {log} kB of log"), cost, ratio);
+        assert!(ratio <= MOST, "with a log: {ratio:.2} times a program that does nothing");
     }
     for (case, many) in &costs[3..] {
         let (_, few) = costs.iter().find(|(each, _)| each == case).unwrap();
@@ -98,6 +122,20 @@ impl Scene {
         }
     }
 
+    /// Writes as hooks do until the log is about as long as it gets. Returns its length in kB.
+    fn fill_log(&self) -> u64 {
+        let repo = self.repo().to_string_lossy().into_owned();
+        let scope = Scope::session(SESSION.parse().unwrap(), &repo);
+        let log = self.home().join("ledger.db-wal");
+        let length = || log.metadata().map_or(0, |found| found.len() / 1024);
+        // They empty it at 64 kB.
+        while length() < 40 {
+            let mut ledger = Ledger::open(&self.home(), Options::TOOL_USE).unwrap();
+            ledger.append(Timestamp::UNIX_EPOCH, scope, &triggered("r15")).unwrap();
+        }
+        length()
+    }
+
     fn payload(&self, tool: &str, input: &Value) -> PathBuf {
         let payload = json!({
             "session_id": SESSION, "cwd": self.repo(), "hook_event_name": "PreToolUse",
@@ -111,11 +149,22 @@ impl Scene {
         file
     }
 
-    fn command(&self, program: &str, payload: &Path) -> Command {
+    /// The program to compare with.
+    fn plain(&self) -> PathBuf {
+        let (source, program) = (self.dir.path().join("plain.rs"), self.dir.path().join("plain"));
+        fs::write(&source, PLAIN).unwrap();
+        let mut rustc = Command::new("rustc");
+        rustc.args(["--edition", "2024", "-C", "opt-level=3", "-o"]).arg(&program).arg(&source);
+        assert!(rustc.status().unwrap().success());
+        program
+    }
+
+    /// A command in an environment in which no other program can be found.
+    fn command(&self, program: &Path, payload: &Path) -> Command {
         let mut command = Command::new(program);
         command
             .env_clear()
-            .env("PATH", std::env::var_os("PATH").unwrap())
+            .env("PATH", self.dir.path().join("nothing"))
             .env("HOME", self.dir.path())
             .env("HEIRLOOM_HOME", self.home())
             .stdin(File::open(payload).unwrap())
@@ -124,10 +173,10 @@ impl Scene {
     }
 
     /// Instructions of a whole process, and the fastest of many runs in milliseconds.
-    fn cost(&self, what: &str, payload: &Path) -> (u64, f64) {
+    fn cost(&self, program: &Path, payload: &Path) -> (u64, f64) {
         let run = || {
-            let mut command = self.command(PROBE, payload);
-            command.args([what, "claude", "PreToolUse"]);
+            let mut command = self.command(program, payload);
+            command.args(["hook", "claude", "PreToolUse"]);
             let start = Instant::now();
             assert!(command.status().unwrap().success());
             start.elapsed()
@@ -135,9 +184,10 @@ impl Scene {
         run();
         let fastest = (0..60).map(|_| run()).min().unwrap_or(Duration::ZERO).as_secs_f64() * 1000.0;
         let output = self
-            .command("valgrind", payload)
-            .args(["--tool=callgrind", "--callgrind-out-file=/dev/null", PROBE])
-            .args([what, "claude", "PreToolUse"])
+            .command(&valgrind(), payload)
+            .args(["--tool=callgrind", "--callgrind-out-file=/dev/null"])
+            .arg(program)
+            .args(["hook", "claude", "PreToolUse"])
             .stderr(Stdio::piped())
             .output()
             .unwrap();
@@ -145,6 +195,12 @@ impl Scene {
         let collected = said.lines().find_map(|line| line.split("Collected :").nth(1));
         (collected.unwrap_or_else(|| panic!("{said}")).trim().parse().unwrap(), fastest)
     }
+}
+
+fn valgrind() -> PathBuf {
+    let path = std::env::var_os("PATH").unwrap();
+    let mut places = std::env::split_paths(&path).map(|place| place.join("valgrind"));
+    places.find(|place| place.exists()).expect("valgrind counts the instructions")
 }
 
 fn settings() -> String {

@@ -25,18 +25,29 @@ pub struct Options {
     pub sync: bool,
     /// Whether files that a killed process left behind are looked for and removed.
     pub tidy: bool,
+    /// Whether the log is left as it is at the end.
+    ///
+    /// Emptying it waits for the disk, which is more than the whole rest of a hook. But whoever opens
+    /// the ledger next has to read what is in it, so somebody should.
+    pub keeps_log: bool,
 }
 
 impl Options {
     /// For commands of people: patient and synced.
-    pub const COMMAND: Self = Self { wait: Duration::from_secs(10), sync: true, tidy: true };
+    pub const COMMAND: Self =
+        Self { wait: Duration::from_secs(10), sync: true, tidy: true, keeps_log: false };
 
     /// For a run's engine, which writes at the beginning and the end of every iteration: patient,
     /// and not held up by the disk.
-    pub const ENGINE: Self = Self { wait: Duration::from_secs(30), sync: false, tidy: false };
+    pub const ENGINE: Self =
+        Self { wait: Duration::from_secs(30), sync: false, tidy: false, keeps_log: false };
 
-    /// For hooks: quick, and never in the agent's way for long.
-    pub const HOOK: Self = Self { wait: Duration::from_secs(2), sync: false, tidy: false };
+    /// For hooks at the beginning and the end of something: quick, and never in the agent's way for
+    /// long.
+    pub const HOOK: Self = Self { wait: Duration::from_secs(2), ..Self::ENGINE };
+
+    /// For hooks around a tool use, of which there are many.
+    pub const TOOL_USE: Self = Self { keeps_log: true, ..Self::HOOK };
 }
 
 /// An open ledger.
@@ -82,8 +93,7 @@ impl Ledger {
         let (folded, ready) = (Cell::new(None), Cell::new(false));
         let mut ledger = Self { connection, path: path.to_owned(), options, folded, ready };
         ledger.check_version()?;
-        // Checkpointing at the end costs more than the whole rest of a hook, so only commands do.
-        keep_log_on_close(&ledger.connection, !options.sync).map_err(failed)?;
+        keep_log_on_close(&ledger.connection, options.keeps_log).map_err(failed)?;
         Ok(ledger)
     }
 
@@ -93,11 +103,29 @@ impl Ledger {
             return Ok(());
         }
         let synchronous = if self.options.sync { "FULL" } else { "NORMAL" };
+        // What SQLite does by itself makes no log shorter that stays when the last process ends, because
+        // the next one does not know how much of it is in the file already.
+        let pages = if self.options.keeps_log { 0 } else { 128 };
         self.run_hot("open", |db| {
-            // A small limit on the log keeps the next opening cheap.
-            db.pragma_update(None, "wal_autocheckpoint", 128)?;
+            db.pragma_update(None, "wal_autocheckpoint", pages)?;
             db.pragma_update(None, "synchronous", synchronous)
         })
+    }
+
+    /// Empties a log that stays when it has become long, so that the next opening is cheap.
+    ///
+    /// Nobody is waited for, and what does not work now is left to the next one: nothing is lost either
+    /// way.
+    pub(crate) fn trim_log(&self) {
+        const LONG: u64 = 64 * 1024;
+        let log = damage::with_suffix(&self.path, "-wal");
+        if !self.options.keeps_log || log.metadata().is_ok_and(|log| log.len() < LONG) {
+            return;
+        }
+        let db = &self.connection;
+        let _ = db.busy_timeout(Duration::ZERO);
+        let _ = db.query_row("PRAGMA wal_checkpoint(TRUNCATE)", (), |_| Ok(()));
+        let _ = db.busy_timeout(self.options.wait);
     }
 
     fn check_version(&mut self) -> Result<(), Error> {

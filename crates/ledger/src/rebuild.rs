@@ -30,7 +30,7 @@ pub(crate) fn rebuild(db: &Connection) -> rusqlite::Result<u64> {
     drop_tables(db, "main", &["record", "head"])?;
     projection::create(projection::HOT, db)?;
     let hot = |_, record: &Record| projection::apply(projection::HOT, db, record);
-    Ok(derive(db, 0, hot)?.count)
+    Ok(derive(db, 0, ALL, hot)?.count)
 }
 
 /// Drops every table of an attached database but those in `keep`.
@@ -47,6 +47,9 @@ pub(crate) fn drop_tables(db: &Connection, of: &str, keep: &[&str]) -> rusqlite:
         .try_for_each(|table| db.execute_batch(&format!("DROP TABLE {of}.\"{table}\"")))
 }
 
+/// As many records as there are.
+pub(crate) const ALL: i64 = -1;
+
 /// What was derived from.
 pub(crate) struct Derived {
     /// How many records it was.
@@ -55,19 +58,21 @@ pub(crate) struct Derived {
     pub last: Option<(i64, Vec<u8>)>,
 }
 
-/// Hands every record after `arrival` to `apply`, in the order in which they arrived.
+/// Hands the records after `arrival`, at most so many, to `apply`, in the order in which they
+/// arrived.
 pub(crate) fn derive(
     db: &Connection,
     arrival: i64,
+    most: i64,
     mut apply: impl FnMut(i64, &Record) -> rusqlite::Result<()>,
 ) -> rusqlite::Result<Derived> {
     let columns = records::COLUMNS;
     let sql = format!(
         "SELECT arrival, CAST(hash AS BLOB), {columns} FROM main.record WHERE arrival > ?1
-         ORDER BY arrival"
+         ORDER BY arrival LIMIT ?2"
     );
     let mut statement = db.prepare_cached(&sql)?;
-    let mut rows = statement.query((arrival,))?;
+    let mut rows = statement.query((arrival, most))?;
     let mut derived = Derived { count: 0, last: None };
     while let Some(row) = rows.next()? {
         let arrival = row.get(0)?;

@@ -94,7 +94,10 @@ impl Seen {
 }
 
 impl Ledger {
-    /// What a session sees on a branch, in one query.
+    /// What a session sees on a branch.
+    ///
+    /// One simple question asked a few times: to a process that asks once, a query that asks all at
+    /// once costs more to prepare than to answer.
     pub fn requirements(
         &self,
         repo: &str,
@@ -104,17 +107,16 @@ impl Ledger {
         self.run_hot("read", |db| {
             let mut seen = Seen { session: session.find(db)?, ..Seen::default() };
             let names = session.with(seen.session);
-            let sql = format!(
-                "SELECT {COLUMNS} FROM requirement WHERE repo = ?1 AND session IN (''{})
-                 AND branch IN ('', ?2)",
-                others(3, names.len())
-            );
-            let values =
-                [repo, branch.as_str()].into_iter().chain(names.iter().map(String::as_str));
-            let mut statement = db.prepare_cached(&sql)?;
-            let mut rows = statement.query(params_from_iter(values))?;
-            while let Some(row) = rows.next()? {
-                seen.take(row)?;
+            let mut statement = db.prepare_cached(&format!(
+                "SELECT {COLUMNS} FROM requirement WHERE repo = ?1 AND session = ?2 AND branch = ?3"
+            ))?;
+            for name in std::iter::once("").chain(names.iter().map(String::as_str)) {
+                for branch in ["", branch.as_str()] {
+                    let mut rows = statement.query((repo, name, branch))?;
+                    while let Some(row) = rows.next()? {
+                        seen.take(row)?;
+                    }
+                }
             }
             Ok(seen)
         })
@@ -186,11 +188,6 @@ impl SessionKeys {
         let found = found.map(|id| id.to_string()).filter(|id| !self.names.contains(id));
         self.names.iter().cloned().chain(found).filter(|name| !name.is_empty()).collect()
     }
-}
-
-/// Marks behind another value of a list.
-fn others(first: usize, count: usize) -> String {
-    if count == 0 { String::new() } else { format!(", {}", marks(first, count)) }
 }
 
 fn marks(first: usize, count: usize) -> String {

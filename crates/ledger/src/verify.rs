@@ -136,7 +136,7 @@ fn check_projections(
         // Why there are none was named.
         Some(Foreign) | None => (0, &[][..]),
     };
-    rebuild::derive(db, 0, |arrival, record| {
+    rebuild::derive(db, 0, rebuild::ALL, |arrival, record| {
         projection::apply(projection::HOT, &fresh, record)?;
         if arrival <= folded { projection::apply(views, &fresh, record) } else { Ok(()) }
     })?;

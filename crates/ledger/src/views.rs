@@ -25,7 +25,7 @@ use heirloom_core::record::Record;
 
 use crate::error::Error;
 use crate::ledger::Ledger;
-use crate::rebuild::{derive, drop_tables};
+use crate::rebuild::{ALL, derive, drop_tables};
 use crate::{create, damage, projection, records, schema};
 
 /// The name of the views' file in heirloom's home.
@@ -41,6 +41,10 @@ const DERIVATION: &str = "1";
 
 /// How long one attempt to take the views lasts; then it is looked whether there is still need to.
 const ATTEMPT: Duration = Duration::from_millis(20);
+
+/// How many records are folded in at once: what is done then stays done, should a hook be ended
+/// before it has all.
+const PORTION: i64 = 10_000;
 
 /// How far views are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -90,7 +94,8 @@ impl Ledger {
         let remade = self.attach_file().and_then(|()| {
             self.run_hot("rebuild", |db| {
                 let transaction = begin(db)?;
-                let folded = remake(&transaction)?;
+                // All at once: others rely on it that views do not come to know less.
+                let folded = remake(&transaction, ALL)?;
                 transaction.commit()?;
                 Ok(folded)
             })
@@ -127,7 +132,7 @@ impl Ledger {
 
     fn attach_memory(&self) -> Result<(), Error> {
         self.attach(b":memory:")?;
-        self.run_hot("derive the views of", |db| remake(db).map(drop))
+        self.run_hot("derive the views of", |db| remake(db, 0).map(drop))
     }
 
     fn attach(&self, name: &[u8]) -> Result<(), Error> {
@@ -153,6 +158,7 @@ impl Ledger {
         self.run_hot("open", |db| db.busy_timeout(ATTEMPT.min(self.options.wait)))?;
         let caught_up = loop {
             match self.run_hot("derive the views of", |db| try_catch_up(db, last)) {
+                Ok(folded) if folded < last => {}
                 Err(Error::Busy { .. }) if begun.elapsed() < self.options.wait => {}
                 caught_up => break caught_up,
             }
@@ -180,7 +186,7 @@ fn try_catch_up(db: &Connection, last: i64) -> rusqlite::Result<i64> {
         return Ok(folded);
     }
     let transaction = begin(db)?;
-    let folded = fold(&transaction)?;
+    let folded = fold(&transaction, PORTION)?;
     transaction.commit()?;
     Ok(folded)
 }
@@ -200,24 +206,25 @@ pub(crate) fn standing(db: &Connection) -> rusqlite::Result<Standing> {
     Ok(if is_ours { Standing::UpTo(arrival) } else { Standing::Foreign })
 }
 
-/// Folds in every record that the views lack. The caller has the views. Returns how far they are now.
-pub(crate) fn fold(db: &Connection) -> rusqlite::Result<i64> {
+/// Folds in records that the views lack, at most so many. The caller has the views. Returns how far
+/// they are now.
+pub(crate) fn fold(db: &Connection, most: i64) -> rusqlite::Result<i64> {
     match standing(db)? {
-        Standing::UpTo(arrival) => fold_after(db, arrival),
-        Standing::Foreign => remake(db),
+        Standing::UpTo(arrival) => fold_after(db, arrival, most),
+        Standing::Foreign => remake(db, most),
     }
 }
 
 /// Makes the views anew, in the file they are in. The caller has the views.
-pub(crate) fn remake(db: &Connection) -> rusqlite::Result<i64> {
+fn remake(db: &Connection, most: i64) -> rusqlite::Result<i64> {
     drop_tables(db, "views", &[])?;
     fill(db, Some("views"))?;
-    fold_after(db, 0)
+    fold_after(db, 0, most)
 }
 
-fn fold_after(db: &Connection, arrival: i64) -> rusqlite::Result<i64> {
+fn fold_after(db: &Connection, arrival: i64, most: i64) -> rusqlite::Result<i64> {
     let views = |_, record: &Record| projection::apply(projection::VIEWS, db, record);
-    let Some((arrival, hash)) = derive(db, arrival, views)?.last else { return Ok(arrival) };
+    let Some((arrival, hash)) = derive(db, arrival, most, views)?.last else { return Ok(arrival) };
     remember(db, arrival, &hash)?;
     Ok(arrival)
 }

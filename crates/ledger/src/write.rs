@@ -15,6 +15,7 @@ use heirloom_core::status::Status;
 
 use crate::error::Error;
 use crate::ledger::Ledger;
+use crate::rebuild::ALL;
 use crate::{projection, records, sessions, views};
 
 /// What a record belongs to.
@@ -116,6 +117,7 @@ impl Ledger {
             Err(_) if records::contains(&self.connection, &host, seq, &hash) => {}
             Err(error) => return Err(explained(error).into()),
         }
+        self.trim_log();
         Ok(done)
     }
 
@@ -135,7 +137,7 @@ impl Ledger {
 impl<'a> Appender<'a> {
     fn new(ledger: &'a Ledger, at: Timestamp) -> rusqlite::Result<Self> {
         let db = &ledger.connection;
-        let folded = ledger.has_views().then(|| views::fold(db)).transpose()?;
+        let folded = ledger.has_views().then(|| views::fold(db, ALL)).transpose()?;
         let (host, seq, hash) = records::own_head(db)?;
         Ok(Self { db, ledger, host, seq, hash, at, folded })
     }

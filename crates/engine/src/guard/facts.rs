@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::mem::ManuallyDrop;
 use std::path::Path;
 
 use heirloom_core::guard::branch::BranchKey;
@@ -40,7 +41,26 @@ pub(super) fn keys(agent_session_id: &str) -> SessionKeys {
 pub struct Book<'h> {
     home: &'h Path,
     options: Options,
-    open: Option<Ledger>,
+    open: Option<Open>,
+}
+
+#[derive(Debug)]
+enum Open {
+    /// Closed when nobody needs it any more.
+    Closing(Ledger),
+    /// Never closed: a process that leaves even the log as it is ends right away, and then the kernel
+    /// closes its files for nothing.
+    Left(ManuallyDrop<Ledger>),
+}
+
+impl Open {
+    fn new(ledger: Ledger, options: Options) -> Self {
+        if options.keeps_log {
+            Self::Left(ManuallyDrop::new(ledger))
+        } else {
+            Self::Closing(ledger)
+        }
+    }
 }
 
 impl<'h> Book<'h> {
@@ -51,10 +71,14 @@ impl<'h> Book<'h> {
 
     /// The ledger.
     pub fn ledger(&mut self) -> Result<&mut Ledger, Error> {
-        if self.open.is_none() {
-            self.open = Some(Ledger::open(self.home, self.options)?);
-        }
-        Ok(self.open.as_mut().expect("it was just opened"))
+        let open = match self.open.take() {
+            Some(open) => open,
+            None => Open::new(Ledger::open(self.home, self.options)?, self.options),
+        };
+        Ok(match self.open.insert(open) {
+            Open::Closing(ledger) => ledger,
+            Open::Left(ledger) => ledger,
+        })
     }
 }
 

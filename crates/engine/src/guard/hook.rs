@@ -19,7 +19,7 @@ use crate::here::Here;
 
 /// Many agents write at once. What is triggered or satisfied is worth waiting for; still less than the
 /// agent waits for us.
-const PATIENT: Options = Options { wait: Duration::from_secs(8), ..Options::HOOK };
+const PATIENCE: Duration = Duration::from_secs(8);
 
 /// What a hook says, and what went wrong on the way.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -93,7 +93,14 @@ impl Call<'_> {
     }
 
     pub(super) fn known(&self) -> Known<'_> {
-        Known::new(self.here, self.keys(), PATIENT)
+        let options = match self.event.kind {
+            HookKind::PreTool { .. }
+            | HookKind::PermissionRequest { .. }
+            | HookKind::PostTool { .. }
+            | HookKind::ToolFailed { .. } => Options::TOOL_USE,
+            _ => Options::HOOK,
+        };
+        Known::new(self.here, self.keys(), Options { wait: PATIENCE, ..options })
     }
 
     /// Every name under which the ledger may know the calling session.

@@ -56,7 +56,7 @@ fn append(home: &Path, count: u64) -> Result<(), Box<dyn Error>> {
 fn jot(home: &Path, count: u64) -> Result<(), Box<dyn Error>> {
     for n in 0..count {
         let mut ledger =
-            Ledger::open(home, Options { wait: Options::COMMAND.wait, ..Options::HOOK })?;
+            Ledger::open(home, Options { wait: Options::COMMAND.wait, ..Options::TOOL_USE })?;
         say(ledger.append(now(), scope(), &note(n))?.seq)?;
     }
     Ok(())
@@ -91,10 +91,10 @@ fn say(seq: u64) -> std::io::Result<()> {
 }
 
 fn once(home: &Path) -> Result<(), Box<dyn Error>> {
-    let mut ledger = Ledger::open(home, Options::HOOK)?;
-    let session = ledger.session(SESSION)?;
-    let created = session.map(|session| session.created_at);
-    ledger.append(created.unwrap_or_else(now), scope(), &note(0))?;
+    let mut ledger = Ledger::open(home, Options::TOOL_USE)?;
+    if ledger.knows(SESSION)? {
+        ledger.append(now(), scope(), &note(0))?;
+    }
     Ok(())
 }
 

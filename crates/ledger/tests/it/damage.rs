@@ -94,7 +94,7 @@ fn a_damaged_file_and_its_log_are_kept_to_the_byte() {
     let source = Home::new();
     fill(&mut source.open(), 50);
     source.checkpoint();
-    let options = Options { sync: false, ..Options::COMMAND };
+    let options = Options { keeps_log: true, ..Options::COMMAND };
     fill(&mut Ledger::open(source.path(), options).unwrap(), 20);
     let log = fs::read(source.path().join("ledger.db-wal")).unwrap();
     assert!(!log.is_empty());

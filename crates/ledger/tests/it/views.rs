@@ -11,7 +11,7 @@ use crate::fixture::{Home, PROBE, REPO, at, created, fill, note, session_id};
 
 /// Appends a note as a hook does, which leaves the views alone.
 fn jot(home: &Home, n: u128) {
-    let mut ledger = Ledger::open(home.path(), Options::HOOK).unwrap();
+    let mut ledger = Ledger::open(home.path(), Options::TOOL_USE).unwrap();
     let scope = Scope::session(session_id(1), REPO);
     ledger.append(at(2), scope, &note(n, &format!("jotted {n}"))).unwrap();
 }
@@ -43,6 +43,15 @@ fn a_hook_that_only_appends_does_not_touch_them() {
 }
 
 #[test]
+fn the_log_that_such_hooks_leave_stays_short() {
+    let home = Home::new();
+    let log = || home.path().join("ledger.db-wal").metadata().map_or(0, |log| log.len());
+    let longest = (0..100).map(|n| (jot(&home, n), log()).1).max().unwrap();
+    assert!((1..128 * 1024).contains(&longest), "{longest}");
+    assert_eq!(notes(&home), 100);
+}
+
+#[test]
 fn what_was_only_appended_is_there_for_whoever_reads() {
     let home = Home::new();
     let mut ledger = home.open();
@@ -71,7 +80,7 @@ fn a_process_that_dies_between_the_two_commits_leaves_nothing_to_repair() {
 #[test]
 fn views_that_are_missing_are_made_anew_without_the_log_of_the_old_ones() {
     let home = Home::new();
-    let options = Options { sync: false, ..Options::COMMAND };
+    let options = Options { keeps_log: true, ..Options::COMMAND };
     fill(&mut Ledger::open(home.path(), options).unwrap(), 30);
     let log = home.path().join("views.db-wal");
     assert!(log.metadata().unwrap().len() > 0);

@@ -131,6 +131,22 @@ fn a_tool_use_that_nothing_gates_opens_no_ledger() {
 }
 
 #[test]
+fn hooks_around_a_tool_use_open_no_views() {
+    let guarded = Guarded::new("requirements:\n  plan: {satisfied_by_skill: plan}\n");
+    guarded.start(ONE, "startup");
+    let views = guarded.env.home().join("views.db");
+    fs::remove_file(&views).unwrap();
+    assert!(guarded.edit(ONE).is_denied());
+    guarded.skill(ONE, "plan");
+    assert_eq!(guarded.edit(ONE), Said::Nothing);
+    guarded.tool("PostToolUse", ONE, "Edit", &json!({"file_path": "a"}));
+    assert!(!views.exists());
+    // Whoever asks for more than that sees what they wrote.
+    let records = guarded.env.run(&["sessions", "show", ONE, "--trajectory"]).success();
+    assert!(records.stdout.contains("requirement.satisfied"), "{records}");
+}
+
+#[test]
 fn a_broken_settings_file_gates_nothing_and_is_reported_through_the_agent() {
     let guarded = Guarded::new("requirements:\n  plan: {\n");
     assert_eq!(guarded.edit(ONE), Said::Nothing);
