@@ -179,6 +179,15 @@ esac"#;
 }
 
 #[test]
+fn one_that_knows_no_limit_of_what_is_blocked_is_asked_without() {
+    let script = r#"case "$*" in
+*blocked*--limit*) echo "error: unexpected argument '--limit' found" >&2; exit 2 ;;
+*) echo '[]' ;;
+esac"#;
+    assert_eq!(ids(&issues(&program("br", script), &["ready"])), [""; 0]);
+}
+
+#[test]
 fn a_claim_that_was_no_compare_and_swap_is_found_out() {
     // It says yes to everybody, but only one can be in its book.
     let script = r#"case "$1" in

@@ -83,14 +83,15 @@ impl Program {
     /// What blocks what.
     fn blocked(&self) -> Result<HashMap<IssueId, Vec<IssueId>>, TrackerError> {
         // Only one of them knows a limit here, and has one unless it is told otherwise.
-        let arguments: &[&str] = if self.is_br() {
-            &["blocked", "--json", "--limit", "0"]
-        } else {
-            &["blocked", "--json"]
+        let whole = ["blocked", "--json", "--limit", "0"];
+        let plain = &whole[..2];
+        let asked = if self.is_br() { &whole[..] } else { plain };
+        let answer = match self.asker.ask(asked) {
+            Err(failed) if asked != plain && failed.says(&["--limit"]) => self.ask(plain)?,
+            answer => answer?,
         };
-        let items = shape::items(self.ask(arguments)?);
         let read = |items: Vec<Value>| items.iter().map(shape::blocked).collect();
-        items.and_then(read).map_err(|why| self.odd(arguments, why))
+        shape::items(answer).and_then(read).map_err(|why| self.odd(asked, why))
     }
 
     /// Which issue each of these is a part of, for those that say they depend on something.
