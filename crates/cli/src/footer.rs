@@ -19,7 +19,7 @@ pub(crate) struct Footer {
 
 impl Footer {
     pub(crate) fn new(json: bool) -> Self {
-        Self { live: !json && io::stdout().is_terminal(), drawn: 0 }
+        Self { live: !json && io::stdout().is_terminal() && can_go_up(), drawn: 0 }
     }
 
     pub(crate) fn is_live(&self) -> bool {
@@ -34,7 +34,8 @@ impl Footer {
     ) {
         let mut out = AutoStream::auto(io::stdout());
         if self.live && self.drawn > 0 {
-            put(&mut out, &"\x1b[1A\x1b[2K".repeat(self.drawn));
+            // Not through `out`, which takes it for a colour where colours are not wanted.
+            put(&mut io::stdout(), &"\x1b[1A\x1b[2K".repeat(self.drawn));
         }
         self.drawn = 0;
         above(&mut out);
@@ -45,6 +46,11 @@ impl Footer {
             }
         }
     }
+}
+
+/// Whether the cursor of the terminal can be moved.
+fn can_go_up() -> bool {
+    std::env::var_os("TERM").is_some_and(|term| !term.is_empty() && term != "dumb")
 }
 
 /// How wide the terminal is.

@@ -14,6 +14,7 @@ mod newcomer;
 mod notes;
 mod run;
 mod run_inherit;
+mod run_live;
 mod run_pipeline;
 mod run_resume;
 mod serving;

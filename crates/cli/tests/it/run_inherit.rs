@@ -357,3 +357,30 @@ fn two_sessions_inherit_from_one_at_the_same_time() {
         assert_eq!(inherited(&env, name)["learnings"], json!(["from a"]));
     }
 }
+
+#[test]
+fn a_session_that_only_hooks_recorded_is_inherited_from() {
+    use crate::guard::{Guarded, ONE};
+    let env = with_agent("cat > /dev/null\necho '{\"decision\":\"stop\"}' > $HEIRLOOM_STATUS\n");
+    env.write(".heirloom/config.yaml", "agent: command\n");
+    env.write("src/auth.rs", "fn rotate(token: &str) {\n");
+    let guarded = Guarded { env };
+    guarded.start(ONE, "startup");
+    guarded.hook("UserPromptSubmit", ONE, &json!({"prompt": "rotate the tokens"}));
+    let env = guarded.env.var("CLAUDE_CODE_SESSION_ID", ONE);
+    let note = |arguments: &[&str]| {
+        env.run(&[&["note"], arguments, &["--session", ONE]].concat()).success();
+    };
+    note(&["learning", "Tokens expire after 15 minutes"]);
+    note(&["decision", "Rotate tokens", "--evidence", "src/auth.rs:1"]);
+    let guarded = Guarded { env };
+    guarded.hook("SessionEnd", ONE, &json!({"reason": "prompt_input_exit"}));
+    let env = guarded.env;
+    let ran = env.run(&["run", "ralph", "heir", "1", "--inherit", &ONE[..8]]).success();
+    assert!(ran.stdout.contains("1 learning, 1 decision"), "{ran}");
+    let block = inherited(&env, "heir");
+    assert_eq!(block["learnings"], json!(["Tokens expire after 15 minutes"]), "{block}");
+    assert!(block["decisions"][0].to_string().contains("Rotate tokens"), "{block}");
+    let lineage = env.run(&["lineage", "heir", "--json"]).success().json();
+    assert!(lineage.to_string().contains(ONE), "{lineage}");
+}

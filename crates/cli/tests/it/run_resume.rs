@@ -156,3 +156,151 @@ fn what_was_never_begun_cannot_be_resumed() {
     assert_eq!(ran.code, 1);
     assert!(ran.stderr.contains("there is no session s to resume"), "{ran}");
 }
+
+#[test]
+fn a_terminal_that_goes_away_finishes_the_iteration_and_nothing_is_lost() {
+    let env = with_agent(&format!("{WORKS}touch begun\nwhile [ ! -e go ]; do sleep 0.05; done\n"));
+    let mut child = begin(&env, "2");
+    wait_for(|| env.repo().join("begun").exists());
+    signal(&child, "-HUP");
+    wait_for(|| status(&env) == "interrupting");
+    env.write("go", "");
+    assert_eq!(child.wait().unwrap().code(), Some(1));
+    assert_eq!((status(&env).as_str(), completed(&env)), ("interrupted", vec![1]));
+    env.run(&["run", "ralph", "s", "--resume"]).success();
+    assert_eq!((env.read("made.log"), completed(&env)), ("1\n2\n".to_owned(), vec![1, 2]));
+}
+
+#[test]
+fn a_third_ctrl_c_kills_an_agent_that_listens_to_nothing() {
+    // It notes what it was asked: killed at once, it is never asked by SIGTERM.
+    let env = with_agent(
+        "trap 'touch asked-int' INT\ntrap 'touch asked-term' TERM\ncat > /dev/null\ntouch begun\n\
+         while :; do sleep 0.1; done\n",
+    );
+    let mut child = begin(&env, "3");
+    wait_for(|| env.repo().join("begun").exists());
+    signal(&child, "-INT");
+    wait_for(|| status(&env) == "interrupting");
+    signal(&child, "-INT");
+    wait_for(|| env.repo().join("asked-int").exists());
+    signal(&child, "-INT");
+    assert_eq!(child.wait().unwrap().code(), Some(1));
+    assert!(!env.repo().join("asked-term").exists(), "it was not killed at once");
+    assert_eq!((status(&env).as_str(), alive(&env)), ("interrupted", false));
+}
+
+#[test]
+fn a_killed_engine_of_a_parallel_block_goes_on_in_the_lane_that_was_not_done() {
+    let env = with_agent(
+        r#"cat > /dev/null
+case $HEIRLOOM_STATUS in */left/*) lane=left;; */right/*) lane=right;; *) lane=sum;; esac
+[ $lane$HEIRLOOM_ITERATION = right2 ] && { touch begun; [ -e go ] || sleep 987; }
+echo '{"decision":"continue"}' > $HEIRLOOM_STATUS
+echo $lane$HEIRLOOM_ITERATION >> made.log
+"#,
+    );
+    env.write(
+        "both.yaml",
+        "name: both\nagent: command\nnodes:\n- id: two\n  parallel:\n    \
+         agents: [{name: left, agent: command}, {name: right, agent: command}]\n    \
+         nodes: [{id: review, prompt: 'Review. ${STATUS}', max: 2}]\n\
+         - {id: sum, prompt: 'Sum. ${STATUS}', max: 1, inputs: {from: two}}\n",
+    );
+    let mut child = env
+        .command(&["run", "both.yaml", "s"])
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let made = || std::fs::read_to_string(env.repo().join("made.log")).unwrap_or_default();
+    wait_for(|| env.repo().join("begun").exists() && made().contains("left2"));
+    // The end of the left lane is in the ledger before the engine dies.
+    wait_for(|| {
+        let shown = env.run(&["sessions", "show", "s", "--trajectory", "--json"]).json();
+        shown["trajectory"].as_array().unwrap().iter().any(|r| r["kind"] == "stage.ended")
+    });
+    child.kill().unwrap();
+    child.wait().unwrap();
+    env.write("go", "");
+    env.run(&["run", "both.yaml", "s", "--resume"]).success();
+    let made = made();
+    let mut lanes: Vec<&str> = made.lines().collect();
+    lanes.sort_unstable();
+    assert_eq!(lanes, ["left1", "left2", "right1", "right2", "sum1"]);
+    assert!(!alive(&env));
+    let manifest = env.read(".heirloom/runs/s/parallel-00-two/manifest.json");
+    let manifest: serde_json::Value = serde_json::from_str(&manifest).unwrap();
+    for lane in ["left", "right"] {
+        let review = &manifest["agents"][lane]["stages"]["review"];
+        let told = (&review["status"], &review["reason"], &review["iterations"]);
+        assert_eq!(told, (&"completed".into(), &"max_iterations".into(), &2.into()), "{lane}");
+    }
+}
+
+#[test]
+fn an_agent_that_reported_and_failed_after_its_engine_died_is_judged_by_its_report() {
+    let env = with_agent(&format!(
+        "{WORKS}touch begun\nwhile [ ! -e go ]; do sleep 0.05; done\n\
+         [ $HEIRLOOM_ITERATION = 1 ] && exit 9\nexit 0\n"
+    ));
+    let mut child = begin(&env, "2");
+    wait_for(|| env.repo().join("begun").exists());
+    child.kill().unwrap();
+    child.wait().unwrap();
+    env.write("go", "");
+    env.run(&["run", "ralph", "s", "--resume"]).success();
+    assert_eq!((env.read("made.log"), completed(&env)), ("1\n2\n".to_owned(), vec![1, 2]));
+    let shown = env.run(&["sessions", "show", "s", "--trajectory", "--json"]).json();
+    let why = |iteration: u64| {
+        let records = shown["trajectory"].as_array().unwrap();
+        let ended = records.iter().find(|record| {
+            record["kind"] == "iteration.ended" && record["body"]["iteration"] == iteration
+        });
+        ended.unwrap()["body"]["why"].as_str().map(str::to_owned)
+    };
+    let unseen = "its engine was gone when it ended: judged by its report alone";
+    assert_eq!((why(1).as_deref(), why(2)), (Some(unseen), None));
+}
+
+#[test]
+fn a_session_that_made_its_maximum_goes_on_when_it_may_make_more() {
+    let env = with_agent(WORKS);
+    env.run(&["run", "ralph", "s", "2", "--agent", "command"]).success();
+    let ran = env.run(&["run", "ralph", "s", "4", "--resume"]).success();
+    assert!(ran.stdout.contains("up to 4 iterations · on main · resumed"), "{ran}");
+    assert!(ran.stdout.contains("completed: max_iterations · 4 iterations"), "{ran}");
+    assert_eq!(
+        (env.read("made.log").as_str(), completed(&env)),
+        ("1\n2\n3\n4\n", vec![1, 2, 3, 4])
+    );
+    for max in ["4", "3"] {
+        let ran = env.run(&["run", "ralph", "s", max, "--resume"]).success();
+        assert!(ran.stderr.contains("s is done, there is nothing to resume"), "{ran}");
+    }
+    assert_eq!(completed(&env).len(), 4);
+    env.run(&["ledger", "verify"]).success();
+}
+
+#[test]
+fn what_an_agent_ended_is_not_opened_again_by_a_higher_maximum() {
+    let env = with_agent(r#"cat > /dev/null; echo '{"decision":"stop"}' > $HEIRLOOM_STATUS"#);
+    env.run(&["run", "ralph", "s", "2", "--agent", "command"]).success();
+    let ran = env.run(&["run", "ralph", "s", "9", "--resume"]).success();
+    assert!(ran.stderr.contains("nothing to resume"), "{ran}");
+}
+
+#[test]
+fn what_one_agent_could_not_do_another_goes_on_with() {
+    let env = with_agent("cat > /dev/null\nexit 3\n");
+    assert_eq!(env.run(&["run", "ralph", "s", "9", "--agent", "command"]).code, 1);
+    let arguments = ["run", "ralph", "s", "1", "--resume", "--agent", "sim", "--model", "fast"];
+    let ran = env.run(&arguments).success();
+    assert!(ran.stdout.contains("ralph · sim fast · up to 1 iterations"), "{ran}");
+    let plan: serde_json::Value =
+        serde_json::from_str(&env.read(".heirloom/runs/s/plan.json")).unwrap();
+    let stage = &plan["stages"][0];
+    let planned = (&stage["agent"], &stage["model"], &stage["max"]);
+    assert_eq!(planned, (&"sim".into(), &"fast".into(), &1.into()));
+}

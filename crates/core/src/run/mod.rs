@@ -3,6 +3,7 @@
 //! What a stage is, when it stops, what an iteration's report means, where a stopped session goes
 //! on. It launches nothing and writes nothing: the engine does, and asks here what to do.
 
+mod anew;
 pub mod backoff;
 pub mod builtin;
 pub mod choices;
@@ -30,6 +31,7 @@ pub mod stop;
 mod stop_tests;
 mod validation;
 
+pub use anew::Anew;
 pub use finding::Finding;
 pub use library::Library;
 pub use lint::Mistake;

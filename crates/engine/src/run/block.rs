@@ -39,7 +39,7 @@ pub(super) fn run(
     for (lane, result) in block.agents.iter().zip(results) {
         lanes.push((lane, result?));
     }
-    write_manifest(at, block, &lanes)?;
+    write_manifest(at, block, &lanes, known)?;
     let end = judge(block, &lanes);
     if end.status == Status::Completed {
         let ended =
@@ -83,6 +83,7 @@ fn write_manifest(
     at: &AtWork<'_>,
     block: &Block,
     lanes: &[(&PlannedLane, Ends<'_>)],
+    known: &Known,
 ) -> Result<(), RunError> {
     let mut agents = Map::new();
     for (lane, ends) in lanes {
@@ -90,12 +91,13 @@ fn write_manifest(
             .stages
             .iter()
             .map(|stage| {
-                let end = ends.iter().find(|(each, _)| each.dir == stage.dir).map(|(_, end)| end);
+                let now = ends.iter().find(|(each, _)| each.dir == stage.dir).map(|(_, end)| end);
+                let end = now.cloned().or_else(|| known.end_of(&stage.dir));
                 let made = json!({
                     "dir": stage.dir,
-                    "status": end.map_or("completed", |end| end.status.as_str()),
-                    "reason": end.map(|end| &end.reason),
-                    "iterations": end.map(|end| end.iterations),
+                    "status": end.as_ref().map(|end| end.status.as_str()),
+                    "reason": end.as_ref().map(|end| &end.reason),
+                    "iterations": end.as_ref().map(|end| end.iterations),
                 });
                 (stage.id.clone(), made)
             })

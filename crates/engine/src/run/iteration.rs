@@ -214,14 +214,17 @@ impl Sees for Begun<'_, '_> {
 
     fn active(&mut self, tool: Option<&str>, text: &str, process: &Process) {
         const LONGEST: usize = 200;
-        let tokens = process.tally().tokens.total();
+        let tally = process.tally();
+        // Most agents sum up at the end of a turn; until then the context is what is known.
+        let tokens = Some(tally.tokens.total()).filter(|tokens| *tokens > 0);
+        let tokens = tokens.or(tally.context_tokens);
         self.at.reporter.tell(&Event::Activity {
             stage: self.stage.dir.clone(),
             iteration: self.iteration,
             tool: tool.map(str::to_owned),
             text: clean(text.lines().next().unwrap_or_default()).chars().take(LONGEST).collect(),
-            cost_usd: process.tally().cost_usd,
-            tokens: (tokens > 0).then_some(tokens),
+            cost_usd: tally.cost_usd,
+            tokens,
         });
     }
 }

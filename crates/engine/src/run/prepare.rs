@@ -3,11 +3,11 @@
 use std::path::Path;
 
 use heirloom_agents::{Programs, by_name};
-use heirloom_core::event::{RunInherited, RunPlanned};
+use heirloom_core::event::{RunInherited, RunPlanned, StageEnded};
 use heirloom_core::name::SessionName;
-use heirloom_core::run::Mistake;
 use heirloom_core::run::plan::Plan;
 use heirloom_core::run::stop::Rule;
+use heirloom_core::run::{Anew, Mistake};
 use heirloom_core::session::Session;
 use heirloom_core::settings::Settings;
 use heirloom_core::status::Status;
@@ -41,9 +41,18 @@ pub struct Prepared {
 pub(super) enum Mode {
     /// In place of this session, where there is one.
     New(Option<Box<Session>>),
-    Resume(Box<Session>, Box<RunPlanned>),
+    Resume(Box<Resumed>),
     /// There is nothing left to do.
     Done,
+}
+
+/// A session that goes on.
+#[derive(Debug)]
+pub(super) struct Resumed {
+    pub(super) session: Session,
+    pub(super) planned: RunPlanned,
+    /// The stage that was done, and is not any more.
+    pub(super) reopened: Option<StageEnded>,
 }
 
 impl Prepared {
@@ -70,7 +79,7 @@ pub struct Preparing<'a> {
 
 /// Checks everything and takes the session's lock.
 pub fn prepare(from: Preparing<'_>, ledger: &Ledger) -> Result<Prepared, RunError> {
-    let Preparing { here, asked, .. } = from;
+    let Preparing { here, settings, asked, .. } = from;
     let name = name(&asked.session)?;
     let repo = &here.place.repo;
     let lock = match EngineLock::take(&here.home, repo, name.as_str())? {
@@ -79,7 +88,7 @@ pub fn prepare(from: Preparing<'_>, ledger: &Ledger) -> Result<Prepared, RunErro
     };
     let known = ledger.named(repo, name.as_str())?;
     let prepared = match known {
-        Some(session) if asked.resume => resume(ledger, lock, session, asked)?,
+        Some(session) if asked.resume => resume(ledger, settings, lock, session, asked)?,
         None if asked.resume => {
             return Err(RunError::NothingToResume { name: name.to_string() });
         }
@@ -139,6 +148,7 @@ pub(super) fn inherits(
 
 fn resume(
     ledger: &Ledger,
+    settings: &Settings,
     lock: EngineLock,
     session: Session,
     asked: &Asked,
@@ -148,30 +158,51 @@ fn resume(
         return Err(RunError::NotARun { name: session.name.to_string() });
     };
     let mut planned = planned.body;
-    // The plan stays what it was; how far it may go can be said anew.
-    planned.plan.max_cost_usd = asked.max_cost_usd.or(planned.plan.max_cost_usd);
-    if let Some(time) = asked.max_time {
-        planned.plan.max_time_ms = u64::try_from(time.as_millis()).ok();
-    }
-    request::each_stage(&mut planned.plan, |stage| {
-        let timeout = asked.flags.iteration_timeout;
-        let timeout = timeout.and_then(|time| u64::try_from(time.as_millis()).ok());
-        stage.iteration_timeout_ms = timeout.or(stage.iteration_timeout_ms);
-    });
+    let anew = request::anew(asked);
+    let reopened = reopened(ledger, &session, &planned.plan, &anew)?;
+    anew.apply(&mut planned.plan);
+    request::models(&mut planned.plan, settings);
     let inherited = ledger.kept::<RunInherited>(&session.repo, &key)?;
     let parent = session.parent;
     let inherit = inherited.map(|kept| Resolved { block: kept.body.inherited, parent });
-    let is_done = matches!(session.status, Status::Completed | Status::Archived);
+    let is_done = match session.status {
+        Status::Archived => true,
+        Status::Completed => reopened.is_none(),
+        _ => false,
+    };
+    let name = session.name.clone();
+    let plan = planned.plan.clone();
     Ok(Prepared {
         lock,
-        name: session.name.clone(),
-        plan: planned.plan.clone(),
+        name,
+        plan,
         mistakes: Vec::new(),
         inherit,
         inherit_error: None,
-        mode: if is_done { Mode::Done } else { Mode::Resume(Box::new(session), Box::new(planned)) },
+        mode: if is_done {
+            Mode::Done
+        } else {
+            Mode::Resume(Box::new(Resumed { session, planned, reopened }))
+        },
         worktree: false,
     })
+}
+
+/// The stage of a session that is not done after all, as what is to be recorded about it.
+fn reopened(
+    ledger: &Ledger,
+    session: &Session,
+    plan: &Plan,
+    anew: &Anew,
+) -> Result<Option<StageEnded>, RunError> {
+    let ended = ledger.kept_of_session::<StageEnded>(&session.repo, session.id)?;
+    let done = ended.into_iter().find(|ended| ended.is_done);
+    let stage = done.and_then(|done| anew.reopens(plan, &done.reason));
+    Ok(stage.map(|stage| StageEnded {
+        stage: stage.dir.clone(),
+        reason: "max_raised".to_owned(),
+        is_done: false,
+    }))
 }
 
 /// Whether everything the plan needs is there.

@@ -3,6 +3,9 @@
 //! An iteration that was begun and has no end in the ledger may still have an agent at work. One
 //! that has reported is given a moment to end by itself, and what it did is taken in: an iteration
 //! is never made twice. Everything else is killed, and its iteration made again.
+//!
+//! How such an agent exited nobody knows, and it would say little: what it prints goes to a pipe
+//! that broke with its engine. So its report alone decides, and the record says so.
 
 use std::fs;
 use std::io::{BufRead, BufReader};
@@ -15,8 +18,9 @@ use heirloom_agents::{Tally, by_name};
 use heirloom_core::event::{SessionSpent, StageEnded};
 use heirloom_core::run::outcome::{AgentEnd, Outcome, judge};
 use heirloom_core::run::plan::PlannedStage;
-use heirloom_core::run::resume::Recorded;
+use heirloom_core::run::resume::{self, Recorded};
 use heirloom_core::run::status_file::Decision;
+use heirloom_core::status::Status;
 use heirloom_ledger::{Iteration, Ledger};
 
 use super::at_work::AtWork;
@@ -25,15 +29,34 @@ use super::error::RunError;
 use super::iteration::{self, InStage};
 use super::launch::CARRIED;
 use super::record::Over;
+use super::stage::StageEnd;
 
 /// How long an agent that has reported may take to end.
 const MOMENT: Duration = Duration::from_secs(5);
+
+/// What is recorded with an iteration that was taken in, where nothing else is wrong with it.
+const UNSEEN: &str = "its engine was gone when it ended: judged by its report alone";
 
 /// What is known of a session that is resumed.
 #[derive(Debug, Default)]
 pub(super) struct Known {
     pub(super) recorded: Vec<Recorded>,
     pub(super) finished: Vec<String>,
+    ended: Vec<StageEnded>,
+}
+
+impl Known {
+    /// How a stage ended that was finished before.
+    pub(super) fn end_of(&self, stage: &str) -> Option<StageEnd> {
+        let ended = self.ended.iter().find(|ended| ended.stage == stage && ended.is_done)?;
+        let dirs = [stage.to_owned()];
+        let made = resume::point(&dirs, &[], &self.recorded).map_or(0, |p| p.history.len());
+        Some(StageEnd {
+            status: Status::Completed,
+            reason: ended.reason.clone(),
+            iterations: u32::try_from(made).unwrap_or(u32::MAX),
+        })
+    }
 }
 
 /// Ends what still runs, takes in what was done, and says where the session is.
@@ -61,7 +84,8 @@ pub(super) fn recover(at: &AtWork<'_>, ledger: &mut Ledger) -> Result<Known, Run
     let stages = ledger.kept_of_session::<StageEnded>(&at.session.repo, id)?;
     Ok(Known {
         recorded: ledger.iterations(id)?.into_iter().map(recorded).collect(),
-        finished: stages.into_iter().filter(|s| s.is_done).map(|s| s.stage).collect(),
+        finished: stages.iter().filter(|s| s.is_done).map(|s| s.stage.clone()).collect(),
+        ended: stages,
     })
 }
 
@@ -102,7 +126,8 @@ fn adopt(at: &AtWork<'_>, ledger: &mut Ledger, iteration: &Iteration) -> Result<
         InStage { stage, page, inputs: heirloom_core::run::context::Inputs::default(), lane };
     let placed = iteration::place(at, &within, iteration.iteration);
     let (report, findings, is_written) = iteration::read_report(&placed.dir);
-    let judged = judge(&AgentEnd::Finished, report.as_ref(), is_written);
+    let mut judged = judge(&AgentEnd::Finished, report.as_ref(), is_written);
+    judged.why.get_or_insert_with(|| UNSEEN.to_owned());
     let spent = spent(&stage.agent, &placed.dir);
     at.spend(spent.cost_usd);
     let validation = iteration::check(at, &within, &placed, report.as_ref(), findings)?;

@@ -7,7 +7,9 @@ use std::time::Duration;
 use heirloom_core::inherit::Select;
 use heirloom_core::run::choices::{Choices, Inherit};
 use heirloom_core::run::plan::{Plan, Step};
-use heirloom_core::run::{Library, Mistake, Request, pipeline, resolve_pipeline, resolve_stage};
+use heirloom_core::run::{
+    Anew, Library, Mistake, Request, pipeline, resolve_pipeline, resolve_stage,
+};
 use heirloom_core::settings::{Dollars, Period, Settings};
 use heirloom_core::suggest;
 
@@ -60,15 +62,33 @@ pub fn plan(
     }
     plan.max_cost_usd = plan.max_cost_usd.or(settings.run.max_cost.map(Dollars::get));
     plan.max_time_ms = plan.max_time_ms.or(settings.run.max_time.map(|t| t.as_secs() * 1000));
-    each_stage(&mut plan, |stage| {
-        let of_agent = settings.agents.get(&stage.agent).and_then(|agent| agent.model.clone());
-        stage.model = stage.model.take().or(of_agent);
-    });
+    models(&mut plan, settings);
     Ok((plan, mistakes))
 }
 
+/// Gives each stage that names no model the one that the settings have for its agent.
+pub(super) fn models(plan: &mut Plan, settings: &Settings) {
+    each_stage(plan, |stage| {
+        let of_agent = settings.agents.get(&stage.agent).and_then(|agent| agent.model.clone());
+        stage.model = stage.model.take().or(of_agent);
+    });
+}
+
+/// What is said anew about a session that goes on.
+pub(super) fn anew(asked: &Asked) -> Anew {
+    let milliseconds = |time: Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
+    Anew {
+        agent: asked.flags.agent.clone(),
+        model: asked.flags.model.clone(),
+        max: asked.flags.max,
+        iteration_timeout_ms: asked.flags.iteration_timeout.map(milliseconds),
+        max_cost_usd: asked.max_cost_usd,
+        max_time_ms: asked.max_time.map(milliseconds),
+    }
+}
+
 /// Does something to every stage of a plan.
-pub(super) fn each_stage(
+fn each_stage(
     plan: &mut Plan,
     mut change: impl FnMut(&mut heirloom_core::run::plan::PlannedStage),
 ) {

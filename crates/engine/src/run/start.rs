@@ -19,7 +19,7 @@ use super::error::RunError;
 use super::file;
 use super::launch::CARRIED;
 use super::lock::EngineLock;
-use super::prepare::{Mode, Prepared};
+use super::prepare::{Mode, Prepared, Resumed};
 use crate::here::Here;
 use crate::sessions;
 
@@ -52,9 +52,8 @@ pub fn start(here: &Here, ledger: &mut Ledger, prepared: Prepared) -> Result<Run
             }
             begin(here, ledger, prepared)
         }
-        Mode::Resume(session, planned) => {
-            let goes_on = (*session, *planned);
-            go_on(here, ledger, prepared.lock, goes_on, prepared.inherit.map(|i| i.block))
+        Mode::Resume(resumed) => {
+            go_on(here, ledger, prepared.lock, *resumed, prepared.inherit.map(|i| i.block))
         }
         Mode::Done => Err(RunError::NothingToResume { name: prepared.name.to_string() }),
     }
@@ -125,9 +124,10 @@ fn go_on(
     here: &Here,
     ledger: &mut Ledger,
     lock: EngineLock,
-    (session, planned): (Session, RunPlanned),
+    resumed: Resumed,
     inherited: Option<Inherited>,
 ) -> Result<Running, RunError> {
+    let Resumed { session, planned, reopened } = resumed;
     let id = session.id;
     let scope = Scope::session(id, &session.repo);
     ledger.write(here.clock.now(), |writer| {
@@ -136,6 +136,9 @@ fn go_on(
             writer.change_status(id, Status::Interrupted, None)?;
         }
         writer.append(scope, &planned)?;
+        if let Some(stage) = &reopened {
+            writer.append(scope, stage)?;
+        }
         if session.status == Status::Running {
             return Ok::<(), Error>(());
         }
