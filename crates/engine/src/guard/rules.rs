@@ -74,18 +74,18 @@ pub fn look(directory: &Path, env: Env) -> Result<Here, HereError> {
     }
 }
 
-/// The rules that hold here; nothing where heirloom is not set up.
+/// The rules that hold here; nothing where heirloom is not set up, or switched off (`enabled`).
 pub fn load(here: &Here) -> Option<Rules> {
     let source = source(here)?;
     let environment = environment(here);
     let key = key(&files(&source, &environment));
     let kept = kept_file(here, &source);
-    if let Some(rules) = read_kept(&kept, &key) {
-        return Some(rules);
+    if let Some(found) = read_kept(&kept, &key) {
+        return found.rules;
     }
-    let rules = read(&source, &environment);
-    keep(&kept, &key, &rules);
-    Some(rules)
+    let found = Kept { rules: read(&source, &environment) };
+    keep(&kept, &key, &found);
+    found.rules
 }
 
 /// A worktree of a repository whose settings are not committed uses those of the main one.
@@ -142,18 +142,24 @@ fn kept_file(here: &Here, source: &Source) -> PathBuf {
     cache::file(here, "rules", (&source.settings, &source.original))
 }
 
-fn read_kept(file: &Path, key: &str) -> Option<Rules> {
+/// What was read: no rules where heirloom is switched off.
+#[derive(Serialize, Deserialize)]
+struct Kept {
+    rules: Option<Rules>,
+}
+
+fn read_kept(file: &Path, key: &str) -> Option<Kept> {
     let text = fs::read(file).ok()?;
     serde_json::from_slice(text.strip_prefix(key.as_bytes())?).ok()
 }
 
-fn keep(file: &Path, key: &str, rules: &Rules) {
-    if let Ok(json) = serde_json::to_string(rules) {
+fn keep(file: &Path, key: &str, found: &Kept) {
+    if let Ok(json) = serde_json::to_string(found) {
         cache::write(file, format!("{key}{json}").as_bytes());
     }
 }
 
-fn read(source: &Source, environment: &Environment) -> Rules {
+fn read(source: &Source, environment: &Environment) -> Option<Rules> {
     let tree = match &source.settings {
         None => Value::Null,
         Some(root) => {
@@ -162,19 +168,22 @@ fn read(source: &Source, environment: &Environment) -> Rules {
                 // A wrong value somewhere is no reason to drop every rule: each reports its own.
                 Err(unusable) => match unusable.broken.tree {
                     Some(tree) => tree,
-                    None => return broken(&unusable),
+                    None => return Some(broken(&unusable)),
                 },
             }
         }
     };
+    if tree.get("enabled") == Some(&Value::Bool(false)) {
+        return None;
+    }
     // The files of the earlier framework hold until the settings have requirements of their own, so
     // that setting heirloom up takes nothing away.
-    match &source.original {
+    Some(match &source.original {
         Some(files) if tree.get("requirements").is_none_or(Value::is_null) => {
             read_original(files, tree.get("guard").cloned())
         }
         _ => Rules::Policy(section::policy(&tree)),
-    }
+    })
 }
 
 fn broken(unusable: &settings::Unusable) -> Rules {

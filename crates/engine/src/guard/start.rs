@@ -3,6 +3,7 @@
 use std::fs;
 
 use heirloom_agents::hook::Source;
+use heirloom_core::context::Zone;
 use heirloom_core::event::RecoveryDelivered;
 use heirloom_core::guard::check::at_a_glance;
 use heirloom_core::guard::decide::{
@@ -113,8 +114,15 @@ pub(super) fn watch(call: &mut Call<'_>) {
         context::observe(call.here, ledger, &settings, &session, usage)
     });
     drop(known);
-    if let Err(error) = watched {
-        call.fault(&format!("cannot note how full the context is: {error}"));
+    match watched {
+        Ok(Some(crossed)) if crossed.zone >= Zone::Orange => {
+            let zone = crossed.zone;
+            let share = usage.share() * 100.0;
+            let advice = format!("heirloom: the context is {share:.0} % full: {}", zone.advice());
+            call.said.answer.message.get_or_insert(advice);
+        }
+        Ok(_) => {}
+        Err(error) => call.fault(&format!("cannot note how full the context is: {error}")),
     }
 }
 

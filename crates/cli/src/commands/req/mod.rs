@@ -76,6 +76,10 @@ fn policy(app: &App) -> Result<Policy, Failure> {
             Err(Failure::new("settings", format!("{file} cannot be read: {reason}"))
                 .hint("requirements do not hold until it is repaired"))
         }
+        None if rules::is_active(&app.here) => {
+            Err(Failure::new("not-set-up", "heirloom is switched off in this repository")
+                .hint("`enabled: true` in the settings switches it on"))
+        }
         None => Err(Failure::new("not-set-up", "heirloom is not set up in this repository")
             .hint("`heirloom init` sets it up")),
     }

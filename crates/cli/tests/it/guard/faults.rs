@@ -117,6 +117,15 @@ fn heirloom_is_silent_where_it_is_not_set_up_and_where_it_is_switched_off() {
     let off = Guarded::new("guard: {enabled: false}\nrequirements:\n  plan: {}\n");
     assert_eq!(off.edit(ONE), Said::Nothing);
     assert!(off.start(ONE, "startup").text().contains("switched off"));
+    let silent = Guarded::new(&format!("enabled: false\n{PLAN}"));
+    // The second time from what is kept beside the ledger.
+    for _ in 0..2 {
+        assert_eq!(silent.edit(ONE), Said::Nothing);
+        assert_eq!(silent.start(ONE, "startup"), Said::Nothing);
+    }
+    assert!(!silent.env.home().join("ledger.db").exists());
+    let told = silent.req(&["status"]);
+    assert!(told.stderr.contains("switched off"), "{told}");
     let disabled = Guarded::new(PLAN);
     let disabled = Guarded { env: disabled.env.var("HEIRLOOM_DISABLE", "1") };
     assert_eq!(disabled.edit(ONE), Said::Nothing);
