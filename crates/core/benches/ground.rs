@@ -8,7 +8,7 @@ use std::rc::Rc;
 
 use criterion::{Criterion, criterion_group, criterion_main};
 use heirloom_core::ground::ghost::Sighting;
-use heirloom_core::ground::{Opened, Sources, Text, check, current, trajectory};
+use heirloom_core::ground::{Opened, Sources, Text, check, current, kin, trajectory};
 
 const FILES: usize = 1000;
 const LINES: usize = 300;
@@ -26,6 +26,13 @@ impl Sources for Files {
         Vec::new()
     }
 
+    fn survey(&mut self, alike: &str, see: &mut dyn FnMut(&str, &Text)) -> bool {
+        for (path, text) in self.0.iter().filter(|(path, _)| kin(path) == alike) {
+            see(path, &Text::new(text));
+        }
+        true
+    }
+
     fn look_for(&mut self, _: &[String]) -> Sighting {
         Sighting::default()
     }
@@ -40,14 +47,18 @@ fn files() -> Files {
     Files((0..FILES).map(|file| (format!("src/module_{file}.rs"), text(file))).collect())
 }
 
-/// One claim in 20 has moved, one in 20 is made up.
+/// One claim in 20 has moved within its file, one in 20 into another one, and one in 20 is made up,
+/// each in its own words.
 fn trajectory_file() -> String {
     let mut text = String::new();
     for claim in 0..CLAIMS {
         let (file, at) = (claim % FILES, claim * 7 % LINES);
         let cited = if claim % 20 == 0 { (at + 100) % LINES } else { at } + 1;
-        let quote =
-            if claim % 20 == 1 { "let invented = nothing();".into() } else { line(file, at) };
+        let quote = match claim % 20 {
+            1 => format!("let invented_{claim} = nothing();"),
+            2 => line((file + 1) % FILES, at),
+            _ => line(file, at),
+        };
         let _ = writeln!(
             text,
             r#"{{"ts":"2026-01-12T15:30:00Z","agent":"implementing","phase":"cite","claim":"claim number {claim}","grounding":"citation","evidence":{{"quote":"{quote}","path":"src/module_{file}.rs","line":{cited}}}}}"#

@@ -134,7 +134,7 @@ impl Ledger {
         Ok(imported)
     }
 
-    fn take(
+    pub(crate) fn take(
         &self,
         db: &Connection,
         record: &Record,

@@ -27,6 +27,7 @@ mod rebuild;
 mod records;
 mod requirements;
 mod runs;
+mod salvage;
 mod schema;
 mod sessions;
 mod stats;

@@ -22,12 +22,12 @@ pub(super) struct Args {
 
 pub(super) fn run(app: &App, args: &Args) -> Done {
     let settings = keep::settings(&app.here).map_err(KeepError::from)?;
-    let mut ledger = app.here.ledger()?;
     let repairs = if args.check {
-        heal::check(&app.here, &ledger, &settings)?
+        heal::check(&app.here, &settings)?
     } else {
+        let (mut ledger, repairs) = heal::open(&app.here)?;
         let session = keep::session_or_new(&app.here, &mut ledger, None)?;
-        heal::heal(&app.here, &mut ledger, &settings, &session)?
+        heal::heal(&app.here, &mut ledger, &settings, &session, repairs)?
     };
     let healthy = repairs.iter().all(|repair| repair.repaired);
     let value = json!({"healthy": healthy, "check": args.check, "repairs": repairs});

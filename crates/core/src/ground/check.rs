@@ -8,6 +8,7 @@ use crate::note::Basis;
 use super::claim::{Cited, Claim};
 use super::fold::{folded, says_enough};
 use super::report::Checked;
+use super::stray::{self, Stray};
 use super::text::{Search, Text};
 use super::verdict::Verdict;
 use super::{NEARBY, ghost};
@@ -40,6 +41,10 @@ pub trait Sources {
     /// `commit` is one that had it, where that is known.
     fn became(&mut self, path: &str, commit: Option<&str>) -> Vec<String>;
 
+    /// Shows all files of a [`kin`](super::kin) to `see`. Returns whether those were all there are;
+    /// where there are too many, none need be shown.
+    fn survey(&mut self, kin: &str, see: &mut dyn FnMut(&str, &Text)) -> bool;
+
     /// Looks for something that is said not to exist.
     fn look_for(&mut self, searches: &[String]) -> ghost::Sighting;
 }
@@ -56,18 +61,32 @@ pub fn check<'a>(claims: Vec<Claim<'a>>, sources: &mut impl Sources) -> Vec<Chec
         claims.iter().map(|claim| vec![Verdict::NoEvidence; claim.evidence.len()]).collect();
     let mut paths: Vec<_> = by_path.into_iter().collect();
     paths.sort_unstable_by_key(|(path, _)| *path);
+    let mut strays = Vec::new();
     for (path, places) in paths {
         let opened = sources.open(path);
         for (index, place) in places {
             let cited = &claims[index].evidence[place];
-            verdicts[index][place] = judge(cited, &opened, sources);
+            let verdict = judge(cited, &opened, sources);
+            strays.extend(stray(cited, &verdict, (index, place)));
+            verdicts[index][place] = verdict;
         }
+    }
+    for ((index, place), verdict) in stray::find(&strays, sources) {
+        verdicts[index][place] = verdict;
     }
     let checked = |(claim, verdicts): (Claim<'a>, Vec<Verdict>)| {
         let verdict = overall(&claim, &verdicts, sources);
         Checked { claim, verdict, verdicts }
     };
     claims.into_iter().zip(verdicts).map(checked).collect()
+}
+
+/// What is not in its file though that is there, and says enough to be found elsewhere.
+fn stray(cited: &Cited<'_>, verdict: &Verdict, at: (usize, usize)) -> Option<Stray> {
+    let is_stray = matches!(verdict, Verdict::QuoteAbsent | Verdict::LineOutOfRange { .. });
+    let quote = folded(cited.quote.as_deref().filter(|_| is_stray)?);
+    let path = cited.path.clone().into_owned();
+    says_enough(&quote).then(|| Stray { at, quote: quote.into_owned(), path })
 }
 
 /// The verdict on a claim: that on the worst of its places, since it rests on all of them.

@@ -12,6 +12,7 @@ mod claim;
 mod fold;
 pub mod ghost;
 mod report;
+mod stray;
 #[cfg(test)]
 mod tests;
 mod text;
@@ -22,6 +23,7 @@ pub use check::{Opened, Sources, check, place};
 pub use claim::{Cited, Claim, current};
 pub use fold::{digest, fold, says_enough};
 pub use report::{Checked, Report};
+pub use stray::kin;
 pub use text::{Search, Text};
 pub use verdict::Verdict;
 

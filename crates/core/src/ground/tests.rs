@@ -15,6 +15,8 @@ struct Files {
     became: BTreeMap<String, Vec<String>>,
     sighting: Sighting,
     opened: usize,
+    surveys: usize,
+    too_many: bool,
 }
 
 impl Files {
@@ -32,6 +34,16 @@ impl Sources for Files {
 
     fn became(&mut self, path: &str, _: Option<&str>) -> Vec<String> {
         self.became.get(path).cloned().unwrap_or_default()
+    }
+
+    fn survey(&mut self, alike: &str, see: &mut dyn FnMut(&str, &Text)) -> bool {
+        self.surveys += 1;
+        for (path, opened) in self.texts.iter().filter(|(path, _)| kin(path) == alike) {
+            if let Opened::Text(text) = opened {
+                see(path, text);
+            }
+        }
+        !self.too_many
     }
 
     fn look_for(&mut self, _: &[String]) -> Sighting {
@@ -330,5 +342,81 @@ proptest! {
     fn no_text_makes_the_trajectory_reader_fail(text in "[ -~\n{}\"]{0,200}") {
         let read = trajectory::read(&text, None);
         prop_assert!(read.claims.len() + read.unreadable.len() <= text.lines().count() + 1);
+    }
+}
+
+#[test]
+fn a_quote_that_went_to_another_file_is_followed_there_if_it_is_there_only_once() {
+    let quote = "fn rotate(token: &str) {";
+    let mut files = Files::default()
+        .with("a.rs", "mod b;\n")
+        .with("b.rs", AUTH)
+        .with("notes.md", AUTH)
+        .with("record.jsonl", AUTH);
+    let moved = Verdict::Moved { path: Some("b.rs".to_owned()), line: 3 };
+    assert_eq!(verdict(&mut files, cited("a.rs", 1, quote)), moved);
+    assert_eq!(verdict(&mut files, cited("a.rs", 90, quote)), moved, "the file became shorter");
+    assert_eq!(
+        verdict(&mut files, cited("a.rs", 1, "fn rotate(token")),
+        moved,
+        "words are whole, lines need not be"
+    );
+    assert_eq!(verdict(&mut files, cited("a.rs", 1, "fn rotat(token")), Verdict::QuoteAbsent);
+    let mut twice = files;
+    twice.texts.insert("c.rs".to_owned(), Opened::Text(Text::new(AUTH)));
+    assert_eq!(verdict(&mut twice, cited("a.rs", 1, quote)), Verdict::Ambiguous { places: 2 });
+    twice.too_many = true;
+    assert_eq!(verdict(&mut twice, cited("a.rs", 1, quote)), Verdict::QuoteAbsent);
+}
+
+#[test]
+fn the_repository_is_surveyed_once_and_only_for_what_would_be_gone() {
+    let mut files = Files::default().with("a.rs", AUTH).with("b.rs", "let other = 17;\n");
+    let held = vec![claim("1", vec![cited("a.rs", 3, "fn rotate(token: &str) {")])];
+    check(held, &mut files);
+    assert_eq!(files.surveys, 0);
+    let gone = |id: &'static str, quote: &'static str| claim(id, vec![cited("a.rs", 3, quote)]);
+    let claims = vec![gone("1", "let other = 17;"), gone("2", "let other"), gone("3", "never was")];
+    let verdicts: Vec<_> = check(claims, &mut files).into_iter().map(|c| c.verdict).collect();
+    let moved = Verdict::Moved { path: Some("b.rs".to_owned()), line: 1 };
+    assert_eq!(verdicts, [moved.clone(), moved, Verdict::QuoteAbsent]);
+    assert_eq!(files.surveys, 1);
+}
+
+#[test]
+fn languages_that_share_code_are_kin() {
+    for (one, other) in [("a.ts", "src/b.jsx"), ("a.h", "b.cpp"), ("a.yml", "b.yaml")] {
+        assert_eq!(kin(one), kin(other));
+    }
+    for (one, other) in [("a.rs", "a.md"), ("Makefile", "a.mk"), ("src.d/a", "a.d")] {
+        assert_ne!(kin(one), kin(other));
+    }
+}
+
+proptest! {
+    #[test]
+    fn a_quote_is_found_in_another_file_where_a_plain_search_finds_it(
+        words in prop::collection::vec("[a-c_]{1,3}|[.;(){}=]", 6..60),
+        from in 0usize..40, length in 2usize..8,
+    ) {
+        let from = from.min(words.len() - 2);
+        let quote = words[from..(from + length).min(words.len())].join(" ");
+        prop_assume!(says_enough(&fold(&quote)));
+        let text: String = words.chunks(5).map(|line| line.join(" ") + "\n").collect();
+        let mut files = Files::default().with("a.rs", "mod b;\n").with("b.rs", &text);
+        let found = verdict(&mut files, cited("a.rs", 1, &quote));
+        // Those that overlap count here, and not there.
+        let lines = match Text::new(&text).search(&fold(&quote), 0, 0) {
+            Search::Elsewhere(lines) => lines,
+            _ => Vec::new(),
+        };
+        match found {
+            Verdict::QuoteAbsent => prop_assert!(lines.is_empty()),
+            Verdict::Moved { path, line } => {
+                prop_assert_eq!((path.as_deref(), vec![line]), (Some("b.rs"), lines));
+            }
+            Verdict::Ambiguous { places } => prop_assert!(places >= lines.len().max(2)),
+            other => prop_assert!(false, "{}", other),
+        }
     }
 }

@@ -38,6 +38,11 @@ impl Text {
         Self { folded, starts }
     }
 
+    /// Its words, with single spaces between them.
+    pub(super) fn folded(&self) -> &str {
+        &self.folded
+    }
+
     /// How many lines it has.
     pub fn lines(&self) -> u32 {
         u32::try_from(self.starts.len()).unwrap_or(u32::MAX)
@@ -80,12 +85,12 @@ impl Text {
 
     /// The line that the character at `offset` is on. Empty lines share their beginning with the
     /// next line that has words, which is the one that is meant.
-    fn line_of(&self, offset: usize) -> u32 {
+    pub(super) fn line_of(&self, offset: usize) -> u32 {
         u32::try_from(self.starts.partition_point(|start| *start <= offset)).unwrap_or(u32::MAX)
     }
 
     /// Whether a match neither begins nor ends inside a word.
-    fn is_whole(&self, start: usize, length: usize) -> bool {
+    pub(super) fn is_whole(&self, start: usize, length: usize) -> bool {
         let bytes = self.folded.as_bytes();
         let cuts =
             |at: usize| at > 0 && at < bytes.len() && is_word(bytes[at - 1]) && is_word(bytes[at]);
@@ -93,6 +98,7 @@ impl Text {
     }
 }
 
-fn is_word(byte: u8) -> bool {
+/// Whether a byte is part of a word.
+pub(super) fn is_word(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_' || byte >= 0x80
 }

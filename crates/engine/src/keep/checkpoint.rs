@@ -5,7 +5,7 @@
 //! handoff, a passed one exactly one, and one with nothing new none at all.
 
 use heirloom_core::event::HandoffMade;
-use heirloom_core::ground::{Claim, Verdict};
+use heirloom_core::ground::Claim;
 use heirloom_core::handoff::Handoff;
 use heirloom_core::id::NoteId;
 use heirloom_core::note::{Kind, Note};
@@ -18,54 +18,10 @@ use serde::Serialize;
 
 use super::ground::{self, Grounded};
 use super::page::Keeper;
+pub use super::steps::{Purpose, Status, Step};
+use super::steps::{Taken, ghosts, in_order, listed, short};
 use super::{KeepError, tracker};
 use crate::here::Here;
-
-/// What the checkpoint is for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Purpose {
-    /// The context will be cleared.
-    Clear,
-    /// The context will be compacted.
-    Compact,
-}
-
-impl Purpose {
-    const fn as_str(self) -> &'static str {
-        match self {
-            Self::Clear => "clear",
-            Self::Compact => "compact",
-        }
-    }
-}
-
-/// How a step ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Status {
-    /// All is well.
-    Passed,
-    /// Something is wanting, but it does not block.
-    Warned,
-    /// Something is wanting, and a strict checkpoint is blocked by it.
-    Failed,
-    /// Not done.
-    Skipped,
-}
-
-/// One step.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Step {
-    /// Its number, from 1.
-    pub step: usize,
-    /// Its name.
-    pub name: &'static str,
-    /// How it ended.
-    pub status: Status,
-    /// What it did or found.
-    pub detail: String,
-}
 
 /// What a checkpoint came to.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -106,7 +62,7 @@ struct Found {
     grounded: usize,
     ratio: f64,
     taken_in: usize,
-    steps: Vec<(&'static str, Status, String)>,
+    steps: Vec<Taken>,
 }
 
 impl Checkpoint<'_> {
@@ -184,7 +140,7 @@ impl Checkpoint<'_> {
         Ok(Found { notes, claims, grounded, ratio, taken_in: 0, steps })
     }
 
-    fn scenarios(&self, notes: &[Note]) -> (&'static str, Status, String) {
+    fn scenarios(&self, notes: &[Note]) -> Taken {
         let count = notes.iter().filter(|note| note.kind == Kind::Scenario).count();
         let asked = self.settings.checkpoint.scenarios as usize;
         let decided = notes.iter().any(|note| note.kind == Kind::Decision);
@@ -252,7 +208,7 @@ impl Checkpoint<'_> {
         Ok(at)
     }
 
-    fn tracker(&self, ledger: &mut Ledger) -> Result<(&'static str, Status, String), Error> {
+    fn tracker(&self, ledger: &mut Ledger) -> Result<Taken, Error> {
         let Some(tracker) = tracker::find(self.here) else {
             let detail = "no tracker here: the page of notes stands in for it".to_owned();
             return Ok(("tracker", Status::Passed, detail));
@@ -353,57 +309,5 @@ impl Checkpoint<'_> {
             identifiers,
             findings: wanting.map(|(name, _, _)| (*name).to_owned()).collect(),
         }
-    }
-}
-
-fn ghosts(checked: &[(&str, &Verdict)]) -> (&'static str, Status, String) {
-    let about: Vec<_> = checked.iter().filter(|(_, verdict)| verdict.is_about_a_ghost()).collect();
-    let wrong: Vec<String> = about
-        .iter()
-        .filter(|(_, verdict)| !verdict.is_grounded())
-        .map(|(claim, verdict)| format!("{}: {verdict}", short(claim)))
-        .collect();
-    let mut detail = match about.len() {
-        0 => "nothing is claimed not to exist".to_owned(),
-        count => format!("{} of {count} claims of absence confirmed", count - wrong.len()),
-    };
-    listed(&mut detail, &wrong);
-    ("ghosts", if wrong.is_empty() { Status::Passed } else { Status::Failed }, detail)
-}
-
-/// The steps by their numbers; what was not done because of a block says so.
-fn in_order(
-    purpose: Purpose,
-    mut found: Vec<(&'static str, Status, String)>,
-    blocked: bool,
-    dry_run: bool,
-) -> Vec<Step> {
-    let names: &[&'static str] = match purpose {
-        Purpose::Clear => {
-            &["grounding", "ghosts", "decision_log", "tracker", "handoff", "decay", "scenarios"]
-        }
-        Purpose::Compact => &["decision_log", "tracker", "handoff"],
-    };
-    let mut step = |(index, name): (usize, &&'static str)| {
-        let place = found.iter().position(|(found, _, _)| found == name);
-        let (status, detail) = match place.map(|place| found.swap_remove(place)) {
-            Some((_, status, detail)) => (status, detail),
-            None if blocked => (Status::Skipped, "blocked".to_owned()),
-            None => (Status::Skipped, if dry_run { "dry run" } else { "not needed" }.to_owned()),
-        };
-        Step { step: index + 1, name, status, detail }
-    };
-    names.iter().enumerate().map(&mut step).collect()
-}
-
-fn short(text: &str) -> String {
-    let line: String = text.lines().next().unwrap_or_default().chars().take(60).collect();
-    format!("\"{line}\"")
-}
-
-fn listed(detail: &mut String, findings: &[String]) {
-    for finding in findings {
-        detail.push_str("\n- ");
-        detail.push_str(finding);
     }
 }

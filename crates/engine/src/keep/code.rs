@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use heirloom_core::ground::ghost::{self, Pattern, Sighting};
-use heirloom_core::ground::{Opened, Sources, Text};
+use heirloom_core::ground::{self, Opened, Sources, Text};
 use heirloom_repo::{Place, git};
 
 use crate::evidence::within;
@@ -33,7 +33,12 @@ pub struct Code<'a> {
     ever: OnceCell<BTreeMap<String, String>>,
     since: HashMap<String, BTreeMap<String, String>>,
     candidates: HashMap<String, Rc<Opened>>,
+    reach: u64,
+    surveyed: HashMap<String, Option<Rc<Vec<(String, Text)>>>>,
 }
+
+/// How much of a repository is looked through for a quote that left its file.
+const REACH: u64 = 64 << 20;
 
 impl<'a> Code<'a> {
     /// The code at `place`; `page` is the page of notes in it.
@@ -46,7 +51,14 @@ impl<'a> Code<'a> {
             ever: OnceCell::new(),
             since: HashMap::new(),
             candidates: HashMap::new(),
+            reach: REACH,
+            surveyed: HashMap::new(),
         }
+    }
+
+    /// The same, where there is no time to look through a whole repository.
+    pub fn at_a_glance(self) -> Self {
+        Self { reach: 0, ..self }
     }
 
     fn files(&self) -> &[String] {
@@ -59,6 +71,30 @@ impl<'a> Code<'a> {
             return Opened::Outside;
         };
         read_inside(&self.real_root, &self.place.root.join(relative))
+    }
+
+    /// Whether a file is heirloom's own record of the code, and not the code.
+    fn is_record(&self, path: &str) -> bool {
+        path == self.page || path.starts_with(".beads/") || path.starts_with(".heirloom/")
+    }
+
+    /// All files of a kin, unless they are more than is looked through.
+    fn all_of(&self, alike: &str) -> Option<Vec<(String, Text)>> {
+        let files: Vec<&String> = (self.reach > 0)
+            .then(|| self.files().iter())?
+            .filter(|path| ground::kin(path) == alike && !self.is_record(path))
+            .collect();
+        let size = |path: &&String| {
+            fs::metadata(self.place.root.join(path)).map_or(0, |metadata| metadata.len())
+        };
+        if files.iter().map(size).sum::<u64>() > self.reach {
+            return None;
+        }
+        let texts = files.into_iter().filter_map(|path| match self.read(path) {
+            Opened::Text(text) => Some((path.clone(), text)),
+            _ => None,
+        });
+        Some(texts.collect())
     }
 
     /// The name a file has now, step by step.
@@ -128,11 +164,21 @@ impl Sources for Code<'_> {
         self.files().iter().filter(same).cloned().collect()
     }
 
+    fn survey(&mut self, alike: &str, see: &mut dyn FnMut(&str, &Text)) -> bool {
+        if !self.surveyed.contains_key(alike) {
+            let texts = self.all_of(alike).map(Rc::new);
+            self.surveyed.insert(alike.to_owned(), texts);
+        }
+        let Some(Some(texts)) = self.surveyed.get(alike) else { return false };
+        texts.iter().for_each(|(path, text)| see(path, text));
+        true
+    }
+
     fn look_for(&mut self, searches: &[String]) -> Sighting {
         let Ok(patterns) = ghost::patterns(searches) else { return Sighting::default() };
         let mut sighting = Sighting::default();
         for path in self.files() {
-            if path == self.page || path.starts_with(".beads/") || path.starts_with(".heirloom/") {
+            if self.is_record(path) {
                 continue;
             }
             let document = is_document(path);

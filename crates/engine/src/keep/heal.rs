@@ -3,6 +3,8 @@
 //! What the ledger knows is rendered from it. What only people wrote comes from the index, or the
 //! last commit that had it. A template is used only where nothing else is left. The damaged copy is
 //! kept, and what is reported is what happened.
+//!
+//! The ledger itself has no other source: of a damaged one, what can still be read is taken over.
 
 use std::fs;
 use std::io;
@@ -12,7 +14,7 @@ use heirloom_core::event::{PageWritten, SelfHealed};
 use heirloom_core::page;
 use heirloom_core::session::Session;
 use heirloom_core::settings::Settings;
-use heirloom_ledger::{Ledger, NoteFilter, Scope};
+use heirloom_ledger::{Error, Ledger, NoteFilter, Scope};
 use heirloom_repo::{FileError, git, write_whole};
 use serde::Serialize;
 
@@ -29,7 +31,7 @@ pub struct Repair {
     /// What.
     pub what: String,
     /// What is wrong with it.
-    pub found: &'static str,
+    pub found: String,
     /// What it was, or would be, repaired from.
     pub from: String,
     /// Where the damaged copy is.
@@ -61,29 +63,101 @@ fn read(path: &Path) -> Result<Option<Vec<u8>>, FileError> {
     }
 }
 
-/// Finds what is damaged, and changes nothing.
-pub fn check(here: &Here, ledger: &Ledger, settings: &Settings) -> Result<Vec<Repair>, KeepError> {
-    Healer { here, settings, check: true }.find(ledger)
+/// Finds what is damaged, and changes nothing. Where the ledger is, nothing else can be judged.
+pub fn check(here: &Here, settings: &Settings) -> Result<Vec<Repair>, KeepError> {
+    if let Some(found) = Ledger::damage_in(&here.home) {
+        let from = "what can still be read of it".to_owned();
+        let what = "the ledger".to_owned();
+        return Ok(vec![Repair { what, found, from, kept: None, repaired: false }]);
+    }
+    let mut repairs: Vec<Repair> = Ledger::set_aside_in(&here.home)
+        .into_iter()
+        .map(|aside| Repair {
+            what: "the ledger".to_owned(),
+            found: "set aside, damaged".to_owned(),
+            from: "what can still be read of it".to_owned(),
+            kept: Some(aside.to_string_lossy().into_owned()),
+            repaired: false,
+        })
+        .collect();
+    let ledger = here.ledger()?;
+    repairs.extend(Healer { here, settings, check: true }.find(&ledger)?);
+    Ok(repairs)
 }
 
-/// Finds what is damaged, and repairs it.
+/// Opens the ledger, a new one in place of a damaged one, and takes over what can still be read of
+/// those that were set aside. Returns what that came to.
+pub fn open(here: &Here) -> Result<(Ledger, Vec<Repair>), KeepError> {
+    let mut ledger = match here.ledger() {
+        // It is set aside now.
+        Err(Error::Damaged { set_aside: Some(_), .. }) => here.ledger()?,
+        opened => opened?,
+    };
+    let mut repairs = Vec::new();
+    for aside in Ledger::set_aside_in(&here.home) {
+        let saved = ledger.salvage(&aside)?.added;
+        let from = match saved {
+            0 => "nothing: no record of it could be read, and a new one was begun".to_owned(),
+            1 => "1 record of it that could be read".to_owned(),
+            saved => format!("{saved} records of it that could be read"),
+        };
+        let kept = put_away(here, &aside)?;
+        repairs.push(Repair {
+            what: "the ledger".to_owned(),
+            found: "damaged".to_owned(),
+            from,
+            kept: Some(kept.to_string_lossy().into_owned()),
+            repaired: true,
+        });
+    }
+    Ok((ledger, repairs))
+}
+
+/// Moves a damaged ledger and its log to the other damaged copies.
+fn put_away(here: &Here, aside: &Path) -> Result<PathBuf, FileError> {
+    let directory = here.home.join("damaged");
+    let cannot = |path: &Path| {
+        let path = path.to_owned();
+        move |source| FileError { doing: "move", path, source }
+    };
+    fs::create_dir_all(&directory).map_err(cannot(&directory))?;
+    let stamp = here.clock.now().strftime("%Y%m%dT%H%M%S").to_string();
+    let place = |number: usize| directory.join(format!("{stamp}-{number}-ledger.db"));
+    let place = (1..).map(place).find(|place| !place.exists()).unwrap_or_else(|| place(0));
+    let beside = |path: &Path, suffix: &str| {
+        let mut name = path.as_os_str().to_owned();
+        name.push(suffix);
+        PathBuf::from(name)
+    };
+    for suffix in ["-wal", "-shm"] {
+        // They need not be there.
+        let _ = fs::rename(beside(aside, suffix), beside(&place, suffix));
+    }
+    fs::rename(aside, &place).map_err(cannot(aside))?;
+    Ok(place)
+}
+
+/// Finds what is damaged beside the ledger, and repairs it. `repairs` are those of the ledger, which
+/// [`open`] made.
 pub fn heal(
     here: &Here,
     ledger: &mut Ledger,
     settings: &Settings,
     session: &Session,
+    mut repairs: Vec<Repair>,
 ) -> Result<Vec<Repair>, KeepError> {
     let healer = Healer { here, settings, check: false };
     let page = healer.page(ledger)?;
-    let mut repairs = healer.find_rest(ledger)?;
+    let rest = healer.find_rest(ledger)?;
     if let Some((repair, base)) = page {
         healer.restore(ledger, session, base.as_deref())?;
-        repairs.insert(0, repair);
+        repairs.push(repair);
     }
+    repairs.extend(rest);
     for repair in &repairs {
         let body = SelfHealed {
             what: repair.what.clone(),
-            found: repair.found.to_owned(),
+            found: repair.found.clone(),
             from: repair.from.clone(),
             kept: repair.kept.clone(),
         };
@@ -125,6 +199,7 @@ impl Healer<'_> {
         let (base, from) = self.source(ledger, name, bytes.as_deref())?;
         let kept = self.keep(name, bytes.as_deref())?;
         let what = name.to_owned();
+        let found = found.to_owned();
         Ok(Some((Repair { what, found, from, kept, repaired: !self.check }, base)))
     }
 
@@ -196,7 +271,8 @@ impl Healer<'_> {
         if !self.check {
             write_whole(&path, text.as_bytes())?;
         }
-        Ok(Some(Repair { what: name.to_owned(), found, from, kept, repaired: !self.check }))
+        let (what, found) = (name.to_owned(), found.to_owned());
+        Ok(Some(Repair { what, found, from, kept, repaired: !self.check }))
     }
 
     fn index(&self, ledger: &Ledger) -> Result<Option<Repair>, KeepError> {
@@ -210,7 +286,7 @@ impl Healer<'_> {
         }
         Ok(Some(Repair {
             what: "the full-text index".to_owned(),
-            found: "damaged",
+            found: "damaged".to_owned(),
             from: "the ledger".to_owned(),
             kept: None,
             repaired: !self.check,

@@ -14,6 +14,8 @@ pub mod page;
 pub mod recover;
 mod scope;
 pub mod search;
+mod steps;
+mod taking_in;
 #[cfg(test)]
 mod tests;
 pub mod tracker;

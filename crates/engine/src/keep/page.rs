@@ -1,32 +1,32 @@
 //! The page of notes: what people and agents wrote there is taken in, then it is written anew.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::fs::{File, TryLockError};
 use std::io;
 use std::path::PathBuf;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use heirloom_core::event::{ForkDetected, NoteAdded, PageWritten, TaskSet};
-use heirloom_core::evidence::Evidence;
-use heirloom_core::fork::{self, Relation};
-use heirloom_core::ground::{digest, fold};
+use heirloom_core::event::{ForkDetected, PageWritten, TaskSet};
+use heirloom_core::ground::digest;
 use heirloom_core::id::NoteId;
 use heirloom_core::note::{Kind, Note};
-use heirloom_core::page::{self, Decision, Identifier, Item, Model, Page, Violation, plain};
+use heirloom_core::page::{self, Identifier, Model, Violation, plain};
 use heirloom_core::session::Session;
 use heirloom_core::settings::Settings;
 use heirloom_ledger::{Error, Ledger, NoteFilter, Scope};
 use heirloom_repo::{FileError, read_text, write_whole};
 use jiff::Timestamp;
-use uuid::Uuid;
 
 use super::KeepError;
-use crate::evidence;
+use super::taking_in::{Changes, Known};
 use crate::here::Here;
 
 /// The most decisions the page shows: the newest.
 const MOST_DECISIONS: usize = 200;
+
+/// The most entries each list of the page shows: the newest.
+const MOST_ITEMS: usize = 200;
 
 /// The most identifiers the page shows.
 const MOST_IDENTIFIERS: usize = 20;
@@ -128,9 +128,8 @@ impl Keeper<'_> {
             return Ok(base.map(|base| base.body.removed).unwrap_or_default());
         }
         let page = page::read(text);
-        let known = Known::of(ledger, &self.here.place.repo)?;
-        let mut changes =
-            Changes { keeper: self, known: &known, notes: Vec::new(), forks: Vec::new() };
+        let known = Known::of(ledger, &self.here.place.repo, &page)?;
+        let mut changes = Changes::new(self, &known);
         changes.read(&page);
         let Changes { notes, forks, .. } = changes;
         synced.taken_in += notes.len();
@@ -195,7 +194,7 @@ impl Keeper<'_> {
         let decisions = notes(Kind::Decision, Some(MOST_DECISIONS))?;
         let mut items = Vec::new();
         for (_, kind) in page::LISTS {
-            items.extend(notes(kind, None)?);
+            items.extend(notes(kind, Some(MOST_ITEMS))?);
         }
         let gather = super::recover::Gather { here: self.here, ledger, settings: self.settings };
         let last = gather.checkpoint(&[])?.map(|(at, _)| at);
@@ -273,178 +272,4 @@ fn identifiers(decisions: &[Note]) -> Vec<Identifier> {
         }
     }
     identifiers
-}
-
-/// What the ledger knows already.
-struct Known {
-    notes: HashMap<NoteId, Note>,
-    texts: HashSet<(Kind, String)>,
-}
-
-impl Known {
-    fn of(ledger: &Ledger, repo: &str) -> Result<Self, Error> {
-        let filter = NoteFilter { repo: Some(repo), superseded: true, ..NoteFilter::default() };
-        let notes = ledger.notes(&filter)?;
-        let texts = notes.iter().map(|note| (note.kind, plain(&note.text))).collect();
-        Ok(Self { notes: notes.into_iter().map(|note| (note.id, note)).collect(), texts })
-    }
-
-    fn has(&self, kind: Kind, text: &str) -> bool {
-        self.texts.contains(&(kind, plain(text)))
-    }
-
-    /// The text that stands in place of a note.
-    fn standing<'a>(&'a self, note: &'a Note) -> &'a Note {
-        let mut note = note;
-        for _ in 0..20 {
-            match note.superseded_by.and_then(|id| self.notes.get(&id)) {
-                Some(newer) => note = newer,
-                None => break,
-            }
-        }
-        note
-    }
-}
-
-/// What the page says that the ledger does not.
-struct Changes<'a> {
-    keeper: &'a Keeper<'a>,
-    known: &'a Known,
-    notes: Vec<NoteAdded>,
-    forks: Vec<ForkDetected>,
-}
-
-impl Changes<'_> {
-    fn read(&mut self, page: &Page) {
-        for decision in &page.decisions {
-            self.decision(decision);
-            for scenario in &decision.scenarios {
-                self.add(Kind::Scenario, scenario);
-            }
-        }
-        for item in &page.items {
-            self.item(item);
-        }
-        if let Some(reasoning) = &page.reasoning {
-            self.add(Kind::Progress, reasoning);
-        }
-    }
-
-    fn add(&mut self, kind: Kind, text: &str) {
-        let twice =
-            self.notes.iter().any(|note| note.kind == kind && plain(&note.text) == plain(text));
-        if !self.known.has(kind, text) && !twice {
-            self.notes.push(NoteAdded::new(NoteId::new(Uuid::new_v4()), kind, text));
-        }
-    }
-
-    fn decision(&mut self, on_page: &Decision) {
-        let note = on_page.id.and_then(|id| self.known.notes.get(&id));
-        let Some(note) = note else {
-            if !self.known.has(Kind::Decision, &on_page.text) {
-                self.new_decision(on_page);
-            }
-            return;
-        };
-        let same = plain(&note.text) == plain(&on_page.text)
-            && note.rationale.as_deref().map(plain) == on_page.rationale.as_deref().map(plain)
-            && places(&note.evidence) == places(&on_page.evidence);
-        if same {
-            return;
-        }
-        if note.superseded_by.is_some() {
-            let standing = self.known.standing(note);
-            if !self.known.has(Kind::Decision, &on_page.text) {
-                self.fork(&on_page.text, standing, "both the page and the ledger changed it");
-            }
-            return;
-        }
-        let evidence = self.evidence(&on_page.evidence, &note.evidence);
-        self.notes.push(NoteAdded {
-            rationale: on_page.rationale.clone(),
-            evidence,
-            supersedes: Some(note.id),
-            basis: note.basis.clone(),
-            issue: note.issue.clone(),
-            ..NoteAdded::new(NoteId::new(Uuid::new_v4()), Kind::Decision, &on_page.text)
-        });
-    }
-
-    /// A decision that the ledger never saw is taken in; one that the ledger contradicts as a
-    /// question, because the ledger's own stands until somebody answers.
-    fn new_decision(&mut self, on_page: &Decision) {
-        let standing = self.known.notes.values().filter(|note| note.kind == Kind::Decision);
-        let against =
-            standing.filter(|note| note.superseded_by.is_none()).find_map(
-                |note| match fork::relate(&on_page.text, &note.text, false) {
-                    Relation::Contradicts(why) => Some((note, why)),
-                    _ => None,
-                },
-            );
-        if let Some((note, why)) = against {
-            self.fork(&on_page.text, note, why.as_str());
-            let text = format!("{} (the ledger says: {})", on_page.text, note.text);
-            self.add(Kind::Question, &text);
-            return;
-        }
-        let evidence = self.evidence(&on_page.evidence, &[]);
-        self.notes.push(NoteAdded {
-            rationale: on_page.rationale.clone(),
-            evidence,
-            ..NoteAdded::new(NoteId::new(Uuid::new_v4()), Kind::Decision, &on_page.text)
-        });
-    }
-
-    fn fork(&mut self, claimed: &str, note: &Note, why: &str) {
-        let source = self.keeper.settings.notes.file.as_str();
-        self.forks.push(ForkDetected {
-            id: fork::id(source, claimed, &note.text),
-            source: source.to_owned(),
-            claimed: claimed.to_owned(),
-            ledger: note.text.clone(),
-            note: Some(note.id),
-            why: why.to_owned(),
-            resolution: "ledger_wins".to_owned(),
-        });
-    }
-
-    /// Evidence that was there stays as it was; new evidence is kept even if it does not hold,
-    /// since grounding will say so.
-    fn evidence(&self, on_page: &[Evidence], known: &[Evidence]) -> Vec<Evidence> {
-        let root = &self.keeper.here.place.root;
-        let one = |evidence: &Evidence| {
-            let same = known.iter().find(|known| known.to_string() == evidence.to_string());
-            let attached = || evidence::attach(root, root, evidence.clone()).ok();
-            same.cloned().or_else(attached).unwrap_or_else(|| evidence.clone())
-        };
-        on_page.iter().map(one).collect()
-    }
-
-    fn item(&mut self, item: &Item) {
-        let note = item.id.and_then(|id| self.known.notes.get(&id));
-        match note {
-            Some(note) if note.superseded_by.is_some() => {}
-            Some(note) if item.done => self.notes.push(NoteAdded {
-                supersedes: Some(note.id),
-                issue: note.issue.clone(),
-                ..NoteAdded::new(
-                    NoteId::new(Uuid::new_v4()),
-                    Kind::Progress,
-                    format!("done: {}", item.text),
-                )
-            }),
-            Some(note) if plain(&note.text) != fold(&item.text) => self.notes.push(NoteAdded {
-                supersedes: Some(note.id),
-                issue: note.issue.clone(),
-                ..NoteAdded::new(NoteId::new(Uuid::new_v4()), item.kind, &item.text)
-            }),
-            Some(_) => {}
-            None if item.done => self.add(Kind::Progress, &format!("done: {}", item.text)),
-            None => self.add(item.kind, &item.text),
-        }
-    }
-}
-
-fn places(evidence: &[Evidence]) -> Vec<String> {
-    evidence.iter().map(ToString::to_string).collect()
 }

@@ -26,6 +26,15 @@ const HITS: usize = 50;
 /// How many steps from a replaced note to the one that stands are followed.
 const MOST_REPLACED: usize = 20;
 
+/// How far a quote that left its file is looked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Look {
+    /// In the file, and in what it became.
+    AtAGlance,
+    /// In all files that are like it, too.
+    Everywhere,
+}
+
 /// Gathers what a session left behind, or its lineage, or else the repository.
 #[derive(Debug)]
 pub struct Gather<'a> {
@@ -60,7 +69,7 @@ impl Gather<'_> {
                 entries.push(Entry { replaces, ..self.entry(note)? });
             }
         }
-        self.prove(&mut entries);
+        self.prove(&mut entries, Look::Everywhere);
         Ok(recover::level2(query, &entries, budget))
     }
 
@@ -89,7 +98,7 @@ impl Gather<'_> {
                 state.others.extend(self.newest(&lineage, kind, None)?);
             }
             state.superseded = self.superseded()?;
-            self.prove(&mut state.others);
+            self.prove(&mut state.others, Look::Everywhere);
         } else if state.decisions.is_empty() && state.done.is_empty() && state.next_steps.is_empty()
         {
             for kind in [Kind::Learning, Kind::Warning] {
@@ -97,7 +106,9 @@ impl Gather<'_> {
             }
         }
         state.checkpoint = self.checkpoint(&lineage)?;
-        self.prove(&mut state.decisions);
+        // A context that begins does not wait until a repository has been looked through.
+        let look = if few.is_some() { Look::AtAGlance } else { Look::Everywhere };
+        self.prove(&mut state.decisions, look);
         Ok(state)
     }
 
@@ -186,8 +197,9 @@ impl Gather<'_> {
     }
 
     /// Judges the evidence of all entries.
-    fn prove(&self, entries: &mut [Entry]) {
-        let mut code = Code::new(&self.here.place, self.settings.notes.file.as_str());
+    fn prove(&self, entries: &mut [Entry], look: Look) {
+        let code = Code::new(&self.here.place, self.settings.notes.file.as_str());
+        let mut code = if look == Look::AtAGlance { code.at_a_glance() } else { code };
         let notes: Vec<Note> = entries.iter().map(|entry| entry.note.clone()).collect();
         let claims: Vec<Claim<'_>> = notes.iter().filter_map(Claim::of).collect();
         let checked = ground::check(claims, &mut code);

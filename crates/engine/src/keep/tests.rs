@@ -291,3 +291,37 @@ fn an_issue_has_its_decisions_steps_blockers_and_questions() -> Result<(), NotAK
     assert_eq!(lengths, [1, 1, 1, 1, 1]);
     Ok(())
 }
+
+#[test]
+fn an_edited_page_costs_no_more_with_many_notes_and_old_entries_are_still_known() {
+    let mut place = place();
+    let session = place.session("long", None);
+    let old = place.note(&session, Kind::Decision, "Rotate tokens on every use");
+    let scope = Scope::session(session.id, &session.repo);
+    place
+        .ledger
+        .write(place.here.clock.now(), |writer| {
+            for n in 0..3000 {
+                let id = NoteId::new(Uuid::new_v4());
+                let text = format!("learning number {n}");
+                writer.append(scope, &NoteAdded::new(id, Kind::Learning, text))?;
+            }
+            Ok::<(), heirloom_ledger::Error>(())
+        })
+        .unwrap();
+    let keep = |place: &mut Place| {
+        let Place { here, settings, ledger, .. } = place;
+        Keeper { here, settings, session: &session, checkpoint: None }.sync(ledger).unwrap()
+    };
+    keep(&mut place);
+    let file = super::page::file(&place.here, &place.settings);
+    let text = fs::read_to_string(&file).unwrap();
+    fs::write(&file, text.replace("on every use", "once a day")).unwrap();
+    let page = heirloom_core::page::read(&fs::read_to_string(&file).unwrap());
+    let known = super::taking_in::Known::of(&place.ledger, &session.repo, &page).unwrap();
+    assert_eq!(known.len(), 2001, "the newest, and the one on the page");
+    assert_eq!(keep(&mut place).taken_in, 1);
+    let old = place.ledger.note(&old.to_string()).unwrap().remove(0);
+    let new = place.ledger.note(&old.superseded_by.unwrap().to_string()).unwrap().remove(0);
+    assert_eq!(new.text, "Rotate tokens once a day");
+}

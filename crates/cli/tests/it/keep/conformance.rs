@@ -72,6 +72,33 @@ fn a_file_renamed_twice_and_edited_is_followed_to_its_end() {
 }
 
 #[test]
+fn a_quote_that_went_to_another_file_is_found_there_while_its_own_file_stays() {
+    let env = env();
+    decide(&env, "Rotate tokens");
+    env.write("src/auth.rs", "mod tokens;\n");
+    env.write("src/tokens.rs", &format!("// tokens\n{AUTH}"));
+    env.write("docs/auth.md", AUTH);
+    let row = row(&env);
+    let found = (&row["verdict"], &row["found_path"], &row["found_line"]);
+    assert_eq!(found, (&json!("moved"), &json!("src/tokens.rs"), &json!(4)), "{row}");
+    assert_eq!(row["grounded"], true);
+    env.run(&["run", "ralph", "heir", "1", "--agent", "sim", "--inherit", "notes-2026-01-12"])
+        .success();
+    let context = env.read(".heirloom/runs/heir/stage-00-ralph/iterations/001/context.json");
+    let context: Value = serde_json::from_str(&context).unwrap();
+    let inherited = context["inherited"].to_string();
+    assert!(inherited.contains("src/tokens.rs") && !inherited.contains("no longer holds"));
+    env.write("src/copy.rs", AUTH);
+    assert_eq!(verdict(&env), "ambiguous");
+    for file in ["src/copy.rs", "src/tokens.rs"] {
+        std::fs::remove_file(env.repo().join(file)).unwrap();
+    }
+    assert_eq!(verdict(&env), "line_out_of_range", "a document that repeats it proves nothing");
+    env.write("src/auth.rs", &"mod tokens;\n".repeat(9));
+    assert_eq!(verdict(&env), "quote_absent");
+}
+
+#[test]
 fn an_ambiguous_quote_is_grounded_only_at_its_line() {
     let env = env();
     decide(&env, "Rotate tokens");
@@ -155,12 +182,22 @@ fn corrupt_lines_of_a_trajectory_are_named_and_do_not_count() {
 fn an_unknown_mode_never_permits_and_says_which_there_are() {
     let env = env();
     decide(&env, "Rotate tokens");
-    for mode in ["Strict", "block", "\"\"", "1", "[strict]"] {
+    let unknown = ["warn", "strict", "off"].as_slice();
+    for (mode, names) in
+        [("Strict", unknown), ("block", unknown), ("\"\"", &[]), ("1", &[]), ("[strict]", &[])]
+    {
         env.write(".heirloom/config.yaml", &format!("checkpoint: {{mode: {mode}}}\n"));
-        let ran = env.run(&["checkpoint"]);
-        assert_eq!(ran.code, 1, "{mode}: {ran}");
-        assert!(ran.stderr.contains("config.yaml"), "{mode}: {ran}");
-        assert!(!ran.stdout.contains("permitted"), "{mode}: {ran}");
+        for purpose in ["clear", "compact"] {
+            let ran = env.run(&["checkpoint", "--for", purpose]);
+            assert_eq!((ran.code, ran.stdout.as_str()), (1, ""), "{mode}: {ran}");
+            for word in ["config.yaml", "checkpoint.mode"].iter().chain(names) {
+                assert!(ran.stderr.contains(word), "{mode} without {word}: {ran}");
+            }
+            let ran = env.run(&["checkpoint", "--for", purpose, "--json"]);
+            let answer = ran.json();
+            assert!(answer["error"]["code"].is_string(), "{mode}: {ran}");
+            assert!(answer.get("permitted").is_none(), "{mode}: {ran}");
+        }
     }
     assert_eq!(records(&env, "keep.handoff"), 0);
     assert!(!env.repo().join("NOTES.md").exists());

@@ -101,3 +101,55 @@ fn a_damaged_index_is_made_anew() {
     env.run(&["heal"]).success();
     assert!(env.run(&["search", "rotate"]).stdout.contains("Rotate tokens"));
 }
+
+/// Damages the ledger of a repository with some decisions in it.
+fn with_damaged_ledger(damage: impl FnOnce(Vec<u8>) -> Vec<u8>) -> TestEnv {
+    let env = env();
+    for n in 0..40 {
+        let text = format!("Decision number {n}: {}", "rotate tokens on every use ".repeat(8));
+        env.run(&["note", "decision", &text]).success();
+    }
+    let file = env.home().join("ledger.db");
+    let bytes = std::fs::read(&file).unwrap();
+    for log in ["ledger.db-wal", "ledger.db-shm"] {
+        let _ = std::fs::remove_file(env.home().join(log));
+    }
+    std::fs::write(file, damage(bytes)).unwrap();
+    env
+}
+
+#[test]
+fn a_damaged_ledger_is_kept_and_what_can_be_read_of_it_goes_on() {
+    let cut = |bytes: Vec<u8>| bytes[..bytes.len() * 3 / 4 / 4096 * 4096 + 100].to_vec();
+    let env = with_damaged_ledger(cut);
+    let damaged = std::fs::read(env.home().join("ledger.db")).unwrap();
+    let checked = env.run(&["heal", "--check", "--json"]);
+    assert_eq!(checked.code, 1, "{checked}");
+    assert_eq!(checked.json()["repairs"][0]["what"], "the ledger");
+    assert_eq!(std::fs::read(env.home().join("ledger.db")).unwrap(), damaged, "it was changed");
+    let healed = env.run(&["heal", "--json"]).success().json();
+    let repair = &healed["repairs"][0];
+    let from = repair["from"].as_str().unwrap();
+    assert!(from.ends_with("records of it that could be read"), "{healed}");
+    assert_eq!(std::fs::read(kept(&env, repair)).unwrap(), damaged);
+    let notes = env.run(&["notes"]).success().stdout;
+    assert!(notes.contains("Decision number 0:"), "{notes}");
+    env.run(&["ledger", "verify"]).success();
+    env.run(&["heal", "--check"]).success();
+    assert_eq!(records(&env, "keep.self_heal"), healed["repairs"].as_array().unwrap().len());
+}
+
+#[test]
+fn a_ledger_of_which_nothing_is_left_is_said_to_be_lost() {
+    let damages: [(&str, &[u8]); 4] =
+        [("empty", b""), ("blank", b" \n\n "), ("bytes", &[0xff; 5000]), ("text", b"no database")];
+    for (name, damage) in damages {
+        let env = with_damaged_ledger(|_| damage.to_vec());
+        assert_eq!(env.run(&["heal", "--check"]).code, 1, "{name}");
+        let healed = env.run(&["heal"]).success();
+        let said = "the ledger was damaged, repaired from nothing: no record of it could be read";
+        assert!(healed.stdout.contains(said), "{name}: {healed}");
+        env.run(&["heal", "--check"]).success();
+        env.run(&["ledger", "verify"]).success();
+    }
+}

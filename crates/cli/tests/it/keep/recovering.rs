@@ -1,4 +1,55 @@
-use super::env;
+use serde_json::json;
+
+use super::{env, records};
+use crate::guard::{Guarded, ONE, Said};
+
+/// A transcript of Claude Code whose last request had so many tokens in its context.
+fn transcript(guarded: &Guarded, tokens: u64) -> String {
+    let path = guarded.env.user().join("t.jsonl");
+    let usage = json!({"input_tokens": 4, "cache_creation_input_tokens": 996,
+                       "cache_read_input_tokens": tokens - 1300, "output_tokens": 300,
+                       "service_tier": "standard"});
+    let common = json!({"isSidechain": false, "userType": "external", "version": "2.1.325",
+                        "sessionId": ONE, "gitBranch": "main"});
+    let entry = |fields: serde_json::Value| {
+        let mut entry = common.clone();
+        entry.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
+        format!("{entry}\n")
+    };
+    let asked = entry(json!({"type": "user", "uuid": "u1", "timestamp": "2026-01-12T15:29:00Z",
+                             "message": {"role": "user", "content": "go on"}}));
+    let said = entry(json!({"type": "assistant", "uuid": "a1", "parentUuid": "u1",
+                            "requestId": "req_1", "timestamp": "2026-01-12T15:29:30Z",
+                            "message": {"id": "msg_1", "type": "message", "role": "assistant",
+                                        "model": "claude-opus-4-6", "stop_reason": "end_turn",
+                                        "content": [{"type": "text", "text": "done"}],
+                                        "usage": usage}}));
+    std::fs::write(&path, asked + &said).unwrap();
+    path.to_string_lossy().into_owned()
+}
+
+#[test]
+fn the_end_of_a_turn_sees_how_full_the_context_is_and_persists_once() {
+    let guarded = Guarded::new("");
+    guarded.start(ONE, "startup");
+    let turn = |tokens: u64| {
+        let path = transcript(&guarded, tokens);
+        let fields = json!({"stop_hook_active": false, "transcript_path": path});
+        guarded.hook("Stop", ONE, &fields)
+    };
+    let synced = || records(&guarded.env, "keep.delta_sync");
+    assert_eq!((turn(40_000), synced()), (Said::Nothing, 0));
+    assert_eq!((turn(101_000), synced()), (Said::Nothing, 1), "yellow");
+    assert_eq!((turn(120_000), synced()), (Said::Nothing, 1), "still yellow");
+    let Said::Message(orange) = turn(151_000) else { panic!("orange advises") };
+    assert!(orange.contains("76 % full: write down what must not be lost"), "{orange}");
+    assert_eq!(turn(152_000), Said::Nothing, "once");
+    let Said::Message(red) = turn(185_000) else { panic!("red advises") };
+    assert!(red.contains("run `heirloom checkpoint`, then clear"), "{red}");
+    assert_eq!(synced(), 1);
+    let shown = guarded.env.run(&["sessions", "list", "--json"]).success().json();
+    assert_eq!(shown["sessions"].as_array().unwrap().len(), 1);
+}
 
 #[test]
 fn level_1_fits_and_shows_what_stands() {

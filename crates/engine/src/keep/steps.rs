@@ -1,0 +1,108 @@
+//! The steps of a checkpoint: which there are, in which order, and how each one ended.
+
+use heirloom_core::ground::Verdict;
+use serde::Serialize;
+
+/// What the checkpoint is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Purpose {
+    /// The context will be cleared.
+    Clear,
+    /// The context will be compacted.
+    Compact,
+}
+
+impl Purpose {
+    pub(super) const fn as_str(self) -> &'static str {
+        match self {
+            Self::Clear => "clear",
+            Self::Compact => "compact",
+        }
+    }
+}
+
+/// How a step ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Status {
+    /// All is well.
+    Passed,
+    /// Something is wanting, but it does not block.
+    Warned,
+    /// Something is wanting, and a strict checkpoint is blocked by it.
+    Failed,
+    /// Not done.
+    Skipped,
+}
+
+/// One step.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Step {
+    /// Its number, from 1.
+    pub step: usize,
+    /// Its name.
+    pub name: &'static str,
+    /// How it ended.
+    pub status: Status,
+    /// What it did or found.
+    pub detail: String,
+}
+
+/// A step as it is found out, before it has its number.
+pub(super) type Taken = (&'static str, Status, String);
+
+/// Whether what is claimed not to exist does not.
+pub(super) fn ghosts(checked: &[(&str, &Verdict)]) -> Taken {
+    let about: Vec<_> = checked.iter().filter(|(_, verdict)| verdict.is_about_a_ghost()).collect();
+    let wrong: Vec<String> = about
+        .iter()
+        .filter(|(_, verdict)| !verdict.is_grounded())
+        .map(|(claim, verdict)| format!("{}: {verdict}", short(claim)))
+        .collect();
+    let mut detail = match about.len() {
+        0 => "nothing is claimed not to exist".to_owned(),
+        count => format!("{} of {count} claims of absence confirmed", count - wrong.len()),
+    };
+    listed(&mut detail, &wrong);
+    ("ghosts", if wrong.is_empty() { Status::Passed } else { Status::Failed }, detail)
+}
+
+/// The steps by their numbers; what was not done because of a block says so.
+pub(super) fn in_order(
+    purpose: Purpose,
+    mut found: Vec<Taken>,
+    blocked: bool,
+    dry_run: bool,
+) -> Vec<Step> {
+    let names: &[&'static str] = match purpose {
+        Purpose::Clear => {
+            &["grounding", "ghosts", "decision_log", "tracker", "handoff", "decay", "scenarios"]
+        }
+        Purpose::Compact => &["decision_log", "tracker", "handoff"],
+    };
+    let mut step = |(index, name): (usize, &&'static str)| {
+        let place = found.iter().position(|(found, _, _)| found == name);
+        let (status, detail) = match place.map(|place| found.swap_remove(place)) {
+            Some((_, status, detail)) => (status, detail),
+            None if blocked => (Status::Skipped, "blocked".to_owned()),
+            None => (Status::Skipped, if dry_run { "dry run" } else { "not needed" }.to_owned()),
+        };
+        Step { step: index + 1, name, status, detail }
+    };
+    names.iter().enumerate().map(&mut step).collect()
+}
+
+/// The beginning of a claim, in quotes.
+pub(super) fn short(text: &str) -> String {
+    let line: String = text.lines().next().unwrap_or_default().chars().take(60).collect();
+    format!("\"{line}\"")
+}
+
+/// Adds findings to what a step says, one a line.
+pub(super) fn listed(detail: &mut String, findings: &[String]) {
+    for finding in findings {
+        detail.push_str("\n- ");
+        detail.push_str(finding);
+    }
+}
