@@ -25,6 +25,8 @@ pub(super) struct CodexHooks;
 
 /// In seconds. The agent's own default is ten minutes, and one second when a session ends.
 const TIMEOUT: Option<u64> = Some(15);
+/// At the end of a turn there is more to look at, and nobody waits for it.
+const END_TIMEOUT: Option<u64> = Some(30);
 
 pub(super) const OURS: CommandHooks = CommandHooks {
     agent: "codex",
@@ -36,7 +38,7 @@ pub(super) const OURS: CommandHooks = CommandHooks {
         Entry { event: "PostToolUse", matcher: None, timeout: TIMEOUT },
         Entry { event: "PreCompact", matcher: None, timeout: TIMEOUT },
         Entry { event: "SubagentStart", matcher: None, timeout: TIMEOUT },
-        Entry { event: "Stop", matcher: None, timeout: TIMEOUT },
+        Entry { event: "Stop", matcher: None, timeout: END_TIMEOUT },
         Entry { event: "SessionEnd", matcher: None, timeout: TIMEOUT },
     ],
 };

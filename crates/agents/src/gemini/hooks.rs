@@ -19,6 +19,8 @@ pub(super) struct GeminiHooks;
 
 /// In milliseconds.
 const TIMEOUT: Option<u64> = Some(15_000);
+/// At the end of a turn there is more to look at, and nobody waits for it.
+const END_TIMEOUT: Option<u64> = Some(30_000);
 
 const OURS: CommandHooks = CommandHooks {
     agent: "gemini",
@@ -27,7 +29,7 @@ const OURS: CommandHooks = CommandHooks {
         Entry { event: "BeforeAgent", matcher: None, timeout: TIMEOUT },
         Entry { event: "BeforeTool", matcher: None, timeout: TIMEOUT },
         Entry { event: "AfterTool", matcher: None, timeout: TIMEOUT },
-        Entry { event: "AfterAgent", matcher: None, timeout: TIMEOUT },
+        Entry { event: "AfterAgent", matcher: None, timeout: END_TIMEOUT },
         Entry { event: "SessionEnd", matcher: None, timeout: TIMEOUT },
     ],
 };
@@ -212,6 +214,6 @@ mod tests {
     fn context_names_its_event() {
         let answer = HookAnswer { context: Some("facts".to_owned()), ..HookAnswer::default() };
         insta::assert_snapshot!(render("BeforeAgent", &answer), @r#"{"hookSpecificOutput":{"hookEventName":"BeforeAgent","additionalContext":"facts"}}"#);
-        insta::assert_snapshot!(render("BeforeTool", &answer), @"");
+        insta::assert_snapshot!(render("BeforeTool", &answer), @r#"{"systemMessage":"facts"}"#);
     }
 }

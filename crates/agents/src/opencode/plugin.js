@@ -76,7 +76,8 @@ export const Heirloom = async ({ directory }) => {
       if (!begun.has(id)) await start(id, created.has(id) ? "startup" : "resume")
       const prompt = (output.parts ?? []).filter((part) => part.type === "text").map((part) => part.text).join("\n")
       const answer = await ask("UserPromptSubmit", { ...base(id), prompt })
-      keep(id, "prompt", answer.context)
+      // There is no way to tell the person alone, so the model is told what they should hear.
+      keep(id, "prompt", [answer.message, answer.context].filter(Boolean).join("\n"))
     },
     "experimental.chat.system.transform": async (input, output) => {
       const kept = context.get(input.sessionID) ?? {}

@@ -98,3 +98,44 @@ fn codex_is_hooked_and_says_that_it_wants_trust() {
     assert!(!ran.stdout.contains("Nothing else to do"), "{}", ran.stdout);
     assert!(env.user().join(".codex/hooks.json").exists());
 }
+
+#[test]
+fn every_agents_own_file_is_merged_with_and_restored_to_the_byte() {
+    let odd = "{\r\n\t\"theme\" : \"dark\" ,\r\n\t\"hooks\":{ }\r\n}";
+    let commented = "{\n  // mine\n  \"plugin\": [\"other\"],\n}\n";
+    for (agent, file, theirs) in [
+        ("claude", ".claude/settings.json", odd),
+        ("codex", ".codex/hooks.json", odd),
+        ("gemini", ".gemini/settings.json", odd),
+        ("opencode", ".config/opencode/opencode.jsonc", commented),
+    ] {
+        for before in [Some(theirs), None] {
+            let env = env();
+            let path = env.user().join(file);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            if let Some(before) = before {
+                fs::write(&path, before).unwrap();
+            }
+            env.run(&["init", "--agent", agent]).success();
+            let names = || -> Vec<String> {
+                let entries = fs::read_dir(path.parent().unwrap()).unwrap().flatten();
+                let mut names: Vec<String> =
+                    entries.map(|entry| entry.file_name().into_string().unwrap()).collect();
+                names.sort();
+                names
+            };
+            assert!(!names().is_empty(), "{agent}");
+            if before.is_some() {
+                let with = fs::read_to_string(&path).unwrap();
+                assert!(with.contains("heirloom") && with != theirs, "{agent}: {with}");
+                assert_eq!(with.contains("mine"), theirs.contains("mine"), "{agent}: {with}");
+            }
+            let project = env.git(&["status", "--porcelain", "-uall"]);
+            assert!(!project.contains("opencode") && !project.contains("gemini"), "{project}");
+            let out = env.run(&["init", "--uninstall"]).success();
+            assert!(out.stdout.contains("every repository of yours"), "{agent}: {out}");
+            assert_eq!(fs::read_to_string(&path).ok().as_deref(), before, "{agent}");
+            assert_eq!(names().len(), usize::from(before.is_some()), "{agent}: {:?}", names());
+        }
+    }
+}

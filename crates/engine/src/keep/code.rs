@@ -34,8 +34,12 @@ pub struct Code<'a> {
     since: HashMap<String, BTreeMap<String, String>>,
     candidates: HashMap<String, Rc<Opened>>,
     reach: u64,
-    surveyed: HashMap<String, Option<Rc<Vec<(String, Text)>>>>,
+    /// The files of each kin that was looked through; none where those are too many.
+    surveyed: HashMap<String, Option<Files>>,
 }
+
+/// Files with their texts.
+type Files = Vec<(String, Text)>;
 
 /// How much of a repository is looked through for a quote that left its file.
 const REACH: u64 = 64 << 20;
@@ -79,7 +83,7 @@ impl<'a> Code<'a> {
     }
 
     /// All files of a kin, unless they are more than is looked through.
-    fn all_of(&self, alike: &str) -> Option<Vec<(String, Text)>> {
+    fn all_of(&self, alike: &str) -> Option<Files> {
         let files: Vec<&String> = (self.reach > 0)
             .then(|| self.files().iter())?
             .filter(|path| ground::kin(path) == alike && !self.is_record(path))
@@ -166,7 +170,7 @@ impl Sources for Code<'_> {
 
     fn survey(&mut self, alike: &str, see: &mut dyn FnMut(&str, &Text)) -> bool {
         if !self.surveyed.contains_key(alike) {
-            let texts = self.all_of(alike).map(Rc::new);
+            let texts = self.all_of(alike);
             self.surveyed.insert(alike.to_owned(), texts);
         }
         let Some(Some(texts)) = self.surveyed.get(alike) else { return false };

@@ -122,8 +122,12 @@ fn put_away(here: &Here, aside: &Path) -> Result<PathBuf, FileError> {
     };
     fs::create_dir_all(&directory).map_err(cannot(&directory))?;
     let stamp = here.clock.now().strftime("%Y%m%dT%H%M%S").to_string();
-    let place = |number: usize| directory.join(format!("{stamp}-{number}-ledger.db"));
-    let place = (1..).map(place).find(|place| !place.exists()).unwrap_or_else(|| place(0));
+    let mut number = 1;
+    let mut place = directory.join(format!("{stamp}-ledger.db"));
+    while place.exists() {
+        number += 1;
+        place = directory.join(format!("{stamp}-{number}-ledger.db"));
+    }
     let beside = |path: &Path, suffix: &str| {
         let mut name = path.as_os_str().to_owned();
         name.push(suffix);

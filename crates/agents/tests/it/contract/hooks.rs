@@ -3,7 +3,7 @@
 use std::fs;
 
 use heirloom_agents::codex::trusting;
-use heirloom_agents::hook::{HookKind, Source};
+use heirloom_agents::hook::{HookAnswer, HookKind, Source};
 use heirloom_agents::{Conversation, Outcome};
 use heirloom_testkit::model::Answer;
 
@@ -172,6 +172,18 @@ fn opencode_takes_context() {
     let Some(hooked) = Hooked::new(&OPENCODE) else { return };
     let events = ["SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse"];
     assert_context_arrives(&hooked, &events);
+}
+
+#[test]
+fn opencode_passes_on_what_the_person_should_hear() {
+    let Some(hooked) = Hooked::new(&OPENCODE) else { return };
+    let message = Some("requirements are paused".to_owned());
+    let context = Some("and the facts".to_owned());
+    hooked.prepare("UserPromptSubmit", &HookAnswer { message, context, block: None });
+    let run = hooked.rig.run(&Ask::default());
+    for words in ["requirements are paused", "and the facts"] {
+        assert!(run.last_request().contains(words), "{}", run.last_request());
+    }
 }
 
 #[test]
