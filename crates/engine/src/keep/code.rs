@@ -174,7 +174,9 @@ impl Sources for Code<'_> {
             self.surveyed.insert(alike.to_owned(), texts);
         }
         let Some(Some(texts)) = self.surveyed.get(alike) else { return false };
-        texts.iter().for_each(|(path, text)| see(path, text));
+        for (path, text) in texts {
+            see(path, text);
+        }
         true
     }
 
