@@ -78,6 +78,12 @@ pub(super) fn recover(at: &AtWork<'_>, ledger: &mut Ledger) -> Result<Known, Run
     if killed > 0 {
         at.reporter.warn("an agent of the engine before this one still ran, it was stopped");
     }
+    // One that reported in the very moment in which it was stopped is done as well.
+    let late = |iteration: &&Iteration| {
+        !done.iter().any(|known| std::ptr::eq(*known, *iteration)) && has_reported(at, iteration)
+    };
+    let late: Vec<&Iteration> = before.iter().filter(open).filter(late).collect();
+    done.extend(late);
     for iteration in done {
         adopt(at, ledger, iteration)?;
     }
@@ -93,17 +99,20 @@ fn process(iteration: &Iteration) -> Option<Identity> {
     iteration.pid.map(|pid| Identity { pid, began: iteration.pid_started })
 }
 
+/// Whether the agent of an iteration has said how it went.
+fn has_reported(at: &AtWork<'_>, iteration: &Iteration) -> bool {
+    let dir = at.dir.iteration(&iteration.stage, iteration.iteration);
+    iteration::read_report(&dir).0.is_some_and(|report| report.decision.is_some())
+}
+
 /// Whether the agent of an iteration has reported, and ended without us.
 fn ended_by_itself(at: &AtWork<'_>, iteration: &Iteration) -> bool {
-    let dir = at.dir.iteration(&iteration.stage, iteration.iteration);
-    let has_reported =
-        || iteration::read_report(&dir).0.is_some_and(|report| report.decision.is_some());
     let is_alive = || match process(iteration) {
         Some(process) => process.is_alive(),
         None => !orphan::carrying(CARRIED, &at.session.id.to_string()).is_empty(),
     };
     let began = Instant::now();
-    while has_reported() {
+    while has_reported(at, iteration) {
         if !is_alive() {
             return true;
         }
