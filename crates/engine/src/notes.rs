@@ -246,6 +246,7 @@ pub fn list(here: &Here, ledger: &Ledger, query: &Query) -> Result<Vec<(Note, St
         repo: session.is_none().then_some(here.place.repo.as_str()),
         session: session.map(|session| session.id),
         kind: query.kind,
+        issue: None,
         superseded: query.superseded,
         limit: query.limit,
     };

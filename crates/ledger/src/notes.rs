@@ -22,6 +22,8 @@ pub struct NoteFilter<'a> {
     pub session: Option<SessionId>,
     /// Only those of this kind.
     pub kind: Option<Kind>,
+    /// Only those about this issue.
+    pub issue: Option<&'a str>,
     /// Whether notes that a later one replaced are listed too.
     pub superseded: bool,
     /// The most to return; the newest ones.
@@ -41,6 +43,7 @@ impl Ledger {
         equal("repo", filter.repo.map(str::to_owned));
         equal("session", filter.session.map(|session| session.to_string()));
         equal("kind", filter.kind.map(|kind| kind.to_string()));
+        equal("issue", filter.issue.map(str::to_owned));
         if !filter.superseded {
             wheres.push("superseded_by IS NULL".to_owned());
         }

@@ -39,12 +39,10 @@ pub struct Bridge {
 /// What the ledger knows about `issue`.
 pub fn bridge(here: &Here, ledger: &Ledger, issue: &str) -> Result<Bridge, Error> {
     const RECENT: usize = 500;
-    let filter = NoteFilter { repo: Some(&here.place.repo), ..NoteFilter::default() };
+    let repo = Some(here.place.repo.as_str());
+    let filter = NoteFilter { repo, issue: Some(issue), ..NoteFilter::default() };
     let mut bridge = Bridge::default();
     for note in ledger.notes(&filter)? {
-        if note.issue.as_deref() != Some(issue) {
-            continue;
-        }
         match note.kind {
             Kind::Decision => bridge.decisions.push(note),
             Kind::Scenario => bridge.test_scenarios.push(note),

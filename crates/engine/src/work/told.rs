@@ -67,9 +67,10 @@ impl OnIssue<'_, '_> {
             let address = session.id.to_string();
             inherit::resolve(&self.here, &self.ledger, &address, Select::default(), limits).ok()
         });
-        let filter = NoteFilter { repo: Some(&self.here.place.repo), ..NoteFilter::default() };
-        let mut notes = self.ledger.notes(&filter)?;
-        notes.retain(|note| note.issue.as_deref() == Some(issue.id.as_str()));
+        let repo = Some(self.here.place.repo.as_str());
+        let about = Some(issue.id.as_str());
+        let filter = NoteFilter { repo, issue: about, ..NoteFilter::default() };
+        let notes = self.ledger.notes(&filter)?;
         let brief = Brief {
             issue,
             notes: &notes,

@@ -33,7 +33,8 @@ impl Projection for Notes {
            superseded_by TEXT
          ) STRICT;
          CREATE INDEX note_by_session ON note (session, at);
-         CREATE INDEX note_by_age ON note (repo, at);"
+         CREATE INDEX note_by_age ON note (repo, at);
+         CREATE INDEX note_by_issue ON note (repo, issue, at) WHERE issue IS NOT NULL;"
     }
 
     fn apply(&self, db: &Connection, record: &Record) -> rusqlite::Result<()> {
