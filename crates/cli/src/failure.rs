@@ -9,7 +9,7 @@ use heirloom_engine::keep::KeepError;
 use heirloom_engine::notes::NoteError;
 use heirloom_engine::run::RunError;
 use heirloom_engine::run::inherit::InheritError;
-use heirloom_engine::serve::ServeError;
+use heirloom_engine::session::SessionError;
 use heirloom_engine::sessions::FindError;
 use heirloom_engine::work::WorkError;
 use heirloom_ledger::{ApprovalError, ImportError};
@@ -121,13 +121,13 @@ impl From<WorkError> for Failure {
             WorkError::Tracker(_) => "issues.failed",
             WorkError::Git(_) => "git",
             WorkError::File(_) => "file",
-            WorkError::Serve(_) => "session.failed",
+            WorkError::Session(_) => "session.failed",
             WorkError::Ledger(_) => "ledger.failed",
         };
         let failure = Self::from_error(code, &error);
         match error {
             WorkError::Ledger(error) => error.into(),
-            WorkError::Serve(error) => error.into(),
+            WorkError::Session(error) => error.into(),
             WorkError::Tracker(error) => error.into(),
             WorkError::NoGit { .. } => {
                 failure.hint("`--in-place` works here with one agent, or begin with `git init`")
@@ -296,37 +296,37 @@ impl From<ImportError> for Failure {
     }
 }
 
-impl From<ServeError> for Failure {
-    fn from(error: ServeError) -> Self {
+impl From<SessionError> for Failure {
+    fn from(error: SessionError) -> Self {
         let code = match &error {
-            ServeError::NoPrompt => "prompt.empty",
-            ServeError::NoAgent { .. } => "agent.unknown",
-            ServeError::NameTaken { .. } => "session.name-taken",
-            ServeError::Config(_) => "config.invalid",
-            ServeError::Unreadable { .. } => "config.unreadable",
-            ServeError::NoDirectory { .. } => "config.working_dir",
-            ServeError::Launch(_) => "agent.launch",
-            ServeError::Status { .. } => "session.status",
-            ServeError::NoConversation { .. } => "session.no-conversation",
-            ServeError::NotRunning { .. } => "session.not-running",
-            ServeError::Elsewhere { .. } => "session.elsewhere",
-            ServeError::StillRunning { .. } => "session.still-running",
-            ServeError::Lost { .. } => "vault.lost",
-            ServeError::NoEvent { .. } | ServeError::NothingBefore { .. } => {
+            SessionError::NoPrompt => "prompt.empty",
+            SessionError::NoAgent { .. } => "agent.unknown",
+            SessionError::NameTaken { .. } => "session.name-taken",
+            SessionError::Config(_) => "config.invalid",
+            SessionError::Unreadable { .. } => "config.unreadable",
+            SessionError::NoDirectory { .. } => "config.working_dir",
+            SessionError::Launch(_) => "agent.launch",
+            SessionError::Status { .. } => "session.status",
+            SessionError::NoConversation { .. } => "session.no-conversation",
+            SessionError::NotRunning { .. } => "session.not-running",
+            SessionError::Elsewhere { .. } => "session.elsewhere",
+            SessionError::StillRunning { .. } => "session.still-running",
+            SessionError::Lost { .. } => "vault.lost",
+            SessionError::NoEvent { .. } | SessionError::NothingBefore { .. } => {
                 "conversation.no-event"
             }
-            ServeError::NoTemplate { .. } => "template.not-found",
-            ServeError::File { .. } => "file",
-            ServeError::ManyApprovals { .. } => "approval.ambiguous",
-            ServeError::Approval(ApprovalError::None { .. }) => "approval.not-found",
-            ServeError::Approval(ApprovalError::Settled(_)) => "approval.settled",
-            ServeError::Approval(_) => "approval.over",
-            ServeError::Daemon(_) => "import.daemon",
-            ServeError::Find(_) | ServeError::Ledger(_) => "ledger.failed",
+            SessionError::NoTemplate { .. } => "template.not-found",
+            SessionError::File { .. } => "file",
+            SessionError::ManyApprovals { .. } => "approval.ambiguous",
+            SessionError::Approval(ApprovalError::None { .. }) => "approval.not-found",
+            SessionError::Approval(ApprovalError::Settled(_)) => "approval.settled",
+            SessionError::Approval(_) => "approval.over",
+            SessionError::Daemon(_) => "import.daemon",
+            SessionError::Find(_) | SessionError::Ledger(_) => "ledger.failed",
         };
         match error {
-            ServeError::Find(error) => error.into(),
-            ServeError::Ledger(error) | ServeError::Approval(ApprovalError::Ledger(error)) => {
+            SessionError::Find(error) => error.into(),
+            SessionError::Ledger(error) | SessionError::Approval(ApprovalError::Ledger(error)) => {
                 error.into()
             }
             error => {
@@ -340,34 +340,34 @@ impl From<ServeError> for Failure {
     }
 }
 
-fn serve_hint(error: &ServeError) -> Option<String> {
+fn serve_hint(error: &SessionError) -> Option<String> {
     Some(match error {
-        ServeError::NoAgent { .. } => "`heirloom agents` shows which there are".to_owned(),
-        ServeError::NameTaken { name } => {
+        SessionError::NoAgent { .. } => "`heirloom agents` shows which there are".to_owned(),
+        SessionError::NameTaken { name } => {
             format!("`heirloom continue {name} …` goes on with it; or choose another name")
         }
-        ServeError::Config(_) | ServeError::Launch(_) => "no session was made".to_owned(),
-        ServeError::Unreadable { .. } => {
+        SessionError::Config(_) | SessionError::Launch(_) => "no session was made".to_owned(),
+        SessionError::Unreadable { .. } => {
             "`heirloom ledger rebuild` derives it again from the records".to_owned()
         }
-        ServeError::NoDirectory { .. } => {
+        SessionError::NoDirectory { .. } => {
             "no session was made; --working-dir says another one".to_owned()
         }
-        ServeError::Status { status: Status::Archived, name } => {
+        SessionError::Status { status: Status::Archived, name } => {
             format!("`heirloom sessions archive {name} --undo` takes it out of the archive")
         }
-        ServeError::Status { .. } => "try again in a moment".to_owned(),
-        ServeError::Lost { .. } => {
+        SessionError::Status { .. } => "try again in a moment".to_owned(),
+        SessionError::Lost { .. } => {
             "give the MCP servers again with --mcp-config, or go without: --clear mcp_servers"
                 .to_owned()
         }
-        ServeError::NoEvent { .. } => "`heirloom conversation` numbers the events".to_owned(),
-        ServeError::NothingBefore { .. } => {
+        SessionError::NoEvent { .. } => "`heirloom conversation` numbers the events".to_owned(),
+        SessionError::NothingBefore { .. } => {
             "`heirloom config save-template` keeps its config, and `launch --template` begins anew"
                 .to_owned()
         }
-        ServeError::NoTemplate { .. } => "`heirloom config templates` lists them".to_owned(),
-        ServeError::Approval(ApprovalError::None { .. }) | ServeError::ManyApprovals { .. } => {
+        SessionError::NoTemplate { .. } => "`heirloom config templates` lists them".to_owned(),
+        SessionError::Approval(ApprovalError::None { .. }) | SessionError::ManyApprovals { .. } => {
             "`heirloom approvals list` shows what waits".to_owned()
         }
         _ => return None,

@@ -89,14 +89,14 @@ impl Watcher for View {
             });
             return;
         }
-        screen.take_in(at, event);
+        screen.apply(at, event);
         let text = screen.lines(event);
         screen.redraw(&text);
     }
 }
 
 impl Screen {
-    fn take_in(&mut self, at: Timestamp, event: &Event) {
+    fn apply(&mut self, at: Timestamp, event: &Event) {
         match event {
             Event::Started { max, .. } => self.is_pipeline = max.is_none(),
             Event::IterationStarted { stage, iteration, .. } => {

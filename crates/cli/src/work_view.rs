@@ -79,7 +79,7 @@ impl Watcher for WorkView {
         if screen.json {
             return put(&mut AutoStream::auto(io::stdout()), &format!("{}\n", line(at, event)));
         }
-        screen.take_in(at, event);
+        screen.apply(at, event);
         if let Some(text) = screen.aside(event) {
             let below = screen.below();
             screen.footer.redraw(|_| put(&mut AutoStream::auto(io::stderr()), &text), &below);
@@ -100,7 +100,7 @@ fn line(at: Timestamp, event: &Event) -> String {
 }
 
 impl Screen {
-    fn take_in(&mut self, at: Timestamp, event: &Event) {
+    fn apply(&mut self, at: Timestamp, event: &Event) {
         match event {
             Event::IssueStarted { issue, .. } => {
                 let doing = "starting".to_owned();

@@ -16,7 +16,7 @@ use heirloom_core::note::Kind;
 use heirloom_core::settings::Settings;
 use heirloom_core::status::Status;
 use heirloom_engine::here::{Env, Here};
-use heirloom_engine::keep::recover::Gather;
+use heirloom_engine::keep::recover::Gatherer;
 use heirloom_ledger::{Ledger, Scope};
 use uuid::Uuid;
 
@@ -71,7 +71,7 @@ fn measure(here: &Here, ledger: &Ledger, id: SessionId) {
     let mut times: Vec<Duration> = (0..RUNS)
         .map(|_| {
             let began = Instant::now();
-            let gather = Gather { here, ledger, settings: &settings };
+            let gather = Gatherer { here, ledger, settings: &settings };
             let recovery = gather.level1(session.as_ref(), budget).unwrap();
             assert!(recovery.text.contains(&format!("decision number {}", NOTES / 2)));
             began.elapsed()

@@ -15,7 +15,7 @@ pub mod issues;
 pub mod keep;
 pub mod notes;
 pub mod run;
-pub mod serve;
+pub mod session;
 pub mod sessions;
 pub mod settings;
 pub mod work;

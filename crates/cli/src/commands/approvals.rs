@@ -2,13 +2,13 @@ use std::process::ExitCode;
 
 use clap::Subcommand;
 use heirloom_core::approval::{Approval, Rule};
-use heirloom_engine::serve::{self as engine, Choice};
+use heirloom_engine::session::{self as engine, Choice};
 use heirloom_ledger::Ledger;
 use serde_json::{Value, json};
 
-use super::serve::question;
-use super::serve::report::subject;
-use super::{App, Done, serve};
+use super::session::question;
+use super::session::report::subject;
+use super::{App, Done, session};
 use crate::failure::Failure;
 use crate::moment::ago;
 use crate::ui::{BAD, Columns, GOOD};
@@ -58,7 +58,7 @@ enum What {
 }
 
 pub(super) fn run(app: &App, args: Args) -> Done {
-    let mut ledger = serve::open(app)?;
+    let mut ledger = session::open(app)?;
     match args.what {
         What::List { all_repos } => list(app, &ledger, all_repos),
         What::Show { id } => show(app, &ledger, &id),

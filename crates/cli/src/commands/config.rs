@@ -4,7 +4,7 @@ use clap::Subcommand;
 use heirloom_core::name::SessionName;
 use heirloom_core::settings;
 use heirloom_engine::settings::{FileState, Role};
-use heirloom_engine::{serve, sessions};
+use heirloom_engine::{session, sessions};
 use serde_json::json;
 
 use super::{App, Done};
@@ -105,7 +105,7 @@ fn path(app: &App) -> Done {
 fn save_template(app: &App, session: &str, name: &SessionName) -> Done {
     let mut ledger = app.here.ledger()?;
     let session = sessions::find(&app.here, &ledger, session)?;
-    let saved = serve::save_template(&app.here, &mut ledger, &session, name)?;
+    let saved = session::save_template(&app.here, &mut ledger, &session, name)?;
     let value = json!({"name": saved.name, "version": saved.version, "session": session.name});
     app.ui.answer(&value, || {
         format!(

@@ -1,11 +1,11 @@
 use std::fmt::Write;
 use std::process::ExitCode;
 
-use heirloom_engine::serve::{self as engine, Item};
+use heirloom_engine::session::{self as engine, Item};
 use heirloom_engine::sessions;
 use serde_json::json;
 
-use super::serve::report::{subject, visible};
+use super::session::report::{subject, visible};
 use super::{App, Done};
 use crate::ui::{BOLD, DIM, first_line};
 

@@ -1,8 +1,8 @@
 use heirloom_core::name::SessionName;
-use heirloom_engine::{serve as engine, sessions};
+use heirloom_engine::{session as engine, sessions};
 
-use super::serve::flags::ConfigFlags;
-use super::{App, Done, serve};
+use super::session::flags::ConfigFlags;
+use super::{App, Done, session};
 
 /// Take a session another way, from its end or from any event of it
 ///
@@ -25,9 +25,9 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(app: &App, args: Args) -> Done {
-    let mut ledger = serve::open(app)?;
-    let programs = serve::programs(app)?;
-    let desk = serve::desk(app, &programs)?;
+    let mut ledger = session::open(app)?;
+    let programs = session::programs(app)?;
+    let context = session::launch_context(app, &programs)?;
     let request = engine::Continue {
         session: sessions::find(&app.here, &ledger, &args.session)?,
         prompt: args.prompt,
@@ -37,6 +37,6 @@ pub(super) fn run(app: &App, args: Args) -> Done {
         same_conversation: false,
         at: args.at,
     };
-    let prepared = engine::prepare_continue(&desk, &mut ledger, request)?;
-    serve::follow(app, &desk, &mut ledger, prepared)
+    let prepared = engine::prepare_continue(&context, &mut ledger, request)?;
+    session::follow(app, &context, &mut ledger, prepared)
 }

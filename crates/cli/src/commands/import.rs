@@ -2,7 +2,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Subcommand;
-use heirloom_engine::serve as engine;
+use heirloom_engine::session as engine;
 use heirloom_ledger::{Ledger, Options};
 use serde_json::json;
 

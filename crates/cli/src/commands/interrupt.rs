@@ -1,9 +1,9 @@
 use std::process::ExitCode;
 
-use heirloom_engine::{serve as engine, sessions};
+use heirloom_engine::{session as engine, sessions};
 
 use super::sessions::as_json;
-use super::{App, Done, serve};
+use super::{App, Done, session};
 use crate::ui::GOOD;
 
 /// Interrupt a session that runs or waits, and wait until it has stopped
@@ -14,7 +14,7 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(app: &App, args: &Args) -> Done {
-    let mut ledger = serve::open(app)?;
+    let mut ledger = session::open(app)?;
     let session = sessions::find(&app.here, &ledger, &args.session)?;
     let session = engine::interrupt(&app.here, &mut ledger, &session)?;
     app.ui.answer(&as_json(&ledger, &session)?, || {

@@ -1,8 +1,8 @@
 use heirloom_core::name::SessionName;
-use heirloom_engine::serve as engine;
+use heirloom_engine::session as engine;
 
-use super::serve::flags::ConfigFlags;
-use super::{App, Done, serve};
+use super::session::flags::ConfigFlags;
+use super::{App, Done, session};
 
 /// Launch a session: an agent, a prompt, and everything that is recorded about them
 ///
@@ -26,9 +26,9 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(app: &App, args: Args) -> Done {
-    let mut ledger = serve::open(app)?;
-    let programs = serve::programs(app)?;
-    let desk = serve::desk(app, &programs)?;
+    let mut ledger = session::open(app)?;
+    let programs = session::programs(app)?;
+    let context = session::launch_context(app, &programs)?;
     let launch = engine::Launch {
         prompt: args.prompt,
         name: args.name,
@@ -37,6 +37,6 @@ pub(super) fn run(app: &App, args: Args) -> Done {
         template: args.template,
         ..engine::Launch::default()
     };
-    let prepared = engine::prepare_launch(&desk, &ledger, launch)?;
-    serve::follow(app, &desk, &mut ledger, prepared)
+    let prepared = engine::prepare_launch(&context, &ledger, launch)?;
+    session::follow(app, &context, &mut ledger, prepared)
 }

@@ -33,7 +33,7 @@ mod req;
 mod run;
 mod runs;
 mod search;
-mod serve;
+mod session;
 mod sessions;
 mod stages;
 mod status;

@@ -1,6 +1,6 @@
 use std::process::ExitCode;
 
-use heirloom_engine::keep::recover::Gather;
+use heirloom_engine::keep::recover::Gatherer;
 use heirloom_engine::keep::{self, KeepError};
 use serde_json::json;
 
@@ -31,7 +31,7 @@ pub(super) fn run(app: &App, args: &Args) -> Done {
     let settings = keep::settings(&app.here).map_err(KeepError::from)?;
     let mut ledger = app.here.ledger()?;
     let session = keep::session(&app.here, &mut ledger, args.session.as_deref())?;
-    let gather = Gather { here: &app.here, ledger: &ledger, settings: &settings };
+    let gather = Gatherer { here: &app.here, ledger: &ledger, settings: &settings };
     let level = args.level.unwrap_or(if args.query.is_some() { 2 } else { 1 });
     let budget = |usual: usize| args.budget.map_or(usual, |tokens| tokens as usize);
     let recovery = match (level, &args.query) {

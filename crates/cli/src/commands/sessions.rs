@@ -9,7 +9,7 @@ use heirloom_core::session::Session;
 use heirloom_core::status::Status;
 use heirloom_engine::guard::{self, AtWork};
 use heirloom_engine::run::{self, Stopped};
-use heirloom_engine::{notes as engine_notes, serve, sessions};
+use heirloom_engine::{notes as engine_notes, session, sessions};
 use heirloom_ledger::{Found, Ledger, SessionFilter};
 use serde_json::{Value, json};
 
@@ -126,7 +126,7 @@ fn stop(app: &App, args: &Stop) -> Done {
 
 fn list(app: &App, args: &List) -> Done {
     let mut ledger = app.here.ledger()?;
-    super::serve::tidy(app, &mut ledger)?;
+    super::session::tidy(app, &mut ledger)?;
     let statuses: &[Status] = if args.completed {
         &[Status::Completed]
     } else if args.running {
@@ -240,7 +240,7 @@ pub(super) fn as_json(ledger: &Ledger, session: &Session) -> Result<Value, Failu
 
 fn show(app: &App, args: &Show) -> Done {
     let mut ledger = app.here.ledger()?;
-    super::serve::tidy(app, &mut ledger)?;
+    super::session::tidy(app, &mut ledger)?;
     let session = sessions::find(&app.here, &ledger, &args.session)?;
     if args.learnings {
         show_notes(app, &ledger, &session)
@@ -254,7 +254,7 @@ fn show(app: &App, args: &Show) -> Done {
 }
 
 fn show_summary(app: &App, ledger: &Ledger, session: &Session) -> Done {
-    let total = serve::totals(ledger, session)?;
+    let total = session::totals(ledger, session)?;
     let mut value = as_json(ledger, session)?;
     value["reason"] = json!(session.reason);
     value["lineage"] = json!(total);
@@ -311,7 +311,7 @@ fn show_notes(app: &App, ledger: &Ledger, session: &Session) -> Done {
 }
 
 fn show_config(app: &App, ledger: &Ledger, session: &Session) -> Done {
-    super::serve::report::config(app, session, &serve::config_of(ledger, session)?);
+    super::session::report::config(app, session, &session::config_of(ledger, session)?);
     Ok(ExitCode::SUCCESS)
 }
 

@@ -19,7 +19,7 @@ pub(super) struct Args {
 
 pub(super) fn run(app: &App, args: &Args) -> Done {
     let mut ledger = app.here.ledger()?;
-    super::serve::tidy(app, &mut ledger)?;
+    super::session::tidy(app, &mut ledger)?;
     let session = sessions::find(&app.here, &ledger, &args.session)?;
     let iterations = ledger.iterations(session.id)?;
     let flagged = ledger.kept_of_session::<IterationFlagged>(&session.repo, session.id)?;

@@ -17,7 +17,7 @@ mod run_inherit;
 mod run_live;
 mod run_pipeline;
 mod run_resume;
-mod serving;
+mod session;
 mod sessions;
 mod walls;
 mod working;

@@ -81,7 +81,7 @@ pub fn policy(tree: &Value) -> Policy {
         None | Some(Value::Null) => {}
         Some(Value::Object(requirements)) => {
             for (name, value) in requirements {
-                take_in(&mut policy, name, value, enforcement);
+                apply(&mut policy, name, value, enforcement);
             }
         }
         Some(other) => {
@@ -91,7 +91,7 @@ pub fn policy(tree: &Value) -> Policy {
     policy
 }
 
-fn take_in(policy: &mut Policy, name: &str, value: &Value, enforcement: Enforcement) {
+fn apply(policy: &mut Policy, name: &str, value: &Value, enforcement: Enforcement) {
     let is_name = !name.is_empty() && name.chars().all(|c| !c.is_whitespace() && !c.is_control());
     let read = if is_name {
         requirement(name, value, enforcement, &mut policy.problems)

@@ -144,7 +144,7 @@ mod tests {
     use heirloom_core::issue::NewIssue;
     use tempfile::TempDir;
 
-    struct Desk {
+    struct Fixture {
         here: Here,
         ledger: Ledger,
         tracker: BuiltIn,
@@ -152,7 +152,7 @@ mod tests {
         _dir: TempDir,
     }
 
-    fn desk() -> Desk {
+    fn fixture() -> Fixture {
         let dir = TempDir::new().unwrap();
         let env: Env = [
             ("HEIRLOOM_HOME".into(), dir.path().join("home").into()),
@@ -163,10 +163,10 @@ mod tests {
         let mut tracker = BuiltIn::open(&here).unwrap();
         let new = NewIssue { title: "T".to_owned(), ..NewIssue::default() };
         let id = tracker.create(new).unwrap().id;
-        Desk { ledger: here.ledger().unwrap(), here, tracker, id, _dir: dir }
+        Fixture { ledger: here.ledger().unwrap(), here, tracker, id, _dir: dir }
     }
 
-    impl Desk {
+    impl Fixture {
         fn claim(&mut self, claimant: &Claimant) -> Result<Issue, TrackerError> {
             claim(&self.here, &mut self.ledger, &mut self.tracker, &self.id, claimant)
         }
@@ -194,23 +194,23 @@ mod tests {
 
     #[test]
     fn a_dead_owners_issue_is_taken_over_in_the_tracker_too() {
-        let mut desk = desk();
-        desk.claim(&desk.process("dead", dead())).unwrap();
-        let next = desk.process("next", own());
-        assert_eq!(desk.claim(&next).unwrap().assignee.as_deref(), Some("next"));
-        let held = desk.ledger.claim_of(&desk.here.place.repo, &desk.id).unwrap().unwrap();
+        let mut fixture = fixture();
+        fixture.claim(&fixture.process("dead", dead())).unwrap();
+        let next = fixture.process("next", own());
+        assert_eq!(fixture.claim(&next).unwrap().assignee.as_deref(), Some("next"));
+        let held = fixture.ledger.claim_of(&fixture.here.place.repo, &fixture.id).unwrap().unwrap();
         assert_eq!(held.owner, next.owner);
     }
 
     #[test]
     fn a_slow_owners_issue_can_be_neither_claimed_nor_given_back_nor_let_go() {
-        let mut desk = desk();
-        let slow = desk.process("slow", own());
-        desk.claim(&slow).unwrap();
-        let person = Claimant::person(&desk.ledger, "ada").unwrap();
-        let refused = desk.claim(&person).unwrap_err();
+        let mut fixture = fixture();
+        let slow = fixture.process("slow", own());
+        fixture.claim(&slow).unwrap();
+        let person = Claimant::person(&fixture.ledger, "ada").unwrap();
+        let refused = fixture.claim(&person).unwrap_err();
         assert!(matches!(refused, TrackerError::Taken { by, .. } if by == "slow"));
-        let Desk { here, ledger, tracker, id, .. } = &mut desk;
+        let Fixture { here, ledger, tracker, id, .. } = &mut fixture;
         let refused = release(here, ledger, tracker, id, "ada").unwrap_err();
         assert!(matches!(refused, TrackerError::Taken { by, .. } if by == "slow"));
         let_go(here, ledger, id).unwrap();
@@ -219,9 +219,9 @@ mod tests {
 
     #[test]
     fn anybody_gives_back_what_a_dead_owner_had() {
-        let mut desk = desk();
-        desk.claim(&desk.process("dead", dead())).unwrap();
-        let Desk { here, ledger, tracker, id, .. } = &mut desk;
+        let mut fixture = fixture();
+        fixture.claim(&fixture.process("dead", dead())).unwrap();
+        let Fixture { here, ledger, tracker, id, .. } = &mut fixture;
         let released = release(here, ledger, tracker, id, "ada").unwrap();
         assert_eq!((released.status, released.assignee), (IssueStatus::Open, None));
         assert_eq!(ledger.claims(&here.place.repo).unwrap(), []);
@@ -229,17 +229,17 @@ mod tests {
 
     #[test]
     fn a_tracker_that_refuses_leaves_no_lease_unless_it_was_there_before() {
-        let mut desk = desk();
-        let ada = Claimant::person(&desk.ledger, "ada").unwrap();
+        let mut fixture = fixture();
+        let ada = Claimant::person(&fixture.ledger, "ada").unwrap();
         let closed = Change { status: Some(IssueStatus::Closed), ..Change::default() };
-        desk.tracker.change(&desk.id, &closed).unwrap();
-        assert!(matches!(desk.claim(&ada), Err(TrackerError::NotOpen { .. })));
-        assert_eq!(desk.ledger.claims(&desk.here.place.repo).unwrap(), []);
+        fixture.tracker.change(&fixture.id, &closed).unwrap();
+        assert!(matches!(fixture.claim(&ada), Err(TrackerError::NotOpen { .. })));
+        assert_eq!(fixture.ledger.claims(&fixture.here.place.repo).unwrap(), []);
         let open = Change { status: Some(IssueStatus::Open), ..Change::default() };
-        desk.tracker.change(&desk.id, &open).unwrap();
-        desk.claim(&ada).unwrap();
-        desk.tracker.change(&desk.id, &closed).unwrap();
-        assert!(desk.claim(&ada).is_err());
-        assert_eq!(desk.ledger.claims(&desk.here.place.repo).unwrap().len(), 1);
+        fixture.tracker.change(&fixture.id, &open).unwrap();
+        fixture.claim(&ada).unwrap();
+        fixture.tracker.change(&fixture.id, &closed).unwrap();
+        assert!(fixture.claim(&ada).is_err());
+        assert_eq!(fixture.ledger.claims(&fixture.here.place.repo).unwrap().len(), 1);
     }
 }

@@ -49,7 +49,7 @@ pub fn import(
         let mut imported = Imported::default();
         for issue in document.issues() {
             let (text, issue) = issue?;
-            let count = match take_in(writer, repo, text, &issue)? {
+            let count = match import_issue(writer, repo, text, &issue)? {
                 Fate::Created => &mut imported.created,
                 Fate::Updated => &mut imported.updated,
                 Fate::Unchanged => &mut imported.unchanged,
@@ -61,7 +61,7 @@ pub fn import(
     })
 }
 
-fn take_in(
+fn import_issue(
     writer: &mut Writer<'_>,
     repo: &str,
     text: &str,

@@ -73,7 +73,7 @@ impl Checkpoint<'_> {
             return Ok(self.outcome(true, Vec::new(), None, false));
         }
         // What the page says counts before anything is judged, or the next run would judge anew.
-        let taken_in = self.take_in(ledger);
+        let taken_in = self.read_page(ledger);
         let mut found = self.look(ledger)?;
         found.taken_in = taken_in;
         let before = self.page_and_tracker(ledger, &mut found)?;
@@ -86,7 +86,7 @@ impl Checkpoint<'_> {
     }
 
     /// A page that cannot be read is reported by the step that writes it.
-    fn take_in(&self, ledger: &mut Ledger) -> usize {
+    fn read_page(&self, ledger: &mut Ledger) -> usize {
         if self.dry_run {
             return 0;
         }

@@ -11,7 +11,7 @@ use heirloom_core::settings::Settings;
 use heirloom_ledger::{Error, Ledger, Scope};
 
 use super::page::{self, Keeper};
-use super::recover::Gather;
+use super::recover::Gatherer;
 use crate::here::Here;
 
 /// What made a context fresh.
@@ -103,7 +103,7 @@ fn text(
     session: &Session,
     (cap, notices): (usize, Vec<String>),
 ) -> Result<Option<String>, Error> {
-    let gather = Gather { here, ledger, settings };
+    let gather = Gatherer { here, ledger, settings };
     let state = State { notices, ..gather.state(Some(session), Some(3))? };
     if state.is_empty() {
         return Ok(None);

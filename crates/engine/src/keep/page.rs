@@ -177,7 +177,7 @@ impl Keeper<'_> {
     }
 
     fn is_new_task(&self, ledger: &Ledger, task: &str) -> Result<bool, Error> {
-        let gather = super::recover::Gather { here: self.here, ledger, settings: self.settings };
+        let gather = super::recover::Gatherer { here: self.here, ledger, settings: self.settings };
         Ok(gather.task(Some(self.session))?.as_deref().map(plain).as_deref() != Some(task))
     }
 
@@ -196,7 +196,7 @@ impl Keeper<'_> {
         for (_, kind) in page::LISTS {
             items.extend(notes(kind, Some(MOST_ITEMS))?);
         }
-        let gather = super::recover::Gather { here: self.here, ledger, settings: self.settings };
+        let gather = super::recover::Gatherer { here: self.here, ledger, settings: self.settings };
         let last = gather.checkpoint(&[])?.map(|(at, _)| at);
         Ok(Model {
             task: gather.task(Some(self.session))?,

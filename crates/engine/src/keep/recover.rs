@@ -37,7 +37,7 @@ enum Look {
 
 /// Gathers what a session left behind, or its lineage, or else the repository.
 #[derive(Debug)]
-pub struct Gather<'a> {
+pub struct Gatherer<'a> {
     /// Where.
     pub here: &'a Here,
     /// The ledger.
@@ -46,7 +46,7 @@ pub struct Gather<'a> {
     pub settings: &'a Settings,
 }
 
-impl Gather<'_> {
+impl Gatherer<'_> {
     /// Level 1 for `session`.
     pub fn level1(&self, session: Option<&Session>, budget: usize) -> Result<Recovery, Error> {
         Ok(recover::level1(&self.state(session, Some(FEW))?, budget))

@@ -11,7 +11,7 @@ use super::at_work::AtWork;
 use super::error::RunError;
 use super::event::Event;
 use super::file;
-use super::iteration::{self, InStage, News};
+use super::iteration::{self, Briefing, InStage};
 use super::launch::{self, CARRIED, Order, Sees};
 use super::shell;
 use super::stage::tell_verification;
@@ -27,14 +27,14 @@ pub(super) enum Found {
 
 impl Found {
     /// The answers with this one; the next agent is told what a verification said.
-    pub(super) fn into_answers(self, answers: Answers, news: &mut News) -> Answers {
+    pub(super) fn into_answers(self, answers: Answers, briefing: &mut Briefing) -> Answers {
         match self {
             Self::HasWork(has) => Answers { has_work: Some(has), ..answers },
             Self::CommandSucceeds(does) => Answers { command_succeeds: Some(does), ..answers },
             Self::JudgeAgrees(does) => Answers { judge_agrees: Some(does), ..answers },
             Self::Verified(failed) => {
                 let is_verified = Some(failed.is_none());
-                tell_verification(news, failed);
+                tell_verification(briefing, failed);
                 Answers { is_verified, ..answers }
             }
         }

@@ -26,7 +26,7 @@ use super::file;
 use super::launch::{self, Launched, Order, Sees};
 use super::notify::notify;
 use super::outcome::Cause;
-use super::record::{self, Over};
+use super::record::{self, EndedIteration};
 
 /// A stage as its iterations see it.
 pub(super) struct InStage<'s> {
@@ -41,13 +41,13 @@ pub(super) struct InStage<'s> {
 
 /// What is new for this iteration.
 #[derive(Debug, Default)]
-pub(super) struct News {
+pub(super) struct Briefing {
     pub(super) previous: Option<Previous>,
     pub(super) verification: Option<Verification>,
 }
 
 /// What came of an iteration.
-pub(super) struct Made {
+pub(super) struct IterationResult {
     pub(super) judged: Judged,
     pub(super) summary: Option<String>,
     pub(super) until: Option<Timestamp>,
@@ -96,8 +96,8 @@ pub(super) fn make(
     ledger: &mut Ledger,
     within: &InStage<'_>,
     iteration: u32,
-    news: News,
-) -> Result<Made, RunError> {
+    briefing: Briefing,
+) -> Result<IterationResult, RunError> {
     let began = Instant::now();
     let stage = within.stage;
     let placed = place(at, within, iteration);
@@ -106,7 +106,7 @@ pub(super) fn make(
     if let Some(parent) = placed.output.as_ref().and_then(|output| output.parent()) {
         file::make_dir(parent)?;
     }
-    let context = context(at, within, &placed, news);
+    let context = context(at, within, &placed, briefing);
     file::replace(Path::new(&placed.variables.ctx), context.to_json().as_bytes())?;
     let prompt = prompt_of(at, stage, &placed.variables);
     file::replace(&placed.dir.join("prompt.md"), prompt.as_bytes())?;
@@ -129,7 +129,7 @@ pub(super) fn make(
     finish(at, ledger, within, &placed, Done { iteration, launched, took, page })
 }
 
-fn context(at: &AtWork<'_>, within: &InStage<'_>, placed: &Placed, news: News) -> Context {
+fn context(at: &AtWork<'_>, within: &InStage<'_>, placed: &Placed, briefing: Briefing) -> Context {
     let stage = within.stage;
     let text = |path: &Path| path.to_string_lossy().into_owned();
     let variables = &placed.variables;
@@ -155,8 +155,8 @@ fn context(at: &AtWork<'_>, within: &InStage<'_>, placed: &Placed, news: News) -
             remaining_ms: left.map(|left| u64::try_from(left.as_millis()).unwrap_or(u64::MAX)),
             remaining_usd: at.plan.max_cost_usd.map(|max| (max - at.cost_usd()).max(0.0)),
         },
-        previous: news.previous,
-        verification: news.verification,
+        previous: briefing.previous,
+        verification: briefing.verification,
         inherited: at.inherited.clone(),
     }
 }
@@ -242,7 +242,7 @@ fn finish(
     within: &InStage<'_>,
     placed: &Placed,
     done: Done,
-) -> Result<Made, RunError> {
+) -> Result<IterationResult, RunError> {
     let Done { iteration, launched, took, page } = done;
     let (report, findings, is_written) = read_report(&placed.dir);
     let mut judged = judge(&launched.end, report.as_ref(), is_written);
@@ -261,7 +261,7 @@ fn finish(
     keep_output(placed, launched.last_words.as_deref())?;
     if judged.outcome.counts() {
         let validation = check(at, within, placed, report.as_ref(), findings)?;
-        let over = Over {
+        let ended = EndedIteration {
             stage: &within.stage.dir,
             iteration,
             judged: &judged,
@@ -270,11 +270,11 @@ fn finish(
             spent,
             duration_ms: took,
         };
-        conclude(at, ledger, within, page, &over)?;
+        conclude(at, ledger, within, page, &ended)?;
     } else {
         // It is made again, so what it reported is not taken in; that it was begun and what it
         // cost is.
-        let over = Over {
+        let ended = EndedIteration {
             stage: &within.stage.dir,
             iteration,
             judged: &judged,
@@ -283,9 +283,9 @@ fn finish(
             spent,
             duration_ms: took,
         };
-        record::over(at, ledger, &over)?;
+        record::ended(at, ledger, &ended)?;
     }
-    Ok(Made {
+    Ok(IterationResult {
         judged,
         summary: report.and_then(|report| report.summary).as_deref().map(clean),
         until: launched.until,
@@ -299,30 +299,30 @@ pub(super) fn conclude(
     ledger: &mut Ledger,
     within: &InStage<'_>,
     page: u64,
-    over: &Over<'_>,
+    ended: &EndedIteration<'_>,
 ) -> Result<(), RunError> {
-    let noted = record::over(at, ledger, over)?;
+    let noted = record::ended(at, ledger, ended)?;
     at.made.fetch_add(1, std::sync::atomic::Ordering::SeqCst);
-    let summary = over.report.and_then(|report| report.summary.as_deref()).map(clean);
+    let summary = ended.report.and_then(|report| report.summary.as_deref()).map(clean);
     let grew = fs::metadata(&within.page).is_ok_and(|metadata| metadata.len() > page);
     if let (false, Some(summary)) = (grew, &summary) {
-        let heading = format!("\n## {} {}\n\n", within.stage.id, over.iteration);
+        let heading = format!("\n## {} {}\n\n", within.stage.id, ended.iteration);
         file::append(&within.page, &format!("{heading}{summary}\n"))?;
     }
     at.update(|state| {
-        if let Some(stage) = state.stage(over.stage) {
-            stage.iteration = over.iteration;
+        if let Some(stage) = state.stage(ended.stage) {
+            stage.iteration = ended.iteration;
         }
     });
     at.reporter.tell(&Event::IterationEnded {
-        stage: over.stage.to_owned(),
-        iteration: over.iteration,
-        outcome: over.judged.outcome.as_str().to_owned(),
-        decision: over.judged.decision.map(|decision| decision.as_str().to_owned()),
+        stage: ended.stage.to_owned(),
+        iteration: ended.iteration,
+        outcome: ended.judged.outcome.as_str().to_owned(),
+        decision: ended.judged.decision.map(|decision| decision.as_str().to_owned()),
         summary,
-        why: over.judged.why.clone(),
-        cost_usd: over.spent.cost_usd,
-        duration_ms: over.duration_ms,
+        why: ended.judged.why.clone(),
+        cost_usd: ended.spent.cost_usd,
+        duration_ms: ended.duration_ms,
         learnings: noted.learnings,
         notes: noted.notes,
     });

@@ -17,7 +17,7 @@ use super::error::RunError;
 use crate::evidence::{self, within};
 
 /// An iteration that is over.
-pub(super) struct Over<'o> {
+pub(super) struct EndedIteration<'o> {
     pub(super) stage: &'o str,
     pub(super) iteration: u32,
     pub(super) judged: &'o Judged,
@@ -35,12 +35,12 @@ pub(super) struct Noted {
 }
 
 /// Records it all, or nothing of it.
-pub(super) fn over(
+pub(super) fn ended(
     at: &AtWork<'_>,
     ledger: &mut Ledger,
-    over: &Over<'_>,
+    ended: &EndedIteration<'_>,
 ) -> Result<Noted, RunError> {
-    let reported = over.report.map(|report| report.notes.as_slice()).unwrap_or_default();
+    let reported = ended.report.map(|report| report.notes.as_slice()).unwrap_or_default();
     let commit = reported
         .iter()
         .any(|note| !note.evidence.is_empty())
@@ -48,33 +48,33 @@ pub(super) fn over(
         .flatten();
     let notes: Vec<NoteAdded> =
         reported.iter().map(|note| added(&at.worktree, commit.as_ref(), note)).collect();
-    let ended = IterationEnded {
-        stage: over.stage.to_owned(),
-        iteration: over.iteration,
-        outcome: over.judged.outcome.as_str().to_owned(),
-        decision: over.judged.decision.map(|decision| Decision::as_str(decision).to_owned()),
-        summary: over.report.and_then(|report| report.summary.clone()),
-        cost_usd: over.spent.cost_usd,
-        duration_ms: over.duration_ms,
-        why: over.judged.why.clone(),
+    let record = IterationEnded {
+        stage: ended.stage.to_owned(),
+        iteration: ended.iteration,
+        outcome: ended.judged.outcome.as_str().to_owned(),
+        decision: ended.judged.decision.map(|decision| Decision::as_str(decision).to_owned()),
+        summary: ended.report.and_then(|report| report.summary.clone()),
+        cost_usd: ended.spent.cost_usd,
+        duration_ms: ended.duration_ms,
+        why: ended.judged.why.clone(),
     };
-    let flagged = over.validation.map(|validation| IterationFlagged {
-        stage: over.stage.to_owned(),
-        iteration: over.iteration,
+    let flagged = ended.validation.map(|validation| IterationFlagged {
+        stage: ended.stage.to_owned(),
+        iteration: ended.iteration,
         warnings: warnings(validation),
     });
-    let has_spent = over.spent.cost_usd > 0.0 || over.spent.output_tokens > 0;
+    let has_spent = ended.spent.cost_usd > 0.0 || ended.spent.output_tokens > 0;
     ledger.write(at.here.clock.now(), |writer| {
         for note in &notes {
             writer.append(at.scope(), note)?;
         }
         if has_spent {
-            writer.append(at.scope(), &over.spent)?;
+            writer.append(at.scope(), &ended.spent)?;
         }
         if let Some(flagged) = &flagged {
             writer.append(at.scope(), flagged)?;
         }
-        writer.append(at.scope(), &ended)
+        writer.append(at.scope(), &record)
     })?;
     let learnings = notes.iter().filter(|note| note.kind == Kind::Learning).count();
     Ok(Noted { learnings, notes: notes.len() })

@@ -28,7 +28,7 @@ use super::drive::page_of;
 use super::error::RunError;
 use super::iteration::{self, InStage};
 use super::launch::CARRIED;
-use super::record::Over;
+use super::record::EndedIteration;
 use super::stage::StageEnd;
 
 /// How long an agent that has reported may take to end.
@@ -141,7 +141,7 @@ fn adopt(at: &AtWork<'_>, ledger: &mut Ledger, iteration: &Iteration) -> Result<
     at.spend(spent.cost_usd);
     let validation = iteration::check(at, &within, &placed, report.as_ref(), findings)?;
     let took = at.here.clock.now().duration_since(iteration.started_at).as_millis();
-    let over = Over {
+    let ended = EndedIteration {
         stage: &stage.dir,
         iteration: iteration.iteration,
         judged: &judged,
@@ -151,7 +151,7 @@ fn adopt(at: &AtWork<'_>, ledger: &mut Ledger, iteration: &Iteration) -> Result<
         duration_ms: u64::try_from(took).unwrap_or(0),
     };
     // Its page is as long as it will be: nothing is added to it twice.
-    iteration::conclude(at, ledger, &within, 0, &over)
+    iteration::conclude(at, ledger, &within, 0, &ended)
 }
 
 /// What the kept stream says that it cost.

@@ -19,7 +19,7 @@ use super::at_work::AtWork;
 use super::checkpoint;
 use super::error::RunError;
 use super::event::Event;
-use super::iteration::{self, InStage, Made, News};
+use super::iteration::{self, Briefing, InStage, IterationResult};
 use super::outcome::Cause;
 
 /// How a stage ended.
@@ -52,7 +52,7 @@ pub(super) fn run(
         within,
         history: point.history,
         next: point.iteration,
-        news: News::default(),
+        briefing: Briefing::default(),
         limited: 0,
         failure: None,
     };
@@ -83,7 +83,7 @@ struct Loop<'l, 'a> {
     within: InStage<'l>,
     history: Vec<Past>,
     next: u32,
-    news: News,
+    briefing: Briefing,
     /// How many launches in a row met a limit.
     limited: u32,
     /// Why the last iteration that failed did.
@@ -101,12 +101,12 @@ impl Loop<'_, '_> {
             if !std::mem::take(&mut is_first) && self.limited == 0 && !self.pause() {
                 continue;
             }
-            let news = std::mem::take(&mut self.news);
-            let made = iteration::make(self.at, ledger, &self.within, self.next, news)?;
-            if let Some(end) = self.take_in(&made) {
+            let briefing = std::mem::take(&mut self.briefing);
+            let result = iteration::make(self.at, ledger, &self.within, self.next, briefing)?;
+            if let Some(end) = self.after_iteration(&result) {
                 return Ok(end);
             }
-            if made.judged.outcome.counts() && self.within.stage.checkpoint {
+            if result.judged.outcome.counts() && self.within.stage.checkpoint {
                 checkpoint::keep(self.at, &self.within.stage.dir, self.next - 1);
             }
         }
@@ -131,7 +131,7 @@ impl Loop<'_, '_> {
                 Next::End(end) => return Ok(Some(end)),
                 Next::Ask(question) => {
                     let found = answer::find_out(self.at, &self.within, self.next, question)?;
-                    answers = found.into_answers(answers, &mut self.news);
+                    answers = found.into_answers(answers, &mut self.briefing);
                 }
             }
         }
@@ -144,35 +144,36 @@ impl Loop<'_, '_> {
     }
 
     /// Takes in what came of an iteration; the end of the stage, if that is it.
-    fn take_in(&mut self, made: &Made) -> Option<(String, Status)> {
+    fn after_iteration(&mut self, result: &IterationResult) -> Option<(String, Status)> {
         let ended = |end: End| Some((end.as_str().to_owned(), end.status()));
-        match (made.judged.outcome, made.cause) {
-            (Outcome::Postponed, _) => return self.wait_out(made),
+        match (result.judged.outcome, result.cause) {
+            (Outcome::Postponed, _) => return self.wait_out(result),
             (Outcome::Interrupted, Some(Cause::Spent)) => return ended(End::MaxCost),
             (Outcome::Interrupted, Some(Cause::TimeUp)) => return ended(End::MaxTime),
             (Outcome::Interrupted, _) => return ended(End::StopAsked),
             _ => {}
         }
         self.limited = 0;
-        if made.judged.outcome != Outcome::Completed {
-            self.failure.clone_from(&made.judged.why);
+        if result.judged.outcome != Outcome::Completed {
+            self.failure.clone_from(&result.judged.why);
         }
-        self.history.push(Past { outcome: made.judged.outcome, decision: made.judged.decision });
-        self.news.previous = Some(Previous {
+        self.history
+            .push(Past { outcome: result.judged.outcome, decision: result.judged.decision });
+        self.briefing.previous = Some(Previous {
             iteration: self.next,
-            decision: made.judged.decision,
-            summary: made.summary.clone(),
+            decision: result.judged.decision,
+            summary: result.summary.clone(),
         });
         self.next += 1;
         None
     }
 
     /// Waits for a limit to be lifted. The iteration is made again under its number.
-    fn wait_out(&mut self, made: &Made) -> Option<(String, Status)> {
+    fn wait_out(&mut self, result: &IterationResult) -> Option<(String, Status)> {
         self.limited += 1;
         let seed = u64::from(std::process::id()) ^ u64::from(self.next);
         let now = self.at.here.clock.now();
-        match backoff::wait(self.limited, made.until, now, seed) {
+        match backoff::wait(self.limited, result.until, now, seed) {
             Wait::GiveUp => Some(("limited_too_long".to_owned(), Status::Interrupted)),
             Wait::For(time) => {
                 let scaled = self.at.here.var("HEIRLOOM_BACKOFF_MS").and_then(|ms| ms.parse().ok());
@@ -191,9 +192,9 @@ impl Loop<'_, '_> {
 }
 
 /// What a failed verification is told to the next agent as.
-pub(super) fn tell_verification(news: &mut News, failed: Option<Verification>) {
+pub(super) fn tell_verification(briefing: &mut Briefing, failed: Option<Verification>) {
     if failed.is_some() {
-        news.verification = failed;
+        briefing.verification = failed;
     }
 }
 

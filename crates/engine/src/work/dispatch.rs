@@ -15,12 +15,12 @@ use heirloom_core::work::{IssueRunStatus, WorkStatus, choose};
 use heirloom_ledger::Ledger;
 use uuid::Uuid;
 
+use super::context::RunContext;
 use super::error::WorkError;
 use super::event::{Event, Watcher};
 use super::on_issue::{self, Job, Verdict};
 use super::options::Options;
 use super::picks::{self, ACTOR};
-use super::shop::Shop;
 use super::take::LEASE;
 use super::trees::Trees;
 use super::{import, recover};
@@ -63,22 +63,23 @@ pub fn work(
     let trees = Trees::new(here, options)?;
     let mut ledger = here.ledger()?;
     let run = WorkRunId::new(Uuid::new_v4());
-    let shop = Shop::new((here, programs, settings), options, (run, trees), (watcher, stopping));
+    let context =
+        RunContext::new((here, programs, settings), options, (run, trees), (watcher, stopping));
     recover::recover(here, &mut ledger)?;
     if options.wanted.resume {
-        for bad in import::take_in(here, &mut ledger)? {
-            shop.warn(None, format!("a run of the original was left out: {bad}"));
+        for bad in import::import_runs(here, &mut ledger)? {
+            context.warn(None, format!("a run of the original was left out: {bad}"));
         }
     }
     // Before anything is begun: a tracker that does not answer is not one that has nothing to do.
     let entries = tracker.backlog()?;
-    if let Some(problem) = shop.trees.catch_up()? {
-        shop.warn(None, problem);
+    if let Some(problem) = context.trees.catch_up()? {
+        context.warn(None, problem);
     }
     let owner = picks::owner(&ledger, &format!("work {}", run.short()))?;
     let (sender, receiver) = mpsc::channel();
     let mut dispatcher = Dispatcher {
-        shop: &shop,
+        context: &context,
         ledger,
         tracker,
         owner,
@@ -117,7 +118,7 @@ struct Tally {
 
 /// A run, from the inside.
 pub(super) struct Dispatcher<'d, 'a> {
-    pub(super) shop: &'d Shop<'a>,
+    pub(super) context: &'d RunContext<'a>,
     pub(super) ledger: Ledger,
     pub(super) tracker: &'d mut dyn Tracker,
     pub(super) owner: Owner,
@@ -143,17 +144,17 @@ pub(super) struct Dispatcher<'d, 'a> {
 impl<'d> Dispatcher<'d, '_> {
     fn begin(&mut self) -> Result<(), WorkError> {
         let started = WorkStarted {
-            run: self.shop.run,
-            agent: self.shop.options.agent.clone(),
+            run: self.context.run,
+            agent: self.context.options.agent.clone(),
             pid: self.owner.pid.unwrap_or_default(),
             pid_started: self.owner.pid_started,
         };
-        self.ledger.append(self.shop.here.clock.now(), self.shop.scope(), &started)?;
-        self.shop.tell(&Event::Started {
-            run: self.shop.run.to_string(),
+        self.ledger.append(self.context.here.clock.now(), self.context.scope(), &started)?;
+        self.context.tell(&Event::Started {
+            run: self.context.run.to_string(),
             tracker: self.tracker.name().to_owned(),
             agent: started.agent,
-            max_agents: self.shop.options.max_agents,
+            max_agents: self.context.options.max_agents,
         });
         Ok(())
     }
@@ -173,14 +174,14 @@ impl<'d> Dispatcher<'d, '_> {
                 self.start(threads, job);
             }
             if self.active == 0 {
-                if !self.shop.brake.holds() || !self.shop.may_go_on() {
+                if !self.context.limiter.holds() || !self.context.may_go_on() {
                     return Ok(());
                 }
-                self.shop.brake.wait(|| !self.shop.may_go_on());
+                self.context.limiter.wait(|| !self.context.may_go_on());
                 continue;
             }
             match finished.recv_timeout(TICK) {
-                Ok((job, verdict)) => self.take_in(&job, verdict)?,
+                Ok((job, verdict)) => self.settle(&job, verdict)?,
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => return Ok(()),
             }
@@ -189,12 +190,12 @@ impl<'d> Dispatcher<'d, '_> {
     }
 
     fn may_start(&self) -> bool {
-        let options = self.shop.options;
+        let options = self.context.options;
         self.active < options.max_agents
             && options.max_issues.is_none_or(|max| self.taken_up < max)
             && self.broken.is_none()
-            && !self.shop.brake.holds()
-            && self.shop.may_go_on()
+            && !self.context.limiter.holds()
+            && self.context.may_go_on()
     }
 
     /// Whether it is worth looking for another issue: one of ours ended, or some time has passed in
@@ -221,8 +222,8 @@ impl<'d> Dispatcher<'d, '_> {
                 }
             }
         }
-        let now = self.shop.here.clock.now();
-        let picks = choose(&self.entries, &self.shop.options.wanted, now);
+        let now = self.context.here.clock.now();
+        let picks = choose(&self.entries, &self.context.options.wanted, now);
         let free = picks.iter().filter(|pick| !pick.waits && !self.tried.contains(&pick.entry.id));
         let candidates: Vec<Entry> = free.map(|pick| pick.entry.clone()).collect();
         for entry in candidates {
@@ -232,7 +233,7 @@ impl<'d> Dispatcher<'d, '_> {
                 Err(WorkError::Tracker(error)) if error.is_about_an_issue() => {
                     self.release(&entry.id)?;
                     self.tried.insert(entry.id.clone());
-                    self.shop.warn(Some(entry.id.as_str()), error.to_string());
+                    self.context.warn(Some(entry.id.as_str()), error.to_string());
                 }
                 Err(WorkError::Tracker(error)) => {
                     self.release(&entry.id)?;
@@ -253,10 +254,10 @@ impl<'d> Dispatcher<'d, '_> {
         self.in_place += usize::from(job.tree.branch.is_none());
         self.taken_up += 1;
         self.tried.insert(job.issue.id.clone());
-        let (shop, sender) = (self.shop, self.sender.clone());
+        let (context, sender) = (self.context, self.sender.clone());
         threads.spawn(move || {
             // A fault of ours must not leave the dispatcher waiting for this issue for ever.
-            let worked = catch_unwind(AssertUnwindSafe(|| on_issue::work_on(shop, &job)));
+            let worked = catch_unwind(AssertUnwindSafe(|| on_issue::work_on(context, &job)));
             let verdict = worked.unwrap_or_else(|_| Verdict::refused("heirloom itself failed"));
             // The dispatcher outlives its threads.
             let _ = sender.send((job, verdict));
@@ -264,7 +265,7 @@ impl<'d> Dispatcher<'d, '_> {
     }
 
     /// What became of an issue, told to the tracker and recorded.
-    fn take_in(&mut self, job: &Job, mut verdict: Verdict) -> Result<(), WorkError> {
+    fn settle(&mut self, job: &Job, mut verdict: Verdict) -> Result<(), WorkError> {
         self.active -= 1;
         self.in_place -= usize::from(job.tree.branch.is_none());
         self.is_stale = true;
@@ -287,7 +288,7 @@ impl<'d> Dispatcher<'d, '_> {
                 verdict.status = IssueRunStatus::Failed;
                 verdict.reason = Some(format!("the work is done, but {message}"));
             }
-            self.shop.warn(Some(id.as_str()), message);
+            self.context.warn(Some(id.as_str()), message);
             if !error.is_about_an_issue() {
                 self.broken.get_or_insert_with(|| error.to_string());
             }
@@ -311,8 +312,8 @@ impl<'d> Dispatcher<'d, '_> {
         }
         let (reason, commit) = (verdict.reason.clone(), verdict.commit.clone());
         let ended = IssueRunEnded { issue_run, status, reason: reason.clone(), commit };
-        self.ledger.append(self.shop.here.clock.now(), self.shop.scope(), &ended)?;
-        self.shop.tell(&Event::IssueEnded {
+        self.ledger.append(self.context.here.clock.now(), self.context.scope(), &ended)?;
+        self.context.tell(&Event::IssueEnded {
             issue: issue.to_string(),
             title: title.to_owned(),
             status: status.as_str(),
@@ -327,7 +328,7 @@ impl<'d> Dispatcher<'d, '_> {
     fn beat(&mut self) -> Result<(), WorkError> {
         if self.beat.elapsed() >= HEARTBEAT {
             self.beat = Instant::now();
-            let now = self.shop.here.clock.now();
+            let now = self.context.here.clock.now();
             let (owner, until) = (&self.owner, now.checked_add(LEASE).ok());
             self.ledger.write(now, |writer| writer.renew_claims(owner, until))?;
         }
@@ -335,34 +336,34 @@ impl<'d> Dispatcher<'d, '_> {
     }
 
     fn notice_stop(&mut self) {
-        let asked = self.shop.stopping.asked().min(2);
+        let asked = self.context.stopping.asked().min(2);
         if asked > self.told_stopping {
             self.told_stopping = asked;
-            self.shop.tell(&Event::Stopping { now: asked > 1 });
+            self.context.tell(&Event::Stopping { now: asked > 1 });
         }
     }
 
     fn end(&mut self) -> Result<Ended, WorkError> {
-        let hopeless = self.broken.take().or_else(|| self.shop.hopeless());
+        let hopeless = self.broken.take().or_else(|| self.context.hopeless());
         let (status, reason) = match hopeless {
             Some(why) => (WorkStatus::Failed, Some(why)),
-            None if self.shop.stopping.asked() > 0 => {
+            None if self.context.stopping.asked() > 0 => {
                 (WorkStatus::Interrupted, Some("somebody stopped it".to_owned()))
             }
-            None => (WorkStatus::Completed, self.shop.limit().map(str::to_owned)),
+            None => (WorkStatus::Completed, self.context.limit().map(str::to_owned)),
         };
-        let ended = WorkEnded { run: self.shop.run, status, reason: reason.clone() };
-        self.ledger.append(self.shop.here.clock.now(), self.shop.scope(), &ended)?;
+        let ended = WorkEnded { run: self.context.run, status, reason: reason.clone() };
+        self.ledger.append(self.context.here.clock.now(), self.context.scope(), &ended)?;
         let Tally { closed, failed, interrupted } = self.tally;
-        self.shop.tell(&Event::Ended {
-            run: self.shop.run.to_string(),
+        self.context.tell(&Event::Ended {
+            run: self.context.run.to_string(),
             status: status.as_str(),
             reason: reason.clone(),
             closed,
             failed,
             interrupted,
-            cost_usd: self.shop.spent(),
+            cost_usd: self.context.spent(),
         });
-        Ok(Ended { run: self.shop.run, status, reason, closed, failed, interrupted })
+        Ok(Ended { run: self.context.run, status, reason, closed, failed, interrupted })
     }
 }

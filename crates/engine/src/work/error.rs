@@ -57,7 +57,7 @@ pub enum WorkError {
     File(#[from] heirloom_repo::FileError),
     /// Sessions of a run that died could not be closed.
     #[error(transparent)]
-    Serve(#[from] crate::serve::ServeError),
+    Session(#[from] crate::session::SessionError),
     /// The ledger failed.
     #[error(transparent)]
     Ledger(#[from] heirloom_ledger::Error),

@@ -12,7 +12,7 @@ use crate::run::shell;
 pub(super) fn check(on: &OnIssue<'_, '_>) -> Vec<Checked> {
     let mut results = Vec::new();
     let must_stop = || on.must_stop().is_some();
-    for command in &on.shop.options.gate {
+    for command in &on.context.options.gate {
         let began = Instant::now();
         let failed = shell::check(command, &on.tree.path, &on.here.env, &must_stop);
         let duration_ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
@@ -32,7 +32,7 @@ pub(super) fn check(on: &OnIssue<'_, '_>) -> Vec<Checked> {
                 output: failed.output,
             },
         };
-        on.shop.tell(&Event::Checked {
+        on.context.tell(&Event::Checked {
             issue: on.job.issue.id.to_string(),
             command: command.clone(),
             passed: checked.passed,

@@ -14,7 +14,7 @@ use crate::here::Here;
 const AT_ONCE: usize = 500;
 
 /// Takes in the runs of the original that are not known yet. Returns what could not be read.
-pub(super) fn take_in(here: &Here, ledger: &mut Ledger) -> Result<Vec<String>, WorkError> {
+pub(super) fn import_runs(here: &Here, ledger: &mut Ledger) -> Result<Vec<String>, WorkError> {
     let files: Vec<PathBuf> =
         directories(here).iter().flat_map(|directory| run_files(directory)).collect();
     if files.is_empty() {

@@ -21,7 +21,7 @@ impl OnIssue<'_, '_> {
         for _ in 0..MOST_RACES {
             self.phase("merging");
             let message = format!("{}: {}", self.job.issue.id, self.job.issue.title);
-            let prepared = self.shop.trees.prepare(&self.tree, &message);
+            let prepared = self.context.trees.prepare(&self.tree, &message);
             let ready = match prepared.map_err(|error| self.broken(&error))? {
                 Ok(ready) => ready,
                 Err(trouble) => return self.put_right(&trouble).map(Err),
@@ -30,7 +30,7 @@ impl OnIssue<'_, '_> {
                 return self.mend().map(Err);
             }
             let Some(ready) = ready else { return Ok(Ok(self.done(None, None))) };
-            if let Some(branch) = self.shop.trees.bring_together(&self.tree, &ready) {
+            if let Some(branch) = self.context.trees.bring_together(&self.tree, &ready) {
                 return Ok(Ok(self.done(Some(&ready), Some(&branch))));
             }
         }
@@ -41,7 +41,7 @@ impl OnIssue<'_, '_> {
         self.phase("checking");
         self.findings = gate::check(self);
         let gated = IssueRunGated { issue_run: self.job.issue_run, gate: self.findings.clone() };
-        self.ledger.append(self.here.clock.now(), self.shop.scope(), &gated)?;
+        self.ledger.append(self.here.clock.now(), self.context.scope(), &gated)?;
         if let Some(end) = self.must_stop() {
             return Err(end);
         }
@@ -53,13 +53,13 @@ impl OnIssue<'_, '_> {
         let failed = self.findings.iter().find(|checked| !checked.passed);
         let what = failed.map(|failed| format!("`{}` fails", failed.command)).unwrap_or_default();
         self.count_fix(&what)?;
-        let most = self.shop.options.max_fixes;
+        let most = self.context.options.max_fixes;
         Ok(rules::fix(&self.job.issue, &self.findings, self.fixes, most))
     }
 
     /// What the agent is told about work that cannot be committed or merged as it is.
     fn put_right(&mut self, trouble: &Trouble) -> Result<String, End> {
-        let together = self.shop.trees.together().unwrap_or_default();
+        let together = self.context.trees.together().unwrap_or_default();
         match trouble {
             Trouble::Conflict(files) => {
                 self.count_fix(&format!("the work conflicts with {together}"))?;
@@ -74,7 +74,7 @@ impl OnIssue<'_, '_> {
 
     fn count_fix(&mut self, what: &str) -> Result<(), End> {
         self.fixes += 1;
-        let most = self.shop.options.max_fixes;
+        let most = self.context.options.max_fixes;
         if self.fixes <= most {
             return Ok(());
         }

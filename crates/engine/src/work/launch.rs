@@ -11,10 +11,12 @@ use heirloom_core::session::Session;
 use heirloom_core::settings::Permissions;
 use jiff::Timestamp;
 
-use super::eye::{Cause, Eye};
+use super::monitor::{ActivityMonitor, Cause};
 use super::on_issue::OnIssue;
 use super::prior;
-use crate::serve::{self, Continue, Desk, Ended, Launch, Prepared, Purpose, ServeError};
+use crate::session::{
+    self, Continue, Ended, Launch, LaunchContext, Prepared, Purpose, SessionError,
+};
 
 /// How long an agent that may do everything may do so: longer than any issue takes.
 const LONG: Duration = Duration::from_hours(24 * 30);
@@ -33,32 +35,36 @@ pub(super) enum Turn {
 pub(super) fn launch(
     on: &mut OnIssue<'_, '_>,
     turn: Turn,
-) -> Result<(Ended, Option<Cause>), ServeError> {
-    let desk = Desk {
+) -> Result<(Ended, Option<Cause>), SessionError> {
+    let context = LaunchContext {
         here: &on.here,
-        programs: on.shop.programs,
-        settings: on.shop.settings,
+        programs: on.context.programs,
+        settings: on.context.settings,
         directory: &on.tree.path,
     };
-    let mut prepared = prepare(on, &desk, turn)?;
+    let mut prepared = prepare(on, &context, turn)?;
     for warning in &prepared.warnings {
-        on.shop.warn(Some(on.job.issue.id.as_str()), warning.clone());
+        on.context.warn(Some(on.job.issue.id.as_str()), warning.clone());
     }
     prepared.purpose = Some(Purpose {
         issue_run: on.job.issue_run,
         issue: on.job.issue.id.clone(),
         title: on.job.issue.title.clone(),
     });
-    let mut eye = Eye::new(on.shop, on.job.issue.id.as_str(), on.deadline);
-    let ended = serve::run(&desk, &mut on.ledger, prepared, &mut eye)?;
-    let cause = eye.cause;
-    on.shop.spend(ended.session.cost_usd);
+    let mut monitor = ActivityMonitor::new(on.context, on.job.issue.id.as_str(), on.deadline);
+    let ended = session::run(&context, &mut on.ledger, prepared, &mut monitor)?;
+    let cause = monitor.cause;
+    on.context.spend(ended.session.cost_usd);
     on.cost_usd += ended.session.cost_usd;
     note_transcript(on, &ended.session)?;
     Ok((ended, cause))
 }
 
-fn prepare(on: &OnIssue<'_, '_>, desk: &Desk<'_>, turn: Turn) -> Result<Prepared, ServeError> {
+fn prepare(
+    on: &OnIssue<'_, '_>,
+    context: &LaunchContext<'_>,
+    turn: Turn,
+) -> Result<Prepared, SessionError> {
     let now = on.here.clock.now();
     match turn {
         Turn::GoOn { prompt, session } => {
@@ -79,22 +85,22 @@ fn prepare(on: &OnIssue<'_, '_>, desk: &Desk<'_>, turn: Turn) -> Result<Prepared
                 at: None,
             };
             // A second handle: continuing may interrupt a session, which takes the ledger.
-            let mut ledger = on.shop.ledger()?;
-            serve::prepare_continue(desk, &mut ledger, request)
+            let mut ledger = on.context.ledger()?;
+            session::prepare_continue(context, &mut ledger, request)
         }
         Turn::Fresh { prompt, inherits } => {
-            let agent = on.shop.options.agent.clone();
-            let model = on.shop.options.model.clone();
+            let agent = on.context.options.agent.clone();
+            let model = on.context.options.model.clone();
             let config = config(on, &agent, model, now);
             let inherits = inherits.map(|session| *session);
             let launch = Launch { inherits, ..request(on, prompt, agent, config)? };
-            serve::prepare_launch(desk, &on.ledger, launch)
+            session::prepare_launch(context, &on.ledger, launch)
         }
         Turn::Foreign { prompt, agent, agent_session_id } => {
             let config = config(on, &agent, None, now);
             let resumes = Some(agent_session_id);
             let launch = Launch { resumes, ..request(on, prompt, agent, config)? };
-            serve::prepare_launch(desk, &on.ledger, launch)
+            session::prepare_launch(context, &on.ledger, launch)
         }
     }
 }
@@ -104,7 +110,7 @@ fn request(
     prompt: String,
     agent: String,
     config: Config,
-) -> Result<Launch, ServeError> {
+) -> Result<Launch, SessionError> {
     let name = Some(name(on)?);
     let (agent, config) = (Some(agent), Overrides::setting(config));
     Ok(Launch { prompt, name, agent, config, ..Launch::default() })
@@ -115,7 +121,7 @@ fn config(on: &OnIssue<'_, '_>, agent: &str, model: Option<String>, now: Timesta
     Config {
         model,
         working_dir: Some(on.tree.path.to_string_lossy().into_owned()),
-        auto_accept_edits: (on.shop.options.permissions != Permissions::Ask).then_some(true),
+        auto_accept_edits: (on.context.options.permissions != Permissions::Ask).then_some(true),
         bypass_until: permitted_until(on, agent, now),
         title: Some(title(issue)),
         max_cost_usd: budget(on, agent),
@@ -127,13 +133,13 @@ fn config(on: &OnIssue<'_, '_>, agent: &str, model: Option<String>, now: Timesta
 fn budget(on: &OnIssue<'_, '_>, agent: &str) -> Option<f64> {
     let can_limit = by_name(agent)
         .is_some_and(|agent| !matches!(agent.supports(Feature::CostLimit), Support::No(_)));
-    on.shop.left_usd().filter(|left| can_limit && *left > 0.0)
+    on.context.left_usd().filter(|left| can_limit && *left > 0.0)
 }
 
 /// Until when an agent that asks is let do everything. One that does not ask needs no leave.
 fn permitted_until(on: &OnIssue<'_, '_>, agent: &str, now: Timestamp) -> Option<Timestamp> {
-    let asks = by_name(agent).is_some_and(serve::asks);
-    (on.shop.options.permissions == Permissions::Accept && asks)
+    let asks = by_name(agent).is_some_and(session::asks);
+    (on.context.options.permissions == Permissions::Accept && asks)
         .then(|| now.checked_add(LONG).ok())
         .flatten()
 }
@@ -144,21 +150,21 @@ fn title(issue: &Issue) -> String {
 }
 
 /// A name for a session of the issue that no session has yet.
-fn name(on: &OnIssue<'_, '_>) -> Result<SessionName, ServeError> {
+fn name(on: &OnIssue<'_, '_>) -> Result<SessionName, SessionError> {
     let id: String = on.job.issue.id.as_str().chars().take(80).collect();
     let first = id.trim_end_matches('.').parse::<SessionName>();
     let first = first.unwrap_or_else(|_| "issue".parse().expect("a word is a name"));
     let repo = &on.here.place.repo;
     let is_taken =
-        |name: &SessionName| Ok::<_, ServeError>(on.ledger.named(repo, name.as_str())?.is_some());
+        |name: &SessionName| Ok::<_, SessionError>(on.ledger.named(repo, name.as_str())?.is_some());
     if !is_taken(&first)? {
         return Ok(first);
     }
-    Ok(serve::free_name(&first, is_taken)?.unwrap_or(first))
+    Ok(session::free_name(&first, is_taken)?.unwrap_or(first))
 }
 
 /// Remembers where the agent's own transcript is: if it is gone later, nobody needs to ask.
-fn note_transcript(on: &mut OnIssue<'_, '_>, session: &Session) -> Result<(), ServeError> {
+fn note_transcript(on: &mut OnIssue<'_, '_>, session: &Session) -> Result<(), SessionError> {
     let (Some(agent), Some(id), true) =
         (&session.agent, &session.agent_session_id, session.announced)
     else {
@@ -169,7 +175,7 @@ fn note_transcript(on: &mut OnIssue<'_, '_>, session: &Session) -> Result<(), Se
     {
         let issue_run = on.job.issue_run;
         let seen = IssueRunTranscribed { issue_run, transcript: transcript.clone() };
-        on.ledger.append(on.here.clock.now(), on.shop.scope(), &seen)?;
+        on.ledger.append(on.here.clock.now(), on.context.scope(), &seen)?;
         on.transcript = Some(transcript);
     }
     Ok(())

@@ -8,21 +8,21 @@
 //! are kept ([`crate::issues`]), and how anything looks.
 
 mod answer;
-mod brake;
+mod context;
 mod dispatch;
 mod error;
 mod event;
-mod eye;
 mod gate;
 mod import;
 mod judge;
 mod launch;
+mod monitor;
 mod on_issue;
 mod options;
 mod picks;
 mod prior;
+mod rate_limiter;
 mod recover;
-mod shop;
 mod take;
 mod told;
 mod trees;

@@ -13,16 +13,16 @@ use heirloom_core::work::{Checked, IssueRunStatus};
 use heirloom_ledger::Ledger;
 
 use super::answer::{Answer, answer};
-use super::brake::Held;
+use super::context::RunContext;
 use super::event::Event;
-use super::eye::Cause;
 use super::judge::Done;
 use super::launch::{self, Turn};
+use super::monitor::Cause;
 use super::prior::Resumes;
-use super::shop::Shop;
+use super::rate_limiter::Held;
 use super::trees::Tree;
 use crate::here::Here;
-use crate::serve::{Ended, ServeError};
+use crate::session::{Ended, SessionError};
 
 /// The variable that everything started for an issue carries: what the run does for it.
 const CARRIED: &str = "HEIRLOOM_ISSUE_RUN";
@@ -51,7 +51,7 @@ pub(super) struct Verdict {
 
 /// An issue that is being worked on.
 pub(super) struct OnIssue<'s, 'a> {
-    pub(super) shop: &'s Shop<'a>,
+    pub(super) context: &'s RunContext<'a>,
     pub(super) job: &'s Job,
     pub(super) ledger: Ledger,
     /// The worktree, and an environment that says which issue this is.
@@ -74,8 +74,8 @@ pub(super) enum End {
     Stopped(String),
 }
 
-impl From<ServeError> for End {
-    fn from(error: ServeError) -> Self {
+impl From<SessionError> for End {
+    fn from(error: SessionError) -> Self {
         let error: &dyn std::error::Error = &error;
         let cause = error.source().map(|source| format!(": {source}")).unwrap_or_default();
         Self::Failed(format!("{error}{cause}"))
@@ -89,9 +89,9 @@ impl From<heirloom_ledger::Error> for End {
 }
 
 /// Works on an issue until something has become of it.
-pub(super) fn work_on(shop: &Shop<'_>, job: &Job) -> Verdict {
+pub(super) fn work_on(context: &RunContext<'_>, job: &Job) -> Verdict {
     let began = Instant::now();
-    let mut on = match OnIssue::begin(shop, job, began) {
+    let mut on = match OnIssue::begin(context, job, began) {
         Ok(on) => on,
         Err(why) => return Verdict::without_session(why, began.elapsed()),
     };
@@ -121,22 +121,22 @@ impl Verdict {
 
 impl<'s, 'a> OnIssue<'s, 'a> {
     /// A place to work in.
-    fn begin(shop: &'s Shop<'a>, job: &'s Job, began: Instant) -> Result<Self, String> {
-        let ledger = shop.ledger().map_err(|error| error.to_string())?;
+    fn begin(context: &'s RunContext<'a>, job: &'s Job, began: Instant) -> Result<Self, String> {
+        let ledger = context.ledger().map_err(|error| error.to_string())?;
         let mut tree = job.tree.clone();
-        shop.trees.make(&mut tree).map_err(|error| error.to_string())?;
-        let mut env = shop.here.env.clone();
+        context.trees.make(&mut tree).map_err(|error| error.to_string())?;
+        let mut env = context.here.env.clone();
         env.insert("HEIRLOOM_ISSUE".into(), job.issue.id.as_str().into());
-        env.insert("HEIRLOOM_WORK".into(), shop.run.to_string().into());
+        env.insert("HEIRLOOM_WORK".into(), context.run.to_string().into());
         env.insert(CARRIED.into(), job.issue_run.to_string().into());
         let here = Here::look(&tree.path, env).map_err(|error| error.to_string())?;
         Ok(Self {
-            shop,
+            context,
             job,
             ledger,
             here,
             tree,
-            deadline: shop.options.issue_timeout.map(|time| began + time),
+            deadline: context.options.issue_timeout.map(|time| began + time),
             transcript: None,
             cost_usd: 0.0,
             session: job.resumes.as_ref().and_then(|resumes| resumes.session.clone()),
@@ -151,17 +151,17 @@ impl<'s, 'a> OnIssue<'s, 'a> {
     fn run(&mut self) -> Result<Done, End> {
         let mut turn = self.first_turn()?;
         loop {
-            self.shop.brake.wait(|| self.must_stop().is_some() || !self.shop.may_go_on());
+            self.context.limiter.wait(|| self.must_stop().is_some() || !self.context.may_go_on());
             if let Some(end) = self.must_stop() {
                 return Err(end);
             }
-            if !self.shop.may_go_on() {
+            if !self.context.may_go_on() {
                 return Err(End::Stopped(self.why_stopped()));
             }
             let phase = if self.fixes > 0 { "fixing" } else { "working" };
             self.phase(phase);
             let (ended, cause) = launch::launch(self, turn)?;
-            turn = match self.take_in(&ended, cause)? {
+            turn = match self.next_turn(&ended, cause)? {
                 Some(next) => next,
                 None => match self.check()? {
                     Ok(done) => return Ok(done),
@@ -172,14 +172,14 @@ impl<'s, 'a> OnIssue<'s, 'a> {
     }
 
     /// What the way an agent ended leads to: another turn, or the gate.
-    fn take_in(&mut self, ended: &Ended, cause: Option<Cause>) -> Result<Option<Turn>, End> {
+    fn next_turn(&mut self, ended: &Ended, cause: Option<Cause>) -> Result<Option<Turn>, End> {
         let resumed = self.session.take();
         self.session = Some(ended.session.clone());
         let why = || ended.session.reason.clone().unwrap_or_else(|| "it ended".to_owned());
         let Some(outcome) = &ended.outcome else { return Err(End::Failed(why())) };
         let answer = answer(outcome, self.here.clock.now());
         if answer == Answer::Check {
-            self.shop.brake.ease();
+            self.context.limiter.ease();
         }
         if answer != Answer::Retry {
             self.retried = 0;
@@ -190,7 +190,7 @@ impl<'s, 'a> OnIssue<'s, 'a> {
                 Ok(Some(turn))
             }
             (Answer::Check, _) => {
-                if self.shop.stopping.asked() > 0 {
+                if self.context.stopping.asked() > 0 {
                     return Err(End::Stopped("stopped after the agent's turn".to_owned()));
                 }
                 Ok(None)
@@ -202,7 +202,7 @@ impl<'s, 'a> OnIssue<'s, 'a> {
             (Answer::Retry, None) => self.retry(&why()).map(Some),
             (Answer::StartFresh, None) => self.start_over(why()).map(Some),
             (Answer::StopRun, None) => {
-                self.shop.give_up(&why());
+                self.context.give_up(&why());
                 Err(End::Failed(why()))
             }
             (Answer::Stopped, None) => Err(End::Stopped(why())),
@@ -211,7 +211,7 @@ impl<'s, 'a> OnIssue<'s, 'a> {
     }
 
     fn after_silence(&mut self) -> Result<Turn, End> {
-        let silence = self.shop.options.silence.as_secs();
+        let silence = self.context.options.silence.as_secs();
         if std::mem::replace(&mut self.was_silent, true) {
             return Err(End::Failed(format!("the agent was silent for {silence} s, twice")));
         }
@@ -222,17 +222,17 @@ impl<'s, 'a> OnIssue<'s, 'a> {
     /// A limit holds for everybody: all of them wait for it.
     fn wait(&mut self, until: Option<jiff::Timestamp>) -> Result<Turn, End> {
         let now = self.here.clock.now();
-        match self.shop.brake.limited(until, now, |time| self.scaled(time)) {
+        match self.context.limiter.limited(until, now, |time| self.scaled(time)) {
             Held::GiveUp => {
                 let why = "the account's limit is not lifted for too long".to_owned();
-                self.shop.give_up(&why);
+                self.context.give_up(&why);
                 Err(End::Stopped(why))
             }
             Held::For { time, is_news } => {
                 if is_news {
                     let wait_ms = u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
                     let why = "the agent's account or model has no capacity for now".to_owned();
-                    self.shop.tell(&Event::Paused { wait_ms, why });
+                    self.context.tell(&Event::Paused { wait_ms, why });
                 }
                 self.phase("waiting");
                 self.again()
@@ -250,7 +250,7 @@ impl<'s, 'a> OnIssue<'s, 'a> {
             self.warn(format!("{why}; trying again"));
             self.phase("waiting");
             let end = Instant::now() + self.scaled(time);
-            while Instant::now() < end && self.must_stop().is_none() && self.shop.may_go_on() {
+            while Instant::now() < end && self.must_stop().is_none() && self.context.may_go_on() {
                 std::thread::sleep(Duration::from_millis(20));
             }
         }
@@ -273,9 +273,9 @@ impl<'s, 'a> OnIssue<'s, 'a> {
         let id = id.or_else(|| Some(self.job.resumes.as_ref()?.agent_session_id.clone()));
         if let Some(agent_session_id) = id {
             let agent = self.session.as_ref().and_then(|session| session.agent.clone());
-            lose(self.shop, &mut self.ledger, &self.job.issue.id, agent, agent_session_id)?;
+            lose(self.context, &mut self.ledger, &self.job.issue.id, agent, agent_session_id)?;
         }
-        if self.shop.options.strict {
+        if self.context.options.strict {
             return Err(End::Failed(format!("Session resumption failed: {why}")));
         }
         self.warn(format!("the agent session cannot be resumed ({why}); a new one takes over"));
@@ -284,7 +284,7 @@ impl<'s, 'a> OnIssue<'s, 'a> {
 
     /// Why the work on this issue has to end now, if it has.
     pub(super) fn must_stop(&self) -> Option<End> {
-        if self.shop.stopping.asked() > 1 || self.shop.is_time_up() {
+        if self.context.stopping.asked() > 1 || self.context.is_time_up() {
             return Some(End::Stopped(self.why_stopped()));
         }
         let is_late = self.deadline.is_some_and(|deadline| Instant::now() >= deadline);
@@ -292,18 +292,18 @@ impl<'s, 'a> OnIssue<'s, 'a> {
     }
 
     fn why_stopped(&self) -> String {
-        let limit = self.shop.limit().map(str::to_owned);
-        let limit = limit.or_else(|| self.shop.hopeless());
+        let limit = self.context.limit().map(str::to_owned);
+        let limit = limit.or_else(|| self.context.hopeless());
         limit.unwrap_or_else(|| "somebody stopped it".to_owned())
     }
 
     pub(super) fn phase(&self, phase: &'static str) {
         let issue = self.job.issue.id.to_string();
-        self.shop.tell(&Event::Phase { issue, phase });
+        self.context.tell(&Event::Phase { issue, phase });
     }
 
     pub(super) fn warn(&self, message: String) {
-        self.shop.warn(Some(self.job.issue.id.as_str()), message);
+        self.context.warn(Some(self.job.issue.id.as_str()), message);
     }
 
     fn scaled(&self, time: Duration) -> Duration {
@@ -313,11 +313,11 @@ impl<'s, 'a> OnIssue<'s, 'a> {
 }
 
 /// Where the issue is worked on: where it was, if it was worked on before.
-pub(super) fn place(shop: &Shop<'_>, issue: &IssueId, resumes: Option<&Resumes>) -> Tree {
-    let own = shop.trees.of(issue);
+pub(super) fn place(context: &RunContext<'_>, issue: &IssueId, resumes: Option<&Resumes>) -> Tree {
+    let own = context.trees.of(issue);
     let Some(resumes) = resumes else { return own };
     // The original has no worktrees.
-    let root = || shop.here.place.root.to_string_lossy().into_owned();
+    let root = || context.here.place.root.to_string_lossy().into_owned();
     let before = resumes.directory().unwrap_or_else(root);
     if Path::new(&before).is_dir() && !own.is_at(&before) {
         return Tree { path: before.into(), branch: None };
@@ -327,7 +327,7 @@ pub(super) fn place(shop: &Shop<'_>, issue: &IssueId, resumes: Option<&Resumes>)
 
 /// Records that an agent does not know a conversation any more.
 pub(super) fn lose(
-    shop: &Shop<'_>,
+    context: &RunContext<'_>,
     ledger: &mut Ledger,
     issue: &IssueId,
     agent: Option<String>,
@@ -335,5 +335,5 @@ pub(super) fn lose(
 ) -> Result<(), heirloom_ledger::Error> {
     let agent = agent.unwrap_or_default();
     let lost = AgentSessionLost { issue: issue.clone(), agent, agent_session_id };
-    ledger.append(shop.here.clock.now(), shop.scope(), &lost).map(drop)
+    ledger.append(context.here.clock.now(), context.scope(), &lost).map(drop)
 }

@@ -37,7 +37,7 @@ pub fn plan(
     options: &Options,
 ) -> Result<Vec<Planned>, WorkError> {
     if options.wanted.resume {
-        import::take_in(here, ledger)?;
+        import::import_runs(here, ledger)?;
     }
     let ledger = &*ledger;
     let entries = tracker.backlog()?;

@@ -23,8 +23,8 @@ pub(super) const LEASE: SignedDuration = SignedDuration::from_mins(10);
 impl Dispatcher<'_, '_> {
     /// Takes an issue up, if it is nobody else's.
     pub(super) fn try_take(&mut self, entry: &Entry) -> Result<Option<Job>, WorkError> {
-        let shop = self.shop;
-        let begun = picks::may_resume(shop.here, &self.ledger, entry, &shop.options.wanted)?;
+        let context = self.context;
+        let begun = picks::may_resume(context.here, &self.ledger, entry, &context.options.wanted)?;
         let Begun::Ours(resumes) = begun else {
             let assignee = entry.assignee.as_deref().unwrap_or_default();
             self.leave(
@@ -43,7 +43,7 @@ impl Dispatcher<'_, '_> {
                 return Ok(None);
             }
         };
-        let tree = on_issue::place(shop, &entry.id, resumes.as_ref());
+        let tree = on_issue::place(context, &entry.id, resumes.as_ref());
         // Two agents in the person's own worktree would write over each other.
         if tree.branch.is_none() && self.in_place > 0 {
             return Ok(None);
@@ -65,22 +65,22 @@ impl Dispatcher<'_, '_> {
         entry: &Entry,
         resumes: Option<Resumes>,
     ) -> Result<Result<Option<Resumes>, String>, WorkError> {
-        let options = self.shop.options;
+        let options = self.context.options;
         let strict = options.strict && options.wanted.resume;
         match resumes {
             None if strict => {
                 Ok(Err("Session resumption failed: there is no prior session".to_owned()))
             }
-            Some(resumes) if resumes.is_gone(&self.shop.here.env) => {
+            Some(resumes) if resumes.is_gone(&self.context.here.env) => {
                 let id = resumes.agent_session_id.clone();
                 let why = format!("{} keeps no conversation {id} any more", resumes.agent);
-                on_issue::lose(self.shop, &mut self.ledger, &entry.id, Some(resumes.agent), id)?;
+                on_issue::lose(self.context, &mut self.ledger, &entry.id, Some(resumes.agent), id)?;
                 if strict {
                     return Ok(Err(format!("Session resumption failed: {why}")));
                 }
                 let message =
                     format!("the agent session cannot be resumed ({why}); a new one takes over");
-                self.shop.warn(Some(entry.id.as_str()), message);
+                self.context.warn(Some(entry.id.as_str()), message);
                 Ok(Ok(None))
             }
             resumes => Ok(Ok(resumes)),
@@ -89,19 +89,19 @@ impl Dispatcher<'_, '_> {
 
     /// Whether a run that is alive has worked on the issue last.
     fn is_with_another_run(&self, issue: &IssueId) -> Result<bool, WorkError> {
-        let repo = &self.shop.here.place.repo;
+        let repo = &self.context.here.place.repo;
         let Some(last) = self.ledger.issue_runs(repo, issue.as_str())?.into_iter().next() else {
             return Ok(false);
         };
         let open = self.ledger.open_work_runs(repo)?;
-        let own = self.shop.run.to_string();
+        let own = self.context.run.to_string();
         let alive = |run: &heirloom_ledger::WorkRun| run.id != own && recover::is_alive(run);
         Ok(open.iter().filter(|run| alive(run)).any(|run| run.id == last.run))
     }
 
     fn claim(&mut self, issue: &IssueId) -> Result<bool, WorkError> {
-        let (owner, repo) = (&self.owner, &self.shop.here.place.repo);
-        let now = self.shop.here.clock.now();
+        let (owner, repo) = (&self.owner, &self.context.here.place.repo);
+        let now = self.context.here.clock.now();
         let until = now.checked_add(LEASE).ok();
         let claimed = self.ledger.write::<_, WorkError>(now, |writer| {
             Ok(writer.claim_issue(repo, issue, owner, until, picks::is_alive)?)
@@ -110,8 +110,8 @@ impl Dispatcher<'_, '_> {
     }
 
     pub(super) fn release(&mut self, issue: &IssueId) -> Result<(), WorkError> {
-        let (owner, repo) = (&self.owner, &self.shop.here.place.repo);
-        self.ledger.write(self.shop.here.clock.now(), |writer| {
+        let (owner, repo) = (&self.owner, &self.context.here.place.repo);
+        self.ledger.write(self.context.here.clock.now(), |writer| {
             writer.release_claim(repo, issue, owner).map(drop)
         })?;
         Ok(())
@@ -137,18 +137,18 @@ impl Dispatcher<'_, '_> {
         tree: Tree,
     ) -> Result<Job, WorkError> {
         let issue_run = IssueRunId::new(Uuid::new_v4());
-        let agent = resumes.as_ref().map_or(&self.shop.options.agent, |resumes| &resumes.agent);
+        let agent = resumes.as_ref().map_or(&self.context.options.agent, |resumes| &resumes.agent);
         let started = IssueRunStarted {
             issue_run,
-            run: self.shop.run,
+            run: self.context.run,
             issue: issue.id.clone(),
             title: issue.title.clone(),
             agent: agent.clone(),
             worktree: Some(tree.path.to_string_lossy().into_owned()),
             branch: tree.branch.clone(),
         };
-        self.ledger.append(self.shop.here.clock.now(), self.shop.scope(), &started)?;
-        self.shop.tell(&Event::IssueStarted {
+        self.ledger.append(self.context.here.clock.now(), self.context.scope(), &started)?;
+        self.context.tell(&Event::IssueStarted {
             issue: issue.id.to_string(),
             title: issue.title.clone(),
             worktree: started.worktree,
@@ -160,7 +160,7 @@ impl Dispatcher<'_, '_> {
     /// An issue that is left as it is.
     fn leave(&mut self, entry: &Entry, why: String) {
         self.tried.insert(entry.id.clone());
-        self.shop.warn(Some(entry.id.as_str()), why);
+        self.context.warn(Some(entry.id.as_str()), why);
     }
 
     /// An issue that fails before it was touched: the tracker does not even notice.
@@ -168,14 +168,14 @@ impl Dispatcher<'_, '_> {
         let issue_run = IssueRunId::new(Uuid::new_v4());
         let started = IssueRunStarted {
             issue_run,
-            run: self.shop.run,
+            run: self.context.run,
             issue: entry.id.clone(),
             title: entry.title.clone(),
-            agent: self.shop.options.agent.clone(),
+            agent: self.context.options.agent.clone(),
             worktree: None,
             branch: None,
         };
-        self.ledger.append(self.shop.here.clock.now(), self.shop.scope(), &started)?;
+        self.ledger.append(self.context.here.clock.now(), self.context.scope(), &started)?;
         self.taken_up += 1;
         self.tried.insert(entry.id.clone());
         let verdict = Verdict::refused(why);

@@ -16,7 +16,7 @@ impl OnIssue<'_, '_> {
     pub(super) fn first_turn(&self) -> Result<Turn, End> {
         let Some(resumes) = &self.job.resumes else { return self.fresh(None) };
         let (agent, agent_session_id) = (resumes.agent.clone(), resumes.agent_session_id.clone());
-        self.shop.tell(&Event::Resuming {
+        self.context.tell(&Event::Resuming {
             issue: self.job.issue.id.to_string(),
             agent: agent.clone(),
             agent_session_id: agent_session_id.clone(),
@@ -62,7 +62,7 @@ impl OnIssue<'_, '_> {
             Some(session) => Some(session),
             None => self.earlier_session()?,
         };
-        let limits = inherit::Limits::of(self.shop.settings);
+        let limits = inherit::Limits::of(self.context.settings);
         let block = inherits.as_ref().and_then(|session| {
             let address = session.id.to_string();
             inherit::resolve(&self.here, &self.ledger, &address, Select::default(), limits).ok()
@@ -75,7 +75,7 @@ impl OnIssue<'_, '_> {
             issue,
             notes: &notes,
             inherited: block.as_ref().map(|resolved| &resolved.block),
-            gate: &self.shop.options.gate,
+            gate: &self.context.options.gate,
             branch: self.tree.branch.as_deref(),
         };
         Ok(Turn::Fresh { prompt: rules::first(&brief), inherits: inherits.map(Box::new) })

@@ -1,8 +1,8 @@
 use std::process::ExitCode;
 
-use heirloom_engine::serve::{self as engine, Collected};
+use heirloom_engine::session::{self as engine, Collected};
 
-use super::super::{App, Done, serve};
+use super::super::{App, Done, session};
 use crate::ui::{DIM, GOOD, counted, grouped};
 
 /// Give back room: compress what finished sessions printed, remove what nothing refers to
@@ -17,7 +17,7 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(app: &App, args: &Args) -> Done {
-    let mut ledger = serve::open(app)?;
+    let mut ledger = session::open(app)?;
     let collected = engine::collect(&app.here, &mut ledger, args.dry_run)?;
     if collected.secrets.in_use {
         app.ui.warn("the vault was left alone: somebody is adding to it");

@@ -44,7 +44,7 @@ enum What {
 
 pub(super) fn run(app: &App, args: Args) -> Done {
     let mut ledger = app.here.ledger()?;
-    take_in(app, &mut ledger)?;
+    import_state(app, &mut ledger)?;
     match args.what.unwrap_or(What::Status(look::StatusArgs::default())) {
         What::Status(args) => look::status(app, &mut ledger, &args),
         What::Satisfy(args) => change::satisfy(app, &mut ledger, &args),
@@ -60,7 +60,7 @@ pub(super) fn run(app: &App, args: Args) -> Done {
 }
 
 /// Takes in the state files of the earlier framework that are new.
-fn take_in(app: &App, ledger: &mut Ledger) -> Result<(), Failure> {
+fn import_state(app: &App, ledger: &mut Ledger) -> Result<(), Failure> {
     let imports = guard::import(&app.here, ledger)?;
     for problem in &imports.problems {
         app.ui.warn(&format!("a state file could not be taken in whole: {problem}"));

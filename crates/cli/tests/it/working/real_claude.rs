@@ -11,7 +11,7 @@ use heirloom_testkit::model::{Answer, Model, Script};
 use serde_json::{Value, json};
 
 use super::signal;
-use crate::serving::real;
+use crate::session::real;
 
 /// An issue whose agent writes a file, and then waits for a model that says nothing more.
 fn interrupted(env: &TestEnv, model: &Model) -> String {

@@ -1,0 +1,139 @@
+//! How a session looks before and after its agent worked.
+
+use std::fmt::Write;
+
+use heirloom_core::config::{Field, Origin};
+use heirloom_core::session::Session;
+use heirloom_engine::session::{self, Ended, Prepared};
+use heirloom_ledger::Ledger;
+use serde_json::{Value, json};
+
+use super::super::sessions::as_json;
+use crate::commands::App;
+use crate::failure::Failure;
+use crate::ui::{BAD, DIM, GOOD, first_line};
+
+/// What a tool is used on, in a line.
+pub(in crate::commands) fn subject(input: &Value) -> String {
+    let keys = ["command", "file_path", "notebook_path", "path", "url", "pattern", "query"];
+    let found = keys.iter().find_map(|key| input.get(key)?.as_str().map(str::to_owned));
+    first_line(&visible(&found.unwrap_or_else(|| input.to_string())), 100)
+}
+
+/// A text of an agent without the characters that steer a terminal: what it asks for must not be
+/// able to look like something else.
+pub(in crate::commands) fn visible(text: &str) -> String {
+    let hidden = |c: char| {
+        let bidi = matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+        bidi || (c.is_control() && !matches!(c, '\n' | '\t'))
+    };
+    text.chars().map(|c| if hidden(c) { '\u{fffd}' } else { c }).collect()
+}
+
+/// What a continued session takes over, before it starts.
+pub(super) fn header(app: &App, prepared: &Prepared) {
+    let Some(parent) = &prepared.parent else { return };
+    if app.ui.is_json() {
+        return;
+    }
+    let agent = prepared.agent.name();
+    let id: String = parent.agent_session_id.iter().flat_map(|id| id.chars()).take(8).collect();
+    let whose = format!("{agent} {id}");
+    let mut text = format!("continues {} ({})\n", parent.name, whose.trim_end());
+    text.push_str(&rows(&prepared.provenance));
+    app.ui.say(text.trim_end());
+}
+
+/// The fields that have a value, or lost theirs here.
+fn rows(provenance: &[Origin]) -> String {
+    let mut text = String::new();
+    for row in provenance {
+        let shown = match &row.value {
+            Value::Null if row.overridden => "none".to_owned(),
+            Value::Null if row.field == Field::MaxTurns => {
+                let _ = writeln!(text, "  {:24}{DIM}not inherited{DIM:#}", row.field);
+                continue;
+            }
+            Value::Null => continue,
+            value => plain(value),
+        };
+        let from = match (&row.value, row.overridden) {
+            (Value::Null, true) => "cleared here".to_owned(),
+            (_, true) => "set here".to_owned(),
+            _ => format!("from {}", row.from),
+        };
+        let shown = first_line(&shown, 40);
+        let _ = writeln!(text, "  {:24}{shown:42}{DIM}{from}{DIM:#}", row.field);
+    }
+    text
+}
+
+/// A value for people: texts without quotes, lists with commas, servers by name.
+fn plain(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        Value::Array(items) if items.is_empty() => "none".to_owned(),
+        Value::Array(items) => items.iter().map(plain).collect::<Vec<_>>().join(", "),
+        Value::Object(map) => map.keys().cloned().collect::<Vec<_>>().join(", "),
+        other => other.to_string(),
+    }
+}
+
+/// All fields of a config with where they come from.
+pub(in crate::commands) fn config(app: &App, session: &Session, provenance: &[Origin]) {
+    let entry = |row: &Origin| {
+        let value = json!({"value": row.value, "from": row.from, "overridden": row.overridden});
+        (row.field.as_str().to_owned(), value)
+    };
+    let fields: serde_json::Map<String, Value> = provenance.iter().map(entry).collect();
+    app.ui.answer(&json!({"session": session.name, "config": fields}), || rows(provenance));
+}
+
+/// What came of it.
+pub(super) fn end(app: &App, ledger: &Ledger, ended: &Ended) -> Result<(), Failure> {
+    let session = &ended.session;
+    let total = session::totals(ledger, session)?;
+    let mut value = as_json(ledger, session)?;
+    value["reason"] = json!(session.reason);
+    value["outcome"] = json!(ended.outcome.as_ref().map(heirloom_agents::Outcome::as_str));
+    value["text"] = json!(ended.text);
+    value["lineage"] = json!(total);
+    if app.ui.is_json() {
+        app.ui.answer(&value, String::new);
+    } else {
+        let good = session.status == heirloom_core::status::Status::Completed;
+        let mark = if good { format!("{GOOD}✔{GOOD:#}") } else { format!("{BAD}✗{BAD:#}") };
+        let cost = format!("${:.2}", session.cost_usd);
+        app.ui.say(&format!("{mark} {} {} {DIM}{cost}{DIM:#}", session.name, session.status));
+    }
+    if let Some(reason) = &session.reason {
+        app.ui.say(&format!("{BAD}error:{BAD:#} {reason}"));
+    }
+    if !session.status.is_ended() || session.status == heirloom_core::status::Status::Completed {
+        return Ok(());
+    }
+    let again = match session.continues() {
+        Some(parent) => ledger.session(parent)?.map(|parent| parent.name),
+        None => None,
+    };
+    let kept =
+        format!("the message is kept: `heirloom continue {} …` goes on with it", session.name);
+    app.ui.hint(&match again.filter(|_| !session.announced) {
+        Some(parent) => format!("{kept}; {parent} is as it was"),
+        None if session.announced => format!("`heirloom continue {} …` goes on", session.name),
+        None => kept,
+    });
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_an_agent_asks_for_cannot_steer_the_terminal() {
+        let input = json!({"command": "rm -rf /\r\u{1b}[2Kls \u{202e}x"});
+        assert_eq!(subject(&input), "rm -rf /\u{fffd}\u{fffd}[2Kls \u{fffd}x");
+        assert_eq!(visible("two\n\tlines"), "two\n\tlines");
+    }
+}

@@ -1,0 +1,173 @@
+//! The conversation of a session: what it was told, said and did, with all it continues before it.
+//!
+//! Read from the streams as the agents printed them; nothing of it is kept twice.
+
+use std::io::BufRead;
+
+use heirloom_agents::{Event, Parsed, by_name};
+use heirloom_core::name::SessionName;
+use heirloom_core::session::Session;
+use heirloom_ledger::Ledger;
+use jiff::Timestamp;
+use serde::Serialize;
+use serde_json::Value;
+
+use super::error::SessionError;
+use super::{dir, shown, stream};
+use crate::here::Here;
+
+/// What was said, ancestors first.
+#[derive(Debug, Clone)]
+pub struct Conversation {
+    /// The sessions, oldest first.
+    pub sessions: Vec<Session>,
+    /// The events of all of them, in order.
+    pub items: Vec<Item>,
+}
+
+/// One event of a conversation.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct Item {
+    /// Counted from 1 over the whole conversation.
+    pub number: usize,
+    /// The session it happened in.
+    pub session: String,
+    /// `prompt`, `text`, `thinking`, `tool_call`, `tool_result`, `compacted`, `notice`, `error` or
+    /// `result`.
+    pub kind: &'static str,
+    /// The words.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub text: Option<String>,
+    /// The tool.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tool: Option<String>,
+    /// The agent's id of the tool use.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tool_call_id: Option<String>,
+    /// What the tool was used with.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub input: Option<Value>,
+    /// Whether it went wrong.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub is_error: Option<bool>,
+    /// The tool use whose subagent speaks.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub subagent: Option<String>,
+    /// The agent's id of the message, where a fork can begin after it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub message: Option<String>,
+    /// When, where the agent said so.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub at: Option<Timestamp>,
+}
+
+/// The conversation that leads to the end of `session`.
+pub fn conversation(
+    here: &Here,
+    ledger: &Ledger,
+    session: &Session,
+) -> Result<Conversation, SessionError> {
+    let mut sessions = shown::generations(ledger, session)?;
+    sessions.reverse();
+    let mut items: Vec<Item> = Vec::new();
+    for session in &sessions {
+        if let Some(message) = &session.forked_at {
+            cut_after(&mut items, message);
+        }
+        items.extend(of_session(here, session)?);
+    }
+    for (index, item) in items.iter_mut().enumerate() {
+        item.number = index + 1;
+    }
+    Ok(Conversation { sessions, items })
+}
+
+/// The message a fork begins after, if it is to begin at the event `at`: the agent's message of
+/// that event, or the last one before it.
+pub(super) fn message_at(
+    here: &Here,
+    ledger: &Ledger,
+    session: &Session,
+    at: &str,
+) -> Result<String, SessionError> {
+    let items = conversation(here, ledger, session)?.items;
+    let number = at.parse::<usize>().ok();
+    let is_it = |item: &Item| Some(item.number) == number || item.message.as_deref() == Some(at);
+    let found = items.iter().position(is_it);
+    let index = found.ok_or_else(|| SessionError::NoEvent { at: at.to_owned() })?;
+    let message = items[..=index].iter().rev().find_map(|item| item.message.clone());
+    message.ok_or_else(|| SessionError::NothingBefore { at: at.to_owned() })
+}
+
+fn cut_after(items: &mut Vec<Item>, message: &str) {
+    let is_it = |item: &Item| item.message.as_deref() == Some(message);
+    if let Some(last) = items.iter().rposition(is_it) {
+        items.truncate(last + 1);
+    }
+}
+
+fn of_session(here: &Here, session: &Session) -> Result<Vec<Item>, SessionError> {
+    let mut items = Vec::new();
+    if let Some(prompt) = &session.prompt {
+        items.push(Item { at: Some(session.created_at), ..item(session, "prompt", prompt) });
+    }
+    let Some(agent) = session.agent.as_deref().and_then(by_name) else { return Ok(items) };
+    let failed = |source| {
+        let path = dir::stream(&here.home, session.id);
+        SessionError::File { doing: "read", path, source }
+    };
+    let Some(stream) = stream::read(&here.home, session.id).map_err(failed)? else {
+        return Ok(items);
+    };
+    let mut reader = agent.reader();
+    for line in stream.split(b'\n') {
+        items.extend(of_line(session, reader.read(&line.map_err(failed)?)));
+    }
+    Ok(items)
+}
+
+fn of_line(session: &Session, parsed: Parsed) -> Vec<Item> {
+    let Parsed { events, subagent, at, message } = parsed;
+    let place =
+        |item: Item| Item { subagent: subagent.clone(), at, message: message.clone(), ..item };
+    events.into_iter().filter_map(|event| of_event(session, event)).map(place).collect()
+}
+
+fn of_event(session: &Session, event: Event) -> Option<Item> {
+    let said = |kind, text: &str| Some(item(session, kind, text));
+    match event {
+        Event::Prompt { text } if session.prompt.as_ref() == Some(&text) => None,
+        Event::Prompt { text } => said("prompt", &text),
+        Event::Text { text } => said("text", &text),
+        Event::Thinking { text } => said("thinking", &text),
+        Event::ToolCall { id, name, input } => Some(Item {
+            tool: Some(name),
+            tool_call_id: Some(id),
+            input: Some(input),
+            text: None,
+            ..item(session, "tool_call", "")
+        }),
+        Event::ToolResult { id, is_error, text } => Some(Item {
+            tool_call_id: Some(id),
+            is_error: Some(is_error),
+            ..item(session, "tool_result", &text)
+        }),
+        Event::Compacted { .. } => said("compacted", "the context was compacted"),
+        Event::Notice { text } => said("notice", &text),
+        Event::Error(failure) => said("error", &failure.message),
+        Event::Result(result) => Some(Item {
+            is_error: Some(result.is_error),
+            ..item(
+                session,
+                "result",
+                result.text.or(result.errors.first().cloned()).as_deref().unwrap_or(""),
+            )
+        }),
+        _ => None,
+    }
+}
+
+fn item(session: &Session, kind: &'static str, text: &str) -> Item {
+    let name = |name: &SessionName| name.to_string();
+    Item { session: name(&session.name), kind, text: Some(text.to_owned()), ..Item::default() }
+}

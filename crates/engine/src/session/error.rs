@@ -1,0 +1,158 @@
+//! Why a session was not launched, continued or interrupted.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use heirloom_agents::LaunchError;
+use heirloom_core::config::{ConfigError, Lost, Unreadable};
+use heirloom_core::name::SessionName;
+use heirloom_core::status::Status;
+use heirloom_ledger::ApprovalError;
+use heirloom_ledger::import::daemon::DaemonError;
+
+use crate::sessions::FindError;
+
+/// Why it could not be done. Nothing was changed, unless the error says so.
+#[derive(Debug, thiserror::Error)]
+pub enum SessionError {
+    /// There is nothing to tell the agent.
+    #[error("there is no prompt")]
+    NoPrompt,
+    /// There is no such agent.
+    #[error("there is no agent `{name}`")]
+    NoAgent {
+        /// What was asked for.
+        name: String,
+    },
+    /// The name belongs to another session.
+    #[error("there is a session {name} already")]
+    NameTaken {
+        /// The name.
+        name: SessionName,
+    },
+    /// The config cannot be launched.
+    #[error("the config cannot be used")]
+    Config(#[from] ConfigError),
+    /// The config of the session or template that is to be launched with cannot be read.
+    #[error("the config of {session} cannot be used")]
+    Unreadable {
+        /// The session or template.
+        session: String,
+        /// What is wrong with its config.
+        #[source]
+        source: Unreadable,
+    },
+    /// The directory is not there.
+    #[error("the working directory {} is not there", path.display())]
+    NoDirectory {
+        /// The directory.
+        path: PathBuf,
+    },
+    /// The agent cannot do what is asked, or is not there.
+    #[error(transparent)]
+    Launch(#[from] LaunchError),
+    /// The session is in no state to be continued.
+    #[error("{name} is {status} and cannot be continued")]
+    Status {
+        /// The session.
+        name: SessionName,
+        /// Its status.
+        status: Status,
+    },
+    /// Nothing is known that could be resumed.
+    #[error("{name} has no agent whose conversation could go on")]
+    NoConversation {
+        /// The session.
+        name: SessionName,
+    },
+    /// There is nothing to interrupt.
+    #[error("{name} is {status}: there is nothing to interrupt")]
+    NotRunning {
+        /// The session.
+        name: SessionName,
+        /// Its status.
+        status: Status,
+    },
+    /// Another program runs it.
+    #[error("{name} was not launched by heirloom: end it where it runs")]
+    Elsewhere {
+        /// The session.
+        name: SessionName,
+    },
+    /// It did not stop in time.
+    #[error("{name} was asked to stop and has not stopped within {} s", waited.as_secs())]
+    StillRunning {
+        /// The session.
+        name: SessionName,
+        /// How long was waited.
+        waited: Duration,
+    },
+    /// A secret of the config is not on this machine.
+    #[error("{} of {session} {} not in the vault of this machine", places(lost), if lost.len() == 1 { "is" } else { "are" })]
+    Lost {
+        /// The session or template.
+        session: String,
+        /// What is missing.
+        lost: Vec<Lost>,
+    },
+    /// There is no such event to fork at.
+    #[error("the conversation has no event {at} to fork at")]
+    NoEvent {
+        /// What was asked for.
+        at: String,
+    },
+    /// The agent had said nothing by then.
+    #[error("at event {at} the agent had said nothing yet: there is nothing to fork")]
+    NothingBefore {
+        /// What was asked for.
+        at: String,
+    },
+    /// There is no such template.
+    #[error("there is no template {name}")]
+    NoTemplate {
+        /// What was asked for.
+        name: String,
+    },
+    /// A file could not be used.
+    #[error("cannot {doing} {}", path.display())]
+    File {
+        /// What was being done.
+        doing: &'static str,
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        #[source]
+        source: std::io::Error,
+    },
+    /// More than one approval begins like that.
+    #[error("{id} could mean {count} approvals")]
+    ManyApprovals {
+        /// What was asked for.
+        id: String,
+        /// How many begin with it.
+        count: usize,
+    },
+    /// The approval could not be decided.
+    #[error(transparent)]
+    Approval(#[from] ApprovalError),
+    /// The database to import could not be read.
+    #[error(transparent)]
+    Daemon(#[from] DaemonError),
+    /// The session could not be found.
+    #[error(transparent)]
+    Find(#[from] FindError),
+    /// The ledger failed.
+    #[error(transparent)]
+    Ledger(#[from] heirloom_ledger::Error),
+}
+
+impl SessionError {
+    /// Says whose config cannot be read.
+    pub(super) fn unreadable(session: &str) -> impl FnOnce(Unreadable) -> Self {
+        |source| Self::Unreadable { session: session.to_owned(), source }
+    }
+}
+
+fn places(lost: &[Lost]) -> String {
+    lost.iter().map(|lost| lost.place.as_str()).collect::<Vec<_>>().join(", ")
+}

@@ -1,0 +1,121 @@
+//! The lock on a session: the proof that somebody drives it.
+//!
+//! A file that is locked as long as its holder lives. It is made before anything else of a session
+//! is, and removed after its end is recorded, so every session that is driven, and every one whose
+//! driver died, has one; and finding them costs what runs now, not what ever ran. The files that the
+//! session's agent needs while it runs go with it.
+
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::io;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+
+use heirloom_core::id::SessionId;
+
+use super::dir;
+use super::error::SessionError;
+
+/// Ends when it is dropped, and everything with it that was only meant to last as long.
+#[derive(Debug)]
+pub(super) struct DriverLock {
+    path: PathBuf,
+    scratch: PathBuf,
+    left: bool,
+    _file: File,
+}
+
+impl DriverLock {
+    /// Locks a session that does not exist yet.
+    pub(super) fn take(home: &Path, id: SessionId) -> Result<Self, SessionError> {
+        let path = path(home, id);
+        let failed = |source| SessionError::File { doing: "lock", path: path.clone(), source };
+        dir::make(&dir::driver_locks(home)).map_err(failed)?;
+        // Locked before it has its name: whoever finds it by that name finds it locked.
+        let unnamed = path.with_extension("new");
+        let file = open(&unnamed).map_err(failed)?;
+        file.lock().and_then(|()| fs::rename(&unnamed, &path)).map_err(failed)?;
+        Ok(Self { path, scratch: dir::scratch(home, id), left: false, _file: file })
+    }
+
+    /// Takes over the lock of somebody who died; `None` if they live.
+    fn take_over(home: &Path, id: SessionId) -> io::Result<Option<Self>> {
+        let path = path(home, id);
+        let file = OpenOptions::new().read(true).write(true).open(&path)?;
+        match file.try_lock() {
+            Ok(()) => {
+                Ok(Some(Self { path, scratch: dir::scratch(home, id), left: false, _file: file }))
+            }
+            Err(TryLockError::WouldBlock) => Ok(None),
+            Err(TryLockError::Error(error)) => Err(error),
+        }
+    }
+
+    /// Lets go as a process does that dies: the next command finds what is left and closes it.
+    pub(super) fn leave(mut self) {
+        self.left = true;
+    }
+}
+
+impl Drop for DriverLock {
+    fn drop(&mut self) {
+        if !self.left {
+            // In this order: whoever is killed in between is cleaned up after.
+            let _ = fs::remove_dir_all(&self.scratch);
+            let _ = fs::remove_file(&self.path);
+        }
+    }
+}
+
+/// The sessions whose drivers died, each held now so that only one process cleans up.
+pub(super) fn abandoned(home: &Path) -> Vec<(SessionId, DriverLock)> {
+    let held = held(home).into_iter().filter_map(|id| {
+        // A file that is gone by now belonged to somebody who was just done.
+        Some((id, DriverLock::take_over(home, id).ok().flatten()?))
+    });
+    held.collect()
+}
+
+/// The sessions that somebody holds, or held.
+pub(super) fn held(home: &Path) -> Vec<SessionId> {
+    let Ok(entries) = fs::read_dir(dir::driver_locks(home)) else { return Vec::new() };
+    let names = entries.flatten().map(|entry| entry.file_name());
+    names.filter_map(|name| name.to_str()?.strip_suffix(".lock")?.parse().ok()).collect()
+}
+
+/// Whether somebody holds, or held, that session.
+pub(crate) fn exists(home: &Path, id: SessionId) -> bool {
+    path(home, id).exists()
+}
+
+fn path(home: &Path, id: SessionId) -> PathBuf {
+    dir::driver_locks(home).join(format!("{id}.lock"))
+}
+
+fn open(path: &Path) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.read(true).write(true).create(true).truncate(false).mode(0o600).open(path)
+}
+
+#[cfg(test)]
+mod tests {
+    use uuid::Uuid;
+
+    use super::*;
+
+    #[test]
+    fn what_a_session_needed_goes_with_its_lock_and_stays_for_whoever_closes_it() {
+        let home = tempfile::tempdir().unwrap();
+        let id = SessionId::new(Uuid::from_u128(7));
+        let scratch = dir::scratch(home.path(), id);
+        let lock = DriverLock::take(home.path(), id).unwrap();
+        fs::create_dir_all(&scratch).unwrap();
+        assert!(abandoned(home.path()).is_empty(), "its holder lives");
+        lock.leave();
+        assert!(scratch.exists() && exists(home.path(), id));
+        let mut found = abandoned(home.path());
+        assert_eq!(found.len(), 1);
+        assert!(abandoned(home.path()).is_empty(), "one is enough to clean up");
+        drop(found.pop());
+        assert!(!scratch.exists() && !exists(home.path(), id));
+    }
+}

@@ -1,0 +1,72 @@
+//! What there is to see of a session: its config with where it comes from, and what it cost.
+
+use heirloom_core::config::{Config, Generation, Origin, mask, provenance};
+use heirloom_core::lineage;
+use heirloom_core::session::Session;
+use heirloom_ledger::{Error, Ledger};
+
+use super::error::SessionError;
+use crate::sessions::WHOLE_LINEAGE;
+
+/// What sessions add up to.
+#[derive(Debug, Clone, Copy, Default, PartialEq, serde::Serialize)]
+pub struct Total {
+    /// How many sessions.
+    pub sessions: u64,
+    /// In USD.
+    pub cost_usd: f64,
+    /// Tokens that went into the model, cached ones included.
+    pub input_tokens: u64,
+    /// Tokens that came out of it.
+    pub output_tokens: u64,
+}
+
+/// Where each field of a session's config comes from, secrets masked.
+pub fn config_of(ledger: &Ledger, session: &Session) -> Result<Vec<Origin>, SessionError> {
+    let sessions = generations(ledger, session)?;
+    let config = session.config.as_ref();
+    let config = config.map_err(|unreadable| {
+        SessionError::unreadable(session.name.as_str())(unreadable.clone())
+    })?;
+    let this = generation(session, config);
+    let mut rows = provenance(this, &readable(&sessions[1..]));
+    for row in &mut rows {
+        row.value = mask(&row.value);
+    }
+    Ok(rows)
+}
+
+/// What a session and all it continues cost together.
+pub fn totals(ledger: &Ledger, session: &Session) -> Result<Total, Error> {
+    let add = |total: Total, session: &Session| Total {
+        sessions: total.sessions + 1,
+        cost_usd: total.cost_usd + session.cost_usd,
+        input_tokens: total.input_tokens + session.input_tokens,
+        output_tokens: total.output_tokens + session.output_tokens,
+    };
+    Ok(generations(ledger, session)?.iter().fold(Total::default(), add))
+}
+
+/// A session and those it continues, itself first.
+pub(super) fn generations(ledger: &Ledger, session: &Session) -> Result<Vec<Session>, Error> {
+    let found = lineage::walk(session.id, session.continues(), WHOLE_LINEAGE, |id| {
+        let ancestor = ledger.session(*id)?;
+        Ok::<_, Error>(ancestor.map(|ancestor| {
+            let parent = ancestor.continues();
+            (ancestor, parent)
+        }))
+    })?;
+    Ok(std::iter::once(session.clone()).chain(found.ancestors).collect())
+}
+
+/// The sessions as far as their configs can be read: where one cannot, nothing can be said about
+/// what it took from its own ancestors.
+pub(super) fn readable(sessions: &[Session]) -> Vec<Generation<'_>> {
+    let configs =
+        sessions.iter().map_while(|session| Some((session, session.config.as_ref().ok()?)));
+    configs.map(|(session, config)| generation(session, config)).collect()
+}
+
+fn generation<'a>(session: &'a Session, config: &'a Config) -> Generation<'a> {
+    Generation { name: session.name.as_str(), config, overridden: &session.overridden }
+}

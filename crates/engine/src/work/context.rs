@@ -1,0 +1,118 @@
+//! What all issues of a run share.
+
+use std::sync::{Mutex, PoisonError};
+use std::time::Instant;
+
+use heirloom_agents::Programs;
+use heirloom_core::id::WorkRunId;
+use heirloom_core::settings::Settings;
+use heirloom_ledger::{Ledger, Options as Opening, Scope};
+
+use super::event::{Event, Watcher};
+use super::options::Options;
+use super::rate_limiter::RateLimiter;
+use super::trees::Trees;
+use crate::here::Here;
+use crate::run::Stopping;
+
+/// A run, as its issues see it.
+pub(super) struct RunContext<'a> {
+    pub(super) here: &'a Here,
+    pub(super) programs: &'a Programs,
+    pub(super) settings: &'a Settings,
+    pub(super) options: &'a Options,
+    pub(super) run: WorkRunId,
+    pub(super) trees: Trees,
+    pub(super) limiter: RateLimiter,
+    pub(super) stopping: Stopping,
+    pub(super) began: Instant,
+    watcher: &'a dyn Watcher,
+    spent: Mutex<f64>,
+    hopeless: Mutex<Option<String>>,
+}
+
+impl<'a> RunContext<'a> {
+    pub(super) fn new(
+        (here, programs, settings): (&'a Here, &'a Programs, &'a Settings),
+        options: &'a Options,
+        (run, trees): (WorkRunId, Trees),
+        (watcher, stopping): (&'a dyn Watcher, &Stopping),
+    ) -> Self {
+        Self {
+            here,
+            programs,
+            settings,
+            options,
+            run,
+            trees,
+            limiter: RateLimiter::default(),
+            stopping: stopping.clone(),
+            began: Instant::now(),
+            watcher,
+            spent: Mutex::new(0.0),
+            hopeless: Mutex::new(None),
+        }
+    }
+
+    /// A connection of its own for a thread.
+    pub(super) fn ledger(&self) -> Result<Ledger, heirloom_ledger::Error> {
+        Ledger::open(&self.here.home, Opening::ENGINE)
+    }
+
+    /// What a run's own records belong to.
+    pub(super) fn scope(&self) -> Scope<'a> {
+        Scope { session: None, repo: Some(&self.here.place.repo) }
+    }
+
+    pub(super) fn tell(&self, event: &Event) {
+        self.watcher.see(self.here.clock.now(), event);
+    }
+
+    pub(super) fn warn(&self, issue: Option<&str>, message: impl Into<String>) {
+        let issue = issue.map(str::to_owned);
+        self.tell(&Event::Warning { issue, message: message.into() });
+    }
+
+    pub(super) fn spend(&self, usd: f64) {
+        *self.spent.lock().unwrap_or_else(PoisonError::into_inner) += usd;
+    }
+
+    pub(super) fn spent(&self) -> f64 {
+        *self.spent.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What may still be spent.
+    pub(super) fn left_usd(&self) -> Option<f64> {
+        self.options.max_cost_usd.map(|max| (max - self.spent()).max(0.0))
+    }
+
+    /// No issue could be worked on: the reason ends the run.
+    pub(super) fn give_up(&self, why: &str) {
+        let mut hopeless = self.hopeless.lock().unwrap_or_else(PoisonError::into_inner);
+        hopeless.get_or_insert_with(|| why.to_owned());
+    }
+
+    pub(super) fn hopeless(&self) -> Option<String> {
+        self.hopeless.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    pub(super) fn is_time_up(&self) -> bool {
+        self.options.max_time.is_some_and(|max| self.began.elapsed() >= max)
+    }
+
+    /// The limit that is reached, if one is.
+    pub(super) fn limit(&self) -> Option<&'static str> {
+        if self.is_time_up() {
+            Some("the time is up")
+        } else if self.left_usd().is_some_and(|left| left <= 0.0) {
+            Some("the money is spent")
+        } else {
+            None
+        }
+    }
+
+    /// Whether an agent may be sent to work once more.
+    pub(super) fn may_go_on(&self) -> bool {
+        self.stopping.asked() == 0 && self.limit().is_none() && self.hopeless().is_none()
+    }
+}
