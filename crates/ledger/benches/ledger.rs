@@ -6,6 +6,7 @@
 #![expect(clippy::unwrap_used, reason = "a benchmark that cannot set the scene has no result")]
 #![expect(clippy::print_stdout, reason = "figures are what a benchmark is for")]
 
+use std::error::Error;
 use std::hint::black_box;
 use std::process::Command;
 use std::time::Instant;
@@ -19,23 +20,31 @@ use jiff::Timestamp;
 use tempfile::TempDir;
 use uuid::Uuid;
 
-const PROBE: &str = env!("CARGO_BIN_EXE_ledger-probe");
 const SESSION: SessionId = SessionId::new(Uuid::from_u128(0x5e55_1043));
 const SIZES: [u64; 3] = [10, 10_000, 1_000_000];
 
-fn main() {
+#[path = "../examples/ledger-probe.rs"]
+mod probe;
+
+fn main() -> Result<(), Box<dyn Error>> {
+    // This program fills its ledgers itself: with this word it is the probe.
+    if std::env::args().nth(1).is_some_and(|word| word == "fill") {
+        return probe::main();
+    }
     let mut criterion = Criterion::default().sample_size(20).configure_from_args();
     let homes: Vec<(u64, TempDir)> = SIZES.iter().map(|size| (*size, filled(*size))).collect();
     append(&mut criterion, &homes);
     look_up(&mut criterion, &homes);
     criterion.final_summary();
     rebuild(&homes[2].1);
+    Ok(())
 }
 
 /// A ledger with so many records.
 fn filled(records: u64) -> TempDir {
     let home = TempDir::new().unwrap();
-    let status = Command::new(PROBE).arg("fill").arg(home.path()).arg(records.to_string()).status();
+    let mut probe = Command::new(std::env::current_exe().unwrap());
+    let status = probe.arg("fill").arg(home.path()).arg(records.to_string()).status();
     assert!(status.unwrap().success());
     home
 }

@@ -9,15 +9,21 @@
 #![expect(clippy::unwrap_used, reason = "a benchmark that cannot set the scene has no result")]
 #![expect(clippy::print_stdout, reason = "figures are what a benchmark is for")]
 
-use std::path::Path;
+use std::error::Error;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
 
-const PROBE: &str = env!("CARGO_BIN_EXE_ledger-probe");
+#[path = "../examples/ledger-probe.rs"]
+mod probe;
 
-fn main() {
+fn main() -> Result<(), Box<dyn Error>> {
+    // This program measures itself: with a word of the probe it is the probe.
+    if std::env::args().nth(1).is_some_and(|word| !word.starts_with('-')) {
+        return probe::main();
+    }
     println!(
         "{:>10} {:>16} {:>16} {:>7} {:>10} {:>10}",
         "records", "open+read+append", "plain insert", "ratio", "ours ms", "plain ms"
@@ -27,6 +33,7 @@ fn main() {
     println!("a process that does nothing: {nothing}");
     let (least, most) = (costs.iter().min().unwrap(), costs.iter().max().unwrap());
     assert!(*most <= least + least / 10, "the cost grows with history: {costs:?}");
+    Ok(())
 }
 
 fn measure(records: u64) -> u64 {
@@ -49,8 +56,13 @@ fn measure(records: u64) -> u64 {
     ours
 }
 
+fn probe_program() -> PathBuf {
+    std::env::current_exe().unwrap()
+}
+
 fn run(arguments: &[&Path]) {
-    let status = Command::new(PROBE).args(arguments).stdout(Stdio::null()).status().unwrap();
+    let status =
+        Command::new(probe_program()).args(arguments).stdout(Stdio::null()).status().unwrap();
     assert!(status.success());
 }
 
@@ -58,7 +70,8 @@ fn run(arguments: &[&Path]) {
 fn instructions(arguments: &[&Path]) -> u64 {
     run(arguments);
     let output = Command::new("valgrind")
-        .args(["--tool=callgrind", "--callgrind-out-file=/dev/null", PROBE])
+        .args(["--tool=callgrind", "--callgrind-out-file=/dev/null"])
+        .arg(probe_program())
         .args(arguments)
         .output()
         .unwrap();

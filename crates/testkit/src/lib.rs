@@ -11,3 +11,15 @@ pub mod model;
 pub mod openai;
 pub mod real;
 pub mod terminal;
+
+use std::path::PathBuf;
+
+/// A program that only tests run: an example of the crate under test, which `cargo test` builds and
+/// no installation ships.
+pub fn example(name: &str) -> PathBuf {
+    let test = std::env::current_exe().expect("a test has a program");
+    let built = test.parent().and_then(|deps| deps.parent()).expect("it lies in target/…/deps");
+    let program = built.join("examples").join(name);
+    assert!(program.exists(), "{name} is not built: run `cargo build --workspace --examples`");
+    program
+}

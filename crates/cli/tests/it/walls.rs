@@ -5,15 +5,22 @@ use std::process::Command;
 
 use serde_json::Value;
 
-/// Every crate of the workspace with everything it reaches in a normal build.
-fn reach() -> BTreeMap<String, BTreeSet<String>> {
+/// What cargo knows of the workspace and of what it depends on here.
+fn metadata() -> Value {
     let output = Command::new(env!("CARGO"))
         .args(["metadata", "--format-version", "1", "--offline", "--locked"])
+        // A build downloads no crates of other platforms, and offline there are no others.
+        .args(["--filter-platform", "host-tuple"])
         .current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))
         .output()
         .unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    let metadata: Value = serde_json::from_slice(&output.stdout).unwrap();
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+/// Every crate of the workspace with everything it reaches in a normal build.
+fn reach() -> BTreeMap<String, BTreeSet<String>> {
+    let metadata = metadata();
     let name = |id: &Value| {
         let package = metadata["packages"].as_array().unwrap().iter().find(|p| &p["id"] == id);
         package.unwrap()["name"].as_str().unwrap().to_owned()
@@ -87,4 +94,19 @@ fn the_hook_carries_nothing_that_it_does_not_need() {
     for name in ["clap", "clap_builder", "anstream", "tokio", "hyper", "axum", "tree-sitter"] {
         assert!(!reach["heirloom-hook"].contains(name), "the hook reaches {name}");
     }
+}
+
+#[test]
+fn heirloom_is_the_only_program_so_that_cargo_run_knows_which() {
+    let metadata = metadata();
+    let packages = metadata["packages"].as_array().unwrap().iter();
+    // Those of the workspace have no source.
+    let targets = packages
+        .filter(|package| package["source"].is_null())
+        .flat_map(|package| package["targets"].as_array().unwrap());
+    let programs: Vec<&str> = targets
+        .filter(|target| target["kind"] == serde_json::json!(["bin"]))
+        .map(|target| target["name"].as_str().unwrap())
+        .collect();
+    assert_eq!(programs, ["heirloom"]);
 }

@@ -108,7 +108,7 @@ fn of_fifty_processes_one_wins() {
     let home = Home::new();
     home.open();
     let race = |n: u32| {
-        Command::new(PROBE)
+        Command::new(&*PROBE)
             .args(["claim", home.path().to_str().unwrap(), &n.to_string()])
             .stdout(Stdio::piped())
             .spawn()

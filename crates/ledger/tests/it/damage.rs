@@ -135,7 +135,7 @@ fn many_processes_that_find_the_damage_at_once_set_it_aside_once() {
     fs::write(home.file(), b"not a ledger").unwrap();
     let children: Vec<_> = (0..16)
         .map(|_| {
-            let mut probe = Command::new(PROBE);
+            let mut probe = Command::new(&*PROBE);
             probe.args(["append"]).arg(home.path()).arg("1");
             probe.stdout(std::process::Stdio::null()).stderr(std::process::Stdio::null());
             probe.spawn().unwrap()
@@ -167,9 +167,9 @@ fn a_directory_that_cannot_be_written_is_said_to_be_so() {
 /// The probe, run so that permissions count: root may write anywhere.
 fn as_nobody() -> Command {
     if !rustix::process::geteuid().is_root() {
-        return Command::new(PROBE);
+        return Command::new(&*PROBE);
     }
-    let mut probe = Command::new(PROBE);
+    let mut probe = Command::new(&*PROBE);
     probe.uid(65534).gid(65534);
     probe
 }
@@ -190,7 +190,7 @@ fn a_full_disk_loses_nothing_that_was_acknowledged() {
     let output = unshare
         .args(["--mount", "sh", "-c", script, "sh"])
         .arg(&mount)
-        .arg(PROBE)
+        .arg(&*PROBE)
         .output()
         .unwrap();
     let said = String::from_utf8_lossy(&output.stderr);

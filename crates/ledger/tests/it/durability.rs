@@ -9,7 +9,7 @@ use heirloom_ledger::NoteFilter;
 use crate::fixture::{Home, PROBE};
 
 fn writer(how: &str, home: &Home, count: u32) -> Child {
-    Command::new(PROBE)
+    Command::new(&*PROBE)
         .args([how, home.path().to_str().unwrap(), &count.to_string()])
         .stdout(Stdio::piped())
         .stderr(Stdio::inherit())

@@ -1,6 +1,7 @@
 //! A ledger in a directory of its own, and short ways to put things into it.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 
 use heirloom_core::config::Config;
 use heirloom_core::event::{NoteAdded, SessionCreated};
@@ -12,7 +13,8 @@ use tempfile::TempDir;
 use uuid::Uuid;
 
 pub(crate) const REPO: &str = "/src/payments";
-pub(crate) const PROBE: &str = env!("CARGO_BIN_EXE_ledger-probe");
+pub(crate) static PROBE: LazyLock<PathBuf> =
+    LazyLock::new(|| heirloom_testkit::example("ledger-probe"));
 
 pub(crate) struct Home {
     pub(crate) dir: TempDir,

@@ -237,7 +237,7 @@ fn a_failed_piece_of_work_leaves_nothing_in_either_file() {
 }
 
 fn probe(how: &str, home: &Home, count: u32) -> Child {
-    Command::new(PROBE)
+    Command::new(&*PROBE)
         .args([how, home.path().to_str().unwrap(), &count.to_string()])
         .stdout(Stdio::piped())
         .stderr(Stdio::inherit())
@@ -281,7 +281,7 @@ fn a_ledger_that_has_room_does_not_fail_because_the_views_have_none() {
     let output = unshare
         .args(["--mount", "sh", "-c", script, "sh"])
         .arg(home.path())
-        .arg(PROBE)
+        .arg(&*PROBE)
         .output()
         .unwrap();
     let said = String::from_utf8_lossy(&output.stderr);

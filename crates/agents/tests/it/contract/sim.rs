@@ -11,7 +11,10 @@ use super::rig::{Ask, Rig, Served, Subject};
 
 static SIM: Subject = Subject {
     agent: "sim",
-    program: || Some(vec![env!("CARGO_BIN_EXE_sim-agent").to_owned(), "sim-agent".to_owned()]),
+    program: || {
+        let program = heirloom_testkit::example("sim-agent");
+        Some(vec![program.to_str().unwrap().to_owned(), "sim-agent".to_owned()])
+    },
     serve,
     shell: |command| Part::Tool { name: "Bash".to_owned(), input: json!({"command": command}) },
     permissive: || Config { allowed_tools: Some(vec!["Bash".to_owned()]), ..Config::default() },

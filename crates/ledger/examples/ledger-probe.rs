@@ -17,7 +17,7 @@ use uuid::Uuid;
 const REPO: &str = "/src/probe";
 const SESSION: SessionId = SessionId::new(Uuid::from_u128(0x5e55_1043));
 
-fn main() -> Result<(), Box<dyn Error>> {
+pub(crate) fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
     match arguments[..] {
