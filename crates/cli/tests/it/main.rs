@@ -8,6 +8,7 @@ mod guard;
 mod help;
 mod init;
 mod issues;
+mod joining;
 mod keep;
 mod ledger;
 mod newcomer;
