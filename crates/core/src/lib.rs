@@ -27,6 +27,7 @@ pub mod page;
 pub mod record;
 pub mod recover;
 pub mod redact;
+pub mod repo;
 pub mod run;
 pub mod session;
 pub mod settings;

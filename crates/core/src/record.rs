@@ -3,6 +3,11 @@
 //! Each record's hash covers the hash before it, so a record that was changed, removed or moved
 //! breaks the chain at a place that can be named. The body is hashed as the bytes that are stored:
 //! nothing is ever parsed and written again.
+//!
+//! Two things may be lacking without breaking a chain. A record can be erased to its hash, which the
+//! next one still covers. And a stream can have gaps, where what came before a record was never sent
+//! here or is lost: the record then carries the hash of the one before it, so that it can be checked
+//! all the same.
 
 use std::fmt;
 
@@ -25,12 +30,98 @@ pub struct Record {
     pub kind: String,
     /// The session it belongs to.
     pub session: Option<SessionId>,
-    /// The repository it belongs to.
+    /// The repository it belongs to: its key, or the path of one that has none.
     pub repo: Option<String>,
     /// The rest, a JSON object as text.
     pub body: String,
     /// The hash over all of the above and the hash of the record before.
     pub hash: Hash,
+    /// The hash of the record before, only where that record is not beside this one. Not covered by
+    /// the hash a second time: it is what the hash was made with.
+    pub prev: Option<Hash>,
+}
+
+/// What is left of a record whose content was erased.
+///
+/// Its id goes with its body: without those random bits a short body could be guessed from the hash.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Erased {
+    /// The ledger that wrote it.
+    pub host: HostId,
+    /// Its place among the records of that host, from 1.
+    pub seq: u64,
+    /// When it was written.
+    pub at: Timestamp,
+    /// What it said.
+    pub kind: String,
+    /// The session it belonged to.
+    pub session: Option<SessionId>,
+    /// The repository it belonged to.
+    pub repo: Option<String>,
+    /// Its hash, which the record after it covers.
+    pub hash: Hash,
+    /// The hash of the record before, only where that record is not beside this one.
+    pub prev: Option<Hash>,
+}
+
+/// A place in a chain, as a ledger keeps it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Stored {
+    /// The record as it was written.
+    Whole(Record),
+    /// Its link alone.
+    Erased(Erased),
+}
+
+impl Stored {
+    /// The ledger that wrote it.
+    pub const fn host(&self) -> &HostId {
+        match self {
+            Self::Whole(record) => &record.host,
+            Self::Erased(erased) => &erased.host,
+        }
+    }
+
+    /// Its place among the records of that host.
+    pub const fn seq(&self) -> u64 {
+        match self {
+            Self::Whole(record) => record.seq,
+            Self::Erased(erased) => erased.seq,
+        }
+    }
+
+    /// Its link of the chain.
+    pub const fn hash(&self) -> Hash {
+        match self {
+            Self::Whole(record) => record.hash,
+            Self::Erased(erased) => erased.hash,
+        }
+    }
+
+    /// The hash of the record before, where it carries it.
+    pub const fn prev(&self) -> Option<Hash> {
+        match self {
+            Self::Whole(record) => record.prev,
+            Self::Erased(erased) => erased.prev,
+        }
+    }
+
+    /// The record, unless it was erased.
+    pub fn whole(self) -> Option<Record> {
+        match self {
+            Self::Whole(record) => Some(record),
+            Self::Erased(_) => None,
+        }
+    }
+
+    /// Whether it can stand behind a record with that hash. Of an erased one nothing says otherwise:
+    /// only the record that follows can vouch for it.
+    pub fn follows(&self, previous: &Hash) -> bool {
+        match self {
+            Self::Whole(record) => record.expected_hash(previous) == record.hash,
+            Self::Erased(_) => true,
+        }
+    }
 }
 
 impl Record {
@@ -112,7 +203,15 @@ mod tests {
             repo: Some("/src/payments".to_owned()),
             body: r#"{"text":"x"}"#.to_owned(),
             hash: Hash::GENESIS,
+            prev: None,
         }
+    }
+
+    #[test]
+    fn what_a_record_carries_of_the_one_before_is_not_hashed_twice() {
+        let behind_a_gap = Record { prev: Some(Hash::GENESIS), ..record() };
+        let expected = record().expected_hash(&Hash::GENESIS);
+        assert_eq!(behind_a_gap.expected_hash(&Hash::GENESIS), expected);
     }
 
     #[test]

@@ -4,14 +4,24 @@ use std::collections::{HashMap, HashSet};
 
 use rusqlite::Connection;
 
+use heirloom_core::event::{Body, RecordErased};
 use heirloom_core::id::HostId;
-use heirloom_core::record::{Hash, Record};
+use heirloom_core::record::{Hash, Record, Stored};
 
 use crate::records;
-use crate::verify::Problem;
+use crate::verify::{Gap, Problem};
 
-/// Checks every chain. Returns how many records there are.
-pub(crate) fn check(db: &Connection, problems: &mut Vec<Problem>) -> rusqlite::Result<u64> {
+/// What following the chains found, besides what is wrong.
+#[derive(Debug, Default)]
+pub(crate) struct Checked {
+    /// How many records there are.
+    pub records: u64,
+    /// Where records are not here, and the one behind says what they ended with.
+    pub gaps: Vec<Gap>,
+}
+
+/// Checks every chain.
+pub(crate) fn check(db: &Connection, problems: &mut Vec<Problem>) -> rusqlite::Result<Checked> {
     let sql = format!("SELECT arrival, {} FROM record ORDER BY host, seq", records::COLUMNS);
     let mut statement = db.prepare(&sql)?;
     let mut rows = statement.query(())?;
@@ -19,7 +29,7 @@ pub(crate) fn check(db: &Connection, problems: &mut Vec<Problem>) -> rusqlite::R
     while let Some(row) = rows.next()? {
         walk.count += 1;
         match read(row) {
-            Ok((arrival, record)) => walk.step(arrival, &record, problems),
+            Ok((arrival, stored)) => walk.step(arrival, &stored, problems),
             Err(error) => {
                 let problem = unreadable(row, &error);
                 walk.pass_over(problem.seq);
@@ -29,12 +39,13 @@ pub(crate) fn check(db: &Connection, problems: &mut Vec<Problem>) -> rusqlite::R
     }
     walk.remember_end();
     walk.name_swapped(problems);
+    walk.name_unexplained(problems);
     check_heads(db, &walk.ends, problems)?;
-    Ok(walk.count)
+    Ok(Checked { records: walk.count, gaps: walk.gaps })
 }
 
-fn read(row: &rusqlite::Row<'_>) -> rusqlite::Result<(i64, Record)> {
-    Ok((row.get(0)?, records::read_from(row, 1)?))
+fn read(row: &rusqlite::Row<'_>) -> rusqlite::Result<(i64, Stored)> {
+    Ok((row.get(0)?, records::read_stored(row, 1)?))
 }
 
 fn unreadable(row: &rusqlite::Row<'_>, error: &rusqlite::Error) -> Problem {
@@ -57,33 +68,69 @@ struct Walk {
     ends: HashMap<String, (u64, Option<Hash>)>,
     /// Records that do not fit, with the hash that comes before them.
     misfits: Vec<(Record, Hash)>,
+    gaps: Vec<Gap>,
+    /// Records without content, and those that records say were erased.
+    empty: Vec<(String, u64)>,
+    erased: HashSet<(String, u64)>,
 }
 
 impl Walk {
-    fn step(&mut self, arrival: i64, record: &Record, problems: &mut Vec<Problem>) {
-        if self.host.as_ref() != Some(&record.host) {
+    fn step(&mut self, arrival: i64, stored: &Stored, problems: &mut Vec<Problem>) {
+        if self.host.as_ref() != Some(stored.host()) {
             self.remember_end();
-            *self = Self {
-                host: Some(record.host.clone()),
-                hash: Some(Hash::GENESIS),
-                count: self.count,
-                ends: std::mem::take(&mut self.ends),
-                misfits: std::mem::take(&mut self.misfits),
-                ..Self::default()
-            };
+            (self.host, self.hash) = (Some(stored.host().clone()), Some(Hash::GENESIS));
+            (self.seq, self.arrival) = (0, 0);
         }
-        if record.seq != self.seq + 1 {
-            problems.push(missing(record, self.seq + 1));
+        if stored.seq() == self.seq + 1 {
+            self.check_carried(arrival, stored, problems);
+        } else if let Some(prev) = stored.prev() {
+            self.gaps.push(Gap {
+                host: stored.host().to_string(),
+                from: self.seq + 1,
+                to: stored.seq() - 1,
+            });
+            self.hash = Some(prev);
+        } else {
+            problems.push(missing(stored, self.seq + 1));
             self.hash = None;
-        } else if arrival < self.arrival {
-            problems.push(Problem::of(record, "reordered", "it arrived before the one it follows"));
         }
+        match stored {
+            Stored::Whole(record) => self.note(record),
+            Stored::Erased(erased) => self.empty.push((erased.host.to_string(), erased.seq)),
+        }
+        (self.seq, self.arrival, self.hash) = (stored.seq(), arrival, Some(stored.hash()));
+    }
+
+    fn check_carried(&mut self, arrival: i64, stored: &Stored, problems: &mut Vec<Problem>) {
+        if arrival < self.arrival {
+            problems.push(Problem::of(stored, "reordered", "it arrived before the one it follows"));
+        }
+        if stored.prev().is_some_and(|prev| self.hash.is_some_and(|hash| hash != prev)) {
+            problems.push(Problem::of(stored, "changed", "it does not follow the one before it"));
+        }
+    }
+
+    fn note(&mut self, record: &Record) {
         if let Some(previous) = self.hash
             && record.expected_hash(&previous) != record.hash
         {
             self.misfits.push((record.clone(), previous));
         }
-        (self.seq, self.arrival, self.hash) = (record.seq, arrival, Some(record.hash));
+        if record.kind == RecordErased::KIND
+            && let Ok(erased) = serde_json::from_str::<RecordErased>(&record.body)
+        {
+            let host = erased.host.to_string();
+            self.erased.extend(erased.seqs.into_iter().map(|seq| (host.clone(), seq)));
+        }
+    }
+
+    /// Names records that lost their content without a record that says so.
+    fn name_unexplained(&self, problems: &mut Vec<Problem>) {
+        for (host, seq) in self.empty.iter().filter(|at| !self.erased.contains(*at)) {
+            let detail = "its content is gone, and no record says that it was erased".to_owned();
+            let (host, seq) = (host.clone(), *seq);
+            problems.push(Problem { host, seq, id: None, problem: "changed", detail });
+        }
     }
 
     /// Goes on behind a record that cannot be read: what follows it cannot be checked against it.
@@ -120,22 +167,25 @@ impl Walk {
                 .find(|(other, _)| other.seq != record.seq && fits(record, other.seq));
             problems.push(match home {
                 Some((other, _)) => {
-                    Problem::of(record, "reordered", &format!("it belongs at {}", other.seq))
+                    let detail = format!("it belongs at {}", other.seq);
+                    Problem::of_record(record, "reordered", &detail)
                 }
-                None => Problem::of(record, "changed", "its hash does not cover what it says"),
+                None => {
+                    Problem::of_record(record, "changed", "its hash does not cover what it says")
+                }
             });
         }
     }
 }
 
-fn missing(record: &Record, expected: u64) -> Problem {
-    let last = record.seq.saturating_sub(1);
+fn missing(stored: &Stored, expected: u64) -> Problem {
+    let last = stored.seq().saturating_sub(1);
     let detail = if expected == last {
         "it is gone".to_owned()
     } else {
         format!("the records up to {last} are gone")
     };
-    Problem { host: record.host.to_string(), seq: expected, id: None, problem: "missing", detail }
+    Problem { host: stored.host().to_string(), seq: expected, id: None, problem: "missing", detail }
 }
 
 /// A chain that ends before its head was cut off at the end.

@@ -1,7 +1,8 @@
 //! Export and import: one JSON object a record, one record a line.
 //!
 //! The body travels as the bytes that were hashed. Importing is all or nothing, adds only what
-//! continues a chain, and so can be repeated: what is already here changes nothing.
+//! continues a chain, and so can be repeated: what is already here changes nothing. A record that
+//! follows a gap brings the hash of the one before it, one that was erased only its own.
 
 use std::io::{BufRead, Write};
 
@@ -11,11 +12,11 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use heirloom_core::id::{HostId, RecordId, SessionId};
-use heirloom_core::record::{Hash, Record};
+use heirloom_core::record::{Erased, Hash, Record, Stored};
 
 use crate::error::Error;
 use crate::ledger::Ledger;
-use crate::{projection, records};
+use crate::{erase, projection, rebuild, records, views};
 
 /// A record as it travels.
 #[derive(Serialize, Deserialize)]
@@ -23,18 +24,25 @@ struct Line<'a> {
     v: u32,
     host: HostId,
     seq: u64,
-    id: RecordId,
+    /// Nothing in a record that was erased, and neither has it a body.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    id: Option<RecordId>,
     at: Timestamp,
     kind: String,
     session: Option<SessionId>,
     repo: Option<String>,
-    #[serde(borrow)]
-    body: &'a RawValue,
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    body: Option<&'a RawValue>,
     hash: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    prev: Option<String>,
 }
 
-/// The format of a line.
+/// The format of a whole record that follows the one before it.
 const LINE_VERSION: u32 = 1;
+/// The format of one that was erased or follows a gap: a reader that does not know these must not take
+/// it for damage.
+const LINE_VERSION_PARTIAL: u32 = 2;
 
 /// What an import did.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
@@ -107,8 +115,8 @@ impl Ledger {
         let mut rows = statement.query(()).map_err(explain)?;
         let mut count = 0;
         while let Some(row) = rows.next().map_err(explain)? {
-            let record = records::read(row).map_err(explain)?;
-            let line = line(&record).map_err(|source| self.unreadable(source))?;
+            let stored = records::read_stored(row, 0).map_err(explain)?;
+            let line = line(&stored).map_err(|source| self.unreadable(source))?;
             serde_json::to_writer(&mut *out, &line).map_err(|source| unwritable(source.into()))?;
             out.write_all(b"\n").map_err(unwritable)?;
             count += 1;
@@ -119,53 +127,64 @@ impl Ledger {
     /// Takes in what `export` wrote, here or elsewhere.
     pub fn import(&mut self, input: impl BufRead) -> Result<Imported, ImportError> {
         let explain = |source| self.explain("import into", source);
+        self.attached()?;
         self.configure()?;
         let transaction = self.begin().map_err(explain)?;
-        let mut imported = Imported::default();
+        let (mut imported, mut has_erased) = (Imported::default(), false);
         for (line, number) in input.split(b'\n').zip(1..) {
             let line = line.map_err(ImportError::Input)?;
             if line.trim_ascii().is_empty() {
                 continue;
             }
             let record = parse(&line, number)?;
-            self.take(&transaction, &record, number, &mut imported)?;
+            has_erased |= self.take(&transaction, &record, number, &mut imported)?;
+        }
+        if has_erased {
+            rebuild::rebuild(&transaction)
+                .and_then(|_| views::forget(&transaction))
+                .map_err(explain)?;
         }
         transaction.commit().map_err(explain)?;
         Ok(imported)
     }
 
+    /// Takes in one record. Returns whether it erased others that were here already.
     pub(crate) fn take(
         &self,
         db: &Connection,
-        record: &Record,
+        stored: &Stored,
         line: u64,
         imported: &mut Imported,
-    ) -> Result<(), ImportError> {
+    ) -> Result<bool, ImportError> {
         let explain = |source| self.explain("import into", source);
-        let (host, seq) = (record.host.clone(), record.seq);
+        let (host, seq) = (stored.host().clone(), stored.seq());
         let (last, hash) = records::head(db, &host).map_err(explain)?.unwrap_or((0, Hash::GENESIS));
         if seq <= last {
-            return match stored_hash(db, record).map_err(explain)? {
-                Some(stored) if stored == record.hash.as_bytes() => {
+            return match stored_hash(db, stored).map_err(explain)? {
+                Some(known) if known == stored.hash().as_bytes() => {
                     imported.known += 1;
-                    Ok(())
+                    Ok(false)
                 }
                 _ => Err(ImportError::Conflict { line, host, seq }),
             };
         }
-        if seq != last + 1 {
-            return Err(ImportError::Gap { line, host, seq, last });
-        }
-        if record.expected_hash(&hash) != record.hash {
+        let before = if seq == last + 1 { Some(hash) } else { stored.prev() };
+        let Some(before) = before else { return Err(ImportError::Gap { line, host, seq, last }) };
+        let carried = stored.prev().is_none_or(|prev| prev == before);
+        if !carried || !stored.follows(&before) {
             return Err(ImportError::Changed { line, host, seq });
         }
         // The views take it from the ledger when somebody asks for them.
-        records::insert(db, record)
-            .and_then(|_| projection::apply(projection::HOT, db, record))
-            .and_then(|()| records::save_head(db, &host, seq, &record.hash))
-            .map_err(explain)?;
+        let erased = match stored {
+            Stored::Whole(record) => records::insert(db, record)
+                .and_then(|_| projection::apply(projection::HOT, db, record))
+                .and_then(|()| erase::by_author(db, record)),
+            Stored::Erased(erased) => records::insert_erased(db, erased).map(|()| 0),
+        };
+        let erased = erased.map_err(explain)?;
+        records::save_head(db, &host, seq, &stored.hash()).map_err(explain)?;
         imported.added += 1;
-        Ok(())
+        Ok(erased > 0)
     }
 
     fn unreadable(&self, source: serde_json::Error) -> Error {
@@ -173,46 +192,62 @@ impl Ledger {
     }
 }
 
-fn stored_hash(db: &Connection, record: &Record) -> rusqlite::Result<Option<Vec<u8>>> {
+fn stored_hash(db: &Connection, stored: &Stored) -> rusqlite::Result<Option<Vec<u8>>> {
     db.prepare_cached("SELECT hash FROM record WHERE host = ?1 AND seq = ?2")?
-        .query_row((record.host.as_str(), records::to_sql(record.seq)), |row| row.get(0))
+        .query_row((stored.host().as_str(), records::to_sql(stored.seq())), |row| row.get(0))
         .optional()
 }
 
-fn line(record: &Record) -> Result<Line<'_>, serde_json::Error> {
+fn line(stored: &Stored) -> Result<Line<'_>, serde_json::Error> {
+    let (id, at, kind, session, repo, body) = match stored {
+        Stored::Whole(record) => {
+            let body = Some(serde_json::from_str(&record.body)?);
+            (Some(record.id), record.at, &record.kind, record.session, &record.repo, body)
+        }
+        Stored::Erased(erased) => {
+            (None, erased.at, &erased.kind, erased.session, &erased.repo, None)
+        }
+    };
+    let is_usual = body.is_some() && stored.prev().is_none();
     Ok(Line {
-        v: LINE_VERSION,
-        host: record.host.clone(),
-        seq: record.seq,
-        id: record.id,
-        at: record.at,
-        kind: record.kind.clone(),
-        session: record.session,
-        repo: record.repo.clone(),
-        body: serde_json::from_str(&record.body)?,
-        hash: record.hash.to_string(),
+        v: if is_usual { LINE_VERSION } else { LINE_VERSION_PARTIAL },
+        host: stored.host().clone(),
+        seq: stored.seq(),
+        id,
+        at,
+        kind: kind.clone(),
+        session,
+        repo: repo.clone(),
+        body,
+        hash: stored.hash().to_string(),
+        prev: stored.prev().map(|prev| prev.to_string()),
     })
 }
 
-fn parse(line: &[u8], number: u64) -> Result<Record, ImportError> {
+fn parse(line: &[u8], number: u64) -> Result<Stored, ImportError> {
     let refuse = |reason: String| ImportError::NotARecord { line: number, reason };
     let line: Line<'_> = serde_json::from_slice(line).map_err(|error| refuse(error.to_string()))?;
-    if line.v > LINE_VERSION {
+    if line.v > LINE_VERSION_PARTIAL {
         return Err(refuse(format!(
-            "it has format {}, this heirloom knows {LINE_VERSION}",
+            "it has format {}, this heirloom knows {LINE_VERSION_PARTIAL}",
             line.v
         )));
     }
-    Ok(Record {
-        host: HostId::parse(line.host.as_str()).map_err(|error| refuse(error.to_string()))?,
-        seq: line.seq,
-        id: line.id,
-        at: line.at,
-        kind: line.kind,
-        session: line.session,
-        repo: line.repo,
-        body: line.body.get().to_owned(),
-        hash: Hash::parse(&line.hash)
-            .ok_or_else(|| refuse(format!("`{}` is not a hash", line.hash)))?,
-    })
+    let hash =
+        |text: &str| Hash::parse(text).ok_or_else(|| refuse(format!("`{text}` is not a hash")));
+    let host = HostId::parse(line.host.as_str()).map_err(|error| refuse(error.to_string()))?;
+    let prev = line.prev.as_deref().map(hash).transpose()?;
+    let hash = hash(&line.hash)?;
+    let Line { seq, at, kind, session, repo, .. } = line;
+    match (line.id, line.body) {
+        (Some(id), Some(body)) => {
+            let body = body.get().to_owned();
+            Ok(Stored::Whole(Record { host, seq, id, at, kind, session, repo, body, hash, prev }))
+        }
+        (None, None) if line.v == LINE_VERSION_PARTIAL => {
+            Ok(Stored::Erased(Erased { host, seq, at, kind, session, repo, hash, prev }))
+        }
+        (None, _) => Err(refuse("missing field `id`".to_owned())),
+        (_, None) => Err(refuse("missing field `body`".to_owned())),
+    }
 }

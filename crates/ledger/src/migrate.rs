@@ -21,7 +21,38 @@ pub(crate) struct Step {
 }
 
 /// Every step there ever was, oldest first. Never edit one that was released.
-pub(crate) const STEPS: &[Step] = &[];
+pub(crate) const STEPS: &[Step] = &[Step { to: 10, sql: ERASABLE }];
+
+/// Lets a record lose its content and carry the hash before it. SQLite takes no `NOT NULL` from a
+/// column, so the table is made anew; the records go over as they are.
+const ERASABLE: &str = "
+CREATE TABLE record_10 (
+  arrival INTEGER PRIMARY KEY,
+  host TEXT NOT NULL,
+  seq INTEGER NOT NULL,
+  id TEXT UNIQUE,
+  at INTEGER NOT NULL,
+  kind TEXT NOT NULL,
+  session TEXT,
+  repo TEXT,
+  body TEXT,
+  hash BLOB NOT NULL,
+  prev BLOB,
+  UNIQUE (host, seq)
+) STRICT;
+INSERT INTO record_10
+SELECT arrival, host, seq, id, at, kind, session, repo, body, hash, NULL FROM record ORDER BY arrival;
+DROP TABLE record;
+ALTER TABLE record_10 RENAME TO record;
+CREATE INDEX record_by_session ON record (session) WHERE session IS NOT NULL;
+CREATE TRIGGER record_no_update BEFORE UPDATE ON record
+BEGIN SELECT RAISE(ABORT, 'records are never changed'); END;
+CREATE TRIGGER record_no_delete BEFORE DELETE ON record
+BEGIN SELECT RAISE(ABORT, 'records are never deleted'); END;
+CREATE TRIGGER record_no_replace BEFORE INSERT ON record
+WHEN EXISTS (SELECT 1 FROM record WHERE host = NEW.host AND seq = NEW.seq)
+BEGIN SELECT RAISE(ABORT, 'records are never replaced'); END;
+";
 
 /// Takes `ledger` to version `target`.
 pub(crate) fn migrate(ledger: &mut Ledger, steps: &[Step], target: i64) -> Result<(), Error> {

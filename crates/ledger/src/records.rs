@@ -5,19 +5,23 @@ use rusqlite::types::{Type, ValueRef};
 use rusqlite::{Connection, OptionalExtension, Row};
 
 use heirloom_core::id::{HostId, RecordId, SessionId};
-use heirloom_core::record::{Hash, Record};
+use heirloom_core::record::{Erased, Hash, Record, Stored};
 
 use crate::error::Error;
 use crate::ledger::Ledger;
 
 /// The columns [`read`] expects, in order.
-pub(crate) const COLUMNS: &str = "host, seq, id, at, kind, session, repo, body, hash";
+pub(crate) const COLUMNS: &str = "host, seq, id, at, kind, session, repo, body, hash, prev";
+
+/// The same of a file whose records could not lose anything yet.
+pub(crate) const COLUMNS_BEFORE_10: &str =
+    "host, seq, id, at, kind, session, repo, body, hash, NULL AS prev";
 
 /// Adds a record. Returns its arrival.
 pub(crate) fn insert(db: &Connection, record: &Record) -> rusqlite::Result<i64> {
     let mut statement = db.prepare_cached(
-        "INSERT INTO record (host, seq, id, at, kind, session, repo, body, hash)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
+        "INSERT INTO record (host, seq, id, at, kind, session, repo, body, hash, prev)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
     )?;
     statement.execute((
         record.host.as_str(),
@@ -29,8 +33,28 @@ pub(crate) fn insert(db: &Connection, record: &Record) -> rusqlite::Result<i64> 
         record.repo.as_deref(),
         &record.body,
         record.hash.as_bytes(),
+        record.prev.as_ref().map(Hash::as_bytes),
     ))?;
     Ok(db.last_insert_rowid())
+}
+
+/// Adds what is left of a record that was erased elsewhere.
+pub(crate) fn insert_erased(db: &Connection, erased: &Erased) -> rusqlite::Result<()> {
+    db.prepare_cached(
+        "INSERT INTO record (host, seq, at, kind, session, repo, hash, prev)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+    )?
+    .execute((
+        erased.host.as_str(),
+        to_sql(erased.seq),
+        erased.at.as_millisecond(),
+        &erased.kind,
+        erased.session.map(|session| session.to_string()),
+        erased.repo.as_deref(),
+        erased.hash.as_bytes(),
+        erased.prev.as_ref().map(Hash::as_bytes),
+    ))?;
+    Ok(())
 }
 
 /// Whether this very record is in the ledger, as far as that can be found out.
@@ -56,23 +80,38 @@ pub(crate) fn read(row: &Row<'_>) -> rusqlite::Result<Record> {
     read_from(row, 0)
 }
 
-/// Reads a record whose columns begin at `first`.
+/// Reads a record whose columns begin at `first`. One that was erased is none.
 pub(crate) fn read_from(row: &Row<'_>, first: usize) -> rusqlite::Result<Record> {
+    let erased = || unreadable(first + 7, Type::Null, "it was erased".to_owned());
+    read_stored(row, first)?.whole().ok_or_else(erased)
+}
+
+/// Reads what a place in a chain holds, its columns beginning at `first`.
+pub(crate) fn read_stored(row: &Row<'_>, first: usize) -> rusqlite::Result<Stored> {
     let session = match row.get_ref(first + 5)? {
         ValueRef::Null => None,
         _ => Some(parse(row, first + 5, |text| text.parse::<SessionId>().ok())?),
     };
-    Ok(Record {
+    let erased = Erased {
         host: parse(row, first, |text| HostId::parse(text).ok())?,
         seq: from_sql(row.get(first + 1)?),
-        id: parse(row, first + 2, |text| text.parse::<RecordId>().ok())?,
         at: timestamp(row.get(first + 3)?),
         kind: row.get(first + 4)?,
         session,
         repo: row.get(first + 6)?,
-        body: row.get(first + 7)?,
         hash: hash(row, first + 8)?,
-    })
+        prev: match row.get_ref(first + 9)? {
+            ValueRef::Null => None,
+            _ => Some(hash(row, first + 9)?),
+        },
+    };
+    if row.get_ref(first + 2)? == ValueRef::Null && row.get_ref(first + 7)? == ValueRef::Null {
+        return Ok(Stored::Erased(erased));
+    }
+    let Erased { host, seq, at, kind, session, repo, hash, prev } = erased;
+    let id = parse(row, first + 2, |text| text.parse::<RecordId>().ok())?;
+    let body = row.get(first + 7)?;
+    Ok(Stored::Whole(Record { host, seq, id, at, kind, session, repo, body, hash, prev }))
 }
 
 /// The chain this file writes: its host, the number and the hash of the last record.
@@ -109,7 +148,10 @@ impl Ledger {
     /// The trajectory of a session: its records, in order.
     pub fn trajectory(&self, session: SessionId) -> Result<Vec<Record>, Error> {
         self.run_hot("read", |db| {
-            let sql = format!("SELECT {COLUMNS} FROM record WHERE session = ?1 ORDER BY arrival");
+            let sql = format!(
+                "SELECT {COLUMNS} FROM record WHERE session = ?1 AND body IS NOT NULL
+                 ORDER BY arrival"
+            );
             let mut statement = db.prepare_cached(&sql)?;
             statement.query_map((session.to_string(),), read)?.collect()
         })

@@ -37,23 +37,24 @@ impl Ledger {
         let Ok(old) = Connection::open(&copy.path) else { return Ok(imported) };
         // Without this, a file that is shorter than it says is not read at all.
         let _ = old.pragma_update(None, "writable_schema", true);
-        let sql = format!("SELECT {} FROM record ORDER BY arrival", records::COLUMNS);
-        let Ok(mut statement) = old.prepare(&sql) else { return Ok(imported) };
+        let all = |columns| old.prepare(&format!("SELECT {columns} FROM record ORDER BY arrival"));
+        let statement = all(records::COLUMNS).or_else(|_| all(records::COLUMNS_BEFORE_10));
+        let Ok(mut statement) = statement else { return Ok(imported) };
         let Ok(mut rows) = statement.query(()) else { return Ok(imported) };
         self.configure()?;
         let explain = |source| self.explain("import into", source);
         let transaction = self.begin().map_err(explain)?;
         let mut broken = HashSet::new();
         while let Ok(Some(row)) = rows.next() {
-            let Ok(record) = records::read(row) else { continue };
-            if broken.contains(&record.host) {
+            let Ok(stored) = records::read_stored(row, 0) else { continue };
+            if broken.contains(stored.host()) {
                 continue;
             }
-            match self.take(&transaction, &record, 0, &mut imported) {
-                Ok(()) => {}
+            match self.take(&transaction, &stored, 0, &mut imported) {
+                Ok(_) => {}
                 Err(ImportError::Ledger(error)) => return Err(error),
                 Err(_) => {
-                    broken.insert(record.host);
+                    broken.insert(stored.host().clone());
                 }
             }
         }

@@ -4,7 +4,7 @@ use rusqlite::Connection;
 use rusqlite::types::{Type, ValueRef};
 use serde::Serialize;
 
-use heirloom_core::record::Record;
+use heirloom_core::record::{Record, Stored};
 
 use crate::chain;
 use crate::error::Error;
@@ -25,6 +25,19 @@ pub struct Report {
     pub hosts: u64,
     /// What is not well.
     pub problems: Vec<Problem>,
+    /// Where records of a host are not here, and need not be: the one behind can be checked without.
+    pub gaps: Vec<Gap>,
+}
+
+/// Records of a host that are not here.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Gap {
+    /// The host.
+    pub host: String,
+    /// The first that is not here.
+    pub from: u64,
+    /// The last.
+    pub to: u64,
 }
 
 /// One thing that is not well.
@@ -43,7 +56,17 @@ pub struct Problem {
 }
 
 impl Problem {
-    pub(crate) fn of(record: &Record, problem: &'static str, detail: &str) -> Self {
+    pub(crate) fn of(stored: &Stored, problem: &'static str, detail: &str) -> Self {
+        match stored {
+            Stored::Whole(record) => Self::of_record(record, problem, detail),
+            Stored::Erased(erased) => {
+                let (host, seq) = (erased.host.to_string(), erased.seq);
+                Self { host, seq, id: None, problem, detail: detail.to_owned() }
+            }
+        }
+    }
+
+    pub(crate) fn of_record(record: &Record, problem: &'static str, detail: &str) -> Self {
         Self {
             host: record.host.to_string(),
             seq: record.seq,
@@ -82,13 +105,14 @@ impl Ledger {
             let folded = named(folded, &mut problems);
             // A damaged page must not keep the rest from being looked at.
             named(check_file(&snapshot, &mut problems), &mut problems);
-            let records = chain::check(&snapshot, &mut problems);
-            let records = named(records, &mut problems).unwrap_or_default();
+            let checked = chain::check(&snapshot, &mut problems);
+            let chain::Checked { records, gaps } =
+                named(checked, &mut problems).unwrap_or_default();
             named(check_projections(&snapshot, folded, &mut problems), &mut problems);
             let hosts = "SELECT count(*) FROM (SELECT DISTINCT host FROM record)";
             let hosts = snapshot.query_row(hosts, (), |row| row.get::<_, i64>(0));
             let hosts = named(hosts, &mut problems).map_or(0, crate::records::from_sql);
-            Ok(Report { ok: problems.is_empty(), records, hosts, problems })
+            Ok(Report { ok: problems.is_empty(), records, hosts, problems, gaps })
         })
     }
 }

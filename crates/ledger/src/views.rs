@@ -216,7 +216,7 @@ pub(crate) fn fold(db: &Connection, most: i64) -> rusqlite::Result<i64> {
 }
 
 /// Makes the views anew, in the file they are in. The caller has the views.
-fn remake(db: &Connection, most: i64) -> rusqlite::Result<i64> {
+pub(crate) fn remake(db: &Connection, most: i64) -> rusqlite::Result<i64> {
     drop_tables(db, "views", &[])?;
     fill(db, Some("views"))?;
     fold_after(db, 0, most)
@@ -234,6 +234,11 @@ pub(crate) fn remember(db: &Connection, arrival: i64, hash: &[u8]) -> rusqlite::
     db.prepare_cached("UPDATE views.folded SET arrival = ?1, hash = ?2")?
         .execute((arrival, hash))
         .map(drop)
+}
+
+/// Makes sure that the attached views are made anew by whoever asks for them next.
+pub(crate) fn forget(db: &Connection) -> rusqlite::Result<()> {
+    db.execute("DELETE FROM views.folded", ()).map(drop)
 }
 
 fn last_arrival(db: &Connection) -> rusqlite::Result<i64> {

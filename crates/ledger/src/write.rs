@@ -155,6 +155,7 @@ impl<'a> Appender<'a> {
             repo: scope.repo.map(str::to_owned),
             body,
             hash: Hash::GENESIS,
+            prev: None,
         };
         record.hash = record.expected_hash(&self.hash);
         let arrival = self.run(|db| self.add(db, &record))?;

@@ -11,6 +11,8 @@ mod iteration;
 mod keep;
 mod live;
 mod note;
+mod record;
+mod repo;
 mod requirement;
 mod run;
 mod session;
@@ -32,6 +34,8 @@ pub use keep::{
 };
 pub use live::{LiveGone, LiveSeen};
 pub use note::NoteAdded;
+pub use record::RecordErased;
+pub use repo::{RepoLinked, RepoNamed};
 pub use requirement::{
     RequirementCleared, RequirementSatisfied, RequirementStopBlocked, RequirementTriggered,
     RequirementUntriggered, RequirementWarned, RequirementsImported, RequirementsPaused,
@@ -97,6 +101,9 @@ kinds! {
     LiveGone => "live.gone",
     LiveSeen => "live.seen",
     NoteAdded => "note.added",
+    RecordErased => "record.erased",
+    RepoLinked => "repo.linked",
+    RepoNamed => "repo.named",
     RequirementCleared => "requirement.cleared",
     RequirementSatisfied => "requirement.satisfied",
     RequirementStopBlocked => "requirement.stop_blocked",

@@ -136,7 +136,7 @@ fn records_that_arrived_in_another_order_are_named() {
 fn a_forged_record_at_the_end_is_named() {
     let forge =
         "INSERT INTO record SELECT 11, host, 11, '01950000-0000-7000-8000-000000000000', at,
-                 kind, session, repo, body, hash FROM record WHERE seq = 10";
+                 kind, session, repo, body, hash, prev FROM record WHERE seq = 10";
     let problems = problems_after(forge);
     assert!(problems.contains(&("changed", 11)), "{problems:?}");
     assert!(problems.contains(&("added", 11)), "{problems:?}");

@@ -14,6 +14,7 @@ mod fixture;
 mod index;
 mod issues;
 mod listing;
+mod partial;
 mod rebuilding;
 mod requirements;
 mod runs;

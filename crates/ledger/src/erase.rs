@@ -1,0 +1,79 @@
+//! Erasing: the one way in which a record loses something.
+//!
+//! What goes is the body and the id, what stays is the hash, which the next record covers. So the
+//! chain stays whole, and who follows it sees that something was here and that a record says why it
+//! is not any more.
+
+use jiff::Timestamp;
+use rusqlite::Connection;
+
+use heirloom_core::event::{Body, RecordErased};
+use heirloom_core::record::Record;
+
+use crate::error::Error;
+use crate::ledger::Ledger;
+use crate::write::Scope;
+use crate::{rebuild, records, views};
+
+impl Ledger {
+    /// Erases records and records that it was done. Every projection is derived again without them.
+    pub fn erase(&mut self, at: Timestamp, erased: &RecordErased) -> Result<(), Error> {
+        // Before anything else: views that are made anew for nothing are better than views that show
+        // what was erased, should this process be ended in between.
+        self.attached()?;
+        self.run_hot("write to", |db| {
+            for file in ["main", "views"] {
+                db.pragma_update(Some(file), "secure_delete", true)?;
+            }
+            views::forget(db)
+        })?;
+        self.write(at, |writer| {
+            let record = writer.append(Scope::default(), erased)?;
+            writer.run(|db| {
+                erase(db, &record)?;
+                rebuild::rebuild(db)?;
+                views::remake(db, rebuild::ALL).map(drop)
+            })
+        })?;
+        // The logs of both files still have it. Should somebody be reading, they are emptied later.
+        let emptied =
+            |db: &Connection| db.query_row("PRAGMA wal_checkpoint(TRUNCATE)", (), |_| Ok(()));
+        self.run_hot("write to", emptied)
+    }
+}
+
+/// Does to the records of a host what that host itself says of their erasure. Another host's word
+/// erases nothing.
+pub(crate) fn by_author(db: &Connection, record: &Record) -> rusqlite::Result<usize> {
+    match serde_json::from_str::<RecordErased>(&record.body) {
+        Ok(erased) if erased.host == record.host => erase(db, record),
+        _ => Ok(0),
+    }
+}
+
+/// Does to the records what a record of their erasure says. Returns how many lost their content.
+///
+/// The trigger that forbids it is taken away for as long as it lasts, instead of telling erasure from
+/// other changes: what it says is read by every hook.
+pub(crate) fn erase(db: &Connection, record: &Record) -> rusqlite::Result<usize> {
+    if record.kind != RecordErased::KIND {
+        return Ok(0);
+    }
+    let Ok(erased) = serde_json::from_str::<RecordErased>(&record.body) else { return Ok(0) };
+    let trigger: String = db.query_row(
+        "SELECT sql FROM main.sqlite_schema WHERE type = 'trigger' AND name = 'record_no_update'",
+        (),
+        |row| row.get(0),
+    )?;
+    db.execute_batch("DROP TRIGGER main.record_no_update")?;
+    let mut statement = db.prepare(
+        "UPDATE main.record SET id = NULL, body = NULL
+         WHERE host = ?1 AND seq = ?2 AND body IS NOT NULL",
+    )?;
+    let mut gone = 0;
+    for seq in erased.seqs {
+        gone += statement.execute((erased.host.as_str(), records::to_sql(seq)))?;
+    }
+    db.execute_batch(&trigger)?;
+    Ok(gone)
+}
