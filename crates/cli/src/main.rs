@@ -8,6 +8,7 @@ mod failure;
 mod footer;
 mod live;
 mod moment;
+mod progress;
 mod sim_agent;
 mod ui;
 mod work_view;

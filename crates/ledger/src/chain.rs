@@ -9,6 +9,7 @@ use heirloom_core::id::HostId;
 use heirloom_core::record::{Hash, Record, Stored};
 
 use crate::records;
+use crate::salvage::Progress;
 use crate::verify::{Gap, Problem};
 
 /// What following the chains found, besides what is wrong.
@@ -16,18 +17,26 @@ use crate::verify::{Gap, Problem};
 pub(crate) struct Checked {
     /// How many records there are.
     pub records: u64,
-    /// Where records are not here, and the one behind says what they ended with.
+    /// Where records are not here, and the one behind says what they ended with, or a record says that
+    /// they are lost.
     pub gaps: Vec<Gap>,
 }
 
 /// Checks every chain.
-pub(crate) fn check(db: &Connection, problems: &mut Vec<Problem>) -> rusqlite::Result<Checked> {
+pub(crate) fn check(
+    db: &Connection,
+    problems: &mut Vec<Problem>,
+    progress: &mut Progress<'_>,
+) -> rusqlite::Result<Checked> {
+    let all = db.query_row("SELECT count(*) FROM record", (), |row| row.get(0))?;
+    let all = records::from_sql(all);
     let sql = format!("SELECT arrival, {} FROM record ORDER BY host, seq", records::COLUMNS);
     let mut statement = db.prepare(&sql)?;
     let mut rows = statement.query(())?;
     let mut walk = Walk::default();
     while let Some(row) = rows.next()? {
         walk.count += 1;
+        progress("following the chains", walk.count, all);
         match read(row) {
             Ok((arrival, stored)) => walk.step(arrival, &stored, problems),
             Err(error) => {
@@ -40,6 +49,7 @@ pub(crate) fn check(db: &Connection, problems: &mut Vec<Problem>) -> rusqlite::R
     walk.remember_end();
     walk.name_swapped(problems);
     walk.name_unexplained(problems);
+    walk.sign_off(records::lost(db)?, problems);
     check_heads(db, &walk.ends, problems)?;
     Ok(Checked { records: walk.count, gaps: walk.gaps })
 }
@@ -58,6 +68,9 @@ fn unreadable(row: &rusqlite::Row<'_>, error: &rusqlite::Error) -> Problem {
     }
 }
 
+/// How many records that do not fit are compared with each other, to tell a swap from a change.
+const MISFITS: usize = 100;
+
 #[derive(Default)]
 struct Walk {
     count: u64,
@@ -69,6 +82,8 @@ struct Walk {
     /// Records that do not fit, with the hash that comes before them.
     misfits: Vec<(Record, Hash)>,
     gaps: Vec<Gap>,
+    /// Where records are missing, and nothing behind says what they ended with.
+    holes: Vec<Gap>,
     /// Records without content, and those that records say were erased.
     empty: Vec<(String, u64)>,
     erased: HashSet<(String, u64)>,
@@ -81,21 +96,19 @@ impl Walk {
             (self.host, self.hash) = (Some(stored.host().clone()), Some(Hash::GENESIS));
             (self.seq, self.arrival) = (0, 0);
         }
+        let hole =
+            || Gap { host: stored.host().to_string(), from: self.seq + 1, to: stored.seq() - 1 };
         if stored.seq() == self.seq + 1 {
             self.check_carried(arrival, stored, problems);
         } else if let Some(prev) = stored.prev() {
-            self.gaps.push(Gap {
-                host: stored.host().to_string(),
-                from: self.seq + 1,
-                to: stored.seq() - 1,
-            });
+            self.gaps.push(hole());
             self.hash = Some(prev);
         } else {
-            problems.push(missing(stored, self.seq + 1));
+            self.holes.push(hole());
             self.hash = None;
         }
         match stored {
-            Stored::Whole(record) => self.note(record),
+            Stored::Whole(record) => self.note(record, problems),
             Stored::Erased(erased) => self.empty.push((erased.host.to_string(), erased.seq)),
         }
         (self.seq, self.arrival, self.hash) = (stored.seq(), arrival, Some(stored.hash()));
@@ -110,11 +123,15 @@ impl Walk {
         }
     }
 
-    fn note(&mut self, record: &Record) {
+    fn note(&mut self, record: &Record, problems: &mut Vec<Problem>) {
         if let Some(previous) = self.hash
             && record.expected_hash(&previous) != record.hash
         {
-            self.misfits.push((record.clone(), previous));
+            if self.misfits.len() < MISFITS {
+                self.misfits.push((record.clone(), previous));
+            } else {
+                problems.push(changed(record));
+            }
         }
         if record.kind == RecordErased::KIND
             && let Ok(erased) = serde_json::from_str::<RecordErased>(&record.body)
@@ -122,6 +139,34 @@ impl Walk {
             let host = erased.host.to_string();
             self.erased.extend(erased.seqs.into_iter().map(|seq| (host.clone(), seq)));
         }
+    }
+
+    /// Tells the holes that were written down from those that are news.
+    fn sign_off(&mut self, lost: Vec<Gap>, problems: &mut Vec<Problem>) {
+        for hole in &self.holes {
+            let mut from = hole.from;
+            while from <= hole.to {
+                let covers =
+                    |gap: &&Gap| gap.host == hole.host && (gap.from..=gap.to).contains(&from);
+                let Some(known) = lost.iter().find(covers) else { break };
+                let to = known.to.min(hole.to);
+                self.gaps.push(Gap { host: hole.host.clone(), from, to });
+                from = to + 1;
+            }
+            if from <= hole.to {
+                problems.push(missing(&Gap { from, ..hole.clone() }));
+            }
+        }
+        // What was lost at the end of a chain leaves no hole in what is here.
+        for gap in lost {
+            let end = self.ends.get(&gap.host).map_or(0, |(end, _)| *end);
+            if gap.to > end {
+                let from = gap.from.max(end + 1);
+                self.gaps.push(Gap { from, ..gap });
+            }
+        }
+        self.gaps.sort();
+        self.gaps.dedup();
     }
 
     /// Names records that lost their content without a record that says so.
@@ -170,22 +215,23 @@ impl Walk {
                     let detail = format!("it belongs at {}", other.seq);
                     Problem::of_record(record, "reordered", &detail)
                 }
-                None => {
-                    Problem::of_record(record, "changed", "its hash does not cover what it says")
-                }
+                None => changed(record),
             });
         }
     }
 }
 
-fn missing(stored: &Stored, expected: u64) -> Problem {
-    let last = stored.seq().saturating_sub(1);
-    let detail = if expected == last {
+fn changed(record: &Record) -> Problem {
+    Problem::of_record(record, "changed", "its hash does not cover what it says")
+}
+
+fn missing(hole: &Gap) -> Problem {
+    let detail = if hole.from == hole.to {
         "it is gone".to_owned()
     } else {
-        format!("the records up to {last} are gone")
+        format!("the records up to {} are gone", hole.to)
     };
-    Problem { host: stored.host().to_string(), seq: expected, id: None, problem: "missing", detail }
+    Problem { host: hole.host.clone(), seq: hole.from, id: None, problem: "missing", detail }
 }
 
 /// A chain that ends before its head was cut off at the end.

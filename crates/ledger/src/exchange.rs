@@ -16,7 +16,7 @@ use heirloom_core::record::{Erased, Hash, Record, Stored};
 
 use crate::error::Error;
 use crate::ledger::Ledger;
-use crate::{erase, projection, rebuild, records, views};
+use crate::{erase, order, projection, rebuild, records, views};
 
 /// A record as it travels.
 #[derive(Serialize, Deserialize)]
@@ -131,15 +131,19 @@ impl Ledger {
         self.configure()?;
         let transaction = self.begin().map_err(explain)?;
         let (mut imported, mut has_erased) = (Imported::default(), false);
+        let mut late = Vec::new();
         for (line, number) in input.split(b'\n').zip(1..) {
             let line = line.map_err(ImportError::Input)?;
             if line.trim_ascii().is_empty() {
                 continue;
             }
             let record = parse(&line, number)?;
-            has_erased |= self.take(&transaction, &record, number, &mut imported)?;
+            has_erased |= self.take(&transaction, &record, number, &mut imported, &mut late)?;
         }
-        if has_erased {
+        if !late.is_empty() {
+            order::put_in_place(&transaction, &late).map_err(explain)?;
+        }
+        if has_erased || !late.is_empty() {
             rebuild::rebuild(&transaction)
                 .and_then(|_| views::forget(&transaction))
                 .map_err(explain)?;
@@ -155,6 +159,7 @@ impl Ledger {
         stored: &Stored,
         line: u64,
         imported: &mut Imported,
+        late: &mut Vec<i64>,
     ) -> Result<bool, ImportError> {
         let explain = |source| self.explain("import into", source);
         let (host, seq) = (stored.host().clone(), stored.seq());
@@ -163,6 +168,11 @@ impl Ledger {
             return match stored_hash(db, stored).map_err(explain)? {
                 Some(known) if known == stored.hash().as_bytes() => {
                     imported.known += 1;
+                    Ok(false)
+                }
+                None if fills(db, stored).map_err(explain)? => {
+                    late.push(records::insert_stored(db, stored).map_err(explain)?);
+                    imported.added += 1;
                     Ok(false)
                 }
                 _ => Err(ImportError::Conflict { line, host, seq }),
@@ -179,7 +189,7 @@ impl Ledger {
             Stored::Whole(record) => records::insert(db, record)
                 .and_then(|_| projection::apply(projection::HOT, db, record))
                 .and_then(|()| erase::by_author(db, record)),
-            Stored::Erased(erased) => records::insert_erased(db, erased).map(|()| 0),
+            Stored::Erased(erased) => records::insert_erased(db, erased).map(|_| 0),
         };
         let erased = erased.map_err(explain)?;
         records::save_head(db, &host, seq, &stored.hash()).map_err(explain)?;
@@ -190,6 +200,25 @@ impl Ledger {
     fn unreadable(&self, source: serde_json::Error) -> Error {
         Error::Unreadable { path: self.path.clone(), what: "record", source: Box::new(source) }
     }
+}
+
+/// Whether a record belongs into a place that is empty: it follows the one before, and the one behind
+/// follows it. Where neither is here, what it carries must do.
+fn fills(db: &Connection, stored: &Stored) -> rusqlite::Result<bool> {
+    let at = |seq: u64| {
+        let sql = format!("SELECT {} FROM record WHERE host = ?1 AND seq = ?2", records::COLUMNS);
+        let key = (stored.host().as_str(), records::to_sql(seq));
+        db.prepare_cached(&sql)?.query_row(key, |row| records::read_stored(row, 0)).optional()
+    };
+    let before = match stored.seq() {
+        1 => Some(Hash::GENESIS),
+        seq => at(seq - 1)?.map(|before| before.hash()).or(stored.prev()),
+    };
+    let behind = at(stored.seq() + 1)?;
+    let is_followed = behind.is_none_or(|behind| {
+        behind.follows(&stored.hash()) && behind.prev().is_none_or(|prev| prev == stored.hash())
+    });
+    Ok(before.is_some_and(|before| stored.follows(&before)) && is_followed)
 }
 
 fn stored_hash(db: &Connection, stored: &Stored) -> rusqlite::Result<Option<Vec<u8>>> {

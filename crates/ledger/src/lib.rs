@@ -9,6 +9,7 @@
 //! more when there is more history, or more views: every hook is a process that does just that.
 
 mod approvals;
+mod backup;
 mod chain;
 mod claims;
 mod compact;
@@ -16,6 +17,7 @@ mod create;
 mod damage;
 mod erase;
 mod error;
+mod examine;
 mod exchange;
 pub mod import;
 mod index;
@@ -23,6 +25,7 @@ mod issues;
 mod ledger;
 mod migrate;
 mod notes;
+mod order;
 mod projection;
 mod rebuild;
 mod records;
@@ -51,6 +54,7 @@ pub use projection::keep::Keeping;
 pub use projection::live::Live;
 pub use requirements::{Pause, Seen, SessionKeys, Stops};
 pub use runs::{IssueRun, WorkRun};
+pub use salvage::{Progress, Salvaged};
 pub use schema::VERSION;
 pub use sessions::{Found, SessionFilter, SessionPage};
 pub use stats::Stats;

@@ -4,18 +4,16 @@ use jiff::Timestamp;
 use rusqlite::types::{Type, ValueRef};
 use rusqlite::{Connection, OptionalExtension, Row};
 
+use heirloom_core::event::{Body, RecordsLost};
 use heirloom_core::id::{HostId, RecordId, SessionId};
 use heirloom_core::record::{Erased, Hash, Record, Stored};
 
 use crate::error::Error;
 use crate::ledger::Ledger;
+use crate::verify::Gap;
 
 /// The columns [`read`] expects, in order.
 pub(crate) const COLUMNS: &str = "host, seq, id, at, kind, session, repo, body, hash, prev";
-
-/// The same of a file whose records could not lose anything yet.
-pub(crate) const COLUMNS_BEFORE_10: &str =
-    "host, seq, id, at, kind, session, repo, body, hash, NULL AS prev";
 
 /// Adds a record. Returns its arrival.
 pub(crate) fn insert(db: &Connection, record: &Record) -> rusqlite::Result<i64> {
@@ -39,7 +37,7 @@ pub(crate) fn insert(db: &Connection, record: &Record) -> rusqlite::Result<i64> 
 }
 
 /// Adds what is left of a record that was erased elsewhere.
-pub(crate) fn insert_erased(db: &Connection, erased: &Erased) -> rusqlite::Result<()> {
+pub(crate) fn insert_erased(db: &Connection, erased: &Erased) -> rusqlite::Result<i64> {
     db.prepare_cached(
         "INSERT INTO record (host, seq, at, kind, session, repo, hash, prev)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
@@ -54,7 +52,15 @@ pub(crate) fn insert_erased(db: &Connection, erased: &Erased) -> rusqlite::Resul
         erased.hash.as_bytes(),
         erased.prev.as_ref().map(Hash::as_bytes),
     ))?;
-    Ok(())
+    Ok(db.last_insert_rowid())
+}
+
+/// Adds what a place in a chain holds. Returns its arrival.
+pub(crate) fn insert_stored(db: &Connection, stored: &Stored) -> rusqlite::Result<i64> {
+    match stored {
+        Stored::Whole(record) => insert(db, record),
+        Stored::Erased(erased) => insert_erased(db, erased),
+    }
 }
 
 /// Whether this very record is in the ledger, as far as that can be found out.
@@ -69,6 +75,26 @@ pub(crate) fn hash_at(db: &Connection, arrival: i64) -> rusqlite::Result<Option<
     db.prepare_cached("SELECT CAST(hash AS BLOB) FROM main.record WHERE arrival = ?1")?
         .query_row((arrival,), |row| row.get(0))
         .optional()
+}
+
+/// The arrival of the newest record, or 0.
+pub(crate) fn last_arrival(db: &Connection) -> rusqlite::Result<i64> {
+    db.prepare_cached("SELECT coalesce(max(arrival), 0) FROM main.record")?
+        .query_row((), |row| row.get(0))
+}
+
+/// The losses that were written down, whether or not they have been made good since.
+pub(crate) fn lost(db: &Connection) -> rusqlite::Result<Vec<Gap>> {
+    let mut statement = db.prepare("SELECT body FROM main.record WHERE kind = ?1")?;
+    let bodies = statement.query_map((RecordsLost::KIND,), |row| row.get::<_, String>(0))?;
+    let mut gaps = Vec::new();
+    for body in bodies {
+        // One that cannot be read signs nothing off.
+        if let Ok(RecordsLost { host, from, to }) = serde_json::from_str(&body?) {
+            gaps.push(Gap { host, from, to });
+        }
+    }
+    Ok(gaps)
 }
 
 /// Takes the ledger for writing, in a transaction that has not read it.
@@ -185,7 +211,7 @@ pub(crate) fn parse<T>(
     read(&text).ok_or_else(|| unreadable(column, Type::Text, format!("`{text}` is not valid here")))
 }
 
-fn hash(row: &Row<'_>, column: usize) -> rusqlite::Result<Hash> {
+pub(crate) fn hash(row: &Row<'_>, column: usize) -> rusqlite::Result<Hash> {
     let bytes: Vec<u8> = row.get(column)?;
     let bytes = bytes
         .try_into()

@@ -11,6 +11,7 @@ use crate::error::Error;
 use crate::ledger::Ledger;
 use crate::projection::{self, Projection};
 use crate::rebuild;
+use crate::salvage::Progress;
 use crate::views;
 use crate::views::Standing::{self, Foreign, UpTo};
 
@@ -25,12 +26,13 @@ pub struct Report {
     pub hosts: u64,
     /// What is not well.
     pub problems: Vec<Problem>,
-    /// Where records of a host are not here, and need not be: the one behind can be checked without.
+    /// Where records of a host are not here, and need not be: the one behind can be checked without,
+    /// or a record says that they are lost.
     pub gaps: Vec<Gap>,
 }
 
 /// Records of a host that are not here.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct Gap {
     /// The host.
     pub host: String,
@@ -93,6 +95,11 @@ impl std::fmt::Display for Problem {
 impl Ledger {
     /// Checks the files, every chain, and that deriving the projections again gives the same.
     pub fn verify(&self) -> Result<Report, Error> {
+        self.verify_showing(&mut |_, _, _| {})
+    }
+
+    /// Verifies as [`Ledger::verify`] does, and says how far it is.
+    pub fn verify_showing(&self, progress: &mut Progress<'_>) -> Result<Report, Error> {
         let mut problems = Vec::new();
         if let Err(error) = self.with_views() {
             problems.push(Problem::of_file("damaged", error.to_string()));
@@ -104,11 +111,12 @@ impl Ledger {
             let folded = if self.has_views() { views::standing(&snapshot) } else { Ok(Foreign) };
             let folded = named(folded, &mut problems);
             // A damaged page must not keep the rest from being looked at.
-            named(check_file(&snapshot, &mut problems), &mut problems);
-            let checked = chain::check(&snapshot, &mut problems);
+            named(check_file(&snapshot, "integrity_check", &mut problems), &mut problems);
+            let checked = chain::check(&snapshot, &mut problems, progress);
             let chain::Checked { records, gaps } =
                 named(checked, &mut problems).unwrap_or_default();
-            named(check_projections(&snapshot, folded, &mut problems), &mut problems);
+            let derive = Derivation { db: &snapshot, records, progress };
+            named(derive.check(folded, &mut problems), &mut problems);
             let hosts = "SELECT count(*) FROM (SELECT DISTINCT host FROM record)";
             let hosts = snapshot.query_row(hosts, (), |row| row.get::<_, i64>(0));
             let hosts = named(hosts, &mut problems).map_or(0, crate::records::from_sql);
@@ -128,8 +136,14 @@ fn named<T>(checked: rusqlite::Result<T>, problems: &mut Vec<Problem>) -> Option
     }
 }
 
-fn check_file(db: &Connection, problems: &mut Vec<Problem>) -> rusqlite::Result<()> {
-    let mut statement = db.prepare("PRAGMA integrity_check(20)")?;
+/// Lets the database check its pages. `how` is `integrity_check`, or `quick_check`, which does not
+/// compare indexes with tables.
+pub(crate) fn check_file(
+    db: &Connection,
+    how: &str,
+    problems: &mut Vec<Problem>,
+) -> rusqlite::Result<()> {
+    let mut statement = db.prepare(&format!("PRAGMA {how}(20)"))?;
     let lines = statement.query_map((), |row| row.get::<_, String>(0))?;
     for line in lines.collect::<Result<Vec<_>, _>>()? {
         if line != "ok" {
@@ -145,32 +159,44 @@ fn check_file(db: &Connection, problems: &mut Vec<Problem>) -> rusqlite::Result<
     Ok(())
 }
 
-/// Compares the hot projections with all records, the views with those that were folded in.
-fn check_projections(
-    db: &Connection,
-    views: Option<Standing>,
-    problems: &mut Vec<Problem>,
-) -> rusqlite::Result<()> {
-    let fresh = Connection::open_in_memory()?;
-    projection::create(projection::HOT, &fresh)?;
-    projection::create(projection::VIEWS, &fresh)?;
-    fresh.execute_batch("BEGIN")?;
-    let (folded, views) = match views {
-        Some(UpTo(folded)) => (folded, projection::VIEWS),
-        // Why there are none was named.
-        Some(Foreign) | None => (0, &[][..]),
-    };
-    rebuild::derive(db, 0, rebuild::ALL, |arrival, record| {
-        projection::apply(projection::HOT, &fresh, record)?;
-        if arrival <= folded { projection::apply(views, &fresh, record) } else { Ok(()) }
-    })?;
-    fresh.execute_batch("COMMIT")?;
-    for projection in projection::HOT.iter().chain(views) {
-        if let Some(detail) = difference(*projection, db, &fresh)? {
-            problems.push(Problem::of_file("projection", detail));
+/// Deriving everything again, to compare.
+struct Derivation<'a, 'p> {
+    db: &'a Connection,
+    /// How many records there are.
+    records: u64,
+    progress: &'a mut Progress<'p>,
+}
+
+impl Derivation<'_, '_> {
+    /// Compares the hot projections with all records, the views with those that were folded in.
+    fn check(self, views: Option<Standing>, problems: &mut Vec<Problem>) -> rusqlite::Result<()> {
+        // A database without a name is in a file that is gone when it is closed, and takes no more
+        // memory than its cache, however many records there are.
+        let fresh = Connection::open("")?;
+        fresh.execute_batch("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF")?;
+        projection::create(projection::HOT, &fresh)?;
+        projection::create(projection::VIEWS, &fresh)?;
+        fresh.execute_batch("BEGIN")?;
+        let (folded, views) = match views {
+            Some(UpTo(folded)) => (folded, projection::VIEWS),
+            // Why there are none was named.
+            Some(Foreign) | None => (0, &[][..]),
+        };
+        let mut done = 0;
+        rebuild::derive(self.db, 0, rebuild::ALL, |arrival, record| {
+            done += 1;
+            (self.progress)("deriving again", done, self.records);
+            projection::apply(projection::HOT, &fresh, record)?;
+            if arrival <= folded { projection::apply(views, &fresh, record) } else { Ok(()) }
+        })?;
+        fresh.execute_batch("COMMIT")?;
+        for projection in projection::HOT.iter().chain(views) {
+            if let Some(detail) = difference(*projection, self.db, &fresh)? {
+                problems.push(Problem::of_file("projection", detail));
+            }
         }
+        Ok(())
     }
-    Ok(())
 }
 
 /// The first row of a projection that differs between the file and a fresh derivation.

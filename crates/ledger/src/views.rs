@@ -58,7 +58,7 @@ pub(crate) enum Standing {
 impl Ledger {
     /// Attaches the views if they are not, and folds in what they lack.
     pub(crate) fn with_views(&self) -> Result<(), Error> {
-        let last = self.run_hot("read", last_arrival)?;
+        let last = self.run_hot("read", records::last_arrival)?;
         if self.folded.get() == Some(last) {
             return Ok(());
         }
@@ -147,7 +147,7 @@ impl Ledger {
         Ok(())
     }
 
-    fn detach(&self) {
+    pub(crate) fn detach(&self) {
         let _ = self.connection.execute_batch("DETACH views");
         self.folded.set(None);
     }
@@ -239,11 +239,6 @@ pub(crate) fn remember(db: &Connection, arrival: i64, hash: &[u8]) -> rusqlite::
 /// Makes sure that the attached views are made anew by whoever asks for them next.
 pub(crate) fn forget(db: &Connection) -> rusqlite::Result<()> {
     db.execute("DELETE FROM views.folded", ()).map(drop)
-}
-
-fn last_arrival(db: &Connection) -> rusqlite::Result<i64> {
-    db.prepare_cached("SELECT coalesce(max(arrival), 0) FROM main.record")?
-        .query_row((), |row| row.get(0))
 }
 
 /// Puts empty views at `path`; where some are already, only if they are to be replaced.

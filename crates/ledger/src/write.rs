@@ -109,8 +109,7 @@ impl Ledger {
         let transaction = self.begin().map_err(explained)?;
         let mut writer = Writer(Appender::new(self, at).map_err(explained)?);
         let done = work(&mut writer)?;
-        let Appender { host, seq, hash, folded, .. } = writer.0;
-        records::save_head(&transaction, &host, seq, &hash).map_err(explained)?;
+        let (host, seq, hash, folded) = writer.0.finish().map_err(explained)?;
         match transaction.commit() {
             Ok(()) => self.folded.set(folded),
             // Of two files the ledger is committed first, and what it has then counts.
@@ -135,11 +134,18 @@ impl Ledger {
 }
 
 impl<'a> Appender<'a> {
-    fn new(ledger: &'a Ledger, at: Timestamp) -> rusqlite::Result<Self> {
+    pub(crate) fn new(ledger: &'a Ledger, at: Timestamp) -> rusqlite::Result<Self> {
         let db = &ledger.connection;
         let folded = ledger.has_views().then(|| views::fold(db, ALL)).transpose()?;
         let (host, seq, hash) = records::own_head(db)?;
         Ok(Self { db, ledger, host, seq, hash, at, folded })
+    }
+
+    /// Notes how far the chain goes now; what was appended belongs to it only then. Returns its end,
+    /// and how far the views are.
+    pub(crate) fn finish(self) -> rusqlite::Result<(HostId, u64, Hash, Option<i64>)> {
+        records::save_head(self.db, &self.host, self.seq, &self.hash)?;
+        Ok((self.host, self.seq, self.hash, self.folded))
     }
 
     /// Appends a record to the chain and brings the projections up to date.

@@ -1,12 +1,15 @@
 use std::fmt::Write;
 use std::process::ExitCode;
 
+use heirloom_core::settings::Settings;
 use heirloom_engine::keep::heal::{self, Repair};
 use heirloom_engine::keep::{self, KeepError};
+use heirloom_ledger::Gap;
 use serde_json::json;
 
 use super::{App, Done};
 use crate::failure::FAILED;
+use crate::progress::Bar;
 use crate::ui::{BAD, DIM, GOOD};
 
 /// Repair missing or damaged state
@@ -22,20 +25,35 @@ pub(super) struct Args {
 
 pub(super) fn run(app: &App, args: &Args) -> Done {
     let settings = keep::settings(&app.here).map_err(KeepError::from)?;
-    let repairs = if args.check {
-        heal::check(&app.here, &settings)?
-    } else {
-        let (mut ledger, repairs) = heal::open(&app.here)?;
-        let session = keep::session_or_new(&app.here, &mut ledger, None)?;
-        heal::heal(&app.here, &mut ledger, &settings, &session, repairs)?
-    };
-    let healthy = repairs.iter().all(|repair| repair.repaired);
-    let value = json!({"healthy": healthy, "check": args.check, "repairs": repairs});
-    app.ui.answer(&value, || describe(&repairs));
-    Ok(if healthy { ExitCode::SUCCESS } else { ExitCode::from(FAILED) })
+    let (repairs, missing) = healed(app, args, &settings)?;
+    let (repaired, damaged): (Vec<&Repair>, Vec<&Repair>) =
+        repairs.iter().partition(|repair| repair.repaired);
+    let kept: Vec<&String> = repairs.iter().filter_map(|repair| repair.kept.as_ref()).collect();
+    let ok = damaged.is_empty();
+    let value = json!({
+        "ok": ok, "check": args.check, "repaired": repaired, "damaged": damaged, "missing": missing,
+        "kept": kept,
+    });
+    app.ui.answer(&value, || describe(&repairs, &missing));
+    Ok(if ok { ExitCode::SUCCESS } else { ExitCode::from(FAILED) })
 }
 
-fn describe(repairs: &[Repair]) -> String {
+fn healed(
+    app: &App,
+    args: &Args,
+    settings: &Settings,
+) -> Result<(Vec<Repair>, Vec<Gap>), KeepError> {
+    let mut bar = Bar::new(&app.ui);
+    let mut progress = |doing, done, all| bar.show(doing, done, all);
+    if args.check {
+        return Ok((heal::check(&app.here, settings, &mut progress)?, Vec::new()));
+    }
+    let heal::Opened { mut ledger, repairs, missing } = heal::open(&app.here, &mut progress)?;
+    let session = keep::session_or_new(&app.here, &mut ledger, None)?;
+    Ok((heal::heal(&app.here, &mut ledger, settings, &session, repairs)?, missing))
+}
+
+fn describe(repairs: &[Repair], missing: &[Gap]) -> String {
     if repairs.is_empty() {
         return format!("{GOOD}✔{GOOD:#} nothing is damaged");
     }
@@ -51,6 +69,17 @@ fn describe(repairs: &[Repair]) -> String {
         if let Some(kept) = kept {
             let _ = writeln!(text, "  {DIM}the damaged copy is {kept}{DIM:#}");
         }
+    }
+    for Gap { host, from, to } in missing {
+        let which =
+            if from == to { format!("record {from}") } else { format!("records {from} to {to}") };
+        let _ = writeln!(text, "{BAD}✗{BAD:#} {which} of host {host} could not be saved");
+    }
+    if !missing.is_empty() {
+        let _ = writeln!(
+            text,
+            "  {DIM}an export or a backup that has them fills the gap: `heirloom ledger import FILE`{DIM:#}"
+        );
     }
     text
 }

@@ -9,6 +9,7 @@ mod claim;
 mod issue;
 mod iteration;
 mod keep;
+mod ledger;
 mod live;
 mod note;
 mod record;
@@ -32,6 +33,7 @@ pub use keep::{
     ContextUsed, DeltaSynced, ForkDetected, HandoffMade, PageWritten, RecoveryDelivered,
     SelfHealed, TaskSet, TrackerTold,
 };
+pub use ledger::{HostSucceeded, RecordsLost};
 pub use live::{LiveGone, LiveSeen};
 pub use note::NoteAdded;
 pub use record::RecordErased;
@@ -74,6 +76,7 @@ kinds! {
     ClaimReleased => "claim.released",
     ClaimRenewed => "claim.renewed",
     ClaimTaken => "claim.taken",
+    HostSucceeded => "host.succeeded",
     IssueChanged => "issue.changed",
     IssueCommented => "issue.commented",
     IssueCreated => "issue.created",
@@ -104,6 +107,7 @@ kinds! {
     RecordErased => "record.erased",
     RepoLinked => "repo.linked",
     RepoNamed => "repo.named",
+    RecordsLost => "record.lost",
     RequirementCleared => "requirement.cleared",
     RequirementSatisfied => "requirement.satisfied",
     RequirementStopBlocked => "requirement.stop_blocked",

@@ -7,14 +7,14 @@
 //! The ledger itself has no other source: of a damaged one, what can still be read is taken over.
 
 use std::fs;
-use std::io;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use heirloom_core::event::{PageWritten, SelfHealed};
 use heirloom_core::page;
 use heirloom_core::session::Session;
 use heirloom_core::settings::Settings;
-use heirloom_ledger::{Error, Ledger, NoteFilter, Scope};
+use heirloom_ledger::{Error, Gap, Ledger, NoteFilter, Problem, Progress, Scope};
 use heirloom_repo::{FileError, git, write_whole};
 use serde::Serialize;
 
@@ -63,9 +63,15 @@ fn read(path: &Path) -> Result<Option<Vec<u8>>, FileError> {
     }
 }
 
-/// Finds what is damaged, and changes nothing. Where the ledger is, nothing else can be judged.
-pub fn check(here: &Here, settings: &Settings) -> Result<Vec<Repair>, KeepError> {
-    if let Some(found) = Ledger::damage_in(&here.home) {
+/// Finds what is damaged, and changes nothing: where there is no ledger, none is made. Where the ledger
+/// is damaged, nothing else can be judged.
+pub fn check(
+    here: &Here,
+    settings: &Settings,
+    progress: &mut Progress<'_>,
+) -> Result<Vec<Repair>, KeepError> {
+    let problems = Ledger::examine(&here.home, progress)?;
+    if let Some(found) = described(&problems) {
         let from = "what can still be read of it".to_owned();
         let what = "the ledger".to_owned();
         return Ok(vec![Repair { what, found, from, kept: None, repaired: false }]);
@@ -80,37 +86,81 @@ pub fn check(here: &Here, settings: &Settings) -> Result<Vec<Repair>, KeepError>
             repaired: false,
         })
         .collect();
-    let ledger = here.ledger()?;
-    repairs.extend(Healer { here, settings, check: true }.find(&ledger)?);
+    let ledger = Ledger::exists_in(&here.home).then(|| here.ledger()).transpose()?;
+    repairs.extend(Healer { here, settings, check: true }.find(ledger.as_ref())?);
     Ok(repairs)
 }
 
+/// What is wrong with a ledger, in a few words.
+fn described(problems: &[Problem]) -> Option<String> {
+    let first = problems.first()?;
+    let first = if first.host.is_empty() { first.detail.clone() } else { first.to_string() };
+    Some(match problems.len() {
+        1 => format!("damaged ({first})"),
+        more => format!("damaged ({first}; and {} more)", more - 1),
+    })
+}
+
+/// The ledger after it was healed, and what that came to.
+#[derive(Debug)]
+pub struct Opened {
+    /// The ledger, which can be used.
+    pub ledger: Ledger,
+    /// What was repaired of it.
+    pub repairs: Vec<Repair>,
+    /// The records of it that are gone.
+    pub missing: Vec<Gap>,
+}
+
 /// Opens the ledger, a new one in place of a damaged one, and takes over what can still be read of
-/// those that were set aside. Returns what that came to.
-pub fn open(here: &Here) -> Result<(Ledger, Vec<Repair>), KeepError> {
+/// those that were set aside.
+pub fn open(here: &Here, progress: &mut Progress<'_>) -> Result<Opened, KeepError> {
+    let problems = Ledger::examine(&here.home, progress)?;
+    let found = described(&problems);
+    if let Some(found) = &found {
+        match Ledger::set_aside(&here.home, found) {
+            Error::Damaged { set_aside: Some(_), .. } => {}
+            stays => return Err(stays.into()),
+        }
+    }
     let mut ledger = match here.ledger() {
-        // It is set aside now.
+        // Somebody damaged it just now; it is set aside.
         Err(Error::Damaged { set_aside: Some(_), .. }) => here.ledger()?,
         opened => opened?,
     };
-    let mut repairs = Vec::new();
-    for aside in Ledger::set_aside_in(&here.home) {
-        let saved = ledger.salvage(&aside)?.added;
-        let from = match saved {
-            0 => "nothing: no record of it could be read, and a new one was begun".to_owned(),
-            1 => "1 record of it that could be read".to_owned(),
-            saved => format!("{saved} records of it that could be read"),
+    let (mut repairs, mut missing) = (Vec::new(), Vec::new());
+    let asides = Ledger::set_aside_in(&here.home);
+    let newest = asides.last().cloned();
+    for aside in asides {
+        // Older states of the newest one may have what the damage took.
+        let copies = if Some(&aside) == newest.as_ref() {
+            Ledger::backups_in(&here.home)
+        } else {
+            Vec::new()
         };
+        let copies: Vec<&Path> = copies.iter().map(PathBuf::as_path).collect();
+        let saved = ledger.salvage(here.clock.now(), &[&aside], &copies, progress)?;
+        missing.extend(saved.missing);
         let kept = put_away(here, &aside)?;
         repairs.push(Repair {
             what: "the ledger".to_owned(),
-            found: "damaged".to_owned(),
-            from,
+            found: found.clone().unwrap_or_else(|| "damaged".to_owned()),
+            from: source(saved.added),
             kept: Some(kept.to_string_lossy().into_owned()),
             repaired: true,
         });
     }
-    Ok((ledger, repairs))
+    missing.sort();
+    missing.dedup();
+    Ok(Opened { ledger, repairs, missing })
+}
+
+fn source(saved: u64) -> String {
+    match saved {
+        0 => "nothing: no record of it could be read, and a new one was begun".to_owned(),
+        1 => "1 record of it that could be read".to_owned(),
+        saved => format!("{saved} records of it that could be read"),
+    }
 }
 
 /// Moves a damaged ledger and its log to the other damaged copies.
@@ -151,8 +201,8 @@ pub fn heal(
     mut repairs: Vec<Repair>,
 ) -> Result<Vec<Repair>, KeepError> {
     let healer = Healer { here, settings, check: false };
-    let page = healer.page(ledger)?;
-    let rest = healer.find_rest(ledger)?;
+    let page = healer.page(Some(ledger))?;
+    let rest = healer.find_rest(Some(ledger))?;
     if let Some((repair, base)) = page {
         healer.restore(ledger, session, base.as_deref())?;
         repairs.push(repair);
@@ -177,7 +227,7 @@ struct Healer<'a> {
 }
 
 impl Healer<'_> {
-    fn find(&self, ledger: &Ledger) -> Result<Vec<Repair>, KeepError> {
+    fn find(&self, ledger: Option<&Ledger>) -> Result<Vec<Repair>, KeepError> {
         let mut repairs: Vec<Repair> =
             self.page(ledger)?.map(|(repair, _)| repair).into_iter().collect();
         repairs.extend(self.find_rest(ledger)?);
@@ -185,7 +235,7 @@ impl Healer<'_> {
     }
 
     /// Everything but the page.
-    fn find_rest(&self, ledger: &Ledger) -> Result<Vec<Repair>, KeepError> {
+    fn find_rest(&self, ledger: Option<&Ledger>) -> Result<Vec<Repair>, KeepError> {
         let mut repairs = Vec::new();
         for path in TRACKED {
             repairs.extend(self.tracked(path)?);
@@ -195,7 +245,7 @@ impl Healer<'_> {
     }
 
     /// What is wrong with the page, and the text to repair it with.
-    fn page(&self, ledger: &Ledger) -> Result<Option<(Repair, Option<String>)>, KeepError> {
+    fn page(&self, ledger: Option<&Ledger>) -> Result<Option<(Repair, Option<String>)>, KeepError> {
         let name = self.settings.notes.file.as_str();
         let path = self.here.place.root.join(name);
         let bytes = read(&path)?;
@@ -210,13 +260,16 @@ impl Healer<'_> {
     /// What the page is repaired from: the text around the ledger's part, and in words.
     fn source(
         &self,
-        ledger: &Ledger,
+        ledger: Option<&Ledger>,
         name: &str,
         damaged: Option<&[u8]>,
     ) -> Result<(Option<String>, String), KeepError> {
         let repo = Some(self.here.place.repo.as_str());
         let filter = NoteFilter { repo, limit: Some(1), ..NoteFilter::default() };
-        let knows = !ledger.notes(&filter)?.is_empty();
+        let knows = match ledger {
+            Some(ledger) => !ledger.notes(&filter)?.is_empty(),
+            None => false,
+        };
         let and = if knows { " and the ledger" } else { "" };
         if let Some((text, from)) = self.git_has(name) {
             return Ok((Some(text), format!("{from}{and}")));
@@ -279,10 +332,10 @@ impl Healer<'_> {
         Ok(Some(Repair { what, found, from, kept, repaired: !self.check }))
     }
 
-    fn index(&self, ledger: &Ledger) -> Result<Option<Repair>, KeepError> {
+    fn index(&self, ledger: Option<&Ledger>) -> Result<Option<Repair>, KeepError> {
         let path = self.here.home.join("index.db");
-        let Some(bytes) = read(&path)? else { return Ok(None) };
-        if bytes.starts_with(b"SQLite format 3\0") {
+        let Some(ledger) = ledger else { return Ok(None) };
+        if is_database(&path)? {
             return Ok(None);
         }
         if !self.check {
@@ -314,6 +367,19 @@ impl Healer<'_> {
         }
         write_whole(&copy, bytes)?;
         Ok(Some(copy.to_string_lossy().into_owned()))
+    }
+}
+
+/// Whether there is nothing at `path`, or a database. Reads its beginning only: the index may be large.
+fn is_database(path: &Path) -> Result<bool, FileError> {
+    const MAGIC: &[u8] = b"SQLite format 3\0";
+    let mut start = Vec::new();
+    let read =
+        fs::File::open(path).and_then(|file| file.take(MAGIC.len() as u64).read_to_end(&mut start));
+    match read {
+        Ok(_) => Ok(start == MAGIC),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(true),
+        Err(source) => Err(FileError { doing: "read", path: path.to_owned(), source }),
     }
 }
 

@@ -18,6 +18,7 @@ mod partial;
 mod rebuilding;
 mod requirements;
 mod runs;
+mod salvaging;
 mod views;
 mod writing;
 

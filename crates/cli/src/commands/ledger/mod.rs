@@ -7,11 +7,12 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::Subcommand;
-use heirloom_ledger::{Imported, Ledger, Report, Stats};
+use heirloom_ledger::{Gap, Imported, Ledger, Report, Stats};
 use serde_json::json;
 
 use super::{App, Done};
 use crate::failure::{FAILED, Failure};
+use crate::progress::Bar;
 use crate::ui::{BAD, DIM, GOOD, counted, grouped};
 
 /// Look after the ledger itself
@@ -66,14 +67,23 @@ fn warn_of_set_aside(app: &App) {
 
 fn verify(app: &App) -> Done {
     warn_of_set_aside(app);
-    let report = app.here.ledger()?.verify()?;
+    let report = {
+        let mut bar = Bar::new(&app.ui);
+        app.here.ledger()?.verify_showing(&mut |doing, done, all| bar.show(doing, done, all))?
+    };
     app.ui.answer(&report, || if report.ok { all_well(&report) } else { what_is_wrong(&report) });
     Ok(if report.ok { ExitCode::SUCCESS } else { ExitCode::from(FAILED) })
 }
 
 fn all_well(report: &Report) -> String {
     let (records, hosts) = (counted(report.records, "record"), counted(report.hosts, "host"));
-    format!("{GOOD}ok{GOOD:#}  {records} from {hosts}, chain unbroken, projections equal a rebuild")
+    let mut text = format!(
+        "{GOOD}ok{GOOD:#}  {records} from {hosts}, chain unbroken, projections equal a rebuild\n"
+    );
+    for Gap { host, from, to } in &report.gaps {
+        let _ = writeln!(text, "  {DIM}records {from} to {to} of host {host} are not here{DIM:#}");
+    }
+    text
 }
 
 fn what_is_wrong(report: &Report) -> String {

@@ -36,7 +36,7 @@ fn every_kind_of_damage_is_found_and_repaired_from_the_last_commit_and_the_ledge
         std::fs::write(env.repo().join("NOTES.md"), damage).unwrap();
         let checked = env.run(&["heal", "--check", "--json"]);
         assert_eq!(
-            (checked.code, checked.json()["repairs"][0]["found"].as_str()),
+            (checked.code, checked.json()["damaged"][0]["found"].as_str()),
             (1, Some(found))
         );
         assert_eq!(
@@ -45,7 +45,7 @@ fn every_kind_of_damage_is_found_and_repaired_from_the_last_commit_and_the_ledge
             "--check changed it"
         );
         let healed = env.run(&["heal", "--json"]).success().json();
-        let repair = &healed["repairs"][0];
+        let repair = &healed["repaired"][0];
         assert!(repair["from"].as_str().unwrap().starts_with("commit "), "{repair}");
         let text = env.read("NOTES.md");
         assert!(
@@ -125,10 +125,10 @@ fn a_damaged_ledger_is_kept_and_what_can_be_read_of_it_goes_on() {
     let damaged = std::fs::read(env.home().join("ledger.db")).unwrap();
     let checked = env.run(&["heal", "--check", "--json"]);
     assert_eq!(checked.code, 1, "{checked}");
-    assert_eq!(checked.json()["repairs"][0]["what"], "the ledger");
+    assert_eq!(checked.json()["damaged"][0]["what"], "the ledger");
     assert_eq!(std::fs::read(env.home().join("ledger.db")).unwrap(), damaged, "it was changed");
     let healed = env.run(&["heal", "--json"]).success().json();
-    let repair = &healed["repairs"][0];
+    let repair = &healed["repaired"][0];
     let from = repair["from"].as_str().unwrap();
     assert!(from.ends_with("records of it that could be read"), "{healed}");
     assert_eq!(std::fs::read(kept(&env, repair)).unwrap(), damaged);
@@ -136,7 +136,7 @@ fn a_damaged_ledger_is_kept_and_what_can_be_read_of_it_goes_on() {
     assert!(notes.contains("Decision number 0:"), "{notes}");
     env.run(&["ledger", "verify"]).success();
     env.run(&["heal", "--check"]).success();
-    assert_eq!(records(&env, "keep.self_heal"), healed["repairs"].as_array().unwrap().len());
+    assert_eq!(records(&env, "keep.self_heal"), healed["repaired"].as_array().unwrap().len());
 }
 
 #[test]
@@ -147,9 +147,46 @@ fn a_ledger_of_which_nothing_is_left_is_said_to_be_lost() {
         let env = with_damaged_ledger(|_| damage.to_vec());
         assert_eq!(env.run(&["heal", "--check"]).code, 1, "{name}");
         let healed = env.run(&["heal"]).success();
-        let said = "the ledger was damaged, repaired from nothing: no record of it could be read";
+        let said = "repaired from nothing: no record of it could be read";
         assert!(healed.stdout.contains(said), "{name}: {healed}");
         env.run(&["heal", "--check"]).success();
         env.run(&["ledger", "verify"]).success();
     }
+}
+
+#[test]
+fn one_zeroed_page_is_found_and_healed_and_what_it_took_is_named() {
+    let zeroed = |bytes: Vec<u8>| {
+        // The last page of the table of records: the newest ones are on it.
+        let page = |at: usize| &bytes[at * 4096..(at + 1) * 4096];
+        let last = (1..bytes.len() / 4096)
+            .filter(|at| page(*at)[0] == 0x0d && page(*at).windows(10).any(|w| w == b"note.added"))
+            .nth(1)
+            .unwrap();
+        let mut bytes = bytes.clone();
+        bytes[last * 4096..(last + 1) * 4096].fill(0);
+        bytes
+    };
+    let env = with_damaged_ledger(zeroed);
+    let checked = env.run(&["heal", "--check", "--json"]);
+    assert_eq!((checked.code, checked.json()["ok"].as_bool()), (1, Some(false)), "{checked}");
+    let healed = env.run(&["heal", "--json"]).success().json();
+    assert_eq!(healed["ok"], true);
+    let gap = &healed["missing"][0];
+    let lost = gap["to"].as_u64().unwrap() - gap["from"].as_u64().unwrap() + 1;
+    assert!((1..20).contains(&lost), "{healed}");
+    assert_eq!(healed["kept"].as_array().unwrap().len(), 1);
+    let verified = env.run(&["ledger", "verify", "--json"]).success().json();
+    assert_eq!((&verified["ok"], &verified["gaps"][0]), (&true.into(), gap));
+    let notes = env.run(&["notes", "--json"]).success().json();
+    assert_eq!(notes["notes"].as_array().unwrap().len() as u64, 40 - lost);
+}
+
+#[test]
+fn a_check_in_an_empty_home_makes_nothing() {
+    let env = env();
+    let home = env.home().join("never-made");
+    let env = env.var("HEIRLOOM_HOME", home.as_os_str());
+    let checked = env.run(&["heal", "--check"]);
+    assert!(!home.exists(), "{checked}");
 }
