@@ -28,6 +28,7 @@ pub mod program;
 mod reset;
 mod settings;
 pub mod sim;
+pub mod system;
 pub mod tally;
 mod tool;
 pub mod transcript;

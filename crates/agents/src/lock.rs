@@ -12,10 +12,10 @@ use std::io::{self, Read, Seek, Write};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use rustix::process::{Pid, test_kill_process};
 use serde::{Deserialize, Serialize};
 
 use crate::process::strays;
+use crate::system::{Identity, began};
 
 /// The right to write to a conversation, until it is dropped.
 #[derive(Debug)]
@@ -41,11 +41,12 @@ struct Holder {
 }
 
 impl Holder {
-    /// The agent's process, if it still runs. One that was never named had just been started, or
-    /// never was: its mark tells.
+    /// The agent's process, if it may still run: what is written by two is lost, so that nothing is known of
+    /// a process with its number is no leave to go on. One that was never named had just been started, or never
+    /// was: its mark tells.
     fn living_agent(&self) -> Option<u32> {
         match (self.agent_pid, &self.mark) {
-            (Some(pid), _) => (began(pid) == self.agent_began && is_alive(pid)).then_some(pid),
+            (Some(pid), _) => (!Identity { pid, began: self.agent_began }.is_gone()).then_some(pid),
             (None, Some(mark)) => strays::bearer(mark),
             (None, None) => None,
         }
@@ -185,21 +186,6 @@ fn is_still(file: &File, path: &Path) -> bool {
         (Ok(ours), Ok(theirs)) => ours.ino() == theirs.ino() && ours.dev() == theirs.dev(),
         _ => false,
     }
-}
-
-fn is_alive(pid: u32) -> bool {
-    let pid = i32::try_from(pid).ok().and_then(Pid::from_raw);
-    pid.is_some_and(|pid| !matches!(test_kill_process(pid), Err(rustix::io::Errno::SRCH)))
-}
-
-/// When a process began, in the kernel's ticks; `None` where the system does not say.
-pub fn began(pid: u32) -> Option<u64> {
-    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    // The name in parentheses may hold anything; the fields after it are counted from its end.
-    let (_, fields) = stat.rsplit_once(')')?;
-    let mut fields = fields.split_whitespace();
-    // A zombie writes to nothing.
-    (fields.next()? != "Z").then(|| fields.nth(18)?.parse().ok()).flatten()
 }
 
 /// An id as a file name: what is not plain becomes its hexadecimal, what is long its beginning

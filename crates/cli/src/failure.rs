@@ -13,6 +13,7 @@ use heirloom_engine::session::SessionError;
 use heirloom_engine::sessions::FindError;
 use heirloom_engine::work::WorkError;
 use heirloom_ledger::{ApprovalError, ImportError};
+use heirloom_repo::FileError;
 
 /// The exit status of a command that failed, or of a question whose answer is no.
 pub(crate) const FAILED: u8 = 1;
@@ -247,13 +248,19 @@ impl From<NoteError> for Failure {
     }
 }
 
+impl From<FileError> for Failure {
+    fn from(error: FileError) -> Self {
+        Self::from_error("file", &error)
+    }
+}
+
 impl From<KeepError> for Failure {
     fn from(error: KeepError) -> Self {
         match error {
             KeepError::Session(error) => error.into(),
             KeepError::Ledger(error) => error.into(),
             KeepError::Settings(error) => Self::from_error("settings", &*error),
-            KeepError::File(error) => Self::from_error("file", &error),
+            KeepError::File(error) => error.into(),
             KeepError::NoSession => Self::from_error("session.not-found", &error)
                 .hint("`heirloom note` makes one, and so does every agent that is hooked"),
         }

@@ -6,6 +6,10 @@
 
 #![warn(missing_docs)]
 
+// Here because every other crate needs this one, so nothing else is compiled before it is said.
+#[cfg(windows)]
+compile_error!("heirloom needs a Unix: on Windows, build and run it in WSL");
+
 pub mod address;
 pub mod approval;
 pub mod config;

@@ -12,5 +12,9 @@ mod head;
 pub mod worktree;
 
 pub use discover::{Place, discover};
-pub use file::{FileError, read_bytes, read_text, write_whole};
+pub use file::{
+    Destination, FileError, MOST_BYTES, append_private, inside, make_private_dir, open,
+    read_at_most, read_bytes, read_given, read_text, read_within, replace_private, write_whole,
+    write_within,
+};
 pub use head::Head;

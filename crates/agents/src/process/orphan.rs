@@ -6,43 +6,13 @@
 //! everything that carries it, wherever it went. Where the system does not show other processes'
 //! environments, only the recorded process and its group are ended.
 
-use rustix::process::{Pid, Signal, kill_process_group, test_kill_process};
+use rustix::process::{Pid, Signal};
 
-use crate::lock::began;
-
-/// A process: its number and when it began, so that a reused number is not taken for it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Identity {
-    /// Its number.
-    pub pid: u32,
-    /// When it began, in the kernel's clock ticks.
-    pub began: Option<u64>,
-}
-
-impl Identity {
-    /// The process with this number now.
-    pub fn of(pid: u32) -> Self {
-        Self { pid, began: began(pid) }
-    }
-
-    /// Whether it still runs. A zombie does not.
-    pub fn is_alive(self) -> bool {
-        let Some(pid) = raw(self.pid) else { return false };
-        match (self.began, began(self.pid)) {
-            (Some(then), now) => now == Some(then),
-            (None, _) => test_kill_process(pid).is_ok(),
-        }
-    }
-
-    /// Kills it and its process group, if it still runs.
-    pub fn kill_group(self) -> bool {
-        let Some(pid) = raw(self.pid).filter(|_| self.is_alive()) else { return false };
-        kill_process_group(pid, Signal::KILL).is_ok()
-    }
-}
+use crate::system;
+pub use crate::system::Identity;
 
 /// Ends the process group of an agent that nobody looks after any more. `started` is when it began
-/// ([`began`]): a process of that number that began at another time is somebody else's.
+/// ([`system::began`]): a process of that number that began at another time is somebody else's.
 pub fn end_orphan(pid: u32, started: Option<u64>) -> bool {
     started.is_some() && Identity { pid, began: started }.kill_group()
 }
@@ -55,14 +25,15 @@ fn raw(pid: u32) -> Option<Pid> {
 /// not among them.
 pub fn carrying(variable: &str, value: &str) -> Vec<Identity> {
     let wanted = format!("{variable}={value}");
-    let Ok(all) = std::fs::read_dir("/proc") else { return Vec::new() };
-    let pids = all.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok());
-    let own = own_line();
-    pids.filter(|pid| !own.contains(pid))
-        .filter(|pid| {
-            let environ = std::fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
-            environ.split(|byte| *byte == 0).any(|entry| entry == wanted.as_bytes())
-        })
+    let carries = |pid: &u32| {
+        let environ = system::environ(*pid).unwrap_or_default();
+        environ.split(|byte| *byte == 0).any(|entry| entry == wanted.as_bytes())
+    };
+    let mut own = vec![std::process::id()];
+    own.extend(system::ancestors().iter().map(|(process, _)| process.pid));
+    system::pids()
+        .filter(|pid| !own.contains(pid))
+        .filter(carries)
         .map(Identity::of)
         .filter(|process| process.began.is_some())
         .collect()
@@ -84,23 +55,6 @@ pub fn kill_carrying(variable: &str, value: &str) -> usize {
         std::thread::sleep(std::time::Duration::from_millis(5));
     }
     killed
-}
-
-/// This process and its ancestors.
-fn own_line() -> Vec<u32> {
-    let mut line = vec![std::process::id()];
-    while let Some(parent) = line.last().and_then(|pid| parent(*pid)).filter(|pid| *pid > 1) {
-        if line.contains(&parent) {
-            break;
-        }
-        line.push(parent);
-    }
-    line
-}
-
-fn parent(pid: u32) -> Option<u32> {
-    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    stat.rsplit_once(')')?.1.split_whitespace().nth(1)?.parse().ok()
 }
 
 #[cfg(all(test, target_os = "linux"))]

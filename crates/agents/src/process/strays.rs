@@ -9,6 +9,7 @@ use std::ffi::OsStr;
 use std::hash::{BuildHasher, Hasher, RandomState};
 
 use crate::env::Env;
+use crate::system;
 
 /// The variable with the marks: ours, after those of whoever started us.
 pub(crate) const VARIABLE: &str = "HEIRLOOM_PROCESS";
@@ -53,14 +54,14 @@ impl Mark {
 
     #[cfg(target_os = "linux")]
     fn kill_once(&self) -> usize {
-        pids().filter(|pid| self.kill_marked(*pid)).count()
+        system::pids().filter(|pid| self.kill_marked(*pid)).count()
     }
 
     /// Holds on to the process before looking at it, so that its number cannot change hands.
     #[cfg(target_os = "linux")]
-    fn kill_marked(&self, pid: i32) -> bool {
+    fn kill_marked(&self, pid: u32) -> bool {
         use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
-        let Some(known) = Pid::from_raw(pid) else { return false };
+        let Some(known) = i32::try_from(pid).ok().and_then(Pid::from_raw) else { return false };
         if !bears(pid, &self.own) {
             return false;
         }
@@ -70,29 +71,14 @@ impl Mark {
 }
 
 /// A process that carries `mark`, if there is one.
-#[cfg(target_os = "linux")]
 pub(crate) fn bearer(mark: &str) -> Option<u32> {
-    pids().find(|pid| bears(*pid, mark)).map(i32::unsigned_abs)
+    system::pids().find(|pid| bears(*pid, mark))
 }
 
-#[cfg(not(target_os = "linux"))]
-pub(crate) fn bearer(_mark: &str) -> Option<u32> {
-    None
+fn bears(pid: u32, mark: &str) -> bool {
+    system::environ(pid).is_some_and(|environ| carries(&environ, mark))
 }
 
-#[cfg(target_os = "linux")]
-fn pids() -> impl Iterator<Item = i32> {
-    let all = std::fs::read_dir("/proc").into_iter().flatten().flatten();
-    all.filter_map(|entry| entry.file_name().to_str()?.parse().ok())
-}
-
-#[cfg(target_os = "linux")]
-fn bears(pid: i32, mark: &str) -> bool {
-    let environ = std::fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
-    carries(&environ, mark)
-}
-
-#[cfg(any(target_os = "linux", test))]
 fn carries(environ: &[u8], mark: &str) -> bool {
     environ.split(|byte| *byte == 0).any(|variable| {
         let value = variable.strip_prefix(VARIABLE.as_bytes());

@@ -54,8 +54,7 @@ fn pid_from(process: &mut Process) -> i32 {
 }
 
 fn is_running(pid: i32) -> bool {
-    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
-    stat.rsplit_once(')').is_some_and(|(_, rest)| !rest.starts_with(" Z"))
+    heirloom_agents::system::began(pid.unsigned_abs()).is_some()
 }
 
 /// A killed process is gone soon, not at once.

@@ -28,6 +28,39 @@ fn an_export_is_merged_into_another_home_once() {
 }
 
 #[test]
+fn an_export_goes_into_what_is_not_a_regular_file_and_through_a_link() {
+    let env = env();
+    env.run(&["note", "learning", "one"]).success();
+    // Not by `run`, which makes paths look the same everywhere.
+    let printed = |arguments: &[&str]| {
+        let output = env.command(arguments).output().unwrap();
+        [output.stdout, output.stderr].map(|text| String::from_utf8(text).unwrap())
+    };
+    let [plain, _] = printed(&["ledger", "export"]);
+    let [stdout, stderr] = printed(&["ledger", "export", "/dev/stdout"]);
+    assert_eq!(stdout, plain);
+    assert_eq!(stderr, "✔ wrote 3 records to /dev/stdout\n");
+    // A shell opened that file: what was in it stays, and so does the file.
+    let redirected = env.repo().join("redirected");
+    std::fs::write(&redirected, "before\n").unwrap();
+    let opened = std::fs::File::options().append(true).open(&redirected).unwrap();
+    let mut command = env.command(&["ledger", "export", "/dev/stdout"]);
+    assert!(command.stdout(opened).status().unwrap().success());
+    assert_eq!(env.read("redirected"), format!("before\n{plain}"));
+
+    std::os::unix::fs::symlink("real.jsonl", env.repo().join("link.jsonl")).unwrap();
+    env.run(&["ledger", "export", "link.jsonl"]).success();
+    assert_eq!(env.read("real.jsonl"), plain);
+    assert!(env.repo().join("link.jsonl").is_symlink());
+
+    let fifo = env.repo().join("fifo");
+    assert!(std::process::Command::new("mkfifo").arg(&fifo).status().unwrap().success());
+    let reader = std::thread::spawn(move || std::fs::read_to_string(fifo).unwrap());
+    env.run(&["ledger", "export", "fifo"]).success();
+    assert_eq!(reader.join().unwrap(), plain);
+}
+
+#[test]
 fn an_export_never_replaces_the_ledger_itself() {
     let env = env();
     env.run(&["note", "learning", "one"]).success();

@@ -2,6 +2,7 @@
 
 use std::process::Stdio;
 
+use heirloom_agents::system;
 use heirloom_testkit::env::TestEnv;
 use serde_json::Value;
 
@@ -126,17 +127,13 @@ fn a_slow_agent_is_stopped_even_when_it_ignores_signals_and_has_children() {
 /// Whether anything of the agents still runs.
 pub(crate) fn alive(env: &TestEnv) -> bool {
     let place = env.repo().to_string_lossy().into_owned();
-    let mine = |pid: &str| {
-        let environ = std::fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
-        let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
-        let is_zombie = stat.rsplit(')').next().is_some_and(|rest| rest.trim().starts_with('Z'));
+    let mine = |pid: u32| {
+        let environ = system::environ(pid).unwrap_or_default();
         let text = String::from_utf8_lossy(&environ).into_owned();
-        !is_zombie && text.contains("HEIRLOOM_RUN=") && text.contains(&place)
+        let is_ours = text.contains("HEIRLOOM_RUN=") && text.contains(&place);
+        is_ours && system::began(pid).is_some()
     };
-    std::fs::read_dir("/proc").unwrap().flatten().any(|entry| {
-        let name = entry.file_name().to_string_lossy().into_owned();
-        name.bytes().all(|byte| byte.is_ascii_digit()) && mine(&name)
-    })
+    system::pids().any(mine)
 }
 
 #[test]

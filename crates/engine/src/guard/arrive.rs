@@ -1,8 +1,7 @@
 //! A context begins: which session it belongs to, and what that session comes from.
 
-use std::fs;
-
 use heirloom_agents::hook::Source;
+use heirloom_agents::system;
 use heirloom_core::event::{SessionAnnounced, SessionContinued, SessionLinked};
 use heirloom_core::id::SessionId;
 use heirloom_core::session::Link;
@@ -109,7 +108,7 @@ fn replaced<'l>(
 ) -> Option<&'l Live> {
     let takes_its_place = matches!(source, Source::Clear | Source::Compact | Source::Fork);
     let is_it = |live: &&Live| {
-        live.pid == process.pid && live.pid_started == process.started && live.session != id
+        live.pid == process.pid && live.pid_started == process.began && live.session != id
     };
     live.iter().filter(|_| takes_its_place).find(is_it)
 }
@@ -121,9 +120,8 @@ fn named(
     process: Option<Process>,
 ) -> Result<Option<SessionId>, Error> {
     let Some(process) = process else { return Ok(None) };
-    let line = fs::read(format!("/proc/{}/cmdline", process.pid)).unwrap_or_default();
     // Whatever the agent calls the option: a word that is a conversation we know is the one.
-    for word in line.split(|byte| *byte == 0).map(String::from_utf8_lossy) {
+    for word in system::command_line(process.pid) {
         let word = word.rsplit('=').next().unwrap_or_default();
         if word.len() >= 32
             && word != caller.agent_session_id

@@ -12,7 +12,7 @@ use crate::session;
 /// Ends the sessions of this repository whose process is gone.
 pub fn tidy(here: &Here, ledger: &mut Ledger) -> Result<(), Error> {
     let live = ledger.live(&here.place.repo)?;
-    if live.iter().all(live::is_alive) {
+    if !live.iter().any(live::is_gone) {
         return Ok(());
     }
     ledger.write(here.clock.now(), |writer| end_dead(here, writer, live.iter()))
@@ -24,7 +24,7 @@ pub(super) fn end_dead<'l>(
     writer: &mut Writer<'_>,
     live: impl Iterator<Item = &'l Live>,
 ) -> Result<(), Error> {
-    for live in live.filter(|live| !live::is_alive(live)) {
+    for live in live.filter(|live| live::is_gone(live)) {
         end(here, writer, live, (Status::Interrupted, "the process is gone"))?;
     }
     Ok(())

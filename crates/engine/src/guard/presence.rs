@@ -102,7 +102,7 @@ pub(super) fn seen(here: &Here, caller: Caller<'_>, process: Process) -> LiveSee
     LiveSeen {
         agent: caller.agent.to_owned(),
         pid: process.pid,
-        pid_started: process.started,
+        pid_started: process.began,
         worktree: Some(here.place.root.to_string_lossy().into_owned()),
         branch: here.place.head.branch().map(str::to_owned),
     }

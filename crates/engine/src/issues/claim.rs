@@ -131,9 +131,9 @@ pub fn let_go(here: &Here, ledger: &mut Ledger, id: &IssueId) -> Result<(), Trac
     Ok(())
 }
 
-/// Whether a process of this machine still runs.
+/// Whether a process of this machine may still run.
 fn runs(pid: u32, began: Option<u64>) -> bool {
-    Identity { pid, began }.is_alive()
+    !Identity { pid, began }.is_gone()
 }
 
 #[cfg(test)]

@@ -2,8 +2,8 @@
 
 use std::io::{BufWriter, Write};
 
-use heirloom_agents::lock::began;
 use heirloom_agents::process::{Finished, SpawnError};
+use heirloom_agents::system::began;
 use heirloom_agents::{Agent, CommandLine, Outcome, Process, Tally, Taps};
 use heirloom_core::config::Config;
 use heirloom_core::event::{

@@ -120,7 +120,7 @@ pub(super) fn owner(ledger: &Ledger, name: &str) -> Result<Owner, Error> {
     })
 }
 
-/// Whether a process of this machine runs.
+/// Whether a process of this machine may still run: what is taken for dead is ended and closed.
 pub(super) fn is_alive(pid: u32, began: Option<u64>) -> bool {
-    Identity { pid, began }.is_alive()
+    !Identity { pid, began }.is_gone()
 }

@@ -3,7 +3,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use heirloom_engine::issues::{self, Imported, Kind};
-use heirloom_repo::{FileError, read_bytes, write_whole};
+use heirloom_repo::{Destination, FileError, read_given};
 use serde_json::json;
 
 use super::super::{App, Done};
@@ -40,7 +40,7 @@ pub(super) fn import(app: &App, args: &ImportArgs) -> Done {
             Failure::new("file", format!("there is no file {}", args.file.display()))
                 .hint("a beads tracker keeps its issues in .beads/issues.jsonl; - reads from stdin")
         };
-        let content = read_bytes(&app.directory.join(&args.file)).map_err(|error| file(&error))?;
+        let content = read_given(&app.directory.join(&args.file)).map_err(|error| file(&error))?;
         (args.file.as_path(), content.ok_or_else(missing)?)
     };
     let imported = issues::import(&app.here, &mut ledger, path, &content)?;
@@ -93,13 +93,20 @@ pub(super) fn export(app: &App, args: &ExportArgs) -> Done {
         return Ok(ExitCode::SUCCESS);
     };
     let path = app.directory.join(name);
-    if path.exists() && !args.force {
+    let destination = Destination::find(&path)?;
+    if destination.replaces() && !args.force {
         return Err(Failure::new("file.exists", format!("{} is there already", name.display()))
             .hint("--force replaces it"));
     }
-    write_whole(&path, content.as_bytes()).map_err(|error| file(&error))?;
-    app.ui.answer(&json!({"file": name, "issues": count}), || {
+    destination
+        .write(|out| out.write_all(content.as_bytes()).map_err(FileError::new("write", &path)))?;
+    let told = || {
         format!("{GOOD}✔{GOOD:#} {} written to {}", counted(count as u64, "issue"), name.display())
-    });
+    };
+    if destination.is_stdout() {
+        app.ui.say(&told());
+    } else {
+        app.ui.answer(&json!({"file": name, "issues": count}), told);
+    }
     Ok(ExitCode::SUCCESS)
 }

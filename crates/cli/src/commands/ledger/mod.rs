@@ -8,6 +8,7 @@ use std::process::ExitCode;
 
 use clap::Subcommand;
 use heirloom_ledger::{Gap, Imported, Ledger, Report, Stats};
+use heirloom_repo::Destination;
 use serde_json::json;
 
 use super::{App, Done};
@@ -144,21 +145,16 @@ fn export(app: &App, to: Option<&Path>) -> Done {
         return Ok(ExitCode::SUCCESS);
     };
     refuse_own_files(ledger.path(), path)?;
-    let cannot = |error: &io::Error| {
-        Failure::new("file", format!("cannot write {}: {error}", path.display()))
-    };
-    // Written beside its place and moved there whole: an export that fails leaves the last one.
-    let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty());
-    let temporary = tempfile::NamedTempFile::new_in(directory.unwrap_or(Path::new(".")))
-        .map_err(|error| cannot(&error))?;
-    let mut file = BufWriter::new(temporary);
-    let records = ledger.export(&mut file)?;
-    let file = file.into_inner().map_err(|error| cannot(error.error()))?;
-    file.as_file().sync_all().map_err(|error| cannot(&error))?;
-    file.persist(path).map_err(|error| cannot(&error.error))?;
-    app.ui.answer(&json!({"records": records, "file": path}), || {
-        format!("{GOOD}✔{GOOD:#} wrote {} to {}", counted(records, "record"), path.display())
-    });
+    let destination = Destination::find(&app.directory.join(path))?;
+    let records = destination.write(|mut out| Ok::<_, Failure>(ledger.export(&mut out)?))?;
+    let told =
+        || format!("{GOOD}✔{GOOD:#} wrote {} to {}", counted(records, "record"), path.display());
+    if destination.is_stdout() {
+        // What is there is the export, and nothing else.
+        app.ui.say(&told());
+    } else {
+        app.ui.answer(&json!({"records": records, "file": path}), told);
+    }
     Ok(ExitCode::SUCCESS)
 }
 

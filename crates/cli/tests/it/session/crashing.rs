@@ -33,8 +33,7 @@ fn an_agent_whose_driver_was_killed_is_ended() {
     launch.wait().unwrap();
     fixture.run(&["sessions", "list"]).success();
     fixture.wait(|_| {
-        let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
-        let gone = stat.rsplit_once(')').is_none_or(|(_, rest)| rest.starts_with(" Z"));
+        let gone = heirloom_agents::system::began(pid).is_none();
         gone.then_some(())
     });
 }

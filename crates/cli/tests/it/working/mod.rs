@@ -156,10 +156,7 @@ impl Given {
     }
 
     fn is_alive(&self) -> bool {
-        self.pid.is_some_and(|pid| {
-            let stat = fs::read_to_string(format!("/proc/{pid}/stat"));
-            stat.is_ok_and(|stat| !stat.contains(") Z "))
-        })
+        self.pid.is_some_and(|pid| heirloom_agents::system::began(pid).is_some())
     }
 }
 
