@@ -169,7 +169,8 @@ fn add(writer: &mut Writer<'_>, n: u32, repo: &str) -> Result<(), Error> {
     let scope = Scope::session(own, repo);
     writer.append(scope, &created)?;
     writer.append(scope, &SessionPrompted { text: "do it".to_owned() })?;
-    let announced = SessionAnnounced { agent_session_id: own.to_string(), model: None };
+    let announced =
+        SessionAnnounced { agent_session_id: own.to_string(), model: None, agent: None };
     writer.append(scope, &announced)?;
     let spent = SessionSpent { cost_usd: 0.25, input_tokens: 1000, output_tokens: 100 };
     writer.append(scope, &spent)?;

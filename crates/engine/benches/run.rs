@@ -21,6 +21,7 @@ use heirloom_engine::agents;
 use heirloom_engine::here::Here;
 use heirloom_engine::run::inherit::{self, Limits};
 use heirloom_engine::run::{self, Asked, Event, Preparing, Stopping, Watcher, With};
+use heirloom_engine::turn::system::Real;
 use heirloom_ledger::Scope;
 use jiff::Timestamp;
 use uuid::Uuid;
@@ -79,7 +80,7 @@ fn iterations(here: &Here, agent: &std::path::Path) {
     let prepared = run::prepare(from, &ledger).unwrap();
     let running = run::start(here, &mut ledger, prepared).unwrap();
     let (ends, stopping) = (Ends::default(), Stopping::new());
-    let with = With { here, programs, watcher: &ends, stopping: &stopping };
+    let with = With { here, programs, system: &Real, watcher: &ends, stopping: &stopping };
     running.drive(with).unwrap();
     let ends = ends.0.into_inner().unwrap();
     let alone = alone(agent, &root.join("status.json"));

@@ -11,6 +11,7 @@ use heirloom_core::settings::Settings;
 use crate::agents;
 use crate::here::Here;
 use crate::run::{self, Asked, Ended, Preparing, RunError, Stopping, Watcher, With};
+use crate::turn::system::Real;
 
 /// What the demo did.
 #[derive(Debug)]
@@ -67,7 +68,7 @@ fn session(
     let inherited = prepared.inherit.as_ref().map(|inherit| inherit.block.clone());
     let running = run::start(here, &mut ledger, prepared)?;
     let stopping = Stopping::new();
-    let with = With { here, programs, watcher, stopping: &stopping };
+    let with = With { here, programs, system: &Real, watcher, stopping: &stopping };
     Ok((running.drive(with)?, inherited))
 }
 

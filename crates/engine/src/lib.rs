@@ -18,4 +18,6 @@ pub mod run;
 pub mod session;
 pub mod sessions;
 pub mod settings;
+pub mod turn;
+mod vault;
 pub mod work;

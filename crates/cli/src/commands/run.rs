@@ -13,6 +13,7 @@ use heirloom_core::settings::{AGENTS, Period};
 use heirloom_core::status::Status;
 use heirloom_engine::agents;
 use heirloom_engine::run::{self, Asked, Preparing, RunError, Stopping, With};
+use heirloom_engine::turn::system::Real;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
@@ -114,7 +115,7 @@ pub(super) fn run(app: &App, args: &Args) -> Done {
     let running = run::start(here, &mut ledger, prepared)?;
     drop(ledger);
     let view = View::new(app.ui.is_json(), here.clock);
-    let with = With { here, programs, watcher: &view, stopping: &stopping };
+    let with = With { here, programs, system: &Real, watcher: &view, stopping: &stopping };
     let ended = running.drive(with);
     view.close();
     let ended = ended?;

@@ -18,6 +18,7 @@ mod run_inherit;
 mod run_live;
 mod run_pipeline;
 mod run_resume;
+mod run_session;
 mod session;
 mod sessions;
 mod walls;

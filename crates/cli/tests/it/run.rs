@@ -111,8 +111,10 @@ fn garbage_and_floods_of_it_do_no_harm() {
     ));
     let ran = run(&env, &["ralph", "s", "1"]).success();
     assert!(ran.stdout.contains("completed: max_iterations"), "{ran}");
-    let events = env.repo().join(".heirloom/runs/s/stage-00-ralph/iterations/001/events.jsonl");
-    assert!(std::fs::metadata(events).unwrap().len() > 500_000);
+    let id = env.run(&["sessions", "show", "s", "--json"]).success().json()["id"].clone();
+    let kept = env.home().join("streams").join(id.as_str().unwrap());
+    let kept = std::fs::File::open(kept.join("stage-00-ralph.0001.jsonl.zst")).unwrap();
+    assert!(zstd::decode_all(kept).unwrap().len() > 500_000);
 }
 
 #[test]

@@ -55,6 +55,9 @@ pub struct SessionAnnounced {
     /// The model, as the agent resolved it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
+    /// The agent, which in a session of several turns may be another one than the first.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent: Option<String>,
 }
 
 /// A session's agent was told what to do.

@@ -61,7 +61,8 @@ pub(super) fn arrive(
         }
         if let Some(model) = model {
             let agent_session_id = caller.agent_session_id.to_owned();
-            let announced = SessionAnnounced { agent_session_id, model: Some(model.to_owned()) };
+            let announced =
+                SessionAnnounced { agent_session_id, model: Some(model.to_owned()), agent: None };
             writer.append(scope, &announced)?;
         }
         if let Some(process) = process {

@@ -7,7 +7,7 @@ use heirloom_ledger::{Error, Ledger, Live, Scope, Writer};
 
 use super::{live, presence};
 use crate::here::Here;
-use crate::session;
+use crate::turn::lock;
 
 /// Ends the sessions of this repository whose process is gone.
 pub fn tidy(here: &Here, ledger: &mut Ledger) -> Result<(), Error> {
@@ -54,5 +54,5 @@ fn is_of_hooks(here: &Here, session: &Session) -> bool {
         .as_deref()
         .zip(session.agent_session_id.as_deref())
         .map(|(agent, id)| presence::id_of(agent, id));
-    own == Some(session.id) && !session::is_held(&here.home, session.id)
+    own == Some(session.id) && !lock::exists(&here.home, session.id)
 }

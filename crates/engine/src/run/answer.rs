@@ -1,6 +1,6 @@
 //! Finding out what a stop rule depends on.
 
-use heirloom_agents::{Env, Process};
+use heirloom_agents::Env;
 use heirloom_core::run::context::Verification;
 use heirloom_core::run::outcome::AgentEnd;
 use heirloom_core::run::status_file::{self, Decision};
@@ -12,10 +12,11 @@ use super::error::RunError;
 use super::event::Event;
 use super::file;
 use super::iteration::{self, Briefing, InStage};
-use super::launch::{self, CARRIED, Order, Sees};
+use super::launch::{self, Order, Purpose};
 use super::shell;
 use super::stage::tell_verification;
 use crate::issues;
+use crate::turn::command::{CARRIED, RUN};
 
 /// What was found out.
 pub(super) enum Found {
@@ -58,7 +59,8 @@ pub(super) fn find_out(
             (format!("ready work in {}", tracker.name()), Found::HasWork(has_work))
         }
         (Question::CommandSucceeds, Rule::Command { command }) => {
-            let failed = shell::check(command, &at.worktree, &env(at), &|| at.stopping.asked() > 1);
+            let failed =
+                shell::check(command, &at.site.worktree, &env(at), &|| at.stopping.asked() > 1);
             (command.clone(), Found::CommandSucceeds(failed.is_none()))
         }
         (Question::JudgeAgrees, Rule::Judgment { judge: Some(judge), .. }) => {
@@ -67,7 +69,7 @@ pub(super) fn find_out(
         }
         (Question::IsVerified, _) => {
             let failed = stage.verify.iter().find_map(|command| {
-                shell::check(command, &at.worktree, &env(at), &|| at.stopping.asked() > 1)
+                shell::check(command, &at.site.worktree, &env(at), &|| at.stopping.asked() > 1)
             });
             let what = failed.as_ref().map_or_else(
                 || stage.verify.join(" && "),
@@ -91,18 +93,10 @@ pub(super) fn find_out(
 fn env(at: &AtWork<'_>) -> Env {
     let mut env = at.here.env.clone();
     env.insert("HEIRLOOM_SESSION".into(), at.session.name.as_str().into());
-    env.insert(CARRIED.into(), at.session.id.to_string().into());
-    env
-}
-
-struct Unseen;
-
-impl Sees for Unseen {
-    fn started(&mut self, _: u32) -> Result<(), RunError> {
-        Ok(())
+    for name in [CARRIED, RUN] {
+        env.insert(name.into(), at.session.id.to_string().into());
     }
-
-    fn active(&mut self, _: Option<&str>, _: &str, _: &Process) {}
+    env
 }
 
 /// Whether another agent agrees that the stage is done. One that does not say so does not agree.
@@ -121,20 +115,26 @@ fn ask_judge(
     variables.status = status.to_string_lossy().into_owned();
     let prompt = judge_prompt(within, &placed, &variables.status);
     file::replace(&dir.join("prompt.md"), prompt.as_bytes())?;
+    let mut ledger = at.ledger()?;
     let launched = launch::launch(
         at,
+        &mut ledger,
         &Order {
             agent: &judge.agent,
             model: judge.model.as_deref(),
             prompt: &prompt,
             variables: variables.environment(),
-            dir: &dir,
+            purpose: Purpose::Judge { dir },
             timeout: within.stage.iteration_timeout_ms.map(std::time::Duration::from_millis),
-            agent_session_id: &Uuid::new_v4().to_string(),
+            agent_session_id: Uuid::new_v4().to_string(),
         },
-        &mut Unseen,
-    )?;
-    at.spend(launched.cost_usd);
+        |_, _| Ok(()),
+    );
+    at.spend(launched.spent.cost_usd);
+    if let Some(turn) = &launched.turn {
+        let now = at.here.clock.now();
+        ledger.write(now, |writer| turn.close(writer, &at.session, &launched.spent))?;
+    }
     let report = std::fs::read(&status).ok().and_then(|bytes| status_file::parse(&bytes).0);
     let agrees = launched.end == AgentEnd::Finished
         && report.as_ref().is_some_and(|report| report.decision == Some(Decision::Stop));

@@ -1,11 +1,12 @@
 //! A session that is being run: what all its stages share.
 
-use std::path::PathBuf;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
 use heirloom_agents::Programs;
+use heirloom_core::config::Config;
 use heirloom_core::inherit::Inherited;
 use heirloom_core::run::plan::Plan;
 use heirloom_core::session::Session;
@@ -15,20 +16,28 @@ use heirloom_ledger::{Ledger, Options, Scope};
 use super::dir::RunDir;
 use super::error::RunError;
 use super::event::{Event, Reporter};
+use super::launch::Worksite;
 use super::state::StateFile;
 use super::stopping::Stopping;
 use crate::here::Here;
+use crate::turn::system::System;
+
+/// How often the ledger is looked at.
+const LOOK: Duration = Duration::from_millis(50);
 
 /// A session that is being run.
 #[derive(Debug)]
 pub(super) struct AtWork<'a> {
     pub(super) here: &'a Here,
     pub(super) programs: &'a Programs,
+    pub(super) system: &'a dyn System,
     pub(super) session: Session,
     pub(super) plan: Plan,
     pub(super) inherited: Option<Inherited>,
     pub(super) dir: RunDir,
-    pub(super) worktree: PathBuf,
+    pub(super) site: Worksite,
+    /// The config that was recorded last.
+    pub(super) config: Mutex<Option<Config>>,
     pub(super) reporter: Reporter<'a>,
     pub(super) stopping: Stopping,
     pub(super) began: Instant,
@@ -62,7 +71,7 @@ impl AtWork<'_> {
 
     /// What the session has taken, before a resume too.
     pub(super) fn elapsed(&self) -> Duration {
-        self.elapsed_before + self.began.elapsed()
+        self.elapsed_before + self.system.now().saturating_duration_since(self.began)
     }
 
     pub(super) fn max_time(&self) -> Option<Duration> {
@@ -78,6 +87,36 @@ impl AtWork<'_> {
         if let Err(error) = state.write(self.here.clock.now()) {
             drop(state);
             self.reporter.warn(error.to_string());
+        }
+    }
+
+    /// Whether agents are launched in another way than the session's record says, which is then the
+    /// way from now on.
+    pub(super) fn is_configured_anew(&self, config: &Config) -> bool {
+        let Ok(mut recorded) = self.config.lock() else { return true };
+        let is_new = recorded.as_ref() != Some(config);
+        *recorded = Some(config.clone());
+        is_new
+    }
+
+    /// Asks the run to stop its agents when somebody interrupts the session from another process.
+    /// Returns when the other end of `done` is dropped.
+    pub(super) fn heed_interrupts(&self, done: &Receiver<()>) {
+        let Ok(ledger) = self.ledger() else { return };
+        let mut version = None;
+        while done.recv_timeout(LOOK) == Err(RecvTimeoutError::Timeout) {
+            // A ledger that cannot be read now can be read next time.
+            let now = ledger.data_version().ok();
+            if now == version {
+                continue;
+            }
+            version = now;
+            let status = ledger.session(self.session.id).ok().flatten().map(|s| s.status);
+            // The engine itself says so when it was asked here.
+            if status == Some(Status::Interrupting) && self.stopping.asked() == 0 {
+                self.stopping.ask();
+                self.stopping.ask();
+            }
         }
     }
 

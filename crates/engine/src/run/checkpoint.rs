@@ -8,7 +8,7 @@ use super::at_work::AtWork;
 pub(super) fn keep(at: &AtWork<'_>, stage: &str, iteration: u32) {
     let name = format!("refs/heirloom/runs/{}", at.session.name);
     let message = format!("{}: {stage} {iteration}", at.session.name);
-    if let Err(why) = worktree::keep(&at.worktree, &name, &message) {
+    if let Err(why) = worktree::keep(&at.site.worktree, &name, &message) {
         at.reporter.warn(format!("no checkpoint after iteration {iteration}: {why}"));
     }
 }

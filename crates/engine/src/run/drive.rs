@@ -4,9 +4,12 @@ use std::fs::OpenOptions;
 use std::path::PathBuf;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
-use std::time::{Duration, Instant};
+use std::sync::mpsc;
+use std::thread;
+use std::time::Duration;
 
 use heirloom_agents::Programs;
+use heirloom_core::config::Config;
 use heirloom_core::run::plan::{PlannedStage, Step};
 use heirloom_core::run::resume;
 use heirloom_core::status::Status;
@@ -17,13 +20,16 @@ use super::block;
 use super::dir::lane_page;
 use super::error::RunError;
 use super::event::{Event, Reporter, Watcher};
+use super::launch::Worksite;
 use super::notify::notify;
 use super::recover::{self, Known};
 use super::stage::{self, StageEnd};
-use super::start::Running;
+use super::start::{Locks, Running};
 use super::state::{self, State, StateFile};
 use super::stopping::Stopping;
 use crate::here::Here;
+use crate::turn::stream;
+use crate::turn::system::System;
 
 /// How a run ended.
 #[derive(Debug, Clone, PartialEq)]
@@ -45,6 +51,8 @@ pub struct With<'a> {
     pub here: &'a Here,
     /// The agents' programs.
     pub programs: &'a Programs,
+    /// The machine that agents run on.
+    pub system: &'a dyn System,
     /// Who sees it.
     pub watcher: &'a dyn Watcher,
     /// Who may stop it.
@@ -61,17 +69,31 @@ impl Running {
     /// Runs the session to its end.
     pub fn drive(self, with: With<'_>) -> Result<Ended, RunError> {
         let is_resumed = self.is_resumed;
-        let (at, _lock) = at_work(self, with)?;
+        let (at, locks) = at_work(self, with)?;
         let mut ledger = at.ledger()?;
         tell_start(&at, is_resumed);
-        let result = go(&at, &mut ledger, is_resumed);
+        let result = thread::scope(|threads| {
+            let (_running, done) = mpsc::channel();
+            let at = &at;
+            threads.spawn(move || at.heed_interrupts(&done));
+            go(at, &mut ledger, is_resumed)
+        });
         let (status, reason) = match &result {
             Ok(end) => (end.status, Some(end.reason.clone())),
             Err(error) => (Status::Failed, Some(error.to_string())),
         };
         let id = at.session.id;
         let now = at.here.clock.now();
-        ledger.write(now, |writer| writer.change_status(id, status, reason.clone()))?;
+        if let Err(error) =
+            ledger.write(now, |writer| writer.change_status(id, status, reason.clone()))
+        {
+            // Its end could not be recorded: the next command closes it.
+            locks.driver.leave();
+            return Err(error.into());
+        }
+        if let Err(error) = stream::finish_all(&at.here.home, id) {
+            at.reporter.warn(format!("what the agents printed could not be compressed: {error}"));
+        }
         let ended = Ended {
             status,
             reason,
@@ -83,11 +105,8 @@ impl Running {
     }
 }
 
-fn at_work(
-    running: Running,
-    with: With<'_>,
-) -> Result<(AtWork<'_>, super::lock::EngineLock), RunError> {
-    let Running { lock, session, plan, inherited, dir, worktree, .. } = running;
+fn at_work(running: Running, with: With<'_>) -> Result<(AtWork<'_>, Locks), RunError> {
+    let Running { locks, session, plan, inherited, dir, worktree, .. } = running;
     let here = with.here;
     let events = OpenOptions::new().create(true).append(true).open(dir.events()).ok();
     let recorded = here.ledger()?.iterations(session.id)?;
@@ -119,22 +138,28 @@ fn at_work(
     let at = AtWork {
         here,
         programs: with.programs,
+        system: with.system,
         spent: Mutex::new(session.cost_usd),
+        config: Mutex::new(session.config.clone().ok().map(|config| Config {
+            // Learnt from the agent, not said to it.
+            resolved_model: None,
+            ..config
+        })),
         session,
         plan,
         inherited,
+        site: Worksite { worktree, run_dir: dir.path().to_owned() },
         dir,
-        worktree,
         reporter: Reporter::new(here.clock, events, with.watcher),
         stopping: with.stopping.clone(),
-        began: Instant::now(),
+        began: with.system.now(),
         elapsed_before: elapsed(&recorded),
         made: AtomicU32::new(made),
         state: Mutex::new(file),
         told_stopping: AtomicBool::new(false),
     };
     at.update(|_| {});
-    Ok((at, lock))
+    Ok((at, locks))
 }
 
 /// How long the iterations before a resume took.
@@ -256,7 +281,8 @@ fn tell_end(at: &AtWork<'_>, ended: &Ended) {
         reason: ended.reason.clone(),
         iterations: ended.iterations,
         cost_usd: ended.cost_usd,
-        duration_ms: u64::try_from(at.began.elapsed().as_millis()).unwrap_or(u64::MAX),
+        duration_ms: u64::try_from(at.elapsed().saturating_sub(at.elapsed_before).as_millis())
+            .unwrap_or(u64::MAX),
     });
     let text = format!("{} after {} iterations", ended.status, ended.iterations);
     notify(&at.here.env, at.session.name.as_str(), &text);

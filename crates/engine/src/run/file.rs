@@ -51,33 +51,6 @@ pub(super) fn set_aside(path: &Path, word: &str) -> Result<Option<PathBuf>, File
     Ok(Some(aside))
 }
 
-/// A file that is only there when something was written to it.
-#[derive(Debug)]
-pub(super) struct Late {
-    path: PathBuf,
-    file: Option<fs::File>,
-}
-
-impl Late {
-    pub(super) fn new(path: PathBuf) -> Self {
-        Self { path, file: None }
-    }
-}
-
-impl Write for Late {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let file = match &mut self.file {
-            Some(file) => file,
-            none => none.insert(OpenOptions::new().create(true).append(true).open(&self.path)?),
-        };
-        file.write(bytes)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.file.as_mut().map_or(Ok(()), fs::File::flush)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -93,16 +66,5 @@ mod tests {
             assert_eq!(aside, dir.path().join(format!("001.attempt-{n}")));
         }
         assert_eq!(set_aside(&path, "attempt").unwrap(), None);
-    }
-
-    #[test]
-    fn a_late_file_is_only_there_when_it_has_something() {
-        let dir = TempDir::new().unwrap();
-        let path = dir.path().join("stderr.txt");
-        let mut late = Late::new(path.clone());
-        late.flush().unwrap();
-        assert!(!path.exists());
-        late.write_all(b"x").unwrap();
-        assert_eq!(fs::read(&path).unwrap(), b"x");
     }
 }

@@ -5,9 +5,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use heirloom_agents::Process;
-use heirloom_agents::process::orphan::Identity;
-use heirloom_core::event::{IterationStarted, SessionSpent};
+use heirloom_core::event::IterationStarted;
 use heirloom_core::run::context::{Context, Inputs, Limits, Paths, Previous, Verification};
 use heirloom_core::run::outcome::{Judged, Outcome, judge};
 use heirloom_core::run::plan::PlannedStage;
@@ -23,10 +21,10 @@ use super::at_work::AtWork;
 use super::error::RunError;
 use super::event::{Event, clean};
 use super::file;
-use super::launch::{self, Launched, Order, Sees};
+use super::launch::{self, Launched, Order, Purpose};
 use super::notify::notify;
-use super::outcome::Cause;
 use super::record::{self, EndedIteration};
+use crate::turn::Cause;
 
 /// A stage as its iterations see it.
 pub(super) struct InStage<'s> {
@@ -78,7 +76,7 @@ pub(super) fn place(at: &AtWork<'_>, within: &InStage<'_>, iteration: u32) -> Pl
     };
     let output = stage.output.as_ref().map(|output| {
         let output = prompt::resolve(output, &variables);
-        at.worktree.join(output)
+        at.site.worktree.join(output)
     });
     variables.output = output.as_deref().map(text).unwrap_or_default();
     variables.context = prompt::resolve(&stage.context, &variables);
@@ -112,19 +110,30 @@ pub(super) fn make(
     file::replace(&placed.dir.join("prompt.md"), prompt.as_bytes())?;
     let page = fs::metadata(&within.page).map_or(0, |metadata| metadata.len());
 
-    let mut sees = Begun::new(at, ledger, stage, iteration);
-    sees.record(None)?;
-    let id = sees.agent_session_id.clone();
+    // The engine chooses: "the latest" conversation could be a person's.
+    let agent_session_id = Uuid::new_v4().to_string();
+    let started = IterationStarted {
+        stage: stage.dir.clone(),
+        iteration,
+        agent_session_id: Some(agent_session_id.clone()),
+        pid: None,
+        pid_started: None,
+    };
+    // Before the launch without the process, so that no launch is unknown; after it with it.
+    ledger.append(at.here.clock.now(), at.scope(), &started)?;
     let order = Order {
         agent: &stage.agent,
         model: stage.model.as_deref(),
         prompt: &prompt,
         variables: placed.variables.environment(),
-        dir: &placed.dir,
         timeout: stage.iteration_timeout_ms.map(Duration::from_millis),
-        agent_session_id: &id,
+        agent_session_id,
+        purpose: Purpose::Iteration { stage: &stage.dir, iteration },
     };
-    let launched = launch::launch(at, &order, &mut sees)?;
+    let launched = launch::launch(at, ledger, &order, |writer, process| {
+        let (pid, pid_started) = (Some(process.pid), process.began);
+        writer.append(at.scope(), &IterationStarted { pid, pid_started, ..started }).map(drop)
+    });
     let took = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
     finish(at, ledger, within, &placed, Done { iteration, launched, took, page })
 }
@@ -161,74 +170,6 @@ fn context(at: &AtWork<'_>, within: &InStage<'_>, placed: &Placed, briefing: Bri
     }
 }
 
-/// Records the beginning of an iteration, and tells what its agent does.
-struct Begun<'b, 'a> {
-    at: &'b AtWork<'a>,
-    ledger: &'b mut Ledger,
-    stage: &'b PlannedStage,
-    iteration: u32,
-    agent_session_id: String,
-}
-
-impl<'b, 'a> Begun<'b, 'a> {
-    fn new(
-        at: &'b AtWork<'a>,
-        ledger: &'b mut Ledger,
-        stage: &'b PlannedStage,
-        iteration: u32,
-    ) -> Self {
-        // The engine chooses: "the latest" conversation could be a person's.
-        let agent_session_id = Uuid::new_v4().to_string();
-        Self { at, ledger, stage, iteration, agent_session_id }
-    }
-
-    /// Before the launch without the process, so that no launch is unknown; after it with it.
-    fn record(&mut self, process: Option<Identity>) -> Result<(), RunError> {
-        let started = IterationStarted {
-            stage: self.stage.dir.clone(),
-            iteration: self.iteration,
-            agent_session_id: Some(self.agent_session_id.clone()),
-            pid: process.map(|process| process.pid),
-            pid_started: process.and_then(|process| process.began),
-        };
-        let at = self.at.here.clock.now();
-        self.ledger.append(at, self.at.scope(), &started)?;
-        Ok(())
-    }
-}
-
-impl Sees for Begun<'_, '_> {
-    fn started(&mut self, pid: u32) -> Result<(), RunError> {
-        self.record(Some(Identity::of(pid)))?;
-        let (stage, iteration) = (self.stage.dir.clone(), self.iteration);
-        self.at.update(|state| {
-            state.state.stage = Some(stage.clone());
-            state.state.iteration = iteration;
-            if let Some(stage) = state.stage(&stage) {
-                stage.iteration = iteration;
-            }
-        });
-        self.at.reporter.tell(&Event::IterationStarted { stage, iteration, pid });
-        Ok(())
-    }
-
-    fn active(&mut self, tool: Option<&str>, text: &str, process: &Process) {
-        const LONGEST: usize = 200;
-        let tally = process.tally();
-        // Most agents sum up at the end of a turn; until then the context is what is known.
-        let tokens = Some(tally.tokens.total()).filter(|tokens| *tokens > 0);
-        let tokens = tokens.or(tally.context_tokens);
-        self.at.reporter.tell(&Event::Activity {
-            stage: self.stage.dir.clone(),
-            iteration: self.iteration,
-            tool: tool.map(str::to_owned),
-            text: clean(text.lines().next().unwrap_or_default()).chars().take(LONGEST).collect(),
-            cost_usd: tally.cost_usd,
-            tokens,
-        });
-    }
-}
-
 struct Done {
     iteration: u32,
     launched: Launched,
@@ -252,12 +193,8 @@ fn finish(
         judged.why = Some("the agent was stopped from outside".to_owned());
     }
     judged.why = judged.why.as_deref().map(clean);
-    at.spend(launched.cost_usd);
-    let spent = SessionSpent {
-        cost_usd: launched.cost_usd,
-        input_tokens: launched.input_tokens,
-        output_tokens: launched.output_tokens,
-    };
+    let (spent, turn) = (&launched.spent, launched.turn.as_ref());
+    at.spend(spent.cost_usd);
     keep_output(placed, launched.last_words.as_deref())?;
     if judged.outcome.counts() {
         let validation = check(at, within, placed, report.as_ref(), findings)?;
@@ -268,6 +205,7 @@ fn finish(
             report: report.as_ref(),
             validation: validation.as_ref(),
             spent,
+            turn,
             duration_ms: took,
         };
         conclude(at, ledger, within, page, &ended)?;
@@ -281,6 +219,7 @@ fn finish(
             report: None,
             validation: None,
             spent,
+            turn,
             duration_ms: took,
         };
         record::ended(at, ledger, &ended)?;

@@ -1,32 +1,27 @@
-//! One launch of an agent, from its command line to its end.
+//! One turn of a run: an iteration, or a judge that is asked whether a stage is done.
 
-use std::fs::OpenOptions;
-use std::path::Path;
-use std::thread;
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
+use heirloom_agents::process::orphan::Identity;
 use heirloom_agents::{
-    Conversation, Env, Event as Said, Feature, Finished, Input, Launch, LaunchError, Line, Next,
-    Patience, Process, Support, Taps, by_name, env,
+    Agent, Conversation, Event as Said, Feature, Input, Support, Tally, by_name,
 };
 use heirloom_core::config::Config;
+use heirloom_core::event::{SessionConfigured, SessionSpent};
 use heirloom_core::run::outcome::AgentEnd;
+use heirloom_core::run::plan::Plan;
+use heirloom_core::session::Session;
+use heirloom_ledger::{Error, Ledger, Writer};
 use jiff::Timestamp;
 
 use super::at_work::AtWork;
-use super::error::RunError;
-use super::file::Late;
-use super::outcome::{self, Cause};
-
-/// The variable that everything an engine starts carries: the session's id.
-pub(super) const CARRIED: &str = "HEIRLOOM_RUN";
-
-/// How often the engine looks up while an agent is silent.
-const LOOK_UP: Duration = Duration::from_millis(100);
-/// How often the activity of an agent is told at most.
-const TELL: Duration = Duration::from_millis(200);
-const PATIENCE: Patience =
-    Patience { interrupt: Duration::from_secs(5), terminate: Duration::from_secs(3) };
+use super::event::{Event, clean};
+use super::outcome;
+use crate::turn::activity::{Activity, Throttle};
+use crate::turn::command::{self, RUN, Site};
+use crate::turn::stream::{Header, Stream};
+use crate::turn::{self, Cause, Part, Thread, Turn, Watcher};
 
 /// What is to be launched.
 pub(super) struct Order<'o> {
@@ -34,10 +29,23 @@ pub(super) struct Order<'o> {
     pub(super) model: Option<&'o str>,
     pub(super) prompt: &'o str,
     pub(super) variables: Vec<(String, String)>,
-    /// Where its stream is kept.
-    pub(super) dir: &'o Path,
     pub(super) timeout: Option<Duration>,
-    pub(super) agent_session_id: &'o str,
+    /// The id its conversation gets, where the agent lets us choose.
+    pub(super) agent_session_id: String,
+    pub(super) purpose: Purpose<'o>,
+}
+
+/// What an agent is launched for.
+#[derive(Debug, Clone)]
+pub(super) enum Purpose<'o> {
+    Iteration {
+        stage: &'o str,
+        iteration: u32,
+    },
+    /// To judge; what it prints is kept in this directory.
+    Judge {
+        dir: PathBuf,
+    },
 }
 
 /// What came of it.
@@ -45,10 +53,10 @@ pub(super) struct Launched {
     pub(super) end: AgentEnd,
     pub(super) until: Option<Timestamp>,
     pub(super) cause: Option<Cause>,
-    pub(super) cost_usd: f64,
-    pub(super) input_tokens: u64,
-    pub(super) output_tokens: u64,
+    pub(super) spent: SessionSpent,
     pub(super) last_words: Option<String>,
+    /// What is still to be recorded of the turn, where there was one.
+    pub(super) turn: Option<turn::Ended>,
 }
 
 impl Launched {
@@ -57,168 +65,210 @@ impl Launched {
             end: AgentEnd::Failed { why, hopeless: true },
             until: None,
             cause: None,
-            cost_usd: 0.0,
-            input_tokens: 0,
-            output_tokens: 0,
+            spent: turn::spent(&Tally::default()),
             last_words: None,
+            turn: None,
         }
     }
 
-    fn of(finished: Finished, cause: Option<Cause>, now: Timestamp) -> Self {
-        let tokens = finished.tally.tokens;
-        let spent = matches!(finished.outcome, heirloom_agents::Outcome::CostLimit);
+    fn of(took: turn::Ended, now: Timestamp) -> Self {
+        let finished = match &took.finished {
+            Ok(finished) => finished,
+            Err(why) => return Self::refused(why.clone()),
+        };
+        let is_spent = matches!(finished.outcome, heirloom_agents::Outcome::CostLimit);
         Self {
-            end: outcome::end(&finished, cause),
-            until: outcome::until(&finished, now),
-            cause: cause.or(spent.then_some(Cause::Spent)),
-            cost_usd: finished.tally.cost_usd.unwrap_or(0.0),
-            input_tokens: tokens.input + tokens.cache_read + tokens.cache_write,
-            output_tokens: tokens.output,
-            last_words: finished.tally.text,
+            end: outcome::end(finished, took.cause),
+            until: outcome::until(finished, now),
+            cause: took.cause.or(is_spent.then_some(Cause::Spent)),
+            spent: turn::spent(&finished.tally),
+            last_words: finished.tally.text.clone(),
+            turn: Some(took),
         }
     }
 }
 
-/// Sees a launch: its process as soon as there is one, and what the agent does.
-pub(super) trait Sees {
-    fn started(&mut self, pid: u32) -> Result<(), RunError>;
-    fn active(&mut self, tool: Option<&str>, text: &str, process: &Process);
-}
-
-/// Launches an agent and waits for its end.
-pub(super) fn launch(
-    at: &AtWork<'_>,
-    order: &Order<'_>,
-    sees: &mut dyn Sees,
-) -> Result<Launched, RunError> {
-    let process = match spawn(at, order) {
-        Ok(process) => process,
-        Err(why) => return Ok(Launched::refused(why)),
-    };
-    sees.started(process.pid())?;
-    Ok(attend(at, order, process, sees))
-}
-
-fn spawn(at: &AtWork<'_>, order: &Order<'_>) -> Result<Process, String> {
-    let Some(agent) = by_name(order.agent) else {
-        return Err(format!("there is no agent called {}", order.agent));
-    };
-    let has = |feature| !matches!(agent.supports(feature), Support::No(_));
-    let remaining = at.plan.max_cost_usd.map(|max| max - at.cost_usd());
-    let config = Config {
-        model: order.model.map(str::to_owned),
+/// How the agents of a plan are launched, as the session records it: whoever continues the session
+/// does so with this. What is left of its money is not in it, but what it may cost is.
+pub(super) fn config(plan: &Plan, model: Option<&str>, site: &Worksite) -> Config {
+    let run_dir = (!site.run_dir.starts_with(&site.worktree)).then_some(&site.run_dir);
+    let text = |path: &PathBuf| path.to_string_lossy().into_owned();
+    Config {
+        model: model.map(str::to_owned),
+        working_dir: Some(text(&site.worktree)),
+        title: Some(plan.name.clone()),
         // Nobody is there to be asked.
         auto_accept_edits: Some(true),
-        max_cost_usd: remaining.filter(|left| *left > 0.0 && has(Feature::CostLimit)),
+        max_cost_usd: plan.max_cost_usd,
         // Where it reports may lie outside of where it works.
-        additional_dirs: (!at.dir.path().starts_with(&at.worktree))
-            .then(|| vec![at.dir.path().to_string_lossy().into_owned()]),
+        additional_dirs: run_dir.map(|dir| vec![text(dir)]),
         ..Config::default()
-    };
-    let mut env: Env = env::pass_on(&at.here.env, agent, None);
-    let own = (CARRIED.to_owned(), at.session.id.to_string());
-    let variables = order.variables.iter().cloned().chain([own]);
-    env.extend(variables.map(|(name, value)| (name.into(), value.into())));
-    let chosen = has(Feature::ChosenId).then_some(order.agent_session_id);
-    let line = agent
-        .launch(&Launch {
-            config: &config,
-            prompt: order.prompt,
-            conversation: Conversation::New(chosen),
-            input: Input::Once,
-            cwd: &at.worktree,
-            env: &env,
-            programs: at.programs,
-            scratch: &at.here.home.join("scratch"),
-            as_root: rustix::process::geteuid().is_root(),
-        })
-        .map_err(|error: LaunchError| error.to_string())?;
-    let events = OpenOptions::new().create(true).append(true).open(order.dir.join("events.jsonl"));
-    let taps = Taps {
-        events: events.ok().map(|file| Box::new(file) as _),
-        stderr: Some(Box::new(Late::new(order.dir.join("stderr.txt")))),
-        locks: Some(at.here.home.join("locks")),
-    };
-    Process::spawn(agent, line, taps).map_err(|error| match std::error::Error::source(&error) {
-        Some(source) => format!("{error}: {source}"),
-        None => error.to_string(),
-    })
+    }
 }
 
-/// Reads what the agent says, and stops it when it must be stopped.
-fn attend(
+/// Where the agents of a run work and report.
+#[derive(Debug, Clone)]
+pub(super) struct Worksite {
+    pub(super) worktree: PathBuf,
+    pub(super) run_dir: PathBuf,
+}
+
+/// Launches an agent and waits for its end. `begun` records what else there is to record when its
+/// process is there.
+pub(super) fn launch(
     at: &AtWork<'_>,
+    ledger: &mut Ledger,
     order: &Order<'_>,
-    mut process: Process,
-    sees: &mut dyn Sees,
+    begun: impl FnOnce(&mut Writer<'_>, Identity) -> Result<(), Error>,
 ) -> Launched {
-    let began = Instant::now();
-    let mut told = began.checked_sub(TELL);
-    let mut cause = None;
-    let mut kills = false;
-    loop {
-        match process.next_line_within(LOOK_UP) {
-            Next::Line(line) => {
-                if told.is_none_or(|told| told.elapsed() >= TELL)
-                    && let Some((tool, text)) = activity(&line)
-                {
-                    sees.active(tool.as_deref(), &text, &process);
-                    told = Some(Instant::now());
-                }
-            }
-            Next::End => break,
-            Next::Silence => {}
-        }
-        at.notice_stop();
-        if cause.is_none() {
-            cause = must_stop(at, order, &process, began);
-            if cause.is_some() {
-                let stopper = process.stopper();
-                // Its stream is read on while it is being stopped, or it could not end.
-                thread::spawn(move || stopper.stop(PATIENCE));
-            }
-        }
-        if at.stopping.asked() > 2 && !kills {
-            kills = true;
-            process.stopper().kill();
-        }
+    let Some(agent) = by_name(order.agent) else {
+        return Launched::refused(format!("there is no agent called {}", order.agent));
+    };
+    match try_launch(at, ledger, (agent, order), begun) {
+        Ok(took) => Launched::of(took, at.here.clock.now()),
+        Err(why) => Launched::refused(why),
     }
-    Launched::of(process.finish(), cause, at.here.clock.now())
 }
 
-fn must_stop(
+fn try_launch(
     at: &AtWork<'_>,
-    order: &Order<'_>,
-    process: &Process,
+    ledger: &mut Ledger,
+    (agent, order): (&'static dyn Agent, &Order<'_>),
+    begun: impl FnOnce(&mut Writer<'_>, Identity) -> Result<(), Error>,
+) -> Result<turn::Ended, String> {
+    let has = |feature| !matches!(agent.supports(feature), Support::No(_));
+    let config = config(&at.plan, order.model, &at.site);
+    let left = at.plan.max_cost_usd.map(|max| max - at.cost_usd());
+    let max_cost_usd = left.filter(|left| *left > 0.0 && has(Feature::CostLimit));
+    let chosen = has(Feature::ChosenId).then(|| order.agent_session_id.clone());
+    let own = (RUN.to_owned(), at.session.id.to_string());
+    let line = command::build(
+        Site { here: at.here, programs: at.programs, directory: &at.site.worktree },
+        &command::Order {
+            agent,
+            config: &Config { max_cost_usd, ..config.clone() },
+            prompt: order.prompt,
+            conversation: Conversation::New(chosen.as_deref()),
+            at: None,
+            id: at.session.id,
+            input: Input::Once,
+            variables: order.variables.iter().cloned().chain([own]).collect(),
+        },
+    )
+    .map_err(|error| error.to_string())?;
+    let (stream, part) = match &order.purpose {
+        Purpose::Judge { dir } => (Stream::at(dir.join("events")), Part::Aside),
+        Purpose::Iteration { stage, iteration } => {
+            let header = Header {
+                agent: agent.name().to_owned(),
+                stage: (*stage).to_owned(),
+                iteration: *iteration,
+                at: at.here.clock.now(),
+                prompt: order.prompt.to_owned(),
+            };
+            let stream = Stream::begin(&at.here.home, at.session.id, &header);
+            (stream.map_err(|error| error.to_string())?, Part::Iteration)
+        }
+    };
+    let turn = Turn {
+        here: at.here,
+        system: at.system,
+        session: &at.session,
+        agent,
+        config: &config,
+        thread: Thread { chosen, ..Thread::default() },
+        stream,
+        part,
+    };
+    let configured = (part == Part::Iteration && at.is_configured_anew(&config))
+        .then(|| SessionConfigured { config: config.clone() });
+    let record = |writer: &mut Writer<'_>, process| {
+        if let Some(configured) = &configured {
+            writer.append(at.scope(), configured)?;
+        }
+        begun(writer, process)
+    };
+    Ok(turn::take(&turn, line, ledger, record, &mut LookOn::new(at, order)))
+}
+
+/// Looks on for a run: tells what the agent does, and says when it must stop.
+struct LookOn<'w, 'a> {
+    at: &'w AtWork<'a>,
+    order: &'w Order<'w>,
     began: Instant,
-) -> Option<Cause> {
-    let spent = at.cost_usd() + process.tally().cost_usd.unwrap_or(0.0);
-    if at.stopping.asked() > 1 {
-        Some(Cause::Asked)
-    } else if order.timeout.is_some_and(|timeout| began.elapsed() >= timeout) {
-        Some(Cause::TooLong)
-    } else if at.max_time().is_some_and(|max| at.elapsed() >= max) {
-        Some(Cause::TimeUp)
-    } else if at.plan.max_cost_usd.is_some_and(|max| spent > max) {
-        Some(Cause::Spent)
-    } else {
-        None
+    throttle: Throttle,
+    activity: Option<Activity>,
+}
+
+impl<'w, 'a> LookOn<'w, 'a> {
+    fn new(at: &'w AtWork<'a>, order: &'w Order<'w>) -> Self {
+        let began = at.system.now();
+        Self { at, order, began, throttle: Throttle::default(), activity: None }
     }
 }
 
-/// What a line says the agent is doing, if anything.
-fn activity(line: &Line) -> Option<(Option<String>, String)> {
-    line.parsed.events.iter().rev().find_map(|event| match event {
-        Said::ToolCall { name, input, .. } => Some((Some(name.clone()), about(input))),
-        Said::Text { text } if !text.trim().is_empty() => Some((None, text.clone())),
-        _ => None,
-    })
-}
+impl Watcher for LookOn<'_, '_> {
+    fn started(&mut self, _: &Session, pid: u32) {
+        let Purpose::Iteration { stage, iteration } = self.order.purpose else { return };
+        self.at.update(|state| {
+            state.state.stage = Some(stage.to_owned());
+            state.state.iteration = iteration;
+            if let Some(stage) = state.stage(stage) {
+                stage.iteration = iteration;
+            }
+        });
+        let stage = stage.to_owned();
+        self.at.reporter.tell(&Event::IterationStarted { stage, iteration, pid });
+    }
 
-/// What a tool is used on: the first of the fields that tell people most.
-pub(crate) fn about(input: &serde_json::Value) -> String {
-    const FIELDS: [&str; 8] =
-        ["command", "file_path", "path", "pattern", "query", "url", "description", "prompt"];
-    let found = FIELDS.iter().find_map(|field| input.get(field)?.as_str());
-    found.unwrap_or_default().to_owned()
+    fn event(&mut self, event: &Said, _subagent: bool) {
+        if let Some(activity) = Activity::of(event) {
+            self.activity = Some(activity);
+        }
+    }
+
+    fn so_far(&mut self, tally: &Tally) {
+        const LONGEST: usize = 200;
+        let Purpose::Iteration { stage, iteration } = self.order.purpose else { return };
+        if self.activity.is_none() || !self.throttle.is_due(self.at.system.now()) {
+            return;
+        }
+        let Some(Activity { tool, text }) = self.activity.take() else { return };
+        // Most agents sum up at the end of a turn; until then the context is what is known.
+        let tokens = Some(tally.tokens.total()).filter(|tokens| *tokens > 0);
+        self.at.reporter.tell(&Event::Activity {
+            stage: stage.to_owned(),
+            iteration,
+            tool,
+            text: clean(text.lines().next().unwrap_or_default()).chars().take(LONGEST).collect(),
+            cost_usd: tally.cost_usd,
+            tokens: tokens.or(tally.context_tokens),
+        });
+    }
+
+    fn warn(&mut self, text: &str) {
+        self.at.reporter.warn(text);
+    }
+
+    fn must_stop(&mut self, tally: &Tally) -> Option<Cause> {
+        let at = self.at;
+        at.notice_stop();
+        let spent = at.cost_usd() + tally.cost_usd.unwrap_or(0.0);
+        let took = at.system.now().saturating_duration_since(self.began);
+        if at.stopping.asked() > 1 {
+            Some(Cause::Asked)
+        } else if self.order.timeout.is_some_and(|timeout| took >= timeout) {
+            Some(Cause::TooLong)
+        } else if at.max_time().is_some_and(|max| at.elapsed() >= max) {
+            Some(Cause::TimeUp)
+        } else if at.plan.max_cost_usd.is_some_and(|max| spent > max) {
+            Some(Cause::Spent)
+        } else {
+            None
+        }
+    }
+
+    fn must_kill(&mut self) -> bool {
+        self.at.stopping.asked() > 2
+    }
 }

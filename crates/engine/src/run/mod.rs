@@ -32,12 +32,13 @@ mod start;
 mod state;
 mod stop;
 mod stopping;
+#[cfg(test)]
+mod tests;
 
 pub use dir::{RunDir, runs_root};
 pub use drive::{Ended, With};
 pub use error::RunError;
 pub use event::{Event, Watcher, event_lines, parse_line};
-pub(crate) use launch::about;
 pub use prepare::{Prepared, Preparing, prepare};
 pub use preview::{Preview, preview};
 pub use request::{Asked, plan};

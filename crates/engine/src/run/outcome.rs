@@ -4,18 +4,7 @@ use heirloom_agents::{Finished, Outcome};
 use heirloom_core::run::outcome::AgentEnd;
 use jiff::Timestamp;
 
-/// Why the engine stopped an agent.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Cause {
-    /// Somebody asked.
-    Asked,
-    /// The iteration took too long.
-    TooLong,
-    /// The session's time is up.
-    TimeUp,
-    /// The session's money is spent.
-    Spent,
-}
+use crate::turn::Cause;
 
 /// What the end of the process means.
 pub(super) fn end(finished: &Finished, cause: Option<Cause>) -> AgentEnd {

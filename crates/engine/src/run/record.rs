@@ -15,6 +15,7 @@ use uuid::Uuid;
 use super::at_work::AtWork;
 use super::error::RunError;
 use crate::evidence::{self, within};
+use crate::turn;
 
 /// An iteration that is over.
 pub(super) struct EndedIteration<'o> {
@@ -23,7 +24,9 @@ pub(super) struct EndedIteration<'o> {
     pub(super) judged: &'o Judged,
     pub(super) report: Option<&'o Report>,
     pub(super) validation: Option<&'o Validation>,
-    pub(super) spent: SessionSpent,
+    pub(super) spent: &'o SessionSpent,
+    /// What is still to be recorded of its agent, where that was ours.
+    pub(super) turn: Option<&'o turn::Ended>,
     pub(super) duration_ms: u64,
 }
 
@@ -47,7 +50,7 @@ pub(super) fn ended(
         .then(|| heirloom_repo::git::commit(&at.here.place))
         .flatten();
     let notes: Vec<NoteAdded> =
-        reported.iter().map(|note| added(&at.worktree, commit.as_ref(), note)).collect();
+        reported.iter().map(|note| added(&at.site.worktree, commit.as_ref(), note)).collect();
     let record = IterationEnded {
         stage: ended.stage.to_owned(),
         iteration: ended.iteration,
@@ -63,13 +66,13 @@ pub(super) fn ended(
         iteration: ended.iteration,
         warnings: warnings(validation),
     });
-    let has_spent = ended.spent.cost_usd > 0.0 || ended.spent.output_tokens > 0;
     ledger.write(at.here.clock.now(), |writer| {
         for note in &notes {
             writer.append(at.scope(), note)?;
         }
-        if has_spent {
-            writer.append(at.scope(), &ended.spent)?;
+        match ended.turn {
+            Some(turn) => turn.close(writer, &at.session, ended.spent)?,
+            None => turn::charge(writer, &at.session, ended.spent)?,
         }
         if let Some(flagged) = &flagged {
             writer.append(at.scope(), flagged)?;

@@ -7,15 +7,12 @@
 //! How such an agent exited nobody knows, and it would say little: what it prints goes to a pipe
 //! that broke with its engine. So its report alone decides, and the record says so.
 
-use std::fs;
-use std::io::{BufRead, BufReader};
-use std::path::Path;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use heirloom_agents::process::orphan::{self, Identity};
-use heirloom_agents::{Tally, by_name};
-use heirloom_core::event::{SessionSpent, StageEnded};
+use heirloom_agents::by_name;
+use heirloom_agents::process::orphan::Identity;
+use heirloom_core::event::{LiveGone, SessionSpent, StageEnded};
 use heirloom_core::run::outcome::{AgentEnd, Outcome, judge};
 use heirloom_core::run::plan::PlannedStage;
 use heirloom_core::run::resume::{self, Recorded};
@@ -27,9 +24,10 @@ use super::at_work::AtWork;
 use super::drive::page_of;
 use super::error::RunError;
 use super::iteration::{self, InStage};
-use super::launch::CARRIED;
 use super::record::EndedIteration;
 use super::stage::StageEnd;
+use crate::turn;
+use crate::turn::stream::Stream;
 
 /// How long an agent that has reported may take to end.
 const MOMENT: Duration = Duration::from_secs(5);
@@ -70,12 +68,10 @@ pub(super) fn recover(at: &AtWork<'_>, ledger: &mut Ledger) -> Result<Known, Run
             done.push(iteration);
         }
     }
-    let carried = id.to_string();
     for iteration in before.iter().filter(open) {
         process(iteration).map(Identity::kill_group);
     }
-    let killed = orphan::kill_carrying(CARRIED, &carried);
-    if killed > 0 {
+    if turn::end_agents(id) {
         at.reporter.warn("an agent of the engine before this one still ran, it was stopped");
     }
     // One that reported in the very moment in which it was stopped is done as well.
@@ -86,6 +82,11 @@ pub(super) fn recover(at: &AtWork<'_>, ledger: &mut Ledger) -> Result<Known, Run
     done.extend(late);
     for iteration in done {
         adopt(at, ledger, iteration)?;
+    }
+    let is_live = ledger.live(&at.session.repo)?.iter().any(|live| live.session == id);
+    if is_live {
+        let gone = LiveGone { reason: Some("its engine was gone".to_owned()) };
+        ledger.append(at.here.clock.now(), at.scope(), &gone)?;
     }
     let stages = ledger.kept_of_session::<StageEnded>(&at.session.repo, id)?;
     Ok(Known {
@@ -109,7 +110,7 @@ fn has_reported(at: &AtWork<'_>, iteration: &Iteration) -> bool {
 fn ended_by_itself(at: &AtWork<'_>, iteration: &Iteration) -> bool {
     let is_alive = || match process(iteration) {
         Some(process) => process.is_alive(),
-        None => !orphan::carrying(CARRIED, &at.session.id.to_string()).is_empty(),
+        None => turn::has_agents(at.session.id),
     };
     let began = Instant::now();
     while has_reported(at, iteration) {
@@ -137,7 +138,7 @@ fn adopt(at: &AtWork<'_>, ledger: &mut Ledger, iteration: &Iteration) -> Result<
     let (report, findings, is_written) = iteration::read_report(&placed.dir);
     let mut judged = judge(&AgentEnd::Finished, report.as_ref(), is_written);
     judged.why.get_or_insert_with(|| UNSEEN.to_owned());
-    let spent = spent(&stage.agent, &placed.dir);
+    let spent = spent(at, stage, iteration.iteration);
     at.spend(spent.cost_usd);
     let validation = iteration::check(at, &within, &placed, report.as_ref(), findings)?;
     let took = at.here.clock.now().duration_since(iteration.started_at).as_millis();
@@ -147,7 +148,8 @@ fn adopt(at: &AtWork<'_>, ledger: &mut Ledger, iteration: &Iteration) -> Result<
         judged: &judged,
         report: report.as_ref(),
         validation: validation.as_ref(),
-        spent,
+        spent: &spent,
+        turn: None,
         duration_ms: u64::try_from(took).unwrap_or(0),
     };
     // Its page is as long as it will be: nothing is added to it twice.
@@ -155,21 +157,10 @@ fn adopt(at: &AtWork<'_>, ledger: &mut Ledger, iteration: &Iteration) -> Result<
 }
 
 /// What the kept stream says that it cost.
-fn spent(agent: &str, dir: &Path) -> SessionSpent {
-    let mut tally = Tally::default();
-    let file = fs::File::open(dir.join("events.jsonl"));
-    if let (Some(agent), Ok(file)) = (by_name(agent), file) {
-        let mut reader = agent.reader();
-        for line in BufReader::new(file).split(b'\n').map_while(Result::ok) {
-            tally.fold(&reader.read(&line));
-        }
-    }
-    let tokens = tally.tokens;
-    SessionSpent {
-        cost_usd: tally.cost_usd.unwrap_or(0.0),
-        input_tokens: tokens.input + tokens.cache_read + tokens.cache_write,
-        output_tokens: tokens.output,
-    }
+fn spent(at: &AtWork<'_>, stage: &PlannedStage, iteration: u32) -> SessionSpent {
+    let stream = Stream::last(&at.here.home, at.session.id, &stage.dir, iteration);
+    let tally = stream.zip(by_name(&stage.agent)).map(|(stream, agent)| stream.tally(agent));
+    turn::spent(&tally.unwrap_or_default())
 }
 
 fn recorded(iteration: Iteration) -> Recorded {

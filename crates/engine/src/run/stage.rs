@@ -20,7 +20,7 @@ use super::checkpoint;
 use super::error::RunError;
 use super::event::Event;
 use super::iteration::{self, Briefing, InStage, IterationResult};
-use super::outcome::Cause;
+use crate::turn::Cause;
 
 /// How a stage ended.
 #[derive(Debug, Clone, PartialEq, Eq)]

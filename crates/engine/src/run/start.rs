@@ -2,8 +2,6 @@
 
 use std::path::PathBuf;
 
-use heirloom_agents::process::orphan;
-use heirloom_core::config::Config;
 use heirloom_core::event::{RunInherited, RunPlanned, SessionCreated};
 use heirloom_core::id::SessionId;
 use heirloom_core::inherit::Inherited;
@@ -17,16 +15,18 @@ use uuid::Uuid;
 use super::dir::RunDir;
 use super::error::RunError;
 use super::file;
-use super::launch::CARRIED;
+use super::launch::{self, Worksite};
 use super::lock::EngineLock;
 use super::prepare::{Mode, Prepared, Resumed};
 use crate::here::Here;
 use crate::sessions;
+use crate::turn;
+use crate::turn::lock::DriverLock;
 
 /// A session that has begun, or goes on.
 #[derive(Debug)]
 pub struct Running {
-    pub(super) lock: EngineLock,
+    pub(super) locks: Locks,
     /// The session.
     pub session: Session,
     pub(super) plan: Plan,
@@ -34,6 +34,14 @@ pub struct Running {
     pub(super) dir: RunDir,
     pub(super) worktree: PathBuf,
     pub(super) is_resumed: bool,
+}
+
+/// What an engine holds: the name, so that two of them do not both make a session of it, and the
+/// session, like whoever drives one.
+#[derive(Debug)]
+pub(super) struct Locks {
+    _name: EngineLock,
+    pub(super) driver: DriverLock,
 }
 
 impl Running {
@@ -71,15 +79,15 @@ fn begin(here: &Here, ledger: &mut Ledger, prepared: Prepared) -> Result<Running
         parent,
         link: parent.map(|_| Link::Inherited),
         agent: first.map(|stage| stage.agent.clone()),
-        config: Config {
-            model: first.and_then(|stage| stage.model.clone()),
-            working_dir: Some(worktree.to_string_lossy().into_owned()),
-            title: Some(plan.name.clone()),
-            ..Config::default()
-        },
+        config: launch::config(
+            &plan,
+            first.and_then(|stage| stage.model.as_deref()),
+            &Worksite { worktree: worktree.clone(), run_dir: dir.path().to_owned() },
+        ),
         ..sessions::bare(here, name)
     };
     let id = SessionId::new(Uuid::new_v4());
+    let driver = DriverLock::take(&here.home, id)?;
     let planned = RunPlanned {
         plan: plan.clone(),
         run_dir: dir.path().to_string_lossy().into_owned(),
@@ -97,12 +105,13 @@ fn begin(here: &Here, ledger: &mut Ledger, prepared: Prepared) -> Result<Running
     })?;
     let session = ledger.session(id)?.ok_or(Error::NoSession { id })?;
     dir.create(&plan)?;
-    Ok(Running { lock, session, plan, inherited, dir, worktree, is_resumed: false })
+    let locks = Locks { _name: lock, driver };
+    Ok(Running { locks, session, plan, inherited, dir, worktree, is_resumed: false })
 }
 
 /// Ends what is left of a session whose engine is gone, before another one takes its name.
 fn abandon(here: &Here, ledger: &mut Ledger, session: &Session) -> Result<(), RunError> {
-    orphan::kill_carrying(CARRIED, &session.id.to_string());
+    turn::end_agents(session.id);
     let reason = Some("started over".to_owned());
     let id = session.id;
     Ok(ledger.write(here.clock.now(), |w| w.change_status(id, Status::Interrupted, reason))?)
@@ -129,17 +138,19 @@ fn go_on(
 ) -> Result<Running, RunError> {
     let Resumed { session, planned, reopened } = resumed;
     let id = session.id;
+    let driver = DriverLock::take_again(&here.home, id)?;
     let scope = Scope::session(id, &session.repo);
     ledger.write(here.clock.now(), |writer| {
-        // An engine that was killed left it as it was.
-        if session.status == Status::Interrupting {
+        // An engine that was killed left it as it was, unless somebody closed it in the meantime.
+        let status = writer.status(id)?;
+        if status == Status::Interrupting {
             writer.change_status(id, Status::Interrupted, None)?;
         }
         writer.append(scope, &planned)?;
         if let Some(stage) = &reopened {
             writer.append(scope, stage)?;
         }
-        if session.status == Status::Running {
+        if status == Status::Running {
             return Ok::<(), Error>(());
         }
         writer.change_status(id, Status::Running, Some("resumed".to_owned()))
@@ -149,5 +160,6 @@ fn go_on(
     dir.create(&planned.plan)?;
     let worktree = PathBuf::from(&planned.worktree);
     let plan = planned.plan;
-    Ok(Running { lock, session, plan, inherited, dir, worktree, is_resumed: true })
+    let locks = Locks { _name: lock, driver };
+    Ok(Running { locks, session, plan, inherited, dir, worktree, is_resumed: true })
 }

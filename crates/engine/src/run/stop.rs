@@ -1,15 +1,14 @@
 //! Stopping a session from another shell.
 
-use heirloom_agents::process::orphan;
 use heirloom_core::session::Session;
 use heirloom_core::status::Status;
 use heirloom_ledger::Ledger;
 use rustix::process::{Pid, Signal, kill_process};
 
 use super::error::RunError;
-use super::launch::CARRIED;
 use super::lock::EngineLock;
 use crate::here::Here;
+use crate::turn;
 
 /// What stopping came to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -51,7 +50,7 @@ pub fn stop(
     if !session.status.is_active() {
         return Ok(Stopped::NotRunning);
     }
-    orphan::kill_carrying(CARRIED, &session.id.to_string());
+    turn::end_agents(session.id);
     let id = session.id;
     let reason = Some("its engine was gone".to_owned());
     ledger.write(here.clock.now(), |w| w.change_status(id, Status::Interrupted, reason))?;

@@ -1,28 +1,11 @@
 //! Deciding what an agent asks for.
 
-use heirloom_core::approval::{Approval, By, Rule};
-use heirloom_core::event::ApprovalDecided;
-use heirloom_core::id::ApprovalId;
+use heirloom_core::approval::Approval;
 use heirloom_ledger::{ApprovalError, ApprovalFilter, Ledger};
-use serde_json::Value;
 
 use super::error::SessionError;
-use super::vault::Vault;
 use crate::here::Here;
-
-/// What a person decides.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Choice {
-    /// The tool may be used.
-    Approve,
-    /// It may be used with this input instead.
-    Edit(Value),
-    /// It may be used, and so may whatever falls under this rule for the rest of the session;
-    /// without a rule, every use of the tool.
-    ForSession(Option<Rule>),
-    /// It may not.
-    Deny(String),
-}
+use crate::turn::approvals::{self as turn, Choice, DecideError};
 
 /// The questions that nobody has decided, oldest first.
 pub fn pending(
@@ -52,39 +35,9 @@ pub fn decide(
     choice: Choice,
 ) -> Result<Approval, SessionError> {
     let approval = approval(ledger, address)?;
-    let mut vault = Vault::new(&here.home);
-    let decided = decided(&mut vault, &approval, choice);
-    let _open = vault.store()?;
-    Ok(ledger.write(here.clock.now(), |writer| writer.decide_approval(&decided))?)
-}
-
-fn decided(vault: &mut Vault, approval: &Approval, choice: Choice) -> ApprovalDecided {
-    let approved = by_person(approval.id);
-    match choice {
-        Choice::Approve => approved,
-        Choice::Edit(input) => {
-            // The ledger's copy may lose secrets; the agent gets the input to the letter.
-            let kept = vault.keep(&input.to_string());
-            ApprovalDecided { edited: Some(input), edited_ref: Some(kept.to_string()), ..approved }
-        }
-        Choice::ForSession(rule) => {
-            let rule = rule.unwrap_or_else(|| Rule::every(&approval.tool));
-            ApprovalDecided { rule: Some(rule.to_string()), ..approved }
-        }
-        Choice::Deny(reason) => {
-            ApprovalDecided { approved: false, reason: Some(reason), ..approved }
-        }
-    }
-}
-
-fn by_person(id: ApprovalId) -> ApprovalDecided {
-    ApprovalDecided {
-        id,
-        approved: true,
-        by: By::Person,
-        reason: None,
-        edited: None,
-        edited_ref: None,
-        rule: None,
+    match turn::decide(here, ledger, &approval, choice) {
+        Err(DecideError::Approval(error)) => Err(error.into()),
+        Err(DecideError::File(error)) => Err(error.into()),
+        Ok(approval) => Ok(approval),
     }
 }

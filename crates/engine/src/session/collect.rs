@@ -14,9 +14,9 @@ use jiff::{SignedDuration, Timestamp};
 use serde::Serialize;
 
 use super::error::SessionError;
-use super::vault::Vault;
-use super::{dir, lock, stream};
 use crate::here::Here;
+use crate::turn::{dir, lock, stream};
+use crate::vault::Vault;
 
 /// A file that somebody may be writing is left alone for this long.
 const FRESH: SignedDuration = SignedDuration::from_hours(24);
@@ -71,12 +71,19 @@ pub fn collect(here: &Here, ledger: &mut Ledger, dry_run: bool) -> Result<Collec
 /// after the session's end is recorded.
 fn compress(here: &Here, dry_run: bool) -> Result<Streams, SessionError> {
     let mut done = Streams::default();
-    for path in entries(&dir::streams(&here.home))? {
-        let is_plain = path.extension().is_some_and(|end| end == "jsonl" || end == "stderr");
+    let finished = |path: &PathBuf| {
         let id = path.file_stem().and_then(|stem| stem.to_str()?.parse::<SessionId>().ok());
-        if !is_plain || id.is_none_or(|id| lock::exists(&here.home, id)) {
-            continue;
-        }
+        id.is_some_and(|id| !lock::exists(&here.home, id))
+    };
+    let is_plain =
+        |path: &PathBuf| path.extension().is_some_and(|end| end == "jsonl" || end == "stderr");
+    let mut plain = Vec::new();
+    for path in entries(&dir::streams(&here.home))?.into_iter().filter(finished) {
+        // A directory is a session of several turns.
+        let files = if path.is_dir() { entries(&path)? } else { vec![path] };
+        plain.extend(files.into_iter().filter(is_plain));
+    }
+    for path in plain {
         let failed = |source| SessionError::File { doing: "compress", path: path.clone(), source };
         if dry_run {
             done.files += 1;
@@ -92,7 +99,9 @@ fn compress(here: &Here, dry_run: bool) -> Result<Streams, SessionError> {
 
 fn clear_vault(here: &Here, ledger: &Ledger, dry_run: bool) -> Result<Secrets, SessionError> {
     let vault = Vault::new(&here.home);
-    let Some((_closed, unwanted)) = vault.unwanted(|| Ok(ledger.references()?))? else {
+    let Some((_closed, unwanted)) =
+        vault.unwanted(|| Ok::<_, SessionError>(ledger.references()?))?
+    else {
         return Ok(Secrets { removed: 0, in_use: true });
     };
     for path in unwanted.iter().filter(|_| !dry_run) {
@@ -116,7 +125,7 @@ fn clear_leftovers(here: &Here, dry_run: bool) -> Result<Vec<PathBuf>, SessionEr
     for path in entries(&dir::scratch_of_all(&here.home))? {
         let is_over = match name(&path).parse() {
             Ok(id) => !lock::exists(&here.home, id),
-            // Of a run, whose iterations say nothing about which files they need.
+            // Not put there by a turn.
             Err(_) => is_old(&path, here.clock.now()),
         };
         if is_over {

@@ -13,8 +13,12 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::error::SessionError;
-use super::{dir, shown, stream};
+use super::shown;
 use crate::here::Here;
+use crate::turn::stream::{self, Stream};
+
+/// The kind of what stands between the turns of a run.
+const ITERATION: &str = "iteration";
 
 /// What was said, ancestors first.
 #[derive(Debug, Clone)]
@@ -32,8 +36,8 @@ pub struct Item {
     pub number: usize,
     /// The session it happened in.
     pub session: String,
-    /// `prompt`, `text`, `thinking`, `tool_call`, `tool_result`, `compacted`, `notice`, `error` or
-    /// `result`.
+    /// `prompt`, `text`, `thinking`, `tool_call`, `tool_result`, `compacted`, `notice`, `error`,
+    /// `result`, or `iteration` where another agent of a run begins.
     pub kind: &'static str,
     /// The words.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -90,7 +94,10 @@ pub(super) fn message_at(
     session: &Session,
     at: &str,
 ) -> Result<String, SessionError> {
-    let items = conversation(here, ledger, session)?.items;
+    let mut items = conversation(here, ledger, session)?.items;
+    // Of a run only the last conversation goes on.
+    let last = items.iter().rposition(|item| item.kind == ITERATION).unwrap_or(0);
+    items.drain(..last);
     let number = at.parse::<usize>().ok();
     let is_it = |item: &Item| Some(item.number) == number || item.message.as_deref() == Some(at);
     let found = items.iter().position(is_it);
@@ -111,17 +118,27 @@ fn of_session(here: &Here, session: &Session) -> Result<Vec<Item>, SessionError>
     if let Some(prompt) = &session.prompt {
         items.push(Item { at: Some(session.created_at), ..item(session, "prompt", prompt) });
     }
-    let Some(agent) = session.agent.as_deref().and_then(by_name) else { return Ok(items) };
-    let failed = |source| {
-        let path = dir::stream(&here.home, session.id);
-        SessionError::File { doing: "read", path, source }
-    };
-    let Some(stream) = stream::read(&here.home, session.id).map_err(failed)? else {
-        return Ok(items);
-    };
+    let agent = session.agent.as_deref().unwrap_or_default();
+    items.extend(of_stream(session, agent, &Stream::of_session(&here.home, session.id))?);
+    for (header, stream) in stream::turns(&here.home, session.id)? {
+        let which = format!("{} {}", header.stage, header.iteration);
+        items.push(Item { at: Some(header.at), ..item(session, ITERATION, &which) });
+        items.push(Item { at: Some(header.at), ..item(session, "prompt", &header.prompt) });
+        items.extend(of_stream(session, &header.agent, &stream)?);
+    }
+    Ok(items)
+}
+
+fn of_stream(session: &Session, agent: &str, stream: &Stream) -> Result<Vec<Item>, SessionError> {
+    let mut items = Vec::new();
+    let (Some(agent), Some(lines)) = (by_name(agent), stream.read()?) else { return Ok(items) };
     let mut reader = agent.reader();
-    for line in stream.split(b'\n') {
-        items.extend(of_line(session, reader.read(&line.map_err(failed)?)));
+    for line in lines.split(b'\n') {
+        let line = line.map_err(|source| {
+            let path = stream.events();
+            SessionError::File { doing: "read", path, source }
+        })?;
+        items.extend(of_line(session, reader.read(&line)));
     }
     Ok(items)
 }

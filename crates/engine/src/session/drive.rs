@@ -1,14 +1,9 @@
 //! From a prepared session to its end: recorded, started, looked after, closed.
 
-use std::io::{BufWriter, Write};
-
-use heirloom_agents::process::{Finished, SpawnError};
-use heirloom_agents::system::began;
-use heirloom_agents::{Agent, CommandLine, Outcome, Process, Tally, Taps};
-use heirloom_core::config::Config;
+use heirloom_agents::process::Finished;
+use heirloom_agents::{Outcome, Tally};
 use heirloom_core::event::{
-    IssueRunLaunched, LiveGone, LiveSeen, SessionAnnounced, SessionCreated, SessionPrompted,
-    SessionSpent, TaskSet,
+    IssueRunLaunched, SessionCreated, SessionPrompted, SessionSpent, TaskSet,
 };
 use heirloom_core::id::SessionId;
 use heirloom_core::name::SessionName;
@@ -16,11 +11,11 @@ use heirloom_core::session::Session;
 use heirloom_core::status::Status;
 use heirloom_ledger::{Error, Ledger, Scope, Writer};
 
-use super::driver::Driver;
 use super::error::SessionError;
 use super::prepare::{LaunchContext, Prepared};
-use super::watch::Watcher;
-use super::{dir, name, shown, stream};
+use super::{name, shown};
+use crate::turn::stream::Stream;
+use crate::turn::{self, Cause, Part, Turn, Watcher};
 
 /// How a session ended.
 #[derive(Debug)]
@@ -31,6 +26,8 @@ pub struct Ended {
     pub outcome: Option<Outcome>,
     /// The agent's last words.
     pub text: Option<String>,
+    /// Why it was stopped, where somebody here saw to that.
+    pub cause: Option<Cause>,
 }
 
 /// Starts a prepared session and stays with it until it has ended.
@@ -53,24 +50,33 @@ pub fn run(
             return Err(error);
         }
     };
-    let Prepared { agent, line, config, source, resumed, chosen, lock, .. } = prepared;
-    let start = Start { agent, line, config, source, resumed, chosen };
-    let ended = live(context, ledger, &session, start, watcher);
+    let Prepared { agent, line, config, thread, lock, .. } = prepared;
+    let turn = Turn {
+        here: context.here,
+        system: context.system,
+        session: &session,
+        agent,
+        config: &config,
+        thread,
+        stream: Stream::of_session(&context.here.home, session.id),
+        part: Part::Whole,
+    };
+    let id = session.id;
+    let begin = |writer: &mut Writer<'_>, _| writer.change_status(id, Status::Running, None);
+    let took = turn::take(&turn, line, ledger, begin, watcher);
+    let ended = match &took.finished {
+        Ok(finished) => end(context, ledger, &session, &took, finished),
+        Err(problem) => failed_to_start(context, ledger, &session, problem),
+    };
     if ended.is_err() {
         // Its end could not be recorded: the next command closes it.
         lock.leave();
+        return ended;
+    }
+    if let Err(error) = turn.stream.finish() {
+        watcher.warn(&format!("what the agent printed could not be compressed: {error}"));
     }
     ended
-}
-
-/// What an agent is started with, once its session exists.
-struct Start {
-    agent: &'static dyn Agent,
-    line: CommandLine,
-    config: Config,
-    source: Option<String>,
-    resumed: Option<String>,
-    chosen: Option<String>,
 }
 
 /// Makes the session exist. Its name is settled in the same transaction: two that continue the
@@ -89,7 +95,7 @@ fn record(
             parent: prepared.parent.as_ref().map(|parent| parent.id),
             link: prepared.link,
             agent: Some(prepared.agent.name().to_owned()),
-            agent_session_id: prepared.chosen.clone(),
+            agent_session_id: prepared.thread.chosen.clone(),
             branch: context.here.place.head.branch().map(str::to_owned),
             config,
             overridden: prepared.overridden.clone(),
@@ -126,88 +132,6 @@ fn settle_name(writer: &Writer<'_>, prepared: &Prepared) -> Result<SessionName, 
     Ok(name.parse().expect("an agent's name and hex digits are a name"))
 }
 
-/// The session's life, after it was recorded.
-fn live(
-    context: &LaunchContext<'_>,
-    ledger: &mut Ledger,
-    session: &Session,
-    start: Start,
-    watcher: &mut dyn Watcher,
-) -> Result<Ended, SessionError> {
-    let Start { agent, line, config, source, resumed, chosen } = start;
-    let process = match spawn(context, agent, line, session) {
-        Ok(process) => process,
-        Err(problem) => return failed_to_start(context, ledger, session, &problem),
-    };
-    let begun = begin(context, ledger, session, config.working_dir.as_deref(), &process);
-    let mut driver = Driver::new(context, ledger, session, process, &config);
-    driver.source = source;
-    driver.resumed = resumed;
-    if let Err(error) = begun {
-        // Somebody interrupted it before it ran; anything else is found again at the end.
-        driver.stop();
-        watcher.warn(&error.to_string());
-    } else {
-        watcher.started(session);
-    }
-    let (finished, announced) = driver.drive(watcher);
-    // An agent that worked without saying who it is did so under the id it was given.
-    let chosen = chosen.filter(|_| !announced && finished.outcome.is_success());
-    if let Some(problem) = &finished.recording {
-        watcher.warn(&format!("what the agent printed could not all be kept: {problem}"));
-    }
-    let ended = end(context, ledger, session, &finished, chosen)?;
-    if let Err(error) = stream::finish(&context.here.home, session.id) {
-        watcher.warn(&format!("what the agent printed could not be compressed: {error}"));
-    }
-    Ok(ended)
-}
-
-fn spawn(
-    context: &LaunchContext<'_>,
-    agent: &'static dyn Agent,
-    line: CommandLine,
-    session: &Session,
-) -> Result<Process, String> {
-    let home = &context.here.home;
-    let path = dir::stream(home, session.id);
-    let stream =
-        dir::append(&path).map_err(|error| format!("cannot write {}: {error}", path.display()))?;
-    let taps = Taps {
-        events: Some(Box::new(BufWriter::new(stream)) as Box<dyn Write + Send>),
-        stderr: Some(Box::new(dir::Lazy::new(dir::stderr(home, session.id)))),
-        locks: Some(dir::locks(home)),
-    };
-    Process::spawn(agent, line, taps).map_err(|error: SpawnError| with_cause(&error))
-}
-
-fn with_cause(error: &dyn std::error::Error) -> String {
-    match error.source() {
-        Some(source) => format!("{error}: {source}"),
-        None => error.to_string(),
-    }
-}
-
-fn begin(
-    context: &LaunchContext<'_>,
-    ledger: &mut Ledger,
-    session: &Session,
-    working_dir: Option<&str>,
-    process: &Process,
-) -> Result<(), Error> {
-    let seen = LiveSeen {
-        agent: session.agent.clone().unwrap_or_default(),
-        pid: process.pid(),
-        pid_started: began(process.pid()),
-        worktree: working_dir.map(str::to_owned),
-        branch: session.branch.clone(),
-    };
-    ledger.write(context.here.clock.now(), |writer| {
-        writer.append(Scope::session(session.id, &session.repo), &seen)?;
-        writer.change_status(session.id, Status::Running, None)
-    })
-}
-
 fn failed_to_start(
     context: &LaunchContext<'_>,
     ledger: &mut Ledger,
@@ -218,7 +142,7 @@ fn failed_to_start(
     ledger.write(context.here.clock.now(), |writer| {
         writer.change_status(session.id, Status::Failed, reason)
     })?;
-    Ok(Ended { session: read(ledger, session.id)?, outcome: None, text: None })
+    Ok(Ended { session: read(ledger, session.id)?, outcome: None, text: None, cause: None })
 }
 
 /// Records the end: the cost, the open questions, the status, in one transaction.
@@ -226,33 +150,24 @@ fn end(
     context: &LaunchContext<'_>,
     ledger: &mut Ledger,
     session: &Session,
+    took: &turn::Ended,
     finished: &Finished,
-    agent_session_id: Option<String>,
 ) -> Result<Ended, SessionError> {
     let tally = &finished.tally;
-    let spent = SessionSpent {
-        cost_usd: own_cost(ledger, session, tally)?,
-        input_tokens: tally.tokens.input + tally.tokens.cache_read + tally.tokens.cache_write,
-        output_tokens: tally.tokens.output,
-    };
+    let spent = SessionSpent { cost_usd: own_cost(ledger, session, tally)?, ..turn::spent(tally) };
     let id = session.id;
-    let scope = Scope::session(id, &session.repo);
     ledger.write::<_, Error>(context.here.clock.now(), |writer| {
-        if let Some(agent_session_id) = agent_session_id {
-            let announced = SessionAnnounced { agent_session_id, model: tally.model.clone() };
-            writer.append(scope, &announced)?;
-        }
-        if spent.cost_usd > 0.0 || spent.input_tokens + spent.output_tokens > 0 {
-            writer.append(scope, &spent)?;
-        }
-        writer.close_approvals(id, "the session ended before this was decided")?;
-        writer.append(scope, &LiveGone { reason: None })?;
+        took.close(writer, session, &spent)?;
         let now = writer.status(id)?;
         let (status, reason) = verdict(session, finished, now);
         if now.is_active() { writer.change_status(id, status, reason) } else { Ok(()) }
     })?;
-    let text = tally.text.clone();
-    Ok(Ended { session: read(ledger, id)?, outcome: Some(finished.outcome.clone()), text })
+    Ok(Ended {
+        session: read(ledger, id)?,
+        outcome: Some(finished.outcome.clone()),
+        text: tally.text.clone(),
+        cause: took.cause,
+    })
 }
 
 /// What the session itself cost. An agent that remembers what a conversation cost begins a copy
@@ -263,8 +178,7 @@ fn own_cost(ledger: &Ledger, session: &Session, tally: &Tally) -> Result<f64, Se
     if session.continues().is_none() || remembered.unwrap_or(0) <= tally.tokens.total() {
         return Ok(reported);
     }
-    let before = shown::totals(ledger, session)?.cost_usd;
-    Ok((reported - before).max(0.0))
+    Ok((reported - shown::conversation_cost(ledger, session)?).max(0.0))
 }
 
 /// What becomes of a session whose agent ended. One that was asked to stop and then finished

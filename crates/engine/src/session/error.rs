@@ -9,8 +9,10 @@ use heirloom_core::name::SessionName;
 use heirloom_core::status::Status;
 use heirloom_ledger::ApprovalError;
 use heirloom_ledger::import::daemon::DaemonError;
+use heirloom_repo::FileError;
 
 use crate::sessions::FindError;
+use crate::turn::command::BuildError;
 
 /// Why it could not be done. Nothing was changed, unless the error says so.
 #[derive(Debug, thiserror::Error)]
@@ -146,7 +148,29 @@ pub enum SessionError {
     Ledger(#[from] heirloom_ledger::Error),
 }
 
+impl From<FileError> for SessionError {
+    fn from(error: FileError) -> Self {
+        let FileError { doing, path, source } = error;
+        Self::File { doing, path, source }
+    }
+}
+
+impl From<BuildError> for SessionError {
+    fn from(error: BuildError) -> Self {
+        match error {
+            BuildError::NoDirectory { path } => Self::NoDirectory { path },
+            BuildError::File(error) => error.into(),
+            BuildError::Launch(error) => error.into(),
+        }
+    }
+}
+
 impl SessionError {
+    /// Says whose secrets are not here.
+    pub(super) fn lost(session: &str) -> impl FnOnce(Vec<Lost>) -> Self {
+        |lost| Self::Lost { session: session.to_owned(), lost }
+    }
+
     /// Says whose config cannot be read.
     pub(super) fn unreadable(session: &str) -> impl FnOnce(Unreadable) -> Self {
         |source| Self::Unreadable { session: session.to_owned(), source }

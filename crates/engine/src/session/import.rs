@@ -10,9 +10,9 @@ use heirloom_ledger::import::daemon::{Daemon, DaemonSession};
 use heirloom_ledger::{Error, Ledger, Scope};
 
 use super::error::SessionError;
-use super::vault::Vault;
-use super::{dir, stream};
 use crate::here::Here;
+use crate::turn::stream::Stream;
+use crate::vault::Vault;
 
 /// What came of it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -63,8 +63,9 @@ fn keep_stream(here: &Here, id: SessionId, lines: &[String]) -> Result<(), Sessi
         return Ok(());
     }
     let text = lines.join("\n") + "\n";
-    stream::keep(&here.home, id, text.as_bytes()).map_err(|source| {
-        let path = dir::stream(&here.home, id);
+    let stream = Stream::of_session(&here.home, id);
+    stream.keep(text.as_bytes()).map_err(|source| {
+        let path = stream.events();
         SessionError::File { doing: "write", path, source }
     })
 }
@@ -102,7 +103,8 @@ fn record(
         writer.append(scope, &created)?;
         writer.append(scope, &SessionPrompted { text: session.query })?;
         if let Some(agent_session_id) = session.agent_session_id {
-            writer.append(scope, &SessionAnnounced { agent_session_id, model: None })?;
+            writer
+                .append(scope, &SessionAnnounced { agent_session_id, model: None, agent: None })?;
         }
         let spent = SessionSpent {
             cost_usd: session.cost_usd,
@@ -167,7 +169,13 @@ mod tests {
         programs.replace("claude", vec!["/bin/true".to_owned()]);
         let settings = Settings::default();
         let directory = Path::new("/");
-        let context = LaunchContext { here, programs: &programs, settings: &settings, directory };
+        let context = LaunchContext {
+            here,
+            programs: &programs,
+            settings: &settings,
+            directory,
+            system: &crate::turn::system::Real,
+        };
         let request = Continue {
             session,
             prompt: "go on".to_owned(),
@@ -207,7 +215,7 @@ mod tests {
         assert_eq!(sealed.disallowed_tools, Some(vec!["WebFetch".to_owned()]));
         assert_eq!(parent.created_at.to_string(), "2025-06-27T18:01:02Z");
         assert!(!serde_json::to_string(&sealed).unwrap().contains("t0p"));
-        let clear = Vault::new(&here.home).unseal("a", &sealed, &[]).unwrap();
+        let clear = Vault::new(&here.home).unseal(&sealed, &[]).unwrap();
         assert!(serde_json::to_string(&clear).unwrap().contains("t0p"));
 
         let prepared = continued(&here, &mut ledger, parent);

@@ -8,9 +8,8 @@ use heirloom_core::status::Status;
 use heirloom_ledger::{Error, Ledger};
 
 use super::error::SessionError;
-use super::lock;
-use super::recover::recover;
 use crate::here::Here;
+use crate::turn::{lock, recover};
 
 /// How long a session may take to stop: longer than its agent is given before it is killed.
 const PATIENCE: Duration = Duration::from_mins(1);

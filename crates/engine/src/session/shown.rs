@@ -47,6 +47,20 @@ pub fn totals(ledger: &Ledger, session: &Session) -> Result<Total, Error> {
     Ok(generations(ledger, session)?.iter().fold(Total::default(), add))
 }
 
+/// What the conversation that `session` goes on with had cost before it. Of a run only its last
+/// iteration was in it.
+pub(super) fn conversation_cost(ledger: &Ledger, session: &Session) -> Result<f64, Error> {
+    let mut cost = 0.0;
+    for before in generations(ledger, session)?.iter().skip(1) {
+        let iterations = ledger.iterations(before.id)?;
+        if let Some(last) = iterations.iter().max_by_key(|iteration| iteration.started_at) {
+            return Ok(cost + last.cost_usd);
+        }
+        cost += before.cost_usd;
+    }
+    Ok(cost)
+}
+
 /// A session and those it continues, itself first.
 pub(super) fn generations(ledger: &Ledger, session: &Session) -> Result<Vec<Session>, Error> {
     let found = lineage::walk(session.id, session.continues(), WHOLE_LINEAGE, |id| {

@@ -1,12 +1,13 @@
 //! Which conversation a continued session goes on with.
 
-use heirloom_agents::{Agent, Conversation, Feature, Support};
+use heirloom_agents::{Agent, Conversation, Feature, Support, by_name};
 use heirloom_core::name::SessionName;
 use heirloom_core::session::Session;
 use heirloom_ledger::Ledger;
 
 use super::error::SessionError;
 use super::shown;
+use crate::here::Here;
 
 /// The conversation that goes on, and what was said since that it never heard.
 pub(super) struct Source {
@@ -17,12 +18,14 @@ pub(super) struct Source {
 impl Source {
     /// Walks up to the nearest session whose conversation began. A session that failed before it
     /// could say anything has an id, but nothing behind it.
-    pub(super) fn of(ledger: &Ledger, session: &Session) -> Result<Self, SessionError> {
+    pub(super) fn of(
+        here: &Here,
+        ledger: &Ledger,
+        session: &Session,
+    ) -> Result<Self, SessionError> {
         let mut unheard = Vec::new();
         for each in shown::generations(ledger, session)? {
-            // An id that came with a session we did not launch is the agent's own.
-            let began = each.announced || each.prompt.is_none();
-            if let Some(id) = each.agent_session_id.filter(|_| began) {
+            if let Some(id) = begun(here, ledger, &each)? {
                 unheard.reverse();
                 return Ok(Self { id: Some(id), unheard });
             }
@@ -51,11 +54,34 @@ impl Source {
         unheard.chain([prompt]).collect::<Vec<_>>().join("\n\n")
     }
 
-    pub(super) fn warning(&self) -> Option<String> {
+    /// What somebody should know who continues `session`.
+    pub(super) fn warning(&self, session: &SessionName) -> Option<String> {
         let names: Vec<&str> = self.unheard.iter().map(|(name, _)| name.as_str()).collect();
-        (!names.is_empty())
-            .then(|| format!("the agent never heard what {} said; it does now", names.join(", ")))
+        if !names.is_empty() {
+            let names = names.join(", ");
+            return Some(format!("the agent never heard what {names} said; it does now"));
+        }
+        let is_new = self.id.is_none();
+        is_new.then(|| format!("no conversation of {session} is known; a new one begins"))
     }
+}
+
+/// The conversation of a session, if it began. One whose agent was killed before it could say
+/// anything began if the agent kept it: it did so under the id that we chose.
+fn begun(here: &Here, ledger: &Ledger, session: &Session) -> Result<Option<String>, SessionError> {
+    let own = session.agent_session_id.clone();
+    // An id that came with a session we did not launch is the agent's own.
+    if own.is_some() && (session.announced || session.prompt.is_none()) {
+        return Ok(own);
+    }
+    let iterations = ledger.iterations(session.id)?;
+    let last = iterations.into_iter().max_by_key(|iteration| iteration.started_at);
+    let chosen = own.or_else(|| last?.agent_session_id);
+    let transcripts = session.agent.as_deref().and_then(by_name).and_then(Agent::transcripts);
+    Ok(chosen
+        .zip(transcripts)
+        .filter(|(id, kept)| kept.find(&here.env, id).is_some())
+        .map(|(id, _)| id))
 }
 
 /// Whether it can go on with a copy of a conversation.

@@ -14,12 +14,14 @@ use super::rate_limiter::RateLimiter;
 use super::trees::Trees;
 use crate::here::Here;
 use crate::run::Stopping;
+use crate::turn::system::{Real, System};
 
 /// A run, as its issues see it.
 pub(super) struct RunContext<'a> {
     pub(super) here: &'a Here,
     pub(super) programs: &'a Programs,
     pub(super) settings: &'a Settings,
+    pub(super) system: &'a dyn System,
     pub(super) options: &'a Options,
     pub(super) run: WorkRunId,
     pub(super) trees: Trees,
@@ -42,6 +44,7 @@ impl<'a> RunContext<'a> {
             here,
             programs,
             settings,
+            system: &Real,
             options,
             run,
             trees,

@@ -11,12 +11,13 @@ use heirloom_core::session::Session;
 use heirloom_core::settings::Permissions;
 use jiff::Timestamp;
 
-use super::monitor::{ActivityMonitor, Cause};
+use super::monitor::ActivityMonitor;
 use super::on_issue::OnIssue;
 use super::prior;
 use crate::session::{
     self, Continue, Ended, Launch, LaunchContext, Prepared, Purpose, SessionError,
 };
+use crate::turn::command::asks;
 
 /// How long an agent that may do everything may do so: longer than any issue takes.
 const LONG: Duration = Duration::from_hours(24 * 30);
@@ -32,15 +33,13 @@ pub(super) enum Turn {
 }
 
 /// Launches an agent and stays with it to its end.
-pub(super) fn launch(
-    on: &mut OnIssue<'_, '_>,
-    turn: Turn,
-) -> Result<(Ended, Option<Cause>), SessionError> {
+pub(super) fn launch(on: &mut OnIssue<'_, '_>, turn: Turn) -> Result<Ended, SessionError> {
     let context = LaunchContext {
         here: &on.here,
         programs: on.context.programs,
         settings: on.context.settings,
         directory: &on.tree.path,
+        system: on.context.system,
     };
     let mut prepared = prepare(on, &context, turn)?;
     for warning in &prepared.warnings {
@@ -53,11 +52,10 @@ pub(super) fn launch(
     });
     let mut monitor = ActivityMonitor::new(on.context, on.job.issue.id.as_str(), on.deadline);
     let ended = session::run(&context, &mut on.ledger, prepared, &mut monitor)?;
-    let cause = monitor.cause;
     on.context.spend(ended.session.cost_usd);
     on.cost_usd += ended.session.cost_usd;
     note_transcript(on, &ended.session)?;
-    Ok((ended, cause))
+    Ok(ended)
 }
 
 fn prepare(
@@ -138,7 +136,7 @@ fn budget(on: &OnIssue<'_, '_>, agent: &str) -> Option<f64> {
 
 /// Until when an agent that asks is let do everything. One that does not ask needs no leave.
 fn permitted_until(on: &OnIssue<'_, '_>, agent: &str, now: Timestamp) -> Option<Timestamp> {
-    let asks = by_name(agent).is_some_and(session::asks);
+    let asks = by_name(agent).is_some_and(asks);
     (on.context.options.permissions == Permissions::Accept && asks)
         .then(|| now.checked_add(LONG).ok())
         .flatten()

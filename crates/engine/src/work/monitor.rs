@@ -1,27 +1,14 @@
 //! What one agent does, told to whoever follows the run; and when it must be stopped.
 
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
-use heirloom_agents::Event as Said;
+use heirloom_agents::{Event as Said, Tally};
 use heirloom_core::approval::Approval;
 
 use super::context::RunContext;
 use super::event::Event;
-use crate::session;
-
-/// How often an agent's activity is told at most.
-const TELL: Duration = Duration::from_millis(200);
-
-/// Why an agent was stopped.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Cause {
-    /// Somebody asked, or the run's time is up.
-    Asked,
-    /// It was silent for too long.
-    Silence,
-    /// The issue took too long.
-    TooLong,
-}
+use crate::turn::activity::{Activity, Throttle};
+use crate::turn::{self, Cause};
 
 pub(super) struct ActivityMonitor<'s, 'a> {
     context: &'s RunContext<'a>,
@@ -29,10 +16,9 @@ pub(super) struct ActivityMonitor<'s, 'a> {
     /// When the issue's time is up.
     deadline: Option<Instant>,
     heard: Instant,
-    told: Option<Instant>,
+    throttle: Throttle,
     /// Questions that a person has to answer: an agent that waits for one is not silent.
     asking: usize,
-    pub(super) cause: Option<Cause>,
 }
 
 impl<'s, 'a> ActivityMonitor<'s, 'a> {
@@ -41,12 +27,21 @@ impl<'s, 'a> ActivityMonitor<'s, 'a> {
         issue: &'s str,
         deadline: Option<Instant>,
     ) -> Self {
-        Self { context, issue, deadline, heard: Instant::now(), told: None, asking: 0, cause: None }
+        Self {
+            context,
+            issue,
+            deadline,
+            heard: Instant::now(),
+            throttle: Throttle::default(),
+            asking: 0,
+        }
     }
 
-    fn must_stop(&self) -> Option<Cause> {
-        if self.context.stopping.asked() > 1 || self.context.is_time_up() {
+    fn cause_to_stop(&self) -> Option<Cause> {
+        if self.context.stopping.asked() > 1 {
             Some(Cause::Asked)
+        } else if self.context.is_time_up() {
+            Some(Cause::TimeUp)
         } else if self.deadline.is_some_and(|deadline| Instant::now() >= deadline) {
             Some(Cause::TooLong)
         } else if self.asking == 0 && self.heard.elapsed() >= self.context.options.silence {
@@ -57,22 +52,16 @@ impl<'s, 'a> ActivityMonitor<'s, 'a> {
     }
 }
 
-impl session::Watcher for ActivityMonitor<'_, '_> {
+impl turn::Watcher for ActivityMonitor<'_, '_> {
     fn event(&mut self, event: &Said, _subagent: bool) {
         self.heard = Instant::now();
-        let (tool, text, cost_usd) = match event {
-            Said::ToolCall { name, input, .. } => {
-                (Some(name.clone()), crate::run::about(input), None)
-            }
-            Said::Text { text } if !text.trim().is_empty() => (None, text.clone(), None),
-            Said::Cost { usd } => (None, String::new(), Some(*usd)),
-            _ => return,
+        let (Activity { tool, text }, cost_usd) = match event {
+            Said::Cost { usd } => (Activity { tool: None, text: String::new() }, Some(*usd)),
+            event => match Activity::of(event) {
+                Some(activity) if self.throttle.is_due(Instant::now()) => (activity, None),
+                _ => return,
+            },
         };
-        let too_soon = self.told.is_some_and(|told| told.elapsed() < TELL);
-        if too_soon && cost_usd.is_none() {
-            return;
-        }
-        self.told = Some(Instant::now());
         let issue = self.issue.to_owned();
         self.context.tell(&Event::Activity { issue, tool, text, cost_usd });
     }
@@ -96,10 +85,7 @@ impl session::Watcher for ActivityMonitor<'_, '_> {
         self.context.warn(Some(self.issue), text);
     }
 
-    fn wants_to_stop(&mut self) -> bool {
-        if self.cause.is_none() {
-            self.cause = self.must_stop();
-        }
-        self.cause.is_some()
+    fn must_stop(&mut self, _: &Tally) -> Option<Cause> {
+        self.cause_to_stop()
     }
 }

@@ -17,12 +17,12 @@ use super::context::RunContext;
 use super::event::Event;
 use super::judge::Done;
 use super::launch::{self, Turn};
-use super::monitor::Cause;
 use super::prior::Resumes;
 use super::rate_limiter::Held;
 use super::trees::Tree;
 use crate::here::Here;
 use crate::session::{Ended, SessionError};
+use crate::turn::Cause;
 
 /// The variable that everything started for an issue carries: what the run does for it.
 const CARRIED: &str = "HEIRLOOM_ISSUE_RUN";
@@ -160,8 +160,8 @@ impl<'s, 'a> OnIssue<'s, 'a> {
             }
             let phase = if self.fixes > 0 { "fixing" } else { "working" };
             self.phase(phase);
-            let (ended, cause) = launch::launch(self, turn)?;
-            turn = match self.next_turn(&ended, cause)? {
+            let ended = launch::launch(self, turn)?;
+            turn = match self.next_turn(&ended)? {
                 Some(next) => next,
                 None => match self.check()? {
                     Ok(done) => return Ok(done),
@@ -172,7 +172,7 @@ impl<'s, 'a> OnIssue<'s, 'a> {
     }
 
     /// What the way an agent ended leads to: another turn, or the gate.
-    fn next_turn(&mut self, ended: &Ended, cause: Option<Cause>) -> Result<Option<Turn>, End> {
+    fn next_turn(&mut self, ended: &Ended) -> Result<Option<Turn>, End> {
         let resumed = self.session.take();
         self.session = Some(ended.session.clone());
         let why = || ended.session.reason.clone().unwrap_or_else(|| "it ended".to_owned());
@@ -184,7 +184,7 @@ impl<'s, 'a> OnIssue<'s, 'a> {
         if answer != Answer::Retry {
             self.retried = 0;
         }
-        match (answer, cause) {
+        match (answer, ended.cause) {
             (Answer::Stale { why }, _) => {
                 let turn = self.stale(&why, resumed)?;
                 Ok(Some(turn))
@@ -195,7 +195,9 @@ impl<'s, 'a> OnIssue<'s, 'a> {
                 }
                 Ok(None)
             }
-            (_, Some(Cause::Asked)) => Err(End::Stopped(self.why_stopped())),
+            (_, Some(Cause::Asked | Cause::TimeUp | Cause::Spent)) => {
+                Err(End::Stopped(self.why_stopped()))
+            }
             (_, Some(Cause::TooLong)) => Err(End::Failed(TOO_LONG.to_owned())),
             (_, Some(Cause::Silence)) => self.after_silence().map(Some),
             (Answer::Wait { until }, None) => self.wait(until).map(Some),

@@ -8,7 +8,7 @@ use heirloom_ledger::{IssueRun, Ledger, Scope, WorkRun};
 use super::error::WorkError;
 use super::{picks, prior};
 use crate::here::Here;
-use crate::session;
+use crate::turn;
 
 /// The variable that everything a run starts carries: the run's id.
 const CARRIED: &str = "HEIRLOOM_WORK";
@@ -22,7 +22,7 @@ pub(super) fn recover(here: &Here, ledger: &mut Ledger) -> Result<usize, WorkErr
     for run in &dead {
         orphan::kill_carrying(CARRIED, &run.id);
     }
-    session::recover(here, ledger)?;
+    turn::recover(here, ledger)?;
     for run in &dead {
         close(here, ledger, run)?;
     }

@@ -21,6 +21,8 @@ pub struct Iteration {
     pub stage: String,
     /// Counted from 1 within the stage.
     pub iteration: u32,
+    /// The id that was chosen for its conversation.
+    pub agent_session_id: Option<String>,
     /// The agent's process, where it was recorded.
     pub pid: Option<u32>,
     /// When that process started, in the kernel's clock ticks.
@@ -127,7 +129,7 @@ impl Ledger {
         self.run("read", |db| {
             db.prepare_cached(
                 "SELECT stage, iteration, pid, pid_started, started_at, ended_at, outcome, decision,
-                   summary, cost_usd
+                   summary, cost_usd, agent_session_id
                  FROM iteration WHERE session = ?1 ORDER BY stage, iteration",
             )?
             .query_map((session.to_string(),), read)?
@@ -148,5 +150,6 @@ fn read(row: &Row<'_>) -> rusqlite::Result<Iteration> {
         decision: row.get(7)?,
         summary: row.get(8)?,
         cost_usd: row.get(9)?,
+        agent_session_id: row.get(10)?,
     })
 }

@@ -124,8 +124,11 @@ fn changed(db: &Connection, id: &str, record: &Record) -> rusqlite::Result<()> {
 
 fn announced(db: &Connection, id: &str, record: &Record) -> rusqlite::Result<()> {
     let Some(announced) = body::<SessionAnnounced>(record) else { return Ok(()) };
-    db.prepare_cached("UPDATE session SET agent_session_id = ?2, announced = 1 WHERE id = ?1")?
-        .execute((id, announced.agent_session_id))?;
+    db.prepare_cached(
+        "UPDATE session SET agent_session_id = ?2, agent = coalesce(?3, agent), announced = 1
+         WHERE id = ?1",
+    )?
+    .execute((id, announced.agent_session_id, announced.agent))?;
     if let Some(model) = announced.model {
         db.prepare_cached(
             "UPDATE session SET config = json_set(config, '$.resolved_model', ?2) WHERE id = ?1",

@@ -40,7 +40,7 @@ fn add(writer: &mut Writer<'_>, n: u128, count: u128) -> Result<(), Error> {
         _ => Status::Completed,
     };
     writer.append(Scope::session(id, REPO), &created(n, count))?;
-    let announced = SessionAnnounced { agent_session_id: agent(n), model: None };
+    let announced = SessionAnnounced { agent_session_id: agent(n), model: None, agent: None };
     writer.append(Scope::session(id, REPO), &announced)?;
     writer.change_status(id, status, None)?;
     let is_archived = n.is_multiple_of(7) && status == Status::Completed;

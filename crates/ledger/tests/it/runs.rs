@@ -37,7 +37,8 @@ fn issue_run(ledger: &mut Ledger, issue: &str, second: i64, id: Option<&str>) ->
     ledger.append(now, scope(), &started).unwrap();
     ledger.append(now, scope(), &IssueRunLaunched { issue_run, session }).unwrap();
     if let Some(id) = id {
-        let announced = SessionAnnounced { agent_session_id: id.to_owned(), model: None };
+        let announced =
+            SessionAnnounced { agent_session_id: id.to_owned(), model: None, agent: None };
         ledger.append(now, Scope::session(session, REPO), &announced).unwrap();
         let spent = SessionSpent { cost_usd: 0.5, input_tokens: 1, output_tokens: 1 };
         ledger.append(now, Scope::session(session, REPO), &spent).unwrap();

@@ -87,6 +87,7 @@ fn an_announced_id_and_what_was_spent_end_up_in_the_session() {
     let announced = SessionAnnounced {
         agent_session_id: "ses_1".to_owned(),
         model: Some("claude-opus-5-5".to_owned()),
+        agent: None,
     };
     ledger.append(at(1), scope, &announced).unwrap();
     for cost_usd in [0.25, 0.5] {

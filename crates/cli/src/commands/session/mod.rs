@@ -12,6 +12,7 @@ use heirloom_agents::Programs;
 use heirloom_core::status::Status;
 use heirloom_engine::agents;
 use heirloom_engine::session::{self, LaunchContext, Prepared};
+use heirloom_engine::turn::system::Real;
 use heirloom_ledger::{Ledger, Options};
 
 use super::{App, Done};
@@ -48,7 +49,8 @@ pub(super) fn launch_context<'a>(
     programs: &'a Programs,
 ) -> Result<LaunchContext<'a>, Failure> {
     let settings = &app.settings()?.settings;
-    Ok(LaunchContext { here: &app.here, programs, settings, directory: &app.directory })
+    let (here, directory) = (&app.here, app.directory.as_path());
+    Ok(LaunchContext { here, programs, settings, directory, system: &Real })
 }
 
 /// Runs a prepared session to its end and answers with what came of it.

@@ -8,11 +8,11 @@ use std::sync::mpsc::{self, Receiver};
 use std::thread;
 use std::time::Instant;
 
-use heirloom_agents::Event;
+use heirloom_agents::{Event, Tally};
 use heirloom_core::approval::{Approval, By};
 use heirloom_core::id::ApprovalId;
 use heirloom_core::session::Session;
-use heirloom_engine::session::{Choice, Watcher};
+use heirloom_engine::session::{Cause, Choice, Watcher};
 use rustix::termios::{QueueSelector, tcflush};
 
 use super::question;
@@ -92,7 +92,7 @@ fn choice(line: &str) -> Result<Choice, String> {
 }
 
 impl Watcher for Terminal<'_> {
-    fn started(&mut self, session: &Session) {
+    fn started(&mut self, session: &Session, _pid: u32) {
         let id = session.id.short();
         self.ui.say(&format!("{DIM}{} ({id}){DIM:#}", session.name));
     }
@@ -163,8 +163,8 @@ impl Watcher for Terminal<'_> {
         }
     }
 
-    fn wants_to_stop(&mut self) -> bool {
-        self.stop.load(Ordering::Relaxed)
+    fn must_stop(&mut self, _: &Tally) -> Option<Cause> {
+        self.stop.load(Ordering::Relaxed).then_some(Cause::Asked)
     }
 }
 

@@ -7,13 +7,14 @@ use heirloom_core::session::Link;
 use heirloom_ledger::Ledger;
 use uuid::Uuid;
 
-use super::super::command::{self, Order};
 use super::super::error::SessionError;
-use super::super::lock::DriverLock;
 use super::super::source::chooses_ids;
 use super::super::template::find_template;
-use super::super::vault::Vault;
 use super::{Launch, LaunchContext, Prepared, absolute, check_name, said, warnings};
+use crate::turn::Thread;
+use crate::turn::command::{self, Order};
+use crate::turn::lock::DriverLock;
+use crate::vault::Vault;
 
 /// Checks a session that is to be launched.
 pub fn prepare_launch(
@@ -37,8 +38,17 @@ pub fn prepare_launch(
         None => Conversation::New(chosen.as_deref()),
     };
     let lock = DriverLock::take(&context.here.home, id)?;
-    let order = Order { agent, config: &child.config, prompt, conversation, at: None, id };
-    let line = command::build(context, &order)?;
+    let order = Order {
+        agent,
+        config: &child.config,
+        prompt,
+        conversation,
+        at: None,
+        id,
+        input: command::input(agent),
+        variables: Vec::new(),
+    };
+    let line = command::build(context.site(), &order)?;
     Ok(Prepared {
         id,
         agent,
@@ -53,9 +63,7 @@ pub fn prepare_launch(
         config: child.config,
         overridden: child.overridden,
         forked_at: None,
-        chosen,
-        source: None,
-        resumed,
+        thread: Thread { chosen, source: None, resumed },
         line,
         vault,
         lock,
@@ -74,7 +82,7 @@ fn base(
         Some(template) => {
             let found = find_template(ledger, template)?;
             let sealed = found.config.map_err(SessionError::unreadable(template))?;
-            vault.unseal(template, &sealed, &launch.config.fields())?
+            vault.unseal(&sealed, &launch.config.fields()).map_err(SessionError::lost(template))?
         }
         None => Config::default(),
     };

@@ -17,9 +17,12 @@ use heirloom_ledger::Ledger;
 pub use self::first::prepare_launch;
 pub use self::next::prepare_continue;
 use super::error::SessionError;
-use super::lock::DriverLock;
-use super::vault::Vault;
 use crate::here::Here;
+use crate::turn::Thread;
+use crate::turn::command::Site;
+use crate::turn::lock::DriverLock;
+use crate::turn::system::System;
+use crate::vault::Vault;
 
 /// What every use case needs.
 #[derive(Debug, Clone, Copy)]
@@ -32,6 +35,15 @@ pub struct LaunchContext<'a> {
     pub settings: &'a Settings,
     /// The directory the person is in.
     pub directory: &'a Path,
+    /// The machine that agents run on.
+    pub system: &'a dyn System,
+}
+
+impl<'a> LaunchContext<'a> {
+    /// Where agents are started.
+    pub(super) fn site(&self) -> Site<'a> {
+        Site { here: self.here, programs: self.programs, directory: self.directory }
+    }
 }
 
 /// A session to be launched.
@@ -105,13 +117,7 @@ pub struct Prepared {
     pub(super) overridden: Vec<Field>,
     pub(super) link: Option<Link>,
     pub(super) forked_at: Option<String>,
-    /// The id of the agent's conversation, where we choose it.
-    pub(super) chosen: Option<String>,
-    /// The id of the conversation it is a copy of.
-    pub(super) source: Option<String>,
-    /// The id of the conversation that goes on in it: an agent that announces another one does not
-    /// know it.
-    pub(super) resumed: Option<String>,
+    pub(super) thread: Thread,
     pub(super) line: CommandLine,
     pub(super) vault: Vault,
     /// From here on whatever there is of it goes when this does.

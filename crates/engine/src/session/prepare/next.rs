@@ -10,14 +10,15 @@ use heirloom_core::status::Continuation;
 use heirloom_ledger::Ledger;
 use uuid::Uuid;
 
-use super::super::command::{self, Order};
 use super::super::error::SessionError;
 use super::super::interrupt::interrupt;
-use super::super::lock::DriverLock;
 use super::super::source::{Source, can_fork, chooses_ids};
-use super::super::vault::Vault;
 use super::super::{conversation, shown};
 use super::{Continue, LaunchContext, Prepared, absolute, check_name, said, warnings};
+use crate::turn::Thread;
+use crate::turn::command::{self, Order};
+use crate::turn::lock::DriverLock;
+use crate::vault::Vault;
 
 /// Checks a session that is to continue another one. If that one runs, it is interrupted, once
 /// there is nothing left that could be wrong.
@@ -63,7 +64,7 @@ fn plan(
     let mut vault = Vault::new(&context.here.home);
     let child = inherited(context, &mut vault, request, id)?;
     let forked_at = forked_at(context, ledger, request, agent)?;
-    let source = Source::of(ledger, parent)?;
+    let source = Source::of(context.here, ledger, parent)?;
     // A fork has to be a copy: an agent that cannot make one says so.
     let copies = request.fork || (can_fork(agent) && !request.same_conversation);
     let chosen = chooses_ids(agent).then(|| id.to_string());
@@ -75,11 +76,13 @@ fn plan(
         conversation: source.conversation(copies, chosen.as_deref()),
         at: forked_at.as_deref(),
         id,
+        input: command::input(agent),
+        variables: Vec::new(),
     };
-    let line = command::build(context, &order)?;
+    let line = command::build(context.site(), &order)?;
     let provenance = provenance(ledger, parent, &child, request.name.as_ref(), &mut vault)?;
     let mut warnings = warnings(agent, &line);
-    warnings.extend(source.warning());
+    warnings.extend(source.warning(&parent.name));
     Ok(Prepared {
         id,
         agent,
@@ -93,9 +96,11 @@ fn plan(
         overridden: child.overridden,
         link: Some(if request.fork { Link::Forked } else { Link::Resumed }),
         forked_at,
-        chosen: chosen.filter(|_| source.id.is_none() || copies),
-        resumed: source.id.clone().filter(|_| !copies),
-        source: source.id.filter(|_| copies),
+        thread: Thread {
+            chosen: chosen.filter(|_| source.id.is_none() || copies),
+            resumed: source.id.clone().filter(|_| !copies),
+            source: source.id.filter(|_| copies),
+        },
         line,
         vault,
         lock,
@@ -124,7 +129,8 @@ fn inherited(
     let parent = &request.session;
     let name = parent.name.as_str();
     let sealed = parent.config.clone().map_err(SessionError::unreadable(name))?;
-    let clear = vault.unseal(name, &sealed, &request.overrides.fields())?;
+    let clear =
+        vault.unseal(&sealed, &request.overrides.fields()).map_err(SessionError::lost(name))?;
     let ids = [Some(parent.id.to_string()), parent.agent_session_id.clone()];
     let ids: Vec<&str> = ids.iter().flatten().map(String::as_str).collect();
     let now = context.here.clock.now();

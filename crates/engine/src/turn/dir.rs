@@ -8,52 +8,42 @@ use std::path::{Path, PathBuf};
 use heirloom_core::id::SessionId;
 
 /// What agents printed.
-pub(super) fn streams(home: &Path) -> PathBuf {
+pub(crate) fn streams(home: &Path) -> PathBuf {
     home.join("streams")
 }
 
-/// What an agent printed, line by line, as it came.
-pub(super) fn stream(home: &Path, id: SessionId) -> PathBuf {
-    streams(home).join(format!("{id}.jsonl"))
-}
-
-/// What it printed on stderr.
-pub(super) fn stderr(home: &Path, id: SessionId) -> PathBuf {
-    streams(home).join(format!("{id}.stderr"))
-}
-
 /// Files that agents need while they run.
-pub(super) fn scratch_of_all(home: &Path) -> PathBuf {
+pub(crate) fn scratch_of_all(home: &Path) -> PathBuf {
     home.join("scratch")
 }
 
 /// Files that the agent of a session needs while it runs.
-pub(super) fn scratch(home: &Path, id: SessionId) -> PathBuf {
+pub(crate) fn scratch(home: &Path, id: SessionId) -> PathBuf {
     scratch_of_all(home).join(id.to_string())
 }
 
 /// The locks of the sessions that are driven now.
-pub(super) fn driver_locks(home: &Path) -> PathBuf {
+pub(crate) fn driver_locks(home: &Path) -> PathBuf {
     home.join("run")
 }
 
 /// The locks of the conversations that are written to now.
-pub(super) fn locks(home: &Path) -> PathBuf {
+pub(crate) fn locks(home: &Path) -> PathBuf {
     home.join("locks")
 }
 
 /// The secrets.
-pub(super) fn vault(home: &Path) -> PathBuf {
+pub(crate) fn vault(home: &Path) -> PathBuf {
     home.join("vault")
 }
 
 /// Makes a directory that only its owner can enter.
-pub(super) fn make(path: &Path) -> io::Result<()> {
+pub(crate) fn make(path: &Path) -> io::Result<()> {
     fs::DirBuilder::new().recursive(true).mode(0o700).create(path)
 }
 
 /// Opens a file that only its owner can read, to add to it.
-pub(super) fn append(path: &Path) -> io::Result<fs::File> {
+pub(crate) fn append(path: &Path) -> io::Result<fs::File> {
     if let Some(parent) = path.parent() {
         make(parent)?;
     }
@@ -61,13 +51,13 @@ pub(super) fn append(path: &Path) -> io::Result<fs::File> {
 }
 
 /// A file that is only made when something is written to it.
-pub(super) struct Lazy {
+pub(crate) struct Lazy {
     path: PathBuf,
     file: Option<fs::File>,
 }
 
 impl Lazy {
-    pub(super) fn new(path: PathBuf) -> Self {
+    pub(crate) fn new(path: PathBuf) -> Self {
         Self { path, file: None }
     }
 }

@@ -1,15 +1,17 @@
 //! From a checked config to the agent's command line.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
-use heirloom_agents::{Agent, CommandLine, Conversation, Feature, Input, Launch, Support};
+use heirloom_agents::{
+    Agent, CommandLine, Conversation, Env, Feature, Input, Launch, LaunchError, Programs, Support,
+};
 use heirloom_core::config::Config;
 use heirloom_core::id::SessionId;
+use heirloom_repo::FileError;
 
 use super::dir;
-use super::error::SessionError;
-use super::prepare::LaunchContext;
+use crate::here::Here;
 
 /// Variables of ours that an agent is given as they are: where the ledger is, and what it works on.
 const PASSED_ON: [&str; 7] = [
@@ -24,45 +26,68 @@ const PASSED_ON: [&str; 7] = [
 
 /// The variable that everything a session starts carries: the session's id. By it they are found
 /// when whoever started them is gone.
-pub(super) const CARRIED: &str = "HEIRLOOM_LAUNCH";
+pub(crate) const CARRIED: &str = "HEIRLOOM_LAUNCH";
+
+/// What an agent of a run carries as well: in its environment `HEIRLOOM_SESSION` is a name, for its
+/// prompt, and hooks want the id.
+pub(crate) const RUN: &str = "HEIRLOOM_RUN";
 
 /// What the agent is to be started with.
-pub(super) struct Order<'a> {
-    pub(super) agent: &'static dyn Agent,
-    pub(super) config: &'a Config,
-    pub(super) prompt: &'a str,
-    pub(super) conversation: Conversation<'a>,
+pub(crate) struct Order<'a> {
+    pub(crate) agent: &'static dyn Agent,
+    pub(crate) config: &'a Config,
+    pub(crate) prompt: &'a str,
+    pub(crate) conversation: Conversation<'a>,
     /// The message after which a forked conversation goes another way.
-    pub(super) at: Option<&'a str>,
-    pub(super) id: SessionId,
+    pub(crate) at: Option<&'a str>,
+    pub(crate) id: SessionId,
+    pub(crate) input: Input,
+    /// What else is in its environment.
+    pub(crate) variables: Vec<(String, String)>,
+}
+
+/// Where and with what agents are started.
+#[derive(Clone, Copy)]
+pub(crate) struct Site<'a> {
+    pub(crate) here: &'a Here,
+    pub(crate) programs: &'a Programs,
+    /// Where an agent works whose config names no directory.
+    pub(crate) directory: &'a Path,
+}
+
+/// Why there is no command line.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum BuildError {
+    #[error("the working directory {} is not there", path.display())]
+    NoDirectory { path: PathBuf },
+    #[error(transparent)]
+    File(#[from] FileError),
+    #[error(transparent)]
+    Launch(#[from] LaunchError),
 }
 
 /// The command line. Nothing is started, and what the agent cannot honour is an error here. The
-/// session is held: the files that are made here go with that.
-pub(super) fn build(
-    context: &LaunchContext<'_>,
-    order: &Order<'_>,
-) -> Result<CommandLine, SessionError> {
-    let cwd = working_dir(context, order.config);
+/// session is locked: the files that are made here go with that.
+pub(crate) fn build(site: Site<'_>, order: &Order<'_>) -> Result<CommandLine, BuildError> {
+    let cwd = order.config.working_dir.as_ref().map_or(site.directory, Path::new);
     if !cwd.is_dir() {
-        return Err(SessionError::NoDirectory { path: cwd });
+        return Err(BuildError::NoDirectory { path: cwd.to_owned() });
     }
-    let scratch = dir::scratch(&context.here.home, order.id);
-    dir::make(&scratch).map_err(|source| SessionError::File {
+    let scratch = dir::scratch(&site.here.home, order.id);
+    dir::make(&scratch).map_err(|source| FileError {
         doing: "make",
         path: scratch.clone(),
         source,
     })?;
-    let input = input(order.agent);
-    let env = environment(context, order);
+    let env = environment(&site.here.env, order);
     let launch = Launch {
-        config: &for_agent(order.config, input),
+        config: &for_agent(order.config, order.input),
         prompt: order.prompt,
         conversation: order.conversation,
-        input,
-        cwd: &cwd,
+        input: order.input,
+        cwd,
         env: &env,
-        programs: context.programs,
+        programs: site.programs,
         scratch: &scratch,
         as_root: rustix::process::geteuid().is_root(),
     };
@@ -73,17 +98,13 @@ pub(super) fn build(
     Ok(line)
 }
 
-pub(super) fn working_dir(context: &LaunchContext<'_>, config: &Config) -> PathBuf {
-    config.working_dir.as_ref().map_or_else(|| context.directory.to_owned(), PathBuf::from)
-}
-
 /// Whether an agent asks before it uses a tool, and waits for the answer.
 pub(crate) fn asks(agent: &'static dyn Agent) -> bool {
     input(agent) == Input::Stream
 }
 
 /// Over its bidirectional stream, where it has one.
-pub(super) fn input(agent: &'static dyn Agent) -> Input {
+pub(crate) fn input(agent: &'static dyn Agent) -> Input {
     let can = matches!(agent.supports(Feature::Stream), Support::Yes | Support::Partly(_));
     let streams = can && agent.dialogue().is_some();
     if streams { Input::Stream } else { Input::Once }
@@ -108,16 +129,19 @@ fn for_agent(config: &Config, input: Input) -> Config {
 }
 
 /// The environment: what the config lets through, and what ties the agent to its session.
-fn environment(context: &LaunchContext<'_>, order: &Order<'_>) -> heirloom_agents::Env {
-    let all = &context.here.env;
+fn environment(all: &Env, order: &Order<'_>) -> Env {
     let mut env = heirloom_agents::env::pass_on(all, order.agent, order.config.env.as_deref());
     for name in PASSED_ON {
-        if let Some(value) = all.get(Path::new(name).as_os_str()) {
+        if let Some(value) = all.get(OsStr::new(name)) {
             env.insert(OsString::from(name), value.clone());
         }
     }
+    // Of a run that this is started below of, whose agent this is not.
+    env.remove(OsStr::new(RUN));
     env.insert("HEIRLOOM_SESSION".into(), order.id.to_string().into());
     env.insert(CARRIED.into(), order.id.to_string().into());
+    let variables = order.variables.iter().cloned();
+    env.extend(variables.map(|(name, value)| (name.into(), value.into())));
     env
 }
 

@@ -7,17 +7,23 @@
 
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io;
-use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::Duration;
 
 use heirloom_core::id::SessionId;
+use heirloom_repo::FileError;
 
 use super::dir;
-use super::error::SessionError;
+
+/// How long somebody who cleans up may take.
+const WAIT: Duration = Duration::from_millis(10);
+const WAITS: u32 = 1000;
 
 /// Ends when it is dropped, and everything with it that was only meant to last as long.
 #[derive(Debug)]
-pub(super) struct DriverLock {
+pub(crate) struct DriverLock {
     path: PathBuf,
     scratch: PathBuf,
     left: bool,
@@ -26,9 +32,9 @@ pub(super) struct DriverLock {
 
 impl DriverLock {
     /// Locks a session that does not exist yet.
-    pub(super) fn take(home: &Path, id: SessionId) -> Result<Self, SessionError> {
+    pub(crate) fn take(home: &Path, id: SessionId) -> Result<Self, FileError> {
         let path = path(home, id);
-        let failed = |source| SessionError::File { doing: "lock", path: path.clone(), source };
+        let failed = |source| FileError { doing: "lock", path: path.clone(), source };
         dir::make(&dir::driver_locks(home)).map_err(failed)?;
         // Locked before it has its name: whoever finds it by that name finds it locked.
         let unnamed = path.with_extension("new");
@@ -37,21 +43,44 @@ impl DriverLock {
         Ok(Self { path, scratch: dir::scratch(home, id), left: false, _file: file })
     }
 
-    /// Takes over the lock of somebody who died; `None` if they live.
+    /// Locks a session that was driven before. Whoever cleans up after its last driver is waited
+    /// for: that one removes the file when it is done.
+    pub(crate) fn take_again(home: &Path, id: SessionId) -> Result<Self, FileError> {
+        let path = path(home, id);
+        let failed = |source| FileError { doing: "lock", path: path.clone(), source };
+        for _ in 0..WAITS {
+            match Self::take_over(home, id) {
+                Ok(Some(lock)) => return Ok(lock),
+                Ok(None) if !path.exists() => return Self::take(home, id),
+                Ok(None) => thread::sleep(WAIT),
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                    return Self::take(home, id);
+                }
+                Err(error) => return Err(failed(error)),
+            }
+        }
+        Err(failed(io::Error::new(io::ErrorKind::WouldBlock, "another process drives it")))
+    }
+
+    /// Takes over the lock of somebody who died; `None` if they live, or if somebody else was
+    /// quicker and removed the file, which then says nothing about the one that is there now.
     fn take_over(home: &Path, id: SessionId) -> io::Result<Option<Self>> {
         let path = path(home, id);
         let file = OpenOptions::new().read(true).write(true).open(&path)?;
         match file.try_lock() {
-            Ok(()) => {
-                Ok(Some(Self { path, scratch: dir::scratch(home, id), left: false, _file: file }))
-            }
-            Err(TryLockError::WouldBlock) => Ok(None),
-            Err(TryLockError::Error(error)) => Err(error),
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => return Ok(None),
+            Err(TryLockError::Error(error)) => return Err(error),
         }
+        let is_current = fs::metadata(&path).is_ok_and(|named| {
+            file.metadata().is_ok_and(|own| (own.dev(), own.ino()) == (named.dev(), named.ino()))
+        });
+        let lock = Self { path, scratch: dir::scratch(home, id), left: !is_current, _file: file };
+        Ok(Some(lock).filter(|_| is_current))
     }
 
     /// Lets go as a process does that dies: the next command finds what is left and closes it.
-    pub(super) fn leave(mut self) {
+    pub(crate) fn leave(mut self) {
         self.left = true;
     }
 }
@@ -67,7 +96,7 @@ impl Drop for DriverLock {
 }
 
 /// The sessions whose drivers died, each held now so that only one process cleans up.
-pub(super) fn abandoned(home: &Path) -> Vec<(SessionId, DriverLock)> {
+pub(crate) fn abandoned(home: &Path) -> Vec<(SessionId, DriverLock)> {
     let held = held(home).into_iter().filter_map(|id| {
         // A file that is gone by now belonged to somebody who was just done.
         Some((id, DriverLock::take_over(home, id).ok().flatten()?))
@@ -76,7 +105,7 @@ pub(super) fn abandoned(home: &Path) -> Vec<(SessionId, DriverLock)> {
 }
 
 /// The sessions that somebody holds, or held.
-pub(super) fn held(home: &Path) -> Vec<SessionId> {
+pub(crate) fn held(home: &Path) -> Vec<SessionId> {
     let Ok(entries) = fs::read_dir(dir::driver_locks(home)) else { return Vec::new() };
     let names = entries.flatten().map(|entry| entry.file_name());
     names.filter_map(|name| name.to_str()?.strip_suffix(".lock")?.parse().ok()).collect()
@@ -117,5 +146,21 @@ mod tests {
         assert!(abandoned(home.path()).is_empty(), "one is enough to clean up");
         drop(found.pop());
         assert!(!scratch.exists() && !exists(home.path(), id));
+    }
+
+    #[test]
+    fn a_session_that_goes_on_is_locked_again_and_whoever_cleaned_up_leaves_that_lock_alone() {
+        let home = tempfile::tempdir().unwrap();
+        let id = SessionId::new(Uuid::from_u128(7));
+        DriverLock::take(home.path(), id).unwrap().leave();
+        let cleaning = abandoned(home.path()).pop().unwrap();
+        let late = OpenOptions::new().read(true).write(true).open(path(home.path(), id)).unwrap();
+        drop(cleaning);
+        let again = DriverLock::take_again(home.path(), id).unwrap();
+        // The file that was there before can be locked now, and means nothing.
+        late.try_lock().unwrap();
+        assert!(abandoned(home.path()).is_empty() && exists(home.path(), id));
+        drop(again);
+        assert!(!exists(home.path(), id));
     }
 }

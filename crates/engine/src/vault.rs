@@ -15,17 +15,17 @@ use std::io::{self, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
-use heirloom_core::config::{self, Config, Field, Reference};
+use heirloom_core::config::{self, Config, Field, Lost, Reference};
+use heirloom_repo::FileError;
 use uuid::Uuid;
 
-use super::dir;
-use super::error::SessionError;
+use crate::turn::dir;
 
 /// Locked by everybody who adds to the vault, and alone by whoever clears it out.
 const LOCK: &str = ".lock";
 
 #[derive(Debug)]
-pub(super) struct Vault {
+pub(crate) struct Vault {
     path: PathBuf,
     /// The ids of secrets that are there already, or will be.
     known: BTreeMap<String, Reference>,
@@ -35,36 +35,30 @@ pub(super) struct Vault {
 
 /// The vault is not cleared out as long as this is there.
 #[derive(Debug)]
-pub(super) struct Open {
+pub(crate) struct Open {
     _lock: Option<File>,
 }
 
 impl Vault {
-    pub(super) fn new(home: &Path) -> Self {
+    pub(crate) fn new(home: &Path) -> Self {
         Self { path: dir::vault(home), known: BTreeMap::new(), new: Vec::new() }
     }
 
     /// The config with its secrets, as the agent must get it, but for the fields in `given`, which
-    /// are given anew. `session` is for the error.
-    pub(super) fn unseal(
-        &mut self,
-        session: &str,
-        sealed: &Config,
-        given: &[Field],
-    ) -> Result<Config, SessionError> {
+    /// are given anew; what of it is not here, if something is not.
+    pub(crate) fn unseal(&mut self, sealed: &Config, given: &[Field]) -> Result<Config, Vec<Lost>> {
         config::unseal(sealed, given, |reference| self.look_up(reference))
-            .map_err(|lost| SessionError::Lost { session: session.to_owned(), lost })
     }
 
     /// The config without its secrets, as the ledger may have it. They are on disk once they were
     /// [stored](Self::store).
-    pub(super) fn seal(&mut self, clear: &Config) -> Config {
+    pub(crate) fn seal(&mut self, clear: &Config) -> Config {
         let Ok(sealed) = config::seal(clear, |secret| Ok::<_, Infallible>(self.keep(secret)));
         sealed
     }
 
     /// The id of a secret: a new one, unless it was met before.
-    pub(super) fn keep(&mut self, secret: &str) -> Reference {
+    pub(crate) fn keep(&mut self, secret: &str) -> Reference {
         if let Some(reference) = self.known.get(secret) {
             return *reference;
         }
@@ -75,20 +69,20 @@ impl Vault {
     }
 
     /// The secret, if it is there.
-    pub(super) fn look_up(&mut self, reference: Reference) -> Option<String> {
+    pub(crate) fn look_up(&mut self, reference: Reference) -> Option<String> {
         let secret = fs::read_to_string(self.file(reference)).ok()?;
         self.known.insert(secret.clone(), reference);
         Some(secret)
     }
 
     /// Puts the new secrets on disk. To be held until the ledger refers to them.
-    pub(super) fn store(&mut self) -> Result<Open, SessionError> {
+    pub(crate) fn store(&mut self) -> Result<Open, FileError> {
         if self.new.is_empty() {
             return Ok(Open { _lock: None });
         }
         let failed = |path: &Path| {
             let path = path.to_owned();
-            move |source| SessionError::File { doing: "keep a secret in", path, source }
+            move |source| FileError { doing: "keep a secret in", path, source }
         };
         let lock = self.lock_file().map_err(failed(&self.path))?;
         lock.lock_shared().map_err(failed(&self.path))?;
@@ -101,12 +95,11 @@ impl Vault {
 
     /// The secrets that nothing in `wanted` refers to, with the vault closed to everybody else;
     /// `None` if somebody is adding to it.
-    pub(super) fn unwanted(
+    pub(crate) fn unwanted<E: From<FileError>>(
         &self,
-        wanted: impl FnOnce() -> Result<BTreeSet<Reference>, SessionError>,
-    ) -> Result<Option<(Open, Vec<PathBuf>)>, SessionError> {
-        let failed =
-            |source| SessionError::File { doing: "look into", path: self.path.clone(), source };
+        wanted: impl FnOnce() -> Result<BTreeSet<Reference>, E>,
+    ) -> Result<Option<(Open, Vec<PathBuf>)>, E> {
+        let failed = |source| FileError { doing: "look into", path: self.path.clone(), source };
         if !self.path.is_dir() {
             return Ok(Some((Open { _lock: None }, Vec::new())));
         }
@@ -114,7 +107,7 @@ impl Vault {
         match lock.try_lock() {
             Ok(()) => {}
             Err(fs::TryLockError::WouldBlock) => return Ok(None),
-            Err(fs::TryLockError::Error(source)) => return Err(failed(source)),
+            Err(fs::TryLockError::Error(source)) => return Err(failed(source).into()),
         }
         let wanted = wanted()?;
         let mut unwanted = Vec::new();
@@ -183,7 +176,7 @@ mod tests {
         assert_eq!(fs::metadata(file).unwrap().permissions().mode() & 0o777, 0o600);
 
         let mut vault = Vault::new(home.path());
-        let clear = vault.unseal("a", &sealed, &[]).unwrap();
+        let clear = vault.unseal(&sealed, &[]).unwrap();
         assert_eq!(clear, config("t0p"));
         assert_eq!(vault.seal(&clear), sealed);
         vault.store().unwrap();
@@ -195,11 +188,9 @@ mod tests {
         let home = tempfile::tempdir().unwrap();
         let sealed = stored(home.path(), "t0p");
         fs::remove_dir_all(dir::vault(home.path())).unwrap();
-        let error = Vault::new(home.path()).unseal("auth-v2", &sealed, &[]).unwrap_err();
-        assert_eq!(
-            error.to_string(),
-            "mcp_servers.db.env.T of auth-v2 is not in the vault of this machine"
-        );
+        let lost = Vault::new(home.path()).unseal(&sealed, &[]).unwrap_err();
+        let places: Vec<&str> = lost.iter().map(|lost| lost.place.as_str()).collect();
+        assert_eq!(places, ["mcp_servers.db.env.T"]);
     }
 
     #[test]
@@ -216,7 +207,9 @@ mod tests {
         let wanted = || {
             let json = serde_json::to_string(&kept).unwrap();
             let id = json.split("{vault:").nth(1).unwrap().split('}').next().unwrap().to_owned();
-            Ok(BTreeSet::from([Reference::parse(&format!("{{vault:{id}}}")).unwrap()]))
+            Ok::<_, FileError>(BTreeSet::from([
+                Reference::parse(&format!("{{vault:{id}}}")).unwrap()
+            ]))
         };
         let mut vault = Vault::new(home.path());
         vault.seal(&config("new"));

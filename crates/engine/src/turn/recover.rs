@@ -2,12 +2,12 @@
 
 use heirloom_agents::process::{end_orphan, orphan};
 use heirloom_core::event::LiveGone;
+use heirloom_core::id::SessionId;
 use heirloom_core::session::Session;
 use heirloom_core::status::Status;
 use heirloom_ledger::{Error, Ledger, Scope};
 
 use super::command::CARRIED;
-use super::error::SessionError;
 use super::lock;
 use crate::here::Here;
 
@@ -23,7 +23,7 @@ pub struct Recovered {
 }
 
 /// Closes every session whose driver is gone. Costs next to nothing when there is none.
-pub fn recover(here: &Here, ledger: &mut Ledger) -> Result<Vec<Recovered>, SessionError> {
+pub fn recover(here: &Here, ledger: &mut Ledger) -> Result<Vec<Recovered>, Error> {
     let mut recovered = Vec::new();
     for (id, lock) in lock::abandoned(&here.home) {
         if let Some(session) = ledger.session(id)?
@@ -37,12 +37,11 @@ pub fn recover(here: &Here, ledger: &mut Ledger) -> Result<Vec<Recovered>, Sessi
     Ok(recovered)
 }
 
-fn close(here: &Here, ledger: &mut Ledger, session: &Session) -> Result<Recovered, SessionError> {
+fn close(here: &Here, ledger: &mut Ledger, session: &Session) -> Result<Recovered, Error> {
     let live = ledger.live(&session.repo)?.into_iter().find(|live| live.session == session.id);
-    // Nobody reads what it says any more, and nobody could answer what it asks. Whoever drove it may
-    // have died before it was recorded which process it is.
+    // Nobody reads what it says any more, and nobody could answer what it asks.
     let ended = live.is_some_and(|live| end_orphan(live.pid, live.pid_started));
-    let orphan = orphan::kill_carrying(CARRIED, &session.id.to_string()) > 0 || ended;
+    let orphan = end_agents(session.id) || ended;
     let id = session.id;
     ledger.write(here.clock.now(), |writer| {
         writer.close_approvals(id, REASON)?;
@@ -54,12 +53,22 @@ fn close(here: &Here, ledger: &mut Ledger, session: &Session) -> Result<Recovere
     Ok(Recovered { session, orphan })
 }
 
+/// Ends whatever was started for a session and still runs. Whoever drove it may have died before it
+/// was recorded which process its agent is.
+pub(crate) fn end_agents(id: SessionId) -> bool {
+    orphan::kill_carrying(CARRIED, &id.to_string()) > 0
+}
+
+/// Whether something that was started for a session still runs.
+pub(crate) fn has_agents(id: SessionId) -> bool {
+    !orphan::carrying(CARRIED, &id.to_string()).is_empty()
+}
+
 #[cfg(test)]
 mod tests {
     use std::process::{Command, Stdio};
 
     use heirloom_core::event::SessionCreated;
-    use heirloom_core::id::SessionId;
     use uuid::Uuid;
 
     use super::super::lock::DriverLock;

@@ -1,0 +1,153 @@
+//! Runs with agents that hang, die and report what they please, in a time that does not pass by
+//! itself.
+
+use std::fs;
+use std::sync::Mutex;
+use std::time::Duration;
+
+use heirloom_core::run::choices::Choices;
+use heirloom_core::settings::Settings;
+use heirloom_core::status::Status;
+use jiff::Timestamp;
+use serde_json::json;
+use tempfile::TempDir;
+
+use super::*;
+use crate::here::{Env, Here};
+use crate::turn::fake::{Act, Fake};
+use crate::{agents, session};
+
+struct Scene {
+    _dir: TempDir,
+    here: Here,
+}
+
+fn scene() -> Scene {
+    let dir = TempDir::new().unwrap();
+    let program = dir.path().join("claude");
+    fs::write(&program, "").unwrap();
+    let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+    fs::set_permissions(&program, mode).unwrap();
+    let env: Env = [
+        ("HEIRLOOM_HOME".into(), dir.path().join("home").into()),
+        ("HEIRLOOM_AGENT_CLAUDE".into(), program.into()),
+    ]
+    .into();
+    let repo = dir.path().join("repo");
+    fs::create_dir(&repo).unwrap();
+    let here = Here::look(&repo, env).unwrap();
+    Scene { _dir: dir, here }
+}
+
+#[derive(Default)]
+struct Seen(Mutex<Vec<Event>>);
+
+impl Watcher for Seen {
+    fn see(&self, _: Timestamp, event: &Event) {
+        self.0.lock().unwrap().push(event.clone());
+    }
+}
+
+fn asked(max: u32) -> Asked {
+    let flags = Choices { agent: Some("claude".to_owned()), max: Some(max), ..Choices::default() };
+    Asked { what: "ralph".to_owned(), session: "s".to_owned(), flags, ..Asked::default() }
+}
+
+impl Scene {
+    fn run(&self, fake: &Fake, asked: &Asked) -> (Ended, Vec<Event>) {
+        let here = &self.here;
+        let (settings, programs) = (Settings::default(), agents::programs(here, None));
+        let (settings, programs) = (&settings, &programs);
+        let from = Preparing { here, settings, programs, directory: &here.place.root, asked };
+        let mut ledger = here.ledger().unwrap();
+        let prepared = prepare(from, &ledger).unwrap();
+        let running = start(here, &mut ledger, prepared).unwrap();
+        let (seen, stopping) = (Seen::default(), Stopping::new());
+        let with = With { here, programs, system: fake, watcher: &seen, stopping: &stopping };
+        let ended = running.drive(with).unwrap();
+        (ended, seen.0.into_inner().unwrap())
+    }
+}
+
+fn started(id: u32) -> Act {
+    let id = format!("{id:08}-1111-4111-8111-111111111111");
+    Act::print(&json!({"type": "system", "subtype": "init", "session_id": id, "model": "m"}))
+}
+
+fn says(text: &str) -> Act {
+    let content = json!([{"type": "text", "text": text}]);
+    Act::print(&json!({"type": "assistant", "message": {"content": content}}))
+}
+
+fn reports(decision: &'static str) -> Act {
+    Act::Do(Box::new(move |line| {
+        let status = &line.env[std::ffi::OsStr::new("HEIRLOOM_STATUS")];
+        fs::write(status, json!({"decision": decision, "summary": "did it"}).to_string()).unwrap();
+    }))
+}
+
+fn result() -> Act {
+    Act::print(&json!({
+        "type": "result", "subtype": "success", "is_error": false, "result": "done",
+        "session_id": "x", "total_cost_usd": 0.5, "num_turns": 1,
+        "usage": {"input_tokens": 3, "output_tokens": 4},
+    }))
+}
+
+#[test]
+fn agents_that_hang_are_stopped_one_after_the_other_and_the_run_gives_up() {
+    let scene = scene();
+    let hangs = || vec![says("thinking"), Act::UntilStopped, Act::Exit(0)];
+    let fake = Fake::new([hangs(), hangs(), hangs()]);
+    let mut asked = asked(9);
+    asked.flags.iteration_timeout = Some(Duration::from_hours(1));
+    let (ended, _) = scene.run(&fake, &asked);
+    assert_eq!((ended.status, ended.iterations), (Status::Failed, 3));
+    assert_eq!(fake.passed().as_secs() / 3600, 3);
+}
+
+#[test]
+fn a_run_ends_when_its_time_is_up_and_its_agent_with_it() {
+    let scene = scene();
+    let quick = vec![Act::Wait(Duration::from_mins(30)), reports("continue"), result()];
+    let fake = Fake::new([quick, vec![Act::UntilStopped, Act::Exit(0)]]);
+    let asked = Asked { max_time: Some(Duration::from_hours(2)), ..asked(9) };
+    let (ended, _) = scene.run(&fake, &asked);
+    assert_eq!((ended.status, ended.reason.as_deref()), (Status::Interrupted, Some("max_time")));
+    assert_eq!((fake.started(), fake.passed().as_secs() / 60), (2, 120));
+}
+
+#[test]
+fn an_agent_that_reports_and_then_dies_has_failed() {
+    let scene = scene();
+    let dies = || vec![reports("stop"), Act::Exit(7)];
+    let (ended, events) = scene.run(&Fake::new([dies(), dies(), dies()]), &asked(9));
+    assert_eq!(ended.status, Status::Failed);
+    let failed = events.iter().filter(
+        |event| matches!(event, Event::IterationEnded { outcome, .. } if outcome == "failed"),
+    );
+    assert_eq!(failed.count(), 3);
+}
+
+#[test]
+fn every_iteration_announces_its_conversation_and_what_was_said_in_it_is_kept() {
+    let scene = scene();
+    let one = vec![started(1), says("one"), reports("continue"), result(), Act::Exit(0)];
+    let two = vec![started(2), says("two"), reports("continue"), result(), Act::Exit(0)];
+    let (ended, _) = scene.run(&Fake::new([one, two]), &asked(2));
+    assert_eq!((ended.status, ended.cost_usd), (Status::Completed, 1.0));
+    let ledger = scene.here.ledger().unwrap();
+    let session = ledger.named(&scene.here.place.repo, "s").unwrap().unwrap();
+    assert!(
+        session.announced && session.agent_session_id.as_deref().unwrap().starts_with("00000002")
+    );
+    let config = session.config.clone().unwrap();
+    assert_eq!(
+        (config.auto_accept_edits, config.resolved_model.as_deref()),
+        (Some(true), Some("m"))
+    );
+    assert!(ledger.live(&session.repo).unwrap().is_empty());
+    let said = session::conversation(&scene.here, &ledger, &session).unwrap().items;
+    let texts = said.iter().filter(|item| item.kind == "text").filter_map(|i| i.text.as_deref());
+    assert_eq!(texts.collect::<Vec<_>>(), ["one", "two"]);
+}

@@ -1,0 +1,92 @@
+//! Recording what a person decides about a question.
+
+use heirloom_core::approval::{Approval, By, Rule};
+use heirloom_core::event::ApprovalDecided;
+use heirloom_core::id::ApprovalId;
+use heirloom_ledger::{ApprovalError, Ledger};
+use heirloom_repo::FileError;
+use serde_json::Value;
+
+use crate::here::Here;
+use crate::vault::Vault;
+
+/// What a person decides.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Choice {
+    /// The tool may be used.
+    Approve,
+    /// It may be used with this input instead.
+    Edit(Value),
+    /// It may be used, and so may whatever falls under this rule for the rest of the session;
+    /// without a rule, every use of the tool.
+    ForSession(Option<Rule>),
+    /// It may not.
+    Deny(String),
+}
+
+/// Why a decision was not recorded.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum DecideError {
+    /// The question is settled, or not there.
+    #[error(transparent)]
+    Approval(#[from] ApprovalError),
+    /// The edited input could not be kept.
+    #[error(transparent)]
+    File(#[from] FileError),
+}
+
+/// Decides the question with this id.
+pub(super) fn decide_by_id(
+    here: &Here,
+    ledger: &mut Ledger,
+    id: ApprovalId,
+    choice: Choice,
+) -> Result<Approval, DecideError> {
+    let found = ledger.approval(id).map_err(ApprovalError::from)?;
+    let approval = found.ok_or_else(|| ApprovalError::None { id: id.to_string() })?;
+    decide(here, ledger, &approval, choice)
+}
+
+/// Decides a question.
+pub(crate) fn decide(
+    here: &Here,
+    ledger: &mut Ledger,
+    approval: &Approval,
+    choice: Choice,
+) -> Result<Approval, DecideError> {
+    let mut vault = Vault::new(&here.home);
+    let decided = decided(&mut vault, approval, choice);
+    let _open = vault.store()?;
+    Ok(ledger.write(here.clock.now(), |writer| writer.decide_approval(&decided))?)
+}
+
+fn decided(vault: &mut Vault, approval: &Approval, choice: Choice) -> ApprovalDecided {
+    let approved = by_person(approval.id);
+    match choice {
+        Choice::Approve => approved,
+        Choice::Edit(input) => {
+            // The ledger's copy may lose secrets; the agent gets the input to the letter.
+            let kept = vault.keep(&input.to_string());
+            ApprovalDecided { edited: Some(input), edited_ref: Some(kept.to_string()), ..approved }
+        }
+        Choice::ForSession(rule) => {
+            let rule = rule.unwrap_or_else(|| Rule::every(&approval.tool));
+            ApprovalDecided { rule: Some(rule.to_string()), ..approved }
+        }
+        Choice::Deny(reason) => {
+            ApprovalDecided { approved: false, reason: Some(reason), ..approved }
+        }
+    }
+}
+
+fn by_person(id: ApprovalId) -> ApprovalDecided {
+    ApprovalDecided {
+        id,
+        approved: true,
+        by: By::Person,
+        reason: None,
+        edited: None,
+        edited_ref: None,
+        rule: None,
+    }
+}

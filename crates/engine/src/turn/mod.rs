@@ -1,0 +1,139 @@
+//! A turn: one launch of an agent for a session, from its command line to its end.
+//!
+//! Whoever wants an agent to work comes here: `launch`, `continue` and `fork` for the one turn of a
+//! session, `run` for each iteration, `work` for each issue. So every session announces the agent's
+//! id, keeps what the agent printed, answers what it asks, can be interrupted from another process,
+//! and is found and closed after a crash, whoever started it.
+//!
+//! Not here: which turn comes next, and what becomes of a session whose turn has ended. The
+//! invariant: when a turn has ended nothing of its agent runs any more, and what it printed is kept.
+
+pub(crate) mod activity;
+pub(crate) mod approvals;
+mod attend;
+pub(crate) mod command;
+pub(crate) mod dir;
+mod end;
+#[cfg(test)]
+pub(crate) mod fake;
+pub(crate) mod lock;
+mod questions;
+mod recover;
+pub(crate) mod stream;
+pub mod system;
+#[cfg(test)]
+mod tests;
+mod watch;
+
+use std::io::BufWriter;
+
+use heirloom_agents::process::orphan::Identity;
+use heirloom_agents::system::began;
+use heirloom_agents::{Agent, CommandLine, Taps};
+use heirloom_core::config::Config;
+use heirloom_core::event::LiveSeen;
+use heirloom_core::session::Session;
+use heirloom_ledger::{Error, Ledger, Scope, Writer};
+
+use self::attend::Driver;
+pub(crate) use self::end::{Ended, charge, spent};
+pub use self::recover::{Recovered, recover};
+pub(crate) use self::recover::{end_agents, has_agents};
+use self::stream::Stream;
+use self::system::{AgentProcess, System};
+pub use self::watch::{Cause, Unwatched, Watcher};
+use crate::here::Here;
+
+/// What is to be launched, and for whom.
+pub(crate) struct Turn<'a> {
+    pub(crate) here: &'a Here,
+    pub(crate) system: &'a dyn System,
+    pub(crate) session: &'a Session,
+    pub(crate) agent: &'static dyn Agent,
+    pub(crate) config: &'a Config,
+    pub(crate) thread: Thread,
+    pub(crate) stream: Stream,
+    pub(crate) part: Part,
+}
+
+/// What a turn is to its session.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Part {
+    /// All there is of it: the status of the session is that of the turn.
+    Whole,
+    /// One of several. Whoever drives the session sees to its status, and is told of interrupts.
+    Iteration,
+    /// Somebody who is asked for an opinion. The conversation is not the session's.
+    Aside,
+}
+
+/// Which conversation of the agent a turn is in.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Thread {
+    /// Its id, where we choose it.
+    pub(crate) chosen: Option<String>,
+    /// The one it is a copy of: an agent that names that one announces nothing.
+    pub(crate) source: Option<String>,
+    /// The one that goes on: an agent that announces another does not know it.
+    pub(crate) resumed: Option<String>,
+}
+
+/// Launches the agent and stays with it to its end. `begin` records what else there is to record
+/// once the process is there; if that fails the agent is stopped, and how it ended is still told.
+pub(crate) fn take(
+    turn: &Turn<'_>,
+    line: CommandLine,
+    ledger: &mut Ledger,
+    begin: impl FnOnce(&mut Writer<'_>, Identity) -> Result<(), Error>,
+    watcher: &mut dyn Watcher,
+) -> Ended {
+    let Turn { here, session, part, .. } = *turn;
+    let process = match spawn(turn, line) {
+        Ok(process) => process,
+        Err(why) => return Ended::unstarted(why),
+    };
+    let identity = Identity { pid: process.pid(), began: began(process.pid()) };
+    let seen = LiveSeen {
+        agent: turn.agent.name().to_owned(),
+        pid: identity.pid,
+        pid_started: identity.began,
+        worktree: turn.config.working_dir.clone(),
+        branch: session.branch.clone(),
+    };
+    let recorded = ledger.write(here.clock.now(), |writer| {
+        if part != Part::Aside {
+            writer.append(Scope::session(session.id, &session.repo), &seen)?;
+        }
+        begin(writer, identity)
+    });
+    let mut driver = Driver::new(turn, ledger, process);
+    if let Err(error) = recorded {
+        // Somebody interrupted it before it ran; anything else is found again at the end.
+        driver.stop();
+        watcher.warn(&error.to_string());
+    } else {
+        watcher.started(session, identity.pid);
+    }
+    let ended = driver.drive(watcher);
+    if let Ok(finished) = &ended.finished
+        && let Some(problem) = &finished.recording
+    {
+        watcher.warn(&format!("what the agent printed could not all be kept: {problem}"));
+    }
+    ended
+}
+
+fn spawn(turn: &Turn<'_>, line: CommandLine) -> Result<Box<dyn AgentProcess>, String> {
+    let path = turn.stream.events();
+    let events =
+        dir::append(&path).map_err(|error| format!("cannot write {}: {error}", path.display()))?;
+    let taps = Taps {
+        events: Some(Box::new(BufWriter::new(events))),
+        stderr: Some(Box::new(dir::Lazy::new(turn.stream.stderr()))),
+        locks: Some(dir::locks(&turn.here.home)),
+    };
+    turn.system.spawn(turn.agent, line, taps).map_err(|error| {
+        let source = std::error::Error::source(&error).map(|source| format!(": {source}"));
+        format!("{error}{}", source.unwrap_or_default())
+    })
+}
