@@ -3,6 +3,7 @@
 use std::error::Error;
 
 use heirloom_core::status::Status;
+use heirloom_core::trust::person::NotAPerson;
 use heirloom_engine::here::HereError;
 use heirloom_engine::issues::TrackerError;
 use heirloom_engine::keep::KeepError;
@@ -11,6 +12,7 @@ use heirloom_engine::run::RunError;
 use heirloom_engine::run::inherit::InheritError;
 use heirloom_engine::session::SessionError;
 use heirloom_engine::sessions::FindError;
+use heirloom_engine::trust::Untrusted;
 use heirloom_engine::work::WorkError;
 use heirloom_ledger::{ApprovalError, ImportError};
 use heirloom_repo::FileError;
@@ -112,6 +114,19 @@ impl Failure {
     }
 }
 
+impl From<Untrusted> for Failure {
+    fn from(error: Untrusted) -> Self {
+        Self::from_error("trust.needed", &error).hint(Untrusted::HINT)
+    }
+}
+
+impl From<NotAPerson> for Failure {
+    fn from(error: NotAPerson) -> Self {
+        let hint = error.hint();
+        Self::from_error("person.needed", &error).hint(hint)
+    }
+}
+
 impl From<WorkError> for Failure {
     fn from(error: WorkError) -> Self {
         let code = match &error {
@@ -153,6 +168,7 @@ impl From<RunError> for Failure {
         let code = match &error {
             RunError::Name { .. } => "session.name",
             RunError::Unknown { .. } => "run.unknown",
+            RunError::Untrusted(_) => "trust.needed",
             RunError::Mistakes { .. } => "run.mistakes",
             RunError::NoInput { .. } => "run.input",
             RunError::Agent(_) => "agent.not-found",
@@ -168,6 +184,7 @@ impl From<RunError> for Failure {
         let failure = Self::from_error(code, &error);
         match error {
             RunError::Ledger(error) => error.into(),
+            RunError::Untrusted(error) => error.into(),
             RunError::Inherit(error) => Self::of_inherit(&error),
             RunError::Name { .. } => {
                 failure.hint("letters, digits, `.`, `_` and `-`, at most 100 of them").usage()

@@ -38,5 +38,6 @@ pub mod settings;
 pub mod status;
 pub mod suggest;
 pub mod tokens;
+pub mod trust;
 pub mod work;
 pub mod yaml;

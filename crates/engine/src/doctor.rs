@@ -1,6 +1,7 @@
 //! Is heirloom active here, and if not, why.
 
 use heirloom_core::guard::policy::Problem;
+use heirloom_core::trust::State;
 use heirloom_ledger::{Ledger, VERSION};
 use heirloom_repo::Head;
 use serde::Serialize;
@@ -12,6 +13,7 @@ use crate::here::Here;
 use crate::init::{self, Hooking};
 use crate::issues;
 use crate::settings::FileState;
+use crate::trust::{self, Untrusted};
 
 /// How a thing is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -59,6 +61,11 @@ pub fn examine(here: &Here) -> Vec<Check> {
             .hint("`heirloom ledger import` brings an export back; then move the file away")
     }));
     checks.extend(settings(here));
+    checks.extend(here.ignored.iter().map(|variable| {
+        let detail = format!("this repository sets {variable}, which does not count");
+        Check::new("environment", Health::Note, detail)
+    }));
+    checks.extend(trusted(here));
     checks.push(tracker(here));
     checks.extend(requirements(here));
     let loaded = here.settings(&[]).ok();
@@ -157,6 +164,28 @@ fn settings(here: &Here) -> Vec<Check> {
     }
 }
 
+/// Whether what the repository brings counts.
+fn trusted(here: &Here) -> Option<Check> {
+    let ledger = here.ledger().ok()?;
+    let standing = trust::standing(here, &ledger).ok()?;
+    if standing.survey.covered.is_empty() {
+        return None;
+    }
+    let commands = standing.survey.commands().count();
+    let brings = format!("{commands} commands among {} things", standing.survey.covered.len());
+    Some(match standing.state {
+        State::Trusted => Check::new("trust", Health::Ok, "what this repository brings counts"),
+        State::Untrusted => {
+            let detail = format!("this repository brings {brings}, and none of it counts");
+            Check::new("trust", Health::Problem, detail).hint(Untrusted::HINT)
+        }
+        State::Changed => {
+            let detail = "what this repository brings has changed since you trusted it";
+            Check::new("trust", Health::Problem, detail).hint(Untrusted::HINT)
+        }
+    })
+}
+
 /// What holds here, and if nothing does, why.
 fn requirements(here: &Here) -> Vec<Check> {
     let name = "requirements";
@@ -183,7 +212,11 @@ fn requirements(here: &Here) -> Vec<Check> {
     // What is wrong in heirloom's own settings is said there, with its line.
     let is_said = here.settings(&[]).map_or(true, |loaded| !loaded.warnings.is_empty());
     let problems = policy.problems.iter().filter(|_| !is_said).map(problem);
-    std::iter::once(Check::new(name, health, detail)).chain(problems).collect()
+    let waiting = (!policy.waiting.is_empty()).then(|| {
+        let detail = format!("waiting for your trust: {}", policy.waiting.join(", "));
+        Check::new(name, Health::Problem, detail).hint(Untrusted::HINT)
+    });
+    std::iter::once(Check::new(name, health, detail)).chain(problems).chain(waiting).collect()
 }
 
 /// An agent that has a program of its own may be missing; any other command is one only where

@@ -22,8 +22,10 @@ pub struct Here {
     pub place: Place,
     /// The clock.
     pub clock: Clock,
-    /// The environment.
+    /// The environment, without what the repository put there.
     pub env: Env,
+    /// Variables that the repository set and that do not count.
+    pub ignored: Vec<String>,
 }
 
 /// Why it cannot be said where a command is run.
@@ -39,12 +41,14 @@ pub enum HereError {
 
 impl Here {
     /// Looks around from `directory`.
-    pub fn look(directory: &Path, env: Env) -> Result<Self, HereError> {
+    pub fn look(directory: &Path, mut env: Env) -> Result<Self, HereError> {
+        let place = heirloom_repo::discover(directory);
+        let ignored = crate::foreign::strip(&mut env, &place.root);
         let setting = text(&env, "HEIRLOOM_CLOCK");
         let clock = Clock::from_setting(setting).map_err(HereError::Clock)?;
         let home = home(&env).ok_or(HereError::NoHome)?;
         let home = if home.is_absolute() { home } else { directory.join(home) };
-        Ok(Self { home, place: heirloom_repo::discover(directory), clock, env })
+        Ok(Self { home, place, clock, env, ignored })
     }
 
     /// A variable of the environment, if it is set to something.
@@ -57,7 +61,8 @@ impl Here {
         let vars = self.env.iter().map(|(name, value)| (name.clone(), value.clone()));
         let environment = Environment::from_vars(vars);
         let repo = Some(self.place.root.as_path());
-        settings::load(&Request { environment: &environment, repo, flags })
+        let say = crate::trust::say(self);
+        settings::load(&Request { environment: &environment, repo, flags, say })
     }
 
     /// Opens the ledger for a command of a person.

@@ -32,8 +32,12 @@ const VARIABLES: [&str; 10] = [
 
 /// Runs the hook that `arguments` name, with the payload on stdin.
 pub fn run(arguments: impl Iterator<Item = OsString>) -> ExitCode {
-    if std::env::var_os("HEIRLOOM_DISABLE").is_some_and(|word| !word.is_empty() && word != "0") {
-        return ExitCode::SUCCESS;
+    if let Some(word) = std::env::var_os("HEIRLOOM_DISABLE") {
+        let project = std::env::var_os("CLAUDE_PROJECT_DIR").map(PathBuf::from);
+        let directory = project.or_else(|| std::env::current_dir().ok()).unwrap_or_default();
+        if heirloom_engine::foreign::is_disabled(Some(&word), &directory) {
+            return ExitCode::SUCCESS;
+        }
     }
     let env = environment();
     survive_panics(home(&env));

@@ -146,6 +146,34 @@ pub fn committed(place: &Place, path: &str) -> Option<(String, Vec<u8>)> {
     })
 }
 
+/// Whether git has the file at `path` below `root`: then it came with the clone.
+///
+/// Read from the index by hand, because every command asks. What cannot be read by hand (an index of
+/// another format) is asked of git, and where nobody can say, the file counts as git's.
+pub fn is_tracked(root: &Path, path: &Path) -> bool {
+    let place = crate::discover(root);
+    let Some(git_dir) = &place.git_dir else { return false };
+    let Ok(below) = place.root.join(path).strip_prefix(&place.root).map(Path::to_owned) else {
+        return true;
+    };
+    let name = below.to_string_lossy().into_owned();
+    // The versions whose entries have their whole names. A split index has some in another file.
+    let is_plain = |index: &[u8]| {
+        matches!(index.get(..8), Some(b"DIRC\0\0\0\x02" | b"DIRC\0\0\0\x03"))
+            && !index.windows(4).any(|word| word == b"link")
+    };
+    match fs::read(git_dir.join("index")) {
+        Ok(index) if is_plain(&index) => {
+            index.split(|byte| *byte == 0).any(|part| part.ends_with(name.as_bytes()))
+        }
+        Ok(_) => {
+            let arguments = ["ls-files", "--error-unmatch", "--", name.as_str()];
+            git(&place.root, None, arguments).is_some()
+        }
+        Err(error) => error.kind() != std::io::ErrorKind::NotFound,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -200,6 +228,22 @@ mod tests {
         let (_, content) = committed(&place, "a.rs").unwrap();
         assert!(content.starts_with(b"fn one"));
         assert_eq!(committed(&place, "never"), None);
+    }
+
+    #[test]
+    fn what_came_with_the_clone_is_told_from_what_a_person_added() {
+        let (_dir, place) = repository();
+        let (ours, theirs) = (Path::new("local.yaml"), Path::new("a.rs"));
+        fs::write(place.root.join(ours), "x").unwrap();
+        for format in [None, Some("4")] {
+            if let Some(version) = format {
+                run(&place.root, &["update-index", "--index-version", version]);
+            }
+            assert!(is_tracked(&place.root, theirs));
+            assert!(!is_tracked(&place.root, ours));
+        }
+        run(&place.root, &["update-index", "--split-index"]);
+        assert!(is_tracked(&place.root, theirs));
     }
 
     #[test]

@@ -32,6 +32,9 @@ impl TestEnv {
         for place in [env.repo(), env.home(), env.user()] {
             fs::create_dir_all(place).expect("a directory below it");
         }
+        // What a test writes into its repository is the person's own work. Tests of what a stranger's
+        // repository may do take this away.
+        env.write_user(&format!("trust: {{paths: [{}]}}\n", env.root().display()));
         env.git(&["init", "-q", "-b", "main"]);
         env.git(&["commit", "-q", "--allow-empty", "-m", "first"]);
         env
@@ -67,6 +70,13 @@ impl TestEnv {
         let path = self.repo().join(path);
         fs::create_dir_all(path.parent().expect("a file has a directory")).expect("its directory");
         fs::write(path, text).expect("the file");
+    }
+
+    /// Writes the person's settings for all repositories.
+    pub fn write_user(&self, text: &str) {
+        let file = self.user().join(".config/heirloom/config.yaml");
+        fs::create_dir_all(file.parent().expect("a file has a directory")).expect("its directory");
+        fs::write(file, text).expect("the file");
     }
 
     /// Reads a file of the repository.
@@ -118,6 +128,8 @@ impl TestEnv {
             .current_dir(self.repo())
             .env_clear()
             .env("PATH", std::env::var_os("PATH").unwrap_or_default())
+            // A person at a terminal, whoever runs the tests.
+            .env("HEIRLOOM_TEST_LINE", "bash|xterm")
             .env("HOME", self.user())
             .env("HEIRLOOM_HOME", self.home())
             .env("HEIRLOOM_CLOCK", NOW)

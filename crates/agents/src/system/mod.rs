@@ -100,9 +100,13 @@ pub fn began(pid: u32) -> Option<u64> {
 
 /// Who started this process, who started that one, and so on, each with its name.
 pub fn ancestors() -> Vec<(Identity, String)> {
+    line_of(std::os::unix::process::parent_id())
+}
+
+/// A process, who started it, who started that one, and so on.
+pub fn line_of(mut pid: u32) -> Vec<(Identity, String)> {
     let find = own::finder();
     let mut line: Vec<(Identity, String)> = Vec::new();
-    let mut pid = std::os::unix::process::parent_id();
     while pid > 1 && line.len() < MOST_ANCESTORS {
         let Some(found) = find(pid) else { break };
         line.push((Identity { pid, began: Some(found.began) }, found.name));

@@ -86,6 +86,7 @@ fn path(app: &App) -> Done {
     app.ui.answer(&json!({"files": files}), || {
         let lines = files.iter().map(|file| {
             let role = match file.role {
+                Role::Owner => "owner",
                 Role::User => "yours",
                 Role::Repository => "this repository",
                 Role::Local => "yours, here",

@@ -1,7 +1,9 @@
 use std::fmt::Write;
 use std::process::ExitCode;
 
+use heirloom_core::trust::person::{Action, allow};
 use heirloom_engine::init::{self, Request, Step};
+use heirloom_engine::person;
 use heirloom_repo::Head;
 use serde_json::json;
 
@@ -37,9 +39,21 @@ pub(super) fn run(app: &App, args: &Args) -> Done {
             .hint("`heirloom agents` shows all of them")
             .usage()
     })?;
+    let mut steps = steps;
+    let mut refused = None;
+    if !args.uninstall {
+        let ledger = app.here.ledger()?;
+        match allow(Action::Trust, person::who(&app.here, &ledger)) {
+            Ok(()) => steps.extend(init::trust(&app.here, args.dry_run)?),
+            Err(error) => refused = Some(error),
+        }
+    }
     let is_whole = !steps.iter().any(Step::is_failed);
     let value = json!({"ok": is_whole, "dry_run": args.dry_run, "uninstall": args.uninstall, "steps": steps});
     app.ui.answer(&value, || describe(app, args, &steps));
+    if refused.is_some() {
+        app.ui.hint("what this repository brings waits for a person: heirloom trust");
+    }
     Ok(if is_whole { ExitCode::SUCCESS } else { ExitCode::from(FAILED) })
 }
 

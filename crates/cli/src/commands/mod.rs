@@ -37,6 +37,7 @@ mod session;
 mod sessions;
 mod stages;
 mod status;
+mod trust;
 mod watch;
 mod work;
 
@@ -71,6 +72,7 @@ struct Cli {
 enum Command {
     Init(init::Args),
     Doctor(doctor::Args),
+    Trust(trust::Args),
     Demo(demo::Args),
     Run(run::Args),
     Watch(watch::Args),
@@ -168,6 +170,7 @@ fn carry_out(app: &App, command: Command) -> Done {
     match command {
         Command::Init(args) => init::run(app, &args),
         Command::Doctor(args) => doctor::run(app, &args),
+        Command::Trust(args) => trust::run(app, &args),
         Command::Demo(args) => demo::run(app, &args),
         Command::Run(args) => run::run(app, &args),
         Command::Watch(args) => watch::run(app, &args),

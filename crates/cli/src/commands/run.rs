@@ -13,6 +13,7 @@ use heirloom_core::settings::{AGENTS, Period};
 use heirloom_core::status::Status;
 use heirloom_engine::agents;
 use heirloom_engine::run::{self, Asked, Preparing, RunError, Stopping, With};
+use heirloom_engine::trust;
 use heirloom_engine::turn::system::Real;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
@@ -94,7 +95,9 @@ pub(super) fn run(app: &App, args: &Args) -> Done {
     if args.detach {
         return detach(app, args, &asked);
     }
-    let settings = &app.settings()?.settings;
+    let loaded = app.settings()?;
+    trust::needs(loaded, &["run", "agents"])?;
+    let settings = &loaded.settings;
     let programs = agents::programs(&app.here, Some(settings));
     let mut ledger = app.here.ledger()?;
     let (here, programs) = (&app.here, &programs);

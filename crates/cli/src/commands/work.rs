@@ -8,6 +8,7 @@ use heirloom_core::work::WorkStatus;
 use heirloom_engine::agents;
 use heirloom_engine::issues::{self, Tracker};
 use heirloom_engine::run::Stopping;
+use heirloom_engine::trust;
 use heirloom_engine::work::{self, Options, Planned};
 use serde_json::{Value, json};
 
@@ -71,7 +72,9 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(app: &App, args: &Args) -> Done {
-    let settings = &app.settings()?.settings;
+    let loaded = app.settings()?;
+    trust::needs(loaded, &["work", "agents"])?;
+    let settings = &loaded.settings;
     let mut tracker = issues::find(&app.here)?;
     let options = options(args, Options::of(settings), &mut *tracker)?;
     if args.dry_run {

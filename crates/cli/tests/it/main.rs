@@ -21,6 +21,7 @@ mod run_resume;
 mod run_session;
 mod session;
 mod sessions;
+mod trust;
 mod walls;
 mod working;
 

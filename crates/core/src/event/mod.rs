@@ -18,6 +18,7 @@ mod requirement;
 mod run;
 mod session;
 mod template;
+mod trust;
 mod work;
 
 use serde::Serialize;
@@ -49,6 +50,7 @@ pub use session::{
     SessionLinked, SessionPrompted, SessionSpent,
 };
 pub use template::TemplateSaved;
+pub use trust::TrustDecided;
 pub use work::{
     AgentSessionLost, ImportedIssueRun, IssueRunEnded, IssueRunGated, IssueRunLaunched,
     IssueRunStarted, IssueRunTranscribed, WorkEnded, WorkImported, WorkStarted,
@@ -129,6 +131,7 @@ kinds! {
     SessionPrompted => "session.prompted",
     SessionSpent => "session.spent",
     TemplateSaved => "template.saved",
+    TrustDecided => "trust.decided",
     StageEnded => "stage.ended",
     WorkEnded => "work.ended",
     WorkImported => "work.imported",

@@ -42,6 +42,15 @@ pub struct Requirement {
     /// How many seconds it stays satisfied, where it ends before its scope does.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ttl: Option<u64>,
+    /// It is the person's own: nothing a repository says applies to it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub own: bool,
+    /// Nothing below the person's own settings may weaken it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub locked: bool,
+    /// Whether the agent's own word satisfies it, where the settings say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub word: Option<bool>,
 }
 
 /// How long a requirement stays satisfied.
@@ -238,7 +247,16 @@ impl Requirement {
             description: None,
             evidence: Vec::new(),
             ttl: None,
+            own: false,
+            locked: false,
+            word: None,
         }
+    }
+
+    /// Whether the agent's own word satisfies it, with a reason. What names a skill or evidence has
+    /// asked for more than that.
+    pub fn takes_word(&self) -> bool {
+        self.word.unwrap_or(self.skills.is_empty() && self.evidence.is_empty())
     }
 
     /// Whether a skill of this name satisfies it.

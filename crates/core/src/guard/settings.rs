@@ -55,6 +55,8 @@ const KEYS: &[&str] = &[
     "branches",
     "deprecated",
     "deprecated_message",
+    "locked",
+    "may_satisfy",
 ];
 
 const POLICY_KEYS: &[&str] = &[
@@ -65,6 +67,7 @@ const POLICY_KEYS: &[&str] = &[
     "stop_blocks",
     "carry_over",
     "start_tokens",
+    "protect_settings",
 ];
 
 /// Reads the `requirements` and `guard` sections of a settings tree.
@@ -186,11 +189,24 @@ fn requirement(
         (None, None) if is_dynamic => fields.seconds("approval_ttl")?.or(Some(300)),
         (ttl, replan) => ttl.or(replan),
     };
+    let skills = skills(&fields, name)?;
+    let evidence = evidence(&fields)?;
+    let word = match fields.texts("may_satisfy")? {
+        Some(who) => {
+            let known = ["person", "skill", "evidence", "agent"];
+            if let Some(odd) = who.iter().find(|who| !known.contains(&who.as_str())) {
+                let message = format!("`{odd}` cannot satisfy anything");
+                return Err(fields.bad("may_satisfy", message, "person, skill, evidence, agent"));
+            }
+            Some(who.iter().any(|who| who == "agent"))
+        }
+        None => None,
+    };
     Ok(Some(Requirement {
         scope: fields.choice("scope", &SCOPES)?.unwrap_or_default(),
         rule,
         triggers: trigger_settings::read(&fields)?,
-        skills: skills(&fields, name)?,
+        skills,
         stop_only: fields.flag("stop_only", false)?,
         enforcement: fields.choice("enforcement", &ENFORCEMENTS)?.unwrap_or(enforcement),
         on_error: fields
@@ -201,9 +217,11 @@ fn requirement(
             .text("description")?
             .or(fields.text("short_message")?)
             .map(str::to_owned),
-        evidence: evidence(&fields)?,
+        evidence,
         // A time of nothing is no time limit, as it always was.
         ttl: ttl.filter(|seconds| *seconds > 0),
+        locked: fields.flag("locked", false)?,
+        word,
         ..Requirement::new(name)
     }))
 }

@@ -136,6 +136,14 @@ pub enum Fault {
     /// An environment variable that cannot be read.
     #[error("the value is not UTF-8")]
     NotUtf8,
+    /// Something a layer has no say in.
+    #[error("`{key}` is ignored here: {why}")]
+    NoSay {
+        /// The key's path.
+        key: String,
+        /// Why not.
+        why: &'static str,
+    },
 }
 
 impl Fault {
@@ -165,6 +173,7 @@ impl Fault {
             | Self::Name { .. }
             | Self::Missing { .. }
             | Self::Order { .. }
+            | Self::NoSay { .. }
             | Self::NotUtf8 => None,
         }
     }

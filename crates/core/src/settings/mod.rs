@@ -10,6 +10,7 @@
 //! Invariant: a layer with a fault makes the whole fail, even when a higher layer overrides the
 //! faulty value. What is ignored silently today is what surprises somebody tomorrow.
 
+mod authority;
 mod declare;
 mod diagnostic;
 mod fault;
@@ -27,19 +28,21 @@ mod shape;
 mod tests;
 mod value;
 
+pub use authority::Authority;
 pub use diagnostic::{Diagnostic, Severity};
 pub use fault::Fault;
 pub use model::{
     AGENTS, Agent, AgentName, CarryOver, Checkpoint, CheckpointMode, Comprehension, Context, Guard,
-    Inherit, Inherited, MergePolicy, Notes, Permissions, Recovery, Run, Settings, Work,
+    Inherit, Inherited, MergePolicy, Notes, Permissions, Protect, Recovery, Run, Settings, Trust,
+    Work,
 };
 pub use origin::{Origin, Row, Source};
 pub use period::{Period, PeriodError};
 pub use read::{Reader, Setting};
 pub use reference::reference;
 pub use requirement::{
-    Enforcement, Evidence, GuardType, Measure, OnError, Requirement, RequirementType, Scope,
-    Thresholds, Trigger,
+    Enforcement, Evidence, GuardType, Measure, OnError, Requirement, RequirementType, Satisfier,
+    Scope, Thresholds, Trigger,
 };
 pub use resolve::{Broken, Layers, Resolved};
 pub use schema::schema;

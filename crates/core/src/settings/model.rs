@@ -40,6 +40,17 @@ section! {
         run: Run,
         /// Working through issues.
         work: Work,
+        /// What repositories may bring. Only a person's own settings have a say in it.
+        trust: Trust,
+    }
+}
+
+section! {
+    /// What repositories may bring.
+    pub struct Trust {
+        /// Directories whose repositories are trusted without asking, with everything below them:
+        /// where nobody but you puts anything.
+        paths: Vec<String>,
     }
 }
 
@@ -97,11 +108,26 @@ section! {
             vec![Scope::Session, Scope::Branch, Scope::SingleUse, Scope::Permanent],
         /// How often a turn may be kept from ending.
         stop_blocks: u32 = 3,
+        /// What happens when an agent is about to change what guards it: heirloom's settings, its
+        /// hooks and its data.
+        protect_settings: Protect,
         /// How many tokens the text at the start of a session may have; `0` switches it off.
         start_tokens: u32 = 300,
         /// What a session takes over from the one before it on the same branch; nothing where this
         /// is not given.
         carry_over: Option<CarryOver>,
+    }
+}
+
+choice! {
+    /// What happens when an agent is about to change what guards it.
+    pub enum Protect {
+        /// The person is asked; denied where the agent cannot ask.
+        Ask = "ask",
+        /// It is denied.
+        Deny = "deny",
+        /// Nothing. Only in a person's own settings.
+        Off = "off",
     }
 }
 

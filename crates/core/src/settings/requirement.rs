@@ -27,6 +27,11 @@ section! {
         satisfied_by_skill: Option<OneOrMany<String>>,
         /// The skill, or skills, that the message tells the agent to run. They satisfy it too.
         auto_resolve_skill: Option<OneOrMany<String>>,
+        /// Who or what may satisfy it. By default a person, a skill or evidence; and, where it names
+        /// neither skill nor evidence, the agent's own word, with a reason.
+        may_satisfy: Option<Vec<Satisfier>>,
+        /// Whether nothing below may weaken it. Only a person's own settings lock.
+        locked: bool,
         /// What the agent is told. `{skill}` and `{session}` are filled in.
         message: Option<String>,
         /// As `description`, under its former name.
@@ -87,6 +92,20 @@ choice! {
         Dynamic = "dynamic",
         /// A condition does, while it holds.
         Guard = "guard",
+    }
+}
+
+choice! {
+    /// Who or what may satisfy a requirement.
+    pub enum Satisfier {
+        /// A person.
+        Person = "person",
+        /// The skill it names.
+        Skill = "skill",
+        /// The evidence it names.
+        Evidence = "evidence",
+        /// The agent's own word, with a reason.
+        Agent = "agent",
     }
 }
 

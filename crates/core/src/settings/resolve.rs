@@ -2,19 +2,23 @@
 
 use serde_json::Value as Json;
 
+use super::authority::{Authority, keep_locks, restrain};
 use super::merge::merge;
 use super::origin::rows;
 use super::{
     AGENTS, Context, Diagnostic, Fault, Reader, Requirement, RequirementType, Row, Setting,
     Settings, Severity, Source,
 };
+use crate::trust::withhold;
 use crate::yaml::{self, Entry, Node, Place, Value};
 
 /// Layers of settings in rising precedence.
 #[derive(Debug, Default)]
 pub struct Layers {
     sources: Vec<Source>,
-    trees: Vec<Node>,
+    trees: Vec<(Authority, Node)>,
+    /// Keys of what a repository brings and nobody has trusted.
+    withheld: Vec<String>,
     faults: Vec<(Place, Fault)>,
     warnings: Vec<(Place, Fault)>,
     /// What the caller found wrong before there was anything to read.
@@ -32,6 +36,8 @@ pub struct Resolved {
     pub rows: Vec<Row>,
     /// What somebody should look at.
     pub warnings: Vec<Diagnostic>,
+    /// Keys of what the repository brings and nobody has trusted: `work.gate`.
+    pub withheld: Vec<String>,
 }
 
 /// Settings that cannot be used, with everything that is wrong.
@@ -44,7 +50,9 @@ pub struct Broken {
     pub warnings: Vec<Diagnostic>,
     /// What the layers say together, without the defaults, where each could be read and only some
     /// values are wrong: for those who can do with the rest.
-    pub tree: Option<Json>,
+    pub tree: Option<Box<Json>>,
+    /// Keys of what the repository brings and nobody has trusted.
+    pub withheld: Vec<String>,
 }
 
 impl Layers {
@@ -53,8 +61,8 @@ impl Layers {
         Self::default()
     }
 
-    /// Adds the text of a file, shown as `name`.
-    pub fn add_file(&mut self, name: &str, text: &str) {
+    /// Adds the text of a file, shown as `name`, with the say of whoever wrote it.
+    pub fn add_file(&mut self, authority: Authority, name: &str, text: &str) {
         let source = self.add_source(Source::File(name.to_owned()));
         let tree = match yaml::parse(text, source) {
             Ok(tree) => tree,
@@ -65,8 +73,18 @@ impl Layers {
         };
         match tree.value {
             Value::Empty | Value::Null => {}
-            Value::Map(_) => self.add_tree(tree),
+            Value::Map(_) => self.add_tree(authority, tree),
             _ => self.faults.push((tree.at, Fault::NotAMap { found: tree.described() })),
+        }
+    }
+
+    /// Adds the text of a repository's file that nobody has trusted: without what would run, widen or
+    /// speak.
+    pub fn add_untrusted_file(&mut self, name: &str, text: &str) {
+        let before = self.trees.len();
+        self.add_file(Authority::Repository, name, text);
+        for (_, tree) in &mut self.trees[before..] {
+            self.withheld.extend(withhold(tree));
         }
     }
 
@@ -96,7 +114,7 @@ impl Layers {
             Some(program) => {
                 let tree =
                     nested(&["agents", &agent, "command"], &serde_json::json!([program]), at);
-                self.add_tree(tree);
+                self.add_tree(Authority::Person, tree);
             }
         }
     }
@@ -106,7 +124,7 @@ impl Layers {
         let at =
             Place { source: self.add_source(Source::Flag(flag.to_owned())), ..Place::default() };
         let keys: Vec<&str> = path.split('.').collect();
-        self.add_tree(nested(&keys, value, at));
+        self.add_tree(Authority::Person, nested(&keys, value, at));
     }
 
     /// Puts the layers together. Fails when any of them has a fault.
@@ -120,13 +138,15 @@ impl Layers {
             if !self.is_broken() {
                 let rows = rows(&settings, merged.as_ref(), &self.sources);
                 let warnings = self.diagnostics(Severity::Warning, &self.warnings);
-                return Ok(Resolved { settings, tree, rows, warnings });
+                let withheld = self.withheld;
+                return Ok(Resolved { settings, tree, rows, warnings, withheld });
             }
         }
         let mut errors = self.reported.clone();
         errors.extend(self.diagnostics(Severity::Error, &self.faults));
         let warnings = self.diagnostics(Severity::Warning, &self.warnings);
-        Err(Broken { errors, warnings, tree: is_whole.then_some(tree) })
+        let withheld = self.withheld;
+        Err(Broken { errors, warnings, tree: is_whole.then(|| Box::new(tree)), withheld })
     }
 
     /// Whether every layer could be read, right or wrong.
@@ -148,19 +168,36 @@ impl Layers {
     }
 
     /// Reads the layer for itself, so that what is wrong in it is known even when overridden.
-    fn add_tree(&mut self, tree: Node) {
+    fn add_tree(&mut self, authority: Authority, tree: Node) {
         let mut reader = Reader::default();
         Settings::read(&tree, &mut reader);
         self.faults.append(&mut reader.faults);
         self.warnings.append(&mut reader.warnings);
-        self.trees.push(tree);
+        self.trees.push((authority, tree));
     }
 
+    /// One tree of all layers: the owner's last, so that nothing goes over it.
     fn merged(&mut self) -> Option<Node> {
-        let mut trees = std::mem::take(&mut self.trees).into_iter();
-        let mut merged = trees.next()?;
-        trees.for_each(|tree| merge(&mut merged, tree));
-        Some(merged)
+        let (owner, others): (Vec<_>, Vec<_>) = std::mem::take(&mut self.trees)
+            .into_iter()
+            .partition(|(authority, _)| *authority == Authority::Owner);
+        let owner = together_with(None, owner.into_iter().map(|(_, tree)| tree));
+        let mut below: Option<Node> = owner.clone();
+        let mut kept = Vec::new();
+        for (authority, mut tree) in others {
+            if authority == Authority::Person {
+                self.warnings.extend(keep_locks(&mut tree, below.as_ref()));
+                below = together_with(below, [tree.clone()]);
+            }
+            kept.push((authority, tree));
+        }
+        let person = together_with(below, owner.clone());
+        for (authority, tree) in &mut kept {
+            if *authority == Authority::Repository {
+                self.warnings.extend(restrain(tree, person.as_ref()));
+            }
+        }
+        together_with(None, kept.into_iter().map(|(_, tree)| tree).chain(owner))
     }
 
     fn read(&mut self, merged: Option<&Node>) -> Settings {
@@ -185,6 +222,17 @@ impl Layers {
         };
         faults.into_iter().map(diagnostic).collect()
     }
+}
+
+/// Lays trees over one another, each over those before it.
+fn together_with(base: Option<Node>, trees: impl IntoIterator<Item = Node>) -> Option<Node> {
+    trees.into_iter().fold(base, |base, tree| match base {
+        None => Some(tree),
+        Some(mut base) => {
+            merge(&mut base, tree);
+            Some(base)
+        }
+    })
 }
 
 fn nested(keys: &[&str], value: &Json, at: Place) -> Node {

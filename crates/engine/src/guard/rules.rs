@@ -1,14 +1,14 @@
 //! The rules that hold in a repository, kept beside the ledger so that a hook need not read YAML.
 //!
-//! What is kept is thrown away as soon as a settings file looks different. A broken file gates
-//! nothing, and says so: other rules are never put in its place.
+//! What is kept is thrown away as soon as a settings file looks different. A broken file says so and
+//! costs only itself: a repository whose file cannot be read takes no rule of the person's along.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use heirloom_core::guard::original::{self, Layers};
-use heirloom_core::guard::policy::Policy;
+use heirloom_core::guard::policy::{Policy, Problem, Unseen};
 use heirloom_core::guard::settings as section;
 use heirloom_core::yaml;
 use serde::{Deserialize, Serialize};
@@ -16,7 +16,8 @@ use serde_json::Value;
 
 use super::cache;
 use crate::here::{Env, Here, HereError};
-use crate::settings::{self, Environment, Request};
+use crate::settings::{self, Environment, Request, Say, Unusable};
+use crate::trust;
 
 /// Where the earlier framework's users keep their requirements.
 pub(crate) const ORIGINAL: &str = ".claude/requirements.yaml";
@@ -78,12 +79,12 @@ pub fn look(directory: &Path, env: Env) -> Result<Here, HereError> {
 pub fn load(here: &Here) -> Option<Rules> {
     let source = source(here)?;
     let environment = environment(here);
-    let key = key(&files(&source, &environment));
+    let key = key(&files(here, &source, &environment));
     let kept = kept_file(here, &source);
     if let Some(found) = read_kept(&kept, &key) {
         return found.rules;
     }
-    let found = Kept { rules: read(&source, &environment) };
+    let found = Kept { rules: read(here, &source, &environment) };
     keep(&kept, &key, &found);
     found.rules
 }
@@ -108,10 +109,11 @@ fn environment(here: &Here) -> Environment {
     Environment { variables: Vec::new(), ..Environment::from_vars(vars) }
 }
 
-fn files(source: &Source, environment: &Environment) -> Vec<PathBuf> {
+/// The files that rules depend on; whether a person trusts the repository is one of them.
+fn files(here: &Here, source: &Source, environment: &Environment) -> Vec<PathBuf> {
     let places = source.settings.iter().flat_map(|root| settings::places(environment, Some(root)));
     let original = source.original.iter().flatten().cloned();
-    places.map(|place| place.path).chain(original).collect()
+    places.map(|place| place.path).chain(original).chain([trust::stamp(&here.home)]).collect()
 }
 
 /// What tells one state of the files from another, on one line.
@@ -159,58 +161,117 @@ fn keep(file: &Path, key: &str, found: &Kept) {
     }
 }
 
-fn read(source: &Source, environment: &Environment) -> Option<Rules> {
-    let tree = match &source.settings {
-        None => Value::Null,
-        Some(root) => {
-            match settings::load(&Request { environment, repo: Some(root), flags: &[] }) {
-                Ok(loaded) => loaded.tree,
-                // A wrong value somewhere is no reason to drop every rule: each reports its own.
-                Err(unusable) => match unusable.broken.tree {
-                    Some(tree) => tree,
-                    None => return Some(broken(&unusable)),
-                },
-            }
+fn read(here: &Here, source: &Source, environment: &Environment) -> Option<Rules> {
+    let say = trust::say(here);
+    let load = |say: Say| {
+        let repo = source.settings.as_deref();
+        settings::load(&Request { environment, repo, flags: &[], say })
+    };
+    let (person, own_fault) = tree_of(load(Say::Nothing));
+    let (all, fault, withheld) = match load(say) {
+        Ok(loaded) => (loaded.tree, None, loaded.withheld),
+        Err(unusable) => {
+            let withheld = unusable.broken.withheld.clone();
+            let (tree, fault) = tree_of(Err(unusable));
+            (tree, fault, withheld)
         }
     };
-    if tree.get("enabled") == Some(&Value::Bool(false)) {
+    // A file of the repository's that cannot be read costs the repository its own rules, and
+    // nothing else.
+    let all = if fault.is_some() { person.clone() } else { all };
+    if all.get("enabled") == Some(&Value::Bool(false)) {
         return None;
     }
+    let mut policy = section::policy(&all);
     // The files of the earlier framework hold until the settings have requirements of their own, so
     // that setting heirloom up takes nothing away.
-    Some(match &source.original {
-        Some(files) if tree.get("requirements").is_none_or(Value::is_null) => {
-            read_original(files, tree.get("guard").cloned())
+    let mut faults: Vec<Unread> = fault.or(own_fault).into_iter().collect();
+    if let Some(files) = &source.original
+        && all.get("requirements").is_none_or(Value::is_null)
+    {
+        let guard = all.get("guard").cloned();
+        match read_original(files, guard, say) {
+            Ok((original, waiting)) => {
+                policy = original;
+                policy.waiting = waiting;
+            }
+            Err(fault) => faults.push(fault),
         }
-        _ => Rules::Policy(section::policy(&tree)),
-    })
+    }
+    let mut policy = Policy::guarding(section::policy(&person), policy);
+    let waiting = withheld.iter().filter_map(|key| key.strip_prefix("requirements."));
+    policy.waiting.extend(waiting.map(str::to_owned));
+    if say == Say::Untrusted {
+        let survey = trust::survey(&here.place.root);
+        policy.unseen = Some(Unseen { commands: survey.commands().count(), hash: survey.hash });
+    }
+    if policy.requirements.is_empty()
+        && let Some(Unread { file, reason }) = faults.first()
+    {
+        return Some(Rules::Broken { file: file.clone(), reason: reason.clone() });
+    }
+    policy.problems.extend(faults.into_iter().map(|fault| Problem {
+        at: fault.file,
+        message: format!("it cannot be read, so nothing in it holds: {}", fault.reason),
+        hint: None,
+        fatal: true,
+    }));
+    Some(Rules::Policy(policy))
 }
 
-fn broken(unusable: &settings::Unusable) -> Rules {
-    match unusable.broken.errors.first() {
-        Some(error) => Rules::Broken { file: error.file.clone(), reason: error.located() },
-        None => Rules::Broken { file: String::new(), reason: unusable.to_string() },
+/// A file that cannot be read.
+struct Unread {
+    file: String,
+    reason: String,
+}
+
+/// What the layers say together. A wrong value somewhere is no reason to drop every rule: each
+/// reports its own.
+fn tree_of(loaded: Result<settings::Loaded, Box<Unusable>>) -> (Value, Option<Unread>) {
+    match loaded {
+        Ok(loaded) => (loaded.tree, None),
+        Err(unusable) => {
+            if let Some(tree) = &unusable.broken.tree {
+                return ((**tree).clone(), None);
+            }
+            let fault = match unusable.broken.errors.first() {
+                Some(error) => Unread { file: error.file.clone(), reason: error.located() },
+                None => Unread { file: String::new(), reason: unusable.to_string() },
+            };
+            (Value::Null, Some(fault))
+        }
     }
 }
 
-fn read_original(files: &[PathBuf; 3], guard: Option<Value>) -> Rules {
+/// The policy of the earlier framework's files, and what of it waits for trust.
+fn read_original(
+    files: &[PathBuf; 3],
+    guard: Option<Value>,
+    say: Say,
+) -> Result<(Policy, Vec<String>), Unread> {
     let mut trees = [None, None, None];
-    for (file, tree) in files.iter().zip(&mut trees) {
-        match read_yaml(file) {
-            Ok(found) => *tree = found,
-            Err(reason) => return Rules::Broken { file: file.display().to_string(), reason },
+    let mut waiting = Vec::new();
+    for (index, (file, tree)) in files.iter().zip(&mut trees).enumerate() {
+        let unread = |reason| Unread { file: file.display().to_string(), reason };
+        let Some(mut found) = read_yaml(file).map_err(unread)? else { continue };
+        if index > 0 && say == Say::Untrusted {
+            let withheld = heirloom_core::trust::withhold(&mut found);
+            let names = withheld.iter().filter_map(|key| key.strip_prefix("requirements."));
+            waiting.extend(names.map(str::to_owned));
         }
+        *tree = Some(found.to_json());
     }
     let [user, project, local] = trees;
     let policy = original::policy(Layers { user, project, local, guard });
-    Rules::Policy(policy.unwrap_or_else(|| Policy { enabled: false, ..Policy::default() }))
+    let off = || Policy { enabled: false, ..Policy::default() };
+    Ok((policy.unwrap_or_else(off), waiting))
 }
 
-fn read_yaml(file: &Path) -> Result<Option<Value>, String> {
+fn read_yaml(file: &Path) -> Result<Option<yaml::Node>, String> {
     let text = heirloom_repo::read_text(file).map_err(|error| error.to_string())?;
     let Some(text) = text else { return Ok(None) };
     match yaml::parse(&text, 0) {
-        Ok(node) => Ok(Some(node.to_json())),
+        Ok(node) => Ok(Some(node)),
         Err(problems) => {
             let first = problems
                 .first()

@@ -58,6 +58,7 @@ pub(super) fn start(
         }
         Rules::Policy(policy) => {
             call.measure(policy);
+            tell_unseen(call, policy);
             status(call, policy, &seen)
         }
     };
@@ -67,6 +68,17 @@ pub(super) fn start(
         (Some(text), Some(recovery)) => Some(format!("{text}\n{recovery}")),
         (text, recovery) => text.or(recovery),
     }
+}
+
+/// Tells the person what the repository brings: once for each state of it, in every agent.
+fn tell_unseen(call: &mut Call<'_>, policy: &Policy) {
+    let Some(unseen) = &policy.unseen else { return };
+    let file = cache::file(call.here, "unseen", &call.here.place.root);
+    if fs::read_to_string(&file).is_ok_and(|told| told == unseen.hash) {
+        return;
+    }
+    cache::write(&file, unseen.hash.as_bytes());
+    call.said.answer.message = Some(unseen.notice());
 }
 
 /// What earlier sessions left for this one.
@@ -200,8 +212,8 @@ fn carry(
     source: &Source,
     Arrived { id, parent }: Arrived,
 ) -> Result<(), Error> {
-    let Some(carry) = &policy.carry_over else { return Ok(()) };
-    if !matches!(source, Source::Startup | Source::Clear) {
+    let is_wanted = policy.requirements.iter().any(|one| policy.carried(one).is_some());
+    if !is_wanted || !matches!(source, Source::Startup | Source::Clear) {
         return Ok(());
     }
     let here = call.here;
@@ -227,8 +239,9 @@ fn carry(
                     change.name == requirement.name
                 });
             let held = seen.held(&requirement.name, &call.branch);
-            if let Some(satisfied) = carry_over(requirement, &held, carry, now).filter(|_| is_open)
-            {
+            let carried = policy.carried(requirement);
+            let carried = carried.and_then(|carry| carry_over(requirement, &held, carry, now));
+            if let Some(satisfied) = carried.filter(|_| is_open) {
                 let kind = ChangeKind::Satisfied(requirement.scope, satisfied);
                 changes.push(whose.change(&requirement.name, &call.branch, kind));
             }

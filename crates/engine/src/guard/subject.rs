@@ -3,12 +3,14 @@
 use heirloom_core::guard::state::{BY_AGENT, BY_PERSON};
 use heirloom_core::id::SessionId;
 use heirloom_core::session::Session;
+use heirloom_core::trust::person::Who;
 use heirloom_ledger::{Error, Found, Ledger, Live, SessionKeys};
 
 use super::facts::keys;
 use super::live;
 use super::settle::Whose;
 use crate::here::Here;
+use crate::person;
 use crate::sessions;
 
 /// A session, as far as requirements are concerned.
@@ -126,13 +128,5 @@ fn is_id(text: &str) -> bool {
 
 /// Who runs the command: an agent through its shell, or a person.
 pub fn actor(here: &Here, ledger: &Ledger) -> &'static str {
-    let is_in_agent = heirloom_agents::ALL
-        .iter()
-        .flat_map(|agent| {
-            agent.session_variable().into_iter().chain(agent.nested_env().iter().copied())
-        })
-        .any(|variable| here.var(variable).is_some());
-    let is_below_one =
-        || ledger.live(&here.place.repo).is_ok_and(|live| live::calling(&live).is_some());
-    if is_in_agent || is_below_one() { BY_AGENT } else { BY_PERSON }
+    if person::who(here, ledger) == Who::Person { BY_PERSON } else { BY_AGENT }
 }

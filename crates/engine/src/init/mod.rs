@@ -11,9 +11,11 @@ mod own;
 pub use hooks::{Hooking, hooking};
 
 use heirloom_agents::Agent;
+use heirloom_core::trust::State;
 
 use crate::agents::{self, Known};
 use crate::here::Here;
+use crate::trust;
 
 /// What is asked for.
 #[derive(Debug, Clone, Copy)]
@@ -71,6 +73,26 @@ pub fn set_up(here: &Here, request: Request<'_>) -> Result<Vec<Step>, NoAgent> {
         });
     }
     Ok(steps)
+}
+
+/// What the repository brings, and whether saying yes to it is part of setting it up.
+///
+/// A person who types `init` in a repository says yes to what it brings, once it was shown to them.
+pub fn trust(here: &Here, is_rehearsal: bool) -> Result<Option<Step>, heirloom_ledger::Error> {
+    let mut ledger = here.ledger()?;
+    let standing = trust::standing(here, &ledger)?;
+    let commands: Vec<&str> = standing.survey.commands().map(|one| one.command.as_str()).collect();
+    if standing.state == State::Trusted {
+        return Ok(None);
+    }
+    if !is_rehearsal {
+        trust::trust(here, &mut ledger, &standing.survey)?;
+    }
+    let detail = match commands.len() {
+        0 => "it runs nothing, and has words for agents".to_owned(),
+        _ => format!("it may run: {}", commands.join("; ")),
+    };
+    Ok(Some(Step::new("trusted", "what this repository brings", detail)))
 }
 
 /// Takes everything out again.

@@ -7,7 +7,7 @@ use heirloom_ledger::{Error, Ledger, SessionFilter};
 use crate::here::Here;
 use crate::notes;
 use crate::sessions::{self, FindError};
-use crate::settings::{self, Environment, Request, Unusable};
+use crate::settings::Unusable;
 
 /// Why continuity could not be kept.
 #[derive(Debug, thiserror::Error)]
@@ -31,10 +31,7 @@ pub enum KeepError {
 
 /// The settings of this repository.
 pub fn settings(here: &Here) -> Result<Settings, Box<Unusable>> {
-    let environment = Environment::from_vars(here.env.clone());
-    let repo = Some(here.place.root.as_path());
-    let loaded = settings::load(&Request { environment: &environment, repo, flags: &[] })?;
-    Ok(loaded.settings)
+    here.settings(&[]).map(|loaded| loaded.settings)
 }
 
 /// The session that is meant: the one that was named, the one the command is run in, the one that

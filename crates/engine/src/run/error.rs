@@ -30,6 +30,9 @@ pub enum RunError {
         /// What was probably meant.
         nearest: Option<String>,
     },
+    /// It is in the repository, and nobody has trusted that.
+    #[error(transparent)]
+    Untrusted(#[from] crate::trust::Untrusted),
     /// The files are wrong.
     #[error("{} in what should be run", count(mistakes.len()))]
     Mistakes {

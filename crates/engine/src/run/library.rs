@@ -15,10 +15,15 @@ pub struct Loaded {
     pub mistakes: Vec<Mistake>,
 }
 
+/// What can be run anywhere.
+pub fn built_in() -> Loaded {
+    let (library, mistakes) = builtin::library();
+    Loaded { library, mistakes }
+}
+
 /// Loads what can be run in the worktree at `root`.
 pub fn load(root: &Path) -> Loaded {
-    let (library, mistakes) = builtin::library();
-    let mut loaded = Loaded { library, mistakes };
+    let mut loaded = built_in();
     for name in names(&root.join(".heirloom/stages"), false) {
         load_stage(root, &name, &mut loaded);
     }

@@ -16,6 +16,8 @@ use heirloom_core::suggest;
 use super::error::RunError;
 use super::library;
 use crate::here::Here;
+use crate::settings::Say;
+use crate::trust::Untrusted;
 
 /// What a person asks for.
 #[derive(Debug, Clone, Default)]
@@ -53,7 +55,22 @@ pub fn plan(
     directory: &Path,
     asked: &Asked,
 ) -> Result<(Plan, Vec<Mistake>), RunError> {
-    let loaded = library::load(&here.place.root);
+    let loaded = match crate::trust::say(here) {
+        Say::Everything => library::load(&here.place.root),
+        // What is built in wins until a person has seen what would take its place.
+        Say::Untrusted | Say::Nothing => {
+            let name = asked.what.rsplit_once('.').map_or(asked.what.as_str(), |(stem, _)| stem);
+            let built_in = library::built_in();
+            let theirs = library::load(&here.place.root).library;
+            let has = |library: &Library| {
+                library.stage(name).is_some() || library.pipeline(name).is_some()
+            };
+            if has(&theirs) && !has(&built_in.library) {
+                return Err(Untrusted { what: vec![format!("`{name}`")] }.into());
+            }
+            built_in
+        }
+    };
     let request = request(settings, directory, asked)?;
     let (mut plan, mistakes) =
         resolve(&loaded.library, loaded.mistakes, directory, &asked.what, &request)?;

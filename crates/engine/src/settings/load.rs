@@ -2,11 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
-use heirloom_core::settings::{Broken, Diagnostic, Layers, Row, Settings};
+use heirloom_core::settings::{Authority, Broken, Diagnostic, Layers, Row, Settings};
 use serde::Serialize;
 use serde_json::Value as Json;
 
 use super::file::read;
+use super::places::LOCAL;
 use super::{Environment, Fingerprint, Place, Role, fingerprint, places};
 
 /// What to load.
@@ -18,6 +19,19 @@ pub struct Request<'a> {
     pub repo: Option<&'a Path>,
     /// What flags say.
     pub flags: &'a [Flag],
+    /// How much of what the repository says counts.
+    pub say: Say,
+}
+
+/// How much of what a repository says counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Say {
+    /// A person trusts it.
+    Everything,
+    /// Nobody does: what would run, widen or speak is left out.
+    Untrusted,
+    /// It is not asked: what the person's own settings say alone.
+    Nothing,
 }
 
 /// A setting given on the command line.
@@ -44,6 +58,8 @@ pub struct Loaded {
     pub warnings: Vec<Diagnostic>,
     /// The files that were looked for.
     pub files: Vec<FileStatus>,
+    /// Keys of what the repository brings and nobody has trusted: `work.gate`.
+    pub withheld: Vec<String>,
     /// What all of this depends on, flags aside.
     pub fingerprint: Fingerprint,
 }
@@ -92,7 +108,7 @@ pub fn load(request: &Request<'_>) -> Result<Loaded, Box<Unusable>> {
     let mut layers = Layers::new();
     let mut files = Vec::new();
     for place in places(request.environment, request.repo) {
-        let state = add(&mut layers, &place);
+        let state = add(&mut layers, &place, request);
         files.push(FileStatus { role: place.role, path: place.path, state });
     }
     for (name, value) in &request.environment.variables {
@@ -107,6 +123,7 @@ pub fn load(request: &Request<'_>) -> Result<Loaded, Box<Unusable>> {
             tree: resolved.tree,
             rows: resolved.rows,
             warnings: resolved.warnings,
+            withheld: resolved.withheld,
             files,
             fingerprint,
         }),
@@ -114,16 +131,37 @@ pub fn load(request: &Request<'_>) -> Result<Loaded, Box<Unusable>> {
     }
 }
 
-fn add(layers: &mut Layers, place: &Place) -> FileState {
+fn add(layers: &mut Layers, place: &Place, request: &Request<'_>) -> FileState {
     match read(place) {
         Ok(None) => FileState::Absent,
         Ok(Some(text)) => {
-            layers.add_file(&place.name, &text);
+            match (authority(place, request.repo), request.say) {
+                (Authority::Repository, Say::Nothing) => {}
+                (Authority::Repository, Say::Untrusted) => {
+                    layers.add_untrusted_file(&place.name, &text);
+                }
+                (authority, _) => layers.add_file(authority, &place.name, &text),
+            }
             FileState::Read
         }
         Err(error) => {
             layers.add_unreadable(error.diagnostic(place));
             FileState::Unreadable
+        }
+    }
+}
+
+/// Whose word a file is. A person's file for one repository that git has came with the clone, and
+/// then it is the repository's.
+fn authority(place: &Place, repo: Option<&Path>) -> Authority {
+    match place.role {
+        Role::Owner => Authority::Owner,
+        Role::User => Authority::Person,
+        Role::Repository => Authority::Repository,
+        Role::Local => {
+            let came_along =
+                repo.is_some_and(|root| heirloom_repo::git::is_tracked(root, Path::new(LOCAL)));
+            if came_along { Authority::Repository } else { Authority::Person }
         }
     }
 }

@@ -15,5 +15,5 @@ mod tests;
 
 pub use file::FileError;
 pub use fingerprint::{Fingerprint, Stamp, fingerprint};
-pub use load::{FileState, FileStatus, Flag, Loaded, Request, Unusable, load};
+pub use load::{FileState, FileStatus, Flag, Loaded, Request, Say, Unusable, load};
 pub use places::{Environment, Place, Role, places};

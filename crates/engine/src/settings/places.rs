@@ -5,6 +5,16 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
+/// Where a machine's owner says what holds for everybody.
+const OWNER: &str = if cfg!(target_os = "macos") {
+    "/Library/Application Support/heirloom/config.yaml"
+} else {
+    "/etc/heirloom/config.yaml"
+};
+
+/// A person's settings for one repository.
+pub(super) const LOCAL: &str = ".heirloom/local.yaml";
+
 /// What the environment says, as far as it is about settings.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Environment {
@@ -12,6 +22,8 @@ pub struct Environment {
     pub config_file: Option<PathBuf>,
     /// Where the user's programs keep their settings.
     pub config_home: Option<PathBuf>,
+    /// The settings of the machine's owner. Not to be moved by a variable: an agent has those too.
+    pub owner_file: Option<PathBuf>,
     /// The variables that are settings, by name; no value when it is not UTF-8.
     pub variables: Vec<(String, Option<String>)>,
 }
@@ -19,7 +31,7 @@ pub struct Environment {
 impl Environment {
     /// From all variables of a process. One that is set to nothing counts as not set.
     pub fn from_vars(vars: impl IntoIterator<Item = (OsString, OsString)>) -> Self {
-        let mut environment = Self::default();
+        let mut environment = Self { owner_file: Some(PathBuf::from(OWNER)), ..Self::default() };
         let (mut xdg, mut app_data, mut home) = (None, None, None);
         for (name, value) in vars.into_iter().filter(|(_, value)| !value.is_empty()) {
             match name.to_str() {
@@ -50,6 +62,8 @@ fn absolute(path: &OsStr) -> Option<PathBuf> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Role {
+    /// The machine's owner's, for everybody on it.
+    Owner,
     /// The user's, for all repositories.
     User,
     /// The repository's.
@@ -73,7 +87,13 @@ pub struct Place {
 
 /// The places, in rising precedence. `repo` is the root of the repository, when there is one.
 pub fn places(environment: &Environment, repo: Option<&Path>) -> Vec<Place> {
-    let mut places: Vec<Place> = user(environment).into_iter().collect();
+    let owner = environment.owner_file.iter().map(|path| Place {
+        role: Role::Owner,
+        path: path.clone(),
+        name: path.display().to_string(),
+        required: false,
+    });
+    let mut places: Vec<Place> = owner.chain(user(environment)).collect();
     if let Some(root) = repo {
         let inside = |role, name: &str| Place {
             role,
@@ -82,7 +102,7 @@ pub fn places(environment: &Environment, repo: Option<&Path>) -> Vec<Place> {
             required: false,
         };
         places.push(inside(Role::Repository, ".heirloom/config.yaml"));
-        places.push(inside(Role::Local, ".heirloom/local.yaml"));
+        places.push(inside(Role::Local, LOCAL));
     }
     places
 }

@@ -44,7 +44,8 @@ impl Scene {
 
     fn load(&self) -> Result<Loaded, Box<Unusable>> {
         let repo = self.dir.path().join("repo");
-        load(&Request { environment: &self.environment, repo: Some(&repo), flags: &self.flags })
+        let (environment, flags) = (&self.environment, &self.flags[..]);
+        load(&Request { environment, repo: Some(&repo), flags, say: Say::Everything })
     }
 
     fn fingerprint(&self) -> Fingerprint {
@@ -71,7 +72,7 @@ fn nowhere_is_the_defaults() {
     let loaded = Scene::new().load().unwrap();
     assert_eq!(loaded.settings, heirloom_core::settings::Settings::default());
     assert!(loaded.files.iter().all(|file| file.state == FileState::Absent));
-    assert_eq!(loaded.files.len(), 3);
+    assert_eq!(loaded.files.len(), 4);
 }
 
 #[test]
@@ -186,7 +187,8 @@ fn the_null_device_stands_for_no_user_settings() {
 #[test]
 fn without_a_repository_there_are_the_users_settings() {
     let scene = Scene::new().user("work: {max_agents: 4}\n").repo("work: {max_agents: 5}\n");
-    let request = Request { environment: &scene.environment, repo: None, flags: &[] };
+    let request =
+        Request { environment: &scene.environment, repo: None, flags: &[], say: Say::Everything };
     assert_eq!(load(&request).unwrap().settings.work.max_agents.get(), 4);
 }
 

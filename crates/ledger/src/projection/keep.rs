@@ -9,7 +9,7 @@ use serde::de::DeserializeOwned;
 
 use heirloom_core::event::{
     Body, ContextUsed, DeltaSynced, ForkDetected, HandoffMade, IterationFlagged, PageWritten,
-    RecoveryDelivered, RunInherited, RunPlanned, StageEnded, TaskSet, TrackerTold,
+    RecoveryDelivered, RunInherited, RunPlanned, StageEnded, TaskSet, TrackerTold, TrustDecided,
 };
 use heirloom_core::id::SessionId;
 use heirloom_core::record::Record;
@@ -79,6 +79,8 @@ fn key(record: &Record) -> Option<String> {
         ForkDetected::KIND => body::<ForkDetected>(record).map(|fork| fork.id),
         PageWritten::KIND => body::<PageWritten>(record).map(|page| page.path),
         TrackerTold::KIND => body::<TrackerTold>(record).map(|told| told.about),
+        // Each host for itself: what another one trusts, it trusts there.
+        TrustDecided::KIND => Some(record.host.to_string()),
         ContextUsed::KIND
         | DeltaSynced::KIND
         | RecoveryDelivered::KIND

@@ -98,23 +98,33 @@ fn seen(db: &Connection, session: &str, record: &Record) -> rusqlite::Result<()>
 impl Ledger {
     /// The sessions of `repo` whose agents were seen and not seen off.
     pub fn live(&self, repo: &str) -> Result<Vec<Live>, Error> {
+        self.live_where("repo = ?1", repo)
+    }
+
+    /// The same in all repositories.
+    pub fn live_everywhere(&self) -> Result<Vec<Live>, Error> {
+        self.live_where("?1 = ''", "")
+    }
+
+    fn live_where(&self, condition: &'static str, value: &str) -> Result<Vec<Live>, Error> {
+        let sql = format!(
+            "SELECT session, agent, pid, pid_started, worktree, branch, seen_at FROM live
+             WHERE {condition} ORDER BY seen_at DESC, session"
+        );
         self.run_hot("read", |db| {
-            db.prepare_cached(
-                "SELECT session, agent, pid, pid_started, worktree, branch, seen_at FROM live
-                 WHERE repo = ?1 ORDER BY seen_at DESC, session",
-            )?
-            .query_map((repo,), |row| {
-                Ok(Live {
-                    session: parse(row, 0, |text| text.parse().ok())?,
-                    agent: row.get(1)?,
-                    pid: row.get(2)?,
-                    pid_started: row.get::<_, Option<i64>>(3)?.map(from_sql),
-                    worktree: row.get(4)?,
-                    branch: row.get(5)?,
-                    seen_at: timestamp(row.get(6)?),
-                })
-            })?
-            .collect()
+            db.prepare_cached(&sql)?
+                .query_map((value,), |row| {
+                    Ok(Live {
+                        session: parse(row, 0, |text| text.parse().ok())?,
+                        agent: row.get(1)?,
+                        pid: row.get(2)?,
+                        pid_started: row.get::<_, Option<i64>>(3)?.map(from_sql),
+                        worktree: row.get(4)?,
+                        branch: row.get(5)?,
+                        seen_at: timestamp(row.get(6)?),
+                    })
+                })?
+                .collect()
         })
     }
 }

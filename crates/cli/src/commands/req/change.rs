@@ -3,9 +3,13 @@ use std::process::ExitCode;
 use heirloom_core::event::RequirementsPaused;
 use heirloom_core::guard::policy::Policy;
 use heirloom_core::guard::requirement::{Requirement, Scope};
-use heirloom_core::guard::state::{BY_APPROVAL, Change, ChangeKind, Reach, short_session};
+use heirloom_core::guard::state::{
+    BY_AGENT, BY_APPROVAL, BY_PERSON, Change, ChangeKind, Reach, short_session,
+};
+use heirloom_core::trust::person::{Action, Who, allow};
 use heirloom_engine::guard::status::actor;
 use heirloom_engine::guard::{self, Satisfy, Subject};
+use heirloom_engine::person;
 use heirloom_ledger::Ledger;
 use jiff::SignedDuration;
 use serde_json::{Value, json};
@@ -29,6 +33,9 @@ pub(super) struct SatisfyArgs {
     /// The session, by its name, its id or the beginning of it
     #[arg(long, value_name = "SESSION")]
     session: Option<String>,
+    /// Why it is satisfied; an agent has to say
+    #[arg(long, value_name = "TEXT")]
+    reason: Option<String>,
     /// More about it, as JSON
     #[arg(long, value_name = "JSON")]
     metadata: Option<String>,
@@ -144,7 +151,22 @@ pub(super) fn satisfy(app: &App, ledger: &mut Ledger, args: &SatisfyArgs) -> Don
     let scope = args.branch.then_some(Scope::Branch);
     let scopes = requirements.iter().map(|requirement| scope.unwrap_or(requirement.scope));
     let subject = needed(app, ledger, args.session.as_deref(), scopes)?;
-    let by = actor(&app.here, ledger);
+    let who = person::who(&app.here, ledger);
+    let (by, metadata) = if who == Who::Person {
+        (BY_PERSON, metadata)
+    } else {
+        // The agent's own word: only where the requirement takes it, and only with a reason.
+        if !requirements.iter().all(|requirement| requirement.takes_word()) {
+            allow(Action::SatisfyRequirement, who)?;
+        }
+        let Some(reason) = args.reason.as_deref().filter(|reason| !reason.trim().is_empty()) else {
+            return Err(Failure::new("requirement.reason", "an agent's word needs a reason")
+                .hint("say why it is satisfied: --reason TEXT; nothing was written"));
+        };
+        let mut metadata = if metadata.is_object() { metadata } else { json!({}) };
+        metadata["reason"] = json!(reason);
+        (BY_AGENT, metadata)
+    };
     let how = Satisfy { by, metadata, ttl: args.ttl, scope, branch: branch(app, None) };
     let changes = guard::satisfy(&app.here, ledger, &subject, &requirements, &how)?;
     report(app, &subject, &changes);
@@ -156,9 +178,8 @@ pub(super) fn approve(app: &App, ledger: &mut Ledger, args: &ApproveArgs) -> Don
     let requirements = named(&policy, &args.names)?;
     let scopes = requirements.iter().map(|requirement| requirement.scope);
     let subject = needed(app, ledger, args.session.as_deref(), scopes)?;
-    // An agent may not put a person's word in the place of evidence.
-    let actor = actor(&app.here, ledger);
-    let by = if actor == heirloom_core::guard::state::BY_PERSON { BY_APPROVAL } else { actor };
+    allow(Action::ApproveRequirement, person::who(&app.here, ledger))?;
+    let by = BY_APPROVAL;
     let mut changes = Vec::new();
     for requirement in requirements {
         let ttl = args.ttl.or(requirement.ttl).unwrap_or(APPROVAL_SECONDS);
@@ -182,7 +203,8 @@ pub(super) fn clear(app: &App, ledger: &mut Ledger, args: &ClearArgs) -> Done {
     let scopes = names.iter().map(|(_, scope)| *scope);
     let subject = needed(app, ledger, args.session.as_deref(), scopes)?;
     let branch = branch(app, None);
-    let method = actor(&app.here, ledger);
+    allow(Action::ClearRequirement, person::who(&app.here, ledger))?;
+    let method = BY_PERSON;
     let changes = guard::clear(&app.here, ledger, &subject, &names, (&branch, method))?;
     report(app, &subject, &changes);
     Ok(ExitCode::SUCCESS)
@@ -226,6 +248,7 @@ fn describe(change: &Change, subject: &Subject) -> String {
 }
 
 pub(super) fn pause(app: &App, ledger: &mut Ledger, args: PauseArgs) -> Done {
+    allow(Action::PauseRequirements, person::who(&app.here, ledger))?;
     let subject = paused_in(app, ledger, args.repo, args.session.as_deref())?;
     let now = app.here.clock.now();
     let end = |seconds| {
@@ -233,7 +256,7 @@ pub(super) fn pause(app: &App, ledger: &mut Ledger, args: PauseArgs) -> Done {
             .ok()
     };
     let paused = RequirementsPaused {
-        method: actor(&app.here, ledger).to_owned(),
+        method: BY_PERSON.to_owned(),
         reason: args.reason,
         expires_at: args.ttl.and_then(end),
     };

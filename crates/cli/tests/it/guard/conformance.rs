@@ -178,6 +178,6 @@ fn a_denial_says_what_to_do_and_nothing_else() {
     insta::assert_snapshot!(guarded.edit(ONE).text(), @"
     commit_plan and tdd_planned are not met for this session.
     Run /arch-review: it satisfies both. Nothing was written.
-    (A person can waive this: heirloom req satisfy commit_plan tdd_planned --session 8272974a)
+    A person can waive this.
     ");
 }

@@ -72,12 +72,12 @@ fn a_tool_use_is_denied_in_the_agents_own_words() {
         rows.push(row(agent, "PermissionRequest", tool(agent, "edit")));
     }
     insta::assert_snapshot!(told(&guarded, &rows), @r#"
-    claude PreToolUse {"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"plan is not met for this session.\nRun /arch-review. Nothing was written.\n(A person can waive this: heirloom req satisfy plan --session 8272974a)"}}
-    codex PreToolUse {"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"plan is not met for this session.\nRun /arch-review. Nothing was written.\n(A person can waive this: heirloom req satisfy plan --session 8272974a)"}}
-    gemini BeforeTool {"decision":"deny","reason":"plan is not met for this session.\nRun /arch-review. Nothing was written.\n(A person can waive this: heirloom req satisfy plan --session 8272974a)"}
-    opencode PreToolUse {"block":"plan is not met for this session.\nRun /arch-review. Nothing was written.\n(A person can waive this: heirloom req satisfy plan --session 8272974a)"}
-    claude PermissionRequest {"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":{"behavior":"deny","message":"plan is not met for this session.\nRun /arch-review. Nothing was written.\n(A person can waive this: heirloom req satisfy plan --session 8272974a)"}}}
-    codex PermissionRequest {"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":{"behavior":"deny","message":"plan is not met for this session.\nRun /arch-review. Nothing was written.\n(A person can waive this: heirloom req satisfy plan --session 8272974a)"}}}
+    claude PreToolUse {"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"plan is not met for this session.\nRun /arch-review. Nothing was written.\nA person can waive this."}}
+    codex PreToolUse {"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"plan is not met for this session.\nRun /arch-review. Nothing was written.\nA person can waive this."}}
+    gemini BeforeTool {"decision":"deny","reason":"plan is not met for this session.\nRun /arch-review. Nothing was written.\nA person can waive this."}
+    opencode PreToolUse {"block":"plan is not met for this session.\nRun /arch-review. Nothing was written.\nA person can waive this."}
+    claude PermissionRequest {"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":{"behavior":"deny","message":"plan is not met for this session.\nRun /arch-review. Nothing was written.\nA person can waive this."}}}
+    codex PermissionRequest {"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":{"behavior":"deny","message":"plan is not met for this session.\nRun /arch-review. Nothing was written.\nA person can waive this."}}}
     "#);
 }
 
@@ -113,9 +113,9 @@ fn a_turn_is_kept_from_ending_in_the_agents_own_words() {
     let guarded = Guarded::new(SETTINGS);
     told(&guarded, &[row("claude", "PreToolUse", tool("claude", "read"))]);
     insta::assert_snapshot!(told(&guarded, &rows), @r#"
-    claude Stop {"decision":"block","reason":"Not finished: later is not met for this session.\nRun /verify.\n(A person can waive this: heirloom req satisfy later --session 8272974a)"}
-    codex Stop {"decision":"block","reason":"Not finished: later is not met for this session.\nRun /verify.\n(A person can waive this: heirloom req satisfy later --session 8272974a)"}
-    gemini AfterAgent {"decision":"block","reason":"Not finished: later is not met for this session.\nRun /verify.\n(A person can waive this: heirloom req satisfy later --session 8272974a)"}
+    claude Stop {"decision":"block","reason":"Not finished: later is not met for this session.\nRun /verify.\nA person can waive this."}
+    codex Stop {"decision":"block","reason":"Not finished: later is not met for this session.\nRun /verify.\nA person can waive this."}
+    gemini AfterAgent {"decision":"block","reason":"Not finished: later is not met for this session.\nRun /verify.\nA person can waive this."}
     claude Stop -
     codex Stop -
     gemini AfterAgent -
@@ -142,10 +142,10 @@ fn a_session_starts_in_every_agent_with_how_it_stands() {
     let agents = ["claude", "codex", "gemini", "opencode"];
     let rows = agents.map(|agent| row(agent, "SessionStart", json!({"source": "startup"})));
     insta::assert_snapshot!(told(&guarded, &rows), @r#"
-    claude SessionStart {"hookSpecificOutput":{"hookEventName":"SessionStart","additionalContext":"heirloom: 0 of 3 requirements met on main.\n/arch-review → plan\n/verify → later\nheirloom req satisfy style → style (not enforced)"}}
-    codex SessionStart {"hookSpecificOutput":{"hookEventName":"SessionStart","additionalContext":"heirloom: 0 of 3 requirements met on main.\n/arch-review → plan\n/verify → later\nheirloom req satisfy style → style (not enforced)"}}
-    gemini SessionStart {"hookSpecificOutput":{"hookEventName":"SessionStart","additionalContext":"heirloom: 0 of 3 requirements met on main.\n/arch-review → plan\n/verify → later\nheirloom req satisfy style → style (not enforced)"}}
-    opencode SessionStart {"context":"heirloom: 0 of 3 requirements met on main.\n/arch-review → plan\n/verify → later\nheirloom req satisfy style → style (not enforced)"}
+    claude SessionStart {"hookSpecificOutput":{"hookEventName":"SessionStart","additionalContext":"heirloom: 0 of 3 requirements met on main.\n/arch-review → plan\n/verify → later\nheirloom req satisfy style --reason WHY → style (not enforced)"}}
+    codex SessionStart {"hookSpecificOutput":{"hookEventName":"SessionStart","additionalContext":"heirloom: 0 of 3 requirements met on main.\n/arch-review → plan\n/verify → later\nheirloom req satisfy style --reason WHY → style (not enforced)"}}
+    gemini SessionStart {"hookSpecificOutput":{"hookEventName":"SessionStart","additionalContext":"heirloom: 0 of 3 requirements met on main.\n/arch-review → plan\n/verify → later\nheirloom req satisfy style --reason WHY → style (not enforced)"}}
+    opencode SessionStart {"context":"heirloom: 0 of 3 requirements met on main.\n/arch-review → plan\n/verify → later\nheirloom req satisfy style --reason WHY → style (not enforced)"}
     "#);
 }
 

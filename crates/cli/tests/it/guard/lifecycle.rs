@@ -91,7 +91,7 @@ fn a_session_starts_with_what_it_should_know_and_is_not_told_twice() {
     insta::assert_snapshot!(guarded.start(ONE, "startup").text(), @"
     heirloom: 0 of 2 requirements met on main.
     /arch-review → plan
-    heirloom req satisfy cla → cla
+    heirloom req satisfy cla --reason WHY → cla
     ");
     assert_eq!(guarded.start(ONE, "resume"), Said::Nothing);
     assert!(matches!(guarded.start(ONE, "compact"), Said::Context(_)));

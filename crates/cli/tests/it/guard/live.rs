@@ -154,7 +154,7 @@ fn sessions_that_share_their_first_characters_share_nothing_else() {
     let one = "01a1dcad-653b-7b82-b3ca-a680b4727a77";
     let two = "01a1dcad-f00d-7111-a000-000000000001";
     let guarded = Guarded::new(PLAN);
-    assert!(guarded.edit(one).text().contains(&format!("--session {one})")));
+    assert!(guarded.edit(one).text().contains(&format!("--session {one} --reason")));
     guarded.req(&["satisfy", "plan", "--session", one]).success();
     assert_eq!(guarded.edit(one), Said::Nothing);
     assert!(guarded.edit(two).is_denied());
@@ -171,7 +171,7 @@ fn a_command_of_the_agent_means_its_own_session_and_is_recorded_as_the_agents() 
     let guarded = Guarded::new(PLAN);
     guarded.start(TWO, "startup");
     let guarded = guarded.with("CLAUDE_CODE_SESSION_ID", ONE);
-    guarded.req(&["satisfy", "plan"]).success();
+    guarded.req(&["satisfy", "plan", "--reason", "it is trivial"]).success();
     assert_eq!(guarded.req(&["log", "--json"]).json()["log"][0]["how"], "agent");
     assert_eq!(guarded.edit(ONE), Said::Nothing);
     assert!(guarded.edit(TWO).is_denied());
@@ -186,7 +186,7 @@ fn where_the_environment_says_nothing_the_processes_above_tell_the_session() {
     guarded.start(ONE, "startup");
     let status = guarded.req(&["status", "--json"]).json();
     assert_eq!(status["session"], ONE, "this test started the command, and is the agent of it");
-    guarded.req(&["satisfy", "plan"]).success();
+    guarded.req(&["satisfy", "plan", "--reason", "it is trivial"]).success();
     assert!(guarded.edit(TWO).is_denied());
     assert_eq!(guarded.edit(ONE), Said::Nothing);
 }

@@ -35,11 +35,12 @@ pub fn after<'p>(
     facts: &mut dyn Facts,
 ) -> After<'p> {
     let mut result = After::default();
-    if !policy.enabled || tool_use.is_exempt(&policy.exempt, place) || tool_use.is_heirloom() {
+    if !policy.enabled || tool_use.is_heirloom() {
         return result;
     }
     for requirement in &policy.requirements {
         let is_asked = requirement.enforcement != Enforcement::Off
+            && !tool_use.is_exempt(policy.exempt_from(requirement), place)
             && triggered_by(requirement, tool_use, place).is_some();
         if !is_asked {
             continue;

@@ -1,6 +1,6 @@
 //! At the start of a session: what the agent should know about requirements.
 
-use super::text::{listed, resolution};
+use super::text::{agents_resolution, listed};
 use crate::guard::branch::BranchKey;
 use crate::guard::check::Standing;
 use crate::guard::policy::Policy;
@@ -132,7 +132,7 @@ fn open_lines(standings: &[(&Requirement, Standing)]) -> Vec<String> {
     let mut groups: Vec<(String, bool, Vec<&str>)> = Vec::new();
     let open = standings.iter().filter(|(_, standing)| !is_met(standing));
     for (requirement, _) in open {
-        let way = resolution(requirement);
+        let way = agents_resolution(requirement);
         let is_enforced = requirement.enforcement == Enforcement::Block;
         match groups
             .iter_mut()

@@ -90,9 +90,7 @@ pub fn stop<'p>(
 /// A guard asks whether a tool may be used; there is nothing to do about it at the end.
 fn is_asked(policy: &Policy, requirement: &Requirement) -> bool {
     let is_guard = matches!(requirement.rule, Rule::ProtectedBranch { .. } | Rule::SingleSession);
-    requirement.enforcement == Enforcement::Block
-        && !is_guard
-        && policy.stop_scopes.contains(&requirement.scope)
+    requirement.enforcement == Enforcement::Block && !is_guard && policy.asks_at_stop(requirement)
 }
 
 fn why_unmet<'p>(

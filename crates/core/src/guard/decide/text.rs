@@ -35,14 +35,14 @@ pub(super) fn denial(unmet: &Unmets<'_>, tool_use: &ToolUse<'_>, moment: &Moment
     } else if let Some(last) = lines.last_mut() {
         let _ = write!(last, " {what_happened}");
     }
-    with_waiver(&lines, unmet, moment)
+    with_waiver(&lines)
 }
 
 /// Why a turn may not end yet.
 pub(super) fn unfinished(unmet: &Unmets<'_>, moment: &Moment<'_>) -> String {
     let mut lines = vec![format!("{UNFINISHED}{}", headline(unmet))];
     lines.extend(ways_out(unmet, moment));
-    with_waiver(&lines, unmet, moment)
+    with_waiver(&lines)
 }
 
 /// Whether a prompt is our own word: some agents hand on as a prompt why a turn may not end.
@@ -104,7 +104,12 @@ fn ways_out(unmet: &Unmets<'_>, moment: &Moment<'_>) -> Vec<String> {
         if !says_skill && helps(why) && !requirement.skills.is_empty() {
             by_skill.push((&requirement.name, &requirement.skills));
         } else if message.is_none() && reason.is_none() {
-            lines.push(format!("{}: a person has to satisfy it.", requirement.name));
+            let (name, session) = (&requirement.name, session_address(moment.session));
+            lines.push(if requirement.takes_word() {
+                format!("{name}: say why it is met: heirloom req satisfy {name} --session {session} --reason WHY.")
+            } else {
+                format!("{name}: a person has to satisfy it.")
+            });
         }
         for line in reason.into_iter().chain(message) {
             if !lines.contains(&line) {
@@ -180,24 +185,26 @@ fn gap_text(gap: &Gap) -> String {
     }
 }
 
-fn with_waiver(lines: &[String], unmet: &Unmets<'_>, moment: &Moment<'_>) -> String {
-    let names: Vec<&str> =
-        unmet.iter().take(MAX_NAMES).map(|(requirement, _)| requirement.name.as_str()).collect();
-    let session = session_address(moment.session);
-    let waiver = format!(
-        "(A person can waive this: heirloom req satisfy {} --session {session})",
-        names.join(" ")
-    );
-    let waiver = bounded(&waiver, MAX_UNITS / 2);
-    let room = MAX_UNITS - units(&waiver) - 1;
-    format!("{}\n{waiver}", bounded(&lines.join("\n"), room))
+/// What an agent reads names no command that it may not use: it would be used.
+fn with_waiver(lines: &[String]) -> String {
+    const WAIVER: &str = "A person can waive this.";
+    format!("{}\n{WAIVER}", bounded(&lines.join("\n"), MAX_UNITS - WAIVER.len() - 1))
 }
 
-/// How to satisfy a requirement, in a few words: `/arch-review`, or its command.
+/// How a person satisfies a requirement, in a few words: `/arch-review`, or its command.
 pub fn resolution(requirement: &Requirement) -> String {
     match requirement.skills.first() {
         Some(skill) => format!("/{}", skill.trim_start_matches('/')),
         None => format!("heirloom req satisfy {}", requirement.name),
+    }
+}
+
+/// How an agent does: with no command that it may not use.
+pub(super) fn agents_resolution(requirement: &Requirement) -> String {
+    match requirement.skills.first() {
+        None if !requirement.takes_word() => "a person".to_owned(),
+        None => format!("heirloom req satisfy {} --reason WHY", requirement.name),
+        Some(_) => resolution(requirement),
     }
 }
 

@@ -94,7 +94,7 @@ fn unknown_keys_are_warned_about_with_a_suggestion() {
     warning: c.yaml:4:23: unknown key `requirements.plan.scop`
     hint: did you mean `scope`?
     warning: c.yaml:4:37: unknown key `requirements.plan.zzz`
-    hint: known here: `enabled`, `type`, `scope`, `trigger_tools`, `stop_only`, `satisfied_by_skill`, `auto_resolve_skill`, `message`, `short_message`, `blocking_message`, `description`, `checklist`, `enforcement`, `on_error`, `ttl`, `replan_ttl`, `approval_ttl`, `measure`, `calculator`, `thresholds`, `cache_ttl`, `guard_type`, `protected_branches`, `branches`, `evidence`, `deprecated`, `deprecated_message`
+    hint: known here: `enabled`, `type`, `scope`, `trigger_tools`, `stop_only`, `satisfied_by_skill`, `auto_resolve_skill`, `may_satisfy`, `locked`, `message`, `short_message`, `blocking_message`, `description`, `checklist`, `enforcement`, `on_error`, `ttl`, `replan_ttl`, `approval_ttl`, `measure`, `calculator`, `thresholds`, `cache_ttl`, `guard_type`, `protected_branches`, `branches`, `evidence`, `deprecated`, `deprecated_message`
     ");
 }
 
@@ -197,7 +197,11 @@ requirements:
 #[test]
 fn an_environment_variable_replaces_an_agents_program() {
     let mut layers = Layers::new();
-    layers.add_file("repo", "agents: {claude: {command: [claude, --x], model: opus}}\n");
+    layers.add_file(
+        Authority::Person,
+        "repo",
+        "agents: {claude: {command: [claude, --x], model: opus}}\n",
+    );
     layers.add_variable("HEIRLOOM_AGENT_CLAUDE", Some("/opt/claude"));
     layers.add_variable("HEIRLOOM_AGENT_CODEX", Some(""));
     layers.add_variable("HEIRLOOM_AGENT_CLAUD", Some("x"));
@@ -225,7 +229,7 @@ fn a_variable_that_is_not_utf8_is_an_error() {
 #[test]
 fn a_flag_wins_over_all_and_is_checked_like_all() {
     let mut layers = Layers::new();
-    layers.add_file("repo", "work: {max_agents: 3, max_fixes: 1}\n");
+    layers.add_file(Authority::Person, "repo", "work: {max_agents: 3, max_fixes: 1}\n");
     layers.add_flag("--max-agents", "work.max_agents", &json!(7));
     let resolved = layers.resolve().unwrap();
     assert_eq!(resolved.settings.work.max_agents.get(), 7);
@@ -242,7 +246,7 @@ fn a_flag_wins_over_all_and_is_checked_like_all() {
 fn an_unreadable_file_is_an_error_beside_the_others() {
     let mut layers = Layers::new();
     layers.add_unreadable(Diagnostic::of_file("user", "permission denied".to_owned(), None));
-    layers.add_file("repo", "work: 1\n");
+    layers.add_file(Authority::Person, "repo", "work: 1\n");
     let broken = layers.resolve().unwrap_err();
     assert_snapshot!(broken, @"the settings cannot be used: user: permission denied; repo:1:7: `work` takes a map, not the number 1");
 }
@@ -283,6 +287,7 @@ fn every_effective_value_has_a_row() {
     requirements.plan.type = "blocking" (default)
     requirements.plan.scope = "session" (default)
     requirements.plan.stop_only = false (default)
+    requirements.plan.locked = false (default)
     requirements.plan.checklist = [] (default)
     requirements.plan.on_error = "allow" (default)
     requirements.plan.ttl = "1m30s" (c.yaml:1:28)
@@ -293,6 +298,7 @@ fn every_effective_value_has_a_row() {
     guard.exempt = [".claude/plans/**","**/.claude/plans/**","docs/plans/**"] (default)
     guard.stop_scopes = ["session","branch","single_use","permanent"] (default)
     guard.stop_blocks = 3 (default)
+    guard.protect_settings = "ask" (default)
     guard.start_tokens = 300 (default)
     notes.file = "NOTES.md" (default)
     checkpoint.mode = "warn" (default)
@@ -318,5 +324,6 @@ fn every_effective_value_has_a_row() {
     work.permissions = "accept" (default)
     work.resume = false (default)
     work.strict = false (default)
+    trust.paths = [] (default)
     "#);
 }

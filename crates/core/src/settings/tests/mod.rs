@@ -1,3 +1,4 @@
+mod authority;
 mod layers;
 mod schema;
 
@@ -25,7 +26,7 @@ work: {gate: ["cargo test"], max_agents: 2, max_fixes: 3}
 fn load(files: &[(&str, &str)]) -> Result<Resolved, Broken> {
     let mut layers = Layers::new();
     for (name, text) in files {
-        layers.add_file(name, text);
+        layers.add_file(Authority::Person, name, text);
     }
     layers.resolve()
 }

@@ -32,7 +32,7 @@ fn a_turn_may_not_end_before_what_it_triggered_is_met() {
     insta::assert_snapshot!(reason, @"
     Not finished: verified is not met for this session.
     Run /verify.
-    (A person can waive this: heirloom req satisfy verified --session 8272974a)
+    A person can waive this.
     ");
     for silent in [
         StopInput { stop_hook_active: true, ..input },
@@ -121,7 +121,7 @@ fn a_session_starts_with_what_is_open_and_how_to_meet_it() {
     heirloom: 2 of 5 requirements met on feature/auth.
     heirloom had a fault and let the agent go on: the ledger was locked. heirloom doctor shows all.
     /arch-review → plan and tdd
-    heirloom req satisfy ticket → ticket (not enforced)
+    heirloom req satisfy ticket --reason WHY → ticket (not enforced)
     ");
     insta::assert_snapshot!(started(&policy, &world, Some("demo"), &[]).unwrap(), @"
     heirloom: 2 of 5 requirements met on feature/auth.
@@ -147,7 +147,7 @@ fn a_subagent_is_told_what_is_denied_to_it_and_nothing_else() {
     insta::assert_snapshot!(told(&policy, &world, None).unwrap(), @"
     heirloom: plan and cla are not met; what needs that is denied to you as well.
     /arch-review → plan
-    heirloom req satisfy cla → cla
+    heirloom req satisfy cla --reason WHY → cla
     ");
     assert_eq!(told(&policy, &world, Some("")), None);
     assert_eq!(told(&Policy { enabled: false, ..policy.clone() }, &world, None), None);
@@ -165,7 +165,7 @@ fn broken_settings_are_told_to_the_person() {
     insta::assert_snapshot!(started(&policy, &World::default(), None, &[]).unwrap(), @"
     heirloom: 0 of 1 requirements met on feature/auth.
     Settings: requirements.a.scope: `x` is not one of session, branch, single_use, permanent and 1 more. heirloom doctor shows all; tell the person.
-    heirloom req satisfy c → c
+    heirloom req satisfy c --reason WHY → c
     ");
     insta::assert_snapshot!(inactive(&Inactive::Broken { file: ".heirloom/config.yaml".into(), reason: "line 3: a tab".into() }), @"heirloom: .heirloom/config.yaml cannot be read, so requirements do not hold until it is repaired. Tell the person: line 3: a tab");
 }
@@ -181,7 +181,7 @@ proptest! {
         let policy = policy(Value::Object(requirements));
         let text = reason(edit(&policy, &mut World::default()));
         prop_assert!(text.encode_utf16().count() <= MAX_UNITS);
-        prop_assert!(text.contains("(A person can waive this"));
+        prop_assert!(text.contains("A person can waive this"));
         let started = started(&policy, &World::default(), None, &[]).unwrap();
         prop_assert!(crate::tokens::estimate(&started) <= policy.start_tokens);
     }

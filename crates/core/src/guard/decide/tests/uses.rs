@@ -11,7 +11,7 @@ fn a_denial_names_all_that_is_unmet_and_the_one_way_out() {
     insta::assert_snapshot!(reason(edit(&policy, &mut World::default())), @"
     commit_plan and tdd_planned are not met for this session.
     Run /arch-review: it satisfies both. Nothing was written.
-    (A person can waive this: heirloom req satisfy commit_plan tdd_planned --session 8272974a)
+    A person can waive this.
     ");
 }
 
@@ -32,7 +32,7 @@ fn a_denial_groups_by_skill_and_says_every_reason() {
     world.commands.insert("cargo test".into(), false);
     insta::assert_snapshot!(reason(edit(&policy, &mut world)), @"
     plan, design, ticket, size, main_is_safe, alone, custom and tests are not met.
-    ticket: a person has to satisfy it.
+    ticket: say why it is met: heirloom req satisfy ticket --session 8272974a --reason WHY.
     size: 412 has reached 400.
     Split feature/auth: 412 lines, 400 is the limit {unknown}.
     main_is_safe: feature/auth is protected. Work on a branch of its own.
@@ -40,7 +40,7 @@ fn a_denial_groups_by_skill_and_says_every_reason() {
     Run /x:own first (session 8272974a).
     tests: `cargo test` does not succeed.
     Run /arch-review: it satisfies plan and design. Nothing was written.
-    (A person can waive this: heirloom req satisfy plan design ticket size main_is_safe alone custom tests --session 8272974a)
+    A person can waive this.
     ");
 }
 
@@ -86,7 +86,7 @@ fn a_command_that_is_denied_was_not_run() {
     insta::assert_snapshot!(reason(bash(&policy, "git add . && git commit -m x", &mut World::default())), @"
     reviewed is not met for this action.
     Run /pre-commit. Nothing was run.
-    (A person can waive this: heirloom req satisfy reviewed --session 8272974a)
+    A person can waive this.
     ");
 }
 
@@ -115,7 +115,7 @@ fn a_fault_lets_the_agent_go_on_unless_the_settings_say_otherwise() {
     insta::assert_snapshot!(reason(edit(&closed, &mut world)), @"
     a is not met for this session.
     a could not be checked (a fault, not a violation): the ledger is locked. Nothing was written.
-    (A person can waive this: heirloom req satisfy a --session 8272974a)
+    A person can waive this.
     ");
 }
 

@@ -1,0 +1,165 @@
+use std::fmt::Write;
+use std::io::{BufRead, IsTerminal};
+use std::process::ExitCode;
+
+use heirloom_core::trust::person::{Action, allow};
+use heirloom_core::trust::{Covered, Reason, State};
+use heirloom_engine::person;
+use heirloom_engine::trust::{self, Standing};
+use serde_json::json;
+
+use super::{App, Done};
+use crate::failure::{FAILED, Failure};
+use crate::moment::ago;
+use crate::ui::{BOLD, CARE, DIM, GOOD};
+
+/// See what this repository would run on your machine, and allow it
+///
+/// A repository brings settings with it: commands that requirements, gates and stages run, what lets
+/// agents do more, and words that agents are told. None of it counts before you have said yes. What
+/// changes afterwards has to be seen again.
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    /// Only show it; exit status 1 where something is not trusted
+    #[arg(long, conflicts_with_all = ["yes", "revoke"])]
+    show: bool,
+    /// Allow it without being asked; without a terminal only together with --hash
+    #[arg(long)]
+    yes: bool,
+    /// What --show printed: if it is something else by now, nothing is allowed
+    #[arg(long, value_name = "HASH", requires = "yes")]
+    hash: Option<String>,
+    /// Take it back
+    #[arg(long, conflicts_with = "yes")]
+    revoke: bool,
+}
+
+pub(super) fn run(app: &App, args: &Args) -> Done {
+    let mut ledger = app.here.ledger()?;
+    let standing = trust::standing(&app.here, &ledger)?;
+    if args.show {
+        answer(app, &standing);
+        let is_trusted = standing.state == State::Trusted;
+        return Ok(if is_trusted { ExitCode::SUCCESS } else { ExitCode::from(FAILED) });
+    }
+    allow(Action::Trust, person::who(&app.here, &ledger))?;
+    if args.revoke {
+        trust::revoke(&app.here, &mut ledger)?;
+    } else if standing.state != State::Trusted {
+        confirm(app, args, &standing)?;
+        trust::trust(&app.here, &mut ledger, &standing.survey)?;
+    }
+    let after = trust::standing(&app.here, &ledger)?;
+    Ok(conclude(app, args, &after))
+}
+
+/// Asks the person, or takes their word for exactly what they saw.
+fn confirm(app: &App, args: &Args, standing: &Standing) -> Result<(), Failure> {
+    let hash = &standing.survey.hash;
+    let has_terminal = std::io::stdin().is_terminal();
+    match &args.hash {
+        Some(seen) if seen == hash => return Ok(()),
+        Some(seen) => {
+            let message = format!("what this repository brings is {hash} now, not {seen}");
+            let failure = Failure::new("trust.changed", message);
+            return Err(failure.hint("look at it again: heirloom trust --show"));
+        }
+        None if args.yes && has_terminal => return Ok(()),
+        None => {}
+    }
+    if !has_terminal {
+        let message = "there is no terminal to ask at, so nothing was trusted";
+        return Err(Failure::new("trust.unseen", message).hint(format!(
+            "look at heirloom trust --show, then heirloom trust --yes --hash {hash}"
+        )));
+    }
+    app.ui.say(&describe(app, standing));
+    app.ui.say("Allow all of this? [y/N]");
+    let mut line = String::new();
+    let _ = std::io::stdin().lock().read_line(&mut line);
+    if matches!(line.trim(), "y" | "Y" | "yes") {
+        return Ok(());
+    }
+    Err(Failure::new("trust.refused", "nothing was trusted"))
+}
+
+fn conclude(app: &App, args: &Args, after: &Standing) -> ExitCode {
+    if app.ui.is_json() {
+        answer(app, after);
+        return ExitCode::SUCCESS;
+    }
+    let label = app.here.place.label();
+    let text = match (args.revoke, after.survey.covered.is_empty()) {
+        (true, _) => format!("{GOOD}\u{2714}{GOOD:#} {label} is not trusted any more"),
+        (false, true) => {
+            format!("{GOOD}\u{2714}{GOOD:#} {label} brings nothing that would need your trust")
+        }
+        (false, false) => format!("{GOOD}\u{2714}{GOOD:#} {label} is trusted as it is now"),
+    };
+    app.ui.answer(&json!(null), || text);
+    if let (true, Some(path)) = (args.revoke, &after.below) {
+        let below = path.display();
+        app.ui.hint(&format!("it still lies below {below}, which your trust.paths names"));
+    }
+    ExitCode::SUCCESS
+}
+
+fn answer(app: &App, standing: &Standing) {
+    let row = |one: &Covered| {
+        json!({"key": one.key, "command": one.command, "reason": one.reason,
+               "file": one.file, "line": (one.line > 0).then_some(one.line)})
+    };
+    let covered = &standing.survey.covered;
+    let is_command = |one: &&Covered| one.reason == Reason::Command;
+    let value = json!({
+        "repo": app.here.place.repo, "state": standing.state, "hash": standing.survey.hash,
+        "commands": covered.iter().filter(is_command).map(row).collect::<Vec<_>>(),
+        "others": covered.iter().filter(|one| !is_command(one)).map(row).collect::<Vec<_>>(),
+        "trusted_at": standing.since,
+    });
+    app.ui.answer(&value, || describe(app, standing));
+}
+
+/// What there is, by why it matters, each with where it stands.
+fn describe(app: &App, standing: &Standing) -> String {
+    let label = app.here.place.label();
+    if standing.survey.covered.is_empty() {
+        return format!("{label} brings nothing that would need your trust");
+    }
+    let mut text = match (standing.state, standing.since, &standing.below) {
+        (State::Trusted, _, Some(path)) => {
+            format!("{label} is {GOOD}trusted{GOOD:#}: it lies below {}\n", path.display())
+        }
+        (State::Trusted, Some(at), None) => {
+            let when = ago(at, app.here.clock.now());
+            format!("{label} is {GOOD}trusted{GOOD:#}, since {when}\n")
+        }
+        (State::Trusted, None, None) => format!("{label} is {GOOD}trusted{GOOD:#}\n"),
+        (State::Changed, ..) => {
+            format!("{label} was trusted, and has {CARE}changed{CARE:#} since\n")
+        }
+        (State::Untrusted, ..) => format!("{label} is {CARE}not trusted{CARE:#}\n"),
+    };
+    for (reason, title) in [
+        (Reason::Command, "It would run"),
+        (Reason::Widens, "It would let agents do more"),
+        (Reason::Text, "It would tell agents"),
+    ] {
+        let of_reason: Vec<_> =
+            standing.survey.covered.iter().filter(|one| one.reason == reason).collect();
+        if of_reason.is_empty() {
+            continue;
+        }
+        let _ = writeln!(text, "\n{BOLD}{title}{BOLD:#}");
+        for one in of_reason {
+            let place = match one.line {
+                0 => one.file.clone(),
+                line => format!("{}:{line}", one.file),
+            };
+            let what = if one.line == 0 { "the whole file" } else { one.command.trim_end() };
+            let _ = writeln!(text, "  {what}  {DIM}{} ({place}){DIM:#}", one.key);
+        }
+    }
+    let _ = write!(text, "\n{DIM}hash {}{DIM:#}", standing.survey.hash);
+    text
+}

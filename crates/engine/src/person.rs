@@ -1,0 +1,83 @@
+//! Who runs a command: a person, or an agent through its shell.
+//!
+//! What is seen is gathered here; what follows from it is [`heirloom_core::trust::person`].
+
+use std::fs::File;
+
+use heirloom_agents::system;
+use heirloom_core::trust::person::{Ancestor, Seen, Who, judge};
+use heirloom_ledger::{Ledger, Live};
+
+use crate::here::Here;
+
+/// Who runs this command.
+pub fn who(here: &Here, ledger: &Ledger) -> Who {
+    judge(&seen(here, ledger))
+}
+
+fn seen(here: &Here, ledger: &Ledger) -> Seen {
+    #[cfg(debug_assertions)]
+    if let Some(seen) = staged(here) {
+        return seen;
+    }
+    // An agent at work in one repository is one in all of them.
+    let agents = ledger.live_everywhere().unwrap_or_default();
+    let line = described(system::ancestors(), &agents);
+    let is_inside = line.iter().any(|one| one.name.starts_with("tmux") || one.name == "screen");
+    Seen {
+        line,
+        variable: variable(here),
+        // Opening it works only where a terminal controls the process.
+        has_terminal: File::open("/dev/tty").is_ok(),
+        clients: if is_inside { clients(&agents) } else { Vec::new() },
+    }
+}
+
+/// Who a test says it is. Whether an agent runs the tests is nothing they can depend on. Not in a
+/// release build: there it would be a way to pass for a person.
+#[cfg(debug_assertions)]
+fn staged(here: &Here) -> Option<Seen> {
+    let line = here.var("HEIRLOOM_TEST_LINE")?;
+    let ancestor = |words: &str| {
+        let words: Vec<String> = words.split_whitespace().map(str::to_owned).collect();
+        Ancestor { name: words.first().cloned().unwrap_or_default(), words, session: None }
+    };
+    Some(Seen {
+        line: line.split('|').map(ancestor).collect(),
+        variable: variable(here),
+        has_terminal: true,
+        clients: Vec::new(),
+    })
+}
+
+fn described(line: Vec<(system::Identity, String)>, agents: &[Live]) -> Vec<Ancestor> {
+    let describe = |(process, name): (system::Identity, String)| {
+        let is_this = |live: &&Live| {
+            live.pid == process.pid && live.pid_started.is_none_or(|at| Some(at) == process.began)
+        };
+        let session = agents.iter().find(is_this).map(|live| live.session.short());
+        Ancestor { name, words: system::command_line(process.pid), session }
+    };
+    line.into_iter().map(describe).collect()
+}
+
+/// The lines that lead to the clients attached to multiplexers of this machine.
+fn clients(agents: &[Live]) -> Vec<Vec<Ancestor>> {
+    let is_client = |line: &Vec<(system::Identity, String)>| {
+        line.first().is_some_and(|(_, name)| matches!(name.as_str(), "tmux: client" | "screen"))
+    };
+    let lines = system::pids().map(system::line_of).filter(is_client);
+    // Without the client itself, which would count as a multiplexer.
+    lines.map(|line| described(line[1..].to_vec(), agents)).collect()
+}
+
+/// A variable by which an agent marks what it starts.
+fn variable(here: &Here) -> Option<String> {
+    heirloom_agents::ALL
+        .iter()
+        .flat_map(|agent| {
+            agent.session_variable().into_iter().chain(agent.nested_env().iter().copied())
+        })
+        .find(|variable| here.var(variable).is_some())
+        .map(str::to_owned)
+}
