@@ -58,7 +58,7 @@ pub fn examine(here: &Here) -> Vec<Check> {
     checks.extend(Ledger::set_aside_in(&here.home).iter().map(|file| {
         let detail = format!("a damaged one was set aside as {}", file.display());
         Check::new("ledger", Health::Problem, detail)
-            .hint("`heirloom ledger import` brings an export back; then move the file away")
+            .hint("`heirloom heal` takes over every record of it that can still be read")
     }));
     checks.extend(settings(here));
     checks.extend(here.ignored.iter().map(|variable| {
@@ -91,6 +91,12 @@ fn repository(here: &Here) -> Check {
 
 fn ledger(here: &Here) -> Check {
     match here.ledger() {
+        Ok(ledger) if !ledger.problems().is_empty() => {
+            let problems = ledger.problems();
+            let detail = format!("{} is damaged: {}", ledger.path().display(), problems[0]);
+            Check::new("ledger", Health::Problem, detail)
+                .hint("`heirloom heal` takes over every record of it that can still be read")
+        }
         Ok(ledger) => {
             let detail = format!("{}, format {VERSION}", ledger.path().display());
             Check::new("ledger", Health::Ok, detail)

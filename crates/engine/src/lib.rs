@@ -4,6 +4,7 @@
 //! agents below. Nothing here prints, parses arguments or decides how an answer looks.
 
 pub mod agents;
+pub mod attend;
 pub mod clock;
 pub mod demo;
 pub mod doctor;

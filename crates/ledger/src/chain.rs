@@ -8,6 +8,7 @@ use heirloom_core::event::{Body, RecordErased};
 use heirloom_core::id::HostId;
 use heirloom_core::record::{Hash, Record, Stored};
 
+use crate::anchor::Anchor;
 use crate::records;
 use crate::salvage::Progress;
 use crate::verify::{Gap, Problem};
@@ -232,6 +233,38 @@ fn missing(hole: &Gap) -> Problem {
         format!("the records up to {} are gone", hole.to)
     };
     Problem { host: hole.host.clone(), seq: hole.from, id: None, problem: "missing", detail }
+}
+
+/// Compares the chains with what is known of them outside of the file.
+pub(crate) fn check_anchor(
+    db: &Connection,
+    anchor: &Anchor,
+    gaps: &[Gap],
+    problems: &mut Vec<Problem>,
+) -> rusqlite::Result<()> {
+    for (host, seq, hash) in anchor.ends() {
+        let is_known = |gap: &Gap| gap.host == host.as_str() && (gap.from..=gap.to).contains(&seq);
+        if records::contains(db, &host, seq, &hash) || gaps.iter().any(is_known) {
+            continue;
+        }
+        let end = records::head(db, &host)?.map_or(0, |(end, _)| end);
+        let is_own = || records::own_head(db).is_ok_and(|(own, ..)| own == host);
+        // Of a ledger that was set aside nothing is here; and what was named is not named again.
+        let is_named =
+            problems.iter().any(|problem| problem.host == host.as_str() && problem.seq <= seq);
+        if is_named || (end == 0 && !is_own()) {
+            continue;
+        }
+        let host = host.to_string();
+        problems.push(if end < seq {
+            let detail = format!("the chain went up to {seq} before");
+            Problem { host, seq: end + 1, id: None, problem: "missing", detail }
+        } else {
+            let detail = "it is not the record that was here before".to_owned();
+            Problem { host, seq, id: None, problem: "changed", detail }
+        });
+    }
+    Ok(())
 }
 
 /// A chain that ends before its head was cut off at the end.

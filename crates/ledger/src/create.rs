@@ -69,7 +69,7 @@ pub(crate) fn unfinished(home: &Path) -> PathBuf {
 }
 
 /// Writes a file that only its owner can read, and waits until the disk has it.
-fn write_synced(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
+pub(crate) fn write_synced(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
     let mut file =
         fs::OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(path)?;
     file.write_all(bytes)?;
@@ -106,14 +106,19 @@ pub(crate) fn remove_leftovers(home: &Path) {
     }
 }
 
+/// A host that nobody is yet.
+pub(crate) fn new_host() -> HostId {
+    let random = Uuid::new_v4();
+    let bytes = random.as_bytes();
+    // The last eight bytes hold two fixed bits; mixing in the first eight makes all of them random.
+    HostId::from_random(std::array::from_fn(|i| bytes[i] ^ bytes[i + 8]))
+}
+
 /// Makes the tables of a new ledger.
 fn ledger(db: &Connection) -> rusqlite::Result<()> {
     db.execute_batch(schema::RECORDS)?;
     projection::create(projection::HOT, db)?;
-    let random = Uuid::new_v4();
-    let bytes = random.as_bytes();
-    // The last eight bytes hold two fixed bits; mixing in the first eight makes all of them random.
-    let host = HostId::from_random(std::array::from_fn(|i| bytes[i] ^ bytes[i + 8]));
+    let host = new_host();
     db.execute(
         "INSERT INTO head (host, seq, hash, own) VALUES (?1, 0, ?2, 1)",
         (host.as_str(), Hash::GENESIS.as_bytes()),

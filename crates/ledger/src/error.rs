@@ -113,13 +113,11 @@ impl Error {
             }
             Self::Damaged { set_aside: Some(aside), .. } => format!(
                 "the file was moved, whole, to {}; the next command starts a new ledger, and \
-                 `heirloom ledger import` brings an export back into it",
+                 `heirloom heal` takes over every record of the old one that can still be read",
                 aside.path.display()
             ),
             Self::Damaged { .. } => {
-                "`heirloom ledger verify` names what is damaged; `heirloom ledger \
-                                     export` saves what can still be read"
-                    .into()
+                "`heirloom heal` takes over every record that can still be read".into()
             }
             Self::Newer { .. } => {
                 "install the newest heirloom; this one will not touch the file".into()

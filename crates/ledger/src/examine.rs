@@ -4,6 +4,7 @@ use std::path::Path;
 
 use rusqlite::{Connection, OpenFlags};
 
+use crate::anchor::Anchor;
 use crate::error::{Error, explain};
 use crate::ledger::{FILE_NAME, Ledger, Options};
 use crate::salvage::Progress;
@@ -24,6 +25,16 @@ impl Ledger {
             Err(Error::Damaged { reason, .. }) => Ok(vec![Problem::of_file("damaged", reason)]),
             examined => examined,
         }
+    }
+
+    /// What is wrong with the pages of the file, as far as SQLite's quick check finds it.
+    pub fn problems(&self) -> Vec<Problem> {
+        let mut problems = Vec::new();
+        match check_file(&self.connection, "quick_check", &mut problems) {
+            Ok(()) => {}
+            Err(error) => problems.push(Problem::of_file("damaged", error.to_string())),
+        }
+        problems
     }
 
     /// Whether there is a ledger in `home`, in whatever state.
@@ -59,7 +70,9 @@ fn examine(path: &Path, progress: &mut Progress<'_>) -> Result<Vec<Problem>, Err
     check_file(&snapshot, "quick_check", &mut problems).map_err(failed)?;
     // Opening an older one migrates it; until then its records may have other columns.
     if version == schema::VERSION && problems.is_empty() {
-        chain::check(&snapshot, &mut problems, progress).map_err(failed)?;
+        let checked = chain::check(&snapshot, &mut problems, progress).map_err(failed)?;
+        let anchor = Anchor::read(path);
+        chain::check_anchor(&snapshot, &anchor, &checked.gaps, &mut problems).map_err(failed)?;
     }
     Ok(problems)
 }

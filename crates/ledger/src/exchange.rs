@@ -1,13 +1,11 @@
-//! Export and import: one JSON object a record, one record a line.
+//! Records as they travel: one JSON object a record, one record a line.
 //!
-//! The body travels as the bytes that were hashed. Importing is all or nothing, adds only what
-//! continues a chain, and so can be repeated: what is already here changes nothing. A record that
-//! follows a gap brings the hash of the one before it, one that was erased only its own.
+//! The body travels as the bytes that were hashed. A record that follows a gap brings the hash of the
+//! one before it, one that was erased only its own. Taking them in is `taking_in`.
 
-use std::io::{BufRead, Write};
+use std::io::Write;
 
 use jiff::Timestamp;
-use rusqlite::{Connection, OptionalExtension};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
@@ -16,7 +14,7 @@ use heirloom_core::record::{Erased, Hash, Record, Stored};
 
 use crate::error::Error;
 use crate::ledger::Ledger;
-use crate::{erase, order, projection, rebuild, records, views};
+use crate::records;
 
 /// A record as it travels.
 #[derive(Serialize, Deserialize)]
@@ -51,6 +49,9 @@ pub struct Imported {
     pub added: u64,
     /// Records that were here already.
     pub known: u64,
+    /// Records among the added ones that are another future of a chain than the one here, and so are
+    /// under another host than the one that wrote them.
+    pub branched: u64,
 }
 
 /// Why an import was refused. Nothing of it was taken.
@@ -89,16 +90,6 @@ pub enum ImportError {
         /// The last record of that host that is here.
         last: u64,
     },
-    /// Another record has that place already.
-    #[error("line {line}: record {seq} of host {host} is here already and says something else")]
-    Conflict {
-        /// Counted from 1.
-        line: u64,
-        /// The host.
-        host: HostId,
-        /// The place in its chain.
-        seq: u64,
-    },
     /// The ledger itself failed.
     #[error(transparent)]
     Ledger(#[from] Error),
@@ -124,107 +115,9 @@ impl Ledger {
         Ok(count)
     }
 
-    /// Takes in what `export` wrote, here or elsewhere.
-    pub fn import(&mut self, input: impl BufRead) -> Result<Imported, ImportError> {
-        let explain = |source| self.explain("import into", source);
-        self.attached()?;
-        self.configure()?;
-        let transaction = self.begin().map_err(explain)?;
-        let (mut imported, mut has_erased) = (Imported::default(), false);
-        let mut late = Vec::new();
-        for (line, number) in input.split(b'\n').zip(1..) {
-            let line = line.map_err(ImportError::Input)?;
-            if line.trim_ascii().is_empty() {
-                continue;
-            }
-            let record = parse(&line, number)?;
-            has_erased |= self.take(&transaction, &record, number, &mut imported, &mut late)?;
-        }
-        if !late.is_empty() {
-            order::put_in_place(&transaction, &late).map_err(explain)?;
-        }
-        if has_erased || !late.is_empty() {
-            rebuild::rebuild(&transaction)
-                .and_then(|_| views::forget(&transaction))
-                .map_err(explain)?;
-        }
-        transaction.commit().map_err(explain)?;
-        Ok(imported)
-    }
-
-    /// Takes in one record. Returns whether it erased others that were here already.
-    pub(crate) fn take(
-        &self,
-        db: &Connection,
-        stored: &Stored,
-        line: u64,
-        imported: &mut Imported,
-        late: &mut Vec<i64>,
-    ) -> Result<bool, ImportError> {
-        let explain = |source| self.explain("import into", source);
-        let (host, seq) = (stored.host().clone(), stored.seq());
-        let (last, hash) = records::head(db, &host).map_err(explain)?.unwrap_or((0, Hash::GENESIS));
-        if seq <= last {
-            return match stored_hash(db, stored).map_err(explain)? {
-                Some(known) if known == stored.hash().as_bytes() => {
-                    imported.known += 1;
-                    Ok(false)
-                }
-                None if fills(db, stored).map_err(explain)? => {
-                    late.push(records::insert_stored(db, stored).map_err(explain)?);
-                    imported.added += 1;
-                    Ok(false)
-                }
-                _ => Err(ImportError::Conflict { line, host, seq }),
-            };
-        }
-        let before = if seq == last + 1 { Some(hash) } else { stored.prev() };
-        let Some(before) = before else { return Err(ImportError::Gap { line, host, seq, last }) };
-        let carried = stored.prev().is_none_or(|prev| prev == before);
-        if !carried || !stored.follows(&before) {
-            return Err(ImportError::Changed { line, host, seq });
-        }
-        // The views take it from the ledger when somebody asks for them.
-        let erased = match stored {
-            Stored::Whole(record) => records::insert(db, record)
-                .and_then(|_| projection::apply(projection::HOT, db, record))
-                .and_then(|()| erase::by_author(db, record)),
-            Stored::Erased(erased) => records::insert_erased(db, erased).map(|_| 0),
-        };
-        let erased = erased.map_err(explain)?;
-        records::save_head(db, &host, seq, &stored.hash()).map_err(explain)?;
-        imported.added += 1;
-        Ok(erased > 0)
-    }
-
     fn unreadable(&self, source: serde_json::Error) -> Error {
         Error::Unreadable { path: self.path.clone(), what: "record", source: Box::new(source) }
     }
-}
-
-/// Whether a record belongs into a place that is empty: it follows the one before, and the one behind
-/// follows it. Where neither is here, what it carries must do.
-fn fills(db: &Connection, stored: &Stored) -> rusqlite::Result<bool> {
-    let at = |seq: u64| {
-        let sql = format!("SELECT {} FROM record WHERE host = ?1 AND seq = ?2", records::COLUMNS);
-        let key = (stored.host().as_str(), records::to_sql(seq));
-        db.prepare_cached(&sql)?.query_row(key, |row| records::read_stored(row, 0)).optional()
-    };
-    let before = match stored.seq() {
-        1 => Some(Hash::GENESIS),
-        seq => at(seq - 1)?.map(|before| before.hash()).or(stored.prev()),
-    };
-    let behind = at(stored.seq() + 1)?;
-    let is_followed = behind.is_none_or(|behind| {
-        behind.follows(&stored.hash()) && behind.prev().is_none_or(|prev| prev == stored.hash())
-    });
-    Ok(before.is_some_and(|before| stored.follows(&before)) && is_followed)
-}
-
-fn stored_hash(db: &Connection, stored: &Stored) -> rusqlite::Result<Option<Vec<u8>>> {
-    db.prepare_cached("SELECT hash FROM record WHERE host = ?1 AND seq = ?2")?
-        .query_row((stored.host().as_str(), records::to_sql(stored.seq())), |row| row.get(0))
-        .optional()
 }
 
 fn line(stored: &Stored) -> Result<Line<'_>, serde_json::Error> {
@@ -253,7 +146,8 @@ fn line(stored: &Stored) -> Result<Line<'_>, serde_json::Error> {
     })
 }
 
-fn parse(line: &[u8], number: u64) -> Result<Stored, ImportError> {
+/// Reads a line.
+pub(crate) fn parse(line: &[u8], number: u64) -> Result<Stored, ImportError> {
     let refuse = |reason: String| ImportError::NotARecord { line: number, reason };
     let line: Line<'_> = serde_json::from_slice(line).map_err(|error| refuse(error.to_string()))?;
     if line.v > LINE_VERSION_PARTIAL {

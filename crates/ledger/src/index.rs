@@ -16,18 +16,18 @@ use heirloom_core::id::SessionId;
 
 use crate::error::{Error, explain};
 use crate::ledger::Ledger;
-use crate::records::{parse, timestamp};
+use crate::records::{self, parse, timestamp};
 
 /// The name of the index's file in heirloom's home.
 const FILE_NAME: &str = "index.db";
 
 /// Raised with every change of the tables below.
-const VERSION: i64 = 1;
+const VERSION: i64 = 2;
 
 const WAIT: Duration = Duration::from_secs(10);
 
 const SCHEMA: &str = "
-CREATE TABLE progress (host TEXT NOT NULL, arrival INTEGER NOT NULL);
+CREATE TABLE progress (arrival INTEGER NOT NULL, hash BLOB NOT NULL);
 CREATE VIRTUAL TABLE entry USING fts5(
   text, id UNINDEXED, kind UNINDEXED, repo UNINDEXED, session UNINDEXED, at UNINDEXED,
   tokenize = 'porter unicode61 remove_diacritics 2'
@@ -119,21 +119,20 @@ impl Index {
 
     /// Takes in what the ledger has and the index has not.
     fn catch_up(&mut self, ledger: &Ledger) -> Result<(), Error> {
-        let host: String = ledger.run_hot("read", |db| {
-            db.query_row("SELECT host FROM head WHERE own = 1", (), |r| r.get(0))
-        })?;
-        let newest: i64 = ledger.run_hot("read", |db| {
-            db.query_row("SELECT coalesce(max(arrival), 0) FROM record", (), |row| row.get(0))
-        })?;
+        let newest = ledger.run_hot("read", records::last_arrival)?;
         let failed = |source| explain(source, "write to the index of", &self.path, WAIT);
         let known = self.progress().map_err(failed)?;
-        if known.as_ref().is_some_and(|(of, arrival)| *of == host && *arrival == newest) {
+        // Another record in that place is another history, or one that was put in order.
+        let from = match known {
+            Some((arrival, hash)) => {
+                let here = ledger.run_hot("read", |db| records::hash_at(db, arrival))?;
+                if here == Some(hash) { arrival } else { 0 }
+            }
+            None => 0,
+        };
+        if from == newest {
             return Ok(());
         }
-        let from = match known {
-            Some((of, arrival)) if of == host && arrival <= newest => arrival,
-            _ => 0,
-        };
         let transaction =
             rusqlite::Transaction::new_unchecked(&self.connection, TransactionBehavior::Immediate)
                 .map_err(failed)?;
@@ -142,14 +141,15 @@ impl Index {
         }
         copy(ledger, &transaction, from, newest)?;
         transaction.execute("DELETE FROM progress", ()).map_err(failed)?;
-        let progress = "INSERT INTO progress (host, arrival) VALUES (?1, ?2)";
-        transaction.execute(progress, (&host, newest)).map_err(failed)?;
+        let hash = ledger.run_hot("read", |db| records::hash_at(db, newest))?.unwrap_or_default();
+        let progress = "INSERT INTO progress (arrival, hash) VALUES (?1, ?2)";
+        transaction.execute(progress, (newest, hash)).map_err(failed)?;
         transaction.commit().map_err(failed)
     }
 
-    fn progress(&self) -> rusqlite::Result<Option<(String, i64)>> {
+    fn progress(&self) -> rusqlite::Result<Option<(i64, Vec<u8>)>> {
         self.connection
-            .query_row("SELECT host, arrival FROM progress", (), |row| {
+            .query_row("SELECT arrival, hash FROM progress", (), |row| {
                 Ok((row.get(0)?, row.get(1)?))
             })
             .optional()

@@ -8,7 +8,9 @@
 //! Nothing here is async, and nothing on the way of [`Ledger::open`] and [`Ledger::append_all`] costs
 //! more when there is more history, or more views: every hook is a process that does just that.
 
+mod anchor;
 mod approvals;
+mod attend;
 mod backup;
 mod chain;
 mod claims;
@@ -35,12 +37,14 @@ mod salvage;
 mod schema;
 mod sessions;
 mod stats;
+mod taking_in;
 mod templates;
 mod verify;
 mod views;
 mod write;
 
 pub use approvals::{ApprovalError, ApprovalFilter};
+pub use attend::Notice;
 pub use claims::Claimed;
 pub use compact::Compacted;
 pub use damage::SetAside;

@@ -51,6 +51,8 @@ CREATE TRIGGER record_no_delete BEFORE DELETE ON record
 BEGIN SELECT RAISE(ABORT, 'records are never deleted'); END;
 CREATE TRIGGER record_no_replace BEFORE INSERT ON record
 WHEN EXISTS (SELECT 1 FROM record WHERE host = NEW.host AND seq = NEW.seq)
+  OR EXISTS (SELECT 1 FROM record WHERE id = NEW.id)
+  OR EXISTS (SELECT 1 FROM record WHERE arrival = NEW.arrival)
 BEGIN SELECT RAISE(ABORT, 'records are never replaced'); END;
 ";
 

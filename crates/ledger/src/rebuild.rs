@@ -54,8 +54,16 @@ pub(crate) const ALL: i64 = -1;
 pub(crate) struct Derived {
     /// How many records it was.
     pub count: u64,
-    /// The arrival and the hash of the last one.
-    pub last: Option<(i64, Vec<u8>)>,
+    /// The last one.
+    pub last: Option<Last>,
+}
+
+/// A record as the views remember it.
+pub(crate) struct Last {
+    pub arrival: i64,
+    pub hash: Vec<u8>,
+    pub host: String,
+    pub seq: i64,
 }
 
 /// Hands the records after `arrival`, at most so many, to `apply`, in the order in which they
@@ -81,7 +89,8 @@ pub(crate) fn derive(
             apply(arrival, &record)?;
         }
         derived.count += 1;
-        derived.last = Some((arrival, row.get(1)?));
+        let (host, seq) = (row.get(2).unwrap_or_default(), row.get(3).unwrap_or_default());
+        derived.last = Some(Last { arrival, hash: row.get(1)?, host, seq });
     }
     Ok(derived)
 }

@@ -6,6 +6,7 @@ use serde::Serialize;
 
 use heirloom_core::record::{Record, Stored};
 
+use crate::anchor::Anchor;
 use crate::chain;
 use crate::error::Error;
 use crate::ledger::Ledger;
@@ -115,6 +116,9 @@ impl Ledger {
             let checked = chain::check(&snapshot, &mut problems, progress);
             let chain::Checked { records, gaps } =
                 named(checked, &mut problems).unwrap_or_default();
+            let anchor = Anchor::read(&self.path);
+            let compared = chain::check_anchor(&snapshot, &anchor, &gaps, &mut problems);
+            named(compared, &mut problems);
             let derive = Derivation { db: &snapshot, records, progress };
             named(derive.check(folded, &mut problems), &mut problems);
             let hosts = "SELECT count(*) FROM (SELECT DISTINCT host FROM record)";

@@ -21,11 +21,13 @@ use std::time::{Duration, Instant};
 use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior};
 
-use heirloom_core::record::Record;
+use heirloom_core::id::HostId;
+use heirloom_core::record::{Hash, Record};
 
+use crate::anchor::Anchor;
 use crate::error::Error;
 use crate::ledger::Ledger;
-use crate::rebuild::{ALL, derive, drop_tables};
+use crate::rebuild::{ALL, Last, derive, drop_tables};
 use crate::{create, damage, projection, records, schema};
 
 /// The name of the views' file in heirloom's home.
@@ -33,7 +35,9 @@ pub(crate) const FILE_NAME: &str = "views.db";
 
 /// Has one row: the last record that was folded in.
 const FOLDED: &str = "
-CREATE TABLE folded (arrival INTEGER NOT NULL, hash BLOB NOT NULL) STRICT;
+CREATE TABLE folded (
+  arrival INTEGER NOT NULL, hash BLOB NOT NULL, host TEXT NOT NULL, seq INTEGER NOT NULL
+) STRICT;
 ";
 
 /// Goes up when a view comes to hold something else in the same columns.
@@ -62,7 +66,11 @@ impl Ledger {
         if self.folded.get() == Some(last) {
             return Ok(());
         }
-        let caught_up = match self.attach_file().and_then(|()| self.catch_up(last)) {
+        let attached = self.attach_file();
+        if attached.is_ok() {
+            self.note_what_is_gone();
+        }
+        let caught_up = match attached.and_then(|()| self.catch_up(last)) {
             Err(Error::Damaged { .. }) => {
                 self.detach();
                 make(&self.views_path(), true)?;
@@ -77,6 +85,16 @@ impl Ledger {
                 self.detach();
                 self.attach_memory().and_then(|()| self.catch_up(last))
             }
+        }
+    }
+
+    /// Views that know a record which is not here are about to be made anew. What they know is written
+    /// down first: it is how a lost log is noticed.
+    fn note_what_is_gone(&self) {
+        if let Ok(Some((host, seq, hash))) = unknown(&self.connection) {
+            let mut anchor = Anchor::read(&self.path);
+            anchor.raise(&host, seq, &hash);
+            anchor.write(&self.path);
         }
     }
 
@@ -224,16 +242,32 @@ pub(crate) fn remake(db: &Connection, most: i64) -> rusqlite::Result<i64> {
 
 fn fold_after(db: &Connection, arrival: i64, most: i64) -> rusqlite::Result<i64> {
     let views = |_, record: &Record| projection::apply(projection::VIEWS, db, record);
-    let Some((arrival, hash)) = derive(db, arrival, most, views)?.last else { return Ok(arrival) };
-    remember(db, arrival, &hash)?;
-    Ok(arrival)
+    let Some(last) = derive(db, arrival, most, views)?.last else { return Ok(arrival) };
+    remember(db, &last)?;
+    Ok(last.arrival)
 }
 
 /// Notes that a record was folded in.
-pub(crate) fn remember(db: &Connection, arrival: i64, hash: &[u8]) -> rusqlite::Result<()> {
-    db.prepare_cached("UPDATE views.folded SET arrival = ?1, hash = ?2")?
-        .execute((arrival, hash))
+pub(crate) fn remember(db: &Connection, last: &Last) -> rusqlite::Result<()> {
+    db.prepare_cached("UPDATE views.folded SET arrival = ?1, hash = ?2, host = ?3, seq = ?4")?
+        .execute((last.arrival, &last.hash, &last.host, last.seq))
         .map(drop)
+}
+
+/// The record that the attached views know and the ledger does not have.
+fn unknown(db: &Connection) -> rusqlite::Result<Option<(HostId, u64, Hash)>> {
+    let found: i64 = db.pragma_query_value(Some("views"), "user_version", |row| row.get(0))?;
+    if found != version() || standing(db)? != Standing::Foreign {
+        return Ok(None);
+    }
+    let last = db
+        .prepare("SELECT host, seq, hash FROM views.folded WHERE arrival > 0")?
+        .query_row((), |row| {
+            let host = records::parse(row, 0, |text| HostId::parse(text).ok())?;
+            Ok((host, records::from_sql(row.get(1)?), records::hash(row, 2)?))
+        })
+        .optional()?;
+    Ok(last.filter(|(host, seq, hash)| !records::contains(db, host, *seq, hash)))
 }
 
 /// Makes sure that the attached views are made anew by whoever asks for them next.
@@ -267,7 +301,7 @@ fn fill(db: &Connection, name: Option<&str>) -> rusqlite::Result<()> {
     for sql in schemas() {
         db.execute_batch(&within(sql))?;
     }
-    db.execute("INSERT INTO folded (arrival, hash) VALUES (0, x'')", ())?;
+    db.execute("INSERT INTO folded (arrival, hash, host, seq) VALUES (0, x'', '', 0)", ())?;
     db.pragma_update(name, "user_version", version())
 }
 

@@ -15,7 +15,7 @@ use heirloom_core::status::Status;
 
 use crate::error::Error;
 use crate::ledger::Ledger;
-use crate::rebuild::ALL;
+use crate::rebuild::{ALL, Last};
 use crate::{projection, records, sessions, views};
 
 /// What a record belongs to.
@@ -175,7 +175,9 @@ impl<'a> Appender<'a> {
         projection::apply(projection::HOT, db, record)?;
         if self.folded.is_some() {
             projection::apply(projection::VIEWS, db, record)?;
-            views::remember(db, arrival, record.hash.as_bytes())?;
+            let (host, seq) = (record.host.to_string(), records::to_sql(record.seq));
+            let hash = record.hash.as_bytes().to_vec();
+            views::remember(db, &Last { arrival, hash, host, seq })?;
         }
         Ok(arrival)
     }

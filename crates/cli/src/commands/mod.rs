@@ -110,6 +110,23 @@ enum Command {
     Man(man::Args),
 }
 
+impl Command {
+    /// Whether it should say what happened to the ledger. Those that look at just that say it
+    /// themselves.
+    const fn uses_the_ledger(&self) -> bool {
+        !matches!(
+            self,
+            Self::Doctor(_)
+                | Self::Heal(_)
+                | Self::Demo(_)
+                | Self::Hook(_)
+                | Self::Config(_)
+                | Self::Completions(_)
+                | Self::Man(_)
+        )
+    }
+}
+
 /// What a command has at hand.
 pub(crate) struct App {
     pub(crate) ui: Ui,
@@ -154,6 +171,11 @@ pub(crate) fn main() -> ExitCode {
         // It says so itself, with everything else.
         if !matches!(cli.command, Command::Doctor(_)) {
             app.report_settings();
+        }
+        if cli.command.uses_the_ledger() {
+            for notice in heirloom_engine::attend::attend(&app.here)? {
+                app.ui.warn(&notice.to_string());
+            }
         }
         carry_out(&app, cli.command)
     });

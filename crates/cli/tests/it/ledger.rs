@@ -81,7 +81,7 @@ fn a_ledger_that_was_set_aside_is_not_forgotten() {
         let said = env.run(arguments).stderr;
         assert!(
             said.contains(
-                "warning: a damaged ledger was set aside as [root]/home/ledger.db.damaged"
+                "warning: the ledger was damaged and set aside as [root]/home/ledger.db.damaged"
             ),
             "{said}"
         );
@@ -125,7 +125,7 @@ fn a_damaged_ledger_is_set_aside_with_a_name_that_says_so() {
     insta::assert_snapshot!(env.run(&["notes"]), @r"
     ------- stderr -------
     error: the ledger at [root]/home/ledger.db is damaged: file is not a database
-    hint: the file was moved, whole, to [root]/home/ledger.db.damaged; the next command starts a new ledger, and `heirloom ledger import` brings an export back into it
+    hint: the file was moved, whole, to [root]/home/ledger.db.damaged; the next command starts a new ledger, and `heirloom heal` takes over every record of the old one that can still be read
     [exit 1]
     ");
     assert_eq!(std::fs::read(env.home().join("ledger.db.damaged")).unwrap(), b"not a ledger");

@@ -9,7 +9,7 @@ use heirloom_core::guard::branch::BranchKey;
 use heirloom_core::guard::check::{Fault, Moment};
 use heirloom_core::guard::policy::Policy;
 use heirloom_core::guard::requirement::Rule;
-use heirloom_ledger::{Error, Options, SessionKeys};
+use heirloom_ledger::{Error, Ledger, Options, SessionKeys};
 
 use super::facts::{Known, keys, with_causes};
 use super::presence::{self, Caller};
@@ -58,6 +58,7 @@ impl Call<'_> {
         match &self.event.kind {
             HookKind::Prompt { text } => turn::prompt(self, rules, text),
             HookKind::SessionStart { source, model } => {
+                self.attend();
                 self.said.answer.context = start::start(self, rules, source, model.as_deref());
             }
             HookKind::PreCompact { .. } => start::owe(self),
@@ -118,7 +119,35 @@ impl Call<'_> {
 
     /// Takes note of a fault and goes on.
     pub(super) fn hold<T>(&mut self, doing: &str, result: Result<T, Error>) -> Option<T> {
-        result.map_err(|error| self.fault(&format!("{doing}: {}", with_causes(&error)))).ok()
+        let failed = |error: Error| {
+            // Everything would silently be empty from here on: the person has to know.
+            if let Error::Damaged { .. } = error {
+                self.tell(&format!("{error}; {}", error.hint().unwrap_or_default()));
+            }
+            self.fault(&format!("{doing}: {}", with_causes(&error)));
+        };
+        result.map_err(failed).ok()
+    }
+
+    /// Tells the person something on the agent's own channel, besides what else is to be said.
+    pub(super) fn tell(&mut self, what: &str) {
+        let line = format!("heirloom: {what}");
+        let message = &mut self.said.answer.message;
+        *message = Some(match message.take() {
+            Some(said) if said.contains(&line) => said,
+            Some(said) => format!("{said}\n{line}"),
+            None => line,
+        });
+    }
+
+    /// Tells the person what happened to the ledger since somebody last looked.
+    fn attend(&mut self) {
+        let now = self.here.clock.now();
+        let options = Options { wait: PATIENCE, ..Options::HOOK };
+        let attended = Ledger::attend(&self.here.home, now, options);
+        for notice in self.hold("cannot look at the ledger", attended).unwrap_or_default() {
+            self.tell(&notice.to_string());
+        }
     }
 
     pub(super) fn fault(&mut self, what: &str) {

@@ -19,13 +19,18 @@ use super::{import, presence, skill, start};
 pub(super) fn prompt(call: &mut Call<'_>, rules: &Rules, text: &str) {
     let noted = note_prompt(call, text);
     let pause = call.hold("cannot note the prompt", noted).flatten();
-    call.said.answer.message = match rules {
+    let told = call.said.answer.message.take();
+    let message = match rules {
         Rules::Broken { file, reason } => {
             Some(inactive(&Inactive::Broken { file: file.clone(), reason: reason.clone() }))
         }
         Rules::Policy(_) => {
             pause.map(|pause| paused_banner(pause.reason.as_deref().unwrap_or_default()))
         }
+    };
+    call.said.answer.message = match (told, message) {
+        (Some(told), Some(message)) => Some(format!("{told}\n{message}")),
+        (told, message) => told.or(message),
     };
     call.said.answer.context = start::owed(call);
     if let Some(policy) = rules.policy() {

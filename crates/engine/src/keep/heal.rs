@@ -14,7 +14,7 @@ use heirloom_core::event::{PageWritten, SelfHealed};
 use heirloom_core::page;
 use heirloom_core::session::Session;
 use heirloom_core::settings::Settings;
-use heirloom_ledger::{Error, Gap, Ledger, NoteFilter, Problem, Progress, Scope};
+use heirloom_ledger::{Error, Gap, Ledger, NoteFilter, Notice, Options, Problem, Progress, Scope};
 use heirloom_repo::{FileError, git, write_whole};
 use serde::Serialize;
 
@@ -115,6 +115,7 @@ pub struct Opened {
 /// Opens the ledger, a new one in place of a damaged one, and takes over what can still be read of
 /// those that were set aside.
 pub fn open(here: &Here, progress: &mut Progress<'_>) -> Result<Opened, KeepError> {
+    let (mut repairs, mut missing) = attended(here)?;
     let problems = Ledger::examine(&here.home, progress)?;
     let found = described(&problems);
     if let Some(found) = &found {
@@ -128,7 +129,6 @@ pub fn open(here: &Here, progress: &mut Progress<'_>) -> Result<Opened, KeepErro
         Err(Error::Damaged { set_aside: Some(_), .. }) => here.ledger()?,
         opened => opened?,
     };
-    let (mut repairs, mut missing) = (Vec::new(), Vec::new());
     let asides = Ledger::set_aside_in(&here.home);
     let newest = asides.last().cloned();
     for aside in asides {
@@ -153,6 +153,36 @@ pub fn open(here: &Here, progress: &mut Progress<'_>) -> Result<Opened, KeepErro
     missing.sort();
     missing.dedup();
     Ok(Opened { ledger, repairs, missing })
+}
+
+/// What happened to a ledger that is not damaged.
+fn attended(here: &Here) -> Result<(Vec<Repair>, Vec<Gap>), KeepError> {
+    let (mut repairs, mut missing) = (Vec::new(), Vec::new());
+    let notices = match Ledger::attend(&here.home, here.clock.now(), Options::COMMAND) {
+        // That is what is repaired next.
+        Err(Error::Damaged { .. }) => Vec::new(),
+        attended => attended?,
+    };
+    for notice in notices {
+        match notice {
+            Notice::CutOff(gap) => {
+                repairs.push(noticed("cut off", "nothing: what is gone is recorded"));
+                missing.push(gap);
+            }
+            Notice::Copied { from, .. } => {
+                repairs.push(noticed("a copy", &format!("what it has of host {from}")));
+            }
+            // That is repaired below; and for a chain that is another one there is no remedy.
+            Notice::SetAside { .. } | Notice::Rewritten { .. } => {}
+        }
+    }
+    Ok((repairs, missing))
+}
+
+/// Something that happened to the ledger, and is taken account of now.
+fn noticed(found: &str, from: &str) -> Repair {
+    let (what, found, from) = ("the ledger".to_owned(), found.to_owned(), from.to_owned());
+    Repair { what, found, from, kept: None, repaired: true }
 }
 
 fn source(saved: u64) -> String {

@@ -38,7 +38,7 @@ pub(super) struct Cell {
 
 /// How far a chain went, as the ledger itself knew it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Head {
+pub(crate) struct Head {
     pub host: HostId,
     pub seq: u64,
     pub hash: Hash,

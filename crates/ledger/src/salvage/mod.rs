@@ -8,7 +8,7 @@
 mod cell;
 mod file;
 mod judge;
-mod scratch;
+pub(crate) mod scratch;
 
 use std::path::Path;
 
@@ -20,6 +20,7 @@ use heirloom_core::event::{Body, HostSucceeded, RecordErased, RecordsLost};
 use heirloom_core::id::HostId;
 use heirloom_core::record::{Hash, Record, Stored};
 
+use crate::anchor::Anchor;
 use crate::error::Error;
 use crate::ledger::Ledger;
 use crate::verify::Gap;
@@ -69,11 +70,16 @@ impl Ledger {
             search(path, &scratch, origin, progress).map_err(explain)?;
         }
         let gaps = judge::choose(&scratch).map_err(explain)?;
+        let anchor = Anchor::read(&self.path);
+        testify(&anchor, &scratch, newest).map_err(explain)?;
         self.detach();
         self.configure()?;
         let transaction = self.begin().map_err(explain)?;
         let salvaged = self.take_over(&transaction, at, (&scratch, gaps), progress)?;
         transaction.commit().map_err(explain)?;
+        // What was derived from other records, or as another host, is not to be taken for this.
+        self.remake_views()?;
+        self.anchor(&anchor)?;
         Ok(salvaged)
     }
 
@@ -89,7 +95,7 @@ impl Ledger {
         let own = records::own_head(db).map_err(explain)?;
         let mut salvaged = Salvaged::default();
         let (mut done, all) = (0, scratch.chosen().map_err(explain)?);
-        let took = scratch.each_chosen(|stored| {
+        let took = scratch.each(Scratch::CHOSEN, |_, stored| {
             done += 1;
             progress("taking over records", done, all);
             take(db, &stored, &mut salvaged).map_err(explain)
@@ -117,6 +123,25 @@ impl Ledger {
         salvaged.missing = gaps;
         Ok(salvaged)
     }
+}
+
+/// Keeps every genuine record of a copy of a ledger.
+pub(crate) fn collect(
+    path: &Path,
+    scratch: &Scratch,
+    progress: &mut Progress<'_>,
+) -> rusqlite::Result<()> {
+    search(path, scratch, Origin { source: 1, is_copy: false }, progress)?;
+    judge::choose(scratch).map(drop)
+}
+
+/// What is known outside of the file of how far its chains went.
+fn testify(anchor: &Anchor, scratch: &Scratch, source: i64) -> rusqlite::Result<()> {
+    for (host, seq, hash) in anchor.ends() {
+        let own = anchor.file.as_ref().is_some_and(|file| file.host == host.as_str());
+        scratch.add_head(&cell::Head { host, seq, hash, own }, source)?;
+    }
+    Ok(())
 }
 
 /// Which file is searched, and as what.

@@ -38,7 +38,7 @@ BEGIN;
 
 /// Where a copy of a record was found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Place {
+pub(crate) struct Place {
     /// Which of the files, in the order in which their records were written.
     pub source: i64,
     /// When the record arrived there.
@@ -47,7 +47,7 @@ pub(super) struct Place {
 
 /// A copy of a record that may be genuine.
 #[derive(Debug, Clone)]
-pub(super) struct Found {
+pub(crate) struct Found {
     pub n: i64,
     pub place: Place,
     pub stored: Stored,
@@ -55,7 +55,7 @@ pub(super) struct Found {
 
 /// A copy that is genuine.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Chosen {
+pub(crate) struct Chosen {
     pub n: i64,
     /// Its true hash.
     pub hash: Hash,
@@ -65,13 +65,13 @@ pub(super) struct Chosen {
 }
 
 /// The file, which is gone when this is.
-pub(super) struct Scratch {
+pub(crate) struct Scratch {
     pub db: Connection,
     path: PathBuf,
 }
 
 impl Scratch {
-    pub(super) fn new(home: &Path) -> Result<Self, Error> {
+    pub(crate) fn new(home: &Path) -> Result<Self, Error> {
         let path = create::unfinished(home);
         let failed = |source| explain(source, "salvage", &path, Duration::ZERO);
         let db = Connection::open(&path).map_err(failed)?;
@@ -82,7 +82,7 @@ impl Scratch {
     }
 
     /// Keeps a copy of a record, unless it cannot be one: a body is a JSON object, always.
-    pub(super) fn add(&self, stored: &Stored, place: Place, rank: i64) -> rusqlite::Result<()> {
+    pub(crate) fn add(&self, stored: &Stored, place: Place, rank: i64) -> rusqlite::Result<()> {
         let is_object = serde_json::from_str::<serde_json::Map<String, serde_json::Value>>;
         let (digest, id, body) = match stored {
             Stored::Whole(record) if is_object(&record.body).is_err() => return Ok(()),
@@ -126,7 +126,7 @@ impl Scratch {
     }
 
     /// Notes how far a chain went; the farthest counts.
-    pub(super) fn add_head(&self, head: &Head, source: i64) -> rusqlite::Result<()> {
+    pub(crate) fn add_head(&self, head: &Head, source: i64) -> rusqlite::Result<()> {
         self.db
             .prepare_cached(
                 "INSERT INTO head (host, seq, hash, own, source) VALUES (?1, ?2, ?3, ?4, ?5)
@@ -144,7 +144,7 @@ impl Scratch {
     }
 
     /// How far the chain of a host went, as far as anything says so.
-    pub(super) fn head(&self, host: &HostId) -> rusqlite::Result<Option<(u64, Hash)>> {
+    pub(crate) fn head(&self, host: &HostId) -> rusqlite::Result<Option<(u64, Hash)>> {
         self.db
             .prepare_cached("SELECT seq, hash FROM head WHERE host = ?1")?
             .query_row((host.as_str(),), |row| {
@@ -154,7 +154,7 @@ impl Scratch {
     }
 
     /// The chain that the newest of the files wrote.
-    pub(super) fn own_head(&self) -> rusqlite::Result<Option<(HostId, u64, Hash)>> {
+    pub(crate) fn own_head(&self) -> rusqlite::Result<Option<(HostId, u64, Hash)>> {
         let newest = "SELECT host, seq, hash FROM head
                       WHERE own AND source = (SELECT max(source) FROM head)
                       ORDER BY seq DESC LIMIT 1";
@@ -165,14 +165,14 @@ impl Scratch {
         self.db.query_row(newest, (), read).optional()
     }
 
-    pub(super) fn hosts(&self) -> rusqlite::Result<Vec<String>> {
+    pub(crate) fn hosts(&self) -> rusqlite::Result<Vec<String>> {
         self.db
-            .prepare("SELECT DISTINCT host FROM found ORDER BY host")?
+            .prepare("SELECT host FROM found UNION SELECT host FROM head ORDER BY 1")?
             .query_map((), |row| row.get(0))?
             .collect()
     }
 
-    pub(super) fn choose(&self, chosen: &Chosen) -> rusqlite::Result<()> {
+    pub(crate) fn choose(&self, chosen: &Chosen) -> rusqlite::Result<()> {
         let Chosen { n, hash, prev, place } = chosen;
         let sql = "INSERT INTO chosen (n, hash, prev, source, arrival) VALUES (?1, ?2, ?3, ?4, ?5)";
         let prev = prev.as_ref().map(Hash::as_bytes);
@@ -182,21 +182,29 @@ impl Scratch {
             .map(drop)
     }
 
-    pub(super) fn chosen(&self) -> rusqlite::Result<u64> {
+    pub(crate) fn chosen(&self) -> rusqlite::Result<u64> {
         self.db
             .query_row("SELECT count(*) FROM chosen", (), |row| row.get(0))
             .map(records::from_sql)
     }
 
-    /// Hands on what was chosen, in the order in which it arrived; a record never before the one it
-    /// follows.
-    pub(super) fn each_chosen<E>(
+    /// What was chosen, in the order in which it arrived; a record never before the one it follows.
+    pub(crate) const CHOSEN: &str =
+        "SELECT chosen.arrival, host, seq, id, at, kind, session, repo, body, chosen.hash, chosen.prev
+         FROM chosen JOIN found USING (n)
+         ORDER BY chosen.source, chosen.arrival, host, seq";
+
+    /// Everything that was found, in the order in which it arrived.
+    pub(crate) const FOUND: &str =
+        "SELECT arrival, host, seq, id, at, kind, session, repo, body, hash, prev FROM found
+         ORDER BY source, arrival";
+
+    /// Hands on what `sql` selects, with its arrival.
+    pub(crate) fn each<E>(
         &self,
-        mut take: impl FnMut(Stored) -> Result<(), E>,
+        sql: &str,
+        mut take: impl FnMut(u64, Stored) -> Result<(), E>,
     ) -> Result<rusqlite::Result<()>, E> {
-        let sql = "SELECT host, seq, id, at, kind, session, repo, body, chosen.hash, chosen.prev
-                   FROM chosen JOIN found USING (n)
-                   ORDER BY chosen.source, chosen.arrival, host, seq";
         let mut statement = match self.db.prepare(sql) {
             Ok(statement) => statement,
             Err(error) => return Ok(Err(error)),
@@ -205,12 +213,11 @@ impl Scratch {
             Ok(rows) => rows,
             Err(error) => return Ok(Err(error)),
         };
+        let read =
+            |row: &Row<'_>| Ok((records::from_sql(row.get(0)?), records::read_stored(row, 1)?));
         loop {
-            match rows
-                .next()
-                .and_then(|row| row.map(|row| records::read_stored(row, 0)).transpose())
-            {
-                Ok(Some(stored)) => take(stored)?,
+            match rows.next().and_then(|row| row.map(read).transpose()) {
+                Ok(Some((arrival, stored))) => take(arrival, stored)?,
                 Ok(None) => return Ok(Ok(())),
                 Err(error) => return Ok(Err(error)),
             }

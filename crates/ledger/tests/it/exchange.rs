@@ -1,4 +1,4 @@
-use heirloom_ledger::{ImportError, Imported, Ledger, NoteFilter, Scope};
+use heirloom_ledger::{Imported, Ledger, NoteFilter, Scope};
 
 use crate::fixture::{Home, REPO, at, created, fill, note, session_id};
 
@@ -28,8 +28,14 @@ fn importing_twice_changes_nothing() {
     fill(&mut here.open(), 4);
     let text = export(&here.open());
     let mut ledger = there.open();
-    assert_eq!(ledger.import(text.as_bytes()).unwrap(), Imported { added: 5, known: 0 });
-    assert_eq!(ledger.import(text.as_bytes()).unwrap(), Imported { added: 0, known: 5 });
+    assert_eq!(
+        ledger.import(text.as_bytes()).unwrap(),
+        Imported { added: 5, known: 0, branched: 0 }
+    );
+    assert_eq!(
+        ledger.import(text.as_bytes()).unwrap(),
+        Imported { added: 0, known: 5, branched: 0 }
+    );
     assert_eq!(export(&ledger), text);
     let report = ledger.verify().unwrap();
     assert!(report.ok, "{:?}", report.problems);
@@ -42,7 +48,10 @@ fn importing_into_the_ledger_it_came_from_changes_nothing() {
     fill(&mut home.open(), 4);
     let mut ledger = home.open();
     let text = export(&ledger);
-    assert_eq!(ledger.import(text.as_bytes()).unwrap(), Imported { added: 0, known: 5 });
+    assert_eq!(
+        ledger.import(text.as_bytes()).unwrap(),
+        Imported { added: 0, known: 5, branched: 0 }
+    );
 }
 
 #[test]
@@ -88,19 +97,4 @@ fn a_bad_line_is_named_and_nothing_of_the_export_is_taken() {
         assert!(error.to_string().starts_with(message), "{error}");
         assert_eq!(ledger.verify().unwrap().records, 0);
     }
-}
-
-#[test]
-fn two_histories_of_one_host_are_a_conflict() {
-    let (home, copy) = (Home::new(), Home::new());
-    fill(&mut home.open(), 1);
-    // Without its log the file alone would be behind.
-    home.checkpoint();
-    std::fs::copy(home.file(), copy.file()).unwrap();
-    let scope = Scope::session(session_id(1), REPO);
-    home.open().append(at(3), scope, &note(600, "one future")).unwrap();
-    copy.open().append(at(3), scope, &note(601, "another future")).unwrap();
-    let text = export(&copy.open());
-    let error = home.open().import(text.as_bytes()).unwrap_err();
-    assert!(matches!(error, ImportError::Conflict { seq: 3, .. }), "{error}");
 }

@@ -4,6 +4,8 @@
 
 mod addressing;
 mod approving;
+mod attending;
+mod backing_up;
 mod chain;
 mod claiming;
 mod compacting;

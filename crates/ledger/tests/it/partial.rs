@@ -76,7 +76,10 @@ fn an_erased_record_travels_as_its_hash_and_erases_what_is_there() {
     for (home, added) in [(&there, 1), (&Home::new(), 5)] {
         let mut ledger = home.open();
         let known = 5 - added;
-        assert_eq!(ledger.import(after.as_bytes()).unwrap(), Imported { added, known });
+        assert_eq!(
+            ledger.import(after.as_bytes()).unwrap(),
+            Imported { added, known, branched: 0 }
+        );
         assert_eq!(texts(&ledger), ["learning 0", "learning 2"]);
         assert!(ledger.verify().unwrap().ok);
         assert_eq!(export(&ledger), after);

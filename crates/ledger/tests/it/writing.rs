@@ -27,6 +27,17 @@ fn records_can_be_neither_changed_nor_deleted() {
         ("UPDATE record SET body = '{}'", "records are never changed"),
         ("DELETE FROM record", "records are never deleted"),
         ("INSERT OR REPLACE INTO record SELECT * FROM record", "records are never replaced"),
+        // By one key alone, in the place of another record.
+        (
+            "INSERT OR REPLACE INTO record (host, seq, id, at, kind, body, hash)
+             SELECT 'ffffffffffffffff', 1, id, at, kind, body, hash FROM record LIMIT 1",
+            "records are never replaced",
+        ),
+        (
+            "INSERT OR REPLACE INTO record (arrival, host, seq, id, at, kind, body, hash)
+             SELECT arrival, 'ffffffffffffffff', 1, 'x', at, kind, body, hash FROM record LIMIT 1",
+            "records are never replaced",
+        ),
     ] {
         let error = db.execute_batch(sql).unwrap_err();
         assert_eq!(error.to_string(), reason);

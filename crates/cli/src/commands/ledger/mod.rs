@@ -2,12 +2,12 @@ mod gc;
 
 use std::fmt::Write as _;
 use std::fs::File;
-use std::io::{self, BufReader, BufWriter};
+use std::io::{self, BufRead, BufReader, BufWriter};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::Subcommand;
-use heirloom_ledger::{Gap, Imported, Ledger, Report, Stats};
+use heirloom_ledger::{Gap, Imported, Report, Stats};
 use heirloom_repo::Destination;
 use serde_json::json;
 
@@ -39,12 +39,26 @@ enum What {
     },
     /// Take in what export wrote, here or elsewhere
     ///
-    /// Importing the same export again changes nothing. The export of another host is merged.
+    /// Importing the same export again changes nothing. The export of another host is merged; of a
+    /// copy of this ledger that was written to as well, what differs becomes a host of its own. What
+    /// damage took is put back in its place. A backup is taken as an export is.
     Import {
         /// The file to read; stdin if it is `-` or none is given
         #[arg(value_name = "FILE", default_value = "-")]
         from: PathBuf,
     },
+    /// Write a copy of the ledger that was read back and found whole
+    ///
+    /// Agents may go on writing meanwhile. `heirloom ledger import` takes a copy as it takes an export.
+    Backup {
+        /// The file to write
+        #[arg(value_name = "FILE")]
+        to: PathBuf,
+    },
+    /// Make this ledger a host of its own, as after copying heirloom's home
+    ///
+    /// What it holds stays; what it writes from now on is told from what the other copy writes.
+    Rehost,
     Gc(gc::Args),
 }
 
@@ -55,19 +69,13 @@ pub(super) fn run(app: &App, args: Args) -> Done {
         What::Stats => stats(app),
         What::Export { to } => export(app, to.as_deref()),
         What::Import { from } => import(app, &from),
+        What::Backup { to } => backup(app, &to),
+        What::Rehost => rehost(app),
         What::Gc(args) => gc::run(app, &args),
     }
 }
 
-/// An empty ledger is not what somebody expects whose old one was damaged.
-fn warn_of_set_aside(app: &App) {
-    for file in Ledger::set_aside_in(&app.here.home) {
-        app.ui.warn(&format!("a damaged ledger was set aside as {}", file.display()));
-    }
-}
-
 fn verify(app: &App) -> Done {
-    warn_of_set_aside(app);
     let report = {
         let mut bar = Bar::new(&app.ui);
         app.here.ledger()?.verify_showing(&mut |doing, done, all| bar.show(doing, done, all))?
@@ -112,7 +120,6 @@ fn rebuild(app: &App) -> Done {
 }
 
 fn stats(app: &App) -> Done {
-    warn_of_set_aside(app);
     let stats = app.here.ledger()?.stats()?;
     app.ui.answer(&stats, || describe(&stats));
     Ok(ExitCode::SUCCESS)
@@ -172,7 +179,33 @@ fn refuse_own_files(ledger: &Path, target: &Path) -> Result<(), Failure> {
         return Ok(());
     }
     let message = format!("{} belongs to the ledger itself", target.display());
-    Err(Failure::new("usage", message).hint("choose another file for the export").usage())
+    Err(Failure::new("usage", message).hint("choose another file").usage())
+}
+
+fn backup(app: &App, to: &Path) -> Done {
+    let ledger = app.here.ledger()?;
+    refuse_own_files(ledger.path(), to)?;
+    let records = {
+        let mut bar = Bar::new(&app.ui);
+        ledger.back_up(to, &mut |doing, done, all| bar.show(doing, done, all))?
+    };
+    app.ui.answer(&json!({"records": records, "file": to}), || {
+        format!("{GOOD}✔{GOOD:#} copied {} to {}", counted(records, "record"), to.display())
+    });
+    Ok(ExitCode::SUCCESS)
+}
+
+fn rehost(app: &App) -> Done {
+    let (from, to) = app.here.ledger()?.rehost(app.here.clock.now())?;
+    app.ui.answer(&json!({"host": to, "succeeds": from}), || {
+        format!("{GOOD}✔{GOOD:#} this ledger was host {from}, and is host {to} from now on")
+    });
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Whether a file is a database and not an export. Nothing of it is consumed.
+fn is_copy(file: &mut BufReader<File>) -> bool {
+    file.fill_buf().is_ok_and(|start| start.starts_with(b"SQLite format 3\0"))
 }
 
 fn import(app: &App, from: &Path) -> Done {
@@ -180,16 +213,25 @@ fn import(app: &App, from: &Path) -> Done {
     let imported = if from == Path::new("-") {
         ledger.import(io::stdin().lock())?
     } else {
-        let file = File::open(from).map_err(|error| {
+        let mut file = BufReader::new(File::open(from).map_err(|error| {
             Failure::new("file", format!("cannot read {}: {error}", from.display()))
-        })?;
-        ledger.import(BufReader::new(file))?
+        })?);
+        if is_copy(&mut file) {
+            let mut bar = Bar::new(&app.ui);
+            ledger.import_copy(from, &mut |doing, done, all| bar.show(doing, done, all))?
+        } else {
+            ledger.import(file)?
+        }
     };
     app.ui.answer(&imported, || {
-        let Imported { added, known } = imported;
+        let Imported { added, known, branched } = imported;
         let known =
             if known > 0 { format!(", {} known already", grouped(known)) } else { String::new() };
-        format!("{GOOD}✔{GOOD:#} {} added{known}", counted(added, "record"))
+        let branched = match branched {
+            0 => String::new(),
+            some => format!(", {} of them as a host of their own", grouped(some)),
+        };
+        format!("{GOOD}✔{GOOD:#} {} added{branched}{known}", counted(added, "record"))
     });
     Ok(ExitCode::SUCCESS)
 }

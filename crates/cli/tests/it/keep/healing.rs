@@ -190,3 +190,50 @@ fn a_check_in_an_empty_home_makes_nothing() {
     let checked = env.run(&["heal", "--check"]);
     assert!(!home.exists(), "{checked}");
 }
+
+#[test]
+fn damage_that_a_hook_meets_first_is_told_on_the_agents_channel_and_by_the_next_command() {
+    let env = with_damaged_ledger(|_| b"no database".to_vec());
+    env.write(".heirloom/config.yaml", "requirements: {}\n");
+    let payload = |event: &str| {
+        let (cwd, id) = (env.repo(), "11111111-2222-4333-8444-555555555555");
+        serde_json::json!({
+            "session_id": id, "cwd": cwd, "hook_event_name": event, "source": "startup",
+            "prompt": "go on",
+        })
+        .to_string()
+    };
+    let prompt = payload("UserPromptSubmit");
+    let met = env.run_with(&["hook", "claude", "UserPromptSubmit"], prompt.as_bytes());
+    let message = met.json()["systemMessage"].as_str().unwrap_or_default().to_owned();
+    assert!(message.contains("is damaged") && message.contains("heirloom heal"), "{met}");
+    // From then on the ledger is a new one, and empty: it is said why, until it is healed.
+    let start = payload("SessionStart");
+    let started = env.run_with(&["hook", "claude", "SessionStart"], start.as_bytes());
+    let message = started.json()["systemMessage"].as_str().unwrap_or_default().to_owned();
+    assert!(message.contains("set aside as") && message.contains("heirloom heal"), "{started}");
+    let listed = env.run(&["notes"]).success();
+    assert!(listed.stderr.contains("warning: the ledger was damaged and set aside"), "{listed}");
+    env.run(&["heal"]).success();
+    assert!(!env.run(&["notes"]).success().stderr.contains("warning"));
+}
+
+#[test]
+fn a_backup_is_a_copy_that_import_takes_and_a_copied_home_is_a_host_of_its_own() {
+    let env = env();
+    env.run(&["note", "decision", "Rotate tokens"]).success();
+    let copy = env.repo().join("copy.db");
+    let backed_up = env.run(&["ledger", "backup", "copy.db", "--json"]).success().json();
+    assert!(backed_up["records"].as_u64().unwrap() > 1 && copy.exists(), "{backed_up}");
+    let refused = env.run(&["ledger", "backup", env.home().join("ledger.db").to_str().unwrap()]);
+    assert!(refused.stderr.contains("belongs to the ledger itself"), "{refused}");
+    for name in ["ledger.db", "ledger.db-wal", "ledger.db-shm", "views.db", "heads.json"] {
+        let _ = std::fs::remove_file(env.home().join(name));
+    }
+    let imported = env.run(&["ledger", "import", "copy.db", "--json"]).success().json();
+    assert_eq!(imported["added"], backed_up["records"]);
+    assert!(env.run(&["notes"]).success().stdout.contains("Rotate tokens"));
+    let rehosted = env.run(&["ledger", "rehost", "--json"]).success().json();
+    assert_ne!(rehosted["host"], rehosted["succeeds"]);
+    env.run(&["ledger", "verify"]).success();
+}

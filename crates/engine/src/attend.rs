@@ -1,0 +1,22 @@
+//! Before a command does anything: what happened to the ledger that the person should hear of.
+
+use heirloom_ledger::{Error, Ledger, Notice, Options};
+
+use crate::here::Here;
+
+/// Notices what happened to the ledger, and makes the copy of the day if there is none yet.
+///
+/// Fails only where the ledger is damaged. Whatever else keeps it from being looked at now keeps the
+/// command from using it too, which then says so itself.
+pub fn attend(here: &Here) -> Result<Vec<Notice>, Error> {
+    let now = here.clock.now();
+    let notices = match Ledger::attend(&here.home, now, Options::COMMAND) {
+        Err(damaged @ Error::Damaged { .. }) => return Err(damaged),
+        attended => attended.unwrap_or_default(),
+    };
+    if Ledger::exists_in(&here.home) {
+        // A copy that cannot be made is worse than none only if it keeps people from working.
+        let _ = here.ledger().and_then(|ledger| ledger.back_up_if_due(now));
+    }
+    Ok(notices)
+}

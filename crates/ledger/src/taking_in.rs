@@ -1,0 +1,256 @@
+//! Taking records in that were written elsewhere, or here and lost since.
+//!
+//! The input is read before the ledger is locked. What continues or fills a chain is added to it. What
+//! is another future of a chain that is here becomes a host of its own: two copies of one home that both
+//! wrote are two hosts from there on. So does what says that it continues the chain of this very ledger,
+//! because only this ledger does that; and what holds a secret, because its body cannot be changed
+//! without its hash. Nothing is refused for good but what was changed after it was written.
+
+use std::collections::HashMap;
+use std::io::{BufRead, Read};
+use std::path::Path;
+
+use rusqlite::{Connection, OptionalExtension};
+
+use heirloom_core::id::HostId;
+use heirloom_core::record::{Hash, Record, Stored};
+use heirloom_core::redact::redact_json;
+
+use crate::error::Error;
+use crate::exchange::{ImportError, Imported, parse};
+use crate::ledger::Ledger;
+use crate::salvage::scratch::{Place, Scratch};
+use crate::salvage::{self, Progress};
+use crate::{erase, order, projection, rebuild, records, views};
+
+/// No record is longer; what is, is not one.
+const LONGEST_LINE: u64 = 16 * 1024 * 1024;
+
+impl Ledger {
+    /// Takes in what `export` wrote, here or elsewhere.
+    pub fn import(&mut self, input: impl BufRead) -> Result<Imported, ImportError> {
+        let scratch = self.scratch()?;
+        self.read_lines(input, &scratch)?;
+        self.take_in(&scratch, false)
+    }
+
+    /// Takes in what a backup holds, or any other copy of a ledger, damaged or not.
+    pub fn import_copy(
+        &mut self,
+        copy: &Path,
+        progress: &mut Progress<'_>,
+    ) -> Result<Imported, ImportError> {
+        let scratch = self.scratch()?;
+        salvage::collect(copy, &scratch, progress)
+            .map_err(|source| self.explain("import into", source))?;
+        self.take_in(&scratch, true)
+    }
+
+    fn scratch(&self) -> Result<Scratch, Error> {
+        Scratch::new(self.path.parent().unwrap_or(Path::new(".")))
+    }
+
+    fn read_lines(&self, mut input: impl BufRead, scratch: &Scratch) -> Result<(), ImportError> {
+        let explain = |source| self.explain("import into", source);
+        let mut line = Vec::new();
+        for number in 1.. {
+            line.clear();
+            let mut bounded = input.by_ref().take(LONGEST_LINE);
+            if bounded.read_until(b'\n', &mut line).map_err(ImportError::Input)? == 0 {
+                break;
+            }
+            if line.len() as u64 == LONGEST_LINE && !line.ends_with(b"\n") {
+                let reason = format!("it has more than {LONGEST_LINE} bytes");
+                return Err(ImportError::NotARecord { line: number, reason });
+            }
+            if !line.trim_ascii().is_empty() {
+                let stored = parse(line.trim_ascii_end(), number)?;
+                let arrival = records::to_sql(number);
+                scratch.add(&stored, Place { source: 1, arrival }, 0).map_err(explain)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn take_in(&mut self, scratch: &Scratch, chosen: bool) -> Result<Imported, ImportError> {
+        let explain = |source| self.explain("import into", source);
+        self.attached()?;
+        self.configure()?;
+        let transaction = self.begin().map_err(explain)?;
+        let own = records::own_head(&transaction).map_err(explain)?.0;
+        let mut taking = Taking {
+            ledger: self,
+            db: &transaction,
+            own,
+            streams: HashMap::new(),
+            imported: Imported::default(),
+            late: Vec::new(),
+            has_erased: false,
+        };
+        let all = if chosen { Scratch::CHOSEN } else { Scratch::FOUND };
+        scratch.each(all, |line, stored| taking.take(line, &stored))?.map_err(explain)?;
+        let Taking { imported, late, has_erased, .. } = taking;
+        if !late.is_empty() {
+            order::put_in_place(&transaction, &late).map_err(explain)?;
+        }
+        if has_erased || !late.is_empty() {
+            rebuild::rebuild(&transaction)
+                .and_then(|_| views::forget(&transaction))
+                .map_err(explain)?;
+        }
+        transaction.commit().map_err(explain)?;
+        Ok(imported)
+    }
+}
+
+/// What was read last of a host.
+#[derive(Default)]
+struct Stream {
+    last: Option<(u64, Hash)>,
+    /// The host that its records go to now, where they are another future of its chain.
+    fork: Option<HostId>,
+}
+
+struct Taking<'a> {
+    ledger: &'a Ledger,
+    db: &'a Connection,
+    own: HostId,
+    streams: HashMap<HostId, Stream>,
+    imported: Imported,
+    /// The arrivals of records that filled a gap.
+    late: Vec<i64>,
+    has_erased: bool,
+}
+
+impl Taking<'_> {
+    fn take(&mut self, line: u64, stored: &Stored) -> Result<(), ImportError> {
+        let (host, seq) = (stored.host(), stored.seq());
+        let before = self.before(stored)?;
+        self.streams.entry(host.clone()).or_default().last = Some((seq, stored.hash()));
+        let here = self.run(|db| at(db, host, seq))?.map(|here| here.hash());
+        if here == Some(stored.hash()) {
+            self.imported.known += 1;
+            self.streams.entry(host.clone()).or_default().fork = None;
+            return Ok(());
+        }
+        if let Some(elsewhere) = self.run(|db| host_of(db, stored))? {
+            self.imported.known += 1;
+            let fork = Some(elsewhere).filter(|elsewhere| *elsewhere != self.own);
+            self.streams.entry(host.clone()).or_default().fork = fork;
+            return Ok(());
+        }
+        let (last, _) = self.run(|db| records::head(db, host))?.unwrap_or((0, Hash::GENESIS));
+        let Some(before) = before else {
+            return Err(ImportError::Gap { line, host: host.clone(), seq, last });
+        };
+        if stored.prev().is_some_and(|prev| prev != before) || !stored.follows(&before) {
+            return Err(ImportError::Changed { line, host: host.clone(), seq });
+        }
+        let fork = self.streams.get(host).and_then(|stream| stream.fork.clone());
+        let clean = redacted(stored);
+        let goes_on = seq > last && *host != self.own;
+        let fills = here.is_none() && seq <= last && self.run(|db| is_followed(db, stored))?;
+        if fork.is_some() || clean.is_some() || !(goes_on || fills) {
+            let first = || HostId::from_random(*first_chunk(&stored.hash()));
+            return self.branch_off(stored, &fork.unwrap_or_else(first), clean);
+        }
+        self.imported.added += 1;
+        if fills {
+            self.late.push(self.run(|db| records::insert_stored(db, stored))?);
+            return Ok(());
+        }
+        self.add(stored)?;
+        self.run(|db| records::save_head(db, host, seq, &stored.hash()))
+    }
+
+    /// The hash of the record before, as far as anything says it.
+    fn before(&self, stored: &Stored) -> Result<Option<Hash>, ImportError> {
+        let (host, seq) = (stored.host(), stored.seq());
+        if seq == 1 {
+            return Ok(Some(Hash::GENESIS));
+        }
+        let last = self.streams.get(host).and_then(|stream| stream.last);
+        if let Some((_, hash)) = last.filter(|(last, _)| last + 1 == seq) {
+            return Ok(Some(hash));
+        }
+        let here = self.run(|db| at(db, host, seq - 1))?.map(|here| here.hash());
+        Ok(here.or(stored.prev()))
+    }
+
+    /// Adds a record to the chain of another host than the one that wrote it.
+    fn branch_off(
+        &mut self,
+        stored: &Stored,
+        host: &HostId,
+        clean: Option<String>,
+    ) -> Result<(), ImportError> {
+        self.streams.entry(stored.host().clone()).or_default().fork = Some(host.clone());
+        // Of one that was erased there is nothing that another chain could hold.
+        let Stored::Whole(record) = stored else { return Ok(()) };
+        let (last, hash) = self.run(|db| records::head(db, host))?.unwrap_or((0, Hash::GENESIS));
+        let body = clean.unwrap_or_else(|| record.body.clone());
+        let mut record =
+            Record { host: host.clone(), seq: last + 1, body, prev: None, ..record.clone() };
+        record.hash = record.expected_hash(&hash);
+        let (seq, hash) = (record.seq, record.hash);
+        self.imported.added += 1;
+        self.imported.branched += 1;
+        self.add(&Stored::Whole(record))?;
+        self.run(|db| records::save_head(db, host, seq, &hash))
+    }
+
+    /// Adds a record behind all others. The views take it from there when somebody asks for them.
+    fn add(&mut self, stored: &Stored) -> Result<(), ImportError> {
+        self.run(|db| records::insert_stored(db, stored))?;
+        if let Stored::Whole(record) = stored {
+            self.run(|db| projection::apply(projection::HOT, db, record))?;
+            self.has_erased |= self.run(|db| erase::by_author(db, record))? > 0;
+        }
+        Ok(())
+    }
+
+    fn run<T>(
+        &self,
+        work: impl FnOnce(&Connection) -> rusqlite::Result<T>,
+    ) -> Result<T, ImportError> {
+        work(self.db).map_err(|source| self.ledger.explain("import into", source).into())
+    }
+}
+
+fn at(db: &Connection, host: &HostId, seq: u64) -> rusqlite::Result<Option<Stored>> {
+    let sql = format!("SELECT {} FROM record WHERE host = ?1 AND seq = ?2", records::COLUMNS);
+    db.prepare_cached(&sql)?
+        .query_row((host.as_str(), records::to_sql(seq)), |row| records::read_stored(row, 0))
+        .optional()
+}
+
+/// The host under which this very record is here already.
+fn host_of(db: &Connection, stored: &Stored) -> rusqlite::Result<Option<HostId>> {
+    let Stored::Whole(record) = stored else { return Ok(None) };
+    db.prepare_cached("SELECT host FROM record WHERE id = ?1")?
+        .query_row((record.id.to_string(),), |row| {
+            records::parse(row, 0, |text| HostId::parse(text).ok())
+        })
+        .optional()
+}
+
+/// Whether the record behind an empty place, if it is here, follows what would fill it.
+fn is_followed(db: &Connection, stored: &Stored) -> rusqlite::Result<bool> {
+    let behind = at(db, stored.host(), stored.seq() + 1)?;
+    Ok(behind.is_none_or(|behind| {
+        behind.follows(&stored.hash()) && behind.prev().is_none_or(|prev| prev == stored.hash())
+    }))
+}
+
+/// What the body should have been, if it holds a secret.
+fn redacted(stored: &Stored) -> Option<String> {
+    let Stored::Whole(record) = stored else { return None };
+    let mut value: serde_json::Value = serde_json::from_str(&record.body).ok()?;
+    let before = value.clone();
+    redact_json(&mut value);
+    (value != before).then(|| value.to_string())
+}
+
+fn first_chunk(hash: &Hash) -> &[u8; 8] {
+    hash.as_bytes().first_chunk().unwrap_or(&[0; 8])
+}
