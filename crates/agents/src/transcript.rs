@@ -23,6 +23,13 @@ pub trait Transcripts: Sync {
     /// Reads its lines into the same events as the stream's.
     fn reader(&self) -> Box<dyn Reader>;
 
+    /// Whether a file has the beginning of its conversation. An agent that outlived whoever started
+    /// it goes on writing after its transcript was deleted, and resumes from the stump without a
+    /// word.
+    fn is_whole(&self, _path: &Path) -> bool {
+        true
+    }
+
     /// The arguments with which an agent that keeps no files prints a conversation, for the same
     /// reader.
     fn export_args(&self, _agent_session_id: &str) -> Option<Vec<String>> {

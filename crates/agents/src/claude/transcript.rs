@@ -6,6 +6,8 @@
 
 use std::borrow::Cow;
 use std::ffi::OsStr;
+use std::fs::File;
+use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
@@ -40,6 +42,31 @@ impl Transcripts for Projects {
 
     fn reader(&self) -> Box<dyn Reader> {
         Box::new(Entries::default())
+    }
+
+    fn is_whole(&self, path: &Path) -> bool {
+        // Of a file that cannot be read nothing is known.
+        File::open(path).map_or(true, |file| is_whole(BufReader::new(file)))
+    }
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+struct Link {
+    uuid: Option<String>,
+    parent_uuid: Option<String>,
+}
+
+/// Every message names the one before it; only the first of a conversation has none.
+fn is_whole(transcript: impl BufRead) -> bool {
+    let mut links = transcript
+        .split(b'\n')
+        .map_while(Result::ok)
+        .filter_map(|line| serde_json::from_slice::<Link>(&line).ok())
+        .filter(|link| link.uuid.is_some());
+    match links.next().and_then(|first| first.parent_uuid) {
+        None => true,
+        Some(before) => links.any(|link| link.uuid.as_ref() == Some(&before)),
     }
 }
 
@@ -268,6 +295,24 @@ mod tests {
         assert!(Projects.list(&env, Some(home.path())).is_empty());
         assert!(Projects.find(&env, "id-1").is_some());
         assert!(Projects.find(&env, "../id-1").is_none());
+    }
+
+    #[test]
+    fn a_transcript_whose_first_message_follows_another_has_lost_its_beginning() {
+        let meta = r#"{"type":"queue-operation","operation":"enqueue"}"#;
+        let message = |id: &str, parent: &str| {
+            format!(r#"{{"type":"user","uuid":"{id}","parentUuid":{parent},"message":{{}}}}"#)
+        };
+        let (first, second) = (message("a", "null"), message("b", r#""a""#));
+        for (lines, whole) in [
+            (vec![meta, &first, &second], true),
+            (vec![meta, &second], false),
+            (vec![&second, &first], true),
+            (vec![meta], true),
+            (vec![], true),
+        ] {
+            assert_eq!(is_whole(lines.join("\n").as_bytes()), whole, "{lines:?}");
+        }
     }
 
     #[test]

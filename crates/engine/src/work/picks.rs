@@ -51,7 +51,7 @@ pub fn plan(
             Begun::Theirs => continue,
             Begun::Ours(resumes) => resumes.map(|resumes| *resumes),
         };
-        let resumes = resumes.filter(|resumes| !resumes.is_gone(&here.env));
+        let resumes = resumes.filter(|resumes| resumes.why_gone(&here.env).is_none());
         planned.push(Planned { entry: pick.entry.clone(), resumes, waits: pick.waits });
     }
     planned.truncate(options.max_issues.unwrap_or(usize::MAX));

@@ -54,11 +54,24 @@ impl Resumes {
         config.and_then(|config| config.working_dir.clone()).or_else(|| self.worktree.clone())
     }
 
-    /// Whether the agent's transcript was there once and is not any more: then it cannot know the
-    /// conversation, and need not be asked. Of a transcript that nobody ever saw nothing is known.
-    pub(super) fn is_gone(&self, env: &Env) -> bool {
-        let Some(path) = &self.transcript else { return false };
-        !Path::new(path).exists() && transcript(&self.agent, env, &self.agent_session_id).is_none()
+    /// Why the agent cannot know the conversation, and need not be asked: its transcript was there
+    /// once and is not any more, or has lost its beginning. Of a transcript that nobody ever saw
+    /// nothing is known.
+    pub(super) fn why_gone(&self, env: &Env) -> Option<String> {
+        let Self { agent, agent_session_id: id, .. } = self;
+        let kept = self.transcript.as_deref().filter(|path| Path::new(path).exists());
+        let now = kept.map(str::to_owned).or_else(|| transcript(agent, env, id));
+        match now {
+            None => self
+                .transcript
+                .as_ref()
+                .map(|_| format!("{agent} keeps no conversation {id} any more")),
+            Some(path) => {
+                let transcripts = by_name(agent)?.transcripts()?;
+                let stump = !transcripts.is_whole(Path::new(&path));
+                stump.then(|| format!("{agent} has only the end of conversation {id}"))
+            }
+        }
     }
 }
 

@@ -67,13 +67,13 @@ impl Dispatcher<'_, '_> {
     ) -> Result<Result<Option<Resumes>, String>, WorkError> {
         let options = self.context.options;
         let strict = options.strict && options.wanted.resume;
-        match resumes {
-            None if strict => {
+        let why = resumes.as_ref().and_then(|resumes| resumes.why_gone(&self.context.here.env));
+        match (resumes, why) {
+            (None, _) if strict => {
                 Ok(Err("Session resumption failed: there is no prior session".to_owned()))
             }
-            Some(resumes) if resumes.is_gone(&self.context.here.env) => {
+            (Some(resumes), Some(why)) => {
                 let id = resumes.agent_session_id.clone();
-                let why = format!("{} keeps no conversation {id} any more", resumes.agent);
                 on_issue::lose(self.context, &mut self.ledger, &entry.id, Some(resumes.agent), id)?;
                 if strict {
                     return Ok(Err(format!("Session resumption failed: {why}")));
@@ -83,7 +83,7 @@ impl Dispatcher<'_, '_> {
                 self.context.warn(Some(entry.id.as_str()), message);
                 Ok(Ok(None))
             }
-            resumes => Ok(Ok(resumes)),
+            (resumes, _) => Ok(Ok(resumes)),
         }
     }
 

@@ -1,6 +1,7 @@
 //! `--resume`: the same agent session goes on, or it is said why not.
 
 use std::fs;
+use std::path::PathBuf;
 
 use serde_json::json;
 
@@ -157,22 +158,39 @@ fn what_somebody_else_has_begun_is_theirs_unless_it_is_named() {
     assert_eq!(yard.status(&issue), "closed");
 }
 
+/// Where Claude Code keeps the transcript of a conversation.
+fn transcript_of(yard: &Yard, issue: &str, id: &str) -> PathBuf {
+    let first = yard.given(issue, 1);
+    let plain = |c: char| if c.is_ascii_alphanumeric() { c } else { '-' };
+    let name: String = first.cwd.to_str().unwrap().chars().map(plain).collect();
+    let transcript =
+        yard.env.user().join(".claude/projects").join(name).join(format!("{id}.jsonl"));
+    fs::create_dir_all(transcript.parent().unwrap()).unwrap();
+    transcript
+}
+
+/// An agent that outlives its run writes on after its transcript was deleted, and resumes from what
+/// it then finds as if that were all.
+#[test]
+fn a_transcript_without_its_beginning_is_not_resumed() {
+    let yard = Yard::new();
+    let (issue, id) = begun(&yard, &["ok"]);
+    let end = r#"{"type":"user","uuid":"b","parentUuid":"a","message":{"content":"x"}}"#;
+    fs::write(transcript_of(&yard, &issue, &id), end).unwrap();
+    let ran = yard.run(&["work", "--resume", "--strict"]);
+    assert_eq!((ran.code, yard.launches(&issue)), (1, 1), "{ran}");
+    let reason = yard.issue_run(&issue)["reason"].as_str().unwrap().to_owned();
+    let why = format!("Session resumption failed: claude has only the end of conversation {id}");
+    assert_eq!(reason, why);
+    yard.run(&["work", "--resume"]).success();
+    assert_eq!(yard.given(&issue, 2).flag("--resume"), None);
+}
+
 #[test]
 fn a_transcript_that_is_gone_is_known_before_the_launch() {
     let yard = Yard::new();
     let (issue, id) = begun(&yard, &["ok"]);
-    let first = yard.given(&issue, 1);
-    // Where Claude Code keeps it.
-    let name: String = first
-        .cwd
-        .to_str()
-        .unwrap()
-        .chars()
-        .map(|c| if c.is_ascii_alphanumeric() { c } else { '-' })
-        .collect();
-    let transcript =
-        yard.env.user().join(".claude/projects").join(name).join(format!("{id}.jsonl"));
-    fs::create_dir_all(transcript.parent().unwrap()).unwrap();
+    let transcript = transcript_of(&yard, &issue, &id);
     fs::write(&transcript, "{}\n").unwrap();
     fs::write(yard.plan().join(&issue), "crash\ncrash\nok\n").unwrap();
     assert_eq!(yard.run(&["work", "--resume"]).code, 1);
