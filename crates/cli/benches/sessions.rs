@@ -11,7 +11,7 @@
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -19,6 +19,7 @@ use heirloom_core::event::{SessionAnnounced, SessionCreated, SessionPrompted, Se
 use heirloom_core::id::SessionId;
 use heirloom_core::status::Status;
 use heirloom_ledger::{Error, Ledger, Options, Scope, Writer};
+use heirloom_testkit::instructions;
 use jiff::Timestamp;
 use serde_json::json;
 use tempfile::TempDir;
@@ -113,8 +114,7 @@ impl Scene {
         }
     }
 
-    fn command(&self, program: &str) -> Command {
-        let mut command = Command::new(program);
+    fn surround<'a>(&self, command: &'a mut Command) -> &'a mut Command {
         command
             .current_dir(self.repo())
             .env_clear()
@@ -123,30 +123,24 @@ impl Scene {
             .env("HEIRLOOM_HOME", self.home())
             .env("HEIRLOOM_AGENT_CLAUDE", self.agent())
             .stdin(Stdio::null())
-            .stdout(Stdio::null());
-        command
+            .stdout(Stdio::null())
     }
 
     /// Instructions of the whole process, and the fastest of some runs in milliseconds.
     fn cost(&self, arguments: &[&str]) -> (u64, f64) {
         let run = || {
             let start = Instant::now();
-            let output = self.command(HEIRLOOM).args(arguments).output().unwrap();
+            let mut command = Command::new(HEIRLOOM);
+            let output = self.surround(&mut command).args(arguments).output().unwrap();
             assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
             start.elapsed()
         };
         run();
         let fastest = (0..10).map(|_| run()).min().unwrap_or(Duration::ZERO).as_secs_f64() * 1000.0;
-        let output = self
-            .command("valgrind")
-            .args(["--tool=callgrind", "--callgrind-out-file=/dev/null", HEIRLOOM])
-            .args(arguments)
-            .stderr(Stdio::piped())
-            .output()
-            .unwrap();
-        let said = String::from_utf8_lossy(&output.stderr);
-        let collected = said.lines().rev().find_map(|line| line.split("Collected :").nth(1));
-        (collected.unwrap_or_else(|| panic!("{said}")).trim().parse().unwrap(), fastest)
+        let counted = instructions::count(Path::new(HEIRLOOM), |command| {
+            self.surround(command).args(arguments);
+        });
+        (counted, fastest)
     }
 }
 

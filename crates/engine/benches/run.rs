@@ -1,11 +1,13 @@
 //! What the engine costs an iteration, and what inheriting from a long session costs.
 //!
-//! Prints both with their targets: `cargo bench -p heirloom-engine --bench run`. Times on a busy
-//! machine say little; compare runs on a quiet one.
+//! `cargo bench -p heirloom-engine --bench run`. The engine's own instructions an iteration have a
+//! budget, and fail if they are over it or grow. Times are printed with their targets; on a busy
+//! machine they say little, and `-- --quick` leaves them out.
 
 #![expect(clippy::unwrap_used, clippy::print_stdout, reason = "a measurement, for people")]
 
 use std::fs;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
@@ -23,11 +25,14 @@ use heirloom_engine::run::inherit::{self, Limits};
 use heirloom_engine::run::{self, Asked, Event, Preparing, Stopping, Watcher, With};
 use heirloom_engine::turn::system::Real;
 use heirloom_ledger::Scope;
+use heirloom_testkit::instructions;
 use jiff::Timestamp;
 use uuid::Uuid;
 
 const ITERATIONS: u32 = 1000;
 const LONG: u32 = 5000;
+/// The most that the engine may cost an iteration, in instructions.
+const MOST: u64 = 12_000_000;
 /// How much two measurements of the same may differ.
 const SLACK: Duration = Duration::from_millis(2);
 
@@ -44,47 +49,90 @@ impl Watcher for Ends {
 }
 
 fn main() {
-    let dir = tempfile::TempDir::new().unwrap();
-    let (repo, home) = (dir.path().join("repo"), dir.path().join("home"));
-    fs::create_dir_all(repo.join(".heirloom")).unwrap();
-    let agent = repo.join("agent.sh");
-    let nothing = "#!/bin/sh\necho '{\"decision\":\"continue\"}' > \"$HEIRLOOM_STATUS\"\n";
-    fs::write(&agent, nothing).unwrap();
-    let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
-    fs::set_permissions(&agent, mode).unwrap();
-    let mut env: heirloom_engine::here::Env = std::env::vars_os().collect();
-    env.insert("HEIRLOOM_HOME".into(), home.into());
-    env.insert("HEIRLOOM_AGENT_COMMAND".into(), agent.clone().into());
-    let here = Here::look(&repo, env).unwrap();
-    iterations(&here, &agent);
-    inheriting(&here);
+    // This program measures itself: with these words it makes so many iterations and ends.
+    if let [_, word, count, at] = std::env::args().collect::<Vec<_>>().as_slice()
+        && word == "loop"
+    {
+        let scene = Scene::new(at.as_ref());
+        scene.iterate(count.parse().unwrap());
+        return;
+    }
+    budget();
+    if !std::env::args().any(|word| word == "--quick") {
+        let dir = tempfile::TempDir::new().unwrap();
+        let scene = Scene::new(dir.path());
+        iterations(&scene);
+        inheriting(&scene.here);
+    }
 }
 
-fn iterations(here: &Here, agent: &std::path::Path) {
-    let settings = Settings::default();
-    let programs = agents::programs(here, None);
-    let asked = Asked {
-        what: "ralph".to_owned(),
-        session: "bench".to_owned(),
-        flags: Choices {
-            agent: Some("command".to_owned()),
-            max: Some(ITERATIONS),
-            ..Choices::default()
-        },
-        ..Asked::default()
+/// Counts the engine's instructions an iteration, at the beginning of a loop and further on.
+fn budget() {
+    let cost = |iterations: u32| {
+        let dir = tempfile::TempDir::new().unwrap();
+        instructions::count(&std::env::current_exe().unwrap(), |command| {
+            command.arg("loop").arg(iterations.to_string()).arg(dir.path()).stdout(Stdio::null());
+        })
     };
-    let mut ledger = here.ledger().unwrap();
-    let root = &here.place.root;
-    let (settings, programs) = (&settings, &programs);
-    let from = Preparing { here, settings, programs, directory: root, asked: &asked };
-    let prepared = run::prepare(from, &ledger).unwrap();
-    let running = run::start(here, &mut ledger, prepared).unwrap();
-    let (ends, stopping) = (Ends::default(), Stopping::new());
-    let with = With { here, programs, system: &Real, watcher: &ends, stopping: &stopping };
-    running.drive(with).unwrap();
-    let ends = ends.0.into_inner().unwrap();
-    let alone = alone(agent, &root.join("status.json"));
-    assert_eq!(ends.len(), ITERATIONS as usize, "every iteration was made");
+    let [few, more, many, most] = [5, 15, 50, 60].map(cost);
+    let (first, last) = ((more - few) / 10, (most - many) / 10);
+    println!("instructions an iteration: {first} of 6 to 15, {last} of 51 to 60, of {MOST}");
+    assert!(first.max(last) <= MOST, "over its budget of {MOST}");
+    assert!(last <= first + first / 4, "it grows: {first} became {last}");
+}
+
+/// A repository with an agent that does nothing.
+struct Scene {
+    here: Here,
+    agent: PathBuf,
+}
+
+impl Scene {
+    fn new(dir: &Path) -> Self {
+        let (repo, home) = (dir.join("repo"), dir.join("home"));
+        fs::create_dir_all(repo.join(".heirloom")).unwrap();
+        let agent = repo.join("agent.sh");
+        let nothing = "#!/bin/sh\necho '{\"decision\":\"continue\"}' > \"$HEIRLOOM_STATUS\"\n";
+        fs::write(&agent, nothing).unwrap();
+        let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+        fs::set_permissions(&agent, mode).unwrap();
+        let mut env: heirloom_engine::here::Env = std::env::vars_os().collect();
+        env.insert("HEIRLOOM_HOME".into(), home.into());
+        env.insert("HEIRLOOM_AGENT_COMMAND".into(), agent.clone().into());
+        Self { here: Here::look(&repo, env).unwrap(), agent }
+    }
+
+    /// Makes so many iterations, and says when each ended.
+    fn iterate(&self, count: u32) -> Vec<Instant> {
+        let here = &self.here;
+        let asked = Asked {
+            what: "ralph".to_owned(),
+            session: "bench".to_owned(),
+            flags: Choices {
+                agent: Some("command".to_owned()),
+                max: Some(count),
+                ..Choices::default()
+            },
+            ..Asked::default()
+        };
+        let mut ledger = here.ledger().unwrap();
+        let (settings, programs) = (&Settings::default(), &agents::programs(here, None));
+        let directory = &here.place.root;
+        let from = Preparing { here, settings, programs, directory, asked: &asked };
+        let prepared = run::prepare(from, &ledger).unwrap();
+        let running = run::start(here, &mut ledger, prepared).unwrap();
+        let (ends, stopping) = (Ends::default(), Stopping::new());
+        let with = With { here, programs, system: &Real, watcher: &ends, stopping: &stopping };
+        running.drive(with).unwrap();
+        let ends = ends.0.into_inner().unwrap();
+        assert_eq!(ends.len(), count as usize, "every iteration was made");
+        ends
+    }
+}
+
+fn iterations(scene: &Scene) {
+    let ends = scene.iterate(ITERATIONS);
+    let alone = alone(&scene.agent, &scene.here.place.root.join("status.json"));
     let (first, last) = (typical(&ends[..100]), typical(&ends[ends.len() - 100..]));
     println!("agent alone            {alone:>9.2?}");
     println!("iterations 1 to 100    {first:>9.2?}, engine {:.2?}", first.saturating_sub(alone));
@@ -101,7 +149,7 @@ fn typical(ends: &[Instant]) -> Duration {
 }
 
 /// What the agent costs without the engine.
-fn alone(agent: &std::path::Path, status: &std::path::Path) -> Duration {
+fn alone(agent: &Path, status: &Path) -> Duration {
     let mut times: Vec<Duration> = (0..100)
         .map(|_| {
             let began = Instant::now();

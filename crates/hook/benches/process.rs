@@ -21,6 +21,7 @@ use heirloom_core::config::Config;
 use heirloom_core::event::{RequirementSatisfied, RequirementTriggered, SessionCreated};
 use heirloom_core::id::SessionId;
 use heirloom_ledger::{Error, Ledger, Options, Scope};
+use heirloom_testkit::instructions;
 use jiff::Timestamp;
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -168,48 +169,33 @@ impl Scene {
         program
     }
 
-    /// A command in an environment in which no other program can be found.
-    fn command(&self, program: &Path, payload: &Path) -> Command {
-        let mut command = Command::new(program);
+    /// Puts a command where no other program can be found.
+    fn surround<'a>(&self, command: &'a mut Command, payload: &Path) -> &'a mut Command {
         command
             .env_clear()
             .env("PATH", self.dir.path().join("nothing"))
             .env("HOME", self.dir.path())
             .env("HEIRLOOM_HOME", self.home())
             .stdin(File::open(payload).unwrap())
-            .stdout(Stdio::null());
-        command
+            .stdout(Stdio::null())
     }
 
     /// Instructions of a whole process, and the fastest of many runs in milliseconds.
     fn cost(&self, program: &Path, payload: &Path) -> (u64, f64) {
         let run = || {
-            let mut command = self.command(program, payload);
-            command.args(["hook", "claude", "PreToolUse"]);
+            let mut command = Command::new(program);
+            self.surround(&mut command, payload).args(["hook", "claude", "PreToolUse"]);
             let start = Instant::now();
             assert!(command.status().unwrap().success());
             start.elapsed()
         };
         run();
         let fastest = (0..60).map(|_| run()).min().unwrap_or(Duration::ZERO).as_secs_f64() * 1000.0;
-        let output = self
-            .command(&valgrind(), payload)
-            .args(["--tool=callgrind", "--callgrind-out-file=/dev/null"])
-            .arg(program)
-            .args(["hook", "claude", "PreToolUse"])
-            .stderr(Stdio::piped())
-            .output()
-            .unwrap();
-        let said = String::from_utf8_lossy(&output.stderr);
-        let collected = said.lines().find_map(|line| line.split("Collected :").nth(1));
-        (collected.unwrap_or_else(|| panic!("{said}")).trim().parse().unwrap(), fastest)
+        let counted = instructions::count(program, |command| {
+            self.surround(command, payload).args(["hook", "claude", "PreToolUse"]);
+        });
+        (counted, fastest)
     }
-}
-
-fn valgrind() -> PathBuf {
-    let path = std::env::var_os("PATH").unwrap();
-    let mut places = std::env::split_paths(&path).map(|place| place.join("valgrind"));
-    places.find(|place| place.exists()).expect("valgrind counts the instructions")
 }
 
 fn settings() -> String {

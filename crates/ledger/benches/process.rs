@@ -14,7 +14,10 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
+use heirloom_testkit::instructions;
 use tempfile::TempDir;
+
+const SIZES: [u64; 3] = [10, 10_000, 1_000_000];
 
 #[path = "../examples/ledger-probe.rs"]
 mod probe;
@@ -28,8 +31,10 @@ fn main() -> Result<(), Box<dyn Error>> {
         "{:>10} {:>16} {:>16} {:>7} {:>10} {:>10}",
         "records", "open+read+append", "plain insert", "ratio", "ours ms", "plain ms"
     );
-    let nothing = instructions(&["nothing".as_ref()]);
-    let costs: Vec<u64> = [10u64, 10_000, 1_000_000].into_iter().map(measure).collect();
+    let nothing = counted(&["nothing".as_ref()]);
+    // Filling a ledger with a million takes a while.
+    let sizes = if std::env::args().any(|word| word == "--quick") { 2 } else { 3 };
+    let costs: Vec<u64> = SIZES[..sizes].iter().copied().map(measure).collect();
     println!("a process that does nothing: {nothing}");
     let (least, most) = (costs.iter().min().unwrap(), costs.iter().max().unwrap());
     assert!(*most <= least + least / 10, "the cost grows with history: {costs:?}");
@@ -46,7 +51,7 @@ fn measure(records: u64) -> u64 {
         .unwrap();
     let once: [&Path; 2] = ["once".as_ref(), home.path()];
     let plain: [&Path; 2] = ["plain".as_ref(), &file];
-    let (ours, theirs) = (instructions(&once), instructions(&plain));
+    let (ours, theirs) = (counted(&once), counted(&plain));
     let ratio = as_float(ours) / as_float(theirs);
     let (ours_ms, theirs_ms) = (fastest(&once), fastest(&plain));
     println!(
@@ -67,18 +72,11 @@ fn run(arguments: &[&Path]) {
 }
 
 /// Instructions of a whole process, start to exit.
-fn instructions(arguments: &[&Path]) -> u64 {
+fn counted(arguments: &[&Path]) -> u64 {
     run(arguments);
-    let output = Command::new("valgrind")
-        .args(["--tool=callgrind", "--callgrind-out-file=/dev/null"])
-        .arg(probe_program())
-        .args(arguments)
-        .output()
-        .unwrap();
-    assert!(output.status.success());
-    let said = String::from_utf8_lossy(&output.stderr);
-    let collected = said.lines().find_map(|line| line.split("Collected :").nth(1));
-    collected.unwrap().trim().parse().unwrap()
+    instructions::count(&probe_program(), |command| {
+        command.args(arguments).stdout(Stdio::null());
+    })
 }
 
 /// The fastest of many runs, in milliseconds: the rest is what the machine was busy with.

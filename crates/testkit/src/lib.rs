@@ -7,6 +7,7 @@ pub mod anthropic;
 pub mod env;
 pub mod gemini;
 pub mod http;
+pub mod instructions;
 pub mod model;
 pub mod openai;
 pub mod real;
