@@ -3,7 +3,9 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot set the scene has failed")]
 
 mod config;
+mod dependencies;
 mod failures;
+mod fresh_clone;
 mod guard;
 mod help;
 mod init;

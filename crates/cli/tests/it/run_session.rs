@@ -142,6 +142,7 @@ fn a_run_whose_engine_was_killed_is_closed_by_the_next_command_and_its_agent_end
 }
 
 #[test]
+#[ignore = "drives a real agent"]
 fn the_real_claude_code_goes_on_where_the_last_iteration_ended() {
     let status =
         |n: u32| format!(".heirloom/runs/auth-v2/stage-00-ralph/iterations/{n:03}/status.json");
@@ -151,7 +152,7 @@ fn the_real_claude_code_goes_on_where_the_last_iteration_ended() {
         Answer::tool("Write", json!({"file_path": path, "content": report}))
     };
     let nothing = Model::start(Anthropic, Script::default());
-    let Some(env) = real::env(&nothing) else { return };
+    let env = real::env(&nothing);
     let answers = [report(&env, 1), Answer::text("iteration one"), report(&env, 2)];
     let more = ["iteration two", "continued", "forked"].map(Answer::text);
     let model = Model::start(Anthropic, Script::new(answers.into_iter().chain(more)));

@@ -6,7 +6,7 @@ use std::process::Command;
 use serde_json::Value;
 
 /// What cargo knows of the workspace and of what it depends on here.
-fn metadata() -> Value {
+pub(crate) fn metadata() -> Value {
     let output = Command::new(env!("CARGO"))
         .args(["metadata", "--format-version", "1", "--offline", "--locked"])
         // A build downloads no crates of other platforms, and offline there are no others.

@@ -12,8 +12,9 @@ use super::hooked::{Hooked, block, context};
 use super::rig::Ask;
 
 #[test]
+#[ignore = "drives a real agent"]
 fn every_call_of_a_turn_is_understood() {
-    let Some(hooked) = Hooked::new(&CLAUDE) else { return };
+    let hooked = Hooked::new(&CLAUDE);
     let rig = &hooked.rig;
     let answers = [rig.shell("echo used"), rig.shell("exit 3"), Answer::text("done now")];
     let ask = Ask { prompt: "work", config: rig.permissive(), ..Ask::answered(answers) };
@@ -56,8 +57,9 @@ fn every_call_of_a_turn_is_understood() {
 }
 
 #[test]
+#[ignore = "drives a real agent"]
 fn a_blocked_tool_use_does_not_happen_and_the_model_hears_why() {
-    let Some(hooked) = Hooked::new(&CLAUDE) else { return };
+    let hooked = Hooked::new(&CLAUDE);
     hooked.prepare("PreToolUse", &block("plan first, says the moon"));
     let rig = &hooked.rig;
     let answers = [rig.shell("touch made"), Answer::text("all right")];
@@ -67,8 +69,9 @@ fn a_blocked_tool_use_does_not_happen_and_the_model_hears_why() {
 }
 
 #[test]
+#[ignore = "drives a real agent"]
 fn a_blocked_stop_goes_on_with_the_reason() {
-    let Some(hooked) = Hooked::new(&CLAUDE) else { return };
+    let hooked = Hooked::new(&CLAUDE);
     hooked.prepare("Stop", &block("the tests are missing"));
     let run = hooked.rig.run(&Ask::answered([Answer::text("done?"), Answer::text("done!")]));
     assert_eq!((run.requests.len(), run.text()), (2, "done!"));
@@ -82,16 +85,18 @@ fn a_blocked_stop_goes_on_with_the_reason() {
 }
 
 #[test]
+#[ignore = "drives a real agent"]
 fn a_blocked_prompt_asks_no_model() {
-    let Some(hooked) = Hooked::new(&CLAUDE) else { return };
+    let hooked = Hooked::new(&CLAUDE);
     hooked.prepare("UserPromptSubmit", &block("not now"));
     let run = hooked.rig.run(&Ask::default());
     assert!(run.requests.is_empty());
 }
 
 #[test]
+#[ignore = "drives a real agent"]
 fn context_reaches_the_model_where_it_is_taken() {
-    let Some(hooked) = Hooked::new(&CLAUDE) else { return };
+    let hooked = Hooked::new(&CLAUDE);
     let names = ["SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse"];
     for name in names {
         hooked.prepare(name, &context(&format!("facts of {name}")));
@@ -105,8 +110,9 @@ fn context_reaches_the_model_where_it_is_taken() {
 }
 
 #[test]
+#[ignore = "drives a real agent"]
 fn as_much_context_as_the_limit_says_arrives_whole() {
-    let Some(hooked) = Hooked::new(&CLAUDE) else { return };
+    let hooked = Hooked::new(&CLAUDE);
     let limit = hooked.hooks().context_limit().unwrap();
     hooked.prepare("SessionStart", &context(&format!("{}-end", "x".repeat(limit - 4))));
     let run = hooked.rig.run(&Ask::default());
@@ -114,8 +120,9 @@ fn as_much_context_as_the_limit_says_arrives_whole() {
 }
 
 #[test]
+#[ignore = "drives a real agent"]
 fn what_was_installed_leaves_no_trace() {
-    let Some(hooked) = Hooked::new(&CLAUDE) else { return };
+    let hooked = Hooked::new(&CLAUDE);
     let file = &hooked.hooks().files(&hooked.rig.work, &hooked.rig.env())[0];
     let text = fs::read_to_string(file).unwrap();
     assert_eq!(hooked.hooks().uninstall(file, &text).unwrap(), None);

@@ -25,8 +25,8 @@ pub(super) struct Hooked {
 }
 
 impl Hooked {
-    pub(super) fn new(subject: &'static Subject) -> Option<Self> {
-        let rig = Rig::new(subject)?;
+    pub(super) fn new(subject: &'static Subject) -> Self {
+        let rig = Rig::new(subject);
         let hooks = rig.agent.hooks().unwrap();
         let dir = rig.home.path().join("our hooks");
         fs::create_dir_all(dir.join("payloads")).unwrap();
@@ -39,7 +39,7 @@ impl Hooked {
             let text = hooks.install(&file, None, program.to_str().unwrap()).unwrap();
             fs::write(file, text).unwrap();
         }
-        Some(Self { rig, dir })
+        Self { rig, dir }
     }
 
     pub(super) fn hooks(&self) -> &'static dyn Hooks {

@@ -14,12 +14,12 @@ use super::opencode::OPENCODE;
 use super::rig::Ask;
 
 /// Codex with our hooks, and a person's trust in them.
-fn codex() -> Option<Hooked> {
-    let hooked = Hooked::new(&CODEX)?;
+fn codex() -> Hooked {
+    let hooked = Hooked::new(&CODEX);
     let file = &hooked.hooks().files(&hooked.rig.work, &hooked.rig.env())[0];
     let trust = trusting(file, &fs::read_to_string(file).unwrap());
     fs::write(file.with_file_name("trust.toml"), trust).unwrap();
-    Some(hooked)
+    hooked
 }
 
 fn assert_tool_is_blocked(hooked: &Hooked, event: &str) {
@@ -89,14 +89,16 @@ fn assert_stop_is_blocked(hooked: &Hooked, event: &str) {
 }
 
 #[test]
+#[ignore = "drives a real agent"]
 fn codex_blocks_a_tool_use() {
-    let Some(hooked) = codex() else { return };
+    let hooked = codex();
     assert_tool_is_blocked(&hooked, "PreToolUse");
 }
 
 #[test]
+#[ignore = "drives a real agent"]
 fn codex_takes_context() {
-    let Some(hooked) = codex() else { return };
+    let hooked = codex();
     let events = ["SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse"];
     assert_context_arrives(&hooked, &events);
     assert!(
@@ -108,20 +110,23 @@ fn codex_takes_context() {
 }
 
 #[test]
+#[ignore = "drives a real agent"]
 fn codex_tells_a_command_that_failed_from_one_that_did_not() {
-    let Some(hooked) = codex() else { return };
+    let hooked = codex();
     assert_failure_is_known(&hooked, "PostToolUse");
 }
 
 #[test]
+#[ignore = "drives a real agent"]
 fn codex_goes_on_when_it_may_not_stop() {
-    let Some(hooked) = codex() else { return };
+    let hooked = codex();
     assert_stop_is_blocked(&hooked, "Stop");
 }
 
 #[test]
+#[ignore = "drives a real agent"]
 fn codex_passes_over_hooks_that_nobody_trusts_and_we_know() {
-    let Some(hooked) = Hooked::new(&CODEX) else { return };
+    let hooked = Hooked::new(&CODEX);
     let run = hooked.rig.run(&Ask::default());
     assert_eq!(run.finished.outcome, Outcome::Success, "{:#?}", run.finished);
     assert!(hooked.calls("SessionStart").is_empty());
@@ -137,46 +142,53 @@ fn codex_passes_over_hooks_that_nobody_trusts_and_we_know() {
 }
 
 #[test]
+#[ignore = "drives a real agent"]
 fn gemini_blocks_a_tool_use() {
-    let Some(hooked) = Hooked::new(&GEMINI) else { return };
+    let hooked = Hooked::new(&GEMINI);
     assert_tool_is_blocked(&hooked, "BeforeTool");
 }
 
 #[test]
+#[ignore = "drives a real agent"]
 fn gemini_takes_context() {
-    let Some(hooked) = Hooked::new(&GEMINI) else { return };
+    let hooked = Hooked::new(&GEMINI);
     assert_context_arrives(&hooked, &["SessionStart", "BeforeAgent"]);
     assert!(!hooked.calls("AfterTool").is_empty() && !hooked.calls("SessionEnd").is_empty());
 }
 
 #[test]
+#[ignore = "drives a real agent"]
 fn gemini_tells_a_command_that_failed_from_one_that_did_not() {
-    let Some(hooked) = Hooked::new(&GEMINI) else { return };
+    let hooked = Hooked::new(&GEMINI);
     assert_failure_is_known(&hooked, "AfterTool");
 }
 
 #[test]
+#[ignore = "drives a real agent"]
 fn gemini_goes_on_when_it_may_not_stop() {
-    let Some(hooked) = Hooked::new(&GEMINI) else { return };
+    let hooked = Hooked::new(&GEMINI);
     assert_stop_is_blocked(&hooked, "AfterAgent");
 }
 
 #[test]
+#[ignore = "drives a real agent"]
 fn opencode_blocks_a_tool_use() {
-    let Some(hooked) = Hooked::new(&OPENCODE) else { return };
+    let hooked = Hooked::new(&OPENCODE);
     assert_tool_is_blocked(&hooked, "PreToolUse");
 }
 
 #[test]
+#[ignore = "drives a real agent"]
 fn opencode_takes_context() {
-    let Some(hooked) = Hooked::new(&OPENCODE) else { return };
+    let hooked = Hooked::new(&OPENCODE);
     let events = ["SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse"];
     assert_context_arrives(&hooked, &events);
 }
 
 #[test]
+#[ignore = "drives a real agent"]
 fn opencode_passes_on_what_the_person_should_hear() {
-    let Some(hooked) = Hooked::new(&OPENCODE) else { return };
+    let hooked = Hooked::new(&OPENCODE);
     let message = Some("requirements are paused".to_owned());
     let context = Some("and the facts".to_owned());
     hooked.prepare("UserPromptSubmit", &HookAnswer { message, context, block: None });
@@ -187,7 +199,8 @@ fn opencode_passes_on_what_the_person_should_hear() {
 }
 
 #[test]
+#[ignore = "drives a real agent"]
 fn opencode_tells_a_command_that_failed_from_one_that_did_not() {
-    let Some(hooked) = Hooked::new(&OPENCODE) else { return };
+    let hooked = Hooked::new(&OPENCODE);
     assert_failure_is_known(&hooked, "PostToolUse");
 }

@@ -20,8 +20,8 @@ const PATIENCE: Duration = Duration::from_mins(2);
 pub(super) struct Subject {
     /// Its name.
     pub(super) agent: &'static str,
-    /// The command that runs it; `None` when it is not to be run.
-    pub(super) program: fn() -> Option<Vec<String>>,
+    /// The command that runs it.
+    pub(super) program: fn() -> Vec<String>,
     /// Starts what stands in for its model.
     pub(super) serve: fn(&Rig, &Script) -> Served,
     /// The tool use that runs a shell command.
@@ -54,9 +54,9 @@ impl From<real::Served> for Served {
 }
 
 /// The command of a pinned agent.
-pub(super) fn pinned(agent: &str) -> Option<Vec<String>> {
-    let program = real::pinned(agent, by_name(agent).unwrap().tested_version().unwrap())?;
-    Some(vec![program.to_str().unwrap().to_owned()])
+pub(super) fn pinned(agent: &str) -> Vec<String> {
+    let program = real::pinned(agent, by_name(agent).unwrap().tested_version().unwrap());
+    vec![program.to_str().unwrap().to_owned()]
 }
 
 /// An agent's surroundings, for one test.
@@ -115,14 +115,14 @@ pub(super) struct Run {
 }
 
 impl Rig {
-    pub(super) fn new(subject: &'static Subject) -> Option<Self> {
-        let command = (subject.program)()?;
+    pub(super) fn new(subject: &'static Subject) -> Self {
+        let command = (subject.program)();
         let mut programs = Programs::default();
         programs.replace(subject.agent, command);
         let home = tempfile::Builder::new().prefix("heirloom-agent-").tempdir().unwrap();
         let work = home.path().join("work");
         std::fs::create_dir_all(&work).unwrap();
-        Some(Self { subject, agent: by_name(subject.agent).unwrap(), home, work, programs })
+        Self { subject, agent: by_name(subject.agent).unwrap(), home, work, programs }
     }
 
     pub(super) fn supports(&self, feature: Feature) -> bool {

@@ -13,7 +13,7 @@ static SIM: Subject = Subject {
     agent: "sim",
     program: || {
         let program = heirloom_testkit::example("sim-agent");
-        Some(vec![program.to_str().unwrap().to_owned(), "sim-agent".to_owned()])
+        vec![program.to_str().unwrap().to_owned(), "sim-agent".to_owned()]
     },
     serve,
     shell: |command| Part::Tool { name: "Bash".to_owned(), input: json!({"command": command}) },
@@ -76,7 +76,7 @@ fn step(parts: &[Part]) -> Value {
 
 #[test]
 fn without_a_script_it_does_an_iteration_of_the_run_directory() {
-    let rig = Rig::new(&SIM).unwrap();
+    let rig = Rig::new(&SIM);
     let context = json!({"session": "auth-v2", "iteration": 2, "inherited": {
         "from_session": "auth-v1", "learnings": ["a", "b"], "patterns": [], "warnings": ["w"],
         "decisions": ["d"]}});
@@ -157,7 +157,7 @@ fn without_a_script_it_does_an_iteration_of_the_run_directory() {
 
 #[test]
 fn a_script_that_is_wrong_is_named_with_its_line() {
-    let rig = Rig::new(&SIM).unwrap();
+    let rig = Rig::new(&SIM);
     let script = rig.home.path().join("bad.jsonl");
     fs::write(&script, "{\"say\":\"a\"}\n{\"sya\":\"b\"}\n").unwrap();
     let env = vec![("HEIRLOOM_SIM_SCRIPT", script.to_str().unwrap())];
@@ -172,7 +172,7 @@ fn a_script_that_is_wrong_is_named_with_its_line() {
 
 #[test]
 fn a_flood_arrives_whole_and_in_order() {
-    let rig = Rig::new(&SIM).unwrap();
+    let rig = Rig::new(&SIM);
     let script = rig.home.path().join("flood.jsonl");
     fs::write(&script, "{\"flood\":50000,\"exit\":0}\n").unwrap();
     let env = vec![("HEIRLOOM_SIM_SCRIPT", script.to_str().unwrap())];

@@ -84,9 +84,9 @@ struct Run {
 }
 
 impl Real {
-    fn new(subject: &'static Subject) -> Option<Self> {
+    fn new(subject: &'static Subject) -> Self {
         let agent = by_name(subject.name).unwrap();
-        let program = real::pinned(subject.name, agent.tested_version().unwrap())?;
+        let program = real::pinned(subject.name, agent.tested_version().unwrap());
         let mut programs = Programs::default();
         programs.replace(subject.name, vec![program.to_str().unwrap().to_owned()]);
         let variable = format!("HEIRLOOM_AGENT_{}", subject.name.to_uppercase());
@@ -95,7 +95,7 @@ impl Real {
         guarded.env.git(&["config", "user.name", "t"]);
         guarded.env.git(&["config", "user.email", "t@localhost"]);
         guarded.env.run(&["init", "--agent", subject.name]).success();
-        Some(Self { subject, agent, guarded, programs })
+        Self { subject, agent, guarded, programs }
     }
 
     fn run(&self, cwd: &Path, answers: impl IntoIterator<Item = Answer>) -> Run {
@@ -210,24 +210,26 @@ fn assert_recorded(real: &Real, run: &Run) {
 }
 
 /// Codex with a person's trust in our hooks.
-fn trusted_codex() -> Option<Real> {
-    let real = Real::new(&CODEX)?;
+fn trusted_codex() -> Real {
+    let real = Real::new(&CODEX);
     let home = real.guarded.env.user().join(".codex");
     let hooks = home.join("hooks.json");
     let trust = codex::trusting(&hooks, &fs::read_to_string(&hooks).unwrap());
     fs::write(home.join("trust.toml"), trust).unwrap();
-    Some(real)
+    real
 }
 
 #[test]
+#[ignore = "drives a real agent"]
 fn codex_is_gated() {
-    let Some(real) = trusted_codex() else { return };
+    let real = trusted_codex();
     assert_gated(&real);
 }
 
 #[test]
+#[ignore = "drives a real agent"]
 fn codex_hooks_that_nobody_trusts_are_found_out() {
-    let Some(real) = Real::new(&CODEX) else { return };
+    let real = Real::new(&CODEX);
     let hooks = |real: &Real| {
         let doctor = real.json(&["doctor"]);
         let mut checks = doctor["checks"].as_array().unwrap().iter();
@@ -247,13 +249,15 @@ fn codex_hooks_that_nobody_trusts_are_found_out() {
 }
 
 #[test]
+#[ignore = "drives a real agent"]
 fn gemini_is_gated() {
-    let Some(real) = Real::new(&GEMINI) else { return };
+    let real = Real::new(&GEMINI);
     assert_gated(&real);
 }
 
 #[test]
+#[ignore = "drives a real agent"]
 fn opencode_is_gated() {
-    let Some(real) = Real::new(&OPENCODE) else { return };
+    let real = Real::new(&OPENCODE);
     assert_gated(&real);
 }

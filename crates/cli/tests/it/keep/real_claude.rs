@@ -9,15 +9,15 @@ use crate::guard::real_claude::Real;
 const DECISION: &str = "Rotate refresh tokens on every use";
 
 /// A repository that somebody decided something in, before the agent came.
-fn decided() -> Option<Real> {
-    let real = Real::new("")?;
+fn decided() -> Real {
+    let real = Real::new("");
     let env = &real.guarded.env;
     env.write("src/auth.rs", AUTH);
     env.git(&["add", "."]);
     env.git(&["commit", "-q", "-m", "auth"]);
     env.run(&["note", "decision", DECISION, "--evidence", "src/auth.rs:3"]).success();
     env.run(&["note", "next-step", "clock skew of 30 s"]).success();
-    Some(real)
+    real
 }
 
 /// The block of level 1 is in the request, whole and once.
@@ -35,8 +35,9 @@ fn assert_once(request: &str) {
 }
 
 #[test]
+#[ignore = "drives a real agent"]
 fn a_new_session_is_given_level_1_once_and_a_resumed_one_not_again() {
-    let Some(real) = decided() else { return };
+    let real = decided();
     let first = real.run(&real.repo(), &["hi"], [Answer::text("hello")]);
     assert_once(first.request(0));
     let arguments = ["--resume", first.session(), "go on"];
@@ -46,8 +47,9 @@ fn a_new_session_is_given_level_1_once_and_a_resumed_one_not_again() {
 }
 
 #[test]
+#[ignore = "drives a real agent"]
 fn a_compacted_context_is_given_level_1_once() {
-    let Some(real) = decided() else { return };
+    let real = decided();
     let first = real.run(&real.repo(), &["hi"], [Answer::text("hello")]);
     let summary = [Answer::text("<summary>They said hello.</summary>")];
     real.run(&real.repo(), &["--resume", first.session(), "/compact"], summary);
@@ -61,8 +63,9 @@ fn a_compacted_context_is_given_level_1_once() {
 }
 
 #[test]
+#[ignore = "drives a real agent"]
 fn a_cleared_context_is_given_level_1_once() {
-    let Some(real) = decided() else { return };
+    let real = decided();
     let first = real.run(&real.repo(), &["the words before"], [Answer::text("hello")]);
     let cleared = real.run(&real.repo(), &["--resume", first.session(), "/clear"], []);
     assert_ne!(cleared.session(), first.session(), "a cleared conversation is another one");

@@ -50,9 +50,9 @@ impl Run {
 }
 
 impl Real {
-    pub(crate) fn new(settings: &str) -> Option<Self> {
+    pub(crate) fn new(settings: &str) -> Self {
         let version = heirloom_agents::by_name("claude").unwrap().tested_version().unwrap();
-        let program = real::pinned("claude", version)?;
+        let program = real::pinned("claude", version);
         let guarded = Guarded::new(settings);
         guarded.env.write(
             ".claude/skills/review/SKILL.md",
@@ -63,7 +63,7 @@ impl Real {
         guarded.env.git(&["add", "-A"]);
         guarded.env.git(&["commit", "-q", "-m", "settings"]);
         guarded.env.run(&["init", "--agent", "claude"]).success();
-        Some(Self { guarded, program, allowed: "Bash,Write,Skill,Agent" })
+        Self { guarded, program, allowed: "Bash,Write,Skill,Agent" }
     }
 
     pub(crate) fn repo(&self) -> PathBuf {
