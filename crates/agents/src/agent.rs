@@ -1,4 +1,4 @@
-//! What an agent is to us: the trait every adapter implements, and the list of them.
+//! What an agent is to us: the trait every adapter implements.
 
 use std::fmt;
 
@@ -10,23 +10,8 @@ use crate::launch::{CommandLine, Gap, Input, Launch, LaunchError};
 use crate::outcome::{End, Outcome};
 use crate::transcript::Transcripts;
 
-/// Every agent, in the order people see them. The one list a new agent is added to.
-pub const ALL: &[&dyn Agent] = &[
-    &crate::claude::Claude,
-    &crate::codex::Codex,
-    &crate::gemini::Gemini,
-    &crate::opencode::Opencode,
-    &crate::command::Command,
-    &crate::sim::Sim,
-];
-
 /// Why most agents cannot be forked at a message.
 pub(crate) const WHOLE_ONLY: &str = "it can only copy a whole conversation";
-
-/// The agent with this name.
-pub fn by_name(name: &str) -> Option<&'static dyn Agent> {
-    ALL.iter().copied().find(|agent| agent.name() == name)
-}
 
 /// A program that does the work.
 pub trait Agent: fmt::Debug + Sync {
@@ -259,18 +244,5 @@ impl dyn Agent + '_ {
     pub fn supports(&self, feature: Feature) -> Support {
         let listed = self.features().iter().find(|(each, _)| *each == feature);
         listed.map_or(Support::No(""), |(_, support)| *support)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn names_are_unique_and_lead_to_their_agent() {
-        for agent in ALL {
-            assert_eq!(by_name(agent.name()).unwrap().title(), agent.title());
-        }
-        assert!(by_name("nobody").is_none());
     }
 }

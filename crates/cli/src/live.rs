@@ -7,7 +7,10 @@ use std::io;
 use std::sync::{Arc, Mutex};
 
 use anstream::AutoStream;
+use heirloom_core::run::outcome::Outcome;
+use heirloom_core::status::Status;
 use heirloom_engine::clock::Clock;
+use heirloom_engine::events::to_line;
 use heirloom_engine::run::{Event, Watcher};
 use jiff::Timestamp;
 
@@ -76,11 +79,11 @@ impl View {
     }
 }
 
-impl Watcher for View {
+impl Watcher<Event> for View {
     fn see(&self, at: Timestamp, event: &Event) {
         let mut screen = lock(&self.screen);
         if screen.json {
-            return put(&mut AutoStream::auto(io::stdout()), &format!("{}\n", event.to_line(at)));
+            return put(&mut AutoStream::auto(io::stdout()), &format!("{}\n", to_line(at, event)));
         }
         if let Event::Warning { message } = event {
             screen.redraw_with(|_| {
@@ -192,7 +195,7 @@ impl Screen {
         else {
             return String::new();
         };
-        let is_good = outcome == "completed";
+        let is_good = *outcome == Outcome::Completed;
         let (style, mark) = if is_good { (GOOD, '✔') } else { (BAD, '✗') };
         let words = if is_good { summary } else { why };
         let words = words.as_deref().or(summary.as_deref()).unwrap_or_default();
@@ -306,9 +309,9 @@ fn ended(event: &Event) -> String {
     let Event::Ended { session, status, reason, iterations, cost_usd, duration_ms } = event else {
         return String::new();
     };
-    let style = match status.as_str() {
-        "completed" => GOOD,
-        "failed" => BAD,
+    let style = match *status {
+        Status::Completed => GOOD,
+        Status::Failed => BAD,
         _ => CARE,
     };
     let reason = reason.as_ref().map(|reason| format!(": {reason}")).unwrap_or_default();
@@ -317,7 +320,7 @@ fn ended(event: &Event) -> String {
         "{style}{status}{style:#}{reason} · {made}, {}, ${cost_usd:.2}\n",
         lasted(*duration_ms)
     );
-    if status != "completed" {
+    if *status != Status::Completed {
         let _ = writeln!(
             text,
             "{DIM}the same command with --resume goes on, heirloom status {session} says more{DIM:#}"

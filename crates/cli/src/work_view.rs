@@ -6,8 +6,10 @@ use std::io;
 use std::sync::{Arc, Mutex};
 
 use anstream::AutoStream;
+use heirloom_core::work::{IssueRunStatus, WorkStatus};
 use heirloom_engine::clock::Clock;
-use heirloom_engine::work::{Event, Watcher};
+use heirloom_engine::events::to_line;
+use heirloom_engine::work::{Event, Phase, Watcher};
 use jiff::Timestamp;
 
 use crate::footer::{Footer, keep_fresh, lock, put, width};
@@ -34,7 +36,7 @@ struct Screen {
 
 struct Working {
     since: Timestamp,
-    phase: &'static str,
+    phase: Phase,
     doing: String,
     cost_usd: f64,
 }
@@ -73,11 +75,11 @@ impl WorkView {
     }
 }
 
-impl Watcher for WorkView {
+impl Watcher<Event> for WorkView {
     fn see(&self, at: Timestamp, event: &Event) {
         let mut screen = lock(&self.screen);
         if screen.json {
-            return put(&mut AutoStream::auto(io::stdout()), &format!("{}\n", line(at, event)));
+            return put(&mut AutoStream::auto(io::stdout()), &format!("{}\n", to_line(at, event)));
         }
         screen.apply(at, event);
         if let Some(text) = screen.aside(event) {
@@ -90,26 +92,17 @@ impl Watcher for WorkView {
     }
 }
 
-/// An event as a line of JSON.
-fn line(at: Timestamp, event: &Event) -> String {
-    let mut value = serde_json::to_value(event).unwrap_or_default();
-    if let Some(fields) = value.as_object_mut() {
-        fields.insert("at".to_owned(), at.to_string().into());
-    }
-    value.to_string()
-}
-
 impl Screen {
     fn apply(&mut self, at: Timestamp, event: &Event) {
         match event {
             Event::IssueStarted { issue, .. } => {
                 let doing = "starting".to_owned();
-                let working = Working { since: at, phase: "working", doing, cost_usd: 0.0 };
+                let working = Working { since: at, phase: Phase::Working, doing, cost_usd: 0.0 };
                 self.working.insert(issue.clone(), working);
             }
             Event::Phase { issue, phase } => {
                 if let Some(working) = self.working.get_mut(issue) {
-                    working.phase = phase;
+                    working.phase = *phase;
                 }
             }
             Event::Activity { issue, tool, text, cost_usd } => {
@@ -182,11 +175,11 @@ impl Screen {
             }
             Event::IssueEnded { issue, title, status, reason, cost_usd, duration_ms, .. } => {
                 let (style, mark) = match *status {
-                    "closed" => (GOOD, "✔"),
-                    "failed" => (BAD, "✗"),
+                    IssueRunStatus::Closed => (GOOD, "✔"),
+                    IssueRunStatus::Failed => (BAD, "✗"),
                     _ => (CARE, "…"),
                 };
-                let took = lasted(*duration_ms);
+                let (took, status) = (lasted(*duration_ms), status.as_str());
                 let reason = reason.as_deref().unwrap_or_default();
                 format!(
                     "{style}{mark}{style:#} {issue}  {status}  {took}  ${cost_usd:.2}  {}\n  \
@@ -197,10 +190,11 @@ impl Screen {
             }
             Event::Ended { status, reason, closed, failed, interrupted, cost_usd, .. } => {
                 let style = match *status {
-                    "completed" => GOOD,
-                    "failed" => BAD,
+                    WorkStatus::Completed => GOOD,
+                    WorkStatus::Failed => BAD,
                     _ => CARE,
                 };
+                let status = status.as_str();
                 let reason = reason.as_ref().map(|why| format!(": {why}")).unwrap_or_default();
                 let mut parts = vec![format!("{closed} closed")];
                 parts.extend((*failed > 0).then(|| format!("{failed} failed")));
@@ -229,7 +223,8 @@ impl Screen {
         let widest = self.working.keys().map(|issue| issue.chars().count()).max().unwrap_or(0);
         let row = |(issue, working): (&String, &Working)| {
             let elapsed = lasted(since(working.since, now));
-            let facts = format!("{:8}  {elapsed:>6}  ${:.2}", working.phase, working.cost_usd);
+            let facts =
+                format!("{:8}  {elapsed:>6}  ${:.2}", working.phase.as_str(), working.cost_usd);
             let room = width.saturating_sub(widest + facts.chars().count() + 8).max(10);
             format!("● {issue:widest$}  {facts}  {}", first_line(&working.doing, room))
         };

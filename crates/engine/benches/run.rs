@@ -40,7 +40,7 @@ const SLACK: Duration = Duration::from_millis(2);
 #[derive(Default)]
 struct Ends(Mutex<Vec<Instant>>);
 
-impl Watcher for Ends {
+impl Watcher<Event> for Ends {
     fn see(&self, _: Timestamp, event: &Event) {
         if matches!(event, Event::IterationEnded { .. }) {
             self.0.lock().unwrap().push(Instant::now());

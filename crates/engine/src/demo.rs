@@ -10,7 +10,7 @@ use heirloom_core::settings::Settings;
 
 use crate::agents;
 use crate::here::Here;
-use crate::run::{self, Asked, Ended, Preparing, RunError, Stopping, Watcher, With};
+use crate::run::{self, Asked, Ended, Event, Preparing, RunError, Stopping, Watcher, With};
 use crate::turn::system::Real;
 
 /// What the demo did.
@@ -32,7 +32,7 @@ const SOURCE: &str =
 const READER: &str = "# payments\n\nTokens are rotated in src/auth.rs.\n";
 
 /// Runs two sessions in `here`, an empty directory.
-pub fn play(here: &Here, watcher: &dyn Watcher) -> Result<Demo, RunError> {
+pub fn play(here: &Here, watcher: &dyn Watcher<Event>) -> Result<Demo, RunError> {
     let root = &here.place.root;
     heirloom_repo::write_whole(&root.join("src/auth.rs"), SOURCE.as_bytes())?;
     heirloom_repo::write_whole(&root.join("README.md"), READER.as_bytes())?;
@@ -43,7 +43,7 @@ pub fn play(here: &Here, watcher: &dyn Watcher) -> Result<Demo, RunError> {
 
 fn session(
     here: &Here,
-    watcher: &dyn Watcher,
+    watcher: &dyn Watcher<Event>,
     name: &str,
     parent: Option<&str>,
 ) -> Result<(Ended, Option<Inherited>), RunError> {

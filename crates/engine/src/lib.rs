@@ -8,6 +8,7 @@ pub mod attend;
 pub mod clock;
 pub mod demo;
 pub mod doctor;
+pub mod events;
 pub mod evidence;
 pub mod foreign;
 pub mod guard;

@@ -37,7 +37,8 @@ pub(super) fn run(app: &App, args: &Args) -> Done {
     Ok(ExitCode::SUCCESS)
 }
 
-fn line(text: &mut String, item: &Item) {
+/// What a person sees of an event.
+pub(super) fn line(text: &mut String, item: &Item) {
     let words = visible(item.text.as_deref().unwrap_or_default());
     let number = item.number;
     let _ = match item.kind {

@@ -24,7 +24,7 @@ pub(super) struct Args {}
 /// The answer of `--json` is one document, so the events of the runs are not printed then.
 struct Quiet;
 
-impl Watcher for Quiet {
+impl Watcher<Event> for Quiet {
     fn see(&self, _: Timestamp, _: &Event) {}
 }
 
@@ -37,7 +37,7 @@ pub(super) fn run(app: &App, _: &Args) -> Done {
     env.insert("HEIRLOOM_HOME".into(), home.into());
     let view = View::new(false, app.here.clock);
     let played = Here::look(&repo, env).map_err(Failure::from).and_then(|here| {
-        let watcher: &dyn Watcher = if app.ui.is_json() { &Quiet } else { &view };
+        let watcher: &dyn Watcher<Event> = if app.ui.is_json() { &Quiet } else { &view };
         Ok(demo::play(&here, watcher)?)
     });
     view.close();

@@ -1,81 +1,164 @@
-use std::io::{Read, Seek, SeekFrom};
+use std::io;
+use std::path::Path;
 use std::process::ExitCode;
 use std::thread;
 use std::time::Duration;
 
 use heirloom_core::event::RunPlanned;
-use heirloom_engine::run::{self, Event, Watcher, event_lines};
-use heirloom_engine::sessions;
+use heirloom_core::session::Session;
+use heirloom_core::status::Status;
+use heirloom_engine::events::{Follow, Watcher};
+use heirloom_engine::session::{self as engine, Item};
+use heirloom_engine::{run, sessions, work};
+use heirloom_ledger::{Ledger, WorkRun};
+use serde::de::DeserializeOwned;
 
-use super::{App, Done};
-use crate::failure::Failure;
+use super::{App, Done, conversation};
+use crate::failure::{FAILED, Failure};
 use crate::live::View;
+use crate::work_view::WorkView;
 
-/// Watch a session that runs in the background or in another shell
+const LOOK: Duration = Duration::from_millis(100);
+
+/// Watch a session or a run of `work` in the background or in another shell
 ///
 /// Shows its last run from the beginning and follows it to its end. Ctrl-C leaves it running.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// The session: a name, an id, or the beginning of one
-    session: String,
+    /// A session, or a run of `work`: a name, an id, or the beginning of one; the run of `work` that
+    /// goes on, if none is given
+    what: Option<String>,
 }
 
 pub(super) fn run(app: &App, args: &Args) -> Done {
-    let cannot = |error: std::io::Error| Failure::from_error("file", &error);
     let ledger = app.here.ledger()?;
-    let session = sessions::find(&app.here, &ledger, &args.session)?;
-    let planned = ledger.kept::<RunPlanned>(&session.repo, &session.id.to_string())?;
-    let Some(planned) = planned else {
-        return Err(Failure::new(
-            "run.not-a-run",
-            format!("session {} was not started by `run`", session.name),
-        ));
+    let repo = &app.here.place.repo;
+    let Some(what) = args.what.as_deref() else {
+        let alive = ledger.open_work_runs(repo)?.into_iter().find(work::is_alive);
+        return match alive {
+            Some(run) => watch_work(app, ledger, &run),
+            None => Err(Failure::new("run.not-found", "no run of `work` goes on here")
+                .hint("`heirloom watch SESSION` watches a session")),
+        };
     };
+    match sessions::find(&app.here, &ledger, what) {
+        Ok(session) => {
+            let planned = ledger.kept::<RunPlanned>(&session.repo, &session.id.to_string())?;
+            match planned {
+                Some(planned) => watch_run(app, ledger, &session, &planned.body),
+                None => watch_session(app, &ledger, &session),
+            }
+        }
+        Err(error) => match ledger.find_work_runs(repo, what)?.pop() {
+            Some(run) => watch_work(app, ledger, &run),
+            None => Err(error.into()),
+        },
+    }
+}
+
+fn watch_run(app: &App, ledger: Ledger, session: &Session, planned: &RunPlanned) -> Done {
     drop(ledger);
-    let path = std::path::Path::new(&planned.body.run_dir).join("run.jsonl");
-    // A run that has just begun has said nothing yet.
-    while !path.exists() && run::engine_of(&app.here, session.name.as_str()).is_some() {
-        thread::sleep(Duration::from_millis(20));
-    }
-    let mut file = std::fs::File::open(&path).map_err(cannot)?;
     let view = View::new(app.ui.is_json(), app.here.clock);
-    let mut text = String::new();
-    file.read_to_string(&mut text).map_err(cannot)?;
-    let last = text.match_indices("\"event\":\"started\"").last().map_or(0, |(at, _)| at);
-    let from = text[..last].rfind('\n').map_or(0, |at| at + 1);
-    let mut pending = text.split_off(from);
+    let name = session.name.as_str();
+    let path = Path::new(&planned.run_dir).join("run.jsonl");
+    let is_over = follow(
+        &path,
+        &view,
+        |event| matches!(event, run::Event::Started { .. }),
+        |event| matches!(event, run::Event::Ended { .. }),
+        || run::engine_of(&app.here, name).is_some(),
+    );
+    view.close();
+    if is_over? {
+        return Ok(ExitCode::SUCCESS);
+    }
+    app.ui.warn(&format!("the engine of {name} is gone"));
+    app.ui.hint(&format!("heirloom run {} {name} --resume", planned.plan.name));
+    Ok(ExitCode::from(FAILED))
+}
+
+fn watch_work(app: &App, ledger: Ledger, run: &WorkRun) -> Done {
+    drop(ledger);
+    let Ok(id) = run.id.parse() else {
+        return Err(Failure::new("run.not-found", "that run was not one of heirloom's"));
+    };
+    let view = WorkView::new(app.ui.is_json(), false, app.here.clock);
+    let is_over = follow(
+        &work::events_of(&app.here.home, id),
+        &view,
+        |event| matches!(event, work::Event::Started { .. }),
+        |event| matches!(event, work::Event::Ended { .. }),
+        || work::is_alive(run),
+    );
+    view.close();
+    if is_over? {
+        return Ok(ExitCode::SUCCESS);
+    }
+    app.ui.warn("the process of that run is gone");
+    app.ui.hint("`heirloom work --resume` goes on");
+    Ok(ExitCode::from(FAILED))
+}
+
+/// Shows what is in a file of events and follows it; whether it came to its end.
+fn follow<E: DeserializeOwned>(
+    path: &Path,
+    view: &dyn Watcher<E>,
+    begins: impl Fn(&E) -> bool,
+    ends: impl Fn(&E) -> bool,
+    is_alive: impl Fn() -> bool,
+) -> Result<bool, Failure> {
+    let cannot = |error: io::Error| Failure::from_error("file", &error);
+    // A run that has just begun has said nothing yet.
+    while !path.exists() && is_alive() {
+        thread::sleep(LOOK);
+    }
+    let (mut follow, mut events) = Follow::open(path, begins).map_err(cannot)?;
     loop {
-        let whole = pending.rfind('\n').map_or(0, |at| at + 1);
-        let rest = pending.split_off(whole);
-        let mut is_over = false;
-        for (at, event) in event_lines(&pending) {
-            view.see(at, &event);
-            is_over |= matches!(event, Event::Ended { .. });
+        for (at, event) in &events {
+            view.see(*at, event);
         }
-        pending = rest;
-        if is_over {
-            break;
+        if events.iter().any(|(_, event)| ends(event)) {
+            return Ok(true);
         }
-        let runs = run::engine_of(&app.here, session.name.as_str()).is_some();
-        let position = file.stream_position().map_err(cannot)?;
-        let length = file.metadata().map_err(cannot)?.len();
-        if length > position {
-            file.seek(SeekFrom::Start(position)).map_err(cannot)?;
-            let mut bytes = Vec::new();
-            file.read_to_end(&mut bytes).map_err(cannot)?;
-            pending.push_str(&String::from_utf8_lossy(&bytes));
-        } else if !runs {
-            view.close();
-            app.ui.warn(&format!("the engine of {} is gone", session.name));
-            app.ui.hint(&format!(
-                "heirloom run {} {} --resume",
-                planned.body.plan.name, session.name
-            ));
-            return Ok(ExitCode::from(crate::failure::FAILED));
-        } else {
-            thread::sleep(Duration::from_millis(100));
+        // Asked before the file is read: what it wrote last is there when it is gone.
+        let goes_on = is_alive();
+        events = follow.more().map_err(cannot)?;
+        if events.is_empty() {
+            if !goes_on {
+                return Ok(false);
+            }
+            thread::sleep(LOOK);
         }
     }
-    view.close();
-    Ok(ExitCode::SUCCESS)
+}
+
+fn watch_session(app: &App, ledger: &Ledger, session: &Session) -> Done {
+    let (mut following, said) = engine::follow(&app.here, ledger, session)?;
+    let print = |items: &[Item]| {
+        for item in items {
+            if app.ui.is_json() {
+                app.ui.print(&serde_json::to_string(item).unwrap_or_default());
+            } else {
+                let mut text = String::new();
+                conversation::line(&mut text, item);
+                if !text.is_empty() {
+                    app.ui.print(text.trim_end_matches('\n'));
+                }
+            }
+        }
+    };
+    print(&said);
+    loop {
+        let now = ledger.session(session.id)?.map_or(session.status, |session| session.status);
+        let items = following.more()?;
+        print(&items);
+        if items.is_empty() {
+            if !now.is_active() {
+                app.ui.hint(&format!("{} is {now}", session.name));
+                let is_done = now == Status::Completed;
+                return Ok(if is_done { ExitCode::SUCCESS } else { ExitCode::from(FAILED) });
+            }
+            thread::sleep(LOOK);
+        }
+    }
 }

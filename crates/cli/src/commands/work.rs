@@ -9,7 +9,8 @@ use heirloom_engine::agents;
 use heirloom_engine::issues::{self, Tracker};
 use heirloom_engine::run::Stopping;
 use heirloom_engine::trust;
-use heirloom_engine::work::{self, Options, Planned};
+use heirloom_engine::turn::system::Real;
+use heirloom_engine::work::{self, Options, Planned, With};
 use serde_json::{Value, json};
 
 use super::run::{dollars, listen};
@@ -84,8 +85,15 @@ pub(super) fn run(app: &App, args: &Args) -> Done {
     let stopping = Stopping::new();
     listen(&stopping)?;
     let view = WorkView::new(app.ui.is_json(), args.verbose, app.here.clock);
-    let with = (&app.here, &programs, settings);
-    let ended = work::work(with, &mut *tracker, &options, &view, &stopping);
+    let with = With {
+        here: &app.here,
+        programs: &programs,
+        settings,
+        system: &Real,
+        watcher: &view,
+        stopping: &stopping,
+    };
+    let ended = work::work(with, &mut *tracker, &options);
     view.close();
     let ended = ended?;
     if ended.failed + ended.interrupted > 0 && !app.ui.is_json() {

@@ -25,6 +25,7 @@ mod session;
 mod sessions;
 mod trust;
 mod walls;
+mod watching;
 mod working;
 
 use heirloom_testkit::env::TestEnv;

@@ -51,11 +51,6 @@ impl RunDir {
         self.path.join("run.jsonl")
     }
 
-    /// What an engine in the background printed.
-    pub fn log(&self) -> PathBuf {
-        self.path.join("engine.log")
-    }
-
     /// The directory of an iteration.
     pub fn iteration(&self, stage: &str, iteration: u32) -> PathBuf {
         self.path.join(stage).join("iterations").join(format!("{iteration:03}"))

@@ -1,6 +1,5 @@
 //! The way through a plan, step by step.
 
-use std::fs::OpenOptions;
 use std::path::PathBuf;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
@@ -19,7 +18,7 @@ use super::at_work::AtWork;
 use super::block;
 use super::dir::lane_page;
 use super::error::RunError;
-use super::event::{Event, Reporter, Watcher};
+use super::event::{Event, Reporter};
 use super::launch::Worksite;
 use super::notify::notify;
 use super::recover::{self, Known};
@@ -27,6 +26,7 @@ use super::stage::{self, StageEnd};
 use super::start::{Locks, Running};
 use super::state::{self, State, StateFile};
 use super::stopping::Stopping;
+use crate::events::Watcher;
 use crate::here::Here;
 use crate::turn::stream;
 use crate::turn::system::System;
@@ -54,7 +54,7 @@ pub struct With<'a> {
     /// The machine that agents run on.
     pub system: &'a dyn System,
     /// Who sees it.
-    pub watcher: &'a dyn Watcher,
+    pub watcher: &'a dyn Watcher<Event>,
     /// Who may stop it.
     pub stopping: &'a Stopping,
 }
@@ -107,8 +107,7 @@ impl Running {
 
 fn at_work(running: Running, with: With<'_>) -> Result<(AtWork<'_>, Locks), RunError> {
     let Running { locks, session, plan, inherited, dir, worktree, .. } = running;
-    let here = with.here;
-    let events = OpenOptions::new().create(true).append(true).open(dir.events()).ok();
+    let (here, events) = (with.here, dir.events());
     let recorded = here.ledger()?.iterations(session.id)?;
     let state = State {
         session: session.name.to_string(),
@@ -150,7 +149,7 @@ fn at_work(running: Running, with: With<'_>) -> Result<(AtWork<'_>, Locks), RunE
         inherited,
         site: Worksite { worktree, run_dir: dir.path().to_owned() },
         dir,
-        reporter: Reporter::new(here.clock, events, with.watcher),
+        reporter: Reporter::new(here.clock, &events, with.watcher),
         stopping: with.stopping.clone(),
         began: with.system.now(),
         elapsed_before: elapsed(&recorded),
@@ -277,7 +276,7 @@ fn tell_end(at: &AtWork<'_>, ended: &Ended) {
     });
     at.reporter.tell(&Event::Ended {
         session: at.session.name.to_string(),
-        status: ended.status.as_str().to_owned(),
+        status: ended.status,
         reason: ended.reason.clone(),
         iterations: ended.iterations,
         cost_usd: ended.cost_usd,

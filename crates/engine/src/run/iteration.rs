@@ -19,11 +19,12 @@ use uuid::Uuid;
 
 use super::at_work::AtWork;
 use super::error::RunError;
-use super::event::{Event, clean};
+use super::event::Event;
 use super::file;
 use super::launch::{self, Launched, Order, Purpose};
 use super::notify::notify;
 use super::record::{self, EndedIteration};
+use crate::events::clean;
 use crate::turn::Cause;
 
 /// A stage as its iterations see it.
@@ -256,8 +257,8 @@ pub(super) fn conclude(
     at.reporter.tell(&Event::IterationEnded {
         stage: ended.stage.to_owned(),
         iteration: ended.iteration,
-        outcome: ended.judged.outcome.as_str().to_owned(),
-        decision: ended.judged.decision.map(|decision| decision.as_str().to_owned()),
+        outcome: ended.judged.outcome,
+        decision: ended.judged.decision,
         summary,
         why: ended.judged.why.clone(),
         cost_usd: ended.spent.cost_usd,

@@ -4,9 +4,7 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use heirloom_agents::process::orphan::Identity;
-use heirloom_agents::{
-    Agent, Conversation, Event as Said, Feature, Input, Support, Tally, by_name,
-};
+use heirloom_agents::{Conversation, Event as Said, Feature, Input, Support, Tally, by_name};
 use heirloom_core::config::Config;
 use heirloom_core::event::{SessionConfigured, SessionSpent};
 use heirloom_core::run::outcome::AgentEnd;
@@ -16,8 +14,9 @@ use heirloom_ledger::{Error, Ledger, Writer};
 use jiff::Timestamp;
 
 use super::at_work::AtWork;
-use super::event::{Event, clean};
+use super::event::Event;
 use super::outcome;
+use crate::events::clean;
 use crate::turn::activity::{Activity, Throttle};
 use crate::turn::command::{self, RUN, Site};
 use crate::turn::stream::{Header, Stream};
@@ -121,10 +120,7 @@ pub(super) fn launch(
     order: &Order<'_>,
     begun: impl FnOnce(&mut Writer<'_>, Identity) -> Result<(), Error>,
 ) -> Launched {
-    let Some(agent) = by_name(order.agent) else {
-        return Launched::refused(format!("there is no agent called {}", order.agent));
-    };
-    match try_launch(at, ledger, (agent, order), begun) {
+    match try_launch(at, ledger, order, begun) {
         Ok(took) => Launched::of(took, at.here.clock.now()),
         Err(why) => Launched::refused(why),
     }
@@ -133,9 +129,12 @@ pub(super) fn launch(
 fn try_launch(
     at: &AtWork<'_>,
     ledger: &mut Ledger,
-    (agent, order): (&'static dyn Agent, &Order<'_>),
+    order: &Order<'_>,
     begun: impl FnOnce(&mut Writer<'_>, Identity) -> Result<(), Error>,
 ) -> Result<turn::Ended, String> {
+    let Some(agent) = by_name(order.agent) else {
+        return Err(format!("there is no agent called {}", order.agent));
+    };
     let has = |feature| !matches!(agent.supports(feature), Support::No(_));
     let config = config(&at.plan, order.model, &at.site);
     let left = at.plan.max_cost_usd.map(|max| max - at.cost_usd());

@@ -35,10 +35,11 @@ mod stopping;
 #[cfg(test)]
 mod tests;
 
+pub use crate::events::Watcher;
 pub use dir::{RunDir, runs_root};
 pub use drive::{Ended, With};
 pub use error::RunError;
-pub use event::{Event, Watcher, event_lines, parse_line};
+pub use event::Event;
 pub use prepare::{Prepared, Preparing, prepare};
 pub use preview::{Preview, preview};
 pub use request::{Asked, plan};

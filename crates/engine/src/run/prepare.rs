@@ -99,7 +99,7 @@ pub fn prepare(from: Preparing<'_>, ledger: &Ledger) -> Result<Prepared, RunErro
             return Err(RunError::Exists { name: name.to_string(), status, resumable });
         }
         known => {
-            let begun = begin(from, ledger, (lock, name))?;
+            let begun = begin(from, ledger, lock, name)?;
             Prepared { mode: Mode::New(known.map(Box::new)), ..begun }
         }
     };
@@ -114,7 +114,8 @@ pub(super) fn name(text: &str) -> Result<SessionName, RunError> {
 fn begin(
     from: Preparing<'_>,
     ledger: &Ledger,
-    (lock, name): (EngineLock, SessionName),
+    lock: EngineLock,
+    name: SessionName,
 ) -> Result<Prepared, RunError> {
     let Preparing { here, settings, directory, asked, .. } = from;
     let (plan, mistakes) = request::plan(here, settings, directory, asked)?;

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use heirloom_agents::{CommandLine, Env, Exit, Input, Next, Process, Taps, by_name};
 use heirloom_core::run::context::Verification;
 
-use super::event::clean;
+use crate::events::clean;
 
 /// How much of the end of what a command prints is kept.
 const TAIL: usize = 4000;

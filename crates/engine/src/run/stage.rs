@@ -72,7 +72,7 @@ pub(super) fn run(
     at.reporter.tell(&Event::StageEnded {
         stage: stage.dir.clone(),
         reason: reason.clone(),
-        status: status.as_str().to_owned(),
+        status,
     });
     let iterations = u32::try_from(looping.history.len()).unwrap_or(u32::MAX);
     Ok(StageEnd { status, reason, iterations })

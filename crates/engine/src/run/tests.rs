@@ -13,8 +13,8 @@ use serde_json::json;
 use tempfile::TempDir;
 
 use super::*;
-use crate::here::{Env, Here};
-use crate::turn::fake::{Act, Fake};
+use crate::here::Here;
+use crate::turn::fake::{self, Act, Fake};
 use crate::{agents, session};
 
 struct Scene {
@@ -24,25 +24,14 @@ struct Scene {
 
 fn scene() -> Scene {
     let dir = TempDir::new().unwrap();
-    let program = dir.path().join("claude");
-    fs::write(&program, "").unwrap();
-    let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
-    fs::set_permissions(&program, mode).unwrap();
-    let env: Env = [
-        ("HEIRLOOM_HOME".into(), dir.path().join("home").into()),
-        ("HEIRLOOM_AGENT_CLAUDE".into(), program.into()),
-    ]
-    .into();
-    let repo = dir.path().join("repo");
-    fs::create_dir(&repo).unwrap();
-    let here = Here::look(&repo, env).unwrap();
+    let here = fake::place(dir.path());
     Scene { _dir: dir, here }
 }
 
 #[derive(Default)]
 struct Seen(Mutex<Vec<Event>>);
 
-impl Watcher for Seen {
+impl Watcher<Event> for Seen {
     fn see(&self, _: Timestamp, event: &Event) {
         self.0.lock().unwrap().push(event.clone());
     }
@@ -69,16 +58,6 @@ impl Scene {
     }
 }
 
-fn started(id: u32) -> Act {
-    let id = format!("{id:08}-1111-4111-8111-111111111111");
-    Act::print(&json!({"type": "system", "subtype": "init", "session_id": id, "model": "m"}))
-}
-
-fn says(text: &str) -> Act {
-    let content = json!([{"type": "text", "text": text}]);
-    Act::print(&json!({"type": "assistant", "message": {"content": content}}))
-}
-
 fn reports(decision: &'static str) -> Act {
     Act::Do(Box::new(move |line| {
         let status = &line.env[std::ffi::OsStr::new("HEIRLOOM_STATUS")];
@@ -86,18 +65,10 @@ fn reports(decision: &'static str) -> Act {
     }))
 }
 
-fn result() -> Act {
-    Act::print(&json!({
-        "type": "result", "subtype": "success", "is_error": false, "result": "done",
-        "session_id": "x", "total_cost_usd": 0.5, "num_turns": 1,
-        "usage": {"input_tokens": 3, "output_tokens": 4},
-    }))
-}
-
 #[test]
 fn agents_that_hang_are_stopped_one_after_the_other_and_the_run_gives_up() {
     let scene = scene();
-    let hangs = || vec![says("thinking"), Act::UntilStopped, Act::Exit(0)];
+    let hangs = || vec![Act::says("thinking"), Act::UntilStopped, Act::Exit(0)];
     let fake = Fake::new([hangs(), hangs(), hangs()]);
     let mut asked = asked(9);
     asked.flags.iteration_timeout = Some(Duration::from_hours(1));
@@ -109,7 +80,7 @@ fn agents_that_hang_are_stopped_one_after_the_other_and_the_run_gives_up() {
 #[test]
 fn a_run_ends_when_its_time_is_up_and_its_agent_with_it() {
     let scene = scene();
-    let quick = vec![Act::Wait(Duration::from_mins(30)), reports("continue"), result()];
+    let quick = vec![Act::Wait(Duration::from_mins(30)), reports("continue"), Act::result()];
     let fake = Fake::new([quick, vec![Act::UntilStopped, Act::Exit(0)]]);
     let asked = Asked { max_time: Some(Duration::from_hours(2)), ..asked(9) };
     let (ended, _) = scene.run(&fake, &asked);
@@ -124,7 +95,7 @@ fn an_agent_that_reports_and_then_dies_has_failed() {
     let (ended, events) = scene.run(&Fake::new([dies(), dies(), dies()]), &asked(9));
     assert_eq!(ended.status, Status::Failed);
     let failed = events.iter().filter(
-        |event| matches!(event, Event::IterationEnded { outcome, .. } if outcome == "failed"),
+        |event| matches!(event, Event::IterationEnded { outcome, .. } if outcome.as_str() == "failed"),
     );
     assert_eq!(failed.count(), 3);
 }
@@ -132,8 +103,20 @@ fn an_agent_that_reports_and_then_dies_has_failed() {
 #[test]
 fn every_iteration_announces_its_conversation_and_what_was_said_in_it_is_kept() {
     let scene = scene();
-    let one = vec![started(1), says("one"), reports("continue"), result(), Act::Exit(0)];
-    let two = vec![started(2), says("two"), reports("continue"), result(), Act::Exit(0)];
+    let one = vec![
+        Act::started("00000001-1111-4111-8111-111111111111"),
+        Act::says("one"),
+        reports("continue"),
+        Act::result(),
+        Act::Exit(0),
+    ];
+    let two = vec![
+        Act::started("00000002-1111-4111-8111-111111111111"),
+        Act::says("two"),
+        reports("continue"),
+        Act::result(),
+        Act::Exit(0),
+    ];
     let (ended, _) = scene.run(&Fake::new([one, two]), &asked(2));
     assert_eq!((ended.status, ended.cost_usd), (Status::Completed, 1.0));
     let ledger = scene.here.ledger().unwrap();

@@ -2,9 +2,9 @@
 //!
 //! Read from the streams as the agents printed them; nothing of it is kept twice.
 
-use std::io::BufRead;
+use std::io::{self, BufRead, Read};
 
-use heirloom_agents::{Event, Parsed, by_name};
+use heirloom_agents::{Agent, Event, Parsed, Reader, by_name};
 use heirloom_core::name::SessionName;
 use heirloom_core::session::Session;
 use heirloom_ledger::Ledger;
@@ -86,6 +86,67 @@ pub fn conversation(
     Ok(Conversation { sessions, items })
 }
 
+/// What is said in a session that goes on.
+#[derive(Debug)]
+pub struct Following {
+    session: Session,
+    stream: Stream,
+    reader: Option<Box<dyn Reader>>,
+    /// How much of the stream was read.
+    offset: u64,
+    /// How many events there were.
+    number: usize,
+}
+
+/// What was said before `session` and what it was told, and from there on what is said in it.
+pub fn follow(
+    here: &Here,
+    ledger: &Ledger,
+    session: &Session,
+) -> Result<(Following, Vec<Item>), SessionError> {
+    let mut items = match session.continues().map(|parent| ledger.session(parent)).transpose()? {
+        Some(Some(parent)) => conversation(here, ledger, &parent)?.items,
+        _ => Vec::new(),
+    };
+    if let Some(message) = &session.forked_at {
+        cut_after(&mut items, message);
+    }
+    let number = items.len() + 1;
+    items.extend(told(session).map(|item| Item { number, ..item }));
+    let following = Following {
+        session: session.clone(),
+        stream: Stream::of_session(&here.home, session.id),
+        reader: session.agent.as_deref().and_then(by_name).map(Agent::reader),
+        offset: 0,
+        number: items.len(),
+    };
+    Ok((following, items))
+}
+
+impl Following {
+    /// What was said since. The file may have been compressed in the meantime, so it is opened anew.
+    pub fn more(&mut self) -> Result<Vec<Item>, SessionError> {
+        let path = self.stream.events();
+        let failed = |source| SessionError::File { doing: "read", path: path.clone(), source };
+        let (Some(reader), Some(mut stream)) = (&mut self.reader, self.stream.read()?) else {
+            return Ok(Vec::new());
+        };
+        io::copy(&mut stream.by_ref().take(self.offset), &mut io::sink()).map_err(failed)?;
+        let mut items = Vec::new();
+        let mut line = Vec::new();
+        while stream.read_until(b'\n', &mut line).map_err(failed)? > 0 && line.ends_with(b"\n") {
+            self.offset += line.len() as u64;
+            items.extend(of_line(&self.session, reader.read(&line[..line.len() - 1])));
+            line.clear();
+        }
+        for item in &mut items {
+            self.number += 1;
+            item.number = self.number;
+        }
+        Ok(items)
+    }
+}
+
 /// The message a fork begins after, if it is to begin at the event `at`: the agent's message of
 /// that event, or the last one before it.
 pub(super) fn message_at(
@@ -114,10 +175,7 @@ fn cut_after(items: &mut Vec<Item>, message: &str) {
 }
 
 fn of_session(here: &Here, session: &Session) -> Result<Vec<Item>, SessionError> {
-    let mut items = Vec::new();
-    if let Some(prompt) = &session.prompt {
-        items.push(Item { at: Some(session.created_at), ..item(session, "prompt", prompt) });
-    }
+    let mut items: Vec<Item> = told(session).into_iter().collect();
     let agent = session.agent.as_deref().unwrap_or_default();
     items.extend(of_stream(session, agent, &Stream::of_session(&here.home, session.id))?);
     for (header, stream) in stream::turns(&here.home, session.id)? {
@@ -127,6 +185,12 @@ fn of_session(here: &Here, session: &Session) -> Result<Vec<Item>, SessionError>
         items.extend(of_stream(session, &header.agent, &stream)?);
     }
     Ok(items)
+}
+
+/// What a session was told.
+fn told(session: &Session) -> Option<Item> {
+    let prompt = session.prompt.as_ref()?;
+    Some(Item { at: Some(session.created_at), ..item(session, "prompt", prompt) })
 }
 
 fn of_stream(session: &Session, agent: &str, stream: &Stream) -> Result<Vec<Item>, SessionError> {

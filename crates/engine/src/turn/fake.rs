@@ -3,7 +3,10 @@
 
 use std::collections::VecDeque;
 use std::fmt;
+use std::fs;
 use std::io::Write;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
@@ -11,9 +14,25 @@ use heirloom_agents::process::{Finished, SpawnError};
 use heirloom_agents::{
     Agent, CommandLine, End, Exit, Line, Next, Patience, Reader, Stop, Tally, Taps,
 };
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::system::{AgentProcess, System};
+use crate::here::{Env, Here};
+
+/// A place of its own below `dir`, where Claude Code is a program that nobody ever runs.
+pub(crate) fn place(dir: &Path) -> Here {
+    let program = dir.join("claude");
+    fs::write(&program, "").unwrap();
+    fs::set_permissions(&program, PermissionsExt::from_mode(0o755)).unwrap();
+    let repo = dir.join("repo");
+    fs::create_dir(&repo).unwrap();
+    let env: Env = [
+        ("HEIRLOOM_HOME".into(), dir.join("home").into()),
+        ("HEIRLOOM_AGENT_CLAUDE".into(), program.into()),
+    ]
+    .into();
+    Here::look(&repo, env).unwrap()
+}
 
 /// Longer than anything may take.
 const FOR_EVER: Duration = Duration::from_hours(24);
@@ -22,6 +41,8 @@ const FOR_EVER: Duration = Duration::from_hours(24);
 pub(crate) enum Act {
     /// Prints a line.
     Print(String),
+    /// Prints what depends on how it was started.
+    Answer(Box<dyn FnOnce(&CommandLine) -> String + Send>),
     /// Does something to the files that its environment names.
     Do(Box<dyn FnOnce(&CommandLine) + Send>),
     /// Is silent for that long.
@@ -36,11 +57,34 @@ pub(crate) enum Act {
     UntilTold(&'static str),
     /// Ends with this code.
     Exit(i32),
+    /// heirloom itself fails while it looks after the agent.
+    Fault(&'static str),
 }
 
 impl Act {
     pub(crate) fn print(line: &Value) -> Self {
         Self::Print(line.to_string())
+    }
+
+    /// Says which conversation this is.
+    pub(crate) fn started(id: &str) -> Self {
+        let line = json!({"type": "system", "subtype": "init", "session_id": id, "model": "m"});
+        Self::print(&line)
+    }
+
+    /// Says something.
+    pub(crate) fn says(text: &str) -> Self {
+        let content = json!([{"type": "text", "text": text}]);
+        Self::print(&json!({"type": "assistant", "message": {"content": content}}))
+    }
+
+    /// Ends its turn well.
+    pub(crate) fn result() -> Self {
+        Self::print(&json!({
+            "type": "result", "subtype": "success", "is_error": false, "result": "done",
+            "session_id": "x", "total_cost_usd": 0.5, "num_turns": 1,
+            "usage": {"input_tokens": 3, "output_tokens": 4},
+        }))
     }
 }
 
@@ -121,6 +165,10 @@ impl System for Fake {
     fn now(&self) -> Instant {
         *self.began.get_or_init(Instant::now) + self.passed()
     }
+
+    fn sleep(&self, time: Duration) {
+        *self.clock.lock().unwrap() += time;
+    }
 }
 
 struct FakeProcess {
@@ -157,7 +205,7 @@ impl FakeProcess {
             Act::UntilKilled => done.killed,
             Act::UntilHungUp => done.hung_up || done.stopped || done.killed,
             Act::UntilTold(text) => done.told.iter().any(|told| told.contains(text)),
-            Act::Print(_) | Act::Do(_) | Act::Exit(_) => true,
+            Act::Print(_) | Act::Answer(_) | Act::Do(_) | Act::Exit(_) | Act::Fault(_) => true,
         }
     }
 }
@@ -180,11 +228,16 @@ impl AgentProcess for FakeProcess {
             self.waited = Duration::ZERO;
             match self.acts.pop_front() {
                 Some(Act::Print(text)) => return self.print(&text),
+                Some(Act::Answer(answer)) => {
+                    let text = answer(&self.line);
+                    return self.print(&text);
+                }
                 Some(Act::Do(act)) => act(&self.line),
                 Some(Act::Exit(code)) => {
                     self.exit = Some(code);
                     return Next::End;
                 }
+                Some(Act::Fault(words)) => panic!("{words}"),
                 // One that was killed does nothing more.
                 _ if self.done.lock().unwrap().killed => return Next::End,
                 _ => {}

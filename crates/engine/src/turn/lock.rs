@@ -87,7 +87,8 @@ impl DriverLock {
 
 impl Drop for DriverLock {
     fn drop(&mut self) {
-        if !self.left {
+        // A thread that panics leaves its session as a process does that dies: for the next to close.
+        if !self.left && !thread::panicking() {
             // In this order: whoever is killed in between is cleaned up after.
             let _ = fs::remove_dir_all(&self.scratch);
             let _ = fs::remove_file(&self.path);

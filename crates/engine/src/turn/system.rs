@@ -22,6 +22,9 @@ pub trait System: fmt::Debug + Sync {
 
     /// The time, for how long something took.
     fn now(&self) -> Instant;
+
+    /// Lets time pass.
+    fn sleep(&self, time: Duration);
 }
 
 /// An agent's process ([`Process`] is the real one).
@@ -64,6 +67,10 @@ impl System for Real {
 
     fn now(&self) -> Instant {
         Instant::now()
+    }
+
+    fn sleep(&self, time: Duration) {
+        thread::sleep(time);
     }
 }
 

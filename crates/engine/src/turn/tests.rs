@@ -12,9 +12,8 @@ use tempfile::TempDir;
 use uuid::Uuid;
 
 use super::command::{Order, Site};
-use super::fake::{Act, Fake};
+use super::fake::{self, Act, Fake};
 use super::*;
-use crate::here::Env;
 
 const ID: &str = "11111111-1111-4111-8111-111111111111";
 const OTHER: &str = "22222222-2222-4222-8222-222222222222";
@@ -29,16 +28,7 @@ struct Scene {
 /// A session that was recorded and whose agent is about to be launched.
 fn scene() -> Scene {
     let dir = TempDir::new().unwrap();
-    let program = dir.path().join("claude");
-    std::fs::write(&program, "").unwrap();
-    let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
-    std::fs::set_permissions(&program, mode).unwrap();
-    let env: Env = [
-        ("HEIRLOOM_HOME".into(), dir.path().join("home").into()),
-        ("HEIRLOOM_AGENT_CLAUDE".into(), program.into()),
-    ]
-    .into();
-    let here = Here::look(dir.path(), env).unwrap();
+    let here = fake::place(dir.path());
     let mut ledger = here.ledger().unwrap();
     let id = SessionId::new(Uuid::from_u128(7));
     let created: SessionCreated =
@@ -90,18 +80,6 @@ impl Scene {
     }
 }
 
-fn started(id: &str) -> Act {
-    Act::print(&json!({"type": "system", "subtype": "init", "session_id": id, "model": "m"}))
-}
-
-fn result() -> Act {
-    Act::print(&json!({
-        "type": "result", "subtype": "success", "is_error": false, "result": "done",
-        "session_id": ID, "total_cost_usd": 0.5, "num_turns": 1,
-        "usage": {"input_tokens": 3, "output_tokens": 4},
-    }))
-}
-
 fn whole() -> (Part, Thread) {
     (Part::Whole, Thread { chosen: Some(ID.to_owned()), ..Thread::default() })
 }
@@ -146,7 +124,7 @@ fn impatient(fake: Fake, stops: u64, kills: Option<u64>) -> (&'static Fake, Impa
 fn an_agent_that_hangs_is_stopped_in_its_time_and_the_cause_is_told() {
     let mut scene = scene();
     let (fake, mut watcher) =
-        impatient(Fake::new([vec![started(ID), Act::UntilStopped, Act::Exit(0)]]), 60, None);
+        impatient(Fake::new([vec![Act::started(ID), Act::UntilStopped, Act::Exit(0)]]), 60, None);
     let ended = scene.take(fake, whole(), &mut watcher);
     assert_eq!(ended.cause, Some(Cause::TooLong));
     assert_eq!(ended.finished.unwrap().outcome, Outcome::Interrupted);
@@ -159,7 +137,7 @@ fn an_agent_that_hangs_is_stopped_in_its_time_and_the_cause_is_told() {
 fn an_agent_that_listens_to_nothing_is_killed() {
     let mut scene = scene();
     let (fake, mut watcher) =
-        impatient(Fake::new([vec![started(ID), Act::UntilKilled]]), 1, Some(2));
+        impatient(Fake::new([vec![Act::started(ID), Act::UntilKilled]]), 1, Some(2));
     let ended = scene.take(fake, whole(), &mut watcher);
     assert!(ended.finished.is_ok() && fake.done(0).killed);
 }
@@ -167,10 +145,9 @@ fn an_agent_that_listens_to_nothing_is_killed() {
 #[test]
 fn a_flood_is_read_to_its_end_and_kept_whole() {
     let mut scene = scene();
-    let line =
-        json!({"type": "assistant", "message": {"content": [{"type": "text", "text": "x"}]}});
-    let flood = (0..20_000).map(|_| Act::print(&line));
-    let script = [started(ID)].into_iter().chain(flood).chain([result(), Act::Exit(0)]).collect();
+    let flood = (0..20_000).map(|_| Act::says("x"));
+    let script =
+        [Act::started(ID)].into_iter().chain(flood).chain([Act::result(), Act::Exit(0)]).collect();
     let fake = Fake::new([script]);
     let mut watcher = Impatient::default();
     let ended = scene.take(&fake, whole(), &mut watcher);
@@ -184,7 +161,7 @@ fn a_flood_is_read_to_its_end_and_kept_whole() {
 #[test]
 fn an_agent_that_goes_on_with_another_conversation_is_stopped_and_its_id_is_nobodys() {
     let mut scene = scene();
-    let fake = Fake::new([vec![started(OTHER), Act::UntilStopped, Act::Exit(0)]]);
+    let fake = Fake::new([vec![Act::started(OTHER), Act::UntilStopped, Act::Exit(0)]]);
     let thread = Thread { resumed: Some(ID.to_owned()), ..Thread::default() };
     let ended = scene.take(&fake, (Part::Whole, thread), &mut Unwatched);
     let outcome = ended.finished.unwrap().outcome;
@@ -196,7 +173,7 @@ fn an_agent_that_goes_on_with_another_conversation_is_stopped_and_its_id_is_nobo
 #[test]
 fn an_agent_that_works_without_saying_who_it_is_did_so_under_the_id_it_was_given() {
     let mut scene = scene();
-    let fake = Fake::new([vec![result(), Act::Exit(0)]]);
+    let fake = Fake::new([vec![Act::result(), Act::Exit(0)]]);
     let ended = scene.take(&fake, whole(), &mut Unwatched);
     let (session, spent) = (scene.session.clone(), spent(&ended.finished.as_ref().unwrap().tally));
     let now = scene.here.clock.now();
@@ -229,13 +206,14 @@ fn interrupt(scene: &Scene) -> Act {
 #[test]
 fn what_another_process_wants_stops_a_session_but_not_one_turn_of_several() {
     let mut scene = scene();
-    let fake = Fake::new([vec![started(ID), interrupt(&scene), Act::UntilStopped, Act::Exit(0)]]);
+    let fake =
+        Fake::new([vec![Act::started(ID), interrupt(&scene), Act::UntilStopped, Act::Exit(0)]]);
     let ended = scene.take(&fake, whole(), &mut Unwatched);
     assert_eq!(ended.finished.unwrap().outcome, Outcome::Interrupted);
 
     let mut scene = self::scene();
     let minute = Act::Wait(Duration::from_mins(1));
-    let script = vec![started(ID), interrupt(&scene), minute, result(), Act::Exit(0)];
+    let script = vec![Act::started(ID), interrupt(&scene), minute, Act::result(), Act::Exit(0)];
     let fake = Fake::new([script]);
     let ended = scene.take(&fake, (Part::Iteration, whole().1), &mut Unwatched);
     assert_eq!(ended.finished.unwrap().outcome, Outcome::Success);
@@ -258,8 +236,14 @@ fn a_question_waits_for_a_decision_of_another_process() {
         approvals::decide(&here, &mut ledger, &open[0], approvals::Choice::Approve).unwrap();
     }));
     let wait = Act::Wait(Duration::from_mins(10));
-    let script =
-        vec![started(ID), Act::print(&asks), wait, decide, Act::UntilTold("allow"), result()];
+    let script = vec![
+        Act::started(ID),
+        Act::print(&asks),
+        wait,
+        decide,
+        Act::UntilTold("allow"),
+        Act::result(),
+    ];
     let fake = Fake::new([script]);
     let ended = scene.take(&fake, whole(), &mut Unwatched);
     assert_eq!(ended.finished.unwrap().outcome, Outcome::Success);

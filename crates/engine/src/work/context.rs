@@ -1,5 +1,6 @@
 //! What all issues of a run share.
 
+use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
@@ -8,13 +9,43 @@ use heirloom_core::id::WorkRunId;
 use heirloom_core::settings::Settings;
 use heirloom_ledger::{Ledger, Options as Opening, Scope};
 
-use super::event::{Event, Watcher};
+use super::event::Event;
 use super::options::Options;
 use super::rate_limiter::RateLimiter;
 use super::trees::Trees;
+use crate::events::{Reporter, Watcher, clean};
 use crate::here::Here;
 use crate::run::Stopping;
-use crate::turn::system::{Real, System};
+use crate::turn::dir;
+use crate::turn::system::System;
+
+/// What a run works with.
+#[derive(Clone, Copy)]
+pub struct With<'a> {
+    /// Where and when.
+    pub here: &'a Here,
+    /// The agents' programs.
+    pub programs: &'a Programs,
+    /// The settings that hold here.
+    pub settings: &'a Settings,
+    /// The machine that agents run on.
+    pub system: &'a dyn System,
+    /// Who sees it.
+    pub watcher: &'a dyn Watcher<Event>,
+    /// Who may stop it.
+    pub stopping: &'a Stopping,
+}
+
+impl std::fmt::Debug for With<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("With")
+    }
+}
+
+/// Where a run writes down what happens in it.
+pub fn events_of(home: &Path, run: WorkRunId) -> PathBuf {
+    home.join("work").join(format!("{run}.jsonl"))
+}
 
 /// A run, as its issues see it.
 pub(super) struct RunContext<'a> {
@@ -28,30 +59,29 @@ pub(super) struct RunContext<'a> {
     pub(super) limiter: RateLimiter,
     pub(super) stopping: Stopping,
     pub(super) began: Instant,
-    watcher: &'a dyn Watcher,
+    reporter: Reporter<'a, Event>,
     spent: Mutex<f64>,
     hopeless: Mutex<Option<String>>,
 }
 
 impl<'a> RunContext<'a> {
-    pub(super) fn new(
-        (here, programs, settings): (&'a Here, &'a Programs, &'a Settings),
-        options: &'a Options,
-        (run, trees): (WorkRunId, Trees),
-        (watcher, stopping): (&'a dyn Watcher, &Stopping),
-    ) -> Self {
+    pub(super) fn new(with: With<'a>, options: &'a Options, run: WorkRunId, trees: Trees) -> Self {
+        let With { here, programs, settings, system, watcher, stopping } = with;
+        let path = events_of(&here.home, run);
+        // Where it cannot be made, nobody can look on from elsewhere; the run goes on all the same.
+        let _ = path.parent().map(dir::make);
         Self {
             here,
             programs,
             settings,
-            system: &Real,
+            system,
             options,
             run,
             trees,
             limiter: RateLimiter::default(),
             stopping: stopping.clone(),
-            began: Instant::now(),
-            watcher,
+            began: system.now(),
+            reporter: Reporter::new(here.clock, &path, watcher),
             spent: Mutex::new(0.0),
             hopeless: Mutex::new(None),
         }
@@ -68,12 +98,12 @@ impl<'a> RunContext<'a> {
     }
 
     pub(super) fn tell(&self, event: &Event) {
-        self.watcher.see(self.here.clock.now(), event);
+        self.reporter.tell(event);
     }
 
     pub(super) fn warn(&self, issue: Option<&str>, message: impl Into<String>) {
         let issue = issue.map(str::to_owned);
-        self.tell(&Event::Warning { issue, message: message.into() });
+        self.tell(&Event::Warning { issue, message: clean(&message.into()) });
     }
 
     pub(super) fn spend(&self, usd: f64) {
@@ -100,7 +130,8 @@ impl<'a> RunContext<'a> {
     }
 
     pub(super) fn is_time_up(&self) -> bool {
-        self.options.max_time.is_some_and(|max| self.began.elapsed() >= max)
+        let took = self.system.now().saturating_duration_since(self.began);
+        self.options.max_time.is_some_and(|max| took >= max)
     }
 
     /// The limit that is reached, if one is.

@@ -6,27 +6,33 @@ use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::thread::{self, Scope as Threads};
 use std::time::{Duration, Instant};
 
-use heirloom_agents::{Programs, by_name};
+use heirloom_agents::by_name;
 use heirloom_core::event::{IssueRunEnded, WorkEnded, WorkStarted};
 use heirloom_core::id::{IssueRunId, WorkRunId};
 use heirloom_core::issue::{Change, Entry, IssueId, Owner};
-use heirloom_core::settings::Settings;
 use heirloom_core::work::{IssueRunStatus, WorkStatus, choose};
 use heirloom_ledger::Ledger;
 use uuid::Uuid;
 
 use super::context::RunContext;
+use super::context::With;
 use super::error::WorkError;
-use super::event::{Event, Watcher};
-use super::on_issue::{self, Job, Verdict};
+use super::event::Event;
+use super::job::{Job, Verdict};
+use super::on_issue;
 use super::options::Options;
 use super::picks::{self, ACTOR};
 use super::take::LEASE;
 use super::trees::Trees;
 use super::{import, recover};
-use crate::here::Here;
+use crate::events::clean;
 use crate::issues::Tracker;
-use crate::run::Stopping;
+use crate::turn;
+
+#[cfg(not(panic = "unwind"))]
+compile_error!(
+    "a panic in the work on one issue must not end the run: build with panic = \"unwind\""
+);
 
 const HEARTBEAT: Duration = Duration::from_mins(2);
 const TICK: Duration = Duration::from_millis(100);
@@ -51,20 +57,18 @@ pub struct Ended {
 
 /// Works through the issues until nothing is left to do or a limit is reached.
 pub fn work(
-    (here, programs, settings): (&Here, &Programs, &Settings),
+    with: With<'_>,
     tracker: &mut dyn Tracker,
     options: &Options,
-    watcher: &dyn Watcher,
-    stopping: &Stopping,
 ) -> Result<Ended, WorkError> {
+    let With { here, programs, stopping, .. } = with;
     let agent = by_name(&options.agent)
         .ok_or_else(|| WorkError::NoAgent { name: options.agent.clone() })?;
     programs.resolve(agent.name(), &here.env)?;
     let trees = Trees::new(here, options)?;
     let mut ledger = here.ledger()?;
     let run = WorkRunId::new(Uuid::new_v4());
-    let context =
-        RunContext::new((here, programs, settings), options, (run, trees), (watcher, stopping));
+    let context = RunContext::new(with, options, run, trees);
     recover::recover(here, &mut ledger)?;
     if options.wanted.resume {
         for bad in import::import_runs(here, &mut ledger)? {
@@ -258,7 +262,7 @@ impl<'d> Dispatcher<'d, '_> {
         threads.spawn(move || {
             // A fault of ours must not leave the dispatcher waiting for this issue for ever.
             let worked = catch_unwind(AssertUnwindSafe(|| on_issue::work_on(context, &job)));
-            let verdict = worked.unwrap_or_else(|_| Verdict::refused("heirloom itself failed"));
+            let verdict = worked.unwrap_or_else(|panic| Verdict::panicked(&*panic));
             // The dispatcher outlives its threads.
             let _ = sender.send((job, verdict));
         });
@@ -269,6 +273,10 @@ impl<'d> Dispatcher<'d, '_> {
         self.active -= 1;
         self.in_place -= usize::from(job.tree.branch.is_none());
         self.is_stale = true;
+        if verdict.is_fault {
+            // Its session is in nobody's hands any more, as after a crash.
+            turn::recover(self.context.here, &mut self.ledger)?;
+        }
         let id = &job.issue.id;
         let reason = verdict.reason.clone().unwrap_or_default();
         let told = match verdict.status {
@@ -316,8 +324,8 @@ impl<'d> Dispatcher<'d, '_> {
         self.context.tell(&Event::IssueEnded {
             issue: issue.to_string(),
             title: title.to_owned(),
-            status: status.as_str(),
-            reason,
+            status,
+            reason: reason.as_deref().map(clean),
             cost_usd: verdict.cost_usd,
             duration_ms: u64::try_from(verdict.took.as_millis()).unwrap_or(u64::MAX),
             session: verdict.session.as_ref().map(|session| session.name.to_string()),
@@ -357,8 +365,8 @@ impl<'d> Dispatcher<'d, '_> {
         let Tally { closed, failed, interrupted } = self.tally;
         self.context.tell(&Event::Ended {
             run: self.context.run.to_string(),
-            status: status.as_str(),
-            reason: reason.clone(),
+            status,
+            reason: reason.as_deref().map(clean),
             closed,
             failed,
             interrupted,

@@ -1,10 +1,10 @@
 //! What happens in a run, for whoever looks on.
 
-use jiff::Timestamp;
-use serde::Serialize;
+use heirloom_core::work::{IssueRunStatus, WorkStatus};
+use serde::{Deserialize, Serialize};
 
 /// What happens in a run. One object a line in JSON, by `event`.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "event", rename_all = "snake_case")]
 pub enum Event {
     /// The run began.
@@ -38,12 +38,12 @@ pub enum Event {
         /// The id.
         agent_session_id: String,
     },
-    /// An issue is in another phase: `working`, `checking`, `fixing`, `merging`, `waiting`.
+    /// An issue is in another phase.
     Phase {
         /// The issue.
         issue: String,
         /// The phase.
-        phase: &'static str,
+        phase: Phase,
     },
     /// An agent did something.
     Activity {
@@ -92,8 +92,8 @@ pub enum Event {
         issue: String,
         /// What is to be done, in a line.
         title: String,
-        /// How: `closed`, `failed`, `interrupted`.
-        status: &'static str,
+        /// How.
+        status: IssueRunStatus,
         /// Why, or what shows that it is done.
         reason: Option<String>,
         /// What it cost.
@@ -108,7 +108,7 @@ pub enum Event {
         /// Its id.
         run: String,
         /// How.
-        status: &'static str,
+        status: WorkStatus,
         /// Why.
         reason: Option<String>,
         /// Issues that were closed.
@@ -122,8 +122,31 @@ pub enum Event {
     },
 }
 
-/// Somebody who looks on. Called from several threads.
-pub trait Watcher: Sync {
-    /// Something happened.
-    fn see(&self, at: Timestamp, event: &Event);
+/// Where the work on an issue is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Phase {
+    /// An agent works on it.
+    Working,
+    /// The gate is run.
+    Checking,
+    /// An agent puts right what the gate found.
+    Fixing,
+    /// It is brought together with what others finished.
+    Merging,
+    /// A limit, or a model that cannot be reached, is waited for.
+    Waiting,
+}
+
+impl Phase {
+    /// The word for it in JSON and tables.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Working => "working",
+            Self::Checking => "checking",
+            Self::Fixing => "fixing",
+            Self::Merging => "merging",
+            Self::Waiting => "waiting",
+        }
+    }
 }

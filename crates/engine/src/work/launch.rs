@@ -53,7 +53,7 @@ pub(super) fn launch(on: &mut OnIssue<'_, '_>, turn: Turn) -> Result<Ended, Sess
     let mut monitor = ActivityMonitor::new(on.context, on.job.issue.id.as_str(), on.deadline);
     let ended = session::run(&context, &mut on.ledger, prepared, &mut monitor)?;
     on.context.spend(ended.session.cost_usd);
-    on.cost_usd += ended.session.cost_usd;
+    on.so_far.cost_usd += ended.session.cost_usd;
     note_transcript(on, &ended.session)?;
     Ok(ended)
 }
@@ -169,12 +169,12 @@ fn note_transcript(on: &mut OnIssue<'_, '_>, session: &Session) -> Result<(), Se
         return Ok(());
     };
     if let Some(transcript) = prior::transcript(agent, &on.here.env, id)
-        && on.transcript.as_ref() != Some(&transcript)
+        && on.so_far.transcript.as_ref() != Some(&transcript)
     {
         let issue_run = on.job.issue_run;
         let seen = IssueRunTranscribed { issue_run, transcript: transcript.clone() };
         on.ledger.append(on.here.clock.now(), on.context.scope(), &seen)?;
-        on.transcript = Some(transcript);
+        on.so_far.transcript = Some(transcript);
     }
     Ok(())
 }

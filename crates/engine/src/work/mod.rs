@@ -7,6 +7,7 @@
 //! Not here: which issues come first and what agents are told ([`heirloom_core::work`]), how issues
 //! are kept ([`crate::issues`]), and how anything looks.
 
+mod after;
 mod answer;
 mod context;
 mod dispatch;
@@ -14,6 +15,7 @@ mod error;
 mod event;
 mod gate;
 mod import;
+mod job;
 mod judge;
 mod launch;
 mod monitor;
@@ -24,13 +26,18 @@ mod prior;
 mod rate_limiter;
 mod recover;
 mod take;
+#[cfg(test)]
+mod tests;
 mod told;
 mod trees;
 
+pub use context::{With, events_of};
 pub use dispatch::{Ended, work};
 pub use error::WorkError;
-pub use event::{Event, Watcher};
+pub use event::{Event, Phase};
 pub use options::Options;
 pub use picks::{Planned, plan};
 pub use prior::Resumes;
 pub use recover::is_alive;
+
+pub use crate::events::Watcher;

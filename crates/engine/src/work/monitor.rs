@@ -1,12 +1,13 @@
 //! What one agent does, told to whoever follows the run; and when it must be stopped.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use heirloom_agents::{Event as Said, Tally};
 use heirloom_core::approval::Approval;
 
 use super::context::RunContext;
 use super::event::Event;
+use crate::events::clean;
 use crate::turn::activity::{Activity, Throttle};
 use crate::turn::{self, Cause};
 
@@ -31,10 +32,14 @@ impl<'s, 'a> ActivityMonitor<'s, 'a> {
             context,
             issue,
             deadline,
-            heard: Instant::now(),
+            heard: context.system.now(),
             throttle: Throttle::default(),
             asking: 0,
         }
+    }
+
+    fn silence(&self) -> Duration {
+        self.context.system.now().saturating_duration_since(self.heard)
     }
 
     fn cause_to_stop(&self) -> Option<Cause> {
@@ -42,9 +47,9 @@ impl<'s, 'a> ActivityMonitor<'s, 'a> {
             Some(Cause::Asked)
         } else if self.context.is_time_up() {
             Some(Cause::TimeUp)
-        } else if self.deadline.is_some_and(|deadline| Instant::now() >= deadline) {
+        } else if self.deadline.is_some_and(|deadline| self.context.system.now() >= deadline) {
             Some(Cause::TooLong)
-        } else if self.asking == 0 && self.heard.elapsed() >= self.context.options.silence {
+        } else if self.asking == 0 && self.silence() >= self.context.options.silence {
             Some(Cause::Silence)
         } else {
             None
@@ -54,15 +59,18 @@ impl<'s, 'a> ActivityMonitor<'s, 'a> {
 
 impl turn::Watcher for ActivityMonitor<'_, '_> {
     fn event(&mut self, event: &Said, _subagent: bool) {
-        self.heard = Instant::now();
+        self.heard = self.context.system.now();
         let (Activity { tool, text }, cost_usd) = match event {
             Said::Cost { usd } => (Activity { tool: None, text: String::new() }, Some(*usd)),
             event => match Activity::of(event) {
-                Some(activity) if self.throttle.is_due(Instant::now()) => (activity, None),
+                Some(activity) if self.throttle.is_due(self.context.system.now()) => {
+                    (activity, None)
+                }
                 _ => return,
             },
         };
         let issue = self.issue.to_owned();
+        let text = clean(&text);
         self.context.tell(&Event::Activity { issue, tool, text, cost_usd });
     }
 
@@ -78,7 +86,7 @@ impl turn::Watcher for ActivityMonitor<'_, '_> {
 
     fn settled(&mut self, _approval: &Approval) {
         self.asking = self.asking.saturating_sub(1);
-        self.heard = Instant::now();
+        self.heard = self.context.system.now();
     }
 
     fn warn(&mut self, text: &str) {

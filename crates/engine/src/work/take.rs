@@ -7,10 +7,12 @@ use heirloom_ledger::Claimed;
 use jiff::SignedDuration;
 use uuid::Uuid;
 
+use super::after::lose;
 use super::dispatch::Dispatcher;
 use super::error::WorkError;
 use super::event::Event;
-use super::on_issue::{self, Job, Verdict};
+use super::job::{Job, Verdict};
+use super::on_issue;
 use super::picks::{self, ACTOR, Begun};
 use super::prior::Resumes;
 use super::recover;
@@ -19,6 +21,14 @@ use crate::issues::TrackerError;
 
 /// How long a claim holds without a heartbeat, for those who cannot see our process.
 pub(super) const LEASE: SignedDuration = SignedDuration::from_mins(10);
+
+/// What becomes of the agent session that an issue would go on with.
+enum Usable {
+    /// It is resumed, or there is none and a new one begins.
+    As(Option<Box<Resumes>>),
+    /// The issue is left alone, for this reason.
+    Refused(String),
+}
 
 impl Dispatcher<'_, '_> {
     /// Takes an issue up, if it is nobody else's.
@@ -37,8 +47,8 @@ impl Dispatcher<'_, '_> {
             return Ok(None);
         }
         let resumes = match self.usable(entry, resumes.map(|resumes| *resumes))? {
-            Ok(resumes) => resumes,
-            Err(why) => {
+            Usable::As(resumes) => resumes.map(|resumes| *resumes),
+            Usable::Refused(why) => {
                 self.refuse(entry, &why)?;
                 return Ok(None);
             }
@@ -60,30 +70,27 @@ impl Dispatcher<'_, '_> {
     }
 
     /// The agent session to resume, if it can be. Strict looks before anything is touched.
-    fn usable(
-        &mut self,
-        entry: &Entry,
-        resumes: Option<Resumes>,
-    ) -> Result<Result<Option<Resumes>, String>, WorkError> {
+    fn usable(&mut self, entry: &Entry, resumes: Option<Resumes>) -> Result<Usable, WorkError> {
         let options = self.context.options;
         let strict = options.strict && options.wanted.resume;
         let why = resumes.as_ref().and_then(|resumes| resumes.why_gone(&self.context.here.env));
         match (resumes, why) {
             (None, _) if strict => {
-                Ok(Err("Session resumption failed: there is no prior session".to_owned()))
+                let why = "Session resumption failed: there is no prior session";
+                Ok(Usable::Refused(why.to_owned()))
             }
             (Some(resumes), Some(why)) => {
                 let id = resumes.agent_session_id.clone();
-                on_issue::lose(self.context, &mut self.ledger, &entry.id, Some(resumes.agent), id)?;
+                lose(self.context, &mut self.ledger, &entry.id, Some(resumes.agent), id)?;
                 if strict {
-                    return Ok(Err(format!("Session resumption failed: {why}")));
+                    return Ok(Usable::Refused(format!("Session resumption failed: {why}")));
                 }
                 let message =
                     format!("the agent session cannot be resumed ({why}); a new one takes over");
                 self.context.warn(Some(entry.id.as_str()), message);
-                Ok(Ok(None))
+                Ok(Usable::As(None))
             }
-            (resumes, _) => Ok(Ok(resumes)),
+            (resumes, _) => Ok(Usable::As(resumes.map(Box::new))),
         }
     }
 

@@ -7,8 +7,9 @@ use heirloom_core::work::{self as rules, Brief};
 use heirloom_ledger::NoteFilter;
 
 use super::event::Event;
+use super::job::End;
 use super::launch::Turn;
-use super::on_issue::{End, OnIssue};
+use super::on_issue::OnIssue;
 use crate::run::inherit;
 
 impl OnIssue<'_, '_> {
@@ -30,13 +31,13 @@ impl OnIssue<'_, '_> {
 
     /// The same conversation once more; a new one, if none came about.
     pub(super) fn again(&mut self) -> Result<Turn, End> {
-        let prompt = rules::carry_on(&self.job.issue, &self.findings);
+        let prompt = rules::carry_on(&self.job.issue, &self.so_far.findings);
         self.go_on(prompt)
     }
 
     /// The next word in the same conversation, or in a new one where there is none to go on with.
     pub(super) fn go_on(&self, prompt: String) -> Result<Turn, End> {
-        let session = self.session.as_ref().filter(|session| {
+        let session = self.so_far.session.as_ref().filter(|session| {
             let agent = session.agent.as_deref().and_then(by_name);
             let resumes = |agent: &dyn heirloom_agents::Agent| {
                 !matches!(agent.supports(Feature::Resume), Support::No(_))
@@ -45,9 +46,10 @@ impl OnIssue<'_, '_> {
         });
         match session {
             Some(session) => Ok(Turn::GoOn { prompt, session: Box::new(session.clone()) }),
-            None => match self.fresh(self.session.clone())? {
+            None => match self.fresh(self.so_far.session.clone())? {
                 Turn::Fresh { prompt: task, inherits } => {
-                    let prompt = if self.fixes > 0 { format!("{task}\n{prompt}") } else { task };
+                    let prompt =
+                        if self.tries.fixes > 0 { format!("{task}\n{prompt}") } else { task };
                     Ok(Turn::Fresh { prompt, inherits })
                 }
                 turn => Ok(turn),

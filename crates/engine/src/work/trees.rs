@@ -35,6 +35,15 @@ pub(super) enum Trouble {
     Unfinished(String),
 }
 
+/// Whether work can be brought together.
+#[derive(Debug)]
+pub(super) enum Prepared {
+    /// It can; in place there is nothing to bring together.
+    Ready(Option<Ready>),
+    /// Not yet.
+    Trouble(Trouble),
+}
+
 /// Where one issue is worked on.
 #[derive(Debug, Clone)]
 pub(super) struct Tree {
@@ -136,14 +145,10 @@ impl Trees {
     }
 
     /// Commits what is in the tree and brings in what others finished.
-    pub(super) fn prepare(
-        &self,
-        tree: &Tree,
-        message: &str,
-    ) -> Result<Result<Option<Ready>, Trouble>, GitError> {
-        let Some(own) = &tree.branch else { return Ok(Ok(None)) };
+    pub(super) fn prepare(&self, tree: &Tree, message: &str) -> Result<Prepared, GitError> {
+        let Some(own) = &tree.branch else { return Ok(Prepared::Ready(None)) };
         if let Some(what) = branch::unfinished(&tree.path, own) {
-            return Ok(Err(Trouble::Unfinished(what)));
+            return Ok(Prepared::Trouble(Trouble::Unfinished(what)));
         }
         branch::commit_all(&tree.path, message)?;
         let tip = self.tip();
@@ -151,12 +156,12 @@ impl Trees {
             && let Merged::Conflict(files) =
                 branch::bring_in(&tree.path, tip, "Take over what others finished")?
         {
-            return Ok(Err(Trouble::Conflict(files.join("\n"))));
+            return Ok(Prepared::Trouble(Trouble::Conflict(files.join("\n"))));
         }
         let commit = branch::commit_all(&tree.path, message)?;
         let base = tip.clone().or_else(|| branch::commit_of(&self.root, "HEAD"));
         let unchanged = base.is_some_and(|base| branch::is_ancestor(&self.root, &commit, &base));
-        Ok(Ok(Some(Ready { commit, unchanged, tip })))
+        Ok(Prepared::Ready(Some(Ready { commit, unchanged, tip })))
     }
 
     /// Brings finished work together. Returns the branch that holds it, or `None` if somebody was

@@ -1,0 +1,83 @@
+//! An issue that is ours, and what becomes of it.
+
+use std::any::Any;
+use std::time::Duration;
+
+use heirloom_core::id::IssueRunId;
+use heirloom_core::issue::Issue;
+use heirloom_core::session::Session;
+use heirloom_core::work::IssueRunStatus;
+
+use super::prior::Resumes;
+use super::trees::Tree;
+use crate::session::SessionError;
+
+/// An issue that is ours to work on.
+pub(super) struct Job {
+    pub(super) issue: Issue,
+    pub(super) issue_run: IssueRunId,
+    pub(super) resumes: Option<Resumes>,
+    pub(super) tree: Tree,
+}
+
+/// What becomes of an issue.
+pub(super) struct Verdict {
+    pub(super) status: IssueRunStatus,
+    /// Why, or what shows that it is done.
+    pub(super) reason: Option<String>,
+    pub(super) commit: Option<String>,
+    pub(super) session: Option<Session>,
+    pub(super) cost_usd: f64,
+    pub(super) took: Duration,
+    /// Whether it is heirloom itself that failed.
+    pub(super) is_fault: bool,
+}
+
+/// Why the work on an issue ends without success.
+pub(super) enum End {
+    Failed(String),
+    Stopped(String),
+}
+
+impl From<SessionError> for End {
+    fn from(error: SessionError) -> Self {
+        let error: &dyn std::error::Error = &error;
+        let cause = error.source().map(|source| format!(": {source}")).unwrap_or_default();
+        Self::Failed(format!("{error}{cause}"))
+    }
+}
+
+impl From<heirloom_ledger::Error> for End {
+    fn from(error: heirloom_ledger::Error) -> Self {
+        Self::Failed(error.to_string())
+    }
+}
+
+impl Verdict {
+    /// An issue that was not touched.
+    pub(super) fn refused(why: &str) -> Self {
+        Self::without_session(why.to_owned(), Duration::ZERO)
+    }
+
+    /// A fault of ours, with the words it came with.
+    pub(super) fn panicked(panic: &(dyn Any + Send)) -> Self {
+        let words = panic.downcast_ref::<String>().map(String::as_str);
+        let words = words.or_else(|| panic.downcast_ref::<&str>().copied());
+        let words = words.map(|words| format!(": {words}")).unwrap_or_default();
+        let verdict = Self::refused(&format!("heirloom itself failed{words}"));
+        Self { is_fault: true, ..verdict }
+    }
+
+    pub(super) fn without_session(why: String, took: Duration) -> Self {
+        let status = IssueRunStatus::Failed;
+        Self {
+            status,
+            reason: Some(why),
+            commit: None,
+            session: None,
+            cost_usd: 0.0,
+            took,
+            is_fault: false,
+        }
+    }
+}

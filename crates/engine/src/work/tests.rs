@@ -1,0 +1,142 @@
+//! Runs through issues with agents that hang and lie, and with faults of our own, in a time that does not
+//! pass by itself.
+
+use std::sync::Mutex;
+use std::time::Duration;
+
+use heirloom_agents::CommandLine;
+use heirloom_core::issue::NewIssue;
+use heirloom_core::settings::Settings;
+use heirloom_core::status::Status;
+use heirloom_core::work::{IssueRunStatus, WorkStatus};
+use heirloom_ledger::SessionFilter;
+use jiff::Timestamp;
+use serde_json::json;
+use tempfile::TempDir;
+
+use super::*;
+use crate::agents;
+use crate::events::Follow;
+use crate::here::Here;
+use crate::issues::{BuiltIn, Tracker};
+use crate::run::Stopping;
+use crate::turn::fake::{self, Act, Fake};
+
+struct Scene {
+    _dir: TempDir,
+    here: Here,
+    tracker: BuiltIn,
+}
+
+/// A place with so many issues.
+fn scene(issues: usize) -> Scene {
+    let dir = TempDir::new().unwrap();
+    let here = fake::place(dir.path());
+    let mut tracker = BuiltIn::open(&here).unwrap();
+    for n in 1..=issues {
+        tracker.create(NewIssue { title: format!("issue {n}"), ..NewIssue::default() }).unwrap();
+    }
+    Scene { _dir: dir, here, tracker }
+}
+
+#[derive(Default)]
+struct Seen(Mutex<Vec<Event>>);
+
+impl Watcher<Event> for Seen {
+    fn see(&self, _: Timestamp, event: &Event) {
+        self.0.lock().unwrap().push(event.clone());
+    }
+}
+
+impl Scene {
+    fn work(&mut self, fake: &Fake) -> (Ended, Vec<Event>) {
+        let settings = Settings::default();
+        let programs = agents::programs(&self.here, None);
+        let (seen, stopping) = (Seen::default(), Stopping::new());
+        let options = Options { in_place: true, max_agents: 1, ..Options::of(&settings) };
+        let with = With {
+            here: &self.here,
+            programs: &programs,
+            settings: &settings,
+            system: fake,
+            watcher: &seen,
+            stopping: &stopping,
+        };
+        let ended = work(with, &mut self.tracker, &options).unwrap();
+        (ended, seen.0.into_inner().unwrap())
+    }
+}
+
+fn finishes() -> Vec<Act> {
+    vec![Act::result(), Act::Exit(0)]
+}
+
+#[test]
+fn a_fault_of_ours_in_one_issue_ends_that_issue_and_not_the_run() {
+    let mut scene = scene(3);
+    let fault = vec![
+        Act::started("11111111-1111-4111-8111-111111111111"),
+        Act::Fault("index out of bounds"),
+    ];
+    let (ended, events) = scene.work(&Fake::new([finishes(), fault, finishes()]));
+    assert_eq!(ended.status, WorkStatus::Completed);
+    assert_eq!((ended.closed, ended.failed, ended.interrupted), (2, 1, 0));
+    let failed = events.iter().find_map(|event| match event {
+        Event::IssueEnded { status: IssueRunStatus::Failed, reason, .. } => reason.clone(),
+        _ => None,
+    });
+    assert_eq!(failed.as_deref(), Some("heirloom itself failed: index out of bounds"));
+    // Nothing of it is left as if somebody still worked on it.
+    let ledger = scene.here.ledger().unwrap();
+    let filter = SessionFilter { repo: None, statuses: &[], limit: 9, after: None };
+    let sessions = ledger.sessions(&filter).unwrap().sessions;
+    let statuses: Vec<Status> = sessions.iter().map(|session| session.status).collect();
+    assert_eq!(statuses.len(), 3);
+    assert!(statuses.iter().all(|status| status.is_ended()), "{statuses:?}");
+    assert!(ledger.claims(&scene.here.place.repo).unwrap().is_empty());
+}
+
+#[test]
+fn an_agent_that_knows_no_conversation_though_it_was_asked_for_none_is_not_asked_for_ever() {
+    let mut scene = scene(1);
+    let lies = || {
+        let answer = |line: &CommandLine| {
+            let id = line.asked_for.clone().unwrap_or_default();
+            let words = format!("No conversation found with session ID: {id}");
+            json!({"type": "result", "subtype": "error_during_execution", "is_error": true,
+                   "errors": [words], "session_id": id, "num_turns": 0})
+            .to_string()
+        };
+        vec![Act::Answer(Box::new(answer)), Act::Exit(1)]
+    };
+    let fake = Fake::new((0..50).map(|_| lies()));
+    let (ended, _) = scene.work(&fake);
+    assert_eq!((ended.failed, ended.closed), (1, 0));
+    assert!(fake.started() <= 2, "{}", fake.started());
+}
+
+#[test]
+fn an_agent_that_is_silent_twice_fails_its_issue_and_the_next_one_is_worked_on() {
+    let mut scene = scene(2);
+    let silent = || {
+        vec![Act::started("11111111-1111-4111-8111-111111111111"), Act::UntilStopped, Act::Exit(0)]
+    };
+    let fake = Fake::new([silent(), silent(), finishes()]);
+    let (ended, _) = scene.work(&fake);
+    assert_eq!((ended.closed, ended.failed), (1, 1));
+    let silence = Options::of(&Settings::default()).silence;
+    assert!(fake.passed() >= 2 * silence && fake.passed() < 3 * silence);
+    assert!(fake.passed() < Duration::from_hours(12));
+}
+
+#[test]
+fn what_happens_in_a_run_can_be_followed_from_another_process() {
+    let mut scene = scene(1);
+    let (ended, events) = scene.work(&Fake::new([finishes()]));
+    let path = events_of(&scene.here.home, ended.run);
+    let (mut follow, written) = Follow::<Event>::open(&path, |_| false).unwrap();
+    let written: Vec<Event> = written.into_iter().map(|(_, event)| event).collect();
+    assert_eq!(written, events);
+    assert!(follow.more().unwrap().is_empty());
+    assert_eq!(ended.closed, 1);
+}
