@@ -4,7 +4,7 @@
 //! a decision replaced; it is a decision with its negation, or with another number; or it decides
 //! the same thing, by verb and object, in another way. Everything else is related at most.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 
 use crate::ground::ghost::{stem, words};
 
@@ -72,6 +72,7 @@ const VERBS: &[&str] = &[
     "add",
 ];
 
+#[derive(Debug)]
 struct Said {
     verb: Option<String>,
     content: BTreeSet<String>,
@@ -101,7 +102,10 @@ fn said(text: &str) -> Said {
 
 /// How `claim` stands to `text`, which the ledger holds; `superseded` if it was replaced.
 pub fn relate(claim: &str, text: &str, superseded: bool) -> Relation {
-    let (one, other) = (said(claim), said(text));
+    between(&said(claim), &said(text), superseded)
+}
+
+fn between(one: &Said, other: &Said, superseded: bool) -> Relation {
     if one.content.is_empty() || other.content.is_empty() {
         return Relation::Unrelated;
     }
@@ -134,6 +138,59 @@ pub fn relate(claim: &str, text: &str, superseded: bool) -> Relation {
     Relation::Related
 }
 
+/// Texts of the ledger that stand, by their words: many claims are compared with them in one go.
+#[derive(Debug, Default)]
+pub struct Standing {
+    said: Vec<Said>,
+    by_word: HashMap<String, Vec<usize>>,
+}
+
+impl Standing {
+    /// The most texts that one claim is compared with: those that share its rarest words.
+    pub const MOST: usize = 50;
+
+    /// Reads the texts.
+    pub fn new<'a>(texts: impl IntoIterator<Item = &'a str>) -> Self {
+        let mut standing = Self::default();
+        for (index, text) in texts.into_iter().enumerate() {
+            let said = said(text);
+            for word in &said.content {
+                standing.by_word.entry(word.clone()).or_default().push(index);
+            }
+            standing.said.push(said);
+        }
+        standing
+    }
+
+    /// The text that contradicts `claim`, by its place, and why.
+    pub fn against(&self, claim: &str) -> Option<(usize, Why)> {
+        let claim = said(claim);
+        self.alike(&claim).into_iter().find_map(|index| {
+            match between(&claim, &self.said[index], false) {
+                Relation::Contradicts(why) => Some((index, why)),
+                _ => None,
+            }
+        })
+    }
+
+    /// The texts that are worth comparing, in the order they were given in.
+    fn alike(&self, claim: &Said) -> BTreeSet<usize> {
+        let lists = claim.content.iter().filter_map(|word| self.by_word.get(word));
+        let mut lists: Vec<&Vec<usize>> = lists.collect();
+        lists.sort_by_key(|list| list.len());
+        let mut alike = BTreeSet::new();
+        for list in lists {
+            for index in list {
+                if alike.len() == Self::MOST {
+                    return alike;
+                }
+                alike.insert(*index);
+            }
+        }
+        alike
+    }
+}
+
 /// The address of a disagreement.
 pub fn id(source: &str, claimed: &str, ledger: &str) -> String {
     let mut hasher = blake3::Hasher::new();
@@ -148,6 +205,18 @@ pub fn id(source: &str, claimed: &str, ledger: &str) -> String {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    #[test]
+    fn a_claim_is_compared_with_a_few_of_many_texts_and_its_contradiction_is_among_them() {
+        let texts: Vec<String> = (0..5000).map(|n| format!("Use shard{n} tokens")).collect();
+        let more = ["Use rotating refresh tokens"];
+        let standing = Standing::new(texts.iter().map(String::as_str).chain(more));
+        let claim = said("Use stateless refresh tokens");
+        assert!(standing.alike(&claim).len() <= Standing::MOST);
+        let found = standing.against("Use stateless refresh tokens");
+        assert_eq!(found, Some((5000, Why::OtherWay)));
+        assert_eq!(standing.against("Nothing of the sort"), None);
+    }
 
     #[test]
     fn only_what_is_plain_is_a_contradiction() {

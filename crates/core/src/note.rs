@@ -110,6 +110,36 @@ pub enum Basis {
     Absence(Vec<String>),
 }
 
+/// Who wrote the words of a note.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Origin {
+    /// It was recorded here, and the page of notes shows it in heirloom's own words.
+    #[default]
+    Here,
+    /// Somebody wrote it on the page by hand.
+    Page,
+    /// Another ledger recorded it, and it came here with the page.
+    Elsewhere,
+}
+
+/// What a note is known by besides its words: where it comes from, and what its author called it.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Source {
+    /// Who wrote its words.
+    #[serde(default)]
+    pub origin: Origin,
+    /// When it was made, where that was before it was recorded.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at: Option<Timestamp>,
+    /// Its title, where that is not the beginning of its words.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
+    /// Whose it is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub author: Option<String>,
+}
+
 /// A note as the ledger knows it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Note {
@@ -138,6 +168,16 @@ pub struct Note {
     /// The later note that replaces it.
     #[serde(default)]
     pub superseded_by: Option<NoteId>,
+    /// Where it comes from, where that is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub source: Option<Source>,
+}
+
+impl Note {
+    /// Who wrote its words.
+    pub fn origin(&self) -> Origin {
+        self.source.as_ref().map(|source| source.origin).unwrap_or_default()
+    }
 }
 
 #[cfg(test)]

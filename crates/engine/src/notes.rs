@@ -2,14 +2,14 @@
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use heirloom_core::event::NoteAdded;
 use heirloom_core::evidence::Evidence;
 use heirloom_core::ground::ghost::{self, SearchError};
 use heirloom_core::ground::{Sources as _, Verdict};
 use heirloom_core::id::NoteId;
-use heirloom_core::note::{Basis, Kind, Note};
+use heirloom_core::note::{Basis, Kind, Note, Source};
 use heirloom_core::session::Session;
 use heirloom_core::status::Status;
 use heirloom_ledger::{Error, Ledger, NoteFilter, Scope};
@@ -126,11 +126,28 @@ pub fn add(
         supersedes,
         basis: new.basis,
         issue: new.issue.or_else(|| here.var("HEIRLOOM_ISSUE").map(str::to_owned)),
+        source: author(here).map(|author| Source { author: Some(author), ..Source::default() }),
         ..NoteAdded::new(id, new.kind, text)
     };
     ledger.append(here.clock.now(), Scope::session(session.id, &session.repo), &note)?;
     let note = ledger.note(&id.to_string())?.pop();
     Ok((note.ok_or_else(|| NoteError::NoNote { id: id.to_string() })?, session))
+}
+
+/// Whose note it is, by the name that git puts under commits here.
+fn author(here: &Here) -> Option<String> {
+    if let Some(name) = here.var("GIT_AUTHOR_NAME") {
+        return Some(name.to_owned());
+    }
+    let mut files: Vec<PathBuf> = Vec::new();
+    if let Some(file) = here.var("GIT_CONFIG_GLOBAL") {
+        files.push(file.into());
+    } else if let Some(home) = here.var("HOME").map(Path::new) {
+        let config =
+            here.var("XDG_CONFIG_HOME").map_or_else(|| home.join(".config"), PathBuf::from);
+        files.extend([home.join(".gitconfig"), config.join("git/config")]);
+    }
+    heirloom_repo::author(&here.place, &files)
 }
 
 fn attach(

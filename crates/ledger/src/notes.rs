@@ -11,7 +11,7 @@ use crate::ledger::Ledger;
 use crate::records::{parse, timestamp, unreadable};
 
 const COLUMNS: &str = "id, kind, text, rationale, session, at, evidence, superseded_by, \
-                       basis, issue";
+                       basis, issue, source";
 
 /// Which notes are listed.
 #[derive(Debug, Clone, Copy, Default)]
@@ -73,6 +73,7 @@ fn read(row: &Row<'_>) -> rusqlite::Result<Note> {
     let evidence: String = row.get(6)?;
     let superseded_by: Option<String> = row.get(7)?;
     let basis: Option<String> = row.get(8)?;
+    let source: Option<String> = row.get(10)?;
     Ok(Note {
         id: parse(row, 0, |text| text.parse().ok())?,
         kind: parse(row, 1, |text| text.parse().ok())?,
@@ -85,5 +86,6 @@ fn read(row: &Row<'_>) -> rusqlite::Result<Note> {
         basis: basis.and_then(|basis| serde_json::from_str(&basis).ok()),
         issue: row.get(9)?,
         superseded_by: superseded_by.and_then(|id| id.parse::<NoteId>().ok()),
+        source: source.and_then(|source| serde_json::from_str(&source).ok()),
     })
 }

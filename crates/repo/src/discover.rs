@@ -73,7 +73,7 @@ fn git_dir(root: &Path) -> Option<PathBuf> {
 }
 
 /// The directory that all worktrees of the repository share.
-fn common_dir(git_dir: &Path) -> PathBuf {
+pub(crate) fn common_dir(git_dir: &Path) -> PathBuf {
     let Ok(named) = fs::read_to_string(git_dir.join("commondir")) else {
         return git_dir.to_owned();
     };

@@ -3,14 +3,21 @@
 //! What a hook needs to know about a repository is read from `.git` by hand: starting `git` would
 //! cost more than everything else it does. Whatever needs git's own judgement asks the program.
 
+mod attributes;
+mod author;
 pub mod branch;
 pub mod changes;
+pub mod checkout;
 mod discover;
 mod file;
 pub mod git;
 mod head;
+mod index;
+mod swap;
 pub mod worktree;
 
+pub use attributes::merge_by_union;
+pub use author::author;
 pub use discover::{Place, discover};
 pub use file::{
     Destination, FileError, MOST_BYTES, append_private, inside, make_private_dir, open,
@@ -18,3 +25,4 @@ pub use file::{
     write_within,
 };
 pub use head::Head;
+pub use swap::{Swapped, swap};

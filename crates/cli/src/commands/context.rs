@@ -3,6 +3,7 @@ use std::process::ExitCode;
 
 use clap::Subcommand;
 use heirloom_core::context::{COMPACTED, PRESERVED, Zone};
+use heirloom_core::event::DeltaSynced;
 use heirloom_engine::keep::{self, KeepError, context};
 use serde_json::json;
 
@@ -21,7 +22,7 @@ pub(super) struct Args {
 enum What {
     /// How full the context of a session is, by the agent's own figures
     ///
-    /// Entering the yellow zone persists what is new, once.
+    /// Changes nothing.
     Status {
         /// The session
         #[arg(long, value_name = "SESSION")]
@@ -47,12 +48,12 @@ fn status(app: &App, named: Option<&str>) -> Done {
         return Err(Failure::new("context.unknown", message)
             .hint("only sessions of an agent that keeps usage in its transcript have figures"));
     };
-    let crossed = context::observe(&app.here, &mut ledger, &settings, &session, usage)?;
+    let synced = ledger.kept::<DeltaSynced>(&session.repo, &session.id.to_string())?;
     let zone = Zone::of(usage.tokens, usage.window, &settings.context);
     let value = json!({
         "session": session.name, "tokens": usage.tokens, "window": usage.window,
         "share": usage.share(), "zone": zone, "advice": zone.advice(),
-        "delta_sync": crossed.is_some_and(|crossed| crossed.synced),
+        "delta_sync": synced.is_some(),
     });
     app.ui.answer(&value, || {
         format!(

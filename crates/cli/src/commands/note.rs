@@ -4,7 +4,10 @@ use heirloom_core::evidence::{Evidence, PlaceError};
 use heirloom_core::ground;
 use heirloom_core::note::{Basis, Kind, NotAKind};
 use heirloom_core::session::Session;
-use heirloom_engine::keep::{self, page::Keeper};
+use heirloom_engine::keep::{
+    self,
+    page::{Keeper, Synced},
+};
 use heirloom_engine::notes::{self, NewNote};
 use heirloom_ledger::Ledger;
 
@@ -90,8 +93,13 @@ fn bring_up_to_date(app: &App, ledger: &mut Ledger, session: &Session) {
         return;
     }
     let keeper = Keeper { here: &app.here, settings: &settings, session, checkpoint: None };
-    if let Err(error) = keeper.sync(ledger) {
-        app.ui.warn(&format!("{error}; `heirloom heal` repairs it"));
+    match keeper.sync(ledger) {
+        Ok(Synced { left_alone: Some(why), .. }) => {
+            let page = settings.notes.file.as_str();
+            app.ui.warn(&format!("{page} was left as it is: {why}"));
+        }
+        Ok(_) => {}
+        Err(error) => app.ui.warn(&format!("{error}; `heirloom heal` repairs it")),
     }
 }
 

@@ -70,7 +70,9 @@ pub struct PageWritten {
     pub path: String,
     /// The hash of all of it.
     pub hash: String,
-    /// The notes that are on it.
+    /// The notes that are on it, as former versions wrote them down; what they took for removed was
+    /// often what git had put there. Now each checkout has its own list.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<NoteId>,
     /// The notes that somebody took off it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

@@ -2,7 +2,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::evidence::Evidence;
 use crate::id::NoteId;
-use crate::note::{Basis, Kind};
+use crate::note::{Basis, Kind, Source};
 
 /// A note was made.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -28,6 +28,9 @@ pub struct NoteAdded {
     /// The issue it is about.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub issue: Option<String>,
+    /// Where it comes from, where that is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub source: Option<Source>,
 }
 
 impl NoteAdded {
@@ -42,6 +45,7 @@ impl NoteAdded {
             supersedes: None,
             basis: None,
             issue: None,
+            source: None,
         }
     }
 }

@@ -169,6 +169,7 @@ mod tests {
             basis: None,
             issue: None,
             superseded_by,
+            source: None,
         };
         let later = Some(NoteId::new(uuid::Uuid::from_u128(3)));
         assert_eq!(Item::from_note(note(Kind::Decision, later)), None);

@@ -37,6 +37,7 @@ fn note(number: u128, kind: Kind, text: &str) -> Note {
         basis: None,
         issue: None,
         superseded_by: None,
+        source: None,
     }
 }
 

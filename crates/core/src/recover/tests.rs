@@ -21,6 +21,7 @@ fn entry(kind: Kind, text: &str) -> Entry {
         basis: None,
         issue: None,
         superseded_by: None,
+        source: None,
     };
     Entry { note, session: "auth-v1".to_owned(), proofs: Vec::new(), replaces: None }
 }

@@ -4,6 +4,8 @@
 //! found, so that one run shows everything. Only then is it decided: a blocked checkpoint makes no
 //! handoff, a passed one exactly one, and one with nothing new none at all.
 
+use std::collections::HashSet;
+
 use heirloom_core::event::HandoffMade;
 use heirloom_core::ground::Claim;
 use heirloom_core::handoff::Handoff;
@@ -19,7 +21,7 @@ use serde::Serialize;
 use super::ground::{self, Grounded};
 use super::page::Keeper;
 pub use super::steps::{Purpose, Status, Step};
-use super::steps::{Taken, ghosts, in_order, listed, short};
+use super::steps::{Taken, findings, ghosts, in_order, listed, short};
 use super::{KeepError, tracker};
 use crate::here::Here;
 
@@ -92,7 +94,7 @@ impl Checkpoint<'_> {
         }
         let (here, settings, session) = (self.here, self.settings, self.session);
         let keeper = Keeper { here, settings, session, checkpoint: None };
-        keeper.take_in_page(ledger).map_or(0, |synced| synced.taken_in)
+        keeper.sync(ledger).map_or(0, |synced| synced.taken_in)
     }
 
     fn outcome(
@@ -181,19 +183,7 @@ impl Checkpoint<'_> {
                     settings.notes.file.as_str(),
                     found.taken_in + synced.taken_in
                 );
-                let mut findings: Vec<String> = synced
-                    .violations
-                    .iter()
-                    .map(|found| {
-                        format!("line {}: {} is not from ${{PROJECT_ROOT}}", found.line, found.path)
-                    })
-                    .collect();
-                findings.extend(synced.forks.iter().map(|fork| {
-                    format!(
-                        "fork: the page says \"{}\", the ledger \"{}\"",
-                        fork.claimed, fork.ledger
-                    )
-                }));
+                let findings = findings(&synced);
                 let status = if findings.is_empty() { Status::Passed } else { Status::Warned };
                 listed(&mut detail, &findings);
                 ("decision_log", status, detail)
@@ -283,13 +273,12 @@ impl Checkpoint<'_> {
         let ids = |kind: Kind| -> Vec<NoteId> {
             found.notes.iter().filter(|note| note.kind == kind).map(|note| note.id).collect()
         };
-        let mut identifiers: Vec<String> = Vec::new();
-        for evidence in found.notes.iter().flat_map(|note| &note.evidence) {
-            let identifier = format!("${{PROJECT_ROOT}}/{evidence}");
-            if !identifiers.contains(&identifier) {
-                identifiers.push(identifier);
-            }
-        }
+        let mut seen = HashSet::new();
+        let evidence = found.notes.iter().flat_map(|note| &note.evidence);
+        let identifiers: Vec<String> = evidence
+            .map(|evidence| format!("${{PROJECT_ROOT}}/{evidence}"))
+            .filter(|identifier| seen.insert(identifier.clone()))
+            .collect();
         let wanting = found.steps.iter().filter(|(name, status, _)| {
             *status == Status::Failed && matches!(*name, "grounding" | "ghosts")
         });

@@ -3,14 +3,14 @@
 //! Called by hooks, so it must be quick and may fail without harm: what could not be delivered at
 //! the start is still owed, and the next prompt delivers it.
 
-use heirloom_core::event::{ForkDetected, PageWritten, RecoveryDelivered};
+use heirloom_core::event::{ForkDetected, RecoveryDelivered};
 use heirloom_core::ground::digest;
 use heirloom_core::recover::{State, wrap};
 use heirloom_core::session::Session;
 use heirloom_core::settings::Settings;
 use heirloom_ledger::{Error, Ledger, Scope};
 
-use super::page::{self, Keeper};
+use super::page::Keeper;
 use super::recover::Gatherer;
 use crate::here::Here;
 
@@ -133,11 +133,7 @@ fn compare_page(
     settings: &Settings,
     session: &Session,
 ) -> Vec<String> {
-    let kept = ledger.kept::<PageWritten>(&session.repo, settings.notes.file.as_str());
-    if !kept.is_ok_and(|kept| kept.is_some()) || !page::file(here, settings).exists() {
-        return Vec::new();
-    }
-    let synced = Keeper { here, settings, session, checkpoint: None }.sync(ledger);
+    let synced = Keeper { here, settings, session, checkpoint: None }.sync_at_start(ledger);
     let forks = synced.map(|synced| synced.forks).unwrap_or_default();
     let told = |fork: &ForkDetected| {
         format!(

@@ -19,6 +19,7 @@ use heirloom_repo::{FileError, git, write_whole};
 use serde::Serialize;
 
 use super::KeepError;
+use super::base::Base;
 use super::page::Keeper;
 use crate::here::Here;
 
@@ -279,12 +280,37 @@ impl Healer<'_> {
         let name = self.settings.notes.file.as_str();
         let path = self.here.place.root.join(name);
         let bytes = read(&path)?;
-        let Some(found) = ailment(bytes.as_deref()) else { return Ok(None) };
+        let Some(found) = ailment(bytes.as_deref()) else {
+            return self.without_part(ledger, name, bytes.as_deref());
+        };
         let (base, from) = self.source(ledger, name, bytes.as_deref())?;
         let kept = self.keep(name, bytes.as_deref())?;
         let what = name.to_owned();
         let found = found.to_owned();
         Ok(Some((Repair { what, found, from, kept, repaired: !self.check }, base)))
+    }
+
+    /// A page that heirloom keeps and that has lost the part it keeps: what is left of it stays.
+    fn without_part(
+        &self,
+        ledger: Option<&Ledger>,
+        name: &str,
+        bytes: Option<&[u8]>,
+    ) -> Result<Option<(Repair, Option<String>)>, KeepError> {
+        let text = bytes.and_then(|bytes| std::str::from_utf8(bytes).ok());
+        let lost = text.map(page::read).is_some_and(|page| !page.is_kept && page.blocked.is_none());
+        let Some(ledger) = ledger.filter(|_| lost) else { return Ok(None) };
+        if ledger.kept::<PageWritten>(&self.here.place.repo, name)?.is_none() {
+            return Ok(None);
+        }
+        let repair = Repair {
+            what: name.to_owned(),
+            found: format!("without its part \"{}\"", page::TITLE),
+            from: "the ledger".to_owned(),
+            kept: None,
+            repaired: !self.check,
+        };
+        Ok(Some((repair, text.map(str::to_owned))))
     }
 
     /// What the page is repaired from: the text around the ledger's part, and in words.
@@ -334,16 +360,8 @@ impl Healer<'_> {
         let path = self.here.place.root.join(name);
         let (here, settings) = (self.here, self.settings);
         // What an older state of the page does not show was not taken off it by anybody.
-        let known = ledger.kept::<PageWritten>(&here.place.repo, name)?;
-        let removed = known.map(|known| known.body.removed).unwrap_or_default();
-        let (path_name, hash) = (name.to_owned(), String::new());
-        let forget = PageWritten { path: path_name, hash, notes: Vec::new(), removed };
-        let scope = Scope::session(session.id, &session.repo);
-        ledger.append(here.clock.now(), scope, &forget)?;
-        match base {
-            Some(text) => write_whole(&path, text.as_bytes())?,
-            None => write_whole(&path, page::render(None, &page::Model::default()).as_bytes())?,
-        }
+        Base::forget(here);
+        write_whole(&path, base.unwrap_or("# Notes\n").as_bytes())?;
         Keeper { here, settings, session, checkpoint: None }.sync(ledger)?;
         Ok(())
     }

@@ -3,6 +3,7 @@
 //! The ledger is the truth; what the context, a page or an agent claims is checked against it, and
 //! what it claims about the code is checked against the code.
 
+mod base;
 pub mod checkpoint;
 pub mod code;
 pub mod context;
@@ -11,6 +12,8 @@ pub mod forks;
 pub mod ground;
 pub mod heal;
 pub mod page;
+#[cfg(test)]
+mod page_stories;
 pub mod recover;
 mod scope;
 pub mod search;

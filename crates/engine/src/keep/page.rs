@@ -1,25 +1,31 @@
-//! The page of notes: what people and agents wrote there is taken in, then it is written anew.
+//! The page of notes: what people and agents wrote there is taken in, then it is brought up to date.
+//!
+//! Three sides are compared: the ledger, the page, and what heirloom last wrote in this checkout.
+//! What is gone from the page since then was taken off it only if somebody edited the page; where git
+//! put another version there, or that cannot be told, nothing was.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::fs::{File, TryLockError};
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use heirloom_core::event::{ForkDetected, PageWritten, TaskSet};
 use heirloom_core::ground::digest;
 use heirloom_core::id::NoteId;
-use heirloom_core::note::{Kind, Note};
-use heirloom_core::page::{self, Identifier, Model, Violation, plain};
+use heirloom_core::note::{Basis, Kind, Note, Origin};
+use heirloom_core::page::{self, Identifier, Model, Page, Unclear, Violation, plain};
 use heirloom_core::session::Session;
 use heirloom_core::settings::Settings;
 use heirloom_ledger::{Error, Ledger, NoteFilter, Scope};
-use heirloom_repo::{FileError, read_text, write_whole};
+use heirloom_repo::checkout::{self, Hand};
+use heirloom_repo::{FileError, inside, read_within, swap};
 use jiff::Timestamp;
 
 use super::KeepError;
-use super::taking_in::{Changes, Known};
+use super::base::{self, Base};
+use super::taking_in::{Changes, Known, Taken, redacted};
 use crate::here::Here;
 
 /// The most decisions the page shows: the newest.
@@ -28,8 +34,20 @@ const MOST_DECISIONS: usize = 200;
 /// The most entries each list of the page shows: the newest.
 const MOST_ITEMS: usize = 200;
 
+/// So few entries may all be taken off at once.
+const FEW: usize = 3;
+
 /// The most identifiers the page shows.
 const MOST_IDENTIFIERS: usize = 20;
+
+/// The most entries that are taken in at once; the others are taken in the next time.
+const MOST_TAKEN: usize = 5000;
+
+/// The most that are taken in while an agent waits for its session to start.
+const MOST_TAKEN_AT_START: usize = 200;
+
+/// A larger page is not read while an agent waits.
+const MOST_BYTES_AT_START: u64 = 1 << 20;
 
 /// What bringing the page and the ledger together came to.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -38,10 +56,16 @@ pub struct Synced {
     pub written: bool,
     /// How many entries of the page the ledger did not know.
     pub taken_in: usize,
+    /// How many there are still, because they are too many for once.
+    pub left: usize,
     /// What the page claims against the ledger.
     pub forks: Vec<ForkDetected>,
     /// Paths in the wrong form.
     pub violations: Vec<Violation>,
+    /// What is not understood, and stays where it is.
+    pub unclear: Vec<Unclear>,
+    /// Why the page was left as it is, if it was.
+    pub left_alone: Option<String>,
     /// How many decisions are on the page.
     pub decisions: usize,
 }
@@ -65,101 +89,185 @@ pub struct Keeper<'a> {
 }
 
 impl Keeper<'_> {
-    /// Takes in what the page says, then writes it from the ledger.
+    /// Takes in what the page says, then brings it up to date.
     ///
     /// Whoever writes at the same time is not overwritten: if the page is no longer what was read,
     /// it is read again.
     pub fn sync(&self, ledger: &mut Ledger) -> Result<Synced, KeepError> {
-        const TRIES: usize = 5;
+        self.sync_some(ledger, MOST_TAKEN)
+    }
+
+    /// The same while an agent waits, and only where there is a page that is kept.
+    pub fn sync_at_start(&self, ledger: &mut Ledger) -> Result<Synced, KeepError> {
+        let path = file(self.here, self.settings);
+        let Ok(found) = path.metadata() else { return Ok(Synced::default()) };
+        if found.len() > MOST_BYTES_AT_START {
+            let why = "it is too large to be read while a session starts".to_owned();
+            return Ok(Synced { left_alone: Some(why), ..Synced::default() });
+        }
+        let name = self.settings.notes.file.as_str();
+        let is_kept = ledger.kept::<PageWritten>(&self.here.place.repo, name)?.is_some()
+            || read_within(&self.here.place.root, &path)?
+                .is_some_and(|text| page::read(&text).is_kept);
+        if !is_kept {
+            return Ok(Synced::default());
+        }
+        self.sync_some(ledger, MOST_TAKEN_AT_START)
+    }
+
+    fn sync_some(&self, ledger: &mut Ledger, most: usize) -> Result<Synced, KeepError> {
+        const TRIES: usize = 20;
         let path = file(self.here, self.settings);
         let mut synced = Synced::default();
         let _turn = Turn::take(self.here)?;
         for _ in 0..TRIES {
-            let existing = self.read(&path)?;
-            let removed = match &existing {
-                Some(text) => self.take_in(ledger, text, &mut synced)?,
-                None => Vec::new(),
+            let existing = read_within(&self.here.place.root, &path)?;
+            let page = existing.as_deref().map(page::read).unwrap_or_default();
+            synced.left_alone = self.reason_to_leave(existing.as_deref(), &page);
+            if synced.left_alone.is_some() {
+                return Ok(synced);
+            }
+            if self.bring_together(ledger, &path, (existing, &page), most, &mut synced)? {
+                return Ok(synced);
+            }
+        }
+        synced.left_alone = Some("somebody is writing to it".to_owned());
+        Ok(synced)
+    }
+
+    /// Why the page must not be touched, if there is a reason.
+    fn reason_to_leave(&self, text: Option<&str>, page: &Page) -> Option<String> {
+        if checkout::is_busy(&self.here.place) {
+            return Some("git is in the middle of a merge or a rebase".to_owned());
+        }
+        if let Some(Unclear { line, why }) = &page.blocked {
+            return Some(format!("line {line}: {why}"));
+        }
+        let cut_off = text.is_some_and(page::is_truncated);
+        cut_off.then(|| "it was cut off; `heirloom heal` repairs it".to_owned())
+    }
+
+    /// Returns whether it came to an end: not if the page changed meanwhile.
+    fn bring_together(
+        &self,
+        ledger: &mut Ledger,
+        path: &Path,
+        (existing, page): (Option<String>, &Page),
+        most: usize,
+        synced: &mut Synced,
+    ) -> Result<bool, KeepError> {
+        let name = self.settings.notes.file.as_str();
+        let record = ledger.kept::<PageWritten>(&self.here.place.repo, name)?;
+        // A ledger that never saw the page has taken nothing in from it, whatever was written.
+        let base = Base::read(self.here, name).filter(|_| record.is_some());
+        let trusted = record.as_ref().filter(|kept| kept.body.notes.is_empty());
+        let removed: BTreeSet<NoteId> =
+            trusted.map(|kept| kept.body.removed.iter().copied().collect()).unwrap_or_default();
+        let unchanged = match (&base, &existing) {
+            (Some(base), Some(text)) => base.hash == base::hash(text),
+            _ => false,
+        };
+        let mut taken = Taken { removed: removed.clone(), ..Taken::default() };
+        if existing.is_some() && !unchanged {
+            taken = self.take_in(ledger, page, base.as_ref(), (removed.clone(), most))?;
+            synced.taken_in += taken.count;
+            synced.left = taken.left;
+            synced.forks.append(&mut taken.forks);
+        }
+        let model = self.model(ledger, &taken.removed, page)?;
+        synced.decisions = model.decisions.len();
+        synced.unclear.clone_from(&page.unclear);
+        synced.violations.clone_from(&page.violations);
+        let shown = digest(&format!("{model:?}"));
+        let moved = |base: &Base| checkout::has_moved(&self.here.place, &base.checkout);
+        if unchanged && base.as_ref().is_some_and(|base| base.shown == shown && !moved(base)) {
+            return Ok(true);
+        }
+        let known = self.known(ledger, page, &model, &taken)?;
+        let text = page::render(existing.as_deref(), &model, &known, &taken.marks);
+        let mut swapped = None;
+        if existing.as_deref() != Some(text.as_str()) {
+            let expected = existing.as_deref().map(str::as_bytes);
+            let target =
+                inside(&self.here.place.root, path).map_err(FileError::new("write", path))?;
+            let Some(mut new) = swap(&target, expected, text.as_bytes())? else {
+                return Ok(false);
             };
-            let model = self.model(ledger, &removed)?;
-            let text = page::render(existing.as_deref(), &model);
-            synced.decisions = model.decisions.len();
-            synced.violations = page::read(&text).violations;
-            if existing.as_deref() == Some(text.as_str()) {
-                self.record(ledger, &text, &model, removed)?;
-                return Ok(synced);
-            }
-            if self.read(&path)? == existing {
-                write_whole(&path, text.as_bytes())?;
-                self.record(ledger, &text, &model, removed)?;
-                synced.written = true;
-                return Ok(synced);
-            }
+            new.bring_over()?;
+            swapped = Some(new);
+            synced.written = true;
         }
-        Ok(synced)
-    }
-
-    /// Takes in what the page says, and leaves it as it is.
-    pub fn take_in_page(&self, ledger: &mut Ledger) -> Result<Synced, KeepError> {
-        let mut synced = Synced::default();
-        if let Some(text) = self.read(&file(self.here, self.settings))? {
-            self.take_in(ledger, &text, &mut synced)?;
+        if base.is_none() {
+            // That two branches merge without a conflict is worth having, not worth failing for.
+            let _ = heirloom_repo::merge_by_union(&self.here.place, name);
         }
-        Ok(synced)
-    }
-
-    fn read(&self, path: &std::path::Path) -> Result<Option<String>, FileError> {
-        read_text(path)
+        let checkout = checkout::look(&self.here.place, name);
+        let mut written = Base::new(name, &text, shown, checkout);
+        if taken.left > 0 {
+            // There is more on the page than was taken in, even if it does not change any more.
+            written.hash.clear();
+        }
+        written.write(self.here);
+        if record.is_none() || taken.removed != removed {
+            self.record(ledger, &text, taken.removed)?;
+        }
+        if let Some(swapped) = &mut swapped {
+            // Whoever had the page open while it was replaced has written by now.
+            swapped.bring_over()?;
+        }
+        Ok(true)
     }
 
     fn scope(&self) -> Scope<'_> {
         Scope::session(self.session.id, &self.session.repo)
     }
 
-    /// Takes in what the ledger does not know; returns the notes that were taken off the page.
+    /// Takes in what the ledger does not know, and finds out what was taken off the page.
     fn take_in(
         &self,
         ledger: &mut Ledger,
-        text: &str,
-        synced: &mut Synced,
-    ) -> Result<Vec<NoteId>, KeepError> {
-        let base =
-            ledger.kept::<PageWritten>(&self.here.place.repo, self.settings.notes.file.as_str())?;
-        if base.as_ref().is_some_and(|base| base.body.hash == digest(text)) {
-            return Ok(base.map(|base| base.body.removed).unwrap_or_default());
+        page: &Page,
+        base: Option<&Base>,
+        (removed, most): (BTreeSet<NoteId>, usize),
+    ) -> Result<Taken, KeepError> {
+        let name = self.settings.notes.file.as_str();
+        let hand = base
+            .map_or(Hand::Git, |base| checkout::changed_by(&self.here.place, name, &base.checkout));
+        let page = &redacted(page);
+        let known = Known::of(ledger, &self.here.place.repo, page, most)?;
+        let gather = super::recover::Gatherer { here: self.here, ledger, settings: self.settings };
+        let task = gather.task(Some(self.session))?;
+        let mut changes = Changes::new(self, &known, (hand, base, most));
+        changes.read(page, task.as_deref());
+        let (notes, task, mut taken) = changes.done();
+        taken.forks = self.unknown_forks(ledger, taken.forks)?;
+        if !notes.is_empty() || task.is_some() || !taken.forks.is_empty() {
+            ledger.write(self.here.clock.now(), |writer| {
+                for note in &notes {
+                    writer.append(self.scope(), note)?;
+                }
+                if let Some(text) = task {
+                    writer.append(self.scope(), &TaskSet { issue: None, text: Some(text) })?;
+                }
+                for fork in &taken.forks {
+                    writer.append(self.scope(), fork)?;
+                }
+                Ok::<(), Error>(())
+            })?;
         }
-        let page = page::read(text);
-        let known = Known::of(ledger, &self.here.place.repo, &page)?;
-        let mut changes = Changes::new(self, &known);
-        changes.read(&page);
-        let Changes { notes, forks, .. } = changes;
-        synced.taken_in += notes.len();
-        let task = page.task.filter(|task| self.is_new_task(ledger, task).unwrap_or(false));
-        let fresh = self.unknown_forks(ledger, forks)?;
-        ledger.write(self.here.clock.now(), |writer| {
-            for note in &notes {
-                writer.append(self.scope(), note)?;
+        let marked = taken.marks.values().flat_map(|mark| mark.was.into_iter().chain([mark.id]));
+        let marked: HashSet<NoteId> = marked.collect();
+        let on_page = |id: &NoteId| page.named.contains(id) || marked.contains(id);
+        taken.removed = removed.into_iter().filter(|id| !on_page(id)).collect();
+        if let Some(base) = base.filter(|base| {
+            hand == Hand::Person && page.is_kept && {
+                // A page that lost every one of its entries was rather replaced than edited.
+                base.notes.len() <= FEW || base.notes.iter().any(on_page)
             }
-            if let Some(text) = task {
-                writer.append(self.scope(), &TaskSet { issue: None, text: Some(text) })?;
-            }
-            for fork in &fresh {
-                writer.append(self.scope(), fork)?;
-            }
-            Ok::<(), Error>(())
-        })?;
-        synced.forks.extend(fresh);
-        let Some(base) = base else { return Ok(Vec::new()) };
-        if page::is_truncated(text) || !text.contains(page::END) {
-            return Ok(base.body.removed);
+        }) {
+            taken.removed.extend(base.notes.iter().filter(|id| !on_page(id)));
         }
-        let shown: HashSet<NoteId> = page
-            .decisions
-            .iter()
-            .filter_map(|decision| decision.id)
-            .chain(page.items.iter().filter_map(|item| item.id))
-            .collect();
-        let gone = base.body.notes.into_iter().filter(|id| !shown.contains(id));
-        Ok(base.body.removed.into_iter().chain(gone).collect())
+        Ok(taken)
     }
 
     fn unknown_forks(
@@ -176,52 +284,97 @@ impl Keeper<'_> {
         Ok(fresh)
     }
 
-    fn is_new_task(&self, ledger: &Ledger, task: &str) -> Result<bool, Error> {
-        let gather = super::recover::Gatherer { here: self.here, ledger, settings: self.settings };
-        Ok(gather.task(Some(self.session))?.as_deref().map(plain).as_deref() != Some(task))
-    }
-
-    /// What the ledger knows.
-    fn model(&self, ledger: &Ledger, removed: &[NoteId]) -> Result<Model, Error> {
-        let notes = |kind: Kind, limit: Option<usize>| {
+    /// What the ledger has to show on `page`.
+    fn model(
+        &self,
+        ledger: &Ledger,
+        removed: &BTreeSet<NoteId>,
+        page: &Page,
+    ) -> Result<Model, Error> {
+        let under: HashSet<String> = page
+            .decisions
+            .iter()
+            .flat_map(|entry| &entry.scenarios)
+            .map(|text| plain(text))
+            .collect();
+        // What another ledger recorded is for that one to write; only where the page was lost is it
+        // written here too.
+        let is_theirs = |note: &Note| {
+            page.is_kept && note.origin() == Origin::Elsewhere && !page.named.contains(&note.id)
+        };
+        let notes = |kind: Kind, limit: usize| {
             let repo = Some(self.here.place.repo.as_str());
+            let limit = Some(limit);
             let filter = NoteFilter { repo, kind: Some(kind), limit, ..NoteFilter::default() };
-            let notes = ledger.notes(&filter)?;
+            let notes = ledger.notes(&filter)?.into_iter();
             Ok::<Vec<Note>, Error>(
-                notes.into_iter().filter(|note| !removed.contains(&note.id)).collect(),
+                notes.filter(|note| !removed.contains(&note.id) && !is_theirs(note)).collect(),
             )
         };
-        let decisions = notes(Kind::Decision, Some(MOST_DECISIONS))?;
+        let decisions = notes(Kind::Decision, MOST_DECISIONS)?;
         let mut items = Vec::new();
         for (_, kind) in page::LISTS {
-            items.extend(notes(kind, Some(MOST_ITEMS))?);
+            items.extend(notes(kind, MOST_ITEMS)?);
         }
+        items.retain(|note| match note.kind {
+            // A person's word, and not what an agent found out by itself.
+            Kind::Warning => note.basis == Some(Basis::UserInput) || note.origin() != Origin::Here,
+            // Those that stand under a decision already.
+            Kind::Scenario => !under.contains(&plain(&note.text)),
+            _ => true,
+        });
         let gather = super::recover::Gatherer { here: self.here, ledger, settings: self.settings };
         let last = gather.checkpoint(&[])?.map(|(at, _)| at);
         Ok(Model {
             task: gather.task(Some(self.session))?,
             checkpoint: self.checkpoint.or(last),
-            reasoning: notes(Kind::Progress, Some(1))?.pop().map(|note| note.text),
+            reasoning: notes(Kind::Progress, 1)?.pop().map(|note| note.text),
             identifiers: identifiers(&decisions),
             decisions,
             items,
         })
     }
 
+    /// What the ledger knows of what is on the page.
+    fn known(
+        &self,
+        ledger: &Ledger,
+        page: &Page,
+        model: &Model,
+        taken: &Taken,
+    ) -> Result<page::Known, Error> {
+        let mut known = Known::named(ledger, page)?;
+        let shown = model.decisions.iter().chain(&model.items);
+        known.extend(shown.map(|note| (note.id, note.clone())));
+        let decisions = known.values().filter(|note| note.kind == Kind::Decision);
+        let rows = decisions.flat_map(|note| rows(note).map(|(_, row)| page::row(&row))).collect();
+        let now = [&model.task, &model.reasoning].into_iter().flatten().map(|value| plain(value));
+        let mut values: HashSet<String> = taken.values.iter().cloned().chain(now).collect();
+        let mut on_page = page.tasks.iter().chain(&page.reasonings);
+        if on_page.any(|value| !values.contains(&plain(value))) {
+            values.extend(super::taking_in::values(ledger, &self.here.place.repo)?);
+        }
+        let mut oldest = HashMap::new();
+        let most = |kind| if kind == Kind::Decision { MOST_DECISIONS } else { MOST_ITEMS };
+        for kind in page::LISTS.map(|(_, kind)| kind).into_iter().chain([Kind::Decision]) {
+            let shown = model.decisions.iter().chain(&model.items);
+            let of_kind: Vec<&Note> = shown.filter(|note| note.kind == kind).collect();
+            if of_kind.len() >= most(kind) {
+                oldest.extend(of_kind.iter().map(|note| note.at).min().map(|at| (kind, at)));
+            }
+        }
+        Ok(page::Known { notes: known, rows, values, oldest })
+    }
+
     fn record(
         &self,
         ledger: &mut Ledger,
         text: &str,
-        model: &Model,
-        removed: Vec<NoteId>,
+        removed: BTreeSet<NoteId>,
     ) -> Result<(), Error> {
         let path = self.settings.notes.file.as_str().to_owned();
-        let notes = model.decisions.iter().chain(&model.items).map(|note| note.id).collect();
-        let written = PageWritten { path, hash: digest(text), notes, removed };
-        let known = ledger.kept::<PageWritten>(&self.here.place.repo, &written.path)?;
-        if known.is_some_and(|known| known.body == written) {
-            return Ok(());
-        }
+        let removed = removed.into_iter().collect();
+        let written = PageWritten { path, hash: digest(text), notes: Vec::new(), removed };
         ledger.append(self.here.clock.now(), self.scope(), &written).map(drop)
     }
 }
@@ -254,22 +407,25 @@ impl Turn {
 
 fn identifiers(decisions: &[Note]) -> Vec<Identifier> {
     let mut seen = HashSet::new();
-    let mut identifiers = Vec::new();
-    for note in decisions.iter().rev() {
-        for evidence in &note.evidence {
-            let place = evidence.to_string();
-            if identifiers.len() < MOST_IDENTIFIERS && seen.insert(place.clone()) {
-                let purpose: String = plain(&note.text).chars().take(50).collect();
-                // A time alone says nothing: the commit says which state of the code it was.
-                let commit = evidence.commit.as_deref().and_then(|commit| commit.get(..8));
-                let date = note.at.strftime("%Y-%m-%dT%H:%M:%SZ");
-                let verified = match commit {
-                    Some(commit) => format!("{date} at {commit}"),
-                    None => date.to_string(),
-                };
-                identifiers.push(Identifier { place, purpose, verified });
-            }
-        }
-    }
-    identifiers
+    let all = decisions.iter().rev().flat_map(rows);
+    all.filter(|(place, _)| seen.insert(place.clone()))
+        .map(|(_, row)| row)
+        .take(MOST_IDENTIFIERS)
+        .collect()
+}
+
+/// The places that a decision rests on.
+fn rows(note: &Note) -> impl Iterator<Item = (String, Identifier)> {
+    note.evidence.iter().map(|evidence| {
+        let place = evidence.to_string();
+        let purpose: String = plain(&note.text).chars().take(50).collect();
+        // A time alone says nothing: the commit says which state of the code it was.
+        let commit = evidence.commit.as_deref().and_then(|commit| commit.get(..8));
+        let date = note.at.strftime("%Y-%m-%dT%H:%M:%SZ");
+        let verified = match commit {
+            Some(commit) => format!("{date} at {commit}"),
+            None => date.to_string(),
+        };
+        (place.clone(), Identifier { place, purpose, verified })
+    })
 }

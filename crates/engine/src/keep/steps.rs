@@ -3,6 +3,8 @@
 use heirloom_core::ground::Verdict;
 use serde::Serialize;
 
+use super::page::Synced;
+
 /// What the checkpoint is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
@@ -91,6 +93,26 @@ pub(super) fn in_order(
         Step { step: index + 1, name, status, detail }
     };
     names.iter().enumerate().map(&mut step).collect()
+}
+
+/// What there is to say about the page, one finding each.
+pub(super) fn findings(synced: &Synced) -> Vec<String> {
+    let mut findings = Vec::new();
+    findings.extend(synced.left_alone.iter().map(|why| format!("left as it is: {why}")));
+    findings.extend(
+        synced.violations.iter().map(|found| {
+            format!("line {}: {} is not from ${{PROJECT_ROOT}}", found.line, found.path)
+        }),
+    );
+    findings
+        .extend(synced.unclear.iter().map(|found| format!("line {}: {}", found.line, found.why)));
+    findings.extend(synced.forks.iter().map(|fork| {
+        format!("fork: the page says \"{}\", the ledger \"{}\"", fork.claimed, fork.ledger)
+    }));
+    if synced.left > 0 {
+        findings.push(format!("{} more entries are taken in the next time", synced.left));
+    }
+    findings
 }
 
 /// The beginning of a claim, in quotes.

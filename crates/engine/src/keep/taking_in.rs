@@ -1,17 +1,23 @@
 //! Taking in what people and agents wrote on the page: what it says that the ledger does not.
+//!
+//! An entry without a mark is new; one whose mark the ledger does not know is another ledger's; one
+//! that no longer says what its note says was edited. Whoever takes in the same entry gives it the
+//! same id, so that two people who do so make one note of it.
 
-use std::collections::{HashMap, HashSet};
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
-use heirloom_core::event::{ForkDetected, NoteAdded};
+use heirloom_core::event::{ForkDetected, NoteAdded, TaskSet};
 use heirloom_core::evidence::Evidence;
-use heirloom_core::fork::{self, Relation};
-use heirloom_core::ground::fold;
+use heirloom_core::fork::{self, Standing};
 use heirloom_core::id::NoteId;
-use heirloom_core::note::{Kind, Note};
-use heirloom_core::page::{Decision, Item, Page, plain};
+use heirloom_core::note::{Kind, Note, Origin, Source};
+use heirloom_core::page::{Decision, Item, Mark, Page, address, plain, short};
+use heirloom_core::redact::redact;
 use heirloom_ledger::{Error, Ledger, NoteFilter};
-use uuid::Uuid;
+use heirloom_repo::checkout::Hand;
 
+use super::base::Base;
 use super::page::Keeper;
 use crate::evidence;
 
@@ -23,33 +29,70 @@ const MOST_KNOWN: usize = 2000;
 /// How many steps from a replaced note to the one that stands are followed.
 const MOST_REPLACED: usize = 20;
 
+/// How many tasks and states of the work are known.
+const MOST_VALUES: usize = 200;
+
+/// What taking in a page came to.
+#[derive(Debug, Default)]
+pub(super) struct Taken {
+    /// How many entries were taken in.
+    pub(super) count: usize,
+    /// How many were not, because they were too many.
+    pub(super) left: usize,
+    /// The marks that entries get, by the lines they begin on.
+    pub(super) marks: BTreeMap<usize, Mark>,
+    /// What the page claims against the ledger.
+    pub(super) forks: Vec<ForkDetected>,
+    /// The notes that are not to be on the page, because somebody took them off it.
+    pub(super) removed: BTreeSet<NoteId>,
+    /// Values of the active context that the ledger has now.
+    pub(super) values: HashSet<String>,
+}
+
 /// What the ledger knows already.
 pub(super) struct Known {
     notes: HashMap<NoteId, Note>,
-    texts: HashSet<(Kind, String)>,
+    texts: HashMap<(Kind, String), NoteId>,
+    decided: Vec<NoteId>,
+    standing: Standing,
+    values: HashSet<String>,
+    /// The entries without a mark that the ledger was asked about; not all, where they are many.
+    asked: HashSet<NoteId>,
 }
 
 impl Known {
-    /// What it knows of what stands on `page`.
-    pub(super) fn of(ledger: &Ledger, repo: &str, page: &Page) -> Result<Self, Error> {
-        let limit = Some(MOST_KNOWN);
-        let filter =
-            NoteFilter { repo: Some(repo), superseded: true, limit, ..NoteFilter::default() };
-        let mut notes = ledger.notes(&filter)?;
-        let mut known: HashSet<NoteId> = notes.iter().map(|note| note.id).collect();
-        let decisions = page.decisions.iter().filter_map(|decision| decision.id);
-        for id in decisions.chain(page.items.iter().filter_map(|item| item.id)) {
-            // With what stands in its place.
-            let mut next = Some(id);
-            for _ in 0..MOST_REPLACED {
-                let Some(id) = next.filter(|id| known.insert(*id)) else { break };
-                let Some(note) = ledger.note(&id.to_string())?.pop() else { break };
-                next = note.superseded_by;
-                notes.push(note);
-            }
+    /// What it knows of what stands on `page`, and of at most so many entries that have no mark.
+    pub(super) fn of(ledger: &Ledger, repo: &str, page: &Page, most: usize) -> Result<Self, Error> {
+        let mut notes = Self::named(ledger, page)?;
+        let decisions = page.decisions.iter().filter(|entry| entry.mark.is_none());
+        let items = page.items.iter().filter(|item| item.mark.is_none());
+        let own = decisions.map(address_of).chain(items.map(address_of_item));
+        let asked: HashSet<NoteId> = own.filter(|id| !page.named.contains(id)).take(most).collect();
+        follow(ledger, &mut notes, asked.iter().copied())?;
+        let is_unknown =
+            |mark: Option<&Mark>| mark.is_none_or(|mark| !notes.contains_key(&mark.id));
+        let strange = page.decisions.iter().any(|entry| is_unknown(entry.mark.as_ref()))
+            || page.items.iter().any(|item| is_unknown(item.mark.as_ref()));
+        if strange {
+            let limit = Some(MOST_KNOWN);
+            let filter = NoteFilter { repo: Some(repo), limit, ..NoteFilter::default() };
+            notes.extend(ledger.notes(&filter)?.into_iter().map(|note| (note.id, note)));
         }
-        let texts = notes.iter().map(|note| (note.kind, plain(&note.text))).collect();
-        Ok(Self { notes: notes.into_iter().map(|note| (note.id, note)).collect(), texts })
+        let stands = notes.values().filter(|note| note.superseded_by.is_none());
+        let texts = stands.clone().map(|note| ((note.kind, plain(&note.text)), note.id)).collect();
+        let mut decided: Vec<&Note> = stands.filter(|note| note.kind == Kind::Decision).collect();
+        decided.sort_by_key(|note| (std::cmp::Reverse(note.at), note.id));
+        let standing = Standing::new(decided.iter().map(|note| note.text.as_str()));
+        let decided = decided.into_iter().map(|note| note.id).collect();
+        let values = values(ledger, repo)?;
+        Ok(Self { notes, texts, decided, standing, values, asked })
+    }
+
+    /// The notes that a page names, with what stands in their place.
+    pub(super) fn named(ledger: &Ledger, page: &Page) -> Result<HashMap<NoteId, Note>, Error> {
+        let mut notes = HashMap::new();
+        follow(ledger, &mut notes, page.named.iter().copied())?;
+        Ok(notes)
     }
 
     /// How many notes that is.
@@ -58,11 +101,7 @@ impl Known {
         self.notes.len()
     }
 
-    fn has(&self, kind: Kind, text: &str) -> bool {
-        self.texts.contains(&(kind, plain(text)))
-    }
-
-    /// The text that stands in place of a note.
+    /// The note that stands in place of another.
     fn standing<'a>(&'a self, note: &'a Note) -> &'a Note {
         let mut note = note;
         for _ in 0..MOST_REPLACED {
@@ -75,102 +114,288 @@ impl Known {
     }
 }
 
+fn follow(
+    ledger: &Ledger,
+    notes: &mut HashMap<NoteId, Note>,
+    ids: impl Iterator<Item = NoteId>,
+) -> Result<(), Error> {
+    for id in ids {
+        let mut next = Some(id);
+        for _ in 0..MOST_REPLACED {
+            let Some(id) = next.filter(|id| !notes.contains_key(id)) else { break };
+            let Some(note) = ledger.note(&id.to_string())?.pop() else { break };
+            next = note.superseded_by;
+            notes.insert(id, note);
+        }
+    }
+    Ok(())
+}
+
+/// Tasks and states of the work that the ledger has, as they stand on a page.
+pub(super) fn values(ledger: &Ledger, repo: &str) -> Result<HashSet<String>, Error> {
+    let tasks = ledger.newest_kept::<TaskSet>(repo, MOST_VALUES)?.into_iter();
+    let tasks = tasks.filter_map(|kept| match (kept.body.issue, kept.body.text) {
+        (Some(issue), Some(text)) => Some(format!("{issue} {text}")),
+        (issue, text) => issue.or(text),
+    });
+    let filter = NoteFilter {
+        repo: Some(repo),
+        kind: Some(Kind::Progress),
+        superseded: true,
+        limit: Some(MOST_VALUES),
+        ..NoteFilter::default()
+    };
+    let states = ledger.notes(&filter)?.into_iter().map(|note| note.text);
+    Ok(tasks.chain(states).map(|value| plain(&value)).collect())
+}
+
+fn address_of(entry: &Decision) -> NoteId {
+    let date = entry.date.map(|date| date.to_string()).unwrap_or_default();
+    let why = entry.rationale.as_deref().map(plain).unwrap_or_default();
+    address(&["decision", &date, &entry.title, &plain(&entry.text), &why])
+}
+
+fn address_of_item(item: &Item) -> NoteId {
+    address(&[item.kind.as_str(), &plain(&item.text)])
+}
+
 /// What the page says that the ledger does not.
 pub(super) struct Changes<'a> {
     keeper: &'a Keeper<'a>,
     known: &'a Known,
-    pub(super) notes: Vec<NoteAdded>,
-    pub(super) forks: Vec<ForkDetected>,
+    hand: Hand,
+    base: Option<&'a Base>,
+    most: usize,
+    notes: Vec<NoteAdded>,
+    new: HashSet<NoteId>,
+    task: Option<String>,
+    /// Notes whose entry is on the page as it was: another one with their mark is a copy of it.
+    whole: HashSet<NoteId>,
+    /// Notes that are on the page already: an entry that says the same again stays without a mark.
+    placed: HashSet<NoteId>,
+    taken: Taken,
 }
 
 impl<'a> Changes<'a> {
-    pub(super) const fn new(keeper: &'a Keeper<'a>, known: &'a Known) -> Self {
-        Self { keeper, known, notes: Vec::new(), forks: Vec::new() }
+    pub(super) fn new(
+        keeper: &'a Keeper<'a>,
+        known: &'a Known,
+        (hand, base, most): (Hand, Option<&'a Base>, usize),
+    ) -> Self {
+        let (notes, taken) = (Vec::new(), Taken::default());
+        let (new, whole, placed) = (HashSet::new(), HashSet::new(), HashSet::new());
+        Self { keeper, known, hand, base, most, notes, new, task: None, whole, placed, taken }
     }
 
-    pub(super) fn read(&mut self, page: &Page) {
-        for decision in &page.decisions {
-            self.decision(decision);
-            for scenario in &decision.scenarios {
-                self.add(Kind::Scenario, scenario);
+    /// Reads the page. `task` is what the ledger says is worked on.
+    pub(super) fn read(&mut self, page: &Page, task: Option<&str>) {
+        self.placed.clone_from(&page.named);
+        for entry in &page.decisions {
+            let note = entry.mark.as_ref().and_then(|mark| self.known.notes.get(&mark.id));
+            self.whole.extend(note.filter(|note| entry.says(note)).map(|note| note.id));
+        }
+        for item in &page.items {
+            let note = item.mark.as_ref().and_then(|mark| self.known.notes.get(&mark.id));
+            let same = |note: &&Note| plain(&note.text) == plain(&item.text);
+            self.whole.extend(note.filter(same).map(|note| note.id));
+        }
+        for entry in &page.decisions {
+            self.decision(entry);
+            for scenario in &entry.scenarios {
+                self.said(Kind::Scenario, scenario);
             }
         }
         for item in &page.items {
             self.item(item);
         }
-        if let Some(reasoning) = &page.reasoning {
-            self.add(Kind::Progress, reasoning);
-        }
-    }
-
-    fn add(&mut self, kind: Kind, text: &str) {
-        let twice =
-            self.notes.iter().any(|note| note.kind == kind && plain(&note.text) == plain(text));
-        if !self.known.has(kind, text) && !twice {
-            self.notes.push(NoteAdded::new(NoteId::new(Uuid::new_v4()), kind, text));
-        }
-    }
-
-    fn decision(&mut self, on_page: &Decision) {
-        let note = on_page.id.and_then(|id| self.known.notes.get(&id));
-        let Some(note) = note else {
-            if !self.known.has(Kind::Decision, &on_page.text) {
-                self.new_decision(on_page);
+        for value in &page.reasonings {
+            if self.said(Kind::Progress, value) {
+                self.taken.values.insert(plain(value));
             }
-            return;
-        };
-        let same = plain(&note.text) == plain(&on_page.text)
-            && note.rationale.as_deref().map(plain) == on_page.rationale.as_deref().map(plain)
-            && places(&note.evidence) == places(&on_page.evidence);
-        if same {
+        }
+        for value in &page.tasks {
+            self.task(value, task);
+        }
+    }
+
+    /// What is to be recorded: the notes, the task, and all else.
+    pub(super) fn done(mut self) -> (Vec<NoteAdded>, Option<String>, Taken) {
+        self.taken.count = self.notes.len();
+        (self.notes, self.task, self.taken)
+    }
+
+    /// Adds a note, unless there are too many.
+    fn push(&mut self, note: NoteAdded) -> bool {
+        if self.notes.len() >= self.most {
+            self.taken.left += 1;
+            return false;
+        }
+        if self.new.insert(note.id) {
+            self.notes.push(note);
+        }
+        true
+    }
+
+    fn mark(&mut self, line: usize, mark: Mark) {
+        self.taken.marks.insert(line, mark);
+    }
+
+    /// Something that is said once, and has no entry of its own to be marked. Returns whether the
+    /// ledger has it then.
+    fn said(&mut self, kind: Kind, text: &str) -> bool {
+        let text = redact(text).text.into_owned();
+        let words = plain(&text);
+        let id = address(&[kind.as_str(), &words]);
+        let known = self.known.texts.contains_key(&(kind, words.clone()))
+            || self.known.notes.contains_key(&id)
+            || (kind == Kind::Progress && self.known.values.contains(&words));
+        known || self.push(NoteAdded { source: by_hand(), ..NoteAdded::new(id, kind, text) })
+    }
+
+    /// What the page says is worked on. It is what somebody wrote, or what git put there; then it
+    /// is kept as something that was said.
+    fn task(&mut self, value: &str, task: Option<&str>) {
+        let words = plain(value);
+        if self.known.values.contains(&words) || task.map(plain).as_deref() == Some(&*words) {
             return;
         }
+        let first = self.task.is_none();
+        if first && (task.is_none() || self.hand == Hand::Person) {
+            self.task = Some(value.to_owned());
+        } else if !self.said(Kind::Progress, value) {
+            return;
+        }
+        self.taken.values.insert(words);
+    }
+
+    fn decision(&mut self, entry: &Decision) {
+        let Some(mark) = &entry.mark else { return self.unmarked_decision(entry) };
+        let line = entry.lines.start;
+        let Some(note) = self.known.notes.get(&mark.id) else {
+            return self.decision_from_elsewhere(entry, mark);
+        };
+        if note.kind != Kind::Decision || entry.says(note) {
+            return;
+        }
+        if self.whole.contains(&note.id) {
+            return self.unmarked_decision(entry);
+        }
+        let by = mark.by.clone();
         if note.superseded_by.is_some() {
             let standing = self.known.standing(note);
-            if !self.known.has(Kind::Decision, &on_page.text) {
-                self.fork(&on_page.text, standing, "both the page and the ledger changed it");
+            if entry.says(standing) {
+                self.mark(line, Mark { id: standing.id, was: Some(note.id), by });
+            } else {
+                self.fork(&entry.text, standing, "both the page and the ledger changed it");
             }
             return;
         }
-        let evidence = self.evidence(&on_page.evidence, &note.evidence);
-        self.notes.push(NoteAdded {
-            rationale: on_page.rationale.clone(),
-            evidence,
+        let id = address(&[&note.id.to_string(), &address_of(entry).to_string()]);
+        let added = NoteAdded {
             supersedes: Some(note.id),
             basis: note.basis.clone(),
             issue: note.issue.clone(),
-            ..NoteAdded::new(NoteId::new(Uuid::new_v4()), Kind::Decision, &on_page.text)
-        });
+            ..self.added(id, entry, &note.evidence)
+        };
+        if self.known.notes.contains_key(&id) || self.push(added) {
+            self.mark(line, Mark { id, was: Some(note.id), by });
+        }
     }
 
-    /// A decision that the ledger never saw is taken in; one that the ledger contradicts as a
-    /// question, because the ledger's own stands until somebody answers.
-    fn new_decision(&mut self, on_page: &Decision) {
-        let standing = self.known.notes.values().filter(|note| note.kind == Kind::Decision);
-        let against =
-            standing.filter(|note| note.superseded_by.is_none()).find_map(
-                |note| match fork::relate(&on_page.text, &note.text, false) {
-                    Relation::Contradicts(why) => Some((note, why)),
-                    _ => None,
-                },
-            );
-        if let Some((note, why)) = against {
-            self.fork(&on_page.text, note, why.as_str());
-            let text = format!("{} (the ledger says: {})", on_page.text, note.text);
-            self.add(Kind::Question, &text);
+    /// A note made of an entry.
+    fn added(&self, id: NoteId, entry: &Decision, known: &[Evidence]) -> NoteAdded {
+        let title = Some(entry.title.clone()).filter(|title| plain(title) != short(&entry.text));
+        let source = Source { origin: Origin::Page, at: entry.date, title, author: None };
+        NoteAdded {
+            rationale: entry.rationale.clone(),
+            evidence: self.evidence(&entry.evidence, known),
+            source: Some(source),
+            ..NoteAdded::new(id, Kind::Decision, &entry.text)
+        }
+    }
+
+    /// A decision that another ledger recorded is taken in as what it is there.
+    fn decision_from_elsewhere(&mut self, entry: &Decision, mark: &Mark) {
+        let mut added = self.added(mark.id, entry, &[]);
+        added.supersedes = mark.was;
+        if let Some(source) = &mut added.source {
+            (source.origin, source.author) = (Origin::Elsewhere, mark.by.clone());
+        }
+        if !self.push(added) {
             return;
         }
-        let evidence = self.evidence(&on_page.evidence, &[]);
-        self.notes.push(NoteAdded {
-            rationale: on_page.rationale.clone(),
-            evidence,
-            ..NoteAdded::new(NoteId::new(Uuid::new_v4()), Kind::Decision, &on_page.text)
-        });
+        if let Some((note, why)) = self.against(&entry.text)
+            && Some(note.id) != mark.was
+        {
+            self.fork(&entry.text, note, why.as_str());
+        }
+    }
+
+    /// The id of an entry without a mark: that of a note which says the same, or its own; and whether
+    /// there is a new note to be made under it.
+    fn id_for(&self, kind: Kind, text: &str, own: NoteId) -> (NoteId, bool) {
+        if let Some(id) = self.known.texts.get(&(kind, plain(text))) {
+            return (*id, false);
+        }
+        match self.known.notes.get(&own) {
+            None => (own, !self.new.contains(&own)),
+            // Somebody wrote it once more after it was done or replaced; or git brought it back.
+            Some(note) if note.superseded_by.is_some() && self.hand == Hand::Person => {
+                let after = note.superseded_by.map(|id| id.to_string()).unwrap_or_default();
+                let id = address(&[&own.to_string(), "again", &after]);
+                (id, !self.known.notes.contains_key(&id) && !self.new.contains(&id))
+            }
+            Some(_) => (own, false),
+        }
+    }
+
+    /// Whether the ledger was asked about an entry without a mark. If not, it waits for the next time.
+    fn is_due(&mut self, own: NoteId) -> bool {
+        let due = self.known.asked.contains(&own) || self.placed.contains(&own);
+        self.taken.left += usize::from(!due);
+        due
+    }
+
+    fn unmarked_decision(&mut self, entry: &Decision) {
+        let (line, own) = (entry.lines.start, address_of(entry));
+        if entry.mark.is_none() && !self.is_due(own) {
+            return;
+        }
+        let (id, is_new) = self.id_for(Kind::Decision, &entry.text, own);
+        if !is_new {
+            return self.place(line, id);
+        }
+        let Some((note, why)) = self.against(&entry.text) else {
+            if self.push(self.added(id, entry, &[])) {
+                self.place(line, id);
+            }
+            return;
+        };
+        // One that the ledger contradicts is taken in as a question, because the ledger's own stands
+        // until somebody answers. The question has the id, so the entry gets no mark.
+        let text = format!("{} (the ledger says: {})", entry.text, note.text);
+        if self.push(NoteAdded::new(id, Kind::Question, text)) {
+            self.fork(&entry.text, note, why.as_str());
+        }
+    }
+
+    /// Marks an entry that had no mark, if no other has that mark.
+    fn place(&mut self, line: usize, id: NoteId) {
+        if self.placed.insert(id) {
+            self.mark(line, Mark::of(id));
+        }
+    }
+
+    /// The decision that stands against `text`.
+    fn against(&self, text: &str) -> Option<(&'a Note, fork::Why)> {
+        let known = self.known;
+        let (index, why) = known.standing.against(text)?;
+        Some((known.notes.get(&known.decided[index])?, why))
     }
 
     fn fork(&mut self, claimed: &str, note: &Note, why: &str) {
         let source = self.keeper.settings.notes.file.as_str();
-        self.forks.push(ForkDetected {
+        self.taken.forks.push(ForkDetected {
             id: fork::id(source, claimed, &note.text),
             source: source.to_owned(),
             claimed: claimed.to_owned(),
@@ -194,30 +419,97 @@ impl<'a> Changes<'a> {
     }
 
     fn item(&mut self, item: &Item) {
-        let note = item.id.and_then(|id| self.known.notes.get(&id));
-        match note {
-            Some(note) if note.superseded_by.is_some() => {}
-            Some(note) if item.done => self.notes.push(NoteAdded {
-                supersedes: Some(note.id),
-                issue: note.issue.clone(),
-                ..NoteAdded::new(
-                    NoteId::new(Uuid::new_v4()),
-                    Kind::Progress,
-                    format!("done: {}", item.text),
-                )
-            }),
-            Some(note) if plain(&note.text) != fold(&item.text) => self.notes.push(NoteAdded {
-                supersedes: Some(note.id),
-                issue: note.issue.clone(),
-                ..NoteAdded::new(NoteId::new(Uuid::new_v4()), item.kind, &item.text)
-            }),
-            Some(_) => {}
-            None if item.done => self.add(Kind::Progress, &format!("done: {}", item.text)),
-            None => self.add(item.kind, &item.text),
+        let Some(mark) = &item.mark else { return self.unmarked_item(item) };
+        let by = mark.by.clone();
+        let Some(note) = self.known.notes.get(&mark.id) else {
+            let author = mark.by.clone();
+            let source = Source { origin: Origin::Elsewhere, author, ..Source::default() };
+            let added = NoteAdded {
+                source: Some(source),
+                supersedes: mark.was,
+                ..NoteAdded::new(mark.id, item.kind, &item.text)
+            };
+            if self.push(added) && item.done {
+                self.finish(mark.id, item, None);
+            }
+            return;
+        };
+        if note.kind != item.kind {
+            return;
+        }
+        let same = plain(&note.text) == plain(&item.text);
+        if !same && self.whole.contains(&note.id) {
+            return self.unmarked_item(item);
+        }
+        let was_done = self.base.is_some_and(|base| base.done.contains(&note.id));
+        let id = match note.superseded_by {
+            // Ticked once, and not any more: it is to be done again.
+            Some(after) if !item.done && was_done && self.hand == Hand::Person => {
+                address(&[&note.id.to_string(), "again", &after.to_string()])
+            }
+            Some(_) => return,
+            None if item.done => return self.finish(note.id, item, note.issue.clone()),
+            None if same => return,
+            None => address(&[&note.id.to_string(), &address_of_item(item).to_string()]),
+        };
+        let added = NoteAdded {
+            supersedes: note.superseded_by.is_none().then_some(note.id),
+            issue: note.issue.clone(),
+            basis: note.basis.clone(),
+            source: by_hand(),
+            ..NoteAdded::new(id, item.kind, &item.text)
+        };
+        if self.known.notes.contains_key(&id) || self.push(added) {
+            self.mark(item.line, Mark { id, was: Some(note.id), by });
+        }
+    }
+
+    /// Records that an item is done.
+    fn finish(&mut self, id: NoteId, item: &Item, issue: Option<String>) {
+        let done = address(&[&id.to_string(), "done"]);
+        self.push(NoteAdded {
+            supersedes: Some(id),
+            issue,
+            source: by_hand(),
+            ..NoteAdded::new(done, Kind::Progress, format!("done: {}", item.text))
+        });
+    }
+
+    fn unmarked_item(&mut self, item: &Item) {
+        let own = address_of_item(item);
+        if item.mark.is_none() && !self.is_due(own) {
+            return;
+        }
+        let kind = if item.done { Kind::Progress } else { item.kind };
+        let text = if item.done { format!("done: {}", item.text) } else { item.text.clone() };
+        let (id, is_new) = self.id_for(kind, &text, own);
+        let added = NoteAdded { source: by_hand(), ..NoteAdded::new(id, kind, text) };
+        if !is_new || self.push(added) {
+            self.place(item.line, id);
         }
     }
 }
 
-fn places(evidence: &[Evidence]) -> Vec<String> {
-    evidence.iter().map(ToString::to_string).collect()
+#[expect(clippy::unnecessary_wraps, reason = "what a note has is optional")]
+fn by_hand() -> Option<Source> {
+    Some(Source { origin: Origin::Page, ..Source::default() })
+}
+
+/// A page without secrets: that is what the ledger has of it, and so what it is compared with.
+pub(super) fn redacted(page: &Page) -> Page {
+    let clean = |text: &mut String| {
+        let clean = match redact(text).text {
+            Cow::Owned(clean) => clean,
+            Cow::Borrowed(_) => return,
+        };
+        *text = clean;
+    };
+    let mut page = page.clone();
+    for entry in &mut page.decisions {
+        [&mut entry.text, &mut entry.title].into_iter().for_each(clean);
+        let quotes = entry.evidence.iter_mut().filter_map(|evidence| evidence.quote.as_mut());
+        quotes.chain(&mut entry.rationale).for_each(clean);
+    }
+    page.items.iter_mut().map(|item| &mut item.text).for_each(clean);
+    page
 }

@@ -29,6 +29,7 @@ impl Projection for Notes {
            evidence TEXT NOT NULL,
            basis TEXT,
            issue TEXT,
+           source TEXT,
            at INTEGER NOT NULL,
            superseded_by TEXT
          ) STRICT;
@@ -43,9 +44,14 @@ impl Projection for Notes {
         };
         let evidence = serde_json::to_string(&note.evidence).unwrap_or_else(|_| "[]".to_owned());
         let basis = note.basis.and_then(|basis| serde_json::to_string(&basis).ok());
+        // A date that is still to come would make a note the newest for good.
+        let said = note.source.as_ref().and_then(|source| source.at);
+        let at = said.filter(|said| *said <= record.at).unwrap_or(record.at);
+        let source = note.source.and_then(|source| serde_json::to_string(&source).ok());
         db.prepare_cached(
-            "INSERT INTO note (id, session, repo, kind, text, rationale, evidence, basis, issue, at)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10) ON CONFLICT (id) DO NOTHING",
+            "INSERT INTO note (id, session, repo, kind, text, rationale, evidence, basis, issue, at,
+                               source)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11) ON CONFLICT (id) DO NOTHING",
         )?
         .execute((
             note.id.to_string(),
@@ -57,7 +63,8 @@ impl Projection for Notes {
             evidence,
             basis,
             note.issue,
-            record.at.as_millisecond(),
+            at.as_millisecond(),
+            source,
         ))?;
         if let Some(old) = note.supersedes {
             db.prepare_cached("UPDATE note SET superseded_by = ?2 WHERE id = ?1")?

@@ -1,4 +1,5 @@
-use heirloom_core::event::{SessionAnnounced, SessionSpent};
+use heirloom_core::event::{NoteAdded, SessionAnnounced, SessionSpent};
+use heirloom_core::note::{Origin, Source};
 use heirloom_core::status::Status;
 use heirloom_ledger::{Error, NoteFilter, Options, Scope};
 use std::time::Duration;
@@ -168,4 +169,26 @@ fn no_secret_gets_into_the_ledger_in_any_kind_of_record() {
     }
     let notes = home.open().notes(&NoteFilter::default()).unwrap();
     assert_eq!(notes[0].text, "the token [redacted:github-token] works");
+}
+
+#[test]
+fn a_note_keeps_its_own_date_title_and_author_but_none_that_is_still_to_come() {
+    let home = Home::new();
+    let mut ledger = home.open();
+    fill(&mut ledger, 0);
+    let scope = Scope::session(session_id(1), REPO);
+    let from = |said| Source {
+        origin: Origin::Elsewhere,
+        at: Some(said),
+        title: Some("Refresh".to_owned()),
+        author: Some("Ada".to_owned()),
+    };
+    for (n, said) in [(700, at(2)), (701, at(99))] {
+        let added = NoteAdded { source: Some(from(said)), ..note(n, "rotate") };
+        ledger.append(at(5), scope, &added).unwrap();
+    }
+    let notes = ledger.notes(&NoteFilter::default()).unwrap();
+    let dates: Vec<_> = notes.iter().map(|note| note.at).collect();
+    assert_eq!(dates, [at(2), at(5)]);
+    assert_eq!(notes[0].source, Some(from(at(2))));
 }

@@ -91,6 +91,22 @@ fn outside_git_the_ledger_is_enough_and_a_template_is_the_last_resort() {
 }
 
 #[test]
+fn a_page_without_its_part_gets_it_back_and_keeps_what_is_left() {
+    let env = env();
+    kept_page(&env);
+    env.write("NOTES.md", "# Notes\n\nBy a person.\n");
+    let checked = env.run(&["heal", "--check", "--json"]);
+    let found = "without its part \"Session Continuity\"";
+    assert_eq!((checked.code, &checked.json()["damaged"][0]["found"]), (1, &found.into()));
+    assert_eq!(env.read("NOTES.md"), "# Notes\n\nBy a person.\n");
+    env.run(&["heal"]).success();
+    let page = env.read("NOTES.md");
+    assert!(page.starts_with("# Notes\n\nBy a person.\n"), "{page}");
+    assert!(page.contains("**Decision**: Rotate tokens"), "{page}");
+    env.run(&["heal", "--check"]).success();
+}
+
+#[test]
 fn a_damaged_index_is_made_anew() {
     let env = env();
     env.run(&["note", "decision", "Rotate tokens"]).success();

@@ -52,6 +52,21 @@ fn the_end_of_a_turn_sees_how_full_the_context_is_and_persists_once() {
 }
 
 #[test]
+fn asking_how_full_a_context_is_changes_nothing() {
+    let guarded = Guarded::new("");
+    guarded.start(ONE, "startup");
+    let project = guarded.env.user().join(".claude/projects/-payments");
+    std::fs::create_dir_all(&project).unwrap();
+    std::fs::copy(transcript(&guarded, 120_000), project.join(format!("{ONE}.jsonl"))).unwrap();
+    let exported = || guarded.env.run(&["ledger", "export"]).success().stdout;
+    let before = exported();
+    let status = guarded.env.run(&["context", "status", "--json"]).success().json();
+    assert_eq!((&status["zone"], &status["delta_sync"]), (&json!("yellow"), &json!(false)));
+    assert!(!guarded.env.repo().join("NOTES.md").exists());
+    assert_eq!(exported(), before);
+}
+
+#[test]
 fn level_1_fits_and_shows_what_stands() {
     let env = env();
     let old = env.run(&["note", "decision", "Use stateless tokens", "--json"]).json();
