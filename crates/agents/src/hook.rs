@@ -40,6 +40,11 @@ pub trait Hooks: Sync {
     /// What is printed for `answer`; `None` prints nothing.
     fn render(&self, event: &HookEvent, answer: &HookAnswer) -> Option<String>;
 
+    /// Whether the agent asks its person when we say so. One that nobody watches cannot.
+    fn can_ask(&self, _env: &Env) -> bool {
+        false
+    }
+
     /// How much context one answer can carry, in UTF-16 units. More would be cut by the agent.
     fn context_limit(&self) -> Option<usize> {
         None
@@ -223,6 +228,9 @@ pub struct HookAnswer {
     /// Holds the agent back, and tells it why: denies a tool use, a prompt or a compaction, or
     /// keeps a turn from ending.
     pub block: Option<String>,
+    /// Has the agent ask its person before a tool use, and tells why. Only for an agent that
+    /// [can](Hooks::can_ask).
+    pub ask: Option<String>,
     /// Is added to the agent's context.
     pub context: Option<String>,
     /// Is shown to the person, not to the model.
@@ -232,7 +240,10 @@ pub struct HookAnswer {
 impl HookAnswer {
     /// Whether there is nothing to say.
     pub const fn is_silent(&self) -> bool {
-        self.block.is_none() && self.context.is_none() && self.message.is_none()
+        self.block.is_none()
+            && self.ask.is_none()
+            && self.context.is_none()
+            && self.message.is_none()
     }
 }
 

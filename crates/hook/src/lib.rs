@@ -17,7 +17,8 @@ use heirloom_engine::guard::{self, fault, rules};
 use heirloom_engine::here::{Env, home};
 
 /// What of the environment matters here. The rest is left where it is.
-const VARIABLES: [&str; 10] = [
+const VARIABLES: [&str; 11] = [
+    "CLAUDE_CODE_SESSION_ATTENDED",
     "CLAUDE_PID",
     "CLAUDE_PROJECT_DIR",
     "HEIRLOOM_CLOCK",

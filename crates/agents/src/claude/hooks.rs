@@ -76,6 +76,13 @@ impl Hooks for ClaudeHooks {
         if let Some(reason) = &answer.block {
             block(event, reason, &mut output);
         }
+        if let (Some(reason), None, HookKind::PreTool { .. }) =
+            (&answer.ask, &answer.block, &event.kind)
+        {
+            let question = json!({"hookEventName": event.name, "permissionDecision": "ask",
+                                  "permissionDecisionReason": reason});
+            output.insert("hookSpecificOutput".to_owned(), question);
+        }
         if let Some(context) = &answer.context
             && takes_context(&event.kind)
         {
@@ -87,6 +94,12 @@ impl Hooks for ClaudeHooks {
             output.insert("systemMessage".to_owned(), message.clone().into());
         }
         (!output.is_empty()).then(|| Value::Object(output).to_string())
+    }
+
+    /// A session that nobody attends (`claude -p`) takes a question for a denial.
+    fn can_ask(&self, env: &Env) -> bool {
+        let attended = env.get(std::ffi::OsStr::new("CLAUDE_CODE_SESSION_ATTENDED"));
+        attended.is_none_or(|word| word != "0")
     }
 
     fn context_limit(&self) -> Option<usize> {
@@ -245,6 +258,21 @@ mod tests {
     fn blocked(event: &HookEvent) -> Option<String> {
         let answer = HookAnswer { block: Some("not yet".into()), ..HookAnswer::default() };
         ClaudeHooks.render(event, &answer)
+    }
+
+    #[test]
+    fn a_person_is_asked_where_one_attends_the_session() {
+        let event = event(r#"{"hook_event_name":"PreToolUse","tool_name":"Bash"}"#);
+        let answer = HookAnswer { ask: Some("sure?".into()), ..HookAnswer::default() };
+        let said: Value =
+            serde_json::from_str(&ClaudeHooks.render(&event, &answer).unwrap()).unwrap();
+        assert_eq!(said["hookSpecificOutput"]["permissionDecision"], "ask");
+        assert_eq!(said["hookSpecificOutput"]["permissionDecisionReason"], "sure?");
+        let attended = |word: &str| {
+            let env = Env::from([("CLAUDE_CODE_SESSION_ATTENDED".into(), word.into())]);
+            ClaudeHooks.can_ask(&env)
+        };
+        assert!(attended("1") && ClaudeHooks.can_ask(&Env::new()) && !attended("0"));
     }
 
     #[test]

@@ -78,7 +78,7 @@ impl Hooks for OpencodeHooks {
     }
 
     fn render(&self, _event: &HookEvent, answer: &HookAnswer) -> Option<String> {
-        let HookAnswer { block, context, message } = answer;
+        let HookAnswer { block, context, message, ask: _ } = answer;
         let all = [("block", block), ("context", context), ("message", message)];
         let said = all
             .into_iter()

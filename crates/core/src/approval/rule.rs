@@ -88,6 +88,7 @@ fn all_fit(pattern: &str, text: &str) -> bool {
         fits(pattern, &words.join(" "))
     };
     !script.incomplete
+        && !script.runs_unknown
         && !script.commands.is_empty()
         && script.commands.iter().all(fits_too)
         && script.writes.iter().all(|file| file == "/dev/null")

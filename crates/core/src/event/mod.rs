@@ -41,8 +41,8 @@ pub use record::RecordErased;
 pub use repo::{RepoLinked, RepoNamed};
 pub use requirement::{
     RequirementCleared, RequirementSatisfied, RequirementStopBlocked, RequirementTriggered,
-    RequirementUntriggered, RequirementWarned, RequirementsImported, RequirementsPaused,
-    RequirementsPruned, RequirementsResumed,
+    RequirementUncertain, RequirementUntriggered, RequirementWarned, RequirementsImported,
+    RequirementsPaused, RequirementsPruned, RequirementsResumed,
 };
 pub use run::{IterationFlagged, RunInherited, RunPlanned, StageEnded};
 pub use session::{
@@ -114,6 +114,7 @@ kinds! {
     RequirementSatisfied => "requirement.satisfied",
     RequirementStopBlocked => "requirement.stop_blocked",
     RequirementTriggered => "requirement.triggered",
+    RequirementUncertain => "requirement.uncertain",
     RequirementUntriggered => "requirement.untriggered",
     RequirementWarned => "requirement.warned",
     RequirementsImported => "requirements.imported",

@@ -86,6 +86,19 @@ pub struct RequirementWarned {
     pub branch: String,
 }
 
+/// It was not certain that a tool use of the record's session needed a requirement that was not met,
+/// and it was let go on.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RequirementUncertain {
+    /// The requirement.
+    pub name: String,
+    /// The branch, or the commit where no branch is checked out.
+    pub branch: String,
+    /// The command that may have needed it, as far as it is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub command: Option<String>,
+}
+
 /// The record's session was kept from ending its turn.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RequirementStopBlocked {

@@ -15,6 +15,48 @@ pub fn wildcard(pattern: &str, text: &str) -> bool {
     alternatives(pattern).iter().any(|pattern| segment(&Piece::all(pattern), &text))
 }
 
+/// Whether some text that `gapped` may be is one that the wildcard pattern means. `gap` says which of
+/// its characters stand for any text (`true`) or any character (`false`).
+pub fn may_overlap(pattern: &str, gapped: &str, gap: impl Fn(char) -> Option<bool>) -> bool {
+    let gapped: Vec<Piece> = gapped
+        .chars()
+        .map(|c| match gap(c) {
+            Some(true) => Piece::Any,
+            Some(false) => Piece::One,
+            None => Piece::Char(c),
+        })
+        .collect();
+    alternatives(pattern).iter().any(|pattern| overlap(&Piece::all(pattern), &gapped))
+}
+
+/// Whether two patterns have a text in common.
+fn overlap(one: &[Piece], other: &[Piece]) -> bool {
+    // Whether the rest of the one overlaps with the rest of the other, from behind.
+    let mut below = vec![false; other.len() + 1];
+    for at in (0..=one.len()).rev() {
+        let mut row = vec![false; other.len() + 1];
+        for from in (0..=other.len()).rev() {
+            row[from] = match (one.get(at), other.get(from)) {
+                (None, None) => true,
+                (Some(Piece::Any), None) => below[from],
+                (None, Some(Piece::Any)) => row[from + 1],
+                (None, Some(_)) | (Some(_), None) => false,
+                (Some(Piece::Any), Some(_)) => below[from] || row[from + 1],
+                (Some(_), Some(Piece::Any)) => row[from + 1] || below[from],
+                (Some(mine), Some(theirs)) => {
+                    let meets = match (mine, theirs) {
+                        (Piece::Char(c), piece) | (piece, Piece::Char(c)) => piece.matches(*c),
+                        _ => true,
+                    };
+                    meets && below[from + 1]
+                }
+            };
+        }
+        below = row;
+    }
+    below[0]
+}
+
 /// Whether `path` is one that the pattern means.
 ///
 /// Both are relative to the same directory, with `/` between their parts. A pattern without `/`
@@ -29,12 +71,52 @@ pub fn path(pattern: &str, path: &str) -> bool {
     alternatives(pattern).iter().any(|pattern| path_alternative(pattern, &parts))
 }
 
+/// Whether the pattern may mean something below this directory.
+pub fn may_begin(pattern: &str, directory: &str) -> bool {
+    let parts: Vec<Vec<char>> = directory
+        .split('/')
+        .filter(|part| !part.is_empty())
+        .map(|part| part.chars().collect())
+        .collect();
+    alternatives(pattern).iter().any(|pattern| {
+        let Some(wanted) = wanted(pattern) else { return false };
+        // The places in the pattern that the directory may lead to.
+        let mut places = vec![0];
+        for part in &parts {
+            let mut next = Vec::new();
+            let mut open = places;
+            while let Some(at) = open.pop() {
+                match wanted.get(at) {
+                    Some(None) => {
+                        next.push(at);
+                        open.push(at + 1);
+                    }
+                    Some(Some(pieces)) if segment(pieces, part) => next.push(at + 1),
+                    _ => {}
+                }
+            }
+            next.sort_unstable();
+            next.dedup();
+            places = next;
+        }
+        places.iter().any(|at| *at < wanted.len())
+    })
+}
+
 fn path_alternative(pattern: &str, parts: &[Vec<char>]) -> bool {
+    let Some(wanted) = wanted(pattern) else { return false };
+    star(&wanted, parts, Option::is_none, |pattern, part| {
+        pattern.as_ref().is_some_and(|pattern| segment(pattern, part))
+    })
+}
+
+/// The parts of a pattern, with nothing for `**`.
+fn wanted(pattern: &str) -> Option<Vec<Option<Vec<Piece>>>> {
     let pattern = pattern.strip_prefix("./").unwrap_or(pattern);
     let is_bare = !pattern.trim_end_matches('/').contains('/');
     let mut wanted: Vec<&str> = pattern.split('/').filter(|part| !part.is_empty()).collect();
     if wanted.is_empty() {
-        return false;
+        return None;
     }
     if is_bare && wanted[0] != "**" {
         wanted.insert(0, "**");
@@ -48,9 +130,7 @@ fn path_alternative(pattern: &str, parts: &[Vec<char>]) -> bool {
         // `dir/**` means what is in the directory, not the directory.
         wanted.insert(wanted.len() - 1, Some(vec![Piece::Any]));
     }
-    star(&wanted, parts, Option::is_none, |pattern, part| {
-        pattern.as_ref().is_some_and(|pattern| segment(pattern, part))
-    })
+    Some(wanted)
 }
 
 /// One element of a pattern within a directory.

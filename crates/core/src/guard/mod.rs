@@ -7,10 +7,12 @@
 
 pub mod branch;
 pub mod check;
+pub mod danger;
 pub mod decide;
 mod fields;
 pub mod glob;
 pub mod import;
+mod located;
 pub mod original;
 mod patch;
 pub mod policy;

@@ -21,6 +21,9 @@ pub struct Policy {
     pub stop_scopes: Vec<Scope>,
     /// How often a turn may be kept from ending.
     pub stop_blocks: u32,
+    /// What happens where it is not certain that a command is one that a requirement gates.
+    #[serde(default)]
+    pub on_uncertain: OnUncertain,
     /// Whether a session takes over what the one before it satisfied.
     pub carry_over: Option<CarryOver>,
     /// How many tokens the text at the start of a session may have; none switches it off.
@@ -68,6 +71,19 @@ pub struct Own {
     pub carry_over: Option<CarryOver>,
 }
 
+/// What happens where it is not certain that a command is one that a requirement gates.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum OnUncertain {
+    /// The person is asked, where the agent can.
+    #[default]
+    Ask,
+    /// It goes on.
+    Allow,
+    /// It does not.
+    Deny,
+}
+
 /// What a session takes over from the one before it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CarryOver {
@@ -110,6 +126,7 @@ impl Default for Policy {
                 .to_vec(),
             stop_scopes: Scope::ALL.to_vec(),
             stop_blocks: 3,
+            on_uncertain: OnUncertain::Ask,
             carry_over: None,
             start_tokens: 300,
             waiting: Vec::new(),

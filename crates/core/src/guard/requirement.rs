@@ -5,6 +5,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::danger::Danger;
 use super::shell::CommandPattern;
 
 /// Something that must be satisfied before a gated tool use or the end of a turn.
@@ -51,6 +52,9 @@ pub struct Requirement {
     /// Whether the agent's own word satisfies it, where the settings say.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub word: Option<bool>,
+    /// It is one of the built-in dangerous commands.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub dangerous: bool,
 }
 
 /// How long a requirement stays satisfied.
@@ -202,6 +206,9 @@ pub struct Trigger {
     /// A regex over the raw text of a shell command.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub command_pattern: Option<String>,
+    /// A kind of dangerous command.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub danger: Option<Danger>,
     /// Globs over the file that the tool touches; one has to fit.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub paths: Vec<String>,
@@ -217,6 +224,7 @@ impl Trigger {
             tool: tool.into(),
             command: None,
             command_pattern: None,
+            danger: None,
             paths: Vec::new(),
             content: None,
         }
@@ -224,7 +232,26 @@ impl Trigger {
 
     /// Whether it looks at the command and not only at the tool.
     pub const fn is_about_a_command(&self) -> bool {
-        self.command.is_some() || self.command_pattern.is_some()
+        self.command.is_some() || self.command_pattern.is_some() || self.danger.is_some()
+    }
+}
+
+impl std::fmt::Display for Trigger {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.tool)?;
+        if let Some(command) = &self.command {
+            write!(f, " command `{}`", command.0.join(" "))?;
+        }
+        if let Some(pattern) = &self.command_pattern {
+            write!(f, " command_pattern `{pattern}`")?;
+        }
+        if let Some(danger) = self.danger {
+            write!(f, ", {}", danger.what())?;
+        }
+        if !self.paths.is_empty() {
+            write!(f, " path {}", self.paths.join(", "))?;
+        }
+        self.content.as_ref().map_or(Ok(()), |content| write!(f, " content `{content}`"))
     }
 }
 
@@ -250,6 +277,7 @@ impl Requirement {
             own: false,
             locked: false,
             word: None,
+            dangerous: false,
         }
     }
 

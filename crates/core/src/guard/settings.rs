@@ -5,8 +5,9 @@
 
 use serde_json::Value;
 
+use super::danger::{self, Danger};
 use super::fields::{Fields, wrong};
-use super::policy::{CarryOver, Policy, Problem};
+use super::policy::{CarryOver, OnUncertain, Policy, Problem};
 use super::requirement::{Enforcement, Evidence, Measure, OnError, Requirement, Rule, Scope};
 use super::trigger_settings;
 
@@ -59,6 +60,9 @@ const KEYS: &[&str] = &[
     "may_satisfy",
 ];
 
+/// What the built-in set of dangerous commands takes.
+const DANGEROUS_KEYS: &[&str] = &["enabled", "except", "enforcement", "message"];
+
 const POLICY_KEYS: &[&str] = &[
     "enabled",
     "enforcement",
@@ -68,6 +72,7 @@ const POLICY_KEYS: &[&str] = &[
     "carry_over",
     "start_tokens",
     "protect_settings",
+    "on_uncertain",
 ];
 
 /// Reads the `requirements` and `guard` sections of a settings tree.
@@ -95,6 +100,14 @@ pub fn policy(tree: &Value) -> Policy {
 }
 
 fn apply(policy: &mut Policy, name: &str, value: &Value, enforcement: Enforcement) {
+    if name == danger::NAME {
+        match dangerous(value, enforcement, &mut policy.problems) {
+            Ok(set) if set.is_empty() => policy.disabled.push(name.to_owned()),
+            Ok(set) => policy.requirements.extend(set),
+            Err(problem) => policy.problems.push(problem),
+        }
+        return;
+    }
     let is_name = !name.is_empty() && name.chars().all(|c| !c.is_whitespace() && !c.is_control());
     let read = if is_name {
         requirement(name, value, enforcement, &mut policy.problems)
@@ -113,6 +126,46 @@ fn apply(policy: &mut Policy, name: &str, value: &Value, enforcement: Enforcemen
     }
 }
 
+/// The built-in set of dangerous commands, each kind a requirement of its own.
+fn dangerous(
+    value: &Value,
+    enforcement: Enforcement,
+    problems: &mut Vec<Problem>,
+) -> Result<Vec<Requirement>, Problem> {
+    let empty = Value::Object(serde_json::Map::new());
+    let value = match value {
+        Value::Bool(false) => return Ok(Vec::new()),
+        Value::Bool(true) | Value::Null => &empty,
+        other => other,
+    };
+    let fields = Fields::of(value, format!("requirements.{}", danger::NAME))?;
+    if !fields.flag("enabled", true)? {
+        return Ok(Vec::new());
+    }
+    problems.extend(fields.unknown(DANGEROUS_KEYS));
+    let names = fields.texts("except")?.unwrap_or_default();
+    let except: Result<Vec<Danger>, Problem> = names
+        .iter()
+        .map(|name| {
+            let all: Vec<&str> = Danger::ALL.iter().map(|danger| danger.as_str()).collect();
+            Danger::parse(name).ok_or_else(|| {
+                fields.bad(
+                    "except",
+                    format!("`{name}` is no kind of dangerous command"),
+                    &all.join(", "),
+                )
+            })
+        })
+        .collect();
+    let except = except?;
+    let enforcement = fields.choice("enforcement", &ENFORCEMENTS)?.unwrap_or(enforcement);
+    let message = fields.text("message")?.map(str::to_owned);
+    let kinds = Danger::ALL.into_iter().filter(|danger| !except.contains(danger));
+    Ok(kinds
+        .map(|danger| Requirement { enforcement, message: message.clone(), ..danger.requirement() })
+        .collect())
+}
+
 fn guard_section(section: &Value, policy: &mut Policy) -> Result<Enforcement, Problem> {
     let fields = Fields::of(section, "guard")?;
     policy.problems.extend(fields.unknown(POLICY_KEYS));
@@ -129,6 +182,9 @@ fn guard_section(section: &Value, policy: &mut Policy) -> Result<Enforcement, Pr
     if let Some(tokens) = fields.number("start_tokens")? {
         policy.start_tokens = whole(tokens).try_into().unwrap_or(usize::MAX);
     }
+    let uncertain =
+        [("ask", OnUncertain::Ask), ("allow", OnUncertain::Allow), ("deny", OnUncertain::Deny)];
+    policy.on_uncertain = fields.choice("on_uncertain", &uncertain)?.unwrap_or_default();
     if let Some(carry_over) = fields.get("carry_over") {
         let fields = Fields::of(carry_over, "guard.carry_over")?;
         let scopes = match fields.texts("scopes")? {

@@ -5,8 +5,9 @@ use std::cell::OnceCell;
 
 use serde_json::Value;
 
+use super::located::Located;
 use super::requirement::{Requirement, Trigger};
-use super::shell::{self, Script};
+use super::shell::{self, Fit, Script};
 use super::{glob, patch, trigger_settings};
 
 /// A tool use, in terms that no agent owns.
@@ -100,6 +101,8 @@ impl<'a> ToolUse<'a> {
         self.command.as_deref().is_some_and(|command| command.contains("heirloom"))
             && self.script().is_some_and(|script| {
                 !script.incomplete
+                    && !script.runs_unknown
+                    && script.code.is_empty()
                     && script.writes.is_empty()
                     && script.commands.iter().all(is_own)
                     && script.commands.iter().any(|c| c.argv[0].text == "heirloom")
@@ -111,18 +114,47 @@ impl<'a> ToolUse<'a> {
         !self.paths.is_empty()
             && self.paths.iter().all(|path| {
                 let located = Located::new(path, place);
-                exempt.iter().any(|pattern| located.fits(pattern, place, true))
+                exempt.iter().any(|pattern| located.is_exempt(pattern, place))
             })
     }
 }
 
-/// The first trigger of the requirement that the tool use fits.
+/// A trigger that a tool use fits, and what in it does.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Hit<'r> {
+    /// The trigger.
+    pub trigger: &'r Trigger,
+    /// Whether it fits for sure, or only may. It is never [`Fit::No`].
+    pub fit: Fit,
+    /// The command in the line that fits, or the file, where it is one of them.
+    pub what: Option<String>,
+}
+
+impl Hit<'_> {
+    /// Whether it fits for sure.
+    pub fn is_certain(&self) -> bool {
+        self.fit == Fit::Yes
+    }
+}
+
+/// The trigger of the requirement that the tool use fits: the first that does for sure, or else the
+/// first that may.
 pub fn triggered_by<'r>(
     requirement: &'r Requirement,
     tool_use: &ToolUse<'_>,
     place: &Place<'_>,
-) -> Option<&'r Trigger> {
-    requirement.triggers.iter().find(|trigger| fits(trigger, tool_use, place))
+) -> Option<Hit<'r>> {
+    let mut best: Option<Hit<'r>> = None;
+    for trigger in &requirement.triggers {
+        let (fit, what) = fits(trigger, tool_use, place);
+        if fit > best.as_ref().map_or(Fit::No, |hit| hit.fit) {
+            best = Some(Hit { trigger, fit, what });
+        }
+        if fit == Fit::Yes {
+            break;
+        }
+    }
+    best
 }
 
 /// Whether the tool use is the action that uses up a single use.
@@ -135,29 +167,66 @@ pub fn uses_up(requirement: &Requirement, tool_use: &ToolUse<'_>, place: &Place<
         .triggers
         .iter()
         .filter(|trigger| !names_commands || trigger.is_about_a_command())
-        .any(|trigger| fits(trigger, tool_use, place))
+        .any(|trigger| fits(trigger, tool_use, place).0 == Fit::Yes)
 }
 
-fn fits(trigger: &Trigger, tool_use: &ToolUse<'_>, place: &Place<'_>) -> bool {
-    let names = [Some(&tool_use.tool), tool_use.own_name.as_ref()];
-    names.into_iter().flatten().any(|name| glob::wildcard(&trigger.tool, name))
-        && command_fits(trigger, tool_use)
-        && (trigger.paths.is_empty() || path_fits(trigger, tool_use, place))
-        && trigger
-            .content
-            .as_ref()
-            .is_none_or(|pattern| tool_use.content.iter().any(|content| finds(pattern, content)))
-}
-
-fn command_fits(trigger: &Trigger, tool_use: &ToolUse<'_>) -> bool {
-    if !trigger.is_about_a_command() {
-        return true;
+fn fits(trigger: &Trigger, tool_use: &ToolUse<'_>, place: &Place<'_>) -> (Fit, Option<String>) {
+    const NO: (Fit, Option<String>) = (Fit::No, None);
+    if !is_tool(trigger, tool_use) {
+        return NO;
     }
-    let Some(command) = tool_use.command.as_deref() else { return false };
-    let begins = trigger.command.as_ref().is_none_or(|pattern| {
-        tool_use.script().is_some_and(|script| pattern.matches(script, command))
-    });
-    begins && trigger.command_pattern.as_ref().is_none_or(|pattern| finds(pattern, command))
+    let is_written = trigger
+        .content
+        .as_ref()
+        .is_none_or(|pattern| tool_use.content.iter().any(|content| finds(pattern, content)));
+    if !is_written {
+        return NO;
+    }
+    let (fit, command) = command_fit(trigger, tool_use, place);
+    if fit == Fit::No || trigger.paths.is_empty() {
+        return (fit, command.map(ToString::to_string));
+    }
+    let (by_path, file) = path_fit(trigger, tool_use, command, place);
+    (fit.min(by_path), command.map(ToString::to_string).or(file))
+}
+
+/// A file that a shell command writes is edited as much as one that a tool of its own does, so a
+/// trigger that is about edits of certain files is about such a command as well.
+fn is_tool(trigger: &Trigger, tool_use: &ToolUse<'_>) -> bool {
+    let names = [Some(&tool_use.tool), tool_use.own_name.as_ref()];
+    let is_meant = |name: &str| glob::wildcard(&trigger.tool, name);
+    let is_edit = || {
+        tool_use.tool == "Bash"
+            && !trigger.paths.is_empty()
+            && trigger.content.is_none()
+            && Requirement::DEFAULT_TOOLS.iter().any(|tool| is_meant(tool))
+    };
+    names.into_iter().flatten().any(|name| is_meant(name)) || is_edit()
+}
+
+fn command_fit<'t>(
+    trigger: &Trigger,
+    tool_use: &'t ToolUse<'_>,
+    place: &Place<'_>,
+) -> (Fit, Option<&'t shell::Command>) {
+    if !trigger.is_about_a_command() {
+        return (Fit::Yes, None);
+    }
+    let (Some(text), Some(script)) = (tool_use.command.as_deref(), tool_use.script()) else {
+        return (Fit::No, None);
+    };
+    let (mut fit, mut command) = (Fit::Yes, None);
+    if let Some(pattern) = &trigger.command {
+        (fit, command) = pattern.fit(script, text);
+    }
+    if let Some(danger) = trigger.danger {
+        let (dangerous, by) = danger.fit(script, text, place);
+        (fit, command) = (fit.min(dangerous), command.or(by));
+    }
+    if trigger.command_pattern.as_ref().is_some_and(|pattern| !finds(pattern, text)) {
+        fit = Fit::No;
+    }
+    (fit, command.filter(|_| fit > Fit::No))
 }
 
 /// Patterns were compiled when the settings were read, so one that fails here means an old cache:
@@ -204,68 +273,47 @@ fn has_word(text: &[u8], word: &[u8]) -> bool {
     word.is_empty() || text.windows(word.len()).any(|part| part.eq_ignore_ascii_case(word))
 }
 
-fn path_fits(trigger: &Trigger, tool_use: &ToolUse<'_>, place: &Place<'_>) -> bool {
-    let fits = |path: &str| {
+/// Whether one of the trigger's paths is touched: by the tool, by what a shell command writes, or, where
+/// the trigger names a command, by that command's own words.
+fn path_fit(
+    trigger: &Trigger,
+    tool_use: &ToolUse<'_>,
+    command: Option<&shell::Command>,
+    place: &Place<'_>,
+) -> (Fit, Option<String>) {
+    let mut best = (Fit::No, None);
+    let mut look = |path: &str| {
         let located = Located::new(path, place);
-        trigger.paths.iter().any(|pattern| located.fits(pattern, place, false))
-    };
-    if tool_use.paths.iter().any(|path| fits(path)) {
-        return true;
-    }
-    // A command touches the files that it writes to and those that it names.
-    tool_use.script().is_some_and(|script| {
-        script.writes.iter().any(|path| fits(path))
-            || script.commands.iter().flat_map(|c| &c.argv[1..]).any(|word| fits(&word.text))
-    })
-}
-
-/// A file, from the root of its file system and from that of the repository.
-struct Located {
-    absolute: String,
-    relative: Option<String>,
-}
-
-impl Located {
-    fn new(path: &str, place: &Place<'_>) -> Self {
-        let case = |text: String| if place.ignores_case { text.to_lowercase() } else { text };
-        let absolute = case(absolute(path, place.cwd));
-        let relative = place.roots.iter().find_map(|root| {
-            let root = case(normalised(root));
-            let rest = absolute.strip_prefix(&root)?;
-            rest.strip_prefix('/').or((root.is_empty()).then_some(rest)).map(str::to_owned)
-        });
-        Self { absolute, relative }
-    }
-
-    /// A pattern is about the repository's own files. Elsewhere it has to begin at the root of the
-    /// file system, or, where `anywhere` is enough, with `**`.
-    fn fits(&self, pattern: &str, place: &Place<'_>, anywhere: bool) -> bool {
-        let pattern: Cow<'_, str> =
-            if place.ignores_case { pattern.to_lowercase().into() } else { pattern.into() };
-        let goes_anywhere = pattern.starts_with('/') || (anywhere && pattern.starts_with("**/"));
-        self.relative.as_ref().is_some_and(|path| glob::path(&pattern, path))
-            || (goes_anywhere && glob::path(&pattern, &self.absolute))
-    }
-}
-
-fn absolute(path: &str, cwd: &str) -> String {
-    let is_absolute = path.starts_with(['/', '\\']) || path.as_bytes().get(1) == Some(&b':');
-    if is_absolute { normalised(path) } else { normalised(&format!("{cwd}/{path}")) }
-}
-
-/// Without `.`, `..` and doubled separators, and without a separator at the end.
-fn normalised(path: &str) -> String {
-    let is_windows = path.as_bytes().get(1) == Some(&b':');
-    let separators: &[char] = if is_windows { &['/', '\\'] } else { &['/'] };
-    let mut parts: Vec<&str> = Vec::new();
-    for part in path.split(separators) {
-        match part {
-            "" | "." => {}
-            ".." => drop(parts.pop()),
-            part => parts.push(part),
+        let fits = trigger.paths.iter().map(|pattern| located.fit(pattern, place));
+        let fit = fits.max().unwrap_or(Fit::No);
+        if fit > best.0 {
+            best = (fit, Some(shell::shown(path).into_owned()));
         }
+    };
+    tool_use.paths.iter().for_each(|path| look(path));
+    let Some(script) = tool_use.script() else { return best };
+    script.touched.iter().for_each(|file| look(&file.text));
+    for word in command.iter().flat_map(|command| &command.argv[1..]) {
+        look(&word.text);
     }
-    parts.iter().flat_map(|part| ["/", part]).collect()
+    let may_write = || {
+        script.applies_unknown
+            || script.code.iter().any(|code| code_writes(code, &trigger.paths, place))
+    };
+    if best.0 == Fit::No && may_write() { (Fit::Maybe, None) } else { best }
+}
+
+/// Whether a program in another language names one of the files and writes some.
+fn code_writes(code: &str, paths: &[String], place: &Place<'_>) -> bool {
+    const WRITERS: [&str; 9] =
+        ["write", "'w'", "\"w\"", "'a'", "\"a\"", "unlink", "remove", "rename", "copy"];
+    WRITERS.iter().any(|writer| code.contains(writer))
+        && code.split(['"', '\'', '`']).filter(|part| !part.contains(char::is_whitespace)).any(
+            |part| {
+                let located = Located::new(part, place);
+                paths.iter().any(|pattern| located.fit(pattern, place) == Fit::Yes)
+            },
+        )
 }
 
 #[cfg(test)]

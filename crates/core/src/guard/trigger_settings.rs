@@ -55,6 +55,7 @@ fn detailed(item: &Value, at: String) -> Result<Vec<Trigger>, Problem> {
             tool,
             command: None,
             command_pattern: command_pattern.clone(),
+            danger: None,
             paths: paths.clone(),
             content: content.clone(),
         };

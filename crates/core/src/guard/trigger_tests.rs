@@ -12,9 +12,14 @@ fn requirement(triggers: &Value) -> Requirement {
     policy.requirements.remove(0)
 }
 
-#[expect(clippy::needless_pass_by_value, reason = "a table of literals reads better")]
 fn triggers(trigger: Value, tool: &str, input: Value) -> bool {
-    triggered_by(&requirement(&json!([trigger])), &ToolUse::read(tool, &input), &PLACE).is_some()
+    fit(trigger, tool, input) == Fit::Yes
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "a table of literals reads better")]
+fn fit(trigger: Value, tool: &str, input: Value) -> Fit {
+    let requirement = requirement(&json!([trigger]));
+    triggered_by(&requirement, &ToolUse::read(tool, &input), &PLACE).map_or(Fit::No, |hit| hit.fit)
 }
 
 #[test]
@@ -81,13 +86,116 @@ fn the_case_of_a_path_matters_where_the_file_system_says_so() {
     assert!(triggered_by(&src, &ToolUse::read("Edit", &input), &PLACE).is_none());
 }
 
+fn shell_fit(pattern: &str, command: &str) -> Fit {
+    let place = Place { cwd: "/repo", ..PLACE };
+    let requirement = requirement(&json!([{"tool": "Edit", "path": pattern}]));
+    let input = json!({"command": command});
+    triggered_by(&requirement, &ToolUse::read("Bash", &input), &place)
+        .map_or(Fit::No, |hit| hit.fit)
+}
+
 #[test]
-fn a_command_touches_what_it_writes_and_names() {
-    let bash = |command: &str| {
-        triggers(json!({"tool": "Bash", "path": "src/**"}), "Bash", json!({"command": command}))
+fn a_command_edits_the_files_that_it_writes() {
+    for command in [
+        "echo x > src/a",
+        "echo x >> src/a.rs",
+        "cd src && echo x > a",
+        "(cd src; echo x > a)",
+        "cd src/deep && cat > ../b <<'EOF'\nx\nEOF",
+        "pushd src; touch a",
+        "echo x | tee src/a",
+        "echo x | tee -a src/a > /dev/null",
+        "dd if=/dev/zero of=src/a bs=1 count=1",
+        "sed -i s/a/b/ src/a.rs",
+        "sed -i.bak -e s/a/b/ src/a.rs",
+        "sed -i '' 's/a/b/' src/a.rs",
+        "sed --in-place 's/a/b/' lib/x src/a.rs",
+        "perl -pi -e 's/a/b/' src/a.rs",
+        "perl -i -pe 's/a/b/' src/a.rs",
+        "cp x src/a",
+        "cp x src",
+        "cp -t src x",
+        "mv src/a x",
+        "mv x src/",
+        "install -m 755 x src/x",
+        "ln -s x src/x",
+        "touch src/a",
+        "truncate -s 0 src/a",
+        "rm src/a",
+        "rm -rf src/deep",
+        "find src -name '*.rs' -delete",
+        "find src -name '*.rs' -exec sed -i s/a/b/ {} +",
+        "for f in src/*.rs; do sed -i s/a/b/ \"$f\"; done",
+        "git apply <<'EOF'\n--- a/src/a\n+++ b/src/a\n@@ -1 +1 @@\n-a\n+b\nEOF",
+        "patch -p1 <<'EOF'\n--- a/src/a\n+++ b/src/a\nEOF",
+        "git checkout -- src/a",
+        "git restore src/a",
+        "git rm src/a",
+        "git mv a src/a",
+        "curl -o src/a https://example.com",
+        "bash -c 'echo x > src/a'",
+        "echo x > \"$(git rev-parse --show-toplevel)/src/a\"",
+        "echo x > \"$PWD/src/a\"",
+        "echo x > src/$NAME.rs",
+        "tar xf a.tar -C src",
+    ] {
+        assert_eq!(shell_fit("src/**", command), Fit::Yes, "{command}");
+    }
+}
+
+#[test]
+fn a_command_that_may_write_a_file_is_not_certain() {
+    for command in [
+        "git apply fix.patch",
+        "curl https://example.com/x | patch -p1",
+        "echo x > \"$FILE\"",
+        "cd \"$DIR\" && echo x > a",
+        "sed -i s/a/b/ $(cat list)",
+        "python3 -c \"open('src/a', 'w').write('x')\"",
+    ] {
+        assert_eq!(shell_fit("src/**", command), Fit::Maybe, "{command}");
+    }
+}
+
+#[test]
+fn reading_a_file_is_no_edit_of_it() {
+    for command in [
+        "cat src/a",
+        "sed -n 1,5p src/a.rs",
+        "sed 's/a/b/' src/a.rs > out.txt",
+        "grep -rn x src",
+        "cp src/a /tmp/x",
+        "diff src/a src/b",
+        "ls src > list",
+        "cd src && ls",
+        "cd src && cargo test > ../log",
+        "git diff src/a",
+        "git apply --stat fix.patch",
+        "git apply --check fix.patch",
+        "perl -ne 'print' src/a",
+        "wc -l src/*.rs",
+        "cargo test 2>/dev/null >&2",
+        "git restore --staged src/a",
+        "ssh host 'echo x > src/a'",
+        "find src -name '*.rs'",
+        "python3 -c \"print(open('src/a').read())\"",
+        "echo x > docs/$NAME.md",
+    ] {
+        assert_eq!(shell_fit("src/**", command), Fit::No, "{command}");
+    }
+}
+
+#[test]
+fn a_trigger_that_names_a_command_and_a_path_looks_at_its_words() {
+    let trigger = json!({"tool": "Bash", "command": "cat", "path": "secrets/**"});
+    let place = Place { cwd: "/repo", ..PLACE };
+    let requirement = requirement(&json!([trigger]));
+    let hit = |command: &str| {
+        let input = json!({"command": command});
+        triggered_by(&requirement, &ToolUse::read("Bash", &input), &place).map(|hit| hit.what)
     };
-    assert!(bash("echo x > ../src/a.rs") && bash("sed -i s/a/b/ /repo/src/a.rs"));
-    assert!(!bash("ls") && !bash("echo x > src.rs"));
+    assert_eq!(hit("ls; cat secrets/a"), Some(Some("cat secrets/a".to_owned())));
+    assert_eq!(hit("cat docs/a; ls secrets/a"), None);
 }
 
 #[test]

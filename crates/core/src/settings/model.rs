@@ -113,6 +113,9 @@ section! {
         protect_settings: Protect,
         /// How many tokens the text at the start of a session may have; `0` switches it off.
         start_tokens: u32 = 300,
+        /// What happens where it is not certain that a command is one that a requirement gates:
+        /// `git $x` may be a push.
+        on_uncertain: OnUncertain,
         /// What a session takes over from the one before it on the same branch; nothing where this
         /// is not given.
         carry_over: Option<CarryOver>,
@@ -128,6 +131,19 @@ choice! {
         Deny = "deny",
         /// Nothing. Only in a person's own settings.
         Off = "off",
+    }
+}
+
+choice! {
+    /// What happens where it is not certain that a command is one that a requirement gates.
+    pub enum OnUncertain {
+        /// The person is asked. Where the agent cannot ask, the command goes on and that is recorded,
+        /// unless the requirement is `dangerous` or `locked`.
+        Ask = "ask",
+        /// It goes on, and that is recorded.
+        Allow = "allow",
+        /// It does not.
+        Deny = "deny",
     }
 }
 

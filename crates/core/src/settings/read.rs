@@ -21,6 +21,14 @@ pub(super) trait Named: Setting {
     const KEY: &'static str;
     /// The only names there are; empty for any.
     const KNOWN: &'static [&'static str];
+
+    /// The names whose value may be `true` or `false` instead of a map.
+    const SWITCHES: &'static [&'static str] = &[];
+
+    /// What `true` or `false` stands for.
+    fn switched(_on: bool) -> Option<Self> {
+        None
+    }
 }
 
 /// Knows where in the settings the reading is and what was wrong so far.
@@ -264,7 +272,8 @@ impl<T: Setting> Setting for Vec<T> {
 }
 
 impl<T: Named> Setting for BTreeMap<String, T> {
-    const SHAPE: Shape = Shape::Map { key: T::KEY, known: T::KNOWN, of: &T::SHAPE };
+    const SHAPE: Shape =
+        Shape::Map { key: T::KEY, known: T::KNOWN, switches: T::SWITCHES, of: &T::SHAPE };
 
     fn read(node: &Node, reader: &mut Reader) -> Option<Self> {
         let mut map = Self::new();
@@ -277,6 +286,8 @@ impl<T: Named> Setting for BTreeMap<String, T> {
             } else if !is_name(&entry.key) {
                 let name = entry.key.clone();
                 reader.faults.push((entry.at, Fault::Name { name }));
+            } else if let Some(value) = switch::<T>(&entry.key, &entry.value.value) {
+                map.insert(entry.key.clone(), value);
             } else if matches!(entry.value.value, Value::Empty) {
                 // Unlike a section, an entry is there or not: that nothing is there is worth a word.
                 reader.no_value(entry, true);
@@ -285,6 +296,13 @@ impl<T: Named> Setting for BTreeMap<String, T> {
             }
         }
         Some(map)
+    }
+}
+
+fn switch<T: Named>(key: &str, value: &Value) -> Option<T> {
+    match value {
+        Value::Bool(on) if T::SWITCHES.contains(&key) => T::switched(*on),
+        _ => None,
     }
 }
 

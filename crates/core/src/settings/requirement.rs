@@ -71,6 +71,8 @@ section! {
         /// What has to be true besides: a map for a file, a command or a diff, or the word `diff`;
         /// one or a list.
         evidence: Option<OneOrMany<Either<String, Evidence>>>,
+        /// The kinds of dangerous commands that are let through. For the requirement `dangerous`.
+        except: Vec<String>,
         /// Whether it is on its way out.
         deprecated: bool,
         /// What to use instead.
@@ -81,6 +83,12 @@ section! {
 impl Named for Requirement {
     const KEY: &'static str = "NAME";
     const KNOWN: &'static [&'static str] = &[];
+
+    const SWITCHES: &'static [&'static str] = &[crate::guard::danger::NAME];
+
+    fn switched(on: bool) -> Option<Self> {
+        Some(Self { enabled: on, ..Self::default() })
+    }
 }
 
 choice! {

@@ -64,20 +64,27 @@ fn of(shape: &Shape) -> Json {
         Shape::List { of: item, min } => {
             json!({"type": "array", "items": of(item), "minItems": min})
         }
-        Shape::Map { known, of: value, .. } => map(known, value),
+        Shape::Map { known, switches, of: value, .. } => map(known, switches, value),
         Shape::Section(fields) => section(fields),
         Shape::Either(short, long) => json!({"anyOf": [of(short), of(long)]}),
     }
 }
 
-fn map(known: &[&str], value: &Shape) -> Json {
+fn map(known: &[&str], switches: &[&str], value: &Shape) -> Json {
     if known.is_empty() {
-        return json!({
+        let mut schema = json!({
             "type": "object",
             "propertyNames": {"pattern": r"^[\p{L}\p{N}_-]+$"},
             "patternProperties": {"^x-": {}},
             "additionalProperties": or_null(of(value)),
         });
+        if !switches.is_empty() {
+            let switch = json!({"anyOf": [{"type": "boolean"}, or_null(of(value))]});
+            let properties: Map<_, _> =
+                switches.iter().map(|key| ((*key).to_owned(), switch.clone())).collect();
+            schema["properties"] = Json::Object(properties);
+        }
+        return schema;
     }
     let properties: Map<_, _> =
         known.iter().map(|key| ((*key).to_owned(), or_null(of(value)))).collect();

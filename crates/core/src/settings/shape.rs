@@ -44,6 +44,8 @@ pub enum Shape {
         key: &'static str,
         /// The only keys allowed; empty when any name is.
         known: &'static [&'static str],
+        /// The keys that may also be switched on and off with a single word.
+        switches: &'static [&'static str],
         /// The form of its values.
         of: &'static Shape,
     },

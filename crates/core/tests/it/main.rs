@@ -1,3 +1,4 @@
 //! Integration tests of the core.
 
 mod redact;
+mod shell;

@@ -1,13 +1,14 @@
 //! Before, at and after a tool use.
 
 use heirloom_agents::hook::{HookAnswer, ToolUse as Used};
+use heirloom_core::event::RequirementUncertain;
 use heirloom_core::guard::check::Fault;
 use heirloom_core::guard::decide::{Before, Ran, Verdict, after, before};
 use heirloom_core::guard::policy::Policy;
 use heirloom_core::guard::requirement::Scope;
 use heirloom_core::guard::state::{Change, ChangeKind, USED};
 use heirloom_core::guard::trigger::ToolUse;
-use heirloom_ledger::Error;
+use heirloom_ledger::{Error, Scope as LedgerScope};
 
 use super::facts::Known;
 use super::hook::Call;
@@ -28,17 +29,30 @@ pub(super) fn pre(call: &mut Call<'_>, policy: &Policy, tool: &Used) {
     let triggered = result.triggered.iter().map(|name| (*name, ChangeKind::Triggered(now)));
     let warned = result.warned.iter().map(|name| (*name, ChangeKind::Warned(now)));
     let kinds: Vec<_> = triggered.chain(warned).collect();
-    let (block, context) = match result.verdict {
-        Verdict::Silent => (None, None),
-        Verdict::Deny { reason } => (Some(reason), None),
-        Verdict::Warn { text } => (None, Some(text)),
-    };
-    let recorded = record(call, &mut known, &kinds);
+    let verdict = result.verdict.where_agent(can_ask(call));
+    let mut answer = HookAnswer::default();
+    let mut goes_on = true;
+    match verdict {
+        Verdict::Silent => {}
+        Verdict::Deny { reason } => {
+            goes_on = false;
+            answer.block = Some(reason);
+        }
+        Verdict::Ask { reason, .. } => {
+            goes_on = false;
+            answer.ask = Some(reason);
+        }
+        Verdict::Warn { text } => answer.context = Some(text),
+    }
+    let mut recorded = record(call, &mut known, &kinds);
+    if goes_on && !result.uncertain.is_empty() {
+        recorded = recorded.and(record_uncertain(call, &mut known, &result.uncertain));
+    }
     drop(known);
     if !result.triggered.is_empty() {
         asked::remember(call, tool, &result.triggered);
     }
-    call.said.answer = HookAnswer { block, context, message: None };
+    call.said.answer = answer;
     call.faults(faults);
     call.hold("cannot record what was triggered", recorded);
 }
@@ -105,6 +119,29 @@ fn decide<'p>(
 fn is_paused(call: &Call<'_>, known: &mut Known<'_>) -> bool {
     known.was_asked()
         && known.seen(&call.branch).is_ok_and(|seen| seen.paused(call.here.clock.now()).is_some())
+}
+
+fn can_ask(call: &Call<'_>) -> bool {
+    let hooks = heirloom_agents::by_name(call.caller.agent).and_then(heirloom_agents::Agent::hooks);
+    hooks.is_some_and(|hooks| hooks.can_ask(&call.here.env))
+}
+
+/// Records that a tool use went on although a requirement may have been about it.
+fn record_uncertain(
+    call: &Call<'_>,
+    known: &mut Known<'_>,
+    uncertain: &[(String, Option<String>)],
+) -> Result<(), Error> {
+    let ledger = known.book.ledger()?;
+    let id = presence::ensure(call.here, ledger, call.caller)?;
+    let scope = LedgerScope { session: Some(id), repo: Some(&call.here.place.repo) };
+    ledger.append_all(call.here.clock.now(), |appender| {
+        uncertain.iter().try_for_each(|(name, command)| {
+            let branch = call.branch.as_str().to_owned();
+            let (name, command) = (name.clone(), command.clone());
+            appender.append(scope, &RequirementUncertain { name, branch, command }).map(drop)
+        })
+    })
 }
 
 /// Records changes of the calling session, if there are any.

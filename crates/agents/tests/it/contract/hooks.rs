@@ -191,7 +191,7 @@ fn opencode_passes_on_what_the_person_should_hear() {
     let hooked = Hooked::new(&OPENCODE);
     let message = Some("requirements are paused".to_owned());
     let context = Some("and the facts".to_owned());
-    hooked.prepare("UserPromptSubmit", &HookAnswer { message, context, block: None });
+    hooked.prepare("UserPromptSubmit", &HookAnswer { message, context, ..HookAnswer::default() });
     let run = hooked.rig.run(&Ask::default());
     for words in ["requirements are paused", "and the facts"] {
         assert!(run.last_request().contains(words), "{}", run.last_request());

@@ -148,6 +148,7 @@ pub(super) fn explain(app: &App, ledger: &mut Ledger, args: &ExplainArgs) -> Don
         Verdict::Silent => ("silent", None),
         Verdict::Deny { reason } => ("deny", Some(reason.as_str())),
         Verdict::Warn { text } => ("warn", Some(text.as_str())),
+        Verdict::Ask { reason, .. } => ("ask", Some(reason.as_str())),
     };
     let rows: Vec<Value> = before
         .checked
@@ -165,7 +166,10 @@ pub(super) fn explain(app: &App, ledger: &mut Ledger, args: &ExplainArgs) -> Don
                 Enforcement::Warn => "warn",
                 Enforcement::Off => "off",
             };
-            json!({"name": requirement.name, "standing": standing, "reason": reason, "enforcement": enforcement})
+            let trigger = checked.hit.trigger.to_string();
+            let certain = checked.hit.is_certain();
+            json!({"name": requirement.name, "standing": standing, "reason": reason, "enforcement": enforcement,
+                   "description": requirement.description, "trigger": trigger, "matched": checked.hit.what, "certain": certain})
         })
         .collect();
     let faults: Vec<String> =
@@ -175,6 +179,7 @@ pub(super) fn explain(app: &App, ledger: &mut Ledger, args: &ExplainArgs) -> Don
         let mut out = match verdict {
             "deny" => format!("{BAD}denied{BAD:#}\n"),
             "warn" => format!("{CARE}allowed, with a warning{CARE:#}\n"),
+            "ask" => format!("{CARE}not certain: the person is asked{CARE:#}\n"),
             _ if rows.is_empty() => "no requirement is about this\n".to_owned(),
             _ => format!("{GOOD}not held back{GOOD:#}\n"),
         };
@@ -187,6 +192,9 @@ pub(super) fn explain(app: &App, ledger: &mut Ledger, args: &ExplainArgs) -> Don
                 text("standing"),
                 text("reason")
             );
+            let fits = if row["certain"] == true { "fits" } else { "may fit" };
+            let what = row["matched"].as_str().map(|what| format!(": {what}")).unwrap_or_default();
+            let _ = writeln!(out, "    {DIM}{fits} {}{what}{DIM:#}", text("trigger"));
         }
         if let Some(text) = text {
             let _ = writeln!(out, "\n{text}");

@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
 use serde_json::{Value, json};
 
-use super::{CLAUDE_EVENTS, Guarded, ONE};
+use super::{CLAUDE_EVENTS, Guarded, ONE, Said};
 
 /// Something in it denies, warns, blocks and says.
 const SETTINGS: &str = r#"
@@ -209,7 +209,6 @@ fn what_is_very_large_or_very_deep_is_answered_all_the_same() {
     };
     for (command, is_denied) in [
         (format!("git push {}", "x ".repeat(500_000)), true),
-        (format!("{} git push", deep(100_000, "(", ")")), true),
         (deep(100_000, "$(", ")"), false),
         (deep(50_000, "`", ""), false),
         ("${".repeat(100_000), false),
@@ -223,6 +222,11 @@ fn what_is_very_large_or_very_deep_is_answered_all_the_same() {
         let start: String = command.chars().take(20).collect();
         assert_eq!(said.is_denied(), is_denied, "{start}: {said:?}");
     }
+    // What is too deep to be followed may be anything that it mentions.
+    let command = format!("{} git push", deep(100_000, "(", ")"));
+    let payload = json!({"session_id": ONE, "cwd": cwd, "tool_name": "Bash", "tool_input": {"command": command}});
+    let said = guarded.raw("claude", "PreToolUse", payload.to_string().as_bytes());
+    assert!(matches!(said, Said::Asked(_)), "{said:?}");
     let nested = deep(200_000, "[", "]");
     let payload = format!(
         r#"{{"session_id":"{ONE}","cwd":"{}","tool_name":"Edit","tool_input":{nested}}}"#,

@@ -43,6 +43,7 @@ pub(crate) const CLAUDE_EVENTS: &[&str] = &[
 pub(crate) enum Said {
     Nothing,
     Denied(String),
+    Asked(String),
     Blocked(String),
     Context(String),
     Message(String),
@@ -55,6 +56,7 @@ impl Said {
             Self::Denied(text)
             | Self::Blocked(text)
             | Self::Context(text)
+            | Self::Asked(text)
             | Self::Message(text) => text,
         }
     }
@@ -147,6 +149,9 @@ pub(crate) fn said(ran: &Ran) -> Said {
     let specific = &answer["hookSpecificOutput"];
     if specific["permissionDecision"] == "deny" {
         return Said::Denied(text(&specific["permissionDecisionReason"]));
+    }
+    if specific["permissionDecision"] == "ask" {
+        return Said::Asked(text(&specific["permissionDecisionReason"]));
     }
     if specific["decision"]["behavior"] == "deny" {
         return Said::Denied(text(&specific["decision"]["message"]));

@@ -41,7 +41,7 @@ pub fn after<'p>(
     for requirement in &policy.requirements {
         let is_asked = requirement.enforcement != Enforcement::Off
             && !tool_use.is_exempt(policy.exempt_from(requirement), place)
-            && triggered_by(requirement, tool_use, place).is_some();
+            && triggered_by(requirement, tool_use, place).is_some_and(|hit| hit.is_certain());
         if !is_asked {
             continue;
         }

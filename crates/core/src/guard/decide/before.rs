@@ -2,9 +2,9 @@
 
 use super::text;
 use crate::guard::check::{Facts, Fault, Moment, Standing, Unmet, check};
-use crate::guard::policy::Policy;
+use crate::guard::policy::{OnUncertain, Policy};
 use crate::guard::requirement::{Enforcement, OnError, Requirement};
-use crate::guard::trigger::{Place, ToolUse, triggered_by};
+use crate::guard::trigger::{Hit, Place, ToolUse, triggered_by};
 
 /// What to do about a tool use.
 #[derive(Debug, Clone, PartialEq)]
@@ -16,11 +16,33 @@ pub enum Verdict {
         /// What the agent is told.
         reason: String,
     },
+    /// Ask the person: it is not certain that a requirement is about it.
+    Ask {
+        /// What the person is told.
+        reason: String,
+        /// Whether it is denied where the agent cannot ask.
+        holds: bool,
+    },
     /// Let it go on, and tell the agent.
     Warn {
         /// What the agent is told.
         text: String,
     },
+}
+
+impl Verdict {
+    /// What to do where the agent can ask its person, or cannot: what may not be asked goes on, unless
+    /// it must hold.
+    #[must_use]
+    pub fn where_agent(self, can_ask: bool) -> Self {
+        match self {
+            Self::Ask { reason, holds: true } if !can_ask => {
+                Self::Deny { reason: format!("{reason}\nA person can waive this.") }
+            }
+            Self::Ask { .. } if !can_ask => Self::Silent,
+            verdict => verdict,
+        }
+    }
 }
 
 /// What was decided before a tool use, and what is to be recorded.
@@ -32,6 +54,8 @@ pub struct Before<'p> {
     pub triggered: Vec<&'p str>,
     /// The requirements that the session is told about now, and was not before.
     pub warned: Vec<&'p str>,
+    /// The requirements that are not met and perhaps about it, each with the command that may need it.
+    pub uncertain: Vec<(String, Option<String>)>,
     /// Every requirement that the tool use fits, for those who want to know why.
     pub checked: Vec<Checked<'p>>,
     /// What could not be found out.
@@ -45,6 +69,8 @@ pub struct Checked<'p> {
     pub requirement: &'p Requirement,
     /// Whether it is met; nothing where only the end of the turn asks.
     pub standing: Option<Standing>,
+    /// What in the tool use it is about.
+    pub hit: Hit<'p>,
     was_triggered: bool,
     was_warned: bool,
 }
@@ -61,6 +87,7 @@ pub fn before<'p>(
         verdict: Verdict::Silent,
         triggered: Vec::new(),
         warned: Vec::new(),
+        uncertain: Vec::new(),
         checked: Vec::new(),
         faults: Vec::new(),
     };
@@ -68,19 +95,22 @@ pub fn before<'p>(
         return result;
     }
     for requirement in &policy.requirements {
-        let is_asked = requirement.enforcement != Enforcement::Off
-            && !tool_use.is_exempt(policy.exempt_from(requirement), place)
-            && triggered_by(requirement, tool_use, place).is_some();
-        if is_asked {
-            checked(requirement, moment, facts, &mut result);
+        if requirement.enforcement == Enforcement::Off
+            || tool_use.is_exempt(policy.exempt_from(requirement), place)
+        {
+            continue;
+        }
+        if let Some(hit) = triggered_by(requirement, tool_use, place) {
+            checked(requirement, hit, moment, facts, &mut result);
         }
     }
-    conclude(&mut result, tool_use, moment);
+    conclude(&mut result, policy, tool_use, moment);
     result
 }
 
 fn checked<'p>(
     requirement: &'p Requirement,
+    hit: Hit<'p>,
     moment: &Moment<'_>,
     facts: &mut dyn Facts,
     result: &mut Before<'p>,
@@ -100,32 +130,49 @@ fn checked<'p>(
     result.checked.push(Checked {
         requirement,
         standing,
+        hit,
         // Where nothing is known, recording it once more does no harm; forgetting would.
         was_triggered: own.as_ref().is_some_and(|own| own.triggered_at.is_some()),
         was_warned: own.as_ref().is_some_and(|own| own.warned_at.is_some()),
     });
 }
 
-fn conclude(result: &mut Before<'_>, tool_use: &ToolUse<'_>, moment: &Moment<'_>) {
-    let unmet = |enforcement: Enforcement| {
-        result.checked.iter().filter_map(move |checked| match &checked.standing {
-            Some(Standing::Unmet(why)) if checked.requirement.enforcement == enforcement => {
-                Some((checked, why))
-            }
-            _ => None,
-        })
+/// The requirements that are not met and hold the tool use back, for sure or perhaps.
+fn held_back<'c>(checked: &'c [Checked<'_>], is_certain: bool) -> Vec<&'c Checked<'c>> {
+    let is_held = |checked: &&Checked<'_>| {
+        checked.requirement.enforcement == Enforcement::Block
+            && checked.hit.is_certain() == is_certain
+            && matches!(checked.standing, Some(Standing::Unmet(_)))
     };
-    let denied: Vec<_> = unmet(Enforcement::Block)
-        .map(|(checked, why)| (checked.requirement, why.clone()))
-        .collect();
+    checked.iter().filter(is_held).collect()
+}
+
+fn conclude(result: &mut Before<'_>, policy: &Policy, tool_use: &ToolUse<'_>, moment: &Moment<'_>) {
+    let mut denied = held_back(&result.checked, true);
+    let perhaps = held_back(&result.checked, false);
+    if policy.on_uncertain == OnUncertain::Deny {
+        denied.extend(&perhaps);
+    }
     if !denied.is_empty() {
         // Nothing is recorded: what never ran triggers nothing.
         result.verdict = Verdict::Deny { reason: text::denial(&denied, tool_use, moment) };
         return;
     }
+    if !perhaps.is_empty() {
+        let reason = text::question(&perhaps);
+        let holds = perhaps.iter().any(|c| c.requirement.dangerous || c.requirement.locked);
+        let uncertain =
+            perhaps.iter().map(|c| (c.requirement.name.clone(), c.hit.what.clone())).collect();
+        result.uncertain = uncertain;
+        if policy.on_uncertain == OnUncertain::Ask {
+            result.verdict = Verdict::Ask { reason, holds };
+            return;
+        }
+    }
     let mut lines: Vec<String> = Vec::new();
     let mut warned = Vec::new();
-    for checked in result.checked.iter().filter(|checked| !checked.was_warned) {
+    let certain = || result.checked.iter().filter(|checked| checked.hit.is_certain());
+    for checked in certain().filter(|checked| !checked.was_warned) {
         let line = match &checked.standing {
             Some(Standing::Unmet(why)) => text::warning(checked.requirement, why, moment),
             Some(Standing::Near { value, threshold }) => {
@@ -139,7 +186,7 @@ fn conclude(result: &mut Before<'_>, tool_use: &ToolUse<'_>, moment: &Moment<'_>
     if !lines.is_empty() {
         result.verdict = Verdict::Warn { text: text::bounded(&lines.join("\n"), text::MAX_UNITS) };
     }
-    result.warned = warned;
-    let new = result.checked.iter().filter(|checked| !checked.was_triggered);
+    let new = certain().filter(|checked| !checked.was_triggered);
     result.triggered = new.map(|checked| checked.requirement.name.as_str()).collect();
+    result.warned = warned;
 }

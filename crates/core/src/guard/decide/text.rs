@@ -4,7 +4,8 @@
 
 use std::fmt::Write as _;
 
-use crate::guard::check::{Gap, Moment, Unmet};
+use super::before::Checked;
+use crate::guard::check::{Gap, Moment, Standing, Unmet};
 use crate::guard::requirement::{Requirement, Scope};
 use crate::guard::state::{session_address, short_session};
 use crate::guard::trigger::ToolUse;
@@ -13,6 +14,8 @@ use crate::guard::trigger::ToolUse;
 pub const MAX_UNITS: usize = 9_500;
 /// The most UTF-16 units that one requirement's own message takes of it.
 const MAX_MESSAGE: usize = 1_500;
+/// The most of a command that is quoted.
+const MAX_COMMAND: usize = 200;
 /// The most names in a list.
 const MAX_NAMES: usize = 24;
 
@@ -22,13 +25,19 @@ const UNFINISHED: &str = "Not finished: ";
 type Unmets<'a> = [(&'a Requirement, Unmet)];
 
 /// Why a tool use is denied.
-pub(super) fn denial(unmet: &Unmets<'_>, tool_use: &ToolUse<'_>, moment: &Moment<'_>) -> String {
+pub(super) fn denial(
+    checked: &[&Checked<'_>],
+    tool_use: &ToolUse<'_>,
+    moment: &Moment<'_>,
+) -> String {
+    let unmet = &unmet_of(checked);
     let what_happened = match tool_use.command {
         _ if !tool_use.paths.is_empty() => "Nothing was written.",
         Some(_) => "Nothing was run.",
         None => "Nothing was done.",
     };
     let mut lines = vec![headline(unmet)];
+    lines.extend(about(checked));
     lines.extend(ways_out(unmet, moment));
     if lines.len() == 1 {
         lines.push(what_happened.to_owned());
@@ -36,6 +45,47 @@ pub(super) fn denial(unmet: &Unmets<'_>, tool_use: &ToolUse<'_>, moment: &Moment
         let _ = write!(last, " {what_happened}");
     }
     with_waiver(&lines)
+}
+
+/// What a person is asked where it is not certain that a tool use needs a requirement.
+pub(super) fn question(checked: &[&Checked<'_>]) -> String {
+    let unmet = &unmet_of(checked);
+    let mut lines = vec![format!(
+        "It is not certain what this runs; it may need what is not met. {}",
+        headline(unmet)
+    )];
+    lines.extend(about(checked));
+    bounded(&lines.join("\n"), MAX_UNITS)
+}
+
+fn unmet_of<'c>(checked: &[&Checked<'c>]) -> Vec<(&'c Requirement, Unmet)> {
+    let unmet = |checked: &&Checked<'c>| match &checked.standing {
+        Some(Standing::Unmet(why)) => Some((checked.requirement, why.clone())),
+        _ => None,
+    };
+    checked.iter().filter_map(unmet).collect()
+}
+
+/// Which command or file in the tool use it is about, where that is not all of it.
+fn about(checked: &[&Checked<'_>]) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for checked in checked {
+        let what = checked.hit.what.as_ref().map(|what| bounded(what, MAX_COMMAND));
+        let line = match (what, &checked.requirement.description) {
+            (Some(what), Some(kind)) if checked.requirement.dangerous => {
+                format!("`{what}` is dangerous: {kind}.")
+            }
+            (Some(what), _) => format!("It is about `{what}`."),
+            (None, Some(kind)) if checked.requirement.dangerous => {
+                format!("It may be dangerous: {kind}.")
+            }
+            (None, _) => continue,
+        };
+        if !lines.contains(&line) {
+            lines.push(line);
+        }
+    }
+    lines
 }
 
 /// Why a turn may not end yet.

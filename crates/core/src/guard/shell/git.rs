@@ -1,6 +1,8 @@
-//! Git's own options before its subcommand, so that `git -C dir -c k=v commit` is `git commit`.
+//! Git: its own options before its subcommand, aliases, and what its subcommands run.
 
 use super::Word;
+use super::run::{Inner, joined};
+use super::wrappers::option_value;
 
 /// Options that take the next word as their value.
 const VALUED: &[&str] = &[
@@ -15,39 +17,58 @@ const VALUED: &[&str] = &[
     "--list-cmds",
 ];
 
-/// The command without the options, where it is git; and the script that an alias given on the
-/// command line stands for, where it is one.
-pub(super) fn normalise(name: &str, argv: &[Word]) -> (Option<Vec<Word>>, Option<String>) {
-    if let Some(subcommand) = name.strip_prefix("git-").filter(|s| !s.is_empty()) {
-        let mut plain = vec![literal("git"), literal(subcommand)];
-        plain.extend_from_slice(&argv[1..]);
-        return (Some(plain), None);
-    }
-    if name != "git" {
-        return (None, None);
-    }
-    let (start, settings) = subcommand_start(argv);
-    let mut plain = vec![literal("git")];
-    let Some(subcommand) = argv.get(start) else { return (Some(plain), None) };
-    match alias(&settings, &subcommand.text) {
-        Some(script) if script.starts_with('!') => {
-            plain.extend_from_slice(&argv[start..]);
-            (Some(plain), Some(script[1..].to_owned()))
-        }
-        Some(words) => {
-            plain.extend(words.split_whitespace().map(literal));
-            plain.extend_from_slice(&argv[start + 1..]);
-            (Some(plain), None)
-        }
-        None => {
-            plain.extend_from_slice(&argv[start..]);
-            (Some(plain), None)
-        }
-    }
+/// Settings whose value is a command.
+const COMMAND_SETTINGS: &[&str] = &[
+    "core.pager",
+    "core.editor",
+    "core.sshcommand",
+    "core.fsmonitor",
+    "sequence.editor",
+    "diff.external",
+];
+
+/// A git command without its options before the subcommand: `git -C dir -c k=v commit` is
+/// `git commit`.
+pub(super) struct Normal {
+    pub(super) argv: Vec<Word>,
+    /// The script that an alias stands for, where it is one.
+    pub(super) alias: Option<String>,
+    /// Scripts that its settings name.
+    pub(super) scripts: Vec<String>,
 }
 
-fn literal(text: &str) -> Word {
-    Word { text: text.to_owned(), opaque: false }
+pub(super) fn normalise(name: &str, argv: &[Word], aliases: &[(String, String)]) -> Normal {
+    let mut normal = Normal { argv: vec![Word::new("git")], alias: None, scripts: Vec::new() };
+    if let Some(subcommand) = name.strip_prefix("git-").filter(|s| !s.is_empty()) {
+        normal.argv.push(Word::new(subcommand));
+        normal.argv.extend_from_slice(&argv[1..]);
+        return normal;
+    }
+    let (start, settings) = subcommand_start(argv);
+    for setting in &settings {
+        let Some((key, value)) = setting.split_once('=') else { continue };
+        if COMMAND_SETTINGS.contains(&key.to_lowercase().as_str()) {
+            normal.scripts.push(value.to_owned());
+        }
+    }
+    let Some(subcommand) = argv.get(start) else { return normal };
+    let given = alias(&settings, &subcommand.text);
+    let defined = || {
+        let name = subcommand.text.to_lowercase();
+        aliases.iter().rev().find(|(own, _)| *own == name).map(|(_, text)| text.as_str())
+    };
+    match given.or_else(defined) {
+        Some(script) if script.starts_with('!') => {
+            normal.argv.extend_from_slice(&argv[start..]);
+            normal.alias = Some(script[1..].to_owned());
+        }
+        Some(words) => {
+            normal.argv.extend(words.split_whitespace().map(Word::new));
+            normal.argv.extend_from_slice(&argv[start + 1..]);
+        }
+        None => normal.argv.extend_from_slice(&argv[start..]),
+    }
+    normal
 }
 
 /// Where the subcommand is, and the values of `-c` before it.
@@ -73,4 +94,36 @@ fn alias<'a>(settings: &[&'a str], subcommand: &str) -> Option<&'a str> {
         (section.eq_ignore_ascii_case("alias") && name.eq_ignore_ascii_case(subcommand))
             .then_some(value)
     })
+}
+
+/// The alias that `git config alias.NAME VALUE` defines.
+pub(super) fn defines(argv: &[Word]) -> Option<(&str, &str)> {
+    let texts: Vec<&str> = argv.iter().map(|word| word.text.as_str()).collect();
+    if texts.first() != Some(&"git") || texts.get(1) != Some(&"config") {
+        return None;
+    }
+    let at = texts.iter().position(|text| text.starts_with("alias."))?;
+    Some((texts[at].strip_prefix("alias.")?, texts.get(at + 1)?))
+}
+
+/// What a subcommand runs.
+pub(super) fn inner(argv: &[Word]) -> Inner {
+    let word = |at: usize| argv.get(at).map(|word| word.text.as_str());
+    let script = |options: &[&str]| {
+        option_value(argv, options)
+            .map_or(Inner::Nothing, |text| Inner::Script { text, arguments: None })
+    };
+    match word(1) {
+        Some("rebase") => script(&["-x", "--exec"]),
+        Some("bisect") if word(2) == Some("run") && argv.len() > 3 => Inner::Rest(3),
+        Some("submodule") if word(2) == Some("foreach") => {
+            let start = 3 + usize::from(matches!(word(3), Some("--recursive" | "--quiet")));
+            joined(argv.get(start..).unwrap_or_default())
+        }
+        Some("filter-branch") => {
+            script(&["--tree-filter", "--index-filter", "--msg-filter", "--env-filter"])
+        }
+        Some("difftool" | "mergetool") => script(&["-x", "--extcmd"]),
+        _ => Inner::Nothing,
+    }
 }

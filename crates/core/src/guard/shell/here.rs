@@ -1,23 +1,33 @@
 //! Redirections and here-documents.
 
-use super::read::Reader;
+use super::mark;
+use super::read::{Input, Reader};
+use super::word::Text;
+use super::world::Holds;
 
-/// A here-document whose body has not been read yet.
-pub(super) struct HereDoc {
-    delimiter: String,
-    strips_tabs: bool,
-    /// Its delimiter was quoted: nothing in the body expands.
-    is_literal: bool,
-    /// It is the input of a shell that reads its script from there.
-    pub(super) is_script: bool,
+/// What a redirection says.
+pub(super) enum Redirection {
+    /// The text that comes in.
+    Text(String),
+    /// The file that comes in.
+    From(String),
+    /// The file that goes out, and whether it is added to.
+    To {
+        file: String,
+        appends: bool,
+    },
+    Nothing,
 }
 
 impl Reader<'_, '_> {
-    /// At `<`, `>` or `&>`. Returns the text of a here-string.
-    pub(super) fn redirection(&mut self) -> Option<String> {
-        let operator = ["<<<", "<<-", "<<", "<>", "<&", "&>>", "&>", ">>", ">&", ">|", "<", ">"]
-            .into_iter()
-            .find(|operator| self.text[self.at..].starts_with(operator))?;
+    /// At `<`, `>` or `&>`. `descriptor` is the number before it.
+    pub(super) fn redirection(&mut self, descriptor: Option<&str>) -> Redirection {
+        let operators = ["<<<", "<<-", "<<", "<>", "<&", "&>>", "&>", ">>", ">&", ">|", "<", ">"];
+        let Some(operator) =
+            operators.into_iter().find(|operator| self.text[self.at..].starts_with(operator))
+        else {
+            return Redirection::Nothing;
+        };
         self.at += operator.len();
         self.skip_blanks();
         let begins_word = match self.peek() {
@@ -26,76 +36,113 @@ impl Reader<'_, '_> {
             Some(_) => true,
         };
         if !begins_word {
-            self.script.incomplete = true;
-            return None;
+            self.world.script.incomplete = true;
+            return Redirection::Nothing;
+        }
+        if operator == "<<" || operator == "<<-" {
+            return Redirection::Text(self.here_document(operator == "<<-"));
         }
         let target = self.word();
+        let file = target.text().to_owned();
         match operator {
-            "<<<" => return Some(target.word.text),
-            "<<" | "<<-" => self.pending.push(HereDoc {
-                delimiter: target.word.text,
-                strips_tabs: operator == "<<-",
-                is_literal: target.quoted,
-                is_script: false,
-            }),
-            "<" | "<&" => {}
-            _ if target.word.text.bytes().all(|b| b.is_ascii_digit() || b == b'-') => {}
-            _ => self.script.writes.push(target.word.text),
-        }
-        None
-    }
-
-    /// At the beginning of a line: the bodies of the here-documents that the line before began.
-    pub(super) fn here_documents(&mut self) {
-        for here in std::mem::take(&mut self.pending) {
-            let body = self.here_body(&here);
-            if here.is_script {
-                self.nested(body);
-            } else if !here.is_literal && self.enter() {
-                Reader::new(body, self.depth, self.script).expansions();
-                self.depth -= 1;
+            "<<<" => Redirection::Text(format!("{}\n", mark::quoted(&file))),
+            "<" => Redirection::From(file),
+            "<&" => Redirection::Nothing,
+            _ if file.bytes().all(|b| b.is_ascii_digit() || b == b'-') => Redirection::Nothing,
+            _ => {
+                for file in &target.texts {
+                    let file = mark::quoted(file).into_owned();
+                    if !is_no_file(&file) {
+                        self.world.touch(&file);
+                    }
+                    self.world.script.writes.push(mark::shown(&file).into_owned());
+                }
+                let is_output = matches!(descriptor, None | Some("1"));
+                match operator {
+                    ">" | ">>" | ">|" | "&>" | "&>>" if is_output => {
+                        Redirection::To { file, appends: operator.ends_with(">>") }
+                    }
+                    _ => Redirection::Nothing,
+                }
             }
         }
     }
 
-    /// Only what expands runs: the rest of the text is not a command.
-    fn expansions(&mut self) {
-        let mut ignored = String::new();
+    /// After `<<`: its delimiter, and the body that begins on the next line.
+    fn here_document(&mut self, strips_tabs: bool) -> String {
+        let start = self.at;
+        let word = self.word();
+        let is_literal = word.quoted;
+        // A delimiter is not expanded: `<<$X` ends at a line that says `$X`.
+        let delimiter = if is_literal { word.text() } else { self.text[start..self.at].trim_end() };
+        let from = self.bodies_end.unwrap_or_else(|| {
+            let end = self.text[self.at..].find('\n');
+            self.world.script.incomplete |= end.is_none();
+            end.map_or(self.text.len(), |end| self.at + end + 1)
+        });
+        let (body, end) = self.body(from, delimiter, strips_tabs);
+        self.bodies_end = Some(end);
+        if is_literal {
+            return body;
+        }
+        if !self.enter() {
+            return body;
+        }
+        let expanded = Reader::new(&body, self.depth, self.world).expanded();
+        self.depth -= 1;
+        expanded
+    }
+
+    fn body(&mut self, from: usize, delimiter: &str, strips_tabs: bool) -> (String, usize) {
+        let mut at = from;
+        let mut body = String::new();
+        while at < self.text.len() {
+            let rest = &self.text[at..];
+            let length = rest.find('\n').unwrap_or(rest.len());
+            let line = rest[..length].trim_end_matches('\r');
+            let line = if strips_tabs { line.trim_start_matches('\t') } else { line };
+            at = (at + length + 1).min(self.text.len());
+            if line == delimiter {
+                return (body, at);
+            }
+            body.push_str(line);
+            body.push('\n');
+        }
+        self.world.script.incomplete = true;
+        (body, at)
+    }
+
+    /// The text with what expands in it expanded. Only that runs: the rest is not a command.
+    fn expanded(&mut self) -> String {
+        let mut text = Text::new();
         while let Some(byte) = self.peek() {
             match byte {
-                b'\\' => {
-                    self.at += 1;
-                    self.push_char(&mut ignored);
+                b'\\' => self.escaped_in_quotes(&mut text),
+                b'$' => self.dollar(&mut text, true),
+                b'`' => self.back_quoted(&mut text, true),
+                _ => {
+                    let rest = &self.text[self.at..];
+                    let plain = rest.find(['\\', '$', '`']).unwrap_or(rest.len());
+                    text.push_str(&rest[..plain]);
+                    self.at += plain;
                 }
-                b'$' => {
-                    self.dollar(&mut ignored, true);
-                }
-                b'`' => self.back_quoted(&mut ignored, false),
-                _ => self.at += 1,
             }
-            while !self.text.is_char_boundary(self.at) {
-                self.at += 1;
-            }
-            ignored.clear();
+        }
+        text.alternatives.swap_remove(0)
+    }
+
+    /// What a file gives to whoever reads it.
+    pub(super) fn content(&self, file: &str) -> Input {
+        match self.world.file(file) {
+            Holds::Text(text) => Input::Text(text.to_owned()),
+            Holds::Unknown => Input::Unknown,
+            Holds::NotOurs => Input::File,
         }
     }
 }
 
-impl<'t> Reader<'t, '_> {
-    fn here_body(&mut self, here: &HereDoc) -> &'t str {
-        let start = self.at;
-        while self.at < self.text.len() {
-            let line_start = self.at;
-            let rest = &self.text[line_start..];
-            let length = rest.find('\n').unwrap_or(rest.len());
-            let line = rest[..length].trim_end_matches('\r');
-            self.at = (line_start + length + 1).min(self.text.len());
-            let line = if here.strips_tabs { line.trim_start_matches('\t') } else { line };
-            if line == here.delimiter {
-                return &self.text[start..line_start];
-            }
-        }
-        self.script.incomplete = true;
-        &self.text[start..]
-    }
+/// What is written to and keeps nothing.
+fn is_no_file(file: &str) -> bool {
+    matches!(file, "/dev/null" | "/dev/stdout" | "/dev/stderr" | "/dev/tty")
+        || file.starts_with("/dev/fd/")
 }

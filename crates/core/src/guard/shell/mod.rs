@@ -1,26 +1,45 @@
-//! What a shell command runs: the argv of every simple command in it.
+//! What a shell command runs: the argv of every simple command in it, and the files it writes.
 //!
-//! This reads enough of the shell's grammar to tell commands from text, so that `echo "git push"`
-//! is not a push and `cd x && sudo git -C y push` is. It is not a shell: variables keep their name,
-//! globs stay globs, nothing is looked up. Its invariant: any text ends in a [`Script`], in time
-//! linear in its length, without a panic; what could not be followed is flagged, never hidden.
+//! This reads enough of the shell's grammar to tell commands from text, and follows what the line
+//! itself says: variables it sets, text it pipes into a shell, functions and aliases it defines, files
+//! it writes and then runs. So `echo "git push"` is not a push, and `x=push; git $x` is. It is not a
+//! shell: nothing is looked up, nothing is run, and what only the machine knows (`$HOME` of another
+//! day, the output of a program) is a gap in the text ([`mark`]).
+//!
+//! Its invariants: any text ends in a [`Script`], without a panic, with work bounded by its length;
+//! what could not be followed is flagged, never hidden.
 
+mod brace;
+mod builtin;
+mod code;
 mod expand;
 mod git;
 mod here;
+mod mark;
+mod options;
+mod parameter;
 mod pattern;
 mod read;
+mod run;
 mod shapes;
-mod unwrap;
 mod word;
+mod world;
+mod wrappers;
+mod writes;
 
 #[cfg(test)]
 mod tests;
 
-pub use pattern::CommandPattern;
+pub use pattern::{CommandPattern, Fit};
+
+pub(super) use mark::{ROOT, STAR, is_hole, is_known, shown};
+pub(super) use options::{Of, given};
+pub(super) use pattern::{begins, could_be, is_mentioned, names_all};
 
 /// How deep commands may nest (substitutions, subshells, `sh -c`) before the rest is given up.
 const MAX_DEPTH: usize = 24;
+/// The most of one value that is followed, in bytes. More is a gap.
+const MAX_VALUE: usize = 16 * 1024;
 
 /// What a shell command runs.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -30,7 +49,16 @@ pub struct Script {
     pub commands: Vec<Command>,
     /// The files that redirections write to, as they are written in the command.
     pub writes: Vec<String>,
-    /// Whether something could not be followed: there may be more commands than are listed.
+    /// Every file that is written, removed or put in another's place, by redirections and by the
+    /// programs that are known to: from the directory the command starts in.
+    pub touched: Vec<Word>,
+    /// Programs in other languages that are run from the line: `python -c`, `node -e`.
+    pub code: Vec<String>,
+    /// A shell runs a text that is not known: `curl … | sh`.
+    pub runs_unknown: bool,
+    /// A patch is applied whose files are not known.
+    pub applies_unknown: bool,
+    /// The text could not be followed to its end: there may be more commands than are listed.
     pub incomplete: bool,
 }
 
@@ -39,20 +67,52 @@ pub struct Script {
 pub struct Command {
     /// The program, without its directory, and its arguments.
     pub argv: Vec<Word>,
+    /// The directory it runs in, from where the line started; nothing where that is not known.
+    pub directory: Option<String>,
 }
 
 /// One word of a command.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Word {
-    /// The word with its quotes removed; expansions stand as they were written.
+    /// The word with its quotes removed. What is not known of it is marked; compare it only where
+    /// [`Word::known`] has something to say.
     pub text: String,
-    /// Whether the shell would put something else in its place.
-    pub opaque: bool,
+}
+
+impl Word {
+    fn new(text: impl Into<String>) -> Self {
+        Self { text: text.into() }
+    }
+
+    /// The word, where all of it is known.
+    pub fn known(&self) -> Option<&str> {
+        mark::is_known(&self.text).then_some(self.text.as_str())
+    }
+
+    /// The word for people, with `…` for what is not known.
+    pub fn shown(&self) -> std::borrow::Cow<'_, str> {
+        mark::shown(&self.text)
+    }
+}
+
+impl std::fmt::Display for Command {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        for (index, word) in self.argv.iter().enumerate() {
+            let blank = if index == 0 { "" } else { " " };
+            write!(f, "{blank}{}", word.shown())?;
+        }
+        Ok(())
+    }
+}
+
+/// Whether a mark is the name of something: no directory, no option.
+pub(super) const fn is_name(c: char) -> bool {
+    matches!(c, mark::NAME | mark::STAR | mark::ONE)
 }
 
 /// Reads a shell command.
 pub fn parse(command: &str) -> Script {
-    let mut script = Script::default();
-    read::Reader::new(command, 0, &mut script).list(false);
-    script
+    let mut world = world::World::new(command.len());
+    read::Reader::new(command, 0, &mut world).all();
+    world.script
 }

@@ -1,88 +1,266 @@
-//! The grammar's skeleton: lists, pipelines, subshells, compound commands.
+//! The grammar's skeleton: lists, pipelines, subshells, compound commands; and what goes from one
+//! command into the next.
 
-use super::here::HereDoc;
+use std::mem::take;
+
+use super::here::Redirection;
+use super::mark::{SPLIT, WORDS};
 use super::word::Lexed;
-use super::{MAX_DEPTH, Script, unwrap};
+use super::world::{Scope, World};
+use super::{MAX_DEPTH, MAX_VALUE, Word, run};
 
-/// Reads commands off a text, into a script.
+/// How many commands one may stand for, where its variables have several values.
+const MOST_COMMANDS: usize = 32;
+
+/// Variables whose value is a command that some program runs.
+const COMMAND_VARIABLES: &[&str] = &[
+    "EDITOR",
+    "GIT_ASKPASS",
+    "GIT_EDITOR",
+    "GIT_EXTERNAL_DIFF",
+    "GIT_PAGER",
+    "GIT_SEQUENCE_EDITOR",
+    "GIT_SSH_COMMAND",
+    "PAGER",
+    "PROMPT_COMMAND",
+    "VISUAL",
+];
+
+/// Reads commands off a text, into a world.
 pub(super) struct Reader<'t, 's> {
     pub(super) text: &'t str,
     pub(super) at: usize,
     pub(super) depth: usize,
-    pub(super) pending: Vec<HereDoc>,
-    pub(super) script: &'s mut Script,
+    /// Where the here-documents of the current line end.
+    pub(super) bodies_end: Option<usize>,
+    pub(super) world: &'s mut World,
+}
+
+/// What a command prints; nothing where that is not known.
+pub(super) type Output = Option<String>;
+
+/// What comes in on a command's standard input.
+#[derive(Debug, Clone)]
+pub(super) enum Input {
+    /// Nothing that the line says.
+    Nothing,
+    /// Something may: the command stands in a group that can still be given some.
+    Later,
+    Text(String),
+    /// Something that is not known.
+    Unknown,
+    /// A file that the line did not write.
+    File,
+}
+
+impl From<Output> for Input {
+    fn from(output: Output) -> Self {
+        output.map_or(Self::Unknown, Self::Text)
+    }
+}
+
+/// What a list has printed so far.
+struct Printed {
+    text: String,
+    is_known: bool,
+}
+
+impl Default for Printed {
+    fn default() -> Self {
+        Self { text: String::new(), is_known: true }
+    }
+}
+
+impl Printed {
+    fn add(&mut self, output: Output) {
+        match output {
+            Some(text) if self.text.len() + text.len() <= MAX_VALUE => self.text.push_str(&text),
+            _ => self.is_known = false,
+        }
+    }
+
+    fn output(self) -> Output {
+        self.is_known.then_some(self.text)
+    }
 }
 
 /// The simple command that is being read, and what it is in.
-#[derive(Default)]
 struct Current {
     words: Vec<Lexed>,
-    /// Text that goes to its standard input.
-    here_strings: Vec<String>,
-    /// The first of the pending here-documents that is its own.
-    first_here: usize,
-    /// How many `case` it stands in.
-    cases: usize,
+    piped: Option<Input>,
+    redirected: Option<Input>,
+    to: Option<(String, bool)>,
+    /// What the command before this place printed.
+    stage: Option<Output>,
+    printed: Printed,
+    blocks: Vec<Block>,
+    /// What comes in where nothing else is said.
+    outer: Input,
+    /// It stands after `||`.
+    is_alternative: bool,
     after_time: bool,
+    /// The function whose body comes next.
+    defining: Option<String>,
+}
+
+/// A compound command that is open.
+struct Block {
+    kind: Kind,
+    printed: Printed,
+    outer: Input,
+}
+
+enum Kind {
+    Plain,
+    Conditional,
+    Case,
+    Function { name: String, start: usize, before: Before },
+}
+
+/// What the world was like before a function's body, which is read again where it is called.
+struct Before {
+    counts: [usize; 4],
+    flags: [bool; 2],
+    scope: Scope,
+}
+
+impl Current {
+    fn new(input: Input) -> Self {
+        Self {
+            words: Vec::new(),
+            piped: None,
+            redirected: None,
+            to: None,
+            stage: None,
+            printed: Printed::default(),
+            blocks: Vec::new(),
+            outer: input,
+            is_alternative: false,
+            after_time: false,
+            defining: None,
+        }
+    }
+
+    fn open(&mut self, kind: Kind) {
+        let input = self.piped.take().unwrap_or_else(|| match &self.outer {
+            Input::Nothing => Input::Later,
+            outer => outer.clone(),
+        });
+        let outer = std::mem::replace(&mut self.outer, input);
+        self.blocks.push(Block { kind, printed: take(&mut self.printed), outer });
+    }
+
+    fn close(&mut self) -> Option<Kind> {
+        let block = self.blocks.pop()?;
+        self.settle();
+        let inner = std::mem::replace(&mut self.printed, block.printed);
+        self.stage = Some(inner.output());
+        self.outer = block.outer;
+        Some(block.kind)
+    }
+
+    fn settle(&mut self) {
+        if let Some(output) = self.stage.take() {
+            self.printed.add(output);
+        }
+        self.piped = None;
+    }
+
+    fn is_conditional(&self) -> bool {
+        self.is_alternative
+            || self.blocks.iter().any(|b| matches!(b.kind, Kind::Conditional | Kind::Case))
+    }
+
+    fn in_case(&self) -> bool {
+        self.blocks.iter().any(|block| matches!(block.kind, Kind::Case))
+    }
 }
 
 impl<'t, 's> Reader<'t, 's> {
-    pub(super) fn new(text: &'t str, depth: usize, script: &'s mut Script) -> Self {
-        Self { text, at: 0, depth, pending: Vec::new(), script }
+    pub(super) fn new(text: &'t str, depth: usize, world: &'s mut World) -> Self {
+        Self { text, at: 0, depth, bodies_end: None, world }
     }
 
-    /// Reads commands up to the end of the text, or to the `)` that closes the list.
-    pub(super) fn list(&mut self, closes: bool) {
-        let mut current = Current { first_here: self.pending.len(), ..Current::default() };
+    /// Reads all of the text, and the functions in it that nothing calls: they were defined for it.
+    pub(super) fn all(&mut self) {
+        self.list(false, Input::Nothing);
+        while let Some(body) = self.world.uncalled() {
+            self.world.scope.positional = None;
+            self.nested(&body, Input::Later);
+        }
+    }
+
+    /// Reads commands up to the end of the text, or to the `)` that closes the list. Says what they
+    /// print.
+    pub(super) fn list(&mut self, closes: bool, input: Input) -> Output {
+        let mut current = Current::new(input);
         loop {
             self.skip_blanks();
             let Some(byte) = self.peek() else {
-                self.script.incomplete |= closes || current.cases > 0;
-                return self.finish(&mut current);
+                self.world.script.incomplete |= closes || current.in_case();
+                break;
             };
             match byte {
                 b')' => {
                     self.at += 1;
-                    self.finish(&mut current);
                     if closes {
-                        return;
+                        break;
                     }
-                    self.script.incomplete = true;
+                    self.end(&mut current);
+                    self.world.script.incomplete = true;
                 }
                 b'\n' => {
                     self.at += 1;
-                    self.finish(&mut current);
-                    self.here_documents();
-                    current.first_here = 0;
+                    self.end(&mut current);
+                    current.is_alternative = false;
+                    self.skip_bodies();
                 }
                 b'#' => self.skip_comment(),
                 b';' => self.semicolon(&mut current),
-                b'&' if self.byte(1) == Some(b'>') => self.redirect(&mut current),
-                b'&' | b'|' => {
-                    let doubled = self.byte(1) == Some(byte);
-                    let with_errors = byte == b'|' && self.byte(1) == Some(b'&');
-                    self.at += if doubled || with_errors { 2 } else { 1 };
-                    self.finish(&mut current);
-                }
+                b'&' if self.byte(1) == Some(b'>') => self.redirect(&mut current, None),
+                b'&' | b'|' => self.operator(byte, &mut current),
                 b'(' => self.parenthesis(&mut current),
-                b'<' | b'>' if self.byte(1) != Some(b'(') => self.redirect(&mut current),
+                b'<' | b'>' if self.byte(1) != Some(b'(') => self.redirect(&mut current, None),
                 _ => self.next_word(&mut current),
             }
         }
+        self.end(&mut current);
+        while current.close().is_some() {}
+        current.settle();
+        current.printed.output()
+    }
+
+    fn operator(&mut self, byte: u8, current: &mut Current) {
+        let is_doubled = self.byte(1) == Some(byte);
+        let with_errors = byte == b'|' && self.byte(1) == Some(b'&');
+        self.at += if is_doubled || with_errors { 2 } else { 1 };
+        if byte == b'|' && !is_doubled {
+            self.finish(current);
+            current.piped = Some(current.stage.take().flatten().into());
+            return;
+        }
+        self.end(current);
+        current.is_alternative = byte == b'|';
     }
 
     /// Reads another text one level deeper: what `sh -c`, `eval` or a back quote holds.
-    pub(super) fn nested(&mut self, text: &str) {
-        if self.enter() {
-            Reader::new(text, self.depth, self.script).list(false);
-            self.depth -= 1;
+    pub(super) fn nested(&mut self, text: &str, input: Input) -> Output {
+        if !self.world.burn(text.len()) {
+            self.world.script.incomplete = true;
+            return None;
         }
+        if !self.enter() {
+            return None;
+        }
+        let output = Reader::new(text, self.depth, self.world).list(false, input);
+        self.depth -= 1;
+        output
     }
 
     /// Goes one level deeper, or gives up on the rest.
     pub(super) fn enter(&mut self) -> bool {
         if self.depth >= MAX_DEPTH {
-            self.script.incomplete = true;
+            self.world.script.incomplete = true;
             self.at = self.text.len();
             return false;
         }
@@ -91,7 +269,8 @@ impl<'t, 's> Reader<'t, 's> {
     }
 
     fn semicolon(&mut self, current: &mut Current) {
-        self.finish(current);
+        self.end(current);
+        current.is_alternative = false;
         self.at += 1;
         // `;;`, `;&` and `;;&` end a branch of a `case`.
         let mut ends_branch = false;
@@ -99,8 +278,8 @@ impl<'t, 's> Reader<'t, 's> {
             ends_branch = true;
             self.at += 1;
         }
-        if ends_branch && current.cases > 0 {
-            current.cases -= usize::from(self.case_pattern());
+        if ends_branch && current.in_case() && self.case_pattern() {
+            current.close();
         }
     }
 
@@ -108,77 +287,179 @@ impl<'t, 's> Reader<'t, 's> {
         if let Some(name) = current.words.first() {
             let is_function = current.words.len() == 1 && !name.quoted && self.empty_parentheses();
             if is_function {
-                // What follows is its body, which is read as if it ran: it was defined to be called.
+                current.defining = Some(name.text().to_owned());
                 current.words.clear();
                 return;
             }
-            self.script.incomplete = true;
+            self.world.script.incomplete = true;
             self.finish(current);
         } else if self.arithmetic_command() {
             return;
         }
-        self.at += 1;
-        if self.enter() {
-            self.list(true);
-            self.depth -= 1;
+        let name = current.defining.take();
+        let start = self.at + 1;
+        let before = name.as_ref().map(|_| self.before());
+        let input = current.piped.take().unwrap_or_else(|| match &current.outer {
+            Input::Nothing => Input::Later,
+            outer => outer.clone(),
+        });
+        let output = self.substitution(input);
+        match (name, before) {
+            (Some(name), Some(before)) => self.defined(&name, start, before),
+            _ => current.stage = Some(output),
         }
+    }
+
+    fn before(&self) -> Before {
+        let script = &self.world.script;
+        Before {
+            counts: [
+                script.commands.len(),
+                script.writes.len(),
+                script.touched.len(),
+                script.code.len(),
+            ],
+            flags: [script.runs_unknown, script.applies_unknown],
+            scope: self.world.scope.clone(),
+        }
+    }
+
+    /// Takes a function in whose body began at `start` and ends here. What was read of it is
+    /// forgotten: it runs where it is called, with what it is called with.
+    fn defined(&mut self, name: &str, start: usize, before: Before) {
+        let body = self.text.get(start..self.at.saturating_sub(1)).unwrap_or_default();
+        let script = &mut self.world.script;
+        let [commands, writes, touched, code] = before.counts;
+        script.commands.truncate(commands);
+        script.writes.truncate(writes);
+        script.touched.truncate(touched);
+        script.code.truncate(code);
+        [script.runs_unknown, script.applies_unknown] = before.flags;
+        self.world.scope = before.scope;
+        self.world.define(name, body);
     }
 
     fn next_word(&mut self, current: &mut Current) {
         let word = self.word();
         if word.is_descriptor() && matches!(self.peek(), Some(b'<' | b'>')) {
-            return;
+            let descriptor = word.text().to_owned();
+            return self.redirect(current, Some(&descriptor));
         }
         if current.words.iter().all(|w| w.assignment) && !word.quoted {
             if current.words.is_empty() && self.reserved(&word, current) {
                 return;
             }
-            if std::mem::take(&mut current.after_time) && word.word.text == "-p" {
+            if take(&mut current.after_time) && word.text() == "-p" {
                 return;
             }
         }
+        current.defining = None;
         current.words.push(word);
     }
 
     /// Takes a reserved word in, and whatever of its compound command is not a command itself.
     fn reserved(&mut self, word: &Lexed, current: &mut Current) -> bool {
-        match word.word.text.as_str() {
-            "if" | "then" | "elif" | "else" | "fi" | "while" | "until" | "do" | "done" | "{"
-            | "}" | "!" | "coproc" => {}
+        match word.text() {
+            "then" | "elif" | "else" | "do" | "!" | "coproc" => {}
+            "{" => {
+                let kind = match current.defining.take() {
+                    Some(name) => Kind::Function { name, start: self.at, before: self.before() },
+                    None => Kind::Plain,
+                };
+                current.open(kind);
+            }
+            "if" | "while" | "until" => current.open(Kind::Conditional),
+            "}" | "fi" | "done" | "esac" => {
+                if let Some(Kind::Function { name, start, before }) = current.close() {
+                    self.defined(&name, start, before);
+                    current.stage = None;
+                }
+            }
             "time" => current.after_time = true,
-            "for" | "select" => self.for_header(),
-            "case" => current.cases += usize::from(self.case_header()),
-            "esac" => current.cases = current.cases.saturating_sub(1),
-            "function" => self.function_header(),
-            "[[" => self.condition(),
+            "for" | "select" => {
+                current.open(Kind::Conditional);
+                if let Some((name, values)) = self.for_header() {
+                    self.world.set(&name, values, false);
+                }
+            }
+            "case" => {
+                if self.case_header() {
+                    current.open(Kind::Case);
+                }
+            }
+            "function" => current.defining = self.function_header(),
+            "[[" => {
+                self.condition();
+                current.stage = Some(Some(String::new()));
+            }
             _ => return false,
         }
         true
     }
 
-    fn redirect(&mut self, current: &mut Current) {
-        if let Some(text) = self.redirection() {
-            current.here_strings.push(text);
+    fn redirect(&mut self, current: &mut Current, descriptor: Option<&str>) {
+        match self.redirection(descriptor) {
+            Redirection::Text(text) => current.redirected = Some(Input::Text(text)),
+            Redirection::From(file) => current.redirected = Some(self.content(&file)),
+            Redirection::To { file, appends } => current.to = Some((file, appends)),
+            Redirection::Nothing => {}
         }
+    }
+
+    fn end(&mut self, current: &mut Current) {
+        self.finish(current);
+        current.settle();
     }
 
     /// Ends the simple command: takes it into the script.
     fn finish(&mut self, current: &mut Current) {
-        let words = std::mem::take(&mut current.words);
-        let here_strings = std::mem::take(&mut current.here_strings);
-        let argv = words.into_iter().skip_while(|w| w.assignment).map(|w| w.word).collect();
-        if unwrap::record(self, argv) {
-            // A shell without a script reads one from its input.
-            let first = current.first_here.min(self.pending.len());
-            for here in &mut self.pending[first..] {
-                here.is_script = true;
-            }
-            for text in here_strings {
-                self.nested(&text);
+        let words = take(&mut current.words);
+        let redirected = current.redirected.take();
+        let to = current.to.take();
+        current.after_time = false;
+        if !words.is_empty() {
+            let piped = current.piped.take();
+            let input = redirected.or(piped).unwrap_or_else(|| current.outer.clone());
+            current.stage = Some(self.simple(&words, &input, current.is_conditional()));
+        }
+        if let (Some((file, appends)), Some(stage)) = (to, &mut current.stage) {
+            self.world.put(&file, stage.take(), appends);
+            *stage = Some(String::new());
+        }
+    }
+
+    fn simple(&mut self, words: &[Lexed], input: &Input, is_conditional: bool) -> Output {
+        let prefix = words.iter().take_while(|word| word.assignment).count();
+        let (assignments, words) = words.split_at(prefix);
+        let scope = (!words.is_empty() && prefix > 0).then(|| self.world.scope.clone());
+        for word in assignments {
+            self.world.assign(&word.texts, is_conditional && words.is_empty());
+            self.command_variable(word);
+        }
+        let Some(first) = words.first() else { return Some(String::new()) };
+        if matches!(first.text(), "export" | "declare" | "local" | "readonly" | "typeset") {
+            for word in words.iter().filter(|word| word.assignment) {
+                self.world.assign(&word.texts, is_conditional);
             }
         }
-        current.first_here = self.pending.len();
-        current.after_time = false;
+        let mut printed = Printed::default();
+        for argv in argvs(words) {
+            printed.add(run::run(self, argv, input.clone()));
+        }
+        if let Some(scope) = scope {
+            let directory = self.world.scope.directory.take();
+            self.world.scope = scope;
+            self.world.scope.directory = directory;
+        }
+        printed.output()
+    }
+
+    fn command_variable(&mut self, word: &Lexed) {
+        let Some((name, value)) = word.text().split_once('=') else { return };
+        if COMMAND_VARIABLES.contains(&name) {
+            let value = value.to_owned();
+            self.nested(&value, Input::Nothing);
+        }
     }
 
     pub(super) fn peek(&self) -> Option<u8> {
@@ -204,10 +485,20 @@ impl<'t, 's> Reader<'t, 's> {
         loop {
             self.skip_blanks();
             match self.peek() {
-                Some(b'\n') => self.at += 1,
+                Some(b'\n') => {
+                    self.at += 1;
+                    self.skip_bodies();
+                }
                 Some(b'#') => self.skip_comment(),
                 _ => return,
             }
+        }
+    }
+
+    /// At the beginning of a line: the bodies of the here-documents of the line before were read.
+    fn skip_bodies(&mut self) {
+        if let Some(end) = self.bodies_end.take() {
+            self.at = self.at.max(end);
         }
     }
 
@@ -215,4 +506,38 @@ impl<'t, 's> Reader<'t, 's> {
         let rest = &self.text[self.at..];
         self.at += rest.find('\n').unwrap_or(rest.len());
     }
+}
+
+/// The commands that words stand for: one, unless a variable in it may be one or the other.
+fn argvs(words: &[Lexed]) -> Vec<Vec<Word>> {
+    let mut all: Vec<Vec<Word>> = vec![Vec::with_capacity(words.len())];
+    for word in words {
+        if word.texts.len() > 1 && all.len() * word.texts.len() <= MOST_COMMANDS {
+            let with = |argv: &Vec<Word>, text: &String| {
+                let mut argv = argv.clone();
+                argv.extend(split(text, word.quoted));
+                argv
+            };
+            all = all
+                .iter()
+                .flat_map(|argv| word.texts.iter().map(move |text| with(argv, text)))
+                .collect();
+        } else {
+            let text =
+                if word.texts.len() > 1 { WORDS.to_string() } else { word.text().to_owned() };
+            for argv in &mut all {
+                argv.extend(split(&text, word.quoted));
+            }
+        }
+    }
+    all
+}
+
+/// The words that a text falls into. One that expanded to nothing is none.
+fn split(text: &str, quoted: bool) -> Vec<Word> {
+    if !text.contains(SPLIT) {
+        let is_none = text.is_empty() && !quoted;
+        return if is_none { Vec::new() } else { vec![Word::new(text)] };
+    }
+    text.split(SPLIT).filter(|word| !word.is_empty()).map(Word::new).collect()
 }

@@ -1,24 +1,41 @@
 //! The parts of compound commands that are not commands: headers, patterns, conditions, sums.
 
+use super::mark::{self, SPLIT, VALUE};
 use super::read::Reader;
+use super::word::{Lexed, Text};
 
 impl Reader<'_, '_> {
-    /// After `for` or `select`: the name and the words, up to `do` or the end of the line.
-    pub(super) fn for_header(&mut self) {
+    /// After `for` or `select`: the name and the words, up to `do` or the end of the line. Says which
+    /// values the variable has in turn.
+    pub(super) fn for_header(&mut self) -> Option<(String, Vec<String>)> {
+        let mut words: Vec<Lexed> = Vec::new();
         loop {
             self.skip_blanks();
             match self.peek() {
                 Some(b'(') if self.arithmetic_command() => {}
-                None | Some(b';' | b'\n' | b'&' | b'|' | b'(' | b')') => return,
+                None | Some(b';' | b'\n' | b'&' | b'|' | b'(' | b')') => break,
                 Some(b'<' | b'>') if self.byte(1) != Some(b'(') => self.at += 1,
                 Some(_) => {
                     let word = self.word();
-                    if !word.quoted && word.word.text == "do" {
-                        return;
+                    if word.is_reserved("do") {
+                        break;
                     }
+                    words.push(word);
                 }
             }
         }
+        let name = words.first()?.text().to_owned();
+        let values = match words.get(1) {
+            Some(word) if word.is_reserved("in") => words[2..]
+                .iter()
+                .flat_map(|word| &word.texts)
+                .flat_map(|text| text.split(SPLIT))
+                .filter(|text| !text.is_empty())
+                .map(|text| mark::quoted(text).into_owned())
+                .collect(),
+            _ => vec![VALUE.to_string()],
+        };
+        Some((name, values))
     }
 
     /// After `case`: the word, `in` and the first pattern. Says whether branches follow.
@@ -27,13 +44,13 @@ impl Reader<'_, '_> {
             self.skip_lines();
             match self.peek() {
                 None | Some(b';' | b'&' | b'|' | b'(' | b')') => {
-                    self.script.incomplete = true;
+                    self.world.script.incomplete = true;
                     return false;
                 }
                 Some(b'<' | b'>') if self.byte(1) != Some(b'(') => self.at += 1,
                 Some(_) => {
                     let word = self.word();
-                    if !word.quoted && word.word.text == "in" {
+                    if word.is_reserved("in") {
                         return !self.case_pattern();
                     }
                 }
@@ -53,7 +70,7 @@ impl Reader<'_, '_> {
             self.skip_lines();
             match self.peek() {
                 None => {
-                    self.script.incomplete = true;
+                    self.world.script.incomplete = true;
                     return true;
                 }
                 Some(b')') => {
@@ -62,13 +79,13 @@ impl Reader<'_, '_> {
                 }
                 Some(b'|') => self.at += 1,
                 Some(b'&' | b';' | b'(') => {
-                    self.script.incomplete = true;
+                    self.world.script.incomplete = true;
                     self.at += 1;
                 }
                 Some(b'<' | b'>') if self.byte(1) != Some(b'(') => self.at += 1,
                 Some(_) => {
                     let word = self.word();
-                    if is_first && !word.quoted && word.word.text == "esac" {
+                    if is_first && word.is_reserved("esac") {
                         return true;
                     }
                     is_first = false;
@@ -78,18 +95,20 @@ impl Reader<'_, '_> {
     }
 
     /// After `function`: the name and, where they are, its parentheses.
-    pub(super) fn function_header(&mut self) {
+    pub(super) fn function_header(&mut self) -> Option<String> {
+        let mut name = None;
         self.skip_blanks();
         if !matches!(
             self.peek(),
             None | Some(b'\n' | b';' | b'&' | b'|' | b'(' | b')' | b'<' | b'>')
         ) {
-            self.word();
+            name = Some(self.word().text().to_owned());
         }
         self.skip_blanks();
         if self.peek() == Some(b'(') {
             self.empty_parentheses();
         }
+        name
     }
 
     /// Takes in `()`, if that is what follows.
@@ -111,7 +130,7 @@ impl Reader<'_, '_> {
             self.skip_lines();
             match self.peek() {
                 None => {
-                    self.script.incomplete = true;
+                    self.world.script.incomplete = true;
                     return;
                 }
                 Some(b'<' | b'>') if self.byte(1) == Some(b'(') => {
@@ -120,7 +139,7 @@ impl Reader<'_, '_> {
                 Some(b'&' | b'|' | b';' | b'(' | b')' | b'<' | b'>') => self.at += 1,
                 Some(_) => {
                     let word = self.word();
-                    if !word.quoted && word.word.text == "]]" {
+                    if word.is_reserved("]]") {
                         return;
                     }
                 }
@@ -159,18 +178,17 @@ impl Reader<'_, '_> {
 
     /// Reads the substitutions in a sum that ends at `end`.
     pub(super) fn arithmetic(&mut self, end: usize) {
-        let mut ignored = String::new();
+        let mut ignored = Text::new();
         if !self.enter() {
             return;
         }
         while self.at < end && self.peek().is_some() {
             match self.peek() {
-                Some(b'$') => {
-                    self.dollar(&mut ignored, true);
-                }
+                Some(b'$') => self.dollar(&mut ignored, true),
                 Some(b'`') => self.back_quoted(&mut ignored, false),
                 _ => self.push_char(&mut ignored),
             }
+            ignored = Text::new();
         }
         self.depth -= 1;
     }

@@ -8,7 +8,7 @@ fn commands(text: &str) -> String {
     let mut lines: Vec<String> = script
         .commands
         .iter()
-        .map(|c| c.argv.iter().map(|w| w.text.as_str()).collect::<Vec<_>>().join("·"))
+        .map(|c| c.argv.iter().map(|w| w.shown().into_owned()).collect::<Vec<_>>().join("·"))
         .collect();
     if script.incomplete {
         lines.push("(incomplete)".to_owned());
@@ -17,7 +17,11 @@ fn commands(text: &str) -> String {
 }
 
 fn runs(text: &str, words: &[&str]) -> bool {
-    pattern(words).matches(&parse(text), text)
+    fit(text, words) == Fit::Yes
+}
+
+fn fit(text: &str, words: &[&str]) -> Fit {
+    pattern(words).fit(&parse(text), text).0
 }
 
 fn pattern(words: &[&str]) -> CommandPattern {
@@ -127,6 +131,7 @@ const COMMITS: &[&str] = &[
     "flock /tmp/x -c 'git commit'",
     "su - me -c 'git commit'",
     "watch -n 1 git commit",
+    "ssh host git commit",
     "find . -name x -exec git commit {} \\;",
     "find . -exec ls {} + -exec git commit {} +",
     "sudo env A=b nice -n 5 timeout 3 git commit",
@@ -208,7 +213,6 @@ fn what_is_only_text_is_no_command() {
         "bash script.sh git commit",
         "bash -c 'echo git commit'",
         "python -c 'git commit'",
-        "ssh host git commit",
         "timeout git commit",
         "alias g='git commit'",
         "printf '%s\\n' 'git commit' > notes",
@@ -228,14 +232,13 @@ fn commands_are_listed_with_what_runs_them() {
     env·B=2·git·-C·x·push·--force·origin
     git·push·--force·origin
     tee·log
-    echo·done $X
+    echo·done …
     "
     );
     insta::assert_snapshot!(commands("$GIT commit; eval \"$X\""), @"
-    $GIT·commit
-    eval·$X
-    $X
-    (incomplete)
+    …·commit
+    eval·…
+    …
     ");
 }
 
@@ -262,7 +265,6 @@ fn what_cannot_be_followed_is_flagged() {
         "ls )",
         "A=(x",
         "cat <",
-        "bash -c \"$X\"",
         &format!("{}ls", "(".repeat(100)),
         &"env ".repeat(50),
     ] {
@@ -277,10 +279,11 @@ fn what_cannot_be_followed_is_flagged() {
 
 #[test]
 fn what_cannot_be_followed_is_searched_for_the_words() {
-    assert!(runs("echo 'open; git commit -m x", &["git", "commit"]));
-    assert!(runs(&format!("{}git -C x commit", "(".repeat(100)), &["git", "commit"]));
-    assert!(runs("eval \"$X git commit\"", &["git", "commit"]));
-    assert!(!runs("echo 'open; git status\ncommit", &["git", "commit"]));
+    let commit = ["git", "commit"];
+    assert_eq!(fit("echo 'open; git commit -m x", &commit), Fit::Maybe);
+    assert_eq!(fit(&format!("{}git -C x commit", "(".repeat(100)), &commit), Fit::Maybe);
+    assert_eq!(fit("eval \"$X git commit\"", &commit), Fit::Maybe);
+    assert_eq!(fit("echo 'open; git status\ncommit", &commit), Fit::No);
 }
 
 #[test]
@@ -294,6 +297,7 @@ fn options_between_the_words_do_not_matter() {
         ("git push origin main --force", vec!["git", "push", "--force"]),
         ("git push -uf origin", vec!["git", "push", "-f"]),
         ("git push --force-with-lease=x", vec!["git", "push", "--force-with-lease"]),
+        ("git push --force-with-lease", vec!["git", "push", "--force"]),
         ("npm run deploy:prod", vec!["npm", "run", "deploy*"]),
         ("terraform apply", vec!["terraform", "{apply,destroy}"]),
         ("rm -rf x", vec!["rm"]),
@@ -304,7 +308,6 @@ fn options_between_the_words_do_not_matter() {
         ("npm run publish", vec!["npm", "publish"]),
         ("npm test publish", vec!["npm", "publish"]),
         ("git push origin main", vec!["git", "push", "--force"]),
-        ("git push --force-with-lease", vec!["git", "push", "--force"]),
         ("git push origin fix-f", vec!["git", "push", "-f"]),
         ("gh issue create", vec!["gh", "pr", "create"]),
         ("ls", vec![]),
@@ -366,6 +369,18 @@ fn shell_like() -> impl Strategy<Value = String> {
         "sudo ",
         "xargs ",
         "find -exec ",
+        "xargs -I{} ",
+        "parallel ",
+        "f() { ",
+        "f ",
+        "alias f=",
+        "x=$x$x;",
+        "$x",
+        "${x:-",
+        "{a,b}",
+        "echo $x | sh;",
+        "> f;",
+        "sh f;",
         "$'",
         "\\x",
         "é",
@@ -376,7 +391,34 @@ fn shell_like() -> impl Strategy<Value = String> {
     prop::collection::vec(token, 0..60).prop_map(|tokens| tokens.concat())
 }
 
+/// The same words, in another quoting.
+fn requoted(words: &[String], how: usize) -> String {
+    let quoted = |word: &String| match how {
+        0 => word.clone(),
+        1 => format!("'{word}'"),
+        2 => format!("\"{word}\""),
+        3 => word.chars().flat_map(|c| ['\\', c]).collect(),
+        4 => format!("$'{word}'"),
+        5 => format!("''{word}\"\""),
+        6 => format!("$(echo {word})"),
+        _ => word.chars().flat_map(|c| ['\'', c, '\'']).collect(),
+    };
+    words.iter().map(quoted).collect::<Vec<_>>().join(" ")
+}
+
 proptest! {
+    #[test]
+    fn quoting_changes_no_verdict(
+        words in prop::collection::vec("(git|push|rm|-rf|-f|origin|status|[a-z]{1,4}|--force|--)", 1..6),
+        how in 0usize..8,
+    ) {
+        let plain = requoted(&words, 0);
+        let other = requoted(&words, how);
+        for rule in [&["git", "push"][..], &["git", "push", "--force"], &["rm", "-rf"]] {
+            prop_assert_eq!(fit(&plain, rule), fit(&other, rule), "{} and {}", &plain, &other);
+        }
+    }
+
     #[test]
     fn any_text_ends_in_a_script(text in any::<String>()) {
         let script = parse(&text);
@@ -412,9 +454,25 @@ proptest! {
 #[test]
 fn the_work_grows_with_the_length_and_not_faster() {
     // Each of these was, or could be, quadratic: the number of commands bounds the work done.
-    for unit in
-        ["$(", "`", "((", "env ", "bash -c '", "a=(", "${", "\"$(", "<<E ", "a[=(x)", "case x in "]
-    {
+    for unit in [
+        "$(",
+        "`",
+        "((",
+        "env ",
+        "bash -c '",
+        "a=(",
+        "${",
+        "\"$(",
+        "<<E ",
+        "a[=(x)",
+        "case x in ",
+        "x=$x$x;",
+        "f(){ f;f; };f;",
+        "{a,b}",
+        "$(a) ",
+        "x=1;",
+        "eval eval ",
+    ] {
         let text = unit.repeat(20_000);
         assert!(parse(&text).commands.len() <= 2 * 20_000, "{unit}");
     }

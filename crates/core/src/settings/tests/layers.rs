@@ -94,7 +94,7 @@ fn unknown_keys_are_warned_about_with_a_suggestion() {
     warning: c.yaml:4:23: unknown key `requirements.plan.scop`
     hint: did you mean `scope`?
     warning: c.yaml:4:37: unknown key `requirements.plan.zzz`
-    hint: known here: `enabled`, `type`, `scope`, `trigger_tools`, `stop_only`, `satisfied_by_skill`, `auto_resolve_skill`, `may_satisfy`, `locked`, `message`, `short_message`, `blocking_message`, `description`, `checklist`, `enforcement`, `on_error`, `ttl`, `replan_ttl`, `approval_ttl`, `measure`, `calculator`, `thresholds`, `cache_ttl`, `guard_type`, `protected_branches`, `branches`, `evidence`, `deprecated`, `deprecated_message`
+    hint: known here: `enabled`, `type`, `scope`, `trigger_tools`, `stop_only`, `satisfied_by_skill`, `auto_resolve_skill`, `may_satisfy`, `locked`, `message`, `short_message`, `blocking_message`, `description`, `checklist`, `enforcement`, `on_error`, `ttl`, `replan_ttl`, `approval_ttl`, `measure`, `calculator`, `thresholds`, `cache_ttl`, `guard_type`, `protected_branches`, `branches`, `evidence`, `except`, `deprecated`, `deprecated_message`
     ");
 }
 
@@ -292,6 +292,7 @@ fn every_effective_value_has_a_row() {
     requirements.plan.on_error = "allow" (default)
     requirements.plan.ttl = "1m30s" (c.yaml:1:28)
     requirements.plan.cache_ttl = "1m" (default)
+    requirements.plan.except = [] (default)
     requirements.plan.deprecated = false (default)
     guard.enabled = true (default)
     guard.enforcement = "block" (default)
@@ -300,6 +301,7 @@ fn every_effective_value_has_a_row() {
     guard.stop_blocks = 3 (default)
     guard.protect_settings = "ask" (default)
     guard.start_tokens = 300 (default)
+    guard.on_uncertain = "ask" (default)
     notes.file = "NOTES.md" (default)
     checkpoint.mode = "warn" (default)
     checkpoint.threshold = 0.95 (default)

@@ -140,6 +140,9 @@ fn schema_and_reader_judge_alike() {
         "{p: {scope: branch}}",
         "{p: {scope: brunch}}",
         "{p: null}",
+        "{p: true}",
+        "{dangerous: true}",
+        "{dangerous: 1}",
         "{'a b': {}}",
         "{x-y: 1}",
     ];

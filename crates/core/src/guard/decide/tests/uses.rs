@@ -85,6 +85,7 @@ fn a_command_that_is_denied_was_not_run() {
     );
     insta::assert_snapshot!(reason(bash(&policy, "git add . && git commit -m x", &mut World::default())), @"
     reviewed is not met for this action.
+    It is about `git commit -m x`.
     Run /pre-commit. Nothing was run.
     A person can waive this.
     ");
@@ -250,4 +251,68 @@ fn a_skill_satisfies_all_that_name_it_however_it_was_called() {
     ] {
         assert_eq!(typed_skill(prompt), skill, "{prompt}");
     }
+}
+
+#[test]
+fn what_is_not_certain_is_asked_where_the_agent_can() {
+    let policy = policy(json!({"review": {"trigger_tools": [{"command": "git push"}]}}));
+    let asked = bash(&policy, "cd x && git $SUB origin", &mut World::default());
+    let Verdict::Ask { reason, holds } = &asked.verdict else { panic!("{:?}", asked.verdict) };
+    insta::assert_snapshot!(reason, @"
+    It is not certain what this runs; it may need what is not met. review is not met for this session.
+    It is about `git … origin`.
+    ");
+    assert!(!holds && asked.triggered.is_empty());
+    assert_eq!(asked.uncertain, [("review".to_owned(), Some("git … origin".to_owned()))]);
+    assert_eq!(asked.verdict.clone().where_agent(false), Verdict::Silent);
+    assert_eq!(asked.verdict.clone().where_agent(true), asked.verdict);
+}
+
+#[test]
+fn what_is_dangerous_or_locked_is_denied_where_nobody_can_be_asked() {
+    let locked = json!({"review": {"locked": true, "trigger_tools": [{"command": "git push"}]}});
+    for (policy, command) in
+        [(policy(locked), "git $SUB"), (policy(json!({"dangerous": true})), "git push $FLAGS")]
+    {
+        let verdict = bash(&policy, command, &mut World::default()).verdict.where_agent(false);
+        assert!(matches!(verdict, Verdict::Deny { .. }), "{command}: {verdict:?}");
+    }
+}
+
+#[test]
+fn what_is_not_certain_is_let_through_or_denied_as_the_settings_say() {
+    let requirements = json!({"review": {"trigger_tools": [{"command": "git push"}]}});
+    let with = |on_uncertain: &str| {
+        let tree = json!({"requirements": requirements, "guard": {"on_uncertain": on_uncertain}});
+        crate::guard::settings::policy(&tree)
+    };
+    let allowed = with("allow");
+    let allowed = bash(&allowed, "git $SUB", &mut World::default());
+    assert_eq!(allowed.verdict, Verdict::Silent);
+    assert_eq!(allowed.uncertain.len(), 1);
+    let denied = with("deny");
+    let denied = bash(&denied, "git $SUB", &mut World::default());
+    assert!(matches!(denied.verdict, Verdict::Deny { .. }));
+}
+
+#[test]
+fn what_is_met_is_not_asked_about() {
+    let policy = policy(json!({"review": {"trigger_tools": [{"command": "git push"}]}}));
+    let mut world = World::default();
+    world.satisfy(&policy, "review");
+    let before = bash(&policy, "git $SUB", &mut world);
+    assert_eq!(before.verdict, Verdict::Silent);
+    assert!(before.uncertain.is_empty() && before.triggered.is_empty());
+}
+
+#[test]
+fn a_dangerous_command_is_named_with_its_kind() {
+    let policy = policy(json!({"dangerous": true}));
+    let denied = bash(&policy, "git add . && git push -f origin main", &mut World::default());
+    insta::assert_snapshot!(reason(denied), @"
+    dangerous:force-push is not met for this action.
+    `git push -f origin main` is dangerous: overwriting or deleting what is on a remote.
+    dangerous:force-push: a person has to satisfy it. Nothing was run.
+    A person can waive this.
+    ");
 }

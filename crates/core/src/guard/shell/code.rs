@@ -1,0 +1,161 @@
+//! Programs in other languages that a line holds: `python -c`, `node -e`, a here-document for perl.
+//!
+//! They are not read. A rule asks of them only whether they name its program and can start one.
+
+use super::Word;
+use super::run::{Inner, is_blank};
+use super::world::Holds;
+
+/// An interpreter, and the options after which its program follows.
+struct Interpreter {
+    names: &'static [&'static str],
+    options: &'static [&'static str],
+    /// The letters that, at the end of a cluster, do the same: `perl -pe`.
+    letters: &'static [char],
+    /// Whether it reads a program from its input where it is given none.
+    reads_input: bool,
+}
+
+const INTERPRETERS: &[Interpreter] = &[
+    Interpreter {
+        names: &["python", "pypy", "ipython"],
+        options: &["-c"],
+        letters: &['c'],
+        reads_input: true,
+    },
+    Interpreter {
+        names: &["node", "nodejs", "bun", "tsx", "ts-node"],
+        options: &["-e", "--eval", "-p", "--print", "-pe"],
+        letters: &[],
+        reads_input: true,
+    },
+    Interpreter { names: &["deno"], options: &["eval"], letters: &[], reads_input: false },
+    Interpreter {
+        names: &["perl"],
+        options: &["-e", "-E"],
+        letters: &['e', 'E'],
+        reads_input: true,
+    },
+    Interpreter { names: &["ruby"], options: &["-e"], letters: &['e'], reads_input: true },
+    Interpreter { names: &["php"], options: &["-r"], letters: &[], reads_input: true },
+    Interpreter { names: &["lua", "luajit"], options: &["-e"], letters: &[], reads_input: true },
+    Interpreter {
+        names: &["osascript", "Rscript", "julia", "elixir", "groovy", "scala", "ghc"],
+        options: &["-e"],
+        letters: &[],
+        reads_input: false,
+    },
+    Interpreter { names: &["tclsh", "expect"], options: &["-c"], letters: &[], reads_input: true },
+    Interpreter { names: &["erl"], options: &["-eval"], letters: &[], reads_input: false },
+    Interpreter { names: &["emacs"], options: &["--eval"], letters: &[], reads_input: false },
+    Interpreter {
+        names: &["vim", "nvim", "vi", "ex"],
+        options: &["-c", "+", "--cmd"],
+        letters: &['c'],
+        reads_input: false,
+    },
+    Interpreter {
+        names: &["gdb", "lldb"],
+        options: &["-ex", "-o"],
+        letters: &[],
+        reads_input: false,
+    },
+];
+
+/// What an interpreter runs; nothing for a program that is none.
+pub(super) fn inner<'f>(
+    name: &str,
+    argv: &[Word],
+    file: impl Fn(&str) -> Holds<'f>,
+) -> Option<Inner> {
+    if matches!(name, "awk" | "gawk" | "mawk" | "nawk") {
+        let program = argv
+            .iter()
+            .skip(1)
+            .find(|word| word.text.contains("system") || word.text.contains('|'));
+        return Some(program.map_or(Inner::Nothing, |word| Inner::Code(word.text.clone())));
+    }
+    let plain = name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
+    let own = INTERPRETERS.iter().find(|own| own.names.contains(&plain))?;
+    let mut at = 1;
+    let mut codes: Vec<&str> = Vec::new();
+    while let Some(word) = argv.get(at) {
+        let text = word.text.as_str();
+        if plain == "python" || plain == "pypy" {
+            if text == "-m" {
+                // A module is run as the program it is named after: `python -m twine`.
+                return Some(if at + 1 < argv.len() {
+                    Inner::Rest(at + 1)
+                } else {
+                    Inner::Nothing
+                });
+            }
+            if matches!(text, "-W" | "-X") {
+                at += 2;
+                continue;
+            }
+        }
+        if own.options.contains(&text) || is_cluster(own, text) {
+            codes.extend(argv.get(at + 1).map(|next| next.text.as_str()));
+            at += 2;
+            continue;
+        }
+        if let Some((_, value)) = text.split_once('=').filter(|(o, _)| own.options.contains(o)) {
+            codes.push(value);
+        } else if !text.starts_with('-') || text == "-" {
+            break;
+        }
+        at += 1;
+    }
+    Some(match argv.get(at) {
+        _ if codes.iter().any(|code| is_blank(code)) => Inner::Unknown,
+        _ if !codes.is_empty() => Inner::Code(codes.join("\n")),
+        Some(word) if word.text == "-" && own.reads_input => Inner::CodeInput,
+        Some(word) => match file(&word.text) {
+            Holds::Text(text) => Inner::Code(text.to_owned()),
+            Holds::Unknown if own.reads_input => Inner::Unknown,
+            _ => Inner::Nothing,
+        },
+        None if own.reads_input => Inner::CodeInput,
+        None => Inner::Nothing,
+    })
+}
+
+fn is_cluster(own: &Interpreter, text: &str) -> bool {
+    text.len() > 2
+        && text.starts_with('-')
+        && text[1..].bytes().all(|b| b.is_ascii_alphanumeric() || b == b'.')
+        && text.ends_with(own.letters)
+}
+
+/// Whether a file's first line says that something else than a shell runs it.
+pub(super) fn has_other_interpreter(text: &str) -> bool {
+    let line = text.lines().next().unwrap_or_default();
+    line.starts_with("#!") && !line.contains("sh")
+}
+
+/// Whether a program names `word` and can start other programs, so that it may run it.
+pub(super) fn may_run(code: &str, names: impl Fn(&str) -> bool) -> bool {
+    const STARTERS: [&str; 15] = [
+        "system",
+        "popen",
+        "Popen",
+        "exec",
+        "spawn",
+        "subprocess",
+        "child_process",
+        "run",
+        "call",
+        "`",
+        "qx",
+        "%x",
+        "shell",
+        "Open3",
+        "open3",
+    ];
+    let separates = |c: char| !c.is_alphanumeric() && !matches!(c, '_' | '-' | '.');
+    code.split(separates).any(|token| !token.is_empty() && names(token))
+        && (STARTERS.iter().any(|starter| code.contains(starter))
+            || code.contains('!') && code.contains(":!")
+            || code.trim_start().starts_with('!'))
+}

@@ -1,0 +1,241 @@
+//! Which files a command writes, removes or puts something in the place of. Reading is not in it.
+
+use super::Word;
+use super::mark::NAME;
+use super::read::Input;
+use super::world::World;
+use super::wrappers::option_value;
+
+/// The files, as the command names them.
+pub(super) fn touched(argv: &[Word], input: &Input, world: &mut World) -> Vec<String> {
+    let Some(program) = argv.first() else { return Vec::new() };
+    let has = |options: &[&str]| {
+        argv[1..].iter().any(|word| {
+            let text = word.text.split('=').next().unwrap_or_default();
+            options.contains(&text) || options.iter().any(|o| is_in_cluster(o, text))
+        })
+    };
+    match program.text.as_str() {
+        "tee" | "touch" | "rm" | "rmdir" | "unlink" | "shred" | "sponge" => operands(argv, 1, &[]),
+        "truncate" => operands(argv, 1, &["-s", "--size", "-r", "--reference"]),
+        "dd" => argv.iter().filter_map(|w| w.text.strip_prefix("of=").map(str::to_owned)).collect(),
+        "cp" | "install" | "ln" | "rsync" | "scp" => placed(argv, false),
+        "mv" => placed(argv, true),
+        "sed" | "gsed"
+            if has(&["-i", "--in-place"]) || argv.iter().any(|w| w.text.starts_with("-i")) =>
+        {
+            edited(argv, &["-e", "--expression", "-f", "--file"], &["-i"])
+        }
+        "perl" | "ruby" if argv.iter().any(|w| is_in_place(&w.text)) => {
+            edited(argv, &["-e", "-E", "-pe", "-ne", "-pie", "-I", "-M"], &[])
+        }
+        "awk" | "gawk" if has(&["-i"]) => operands(argv, 1, &["-i", "-v", "-F"]).split_off_first(),
+        "sort" | "curl" => option_value(argv, &["-o", "--output"]).into_iter().collect(),
+        "wget" => option_value(argv, &["-O", "--output-document"]).into_iter().collect(),
+        "ed" | "ex" => operands(argv, 1, &["-c", "-s"]),
+        "gofmt" | "goimports" | "shfmt" if has(&["-w"]) => operands(argv, 1, &[]),
+        "prettier" if has(&["--write", "-w"]) => operands(argv, 1, &[]),
+        "clang-format" if has(&["-i"]) => operands(argv, 1, &[]),
+        "rustfmt" | "black" | "isort" if !has(&["--check", "--diff"]) => operands(argv, 1, &[]),
+        "find" if argv.iter().any(|word| word.text == "-delete") => {
+            find_roots(&argv[1..]).into_iter().map(|root| format!("{root}/{NAME}")).collect()
+        }
+        "tar"
+            if has(&["-x", "--extract"])
+                || argv.get(1).is_some_and(|w| w.text.starts_with('x')) =>
+        {
+            below(option_value(argv, &["-C", "--directory"]).as_deref())
+        }
+        "unzip" if !has(&["-l", "-t", "-p", "-Z"]) => below(option_value(argv, &["-d"]).as_deref()),
+        "patch" if !has(&["--dry-run", "-C"]) => {
+            let mut named = operands(argv, 1, &["-i", "--input", "-d", "-p", "-o", "-F"]);
+            named.truncate(1);
+            let patch = option_value(argv, &["-i", "--input"]);
+            if named.is_empty() { patched(patch.as_deref(), input, world) } else { named }
+        }
+        "git" => by_git(argv, input, world, &has),
+        _ => Vec::new(),
+    }
+}
+
+trait SplitFirst {
+    fn split_off_first(self) -> Self;
+}
+
+impl SplitFirst for Vec<String> {
+    /// Without the first: a program, not a file.
+    fn split_off_first(mut self) -> Self {
+        if !self.is_empty() {
+            self.remove(0);
+        }
+        self
+    }
+}
+
+fn by_git(
+    argv: &[Word],
+    input: &Input,
+    world: &mut World,
+    has: &dyn Fn(&[&str]) -> bool,
+) -> Vec<String> {
+    let subcommand = argv.get(1).map(|word| word.text.as_str());
+    let after_dashes = || {
+        let at = argv.iter().position(|word| word.text == "--")?;
+        Some(argv[at + 1..].iter().map(|word| word.text.clone()).collect::<Vec<_>>())
+    };
+    match subcommand {
+        Some("rm") if !has(&["--cached", "-n", "--dry-run"]) => operands(argv, 2, &[]),
+        Some("mv") => operands(argv, 2, &[]),
+        Some("restore") if !has(&["--staged", "-S"]) || has(&["--worktree", "-W"]) => {
+            operands(argv, 2, &["-s", "--source"])
+        }
+        Some("checkout") => after_dashes().unwrap_or_default(),
+        Some("apply") if !has(&["--stat", "--numstat", "--summary", "--check", "--cached"]) => {
+            let patch = operands(argv, 2, &["-p", "-C", "--directory", "--exclude", "--include"]);
+            let patch = patch.first().filter(|file| *file != "-");
+            patched(patch.map(String::as_str), input, world)
+        }
+        Some("am") if !has(&["--abort", "--continue", "--skip", "--quit"]) => {
+            let patch = operands(argv, 2, &[]);
+            patched(patch.first().map(String::as_str), input, world)
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// The files that a patch changes. Where the patch is not known, that is noted.
+fn patched(file: Option<&str>, input: &Input, world: &mut World) -> Vec<String> {
+    let text = match (file, input) {
+        (Some(file), _) => world.file(file).text(),
+        (None, Input::Text(text)) => Some(text.clone()),
+        (None, _) => None,
+    };
+    let Some(text) = text else {
+        world.script.applies_unknown = true;
+        return Vec::new();
+    };
+    let heads = text.lines().filter_map(|line| {
+        let path = line.strip_prefix("+++ ").or_else(|| line.strip_prefix("--- "))?;
+        let path = path.split('\t').next().unwrap_or(path).trim();
+        let path = path.strip_prefix("a/").or_else(|| path.strip_prefix("b/")).unwrap_or(path);
+        (path != "/dev/null").then(|| path.to_owned())
+    });
+    heads.collect()
+}
+
+fn is_in_cluster(option: &str, text: &str) -> bool {
+    option.len() == 2
+        && text.len() > 1
+        && !text.starts_with("--")
+        && text.starts_with('-')
+        && text[1..].bytes().all(|b| b.is_ascii_alphabetic())
+        && text.contains(&option[1..])
+}
+
+/// `-i`, `-i.bak`, `-pi`, `-pie`: letters of perl's and ruby's that edit in place.
+fn is_in_place(text: &str) -> bool {
+    text.strip_prefix('-').is_some_and(|letters| {
+        let flags = letters.split('.').next().unwrap_or_default();
+        !flags.is_empty() && flags.contains('i') && flags.bytes().all(|b| b"piewnal0".contains(&b))
+    })
+}
+
+/// The words that are no options and not their values.
+fn operands(argv: &[Word], from: usize, valued: &[&str]) -> Vec<String> {
+    let mut files = Vec::new();
+    let mut at = from;
+    let mut options_ended = false;
+    while let Some(word) = argv.get(at) {
+        let text = word.text.as_str();
+        if text == "--" && !options_ended {
+            options_ended = true;
+        } else if text.starts_with('-') && text.len() > 1 && !options_ended {
+            at += usize::from(valued.contains(&text));
+        } else {
+            files.push(word.text.clone());
+        }
+        at += 1;
+    }
+    files
+}
+
+/// The files after the program of an editor of streams, which is the first operand unless an option
+/// gave it.
+fn edited(argv: &[Word], programs: &[&str], backups: &[&str]) -> Vec<String> {
+    let is_program = |word: &Word| {
+        let name = word.text.split('=').next().unwrap_or_default();
+        programs.contains(&name)
+            || (name.len() > 2
+                && name.starts_with('-')
+                && !name.starts_with("--")
+                && name.ends_with(['e', 'E'])
+                && name[1..].bytes().all(|b| b.is_ascii_alphanumeric()))
+    };
+    let given = argv.iter().any(is_program);
+    let valued: Vec<&str> = argv
+        .iter()
+        .filter(|w| is_program(w) && !w.text.contains('='))
+        .map(|w| w.text.as_str())
+        .collect();
+    let mut files = operands(argv, 1, &valued);
+    // BSD's `sed -i '' s/a/b/`: the empty word is the ending of a backup.
+    if !backups.is_empty() && files.first().is_some_and(String::is_empty) {
+        files.remove(0);
+    }
+    if !given && !files.is_empty() {
+        files.remove(0);
+    }
+    files
+}
+
+/// Where something is copied or moved to, as a file and as a file in a directory.
+fn placed(argv: &[Word], removes: bool) -> Vec<String> {
+    let directory = option_value(argv, &["-t", "--target-directory"]);
+    let valued = [
+        "-t",
+        "--target-directory",
+        "-m",
+        "--mode",
+        "-o",
+        "-g",
+        "-S",
+        "--suffix",
+        "-e",
+        "--exclude",
+    ];
+    let mut files = operands(argv, 1, &valued);
+    let to = match directory {
+        Some(directory) => directory,
+        None if files.len() > 1 => files.pop().unwrap_or_default(),
+        None => return Vec::new(),
+    };
+    // Another machine's files are not ours.
+    let is_remote = to.split('/').next().is_some_and(|first| first.contains(':'));
+    let mut touched = Vec::new();
+    if !is_remote {
+        for file in &files {
+            let name = file.trim_end_matches('/').rsplit('/').next().unwrap_or(file);
+            touched.push(format!("{}/{name}", to.trim_end_matches('/')));
+        }
+        touched.push(to);
+    }
+    if removes {
+        touched.extend(files);
+    }
+    touched
+}
+
+/// Some file in a directory.
+fn below(directory: Option<&str>) -> Vec<String> {
+    vec![format!("{}/{NAME}", directory.unwrap_or("."))]
+}
+
+/// The directories that `find` looks in.
+pub(super) fn find_roots(arguments: &[Word]) -> Vec<String> {
+    let words = arguments.iter().skip_while(|w| matches!(w.text.as_str(), "-H" | "-L" | "-P"));
+    let roots: Vec<String> = words
+        .take_while(|word| !word.text.starts_with(['-', '(', '!']))
+        .map(|word| word.text.trim_end_matches('/').to_owned())
+        .collect();
+    if roots.is_empty() { vec![".".to_owned()] } else { roots }
+}
