@@ -5,7 +5,7 @@
 //! the root commit: a shallow clone has another, all copies of a template have the same, and asking
 //! git for it costs more than a whole hook.
 //!
-//! A key is text that a stranger may have written. [`join`] says when a directory is given the history
+//! A key is text that a stranger may have written. [`join()`] says when a directory is given the history
 //! of the key it claims.
 
 mod join;

@@ -1,6 +1,6 @@
 //! Inheritance: what a new session takes over from a finished one and that one's ancestors.
 //!
-//! [`merge`] is the whole rule. It takes the sessions of a lineage with what each made and what each
+//! [`merge()`] is the whole rule. It takes the sessions of a lineage with what each made and what each
 //! had itself inherited, and gives the block a new session starts with. It reads nothing: files and
 //! ledger are the caller's, and so is looking for evidence in the working tree ([`Verify`]). Secrets
 //! are taken out of everything here, whatever the caller did.

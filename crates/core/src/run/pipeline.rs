@@ -1,7 +1,7 @@
 //! A pipeline: an ordered list of nodes, as its file says it.
 //!
 //! Reading finds what is wrong with the file itself; whether the stages and pipelines it names are
-//! there is [`super::check`]'s to say.
+//! there is [`super::lint`]'s to say.
 
 use std::time::Duration;
 
