@@ -53,6 +53,15 @@ impl Identity {
     }
 }
 
+impl Identity {
+    /// Whether this is a copy of the file that was known. Both must differ: there are file systems
+    /// whose inodes do not stay, and some do not know when a file was made.
+    pub(crate) fn is_copy_of(&self, known: &Self) -> bool {
+        let other_birth = self.born.is_some() && known.born.is_some() && self.born != known.born;
+        self.host == known.host && self.inode != known.inode && other_birth
+    }
+}
+
 fn born(metadata: &Metadata) -> Option<String> {
     let born = metadata.created().ok()?.duration_since(UNIX_EPOCH).ok()?;
     Some(born.as_nanos().to_string())

@@ -115,9 +115,8 @@ impl Ledger {
             }
         }
         let same = Identity::of(&self.path, &own);
-        let is_copy = anchor.file.as_ref().is_some_and(|known| {
-            known.host == own.as_str() && same.as_ref().is_some_and(|same| same != known)
-        });
+        let is_copy =
+            anchor.file.as_ref().zip(same).is_some_and(|(known, now)| now.is_copy_of(known));
         if is_copy || !lost.is_empty() {
             let (from, to) = self.become_another(at, &lost)?;
             notices.extend(lost.into_iter().map(Notice::CutOff));

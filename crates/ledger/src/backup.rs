@@ -105,7 +105,7 @@ impl Ledger {
 /// Reads a copy back. Returns how many records it has.
 fn check(path: &Path, progress: &mut Progress<'_>) -> Result<u64, Error> {
     let failed = |source| explain(source, "read back", path, Duration::ZERO);
-    let db = open_still(path).map_err(failed)?;
+    let db = open_still(path, OpenFlags::SQLITE_OPEN_READ_ONLY).map_err(failed)?;
     let mut problems: Vec<Problem> = Vec::new();
     check_file(&db, "quick_check", &mut problems).map_err(failed)?;
     let checked = chain::check(&db, &mut problems, progress).map_err(failed)?;
@@ -119,7 +119,7 @@ fn check(path: &Path, progress: &mut Progress<'_>) -> Result<u64, Error> {
 }
 
 /// Opens a file that nobody writes to, without making anything beside it.
-pub(crate) fn open_still(path: &Path) -> rusqlite::Result<Connection> {
+pub(crate) fn open_still(path: &Path, access: OpenFlags) -> rusqlite::Result<Connection> {
     let mut uri = String::from("file:");
     for byte in path.as_os_str().as_encoded_bytes() {
         match byte {
@@ -132,8 +132,6 @@ pub(crate) fn open_still(path: &Path) -> rusqlite::Result<Connection> {
         }
     }
     uri.push_str("?immutable=1");
-    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY
-        | OpenFlags::SQLITE_OPEN_NO_MUTEX
-        | OpenFlags::SQLITE_OPEN_URI;
+    let flags = access | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_URI;
     Connection::open_with_flags(uri, flags)
 }

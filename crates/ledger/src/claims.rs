@@ -15,7 +15,16 @@ use crate::ledger::Ledger;
 use crate::records::{from_sql, own_head, parse, timestamp};
 use crate::write::{Scope, Writer};
 
-const COLUMNS: &str = "owner, host, pid, pid_started, since, until, issue";
+/// Until when a claim holds by the clock of this ledger. What another host wrote holds for its lease
+/// from when this ledger is known to have had it, which is what it wrote itself next: the two clocks are
+/// never compared. Until then nobody can say that it is over.
+const COLUMNS: &str = "owner, host, pid, pid_started, since,
+  CASE WHEN until IS NULL OR said_by = (SELECT host FROM main.head WHERE own = 1) THEN until
+    ELSE coalesce(lease + (
+      SELECT mine.at FROM main.record AS theirs JOIN main.record AS mine
+        ON mine.arrival > theirs.arrival AND mine.host = (SELECT host FROM main.head WHERE own = 1)
+      WHERE theirs.id = said_in ORDER BY mine.arrival LIMIT 1), 9223372036854775807) END,
+  issue";
 
 /// What came of wanting an issue.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -8,6 +8,7 @@ use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 
 use crate::error::{Error, explain};
+use crate::still::{self, Borrowed};
 use crate::{create, damage, migrate, schema};
 
 /// The name of the ledger's file in heirloom's home.
@@ -60,6 +61,10 @@ pub struct Ledger {
     pub(crate) folded: Cell<Option<i64>>,
     /// Whether the connection was made ready to write.
     ready: Cell<bool>,
+    /// Whether it can only be read.
+    still: bool,
+    /// The copy that is read in the ledger's stead; it must go after the connection.
+    _borrowed: Option<Borrowed>,
 }
 
 impl Ledger {
@@ -77,6 +82,15 @@ impl Ledger {
         }
         match Self::connect(&path, options) {
             Err(Error::Damaged { reason, .. }) => Err(damage::set_aside(&path, reason)),
+            // Where nothing can be written everything can still be read. A hook around a tool use has
+            // no use for that.
+            Err(refused @ Error::ReadOnly { .. }) if !options.keeps_log => {
+                let opened = still::open(&path, options).and_then(|(db, copy)| {
+                    let ledger = Self::on(db, &path, options)?;
+                    Ok(Self { still: true, _borrowed: copy, ..ledger })
+                });
+                opened.map_err(|_| refused)
+            }
             opened => opened,
         }
     }
@@ -87,13 +101,21 @@ impl Ledger {
         damage::check_before_opening(path)?;
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let connection = Connection::open_with_flags(path, flags).map_err(failed)?;
+        Self::on(connection, path, options)
+    }
+
+    fn on(connection: Connection, path: &Path, options: Options) -> Result<Self, Error> {
+        let failed = |source| explain(source, "open", path, options.wait);
         // Before the first read: closing must not move the log into a file that turns out damaged.
         keep_log_on_close(&connection, true).map_err(failed)?;
         connection.busy_timeout(options.wait).map_err(failed)?;
         let (folded, ready) = (Cell::new(None), Cell::new(false));
-        let mut ledger = Self { connection, path: path.to_owned(), options, folded, ready };
+        let path = path.to_owned();
+        let still = false;
+        let mut ledger = Self { connection, path, options, folded, ready, still, _borrowed: None };
         ledger.check_version()?;
-        keep_log_on_close(&ledger.connection, options.keeps_log).map_err(failed)?;
+        keep_log_on_close(&ledger.connection, options.keeps_log)
+            .map_err(|source| ledger.explain("open", source))?;
         Ok(ledger)
     }
 
@@ -110,6 +132,12 @@ impl Ledger {
             db.pragma_update(None, "wal_autocheckpoint", pages)?;
             db.pragma_update(None, "synchronous", synchronous)
         })
+    }
+
+    /// Fails where the ledger can only be read: a copy of it would be written, or a file without locks.
+    pub(crate) fn refuse_if_still(&self) -> rusqlite::Result<()> {
+        let read_only = || rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_READONLY);
+        if self.still { Err(rusqlite::Error::SqliteFailure(read_only(), None)) } else { Ok(()) }
     }
 
     /// Empties a log that stays when it has become long, so that the next opening is cheap.

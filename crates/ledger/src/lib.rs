@@ -37,6 +37,7 @@ mod salvage;
 mod schema;
 mod sessions;
 mod stats;
+mod still;
 mod taking_in;
 mod templates;
 mod verify;

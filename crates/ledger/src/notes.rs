@@ -89,3 +89,6 @@ fn read(row: &Row<'_>) -> rusqlite::Result<Note> {
         source: source.and_then(|source| serde_json::from_str(&source).ok()),
     })
 }
+
+#[cfg(test)]
+mod tests;

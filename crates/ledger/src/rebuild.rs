@@ -12,6 +12,7 @@ impl Ledger {
     /// Drops every projection and derives it again. Returns how many records were read.
     pub fn rebuild(&mut self) -> Result<u64, Error> {
         let records = self.run_hot("rebuild", |db| {
+            self.refuse_if_still()?;
             let transaction = Transaction::new_unchecked(db, TransactionBehavior::Deferred)?;
             records::lock(&transaction)?;
             let records = rebuild(&transaction)?;

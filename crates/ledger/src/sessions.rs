@@ -309,4 +309,4 @@ fn launched(config: &str, overridden: &str) -> Result<(Config, Vec<Field>), Unre
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

@@ -122,6 +122,7 @@ impl Ledger {
 
     /// Begins a transaction that has the ledger; and the views before it, if they are attached.
     pub(crate) fn begin(&self) -> rusqlite::Result<Transaction<'_>> {
+        self.refuse_if_still()?;
         if !self.has_views() {
             // Immediate: two writers that both read first and then write would otherwise deadlock.
             let immediate = TransactionBehavior::Immediate;

@@ -132,11 +132,20 @@ impl Line {
 
     /// The highest number of a comment; 0 where there is none.
     pub fn highest_comment(&self) -> u64 {
-        let number = |item: &RawValue| {
+        self.comment_numbers().max().unwrap_or(0)
+    }
+
+    /// Whether a comment has that number.
+    pub fn has_comment(&self, number: u64) -> bool {
+        self.comment_numbers().any(|known| known == number)
+    }
+
+    fn comment_numbers(&self) -> impl Iterator<Item = u64> {
+        let number = |item: Box<RawValue>| {
             let value: Value = serde_json::from_str(item.get()).ok()?;
             value.get("id")?.as_u64()
         };
-        self.items(COMMENTS).iter().filter_map(|item| number(item)).max().unwrap_or(0)
+        self.items(COMMENTS).into_iter().filter_map(number)
     }
 
     /// Adds a dependency, unless it is there.

@@ -14,7 +14,7 @@ use heirloom_repo::{Place, git};
 use crate::evidence::within;
 
 /// The largest file that is opened.
-const LARGEST: u64 = 8 << 20;
+pub(crate) const LARGEST: u64 = 8 << 20;
 
 /// What stands for the root in paths that are written down.
 pub const ROOT: &str = "${PROJECT_ROOT}/";

@@ -6,6 +6,7 @@ use heirloom_core::event::{Body, IssueCreated, IssueImported, IssueLinked, Issue
 use heirloom_core::issue::{Dependency, IssueId, read};
 use heirloom_core::record::Record;
 
+use super::issue_log::{Told, named, tell};
 use super::{Projection, body};
 
 pub(super) struct Dependencies;
@@ -30,35 +31,56 @@ impl Projection for Dependencies {
     }
 
     fn apply(&self, db: &Connection, record: &Record) -> rusqlite::Result<()> {
-        match record.kind.as_str() {
-            IssueCreated::KIND => {
-                whole(db, record, body::<IssueCreated>(record).map(|body| body.issue))
+        let Some(named) = named(record) else { return Ok(()) };
+        match tell(db, record, &named)? {
+            Told::On => {
+                let Ok(id) = named.parse() else { return Ok(()) };
+                one(db, record, &id)
             }
-            IssueImported::KIND => {
-                whole(db, record, body::<IssueImported>(record).map(|body| body.issue))
+            Told::Again(ids, records) => {
+                for id in ids {
+                    forget(db, record, &id)?;
+                }
+                records.iter().try_for_each(|(id, record)| one(db, record, id))
             }
-            IssueLinked::KIND => {
-                let Some(IssueLinked { id, depends_on, kind }) = body(record) else {
-                    return Ok(());
-                };
-                add(db, record, &id, &Dependency { depends_on, kind })
-            }
-            IssueUnlinked::KIND => unlinked(db, record),
-            _ => Ok(()),
         }
     }
+}
+
+/// Does to the dependencies of the issue that is shown as `id` what a record says.
+fn one(db: &Connection, record: &Record, id: &IssueId) -> rusqlite::Result<()> {
+    match record.kind.as_str() {
+        IssueCreated::KIND => {
+            whole(db, record, id, body::<IssueCreated>(record).map(|body| body.issue))
+        }
+        IssueImported::KIND => {
+            whole(db, record, id, body::<IssueImported>(record).map(|body| body.issue))
+        }
+        IssueLinked::KIND => {
+            let Some(IssueLinked { depends_on, kind, .. }) = body(record) else { return Ok(()) };
+            add(db, record, id, &Dependency { depends_on, kind })
+        }
+        IssueUnlinked::KIND => unlinked(db, record, id),
+        _ => Ok(()),
+    }
+}
+
+fn forget(db: &Connection, record: &Record, id: &str) -> rusqlite::Result<()> {
+    db.prepare_cached("DELETE FROM issue_dependency WHERE repo = ?1 AND issue = ?2")?
+        .execute((record.repo.as_deref().unwrap_or(""), id))
+        .map(drop)
 }
 
 /// The dependencies of an issue that came as a whole replace what was known of it.
 fn whole(
     db: &Connection,
     record: &Record,
+    id: &IssueId,
     issue: Option<serde_json::Value>,
 ) -> rusqlite::Result<()> {
     let Some(Ok(issue)) = issue.map(read) else { return Ok(()) };
-    db.prepare_cached("DELETE FROM issue_dependency WHERE repo = ?1 AND issue = ?2")?
-        .execute((record.repo.as_deref().unwrap_or(""), issue.id.as_str()))?;
-    issue.dependencies.iter().try_for_each(|on| add(db, record, &issue.id, on))
+    forget(db, record, id.as_str())?;
+    issue.dependencies.iter().try_for_each(|on| add(db, record, id, on))
 }
 
 fn add(db: &Connection, record: &Record, id: &IssueId, on: &Dependency) -> rusqlite::Result<()> {
@@ -75,8 +97,8 @@ fn add(db: &Connection, record: &Record, id: &IssueId, on: &Dependency) -> rusql
     Ok(())
 }
 
-fn unlinked(db: &Connection, record: &Record) -> rusqlite::Result<()> {
-    let Some(IssueUnlinked { id, depends_on }) = body(record) else { return Ok(()) };
+fn unlinked(db: &Connection, record: &Record, id: &IssueId) -> rusqlite::Result<()> {
+    let Some(IssueUnlinked { depends_on, .. }) = body(record) else { return Ok(()) };
     db.prepare_cached(
         "DELETE FROM issue_dependency WHERE repo = ?1 AND issue = ?2 AND depends_on = ?3",
     )?

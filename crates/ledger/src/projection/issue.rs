@@ -10,6 +10,7 @@ use heirloom_core::event::{
 use heirloom_core::issue::{Dependency, Issue, IssueId, Line, apply};
 use heirloom_core::record::Record;
 
+use super::issue_log::{Told, named, tell};
 use super::{Projection, body};
 use crate::records::to_sql;
 
@@ -47,52 +48,81 @@ impl Projection for Issues {
     }
 
     fn apply(&self, db: &Connection, record: &Record) -> rusqlite::Result<()> {
-        match record.kind.as_str() {
-            IssueCreated::KIND => {
-                let Some(created) = body::<IssueCreated>(record) else { return Ok(()) };
-                keep(db, record, &created.issue.to_string())
+        let Some(named) = named(record) else { return Ok(()) };
+        match tell(db, record, &named)? {
+            Told::On => {
+                let Ok(id) = named.parse() else { return Ok(()) };
+                one(db, record, &id)
             }
-            IssueImported::KIND => {
-                let Some(imported) = body::<IssueImported>(record) else { return Ok(()) };
-                keep(db, record, &imported.issue.to_string())
+            Told::Again(ids, records) => {
+                let mut forget =
+                    db.prepare_cached("DELETE FROM issue WHERE repo = ?1 AND id = ?2")?;
+                for id in ids {
+                    forget.execute((record.repo.as_deref().unwrap_or(""), id))?;
+                }
+                records.iter().try_for_each(|(id, record)| one(db, record, id))
             }
-            IssueChanged::KIND => changed(db, record),
-            IssueCommented::KIND => commented(db, record),
-            IssueLinked::KIND => linked(db, record),
-            IssueUnlinked::KIND => unlinked(db, record),
-            _ => Ok(()),
         }
     }
 }
 
-fn changed(db: &Connection, record: &Record) -> rusqlite::Result<()> {
-    let Some(IssueChanged { id, change }) = body(record) else { return Ok(()) };
-    edit(db, record, &id, |line, issue| {
+/// Does to the issue that is shown as `id` what a record says.
+fn one(db: &Connection, record: &Record, id: &IssueId) -> rusqlite::Result<()> {
+    match record.kind.as_str() {
+        IssueCreated::KIND => {
+            let Some(created) = body::<IssueCreated>(record) else { return Ok(()) };
+            keep(db, record, &called(created.issue, id))
+        }
+        IssueImported::KIND => {
+            let Some(imported) = body::<IssueImported>(record) else { return Ok(()) };
+            keep(db, record, &called(imported.issue, id))
+        }
+        IssueChanged::KIND => changed(db, record, id),
+        IssueCommented::KIND => commented(db, record, id),
+        IssueLinked::KIND => linked(db, record, id),
+        IssueUnlinked::KIND => unlinked(db, record, id),
+        _ => Ok(()),
+    }
+}
+
+/// An issue as JSON under the id that it is shown under.
+fn called(mut issue: serde_json::Value, id: &IssueId) -> String {
+    if issue.get("id").and_then(serde_json::Value::as_str) != Some(id.as_str()) {
+        issue["id"] = id.as_str().into();
+    }
+    issue.to_string()
+}
+
+fn changed(db: &Connection, record: &Record, id: &IssueId) -> rusqlite::Result<()> {
+    let Some(IssueChanged { change, .. }) = body(record) else { return Ok(()) };
+    edit(db, record, id, |line, issue| {
         let mut after = issue.clone();
         apply(&mut after, &change, record.at);
         line.update(issue, &after);
     })
 }
 
-fn commented(db: &Connection, record: &Record) -> rusqlite::Result<()> {
-    let Some(IssueCommented { id, number, comment }) = body(record) else { return Ok(()) };
-    edit(db, record, &id, |line, issue| {
+fn commented(db: &Connection, record: &Record, id: &IssueId) -> rusqlite::Result<()> {
+    let Some(IssueCommented { number, comment, .. }) = body(record) else { return Ok(()) };
+    edit(db, record, id, |line, issue| {
         touch(line, issue, record);
-        line.comment(&id, number, &comment);
+        // Two hosts that knew nothing of each other gave the same number.
+        let number = if line.has_comment(number) { line.highest_comment() + 1 } else { number };
+        line.comment(id, number, &comment);
     })
 }
 
-fn linked(db: &Connection, record: &Record) -> rusqlite::Result<()> {
-    let Some(IssueLinked { id, depends_on, kind }) = body(record) else { return Ok(()) };
-    edit(db, record, &id, |line, issue| {
+fn linked(db: &Connection, record: &Record, id: &IssueId) -> rusqlite::Result<()> {
+    let Some(IssueLinked { depends_on, kind, .. }) = body(record) else { return Ok(()) };
+    edit(db, record, id, |line, issue| {
         touch(line, issue, record);
-        line.link(&id, &Dependency { depends_on, kind }, None, record.at);
+        line.link(id, &Dependency { depends_on, kind }, None, record.at);
     })
 }
 
-fn unlinked(db: &Connection, record: &Record) -> rusqlite::Result<()> {
-    let Some(IssueUnlinked { id, depends_on }) = body(record) else { return Ok(()) };
-    edit(db, record, &id, |line, issue| {
+fn unlinked(db: &Connection, record: &Record, id: &IssueId) -> rusqlite::Result<()> {
+    let Some(IssueUnlinked { depends_on, .. }) = body(record) else { return Ok(()) };
+    edit(db, record, id, |line, issue| {
         touch(line, issue, record);
         line.unlink(&depends_on);
     })

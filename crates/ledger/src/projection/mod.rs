@@ -10,6 +10,7 @@ mod claim;
 pub(crate) mod conversation;
 mod dependency;
 mod issue;
+mod issue_log;
 pub(crate) mod iteration;
 pub(crate) mod keep;
 pub(crate) mod live;
@@ -62,6 +63,7 @@ pub(crate) const VIEWS: &[&dyn Projection] = &[
     &claim::Claims,
     &work::WorkRuns,
     &work::IssueRuns,
+    &issue_log::IssueLog,
     &issue::Issues,
     &dependency::Dependencies,
 ];

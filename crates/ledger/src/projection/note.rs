@@ -35,6 +35,12 @@ impl Projection for Notes {
          ) STRICT;
          CREATE INDEX note_by_session ON note (session, at);
          CREATE INDEX note_by_age ON note (repo, at);
+         CREATE INDEX note_anywhere ON note (at);
+         CREATE INDEX note_standing ON note (repo, at) WHERE superseded_by IS NULL;
+         CREATE INDEX note_of_kind ON note (repo, kind, at) WHERE superseded_by IS NULL;
+         CREATE INDEX note_of_session ON note (session, at) WHERE superseded_by IS NULL;
+         CREATE INDEX note_of_session_and_kind ON note (session, kind, at)
+           WHERE superseded_by IS NULL;
          CREATE INDEX note_by_issue ON note (repo, issue, at) WHERE issue IS NOT NULL;"
     }
 

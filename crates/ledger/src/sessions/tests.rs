@@ -64,7 +64,7 @@ fn created(n: u128, count: u128) -> SessionCreated {
 }
 
 /// How many steps the database takes for `work`.
-fn steps(ledger: &mut Ledger, work: impl FnOnce(&Ledger)) -> u64 {
+pub(crate) fn steps(ledger: &mut Ledger, work: impl FnOnce(&Ledger)) -> u64 {
     let count = Arc::new(AtomicU64::new(0));
     let counted = Arc::clone(&count);
     let handler = move || {

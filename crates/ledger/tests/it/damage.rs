@@ -175,6 +175,35 @@ fn as_nobody() -> Command {
 }
 
 #[test]
+fn a_ledger_on_a_read_only_mount_can_be_read_and_is_not_written() {
+    for keeps_log in [false, true] {
+        let home = Home::new();
+        let options = Options { keeps_log, ..Options::COMMAND };
+        fill(&mut Ledger::open(home.path(), options).unwrap(), 3);
+        let _ = fs::remove_file(home.path().join("ledger.db-shm"));
+        let before = home.files();
+        let log = home.path().join("ledger.db-wal").metadata().map_or(0, |log| log.len());
+        assert_eq!(log > 0, keeps_log);
+        // What it shows is asked for by its own process, in a mount namespace of its own.
+        let script = r#"mount --bind "$1" "$1" && mount -o remount,bind,ro "$1" &&
+                        "$2" read "$1" 1 && ! "$2" append "$1" 1"#;
+        let mut unshare = Command::new("unshare");
+        if !rustix::process::geteuid().is_root() {
+            unshare.args(["--user", "--map-root-user"]);
+        }
+        let output = unshare
+            .args(["--mount", "sh", "-c", script, "sh"])
+            .arg(home.path())
+            .arg(&*PROBE)
+            .output()
+            .unwrap();
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success() && said.contains("ReadOnly"), "{said}");
+        assert_eq!(home.files(), before);
+    }
+}
+
+#[test]
 fn a_full_disk_loses_nothing_that_was_acknowledged() {
     let home = Home::new();
     // A mount namespace of its own gives the probe a disk of one megabyte.

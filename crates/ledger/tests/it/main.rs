@@ -9,6 +9,7 @@ mod backing_up;
 mod chain;
 mod claiming;
 mod compacting;
+mod converging;
 mod damage;
 mod durability;
 mod exchange;

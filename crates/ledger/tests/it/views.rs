@@ -278,7 +278,7 @@ fn a_ledger_that_has_room_does_not_fail_because_the_views_have_none() {
     fs::create_dir(&small).unwrap();
     fs::create_dir(home.path().join(".copy")).unwrap();
     // The views are on a disk of their own, which is too small for them.
-    let script = r#"cd "$1" && mount -t tmpfs -o size=240k tmpfs small && "$2" read . 1 &&
+    let script = r#"cd "$1" && mount -t tmpfs -o size=300k tmpfs small && "$2" read . 1 &&
                     mv views.db small/ && ln -s small/views.db views.db && "$2" write . 150
                     code=$?; cp small/views.db* .copy/; rm views.db; exit $code"#;
     let mut unshare = Command::new("unshare");
