@@ -1,5 +1,7 @@
 //! The built-in agent as a program of its own, for tests that do not have the `heirloom` binary.
 
+#![expect(clippy::disallowed_methods, reason = "no command, and nothing of others is shown")]
+
 use std::io::{self, BufReader};
 
 use heirloom_agents::sim::{Streams, main as simulate};

@@ -82,16 +82,13 @@ impl SessionLock {
     pub fn acquire(dir: &Path, agent: &str, agent_session_id: &str) -> Result<Self, LockError> {
         let path = dir.join(format!("{agent}-{}.lock", file_name(agent_session_id)));
         let failed = |source| LockError::Io { path: path.clone(), source };
-        std::fs::create_dir_all(dir).map_err(failed)?;
         let held = |pid| LockError::Held {
             agent: agent.to_owned(),
             agent_session_id: agent_session_id.to_owned(),
             pid,
         };
         loop {
-            let mut options = OpenOptions::new();
-            options.read(true).write(true).create(true).truncate(false);
-            let mut file = options.open(&path).map_err(failed)?;
+            let mut file = heirloom_repo::open_lock(&path).map_err(failed)?;
             let taken = match file.try_lock() {
                 Ok(()) => false,
                 Err(TryLockError::WouldBlock) => true,

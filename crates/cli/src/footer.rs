@@ -1,11 +1,10 @@
 //! The lines at the bottom of a terminal that change while something runs; what stays goes above.
 
-use std::io::{self, IsTerminal, Write};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-use anstream::AutoStream;
+use crate::printer;
 
 const TICK: Duration = Duration::from_millis(500);
 
@@ -19,7 +18,7 @@ pub(crate) struct Footer {
 
 impl Footer {
     pub(crate) fn new(json: bool) -> Self {
-        Self { live: !json && io::stdout().is_terminal() && can_go_up(), drawn: 0 }
+        Self { live: !json && printer::is_terminal() && can_go_up(), drawn: 0 }
     }
 
     pub(crate) fn is_live(&self) -> bool {
@@ -27,22 +26,16 @@ impl Footer {
     }
 
     /// Takes the lines away, lets `above` write what stays, and draws `lines` below it.
-    pub(crate) fn redraw(
-        &mut self,
-        above: impl FnOnce(&mut AutoStream<io::Stdout>),
-        lines: &[String],
-    ) {
-        let mut out = AutoStream::auto(io::stdout());
+    pub(crate) fn redraw(&mut self, above: impl FnOnce(), lines: &[String]) {
         if self.live && self.drawn > 0 {
-            // Not through `out`, which takes it for a colour where colours are not wanted.
-            put(&mut io::stdout(), &"\x1b[1A\x1b[2K".repeat(self.drawn));
+            printer::erase(self.drawn);
         }
         self.drawn = 0;
-        above(&mut out);
+        above();
         if self.live {
             self.drawn = lines.len();
             for line in lines {
-                put(&mut out, &format!("{line}\n"));
+                put(&format!("{line}\n"));
             }
         }
     }
@@ -80,8 +73,8 @@ pub(crate) fn lock<S>(shared: &Mutex<S>) -> MutexGuard<'_, S> {
 }
 
 /// Writes; nobody is left to tell when the reader is gone, and what runs goes on without one.
-pub(crate) fn put(out: &mut impl Write, text: &str) {
+pub(crate) fn put(text: &str) {
     if !text.is_empty() {
-        let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+        let _ = printer::out(text);
     }
 }

@@ -3,10 +3,8 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use std::io;
 use std::sync::{Arc, Mutex};
 
-use anstream::AutoStream;
 use heirloom_core::run::outcome::Outcome;
 use heirloom_core::status::Status;
 use heirloom_engine::clock::Clock;
@@ -16,6 +14,7 @@ use jiff::Timestamp;
 
 use crate::footer::{Footer, keep_fresh, lock, put, width};
 use crate::moment::lasted;
+use crate::printer;
 use crate::ui::{BAD, BOLD, CARE, DIM, GOOD, counted, first_line, grouped};
 
 /// Shows what happens in a run.
@@ -83,13 +82,11 @@ impl Watcher<Event> for View {
     fn see(&self, at: Timestamp, event: &Event) {
         let mut screen = lock(&self.screen);
         if screen.json {
-            return put(&mut AutoStream::auto(io::stdout()), &format!("{}\n", to_line(at, event)));
+            let _ = printer::json(&format!("{}\n", to_line(at, event)));
+            return;
         }
         if let Event::Warning { message } = event {
-            screen.redraw_with(|_| {
-                let line = format!("{CARE}warning:{CARE:#} {message}\n");
-                put(&mut AutoStream::auto(io::stderr()), &line);
-            });
+            screen.redraw_with(|| printer::err(&format!("{CARE}warning:{CARE:#} {message}\n")));
             return;
         }
         screen.apply(at, event);
@@ -217,10 +214,10 @@ impl Screen {
 
     /// Puts `text` above what is being redrawn.
     fn redraw(&mut self, text: &str) {
-        self.redraw_with(|out| put(out, text));
+        self.redraw_with(|| put(text));
     }
 
-    fn redraw_with(&mut self, work: impl FnOnce(&mut AutoStream<io::Stdout>)) {
+    fn redraw_with(&mut self, work: impl FnOnce()) {
         let lines = if self.closed { Vec::new() } else { self.below() };
         self.footer.redraw(work, &lines);
     }

@@ -8,6 +8,7 @@ mod failure;
 mod footer;
 mod live;
 mod moment;
+mod printer;
 mod progress;
 mod sim_agent;
 mod ui;

@@ -1,7 +1,6 @@
 //! How far something is that takes its time, as one line on a terminal that goes away again.
 
-use std::io::{self, IsTerminal, Write};
-
+use crate::printer;
 use crate::ui::{Ui, grouped};
 
 /// What is done sooner than anybody could read a line is not worth one.
@@ -16,7 +15,7 @@ pub(crate) struct Bar {
 
 impl Bar {
     pub(crate) fn new(ui: &Ui) -> Self {
-        Self { live: !ui.is_json() && io::stderr().is_terminal(), shown: None }
+        Self { live: !ui.is_json() && printer::is_err_terminal(), shown: None }
     }
 
     /// Shows `done` of `all`, if that is another percentage than before.
@@ -27,8 +26,7 @@ impl Bar {
         let percent = done.min(all) * 100 / all;
         if self.shown != Some((doing, percent)) {
             self.shown = Some((doing, percent));
-            // There is nobody left to tell when stderr is gone.
-            let _ = write!(io::stderr(), "\r\x1b[2K{doing}: {percent} % of {}", grouped(all));
+            printer::overwrite(&format!("{doing}: {percent} % of {}", grouped(all)));
         }
     }
 }
@@ -36,7 +34,7 @@ impl Bar {
 impl Drop for Bar {
     fn drop(&mut self) {
         if self.shown.is_some() {
-            let _ = write!(io::stderr(), "\r\x1b[2K");
+            printer::overwrite("");
         }
     }
 }

@@ -1,24 +1,23 @@
 //! How answers look: JSON for scripts, text for people, and everything else on stderr.
 
-use std::io::{self, Write};
+use std::io;
 
-use anstream::AutoStream;
-use anstyle::{AnsiColor, Style};
 use serde::Serialize;
 use serde_json::json;
 
 use crate::failure::Failure;
+use crate::printer::{self, Style};
 
 /// Good news.
-pub(crate) const GOOD: Style = AnsiColor::Green.on_default();
+pub(crate) const GOOD: Style = Style::new("32");
 /// Bad news.
-pub(crate) const BAD: Style = AnsiColor::Red.on_default();
+pub(crate) const BAD: Style = Style::new("31");
 /// What needs a look.
-pub(crate) const CARE: Style = AnsiColor::Yellow.on_default();
+pub(crate) const CARE: Style = Style::new("33");
 /// What is only there for those who look for it.
-pub(crate) const DIM: Style = Style::new().dimmed();
+pub(crate) const DIM: Style = Style::new("2");
 /// Headings.
-pub(crate) const BOLD: Style = Style::new().bold();
+pub(crate) const BOLD: Style = Style::new("1");
 
 /// Where answers go.
 #[derive(Debug)]
@@ -41,26 +40,29 @@ impl Ui {
             let line = serde_json::to_string(value).unwrap_or_else(|error| {
                 json!({"error": {"code": "internal", "message": error.to_string()}}).to_string()
             });
-            self.print(&line);
+            self.print_json(&line);
         } else {
             self.print(text().trim_end_matches('\n'));
         }
     }
 
-    /// Prints lines on stdout as they are.
+    /// Prints lines for people on stdout.
     pub(crate) fn print(&self, text: &str) {
-        if text.is_empty() {
-            return;
+        if !text.is_empty() {
+            end_on_broken_pipe(&printer::out(&format!("{text}\n")));
         }
-        let mut out = AutoStream::auto(io::stdout()).lock();
-        end_on_broken_pipe(&writeln!(out, "{text}"));
+    }
+
+    /// Prints lines of JSON on stdout.
+    pub(crate) fn print_json(&self, lines: &str) {
+        if !lines.is_empty() {
+            end_on_broken_pipe(&printer::json(&format!("{lines}\n")));
+        }
     }
 
     /// Says something that is not the answer.
     pub(crate) fn say(&self, text: &str) {
-        let mut err = AutoStream::auto(io::stderr()).lock();
-        // There is nobody left to tell when stderr is gone.
-        let _ = writeln!(err, "{text}");
+        printer::err(&format!("{text}\n"));
     }
 
     pub(crate) fn warn(&self, text: &str) {
@@ -79,7 +81,7 @@ impl Ui {
                 "message": failure.message,
                 "hint": (!failure.hints.is_empty()).then(|| failure.hints.join("\n")),
             }});
-            self.print(&error.to_string());
+            self.print_json(&error.to_string());
         }
         self.complain(failure);
     }

@@ -2,10 +2,8 @@
 //! for scripts.
 
 use std::collections::BTreeMap;
-use std::io;
 use std::sync::{Arc, Mutex};
 
-use anstream::AutoStream;
 use heirloom_core::work::{IssueRunStatus, WorkStatus};
 use heirloom_engine::clock::Clock;
 use heirloom_engine::events::to_line;
@@ -14,6 +12,7 @@ use jiff::Timestamp;
 
 use crate::footer::{Footer, keep_fresh, lock, put, width};
 use crate::moment::lasted;
+use crate::printer;
 use crate::ui::{BAD, BOLD, CARE, DIM, GOOD, counted, first_line};
 
 /// Shows what happens in a run.
@@ -79,12 +78,13 @@ impl Watcher<Event> for WorkView {
     fn see(&self, at: Timestamp, event: &Event) {
         let mut screen = lock(&self.screen);
         if screen.json {
-            return put(&mut AutoStream::auto(io::stdout()), &format!("{}\n", to_line(at, event)));
+            let _ = printer::json(&format!("{}\n", to_line(at, event)));
+            return;
         }
         screen.apply(at, event);
         if let Some(text) = screen.aside(event) {
             let below = screen.below();
-            screen.footer.redraw(|_| put(&mut AutoStream::auto(io::stderr()), &text), &below);
+            screen.footer.redraw(|| printer::err(&text), &below);
             return;
         }
         let text = screen.lines(event);
@@ -208,7 +208,7 @@ impl Screen {
 
     fn redraw(&mut self, text: &str) {
         let below = self.below();
-        self.footer.redraw(|out| put(out, text), &below);
+        self.footer.redraw(|| put(text), &below);
     }
 
     /// The table of agents.

@@ -39,5 +39,6 @@ pub mod status;
 pub mod suggest;
 pub mod tokens;
 pub mod trust;
+pub mod visible;
 pub mod work;
 pub mod yaml;

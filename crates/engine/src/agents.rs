@@ -71,7 +71,9 @@ pub fn look(here: &Here, programs: &Programs, again: bool) -> Vec<Known> {
         .collect();
     // What cannot be kept is asked for again next time.
     if let Ok(text) = serde_json::to_vec_pretty(&kept) {
-        let _ = heirloom_repo::write_whole(&kept_file(here), &text);
+        let file = kept_file(here);
+        let _ = file.parent().map(heirloom_repo::make_private_dir);
+        let _ = heirloom_repo::replace_private(&file, &text);
     }
     known
 }

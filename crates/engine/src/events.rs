@@ -4,7 +4,7 @@
 //! A file of events is lines of JSON, `at` first. What a run of stages says and what a run through
 //! issues says are two vocabularies; how it is told, written and followed is one.
 
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io::{self, Read, Write};
 use std::marker::PhantomData;
 use std::path::Path;
@@ -57,7 +57,7 @@ impl<'a, E: Serialize> Reporter<'a, E> {
     /// Writes to the end of `path`, where that can be written to: what cannot be written down for
     /// others must not stop a run.
     pub(crate) fn new(clock: Clock, path: &Path, watcher: &'a dyn Watcher<E>) -> Self {
-        let file = OpenOptions::new().create(true).append(true).open(path).ok();
+        let file = heirloom_repo::append_private(path).ok();
         Self { clock, file: Mutex::new(file), watcher }
     }
 
@@ -92,7 +92,8 @@ impl<E: DeserializeOwned> Follow<E> {
         path: &Path,
         begins: impl Fn(&E) -> bool,
     ) -> io::Result<(Self, Vec<(Timestamp, E)>)> {
-        let mut follow = Self { file: File::open(path)?, pending: Vec::new(), _event: PhantomData };
+        let mut follow =
+            Self { file: heirloom_repo::open(path)?, pending: Vec::new(), _event: PhantomData };
         let mut events = follow.more()?;
         if let Some(last) = events.iter().rposition(|(_, event)| begins(event)) {
             events.drain(..last);
@@ -154,7 +155,7 @@ mod tests {
         let (mut follow, events) = Follow::open(&path, is_start).unwrap();
         let events: Vec<Event> = events.into_iter().map(|(_, event)| event).collect();
         assert_eq!(events, [Event::Started, warning("new")]);
-        let mut file = OpenOptions::new().append(true).open(&path).unwrap();
+        let mut file = File::options().append(true).open(&path).unwrap();
         file.write_all(b"{\"at\":\"2026-01-12T15:30:00Z\",\"event\":").unwrap();
         assert!(follow.more().unwrap().is_empty());
         file.write_all(b"\"started\"}\nnonsense\n").unwrap();

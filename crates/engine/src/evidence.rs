@@ -109,13 +109,13 @@ fn open(root: &Path, directory: &Path, given: &str) -> Result<(PathBuf, String),
     if !real.starts_with(fs::canonicalize(root).unwrap_or_else(|_| root.to_owned())) {
         return Err(EvidenceError::Outside { path });
     }
-    let text = match fs::metadata(&file) {
-        Ok(metadata) if metadata.len() > crate::keep::code::LARGEST => {
-            Err(std::io::Error::other("it is too large to be evidence (more than 8 MiB)"))
-        }
-        _ => fs::read_to_string(&file),
-    };
-    let text = text.map_err(|source| EvidenceError::NotText { path, source })?;
+    if fs::metadata(&file).is_ok_and(|found| found.len() > crate::keep::code::LARGEST) {
+        let source = std::io::Error::other("it is too large to be evidence (more than 8 MiB)");
+        return Err(EvidenceError::NotText { path, source });
+    }
+    let text = heirloom_repo::read_text(&file)
+        .map_err(|error| EvidenceError::NotText { path: path.clone(), source: error.source })?
+        .ok_or(EvidenceError::NoFile { path })?;
     Ok((relative, text))
 }
 

@@ -6,6 +6,7 @@
 
 mod input;
 
+use std::borrow::Cow;
 use std::ffi::OsString;
 use std::io::Write;
 use std::path::PathBuf;
@@ -13,6 +14,7 @@ use std::process::ExitCode;
 
 use heirloom_agents::hook::{HookAnswer, Hooks};
 use heirloom_core::guard::decide::bounded;
+use heirloom_core::visible::visible;
 use heirloom_engine::guard::{self, fault, rules};
 use heirloom_engine::here::{Env, home};
 
@@ -48,13 +50,18 @@ pub fn run(arguments: impl Iterator<Item = OsString>) -> ExitCode {
     let fallback = home(&env);
     match answer(agent, event, env) {
         Ok(Some(text)) => {
-            // One write: an agent that is gone by now misses nothing.
-            let _ = std::io::stdout().write_all(text.as_bytes());
+            print(&text);
         }
         Ok(None) => {}
         Err(what) => note(fallback, &format!("{agent} {event}: {what}")),
     }
     ExitCode::SUCCESS
+}
+
+/// One write: an agent that is gone by now misses nothing.
+#[expect(clippy::disallowed_methods, reason = "JSON for the agent, not text for a terminal")]
+fn print(text: &str) {
+    let _ = std::io::stdout().write_all(text.as_bytes());
 }
 
 fn environment() -> Env {
@@ -83,9 +90,15 @@ fn answer(agent: &str, event: &str, env: Env) -> Result<Option<String>, String> 
     Ok(text)
 }
 
-/// The answer, no longer than the agent takes it.
+/// The answer, no longer than the agent takes it. Agents show it on a terminal, so nothing in it acts on one.
 fn fitting(hooks: &dyn Hooks, answer: &mut HookAnswer) -> HookAnswer {
     let mut answer = std::mem::take(answer);
+    for text in [&mut answer.block, &mut answer.context, &mut answer.message].into_iter().flatten()
+    {
+        if let Cow::Owned(shown) = visible(text) {
+            *text = shown;
+        }
+    }
     if let (Some(limit), Some(context)) = (hooks.context_limit(), &mut answer.context) {
         *context = bounded(context, limit);
     }

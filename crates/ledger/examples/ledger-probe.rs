@@ -1,6 +1,8 @@
 //! Drives a ledger from outside its tests and benchmarks: they kill it, race it and count its
 //! instructions. Not installed, not for people.
 
+#![expect(clippy::disallowed_methods, reason = "no command, and nothing of others is shown")]
+
 use std::error::Error;
 use std::io::Write;
 use std::path::Path;

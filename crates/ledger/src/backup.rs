@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 use std::fs::{self, File};
+use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -46,6 +47,7 @@ impl Ledger {
     }
 
     fn copy_to(&self, path: &Path) -> Result<(), Error> {
+        create::make_private(path);
         let failed = |source| explain(source, "write a backup of", path, Duration::ZERO);
         self.connection.backup("main", path, None::<fn(rusqlite::backup::Progress)>).map_err(failed)
     }
@@ -79,10 +81,8 @@ impl Ledger {
             return Ok(None);
         }
         let directory = home.join(DIRECTORY);
-        fs::create_dir_all(&directory).map_err(|source| Error::File {
-            doing: "make the directory",
-            path: directory.clone(),
-            source,
+        fs::DirBuilder::new().recursive(true).mode(0o700).create(&directory).map_err(|source| {
+            Error::File { doing: "make the directory", path: directory.clone(), source }
         })?;
         let place = directory.join(name(now));
         self.back_up(&place, &mut |_, _, _| {})?;

@@ -68,6 +68,13 @@ pub(crate) fn unfinished(home: &Path) -> PathBuf {
     home.join(format!("{UNFINISHED}{}-{number}", process::id()))
 }
 
+/// Makes an empty file that only its owner can read, unless there is one: SQLite would make one that everybody can,
+/// and gives its own files beside it the same mode. What cannot be made here cannot be opened either, and
+/// whoever opens it says why.
+pub(crate) fn make_private(path: &Path) {
+    let _ = fs::OpenOptions::new().append(true).create(true).mode(0o600).open(path);
+}
+
 /// Writes a file that only its owner can read, and waits until the disk has it.
 pub(crate) fn write_synced(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
     let mut file =

@@ -14,6 +14,7 @@ use rusqlite::{Connection, OptionalExtension, TransactionBehavior};
 use heirloom_core::event::{Body, NoteAdded, SessionCreated};
 use heirloom_core::id::SessionId;
 
+use crate::create;
 use crate::error::{Error, explain};
 use crate::ledger::Ledger;
 use crate::records::{self, parse, timestamp};
@@ -96,6 +97,7 @@ impl Ledger {
 impl Index {
     fn open(path: &Path) -> Result<Self, Error> {
         let failed = |source| explain(source, "open the index of", path, WAIT);
+        create::make_private(path);
         let connection = Connection::open(path).map_err(failed)?;
         connection.busy_timeout(WAIT).map_err(failed)?;
         let prepare = |db: &Connection| {

@@ -88,6 +88,7 @@ fn apply(db: &Connection, steps: &[Step], from: i64, to: i64) -> rusqlite::Resul
 fn back_up(ledger: &Ledger, version: i64) -> Result<(), Error> {
     let backup = backup_path(&ledger.path, version);
     let unfinished = create::unfinished(ledger.path.parent().unwrap_or(Path::new(".")));
+    create::make_private(&unfinished);
     ledger.run_hot("back up", |_| {
         let reader = Connection::open(&ledger.path)?;
         reader.backup("main", &unfinished, None::<fn(rusqlite::backup::Progress)>)

@@ -4,6 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use crate::discover::Place;
+use crate::file::read_at_most;
 use crate::git::{git, text};
 
 /// Where the branch left the one it came from; the commit that is checked out where there is none.
@@ -53,11 +54,14 @@ fn pathspec(path: &str) -> String {
     if path.contains(['*', '?', '[']) { format!(":(glob){path}") } else { path.to_owned() }
 }
 
+/// The most of a file that is compared as it is.
+const MOST_HELD: u64 = 1024 * 1024 * 1024;
+
 /// What a file holds; a link holds where it leads.
 fn held(path: &Path) -> Option<Vec<u8>> {
     match fs::read_link(path) {
         Ok(target) => Some(target.into_os_string().into_encoded_bytes()),
-        Err(_) => fs::read(path).ok(),
+        Err(_) => read_at_most(path, MOST_HELD).ok(),
     }
 }
 

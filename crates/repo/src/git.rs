@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::fs;
 use std::path::Path;
-use std::process::{Command, Stdio};
 
 use crate::discover::Place;
 
@@ -20,12 +19,8 @@ pub(crate) fn git<I: AsRef<OsStr>>(
     index: Option<&Path>,
     arguments: impl IntoIterator<Item = I>,
 ) -> Option<Vec<u8>> {
-    let mut command = Command::new("git");
-    command.current_dir(root).args(["-c", "core.quotePath=false", "-c", "core.fsmonitor=false"]);
-    command.args(arguments).env("GIT_OPTIONAL_LOCKS", "0").stdin(Stdio::null());
-    for variable in ["GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE"] {
-        command.env_remove(variable);
-    }
+    let mut command = crate::quiet::command(root);
+    command.args(["-c", "core.quotePath=false"]).args(arguments);
     if let Some(index) = index {
         command.env("GIT_INDEX_FILE", index);
     }
@@ -94,15 +89,34 @@ pub fn renames_since(place: &Place, commit: &str) -> BTreeMap<String, String> {
     if index.is_some() {
         git(&place.root, index, ["add", "--intent-to-add", "--", "."]);
     }
-    let arguments = ["diff", "-M", "--name-status", "-z", "--diff-filter=R", commit, "--"];
+    let arguments = [
+        "diff",
+        "--no-ext-diff",
+        "--no-textconv",
+        "-M",
+        "--name-status",
+        "-z",
+        "--diff-filter=R",
+        commit,
+        "--",
+    ];
     let printed = git(&place.root, index, arguments).and_then(text).unwrap_or_default();
     renames(&printed).collect()
 }
 
 /// What files were called differently at any time, by their last step.
 pub fn renames_ever(place: &Place) -> BTreeMap<String, String> {
-    let arguments =
-        ["log", MOST_COMMITS, "-M", "--name-status", "-z", "--diff-filter=R", "--format="];
+    let arguments = [
+        "log",
+        MOST_COMMITS,
+        "--no-ext-diff",
+        "--no-textconv",
+        "-M",
+        "--name-status",
+        "-z",
+        "--diff-filter=R",
+        "--format=",
+    ];
     let printed = git(&place.root, None, arguments).and_then(text).unwrap_or_default();
     let mut steps = BTreeMap::new();
     // Newest first: the step that came last is the one that counts.
@@ -178,6 +192,7 @@ pub fn is_tracked(root: &Path, path: &Path) -> bool {
 mod tests {
     use super::*;
     use crate::discover::discover;
+    use std::process::Command;
     use tempfile::TempDir;
 
     fn run(root: &Path, arguments: &[&str]) {

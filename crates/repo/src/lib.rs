@@ -13,6 +13,7 @@ mod file;
 pub mod git;
 mod head;
 mod index;
+mod quiet;
 mod swap;
 pub mod worktree;
 
@@ -20,9 +21,9 @@ pub use attributes::merge_by_union;
 pub use author::author;
 pub use discover::{Place, discover};
 pub use file::{
-    Destination, FileError, MOST_BYTES, append_private, inside, make_private_dir, open,
-    read_at_most, read_bytes, read_given, read_text, read_within, replace_private, write_whole,
-    write_within,
+    Destination, FileError, MOST_BYTES, append_private, inside, make_private_dir, open, open_lock,
+    read_at_most, read_bytes, read_given, read_text, read_within, replace_private, write_private,
+    write_whole, write_within,
 };
 pub use head::Head;
 pub use swap::{Swapped, swap};

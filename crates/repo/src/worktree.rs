@@ -5,7 +5,7 @@
 use std::fs;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::Command;
 
 /// Why git did not do it.
 #[derive(Debug, thiserror::Error)]
@@ -44,23 +44,14 @@ pub(crate) fn git_anyway(root: &Path, arguments: &[&str]) -> String {
 }
 
 fn command(root: &Path, index: Option<&Path>, arguments: &[&str]) -> Command {
-    let mut command = Command::new("git");
-    command.current_dir(root).args(["-c", "core.fsmonitor=false", "-c", "gc.auto=0"]);
-    // What we commit is not the person's commit: their hooks and their key have no say in it.
-    for setting in [
-        "core.hooksPath=/dev/null",
-        "commit.gpgsign=false",
-        "merge.ff=true",
-        "rerere.enabled=false",
-    ] {
+    let mut command = crate::quiet::command(root);
+    // What we commit is not the person's commit: their key has no say in it.
+    for setting in ["commit.gpgsign=false", "merge.ff=true", "rerere.enabled=false"] {
         command.args(["-c", setting]);
     }
     // A ctrl-C of the person's is not for git: half a worktree would be left.
     command.process_group(0);
-    command.args(arguments).stdin(Stdio::null());
-    for variable in ["GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE"] {
-        command.env_remove(variable);
-    }
+    command.args(arguments);
     for who in ["AUTHOR", "COMMITTER"] {
         command.env(format!("GIT_{who}_NAME"), "heirloom");
         command.env(format!("GIT_{who}_EMAIL"), "heirloom@localhost");

@@ -4,7 +4,6 @@
 //! stands in, and a repository has as many paths as worktrees. Codex has no limit on how often a
 //! hook may keep a turn from ending; whoever answers must look at [`Stopping::active`].
 
-use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
@@ -58,7 +57,7 @@ impl Hooks for CodexHooks {
 
     fn obstacle(&self, file: &Path, text: &str, env: &Env) -> Option<Obstacle> {
         let config = super::home(env)?.join("config.toml");
-        let config = std::fs::read_to_string(config).unwrap_or_default();
+        let config = heirloom_repo::read_text(&config).ok().flatten().unwrap_or_default();
         trust::obstacle(file, text, &config)
     }
 
@@ -231,7 +230,7 @@ fn finished(end: &str, id: &str) -> Option<Value> {
 /// The last of a transcript: a use that was just done is not far from its end.
 fn tail(transcript: &Path) -> std::io::Result<String> {
     const MOST_BYTES: u64 = 256 * 1024;
-    let mut file = File::open(transcript)?;
+    let mut file = heirloom_repo::open(transcript)?;
     let length = file.metadata()?.len();
     file.seek(SeekFrom::Start(length.saturating_sub(MOST_BYTES)))?;
     let mut bytes = Vec::new();

@@ -1,6 +1,5 @@
 //! Codex's rollouts: `$CODEX_HOME/sessions/YYYY/MM/DD/rollout-<time>-<id>.jsonl`.
 
-use std::fs::File;
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 
@@ -50,7 +49,7 @@ fn entries(dir: &Path) -> Vec<PathBuf> {
 /// The first line says where the conversation was begun.
 fn began_in(path: &Path, cwd: &Path) -> bool {
     let mut first = Vec::new();
-    let Ok(file) = File::open(path) else { return false };
+    let Ok(file) = heirloom_repo::open(path) else { return false };
     if BufReader::new(file).read_until(b'\n', &mut first).is_err() {
         return false;
     }

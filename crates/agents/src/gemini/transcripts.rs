@@ -4,7 +4,6 @@
 //! `$set` lines overwrite parts of the whole. What was read once is not told again.
 
 use std::collections::HashMap;
-use std::fs::File;
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 
@@ -64,7 +63,7 @@ struct Header {
 fn header(path: &Path) -> Option<Header> {
     path.file_name()?.to_str()?.strip_prefix("session-")?.strip_suffix(".jsonl")?;
     let mut first = Vec::new();
-    BufReader::new(File::open(path).ok()?).read_until(b'\n', &mut first).ok()?;
+    BufReader::new(heirloom_repo::open(path).ok()?).read_until(b'\n', &mut first).ok()?;
     serde_json::from_slice(&first).ok()
 }
 

@@ -5,7 +5,7 @@ use heirloom_engine::session::{self as engine, Item};
 use heirloom_engine::sessions;
 use serde_json::json;
 
-use super::session::report::{subject, visible};
+use super::session::report::subject;
 use super::{App, Done};
 use crate::ui::{BOLD, DIM, first_line};
 
@@ -39,7 +39,7 @@ pub(super) fn run(app: &App, args: &Args) -> Done {
 
 /// What a person sees of an event.
 pub(super) fn line(text: &mut String, item: &Item) {
-    let words = visible(item.text.as_deref().unwrap_or_default());
+    let words = item.text.as_deref().unwrap_or_default();
     let number = item.number;
     let _ = match item.kind {
         "prompt" => writeln!(text, "{DIM}{number:>4}{DIM:#}  {BOLD}> {words}{BOLD:#}"),
@@ -52,7 +52,7 @@ pub(super) fn line(text: &mut String, item: &Item) {
         // The last words once more.
         "result" if item.is_error != Some(true) => Ok(()),
         kind => {
-            writeln!(text, "{DIM}{number:>4}  {kind}  {}{DIM:#}", first_line(&words, 100))
+            writeln!(text, "{DIM}{number:>4}  {kind}  {}{DIM:#}", first_line(words, 100))
         }
     };
 }

@@ -43,7 +43,7 @@ pub(super) fn run(app: &App, args: &Args) -> Done {
         app.ui.warn(warning);
     }
     if app.ui.is_json() {
-        app.ui.print(&block.to_json());
+        app.ui.print_json(&block.to_json());
     } else {
         app.ui.print(tell(&block).trim_end());
     }

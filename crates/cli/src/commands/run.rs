@@ -1,4 +1,3 @@
-use std::fs::OpenOptions;
 use std::os::unix::process::CommandExt;
 use std::process::{Command, ExitCode, Stdio};
 use std::thread;
@@ -191,14 +190,14 @@ fn detach(app: &App, args: &Args, asked: &Asked) -> Done {
         run::plan(&app.here, &app.settings()?.settings, &app.directory, asked)?;
     }
     let logs = app.here.home.join("logs");
-    std::fs::create_dir_all(&logs).map_err(cannot)?;
+    heirloom_repo::make_private_dir(&logs).map_err(cannot)?;
     let name: SessionName = args
         .session
         .parse()
         .map_err(|source| Failure::from(RunError::Name { name: args.session.clone(), source }))?;
     let path = logs.join(format!("run-{name}.log"));
-    let log = OpenOptions::new().create(true).write(true).truncate(true).open(&path);
-    let log = log.map_err(cannot)?;
+    heirloom_repo::write_private(&path, b"").map_err(cannot)?;
+    let log = heirloom_repo::append_private(&path).map_err(cannot)?;
     let before = newest(app, &name)?.map(|(id, _)| id).filter(|_| !args.resume);
     let arguments = std::env::args_os().skip(1).filter(|word| word != "--detach");
     let mut child = Command::new(std::env::current_exe().map_err(cannot)?)

@@ -8,6 +8,7 @@ mod failures;
 mod fresh_clone;
 mod guard;
 mod help;
+mod hostile;
 mod init;
 mod issues;
 mod joining;

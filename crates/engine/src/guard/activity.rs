@@ -4,11 +4,12 @@
 //! ledger. So it is the time of an empty file, which costs one call to the kernel. Where there is no
 //! file, the session was last at work when the ledger last saw it.
 
-use std::fs::{self, File};
+use std::fs;
 use std::path::PathBuf;
 
 use heirloom_core::session::Session;
 use heirloom_ledger::{Error, Ledger, Live};
+use heirloom_repo::{append_private, make_private_dir};
 use jiff::Timestamp;
 use rustix::fs::{AtFlags, CWD, Timespec, Timestamps, utimensat};
 
@@ -19,8 +20,8 @@ use crate::here::Here;
 /// A session is at work from now on. What cannot be noted is not worth a fault.
 pub(super) fn begin(here: &Here, caller: Caller<'_>) {
     let file = own_file(here, caller);
-    let _ = file.parent().map(fs::create_dir_all);
-    if File::options().append(true).create(true).open(file).is_ok() {
+    let _ = file.parent().map(make_private_dir);
+    if append_private(&file).is_ok() {
         note(here, caller);
     }
 }

@@ -7,6 +7,8 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
+use heirloom_repo::{make_private_dir, write_private};
+
 use crate::here::Here;
 
 /// What the names of files begin with that are being written.
@@ -34,8 +36,8 @@ pub(super) fn write(file: &Path, bytes: &[u8]) {
     let Some((directory, name)) = file.parent().zip(file.file_name()) else { return };
     let name = format!("{UNFINISHED}{}-{}", std::process::id(), name.to_string_lossy());
     let unfinished = directory.join(name);
-    let written = fs::create_dir_all(directory)
-        .and_then(|()| fs::write(&unfinished, bytes))
+    let written = make_private_dir(directory)
+        .and_then(|()| write_private(&unfinished, bytes))
         .and_then(|()| fs::rename(&unfinished, file));
     if written.is_err() {
         let _ = fs::remove_file(&unfinished);

@@ -262,7 +262,9 @@ fn fact(root: &Path, name: &str) -> Option<FileFact> {
     let path = root.join(name);
     let metadata = fs::metadata(&path).ok()?;
     let modified = Timestamp::try_from(metadata.modified().ok()?).ok()?;
-    let bytes = if metadata.len() <= MOST_BYTES { fs::read(&path).ok()? } else { Vec::new() };
+    let is_small = metadata.len() <= MOST_BYTES;
+    let bytes =
+        if is_small { heirloom_repo::read_at_most(&path, MOST_BYTES).ok()? } else { Vec::new() };
     Some(FileFact {
         path: name.to_owned(),
         modified,

@@ -1,10 +1,10 @@
 //! Faults of ours: each is logged once, and shown to somebody.
 
-use std::fs::{self, OpenOptions};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use heirloom_core::redact;
+use heirloom_repo::{append_private, make_private_dir, read_text, replace_private};
 use jiff::Timestamp;
 
 /// The log's name in heirloom's home.
@@ -34,14 +34,14 @@ pub fn log(home: &Path, now: Timestamp, faults: &[String]) {
         return;
     }
     let file = file(home);
-    let known = fs::read_to_string(&file).unwrap_or_default();
-    let _ = fs::create_dir_all(home);
+    let known = read(&file);
+    let _ = make_private_dir(home);
     if known.len() as u64 > MOST_BYTES {
         let half = known.len() / 2;
         let rest = known.get(half..).and_then(|rest| rest.split_once('\n')).map_or("", |cut| cut.1);
-        let _ = fs::write(&file, rest);
+        let _ = replace_private(&file, rest.as_bytes());
     }
-    let Ok(mut out) = OpenOptions::new().create(true).append(true).open(&file) else { return };
+    let Ok(mut out) = append_private(&file) else { return };
     for fault in faults {
         let line = one_line(&redact::redact(fault).text);
         let is_known = known
@@ -54,6 +54,10 @@ pub fn log(home: &Path, now: Timestamp, faults: &[String]) {
     }
 }
 
+fn read(file: &Path) -> String {
+    read_text(file).ok().flatten().unwrap_or_default()
+}
+
 fn one_line(text: &str) -> String {
     let words: Vec<&str> = text.split_whitespace().collect();
     words.join(" ")
@@ -61,7 +65,7 @@ fn one_line(text: &str) -> String {
 
 /// The faults in the log, oldest first.
 pub fn all(home: &Path) -> Vec<Logged> {
-    let text = fs::read_to_string(file(home)).unwrap_or_default();
+    let text = read(&file(home));
     let read = |line: &str| {
         let (at, what) = line.split_once(' ')?;
         Some(Logged { at: at.parse().ok()?, what: what.to_owned() })
@@ -71,19 +75,18 @@ pub fn all(home: &Path) -> Vec<Logged> {
 
 /// The faults that nobody was told about yet. They are not told again.
 pub fn unseen(home: &Path) -> Vec<String> {
-    let log = fs::read_to_string(file(home)).unwrap_or_default();
+    let log = read(&file(home));
     if log.is_empty() {
         return Vec::new();
     }
     let mark = home.join("cache").join(SEEN);
-    let seen: usize =
-        fs::read_to_string(&mark).ok().and_then(|text| text.trim().parse().ok()).unwrap_or(0);
+    let seen: usize = read(&mark).trim().parse().unwrap_or(0);
     let new = log.get(seen..).unwrap_or(&log);
     let faults: Vec<String> =
         new.lines().filter_map(|line| Some(line.split_once(' ')?.1.to_owned())).collect();
     if !faults.is_empty() {
-        let _ = fs::create_dir_all(home.join("cache"));
-        let _ = fs::write(mark, log.len().to_string());
+        let _ = make_private_dir(&home.join("cache"));
+        let _ = replace_private(&mark, log.len().to_string().as_bytes());
     }
     faults
 }

@@ -42,7 +42,7 @@ fn directory(here: &Here) -> PathBuf {
 fn one(here: &Here, ledger: &mut Ledger, file: &Path, imports: &mut Imports) -> Result<(), Error> {
     let name = file.file_name().unwrap_or_default().to_string_lossy();
     let name = format!("requirements/{name}");
-    let Ok(bytes) = fs::read(file) else {
+    let Ok(Some(bytes)) = heirloom_repo::read_bytes(file) else {
         imports.problems.push(format!("{name} cannot be read"));
         return Ok(());
     };

@@ -2,10 +2,9 @@
 
 use std::fs;
 use std::hash::{DefaultHasher, Hash, Hasher};
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-use heirloom_repo::{FileError, read_text, write_whole};
+use heirloom_repo::{FileError, make_private_dir, read_text, replace_private};
 use serde::{Deserialize, Serialize};
 
 /// A file before and after we touched it.
@@ -42,12 +41,9 @@ pub(super) fn keep(
     let original = Original { file: file.to_owned(), before, after: after.to_owned() };
     let json = serde_json::to_vec(&original).unwrap_or_default();
     let place = place(home, file);
-    if let Some(directory) = place.parent() {
-        let _ = fs::create_dir_all(directory);
-        // Settings of agents may hold secrets, and their own file may be for one person only.
-        let _ = fs::set_permissions(directory, fs::Permissions::from_mode(0o700));
-    }
-    write_whole(&place, &json)
+    // Settings of agents may hold secrets, and their own file may be for one person only.
+    let made = place.parent().map_or(Ok(()), make_private_dir);
+    made.and_then(|()| replace_private(&place, &json)).map_err(FileError::new("write", &place))
 }
 
 pub(super) fn forget(home: &Path, file: &Path) {

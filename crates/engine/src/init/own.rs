@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use heirloom_repo::{read_text, write_whole};
+use heirloom_repo::{read_text, write_within};
 
 use super::Step;
 use crate::guard::rules::ORIGINAL;
@@ -37,7 +37,8 @@ fn settings(here: &Here, is_rehearsal: bool) -> Step {
     if file.exists() {
         return Step::new("kept", name, "your settings, as they are");
     }
-    if !is_rehearsal && let Err(error) = write_whole(&file, SETTINGS.as_bytes()) {
+    if !is_rehearsal && let Err(error) = write_within(&here.place.root, &file, SETTINGS.as_bytes())
+    {
         return Step::new("failed", name, with_cause(&error));
     }
     Step::new("wrote", name, "your settings, commit this")
@@ -62,7 +63,7 @@ fn ignore(here: &Here, is_rehearsal: bool) -> Step {
     }
     if after != before
         && !is_rehearsal
-        && let Err(error) = write_whole(&file, after.as_bytes())
+        && let Err(error) = write_within(&here.place.root, &file, after.as_bytes())
     {
         return Step::new("failed", what, with_cause(&error));
     }
@@ -77,16 +78,16 @@ pub(super) fn remove(here: &Here, is_rehearsal: bool) -> Vec<Step> {
     for (name, ours) in [("config.yaml", SETTINGS), (".gitignore", ignored.as_str())] {
         let file = directory.join(name);
         let shown = format!(".heirloom/{name}");
-        match fs::read_to_string(&file) {
-            Ok(text) if text == ours => {
+        match read_text(&file) {
+            Ok(Some(text)) if text == ours => {
                 let removed = if is_rehearsal { Ok(()) } else { fs::remove_file(&file) };
                 steps.push(match removed {
                     Ok(()) => Step::new("removed", shown, ""),
                     Err(error) => Step::new("failed", shown, error.to_string()),
                 });
             }
-            Ok(_) => steps.push(Step::new("kept", shown, "it was changed, so it is yours")),
-            Err(_) => {}
+            Ok(Some(_)) => steps.push(Step::new("kept", shown, "it was changed, so it is yours")),
+            Ok(None) | Err(_) => {}
         }
     }
     if !is_rehearsal {

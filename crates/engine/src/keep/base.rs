@@ -57,7 +57,7 @@ impl Base {
         let place = place(here);
         let Some(directory) = place.parent() else { return };
         let write = || {
-            fs::create_dir_all(directory)?;
+            heirloom_repo::make_private_dir(directory)?;
             let file = tempfile::NamedTempFile::new_in(directory)?;
             serde_json::to_writer(file.as_file(), self)?;
             file.persist(&place)?;

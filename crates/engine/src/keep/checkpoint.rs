@@ -189,7 +189,10 @@ impl Checkpoint<'_> {
                 ("decision_log", status, detail)
             }
             Err(KeepError::File(error)) => {
-                ("decision_log", Status::Failed, format!("{error}; `heirloom heal` repairs it"))
+                // A page that is no text can be made again. What is not there to be a page is the person's to look at.
+                let is_damaged = error.source.kind() == std::io::ErrorKind::InvalidData;
+                let hint = if is_damaged { "; `heirloom heal` repairs it" } else { "" };
+                ("decision_log", Status::Failed, format!("{error}: {}{hint}", error.source))
             }
             Err(error) => return Err(error),
         };

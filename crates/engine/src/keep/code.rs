@@ -130,8 +130,8 @@ fn read_inside(root: &Path, file: &Path) -> Opened {
     if !metadata.is_file() || metadata.len() > LARGEST {
         return Opened::Unreadable;
     }
-    match fs::read_to_string(file) {
-        Ok(text) if !text.contains('\0') => Opened::Text(Text::new(&text)),
+    match heirloom_repo::read_text(file) {
+        Ok(Some(text)) if !text.contains('\0') => Opened::Text(Text::new(&text)),
         _ => Opened::Unreadable,
     }
 }
@@ -195,7 +195,7 @@ impl Sources for Code<'_> {
             if fs::metadata(&file).map_or(true, |metadata| metadata.len() > LARGEST) {
                 continue;
             }
-            let Ok(text) = fs::read_to_string(&file) else { continue };
+            let Ok(Some(text)) = heirloom_repo::read_text(&file) else { continue };
             let Some(line) = first_line(&text, &patterns) else { continue };
             if document {
                 sighting.documents += 1;

@@ -1,6 +1,5 @@
 //! How full a session's context is, by the agent's own figures.
 
-use std::fs::File;
 use std::io::{BufRead, BufReader, Seek, SeekFrom};
 use std::path::Path;
 
@@ -45,7 +44,7 @@ pub fn usage(here: &Here, session: &Session) -> Option<Usage> {
 
 /// What the end of a transcript of `agent` says. Costs the same however long the transcript is.
 pub fn usage_in(agent: &dyn Agent, path: &Path) -> Option<Usage> {
-    let mut file = File::open(path).ok()?;
+    let mut file = heirloom_repo::open(path).ok()?;
     let length = file.metadata().ok()?.len();
     let mut input = if length > TAIL {
         file.seek(SeekFrom::Start(length - TAIL)).ok()?;

@@ -15,7 +15,7 @@ use heirloom_core::page;
 use heirloom_core::session::Session;
 use heirloom_core::settings::Settings;
 use heirloom_ledger::{Error, Gap, Ledger, NoteFilter, Notice, Options, Problem, Progress, Scope};
-use heirloom_repo::{FileError, git, write_whole};
+use heirloom_repo::{FileError, git, make_private_dir, replace_private, write_within};
 use serde::Serialize;
 
 use super::KeepError;
@@ -57,11 +57,7 @@ fn ailment(bytes: Option<&[u8]>) -> Option<&'static str> {
 }
 
 fn read(path: &Path) -> Result<Option<Vec<u8>>, FileError> {
-    match fs::read(path) {
-        Ok(bytes) => Ok(Some(bytes)),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-        Err(source) => Err(FileError { doing: "read", path: path.to_owned(), source }),
-    }
+    heirloom_repo::read_bytes(path)
 }
 
 /// Finds what is damaged, and changes nothing: where there is no ledger, none is made. Where the ledger
@@ -357,11 +353,12 @@ impl Healer<'_> {
         base: Option<&str>,
     ) -> Result<(), KeepError> {
         let name = self.settings.notes.file.as_str();
-        let path = self.here.place.root.join(name);
+        let root = &self.here.place.root;
+        let path = root.join(name);
         let (here, settings) = (self.here, self.settings);
         // What an older state of the page does not show was not taken off it by anybody.
         Base::forget(here);
-        write_whole(&path, base.unwrap_or("# Notes\n").as_bytes())?;
+        write_within(root, &path, base.unwrap_or("# Notes\n").as_bytes())?;
         Keeper { here, settings, session, checkpoint: None }.sync(ledger)?;
         Ok(())
     }
@@ -374,7 +371,7 @@ impl Healer<'_> {
         let Some((text, from)) = self.git_has(name) else { return Ok(None) };
         let kept = self.keep(name, bytes.as_deref())?;
         if !self.check {
-            write_whole(&path, text.as_bytes())?;
+            write_within(&self.here.place.root, &path, text.as_bytes())?;
         }
         let (what, found) = (name.to_owned(), found.to_owned());
         Ok(Some(Repair { what, found, from, kept, repaired: !self.check }))
@@ -413,7 +410,9 @@ impl Healer<'_> {
             number += 1;
             copy = directory.join(format!("{label}-{stamp}-{number}-{name}"));
         }
-        write_whole(&copy, bytes)?;
+        let cannot = |doing, source| FileError { doing, path: copy.clone(), source };
+        make_private_dir(&directory).map_err(|source| cannot("make", source))?;
+        replace_private(&copy, bytes).map_err(|source| cannot("write", source))?;
         Ok(Some(copy.to_string_lossy().into_owned()))
     }
 }

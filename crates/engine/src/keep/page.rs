@@ -20,7 +20,7 @@ use heirloom_core::session::Session;
 use heirloom_core::settings::Settings;
 use heirloom_ledger::{Error, Ledger, NoteFilter, Scope};
 use heirloom_repo::checkout::{self, Hand};
-use heirloom_repo::{FileError, inside, read_within, swap};
+use heirloom_repo::{FileError, inside, open_lock, read_within, swap};
 use jiff::Timestamp;
 
 use super::KeepError;
@@ -390,7 +390,7 @@ impl Turn {
         let name = format!("page-{}.lock", digest(&here.place.root.to_string_lossy()));
         let path = here.home.join(name);
         let cannot = |doing, source| FileError { doing, path: path.clone(), source };
-        let file = File::create(&path).map_err(|source| cannot("make", source))?;
+        let file = open_lock(&path).map_err(|source| cannot("make", source))?;
         let begun = Instant::now();
         loop {
             match file.try_lock() {

@@ -135,7 +135,10 @@ fn ask_judge(
         let now = at.here.clock.now();
         ledger.write(now, |writer| turn.close(writer, &at.session, &launched.spent))?;
     }
-    let report = std::fs::read(&status).ok().and_then(|bytes| status_file::parse(&bytes).0);
+    let report = heirloom_repo::read_bytes(&status)
+        .ok()
+        .flatten()
+        .and_then(|bytes| status_file::parse(&bytes).0);
     let agrees = launched.end == AgentEnd::Finished
         && report.as_ref().is_some_and(|report| report.decision == Some(Decision::Stop));
     if report.is_none() {

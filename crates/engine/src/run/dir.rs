@@ -58,6 +58,9 @@ impl RunDir {
 
     /// Makes the directory with the files every run has.
     pub(super) fn create(&self, plan: &Plan) -> Result<(), FileError> {
+        // A repository that brings a link here would have them written, and read, somewhere else.
+        let root = self.path.ancestors().nth(3).unwrap_or(&self.path);
+        heirloom_repo::inside(root, &self.path).map_err(file::failed("use", &self.path))?;
         file::make_dir(&self.path)?;
         let ignore = self.path.with_file_name(".gitignore");
         if !ignore.exists() {

@@ -1,7 +1,7 @@
 //! One iteration: what the agent is given, its launch, and what it reports.
 
 use std::fs;
-use std::io::Read;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -271,8 +271,10 @@ pub(super) fn conclude(
 
 /// The agent's report, what is wrong with it, and whether there is any.
 pub(super) fn read_report(dir: &Path) -> (Option<Report>, Vec<Finding>, bool) {
-    let Ok(opened) = fs::File::open(dir.join("status.json")) else {
-        return (None, Vec::new(), false);
+    let opened = match heirloom_repo::open(&dir.join("status.json")) {
+        Ok(opened) => opened,
+        // Whatever is there instead of a file, a FIFO for one, it is no report.
+        Err(error) => return (None, Vec::new(), error.kind() != io::ErrorKind::NotFound),
     };
     let mut bytes = Vec::new();
     let most = MOST_BYTES as u64 + 1;
@@ -312,7 +314,8 @@ fn keep_output(placed: &Placed, last_words: Option<&str>) -> Result<(), RunError
     let kept = placed.dir.join("output.md");
     match (&placed.output, last_words) {
         (Some(output), _) if output.is_file() => {
-            fs::copy(output, &kept).map_err(file::failed("write", &kept))?;
+            let bytes = heirloom_repo::read_bytes(output)?.unwrap_or_default();
+            file::replace(&kept, &bytes)?;
         }
         (_, Some(words)) if !words.trim().is_empty() => file::replace(&kept, words.as_bytes())?,
         _ => {}

@@ -63,10 +63,10 @@ fn names(directory: &Path, files: bool) -> Vec<String> {
 
 fn load_stage(root: &Path, name: &str, loaded: &mut Loaded) {
     let file = format!(".heirloom/stages/{name}/stage.yaml");
-    let Ok(text) = fs::read_to_string(root.join(&file)) else { return };
+    let Ok(Some(text)) = heirloom_repo::read_within(root, &root.join(&file)) else { return };
     let beside = stage::prompt_file(&text);
     let prompt_file = format!(".heirloom/stages/{name}/{beside}");
-    let prompt = fs::read_to_string(root.join(&prompt_file)).ok();
+    let prompt = heirloom_repo::read_within(root, &root.join(&prompt_file)).ok().flatten();
     let (stage, mistakes) = stage::read(&StageFiles {
         directory: name,
         file: &file,
@@ -83,7 +83,7 @@ fn load_stage(root: &Path, name: &str, loaded: &mut Loaded) {
 fn load_pipeline(root: &Path, name: &str, loaded: &mut Loaded) {
     let file = format!(".heirloom/pipelines/{name}");
     let stem = name.rsplit_once('.').map_or(name, |(stem, _)| stem);
-    let Ok(text) = fs::read_to_string(root.join(&file)) else { return };
+    let Ok(Some(text)) = heirloom_repo::read_within(root, &root.join(&file)) else { return };
     let (pipeline, mistakes) = pipeline::read(&file, stem, &text);
     loaded.mistakes.extend(mistakes);
     if let Some(pipeline) = pipeline {

@@ -1,6 +1,6 @@
 //! One engine a session: a file that the kernel unlocks when its holder dies.
 
-use std::fs::{self, File, OpenOptions, TryLockError};
+use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, Read, Seek, Write};
 use std::path::{Path, PathBuf};
 
@@ -35,15 +35,7 @@ fn path(home: &Path, repo: &str, name: &str) -> PathBuf {
 impl EngineLock {
     pub(super) fn take(home: &Path, repo: &str, name: &str) -> Result<Taken, FileError> {
         let path = path(home, repo, name);
-        let directory = path.parent().unwrap_or(home);
-        fs::create_dir_all(directory).map_err(failed("make the directory", directory))?;
-        let mut file = OpenOptions::new()
-            .read(true)
-            .write(true)
-            .create(true)
-            .truncate(false)
-            .open(&path)
-            .map_err(failed("open", &path))?;
+        let mut file = heirloom_repo::open_lock(&path).map_err(failed("open", &path))?;
         match file.try_lock() {
             Ok(()) => {
                 write(&mut file, std::process::id()).map_err(failed("write", &path))?;

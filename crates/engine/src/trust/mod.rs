@@ -105,7 +105,9 @@ fn decide(here: &Here, ledger: &mut Ledger, decided: &TrustDecided) -> Result<()
     let scope = Scope { session: None, repo: Some(&here.place.repo) };
     ledger.append(here.clock.now(), scope, decided)?;
     // Hooks keep the rules they read. What they watch includes this file.
-    let _ = heirloom_repo::write_whole(&stamp(&here.home), here.clock.now().to_string().as_bytes());
+    let now = here.clock.now().to_string();
+    let _ = heirloom_repo::make_private_dir(&here.home)
+        .and_then(|()| heirloom_repo::replace_private(&stamp(&here.home), now.as_bytes()));
     Ok(())
 }
 

@@ -2,7 +2,6 @@
 
 use std::fs;
 use std::io;
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use heirloom_core::id::SessionId;
@@ -39,7 +38,7 @@ pub(crate) fn vault(home: &Path) -> PathBuf {
 
 /// Makes a directory that only its owner can enter.
 pub(crate) fn make(path: &Path) -> io::Result<()> {
-    fs::DirBuilder::new().recursive(true).mode(0o700).create(path)
+    heirloom_repo::make_private_dir(path)
 }
 
 /// Opens a file that only its owner can read, to add to it.
@@ -47,7 +46,7 @@ pub(crate) fn append(path: &Path) -> io::Result<fs::File> {
     if let Some(parent) = path.parent() {
         make(parent)?;
     }
-    fs::OpenOptions::new().append(true).create(true).mode(0o600).open(path)
+    heirloom_repo::append_private(path)
 }
 
 /// A file that is only made when something is written to it.

@@ -11,6 +11,7 @@
 pub(crate) mod activity;
 pub(crate) mod approvals;
 mod attend;
+mod clean;
 pub(crate) mod command;
 pub(crate) mod dir;
 mod end;
@@ -36,6 +37,8 @@ use heirloom_core::session::Session;
 use heirloom_ledger::{Error, Ledger, Scope, Writer};
 
 use self::attend::Driver;
+use self::clean::Clean;
+pub(crate) use self::clean::redacted;
 pub(crate) use self::end::{Ended, charge, spent};
 pub use self::recover::{Recovered, recover};
 pub(crate) use self::recover::{end_agents, has_agents};
@@ -125,12 +128,20 @@ pub(crate) fn take(
 
 fn spawn(turn: &Turn<'_>, line: CommandLine) -> Result<Box<dyn AgentProcess>, String> {
     let path = turn.stream.events();
-    let events =
-        dir::append(&path).map_err(|error| format!("cannot write {}: {error}", path.display()))?;
-    let taps = Taps {
-        events: Some(Box::new(BufWriter::new(events))),
-        stderr: Some(Box::new(dir::Lazy::new(turn.stream.stderr()))),
-        locks: Some(dir::locks(&turn.here.home)),
+    let locks = Some(dir::locks(&turn.here.home));
+    let taps = if turn.part == Part::Aside {
+        // In the run directory, and so in the repository.
+        let clean = |path| Some(Box::new(Clean::new(path)) as _);
+        Taps { events: clean(path), stderr: clean(turn.stream.stderr()), locks }
+    } else {
+        let events = dir::append(&path)
+            .map_err(|error| format!("cannot write {}: {error}", path.display()))?;
+        let stderr = dir::Lazy::new(turn.stream.stderr());
+        Taps {
+            events: Some(Box::new(BufWriter::new(events))),
+            stderr: Some(Box::new(stderr)),
+            locks,
+        }
     };
     turn.system.spawn(turn.agent, line, taps).map_err(|error| {
         let source = std::error::Error::source(&error).map(|source| format!(": {source}"));

@@ -16,6 +16,8 @@ pub struct Destination {
     /// As the person said it.
     named: PathBuf,
     place: Place,
+    /// The mode of a file that is not there yet.
+    mode: u32,
 }
 
 #[derive(Debug, PartialEq, Eq)]
@@ -32,7 +34,13 @@ impl Destination {
     /// What `path` leads to.
     pub fn find(path: &Path) -> Result<Self, FileError> {
         let place = place(path).map_err(FileError::new("write", path))?;
-        Ok(Self { named: path.to_owned(), place })
+        Ok(Self { named: path.to_owned(), place, mode: 0o644 })
+    }
+
+    /// Makes a file that is not there yet its owner's alone.
+    #[must_use]
+    pub fn private(self) -> Self {
+        Self { mode: 0o600, ..self }
     }
 
     /// Whether what is written goes where answers go.
@@ -46,6 +54,7 @@ impl Destination {
     }
 
     /// Writes what `fill` writes.
+    #[expect(clippy::disallowed_methods, reason = "the person asked for the bytes as they are")]
     pub fn write<T, E: From<FileError>>(
         &self,
         fill: impl FnOnce(&mut dyn Write) -> Result<T, E>,
@@ -53,7 +62,7 @@ impl Destination {
         let made = match &self.place {
             Place::File(target) => fs::create_dir_all(write::parent(target))
                 .map_err(Failed::Io)
-                .and_then(|()| write::replace(target, |file| buffered(file, fill))),
+                .and_then(|()| write::replace(target, self.mode, |file| buffered(file, fill))),
             Place::Into(target) => {
                 into(target).map_err(Failed::Io).and_then(|file| buffered(file, fill))
             }
@@ -148,6 +157,8 @@ mod tests {
     fn a_regular_file_is_replaced_as_a_whole_and_a_failure_leaves_the_last_one() {
         let dir = TempDir::new().unwrap();
         let path = dir.path().join("new/export");
+        Destination::find(&path).unwrap().private().write(|_| Ok::<_, FileError>(())).unwrap();
+        assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
         write(&path, "one").unwrap();
         fs::set_permissions(&path, fs::Permissions::from_mode(0o640)).unwrap();
         let destination = Destination::find(&path).unwrap();

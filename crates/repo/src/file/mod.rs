@@ -18,7 +18,9 @@ use std::path::{Path, PathBuf};
 pub use destination::Destination;
 pub use read::{MOST_BYTES, open, read_at_most, read_bytes, read_given, read_text};
 pub use within::{inside, read_within, write_within};
-pub use write::{append_private, make_private_dir, replace_private, write_whole};
+pub use write::{
+    append_private, make_private_dir, open_lock, replace_private, write_private, write_whole,
+};
 
 /// Why a file could not be used.
 #[derive(Debug, thiserror::Error)]

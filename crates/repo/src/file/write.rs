@@ -18,7 +18,7 @@ pub fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), FileError> {
     let target = follow(path).map_err(FileError::new("write", path))?;
     let directory = parent(&target);
     fs::create_dir_all(directory).map_err(FileError::new("make the directory", directory))?;
-    replace(&target, |file| file.write_all(bytes)).map_err(FileError::new("write", path))
+    replace(&target, 0o644, |file| file.write_all(bytes)).map_err(FileError::new("write", path))
 }
 
 /// The directory a path is in.
@@ -26,15 +26,16 @@ pub(super) fn parent(path: &Path) -> &Path {
     path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
-/// Replaces a regular file, or makes one, by what `fill` writes. If that fails the old one is still there.
+/// Replaces a regular file, or makes one of that mode, by what `fill` writes. If that fails the old one is still there.
 pub(super) fn replace<T, E: From<io::Error>>(
     target: &Path,
+    mode: u32,
     fill: impl FnOnce(&mut File) -> Result<T, E>,
 ) -> Result<T, E> {
     let permissions = match fs::symlink_metadata(target) {
         Ok(found) if found.is_file() => found.permissions(),
         Ok(found) => return Err(not_regular(found.file_type()).into()),
-        Err(_) => Permissions::from_mode(0o644),
+        Err(_) => Permissions::from_mode(mode),
     };
     let directory = parent(target);
     let mut builder = tempfile::Builder::new();
@@ -62,16 +63,36 @@ pub fn append_private(path: &Path) -> io::Result<File> {
     if kind.is_file() { Ok(file) } else { Err(not_regular(kind)) }
 }
 
+/// Opens a file that is there to be locked, and to say by whom; of the owner's alone, as its directory is.
+pub fn open_lock(path: &Path) -> io::Result<File> {
+    make_private_dir(parent(path))?;
+    let flags = OFlags::NOFOLLOW.bits().cast_signed();
+    let mut options = OpenOptions::new();
+    options.read(true).write(true).create(true).truncate(false).mode(0o600).custom_flags(flags);
+    options.open(path)
+}
+
 /// Replaces a file of the owner's alone as a whole, without forcing it to the disk. It has one writer.
 pub fn replace_private(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let name = path.file_name().map(|name| name.to_string_lossy()).unwrap_or_default();
     let unfinished = path.with_file_name(format!(".{name}.new"));
-    // What a killed writer left may be a link by now.
-    let _ = fs::remove_file(&unfinished);
+    write_private(&unfinished, bytes)?;
+    fs::rename(&unfinished, path)
+}
+
+/// Makes a file of the owner's alone. What was there by that name, left by a killed writer or put there as a link, is
+/// removed.
+pub fn write_private(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let mut options = OpenOptions::new();
     options.write(true).create_new(true).mode(0o600);
-    options.open(&unfinished)?.write_all(bytes)?;
-    fs::rename(&unfinished, path)
+    let file = match options.open(path) {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+            fs::remove_file(path)?;
+            options.open(path)
+        }
+        opened => opened,
+    };
+    file?.write_all(bytes)
 }
 
 #[cfg(test)]

@@ -89,7 +89,7 @@ pub(super) fn export(app: &App, args: &ExportArgs) -> Done {
     let content = issues::export(&app.here, &ledger)?;
     let count = content.lines().count();
     let Some(name) = &args.file else {
-        app.ui.print(content.trim_end_matches('\n'));
+        app.ui.print_json(content.trim_end_matches('\n'));
         return Ok(ExitCode::SUCCESS);
     };
     let path = app.directory.join(name);

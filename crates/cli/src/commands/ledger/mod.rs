@@ -2,13 +2,13 @@ mod gc;
 
 use std::fmt::Write as _;
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, BufWriter};
+use std::io::{self, BufRead, BufReader, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::Subcommand;
 use heirloom_ledger::{Gap, Imported, Report, Stats};
-use heirloom_repo::Destination;
+use heirloom_repo::{Destination, FileError};
 use serde_json::json;
 
 use super::{App, Done};
@@ -148,11 +148,13 @@ fn describe(stats: &Stats) -> String {
 fn export(app: &App, to: Option<&Path>) -> Done {
     let ledger = app.here.ledger()?;
     let Some(path) = to else {
-        ledger.export(&mut BufWriter::new(io::stdout().lock()))?;
+        let mut out = crate::printer::records();
+        ledger.export(&mut out)?;
+        out.flush().map_err(FileError::new("write", Path::new("stdout")))?;
         return Ok(ExitCode::SUCCESS);
     };
     refuse_own_files(ledger.path(), path)?;
-    let destination = Destination::find(&app.directory.join(path))?;
+    let destination = Destination::find(&app.directory.join(path))?.private();
     let records = destination.write(|mut out| Ok::<_, Failure>(ledger.export(&mut out)?))?;
     let told =
         || format!("{GOOD}✔{GOOD:#} wrote {} to {}", counted(records, "record"), path.display());
@@ -185,13 +187,25 @@ fn refuse_own_files(ledger: &Path, target: &Path) -> Result<(), Failure> {
 fn backup(app: &App, to: &Path) -> Done {
     let ledger = app.here.ledger()?;
     refuse_own_files(ledger.path(), to)?;
+    let destination = Destination::find(&app.directory.join(to))?.private();
+    let cannot = FileError::new("write", to);
+    // A database cannot be written into everything that a person may name; its bytes can.
+    let part = tempfile::tempdir_in(&app.here.home).map_err(cannot)?;
+    let copy = part.path().join("ledger.db");
     let records = {
         let mut bar = Bar::new(&app.ui);
-        ledger.back_up(to, &mut |doing, done, all| bar.show(doing, done, all))?
+        ledger.back_up(&copy, &mut |doing, done, all| bar.show(doing, done, all))?
     };
-    app.ui.answer(&json!({"records": records, "file": to}), || {
-        format!("{GOOD}✔{GOOD:#} copied {} to {}", counted(records, "record"), to.display())
-    });
+    let put =
+        |out: &mut dyn io::Write| File::open(&copy).and_then(|mut file| io::copy(&mut file, out));
+    destination.write(|out| put(out).map_err(FileError::new("write", to)))?;
+    let told =
+        || format!("{GOOD}✔{GOOD:#} copied {} to {}", counted(records, "record"), to.display());
+    if destination.is_stdout() {
+        app.ui.say(&told());
+    } else {
+        app.ui.answer(&json!({"records": records, "file": to}), told);
+    }
     Ok(ExitCode::SUCCESS)
 }
 

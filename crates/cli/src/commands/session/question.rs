@@ -4,9 +4,10 @@
 use std::fmt::Write;
 
 use heirloom_core::approval::Approval;
+use heirloom_core::visible::visible;
 use serde_json::Value;
 
-use super::report::{subject, visible};
+use super::report::subject;
 use crate::ui::{BOLD, CARE, DIM, first_line};
 
 /// How many lines of an input are shown.
@@ -95,7 +96,7 @@ mod tests {
             lines(&json!({"file_path": "/w/a", "old_string": "a\u{1b}[2K", "new_string": "b"})),
             @"
         file_path: /w/a
-        old_string: a�[2K
+        old_string: a␛[2K
         new_string: b
         "
         );

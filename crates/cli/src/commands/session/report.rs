@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use heirloom_core::config::{Field, Origin};
 use heirloom_core::session::Session;
+use heirloom_core::visible::visible;
 use heirloom_engine::session::{self, Ended, Prepared};
 use heirloom_ledger::Ledger;
 use serde_json::{Value, json};
@@ -18,16 +19,6 @@ pub(in crate::commands) fn subject(input: &Value) -> String {
     let keys = ["command", "file_path", "notebook_path", "path", "url", "pattern", "query"];
     let found = keys.iter().find_map(|key| input.get(key)?.as_str().map(str::to_owned));
     first_line(&visible(&found.unwrap_or_else(|| input.to_string())), 100)
-}
-
-/// A text of an agent without the characters that steer a terminal: what it asks for must not be
-/// able to look like something else.
-pub(in crate::commands) fn visible(text: &str) -> String {
-    let hidden = |c: char| {
-        let bidi = matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
-        bidi || (c.is_control() && !matches!(c, '\n' | '\t'))
-    };
-    text.chars().map(|c| if hidden(c) { '\u{fffd}' } else { c }).collect()
 }
 
 /// What a continued session takes over, before it starts.
@@ -133,7 +124,6 @@ mod tests {
     #[test]
     fn what_an_agent_asks_for_cannot_steer_the_terminal() {
         let input = json!({"command": "rm -rf /\r\u{1b}[2Kls \u{202e}x"});
-        assert_eq!(subject(&input), "rm -rf /\u{fffd}\u{fffd}[2Kls \u{fffd}x");
-        assert_eq!(visible("two\n\tlines"), "two\n\tlines");
+        assert_eq!(subject(&input), "rm -rf /␍␛[2Kls \\u{202e}x");
     }
 }

@@ -1,7 +1,7 @@
 //! An agent at work, as a person sees it, and the questions it asks them.
 
 use std::collections::VecDeque;
-use std::io::{IsTerminal, stderr, stdin};
+use std::io::{IsTerminal, stdin};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Receiver};
@@ -16,7 +16,8 @@ use heirloom_engine::session::{Cause, Choice, Watcher};
 use rustix::termios::{QueueSelector, tcflush};
 
 use super::question;
-use super::report::{subject, visible};
+use super::report::subject;
+use crate::printer::is_err_terminal;
 use crate::ui::{DIM, Ui, first_line};
 
 pub(super) struct Terminal<'a> {
@@ -33,7 +34,7 @@ pub(super) struct Terminal<'a> {
 
 impl<'a> Terminal<'a> {
     pub(super) fn new(ui: &'a Ui, stop: Arc<AtomicBool>) -> Self {
-        let interactive = !ui.is_json() && stdin().is_terminal() && stderr().is_terminal();
+        let interactive = !ui.is_json() && stdin().is_terminal() && is_err_terminal();
         Self {
             ui,
             stop,
@@ -102,12 +103,12 @@ impl Watcher for Terminal<'_> {
             return;
         }
         match event {
-            Event::Text { text } if !subagent => self.ui.print(&visible(text)),
+            Event::Text { text } if !subagent => self.ui.print(text),
             Event::ToolCall { name, input, .. } => {
                 self.ui.say(&format!("{DIM}● {name}  {}{DIM:#}", subject(input)));
             }
             Event::Notice { text } => {
-                self.ui.say(&format!("{DIM}{}{DIM:#}", first_line(&visible(text), 120)));
+                self.ui.say(&format!("{DIM}{}{DIM:#}", first_line(text, 120)));
             }
             _ => {}
         }

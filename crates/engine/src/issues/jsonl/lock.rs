@@ -1,12 +1,12 @@
 //! One writer of a tracker's file at a time.
 
-use std::fs::{self, File, OpenOptions, TryLockError};
+use std::fs::{self, File, TryLockError};
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use heirloom_repo::FileError;
+use heirloom_repo::{FileError, open_lock};
 
 use crate::issues::TrackerError;
 
@@ -25,7 +25,7 @@ impl FileLock {
         let real = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
         let hash = blake3::hash(real.as_os_str().as_encoded_bytes()).to_hex();
         let lock = home.join("locks").join(format!("tracker-{}.lock", &hash[..16]));
-        let file = open(&lock).map_err(|source| FileError {
+        let file = open_lock(&lock).map_err(|source| FileError {
             doing: "open",
             path: lock.clone(),
             source,
@@ -47,11 +47,6 @@ impl FileLock {
             }
         }
     }
-}
-
-fn open(lock: &Path) -> std::io::Result<File> {
-    fs::create_dir_all(lock.parent().unwrap_or(Path::new(".")))?;
-    OpenOptions::new().write(true).create(true).truncate(false).open(lock)
 }
 
 /// What tells one state of a file from another without reading it.

@@ -18,7 +18,7 @@ use heirloom_core::issue::{
     circle, fresh, may_claim,
 };
 use heirloom_core::suggest::nearest;
-use heirloom_repo::{read_bytes, write_whole};
+use heirloom_repo::{read_bytes, write_within};
 use serde_json::json;
 
 pub(super) use document::Document;
@@ -42,6 +42,7 @@ const PAUSE: Duration = Duration::from_millis(100);
 #[derive(Debug)]
 pub struct Jsonl {
     name: String,
+    root: PathBuf,
     path: PathBuf,
     home: PathBuf,
     clock: Clock,
@@ -51,7 +52,9 @@ impl Jsonl {
     /// The tracker that keeps its issues at `path`.
     pub fn open(here: &Here, path: PathBuf) -> Self {
         let name = path.strip_prefix(&here.place.root).unwrap_or(&path).display().to_string();
-        Self { name, path, home: here.home.clone(), clock: here.clock }
+        // That of the main worktree, where the tracker is.
+        let root = path.ancestors().nth(2).unwrap_or(&here.place.root).to_owned();
+        Self { name, root, path, home: here.home.clone(), clock: here.clock }
     }
 
     fn read(&self) -> Result<Document, TrackerError> {
@@ -82,7 +85,7 @@ impl Jsonl {
                 return Ok(done);
             }
             if lock::stamp(&self.path) == stamp {
-                write_whole(&self.path, after.as_bytes())?;
+                write_within(&self.root, &self.path, after.as_bytes())?;
                 return Ok(done);
             }
             thread::sleep(PAUSE);

@@ -12,6 +12,7 @@ use heirloom_core::name::SessionName;
 use heirloom_core::run::Reported;
 use heirloom_core::run::status_file;
 use heirloom_core::status::Status;
+use heirloom_repo::{inside, read_bytes, read_text};
 use serde_json::Value;
 
 use super::recorded::beginning_and_end;
@@ -48,8 +49,11 @@ pub(super) fn read(
     path: &Path,
     name: &SessionName,
 ) -> Result<(Source, Option<SessionName>), String> {
-    let text = fs::read_to_string(path.join("state.json"))
-        .map_err(|error| format!("its state.json cannot be read ({error})"))?;
+    let root = &here.place.root;
+    let path = &inside(root, path).map_err(|error| error.to_string())?;
+    let text = read_text(&path.join("state.json"))
+        .map_err(|error| format!("its state.json cannot be read ({})", error.source))?
+        .ok_or("it has no state.json")?;
     let state: Value = serde_json::from_str(&text)
         .map_err(|error| format!("its state.json is not valid JSON ({error})"))?;
     let mut source = Source::new(name.as_str());
@@ -104,7 +108,7 @@ fn collect(path: &Path, depth: usize, found: &mut Vec<PathBuf>) {
 fn read_iteration(here: &Here, iteration: &Path, source: &mut Source) {
     for report in REPORTS {
         let path = iteration.join(report);
-        let Ok(bytes) = fs::read(&path) else { continue };
+        let Ok(Some(bytes)) = read_bytes(&path) else { continue };
         let (report, findings) = status_file::parse(&bytes);
         let Some(report) = report else {
             let why = findings.first().map(|finding| finding.problem.clone()).unwrap_or_default();
@@ -119,20 +123,20 @@ fn read_iteration(here: &Here, iteration: &Path, source: &mut Source) {
 fn item(here: &Here, note: Reported) -> Option<Item> {
     let category = Category::of(note.kind).filter(|category| *category != Category::Progress)?;
     let root = &here.place.root;
-    let inside = |evidence: Evidence| {
+    let known = |evidence: Evidence| {
         let path = within(root, root, &evidence.path)?;
         Some(Evidence { path: path.to_string_lossy().into_owned(), ..evidence })
     };
     Some(Item {
         rationale: note.rationale,
-        evidence: note.evidence.into_iter().filter_map(inside).collect(),
+        evidence: note.evidence.into_iter().filter_map(known).collect(),
         ..Item::new(category, note.text)
     })
 }
 
 /// What the session had inherited itself; the same in all its iterations.
 fn inherited(iteration: &Path, raised: &mut Vec<String>) -> Option<inherit::Inherited> {
-    let text = fs::read_to_string(iteration.join("context.json")).ok()?;
+    let text = read_text(&iteration.join("context.json")).ok()??;
     let context: Value = serde_json::from_str(&text).ok()?;
     let block = context
         .get("inherited")

@@ -1,6 +1,5 @@
 //! A session of the ledger, as a source.
 
-use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
@@ -51,8 +50,9 @@ fn page(here: &Here, ledger: &Ledger, session: &Session) -> Result<String, Error
         None => RunDir::new(&here.place.root, &session.name),
     };
     // A session that was started over left its directory to another one of the same name.
-    let state: Value = std::fs::read_to_string(dir.state())
+    let state: Value = heirloom_repo::read_text(&dir.state())
         .ok()
+        .flatten()
         .and_then(|text| serde_json::from_str(&text).ok())
         .unwrap_or_default();
     if state["id"].as_str() != Some(session.id.to_string().as_str()) {
@@ -82,7 +82,7 @@ fn lane_pages(run_dir: &Path) -> Vec<String> {
 
 /// A page, without its middle where it is long.
 pub(super) fn beginning_and_end(path: &Path) -> String {
-    let Ok(mut file) = File::open(path) else { return String::new() };
+    let Ok(mut file) = heirloom_repo::open(path) else { return String::new() };
     let length = file.metadata().map_or(0, |metadata| metadata.len());
     let mut bytes = Vec::new();
     if length <= 2 * PART {

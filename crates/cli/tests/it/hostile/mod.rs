@@ -1,0 +1,4 @@
+//! Repositories and agents that mean no good: what they can make heirloom show, read, write and run.
+
+mod files;
+mod shown;

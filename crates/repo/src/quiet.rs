@@ -1,0 +1,175 @@
+//! git, started so that nothing a repository brings is run.
+//!
+//! A repository can name programs in many places: hooks, a file system monitor, drivers for diffs, merges and
+//! filters, a pager, a program that checks signatures. Its configuration is not part of a clone, but it is part of a directory that
+//! somebody else unpacked or shares. heirloom looks at repositories by itself, at moments nobody chose; so all of that is
+//! off, whatever it is asked. Drivers of the person's own settings, such as those of large files, stay.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::{Mutex, PoisonError};
+
+/// What is off, whatever the repository says.
+const OFF: [&str; 12] = [
+    "core.hooksPath=/dev/null",
+    "core.fsmonitor=false",
+    "core.pager=cat",
+    "core.editor=true",
+    "core.sshCommand=false",
+    "core.askPass=",
+    "diff.external=",
+    // Not looked into: they have a configuration of their own.
+    "diff.ignoreSubmodules=all",
+    "submodule.recurse=false",
+    "log.showSignature=false",
+    "gc.auto=0",
+    "maintenance.auto=false",
+];
+
+/// Settings by which a driver names a program.
+const DRIVERS: &str =
+    r"^(filter\..*\.(clean|smudge|process)|diff\..*\.(command|textconv)|merge\..*\.driver)$";
+
+/// `git` in `root`, with nothing to say yet.
+pub(crate) fn command(root: &Path) -> Command {
+    let mut command = bare(root);
+    for (name, value) in drivers(root) {
+        command.args(["-c", &format!("{name}={value}")]);
+    }
+    command
+}
+
+fn bare(root: &Path) -> Command {
+    let mut command = Command::new("git");
+    command.current_dir(root).stdin(Stdio::null());
+    for setting in OFF {
+        command.args(["-c", setting]);
+    }
+    // Whoever called us may have been called by git, and may mean another repository.
+    for variable in
+        ["GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_EXTERNAL_DIFF", "GIT_COMMON_DIR"]
+    {
+        command.env_remove(variable);
+    }
+    command.env("GIT_OPTIONAL_LOCKS", "0").env("GIT_PAGER", "cat").env("GIT_TERMINAL_PROMPT", "0");
+    command
+}
+
+/// A setting and its value.
+type Setting = (String, &'static str);
+
+/// What turns off the drivers that the repository's own configuration names, asked for once a process.
+fn drivers(root: &Path) -> Vec<Setting> {
+    static KNOWN: Mutex<Option<HashMap<PathBuf, Vec<Setting>>>> = Mutex::new(None);
+    let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+    let known = known.get_or_insert_with(HashMap::new);
+    if let Some(drivers) = known.get(root) {
+        return drivers.clone();
+    }
+    let drivers = ["--local", "--worktree"].map(|whose| named(root, whose)).concat();
+    known.insert(root.to_owned(), drivers.clone());
+    drivers
+}
+
+fn named(root: &Path, whose: &str) -> Vec<Setting> {
+    let mut command = bare(root);
+    command.args(["config", whose, "--includes", "--null", "--name-only", "--get-regexp", DRIVERS]);
+    let printed = command.output().map(|output| output.stdout).unwrap_or_default();
+    let names = printed.split(|byte| *byte == 0).filter_map(|name| std::str::from_utf8(name).ok());
+    let off = |name: &str| {
+        let mut off = vec![(name.to_owned(), "")];
+        // A filter that must not be missing would fail every command.
+        if let Some((filter, _)) =
+            name.strip_prefix("filter.").and_then(|name| name.rsplit_once('.'))
+        {
+            off.push((format!("filter.{filter}.required"), "false"));
+        }
+        off
+    };
+    names.filter(|name| !name.is_empty()).flat_map(off).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{changes, discover, git, worktree};
+    use std::fs;
+    use std::os::unix::fs::PermissionsExt;
+    use tempfile::TempDir;
+
+    /// A repository in which everything that can name a program names one that leaves a trace.
+    fn hostile() -> (TempDir, PathBuf) {
+        let dir = TempDir::new().unwrap();
+        let root = dir.path().join("repo");
+        fs::create_dir(&root).unwrap();
+        let (trace, evil) = (dir.path().join("trace"), dir.path().join("evil"));
+        fs::write(&evil, format!("#!/bin/sh\necho \"$0 $*\" >> {}\ncat\n", trace.display()))
+            .unwrap();
+        fs::set_permissions(&evil, fs::Permissions::from_mode(0o755)).unwrap();
+        let run = |arguments: &[&str]| {
+            let output = bare(&root)
+                .args(["-c", "user.name=t", "-c", "user.email=t@localhost"])
+                .args(arguments)
+                .output();
+            let output = output.unwrap();
+            assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        };
+        run(&["init", "-q", "-b", "main"]);
+        fs::write(root.join("a.rs"), "fn one() {}\nfn two() {}\n").unwrap();
+        fs::write(root.join(".gitattributes"), "* filter=evil diff=evil merge=evil\n").unwrap();
+        run(&["add", "."]);
+        run(&["commit", "-q", "-m", "first"]);
+        let evil = evil.to_str().unwrap();
+        for name in [
+            "core.fsmonitor",
+            "core.pager",
+            "core.editor",
+            "core.sshCommand",
+            "diff.external",
+            "filter.evil.clean",
+            "filter.evil.smudge",
+            "diff.evil.command",
+            "diff.evil.textconv",
+            "merge.evil.driver",
+            "gpg.program",
+        ] {
+            run(&["config", name, evil]);
+        }
+        run(&["config", "filter.evil.required", "true"]);
+        run(&["config", "log.showSignature", "true"]);
+        for hook in [
+            "post-index-change",
+            "post-checkout",
+            "reference-transaction",
+            "pre-commit",
+            "post-commit",
+        ] {
+            fs::copy(evil, root.join(".git/hooks").join(hook)).unwrap();
+        }
+        fs::rename(root.join("a.rs"), root.join("b.rs")).unwrap();
+        fs::write(root.join("new.rs"), "new\n").unwrap();
+        (dir, root)
+    }
+
+    #[test]
+    fn nothing_that_a_repository_names_is_run() {
+        let (dir, root) = hostile();
+        let place = discover(&root);
+        assert!(git::commit(&place).is_some());
+        assert_eq!(git::renames_ever(&place).get("a.rs").map(String::as_str), Some("b.rs"));
+        assert!(git::files(&place).contains(&"new.rs".to_owned()));
+        assert!(git::staged(&place, "a.rs").unwrap().starts_with(b"fn one"));
+        assert!(git::committed(&place, "a.rs").is_some());
+        assert!(changes::size(&place).is_some());
+        assert!(changes::changed(&place, &[]).is_some());
+        worktree::keep(&root, "refs/heirloom/runs/s", "s: 1").unwrap();
+        let tree = dir.path().join("tree");
+        crate::branch::work_on(&root, &tree, "heirloom/work", "HEAD").unwrap();
+        fs::write(tree.join("c.rs"), "c\n").unwrap();
+        crate::branch::commit_all(&tree, "work").unwrap();
+        crate::branch::bring_in(&root, "heirloom/work", "merge").unwrap();
+        let trace = fs::read_to_string(dir.path().join("trace")).unwrap_or_default();
+        assert_eq!(trace, "", "the repository ran something");
+    }
+}
