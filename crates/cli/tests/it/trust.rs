@@ -230,3 +230,21 @@ fn init_typed_by_a_person_shows_the_commands_and_trusts_them() {
     other.env.run(&["init"]);
     assert_eq!(other.env.run(&["trust", "--show"]).code, 1, "an agent's init trusts nothing");
 }
+
+#[test]
+fn an_agent_does_not_change_what_guards_it() {
+    let guarded = Guarded::new("requirements: {plan: {trigger_tools: [Never]}}\n");
+    let write = |path: &str| {
+        let path = guarded.env.repo().join(path);
+        guarded.tool("PreToolUse", ONE, "Write", &json!({"file_path": path, "content": "x"}))
+    };
+    for path in [".heirloom/config.yaml", ".heirloom/local.yaml", ".heirloom/stages/a/prompt.md"] {
+        assert!(write(path).text().contains("guards agents here"), "{path}");
+    }
+    let shell = guarded.bash(ONE, "echo 'enabled: false' > .heirloom/local.yaml");
+    assert!(shell.text().contains("guards agents here"), "{shell:?}");
+    assert_eq!(write("NOTES.md"), Said::Nothing);
+    assert_eq!(write(".heirloom/runs/a/status.json"), Said::Nothing);
+    guarded.env.write(".heirloom/local.yaml", "guard: {protect_settings: off}\n");
+    assert_eq!(write(".heirloom/config.yaml"), Said::Nothing, "the person said so");
+}

@@ -16,6 +16,7 @@ mod located;
 pub mod original;
 mod patch;
 pub mod policy;
+pub mod protect;
 pub mod record;
 pub mod requirement;
 pub mod settings;

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::protect::Protection;
 use super::requirement::{Requirement, Scope};
 
 /// All that the settings say about requirements.
@@ -31,6 +32,9 @@ pub struct Policy {
     /// The names of requirements that need a command to be judged, which nobody has trusted yet.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub waiting: Vec<String>,
+    /// What guards agents, and is not theirs to change.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub protection: Option<Box<Protection>>,
     /// What the repository brings, where nobody has said yes to it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unseen: Option<Unseen>,
@@ -131,6 +135,7 @@ impl Default for Policy {
             start_tokens: 300,
             waiting: Vec::new(),
             unseen: None,
+            protection: None,
             own: None,
         }
     }

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 
 use heirloom_core::guard::original::{self, Layers};
 use heirloom_core::guard::policy::{Policy, Problem, Unseen};
+use heirloom_core::guard::protect::Protection;
 use heirloom_core::guard::settings as section;
 use heirloom_core::yaml;
 use serde::{Deserialize, Serialize};
@@ -205,6 +206,7 @@ fn read(here: &Here, source: &Source, environment: &Environment) -> Option<Rules
         let survey = trust::survey(&here.place.root);
         policy.unseen = Some(Unseen { commands: survey.commands().count(), hash: survey.hash });
     }
+    policy.protection = protection(here, environment, &all);
     if policy.requirements.is_empty()
         && let Some(Unread { file, reason }) = faults.first()
     {
@@ -217,6 +219,24 @@ fn read(here: &Here, source: &Source, environment: &Environment) -> Option<Rules
         fatal: true,
     }));
     Some(Rules::Policy(policy))
+}
+
+/// What is protected from agents here. A repository has no say in it: the key never gets this far.
+fn protection(here: &Here, environment: &Environment, tree: &Value) -> Option<Box<Protection>> {
+    let how = tree.pointer("/guard/protect_settings").and_then(Value::as_str);
+    if how == Some("off") {
+        return None;
+    }
+    let person = settings::places(environment, None).into_iter().map(|place| place.path);
+    let hooks = heirloom_agents::ALL.iter().filter_map(|agent| agent.hooks());
+    let hooked = hooks.flat_map(|hooks| hooks.files(&here.place.root, &here.env));
+    let files: Vec<String> = person
+        .chain(hooked)
+        .filter(|file| !file.starts_with(&here.place.root))
+        .map(|file| file.to_string_lossy().into_owned())
+        .collect();
+    let data = [format!("{}/**", here.home.display())];
+    Some(Box::new(Protection::new(&files, &data, how != Some("deny"))))
 }
 
 /// A file that cannot be read.

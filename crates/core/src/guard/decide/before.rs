@@ -3,6 +3,7 @@
 use super::text;
 use crate::guard::check::{Facts, Fault, Moment, Standing, Unmet, check};
 use crate::guard::policy::{OnUncertain, Policy};
+use crate::guard::protect::Protection;
 use crate::guard::requirement::{Enforcement, OnError, Requirement};
 use crate::guard::trigger::{Hit, Place, ToolUse, triggered_by};
 
@@ -92,6 +93,16 @@ pub fn before<'p>(
         faults: Vec::new(),
     };
     if !policy.enabled || tool_use.is_heirloom() {
+        return result;
+    }
+    let protection = policy.protection.as_deref();
+    let touched = protection.and_then(|one| Some((one.touched(tool_use, place)?, one.asks)));
+    if let Some((what, asks)) = touched {
+        let reason = Protection::reason(&what);
+        result.verdict = match asks {
+            true => Verdict::Ask { reason, holds: true },
+            false => Verdict::Deny { reason },
+        };
         return result;
     }
     for requirement in &policy.requirements {
