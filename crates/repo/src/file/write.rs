@@ -41,11 +41,11 @@ pub(super) fn replace<T, E: From<io::Error>>(
     let mut builder = tempfile::Builder::new();
     let builder = builder.prefix(".heirloom-").permissions(permissions);
     let mut unfinished = builder.tempfile_in(directory)?;
-    let made = fill(unfinished.as_file_mut())?;
+    let filled = fill(unfinished.as_file_mut())?;
     unfinished.as_file().sync_all()?;
     unfinished.persist(target).map_err(|error| error.error)?;
     File::open(directory)?.sync_all()?;
-    Ok(made)
+    Ok(filled)
 }
 
 /// Makes a directory, and those above it, that only their owner can look into.

@@ -54,7 +54,6 @@ impl Said {
         match self {
             Self::Nothing => "",
             Self::Denied(text)
-            | Self::Asked(text)
             | Self::Blocked(text)
             | Self::Context(text)
             | Self::Asked(text)
@@ -148,9 +147,6 @@ pub(crate) fn said(ran: &Ran) -> Said {
     assert!(!ran.stdout.contains("\"allow\""), "never allow: {}", ran.stdout);
     let text = |value: &Value| value.as_str().unwrap().to_owned();
     let specific = &answer["hookSpecificOutput"];
-    if specific["permissionDecision"] == "ask" {
-        return Said::Asked(text(&specific["permissionDecisionReason"]));
-    }
     if specific["permissionDecision"] == "deny" {
         return Said::Denied(text(&specific["permissionDecisionReason"]));
     }

@@ -99,10 +99,8 @@ pub fn before<'p>(
     let touched = protection.and_then(|one| Some((one.touched(tool_use, place)?, one.asks)));
     if let Some((what, asks)) = touched {
         let reason = Protection::reason(&what);
-        result.verdict = match asks {
-            true => Verdict::Ask { reason, holds: true },
-            false => Verdict::Deny { reason },
-        };
+        result.verdict =
+            if asks { Verdict::Ask { reason, holds: true } } else { Verdict::Deny { reason } };
         return result;
     }
     for requirement in &policy.requirements {
