@@ -97,9 +97,9 @@ impl From<RepoKey> for String {
 pub struct RepoId(String);
 
 impl RepoId {
-    /// A repository by its path.
-    pub fn path(path: impl Into<String>) -> Self {
-        Self(path.into())
+    /// A repository by its key or its path.
+    pub fn new(id: impl Into<String>) -> Self {
+        Self(id.into())
     }
 
     /// As the ledger has it.

@@ -3,11 +3,13 @@
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use heirloom_ledger::{Ledger, Options};
 use heirloom_repo::Place;
 
 use crate::clock::Clock;
+use crate::identity::{self, Look, Offer};
 use crate::settings::{self, Environment, Flag, Loaded, Request, Unusable};
 
 /// Variables of the environment by name.
@@ -26,6 +28,8 @@ pub struct Here {
     pub env: Env,
     /// Variables that the repository set and that do not count.
     pub ignored: Vec<String>,
+    /// What a person should hear about which repository this is.
+    offers: Arc<Mutex<Vec<Offer>>>,
 }
 
 /// Why it cannot be said where a command is run.
@@ -48,7 +52,7 @@ impl Here {
         let clock = Clock::from_setting(setting).map_err(HereError::Clock)?;
         let home = home(&env).ok_or(HereError::NoHome)?;
         let home = if home.is_absolute() { home } else { directory.join(home) };
-        Ok(Self { home, place, clock, env, ignored })
+        Ok(Self { home, place, clock, env, ignored, offers: Arc::default() })
     }
 
     /// A variable of the environment, if it is set to something.
@@ -67,7 +71,22 @@ impl Here {
 
     /// Opens the ledger for a command of a person.
     pub fn ledger(&self) -> Result<Ledger, heirloom_ledger::Error> {
+        let mut ledger = self.ledger_as_it_is()?;
+        // Where nothing can be written the directory is what it was, or goes by its path.
+        if let Ok(offer) = identity::settle(self, &mut ledger, Look::Closely) {
+            self.offers.lock().unwrap_or_else(PoisonError::into_inner).extend(offer);
+        }
+        Ok(ledger)
+    }
+
+    /// Opens the ledger for a command that is about the ledger itself, wherever it is run.
+    pub fn ledger_as_it_is(&self) -> Result<Ledger, heirloom_ledger::Error> {
         Ledger::open(&self.home, Options::COMMAND)
+    }
+
+    /// What a person should hear about which repository this is, once.
+    pub fn offers(&self) -> Vec<Offer> {
+        std::mem::take(&mut *self.offers.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
 

@@ -13,6 +13,7 @@ pub mod evidence;
 pub mod foreign;
 pub mod guard;
 pub mod here;
+pub mod identity;
 pub mod init;
 pub mod issues;
 pub mod keep;

@@ -15,6 +15,7 @@ use jiff::Timestamp;
 use uuid::Uuid;
 
 use crate::here::Here;
+use crate::identity::{self, Look};
 
 /// How far `lineage` walks: as good as without end, but it does end.
 pub const WHOLE_LINEAGE: usize = 1000;
@@ -165,6 +166,7 @@ pub(crate) fn create(
         writer.change_status(id, status, None)?;
         Ok::<_, Error>(id)
     })?;
+    identity::settle(here, ledger, Look::AtWork)?;
     Ok(ledger.session(id)?.ok_or(Error::NoSession { id })?)
 }
 

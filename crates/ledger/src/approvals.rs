@@ -59,7 +59,8 @@ impl Ledger {
     pub fn approvals(&self, filter: ApprovalFilter<'_>) -> Result<Vec<Approval>, Error> {
         let (mut wheres, mut values) = (vec!["1".to_owned()], Vec::new());
         let session = filter.session.map(|session| session.to_string());
-        for (column, value) in [("repo", filter.repo.map(str::to_owned)), ("session", session)] {
+        let repo = filter.repo.map(|repo| self.repository(repo)).transpose()?;
+        for (column, value) in [("repo", repo), ("session", session)] {
             if let Some(value) = value {
                 values.push(value);
                 wheres.push(format!("{column} = ?{}", values.len()));

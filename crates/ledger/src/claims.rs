@@ -46,11 +46,13 @@ impl Ledger {
 
     /// Who has an issue, alive or dead.
     pub fn claim_of(&self, repo: &str, issue: &IssueId) -> Result<Option<Claim>, Error> {
+        let repo = &*self.repository(repo)?;
         self.run("read", |db| one(db, repo, issue))
     }
 
     /// Every claim in a repository, by issue.
     pub fn claims(&self, repo: &str) -> Result<Vec<(IssueId, Claim)>, Error> {
+        let repo = &*self.repository(repo)?;
         let sql = format!("SELECT {COLUMNS} FROM claim WHERE repo = ?1 ORDER BY issue");
         self.run("read", |db| {
             let claim = |row: &Row<'_>| Ok((parse(row, 6, |id| id.parse().ok())?, read(row)?));
@@ -70,6 +72,7 @@ impl Writer<'_> {
         until: Option<Timestamp>,
         is_alive: impl Fn(u32, Option<u64>) -> bool,
     ) -> Result<Claimed, Error> {
+        let repo = &*self.repository(repo)?;
         let held = self.run(|db| one(db, repo, issue))?;
         let stands = held.as_ref().map(|claim| standing(claim, owner, self.at(), is_alive));
         let (since, taken_over) = match (held, stands) {
@@ -96,6 +99,7 @@ impl Writer<'_> {
         issue: &IssueId,
         owner: &Owner,
     ) -> Result<bool, Error> {
+        let repo = &*self.repository(repo)?;
         let held = self.run(|db| one(db, repo, issue))?;
         if held.is_none_or(|claim| claim.owner != *owner) {
             return Ok(false);

@@ -62,8 +62,9 @@ pub struct Hit {
 pub struct Search<'a> {
     /// The words, as text: nothing in it has a meaning of its own.
     pub text: &'a str,
-    /// Only in this repository.
-    pub repo: Option<&'a str>,
+    /// Only in the repository of these names ([`Ledger::names_of`]): what is indexed is what records
+    /// say.
+    pub repo: Option<&'a [String]>,
     /// Only entries of this kind.
     pub kind: Option<&'a str>,
     /// Only entries that are not older.
@@ -160,16 +161,19 @@ impl Index {
     /// What fits best, by BM25, best first.
     pub fn search(&self, search: &Search<'_>) -> Result<Vec<Hit>, Error> {
         let Some(query) = literal(search.text) else { return Ok(Vec::new()) };
+        let repo = search.repo.map(|names| serde_json::Value::from(names).to_string());
         let since = search.since.map_or(i64::MIN, Timestamp::as_millisecond);
         let limit = i64::try_from(search.limit).unwrap_or(i64::MAX);
         let find = |db: &Connection| {
             db.prepare_cached(
                 "SELECT kind, id, session, at, -bm25(entry) FROM entry
-                 WHERE entry MATCH ?1 AND (?2 IS NULL OR repo = ?2) AND (?3 IS NULL OR kind = ?3)
+                 WHERE entry MATCH ?1
+                   AND (?2 IS NULL OR repo IN (SELECT value FROM json_each(?2)))
+                   AND (?3 IS NULL OR kind = ?3)
                    AND at >= ?4
                  ORDER BY bm25(entry), at DESC LIMIT ?5",
             )?
-            .query_map((query, search.repo, search.kind, since, limit), |row| {
+            .query_map((query, &repo, search.kind, since, limit), |row| {
                 Ok(Hit {
                     kind: row.get(0)?,
                     id: row.get(1)?,
@@ -192,7 +196,8 @@ fn copy(ledger: &Ledger, index: &Connection, from: i64, to: i64) -> Result<(), E
         )?;
         let mut statement = db.prepare(
             "SELECT kind, session, repo, at, body FROM record
-             WHERE arrival > ?1 AND arrival <= ?2 AND kind IN (?3, ?4) ORDER BY arrival",
+             WHERE arrival > ?1 AND arrival <= ?2 AND kind IN (?3, ?4) AND body IS NOT NULL
+             ORDER BY arrival",
         )?;
         let mut rows = statement.query((from, to, NoteAdded::KIND, SessionCreated::KIND))?;
         while let Some(row) = rows.next()? {

@@ -18,11 +18,13 @@ impl Ledger {
     /// Every issue of a repository that is not closed, and what those depend on. Nothing stands in
     /// anybody's way yet.
     pub fn backlog(&self, repo: &str) -> Result<(Vec<Entry>, Vec<Edge>), Error> {
+        let repo = &*self.repository(repo)?;
         self.run("read", |db| Ok((open_entries(db, repo)?, open_edges(db, repo)?)))
     }
 
     /// Every issue of a repository, by id.
     pub fn issues(&self, repo: &str) -> Result<Vec<Issue>, Error> {
+        let repo = &*self.repository(repo)?;
         let sql = "SELECT json FROM issue WHERE repo = ?1 ORDER BY id";
         self.run("read", |db| {
             db.prepare_cached(sql)?.query_map((repo,), |row| whole(row, 0))?.collect()
@@ -31,6 +33,7 @@ impl Ledger {
 
     /// Every issue of a repository as JSON, to the letter, by id.
     pub fn issue_lines(&self, repo: &str) -> Result<Vec<String>, Error> {
+        let repo = &*self.repository(repo)?;
         let sql = "SELECT json FROM issue WHERE repo = ?1 ORDER BY id";
         self.run("read", |db| {
             db.prepare_cached(sql)?.query_map((repo,), |row| row.get(0))?.collect()
@@ -39,6 +42,7 @@ impl Ledger {
 
     /// The ids of all issues of a repository.
     pub fn issue_ids(&self, repo: &str) -> Result<Vec<String>, Error> {
+        let repo = &*self.repository(repo)?;
         let sql = "SELECT id FROM issue WHERE repo = ?1 ORDER BY id";
         self.run("read", |db| {
             db.prepare_cached(sql)?.query_map((repo,), |row| row.get(0))?.collect()
@@ -47,11 +51,13 @@ impl Ledger {
 
     /// One issue.
     pub fn issue(&self, repo: &str, id: &IssueId) -> Result<Option<Issue>, Error> {
+        let repo = &*self.repository(repo)?;
         self.run("read", |db| one(db, repo, id))
     }
 
     /// The ids that begin like that, a handful at most.
     pub fn issues_like(&self, repo: &str, beginning: &str) -> Result<Vec<IssueId>, Error> {
+        let repo = &*self.repository(repo)?;
         self.run("read", |db| {
             db.prepare_cached(
                 "SELECT id FROM issue WHERE repo = ?1 AND id >= ?2 AND id < ?2 || char(1114111)
@@ -66,28 +72,33 @@ impl Ledger {
 impl Writer<'_> {
     /// One issue, as this transaction sees it.
     pub fn issue(&self, repo: &str, id: &IssueId) -> Result<Option<Issue>, Error> {
+        let repo = &*self.repository(repo)?;
         self.run(|db| one(db, repo, id))
     }
 
     /// One issue as JSON, to the letter.
     pub fn issue_line(&self, repo: &str, id: &IssueId) -> Result<Option<String>, Error> {
+        let repo = &*self.repository(repo)?;
         self.run(|db| line(db, repo, id))
     }
 
     /// What the issues of a repository depend on.
     pub fn issue_edges(&self, repo: &str) -> Result<Vec<Edge>, Error> {
+        let repo = &*self.repository(repo)?;
         let sql = "SELECT issue, depends_on, kind FROM issue_dependency WHERE repo = ?1";
         self.run(|db| db.prepare_cached(sql)?.query_map((repo,), edge)?.collect())
     }
 
     /// How many issues a repository has.
     pub fn count_issues(&self, repo: &str) -> Result<u64, Error> {
+        let repo = &*self.repository(repo)?;
         let sql = "SELECT count(*) FROM issue WHERE repo = ?1";
         self.run(|db| db.prepare_cached(sql)?.query_row((repo,), |row| row.get(0)).map(from_sql))
     }
 
     /// The highest number that a comment in a repository has.
     pub fn last_comment(&self, repo: &str) -> Result<u64, Error> {
+        let repo = &*self.repository(repo)?;
         let sql = "SELECT coalesce(max(last_comment), 0) FROM issue WHERE repo = ?1";
         self.run(|db| db.prepare_cached(sql)?.query_row((repo,), |row| row.get(0)).map(from_sql))
     }

@@ -40,7 +40,7 @@ impl Ledger {
                 wheres.push(format!("{column} = ?{}", values.len()));
             }
         };
-        equal("repo", filter.repo.map(str::to_owned));
+        equal("repo", filter.repo.map(|repo| self.repository(repo)).transpose()?);
         equal("session", filter.session.map(|session| session.to_string()));
         equal("kind", filter.kind.map(|kind| kind.to_string()));
         equal("issue", filter.issue.map(str::to_owned));

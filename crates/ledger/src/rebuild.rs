@@ -6,6 +6,7 @@ use heirloom_core::record::Record;
 
 use crate::error::Error;
 use crate::ledger::Ledger;
+use crate::projection::Origin;
 use crate::{projection, records};
 
 impl Ledger {
@@ -30,7 +31,9 @@ impl Ledger {
 pub(crate) fn rebuild(db: &Connection) -> rusqlite::Result<u64> {
     drop_tables(db, "main", &["record", "head"])?;
     projection::create(projection::HOT, db)?;
-    let hot = |_, record: &Record| projection::apply(projection::HOT, db, record);
+    let own = records::own_host(db)?;
+    let hot =
+        |_, record: &Record| projection::apply_hot(db, record, Origin::of(record, own.as_ref()));
     Ok(derive(db, 0, ALL, hot)?.count)
 }
 

@@ -149,6 +149,13 @@ pub(crate) fn own_head(db: &Connection) -> rusqlite::Result<(HostId, u64, Hash)>
     })
 }
 
+/// The host whose ledger this is, where that can still be said.
+pub(crate) fn own_host(db: &Connection) -> rusqlite::Result<Option<HostId>> {
+    db.prepare_cached("SELECT host FROM main.head WHERE own = 1")?
+        .query_row((), |row| parse(row, 0, |text| HostId::parse(text).ok()))
+        .optional()
+}
+
 /// The number and the hash of the last record of `host`, where there is one.
 pub(crate) fn head(db: &Connection, host: &HostId) -> rusqlite::Result<Option<(u64, Hash)>> {
     db.prepare_cached("SELECT seq, hash FROM head WHERE host = ?1")?

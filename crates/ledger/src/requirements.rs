@@ -1,5 +1,7 @@
 //! Reading what is known of requirements.
 
+use std::borrow::Cow;
+
 use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension, Row, params_from_iter};
 
@@ -11,7 +13,7 @@ use heirloom_core::record::Record;
 use crate::error::Error;
 use crate::ledger::Ledger;
 use crate::projection::conversation::id_of_conversation;
-use crate::projection::requirement::{IMPORTED, PAUSED, RESERVED, STOP};
+use crate::projection::requirement::{IMPORTED, PAUSED, RESERVED, SEEN, STOP, alias};
 use crate::records::{self, timestamp};
 
 const COLUMNS: &str = "session, branch, name, triggered_at, warned_at, satisfied_at, satisfied_by, \
@@ -107,12 +109,11 @@ impl Ledger {
         self.run_hot("read", |db| {
             let mut seen = Seen { session: session.find(db)?, ..Seen::default() };
             let names = session.with(seen.session);
-            let mut statement = db.prepare_cached(&format!(
-                "SELECT {COLUMNS} FROM requirement WHERE repo = ?1 AND session = ?2 AND branch = ?3"
-            ))?;
+            let repo = alias(db, repo)?.map_or(Cow::Borrowed(repo), Cow::Owned);
+            let mut statement = db.prepare_cached(SEEN)?;
             for name in std::iter::once("").chain(names.iter().map(String::as_str)) {
                 for branch in ["", branch.as_str()] {
-                    let mut rows = statement.query((repo, name, branch))?;
+                    let mut rows = statement.query((&repo, name, branch))?;
                     while let Some(row) = rows.next()? {
                         seen.take(row)?;
                     }
@@ -128,6 +129,7 @@ impl Ledger {
         repo: &str,
         session: &SessionKeys,
     ) -> Result<Vec<(Key, Entry)>, Error> {
+        let repo = &*self.repository(repo)?;
         self.run_hot("read", |db| {
             let names = session.with(session.find(db)?);
             let sql = format!(
@@ -142,6 +144,7 @@ impl Ledger {
 
     /// Every entry of a repository.
     pub fn all_requirements(&self, repo: &str) -> Result<Vec<(Key, Entry)>, Error> {
+        let repo = &*self.repository(repo)?;
         let sql = format!(
             "SELECT {COLUMNS} FROM requirement WHERE repo = ?1 ORDER BY branch, name, session"
         );
@@ -150,6 +153,7 @@ impl Ledger {
 
     /// The hash of a state file that was taken in.
     pub fn imported_requirements(&self, repo: &str, file: &str) -> Result<Option<String>, Error> {
+        let repo = &*self.repository(repo)?;
         self.run_hot("read", |db| {
             db.prepare_cached(
                 "SELECT reviewed FROM requirement
@@ -162,6 +166,7 @@ impl Ledger {
 
     /// The newest records about requirements in a repository, newest first.
     pub fn requirement_records(&self, repo: &str, limit: usize) -> Result<Vec<Record>, Error> {
+        let repo = &*self.repository(repo)?;
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);
         self.run("read", |db| {
             db.prepare_cached(&log_query())?.query_map((repo, limit), records::read)?.collect()

@@ -88,6 +88,7 @@ pub struct IssueRun {
 impl Ledger {
     /// The newest runs in a repository, newest first.
     pub fn work_runs(&self, repo: &str, limit: usize) -> Result<Vec<WorkRun>, Error> {
+        let repo = &*self.repository(repo)?;
         let sql = format!(
             "SELECT {RUN} FROM work_run WHERE repo = ?1 ORDER BY started_at DESC, rowid DESC LIMIT ?2"
         );
@@ -97,6 +98,7 @@ impl Ledger {
 
     /// The runs of a repository that have not ended.
     pub fn open_work_runs(&self, repo: &str) -> Result<Vec<WorkRun>, Error> {
+        let repo = &*self.repository(repo)?;
         let sql = format!(
             "SELECT {RUN} FROM work_run WHERE repo = ?1 AND status = 'running' ORDER BY id"
         );
@@ -105,6 +107,7 @@ impl Ledger {
 
     /// The runs of a repository whose ids begin with `prefix`.
     pub fn find_work_runs(&self, repo: &str, prefix: &str) -> Result<Vec<WorkRun>, Error> {
+        let repo = &*self.repository(repo)?;
         let sql = format!(
             "SELECT {RUN} FROM work_run WHERE repo = ?1 AND substr(id, 1, length(?2)) = ?2
              ORDER BY started_at DESC, rowid DESC LIMIT 20"
@@ -114,6 +117,7 @@ impl Ledger {
 
     /// The files of the original that were taken in.
     pub fn imported_work_runs(&self, repo: &str) -> Result<HashSet<String>, Error> {
+        let repo = &*self.repository(repo)?;
         self.run("read", |db| {
             db.prepare_cached("SELECT source FROM work_run WHERE repo = ?1 AND source IS NOT NULL")?
                 .query_map((repo,), |row| row.get(0))?
@@ -130,6 +134,7 @@ impl Ledger {
 
     /// What was done for an issue, newest first.
     pub fn issue_runs(&self, repo: &str, issue: &str) -> Result<Vec<IssueRun>, Error> {
+        let repo = &*self.repository(repo)?;
         let sql = format!(
             "SELECT {ISSUE_RUN} FROM issue_run WHERE repo = ?1 AND issue = ?2
              ORDER BY started_at DESC, rowid DESC LIMIT 100"
@@ -142,6 +147,7 @@ impl Ledger {
     /// The newest of an issue's runs whose agent session can be resumed: it has an id, whose agent
     /// is known, and which that agent has not forgotten.
     pub fn resumable_run(&self, repo: &str, issue: &str) -> Result<Option<IssueRun>, Error> {
+        let repo = &*self.repository(repo)?;
         let sql = format!(
             "SELECT {ISSUE_RUN} FROM issue_run WHERE repo = ?1 AND issue = ?2
              AND agent_session_id IS NOT NULL AND agent IS NOT NULL AND lost = 0

@@ -69,6 +69,7 @@ impl Ledger {
     /// A whole id means its session and nothing else. A conversation that several sessions went on
     /// with means the newest of them. Everything else that fits more than one session is ambiguous.
     pub fn find(&self, repo: &str, text: &str) -> Result<Found, Error> {
+        let repo = &*self.repository(repo)?;
         if let Ok(id) = text.parse()
             && let Some(session) = self.session(id)?
         {
@@ -95,11 +96,13 @@ impl Ledger {
 
     /// The newest session of that name in `repo`.
     pub fn named(&self, repo: &str, name: &str) -> Result<Option<Session>, Error> {
+        let repo = &*self.repository(repo)?;
         self.run("read", |db| named(db, repo, name))
     }
 
     /// The names of the newest sessions in `repo`, for suggestions.
     pub fn recent_names(&self, repo: &str, limit: usize) -> Result<Vec<String>, Error> {
+        let repo = &*self.repository(repo)?;
         let filter = SessionFilter { repo: Some(repo), limit, ..SessionFilter::default() };
         let page = self.sessions(&filter)?;
         Ok(page.sessions.into_iter().map(|session| session.name.to_string()).collect())
@@ -107,7 +110,8 @@ impl Ledger {
 
     /// One page of sessions, newest first.
     pub fn sessions(&self, filter: &SessionFilter<'_>) -> Result<SessionPage, Error> {
-        let (sql, values) = page_query(filter);
+        let repo = filter.repo.map(|repo| self.repository(repo)).transpose()?;
+        let (sql, values) = page_query(&SessionFilter { repo: repo.as_deref(), ..filter.clone() });
         let mut sessions: Vec<Session> = self.run("read", |db| {
             db.prepare_cached(&sql)?.query_map(params_from_iter(values), read)?.collect()
         })?;
@@ -146,6 +150,7 @@ impl Ledger {
 impl Writer<'_> {
     /// Whether a session of `repo` has that name.
     pub fn is_name_taken(&self, repo: &str, name: &str) -> Result<bool, Error> {
+        let repo = &*self.repository(repo)?;
         self.run(|db| {
             db.prepare_cached("SELECT 1 FROM session WHERE repo = ?1 AND name = ?2 LIMIT 1")?
                 .exists((repo, name))
@@ -170,6 +175,7 @@ impl Writer<'_> {
 
     /// The newest session of that name in `repo`, as this transaction sees it.
     pub fn named(&self, repo: &str, name: &str) -> Result<Option<Session>, Error> {
+        let repo = &*self.repository(repo)?;
         self.run(|db| named(db, repo, name))
     }
 }

@@ -10,8 +10,9 @@ use crate::anchor::Anchor;
 use crate::chain;
 use crate::error::Error;
 use crate::ledger::Ledger;
-use crate::projection::{self, Projection};
+use crate::projection::{self, Origin, Projection};
 use crate::rebuild;
+use crate::records;
 use crate::salvage::Progress;
 use crate::views;
 use crate::views::Standing::{self, Foreign, UpTo};
@@ -181,6 +182,8 @@ impl Derivation<'_, '_> {
         projection::create(projection::HOT, &fresh)?;
         projection::create(projection::VIEWS, &fresh)?;
         fresh.execute_batch("BEGIN")?;
+        // What counts depends on whose ledger it is. That this is not known any more was named.
+        let Some(own) = records::own_host(self.db)? else { return Ok(()) };
         let (folded, views) = match views {
             Some(UpTo(folded)) => (folded, projection::VIEWS),
             // Why there are none was named.
@@ -190,8 +193,9 @@ impl Derivation<'_, '_> {
         rebuild::derive(self.db, 0, rebuild::ALL, |arrival, record| {
             done += 1;
             (self.progress)("deriving again", done, self.records);
-            projection::apply(projection::HOT, &fresh, record)?;
-            if arrival <= folded { projection::apply(views, &fresh, record) } else { Ok(()) }
+            let origin = Origin::of(record, Some(&own));
+            projection::apply_hot(&fresh, record, origin)?;
+            if arrival <= folded { projection::apply_views(&fresh, record, origin) } else { Ok(()) }
         })?;
         fresh.execute_batch("COMMIT")?;
         for projection in projection::HOT.iter().chain(views) {

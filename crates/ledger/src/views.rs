@@ -27,6 +27,7 @@ use heirloom_core::record::{Hash, Record};
 use crate::anchor::Anchor;
 use crate::error::Error;
 use crate::ledger::Ledger;
+use crate::projection::Origin;
 use crate::rebuild::{ALL, Last, derive, drop_tables};
 use crate::{create, damage, projection, records, schema};
 
@@ -41,7 +42,7 @@ CREATE TABLE folded (
 ";
 
 /// Goes up when a view comes to hold something else in the same columns.
-const DERIVATION: &str = "1";
+const DERIVATION: &str = "2";
 
 /// How long one attempt to take the views lasts; then it is looked whether there is still need to.
 const ATTEMPT: Duration = Duration::from_millis(20);
@@ -241,7 +242,9 @@ pub(crate) fn remake(db: &Connection, most: i64) -> rusqlite::Result<i64> {
 }
 
 fn fold_after(db: &Connection, arrival: i64, most: i64) -> rusqlite::Result<i64> {
-    let views = |_, record: &Record| projection::apply(projection::VIEWS, db, record);
+    let own = records::own_host(db)?;
+    let views =
+        |_, record: &Record| projection::apply_views(db, record, Origin::of(record, own.as_ref()));
     let Some(last) = derive(db, arrival, most, views)?.last else { return Ok(arrival) };
     remember(db, &last)?;
     Ok(last.arrival)

@@ -15,6 +15,7 @@ use heirloom_core::status::Status;
 
 use crate::error::Error;
 use crate::ledger::Ledger;
+use crate::projection::Origin;
 use crate::rebuild::{ALL, Last};
 use crate::{projection, records, sessions, views};
 
@@ -23,7 +24,7 @@ use crate::{projection, records, sessions, views};
 pub struct Scope<'a> {
     /// The session.
     pub session: Option<SessionId>,
-    /// The repository.
+    /// The repository, by its path or by what the ledger knows it by.
     pub repo: Option<&'a str>,
 }
 
@@ -159,7 +160,7 @@ impl<'a> Appender<'a> {
             at: self.at,
             kind: B::KIND.to_owned(),
             session: scope.session,
-            repo: scope.repo.map(str::to_owned),
+            repo: scope.repo.map(|repo| self.repository(repo)).transpose()?,
             body,
             hash: Hash::GENESIS,
             prev: None,
@@ -173,9 +174,9 @@ impl<'a> Appender<'a> {
 
     fn add(&self, db: &Connection, record: &Record) -> rusqlite::Result<i64> {
         let arrival = records::insert(db, record)?;
-        projection::apply(projection::HOT, db, record)?;
+        projection::apply_hot(db, record, Origin::Here)?;
         if self.folded.is_some() {
-            projection::apply(projection::VIEWS, db, record)?;
+            projection::apply_views(db, record, Origin::Here)?;
             let (host, seq) = (record.host.to_string(), records::to_sql(record.seq));
             let hash = record.hash.as_bytes().to_vec();
             views::remember(db, &Last { arrival, hash, host, seq })?;

@@ -11,12 +11,15 @@ const OWN_DIRECTORY: &str = ".heirloom";
 /// Where something happens: a repository, and the worktree of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Place {
-    /// What the ledger knows the repository by. All worktrees of one repository share it.
+    /// Where the repository is, which the ledger is asked by: the directory of its main worktree. All
+    /// worktrees of one repository share it. What the repository is called is the ledger's to say.
     pub repo: String,
     /// The root of the worktree, or the directory itself outside git.
     pub root: PathBuf,
     /// The worktree's own git directory, where there is git.
     pub git_dir: Option<PathBuf>,
+    /// The git directory that all its worktrees share.
+    pub common_dir: Option<PathBuf>,
     /// What is checked out.
     pub head: Head,
 }
@@ -47,13 +50,15 @@ pub fn discover(directory: &Path) -> Place {
     for root in directory.ancestors() {
         if let Some(git_dir) = git_dir(root) {
             let head = head::read(&git_dir);
-            let repo = repo_of(&common_dir(&git_dir));
-            return Place { repo, root: root.to_owned(), git_dir: Some(git_dir), head };
+            let common = common_dir(&git_dir);
+            let (repo, root) = (repo_of(&common), root.to_owned());
+            return Place { repo, root, git_dir: Some(git_dir), common_dir: Some(common), head };
         }
     }
     let set_up = directory.ancestors().find(|root| root.join(OWN_DIRECTORY).is_dir());
     let root = set_up.unwrap_or(&directory).to_owned();
-    Place { repo: root.to_string_lossy().into_owned(), root, git_dir: None, head: Head::None }
+    let repo = root.to_string_lossy().into_owned();
+    Place { repo, root, git_dir: None, common_dir: None, head: Head::None }
 }
 
 /// The git directory of the worktree at `root`, if there is one.

@@ -13,7 +13,10 @@ mod file;
 pub mod git;
 mod head;
 mod index;
+mod index;
+mod key;
 mod quiet;
+mod swap;
 mod swap;
 pub mod worktree;
 
@@ -26,4 +29,5 @@ pub use file::{
     write_whole, write_within,
 };
 pub use head::Head;
+pub use key::Inode;
 pub use swap::{Swapped, swap};

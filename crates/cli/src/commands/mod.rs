@@ -29,6 +29,7 @@ mod note;
 mod notes;
 mod pipelines;
 mod recover;
+mod repo;
 mod req;
 mod run;
 mod runs;
@@ -104,6 +105,7 @@ enum Command {
     Approvals(approvals::Args),
     Ledger(ledger::Args),
     Import(import::Args),
+    Repo(repo::Args),
     Agents(agents::Args),
     Config(config::Args),
     Completions(completions::Args),
@@ -155,6 +157,14 @@ impl App {
             self.ui.say(&diagnostic.to_string());
         }
     }
+
+    /// Says what only a person can decide about which repository this is.
+    fn report_offers(&self) {
+        for offer in self.here.offers() {
+            let link = &offer.link;
+            self.ui.hint(&format!("{}; `heirloom repo link {link}` takes it over", offer.why));
+        }
+    }
 }
 
 /// How a command that could do what it was asked ended.
@@ -177,7 +187,9 @@ pub(crate) fn main() -> ExitCode {
                 app.ui.warn(&notice.to_string());
             }
         }
-        carry_out(&app, cli.command)
+        let done = carry_out(&app, cli.command);
+        app.report_offers();
+        done
     });
     match done {
         Ok(code) => code,
@@ -224,6 +236,7 @@ fn carry_out(app: &App, command: Command) -> Done {
         Command::Approvals(args) => approvals::run(app, args),
         Command::Ledger(args) => ledger::run(app, args),
         Command::Import(args) => import::run(app, &args),
+        Command::Repo(args) => repo::run(app, &args),
         Command::Agents(args) => agents::run(app, &args),
         Command::Config(args) => config::run(app, &args),
         Command::Completions(args) => completions::run(app, &args),

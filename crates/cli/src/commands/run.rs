@@ -209,8 +209,9 @@ fn detach(app: &App, args: &Args, asked: &Asked) -> Done {
         .spawn()
         .map_err(cannot)?;
     let pid = child.id();
+    let repo = app.here.ledger()?.repository(&app.here.place.repo)?;
     loop {
-        let runs = run::engine_of(&app.here, name.as_str()) == Some(pid);
+        let runs = run::engine_of(&app.here, &repo, name.as_str()) == Some(pid);
         if runs && newest(app, &name)?.is_some_and(|(id, is_on)| is_on && Some(id) != before) {
             break;
         }

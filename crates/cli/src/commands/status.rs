@@ -24,7 +24,7 @@ pub(super) fn run(app: &App, args: &Args) -> Done {
     let iterations = ledger.iterations(session.id)?;
     let flagged = ledger.kept_of_session::<IterationFlagged>(&session.repo, session.id)?;
     let stages = ledger.kept_of_session::<StageEnded>(&session.repo, session.id)?;
-    let engine = run::engine_of(&app.here, session.name.as_str());
+    let engine = run::engine_of(&app.here, &session.repo, session.name.as_str());
     let is_lost = session.status.is_active() && engine.is_none() && !iterations.is_empty();
     let last = iterations.iter().max_by_key(|iteration| iteration.started_at);
     let warnings: Vec<Value> = flagged

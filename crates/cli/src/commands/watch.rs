@@ -66,7 +66,7 @@ fn watch_run(app: &App, ledger: Ledger, session: &Session, planned: &RunPlanned)
         &view,
         |event| matches!(event, run::Event::Started { .. }),
         |event| matches!(event, run::Event::Ended { .. }),
-        || run::engine_of(&app.here, name).is_some(),
+        || run::engine_of(&app.here, &session.repo, name).is_some(),
     );
     view.close();
     if is_over? {

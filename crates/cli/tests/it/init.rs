@@ -11,6 +11,7 @@ fn setting_up_says_what_it_did_and_twice_is_the_same_as_once() {
     insta::assert_snapshot!(ran.stdout, @"
     Set up heirloom in payments (git, branch main)
       wrote    .heirloom/config.yaml                 your settings, commit this
+      wrote    .heirloom/repository                  what this repository is known by, commit this
       ignored  .heirloom/runs, .heirloom/local.yaml
       hooked   Claude Code                           user settings, active only where .heirloom/ is
     Nothing else to do. Try: heirloom doctor
@@ -23,7 +24,7 @@ fn setting_up_says_what_it_did_and_twice_is_the_same_as_once() {
     assert_eq!(fs::read_to_string(&file).unwrap(), once);
     assert_eq!(
         env.git(&["status", "--porcelain", "--ignored", "-uall"]),
-        "?? .heirloom/.gitignore\n?? .heirloom/config.yaml\n"
+        "?? .heirloom/.gitignore\n?? .heirloom/config.yaml\n?? .heirloom/repository\n"
     );
 }
 

@@ -4,9 +4,9 @@ use crate::{env, stable};
 fn a_sound_ledger_verifies() {
     let env = env();
     env.run(&["note", "learning", "one"]).success();
-    insta::assert_snapshot!(env.run(&["ledger", "verify"]), @"ok  3 records from 1 host, chain unbroken, projections equal a rebuild");
+    insta::assert_snapshot!(env.run(&["ledger", "verify"]), @"ok  4 records from 1 host, chain unbroken, projections equal a rebuild");
     let json = env.run(&["ledger", "verify", "--json"]).json();
-    assert_eq!((&json["ok"], &json["records"]), (&true.into(), &3.into()));
+    assert_eq!((&json["ok"], &json["records"]), (&true.into(), &4.into()));
     assert_eq!(json["problems"].as_array().unwrap().len(), 0);
 }
 
@@ -16,15 +16,15 @@ fn an_export_is_merged_into_another_home_once() {
     here.run(&["note", "learning", "one"]).success();
     let file = here.home().join("export.jsonl");
     let file = file.to_str().unwrap();
-    insta::assert_snapshot!(here.run(&["ledger", "export", file]), @"✔ wrote 3 records to [root]/home/export.jsonl");
-    assert_eq!(there.run(&["ledger", "import", file]).stdout, "✔ 3 records added\n");
+    insta::assert_snapshot!(here.run(&["ledger", "export", file]), @"✔ wrote 4 records to [root]/home/export.jsonl");
+    assert_eq!(there.run(&["ledger", "import", file]).stdout, "✔ 4 records added\n");
     assert_eq!(
         there.run(&["ledger", "import", file]).stdout,
-        "✔ 0 records added, 3 known already\n"
+        "✔ 0 records added, 4 known already\n"
     );
     let piped = here.run(&["ledger", "export"]).stdout;
     assert_eq!(there.run_with(&["ledger", "import", "-"], piped.as_bytes()).code, 0);
-    assert!(there.run(&["ledger", "verify"]).success().stdout.starts_with("ok  3 records"));
+    assert!(there.run(&["ledger", "verify"]).success().stdout.starts_with("ok  4 records"));
 }
 
 #[test]
@@ -69,7 +69,7 @@ fn an_export_never_replaces_the_ledger_itself() {
         let ran = env.run(&["ledger", "export", file.to_str().unwrap()]);
         assert_eq!(ran.code, 64, "{ran}");
     }
-    assert!(env.run(&["ledger", "verify"]).success().stdout.starts_with("ok  3 records"));
+    assert!(env.run(&["ledger", "verify"]).success().stdout.starts_with("ok  4 records"));
 }
 
 #[test]
@@ -106,16 +106,16 @@ fn a_bad_export_is_refused_by_its_line() {
 fn a_rebuild_says_what_it_read() {
     let env = env();
     env.run(&["note", "learning", "one"]).success();
-    insta::assert_snapshot!(env.run(&["ledger", "rebuild"]), @"✔ derived every projection again from 3 records");
+    insta::assert_snapshot!(env.run(&["ledger", "rebuild"]), @"✔ derived every projection again from 4 records");
     let stats = env.run(&["ledger", "stats", "--json"]).json();
     assert_eq!(
         (&stats["records"], &stats["sessions"], &stats["notes"]),
-        (&3.into(), &1.into(), &1.into())
+        (&4.into(), &1.into(), &1.into())
     );
     assert_eq!(stats["kinds"]["note.added"], 1);
     let told = stable(&env.run(&["ledger", "stats"]).stdout);
-    assert!(told.contains("3 records in 1 session, 1 note"), "{told}");
-    assert!(told.contains("host [host]            3  this one"), "{told}");
+    assert!(told.contains("4 records in 1 session, 1 note"), "{told}");
+    assert!(told.contains("host [host]            4  this one"), "{told}");
 }
 
 #[test]

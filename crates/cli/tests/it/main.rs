@@ -9,6 +9,7 @@ mod fresh_clone;
 mod guard;
 mod help;
 mod hostile;
+mod identity;
 mod init;
 mod issues;
 mod joining;

@@ -17,9 +17,12 @@ pub struct RepoNamed {
     /// What else tells it from others.
     #[serde(default)]
     pub marks: Marks,
-    /// The keys it claims whose history it was not given: a person was offered to link them.
+    /// The keys it claims whose history it was not given.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub refused: Vec<RepoKey>,
+    /// Whether a person was told that something could be linked. They are told once.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub offered: bool,
 }
 
 /// What was recorded under another key or path belongs to the record's repository.

@@ -75,7 +75,7 @@ fn without_a_key(
     let by_path = known.by_path.clone().filter(|_| claims.is_empty());
     match known.by_inode.clone().or(by_path) {
         Some(known) => known,
-        None if claims.is_empty() => RepoId::path(path),
+        None if claims.is_empty() => RepoId::new(path),
         None => own().into(),
     }
 }
@@ -113,9 +113,9 @@ mod tests {
     #[test]
     fn what_nobody_set_up_goes_by_its_path_and_follows_its_directory() {
         let nothing = Known::default();
-        assert_eq!(decide(&nothing, &[]).id, RepoId::path(PATH));
-        let moved = Known { by_inode: Some(RepoId::path("/old/pay")), ..nothing };
-        assert_eq!(decide(&moved, &[]).id, RepoId::path("/old/pay"));
+        assert_eq!(decide(&nothing, &[]).id, RepoId::new(PATH));
+        let moved = Known { by_inode: Some(RepoId::new("/old/pay")), ..nothing };
+        assert_eq!(decide(&moved, &[]).id, RepoId::new("/old/pay"));
     }
 
     #[test]
@@ -144,9 +144,9 @@ mod tests {
 
     #[test]
     fn history_from_before_the_key_comes_along() {
-        let before = Known { by_path: Some(RepoId::path(PATH)), by_inode: None };
+        let before = Known { by_path: Some(RepoId::new(PATH)), by_inode: None };
         let fresh = Claim { has_history: false, ..claim(1) };
-        assert_eq!(decide(&before, &[fresh]), joined(1, &[RepoId::path(PATH)]));
+        assert_eq!(decide(&before, &[fresh]), joined(1, &[RepoId::new(PATH)]));
     }
 
     #[test]

@@ -16,6 +16,7 @@ use jiff::Timestamp;
 
 use super::{live, measure};
 use crate::here::Here;
+use crate::identity::{self, Look};
 
 /// The most of a file that is looked through for a marker.
 const MOST_BYTES: u64 = 1024 * 1024;
@@ -39,7 +40,7 @@ pub(super) fn keys(agent_session_id: &str) -> SessionKeys {
 /// The ledger, opened when it is first needed: most tool uses need none.
 #[derive(Debug)]
 pub struct Book<'h> {
-    home: &'h Path,
+    here: &'h Here,
     options: Options,
     open: Option<Open>,
 }
@@ -64,16 +65,21 @@ impl Open {
 }
 
 impl<'h> Book<'h> {
-    /// The ledger in `home`.
-    pub fn new(home: &'h Path, options: Options) -> Self {
-        Self { home, options, open: None }
+    /// The ledger that is used here.
+    pub fn new(here: &'h Here, options: Options) -> Self {
+        Self { here, options, open: None }
     }
 
     /// The ledger.
     pub fn ledger(&mut self) -> Result<&mut Ledger, Error> {
         let open = match self.open.take() {
             Some(open) => open,
-            None => Open::new(Ledger::open(self.home, self.options)?, self.options),
+            None => {
+                let mut ledger = Ledger::open(&self.here.home, self.options)?;
+                // A directory that cannot be told apart now goes by its path.
+                let _ = identity::settle(self.here, &mut ledger, Look::Glance);
+                Open::new(ledger, self.options)
+            }
         };
         Ok(match self.open.insert(open) {
             Open::Closing(ledger) => ledger,
@@ -97,7 +103,7 @@ pub struct Known<'h> {
 impl<'h> Known<'h> {
     /// What is known to a session.
     pub fn new(here: &'h Here, session: SessionKeys, options: Options) -> Self {
-        let book = Book::new(&here.home, options);
+        let book = Book::new(here, options);
         Self { here, book, session, seen: BTreeMap::new(), may_measure: true }
     }
 

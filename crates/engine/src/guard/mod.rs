@@ -23,7 +23,7 @@ mod settle;
 mod skill;
 mod start;
 pub mod status;
-mod subject;
+pub(crate) mod subject;
 mod tool_use;
 mod turn;
 

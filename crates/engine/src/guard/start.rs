@@ -20,6 +20,7 @@ use super::rules::Rules;
 use super::settle::settle;
 use super::subject::Subject;
 use super::{cache, fault, import, presence};
+use crate::identity::{self, Look};
 use crate::keep::{self, Fresh, KeepError, context};
 
 /// How many sessions are looked through for the one before.
@@ -37,6 +38,7 @@ pub(super) fn start(
     let mut known = call.known();
     let arrived = known.book.ledger().and_then(|ledger| {
         let arrived = arrive(call.here, ledger, call.caller, (source, model))?;
+        identity::settle(call.here, ledger, Look::AtWork)?;
         let imported = import::import(call.here, ledger)?;
         if let Some(policy) = policy {
             carry(call, ledger, policy, source, arrived)?;

@@ -2,11 +2,13 @@
 
 use std::fs;
 
+use heirloom_core::repo::{self, RepoId, RepoKey};
 use heirloom_repo::{read_text, write_within};
 
 use super::Step;
 use crate::guard::rules::ORIGINAL;
 use crate::here::Here;
+use crate::identity;
 
 const SETTINGS: &str = "# What heirloom asks for in this repository. Commit this file.
 # Every key: heirloom config schema. What holds, and why: heirloom config show --sources
@@ -24,7 +26,8 @@ const SETTINGS: &str = "# What heirloom asks for in this repository. Commit this
 const IGNORED: [&str; 2] = ["/runs/", "/local.yaml"];
 
 pub(super) fn write(here: &Here, is_rehearsal: bool) -> Vec<Step> {
-    let mut steps = vec![settings(here, is_rehearsal), ignore(here, is_rehearsal)];
+    let mut steps =
+        vec![settings(here, is_rehearsal), key(here, is_rehearsal), ignore(here, is_rehearsal)];
     if here.place.root.join(ORIGINAL).is_file() {
         let detail = "its requirements hold, until your settings have some";
         steps.push(Step::new("kept", ORIGINAL, detail));
@@ -42,6 +45,49 @@ fn settings(here: &Here, is_rehearsal: bool) -> Step {
         return Step::new("failed", name, with_cause(&error));
     }
     Step::new("wrote", name, "your settings, commit this")
+}
+
+/// The key: the one that is there, the one that is known of this directory, or a new one.
+fn key(here: &Here, is_rehearsal: bool) -> Step {
+    let name = ".heirloom/repository";
+    let file = here.place.key_file();
+    let before = match read_text(&file) {
+        Ok(before) => before,
+        Err(error) => return Step::new("failed", name, with_cause(&error)),
+    };
+    let mut keys = repo::keys_in(before.as_deref().unwrap_or_default());
+    let is_kept = !keys.is_empty();
+    if !is_kept {
+        keys = identity::claimed(&here.place);
+    }
+    if keys.is_empty() {
+        keys.push(known_key(here, is_rehearsal).unwrap_or_else(identity::mint));
+    }
+    // Also what a merge left of two: the keys and nothing around them.
+    let text = repo::key_file(&keys);
+    if before.as_deref() != Some(&*text)
+        && !is_rehearsal
+        && let Err(error) = write_within(&here.place.root, &file, text.as_bytes())
+    {
+        return Step::new("failed", name, with_cause(&error));
+    }
+    if !is_rehearsal {
+        // The next command that needs the ledger does the same, and says why it cannot.
+        let _ = here.ledger();
+    }
+    if is_kept {
+        return Step::new("kept", name, "what this repository is known by");
+    }
+    Step::new("wrote", name, "what this repository is known by, commit this")
+}
+
+/// The key under which the ledger knows this directory, whose file is gone.
+fn known_key(here: &Here, is_rehearsal: bool) -> Option<RepoKey> {
+    if is_rehearsal {
+        return None;
+    }
+    let known = here.ledger().and_then(|ledger| ledger.repository(&here.place.repo));
+    RepoId::new(known.ok()?).key()
 }
 
 fn ignore(here: &Here, is_rehearsal: bool) -> Step {
@@ -74,8 +120,12 @@ fn ignore(here: &Here, is_rehearsal: bool) -> Step {
 pub(super) fn remove(here: &Here, is_rehearsal: bool) -> Vec<Step> {
     let directory = here.place.own_directory();
     let ignored = IGNORED.map(|rule| format!("{rule}\n")).concat();
+    let keys = fs::read_to_string(here.place.key_file()).unwrap_or_default();
+    let keys = repo::key_file(&repo::keys_in(&keys));
     let mut steps = Vec::new();
-    for (name, ours) in [("config.yaml", SETTINGS), (".gitignore", ignored.as_str())] {
+    for (name, ours) in
+        [("config.yaml", SETTINGS), ("repository", &*keys), (".gitignore", ignored.as_str())]
+    {
         let file = directory.join(name);
         let shown = format!(".heirloom/{name}");
         match read_text(&file) {
@@ -91,6 +141,7 @@ pub(super) fn remove(here: &Here, is_rehearsal: bool) -> Vec<Step> {
         }
     }
     if !is_rehearsal {
+        here.place.forget_key();
         // Only goes if nothing is left in it.
         let _ = fs::remove_dir(&directory);
     }

@@ -54,12 +54,8 @@ impl Gatherer<'_> {
 
     /// Level 2: what fits `query`, in this repository.
     pub fn level2(&self, query: &str, budget: usize) -> Result<Recovery, Error> {
-        let search = Search {
-            text: query,
-            repo: Some(&self.here.place.repo),
-            limit: HITS,
-            ..Search::default()
-        };
+        let names = self.ledger.names_of(&self.here.place.repo)?;
+        let search = Search { text: query, repo: Some(&names), limit: HITS, ..Search::default() };
         let hits = self.ledger.index()?.search(&search)?;
         let mut seen = HashSet::new();
         let mut entries = Vec::new();

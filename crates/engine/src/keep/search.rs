@@ -39,9 +39,10 @@ pub struct Found {
 pub fn search(here: &Here, ledger: &Ledger, query: &Query) -> Result<Vec<Found>, Error> {
     /// More than is asked for, since some may be of another agent.
     const MARGIN: usize = 20;
+    let names = ledger.names_of(&here.place.repo)?;
     let search = Search {
         text: &query.text,
-        repo: (!query.everywhere).then_some(here.place.repo.as_str()),
+        repo: (!query.everywhere).then_some(&names[..]),
         kind: query.kind.as_deref(),
         since: query.since,
         limit: if query.agent.is_some() { query.limit * MARGIN } else { query.limit },

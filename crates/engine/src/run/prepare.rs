@@ -82,7 +82,7 @@ pub fn prepare(from: Preparing<'_>, ledger: &Ledger) -> Result<Prepared, RunErro
     let Preparing { here, settings, asked, .. } = from;
     let name = name(&asked.session)?;
     let repo = &here.place.repo;
-    let lock = match EngineLock::take(&here.home, repo, name.as_str())? {
+    let lock = match EngineLock::take(&here.home, &ledger.repository(repo)?, name.as_str())? {
         Taken::Ours(lock) => lock,
         Taken::By(pid) => return Err(RunError::Running { name: name.to_string(), pid }),
     };

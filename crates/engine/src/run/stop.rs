@@ -23,9 +23,10 @@ pub enum Stopped {
     NotRunning,
 }
 
-/// The process that runs the session called `name` here, if one does.
-pub fn engine_of(here: &Here, name: &str) -> Option<u32> {
-    EngineLock::holder(&here.home, &here.place.repo, name)
+/// The process that runs the session called `name` of a repository, which is given by what the ledger
+/// knows it by, if one does.
+pub fn engine_of(here: &Here, repo: &str, name: &str) -> Option<u32> {
+    EngineLock::holder(&here.home, repo, name)
 }
 
 /// Asks the engine of a session to stop, as Ctrl-C would: a second time stops the agent.

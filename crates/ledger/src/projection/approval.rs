@@ -6,7 +6,7 @@ use heirloom_core::approval::State;
 use heirloom_core::event::{ApprovalClosed, ApprovalDecided, ApprovalRequested, Body};
 use heirloom_core::record::Record;
 
-use super::{Projection, body};
+use super::{Origin, Projection, body};
 
 pub(super) struct Approvals;
 
@@ -40,13 +40,18 @@ impl Projection for Approvals {
          CREATE INDEX approval_pending ON approval (repo, requested_at) WHERE state = 'pending';"
     }
 
-    fn apply(&self, db: &Connection, record: &Record) -> rusqlite::Result<()> {
+    fn apply(&self, db: &Connection, record: &Record, _: Origin) -> rusqlite::Result<()> {
         match record.kind.as_str() {
             ApprovalRequested::KIND => requested(db, record),
             ApprovalDecided::KIND => decided(db, record),
             ApprovalClosed::KIND => closed(db, record),
             _ => Ok(()),
         }
+    }
+
+    /// Nothing that another host says may act here.
+    fn is_of_this_host(&self) -> bool {
+        true
     }
 }
 

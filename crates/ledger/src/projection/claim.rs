@@ -8,7 +8,7 @@ use rusqlite::Connection;
 use heirloom_core::event::{Body, ClaimReleased, ClaimRenewed, ClaimTaken};
 use heirloom_core::record::Record;
 
-use super::{Projection, body};
+use super::{Origin, Projection, body};
 use crate::records::to_sql;
 
 pub(super) struct Claims;
@@ -39,7 +39,7 @@ impl Projection for Claims {
          ) STRICT, WITHOUT ROWID;"
     }
 
-    fn apply(&self, db: &Connection, record: &Record) -> rusqlite::Result<()> {
+    fn apply(&self, db: &Connection, record: &Record, _: Origin) -> rusqlite::Result<()> {
         match record.kind.as_str() {
             ClaimTaken::KIND => taken(db, record),
             ClaimRenewed::KIND => renewed(db, record),

@@ -7,7 +7,7 @@ use heirloom_core::event::{Body, SessionAnnounced, SessionCreated};
 use heirloom_core::id::SessionId;
 use heirloom_core::record::Record;
 
-use super::{Projection, body, launched};
+use super::{Origin, Projection, body, launched};
 use crate::error::Error;
 use crate::ledger::Ledger;
 use crate::records::parse;
@@ -34,7 +34,7 @@ impl Projection for Conversations {
          ) STRICT;"
     }
 
-    fn apply(&self, db: &Connection, record: &Record) -> rusqlite::Result<()> {
+    fn apply(&self, db: &Connection, record: &Record, _: Origin) -> rusqlite::Result<()> {
         let Some(session) = record.session else { return Ok(()) };
         let session = session.to_string();
         match record.kind.as_str() {

@@ -7,7 +7,7 @@ use heirloom_core::issue::{Dependency, IssueId, read};
 use heirloom_core::record::Record;
 
 use super::issue_log::{Told, named, tell};
-use super::{Projection, body};
+use super::{Origin, Projection, body};
 
 pub(super) struct Dependencies;
 
@@ -30,7 +30,7 @@ impl Projection for Dependencies {
          ) STRICT, WITHOUT ROWID;"
     }
 
-    fn apply(&self, db: &Connection, record: &Record) -> rusqlite::Result<()> {
+    fn apply(&self, db: &Connection, record: &Record, _: Origin) -> rusqlite::Result<()> {
         let Some(named) = named(record) else { return Ok(()) };
         match tell(db, record, &named)? {
             Told::On => {

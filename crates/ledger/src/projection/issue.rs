@@ -11,7 +11,7 @@ use heirloom_core::issue::{Dependency, Issue, IssueId, Line, apply};
 use heirloom_core::record::Record;
 
 use super::issue_log::{Told, named, tell};
-use super::{Projection, body};
+use super::{Origin, Projection, body};
 use crate::records::to_sql;
 
 pub(super) struct Issues;
@@ -47,7 +47,7 @@ impl Projection for Issues {
          CREATE INDEX issue_last_comment ON issue (repo, last_comment);"
     }
 
-    fn apply(&self, db: &Connection, record: &Record) -> rusqlite::Result<()> {
+    fn apply(&self, db: &Connection, record: &Record, _: Origin) -> rusqlite::Result<()> {
         let Some(named) = named(record) else { return Ok(()) };
         match tell(db, record, &named)? {
             Told::On => {

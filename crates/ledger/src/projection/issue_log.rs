@@ -21,7 +21,7 @@ use heirloom_core::id::HostId;
 use heirloom_core::issue::IssueId;
 use heirloom_core::record::{Hash, Record};
 
-use super::Projection;
+use super::{Origin, Projection};
 use crate::records::{from_sql, parse, timestamp, to_sql};
 
 pub(super) struct IssueLog;
@@ -51,7 +51,7 @@ impl Projection for IssueLog {
          ) STRICT, WITHOUT ROWID;"
     }
 
-    fn apply(&self, db: &Connection, record: &Record) -> rusqlite::Result<()> {
+    fn apply(&self, db: &Connection, record: &Record, _: Origin) -> rusqlite::Result<()> {
         let Some(issue) = named(record) else { return Ok(()) };
         let stamp = Stamp::of(db, record, &issue)?;
         db.prepare_cached(

@@ -7,7 +7,7 @@ use heirloom_core::event::{Body, IterationEnded, IterationStarted};
 use heirloom_core::id::SessionId;
 use heirloom_core::record::Record;
 
-use super::{Projection, body};
+use super::{Origin, Projection, body};
 use crate::error::Error;
 use crate::ledger::Ledger;
 use crate::records::{from_sql, timestamp, to_sql};
@@ -68,7 +68,7 @@ impl Projection for Iterations {
          ) STRICT, WITHOUT ROWID;"
     }
 
-    fn apply(&self, db: &Connection, record: &Record) -> rusqlite::Result<()> {
+    fn apply(&self, db: &Connection, record: &Record, _: Origin) -> rusqlite::Result<()> {
         let Some(session) = record.session else { return Ok(()) };
         let session = session.to_string();
         match record.kind.as_str() {
@@ -76,6 +76,10 @@ impl Projection for Iterations {
             IterationEnded::KIND => ended(db, &session, record),
             _ => Ok(()),
         }
+    }
+
+    fn is_of_a_repository(&self) -> bool {
+        false
     }
 }
 

@@ -14,7 +14,7 @@ use heirloom_core::event::{
 use heirloom_core::id::SessionId;
 use heirloom_core::record::Record;
 
-use super::{Projection, body};
+use super::{Origin, Projection, body};
 use crate::error::Error;
 use crate::ledger::Ledger;
 use crate::records::timestamp;
@@ -54,7 +54,7 @@ impl Projection for Kept {
          CREATE INDEX keep_by_age ON keep (repo, kind, at);"
     }
 
-    fn apply(&self, db: &Connection, record: &Record) -> rusqlite::Result<()> {
+    fn apply(&self, db: &Connection, record: &Record, _: Origin) -> rusqlite::Result<()> {
         let Some(key) = key(record) else { return Ok(()) };
         db.prepare_cached(
             "INSERT INTO keep (repo, kind, key, session, at, body) VALUES (?1, ?2, ?3, ?4, ?5, ?6)
@@ -108,6 +108,7 @@ impl Ledger {
         repo: &str,
         key: &str,
     ) -> Result<Option<Keeping<B>>, Error> {
+        let repo = &*self.repository(repo)?;
         self.run("read", |db| {
             db.prepare_cached(
                 "SELECT session, at, body FROM keep WHERE repo = ?1 AND kind = ?2 AND key = ?3",
@@ -124,6 +125,7 @@ impl Ledger {
         repo: &str,
         session: SessionId,
     ) -> Result<Vec<B>, Error> {
+        let repo = &*self.repository(repo)?;
         self.run("read", |db| {
             let mut statement = db.prepare_cached(
                 "SELECT session, at, body FROM keep WHERE repo = ?1 AND kind = ?2
@@ -141,6 +143,7 @@ impl Ledger {
         repo: &str,
         limit: usize,
     ) -> Result<Vec<Keeping<B>>, Error> {
+        let repo = &*self.repository(repo)?;
         self.run("read", |db| {
             let limit = i64::try_from(limit).unwrap_or(i64::MAX);
             let mut statement = db.prepare_cached(

@@ -6,11 +6,11 @@
 use jiff::Timestamp;
 use rusqlite::Connection;
 
-use heirloom_core::event::{Body, LiveGone, LiveSeen};
+use heirloom_core::event::{Body, LiveGone, LiveSeen, RepoLinked, RepoNamed};
 use heirloom_core::id::SessionId;
 use heirloom_core::record::Record;
 
-use super::{Projection, body};
+use super::{Origin, Projection, body};
 use crate::error::Error;
 use crate::ledger::Ledger;
 use crate::records::{from_sql, parse, timestamp, to_sql};
@@ -60,7 +60,11 @@ impl Projection for LiveSessions {
          ) STRICT, WITHOUT ROWID;"
     }
 
-    fn apply(&self, db: &Connection, record: &Record) -> rusqlite::Result<()> {
+    fn apply(&self, db: &Connection, record: &Record, _: Origin) -> rusqlite::Result<()> {
+        if let Some(from) = renamed(record) {
+            db.prepare_cached("UPDATE live SET repo = ?2 WHERE repo = ?1")?
+                .execute((from, record.repo.as_deref()))?;
+        }
         let Some(session) = record.session else { return Ok(()) };
         let session = session.to_string();
         match record.kind.as_str() {
@@ -72,6 +76,17 @@ impl Projection for LiveSessions {
             _ => Ok(()),
         }
     }
+
+    /// Nothing that another host says may act here.
+    fn is_of_this_host(&self) -> bool {
+        true
+    }
+}
+
+/// What the record's repository was called before.
+fn renamed(record: &Record) -> Option<String> {
+    let path = body::<RepoNamed>(record).map(|named| named.path);
+    path.or_else(|| body::<RepoLinked>(record).map(|linked| linked.from.to_string()))
 }
 
 fn seen(db: &Connection, session: &str, record: &Record) -> rusqlite::Result<()> {
@@ -98,7 +113,7 @@ fn seen(db: &Connection, session: &str, record: &Record) -> rusqlite::Result<()>
 impl Ledger {
     /// The sessions of `repo` whose agents were seen and not seen off.
     pub fn live(&self, repo: &str) -> Result<Vec<Live>, Error> {
-        self.live_where("repo = ?1", repo)
+        self.live_where("repo = ?1", &self.repository(repo)?)
     }
 
     /// The same in all repositories.

@@ -15,17 +15,21 @@ pub(crate) mod iteration;
 pub(crate) mod keep;
 pub(crate) mod live;
 mod note;
+mod repository;
 pub(crate) mod requirement;
 mod requirement_log;
 mod session;
 mod template;
 mod work;
 
+use std::borrow::Cow;
+
 use rusqlite::Connection;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
 use heirloom_core::event::Body;
+use heirloom_core::id::HostId;
 use heirloom_core::record::Record;
 
 /// A table that is derived from the records.
@@ -40,7 +44,33 @@ pub(crate) trait Projection: Sync {
     fn schema(&self) -> &'static str;
 
     /// Brings the table up to date with one more record.
-    fn apply(&self, db: &Connection, record: &Record) -> rusqlite::Result<()>;
+    fn apply(&self, db: &Connection, record: &Record, origin: Origin) -> rusqlite::Result<()>;
+
+    /// Whether only what this host wrote counts: what gates, approves or is launched.
+    fn is_of_this_host(&self) -> bool {
+        false
+    }
+
+    /// Whether its rows belong to a repository, in a column `repo`.
+    fn is_of_a_repository(&self) -> bool {
+        true
+    }
+}
+
+/// Who wrote a record.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Origin {
+    /// The host whose ledger this is.
+    Here,
+    /// Another, whose records were imported.
+    Elsewhere,
+}
+
+impl Origin {
+    /// Who wrote `record`, in the ledger of `own`.
+    pub(crate) fn of(record: &Record, own: Option<&HostId>) -> Self {
+        if own == Some(&record.host) { Self::Here } else { Self::Elsewhere }
+    }
 }
 
 /// What hooks ask for around a tool use, in the order in which they see a record.
@@ -53,6 +83,8 @@ pub(crate) const HOT: &[&dyn Projection] =
 /// All others, in the order in which they see a record. Their file is described in
 /// [`views`](crate::views).
 pub(crate) const VIEWS: &[&dyn Projection] = &[
+    &repository::Names,
+    &repository::Places,
     &session::Sessions,
     &iteration::Iterations,
     &note::Notes,
@@ -73,13 +105,44 @@ pub(crate) fn create(projections: &[&dyn Projection], db: &Connection) -> rusqli
     projections.iter().try_for_each(|projection| db.execute_batch(projection.schema()))
 }
 
-/// Brings `projections` up to date with one more record.
-pub(crate) fn apply(
+/// Brings the hot projections up to date with one more record.
+pub(crate) fn apply_hot(db: &Connection, record: &Record, origin: Origin) -> rusqlite::Result<()> {
+    // None of them knows a repository of another host.
+    let now = match (&record.repo, origin) {
+        (Some(repo), Origin::Here) => requirement::alias(db, repo)?,
+        _ => None,
+    };
+    apply(HOT, db, &in_repo(record, now), origin)
+}
+
+/// Brings the views up to date with one more record.
+pub(crate) fn apply_views(
+    db: &Connection,
+    record: &Record,
+    origin: Origin,
+) -> rusqlite::Result<()> {
+    let now = repository::current(db, record, origin)?;
+    apply(VIEWS, db, &in_repo(record, now), origin)
+}
+
+/// The record as if it had been written under what its repository is called now.
+fn in_repo(record: &Record, now: Option<String>) -> Cow<'_, Record> {
+    match now {
+        None => Cow::Borrowed(record),
+        Some(repo) => Cow::Owned(Record { repo: Some(repo), ..record.clone() }),
+    }
+}
+
+fn apply(
     projections: &[&dyn Projection],
     db: &Connection,
     record: &Record,
+    origin: Origin,
 ) -> rusqlite::Result<()> {
-    projections.iter().try_for_each(|projection| projection.apply(db, record))
+    projections
+        .iter()
+        .filter(|projection| origin == Origin::Here || !projection.is_of_this_host())
+        .try_for_each(|projection| projection.apply(db, record, origin))
 }
 
 /// The record's body, if it is of that kind and can be read.

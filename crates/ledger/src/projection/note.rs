@@ -5,7 +5,7 @@ use rusqlite::Connection;
 use heirloom_core::event::NoteAdded;
 use heirloom_core::record::Record;
 
-use super::{Projection, body};
+use super::{Origin, Projection, body};
 
 pub(super) struct Notes;
 
@@ -44,7 +44,7 @@ impl Projection for Notes {
          CREATE INDEX note_by_issue ON note (repo, issue, at) WHERE issue IS NOT NULL;"
     }
 
-    fn apply(&self, db: &Connection, record: &Record) -> rusqlite::Result<()> {
+    fn apply(&self, db: &Connection, record: &Record, _: Origin) -> rusqlite::Result<()> {
         let (Some(session), Some(note)) = (record.session, body::<NoteAdded>(record)) else {
             return Ok(());
         };

@@ -12,9 +12,9 @@
 use rusqlite::Connection;
 
 use heirloom_core::event::{
-    Body, RequirementCleared, RequirementSatisfied, RequirementStopBlocked, RequirementTriggered,
-    RequirementUntriggered, RequirementWarned, RequirementsImported, RequirementsPaused,
-    RequirementsPruned, RequirementsResumed,
+    Body, RepoLinked, RepoNamed, RequirementCleared, RequirementSatisfied, RequirementStopBlocked,
+    RequirementTriggered, RequirementUntriggered, RequirementWarned, RequirementsImported,
+    RequirementsPaused, RequirementsPruned, RequirementsResumed,
 };
 use heirloom_core::guard::record::{Around, ChangeBody};
 use heirloom_core::guard::requirement::Scope;
@@ -22,7 +22,13 @@ use heirloom_core::guard::state::{Change, ChangeKind, Key, Reach, Satisfied, USE
 use heirloom_core::record::Record;
 use jiff::Timestamp;
 
-use super::{Projection, body};
+use super::{Origin, Projection, body};
+
+/// What is known of a session on a branch.
+pub(crate) const SEEN: &str =
+    "SELECT session, branch, name, triggered_at, warned_at, satisfied_at, satisfied_by, metadata,
+       expires_at, reviewed
+     FROM requirement WHERE repo = ?1 AND session = ?2 AND branch = ?3";
 
 /// What the names begin with that no requirement can have.
 pub(crate) const RESERVED: char = ':';
@@ -30,6 +36,8 @@ pub(crate) const RESERVED: char = ':';
 pub(crate) const PAUSED: &str = ":paused";
 /// The row that says how often a turn was kept from ending.
 pub(crate) const STOP: &str = ":stop";
+/// The row that says what a repository is called now.
+pub(crate) const REPOSITORY: &str = ":repo";
 /// What the name of the row of a state file begins with.
 pub(crate) const IMPORTED: &str = ":imported ";
 
@@ -61,7 +69,7 @@ impl Projection for Requirements {
          ) STRICT, WITHOUT ROWID;"
     }
 
-    fn apply(&self, db: &Connection, record: &Record) -> rusqlite::Result<()> {
+    fn apply(&self, db: &Connection, record: &Record, _: Origin) -> rusqlite::Result<()> {
         match record.kind.as_str() {
             RequirementTriggered::KIND => {
                 changed(db, record, body(record).map(ChangeBody::Triggered))
@@ -79,8 +87,15 @@ impl Projection for Requirements {
             RequirementsResumed::KIND => resumed(db, record),
             RequirementsImported::KIND => imported(db, record),
             RequirementsPruned::KIND => pruned(db, record),
+            RepoNamed::KIND => named(db, record),
+            RepoLinked::KIND => linked(db, record),
             _ => Ok(()),
         }
+    }
+
+    /// Nothing that another host says may act here.
+    fn is_of_this_host(&self) -> bool {
+        true
     }
 }
 
@@ -235,6 +250,51 @@ fn pruned(db: &Connection, record: &Record) -> rusqlite::Result<()> {
         statement.execute((repo(record), branch))?;
     }
     Ok(())
+}
+
+fn named(db: &Connection, record: &Record) -> rusqlite::Result<()> {
+    match body::<RepoNamed>(record) {
+        Some(named) => rename(db, &named.path, repo(record)),
+        None => Ok(()),
+    }
+}
+
+fn linked(db: &Connection, record: &Record) -> rusqlite::Result<()> {
+    let Some(linked) = body::<RepoLinked>(record) else { return Ok(()) };
+    let (from, to) = (linked.from.as_str(), repo(record));
+    db.prepare_cached("UPDATE requirement SET reviewed = ?2 WHERE name = ?3 AND reviewed = ?1")?
+        .execute((from, to, REPOSITORY))?;
+    rename(db, from, to)
+}
+
+/// What was known under `from` is known under `to`, and whoever asks for the one gets the other.
+fn rename(db: &Connection, from: &str, to: &str) -> rusqlite::Result<()> {
+    db.prepare_cached(
+        "INSERT INTO requirement (repo, session, branch, name, reviewed) VALUES (?1, '', '', ?3, ?2)
+         ON CONFLICT DO UPDATE SET reviewed = ?2",
+    )?
+    .execute((from, to, REPOSITORY))?;
+    if from != to {
+        db.prepare_cached(
+            "UPDATE OR IGNORE requirement SET repo = ?2 WHERE repo = ?1 AND name <> ?3",
+        )?
+        .execute((from, to, REPOSITORY))?;
+    }
+    Ok(())
+}
+
+/// What a repository is called now, where the ledger was told.
+pub(crate) fn alias(db: &Connection, name: &str) -> rusqlite::Result<Option<String>> {
+    // Asked in the same words as what a session sees: a second statement would cost a hook more than
+    // the rows that are passed over.
+    let mut statement = db.prepare_cached(SEEN)?;
+    let mut rows = statement.query((name, "", ""))?;
+    while let Some(row) = rows.next()? {
+        if row.get_ref(2)?.as_str().is_ok_and(|name| name == REPOSITORY) {
+            return row.get(9);
+        }
+    }
+    Ok(None)
 }
 
 fn repo(record: &Record) -> &str {

@@ -5,7 +5,7 @@ use rusqlite::Connection;
 
 use heirloom_core::record::Record;
 
-use super::Projection;
+use super::{Origin, Projection};
 use crate::records::to_sql;
 
 pub(super) struct RequirementLog;
@@ -29,7 +29,7 @@ impl Projection for RequirementLog {
          ) STRICT, WITHOUT ROWID;"
     }
 
-    fn apply(&self, db: &Connection, record: &Record) -> rusqlite::Result<()> {
+    fn apply(&self, db: &Connection, record: &Record, _: Origin) -> rusqlite::Result<()> {
         let (Some(repo), true) = (&record.repo, record.kind.starts_with("requirement")) else {
             return Ok(());
         };

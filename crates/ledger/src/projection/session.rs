@@ -10,7 +10,7 @@ use heirloom_core::note::Kind;
 use heirloom_core::record::Record;
 use heirloom_core::status::Status;
 
-use super::{Projection, body, launched};
+use super::{Origin, Projection, body, launched};
 use crate::records::to_sql;
 
 pub(super) struct Sessions;
@@ -56,7 +56,7 @@ impl Projection for Sessions {
          CREATE INDEX session_by_parent ON session (parent, created_at);"
     }
 
-    fn apply(&self, db: &Connection, record: &Record) -> rusqlite::Result<()> {
+    fn apply(&self, db: &Connection, record: &Record, _: Origin) -> rusqlite::Result<()> {
         let Some(session) = record.session else { return Ok(()) };
         let id = session.to_string();
         match record.kind.as_str() {

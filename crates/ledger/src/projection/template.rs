@@ -5,7 +5,7 @@ use rusqlite::Connection;
 use heirloom_core::event::TemplateSaved;
 use heirloom_core::record::Record;
 
-use super::{Projection, launched};
+use super::{Origin, Projection, launched};
 
 pub(super) struct Templates;
 
@@ -29,7 +29,7 @@ impl Projection for Templates {
          ) STRICT, WITHOUT ROWID;"
     }
 
-    fn apply(&self, db: &Connection, record: &Record) -> rusqlite::Result<()> {
+    fn apply(&self, db: &Connection, record: &Record, _: Origin) -> rusqlite::Result<()> {
         let Some((saved, launched)) = launched::<TemplateSaved>(record) else { return Ok(()) };
         db.prepare_cached(
             "INSERT INTO template (name, version, config, session, saved_at)
@@ -43,5 +43,14 @@ impl Projection for Templates {
             record.at.as_millisecond(),
         ))?;
         Ok(())
+    }
+
+    /// Nothing that another host says may act here.
+    fn is_of_this_host(&self) -> bool {
+        true
+    }
+
+    fn is_of_a_repository(&self) -> bool {
+        false
     }
 }

@@ -12,7 +12,7 @@ use heirloom_core::event::{
 use heirloom_core::record::Record;
 use heirloom_core::work::{IssueRunStatus, WorkStatus};
 
-use super::{Projection, body};
+use super::{Origin, Projection, body};
 
 pub(super) struct WorkRuns;
 pub(super) struct IssueRuns;
@@ -44,7 +44,7 @@ impl Projection for WorkRuns {
          CREATE INDEX work_run_by_source ON work_run (repo, source) WHERE source IS NOT NULL;"
     }
 
-    fn apply(&self, db: &Connection, record: &Record) -> rusqlite::Result<()> {
+    fn apply(&self, db: &Connection, record: &Record, _: Origin) -> rusqlite::Result<()> {
         let repo = record.repo.as_deref().unwrap_or("");
         match record.kind.as_str() {
             WorkStarted::KIND => started(db, repo, record),
@@ -140,7 +140,7 @@ impl Projection for IssueRuns {
          CREATE INDEX issue_run_by_session ON issue_run (session) WHERE session IS NOT NULL;"
     }
 
-    fn apply(&self, db: &Connection, record: &Record) -> rusqlite::Result<()> {
+    fn apply(&self, db: &Connection, record: &Record, _: Origin) -> rusqlite::Result<()> {
         let repo = record.repo.as_deref().unwrap_or("");
         match record.kind.as_str() {
             IssueRunStarted::KIND => taken_up(db, repo, record),

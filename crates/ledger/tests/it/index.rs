@@ -21,7 +21,8 @@ fn ledger(home: &TempDir) -> Ledger {
 }
 
 fn found(ledger: &Ledger, text: &str) -> Vec<String> {
-    let search = Search { text, repo: Some(REPO), limit: 10, ..Search::default() };
+    let names = [REPO.to_owned()];
+    let search = Search { text, repo: Some(&names), limit: 10, ..Search::default() };
     let hits = ledger.index().unwrap().search(&search).unwrap();
     hits.into_iter().map(|hit| hit.id).collect()
 }

@@ -19,6 +19,7 @@ mod issues;
 mod listing;
 mod partial;
 mod rebuilding;
+mod repositories;
 mod requirements;
 mod runs;
 mod salvaging;

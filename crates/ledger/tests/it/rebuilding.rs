@@ -31,7 +31,7 @@ fn dump(home: &Home) -> BTreeMap<String, Vec<Vec<Value>>> {
 }
 
 fn rows(db: &rusqlite::Connection, table: &str) -> Vec<Vec<Value>> {
-    let mut statement = db.prepare(&format!("SELECT * FROM {table} ORDER BY 1, 2, 3, 4")).unwrap();
+    let mut statement = db.prepare(&format!("SELECT * FROM {table} ORDER BY 1, 2, 3")).unwrap();
     let columns = statement.column_count();
     statement
         .query_map((), |row| (0..columns).map(|column| row.get(column)).collect())

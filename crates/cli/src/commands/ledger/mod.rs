@@ -78,7 +78,9 @@ pub(super) fn run(app: &App, args: Args) -> Done {
 fn verify(app: &App) -> Done {
     let report = {
         let mut bar = Bar::new(&app.ui);
-        app.here.ledger()?.verify_showing(&mut |doing, done, all| bar.show(doing, done, all))?
+        app.here
+            .ledger_as_it_is()?
+            .verify_showing(&mut |doing, done, all| bar.show(doing, done, all))?
     };
     app.ui.answer(&report, || if report.ok { all_well(&report) } else { what_is_wrong(&report) });
     Ok(if report.ok { ExitCode::SUCCESS } else { ExitCode::from(FAILED) })
@@ -109,7 +111,7 @@ fn what_is_wrong(report: &Report) -> String {
 }
 
 fn rebuild(app: &App) -> Done {
-    let records = app.here.ledger()?.rebuild()?;
+    let records = app.here.ledger_as_it_is()?.rebuild()?;
     app.ui.answer(&json!({"records": records}), || {
         format!(
             "{GOOD}✔{GOOD:#} derived every projection again from {}",
@@ -120,7 +122,7 @@ fn rebuild(app: &App) -> Done {
 }
 
 fn stats(app: &App) -> Done {
-    let stats = app.here.ledger()?.stats()?;
+    let stats = app.here.ledger_as_it_is()?.stats()?;
     app.ui.answer(&stats, || describe(&stats));
     Ok(ExitCode::SUCCESS)
 }
@@ -146,7 +148,7 @@ fn describe(stats: &Stats) -> String {
 }
 
 fn export(app: &App, to: Option<&Path>) -> Done {
-    let ledger = app.here.ledger()?;
+    let ledger = app.here.ledger_as_it_is()?;
     let Some(path) = to else {
         let mut out = crate::printer::records();
         ledger.export(&mut out)?;
@@ -223,7 +225,7 @@ fn is_copy(file: &mut BufReader<File>) -> bool {
 }
 
 fn import(app: &App, from: &Path) -> Done {
-    let mut ledger = app.here.ledger()?;
+    let mut ledger = app.here.ledger_as_it_is()?;
     let imported = if from == Path::new("-") {
         ledger.import(io::stdin().lock())?
     } else {

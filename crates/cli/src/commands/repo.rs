@@ -1,0 +1,95 @@
+use std::fmt::Write;
+use std::process::ExitCode;
+
+use heirloom_engine::identity::{self, LinkError, Shown};
+use serde_json::json;
+
+use super::{App, Done};
+use crate::failure::Failure;
+use crate::ui::{BOLD, DIM};
+
+/// Show what this repository is known by, and link it to the history of another
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    #[command(subcommand)]
+    what: Option<What>,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum What {
+    /// The repository's key, and the directories, root commits and remotes it is known with
+    Show,
+    /// Take over what is recorded under another key or path
+    ///
+    /// For a repository that was moved to another disk, cloned from elsewhere, or set up twice. Nothing
+    /// is rewritten; what was recorded there is found here from now on.
+    Link {
+        /// The key (hr_…), or the directory the history was recorded in
+        #[arg(value_name = "PATH-OR-KEY")]
+        name: String,
+    },
+}
+
+pub(super) fn run(app: &App, args: &Args) -> Done {
+    let mut ledger = app.here.ledger()?;
+    let shown = match &args.what {
+        None | Some(What::Show) => identity::show(&app.here, &mut ledger)?,
+        Some(What::Link { name }) => {
+            identity::link(&app.here, &mut ledger, name).map_err(refused)?
+        }
+    };
+    let value = json!({
+        "key": shown.id.key(),
+        "name": shown.name,
+        "paths": shown.paths,
+        "roots": shown.roots,
+        "remotes": shown.remotes,
+        "aliases": shown.aliases,
+        "refused": shown.refused,
+    });
+    app.ui.answer(&value, || describe(&shown));
+    Ok(ExitCode::SUCCESS)
+}
+
+fn refused(error: LinkError) -> Failure {
+    match error {
+        LinkError::Ledger(error) => error.into(),
+        LinkError::NotAPerson => Failure::from_error("repo.person", &error)
+            .hint("run this yourself, in a terminal of your own"),
+        LinkError::Nothing { .. } => Failure::from_error("repo.not-found", &error)
+            .hint("give the key (hr_…) or the directory in which the sessions were recorded"),
+        LinkError::Same { .. } => Failure::from_error("repo.same", &error),
+    }
+}
+
+fn describe(shown: &Shown) -> String {
+    let mut text = format!("{BOLD}{}{BOLD:#}", shown.name);
+    match shown.id.key() {
+        Some(key) => {
+            let _ = write!(text, "  {key}");
+        }
+        None => {
+            let _ = write!(
+                text,
+                "  {DIM}no key: it goes by its path; `heirloom init` gives it one{DIM:#}"
+            );
+        }
+    }
+    for (label, lines) in [
+        ("path", &shown.paths),
+        ("remote", &shown.remotes),
+        ("root", &shown.roots),
+        ("alias", &shown.aliases),
+    ] {
+        for line in lines {
+            let _ = write!(text, "\n  {label:8}{line}");
+        }
+    }
+    for key in &shown.refused {
+        let _ = write!(
+            text,
+            "\n  {DIM}says that it is {key}, and was not given its history: heirloom repo link {key}{DIM:#}"
+        );
+    }
+    text
+}

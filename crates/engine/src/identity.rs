@@ -1,0 +1,378 @@
+//! Which repository a directory is.
+//!
+//! The ledger is asked by path and answers for the repository that is there, whatever it is called.
+//! Here is where it learns that: when a directory is met for the first time, or says something else
+//! than before. What it says is a claim; [`heirloom_core::repo::join`] decides what it is given.
+
+use std::path::Path;
+
+use heirloom_core::event::{RepoLinked, RepoNamed};
+use heirloom_core::guard::state::BY_PERSON;
+use heirloom_core::repo::{self, Claim, Joined, Known, Marks, RepoId, RepoKey};
+use heirloom_ledger::{Error, Ledger, RepoPlace, Scope};
+use heirloom_repo::Place;
+use uuid::Uuid;
+
+use crate::guard::subject::actor;
+use crate::here::Here;
+
+/// How closely a directory is looked at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Look {
+    /// Only whether it is known: for hooks, of which there are many.
+    Glance,
+    /// Whether it is still what it was.
+    Closely,
+    /// The same, and one that nobody set up is remembered, because something was just recorded there:
+    /// it is known again when it was moved.
+    AtWork,
+}
+
+impl Look {
+    /// Whether a person reads what comes of it.
+    fn is_for_a_person(self) -> bool {
+        self == Self::Closely
+    }
+}
+
+/// What a person may want to decide about a directory.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Offer {
+    /// The key or path whose history could be linked.
+    pub link: String,
+    /// Why it was not.
+    pub why: String,
+}
+
+/// What is known of the repository here.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Shown {
+    /// What the ledger knows it by.
+    pub id: RepoId,
+    /// What people call it.
+    pub name: String,
+    /// Other keys, and paths it was recorded under before it had one.
+    pub aliases: Vec<String>,
+    /// The directories it is in, newest first.
+    pub paths: Vec<String>,
+    /// Its root commits.
+    pub roots: Vec<String>,
+    /// Where it is pushed to and pulled from.
+    pub remotes: Vec<String>,
+    /// The keys that the directory claims and was not given.
+    pub refused: Vec<RepoKey>,
+}
+
+/// Why a history could not be linked.
+#[derive(Debug, thiserror::Error)]
+pub enum LinkError {
+    /// Only a person decides it.
+    #[error("an agent may not link a repository to another's history")]
+    NotAPerson,
+    /// There is no such history.
+    #[error("nothing is recorded under {name}")]
+    Nothing {
+        /// What was given.
+        name: String,
+    },
+    /// It is this one.
+    #[error("{name} is this repository already")]
+    Same {
+        /// What was given.
+        name: String,
+    },
+    /// The ledger failed.
+    #[error(transparent)]
+    Ledger(#[from] Error),
+}
+
+/// Makes sure that the ledger knows which repository is here. Returns what a person should hear of
+/// it, the first time.
+pub fn settle(here: &Here, ledger: &mut Ledger, look: Look) -> Result<Option<Offer>, Error> {
+    let path = here.place.repo.as_str();
+    if look == Look::Glance && ledger.is_named(path)? {
+        return Ok(None);
+    }
+    let keys = claimed(&here.place);
+    if look == Look::Glance && keys.is_empty() {
+        return Ok(None);
+    }
+    Settling { here, path, keys, marks: marks(&here.place), places: ledger.places()? }
+        .settle(ledger, look)
+}
+
+/// The keys that a directory claims.
+pub fn claimed(place: &Place) -> Vec<RepoKey> {
+    let [committed, cached] = place.key_texts();
+    let mut text = committed.unwrap_or_default();
+    text.push('\n');
+    text.push_str(&cached.unwrap_or_default());
+    repo::keys_in(&text)
+}
+
+/// A key that nobody has.
+pub fn mint() -> RepoKey {
+    // A random UUID has six fixed bits; crossed with another they are random, too.
+    let (one, other) = (Uuid::new_v4().into_bytes(), Uuid::new_v4().into_bytes());
+    RepoKey::from_random(std::array::from_fn(|at| one[at] ^ other[15 - at]))
+}
+
+fn marks(place: &Place) -> Marks {
+    let remotes = place.remotes();
+    let mut remotes: Vec<String> =
+        remotes.iter().filter_map(|remote| repo::normalised(remote)).collect();
+    remotes.sort_unstable();
+    remotes.dedup();
+    let inode = place.inode().map(|inode| repo::Inode {
+        device: inode.device,
+        inode: inode.inode,
+        born_ms: inode.born_ms,
+    });
+    Marks { remotes, roots: Vec::new(), inode }
+}
+
+struct Settling<'a> {
+    here: &'a Here,
+    path: &'a str,
+    keys: Vec<RepoKey>,
+    marks: Marks,
+    places: Vec<RepoPlace>,
+}
+
+impl Settling<'_> {
+    fn settle(self, ledger: &mut Ledger, look: Look) -> Result<Option<Offer>, Error> {
+        let before = self.before().cloned();
+        if let Some(before) = &before
+            && before.named.keys == self.keys
+            && before.named.marks.inode == self.marks.inode
+            && before.named.marks.remotes == self.marks.remotes
+        {
+            return self.remind(ledger, before, look);
+        }
+        let known = self.known(ledger)?;
+        if self.keys.is_empty() && known == Known::default() {
+            return self.look_alike(ledger, look);
+        }
+        if self.keys.is_empty()
+            && before.is_none()
+            && known.by_inode.is_none()
+            && look != Look::AtWork
+        {
+            return Ok(None);
+        }
+        let claims = self.claims(ledger)?;
+        let joined = repo::join(self.path, &known, &claims, mint);
+        let is_offered = look.is_for_a_person() && !joined.refused.is_empty();
+        let offer = joined.refused.first().filter(|_| is_offered).map(|key| refusal(key));
+        self.record(ledger, &joined, is_offered)?;
+        if !self.keys.is_empty() {
+            // Without it an older checkout goes by its path, which leads to the same repository here.
+            let _ = self.here.place.remember_key(&repo::key_file(&self.keys));
+        }
+        Ok(offer)
+    }
+
+    fn before(&self) -> Option<&RepoPlace> {
+        self.places.iter().find(|place| place.is_own && place.named.path == self.path)
+    }
+
+    fn known(&self, ledger: &Ledger) -> Result<Known, Error> {
+        let same = |place: &&RepoPlace| {
+            place.is_own
+                && place.named.marks.inode.is_some()
+                && place.named.marks.inode == self.marks.inode
+        };
+        let by_inode = self.places.iter().find(same).map(|place| place.repo.clone());
+        let by_path = match self.before() {
+            Some(before) => Some(before.repo.clone()),
+            None => ledger.has_recorded(self.path)?.then(|| RepoId::new(self.path)),
+        };
+        Ok(Known { by_inode, by_path })
+    }
+
+    fn claims(&self, ledger: &Ledger) -> Result<Vec<Claim>, Error> {
+        let claim = |key: &RepoKey| {
+            let id = RepoId::new(ledger.repository(key.as_str())?);
+            let is_vouched_for =
+                self.places.iter().any(|place| place.repo == id && self.vouches(place));
+            let has_history = ledger.has_recorded(key.as_str())?;
+            Ok(Claim { key: key.clone(), id, has_history, is_vouched_for })
+        };
+        self.keys.iter().map(claim).collect()
+    }
+
+    /// Whether the directory comes from where `place` comes from, from it, or is it.
+    fn vouches(&self, place: &RepoPlace) -> bool {
+        let is_local = |remote: &str| remote.starts_with('/');
+        let marks = &place.named.marks;
+        let has_remote = self.marks.remotes.iter().any(|remote| {
+            // A path of another machine says nothing about this one's.
+            (place.is_own && *remote == place.named.path)
+                || (marks.remotes.contains(remote) && (place.is_own || !is_local(remote)))
+        });
+        // Another home on this machine: nobody elsewhere knows its numbers.
+        let is_same = place.named.path == self.path
+            && self.marks.inode.is_some_and(|inode| inode.born_ms.is_some())
+            && marks.inode == self.marks.inode;
+        has_remote || is_same
+    }
+
+    /// A directory that nobody knows and that looks like one that is gone.
+    fn look_alike(self, ledger: &mut Ledger, look: Look) -> Result<Option<Offer>, Error> {
+        if !look.is_for_a_person() {
+            return Ok(None);
+        }
+        let is_gone = |place: &&RepoPlace| place.is_own && !Path::new(&place.named.path).exists();
+        let mut roots = None;
+        let is_alike = |place: &&RepoPlace| {
+            let known = &place.named.marks;
+            let has = |remote: &String| known.remotes.contains(remote);
+            self.marks.remotes.iter().any(has)
+                || (!known.roots.is_empty()
+                    && *roots.get_or_insert_with(|| self.here.place.roots()) == known.roots)
+        };
+        let alike = self.places.iter().filter(is_gone).find(is_alike);
+        let Some(path) = alike.map(|place| place.named.path.clone()) else { return Ok(None) };
+        let id = RepoId::new(self.path);
+        self.record(ledger, &Joined { id, links: Vec::new(), refused: Vec::new() }, true)?;
+        let why = format!("this looks like the repository that was at {path}");
+        Ok(Some(Offer { link: path, why }))
+    }
+
+    /// What a hook found and could not say.
+    fn remind(
+        &self,
+        ledger: &mut Ledger,
+        before: &RepoPlace,
+        look: Look,
+    ) -> Result<Option<Offer>, Error> {
+        let refused = before.named.refused.first();
+        let Some(key) = refused.filter(|_| look.is_for_a_person() && !before.named.offered) else {
+            return Ok(None);
+        };
+        let offer = refusal(key);
+        let named = RepoNamed { offered: true, ..before.named.clone() };
+        ledger.append(self.here.clock.now(), scope(&before.repo), &named)?;
+        Ok(Some(offer))
+    }
+
+    fn record(&self, ledger: &mut Ledger, joined: &Joined, offered: bool) -> Result<(), Error> {
+        let roots = self.before().map(|before| before.named.marks.roots.clone());
+        let named = RepoNamed {
+            path: self.path.to_owned(),
+            keys: self.keys.clone(),
+            marks: Marks { roots: roots.unwrap_or_default(), ..self.marks.clone() },
+            refused: joined.refused.clone(),
+            offered,
+        };
+        ledger.append_all(self.here.clock.now(), |appender| {
+            for from in joined.links.iter().filter(|from| from.as_str() != self.path) {
+                let linked = RepoLinked { from: from.clone(), by: "keys".to_owned() };
+                appender.append(scope(&joined.id), &linked)?;
+            }
+            appender.append(scope(&joined.id), &named).map(drop)
+        })
+    }
+}
+
+fn refusal(key: &RepoKey) -> Offer {
+    let why = format!(
+        "this directory says that it is {key}, which has a history here that it was not given"
+    );
+    Offer { link: key.to_string(), why }
+}
+
+fn scope(id: &RepoId) -> Scope<'_> {
+    Scope { session: None, repo: Some(id.as_str()) }
+}
+
+/// What is known of the repository here, git asked for what it alone knows.
+pub fn show(here: &Here, ledger: &mut Ledger) -> Result<Shown, Error> {
+    let id = RepoId::new(ledger.repository(&here.place.repo)?);
+    let places: Vec<RepoPlace> =
+        ledger.places()?.into_iter().filter(|place| place.repo == id).collect();
+    let own = places.iter().find(|place| place.is_own && place.named.path == here.place.repo);
+    let roots = here.place.roots();
+    if let Some(own) = own.filter(|own| own.named.marks.roots != roots) {
+        let marks = Marks { roots: roots.clone(), ..own.named.marks.clone() };
+        let named = RepoNamed { marks, ..own.named.clone() };
+        ledger.append(here.clock.now(), scope(&id), &named)?;
+    }
+    let mut paths: Vec<String> = vec![here.place.repo.clone()];
+    let mut remotes = marks(&here.place).remotes;
+    for place in places.iter().filter(|place| place.is_own) {
+        paths.push(place.named.path.clone());
+        remotes.extend(place.named.marks.remotes.iter().cloned());
+    }
+    let refused = own.map(|own| own.named.refused.clone()).unwrap_or_default();
+    let aliases = ledger.names_of(id.as_str())?;
+    let mut shown = Shown {
+        name: here.place.label().to_owned(),
+        aliases: aliases.into_iter().filter(|name| *name != id.as_str()).collect(),
+        paths,
+        roots,
+        remotes,
+        refused,
+        id,
+    };
+    let mut seen = Vec::new();
+    shown.paths.retain(|path| (!seen.contains(path)).then(|| seen.push(path.clone())).is_some());
+    shown.aliases.retain(|alias| !shown.paths.contains(alias));
+    shown.remotes.sort_unstable();
+    shown.remotes.dedup();
+    Ok(shown)
+}
+
+/// Gives the repository here the history that is recorded under another key or path.
+pub fn link(here: &Here, ledger: &mut Ledger, name: &str) -> Result<Shown, LinkError> {
+    if actor(here, ledger) != BY_PERSON {
+        return Err(LinkError::NotAPerson);
+    }
+    let name = full(name);
+    if !ledger.has_recorded(&name)? {
+        return Err(LinkError::Nothing { name });
+    }
+    let (own, other) = (ledger.repository(&here.place.repo)?, ledger.repository(&name)?);
+    if own == other {
+        return Err(LinkError::Same { name });
+    }
+    let keys = claimed(&here.place);
+    let (stays, goes) = which_stays(&keys, RepoId::new(own), RepoId::new(other));
+    let named = RepoNamed {
+        path: here.place.repo.clone(),
+        keys,
+        marks: Marks { roots: here.place.roots(), ..marks(&here.place) },
+        refused: Vec::new(),
+        offered: true,
+    };
+    ledger.append_all(here.clock.now(), |appender| {
+        let linked = RepoLinked { from: goes, by: BY_PERSON.to_owned() };
+        appender.append(scope(&stays), &linked)?;
+        appender.append(scope(&stays), &named).map(drop)
+    })?;
+    Ok(show(here, ledger)?)
+}
+
+/// A key as it is; anything else is a path from here, whether or not something is there still.
+fn full(name: &str) -> String {
+    if name.parse::<RepoKey>().is_ok() {
+        return name.to_owned();
+    }
+    let path = std::fs::canonicalize(name).or_else(|_| std::path::absolute(name));
+    path.map_or_else(|_| name.to_owned(), |path| path.to_string_lossy().into_owned())
+}
+
+/// The key that the directory claims is what others have too, and a key outlives a path.
+fn which_stays(keys: &[RepoKey], own: RepoId, other: RepoId) -> (RepoId, RepoId) {
+    let rank = |id: &RepoId| match id.key() {
+        Some(key) if keys.contains(&key) => 2,
+        Some(_) => 1,
+        None => 0,
+    };
+    let is_smaller = other.key() < own.key();
+    if rank(&other) > rank(&own) || (rank(&other) == 2 && rank(&own) == 2 && is_smaller) {
+        (other, own)
+    } else {
+        (own, other)
+    }
+}
