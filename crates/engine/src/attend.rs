@@ -16,7 +16,7 @@ pub fn attend(here: &Here) -> Result<Vec<Notice>, Error> {
     };
     if Ledger::exists_in(&here.home) {
         // A copy that cannot be made is worse than none only if it keeps people from working.
-        let _ = here.ledger().and_then(|ledger| ledger.back_up_if_due(now));
+        let _ = here.ledger_as_it_is().and_then(|ledger| ledger.back_up_if_due(now));
     }
     Ok(notices)
 }

@@ -4,7 +4,7 @@
 //! Here is where it learns that: when a directory is met for the first time, or says something else
 //! than before. What it says is a claim; [`heirloom_core::repo::join`] decides what it is given.
 
-use std::path::Path;
+use std::path::{Component, Path, PathBuf};
 
 use heirloom_core::event::{RepoLinked, RepoNamed};
 use heirloom_core::guard::state::BY_PERSON;
@@ -163,7 +163,7 @@ impl Settling<'_> {
         let claims = self.claims(ledger)?;
         let joined = repo::join(self.path, &known, &claims, mint);
         let is_offered = look.is_for_a_person() && !joined.refused.is_empty();
-        let offer = joined.refused.first().filter(|_| is_offered).map(|key| refusal(key));
+        let offer = joined.refused.first().filter(|_| is_offered).map(refusal);
         self.record(ledger, &joined, is_offered)?;
         if !self.keys.is_empty() {
             // Without it an older checkout goes by its path, which leads to the same repository here.
@@ -284,6 +284,36 @@ fn refusal(key: &RepoKey) -> Offer {
 
 fn scope(id: &RepoId) -> Scope<'_> {
     Scope { session: None, repo: Some(id.as_str()) }
+}
+
+/// A path as it is recorded: relative to the repository, where it is in it.
+pub fn relative(here: &Here, path: &Path) -> String {
+    match path.strip_prefix(&here.place.repo) {
+        Ok(below) if below.as_os_str().is_empty() => ".".to_owned(),
+        Ok(below) => below.to_string_lossy().into_owned(),
+        Err(_) => path.to_string_lossy().into_owned(),
+    }
+}
+
+/// Where a recorded path is now. One from before paths were relative is looked for below where the
+/// repository is now, if it was below where it has been.
+pub fn where_now(here: &Here, ledger: &Ledger, recorded: &str) -> Result<PathBuf, Error> {
+    let (root, path) = (Path::new(&here.place.repo), Path::new(recorded));
+    if path.is_relative() {
+        return Ok(root
+            .components()
+            .chain(path.components().filter(|part| *part != Component::CurDir))
+            .collect());
+    }
+    if path.exists() {
+        return Ok(path.to_owned());
+    }
+    let names = ledger.names_of(&here.place.repo)?;
+    let below = names.iter().filter_map(|name| path.strip_prefix(name).ok());
+    Ok(below
+        .map(|below| root.join(below))
+        .find(|moved| moved.exists())
+        .unwrap_or_else(|| path.to_owned()))
 }
 
 /// What is known of the repository here, git asked for what it alone knows.

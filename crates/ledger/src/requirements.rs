@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension, Row, params_from_iter};
 
-use heirloom_core::guard::branch::BranchKey;
+use heirloom_core::guard::branch::{Birth, BranchKey};
 use heirloom_core::guard::state::{Entry, Held, Key, Satisfied};
 use heirloom_core::id::SessionId;
 use heirloom_core::record::Record;
@@ -13,8 +13,11 @@ use heirloom_core::record::Record;
 use crate::error::Error;
 use crate::ledger::Ledger;
 use crate::projection::conversation::id_of_conversation;
-use crate::projection::requirement::{IMPORTED, PAUSED, RESERVED, SEEN, STOP, alias};
+use crate::projection::requirement::{
+    self, AWAY, BORN, IMPORTED, PAUSED, RESERVED, SEEN, STOP, alias,
+};
 use crate::records::{self, timestamp};
+use crate::write::Appender;
 
 const COLUMNS: &str = "session, branch, name, triggered_at, warned_at, satisfied_at, satisfied_by, \
                        metadata, expires_at, reviewed";
@@ -39,6 +42,8 @@ pub struct Seen {
     pub paused: Option<Pause>,
     /// How often the turn was kept from ending.
     pub stops: Option<Stops>,
+    /// Which branch it is, in each clone by its path.
+    pub births: Vec<(String, Birth)>,
 }
 
 /// That requirements are paused.
@@ -87,6 +92,11 @@ impl Seen {
             }
         }
         held
+    }
+
+    /// Which branch of the clone at `path` it is that this is known of.
+    pub fn birth_in(&self, path: &str) -> Option<&Birth> {
+        self.births.iter().find(|(clone, _)| clone == path).map(|(_, born)| born)
     }
 
     /// Whether requirements are paused now.
@@ -151,6 +161,12 @@ impl Ledger {
         self.run_hot("read", |db| entries(db, &sql, (repo,)))
     }
 
+    /// The name that a branch has, or had when something was last recorded about it.
+    pub fn branch_born(&self, repo: &str, born: &Birth) -> Result<Option<String>, Error> {
+        let repo = &*self.repository(repo)?;
+        self.run_hot("read", |db| requirement::name_of(db, repo, born))
+    }
+
     /// The hash of a state file that was taken in.
     pub fn imported_requirements(&self, repo: &str, file: &str) -> Result<Option<String>, Error> {
         let repo = &*self.repository(repo)?;
@@ -171,6 +187,19 @@ impl Ledger {
         self.run("read", |db| {
             db.prepare_cached(&log_query())?.query_map((repo, limit), records::read)?.collect()
         })
+    }
+}
+
+impl Appender<'_> {
+    /// Which branch of the clone at `path` has that name, as far as is known to this transaction.
+    pub fn branch_birth(
+        &self,
+        repo: &str,
+        branch: &str,
+        path: &str,
+    ) -> Result<Option<Birth>, Error> {
+        let repo = &*self.repository(repo)?;
+        self.run(|db| requirement::birth(db, repo, branch, path))
     }
 }
 
@@ -208,7 +237,9 @@ fn entries(
     let mut statement = db.prepare_cached(sql)?;
     let all = statement.query_map(values, |row| Ok((key(row)?, entry(row)?)))?;
     let is_requirement = |row: &rusqlite::Result<(Key, Entry)>| {
-        row.as_ref().map_or(true, |(key, _)| !key.name.starts_with(RESERVED))
+        row.as_ref().map_or(true, |(key, _)| {
+            !key.name.starts_with(RESERVED) && !key.branch.starts_with(AWAY)
+        })
     };
     all.filter(is_requirement).collect()
 }
@@ -227,6 +258,11 @@ impl Seen {
                 let count: Option<u32> = row.get(8)?;
                 let stops = Stops { count: count.unwrap_or(0), turn: row.get(9)? };
                 self.stops = Some(stops);
+            }
+            name if name.starts_with(BORN) && key.session.is_empty() => {
+                let born: Option<String> = row.get(9)?;
+                let born = Birth::parse(&born.unwrap_or_default());
+                self.births.push((name[BORN.len()..].to_owned(), born));
             }
             name if name.starts_with(RESERVED) => {}
             _ => self.entries.push((key, entry(row)?)),

@@ -19,6 +19,7 @@ use heirloom_core::redact::redact_json;
 use crate::error::Error;
 use crate::exchange::{ImportError, Imported, parse};
 use crate::ledger::Ledger;
+use crate::projection::Origin;
 use crate::salvage::scratch::{Place, Scratch};
 use crate::salvage::{self, Progress};
 use crate::{erase, order, projection, rebuild, records, views};
@@ -203,7 +204,10 @@ impl Taking<'_> {
     fn add(&mut self, stored: &Stored) -> Result<(), ImportError> {
         self.run(|db| records::insert_stored(db, stored))?;
         if let Stored::Whole(record) = stored {
-            self.run(|db| projection::apply(projection::HOT, db, record))?;
+            self.run(|db| {
+                let own = records::own_host(db)?;
+                projection::apply_hot(db, record, Origin::of(record, own.as_ref()))
+            })?;
             self.has_erased |= self.run(|db| erase::by_author(db, record))? > 0;
         }
         Ok(())

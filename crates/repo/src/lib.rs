@@ -5,6 +5,7 @@
 
 mod attributes;
 mod author;
+mod born;
 pub mod branch;
 pub mod changes;
 pub mod checkout;
@@ -22,6 +23,7 @@ pub mod worktree;
 
 pub use attributes::merge_by_union;
 pub use author::author;
+pub use born::Born;
 pub use discover::{Place, discover};
 pub use file::{
     Destination, FileError, MOST_BYTES, append_private, inside, make_private_dir, open, open_lock,

@@ -9,7 +9,7 @@ use heirloom_core::session::Session;
 use heirloom_core::status::Status;
 use heirloom_engine::events::{Follow, Watcher};
 use heirloom_engine::session::{self as engine, Item};
-use heirloom_engine::{run, sessions, work};
+use heirloom_engine::{identity, run, sessions, work};
 use heirloom_ledger::{Ledger, WorkRun};
 use serde::de::DeserializeOwned;
 
@@ -57,10 +57,11 @@ pub(super) fn run(app: &App, args: &Args) -> Done {
 }
 
 fn watch_run(app: &App, ledger: Ledger, session: &Session, planned: &RunPlanned) -> Done {
+    let run_dir = identity::where_now(&app.here, &ledger, &planned.run_dir)?;
     drop(ledger);
     let view = View::new(app.ui.is_json(), app.here.clock);
     let name = session.name.as_str();
-    let path = Path::new(&planned.run_dir).join("run.jsonl");
+    let path = run_dir.join("run.jsonl");
     let is_over = follow(
         &path,
         &view,

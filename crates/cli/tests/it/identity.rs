@@ -313,6 +313,50 @@ fn two_who_set_it_up_on_branches_of_their_own_merge_into_one() {
 }
 
 #[test]
+fn a_renamed_branch_keeps_its_requirements_and_one_that_is_made_again_does_not() {
+    let env = lived_in();
+    let reviewed = || is_reviewed(&env, &env.repo());
+    env.git(&["checkout", "-q", "-b", "feature"]);
+    assert!(!reviewed());
+    env.run(&["req", "satisfy", "reviewed"]).success();
+    env.git(&["branch", "-m", "feature", "renamed"]);
+    assert!(reviewed());
+    // Another one under the old name, at the same commit and in the same second.
+    env.git(&["checkout", "-q", "-b", "feature"]);
+    assert!(!reviewed());
+    env.run(&["req", "satisfy", "reviewed"]).success();
+    env.git(&["checkout", "-q", "renamed"]);
+    assert!(reviewed());
+    env.git(&["checkout", "-q", "main"]);
+    assert!(reviewed());
+    env.git(&["branch", "-q", "-D", "renamed"]);
+    env.git(&["checkout", "-q", "-b", "renamed"]);
+    assert!(!reviewed());
+    assert!(env.run(&["ledger", "verify"]).success().stdout.starts_with("ok"));
+}
+
+#[test]
+fn a_branch_that_was_renamed_unseen_is_found_when_its_name_was_given_away() {
+    let env = lived_in();
+    let reviewed = || is_reviewed(&env, &env.repo());
+    env.git(&["checkout", "-q", "-b", "one"]);
+    env.run(&["req", "satisfy", "reviewed"]).success();
+    env.git(&["branch", "-m", "one", "two"]);
+    env.git(&["checkout", "-q", "-b", "one"]);
+    env.run(&["req", "satisfy", "reviewed"]).success();
+    env.run(&["req", "clear", "reviewed"]).success();
+    assert!(!reviewed());
+    env.git(&["checkout", "-q", "two"]);
+    assert!(reviewed());
+    // A copy is a branch of its own.
+    env.git(&["branch", "-c", "two", "copy"]);
+    env.git(&["checkout", "-q", "copy"]);
+    assert!(!reviewed());
+    env.git(&["checkout", "-q", "two"]);
+    assert!(reviewed());
+}
+
+#[test]
 fn without_git_the_file_says_it() {
     let env = env();
     let place = beside(&env, "plain");

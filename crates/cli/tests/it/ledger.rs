@@ -39,7 +39,7 @@ fn an_export_goes_into_what_is_not_a_regular_file_and_through_a_link() {
     let [plain, _] = printed(&["ledger", "export"]);
     let [stdout, stderr] = printed(&["ledger", "export", "/dev/stdout"]);
     assert_eq!(stdout, plain);
-    assert_eq!(stderr, "✔ wrote 3 records to /dev/stdout\n");
+    assert_eq!(stderr, "✔ wrote 4 records to /dev/stdout\n");
     // A shell opened that file: what was in it stays, and so does the file.
     let redirected = env.repo().join("redirected");
     std::fs::write(&redirected, "before\n").unwrap();

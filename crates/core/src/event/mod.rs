@@ -5,6 +5,7 @@
 //! reader that does not know a kind leaves the record alone.
 
 mod approval;
+mod branch;
 mod claim;
 mod issue;
 mod iteration;
@@ -25,6 +26,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 pub use approval::{ApprovalClosed, ApprovalDecided, ApprovalRequested};
+pub use branch::{BranchBorn, BranchRenamed};
 pub use claim::{ClaimReleased, ClaimRenewed, ClaimTaken};
 pub use issue::{
     IssueChanged, IssueCommented, IssueCreated, IssueImported, IssueLinked, IssueUnlinked,
@@ -75,6 +77,8 @@ kinds! {
     ApprovalClosed => "approval.closed",
     ApprovalDecided => "approval.decided",
     ApprovalRequested => "approval.requested",
+    BranchBorn => "branch.born",
+    BranchRenamed => "branch.renamed",
     ClaimReleased => "claim.released",
     ClaimRenewed => "claim.renewed",
     ClaimTaken => "claim.taken",

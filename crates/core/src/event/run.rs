@@ -8,9 +8,9 @@ use crate::run::plan::Plan;
 pub struct RunPlanned {
     /// The plan.
     pub plan: Plan,
-    /// The run directory.
+    /// The run directory, relative to the repository where it is in it.
     pub run_dir: String,
-    /// The worktree the agents work in.
+    /// The worktree the agents work in, likewise.
     pub worktree: String,
 }
 

@@ -61,10 +61,65 @@ impl fmt::Display for BranchKey {
     }
 }
 
+/// What tells a branch from an earlier one of the same name: the first line of its reflog, which git
+/// moves with a branch that is renamed and removes with one that is deleted.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Birth {
+    /// The moment and the commit it was made at.
+    pub at: String,
+    /// When the file was made that says so, in milliseconds since 1970.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub file_ms: Option<i64>,
+}
+
+impl Birth {
+    /// Two branches made at one commit in one second differ only in when their reflogs were made. A
+    /// reflog that was made much later than it says is one that git wrote again to shorten it.
+    const SOON_MS: i64 = 2_000;
+
+    /// Whether both are births of one branch.
+    pub fn is_of_same_branch(&self, other: &Self) -> bool {
+        let apart = match (self.file_ms, other.file_ms) {
+            (Some(one), Some(two)) => (one - two).abs(),
+            _ => 0,
+        };
+        self.at == other.at && (apart == 0 || apart >= Self::SOON_MS)
+    }
+
+    /// Reads what [`Display`](fmt::Display) wrote.
+    pub fn parse(text: &str) -> Self {
+        match text.split_once('@') {
+            Some((at, file)) => Self { at: at.to_owned(), file_ms: file.parse().ok() },
+            None => Self { at: text.to_owned(), file_ms: None },
+        }
+    }
+}
+
+impl fmt::Display for Birth {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.file_ms {
+            Some(file) => write!(f, "{}@{file}", self.at),
+            None => f.write_str(&self.at),
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    #[test]
+    fn a_branch_made_again_is_another_and_a_shortened_reflog_is_not() {
+        let born = |at: &str, file_ms| Birth { at: at.to_owned(), file_ms };
+        let first = born("1768231800-cad0ac4d3933", Some(1_768_231_800_100));
+        assert!(first.is_of_same_branch(&first));
+        assert!(!first.is_of_same_branch(&born("1768231801-cad0ac4d3933", first.file_ms)));
+        assert!(!first.is_of_same_branch(&born(&first.at, Some(1_768_231_800_600))));
+        assert!(first.is_of_same_branch(&born(&first.at, Some(1_768_831_800_000))));
+        assert!(first.is_of_same_branch(&born(&first.at, None)));
+        assert_eq!(Birth::parse(&first.to_string()), first);
+    }
 
     #[test]
     fn a_head_is_a_branch_or_a_commit() {

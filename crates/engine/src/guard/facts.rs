@@ -14,7 +14,7 @@ use heirloom_ledger::{Error, Ledger, Options, Seen, SessionKeys};
 use heirloom_repo::changes;
 use jiff::Timestamp;
 
-use super::{live, measure};
+use super::{branches, live, measure};
 use crate::here::Here;
 use crate::identity::{self, Look};
 
@@ -72,14 +72,13 @@ impl<'h> Book<'h> {
 
     /// The ledger.
     pub fn ledger(&mut self) -> Result<&mut Ledger, Error> {
-        let open = match self.open.take() {
-            Some(open) => open,
-            None => {
-                let mut ledger = Ledger::open(&self.here.home, self.options)?;
-                // A directory that cannot be told apart now goes by its path.
-                let _ = identity::settle(self.here, &mut ledger, Look::Glance);
-                Open::new(ledger, self.options)
-            }
+        let open = if let Some(open) = self.open.take() {
+            open
+        } else {
+            let mut ledger = Ledger::open(&self.here.home, self.options)?;
+            // A directory that cannot be told apart now goes by its path.
+            let _ = identity::settle(self.here, &mut ledger, Look::Glance);
+            Open::new(ledger, self.options)
         };
         Ok(match self.open.insert(open) {
             Open::Closing(ledger) => ledger,
@@ -122,7 +121,7 @@ impl<'h> Known<'h> {
     pub fn seen(&mut self, branch: &BranchKey) -> Result<&Seen, Error> {
         if !self.seen.contains_key(branch) {
             let ledger = self.book.ledger()?;
-            let seen = ledger.requirements(&self.here.place.repo, branch, &self.session)?;
+            let seen = branches::requirements(self.here, ledger, branch, &self.session)?;
             self.seen.insert(branch.clone(), seen);
         }
         Ok(&self.seen[branch])

@@ -58,7 +58,7 @@ fn one(here: &Here, ledger: &mut Ledger, file: &Path, imports: &mut Imports) -> 
     let read = import::read(&state, now);
     imports.problems.extend(read.skipped.iter().map(|place| format!("{name}: {place}")));
     imports.entries += read.changes.len() as u64;
-    let whose = Whose { repo: &here.place.repo, session: None, key: None };
+    let whose = Whose { here, session: None, key: None };
     let imported = RequirementsImported {
         file: name,
         hash,

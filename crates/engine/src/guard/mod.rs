@@ -7,6 +7,7 @@
 mod activity;
 mod arrive;
 mod asked;
+mod branches;
 mod cache;
 mod facts;
 pub mod fault;
@@ -28,6 +29,7 @@ mod tool_use;
 mod turn;
 
 pub use activity::{AtWork, at_work};
+pub use branches::settle as settle_branch;
 pub use facts::Known;
 pub use gone::tidy;
 pub use hook::{Said, answer};

@@ -7,11 +7,14 @@ use heirloom_core::id::SessionId;
 use heirloom_ledger::{Appender, Error, Ledger, Scope};
 use jiff::Timestamp;
 
+use super::branches;
+use crate::here::Here;
+
 /// Whose changes they are, and where.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Whose<'a> {
-    /// The repository.
-    pub(super) repo: &'a str,
+    /// Where.
+    pub(super) here: &'a Here,
     /// The session in the ledger.
     pub(super) session: Option<SessionId>,
     /// The session's name in entries.
@@ -36,7 +39,15 @@ pub(super) fn settle(
         return Ok(());
     }
     ledger.append_all(now, |appender| {
-        changes.iter().try_for_each(|change| append(appender, whose, change))
+        let mut noted: Vec<&BranchKey> = Vec::new();
+        for change in changes {
+            if !noted.contains(&&change.branch) {
+                branches::note(appender, whose.here, &change.branch)?;
+                noted.push(&change.branch);
+            }
+            append(appender, whose, change)?;
+        }
+        Ok(())
     })
 }
 
@@ -45,7 +56,7 @@ pub(super) fn append(
     whose: Whose<'_>,
     change: &Change,
 ) -> Result<(), Error> {
-    let scope = Scope { session: whose.session, repo: Some(whose.repo) };
+    let scope = Scope { session: whose.session, repo: Some(&whose.here.place.repo) };
     match change.body(whose.session) {
         ChangeBody::Triggered(body) => appender.append(scope, &body),
         ChangeBody::Untriggered(body) => appender.append(scope, &body),

@@ -19,7 +19,7 @@ use super::hook::Call;
 use super::rules::Rules;
 use super::settle::settle;
 use super::subject::Subject;
-use super::{cache, fault, import, presence};
+use super::{branches, cache, fault, import, presence};
 use crate::identity::{self, Look};
 use crate::keep::{self, Fresh, KeepError, context};
 
@@ -220,8 +220,8 @@ fn carry(
     }
     let here = call.here;
     let now = here.clock.now();
-    let own =
-        ledger.requirements(&here.place.repo, &call.branch, &keys(call.caller.agent_session_id))?;
+    let own = keys(call.caller.agent_session_id);
+    let own = branches::requirements(here, ledger, &call.branch, &own)?;
     let before: Vec<_> = if let Some(parent) = parent {
         ledger.session(parent)?.into_iter().collect()
     } else {

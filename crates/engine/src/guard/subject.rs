@@ -74,7 +74,7 @@ impl Subject {
     }
 
     pub(super) fn whose<'a>(&'a self, here: &'a Here) -> Whose<'a> {
-        Whose { repo: &here.place.repo, session: self.session, key: self.key() }
+        Whose { here, session: self.session, key: self.key() }
     }
 }
 

@@ -104,12 +104,14 @@ pub(super) fn end(call: &mut Call<'_>, policy: &Policy, stopping: &Stopping) {
 
 /// What the session has triggered, on whichever branch, and what it sees on this one.
 fn armed(call: &Call<'_>, known: &mut Known<'_>) -> Result<(Vec<Armed>, Seen), Error> {
+    // First, because what is known of a renamed branch moves with it.
+    let seen = known.seen(&call.branch)?.clone();
     let own = known.book.ledger()?.own_requirements(&call.here.place.repo, &call.keys())?;
     let armed = own
         .into_iter()
         .filter(|(_, entry)| entry.triggered_at.is_some())
         .map(|(key, _)| Armed { name: key.name, branch: BranchKey::stored(key.branch) });
-    Ok((armed.collect(), known.seen(&call.branch)?.clone()))
+    Ok((armed.collect(), seen))
 }
 
 fn count(call: &Call<'_>, known: &mut Known<'_>, names: &[&str], count: u32) -> Result<(), Error> {

@@ -19,6 +19,7 @@ use super::launch::{self, Worksite};
 use super::lock::EngineLock;
 use super::prepare::{Mode, Prepared, Resumed};
 use crate::here::Here;
+use crate::identity;
 use crate::sessions;
 use crate::turn;
 use crate::turn::lock::DriverLock;
@@ -90,8 +91,8 @@ fn begin(here: &Here, ledger: &mut Ledger, prepared: Prepared) -> Result<Running
     let driver = DriverLock::take(&here.home, id)?;
     let planned = RunPlanned {
         plan: plan.clone(),
-        run_dir: dir.path().to_string_lossy().into_owned(),
-        worktree: worktree.to_string_lossy().into_owned(),
+        run_dir: identity::relative(here, dir.path()),
+        worktree: identity::relative(here, &worktree),
     };
     let inherited = inherit.map(|inherit| inherit.block);
     let scope = Scope::session(id, &here.place.repo);
@@ -156,9 +157,9 @@ fn go_on(
         writer.change_status(id, Status::Running, Some("resumed".to_owned()))
     })?;
     let session = ledger.session(id)?.ok_or(Error::NoSession { id })?;
-    let dir = RunDir::at(PathBuf::from(&planned.run_dir), &session.name);
+    let dir = RunDir::at(identity::where_now(here, ledger, &planned.run_dir)?, &session.name);
     dir.create(&planned.plan)?;
-    let worktree = PathBuf::from(&planned.worktree);
+    let worktree = identity::where_now(here, ledger, &planned.worktree)?;
     let plan = planned.plan;
     let locks = Locks { _name: lock, driver };
     Ok(Running { locks, session, plan, inherited, dir, worktree, is_resumed: true })

@@ -18,6 +18,7 @@ use heirloom_ledger::{Error, Ledger, Options, Scope};
 use jiff::Timestamp;
 
 use crate::here::Here;
+use crate::identity::{self, Look};
 use crate::settings::{self, Environment, Request, Say};
 
 /// Something a command needs is brought by the repository, and nobody has said yes to it.
@@ -77,7 +78,11 @@ pub(crate) fn say(here: &Here) -> Say {
     if survey.covered.is_empty() || allowed(here).is_some() {
         return Say::Everything;
     }
-    let decided = Ledger::open(&here.home, Options::HOOK).and_then(|ledger| decided(here, &ledger));
+    let decided = Ledger::open(&here.home, Options::HOOK).and_then(|mut ledger| {
+        // What was decided for a repository holds where it is now.
+        let _ = identity::settle(here, &mut ledger, Look::Glance);
+        decided(here, &ledger)
+    });
     let trusted = decided.ok().flatten().and_then(|(_, decided)| decided.hash);
     if trusted.as_deref() == Some(survey.hash.as_str()) { Say::Everything } else { Say::Untrusted }
 }

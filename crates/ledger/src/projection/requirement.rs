@@ -12,10 +12,12 @@
 use rusqlite::Connection;
 
 use heirloom_core::event::{
-    Body, RepoLinked, RepoNamed, RequirementCleared, RequirementSatisfied, RequirementStopBlocked,
-    RequirementTriggered, RequirementUntriggered, RequirementWarned, RequirementsImported,
-    RequirementsPaused, RequirementsPruned, RequirementsResumed,
+    Body, BranchBorn, BranchRenamed, RepoLinked, RepoNamed, RequirementCleared,
+    RequirementSatisfied, RequirementStopBlocked, RequirementTriggered, RequirementUntriggered,
+    RequirementWarned, RequirementsImported, RequirementsPaused, RequirementsPruned,
+    RequirementsResumed,
 };
+use heirloom_core::guard::branch::Birth;
 use heirloom_core::guard::record::{Around, ChangeBody};
 use heirloom_core::guard::requirement::Scope;
 use heirloom_core::guard::state::{Change, ChangeKind, Key, Reach, Satisfied, USED};
@@ -38,6 +40,11 @@ pub(crate) const PAUSED: &str = ":paused";
 pub(crate) const STOP: &str = ":stop";
 /// The row that says what a repository is called now.
 pub(crate) const REPOSITORY: &str = ":repo";
+/// What begins the names of the rows that say which branch it is that has a name, one a clone, and the
+/// branch of the rows that say which name it has.
+pub(crate) const BORN: &str = ":born ";
+/// What begins the branch of what belongs to one whose name another one has now.
+pub(crate) const AWAY: &str = ":away ";
 /// What the name of the row of a state file begins with.
 pub(crate) const IMPORTED: &str = ":imported ";
 
@@ -87,6 +94,8 @@ impl Projection for Requirements {
             RequirementsResumed::KIND => resumed(db, record),
             RequirementsImported::KIND => imported(db, record),
             RequirementsPruned::KIND => pruned(db, record),
+            BranchBorn::KIND => born(db, record),
+            BranchRenamed::KIND => branch_renamed(db, record),
             RepoNamed::KIND => named(db, record),
             RepoLinked::KIND => linked(db, record),
             _ => Ok(()),
@@ -252,6 +261,91 @@ fn pruned(db: &Connection, record: &Record) -> rusqlite::Result<()> {
     Ok(())
 }
 
+fn born(db: &Connection, record: &Record) -> rusqlite::Result<()> {
+    let Some(born) = body::<BranchBorn>(record) else { return Ok(()) };
+    put_away(db, record, (&born.branch, &born.path), &born.born)?;
+    set_birth(db, record, (&born.branch, &born.path), &born.born)
+}
+
+fn branch_renamed(db: &Connection, record: &Record) -> rusqlite::Result<()> {
+    let Some(renamed) = body::<BranchRenamed>(record) else { return Ok(()) };
+    put_away(db, record, (&renamed.to, &renamed.path), &renamed.born)?;
+    move_branch(db, record, &renamed.from, &renamed.to)?;
+    set_birth(db, record, (&renamed.to, &renamed.path), &renamed.born)
+}
+
+/// What is known under the name of a branch that was deleted, or renamed unseen, is kept for whoever
+/// turns out to be that branch.
+fn put_away(
+    db: &Connection,
+    record: &Record,
+    (branch, path): (&str, &str),
+    now: &Birth,
+) -> rusqlite::Result<()> {
+    let Some(known) = birth(db, repo(record), branch, path)? else { return Ok(()) };
+    if known.is_of_same_branch(now) {
+        return Ok(());
+    }
+    let away = format!("{AWAY}{known}");
+    move_branch(db, record, branch, &away)?;
+    set_name(db, record, &known, &away)
+}
+
+fn move_branch(db: &Connection, record: &Record, from: &str, to: &str) -> rusqlite::Result<()> {
+    db.prepare_cached(
+        "UPDATE OR REPLACE requirement SET branch = ?3 WHERE repo = ?1 AND branch = ?2",
+    )?
+    .execute((repo(record), from, to))?;
+    Ok(())
+}
+
+fn set_birth(
+    db: &Connection,
+    record: &Record,
+    (branch, path): (&str, &str),
+    born: &Birth,
+) -> rusqlite::Result<()> {
+    say(db, (repo(record), branch, &format!("{BORN}{path}")), &born.to_string())?;
+    set_name(db, record, born, branch)
+}
+
+fn set_name(db: &Connection, record: &Record, born: &Birth, branch: &str) -> rusqlite::Result<()> {
+    say(db, (repo(record), &format!("{BORN}{born}"), BORN), branch)
+}
+
+fn say(
+    db: &Connection,
+    (repo, branch, name): (&str, &str, &str),
+    what: &str,
+) -> rusqlite::Result<()> {
+    db.prepare_cached(
+        "INSERT INTO requirement (repo, session, branch, name, reviewed) VALUES (?1, '', ?2, ?3, ?4)
+         ON CONFLICT DO UPDATE SET reviewed = ?4",
+    )?
+    .execute((repo, branch, name, what))?;
+    Ok(())
+}
+
+/// Which branch of the clone at `path` has that name, as far as is known.
+pub(crate) fn birth(
+    db: &Connection,
+    repo: &str,
+    branch: &str,
+    path: &str,
+) -> rusqlite::Result<Option<Birth>> {
+    let said = said(db, (repo, branch), |name| name.strip_prefix(BORN) == Some(path))?;
+    Ok(said.map(|text| Birth::parse(&text)))
+}
+
+/// The name that a branch has, as far as is known.
+pub(crate) fn name_of(
+    db: &Connection,
+    repo: &str,
+    born: &Birth,
+) -> rusqlite::Result<Option<String>> {
+    said(db, (repo, &format!("{BORN}{born}")), |name| name == BORN)
+}
+
 fn named(db: &Connection, record: &Record) -> rusqlite::Result<()> {
     match body::<RepoNamed>(record) {
         Some(named) => rename(db, &named.path, repo(record)),
@@ -269,11 +363,7 @@ fn linked(db: &Connection, record: &Record) -> rusqlite::Result<()> {
 
 /// What was known under `from` is known under `to`, and whoever asks for the one gets the other.
 fn rename(db: &Connection, from: &str, to: &str) -> rusqlite::Result<()> {
-    db.prepare_cached(
-        "INSERT INTO requirement (repo, session, branch, name, reviewed) VALUES (?1, '', '', ?3, ?2)
-         ON CONFLICT DO UPDATE SET reviewed = ?2",
-    )?
-    .execute((from, to, REPOSITORY))?;
+    say(db, (from, "", REPOSITORY), to)?;
     if from != to {
         db.prepare_cached(
             "UPDATE OR IGNORE requirement SET repo = ?2 WHERE repo = ?1 AND name <> ?3",
@@ -285,12 +375,22 @@ fn rename(db: &Connection, from: &str, to: &str) -> rusqlite::Result<()> {
 
 /// What a repository is called now, where the ledger was told.
 pub(crate) fn alias(db: &Connection, name: &str) -> rusqlite::Result<Option<String>> {
-    // Asked in the same words as what a session sees: a second statement would cost a hook more than
-    // the rows that are passed over.
+    said(db, (name, ""), |name| name == REPOSITORY)
+}
+
+/// What one of our own rows says.
+///
+/// Asked in the same words as what a session sees: a second statement would cost a hook more than the
+/// rows that are passed over.
+fn said(
+    db: &Connection,
+    (repo, branch): (&str, &str),
+    is_it: impl Fn(&str) -> bool,
+) -> rusqlite::Result<Option<String>> {
     let mut statement = db.prepare_cached(SEEN)?;
-    let mut rows = statement.query((name, "", ""))?;
+    let mut rows = statement.query((repo, "", branch))?;
     while let Some(row) = rows.next()? {
-        if row.get_ref(2)?.as_str().is_ok_and(|name| name == REPOSITORY) {
+        if row.get_ref(2)?.as_str().is_ok_and(&is_it) {
             return row.get(9);
         }
     }

@@ -187,7 +187,7 @@ fn refuse_own_files(ledger: &Path, target: &Path) -> Result<(), Failure> {
 }
 
 fn backup(app: &App, to: &Path) -> Done {
-    let ledger = app.here.ledger()?;
+    let ledger = app.here.ledger_as_it_is()?;
     refuse_own_files(ledger.path(), to)?;
     let destination = Destination::find(&app.directory.join(to))?.private();
     let cannot = FileError::new("write", to);
@@ -212,7 +212,7 @@ fn backup(app: &App, to: &Path) -> Done {
 }
 
 fn rehost(app: &App) -> Done {
-    let (from, to) = app.here.ledger()?.rehost(app.here.clock.now())?;
+    let (from, to) = app.here.ledger_as_it_is()?.rehost(app.here.clock.now())?;
     app.ui.answer(&json!({"host": to, "succeeds": from}), || {
         format!("{GOOD}✔{GOOD:#} this ledger was host {from}, and is host {to} from now on")
     });

@@ -45,6 +45,7 @@ enum What {
 pub(super) fn run(app: &App, args: Args) -> Done {
     let mut ledger = app.here.ledger()?;
     import_state(app, &mut ledger)?;
+    guard::settle_branch(&app.here, &mut ledger, &branch(app, None))?;
     match args.what.unwrap_or(What::Status(look::StatusArgs::default())) {
         What::Status(args) => look::status(app, &mut ledger, &args),
         What::Satisfy(args) => change::satisfy(app, &mut ledger, &args),

@@ -10,6 +10,7 @@ use heirloom_ledger::{Error, Ledger, NoteFilter};
 use serde_json::Value;
 
 use crate::here::Here;
+use crate::identity;
 use crate::run::dir::RunDir;
 
 /// How much of the beginning and of the end of a page is read. A page grows with the iterations;
@@ -44,7 +45,8 @@ pub(super) fn read(here: &Here, ledger: &Ledger, session: &Session) -> Result<So
 /// The text of the session's progress page, if its run directory is still there.
 fn page(here: &Here, ledger: &Ledger, session: &Session) -> Result<String, Error> {
     let planned = ledger.kept::<RunPlanned>(&session.repo, &session.id.to_string())?;
-    let recorded = planned.map(|kept| PathBuf::from(kept.body.run_dir));
+    let recorded =
+        planned.map(|kept| identity::where_now(here, ledger, &kept.body.run_dir)).transpose()?;
     let dir = match recorded {
         Some(path) => RunDir::at(path, &session.name),
         None => RunDir::new(&here.place.root, &session.name),

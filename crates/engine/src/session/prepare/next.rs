@@ -15,6 +15,7 @@ use super::super::interrupt::interrupt;
 use super::super::source::{Source, can_fork, chooses_ids};
 use super::super::{conversation, shown};
 use super::{Continue, LaunchContext, Prepared, absolute, check_name, said, warnings};
+use crate::identity;
 use crate::turn::Thread;
 use crate::turn::command::{self, Order};
 use crate::turn::lock::DriverLock;
@@ -62,7 +63,7 @@ fn plan(
     let agent = agent_of(parent)?;
     let id = SessionId::new(Uuid::new_v4());
     let mut vault = Vault::new(&context.here.home);
-    let child = inherited(context, &mut vault, request, id)?;
+    let child = inherited(context, ledger, &mut vault, request, id)?;
     let forked_at = forked_at(context, ledger, request, agent)?;
     let source = Source::of(context.here, ledger, parent)?;
     // A fork has to be a copy: an agent that cannot make one says so.
@@ -122,6 +123,7 @@ fn agent_of(session: &Session) -> Result<&'static dyn Agent, SessionError> {
 /// The config of the child `id`.
 fn inherited(
     context: &LaunchContext<'_>,
+    ledger: &Ledger,
     vault: &mut Vault,
     request: &Continue,
     id: SessionId,
@@ -135,7 +137,13 @@ fn inherited(
     let ids: Vec<&str> = ids.iter().flatten().map(String::as_str).collect();
     let now = context.here.clock.now();
     let handover = Handover { parent: &ids, child: &id.to_string(), now };
-    let child = config::inherit(&clear, &absolute(context, request.overrides.clone()), handover);
+    let mut child =
+        config::inherit(&clear, &absolute(context, request.overrides.clone()), handover);
+    // The repository may have been moved since.
+    if let Some(directory) = &mut child.config.working_dir {
+        let now = identity::where_now(context.here, ledger, directory)?;
+        *directory = now.to_string_lossy().into_owned();
+    }
     config::check(&child.config, now)?;
     Ok(child)
 }
