@@ -14,10 +14,8 @@ mod file;
 pub mod git;
 mod head;
 mod index;
-mod index;
 mod key;
 mod quiet;
-mod swap;
 mod swap;
 pub mod worktree;
 
