@@ -231,6 +231,24 @@ fn is_waiver(satisfied: &Satisfied) -> bool {
     matches!(satisfied.by.as_str(), BY_PERSON | BY_APPROVAL | "cli" | "cli_bypass")
 }
 
+/// Whether a text says a marker as words of its own, and not that it is not so: `not approved`,
+/// `disapproved` and `unapproved` do not say `approved`.
+fn says(text: &str, marker: &str) -> bool {
+    const DENIALS: [&str; 9] =
+        ["not", "no", "never", "without", "cannot", "isn't", "wasn't", "hardly", "neither"];
+    let joins = |c: char| c.is_alphanumeric() || c == '_';
+    marker.is_empty()
+        || text.match_indices(marker).any(|(start, _)| {
+            let (before, after) = (&text[..start], &text[start + marker.len()..]);
+            let is_joined = (marker.starts_with(joins) && before.ends_with(joins))
+                || (marker.ends_with(joins) && after.starts_with(joins));
+            let blank = |c: char| c.is_whitespace() || matches!(c, '*' | '`' | '"' | '_');
+            let word = before.trim_end_matches(blank).rsplit(char::is_whitespace).next();
+            let word = word.unwrap_or_default().trim_start_matches(|c: char| !c.is_alphanumeric());
+            !is_joined && !DENIALS.contains(&word)
+        })
+}
+
 /// Any file that fits is enough; where none does, the newest says what is missing.
 fn file_gap(
     files: &[FileFact],
@@ -245,7 +263,7 @@ fn file_gap(
             return Some(Gap::TooOld(file.path.clone()));
         }
         let text = file.text.to_lowercase();
-        let missing = markers.iter().find(|marker| !text.contains(&marker.to_lowercase()))?;
+        let missing = markers.iter().find(|marker| !says(&text, &marker.to_lowercase()))?;
         Some(Gap::NoMarker { path: file.path.clone(), marker: missing.clone() })
     };
     let mut newest = None;
@@ -254,4 +272,34 @@ fn file_gap(
         newest.get_or_insert(gap);
     }
     Some(newest.unwrap_or_else(|| Gap::NoFile(paths.to_vec())))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::says;
+
+    #[test]
+    fn a_verdict_is_said_and_not_denied() {
+        for text in [
+            "verdict: approved",
+            "**APPROVED**",
+            "approved.",
+            "not bad; approved",
+            "rejected before, now approved",
+        ] {
+            assert!(says(&text.to_lowercase(), "approved"), "{text}");
+        }
+        for text in [
+            "rejected, not approved",
+            "not **approved**",
+            "unapproved",
+            "disapproved",
+            "never approved",
+            "approvedness",
+            "isn't approved",
+        ] {
+            assert!(!says(text, "approved"), "{text}");
+        }
+        assert!(says("see ✔ done", "✔") && says("## verdict: pass", "verdict: pass"));
+    }
 }

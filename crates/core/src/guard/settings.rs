@@ -235,6 +235,7 @@ fn requirement(
         return Ok(None);
     }
     problems.extend(fields.unknown(KEYS));
+    problems.extend(deprecated(&fields)?);
     let rule = rule(&fields)?;
     let is_dynamic = matches!(rule, Rule::Dynamic { .. });
     let message = match fields.text("message")? {
@@ -268,7 +269,7 @@ fn requirement(
         on_error: fields
             .choice("on_error", &[("allow", OnError::Allow), ("deny", OnError::Deny)])?
             .unwrap_or_default(),
-        message: message.map(str::to_owned),
+        message: with_checklist(message, &fields.texts("checklist")?.unwrap_or_default()),
         description: fields
             .text("description")?
             .or(fields.text("short_message")?)
@@ -280,6 +281,27 @@ fn requirement(
         word,
         ..Requirement::new(name)
     }))
+}
+
+/// What the settings say about a requirement that is on its way out: it holds, and that is told.
+fn deprecated(fields: &Fields<'_>) -> Result<Option<Problem>, Problem> {
+    let instead = fields.text("deprecated_message")?;
+    if !fields.flag("deprecated", false)? {
+        return Ok(None);
+    }
+    let hint = instead.unwrap_or_default();
+    let problem =
+        fields.bad("deprecated", "it is on its way out, and holds until it is gone", hint);
+    Ok(Some(Problem { fatal: false, ..problem }))
+}
+
+/// The message with what to go through first.
+fn with_checklist(message: Option<&str>, checklist: &[String]) -> Option<String> {
+    if checklist.is_empty() {
+        return message.map(str::to_owned);
+    }
+    let items: String = checklist.iter().flat_map(|item| ["\n- ", item]).collect();
+    Some(format!("{}{items}", message.unwrap_or("Go through this first:")))
 }
 
 fn skills(fields: &Fields<'_>, name: &str) -> Result<Vec<String>, Problem> {

@@ -251,3 +251,21 @@ fn the_originals_hook_settings_are_kept() {
     assert_eq!(read(carry).carry_over.unwrap().window, 30);
     assert_eq!(read(json!(null)).requirements.len(), 0);
 }
+
+#[test]
+fn a_checklist_is_told_and_what_is_on_its_way_out_is_reported() {
+    let tree = json!({"requirements": {
+        "plan": {"message": "Plan first.", "checklist": ["scope", "risks"]},
+        "old": {"deprecated": true, "deprecated_message": "use plan"},
+    }});
+    let read = policy(&tree);
+    assert_eq!(read.get("plan").unwrap().message.as_deref(), Some("Plan first.\n- scope\n- risks"));
+    assert!(read.get("old").is_some());
+    let problems: Vec<String> = read.problems.iter().map(ToString::to_string).collect();
+    assert_eq!(
+        problems,
+        [
+            "requirements.old.deprecated: it is on its way out, and holds until it is gone (use plan)"
+        ]
+    );
+}

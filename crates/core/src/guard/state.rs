@@ -300,7 +300,10 @@ pub fn carry_over(
     carry: &super::policy::CarryOver,
     now: Timestamp,
 ) -> Option<Satisfied> {
-    let satisfied = from.own.satisfied.as_ref().filter(|satisfied| satisfied.holds(now))?;
+    // What a person approved, they approved for that session.
+    let may_be_carried =
+        |satisfied: &&Satisfied| satisfied.by != BY_APPROVAL && satisfied.holds(now);
+    let satisfied = from.own.satisfied.as_ref().filter(may_be_carried)?;
     let age = now.duration_since(satisfied.at).as_secs();
     let is_recent = u64::try_from(age).is_ok_and(|age| age <= carry.window);
     (is_recent && carry.scopes.contains(&requirement.scope))

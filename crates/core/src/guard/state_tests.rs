@@ -168,6 +168,9 @@ fn what_is_carried_over_is_recent_and_never_renewed() {
         Held { own: Entry { satisfied: Some(first), ..Entry::default() }, ..Held::default() };
     assert_eq!(carry_over(&requirement, &second, &carry, at(301)), None);
     assert_eq!(carry_over(&requirement, &Held::default(), &carry, at(1)), None);
+    let mut approved = from(0);
+    approved.own.satisfied.as_mut().unwrap().by = BY_APPROVAL.to_owned();
+    assert_eq!(carry_over(&requirement, &approved, &carry, at(1)), None);
     let branch = Requirement { scope: Scope::Branch, ..requirement };
     assert_eq!(carry_over(&branch, &from(0), &carry, at(1)), None);
 }

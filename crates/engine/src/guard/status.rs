@@ -1,12 +1,12 @@
 //! How requirements stand, and how they came to: for people who ask.
 
 use heirloom_core::guard::branch::BranchKey;
-use heirloom_core::guard::check::{Moment, Standing, Unmet, at_a_glance};
+use heirloom_core::guard::check::{Facts, Fault, FileFact, Moment, Standing, Unmet, at_a_glance};
 use heirloom_core::guard::decide::{Before, before, resolution};
 use heirloom_core::guard::import;
 use heirloom_core::guard::policy::Policy;
-use heirloom_core::guard::requirement::Requirement;
-use heirloom_core::guard::state::Satisfied;
+use heirloom_core::guard::requirement::{Measure, Requirement};
+use heirloom_core::guard::state::{Held, Satisfied};
 use heirloom_core::guard::trigger::{Place, ToolUse};
 use heirloom_core::id::SessionId;
 use heirloom_ledger::{Error, Ledger, Options, Pause};
@@ -138,8 +138,32 @@ pub fn explain<'p>(
     let tool_use = ToolUse::read(question.tool, question.input);
     let session = subject.key().unwrap_or_default();
     let moment = Moment { now: here.clock.now(), branch: question.branch, session };
-    let mut known = Known::new(here, subject.keys.clone(), Options::COMMAND);
-    before(policy, &tool_use, &place, &moment, &mut known)
+    let known = Known::new(here, subject.keys.clone(), Options::COMMAND).hurried();
+    before(policy, &tool_use, &place, &moment, &mut Idle(known))
+}
+
+/// What is known without running anything: whoever asks what would happen wants nothing to.
+struct Idle<'a>(Known<'a>);
+
+impl Facts for Idle<'_> {
+    fn held(&mut self, requirement: &Requirement, branch: &BranchKey) -> Result<Held, Fault> {
+        self.0.held(requirement, branch)
+    }
+    fn files(&mut self, paths: &[String]) -> Result<Vec<FileFact>, Fault> {
+        self.0.files(paths)
+    }
+    fn succeeds(&mut self, command: &str, _: u64) -> Result<bool, Fault> {
+        Err(Fault { what: format!("`{command}` decides, and is not run to explain") })
+    }
+    fn diff(&mut self, paths: &[String]) -> Result<String, Fault> {
+        self.0.diff(paths)
+    }
+    fn measure(&mut self, measure: &Measure, cache: u64) -> Result<Option<f64>, Fault> {
+        self.0.measure(measure, cache)
+    }
+    fn other_sessions(&mut self) -> Result<Vec<String>, Fault> {
+        self.0.other_sessions()
+    }
 }
 
 /// A branch's state in the shape of the earlier framework's file.

@@ -3,6 +3,7 @@ use std::process::ExitCode;
 
 use heirloom_core::guard::check::Standing;
 use heirloom_core::guard::decide::{Verdict, paused_banner};
+use heirloom_core::guard::policy::Policy;
 use heirloom_core::guard::requirement::Enforcement;
 use heirloom_core::guard::state::short_session;
 use heirloom_engine::guard::status::{self, Happened, Question, Row};
@@ -155,7 +156,9 @@ pub(super) fn explain(app: &App, ledger: &mut Ledger, args: &ExplainArgs) -> Don
         .iter()
         .map(|checked| {
             let requirement = checked.requirement;
+            let fault = before.faults.iter().find(|(name, _)| *name == requirement.name);
             let (standing, reason) = match &checked.standing {
+                _ if fault.is_some() => ("not checked", fault.map(|(_, fault)| fault.to_string())),
                 None => ("asked at the end of the turn", None),
                 Some(Standing::Met(_)) => ("met", None),
                 Some(Standing::Near { .. }) => ("near", None),
@@ -172,6 +175,7 @@ pub(super) fn explain(app: &App, ledger: &mut Ledger, args: &ExplainArgs) -> Don
                    "description": requirement.description, "trigger": trigger, "matched": checked.hit.what, "certain": certain})
         })
         .collect();
+    warn_of_case(app, &policy, &args.tool);
     let faults: Vec<String> =
         before.faults.iter().map(|(name, fault)| format!("{name}: {fault}")).collect();
     let value = json!({"verdict": verdict, "text": text, "requirements": rows, "faults": faults});
@@ -202,6 +206,17 @@ pub(super) fn explain(app: &App, ledger: &mut Ledger, args: &ExplainArgs) -> Don
         out
     });
     Ok(if verdict == "deny" { ExitCode::from(FAILED) } else { ExitCode::SUCCESS })
+}
+
+/// Tools are told apart by their letters' case, so one in another case fits nothing.
+fn warn_of_case(app: &App, policy: &Policy, tool: &str) {
+    let named = policy.requirements.iter().flat_map(|each| &each.triggers).map(|each| &*each.tool);
+    let known = ["Bash", "Edit", "MultiEdit", "NotebookEdit", "Read", "Skill", "Task", "Write"];
+    let mut all = named.chain(known);
+    let is_other_case = |name: &&str| *name != tool && name.eq_ignore_ascii_case(tool);
+    if let Some(meant) = all.find(is_other_case) {
+        app.ui.warn(&format!("no agent calls a tool `{tool}`; did you mean `{meant}`?"));
+    }
 }
 
 pub(super) fn state(app: &App, ledger: &Ledger, args: &StateArgs) -> Done {
