@@ -7,6 +7,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::located::Located;
 use super::requirement::{Requirement, Trigger};
 use super::trigger::{Place, ToolUse, triggered_by};
 
@@ -22,48 +23,84 @@ pub const IN_REPOSITORY: [&str; 7] = [
 ];
 
 /// What is protected, and how.
+///
+/// Every tool use of every agent asks, so files are compared as text; globs and the reading of a
+/// shell command are only for a command that names one of the places.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Protection {
-    gate: Requirement,
-    /// A word of each place that is protected. Most tool uses have none of them, and cost no more.
-    words: Vec<String>,
+    /// Files outside the repository.
+    files: Vec<String>,
+    /// heirloom's data directory.
+    data: String,
     /// Whether the person is asked where the agent can; it is denied otherwise.
     pub asks: bool,
 }
 
 impl Protection {
-    /// Protects what a repository has, `files` besides from writing, and `data` from reading as well.
-    pub fn new(files: &[String], data: &[String], asks: bool) -> Self {
-        let written = IN_REPOSITORY.iter().map(|file| (*file).to_owned());
-        let written: Vec<String> = written.chain(files.iter().chain(data).cloned()).collect();
-        let on =
-            |tool: &str, paths: &[String]| Trigger { paths: paths.to_vec(), ..Trigger::tool(tool) };
-        let mut triggers: Vec<Trigger> =
-            Requirement::DEFAULT_TOOLS.iter().map(|tool| on(tool, &written)).collect();
-        triggers.extend(["Read", "Grep", "Glob"].map(|tool| on(tool, data)));
-        let word = |glob: &String| {
-            let directory = glob.trim_end_matches("/**");
-            let directory = if directory == glob { parent(glob) } else { directory };
-            directory.rsplit('/').next().unwrap_or(directory).to_owned()
-        };
-        let mut words: Vec<String> = written.iter().map(word).collect();
-        words.push(".heirloom".to_owned());
-        words.sort();
-        words.dedup();
-        Self { gate: Requirement { triggers, ..Requirement::new("settings") }, words, asks }
+    /// Protects what a repository has, `files` besides from writing, and `data`, a directory, from
+    /// reading as well.
+    pub fn new(files: Vec<String>, data: String, asks: bool) -> Self {
+        Self { files, data, asks }
     }
 
     /// What of it a tool use certainly touches.
     pub fn touched(&self, tool_use: &ToolUse<'_>, place: &Place<'_>) -> Option<String> {
-        let texts = tool_use.command.iter().chain(&tool_use.paths);
-        let is_near = |text: &str| self.words.iter().any(|word| text.contains(word.as_str()));
-        if !texts.into_iter().any(|text| is_near(text)) && !is_near(place.cwd) {
+        let writes = |tool: &str| Requirement::DEFAULT_TOOLS.contains(&tool);
+        let is_edit = writes(&tool_use.tool) || tool_use.own_name.as_deref().is_some_and(writes);
+        let reads = matches!(&*tool_use.tool, "Read" | "Grep" | "Glob");
+        if is_edit || reads {
+            let is_meant = |path: &str| {
+                self.is_near(path, place) && {
+                    let located = Located::new(path, place);
+                    self.is_data(&located.absolute) || (is_edit && self.is_settings(&located))
+                }
+            };
+            let found = tool_use.paths.iter().find(|path| is_meant(path));
+            return found.map(ToString::to_string);
+        }
+        let command = tool_use.command.as_deref()?;
+        if !self.is_near(command, place) {
             return None;
         }
-        let hit =
-            triggered_by(&self.gate, tool_use, place).filter(super::trigger::Hit::is_certain)?;
-        let named = tool_use.paths.first().map(ToString::to_string);
-        Some(hit.what.or(named).unwrap_or_else(|| "what guards it".to_owned()))
+        let hit = triggered_by(&self.gate(), tool_use, place)
+            .filter(super::trigger::Hit::is_certain)
+            .map(|hit| hit.what);
+        Some(hit?.unwrap_or_else(|| "what guards it".to_owned()))
+    }
+
+    /// Whether a text may name something protected. Most do not, and then that is all it costs.
+    fn is_near(&self, text: &str, place: &Place<'_>) -> bool {
+        let last = |path: &str| path.rsplit('/').next().unwrap_or_default().to_owned();
+        text.contains(".heirloom")
+            || text.contains("requirements")
+            || text.contains(&last(&self.data))
+            || self.files.iter().any(|file| text.contains(&last(file)))
+            || place.cwd.contains("/.heirloom")
+    }
+
+    fn is_data(&self, absolute: &str) -> bool {
+        absolute
+            .strip_prefix(&self.data)
+            .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+    }
+
+    fn is_settings(&self, located: &Located) -> bool {
+        let fits = |path: &str| {
+            IN_REPOSITORY.iter().any(|file| match file.strip_suffix("**") {
+                Some(directory) => path.starts_with(directory),
+                None => path == *file,
+            })
+        };
+        located.relative.as_deref().is_some_and(fits) || self.files.contains(&located.absolute)
+    }
+
+    /// The same as triggers, for what a shell command writes.
+    fn gate(&self) -> Requirement {
+        let mut paths: Vec<String> = IN_REPOSITORY.map(str::to_owned).to_vec();
+        paths.extend(self.files.iter().cloned());
+        paths.push(format!("{}/**", self.data));
+        let triggers = vec![Trigger { paths, ..Trigger::tool("Edit") }];
+        Requirement { triggers, ..Requirement::new("settings") }
     }
 
     /// What the agent, or its person, is told.
@@ -75,19 +112,15 @@ impl Protection {
     }
 }
 
-fn parent(path: &str) -> &str {
-    path.rsplit_once('/').map_or(path, |(parent, _)| parent)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use serde_json::json;
 
     fn touched(tool: &str, input: &serde_json::Value) -> bool {
-        let data = ["/home/u/.local/share/heirloom/**".to_owned()];
-        let files = ["/home/u/.claude/settings.json".to_owned()];
-        let protection = Protection::new(&files, &data, true);
+        let data = "/home/u/.local/share/heirloom".to_owned();
+        let files = vec!["/home/u/.claude/settings.json".to_owned()];
+        let protection = Protection::new(files, data, true);
         let place = Place { roots: &["/r"], cwd: "/r/src", ignores_case: false };
         protection.touched(&ToolUse::read(tool, input), &place).is_some()
     }

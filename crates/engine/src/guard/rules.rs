@@ -235,8 +235,8 @@ fn protection(here: &Here, environment: &Environment, tree: &Value) -> Option<Bo
         .filter(|file| !file.starts_with(&here.place.root))
         .map(|file| file.to_string_lossy().into_owned())
         .collect();
-    let data = [format!("{}/**", here.home.display())];
-    Some(Box::new(Protection::new(&files, &data, how != Some("deny"))))
+    let data = here.home.display().to_string();
+    Some(Box::new(Protection::new(files, data, how != Some("deny"))))
 }
 
 /// A file that cannot be read.

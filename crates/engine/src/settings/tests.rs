@@ -197,7 +197,8 @@ fn without_a_repository_there_are_the_users_settings() {
 fn the_users_file_is_where_the_base_directories_say() {
     let path = |pairs: &[(&str, &str)]| {
         let environment = Environment::from_vars(vars(pairs));
-        places(&environment, None).first().map(|place| place.path.clone())
+        let user = places(&environment, None).into_iter().find(|place| place.role == Role::User);
+        user.map(|place| place.path)
     };
     let at = |path: &str| Some(Path::new(path).to_owned());
     let home = ("HOME", "/h");

@@ -170,7 +170,7 @@ fn assert_gated(real: &Real) {
         &below,
         [
             real.write(&below, "one"),
-            real.heirloom("req satisfy plan reviewed"),
+            real.heirloom("req satisfy plan reviewed --reason trivial"),
             real.write(&below, "two"),
             real.shell("git commit -q -m nothing-to-commit"),
             commit(),

@@ -117,7 +117,10 @@ impl Fixture {
                 if path.is_dir() {
                     found.insert(format!("{name}/"), 0);
                     open.push(path);
-                } else if !name.starts_with("ledger.db") && !name.starts_with("views.db") {
+                } else if !["ledger.db", "views.db", "heads.json"]
+                    .iter()
+                    .any(|own| name.starts_with(own))
+                {
                     found.insert(name, path.metadata().unwrap().len());
                 }
             }
