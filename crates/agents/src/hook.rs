@@ -237,16 +237,6 @@ pub struct HookAnswer {
     pub message: Option<String>,
 }
 
-impl HookAnswer {
-    /// Whether there is nothing to say.
-    pub const fn is_silent(&self) -> bool {
-        self.block.is_none()
-            && self.ask.is_none()
-            && self.context.is_none()
-            && self.message.is_none()
-    }
-}
-
 /// What is wrong with a settings file or a payload.
 #[derive(Debug, thiserror::Error)]
 pub enum HookError {

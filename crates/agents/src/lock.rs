@@ -12,6 +12,7 @@ use std::io::{self, Read, Seek, Write};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
+use heirloom_core::digest;
 use serde::{Deserialize, Serialize};
 
 use crate::process::strays;
@@ -190,11 +191,8 @@ fn is_still(file: &File, path: &Path) -> bool {
 fn file_name(id: &str) -> String {
     let mut name: String = id.bytes().map(plain).collect();
     if name.len() > 150 {
-        let sum = id.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |sum, byte| {
-            (sum ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
-        });
         name.truncate(120);
-        name = format!("{name}-{sum:016x}");
+        name = format!("{name}-{}", digest::short(id));
     }
     name
 }

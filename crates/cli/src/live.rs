@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::sync::{Arc, Mutex};
 
+use heirloom_api::{Line, RunEvent};
 use heirloom_core::run::outcome::Outcome;
 use heirloom_core::status::Status;
 use heirloom_engine::clock::Clock;
-use heirloom_engine::events::to_line;
 use heirloom_engine::run::{Event, Watcher};
 use jiff::Timestamp;
 
@@ -82,7 +82,8 @@ impl Watcher<Event> for View {
     fn see(&self, at: Timestamp, event: &Event) {
         let mut screen = lock(&self.screen);
         if screen.json {
-            let _ = printer::json(&format!("{}\n", to_line(at, event)));
+            let line = Line { at, event: RunEvent::from(event) }.to_text();
+            let _ = printer::json(&format!("{line}\n"));
             return;
         }
         if let Event::Warning { message } = event {

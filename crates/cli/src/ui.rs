@@ -2,8 +2,8 @@
 
 use std::io;
 
+use heirloom_api::Answer;
 use serde::Serialize;
-use serde_json::json;
 
 use crate::failure::Failure;
 use crate::printer::{self, Style};
@@ -35,12 +35,9 @@ impl Ui {
     }
 
     /// Prints the answer: `value` for scripts, `text` for people.
-    pub(crate) fn answer<T: Serialize>(&self, value: &T, text: impl FnOnce() -> String) {
+    pub(crate) fn answer(&self, value: &impl Answer, text: impl FnOnce() -> String) {
         if self.json {
-            let line = serde_json::to_string(value).unwrap_or_else(|error| {
-                json!({"error": {"code": "internal", "message": error.to_string()}}).to_string()
-            });
-            self.print_json(&line);
+            self.print_json(&line(value));
         } else {
             self.print(text().trim_end_matches('\n'));
         }
@@ -76,12 +73,7 @@ impl Ui {
     /// Prints why a command failed.
     pub(crate) fn fail(&self, failure: &Failure) {
         if self.json {
-            let error = json!({"error": {
-                "code": failure.code,
-                "message": failure.message,
-                "hint": (!failure.hints.is_empty()).then(|| failure.hints.join("\n")),
-            }});
-            self.print_json(&error.to_string());
+            self.print_json(&line(&failure.document()));
         }
         self.complain(failure);
     }
@@ -93,6 +85,11 @@ impl Ui {
             self.hint(hint);
         }
     }
+}
+
+/// A document as a line. Answers are plain data, which always serialises.
+fn line(value: &impl Serialize) -> String {
+    serde_json::to_string(value).expect("plain data always serialises")
 }
 
 /// A reader that has seen enough, such as `head`, is no failure of ours.

@@ -4,9 +4,9 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
+use heirloom_api::{Line, WorkEvent};
 use heirloom_core::work::{IssueRunStatus, WorkStatus};
 use heirloom_engine::clock::Clock;
-use heirloom_engine::events::to_line;
 use heirloom_engine::work::{Event, Phase, Watcher};
 use jiff::Timestamp;
 
@@ -78,7 +78,8 @@ impl Watcher<Event> for WorkView {
     fn see(&self, at: Timestamp, event: &Event) {
         let mut screen = lock(&self.screen);
         if screen.json {
-            let _ = printer::json(&format!("{}\n", to_line(at, event)));
+            let line = Line { at, event: WorkEvent::from(event) }.to_text();
+            let _ = printer::json(&format!("{line}\n"));
             return;
         }
         screen.apply(at, event);

@@ -21,6 +21,18 @@ pub enum Relation {
     Contradicts(Why),
 }
 
+impl Relation {
+    /// The word for it in JSON: a claim the ledger says nothing about is `unknown` to it.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Unrelated => "unknown",
+            Self::Related => "related",
+            Self::Agrees => "agrees",
+            Self::Contradicts(_) => "contradicts",
+        }
+    }
+}
+
 /// Why two texts cannot both be right.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Why {

@@ -12,8 +12,10 @@ compile_error!("heirloom needs a Unix: on Windows, build and run it in WSL");
 
 pub mod address;
 pub mod approval;
+pub mod causes;
 pub mod config;
 pub mod context;
+pub mod digest;
 pub mod event;
 pub mod evidence;
 pub mod fork;

@@ -206,6 +206,13 @@ pub struct Family {
     pub continued: Vec<(Timestamp, Link)>,
 }
 
+/// What a session's parent is called; its id where the ledger does not know it.
+pub fn parent_name(ledger: &Ledger, session: &Session) -> Result<Option<String>, Error> {
+    let Some(id) = session.parent else { return Ok(None) };
+    let parent = ledger.session(id)?;
+    Ok(Some(parent.map_or_else(|| id.to_string(), |parent| parent.name.to_string())))
+}
+
 /// Where a session comes from and what came of it.
 pub fn family(ledger: &Ledger, session: Session) -> Result<Family, Error> {
     let Lineage { ancestors, end } = ledger.lineage(&session, WHOLE_LINEAGE)?;

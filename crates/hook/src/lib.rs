@@ -13,6 +13,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use heirloom_agents::hook::{HookAnswer, Hooks};
+use heirloom_core::causes;
 use heirloom_core::guard::decide::bounded;
 use heirloom_core::visible::visible;
 use heirloom_engine::guard::{self, fault, rules};
@@ -42,7 +43,7 @@ pub fn run(arguments: impl Iterator<Item = OsString>) -> ExitCode {
             return ExitCode::SUCCESS;
         }
     }
-    let env = environment();
+    let env = environment(|name| std::env::var_os(name));
     survive_panics(home(&env));
     let arguments: Vec<OsString> = arguments.take(2).collect();
     let word = |at: usize| arguments.get(at).and_then(|word| word.to_str()).unwrap_or_default();
@@ -64,8 +65,9 @@ fn print(text: &str) {
     let _ = std::io::stdout().write_all(text.as_bytes());
 }
 
-fn environment() -> Env {
-    let value = |name: &str| Some((OsString::from(name), std::env::var_os(name)?));
+/// The variables that matter and are set.
+fn environment(read: impl Fn(&str) -> Option<OsString>) -> Env {
+    let value = |name: &str| Some((OsString::from(name), read(name)?));
     VARIABLES.into_iter().filter_map(value).collect()
 }
 
@@ -78,12 +80,12 @@ fn answer(agent: &str, event: &str, env: Env) -> Result<Option<String>, String> 
     if payload.iter().all(u8::is_ascii_whitespace) {
         return Ok(None);
     }
-    let event = hooks.parse(event, &payload).map_err(|error| with_cause(&error))?;
+    let event = hooks.parse(event, &payload).map_err(|error| causes::told(&error))?;
     let directory = match &event.cwd {
         Some(cwd) => cwd.clone(),
         None => std::env::current_dir().map_err(|error| error.to_string())?,
     };
-    let here = rules::look(&directory, env).map_err(|error| with_cause(&error))?;
+    let here = rules::look(&directory, env).map_err(|error| causes::told(&error))?;
     let mut said = guard::answer(&here, agent, &event);
     let text = hooks.render(&event, &fitting(hooks, &mut said.answer));
     fault::log(&here.home, here.clock.now(), &said.faults);
@@ -103,13 +105,6 @@ fn fitting(hooks: &dyn Hooks, answer: &mut HookAnswer) -> HookAnswer {
         *context = bounded(context, limit);
     }
     answer
-}
-
-fn with_cause(error: &dyn std::error::Error) -> String {
-    match error.source() {
-        Some(source) => format!("{error}: {source}"),
-        None => error.to_string(),
-    }
 }
 
 fn note(home: Option<PathBuf>, what: &str) {
@@ -134,10 +129,14 @@ mod tests {
 
     #[test]
     fn only_what_matters_is_taken_from_the_environment() {
-        let env = environment();
-        assert!(
-            env.keys()
-                .all(|name| VARIABLES.iter().any(|known| name == std::ffi::OsStr::new(known)))
-        );
+        let set = [("HEIRLOOM_HOME", "/data"), ("HOME", "/home/ada"), ("AWS_SECRET_KEY", "hush")];
+        let env = environment(|name| {
+            set.iter().find(|(known, _)| *known == name).map(|(_, value)| value.into())
+        });
+        let taken: Vec<(&str, &str)> = env
+            .iter()
+            .map(|(name, value)| (name.to_str().unwrap(), value.to_str().unwrap()))
+            .collect();
+        assert_eq!(taken, [("HEIRLOOM_HOME", "/data"), ("HOME", "/home/ada")]);
     }
 }

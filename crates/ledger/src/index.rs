@@ -1,15 +1,16 @@
 //! The full-text index over notes and sessions: a second file beside the ledger.
 //!
 //! Everything in it can be derived again, so it is never repaired: one that is damaged, of another
-//! version or of another ledger is thrown away and made anew. It is a file of its own so that hooks
-//! do not pay for its tables.
+//! version or of another ledger is thrown away and made anew. Nothing else is a reason to do so: one
+//! that another process writes, or that the disk has no room for, is as good as before in a moment.
+//! It is a file of its own so that hooks do not pay for its tables.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use jiff::Timestamp;
-use rusqlite::{Connection, OptionalExtension, TransactionBehavior};
+use rusqlite::{Connection, ErrorCode, OptionalExtension, TransactionBehavior};
 
 use heirloom_core::event::{Body, NoteAdded, SessionCreated};
 use heirloom_core::id::SessionId;
@@ -25,8 +26,6 @@ const FILE_NAME: &str = "index.db";
 /// Raised with every change of the tables below.
 const VERSION: i64 = 2;
 
-const WAIT: Duration = Duration::from_secs(10);
-
 const SCHEMA: &str = "
 CREATE TABLE progress (arrival INTEGER NOT NULL, hash BLOB NOT NULL);
 CREATE VIRTUAL TABLE entry USING fts5(
@@ -37,9 +36,11 @@ CREATE VIRTUAL TABLE entry USING fts5(
 
 /// The open index.
 #[derive(Debug)]
-pub struct Index {
+struct Index {
     connection: Connection,
     path: PathBuf,
+    /// How long another process is waited for.
+    wait: Duration,
 }
 
 /// An entry that fits a query.
@@ -74,33 +75,59 @@ pub struct Search<'a> {
 }
 
 impl Ledger {
-    /// Opens the index of this ledger, brought up to date with it.
-    pub fn index(&self) -> Result<Index, Error> {
+    /// What fits best, by BM25, best first. The index is brought up to date first.
+    pub fn search(&self, search: &Search<'_>) -> Result<Vec<Hit>, Error> {
+        self.with_index(|index| index.search(search))
+    }
+
+    /// Brings the index up to date, or makes it where there is none.
+    pub fn update_index(&self) -> Result<(), Error> {
+        self.with_index(|_| Ok(()))
+    }
+
+    /// Works with the index. One that turns out to be damaged is made anew, once.
+    fn with_index<T>(&self, work: impl Fn(&Index) -> Result<T, Error>) -> Result<T, Error> {
         let path = self.path.with_file_name(FILE_NAME);
-        let opened = Index::open(&path).and_then(|mut index| {
-            index.catch_up(self)?;
-            Ok(index)
-        });
-        if let Ok(index) = opened {
-            return Ok(index);
+        let tried = Index::current(&path, self).and_then(|index| work(&index));
+        match tried {
+            Err(error) if is_damage(&error, &path) => {
+                for suffix in ["", "-wal", "-shm"] {
+                    let mut name = path.clone().into_os_string();
+                    name.push(suffix);
+                    let _ = fs::remove_file(PathBuf::from(name));
+                }
+                work(&Index::current(&path, self)?)
+            }
+            tried => tried,
         }
-        for suffix in ["", "-wal", "-shm"] {
-            let mut name = path.clone().into_os_string();
-            name.push(suffix);
-            let _ = fs::remove_file(PathBuf::from(name));
+    }
+}
+
+/// Whether the index itself is no longer one. That of the ledger is not for us to throw away.
+fn is_damage(error: &Error, index: &Path) -> bool {
+    match error {
+        Error::Damaged { path, .. } => path == index,
+        // A table or a column that should be there is not: somebody else's file, or half of ours.
+        Error::Database { path, source, .. } => {
+            path == index && source.sqlite_error_code() == Some(ErrorCode::Unknown)
         }
-        let mut index = Index::open(&path)?;
-        index.catch_up(self)?;
-        Ok(index)
+        _ => false,
     }
 }
 
 impl Index {
-    fn open(path: &Path) -> Result<Self, Error> {
-        let failed = |source| explain(source, "open the index of", path, WAIT);
+    /// The index, brought up to date with its ledger.
+    fn current(path: &Path, ledger: &Ledger) -> Result<Self, Error> {
+        let index = Self::open(path, ledger.options.wait)?;
+        index.catch_up(ledger)?;
+        Ok(index)
+    }
+
+    fn open(path: &Path, wait: Duration) -> Result<Self, Error> {
+        let failed = |source| explain(source, "open the index of", path, wait);
         create::make_private(path);
         let connection = Connection::open(path).map_err(failed)?;
-        connection.busy_timeout(WAIT).map_err(failed)?;
+        connection.busy_timeout(wait).map_err(failed)?;
         let prepare = |db: &Connection| {
             db.pragma_update(None, "journal_mode", "WAL")?;
             db.pragma_update(None, "synchronous", "NORMAL")?;
@@ -117,13 +144,13 @@ impl Index {
             transaction.commit()
         };
         prepare(&connection).map_err(failed)?;
-        Ok(Self { connection, path: path.to_owned() })
+        Ok(Self { connection, path: path.to_owned(), wait })
     }
 
     /// Takes in what the ledger has and the index has not.
-    fn catch_up(&mut self, ledger: &Ledger) -> Result<(), Error> {
+    fn catch_up(&self, ledger: &Ledger) -> Result<(), Error> {
         let newest = ledger.run_hot("read", records::last_arrival)?;
-        let failed = |source| explain(source, "write to the index of", &self.path, WAIT);
+        let failed = |source| explain(source, "write to the index of", &self.path, self.wait);
         let known = self.progress().map_err(failed)?;
         // Another record in that place is another history, or one that was put in order.
         let from = match known {
@@ -158,8 +185,7 @@ impl Index {
             .optional()
     }
 
-    /// What fits best, by BM25, best first.
-    pub fn search(&self, search: &Search<'_>) -> Result<Vec<Hit>, Error> {
+    fn search(&self, search: &Search<'_>) -> Result<Vec<Hit>, Error> {
         let Some(query) = literal(search.text) else { return Ok(Vec::new()) };
         let repo = search.repo.map(|names| serde_json::Value::from(names).to_string());
         let since = search.since.map_or(i64::MIN, Timestamp::as_millisecond);
@@ -185,7 +211,7 @@ impl Index {
             .collect::<rusqlite::Result<Vec<Hit>>>()
         };
         find(&self.connection)
-            .map_err(|source| explain(source, "search the index of", &self.path, WAIT))
+            .map_err(|source| explain(source, "search the index of", &self.path, self.wait))
     }
 }
 

@@ -52,7 +52,7 @@ pub use compact::Compacted;
 pub use damage::SetAside;
 pub use error::Error;
 pub use exchange::{ImportError, Imported};
-pub use index::{Hit, Index, Search};
+pub use index::{Hit, Search};
 pub use ledger::{FILE_NAME, Ledger, Options};
 pub use notes::NoteFilter;
 pub use projection::iteration::Iteration;

@@ -1,8 +1,8 @@
 use std::fmt::Write;
 use std::process::ExitCode;
 
+use heirloom_api::{Agent, AgentList};
 use heirloom_engine::agents::{self, Known};
-use serde_json::json;
 
 use super::{App, Done};
 use crate::moment::ago;
@@ -22,7 +22,8 @@ pub(super) struct Args {
 pub(super) fn run(app: &App, args: &Args) -> Done {
     let programs = agents::programs(&app.here, app.settings.as_ref().ok().map(|l| &l.settings));
     let known = agents::look(&app.here, &programs, args.refresh);
-    app.ui.answer(&json!({"agents": known}), || {
+    let answer = AgentList { agents: known.iter().map(Agent::from).collect() };
+    app.ui.answer(&answer, || {
         known.iter().map(|agent| describe(app, agent, args.features)).collect()
     });
     Ok(ExitCode::SUCCESS)

@@ -1,17 +1,17 @@
 use std::process::ExitCode;
 
 use clap::Subcommand;
+use heirloom_api as api;
 use heirloom_core::approval::{Approval, Rule};
 use heirloom_core::trust::person::{Action, allow};
 use heirloom_engine::person;
 use heirloom_engine::session::{self as engine, Choice};
 use heirloom_ledger::Ledger;
-use serde_json::{Value, json};
 
 use super::session::question;
 use super::session::report::subject;
 use super::{App, Done, session};
-use crate::failure::Failure;
+use crate::failure::{Code, Failure};
 use crate::moment::ago;
 use crate::ui::{BAD, Columns, GOOD};
 
@@ -69,7 +69,7 @@ pub(super) fn run(app: &App, args: Args) -> Done {
             let choice = match (input, rule) {
                 (Some(input), _) => {
                     Choice::Edit(serde_json::from_str(&input).map_err(|error| {
-                        Failure::new("usage", format!("--input is not JSON: {error}")).usage()
+                        Failure::new(Code::Usage, format!("--input is not JSON: {error}")).usage()
                     })?)
                 }
                 (None, Some(rule)) => Choice::ForSession(Some(rule)),
@@ -84,15 +84,16 @@ pub(super) fn run(app: &App, args: Args) -> Done {
 
 fn list(app: &App, ledger: &Ledger, all_repos: bool) -> Done {
     let pending = engine::pending(&app.here, ledger, all_repos)?;
-    let rows: Vec<Value> =
-        pending.iter().map(|approval| as_json(ledger, approval)).collect::<Result<_, _>>()?;
-    app.ui.answer(&json!({"approvals": rows}), || {
+    let approvals =
+        pending.iter().map(|approval| answer(ledger, approval)).collect::<Result<Vec<_>, _>>()?;
+    let list = api::ApprovalList { approvals };
+    app.ui.answer(&list, || {
         let mut columns = Columns::new(&["id", "session", "asked", "tool", "for"]);
         let now = app.here.clock.now();
-        for (approval, row) in pending.iter().zip(&rows) {
+        for (approval, row) in pending.iter().zip(&list.approvals) {
             columns.row(vec![
                 approval.id.short(),
-                row["session"].as_str().unwrap_or_default().to_owned(),
+                row.session.clone().unwrap_or_default(),
                 ago(approval.requested_at, now),
                 approval.tool.clone(),
                 subject(&approval.input),
@@ -108,7 +109,7 @@ fn list(app: &App, ledger: &Ledger, all_repos: bool) -> Done {
 
 fn show(app: &App, ledger: &Ledger, id: &str) -> Done {
     let approval = engine::approval(ledger, id)?;
-    app.ui.answer(&as_json(ledger, &approval)?, || {
+    app.ui.answer(&answer(ledger, &approval)?, || {
         let mut text = question::whole(&approval);
         if let Some(happened) = approval.outcome() {
             text = format!("{text}\n  {happened}");
@@ -120,7 +121,7 @@ fn show(app: &App, ledger: &Ledger, id: &str) -> Done {
 
 fn decide(app: &App, ledger: &mut Ledger, id: &str, choice: Choice) -> Done {
     let approval = engine::decide(&app.here, ledger, id, choice)?;
-    app.ui.answer(&as_json(ledger, &approval)?, || {
+    app.ui.answer(&answer(ledger, &approval)?, || {
         let denied = approval.state == heirloom_core::approval::State::Denied;
         let mark = if denied { format!("{BAD}✗{BAD:#}") } else { format!("{GOOD}✔{GOOD:#}") };
         let rule = approval.rule.as_deref();
@@ -130,10 +131,7 @@ fn decide(app: &App, ledger: &mut Ledger, id: &str, choice: Choice) -> Done {
     Ok(ExitCode::SUCCESS)
 }
 
-fn as_json(ledger: &Ledger, approval: &Approval) -> Result<Value, Failure> {
-    let name = ledger.session(approval.session)?.map(|session| session.name);
-    let mut value = json!(approval);
-    value["session_id"] = json!(approval.session);
-    value["session"] = json!(name);
-    Ok(value)
+fn answer(ledger: &Ledger, approval: &Approval) -> Result<api::Approval, Failure> {
+    let name = ledger.session(approval.session)?.map(|session| session.name.to_string());
+    Ok(api::Approval::new(approval, name))
 }

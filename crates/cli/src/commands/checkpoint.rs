@@ -43,7 +43,7 @@ pub(super) fn run(app: &App, args: &Args) -> Done {
     let (here, dry_run) = (&app.here, args.dry_run);
     let checkpoint = Checkpoint { here, settings: &settings, session: &session, purpose, dry_run };
     let outcome = checkpoint.run(&mut ledger)?;
-    app.ui.answer(&outcome, || describe(&outcome, dry_run));
+    app.ui.answer(&heirloom_api::Checkpoint::from(&outcome), || describe(&outcome, dry_run));
     if !outcome.permitted {
         app.ui
             .hint("fix or replace the claims above, or declare them: heirloom note … --assumption");

@@ -1,6 +1,7 @@
 use std::process::ExitCode;
 
 use clap_complete::Shell;
+use heirloom_api::Completions;
 
 use super::{App, Done};
 
@@ -17,7 +18,7 @@ pub(super) fn run(app: &App, args: &Args) -> Done {
     let mut script = Vec::new();
     clap_complete::generate(args.shell, &mut super::tree(), "heirloom", &mut script);
     let script = String::from_utf8_lossy(&script);
-    let value = serde_json::json!({"shell": args.shell.to_string(), "script": script});
-    app.ui.answer(&value, || script.to_string());
+    let answer = Completions { shell: args.shell.to_string(), script: script.into_owned() };
+    app.ui.answer(&answer, || answer.script.clone());
     Ok(ExitCode::SUCCESS)
 }

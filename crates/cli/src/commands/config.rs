@@ -1,11 +1,14 @@
 use std::process::ExitCode;
 
 use clap::Subcommand;
+use heirloom_api::{
+    SchemaDocument, SettingsFile, SettingsFiles, SettingsShown, Template, TemplateList,
+    TemplateSaved,
+};
 use heirloom_core::name::SessionName;
 use heirloom_core::settings;
 use heirloom_engine::settings::{FileState, Role};
 use heirloom_engine::{session, sessions};
-use serde_json::json;
 
 use super::{App, Done};
 use crate::moment::ago;
@@ -53,8 +56,7 @@ pub(super) fn run(app: &App, args: &Args) -> Done {
 
 fn show(app: &App, sources: bool) -> Done {
     let loaded = app.settings()?;
-    let value = json!({"settings": loaded.settings, "sources": loaded.rows});
-    app.ui.answer(&value, || {
+    app.ui.answer(&SettingsShown::from(loaded), || {
         let mut columns = Columns::new(if sources {
             &["setting", "value", "from"]
         } else {
@@ -73,7 +75,7 @@ fn show(app: &App, sources: bool) -> Done {
 }
 
 fn schema(app: &App) -> Done {
-    let schema = settings::schema();
+    let schema = SchemaDocument(settings::schema());
     app.ui.answer(&schema, || serde_json::to_string_pretty(&schema).unwrap_or_default());
     Ok(ExitCode::SUCCESS)
 }
@@ -83,7 +85,8 @@ fn path(app: &App) -> Done {
         Ok(loaded) => &loaded.files,
         Err(unusable) => &unusable.files,
     };
-    app.ui.answer(&json!({"files": files}), || {
+    let answer = SettingsFiles { files: files.iter().map(SettingsFile::from).collect() };
+    app.ui.answer(&answer, || {
         let lines = files.iter().map(|file| {
             let role = match file.role {
                 Role::Owner => "owner",
@@ -107,8 +110,12 @@ fn save_template(app: &App, session: &str, name: &SessionName) -> Done {
     let mut ledger = app.here.ledger()?;
     let session = sessions::find(&app.here, &ledger, session)?;
     let saved = session::save_template(&app.here, &mut ledger, &session, name)?;
-    let value = json!({"name": saved.name, "version": saved.version, "session": session.name});
-    app.ui.answer(&value, || {
+    let answer = TemplateSaved {
+        name: saved.name.clone(),
+        version: saved.version,
+        session: session.name.to_string(),
+    };
+    app.ui.answer(&answer, || {
         format!(
             "{GOOD}✔{GOOD:#} {}@{} is the config of {}",
             saved.name, saved.version, session.name
@@ -119,11 +126,12 @@ fn save_template(app: &App, session: &str, name: &SessionName) -> Done {
 
 fn templates(app: &App) -> Done {
     let templates = app.here.ledger()?.templates()?;
-    let rows = templates.iter().map(|template| {
-        json!({"name": template.name, "version": template.version, "saved_at": template.saved_at})
+    let rows = templates.iter().map(|template| Template {
+        name: template.name.clone(),
+        version: template.version,
+        saved_at: template.saved_at,
     });
-    let value = json!({"templates": rows.collect::<Vec<_>>()});
-    app.ui.answer(&value, || {
+    app.ui.answer(&TemplateList { templates: rows.collect() }, || {
         let mut columns = Columns::new(&["name", "version", "saved"]).right(1);
         for template in &templates {
             let saved = ago(template.saved_at, app.here.clock.now());

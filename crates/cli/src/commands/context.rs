@@ -2,13 +2,13 @@ use std::fmt::Write;
 use std::process::ExitCode;
 
 use clap::Subcommand;
+use heirloom_api::{ContextRule, ContextRules, ContextStatus};
 use heirloom_core::context::{COMPACTED, PRESERVED, Zone};
 use heirloom_core::event::DeltaSynced;
 use heirloom_engine::keep::{self, KeepError, context};
-use serde_json::json;
 
 use super::{App, Done};
-use crate::failure::Failure;
+use crate::failure::{Code, Failure};
 use crate::ui::{BOLD, DIM, grouped};
 
 /// See how full a context is, and what survives a compaction
@@ -45,17 +45,13 @@ fn status(app: &App, named: Option<&str>) -> Done {
     let session = keep::session(&app.here, &mut ledger, named)?.ok_or(KeepError::NoSession)?;
     let Some(usage) = context::usage(&app.here, &session) else {
         let message = format!("nothing is known about the context of {}", session.name);
-        return Err(Failure::new("context.unknown", message)
+        return Err(Failure::new(Code::ContextUnknown, message)
             .hint("only sessions of an agent that keeps usage in its transcript have figures"));
     };
     let synced = ledger.kept::<DeltaSynced>(&session.repo, &session.id.to_string())?;
     let zone = Zone::of(usage.tokens, usage.window, &settings.context);
-    let value = json!({
-        "session": session.name, "tokens": usage.tokens, "window": usage.window,
-        "share": usage.share(), "zone": zone, "advice": zone.advice(),
-        "delta_sync": synced.is_some(),
-    });
-    app.ui.answer(&value, || {
+    let answer = ContextStatus::new(session.name.as_str(), usage, zone, synced.is_some());
+    app.ui.answer(&answer, || {
         format!(
             "{}  {BOLD}{zone}{BOLD:#}, {:.0} % of {} tokens used\n{DIM}{}{DIM:#}",
             session.name,
@@ -68,11 +64,9 @@ fn status(app: &App, named: Option<&str>) -> Done {
 }
 
 fn rules(app: &App) -> Done {
-    let rows = |rows: &[(&str, &str)]| {
-        rows.iter().map(|(what, why)| json!({"what": what, "why": why})).collect::<Vec<_>>()
-    };
-    let value = json!({"preserved": rows(&PRESERVED), "compacted": rows(&COMPACTED)});
-    app.ui.answer(&value, || {
+    let rows = |rows: &[(&str, &str)]| rows.iter().map(ContextRule::from).collect();
+    let answer = ContextRules { preserved: rows(&PRESERVED), compacted: rows(&COMPACTED) };
+    app.ui.answer(&answer, || {
         let mut text = format!("{BOLD}survives a compaction{BOLD:#}\n");
         for (what, why) in PRESERVED {
             let _ = writeln!(text, "  {what:32} {DIM}{why}{DIM:#}");

@@ -1,9 +1,9 @@
 use std::fmt::Write;
 use std::process::ExitCode;
 
+use heirloom_api as api;
 use heirloom_engine::session::{self as engine, Item};
 use heirloom_engine::sessions;
-use serde_json::json;
 
 use super::session::report::subject;
 use super::{App, Done};
@@ -20,9 +20,13 @@ pub(super) fn run(app: &App, args: &Args) -> Done {
     let ledger = app.here.ledger()?;
     let session = sessions::find(&app.here, &ledger, &args.session)?;
     let conversation = engine::conversation(&app.here, &ledger, &session)?;
-    let names: Vec<_> = conversation.sessions.iter().map(|session| &session.name).collect();
-    let value = json!({"session": session.name, "sessions": names, "events": conversation.items});
-    app.ui.answer(&value, || {
+    let names = conversation.sessions.iter().map(|session| session.name.to_string());
+    let answer = api::Conversation {
+        session: session.name.to_string(),
+        sessions: names.collect(),
+        events: conversation.items.iter().cloned().map(api::Said::from).collect(),
+    };
+    app.ui.answer(&answer, || {
         let mut text = String::new();
         let mut current = "";
         for item in &conversation.items {

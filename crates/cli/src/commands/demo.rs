@@ -2,15 +2,15 @@ use std::fmt::Write;
 use std::fs;
 use std::process::ExitCode;
 
+use heirloom_api::Demonstration;
 use heirloom_core::inherit::Inherited;
 use heirloom_engine::demo::{self, NAMES};
 use heirloom_engine::here::Here;
 use heirloom_engine::run::{Event, Watcher};
 use jiff::Timestamp;
-use serde_json::json;
 
 use super::{App, Done};
-use crate::failure::Failure;
+use crate::failure::{Code, Failure};
 use crate::live::View;
 use crate::ui::{BOLD, DIM, GOOD, first_line};
 
@@ -29,7 +29,7 @@ impl Watcher<Event> for Quiet {
 }
 
 pub(super) fn run(app: &App, _: &Args) -> Done {
-    let cannot = |error: std::io::Error| Failure::from_error("file", &error);
+    let cannot = |error: std::io::Error| Failure::from_error(Code::File, &error);
     let scratch = tempfile::Builder::new().prefix("heirloom-demo-").tempdir().map_err(cannot)?;
     let (repo, home) = demo::places(scratch.path());
     fs::create_dir_all(repo.join(".heirloom")).map_err(cannot)?;
@@ -44,11 +44,13 @@ pub(super) fn run(app: &App, _: &Args) -> Done {
     scratch.close().map_err(cannot)?;
     let demo = played?;
     let inherited = demo.inherited.unwrap_or_default();
-    let value = json!({
-        "first": NAMES[0], "second": NAMES[1], "inherited": inherited,
-        "iterations": [demo.first.iterations, demo.second.iterations],
-    });
-    app.ui.answer(&value, || tell(&inherited));
+    let answer = Demonstration {
+        first: NAMES[0].to_owned(),
+        second: NAMES[1].to_owned(),
+        inherited: (&inherited).into(),
+        iterations: [demo.first.iterations, demo.second.iterations],
+    };
+    app.ui.answer(&answer, || tell(&inherited));
     Ok(ExitCode::SUCCESS)
 }
 

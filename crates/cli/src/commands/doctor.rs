@@ -1,8 +1,8 @@
 use std::fmt::Write;
 use std::process::ExitCode;
 
+use heirloom_api::{Diagnosis, DiagnosisCheck};
 use heirloom_engine::doctor::{self, Check, Health};
-use serde_json::json;
 
 use super::{App, Done};
 use crate::failure::FAILED;
@@ -15,9 +15,13 @@ pub(super) struct Args {}
 pub(super) fn run(app: &App, _: &Args) -> Done {
     let checks = doctor::examine(&app.here);
     let ok = checks.iter().all(|check| check.health != Health::Problem);
-    let value = json!({"ok": ok, "version": env!("CARGO_PKG_VERSION"), "checks": checks});
+    let answer = Diagnosis {
+        ok,
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        checks: checks.iter().map(DiagnosisCheck::from).collect(),
+    };
     let width = checks.iter().map(|check| check.name.chars().count()).max().unwrap_or(0);
-    app.ui.answer(&value, || checks.iter().map(|check| describe(check, width)).collect());
+    app.ui.answer(&answer, || checks.iter().map(|check| describe(check, width)).collect());
     Ok(if ok { ExitCode::SUCCESS } else { ExitCode::from(FAILED) })
 }
 

@@ -3,11 +3,11 @@
 use std::fmt::Write;
 use std::process::ExitCode;
 
+use heirloom_api::RunPreview;
 use heirloom_core::inherit::Category;
 use heirloom_core::run::plan::{Plan, PlannedStage, Step};
 use heirloom_core::run::stop::Rule;
 use heirloom_engine::run::{self, Asked};
-use serde_json::json;
 
 use super::run::say_inherit_error;
 use super::{App, Done};
@@ -23,11 +23,13 @@ pub(super) fn run(app: &App, asked: &Asked) -> Done {
     if let Some(error) = &preview.inherit_error {
         say_inherit_error(app, error);
     }
-    let value = json!({
-        "session": asked.session, "plan": preview.plan, "prompt": preview.prompt,
-        "inherited": preview.inherited,
-    });
-    app.ui.answer(&value, || {
+    let answer = RunPreview {
+        session: asked.session.clone(),
+        plan: (&preview.plan).into(),
+        prompt: preview.prompt.clone(),
+        inherited: preview.inherited.as_ref().map(Into::into),
+    };
+    app.ui.answer(&answer, || {
         let mut text = tell(&preview.plan);
         let _ = write!(text, "\n{BOLD}first prompt{BOLD:#}\n{}", preview.prompt);
         text

@@ -1,10 +1,10 @@
 use std::fmt::Write;
 use std::process::ExitCode;
 
+use heirloom_api::ForkCheck;
 use heirloom_core::fork::Relation;
 use heirloom_engine::keep::forks::{self, Compared};
 use heirloom_engine::keep::{self};
-use serde_json::json;
 
 use super::{App, Done};
 use crate::failure::FAILED;
@@ -16,7 +16,7 @@ use crate::ui::{BAD, DIM, GOOD};
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
     /// What the context believes
-    #[arg(long = "claim", value_name = "TEXT", required = true, num_args = 1.., allow_hyphen_values = true)]
+    #[arg(long = "claim", value_name = "TEXT", required = true, num_args = 1..)]
     claims: Vec<String>,
     /// The session
     #[arg(long, value_name = "SESSION")]
@@ -27,30 +27,9 @@ pub(super) fn run(app: &App, args: &Args) -> Done {
     let mut ledger = app.here.ledger()?;
     let session = keep::session(&app.here, &mut ledger, args.session.as_deref())?;
     let compared = forks::check(&app.here, &mut ledger, session.as_ref(), &args.claims)?;
-    let results: Vec<_> = compared.iter().map(as_json).collect();
-    let forked: Vec<_> = compared.iter().filter_map(forks::contradiction).collect();
-    let value = json!({"forked": !forked.is_empty(), "forks": forked.len(), "results": results});
-    app.ui.answer(&value, || compared.iter().map(as_text).collect());
-    Ok(if forked.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(FAILED) })
-}
-
-fn word(compared: &Compared) -> &'static str {
-    match compared.relation {
-        Relation::Contradicts(_) => "contradicts",
-        Relation::Agrees => "agrees",
-        Relation::Related => "related",
-        Relation::Unrelated => "unknown",
-    }
-}
-
-fn as_json(compared: &Compared) -> serde_json::Value {
-    let note = compared.note.as_ref();
-    json!({
-        "claim": compared.claim, "relation": word(compared),
-        "ledger": note.map(|note| &note.text), "note": note.map(|note| note.id),
-        "why": forks::contradiction(compared).map(|(_, why)| why),
-        "resolution": forks::contradiction(compared).map(|_| "ledger_wins"),
-    })
+    let answer = ForkCheck::from(compared.as_slice());
+    app.ui.answer(&answer, || compared.iter().map(as_text).collect());
+    Ok(if answer.forked { ExitCode::from(FAILED) } else { ExitCode::SUCCESS })
 }
 
 fn as_text(compared: &Compared) -> String {

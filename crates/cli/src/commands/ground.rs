@@ -2,13 +2,13 @@ use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use heirloom_core::ground::{Checked, Claim, Verdict, trajectory};
+use heirloom_api::{GroundedClaim, Grounding};
+use heirloom_core::ground::{Claim, Verdict, trajectory};
 use heirloom_engine::keep::ground::{self, Grounded};
 use heirloom_engine::keep::{self, KeepError};
-use serde::Serialize;
 
 use super::{App, Done};
-use crate::failure::{FAILED, Failure};
+use crate::failure::{Code, FAILED, Failure};
 use crate::ui::{BAD, CARE, DIM, GOOD, counted, first_line};
 
 /// The most claims that people are shown.
@@ -53,7 +53,7 @@ pub(super) fn run(app: &App, args: &Args) -> Done {
 /// What is not text in it is replaced, and so becomes a line that cannot be read.
 fn read(file: &Path) -> Result<String, Failure> {
     let bytes = std::fs::read(file).map_err(|error| {
-        Failure::new("file", format!("cannot read {}: {error}", file.display()))
+        Failure::new(Code::File, format!("cannot read {}: {error}", file.display()))
     })?;
     Ok(match String::from_utf8(bytes) {
         Ok(text) => text,
@@ -69,86 +69,9 @@ fn answer(app: &App, found: &Grounded<'_>, unreadable: &[usize]) -> Done {
     if unreadable.len() > 10 {
         app.ui.warn(&format!("{} more such lines", unreadable.len() - 10));
     }
-    let value = Answer {
-        claims: report.claims,
-        grounded: report.grounded,
-        assumptions: report.assumptions,
-        ratio: report.ratio(),
-        threshold: report.threshold,
-        status: if report.passes() { "pass" } else { "fail" },
-        unreadable_lines: unreadable,
-        results: found.checked.iter().map(Row::of).collect(),
-    };
-    app.ui.answer(&value, || describe(found));
+    let answer = Grounding::new(found, unreadable);
+    app.ui.answer(&answer, || describe(found));
     Ok(if report.passes() { ExitCode::SUCCESS } else { ExitCode::from(FAILED) })
-}
-
-#[derive(Serialize)]
-struct Answer<'a> {
-    claims: usize,
-    grounded: usize,
-    assumptions: usize,
-    ratio: f64,
-    threshold: f64,
-    status: &'static str,
-    unreadable_lines: &'a [usize],
-    results: Vec<Row<'a>>,
-}
-
-/// A claim as scripts see it: the place is the first, or the first that does not hold.
-#[derive(Serialize)]
-struct Row<'a> {
-    id: &'a str,
-    claim: &'a str,
-    verdict: &'static str,
-    grounded: bool,
-    path: Option<&'a str>,
-    line: Option<u32>,
-    found_line: Option<u32>,
-    found_path: Option<&'a str>,
-    detail: String,
-    evidence: Vec<Place<'a>>,
-}
-
-#[derive(Serialize)]
-struct Place<'a> {
-    path: &'a str,
-    line: u32,
-    end_line: Option<u32>,
-    verdict: &'static str,
-    found_line: Option<u32>,
-    found_path: Option<&'a str>,
-}
-
-impl<'a> Row<'a> {
-    fn of(checked: &'a Checked<'_>) -> Self {
-        let evidence = checked.claim.evidence.iter().zip(&checked.verdicts);
-        let decisive = evidence.clone().find(|(_, verdict)| **verdict == checked.verdict);
-        let (path, line) = match decisive.or(evidence.clone().next()) {
-            Some((cited, _)) => (Some(&*cited.path), Some(cited.line)),
-            None => (None, None),
-        };
-        let (found_path, found_line) = checked.verdict.found();
-        Self {
-            id: &checked.claim.id,
-            claim: &checked.claim.text,
-            verdict: checked.verdict.as_str(),
-            grounded: checked.verdict.is_grounded(),
-            path,
-            line,
-            found_line,
-            found_path,
-            detail: checked.verdict.to_string(),
-            evidence: evidence
-                .map(|(cited, verdict)| {
-                    let (found_path, found_line) = verdict.found();
-                    let (path, line, end_line) = (&*cited.path, cited.line, cited.end_line);
-                    let verdict = verdict.as_str();
-                    Place { path, line, end_line, verdict, found_line, found_path }
-                })
-                .collect(),
-        }
-    }
 }
 
 fn describe(found: &Grounded<'_>) -> String {
@@ -165,12 +88,12 @@ fn describe(found: &Grounded<'_>) -> String {
             (Verdict::Assumption, _) => format!("{CARE}?{CARE:#}"),
             _ => format!("{BAD}✗{BAD:#}"),
         };
-        let row = Row::of(checked);
-        let place = row.path.map(|path| format!("{path}:{} ", row.line.unwrap_or(0)));
+        let row = GroundedClaim::from(checked);
+        let place = row.path.as_ref().map(|path| format!("{path}:{} ", row.line.unwrap_or(0)));
         let _ = writeln!(
             text,
             "{mark} {}\n  {DIM}{}{}{DIM:#}",
-            first_line(row.claim, 76),
+            first_line(&row.claim, 76),
             place.unwrap_or_default(),
             checked.verdict
         );

@@ -1,11 +1,11 @@
 use std::fmt::Write;
 use std::process::ExitCode;
 
+use heirloom_api::Healing;
 use heirloom_core::settings::Settings;
 use heirloom_engine::keep::heal::{self, Repair};
 use heirloom_engine::keep::{self, KeepError};
 use heirloom_ledger::Gap;
-use serde_json::json;
 
 use super::{App, Done};
 use crate::failure::FAILED;
@@ -26,16 +26,9 @@ pub(super) struct Args {
 pub(super) fn run(app: &App, args: &Args) -> Done {
     let settings = keep::settings(&app.here).map_err(KeepError::from)?;
     let (repairs, missing) = healed(app, args, &settings)?;
-    let (repaired, damaged): (Vec<&Repair>, Vec<&Repair>) =
-        repairs.iter().partition(|repair| repair.repaired);
-    let kept: Vec<&String> = repairs.iter().filter_map(|repair| repair.kept.as_ref()).collect();
-    let ok = damaged.is_empty();
-    let value = json!({
-        "ok": ok, "check": args.check, "repaired": repaired, "damaged": damaged, "missing": missing,
-        "kept": kept,
-    });
-    app.ui.answer(&value, || describe(&repairs, &missing));
-    Ok(if ok { ExitCode::SUCCESS } else { ExitCode::from(FAILED) })
+    let answer = Healing::new(&repairs, &missing, args.check);
+    app.ui.answer(&answer, || describe(&repairs, &missing));
+    Ok(if answer.ok { ExitCode::SUCCESS } else { ExitCode::from(FAILED) })
 }
 
 fn healed(

@@ -2,9 +2,9 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Subcommand;
+use heirloom_api::DaemonImported;
 use heirloom_engine::session as engine;
 use heirloom_ledger::{Ledger, Options};
-use serde_json::json;
 
 use super::{App, Done};
 use crate::ui::{GOOD, counted};
@@ -36,14 +36,7 @@ pub(super) fn run(app: &App, args: &Args) -> Done {
     for (id, what) in &imported.lessened {
         app.ui.warn(&format!("{id} is not all it was: {what}"));
     }
-    let reasons = |sessions: &[(String, String)]| -> Vec<_> {
-        sessions.iter().map(|(id, why)| json!({"id": id, "reason": why})).collect()
-    };
-    let value = json!({
-        "imported": imported.sessions, "already": imported.already,
-        "refused": reasons(&imported.refused), "lessened": reasons(&imported.lessened),
-    });
-    app.ui.answer(&value, || {
+    app.ui.answer(&DaemonImported::from(&imported), || {
         let sessions = counted(imported.sessions as u64, "session");
         format!("{GOOD}✔{GOOD:#} {sessions} taken over, {} here already", imported.already)
     });

@@ -42,11 +42,7 @@ pub(super) fn run(app: &App, args: &Args) -> Done {
     for warning in &block.warnings_raised {
         app.ui.warn(warning);
     }
-    if app.ui.is_json() {
-        app.ui.print_json(&block.to_json());
-    } else {
-        app.ui.print(tell(&block).trim_end());
-    }
+    app.ui.answer(&heirloom_api::Inherited::from(&block), || tell(&block));
     let is_clean = block.warnings_raised.is_empty();
     Ok(if is_clean { ExitCode::SUCCESS } else { ExitCode::from(WARNED) })
 }

@@ -1,14 +1,14 @@
 use std::fmt::Write;
 use std::process::ExitCode;
 
+use heirloom_api::{Setup, SetupStep};
 use heirloom_core::trust::person::{Action, allow};
 use heirloom_engine::init::{self, Request, Step};
 use heirloom_engine::person;
 use heirloom_repo::Head;
-use serde_json::json;
 
 use super::{App, Done};
-use crate::failure::{FAILED, Failure};
+use crate::failure::{Code, FAILED, Failure};
 use crate::ui::{BAD, DIM, GOOD};
 
 /// Set this repository up: settings, ignore rules, and hooks in each agent's settings
@@ -29,13 +29,13 @@ pub(super) struct Args {
 
 pub(super) fn run(app: &App, args: &Args) -> Done {
     let program = std::env::current_exe().map_err(|error| {
-        Failure::new("environment", format!("where heirloom is, is not known: {error}"))
+        Failure::new(Code::Environment, format!("where heirloom is, is not known: {error}"))
     })?;
     let program = program.to_string_lossy();
     let request = Request { agents: &args.agent, program: &program, is_rehearsal: args.dry_run };
     let work = if args.uninstall { init::take_out } else { init::set_up };
     let steps = work(&app.here, request).map_err(|error| {
-        Failure::from_error("agent.not-found", &error)
+        Failure::from_error(Code::AgentNotFound, &error)
             .hint("`heirloom agents` shows all of them")
             .usage()
     })?;
@@ -49,8 +49,13 @@ pub(super) fn run(app: &App, args: &Args) -> Done {
         }
     }
     let is_whole = !steps.iter().any(Step::is_failed);
-    let value = json!({"ok": is_whole, "dry_run": args.dry_run, "uninstall": args.uninstall, "steps": steps});
-    app.ui.answer(&value, || describe(app, args, &steps));
+    let answer = Setup {
+        ok: is_whole,
+        dry_run: args.dry_run,
+        uninstall: args.uninstall,
+        steps: steps.iter().map(SetupStep::from).collect(),
+    };
+    app.ui.answer(&answer, || describe(app, args, &steps));
     if refused.is_some() {
         app.ui.hint("what this repository brings waits for a person: heirloom trust");
     }

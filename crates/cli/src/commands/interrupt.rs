@@ -2,7 +2,7 @@ use std::process::ExitCode;
 
 use heirloom_engine::{session as engine, sessions};
 
-use super::sessions::as_json;
+use super::sessions::answer;
 use super::{App, Done, session};
 use crate::ui::GOOD;
 
@@ -17,7 +17,7 @@ pub(super) fn run(app: &App, args: &Args) -> Done {
     let mut ledger = session::open(app)?;
     let session = sessions::find(&app.here, &ledger, &args.session)?;
     let session = engine::interrupt(&app.here, &mut ledger, &session)?;
-    app.ui.answer(&as_json(&ledger, &session)?, || {
+    app.ui.answer(&answer(&ledger, &session)?, || {
         format!("{GOOD}✔{GOOD:#} {} is {}", session.name, session.status)
     });
     Ok(ExitCode::SUCCESS)

@@ -1,11 +1,12 @@
 use std::fmt::Write;
 use std::process::ExitCode;
 
+use heirloom_api::{Continued, Lineage, Relative};
 use heirloom_core::note::Kind;
-use heirloom_core::session::Session;
+use heirloom_core::session::{Link, Session};
 use heirloom_engine::sessions::{self, Family};
 use heirloom_ledger::{Ledger, NoteFilter};
-use serde_json::{Value, json};
+use jiff::Timestamp;
 
 use super::{App, Done};
 use crate::failure::Failure;
@@ -27,17 +28,17 @@ pub(super) fn run(app: &App, args: &Args) -> Done {
         app.ui.warn(warning);
     }
     let contributed = |session: &Session| contribution(&ledger, session);
-    let value = json!({
-        "session": family.session.name,
-        "id": family.session.id,
-        "link": family.session.link,
-        "ancestors": each(family.ancestors.iter(), &contributed)?,
-        "descendants": each(family.descendants.iter().map(|(_, session)| session), &contributed)?,
-        "continued": family.continued.iter().map(|(at, link)| json!({"at": at, "link": link}))
-            .collect::<Vec<_>>(),
-    });
+    let went_on = |(at, link): &(Timestamp, Link)| Continued { at: *at, link: link.as_str() };
+    let answer = Lineage {
+        session: family.session.name.to_string(),
+        id: family.session.id.to_string(),
+        link: family.session.link.map(Link::as_str),
+        ancestors: each(family.ancestors.iter(), &contributed)?,
+        descendants: each(family.descendants.iter().map(|(_, session)| session), &contributed)?,
+        continued: family.continued.iter().map(went_on).collect(),
+    };
     let text = render(app, &family, &contributed)?;
-    app.ui.answer(&value, || text);
+    app.ui.answer(&answer, || text);
     Ok(ExitCode::SUCCESS)
 }
 
@@ -59,13 +60,10 @@ fn contribution(ledger: &Ledger, session: &Session) -> Result<Contribution, Fail
 fn each<'a>(
     sessions: impl Iterator<Item = &'a Session>,
     contributed: &impl Fn(&Session) -> Result<Contribution, Failure>,
-) -> Result<Vec<Value>, Failure> {
+) -> Result<Vec<Relative>, Failure> {
     let row = |session: &Session| {
         let Contribution { learnings, decisions } = contributed(session)?;
-        Ok(json!({
-            "name": session.name, "id": session.id, "status": session.status, "link": session.link,
-            "completed_at": session.completed_at, "learnings": learnings, "decisions": decisions,
-        }))
+        Ok(Relative::new(session, learnings, decisions))
     };
     sessions.map(row).collect()
 }

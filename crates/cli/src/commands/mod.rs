@@ -33,6 +33,7 @@ mod repo;
 mod req;
 mod run;
 mod runs;
+mod schema;
 mod search;
 mod session;
 mod sessions;
@@ -51,7 +52,7 @@ use clap::{CommandFactory, Parser, Subcommand};
 use heirloom_engine::here::Here;
 use heirloom_engine::settings::{Loaded, Unusable};
 
-use crate::failure::{Failure, USAGE};
+use crate::failure::{Code, Failure, USAGE, exit};
 use crate::ui::Ui;
 
 /// The continuity layer for coding agents.
@@ -108,6 +109,7 @@ enum Command {
     Repo(repo::Args),
     Agents(agents::Args),
     Config(config::Args),
+    Schema(schema::Args),
     Completions(completions::Args),
     Man(man::Args),
 }
@@ -140,9 +142,9 @@ pub(crate) struct App {
 impl App {
     /// The settings, for a command that cannot do without them.
     pub(crate) fn settings(&self) -> Result<&Loaded, Failure> {
-        self.settings.as_ref().map_err(|unusable| Failure {
-            hints: vec!["`heirloom doctor` shows all that is wrong".to_owned()],
-            ..Failure::new("settings", unusable.to_string())
+        self.settings.as_ref().map_err(|unusable| {
+            Failure::new(Code::Settings, unusable.to_string())
+                .hint("`heirloom doctor` shows all that is wrong")
         })
     }
 
@@ -195,7 +197,7 @@ pub(crate) fn main() -> ExitCode {
         Ok(code) => code,
         Err(failure) => {
             ui.fail(&failure);
-            ExitCode::from(failure.exit)
+            ExitCode::from(exit(&failure))
         }
     }
 }
@@ -239,6 +241,7 @@ fn carry_out(app: &App, command: Command) -> Done {
         Command::Repo(args) => repo::run(app, &args),
         Command::Agents(args) => agents::run(app, &args),
         Command::Config(args) => config::run(app, &args),
+        Command::Schema(args) => schema::run(app, &args),
         Command::Completions(args) => completions::run(app, &args),
         Command::Man(args) => man::run(app, &args),
     }
@@ -246,7 +249,7 @@ fn carry_out(app: &App, command: Command) -> Done {
 
 fn look_around(ui: Ui) -> Result<App, Failure> {
     let directory = std::env::current_dir().map_err(|error| {
-        Failure::from_error("environment", &error)
+        Failure::from_error(Code::Environment, &error)
             .hint("the current directory may have been deleted")
     })?;
     let here = Here::look(&directory, std::env::vars_os().collect())?;
@@ -273,7 +276,7 @@ fn misuse(text: &str) -> Failure {
         lines.collect::<Vec<_>>().join(" ")
     });
     let first = paragraphs.next().unwrap_or_default();
-    let failure = Failure::new("usage", first.trim_start_matches("error: ")).usage();
+    let failure = Failure::new(Code::Usage, first.trim_start_matches("error: ")).usage();
     paragraphs.filter(|paragraph| !paragraph.is_empty()).fold(failure, |failure, paragraph| {
         let hint =
             paragraph.trim_start_matches("tip: ").trim_start_matches("For more information, ");

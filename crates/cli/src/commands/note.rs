@@ -1,19 +1,13 @@
 use std::process::ExitCode;
 
+use heirloom_api as api;
 use heirloom_core::evidence::{Evidence, PlaceError};
-use heirloom_core::ground;
 use heirloom_core::note::{Basis, Kind, NotAKind};
-use heirloom_core::session::Session;
-use heirloom_engine::keep::{
-    self,
-    page::{Keeper, Synced},
-};
-use heirloom_engine::notes::{self, NewNote};
-use heirloom_ledger::Ledger;
+use heirloom_engine::keep::{self, Noted, Page};
+use heirloom_engine::notes::NewNote;
 
-use super::notes::as_json as notes_json;
 use super::{App, Done};
-use crate::failure::Failure;
+use crate::failure::{Code, Failure};
 use crate::ui::{DIM, GOOD};
 
 /// Record something worth carrying into the next session
@@ -68,16 +62,20 @@ pub(super) fn run(app: &App, args: Args) -> Done {
         symbol: Some(heirloom_symbols::enclosing),
     };
     let mut ledger = app.here.ledger()?;
-    let (note, session) = notes::add(&app.here, &mut ledger, &app.directory, new)?;
-    bring_up_to_date(app, &mut ledger, &session);
-    let value = notes_json(&note, session.name.as_str());
-    for evidence in &note.evidence {
-        let quote = ground::fold(evidence.quote.as_deref().unwrap_or_default());
-        if !ground::says_enough(&quote) {
-            app.ui.warn(&format!("{evidence} says too little to count as evidence: `{quote}`"));
+    let noted = keep::record(&app.here, &mut ledger, &app.directory, new)?;
+    match &noted.page {
+        Page::Shown => {}
+        Page::LeftAlone { page, why } => {
+            app.ui.warn(&format!("{page} was left as it is: {why}"));
         }
+        Page::Failed(error) => app.ui.warn(&format!("{error}; `heirloom heal` repairs it")),
     }
-    app.ui.answer(&value, || {
+    for (evidence, quote) in noted.weak() {
+        app.ui.warn(&format!("{evidence} says too little to count as evidence: `{quote}`"));
+    }
+    let Noted { note, session, .. } = noted;
+    let answer = api::Note::new(&note, session.name.as_str());
+    app.ui.answer(&answer, || {
         let places = note.evidence.iter().map(|evidence| format!(" {evidence}"));
         let places: String = places.collect();
         let (kind, id, name) = (note.kind, note.id.short(), session.name);
@@ -86,27 +84,10 @@ pub(super) fn run(app: &App, args: Args) -> Done {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The page of notes follows at once where there is one. The note is recorded in any case.
-fn bring_up_to_date(app: &App, ledger: &mut Ledger, session: &Session) {
-    let Ok(settings) = keep::settings(&app.here) else { return };
-    if !keep::page::file(&app.here, &settings).exists() {
-        return;
-    }
-    let keeper = Keeper { here: &app.here, settings: &settings, session, checkpoint: None };
-    match keeper.sync(ledger) {
-        Ok(Synced { left_alone: Some(why), .. }) => {
-            let page = settings.notes.file.as_str();
-            app.ui.warn(&format!("{page} was left as it is: {why}"));
-        }
-        Ok(_) => {}
-        Err(error) => app.ui.warn(&format!("{error}; `heirloom heal` repairs it")),
-    }
-}
-
 fn all_evidence(args: &Args) -> Result<Vec<Evidence>, Failure> {
     if args.quote.len() > args.evidence.len() {
         let message = "each --quote needs an --evidence to stand at";
-        return Err(Failure::new("usage", message).usage());
+        return Err(Failure::new(Code::Usage, message).usage());
     }
     let mut quotes = args.quote.iter().cloned();
     let with_quote = |place: &String| Ok(Evidence { quote: quotes.next(), ..evidence(place)? });
@@ -132,10 +113,10 @@ pub(super) fn kind(text: &str) -> Result<Kind, Failure> {
             Some(nearest) => format!("did you mean {nearest}? The kinds are {kinds}"),
             None => format!("the kinds are {kinds}"),
         };
-        Failure::from_error("usage", &error).hint(hint).usage()
+        Failure::from_error(Code::Usage, &error).hint(hint).usage()
     })
 }
 
 fn evidence(place: &str) -> Result<Evidence, Failure> {
-    place.parse().map_err(|error: PlaceError| Failure::from_error("usage", &error).usage())
+    place.parse().map_err(|error: PlaceError| Failure::from_error(Code::Usage, &error).usage())
 }

@@ -1,9 +1,9 @@
 use std::fmt::Write;
 use std::process::ExitCode;
 
+use heirloom_api::{self as api, NoteList};
 use heirloom_core::note::Note;
 use heirloom_engine::notes::{self, Query};
-use serde_json::{Value, json};
 
 use super::{App, Done, note};
 use crate::ui::{BOLD, DIM};
@@ -33,8 +33,7 @@ pub(super) fn run(app: &App, args: Args) -> Done {
     let query = Query { session: args.session, kind, superseded: args.all, limit: args.limit };
     let ledger = app.here.ledger()?;
     let notes = notes::list(&app.here, &ledger, &query)?;
-    let value = json!({"notes": notes.iter().map(|(note, session)| as_json(note, session)).collect::<Vec<_>>()});
-    app.ui.answer(&value, || {
+    app.ui.answer(&NoteList { notes: answers(&notes) }, || {
         notes.iter().map(|(note, session)| as_text(note, session, args.ids)).collect()
     });
     if notes.is_empty() && !app.ui.is_json() {
@@ -43,14 +42,9 @@ pub(super) fn run(app: &App, args: Args) -> Done {
     Ok(ExitCode::SUCCESS)
 }
 
-/// A note as scripts see it.
-pub(super) fn as_json(note: &Note, session: &str) -> Value {
-    json!({
-        "id": note.id, "kind": note.kind, "text": note.text, "rationale": note.rationale,
-        "session": session, "session_id": note.session, "at": note.at,
-        "evidence": note.evidence, "basis": note.basis, "issue": note.issue,
-        "superseded_by": note.superseded_by,
-    })
+/// Notes with the names of their sessions, as scripts see them.
+pub(super) fn answers(notes: &[(Note, String)]) -> Vec<api::Note> {
+    notes.iter().map(|(note, session)| api::Note::new(note, session)).collect()
 }
 
 /// A note as people see it.

@@ -1,13 +1,13 @@
 use std::process::ExitCode;
 
 use clap::Subcommand;
+use heirloom_api::{ListedPipeline, PipelineDetail, PipelineList};
 use heirloom_core::run::{Request, resolve_pipeline};
 use heirloom_engine::run::library;
-use serde_json::json;
 
 use super::stages::{lint, origin, unknown};
 use super::{App, Done, dry_run};
-use crate::failure::Failure;
+use crate::failure::{Code, Failure};
 use crate::ui::{Columns, DIM};
 
 /// See and check the pipelines that can be run
@@ -44,16 +44,9 @@ pub(super) fn run(app: &App, args: &Args) -> Done {
 
 fn list(app: &App) -> Done {
     let loaded = library::load(&app.here.place.root);
-    let rows: Vec<_> = loaded
-        .library
-        .pipelines()
-        .map(|(name, pipeline)| {
-            let nodes: Vec<&str> = pipeline.nodes.iter().map(|node| node.id.as_str()).collect();
-            json!({"name": name, "description": pipeline.description, "file": pipeline.file,
-                   "nodes": nodes})
-        })
-        .collect();
-    app.ui.answer(&json!({"pipelines": rows}), || {
+    let rows = loaded.library.pipelines();
+    let rows = rows.map(|(name, pipeline)| ListedPipeline::new(name, pipeline));
+    app.ui.answer(&PipelineList { pipelines: rows.collect() }, || {
         let mut columns = Columns::new(&["name", "description", "from"]);
         for (name, pipeline) in loaded.library.pipelines() {
             let from = origin(&pipeline.file).to_owned();
@@ -71,13 +64,16 @@ fn show(app: &App, name: &str) -> Done {
     };
     let plan = resolve_pipeline(&loaded.library, pipeline, &Request::default());
     let plan = plan.map_err(|mistakes| {
-        let failure = Failure::new("run.mistakes", format!("`{name}` has mistakes"));
+        let failure = Failure::new(Code::RunMistakes, format!("`{name}` has mistakes"));
         mistakes.iter().fold(failure, |failure, mistake| failure.hint(mistake.to_string()))
     })?;
-    let value = json!({
-        "name": name, "description": pipeline.description, "file": pipeline.file, "plan": plan,
-    });
-    app.ui.answer(&value, || {
+    let answer = PipelineDetail {
+        name: name.to_owned(),
+        description: pipeline.description.clone(),
+        file: pipeline.file.clone(),
+        plan: (&plan).into(),
+    };
+    app.ui.answer(&answer, || {
         format!(
             "{}\n{DIM}{}{DIM:#}\n{}",
             pipeline.description,

@@ -1,11 +1,10 @@
 use std::process::ExitCode;
 
-use heirloom_engine::keep::recover::Gatherer;
+use heirloom_api::Recovery;
+use heirloom_engine::keep::recover::{Gatherer, Wanted};
 use heirloom_engine::keep::{self, KeepError};
-use serde_json::json;
 
 use super::{App, Done};
-use crate::failure::Failure;
 
 /// Print what a fresh context should read first
 ///
@@ -32,30 +31,12 @@ pub(super) fn run(app: &App, args: &Args) -> Done {
     let mut ledger = app.here.ledger()?;
     let session = keep::session(&app.here, &mut ledger, args.session.as_deref())?;
     let gather = Gatherer { here: &app.here, ledger: &ledger, settings: &settings };
-    let level = args.level.unwrap_or(if args.query.is_some() { 2 } else { 1 });
-    let budget = |usual: usize| args.budget.map_or(usual, |tokens| tokens as usize);
-    let recovery = match (level, &args.query) {
-        (1, None) => gather
-            .level1(session.as_ref(), budget(settings.recovery.level1_tokens.get() as usize))?,
-        (3, None) => gather.level3(session.as_ref(), budget(usize::MAX))?,
-        (_, Some(query)) => {
-            let usual = match level {
-                1 => settings.recovery.level1_tokens.get() as usize,
-                3 => usize::MAX,
-                _ => settings.recovery.level2_tokens.get() as usize,
-            };
-            gather.level2(query, budget(usual))?
-        }
-        _ => {
-            let message = "level 2 answers a query, and none was given";
-            let hint = "heirloom recover 2 --query \"refresh tokens\"";
-            return Err(Failure::new("usage", message).hint(hint).usage());
-        }
+    let wanted = Wanted {
+        level: args.level,
+        query: args.query.as_deref(),
+        budget: args.budget.map(|tokens| tokens as usize),
     };
-    let value = json!({
-        "level": level, "tokens": recovery.tokens, "text": recovery.text,
-        "omitted": recovery.omitted,
-    });
-    app.ui.answer(&value, || recovery.text.clone());
+    let recovery = gather.recover(session.as_ref(), wanted)?;
+    app.ui.answer(&Recovery::from(&recovery), || recovery.text.clone());
     Ok(ExitCode::SUCCESS)
 }

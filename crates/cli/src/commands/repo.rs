@@ -1,11 +1,10 @@
 use std::fmt::Write;
 use std::process::ExitCode;
 
-use heirloom_engine::identity::{self, LinkError, Shown};
-use serde_json::json;
+use heirloom_api::Repository;
+use heirloom_engine::identity::{self, Shown};
 
 use super::{App, Done};
-use crate::failure::Failure;
 use crate::ui::{BOLD, DIM};
 
 /// Show what this repository is known by, and link it to the history of another
@@ -34,32 +33,10 @@ pub(super) fn run(app: &App, args: &Args) -> Done {
     let mut ledger = app.here.ledger()?;
     let shown = match &args.what {
         None | Some(What::Show) => identity::show(&app.here, &mut ledger)?,
-        Some(What::Link { name }) => {
-            identity::link(&app.here, &mut ledger, name).map_err(refused)?
-        }
+        Some(What::Link { name }) => identity::link(&app.here, &mut ledger, name)?,
     };
-    let value = json!({
-        "key": shown.id.key(),
-        "name": shown.name,
-        "paths": shown.paths,
-        "roots": shown.roots,
-        "remotes": shown.remotes,
-        "aliases": shown.aliases,
-        "refused": shown.refused,
-    });
-    app.ui.answer(&value, || describe(&shown));
+    app.ui.answer(&Repository::from(&shown), || describe(&shown));
     Ok(ExitCode::SUCCESS)
-}
-
-fn refused(error: LinkError) -> Failure {
-    match error {
-        LinkError::Ledger(error) => error.into(),
-        LinkError::NotAPerson => Failure::from_error("repo.person", &error)
-            .hint("run this yourself, in a terminal of your own"),
-        LinkError::Nothing { .. } => Failure::from_error("repo.not-found", &error)
-            .hint("give the key (hr_…) or the directory in which the sessions were recorded"),
-        LinkError::Same { .. } => Failure::from_error("repo.same", &error),
-    }
 }
 
 fn describe(shown: &Shown) -> String {

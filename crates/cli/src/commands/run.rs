@@ -4,6 +4,7 @@ use std::thread;
 use std::time::Duration;
 
 use clap::builder::PossibleValuesParser;
+use heirloom_api::RunDetached;
 use heirloom_core::id::SessionId;
 use heirloom_core::inherit::Select;
 use heirloom_core::name::SessionName;
@@ -18,7 +19,7 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
 use super::{App, Done, dry_run};
-use crate::failure::{FAILED, Failure};
+use crate::failure::{Code, FAILED, Failure};
 use crate::live::View;
 
 /// Run a stage as a loop, or a pipeline
@@ -155,7 +156,7 @@ fn asked(args: &Args) -> Result<Asked, Failure> {
 /// Reads `--select`.
 pub(super) fn select(names: &[String]) -> Result<Select, Failure> {
     Select::parse(names.iter().map(String::as_str)).map_err(|error| {
-        let failure = Failure::new("usage", error.to_string()).usage();
+        let failure = Failure::new(Code::Usage, error.to_string()).usage();
         match error.nearest {
             Some(word) => failure.hint(format!("did you mean {word}?")),
             None => failure,
@@ -173,7 +174,7 @@ pub(super) fn say_inherit_error(app: &App, error: &run::inherit::InheritError) {
 /// Counts the signals that ask to stop.
 pub(super) fn listen(stopping: &Stopping) -> Result<(), Failure> {
     let mut signals = Signals::new([SIGINT, SIGTERM, SIGHUP])
-        .map_err(|error| Failure::from_error("environment", &error))?;
+        .map_err(|error| Failure::from_error(Code::Environment, &error))?;
     let stopping = stopping.clone();
     thread::spawn(move || {
         for _ in signals.forever() {
@@ -185,7 +186,7 @@ pub(super) fn listen(stopping: &Stopping) -> Result<(), Failure> {
 
 /// Starts the same command again, in the background, and waits until it runs.
 fn detach(app: &App, args: &Args, asked: &Asked) -> Done {
-    let cannot = |error: std::io::Error| Failure::from_error("file", &error);
+    let cannot = |error: std::io::Error| Failure::from_error(Code::File, &error);
     if !args.resume {
         run::plan(&app.here, &app.settings()?.settings, &app.directory, asked)?;
     }
@@ -226,8 +227,8 @@ fn detach(app: &App, args: &Args, asked: &Asked) -> Done {
         }
         thread::sleep(Duration::from_millis(20));
     }
-    let value = serde_json::json!({"session": name, "pid": pid, "log": path});
-    app.ui.answer(&value, || {
+    let log = path.display().to_string();
+    app.ui.answer(&RunDetached { session: name.to_string(), pid, log }, || {
         format!("{name} runs in the background (process {pid})\nTry: heirloom watch {name}")
     });
     Ok(ExitCode::SUCCESS)

@@ -1,12 +1,12 @@
 use std::process::ExitCode;
 
-use heirloom_core::work::{IssueRunStatus, WorkStatus};
+use heirloom_api as api;
+use heirloom_core::work::IssueRunStatus;
 use heirloom_engine::work;
 use heirloom_ledger::{IssueRun, WorkRun};
-use serde_json::{Value, json};
 
 use super::{App, Done};
-use crate::failure::Failure;
+use crate::failure::{Code, Failure};
 use crate::moment::{ago, lasted};
 use crate::ui::{BOLD, Columns, DIM, first_line};
 
@@ -46,8 +46,8 @@ fn list(app: &App, limit: usize) -> Done {
         let issues = ledger.issue_runs_of(&run.id)?;
         rows.push((run, issues));
     }
-    let runs: Vec<Value> = rows.iter().map(|(run, issues)| run_json(run, issues)).collect();
-    app.ui.answer(&json!({"runs": runs}), || {
+    let runs = rows.iter().map(|(run, issues)| api::WorkRun::new(run, issues, work::standing(run)));
+    app.ui.answer(&api::WorkRunList { runs: runs.collect() }, || {
         if rows.is_empty() {
             return "no runs yet".to_owned();
         }
@@ -59,7 +59,7 @@ fn list(app: &App, limit: usize) -> Done {
         for (run, issues) in &rows {
             table.row(vec![
                 run.id.chars().take(8).collect(),
-                status(run).to_owned(),
+                work::standing(run).as_str().to_owned(),
                 ago(run.started_at, now),
                 count(issues, IssueRunStatus::Closed).to_string(),
                 issues.len().to_string(),
@@ -81,7 +81,7 @@ fn show(app: &App, id: Option<&str>) -> Done {
     if found.len() > 1 {
         let ids: Vec<&str> = found.iter().map(|run| run.id.as_str()).collect();
         let failure = Failure::new(
-            "run.ambiguous",
+            Code::RunAmbiguous,
             format!("{} could mean {} runs", id.unwrap_or_default(), ids.len()),
         );
         return Err(failure.hint(ids.join(", ")));
@@ -91,12 +91,14 @@ fn show(app: &App, id: Option<&str>) -> Done {
             || "there are no runs yet".to_owned(),
             |id| format!("there is no run {id}"),
         );
-        return Err(Failure::new("run.not-found", what).hint("`heirloom runs list` shows them"));
+        return Err(Failure::new(Code::RunNotFound, what).hint("`heirloom runs list` shows them"));
     };
     let issues = ledger.issue_runs_of(&run.id)?;
-    let mut value = run_json(&run, &issues);
-    value["issues"] = issues.iter().map(issue_json).collect();
-    app.ui.answer(&value, || text(app, &run, &issues));
+    let answer = api::WorkRunDetail {
+        run: api::WorkRun::new(&run, &issues, work::standing(&run)),
+        issues: issues.iter().map(Into::into).collect(),
+    };
+    app.ui.answer(&answer, || text(app, &run, &issues));
     Ok(ExitCode::SUCCESS)
 }
 
@@ -105,7 +107,7 @@ fn text(app: &App, run: &WorkRun, issues: &[IssueRun]) -> String {
     let mut lines = vec![format!(
         "{BOLD}{}{BOLD:#}  {} · started {} · ${:.2}",
         run.id.chars().take(8).collect::<String>(),
-        status(run),
+        work::standing(run).as_str(),
         ago(run.started_at, now),
         cost(issues)
     )];
@@ -136,42 +138,10 @@ fn text(app: &App, run: &WorkRun, issues: &[IssueRun]) -> String {
     lines.join("\n")
 }
 
-/// A run whose process is gone has been interrupted, whether or not anybody wrote that down yet.
-fn status(run: &WorkRun) -> &'static str {
-    if run.status == WorkStatus::Running && !work::is_alive(run) {
-        return WorkStatus::Interrupted.as_str();
-    }
-    run.status.as_str()
-}
-
 fn count(issues: &[IssueRun], status: IssueRunStatus) -> usize {
     issues.iter().filter(|issue| issue.status == status).count()
 }
 
 fn cost(issues: &[IssueRun]) -> f64 {
     issues.iter().map(|issue| issue.cost_usd).sum()
-}
-
-fn run_json(run: &WorkRun, issues: &[IssueRun]) -> Value {
-    json!({
-        "id": run.id, "agent": run.agent, "status": status(run), "reason": run.reason,
-        "started_at": run.started_at, "ended_at": run.ended_at, "source": run.source,
-        "closed": count(issues, IssueRunStatus::Closed),
-        "failed": count(issues, IssueRunStatus::Failed),
-        "interrupted": count(issues, IssueRunStatus::Interrupted),
-        "cost_usd": cost(issues),
-    })
-}
-
-/// What a run did for an issue.
-pub(in crate::commands) fn issue_json(issue: &IssueRun) -> Value {
-    json!({
-        "issue": issue.issue, "title": issue.title, "run": issue.run, "agent": issue.agent,
-        "session": issue.session, "agent_session_id": issue.agent_session_id,
-        "resumable": issue.agent_session_id.is_some() && !issue.is_lost,
-        "status": issue.status, "reason": issue.reason, "attempts": issue.launches,
-        "gate_attempts": issue.gates, "gate": issue.gate, "cost_usd": issue.cost_usd,
-        "worktree": issue.worktree, "branch": issue.branch, "commit": issue.commit,
-        "started_at": issue.started_at, "ended_at": issue.ended_at,
-    })
 }

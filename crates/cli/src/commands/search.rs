@@ -1,12 +1,12 @@
 use std::fmt::Write;
 use std::process::ExitCode;
 
+use heirloom_api::SearchResults;
 use heirloom_engine::keep::search::{self, Found, Query};
 use jiff::{Span, Timestamp};
-use serde_json::{Value, json};
 
 use super::{App, Done, note};
-use crate::failure::Failure;
+use crate::failure::{Code, Failure};
 use crate::moment::ago;
 use crate::ui::{BOLD, DIM, first_line};
 
@@ -52,8 +52,9 @@ pub(super) fn run(app: &App, args: Args) -> Done {
         limit: args.limit,
     };
     let found = search::search(&app.here, &app.here.ledger()?, &query)?;
-    let value = json!({"results": found.iter().map(as_json).collect::<Vec<_>>()});
-    app.ui.answer(&value, || found.iter().map(|found| as_text(found, now)).collect());
+    app.ui.answer(&SearchResults::from(found.as_slice()), || {
+        found.iter().map(|found| as_text(found, now)).collect()
+    });
     if found.is_empty() && !app.ui.is_json() {
         app.ui.hint("nothing fits; other words, or --all-repos, may find it");
     }
@@ -68,7 +69,7 @@ fn moment(text: &str, now: Timestamp) -> Result<Timestamp, Failure> {
         .or_else(|| date().map(|zoned| zoned.timestamp()))
         .or_else(distance)
         .ok_or_else(|| {
-            Failure::new("usage", format!("`{text}` is not a time"))
+            Failure::new(Code::Usage, format!("`{text}` is not a time"))
                 .hint("write 2026-01-12, 2026-01-12T15:30:00Z, 7d or 12h")
                 .usage()
         })
@@ -82,22 +83,6 @@ fn hours(span: Span) -> Option<Span> {
     }
     let rest = span.weeks(0).days(0);
     Span::new().try_hours(days * 24).ok()?.checked_add(rest).ok()
-}
-
-fn as_json(found: &Found) -> Value {
-    let session = &found.session;
-    match &found.note {
-        Some(note) => json!({
-            "type": "note", "id": note.id, "kind": note.kind, "text": note.text,
-            "session": session.name, "session_id": session.id, "agent": session.agent,
-            "at": note.at, "superseded_by": note.superseded_by, "score": found.score,
-        }),
-        None => json!({
-            "type": "session", "id": session.id, "kind": "session", "text": session.name,
-            "session": session.name, "session_id": session.id, "agent": session.agent,
-            "at": session.created_at, "superseded_by": null, "score": found.score,
-        }),
-    }
 }
 
 fn as_text(found: &Found, now: Timestamp) -> String {

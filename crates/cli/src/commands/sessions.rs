@@ -3,18 +3,20 @@ use std::fmt::Write;
 use std::process::ExitCode;
 
 use clap::Subcommand;
+use heirloom_api::{
+    self as api, ListedSession, Live, SessionDetail, SessionList, SessionNotes, SessionStop,
+    Trajectory,
+};
 use heirloom_core::id::SessionId;
-use heirloom_core::note::Kind;
 use heirloom_core::session::Session;
 use heirloom_core::status::Status;
 use heirloom_engine::guard::{self, AtWork};
 use heirloom_engine::run::{self, Stopped};
 use heirloom_engine::{notes as engine_notes, session, sessions};
 use heirloom_ledger::{Found, Ledger, SessionFilter};
-use serde_json::{Value, json};
 
 use super::{App, Done, notes};
-use crate::failure::Failure;
+use crate::failure::{Code, Failure};
 use crate::moment::ago;
 use crate::ui::{BOLD, Columns, DIM, GOOD, counted};
 
@@ -117,10 +119,11 @@ fn stop(app: &App, args: &Stop) -> Done {
         Stopped::Gone => ("gone", format!("{name} had no engine any more, it is interrupted")),
         Stopped::NotRunning => {
             let message = format!("session {name} does not run, it is {}", session.status);
-            return Err(Failure::new("session.not-running", message));
+            return Err(Failure::new(Code::SessionNotRunning, message));
         }
     };
-    app.ui.answer(&json!({"session": name, "stopped": word}), || text);
+    let answer = SessionStop { session: name.to_string(), stopped: word.to_owned() };
+    app.ui.answer(&answer, || text);
     Ok(ExitCode::SUCCESS)
 }
 
@@ -143,18 +146,13 @@ fn list(app: &App, args: &List) -> Done {
     let repo = (!args.all_repos).then_some(app.here.place.repo.as_str());
     let page = ledger.sessions(&SessionFilter { repo, statuses, limit: args.limit, after })?;
     let at_work = at_work(app, &ledger, &page.sessions)?;
-    let rows: Vec<Value> = page
-        .sessions
-        .iter()
-        .map(|session| {
-            let mut row = as_json(&ledger, session)?;
-            row["live"] = json!(at_work.get(&session.id).map(live_json));
-            Ok(row)
-        })
-        .collect::<Result<_, Failure>>()?;
-    app.ui.answer(&json!({"sessions": rows, "next": page.next}), || {
-        table(app, &page.sessions, args.running.then_some(&at_work))
-    });
+    let row = |session: &Session| -> Result<ListedSession, Failure> {
+        let live = at_work.get(&session.id).map(Live::from);
+        Ok(ListedSession { session: answer(&ledger, session)?, live })
+    };
+    let rows = page.sessions.iter().map(row).collect::<Result<Vec<_>, _>>()?;
+    let list = SessionList { sessions: rows, next: page.next.map(|id| id.to_string()) };
+    app.ui.answer(&list, || table(app, &page.sessions, args.running.then_some(&at_work)));
     if !app.ui.is_json() {
         if page.sessions.is_empty() {
             app.ui.hint("no sessions here yet");
@@ -179,14 +177,6 @@ fn at_work(
         found.extend(all.into_iter().map(|each| (each.live.session, each)));
     }
     Ok(found)
-}
-
-fn live_json(at_work: &AtWork) -> Value {
-    let AtWork { live, last_active_at } = at_work;
-    json!({
-        "pid": live.pid, "worktree": live.worktree, "branch": live.branch,
-        "last_active_at": last_active_at,
-    })
 }
 
 /// The table of sessions. Of those that run it says when they last did something, of others when they
@@ -222,20 +212,8 @@ fn status(session: &Session) -> String {
 }
 
 /// A session as scripts see it.
-pub(super) fn as_json(ledger: &Ledger, session: &Session) -> Result<Value, Failure> {
-    let parent = match session.parent {
-        Some(id) => ledger.session(id)?.map_or_else(|| id.to_string(), |s| s.name.to_string()),
-        None => String::new(),
-    };
-    Ok(json!({
-        "name": session.name, "id": session.id, "status": session.status,
-        "agent": session.agent, "agent_session_id": session.agent_session_id,
-        "parent": session.parent.map(|_| parent), "created_at": session.created_at,
-        "completed_at": session.completed_at, "learnings": session.learnings,
-        "cost_usd": session.cost_usd, "input_tokens": session.input_tokens, "output_tokens": session.output_tokens,
-        "branch": session.branch, "repo": session.repo,
-        "problem": session.config.as_ref().err().map(ToString::to_string),
-    }))
+pub(super) fn answer(ledger: &Ledger, session: &Session) -> Result<api::Session, Failure> {
+    Ok(api::Session::new(session, sessions::parent_name(ledger, session)?))
 }
 
 fn show(app: &App, args: &Show) -> Done {
@@ -255,10 +233,9 @@ fn show(app: &App, args: &Show) -> Done {
 
 fn show_summary(app: &App, ledger: &Ledger, session: &Session) -> Done {
     let total = session::totals(ledger, session)?;
-    let mut value = as_json(ledger, session)?;
-    value["reason"] = json!(session.reason);
-    value["lineage"] = json!(total);
-    app.ui.answer(&value, || {
+    let parent = sessions::parent_name(ledger, session)?;
+    let detail = SessionDetail::new(session, parent, total);
+    app.ui.answer(&detail, || {
         let now = app.here.clock.now();
         let mut text = format!("{BOLD}{}{BOLD:#}  {}\n", session.name, session.status);
         let mut line = |name: &str, value: Option<&str>| {
@@ -267,14 +244,14 @@ fn show_summary(app: &App, ledger: &Ledger, session: &Session) -> Done {
             }
         };
         line("id", Some(&session.id.to_string()));
-        line("parent", value["parent"].as_str());
+        line("parent", detail.session.parent.as_deref());
         line("agent", session.agent.as_deref());
         line("agent session", session.agent_session_id.as_deref());
         line("branch", session.branch.as_deref());
         line("started", Some(&ago(session.created_at, now)));
         line("ended", session.completed_at.map(|at| ago(at, now)).as_deref());
         line("reason", session.reason.as_deref());
-        line("problem", value["problem"].as_str());
+        line("problem", detail.session.problem.as_deref());
         line("cost", Some(&format!("${:.2}", session.cost_usd)));
         if total.sessions > 1 {
             let with = format!("${:.2} with all it continues", total.cost_usd);
@@ -290,17 +267,8 @@ fn show_notes(app: &App, ledger: &Ledger, session: &Session) -> Done {
     let query = engine_notes::Query { session: Some(session.id.to_string()), ..Default::default() };
     let mut listed = engine_notes::list(&app.here, ledger, &query)?;
     listed.retain(|(note, _)| note.kind.is_claim());
-    let texts = |kind: Kind| -> Vec<&str> {
-        let of_kind = listed.iter().filter(|(note, _)| note.kind == kind);
-        of_kind.map(|(note, _)| note.text.as_str()).collect()
-    };
-    let value = json!({
-        "session": session.name,
-        "learnings": texts(Kind::Learning), "patterns": texts(Kind::Pattern),
-        "warnings": texts(Kind::Warning), "decisions": texts(Kind::Decision),
-        "notes": listed.iter().map(|(note, session)| notes::as_json(note, session)).collect::<Vec<_>>(),
-    });
-    app.ui.answer(&value, || {
+    let answer = SessionNotes::new(session, notes::answers(&listed));
+    app.ui.answer(&answer, || {
         let rows = listed.iter().map(|(note, session)| notes::as_text(note, session, false));
         rows.collect()
     });
@@ -317,14 +285,8 @@ fn show_config(app: &App, ledger: &Ledger, session: &Session) -> Done {
 
 fn show_trajectory(app: &App, ledger: &Ledger, session: &Session) -> Done {
     let records = ledger.trajectory(session.id)?;
-    let rows: Vec<Value> = records
-        .iter()
-        .map(|record| {
-            let body: Value = serde_json::from_str(&record.body).unwrap_or(Value::Null);
-            json!({"id": record.id, "at": record.at, "kind": record.kind, "body": body})
-        })
-        .collect();
-    app.ui.answer(&json!({"session": session.name, "trajectory": rows}), || {
+    let trajectory = records.iter().map(Into::into).collect();
+    app.ui.answer(&Trajectory { session: session.name.to_string(), trajectory }, || {
         let mut text = String::new();
         for record in &records {
             let body = crate::ui::first_line(&record.body, 100);
@@ -340,9 +302,9 @@ fn archive(app: &App, args: &Archive) -> Done {
     let session = sessions::find(&app.here, &ledger, &args.session)?;
     sessions::archive(&app.here, &mut ledger, &session, !args.undo)?;
     let Found::One(session) = ledger.find(&app.here.place.repo, &session.id.to_string())? else {
-        return Err(Failure::new("session.not-found", "the session is gone"));
+        return Err(Failure::new(Code::SessionNotFound, "the session is gone"));
     };
-    app.ui.answer(&as_json(&ledger, &session)?, || {
+    app.ui.answer(&answer(&ledger, &session)?, || {
         let learnings = counted(session.learnings, "learning");
         format!("{GOOD}✔{GOOD:#} {} is {} ({learnings} kept)", session.name, session.status)
     });

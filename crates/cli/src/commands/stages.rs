@@ -2,12 +2,12 @@ use std::fmt::Write;
 use std::process::ExitCode;
 
 use clap::Subcommand;
+use heirloom_api::{Lint, StageDetail, StageList};
 use heirloom_core::run::stage::Stage;
 use heirloom_engine::run::library;
-use serde_json::json;
 
 use super::{App, Done};
-use crate::failure::{FAILED, Failure};
+use crate::failure::{Code, FAILED, Failure};
 use crate::ui::{BOLD, Columns, DIM, GOOD, counted};
 
 /// See and check the stages that can be run
@@ -49,14 +49,8 @@ pub(super) fn origin(file: &str) -> &str {
 
 fn list(app: &App) -> Done {
     let loaded = library::load(&app.here.place.root);
-    let rows: Vec<_> = loaded
-        .library
-        .stages()
-        .map(|(name, stage)| {
-            json!({"name": name, "description": stage.description, "file": stage.file})
-        })
-        .collect();
-    app.ui.answer(&json!({"stages": rows}), || {
+    let stages = loaded.library.stages().map(|(_, stage)| stage.into()).collect();
+    app.ui.answer(&StageList { stages }, || {
         let mut columns = Columns::new(&["name", "description", "from"]);
         for (name, stage) in loaded.library.stages() {
             let from = origin(&stage.file).to_owned();
@@ -72,12 +66,7 @@ fn show(app: &App, name: &str) -> Done {
     let Some(stage) = loaded.library.stage(name) else {
         return Err(unknown("stage", name, loaded.library.stages().map(|(name, _)| name)));
     };
-    let value = json!({
-        "name": name, "description": stage.description, "file": stage.file,
-        "agent": stage.choices.agent, "model": stage.choices.model,
-        "stop": stage.choices.rule, "max": stage.choices.max, "prompt": stage.prompt,
-    });
-    app.ui.answer(&value, || tell(name, stage));
+    app.ui.answer(&StageDetail::from(stage), || tell(name, stage));
     Ok(ExitCode::SUCCESS)
 }
 
@@ -92,7 +81,7 @@ fn tell(name: &str, stage: &Stage) -> String {
 pub(super) fn unknown<'a>(what: &str, name: &str, names: impl Iterator<Item = &'a str>) -> Failure {
     let names: Vec<&str> = names.collect();
     let nearest = heirloom_core::suggest::nearest(name, names.iter().copied());
-    let failure = Failure::new("run.unknown", format!("there is no {what} called `{name}`"));
+    let failure = Failure::new(Code::RunUnknown, format!("there is no {what} called `{name}`"));
     failure.hint(match nearest {
         Some(nearest) => format!("did you mean {nearest}?"),
         None => format!("`heirloom {what}s list` shows all"),
@@ -116,7 +105,8 @@ pub(super) fn lint(app: &App, directory: &str, name: Option<&str>) -> Done {
     let files = files.chain(loaded.library.pipelines().map(|(_, pipeline)| &pipeline.file));
     let checked = files.filter(|file| is_of(file)).count();
     let is_sound = !mistakes.iter().any(|mistake| mistake.is_error());
-    app.ui.answer(&json!({"ok": is_sound, "checked": checked, "mistakes": mistakes}), || {
+    let found = mistakes.iter().copied().map(Into::into).collect();
+    app.ui.answer(&Lint { ok: is_sound, checked, mistakes: found }, || {
         let mut text = String::new();
         for mistake in &mistakes {
             let _ = writeln!(text, "{mistake}");

@@ -1,10 +1,10 @@
 use std::fmt::Write;
 use std::process::ExitCode;
 
+use heirloom_api::{EndedStage, IterationWarning, SessionState};
 use heirloom_core::event::{IterationFlagged, StageEnded};
 use heirloom_engine::run;
 use heirloom_engine::sessions;
-use serde_json::{Value, json};
 
 use super::{App, Done};
 use crate::moment::ago;
@@ -27,26 +27,29 @@ pub(super) fn run(app: &App, args: &Args) -> Done {
     let engine = run::engine_of(&app.here, &session.repo, session.name.as_str());
     let is_lost = session.status.is_active() && engine.is_none() && !iterations.is_empty();
     let last = iterations.iter().max_by_key(|iteration| iteration.started_at);
-    let warnings: Vec<Value> = flagged
-        .iter()
-        .flat_map(|flagged| {
-            flagged.warnings.iter().map(|warning| {
-                json!({"stage": flagged.stage, "iteration": flagged.iteration, "warning": warning})
-            })
-        })
-        .collect();
-    let value = json!({
-        "name": session.name, "id": session.id, "status": session.status,
-        "reason": session.reason, "agent": session.agent, "branch": session.branch,
-        "created_at": session.created_at, "completed_at": session.completed_at,
-        "learnings": session.learnings, "cost_usd": session.cost_usd,
-        "iterations": iterations.len(), "stage": last.map(|last| &last.stage),
-        "iteration": last.map(|last| last.iteration),
-        "stages": stages.iter().map(|s| json!({"stage": s.stage, "reason": s.reason}))
-            .collect::<Vec<_>>(),
-        "engine_pid": engine, "warnings": warnings,
-    });
-    app.ui.answer(&value, || {
+    let warning = |flagged: &IterationFlagged| {
+        let (stage, iteration) = (flagged.stage.clone(), flagged.iteration);
+        let warning = move |warning: &String| IterationWarning {
+            stage: stage.clone(),
+            iteration,
+            warning: warning.clone(),
+        };
+        flagged.warnings.iter().map(warning).collect::<Vec<_>>()
+    };
+    let ended = |ended: &StageEnded| EndedStage {
+        stage: ended.stage.clone(),
+        reason: ended.reason.clone(),
+    };
+    let answer = SessionState {
+        iterations: iterations.len(),
+        stage: last.map(|last| last.stage.clone()),
+        iteration: last.map(|last| last.iteration),
+        stages: stages.iter().map(ended).collect(),
+        engine_pid: engine,
+        warnings: flagged.iter().flat_map(warning).collect(),
+        ..SessionState::new(&session)
+    };
+    app.ui.answer(&answer, || {
         let now = app.here.clock.now();
         let mut text = format!("{BOLD}{}{BOLD:#}  {}", session.name, session.status);
         if let Some(reason) = &session.reason {
@@ -62,14 +65,9 @@ pub(super) fn run(app: &App, args: &Args) -> Done {
             let made = counted(iterations.len() as u64, "iteration");
             let _ = write!(text, "\n{made}, the last in {DIM}{}{DIM:#}", last.stage);
         }
-        for warning in &warnings {
-            let _ = write!(
-                text,
-                "\n{CARE}warning:{CARE:#} {} iteration {}: {}",
-                warning["stage"].as_str().unwrap_or_default(),
-                warning["iteration"],
-                warning["warning"].as_str().unwrap_or_default()
-            );
+        for IterationWarning { stage, iteration, warning } in &answer.warnings {
+            let place = format!("{stage} iteration {iteration}");
+            let _ = write!(text, "\n{CARE}warning:{CARE:#} {place}: {warning}");
         }
         text
     });

@@ -2,14 +2,14 @@ use std::fmt::Write;
 use std::io::{BufRead, IsTerminal};
 use std::process::ExitCode;
 
+use heirloom_api::Trust;
 use heirloom_core::trust::person::{Action, allow};
-use heirloom_core::trust::{Covered, Reason, State};
+use heirloom_core::trust::{Reason, State};
 use heirloom_engine::person;
 use heirloom_engine::trust::{self, Standing};
-use serde_json::json;
 
 use super::{App, Done};
-use crate::failure::{FAILED, Failure};
+use crate::failure::{Code, FAILED, Failure};
 use crate::moment::ago;
 use crate::ui::{BOLD, CARE, DIM, GOOD};
 
@@ -61,7 +61,7 @@ fn confirm(app: &App, args: &Args, standing: &Standing) -> Result<(), Failure> {
         Some(seen) if seen == hash => return Ok(()),
         Some(seen) => {
             let message = format!("what this repository brings is {hash} now, not {seen}");
-            let failure = Failure::new("trust.changed", message);
+            let failure = Failure::new(Code::TrustChanged, message);
             return Err(failure.hint("look at it again: heirloom trust --show"));
         }
         None if args.yes && has_terminal => return Ok(()),
@@ -69,7 +69,7 @@ fn confirm(app: &App, args: &Args, standing: &Standing) -> Result<(), Failure> {
     }
     if !has_terminal {
         let message = "there is no terminal to ask at, so nothing was trusted";
-        return Err(Failure::new("trust.unseen", message).hint(format!(
+        return Err(Failure::new(Code::TrustUnseen, message).hint(format!(
             "look at heirloom trust --show, then heirloom trust --yes --hash {hash}"
         )));
     }
@@ -80,7 +80,7 @@ fn confirm(app: &App, args: &Args, standing: &Standing) -> Result<(), Failure> {
     if matches!(line.trim(), "y" | "Y" | "yes") {
         return Ok(());
     }
-    Err(Failure::new("trust.refused", "nothing was trusted"))
+    Err(Failure::new(Code::TrustRefused, "nothing was trusted"))
 }
 
 fn conclude(app: &App, args: &Args, after: &Standing) -> ExitCode {
@@ -96,7 +96,7 @@ fn conclude(app: &App, args: &Args, after: &Standing) -> ExitCode {
         }
         (false, false) => format!("{GOOD}\u{2714}{GOOD:#} {label} is trusted as it is now"),
     };
-    app.ui.answer(&json!(null), || text);
+    app.ui.print(&text);
     if let (true, Some(path)) = (args.revoke, &after.below) {
         let below = path.display();
         app.ui.hint(&format!("it still lies below {below}, which your trust.paths names"));
@@ -105,19 +105,7 @@ fn conclude(app: &App, args: &Args, after: &Standing) -> ExitCode {
 }
 
 fn answer(app: &App, standing: &Standing) {
-    let row = |one: &Covered| {
-        json!({"key": one.key, "command": one.command, "reason": one.reason,
-               "file": one.file, "line": (one.line > 0).then_some(one.line)})
-    };
-    let covered = &standing.survey.covered;
-    let is_command = |one: &&Covered| one.reason == Reason::Command;
-    let value = json!({
-        "repo": app.here.place.repo, "state": standing.state, "hash": standing.survey.hash,
-        "commands": covered.iter().filter(is_command).map(row).collect::<Vec<_>>(),
-        "others": covered.iter().filter(|one| !is_command(one)).map(row).collect::<Vec<_>>(),
-        "trusted_at": standing.since,
-    });
-    app.ui.answer(&value, || describe(app, standing));
+    app.ui.answer(&Trust::new(&app.here.place.repo, standing), || describe(app, standing));
 }
 
 /// What there is, by why it matters, each with where it stands.

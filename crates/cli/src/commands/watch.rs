@@ -4,6 +4,7 @@ use std::process::ExitCode;
 use std::thread;
 use std::time::Duration;
 
+use heirloom_api::Said;
 use heirloom_core::event::RunPlanned;
 use heirloom_core::session::Session;
 use heirloom_core::status::Status;
@@ -14,7 +15,7 @@ use heirloom_ledger::{Ledger, WorkRun};
 use serde::de::DeserializeOwned;
 
 use super::{App, Done, conversation};
-use crate::failure::{FAILED, Failure};
+use crate::failure::{Code, FAILED, Failure};
 use crate::live::View;
 use crate::work_view::WorkView;
 
@@ -37,7 +38,7 @@ pub(super) fn run(app: &App, args: &Args) -> Done {
         let alive = ledger.open_work_runs(repo)?.into_iter().find(work::is_alive);
         return match alive {
             Some(run) => watch_work(app, ledger, &run),
-            None => Err(Failure::new("run.not-found", "no run of `work` goes on here")
+            None => Err(Failure::new(Code::RunNotFound, "no run of `work` goes on here")
                 .hint("`heirloom watch SESSION` watches a session")),
         };
     };
@@ -81,7 +82,7 @@ fn watch_run(app: &App, ledger: Ledger, session: &Session, planned: &RunPlanned)
 fn watch_work(app: &App, ledger: Ledger, run: &WorkRun) -> Done {
     drop(ledger);
     let Ok(id) = run.id.parse() else {
-        return Err(Failure::new("run.not-found", "that run was not one of heirloom's"));
+        return Err(Failure::new(Code::RunNotFound, "that run was not one of heirloom's"));
     };
     let view = WorkView::new(app.ui.is_json(), false, app.here.clock);
     let is_over = follow(
@@ -108,7 +109,7 @@ fn follow<E: DeserializeOwned>(
     ends: impl Fn(&E) -> bool,
     is_alive: impl Fn() -> bool,
 ) -> Result<bool, Failure> {
-    let cannot = |error: io::Error| Failure::from_error("file", &error);
+    let cannot = |error: io::Error| Failure::from_error(Code::File, &error);
     // A run that has just begun has said nothing yet.
     while !path.exists() && is_alive() {
         thread::sleep(LOOK);
@@ -138,7 +139,7 @@ fn watch_session(app: &App, ledger: &Ledger, session: &Session) -> Done {
     let print = |items: &[Item]| {
         for item in items {
             if app.ui.is_json() {
-                app.ui.print(&serde_json::to_string(item).unwrap_or_default());
+                app.ui.answer(&Said::from(item.clone()), String::new);
             } else {
                 let mut text = String::new();
                 conversation::line(&mut text, item);

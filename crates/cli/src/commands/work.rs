@@ -2,6 +2,7 @@ use std::fmt::Write as _;
 use std::process::ExitCode;
 
 use clap::builder::PossibleValuesParser;
+use heirloom_api::{PlannedIssue, WorkPlan};
 use heirloom_core::issue::{IssueId, IssueStatus};
 use heirloom_core::settings::{AGENTS, Period};
 use heirloom_core::work::WorkStatus;
@@ -11,11 +12,10 @@ use heirloom_engine::run::Stopping;
 use heirloom_engine::trust;
 use heirloom_engine::turn::system::Real;
 use heirloom_engine::work::{self, Options, Planned, With};
-use serde_json::{Value, json};
 
 use super::run::{dollars, listen};
 use super::{App, Done};
-use crate::failure::{FAILED, Failure};
+use crate::failure::{Code, FAILED, Failure};
 use crate::moment::ago;
 use crate::ui::{DIM, first_line};
 use crate::work_view::WorkView;
@@ -110,7 +110,7 @@ fn options(args: &Args, settings: Options, tracker: &mut dyn Tracker) -> Result<
     let mut options = settings;
     let resume = args.resume || options.wanted.resume;
     if args.strict && !resume {
-        let failure = Failure::new("usage", "--strict requires --resume").usage();
+        let failure = Failure::new(Code::Usage, "--strict requires --resume").usage();
         return Err(failure.hint("--strict decides what happens when a session cannot be resumed"));
     }
     let number = |number: u32| number as usize;
@@ -146,21 +146,11 @@ fn options(args: &Args, settings: Options, tracker: &mut dyn Tracker) -> Result<
 fn dry_run(app: &App, tracker: &mut dyn Tracker, options: &Options) -> Done {
     let mut ledger = app.here.ledger()?;
     let planned = work::plan(&app.here, &mut ledger, tracker, options)?;
-    let issues: Vec<Value> = planned.iter().map(as_json).collect();
-    app.ui.answer(&json!({"issues": issues}), || {
+    let issues = planned.iter().map(PlannedIssue::from).collect();
+    app.ui.answer(&WorkPlan { issues }, || {
         if planned.is_empty() { "nothing to do".to_owned() } else { table(app, &planned) }
     });
     Ok(ExitCode::SUCCESS)
-}
-
-fn as_json(planned: &Planned) -> Value {
-    let entry = &planned.entry;
-    json!({
-        "id": entry.id, "title": entry.title, "status": entry.status, "priority": entry.priority,
-        "resume_session": planned.resumes.as_ref().map(|resumes| &resumes.agent_session_id),
-        "resume_agent": planned.resumes.as_ref().map(|resumes| &resumes.agent),
-        "blocked_by": entry.blocked_by,
-    })
 }
 
 fn table(app: &App, planned: &[Planned]) -> String {

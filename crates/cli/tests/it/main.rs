@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot set the scene has failed")]
 
+mod answers;
 mod config;
 mod dependencies;
 mod failures;

@@ -148,6 +148,17 @@ pub enum FailureMode {
     Never,
 }
 
+impl FailureMode {
+    /// The word for it.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Any => "any",
+            Self::All => "all",
+            Self::Never => "never",
+        }
+    }
+}
+
 /// The earlier results a node works from.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Inputs {
@@ -168,6 +179,16 @@ pub enum Which {
     Latest,
     /// Those of all its iterations.
     All,
+}
+
+impl Which {
+    /// The word for it.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Latest => "latest",
+            Self::All => "all",
+        }
+    }
 }
 
 /// Reads a pipeline. It is there even when there are mistakes, as far as it can be known. `stem` is

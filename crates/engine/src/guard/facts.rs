@@ -5,6 +5,7 @@ use std::fs;
 use std::mem::ManuallyDrop;
 use std::path::Path;
 
+use heirloom_core::causes;
 use heirloom_core::guard::branch::BranchKey;
 use heirloom_core::guard::check::{Facts, Fault, FileFact};
 use heirloom_core::guard::glob;
@@ -137,7 +138,7 @@ impl Facts for Known<'_> {
     fn held(&mut self, requirement: &Requirement, branch: &BranchKey) -> Result<Held, Fault> {
         self.seen(branch)
             .map(|seen| seen.held(&requirement.name, branch))
-            .map_err(|error| Fault { what: with_causes(&error) })
+            .map_err(|error| Fault { what: causes::told(&error) })
     }
 
     fn files(&mut self, paths: &[String]) -> Result<Vec<FileFact>, Fault> {
@@ -175,7 +176,7 @@ impl Facts for Known<'_> {
         let repo = self.here.place.repo.clone();
         let own = self.session.clone();
         let branch = BranchKey::stored(self.here.place.head.key());
-        let failed = |error: Error| Fault { what: with_causes(&error) };
+        let failed = |error: Error| Fault { what: causes::told(&error) };
         let id = self.seen(&branch).map_err(failed)?.session.map(|id| id.to_string());
         let live = self.book.ledger().and_then(|ledger| ledger.live(&repo)).map_err(failed)?;
         let is_own = |session: &str| own.names.iter().chain(&id).any(|name| name == session);
@@ -201,20 +202,6 @@ pub(super) fn diff(here: &Here, paths: &[String]) -> Result<String, Fault> {
         };
     }
     Ok(hasher.finalize().to_hex().to_string())
-}
-
-/// An error and what caused it.
-pub(super) fn with_causes(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut source = error.source();
-    while let Some(cause) = source {
-        let cause_text = cause.to_string();
-        if !text.ends_with(&cause_text) {
-            text = format!("{text}: {cause_text}");
-        }
-        source = cause.source();
-    }
-    text
 }
 
 /// The files at a place below `root`: one file, all of a directory, or those that fit a glob.

@@ -5,13 +5,14 @@
 use std::time::Duration;
 
 use heirloom_agents::hook::{HookAnswer, HookEvent, HookKind};
+use heirloom_core::causes;
 use heirloom_core::guard::branch::BranchKey;
 use heirloom_core::guard::check::{Fault, Moment};
 use heirloom_core::guard::policy::Policy;
 use heirloom_core::guard::requirement::Rule;
 use heirloom_ledger::{Error, Ledger, Options, SessionKeys};
 
-use super::facts::{Known, keys, with_causes};
+use super::facts::{Known, keys};
 use super::presence::{self, Caller};
 use super::rules::{self, Rules};
 use super::{activity, measure, skill, start, tool_use, turn};
@@ -124,7 +125,7 @@ impl Call<'_> {
             if let Error::Damaged { .. } = error {
                 self.tell(&format!("{error}; {}", error.hint().unwrap_or_default()));
             }
-            self.fault(&format!("{doing}: {}", with_causes(&error)));
+            self.fault(&format!("{doing}: {}", causes::told(&error)));
         };
         result.map_err(failed).ok()
     }

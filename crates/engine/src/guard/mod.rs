@@ -34,5 +34,5 @@ pub use facts::Known;
 pub use gone::tidy;
 pub use hook::{Said, answer};
 pub use import::{Imports, import};
-pub use satisfy::{Satisfy, clear, pause, prune, resume, satisfy};
+pub use satisfy::{Approve, Satisfy, approve, clear, pause, prune, resume, satisfy};
 pub use subject::{Subject, SubjectError, subject};

@@ -3,7 +3,7 @@
 use heirloom_core::event::{RequirementsPaused, RequirementsPruned, RequirementsResumed};
 use heirloom_core::guard::branch::BranchKey;
 use heirloom_core::guard::requirement::{Evidence, Requirement, Scope};
-use heirloom_core::guard::state::{Change, ChangeKind, Entry, Key, Reach, Satisfied};
+use heirloom_core::guard::state::{BY_APPROVAL, Change, ChangeKind, Entry, Key, Reach, Satisfied};
 use heirloom_ledger::{Error, Ledger, Scope as In};
 use heirloom_repo::changes;
 use jiff::Timestamp;
@@ -27,6 +27,38 @@ pub struct Satisfy<'a> {
     pub scope: Option<Scope>,
     /// The branch.
     pub branch: BranchKey,
+}
+
+/// How long an approval holds where neither the person nor the requirement says.
+const APPROVAL_SECONDS: u64 = 300;
+
+/// How requirements are approved.
+#[derive(Debug, Clone, Copy)]
+pub struct Approve<'a> {
+    /// For how many seconds.
+    pub ttl: Option<u64>,
+    /// The branch.
+    pub branch: &'a BranchKey,
+}
+
+/// Satisfies requirements for a time, by a person's word: whoever calls this has made sure that it is
+/// one.
+pub fn approve(
+    here: &Here,
+    ledger: &mut Ledger,
+    subject: &Subject,
+    requirements: &[&Requirement],
+    how: Approve<'_>,
+) -> Result<Vec<Change>, Error> {
+    let by = BY_APPROVAL;
+    let mut changes = Vec::new();
+    for requirement in requirements {
+        let ttl = how.ttl.or(requirement.ttl).unwrap_or(APPROVAL_SECONDS);
+        let branch = how.branch.clone();
+        let how = Satisfy { by, metadata: Value::Null, ttl: Some(ttl), scope: None, branch };
+        changes.extend(satisfy(here, ledger, subject, &[requirement], &how)?);
+    }
+    Ok(changes)
 }
 
 /// Satisfies requirements for a session, wherever it has triggered them.

@@ -5,10 +5,10 @@ use std::path::Path;
 
 use heirloom_agents::Agent;
 use heirloom_agents::hook::{Hooks, Obstacle};
+use heirloom_core::causes;
 use heirloom_repo::{read_text, write_whole};
 
 use super::original::{forget, keep, kept};
-use super::own::with_cause;
 use super::{Request, Step};
 use crate::agents::Known;
 use crate::here::Here;
@@ -34,7 +34,7 @@ pub fn hooking(here: &Here, agent: &dyn Agent, program: &str) -> Option<Hooking>
         let text = match read_text(&file) {
             Ok(Some(text)) => text,
             Ok(None) => return Some(Hooking::Missing),
-            Err(error) => return Some(Hooking::Unreadable(with_cause(&error))),
+            Err(error) => return Some(Hooking::Unreadable(causes::told(&error))),
         };
         if !hooks.is_installed(&file, &text, program) {
             return Some(Hooking::Missing);
@@ -76,7 +76,7 @@ fn install_one(
     file: &Path,
     request: Request<'_>,
 ) -> Result<bool, String> {
-    let text = read_text(file).map_err(|error| with_cause(&error))?;
+    let text = read_text(file).map_err(|error| causes::told(&error))?;
     let after =
         hooks.install(file, text.as_deref(), request.program).map_err(|error| error.to_string())?;
     if text.as_deref() == Some(after.as_str()) {
@@ -91,8 +91,8 @@ fn install_one(
                 None => None,
             },
         };
-        keep(&here.home, file, before, &after).map_err(|error| with_cause(&error))?;
-        write_whole(file, after.as_bytes()).map_err(|error| with_cause(&error))?;
+        keep(&here.home, file, before, &after).map_err(|error| causes::told(&error))?;
+        write_whole(file, after.as_bytes()).map_err(|error| causes::told(&error))?;
     }
     Ok(true)
 }
@@ -107,7 +107,7 @@ fn remove_one(here: &Here, hooks: &dyn Hooks, file: &Path, request: Request<'_>)
     let shown = file.display().to_string();
     let text = match read_text(file) {
         Ok(text) => text?,
-        Err(error) => return Some(Step::new("failed", shown, with_cause(&error))),
+        Err(error) => return Some(Step::new("failed", shown, causes::told(&error))),
     };
     let (after, how) = match kept(&here.home, file, &text) {
         Some(original) => (original.before, "to the byte what it was"),
@@ -121,7 +121,9 @@ fn remove_one(here: &Here, hooks: &dyn Hooks, file: &Path, request: Request<'_>)
     }
     if !request.is_rehearsal {
         let written = match &after {
-            Some(after) => write_whole(file, after.as_bytes()).map_err(|error| with_cause(&error)),
+            Some(after) => {
+                write_whole(file, after.as_bytes()).map_err(|error| causes::told(&error))
+            }
             None => fs::remove_file(file).map_err(|error| error.to_string()),
         };
         if let Err(problem) = written {

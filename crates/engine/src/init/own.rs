@@ -2,6 +2,7 @@
 
 use std::fs;
 
+use heirloom_core::causes;
 use heirloom_core::repo::{self, RepoId, RepoKey};
 use heirloom_repo::{read_text, write_within};
 
@@ -42,7 +43,7 @@ fn settings(here: &Here, is_rehearsal: bool) -> Step {
     }
     if !is_rehearsal && let Err(error) = write_within(&here.place.root, &file, SETTINGS.as_bytes())
     {
-        return Step::new("failed", name, with_cause(&error));
+        return Step::new("failed", name, causes::told(&error));
     }
     Step::new("wrote", name, "your settings, commit this")
 }
@@ -53,7 +54,7 @@ fn key(here: &Here, is_rehearsal: bool) -> Step {
     let file = here.place.key_file();
     let before = match read_text(&file) {
         Ok(before) => before,
-        Err(error) => return Step::new("failed", name, with_cause(&error)),
+        Err(error) => return Step::new("failed", name, causes::told(&error)),
     };
     let mut keys = repo::keys_in(before.as_deref().unwrap_or_default());
     let is_kept = !keys.is_empty();
@@ -69,7 +70,7 @@ fn key(here: &Here, is_rehearsal: bool) -> Step {
         && !is_rehearsal
         && let Err(error) = write_within(&here.place.root, &file, text.as_bytes())
     {
-        return Step::new("failed", name, with_cause(&error));
+        return Step::new("failed", name, causes::told(&error));
     }
     if !is_rehearsal {
         // The next command that needs the ledger does the same, and says why it cannot.
@@ -95,7 +96,7 @@ fn ignore(here: &Here, is_rehearsal: bool) -> Step {
     let file = here.place.own_directory().join(".gitignore");
     let before = match read_text(&file) {
         Ok(before) => before.unwrap_or_default(),
-        Err(error) => return Step::new("failed", what, with_cause(&error)),
+        Err(error) => return Step::new("failed", what, causes::told(&error)),
     };
     let missing =
         IGNORED.into_iter().filter(|rule| !before.lines().any(|line| line.trim() == *rule));
@@ -111,7 +112,7 @@ fn ignore(here: &Here, is_rehearsal: bool) -> Step {
         && !is_rehearsal
         && let Err(error) = write_within(&here.place.root, &file, after.as_bytes())
     {
-        return Step::new("failed", what, with_cause(&error));
+        return Step::new("failed", what, causes::told(&error));
     }
     Step::new("ignored", what, if after == before { "already" } else { "" })
 }
@@ -146,11 +147,4 @@ pub(super) fn remove(here: &Here, is_rehearsal: bool) -> Vec<Step> {
         let _ = fs::remove_dir(&directory);
     }
     steps
-}
-
-pub(super) fn with_cause(error: &dyn std::error::Error) -> String {
-    match error.source() {
-        Some(source) => format!("{error}: {source}"),
-        None => error.to_string(),
-    }
 }

@@ -4,6 +4,7 @@
 //! taken for one that has nothing to do.
 
 mod built_in;
+mod change;
 mod claim;
 mod error;
 mod exchange;
@@ -17,6 +18,7 @@ use heirloom_core::issue::{Change, Entry, Issue, IssueId, NewIssue};
 use jiff::Timestamp;
 
 pub use built_in::BuiltIn;
+pub use change::{Claiming, Update, close, update};
 pub use claim::{Claimant, actor, claim, let_go, release};
 pub use error::TrackerError;
 pub use exchange::{Imported, export, import};

@@ -384,7 +384,7 @@ impl Healer<'_> {
             return Ok(None);
         }
         if !self.check {
-            ledger.index()?;
+            ledger.update_index()?;
         }
         Ok(Some(Repair {
             what: "the full-text index".to_owned(),

@@ -11,6 +11,7 @@ pub mod deliver;
 pub mod forks;
 pub mod ground;
 pub mod heal;
+mod noting;
 pub mod page;
 #[cfg(test)]
 mod page_stories;
@@ -24,4 +25,5 @@ mod tests;
 pub mod tracker;
 
 pub use deliver::{Fresh, owe, prompt_context, session_start_context};
+pub use noting::{Noted, Page, record};
 pub use scope::{KeepError, session, session_or_new, settings};

@@ -46,7 +46,53 @@ pub struct Gatherer<'a> {
     pub settings: &'a Settings,
 }
 
+/// How much is to be recovered.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Wanted<'a> {
+    /// The level; 2 where there is a query, 1 otherwise.
+    pub level: Option<u8>,
+    /// What to look for.
+    pub query: Option<&'a str>,
+    /// The most tokens it may cost; what the settings say for its level otherwise.
+    pub budget: Option<usize>,
+}
+
+/// Why nothing can be recovered.
+#[derive(Debug, thiserror::Error)]
+pub enum RecoverError {
+    /// Level 2 answers a query.
+    #[error("level 2 answers a query, and none was given")]
+    NoQuery,
+    /// The ledger failed.
+    #[error(transparent)]
+    Ledger(#[from] Error),
+}
+
 impl Gatherer<'_> {
+    /// What `session` is to read first. A query is answered at any level; the level then only says
+    /// how much it may cost.
+    pub fn recover(
+        &self,
+        session: Option<&Session>,
+        wanted: Wanted<'_>,
+    ) -> Result<Recovery, RecoverError> {
+        let settings = &self.settings.recovery;
+        let level = wanted.level.unwrap_or(if wanted.query.is_some() { 2 } else { 1 });
+        let usual = match level {
+            1 => settings.level1_tokens.get() as usize,
+            2 => settings.level2_tokens.get() as usize,
+            _ => usize::MAX,
+        };
+        let budget = wanted.budget.unwrap_or(usual);
+        let recovered = match (level, wanted.query) {
+            (_, Some(query)) => self.level2(query, budget)?,
+            (1, None) => self.level1(session, budget)?,
+            (2, None) => return Err(RecoverError::NoQuery),
+            (_, None) => self.level3(session, budget)?,
+        };
+        Ok(Recovery { level, ..recovered })
+    }
+
     /// Level 1 for `session`.
     pub fn level1(&self, session: Option<&Session>, budget: usize) -> Result<Recovery, Error> {
         Ok(recover::level1(&self.state(session, Some(FEW))?, budget))
@@ -56,7 +102,7 @@ impl Gatherer<'_> {
     pub fn level2(&self, query: &str, budget: usize) -> Result<Recovery, Error> {
         let names = self.ledger.names_of(&self.here.place.repo)?;
         let search = Search { text: query, repo: Some(&names), limit: HITS, ..Search::default() };
-        let hits = self.ledger.index()?.search(&search)?;
+        let hits = self.ledger.search(&search)?;
         let mut seen = HashSet::new();
         let mut entries = Vec::new();
         for hit in hits.iter().filter(|hit| hit.kind != "session") {

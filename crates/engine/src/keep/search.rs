@@ -48,7 +48,7 @@ pub fn search(here: &Here, ledger: &Ledger, query: &Query) -> Result<Vec<Found>,
         limit: if query.agent.is_some() { query.limit * MARGIN } else { query.limit },
     };
     let mut found = Vec::new();
-    for hit in ledger.index()?.search(&search)? {
+    for hit in ledger.search(&search)? {
         let Some(session) = ledger.session(hit.session)? else { continue };
         if query.agent.is_some() && session.agent != query.agent {
             continue;

@@ -16,7 +16,8 @@ pub enum Purpose {
 }
 
 impl Purpose {
-    pub(super) const fn as_str(self) -> &'static str {
+    /// The word for it.
+    pub const fn as_str(self) -> &'static str {
         match self {
             Self::Clear => "clear",
             Self::Compact => "compact",
@@ -36,6 +37,18 @@ pub enum Status {
     Failed,
     /// Not done.
     Skipped,
+}
+
+impl Status {
+    /// The word for it.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Passed => "passed",
+            Self::Warned => "warned",
+            Self::Failed => "failed",
+            Self::Skipped => "skipped",
+        }
+    }
 }
 
 /// One step.

@@ -4,6 +4,7 @@ use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, Read, Seek, Write};
 use std::path::{Path, PathBuf};
 
+use heirloom_core::digest;
 use heirloom_repo::FileError;
 
 use super::file::failed;
@@ -26,10 +27,7 @@ pub(super) enum Taken {
 /// The lock file of the session called `name` in `repo`. By name, not by id, because two engines
 /// that both make a new session of one name must not both go on.
 fn path(home: &Path, repo: &str, name: &str) -> PathBuf {
-    let sum = repo.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |sum, byte| {
-        (sum ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
-    });
-    home.join("locks").join(format!("run-{sum:016x}-{name}.lock"))
+    home.join("locks").join(format!("run-{}-{name}.lock", digest::short(repo)))
 }
 
 impl EngineLock {

@@ -8,7 +8,7 @@ use serde_json::Value as Json;
 
 use super::file::read;
 use super::places::LOCAL;
-use super::{Environment, Fingerprint, Place, Role, fingerprint, places};
+use super::{Environment, Place, Role, places};
 
 /// What to load.
 #[derive(Debug, Clone, Copy)]
@@ -60,8 +60,6 @@ pub struct Loaded {
     pub files: Vec<FileStatus>,
     /// Keys of what the repository brings and nobody has trusted: `work.gate`.
     pub withheld: Vec<String>,
-    /// What all of this depends on, flags aside.
-    pub fingerprint: Fingerprint,
 }
 
 /// Settings that cannot be used.
@@ -73,8 +71,6 @@ pub struct Unusable {
     pub broken: Broken,
     /// The files that were looked for.
     pub files: Vec<FileStatus>,
-    /// What all of this depends on, flags aside.
-    pub fingerprint: Fingerprint,
 }
 
 /// What became of a file.
@@ -103,8 +99,6 @@ pub enum FileState {
 /// Loads the settings. Any fault in any layer makes it fail: the files that are well are never used
 /// alone.
 pub fn load(request: &Request<'_>) -> Result<Loaded, Box<Unusable>> {
-    // Before reading: what changes while we read then differs from it, and is read again.
-    let fingerprint = fingerprint(request.environment, request.repo);
     let mut layers = Layers::new();
     let mut files = Vec::new();
     for place in places(request.environment, request.repo) {
@@ -125,9 +119,8 @@ pub fn load(request: &Request<'_>) -> Result<Loaded, Box<Unusable>> {
             warnings: resolved.warnings,
             withheld: resolved.withheld,
             files,
-            fingerprint,
         }),
-        Err(broken) => Err(Box::new(Unusable { broken, files, fingerprint })),
+        Err(broken) => Err(Box::new(Unusable { broken, files })),
     }
 }
 

@@ -7,13 +7,11 @@
 //! Invariant: a file that is there is read or reported, never passed over.
 
 mod file;
-mod fingerprint;
 mod load;
 mod places;
 #[cfg(test)]
 mod tests;
 
 pub use file::FileError;
-pub use fingerprint::{Fingerprint, Stamp, fingerprint};
 pub use load::{FileState, FileStatus, Flag, Loaded, Request, Say, Unusable, load};
 pub use places::{Environment, Place, Role, places};

@@ -48,10 +48,6 @@ impl Scene {
         load(&Request { environment, repo: Some(&repo), flags, say: Say::Everything })
     }
 
-    fn fingerprint(&self) -> Fingerprint {
-        fingerprint(&self.environment, Some(&self.dir.path().join("repo")))
-    }
-
     fn errors(&self) -> String {
         let errors = self.load().unwrap_err().broken.errors;
         let text = errors.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n");
@@ -208,25 +204,4 @@ fn the_users_file_is_where_the_base_directories_say() {
     assert_eq!(path(&[home, ("HEIRLOOM_CONFIG", "/c.yaml")]), at("/c.yaml"));
     assert_eq!(path(&[home, ("HEIRLOOM_CONFIG", "")]), at("/h/.config/heirloom/config.yaml"));
     assert_eq!(path(&[]), None);
-}
-
-#[test]
-fn a_fingerprint_changes_when_a_file_or_a_variable_does() {
-    let mut scene = Scene::new().repo("work: {max_agents: 4}\n");
-    let first = scene.fingerprint();
-    assert_eq!(scene.fingerprint(), first);
-    assert_eq!(scene.load().unwrap().fingerprint, first);
-    scene = scene.local("");
-    let second = scene.fingerprint();
-    assert_ne!(second, first);
-    // Written anew and renamed into place, as editors do: same length, maybe the same time.
-    scene = scene.write("repo/.heirloom/new", "work: {max_agents: 5}\n");
-    let dir = scene.dir.path().join("repo/.heirloom");
-    fs::rename(dir.join("new"), dir.join("config.yaml")).unwrap();
-    let third = scene.fingerprint();
-    assert_ne!(third, second);
-    scene.environment.variables.push(("HEIRLOOM_AGENT_CLAUDE".into(), Some("x".into())));
-    assert_ne!(scene.fingerprint(), third);
-    let kept: Fingerprint = serde_json::from_value(json!(third)).unwrap();
-    assert_eq!(kept, third);
 }

@@ -38,6 +38,6 @@ pub use event::{Event, Phase};
 pub use options::Options;
 pub use picks::{Planned, plan};
 pub use prior::Resumes;
-pub use recover::is_alive;
+pub use recover::{is_alive, standing};
 
 pub use crate::events::Watcher;

@@ -34,6 +34,15 @@ pub fn is_alive(run: &WorkRun) -> bool {
     run.pid.is_some_and(|pid| picks::is_alive(pid, run.pid_started))
 }
 
+/// How a run stands: one whose process is gone has been interrupted, whether or not anybody wrote
+/// that down yet.
+pub fn standing(run: &WorkRun) -> WorkStatus {
+    if run.status == WorkStatus::Running && !is_alive(run) {
+        return WorkStatus::Interrupted;
+    }
+    run.status
+}
+
 fn close(here: &Here, ledger: &mut Ledger, run: &WorkRun) -> Result<(), WorkError> {
     let issue_runs = ledger.issue_runs_of(&run.id)?;
     let open = issue_runs.iter().filter(|each| each.status == IssueRunStatus::Running);

@@ -1,5 +1,7 @@
 //! The full-text index: literal queries, always up to date, never in the way.
 
+use std::os::unix::fs::MetadataExt;
+
 use heirloom_ledger::{Ledger, Options, Scope, Search};
 use tempfile::TempDir;
 
@@ -23,7 +25,7 @@ fn ledger(home: &TempDir) -> Ledger {
 fn found(ledger: &Ledger, text: &str) -> Vec<String> {
     let names = [REPO.to_owned()];
     let search = Search { text, repo: Some(&names), limit: 10, ..Search::default() };
-    let hits = ledger.index().unwrap().search(&search).unwrap();
+    let hits = ledger.search(&search).unwrap();
     hits.into_iter().map(|hit| hit.id).collect()
 }
 
@@ -64,4 +66,37 @@ fn what_was_recorded_since_is_found_and_a_damaged_index_is_made_anew() {
     std::fs::write(home.path().join("index.db"), "this is no database at all").unwrap();
     assert_eq!(found(&ledger, "kangaroo"), [id(9)]);
     assert_eq!(found(&ledger, "token").len(), 2);
+}
+
+#[test]
+fn an_index_that_another_process_writes_is_left_as_it_is() {
+    let home = TempDir::new().unwrap();
+    drop(ledger(&home));
+    let wait = std::time::Duration::from_millis(20);
+    let mut ledger = Ledger::open(home.path(), Options { wait, ..Options::COMMAND }).unwrap();
+    assert_eq!(found(&ledger, "clock").len(), 1);
+    let scope = Scope::session(session_id(1), REPO);
+    ledger.append(at(2), scope, &note(9, "a kangaroo appeared")).unwrap();
+    let file = || std::fs::metadata(home.path().join("index.db")).unwrap().ino();
+    let before = file();
+    let other = rusqlite::Connection::open(home.path().join("index.db")).unwrap();
+    other.execute_batch("BEGIN IMMEDIATE").unwrap();
+    let names = [REPO.to_owned()];
+    let search = Search { text: "kangaroo", repo: Some(&names), limit: 10, ..Search::default() };
+    let refused = ledger.search(&search).unwrap_err();
+    assert!(matches!(refused, heirloom_ledger::Error::Busy { .. }), "{refused}");
+    other.execute_batch("ROLLBACK").unwrap();
+    assert_eq!(found(&ledger, "kangaroo"), [id(9)]);
+    assert_eq!(file(), before, "the index was made anew");
+}
+
+#[test]
+fn an_index_that_lacks_a_table_is_made_anew() {
+    let home = TempDir::new().unwrap();
+    let ledger = ledger(&home);
+    assert_eq!(found(&ledger, "clock").len(), 1);
+    let other = rusqlite::Connection::open(home.path().join("index.db")).unwrap();
+    other.execute_batch("DROP TABLE progress").unwrap();
+    drop(other);
+    assert_eq!(found(&ledger, "clock").len(), 1);
 }

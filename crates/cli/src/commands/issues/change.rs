@@ -1,15 +1,13 @@
 use std::process::ExitCode;
 
+use heirloom_api::Commented;
 use heirloom_core::issue::{Change, Issue, IssueStatus};
 use heirloom_core::settings::Period;
-use heirloom_engine::issues::{self, Claimant, Tracker, TrackerError};
-use heirloom_ledger::Ledger;
-use jiff::SignedDuration;
-use serde_json::json;
+use heirloom_engine::issues::{self, Claiming, Tracker, TrackerError, Update};
 
 use super::super::{App, Done};
 use super::{actor, answer, priority, status};
-use crate::failure::Failure;
+use crate::failure::{Code, Failure};
 use crate::ui::{BOLD, GOOD};
 
 /// Change issues, or claim them
@@ -101,6 +99,16 @@ pub(super) struct CommentArgs {
 }
 
 impl UpdateArgs {
+    fn update(&self, app: &App) -> Update {
+        let lease = self.lease.map(Period::duration);
+        let claiming = match (self.claim, self.release) {
+            (true, _) => Some(Claiming::Claim { lease }),
+            (_, true) => Some(Claiming::Release),
+            _ => None,
+        };
+        Update { actor: actor(app, self.actor.as_deref()), claiming, change: self.change() }
+    }
+
     fn change(&self) -> Change {
         Change {
             title: self.title.as_ref().map(|title| title.trim().to_owned()),
@@ -121,69 +129,36 @@ impl UpdateArgs {
 }
 
 pub(super) fn update(app: &App, tracker: &mut dyn Tracker, args: &UpdateArgs) -> Done {
-    let change = args.change();
-    if change.is_empty() && !args.claim && !args.release {
-        return Err(Failure::new("usage", "there is nothing to change").usage().hint(
+    let update = args.update(app);
+    if update.change.is_empty() && update.claiming.is_none() {
+        return Err(Failure::new(Code::Usage, "there is nothing to change").usage().hint(
             "say what is to be different, for example --status or --priority; --help shows all",
         ));
     }
     let mut ledger = app.here.ledger()?;
     let found = found(tracker, &args.ids)?;
-    let mut issues = Vec::with_capacity(found.len());
+    let mut done = Vec::with_capacity(found.len());
     for issue in found {
-        let updated = update_one(app, &mut ledger, tracker, args, issue);
-        issues.push(updated.map_err(|failure| after(failure, &issues))?);
+        let updated = issues::update(&app.here, &mut ledger, tracker, issue, &update);
+        done.push(updated.map_err(|error| after(error.into(), &done))?);
     }
     let word = match () {
         () if args.claim => "claimed",
         () if args.release => "released",
         () => "updated",
     };
-    answer(app, &issues, || told(word, &issues))
-}
-
-fn update_one(
-    app: &App,
-    ledger: &mut Ledger,
-    tracker: &mut dyn Tracker,
-    args: &UpdateArgs,
-    mut issue: Issue,
-) -> Result<Issue, Failure> {
-    let (here, id) = (&app.here, issue.id.clone());
-    let actor = actor(app, args.actor.as_deref());
-    if args.claim {
-        let now = here.clock.now();
-        let until = args.lease.and_then(|lease| {
-            now.checked_add(SignedDuration::try_from(lease.duration()).ok()?).ok()
-        });
-        let claimant = Claimant { until, ..Claimant::person(ledger, &actor)? };
-        issue = issues::claim(here, ledger, tracker, &id, &claimant)?;
-    } else if args.release {
-        issue = issues::release(here, ledger, tracker, &id, &actor)?;
-    }
-    let change = args.change();
-    if !change.is_empty() {
-        issue = tracker.change(&id, &change)?;
-    }
-    // Whoever has a lease on it does so no longer, if the issue is closed, put back or given away.
-    let given = change.assignee.is_some() || change.status.is_some();
-    if given && (issue.status != IssueStatus::InProgress || change.assignee.is_some()) {
-        issues::let_go(here, ledger, &id)?;
-    }
-    Ok(issue)
+    answer(app, &done, || told(word, &done))
 }
 
 pub(super) fn close(app: &App, tracker: &mut dyn Tracker, args: &CloseArgs) -> Done {
     let mut ledger = app.here.ledger()?;
-    let mut issues = Vec::with_capacity(args.ids.len());
+    let mut done = Vec::with_capacity(args.ids.len());
     for issue in found(tracker, &args.ids)? {
         let change = Change::close(args.reason.clone(), args.session.clone());
-        let closed = tracker.change(&issue.id, &change).map_err(Failure::from);
-        let closed = closed.map_err(|failure| after(failure, &issues))?;
-        issues::let_go(&app.here, &mut ledger, &closed.id)?;
-        issues.push(closed);
+        let closed = issues::close(&app.here, &mut ledger, tracker, &issue, &change);
+        done.push(closed.map_err(|error| after(error.into(), &done))?);
     }
-    answer(app, &issues, || told("closed", &issues))
+    answer(app, &done, || told("closed", &done))
 }
 
 /// All of them are found before anything is done to the first.
@@ -209,12 +184,12 @@ fn told(word: &str, issues: &[Issue]) -> String {
 
 pub(super) fn comment(app: &App, tracker: &mut dyn Tracker, args: &CommentArgs) -> Done {
     if args.text.trim().is_empty() {
-        return Err(Failure::new("usage", "there is nothing to say").usage());
+        return Err(Failure::new(Code::Usage, "there is nothing to say").usage());
     }
     let issue = tracker.find(&args.id)?;
     let author = actor(app, args.author.as_deref());
     tracker.comment(&issue.id, &author, &args.text)?;
-    let value = json!({"issue_id": issue.id, "author": author, "text": args.text});
-    app.ui.answer(&value, || told("commented on", std::slice::from_ref(&issue)));
+    let answer = Commented { issue_id: issue.id.to_string(), author, text: args.text.clone() };
+    app.ui.answer(&answer, || told("commented on", std::slice::from_ref(&issue)));
     Ok(ExitCode::SUCCESS)
 }

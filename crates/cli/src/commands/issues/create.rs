@@ -1,10 +1,11 @@
 use std::process::ExitCode;
 
+use heirloom_api as api;
 use heirloom_core::issue::{IssueId, NewIssue};
 use heirloom_engine::issues::{Tracker, TrackerError};
 
 use super::super::{App, Done};
-use super::{actor, as_json, blocked_by, priority};
+use super::{actor, blocked_by, priority};
 use crate::ui::{BOLD, GOOD};
 
 /// Make an issue
@@ -63,8 +64,8 @@ pub(super) fn run(app: &App, tracker: &mut dyn Tracker, args: Args) -> Done {
         author: actor(app, args.actor.as_deref()),
     })?;
     let blocked_by = blocked_by(tracker, &issue.id)?;
-    app.ui.answer(&as_json(&issue, &blocked_by), || {
-        format!("{GOOD}✔{GOOD:#} {BOLD}{}{BOLD:#} {}", issue.id, issue.title)
-    });
+    let answer = api::NewIssue { issue: (&issue).into(), blocked_by };
+    app.ui
+        .answer(&answer, || format!("{GOOD}✔{GOOD:#} {BOLD}{}{BOLD:#} {}", issue.id, issue.title));
     Ok(ExitCode::SUCCESS)
 }

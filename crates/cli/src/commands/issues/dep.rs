@@ -2,12 +2,12 @@ use std::fmt::Write;
 use std::process::ExitCode;
 
 use clap::Subcommand;
+use heirloom_api::{Dependencies, DependencyChange, DependsOn, ListedIssue};
 use heirloom_core::issue::{Dependency, Entry, Issue, IssueId};
 use heirloom_engine::issues::Tracker;
-use serde_json::{Value, json};
 
 use super::super::{App, Done};
-use crate::failure::Failure;
+use crate::failure::{Code, Failure};
 use crate::ui::{BOLD, DIM, GOOD};
 
 /// What issues depend on
@@ -65,7 +65,7 @@ pub(super) fn run(app: &App, tracker: &mut dyn Tracker, args: Args) -> Done {
             let kind = Dependency::BLOCKS.to_owned();
             add(app, tracker, &Link { ends: Ends { id, on }, kind })
         }
-        (None, None) => Err(Failure::new("usage", "which issue depends on which one?")
+        (None, None) => Err(Failure::new(Code::Usage, "which issue depends on which one?")
             .usage()
             .hint("`heirloom issues dep add ID ON` makes ID wait for ON")),
     }
@@ -88,17 +88,19 @@ fn remove(app: &App, tracker: &mut dyn Tracker, given: &Ends) -> Done {
 }
 
 fn answer(app: &App, id: &IssueId, on: &IssueId, kind: &str, action: &str) -> Done {
-    let mut value = json!({"issue_id": id, "depends_on_id": on, "action": action});
-    if !kind.is_empty() {
-        value["type"] = kind.into();
-    }
+    let change = DependencyChange {
+        issue_id: id.to_string(),
+        depends_on_id: on.to_string(),
+        action: action.to_owned(),
+        kind: (!kind.is_empty()).then(|| kind.to_owned()),
+    };
     let words = match (action, kind) {
         ("removed", _) => "no longer depends on",
         (_, Dependency::PARENT) => "is now a part of",
         (_, kind) if Dependency::blocks(kind) => "now waits for",
         _ => "is now linked to",
     };
-    app.ui.answer(&value, || format!("{GOOD}✔{GOOD:#} {id} {words} {on}"));
+    app.ui.answer(&change, || format!("{GOOD}✔{GOOD:#} {id} {words} {on}"));
     Ok(ExitCode::SUCCESS)
 }
 
@@ -114,26 +116,17 @@ fn list(app: &App, tracker: &mut dyn Tracker, id: &str) -> Done {
         // What it depends on may be gone; that is no reason to show nothing.
         others.push((on, tracker.find(on.depends_on.as_str()).ok()));
     }
-    app.ui.answer(&as_json(&issue, &others, &dependents), || text(&issue, &others, &dependents));
+    let on = |(on, other): &On<'_>| DependsOn::new(on, other.as_ref());
+    let answer = Dependencies {
+        id: issue.id.to_string(),
+        dependencies: others.iter().map(on).collect(),
+        dependents: dependents.iter().copied().map(ListedIssue::from).collect(),
+    };
+    app.ui.answer(&answer, || text(&issue, &others, &dependents));
     Ok(ExitCode::SUCCESS)
 }
 
 type On<'a> = (&'a Dependency, Option<Issue>);
-
-fn as_json(issue: &Issue, others: &[On<'_>], dependents: &[&Entry]) -> Value {
-    let on = |(on, other): &On<'_>| {
-        json!({
-            "id": on.depends_on, "type": on.kind,
-            "title": other.as_ref().map(|issue| &issue.title),
-            "status": other.as_ref().map(|issue| &issue.status),
-        })
-    };
-    json!({
-        "id": issue.id,
-        "dependencies": others.iter().map(on).collect::<Vec<_>>(),
-        "dependents": dependents,
-    })
-}
 
 fn text(issue: &Issue, others: &[On<'_>], dependents: &[&Entry]) -> String {
     let mut text = format!("{BOLD}{}{BOLD:#}  {}\n", issue.id, issue.title);

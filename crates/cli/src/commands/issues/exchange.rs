@@ -2,12 +2,12 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use heirloom_api::{IssuesExported, IssuesImported};
 use heirloom_engine::issues::{self, Imported, Kind};
 use heirloom_repo::{Destination, FileError, read_given};
-use serde_json::json;
 
 use super::super::{App, Done};
-use crate::failure::Failure;
+use crate::failure::{Code, Failure};
 use crate::ui::{GOOD, counted};
 
 /// Take issues from a beads file into heirloom's own tracker
@@ -37,14 +37,14 @@ pub(super) fn import(app: &App, args: &ImportArgs) -> Done {
         (Path::new("stdin"), stdin()?)
     } else {
         let missing = || {
-            Failure::new("file", format!("there is no file {}", args.file.display()))
+            Failure::new(Code::File, format!("there is no file {}", args.file.display()))
                 .hint("a beads tracker keeps its issues in .beads/issues.jsonl; - reads from stdin")
         };
         let content = read_given(&app.directory.join(&args.file)).map_err(|error| file(&error))?;
         (args.file.as_path(), content.ok_or_else(missing)?)
     };
     let imported = issues::import(&app.here, &mut ledger, path, &content)?;
-    app.ui.answer(&imported, || told(imported));
+    app.ui.answer(&IssuesImported::from(imported), || told(imported));
     say_where(app);
     Ok(ExitCode::SUCCESS)
 }
@@ -53,12 +53,12 @@ fn stdin() -> Result<Vec<u8>, Failure> {
     let mut content = Vec::new();
     std::io::stdin()
         .read_to_end(&mut content)
-        .map_err(|error| Failure::from_error("file", &error).hint("nothing was imported"))?;
+        .map_err(|error| Failure::from_error(Code::File, &error).hint("nothing was imported"))?;
     Ok(content)
 }
 
 fn file(error: &FileError) -> Failure {
-    Failure::from_error("file", error)
+    Failure::from_error(Code::File, error)
 }
 
 fn told(imported: Imported) -> String {
@@ -95,7 +95,7 @@ pub(super) fn export(app: &App, args: &ExportArgs) -> Done {
     let path = app.directory.join(name);
     let destination = Destination::find(&path)?;
     if destination.replaces() && !args.force {
-        return Err(Failure::new("file.exists", format!("{} is there already", name.display()))
+        return Err(Failure::new(Code::FileExists, format!("{} is there already", name.display()))
             .hint("--force replaces it"));
     }
     destination
@@ -106,7 +106,8 @@ pub(super) fn export(app: &App, args: &ExportArgs) -> Done {
     if destination.is_stdout() {
         app.ui.say(&told());
     } else {
-        app.ui.answer(&json!({"file": name, "issues": count}), told);
+        let file = name.display().to_string();
+        app.ui.answer(&IssuesExported { file, issues: count }, told);
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -1,9 +1,9 @@
 use std::collections::HashSet;
 use std::process::ExitCode;
 
+use heirloom_api::{IssueList, ListedIssue};
 use heirloom_core::issue::{Entry, IssueStatus, by_age, ready as ready_of};
 use heirloom_engine::issues::Tracker;
-use serde_json::json;
 
 use super::super::{App, Done};
 use super::status;
@@ -69,7 +69,7 @@ pub(super) fn list(app: &App, tracker: &mut dyn Tracker, args: &ListArgs) -> Don
     let mut entries = entries(tracker, closed)?;
     entries.retain(|entry| statuses.is_empty() || statuses.contains(&entry.status));
     args.filter.apply(&mut entries);
-    app.ui.answer(&json!({"issues": entries}), || table(&entries));
+    app.ui.answer(&answer(&entries), || table(&entries));
     if entries.is_empty() && !app.ui.is_json() {
         app.ui.hint("no issues; `heirloom issues create \"…\"` makes one");
     }
@@ -95,11 +95,15 @@ pub(super) fn ready(app: &App, tracker: &mut dyn Tracker, args: &ReadyArgs) -> D
     let now = app.here.clock.now();
     let mut entries: Vec<Entry> = ready_of(&backlog, now).into_iter().cloned().collect();
     args.filter.apply(&mut entries);
-    app.ui.answer(&json!({"issues": entries}), || table(&entries));
+    app.ui.answer(&answer(&entries), || table(&entries));
     if entries.is_empty() && !app.ui.is_json() {
         app.ui.hint(&idle(&backlog));
     }
     Ok(ExitCode::SUCCESS)
+}
+
+fn answer(entries: &[Entry]) -> IssueList {
+    IssueList { issues: entries.iter().map(ListedIssue::from).collect() }
 }
 
 /// Why nothing is ready.

@@ -8,10 +8,10 @@ mod show;
 use std::process::ExitCode;
 
 use clap::Subcommand;
-use heirloom_core::issue::{Issue, IssueId, write};
+use heirloom_api::ChangedIssues;
+use heirloom_core::issue::{Issue, IssueId};
 use heirloom_core::suggest::nearest;
 use heirloom_engine::issues::{self, Tracker};
-use serde_json::{Value, json};
 
 use super::{App, Done};
 use crate::failure::Failure;
@@ -61,26 +61,16 @@ fn actor(app: &App, named: Option<&str>) -> String {
     named.map_or_else(|| issues::actor(&app.here), str::to_owned)
 }
 
-/// An issue as scripts see it, with what stands in its way.
-fn as_json(issue: &Issue, blocked_by: &[IssueId]) -> Value {
-    let mut value = write(issue);
-    if let Some(fields) = value.as_object_mut() {
-        fields.insert("blocked_by".to_owned(), json!(blocked_by));
-    }
-    value
-}
-
 /// What stands in the way of an issue.
-fn blocked_by(tracker: &mut dyn Tracker, id: &IssueId) -> Result<Vec<IssueId>, Failure> {
+fn blocked_by(tracker: &mut dyn Tracker, id: &IssueId) -> Result<Vec<String>, Failure> {
     let entry = tracker.backlog()?.into_iter().find(|entry| entry.id == *id);
-    Ok(entry.map(|entry| entry.blocked_by).unwrap_or_default())
+    let blockers = entry.map(|entry| entry.blocked_by).unwrap_or_default();
+    Ok(blockers.iter().map(ToString::to_string).collect())
 }
 
 /// Answers with the issues that something was done to: the one by itself, more as a list.
 fn answer(app: &App, issues: &[Issue], text: impl FnOnce() -> String) -> Done {
-    let mut values: Vec<Value> = issues.iter().map(write).collect();
-    let value = if values.len() == 1 { values.remove(0) } else { json!({"issues": values}) };
-    app.ui.answer(&value, text);
+    app.ui.answer(&ChangedIssues::from(issues), text);
     Ok(ExitCode::SUCCESS)
 }
 

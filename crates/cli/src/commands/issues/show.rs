@@ -1,17 +1,16 @@
 use std::fmt::Write;
 use std::process::ExitCode;
 
-use heirloom_core::issue::{Claim, Issue, IssueId};
+use heirloom_api::IssueDetail;
+use heirloom_core::issue::{Claim, Issue};
 use heirloom_core::note::Note;
 use heirloom_engine::issues::Tracker;
 use heirloom_engine::keep::tracker::{Bridge, bridge};
 use heirloom_ledger::IssueRun;
 use jiff::Timestamp;
-use serde_json::json;
 
-use super::super::runs::issue_json;
 use super::super::{App, Done};
-use super::{as_json, blocked_by};
+use super::blocked_by;
 use crate::moment::ago;
 use crate::ui::{BOLD, DIM};
 
@@ -25,7 +24,7 @@ pub(super) struct Args {
 /// All that is known about an issue.
 struct Known<'a> {
     issue: &'a Issue,
-    blocked_by: &'a [IssueId],
+    blocked_by: &'a [String],
     claim: Option<&'a Claim>,
     bridge: &'a Bridge,
     /// What was done for it, newest first.
@@ -40,12 +39,13 @@ pub(super) fn run(app: &App, tracker: &mut dyn Tracker, args: &Args) -> Done {
     let claim = ledger.claim_of(&app.here.place.repo, &issue.id)?;
     let bridge = bridge(&app.here, &ledger, issue.id.as_str())?;
     let runs = ledger.issue_runs(&app.here.place.repo, issue.id.as_str())?;
-    let mut value = as_json(&issue, &blocked_by);
-    if let Some(fields) = value.as_object_mut() {
-        fields.insert("claim".to_owned(), json!(claim));
-        fields.insert("bridge".to_owned(), json!(bridge));
-        fields.insert("runs".to_owned(), runs.iter().map(issue_json).collect());
-    }
+    let answer = IssueDetail {
+        issue: (&issue).into(),
+        blocked_by: blocked_by.clone(),
+        claim: claim.as_ref().map(Into::into),
+        bridge: (&bridge).into(),
+        runs: runs.iter().map(Into::into).collect(),
+    };
     let known = Known {
         issue: &issue,
         blocked_by: &blocked_by,
@@ -54,7 +54,7 @@ pub(super) fn run(app: &App, tracker: &mut dyn Tracker, args: &Args) -> Done {
         runs: &runs,
         now: app.here.clock.now(),
     };
-    app.ui.answer(&value, || known.text());
+    app.ui.answer(&answer, || known.text());
     Ok(ExitCode::SUCCESS)
 }
 
@@ -97,8 +97,7 @@ impl Known<'_> {
             line("part of", parent.to_string());
         }
         if !self.blocked_by.is_empty() {
-            let ids: Vec<&str> = self.blocked_by.iter().map(IssueId::as_str).collect();
-            line("blocked by", ids.join(", "));
+            line("blocked by", self.blocked_by.join(", "));
         }
         if !issue.labels.is_empty() {
             line("labels", issue.labels.join(", "));

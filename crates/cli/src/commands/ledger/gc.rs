@@ -22,7 +22,7 @@ pub(super) fn run(app: &App, args: &Args) -> Done {
     if collected.secrets.in_use {
         app.ui.warn("the vault was left alone: somebody is adding to it");
     }
-    app.ui.answer(&collected, || describe(&collected));
+    app.ui.answer(&heirloom_api::LedgerCollected::from(&collected), || describe(&collected));
     Ok(ExitCode::SUCCESS)
 }
 

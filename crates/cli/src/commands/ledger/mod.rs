@@ -7,12 +7,15 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::Subcommand;
+use heirloom_api::{
+    LedgerBackup, LedgerExported, LedgerImported, LedgerRebuilt, LedgerRehosted, LedgerReport,
+    LedgerStats,
+};
 use heirloom_ledger::{Gap, Imported, Report, Stats};
 use heirloom_repo::{Destination, FileError};
-use serde_json::json;
 
 use super::{App, Done};
-use crate::failure::{FAILED, Failure};
+use crate::failure::{Code, FAILED, Failure};
 use crate::progress::Bar;
 use crate::ui::{BAD, DIM, GOOD, counted, grouped};
 
@@ -82,7 +85,8 @@ fn verify(app: &App) -> Done {
             .ledger_as_it_is()?
             .verify_showing(&mut |doing, done, all| bar.show(doing, done, all))?
     };
-    app.ui.answer(&report, || if report.ok { all_well(&report) } else { what_is_wrong(&report) });
+    let answer = LedgerReport::from(&report);
+    app.ui.answer(&answer, || if report.ok { all_well(&report) } else { what_is_wrong(&report) });
     Ok(if report.ok { ExitCode::SUCCESS } else { ExitCode::from(FAILED) })
 }
 
@@ -112,7 +116,7 @@ fn what_is_wrong(report: &Report) -> String {
 
 fn rebuild(app: &App) -> Done {
     let records = app.here.ledger_as_it_is()?.rebuild()?;
-    app.ui.answer(&json!({"records": records}), || {
+    app.ui.answer(&LedgerRebuilt { records }, || {
         format!(
             "{GOOD}✔{GOOD:#} derived every projection again from {}",
             counted(records, "record")
@@ -123,7 +127,7 @@ fn rebuild(app: &App) -> Done {
 
 fn stats(app: &App) -> Done {
     let stats = app.here.ledger_as_it_is()?.stats()?;
-    app.ui.answer(&stats, || describe(&stats));
+    app.ui.answer(&LedgerStats::from(&stats), || describe(&stats));
     Ok(ExitCode::SUCCESS)
 }
 
@@ -164,7 +168,7 @@ fn export(app: &App, to: Option<&Path>) -> Done {
         // What is there is the export, and nothing else.
         app.ui.say(&told());
     } else {
-        app.ui.answer(&json!({"records": records, "file": path}), told);
+        app.ui.answer(&LedgerExported { records, file: path.display().to_string() }, told);
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -183,7 +187,7 @@ fn refuse_own_files(ledger: &Path, target: &Path) -> Result<(), Failure> {
         return Ok(());
     }
     let message = format!("{} belongs to the ledger itself", target.display());
-    Err(Failure::new("usage", message).hint("choose another file").usage())
+    Err(Failure::new(Code::Usage, message).hint("choose another file").usage())
 }
 
 fn backup(app: &App, to: &Path) -> Done {
@@ -206,14 +210,15 @@ fn backup(app: &App, to: &Path) -> Done {
     if destination.is_stdout() {
         app.ui.say(&told());
     } else {
-        app.ui.answer(&json!({"records": records, "file": to}), told);
+        app.ui.answer(&LedgerBackup { records, file: to.display().to_string() }, told);
     }
     Ok(ExitCode::SUCCESS)
 }
 
 fn rehost(app: &App) -> Done {
     let (from, to) = app.here.ledger_as_it_is()?.rehost(app.here.clock.now())?;
-    app.ui.answer(&json!({"host": to, "succeeds": from}), || {
+    let answer = LedgerRehosted { host: to.to_string(), succeeds: from.to_string() };
+    app.ui.answer(&answer, || {
         format!("{GOOD}✔{GOOD:#} this ledger was host {from}, and is host {to} from now on")
     });
     Ok(ExitCode::SUCCESS)
@@ -230,7 +235,7 @@ fn import(app: &App, from: &Path) -> Done {
         ledger.import(io::stdin().lock())?
     } else {
         let mut file = BufReader::new(File::open(from).map_err(|error| {
-            Failure::new("file", format!("cannot read {}: {error}", from.display()))
+            Failure::new(Code::File, format!("cannot read {}: {error}", from.display()))
         })?);
         if is_copy(&mut file) {
             let mut bar = Bar::new(&app.ui);
@@ -239,7 +244,7 @@ fn import(app: &App, from: &Path) -> Done {
             ledger.import(file)?
         }
     };
-    app.ui.answer(&imported, || {
+    app.ui.answer(&LedgerImported::from(imported), || {
         let Imported { added, known, branched } = imported;
         let known =
             if known > 0 { format!(", {} known already", grouped(known)) } else { String::new() };

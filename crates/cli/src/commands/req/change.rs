@@ -1,26 +1,22 @@
 use std::process::ExitCode;
 
+use heirloom_api::{self as api, RequirementChanges, RequirementsPruned};
 use heirloom_core::event::RequirementsPaused;
 use heirloom_core::guard::policy::Policy;
 use heirloom_core::guard::requirement::{Requirement, Scope};
-use heirloom_core::guard::state::{
-    BY_AGENT, BY_APPROVAL, BY_PERSON, Change, ChangeKind, Reach, short_session,
-};
+use heirloom_core::guard::state::{BY_AGENT, BY_PERSON, Change, ChangeKind, Reach, short_session};
 use heirloom_core::trust::person::{Action, Who, allow};
 use heirloom_engine::guard::status::actor;
-use heirloom_engine::guard::{self, Satisfy, Subject};
+use heirloom_engine::guard::{self, Approve, Satisfy, Subject};
 use heirloom_engine::person;
 use heirloom_ledger::Ledger;
 use jiff::SignedDuration;
-use serde_json::{Value, json};
+use serde_json::{Map, Value};
 
 use super::{anyone, branch, policy, seconds};
 use crate::commands::{App, Done};
-use crate::failure::Failure;
+use crate::failure::{Code, Failure};
 use crate::ui::{CARE, DIM, GOOD};
-
-/// How long an approval holds where nobody says.
-const APPROVAL_SECONDS: u64 = 300;
 
 #[derive(Debug, clap::Args)]
 pub(super) struct SatisfyArgs {
@@ -111,7 +107,7 @@ fn named<'p>(policy: &'p Policy, names: &[String]) -> Result<Vec<&'p Requirement
     let find = |name: &String| {
         policy.get(name).ok_or_else(|| {
             let failure =
-                Failure::new("requirement.not-found", format!("there is no requirement {name}"));
+                Failure::new(Code::RequirementNotFound, format!("there is no requirement {name}"));
             let failure = match policy.suggest(name) {
                 Some(nearest) => failure.hint(format!("did you mean {nearest}?")),
                 None => failure.hint("`heirloom req status` shows all of them"),
@@ -144,7 +140,7 @@ pub(super) fn satisfy(app: &App, ledger: &mut Ledger, args: &SatisfyArgs) -> Don
     let requirements = named(&policy, &args.names)?;
     let metadata: Value = match &args.metadata {
         Some(text) => serde_json::from_str(text).map_err(|error| {
-            Failure::new("usage", format!("--metadata is not JSON: {error}")).usage()
+            Failure::new(Code::Usage, format!("--metadata is not JSON: {error}")).usage()
         })?,
         None => Value::Null,
     };
@@ -160,11 +156,12 @@ pub(super) fn satisfy(app: &App, ledger: &mut Ledger, args: &SatisfyArgs) -> Don
             allow(Action::SatisfyRequirement, who)?;
         }
         let Some(reason) = args.reason.as_deref().filter(|reason| !reason.trim().is_empty()) else {
-            return Err(Failure::new("requirement.reason", "an agent's word needs a reason")
+            return Err(Failure::new(Code::RequirementReason, "an agent's word needs a reason")
                 .hint("say why it is satisfied: --reason TEXT; nothing was written"));
         };
-        let mut metadata = if metadata.is_object() { metadata } else { json!({}) };
-        metadata["reason"] = json!(reason);
+        let empty = || Value::Object(Map::new());
+        let mut metadata = if metadata.is_object() { metadata } else { empty() };
+        metadata["reason"] = reason.into();
         (BY_AGENT, metadata)
     };
     let how = Satisfy { by, metadata, ttl: args.ttl, scope, branch: branch(app, None) };
@@ -179,14 +176,9 @@ pub(super) fn approve(app: &App, ledger: &mut Ledger, args: &ApproveArgs) -> Don
     let scopes = requirements.iter().map(|requirement| requirement.scope);
     let subject = needed(app, ledger, args.session.as_deref(), scopes)?;
     allow(Action::ApproveRequirement, person::who(&app.here, ledger))?;
-    let by = BY_APPROVAL;
-    let mut changes = Vec::new();
-    for requirement in requirements {
-        let ttl = args.ttl.or(requirement.ttl).unwrap_or(APPROVAL_SECONDS);
-        let branch = branch(app, None);
-        let how = Satisfy { by, metadata: Value::Null, ttl: Some(ttl), scope: None, branch };
-        changes.extend(guard::satisfy(&app.here, ledger, &subject, &[requirement], &how)?);
-    }
+    let branch = branch(app, None);
+    let how = Approve { ttl: args.ttl, branch: &branch };
+    let changes = guard::approve(&app.here, ledger, &subject, &requirements, how)?;
     report(app, &subject, &changes);
     Ok(ExitCode::SUCCESS)
 }
@@ -211,18 +203,7 @@ pub(super) fn clear(app: &App, ledger: &mut Ledger, args: &ClearArgs) -> Done {
 }
 
 fn report(app: &App, subject: &Subject, changes: &[Change]) {
-    let one = |change: &Change| match &change.kind {
-        ChangeKind::Satisfied(scope, satisfied) => json!({
-            "name": change.name, "scope": scope, "branch": change.branch,
-            "satisfied_by": satisfied.by, "expires_at": satisfied.expires_at,
-        }),
-        ChangeKind::Cleared(scope, _) => {
-            json!({"name": change.name, "scope": scope, "branch": change.branch, "cleared": true})
-        }
-        _ => Value::Null,
-    };
-    let all: Vec<Value> = changes.iter().map(one).collect();
-    app.ui.answer(&json!({"session": subject.key(), "changes": all}), || {
+    app.ui.answer(&RequirementChanges::new(subject.key(), changes), || {
         changes.iter().map(|change| describe(change, subject)).collect::<Vec<_>>().join("\n")
     });
 }
@@ -261,9 +242,13 @@ pub(super) fn pause(app: &App, ledger: &mut Ledger, args: PauseArgs) -> Done {
         expires_at: args.ttl.and_then(end),
     };
     guard::pause(&app.here, ledger, subject.as_ref(), &paused)?;
-    let value = json!({"paused": true, "session": subject.as_ref().and_then(|s| s.key().map(str::to_owned)),
-                       "reason": paused.reason, "expires_at": paused.expires_at});
-    app.ui.answer(&value, || {
+    let answer = api::RequirementsPaused {
+        paused: true,
+        session: key(subject.as_ref()),
+        reason: paused.reason,
+        expires_at: paused.expires_at,
+    };
+    app.ui.answer(&answer, || {
         format!(
             "{CARE}paused{CARE:#} {}; `heirloom req resume` gates again",
             place(subject.as_ref())
@@ -276,11 +261,16 @@ pub(super) fn resume(app: &App, ledger: &mut Ledger, args: &ResumeArgs) -> Done 
     let subject = paused_in(app, ledger, args.repo, args.session.as_deref())?;
     let method = actor(&app.here, ledger);
     guard::resume(&app.here, ledger, subject.as_ref(), method)?;
-    let value = json!({"paused": false, "session": subject.as_ref().and_then(|s| s.key().map(str::to_owned))});
-    app.ui.answer(&value, || {
+    let session = key(subject.as_ref());
+    let answer = api::RequirementsPaused { paused: false, session, reason: None, expires_at: None };
+    app.ui.answer(&answer, || {
         format!("{GOOD}✔{GOOD:#} requirements hold again {}", place(subject.as_ref()))
     });
     Ok(ExitCode::SUCCESS)
+}
+
+fn key(subject: Option<&Subject>) -> Option<String> {
+    subject.and_then(Subject::key).map(str::to_owned)
 }
 
 fn place(subject: Option<&Subject>) -> String {
@@ -304,7 +294,7 @@ fn paused_in(
     if subject.session.is_none() {
         let id = subject.key().and_then(|key| key.parse().ok());
         subject.session = Some(id.ok_or_else(|| {
-            Failure::new("session.not-found", "this session is not in the ledger yet").hint(
+            Failure::new(Code::SessionNotFound, "this session is not in the ledger yet").hint(
                 "name it by its full id, or pause the repository with --repo; nothing was written",
             )
         })?);
@@ -315,15 +305,14 @@ fn paused_in(
 pub(super) fn prune(app: &App, ledger: &mut Ledger, args: &PruneArgs) -> Done {
     let method = actor(&app.here, ledger);
     let Some(gone) = guard::prune(&app.here, ledger, method, args.dry_run)? else {
-        return Err(Failure::new("git", "git does not say which branches there are")
+        return Err(Failure::new(Code::Git, "git does not say which branches there are")
             .hint("nothing was forgotten"));
     };
-    app.ui.answer(&json!({"branches": gone, "dry_run": args.dry_run}), || {
-        match (&gone[..], args.dry_run) {
-            ([], _) => "every branch with state is still there".to_owned(),
-            (gone, false) => format!("forgot {}", gone.join(", ")),
-            (gone, true) => format!("would forget {}", gone.join(", ")),
-        }
+    let answer = RequirementsPruned { branches: gone.clone(), dry_run: args.dry_run };
+    app.ui.answer(&answer, || match (&gone[..], args.dry_run) {
+        ([], _) => "every branch with state is still there".to_owned(),
+        (gone, false) => format!("forgot {}", gone.join(", ")),
+        (gone, true) => format!("would forget {}", gone.join(", ")),
     });
     Ok(ExitCode::SUCCESS)
 }

@@ -1,15 +1,14 @@
 use std::fmt::Write;
 use std::process::ExitCode;
 
-use heirloom_core::guard::check::Standing;
-use heirloom_core::guard::decide::{Verdict, paused_banner};
+use heirloom_api::{Explanation, RequirementLog, RequirementState, RequirementStatus};
+use heirloom_core::guard::decide::paused_banner;
 use heirloom_core::guard::policy::Policy;
-use heirloom_core::guard::requirement::Enforcement;
 use heirloom_core::guard::state::short_session;
 use heirloom_engine::guard::status::{self, Happened, Question, Row};
 use heirloom_ledger::Ledger;
 use jiff::Timestamp;
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
 use super::{anyone, branch, policy};
 use crate::commands::{App, Done};
@@ -68,15 +67,14 @@ pub(super) fn status(app: &App, ledger: &mut Ledger, args: &StatusArgs) -> Done 
         app.ui.warn(&problem.to_string());
     }
     let paused = overview.paused.as_ref();
-    let value = json!({
-        "branch": branch.to_string(), "session": subject.key(), "enabled": policy.enabled,
-        "paused": paused.map(|pause| json!({
-            "reason": pause.reason, "by": pause.by, "at": pause.at, "expires_at": pause.expires_at,
-            "scope": if pause.in_repo { "repository" } else { "session" },
-        })),
-        "requirements": overview.rows,
-    });
-    app.ui.answer(&value, || {
+    let answer = RequirementStatus {
+        branch: branch.to_string(),
+        session: subject.key().map(str::to_owned),
+        enabled: policy.enabled,
+        paused: paused.map(Into::into),
+        requirements: overview.rows.iter().map(Into::into).collect(),
+    };
+    app.ui.answer(&answer, || {
         let session = subject.key().map_or_else(
             || "no session".to_owned(),
             |key| format!("session {}", short_session(key)),
@@ -144,68 +142,29 @@ pub(super) fn explain(app: &App, ledger: &mut Ledger, args: &ExplainArgs) -> Don
     let before = status::explain(&app.here, &policy, &subject, question);
     let seen = ledger.requirements(&app.here.place.repo, &branch, &subject.keys)?;
     let is_paused = seen.paused(app.here.clock.now()).is_some();
-    let (verdict, text) = match &before.verdict {
-        _ if is_paused => ("silent", Some("requirements are paused")),
-        Verdict::Silent => ("silent", None),
-        Verdict::Deny { reason } => ("deny", Some(reason.as_str())),
-        Verdict::Warn { text } => ("warn", Some(text.as_str())),
-        Verdict::Ask { reason, .. } => ("ask", Some(reason.as_str())),
-    };
-    let rows: Vec<Value> = before
-        .checked
-        .iter()
-        .map(|checked| {
-            let requirement = checked.requirement;
-            let fault = before.faults.iter().find(|(name, _)| *name == requirement.name);
-            let (standing, reason) = match &checked.standing {
-                _ if fault.is_some() => ("not checked", fault.map(|(_, fault)| fault.to_string())),
-                None => ("asked at the end of the turn", None),
-                Some(Standing::Met(_)) => ("met", None),
-                Some(Standing::Near { .. }) => ("near", None),
-                Some(Standing::Unmet(why)) => ("unmet", status::reason(why)),
-            };
-            let enforcement = match requirement.enforcement {
-                Enforcement::Block => "block",
-                Enforcement::Warn => "warn",
-                Enforcement::Off => "off",
-            };
-            let trigger = checked.hit.trigger.to_string();
-            let certain = checked.hit.is_certain();
-            json!({"name": requirement.name, "standing": standing, "reason": reason, "enforcement": enforcement,
-                   "description": requirement.description, "trigger": trigger, "matched": checked.hit.what, "certain": certain})
-        })
-        .collect();
     warn_of_case(app, &policy, &args.tool);
-    let faults: Vec<String> =
-        before.faults.iter().map(|(name, fault)| format!("{name}: {fault}")).collect();
-    let value = json!({"verdict": verdict, "text": text, "requirements": rows, "faults": faults});
-    app.ui.answer(&value, || {
-        let mut out = match verdict {
+    let answer = Explanation::new(&before, is_paused);
+    app.ui.answer(&answer, || {
+        let mut out = match answer.verdict.as_str() {
             "deny" => format!("{BAD}denied{BAD:#}\n"),
             "warn" => format!("{CARE}allowed, with a warning{CARE:#}\n"),
             "ask" => format!("{CARE}not certain: the person is asked{CARE:#}\n"),
-            _ if rows.is_empty() => "no requirement is about this\n".to_owned(),
+            _ if answer.requirements.is_empty() => "no requirement is about this\n".to_owned(),
             _ => format!("{GOOD}not held back{GOOD:#}\n"),
         };
-        for row in &rows {
-            let text = |key: &str| row[key].as_str().unwrap_or_default();
-            let _ = writeln!(
-                out,
-                "  {}: {} {DIM}{}{DIM:#}",
-                text("name"),
-                text("standing"),
-                text("reason")
-            );
-            let fits = if row["certain"] == true { "fits" } else { "may fit" };
-            let what = row["matched"].as_str().map(|what| format!(": {what}")).unwrap_or_default();
-            let _ = writeln!(out, "    {DIM}{fits} {}{what}{DIM:#}", text("trigger"));
+        for row in &answer.requirements {
+            let reason = row.reason.as_deref().unwrap_or_default();
+            let _ = writeln!(out, "  {}: {} {DIM}{reason}{DIM:#}", row.name, row.standing);
+            let fits = if row.certain { "fits" } else { "may fit" };
+            let what = row.matched.as_ref().map(|what| format!(": {what}")).unwrap_or_default();
+            let _ = writeln!(out, "    {DIM}{fits} {}{what}{DIM:#}", row.trigger);
         }
-        if let Some(text) = text {
+        if let Some(text) = &answer.text {
             let _ = writeln!(out, "\n{text}");
         }
         out
     });
-    Ok(if verdict == "deny" { ExitCode::from(FAILED) } else { ExitCode::SUCCESS })
+    Ok(if answer.verdict == "deny" { ExitCode::from(FAILED) } else { ExitCode::SUCCESS })
 }
 
 /// Tools are told apart by their letters' case, so one in another case fits nothing.
@@ -223,13 +182,15 @@ pub(super) fn state(app: &App, ledger: &Ledger, args: &StateArgs) -> Done {
     let policy = policy(app)?;
     let branch = branch(app, args.branch.as_deref());
     let state = status::state(&app.here, ledger, &policy, &branch)?;
+    let state = RequirementState(state);
     app.ui.answer(&state, || serde_json::to_string_pretty(&state).unwrap_or_default());
     Ok(ExitCode::SUCCESS)
 }
 
 pub(super) fn log(app: &App, ledger: &Ledger, args: &LogArgs) -> Done {
     let log = status::log(&app.here, ledger, args.limit)?;
-    app.ui.answer(&json!({"log": log}), || {
+    let answer = RequirementLog { log: log.iter().map(Into::into).collect() };
+    app.ui.answer(&answer, || {
         if log.is_empty() {
             return "nothing happened to requirements here yet".to_owned();
         }

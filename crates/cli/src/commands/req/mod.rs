@@ -9,7 +9,7 @@ use heirloom_engine::guard::{self, Subject, SubjectError};
 use heirloom_ledger::Ledger;
 
 use super::{App, Done};
-use crate::failure::Failure;
+use crate::failure::{Code, Failure};
 
 /// See, satisfy and explain requirements
 #[derive(Debug, clap::Args)]
@@ -74,14 +74,14 @@ fn policy(app: &App) -> Result<Policy, Failure> {
     match rules::load(&app.here) {
         Some(Rules::Policy(policy)) => Ok(policy),
         Some(Rules::Broken { file, reason }) => {
-            Err(Failure::new("settings", format!("{file} cannot be read: {reason}"))
+            Err(Failure::new(Code::Settings, format!("{file} cannot be read: {reason}"))
                 .hint("requirements do not hold until it is repaired"))
         }
         None if rules::is_active(&app.here) => {
-            Err(Failure::new("not-set-up", "heirloom is switched off in this repository")
+            Err(Failure::new(Code::NotSetUp, "heirloom is switched off in this repository")
                 .hint("`enabled: true` in the settings switches it on"))
         }
-        None => Err(Failure::new("not-set-up", "heirloom is not set up in this repository")
+        None => Err(Failure::new(Code::NotSetUp, "heirloom is not set up in this repository")
             .hint("`heirloom init` sets it up")),
     }
 }
@@ -98,29 +98,6 @@ fn anyone(app: &App, ledger: &mut Ledger, named: Option<&str>) -> Result<Subject
     match guard::subject(&app.here, ledger, named) {
         Err(SubjectError::None { .. }) => Ok(Subject::nobody()),
         found => Ok(found?),
-    }
-}
-
-impl From<SubjectError> for Failure {
-    fn from(error: SubjectError) -> Self {
-        let message = error.to_string();
-        match error {
-            SubjectError::None { live } => {
-                let failure = Self::new("session.not-found", message);
-                if live.is_empty() {
-                    failure.hint(
-                        "--session names it, by its id or the beginning of it; nothing was written",
-                    )
-                } else {
-                    failure.hint(format!(
-                        "at work here: {}; --session names one; nothing was written",
-                        live.join(", ")
-                    ))
-                }
-            }
-            SubjectError::Find(error) => error.into(),
-            SubjectError::Ledger(error) => error.into(),
-        }
     }
 }
 

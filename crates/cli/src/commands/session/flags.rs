@@ -6,7 +6,7 @@ use heirloom_core::config::{Change, Field, NotAField, Overrides, parse_mcp_serve
 use heirloom_core::settings::Period;
 use jiff::{SignedDuration, Timestamp};
 
-use crate::failure::Failure;
+use crate::failure::{Code, Failure};
 
 /// How the agent is launched
 #[derive(Debug, Default, clap::Args)]
@@ -83,7 +83,7 @@ impl ConfigFlags {
     ) -> Result<Overrides, Failure> {
         let mut overrides: Overrides = match &self.whole {
             Some(json) => Overrides::parse(json).map_err(|error| {
-                Failure::new("usage", format!("--config cannot be read: {error}")).usage()
+                Failure::new(Code::Usage, format!("--config cannot be read: {error}")).usage()
             })?,
             None => Overrides::default(),
         };
@@ -111,7 +111,7 @@ impl ConfigFlags {
             let field: Field = field.parse().map_err(|error| not_a_field(&error))?;
             if overrides.speaks_of(field) {
                 let message = format!("{field} is both set and cleared");
-                return Err(Failure::new("usage", message).usage());
+                return Err(Failure::new(Code::Usage, message).usage());
             }
             overrides.clear(field);
         }
@@ -156,7 +156,7 @@ fn servers(
     directory: &Path,
 ) -> Result<std::collections::BTreeMap<String, heirloom_core::config::McpServer>, Failure> {
     let refused =
-        |error: &dyn std::error::Error| Failure::from_error("config.mcp_servers", error).usage();
+        |error: &dyn std::error::Error| Failure::from_error(Code::ConfigMcpServers, error).usage();
     if text.trim_start().starts_with('{') {
         return parse_mcp_servers(text).map_err(|error| refused(&error));
     }
@@ -164,13 +164,13 @@ fn servers(
     let read = heirloom_repo::read_text(&path).map_err(|error| refused(&error))?;
     let Some(text) = read else {
         let message = format!("there is no file {}", path.display());
-        return Err(Failure::new("config.mcp_servers", message).usage());
+        return Err(Failure::new(Code::ConfigMcpServers, message).usage());
     };
     parse_mcp_servers(&text).map_err(|error| refused(&error))
 }
 
 fn until(period: &str, now: Timestamp) -> Result<Timestamp, Failure> {
-    let bad = |why: String| Failure::new("usage", format!("--bypass: {why}")).usage();
+    let bad = |why: String| Failure::new(Code::Usage, format!("--bypass: {why}")).usage();
     let period: Period = period.parse().map_err(|error| bad(format!("{error}")))?;
     let seconds = i64::try_from(period.as_secs()).unwrap_or(i64::MAX);
     now.checked_add(SignedDuration::from_secs(seconds)).map_err(|error| bad(error.to_string()))
@@ -182,7 +182,7 @@ fn not_a_field(error: &NotAField) -> Failure {
         Some(nearest) => format!("did you mean {nearest}? The fields are {all}"),
         None => format!("the fields are {all}"),
     };
-    Failure::from_error("usage", error).hint(hint).usage()
+    Failure::from_error(Code::Usage, error).hint(hint).usage()
 }
 
 #[cfg(test)]

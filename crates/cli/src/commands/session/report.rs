@@ -2,14 +2,15 @@
 
 use std::fmt::Write;
 
+use heirloom_api::{SessionConfig, SessionEnd};
 use heirloom_core::config::{Field, Origin};
 use heirloom_core::session::Session;
 use heirloom_core::visible::visible;
 use heirloom_engine::session::{self, Ended, Prepared};
 use heirloom_ledger::Ledger;
-use serde_json::{Value, json};
+use serde_json::Value;
 
-use super::super::sessions::as_json;
+use super::super::sessions::answer;
 use crate::commands::App;
 use crate::failure::Failure;
 use crate::ui::{BAD, DIM, GOOD, first_line};
@@ -72,25 +73,22 @@ fn plain(value: &Value) -> String {
 
 /// All fields of a config with where they come from.
 pub(in crate::commands) fn config(app: &App, session: &Session, provenance: &[Origin]) {
-    let entry = |row: &Origin| {
-        let value = json!({"value": row.value, "from": row.from, "overridden": row.overridden});
-        (row.field.as_str().to_owned(), value)
-    };
-    let fields: serde_json::Map<String, Value> = provenance.iter().map(entry).collect();
-    app.ui.answer(&json!({"session": session.name, "config": fields}), || rows(provenance));
+    app.ui.answer(&SessionConfig::new(session, provenance), || rows(provenance));
 }
 
 /// What came of it.
 pub(super) fn end(app: &App, ledger: &Ledger, ended: &Ended) -> Result<(), Failure> {
     let session = &ended.session;
     let total = session::totals(ledger, session)?;
-    let mut value = as_json(ledger, session)?;
-    value["reason"] = json!(session.reason);
-    value["outcome"] = json!(ended.outcome.as_ref().map(heirloom_agents::Outcome::as_str));
-    value["text"] = json!(ended.text);
-    value["lineage"] = json!(total);
     if app.ui.is_json() {
-        app.ui.answer(&value, String::new);
+        let answer = SessionEnd {
+            session: answer(ledger, session)?,
+            reason: session.reason.clone(),
+            outcome: ended.outcome.as_ref().map(|outcome| outcome.as_str().to_owned()),
+            text: ended.text.clone(),
+            lineage: total.into(),
+        };
+        app.ui.answer(&answer, String::new);
     } else {
         let good = session.status == heirloom_core::status::Status::Completed;
         let mark = if good { format!("{GOOD}✔{GOOD:#}") } else { format!("{BAD}✗{BAD:#}") };
@@ -119,6 +117,8 @@ pub(super) fn end(app: &App, ledger: &Ledger, ended: &Ended) -> Result<(), Failu
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
     #[test]

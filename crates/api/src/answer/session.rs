@@ -1,0 +1,362 @@
+//! Sessions: the list, one of them, how it was launched, and what it left.
+
+use std::collections::BTreeMap;
+
+use heirloom_core::config::Origin;
+use heirloom_core::note::Kind;
+use heirloom_core::record::Record;
+use heirloom_core::session::Session as Known;
+use heirloom_engine::guard::AtWork;
+use heirloom_engine::session::Total;
+use jiff::Timestamp;
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+use super::note::Note;
+use crate::Answer;
+use crate::words;
+
+/// A session. What is not known is `null`.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct Session {
+    /// Its name; the newest session of a name is the one the name means.
+    pub name: String,
+    /// Its id.
+    pub id: String,
+    /// Where it is in its life.
+    #[schemars(with = "words::SessionStatus")]
+    pub status: String,
+    /// The agent that does the work.
+    pub agent: Option<String>,
+    /// The id by which the agent itself can resume its conversation.
+    pub agent_session_id: Option<String>,
+    /// The name of the session it continues or inherits from; its id where only that is known.
+    pub parent: Option<String>,
+    /// When it was recorded.
+    pub created_at: Timestamp,
+    /// When it last came to an end.
+    pub completed_at: Option<Timestamp>,
+    /// How many learnings it made.
+    pub learnings: u64,
+    /// What it cost, in USD.
+    pub cost_usd: Option<f64>,
+    /// Tokens that went into the model, cached ones included.
+    pub input_tokens: Option<u64>,
+    /// Tokens that came out of it.
+    pub output_tokens: Option<u64>,
+    /// The branch it was started on.
+    pub branch: Option<String>,
+    /// The repository it worked in.
+    pub repo: String,
+    /// What is wrong with what is known about it.
+    pub problem: Option<String>,
+}
+
+impl Session {
+    /// `parent` is the name of the session's parent, where it has one.
+    pub fn new(session: &Known, parent: Option<String>) -> Self {
+        // An agent that reported neither tokens nor cost did not work for nothing: nobody knows.
+        let reported =
+            session.cost_usd > 0.0 || session.input_tokens > 0 || session.output_tokens > 0;
+        Self {
+            name: session.name.to_string(),
+            id: session.id.to_string(),
+            status: session.status.to_string(),
+            agent: session.agent.clone(),
+            agent_session_id: session.agent_session_id.clone(),
+            parent,
+            created_at: session.created_at,
+            completed_at: session.completed_at,
+            learnings: session.learnings,
+            cost_usd: reported.then_some(session.cost_usd),
+            input_tokens: reported.then_some(session.input_tokens),
+            output_tokens: reported.then_some(session.output_tokens),
+            branch: session.branch.clone(),
+            repo: session.repo.clone(),
+            problem: session.config.as_ref().err().map(ToString::to_string),
+        }
+    }
+}
+
+impl Answer for Session {}
+
+/// Sessions, newest first.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct SessionList {
+    /// The sessions.
+    pub sessions: Vec<ListedSession>,
+    /// What `--after` takes to go on, where there are more.
+    pub next: Option<String>,
+}
+
+impl Answer for SessionList {}
+
+/// A session of a list.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct ListedSession {
+    /// The session.
+    #[serde(flatten)]
+    pub session: Session,
+    /// Its process, while its agent is at work.
+    pub live: Option<Live>,
+}
+
+/// The process of a session whose agent is at work.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct Live {
+    /// Its id.
+    pub pid: u32,
+    /// The directory it works in.
+    pub worktree: Option<String>,
+    /// The branch that is checked out there.
+    pub branch: Option<String>,
+    /// When it last did something.
+    pub last_active_at: Timestamp,
+}
+
+impl From<&AtWork> for Live {
+    fn from(at_work: &AtWork) -> Self {
+        let AtWork { live, last_active_at } = at_work;
+        Self {
+            pid: live.pid,
+            worktree: live.worktree.clone(),
+            branch: live.branch.clone(),
+            last_active_at: *last_active_at,
+        }
+    }
+}
+
+/// What a session and all it continues add up to.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct Totals {
+    /// How many sessions.
+    pub sessions: u64,
+    /// In USD.
+    pub cost_usd: f64,
+    /// Tokens that went into the models, cached ones included.
+    pub input_tokens: u64,
+    /// Tokens that came out of them.
+    pub output_tokens: u64,
+}
+
+impl From<Total> for Totals {
+    fn from(total: Total) -> Self {
+        let Total { sessions, cost_usd, input_tokens, output_tokens } = total;
+        Self { sessions, cost_usd, input_tokens, output_tokens }
+    }
+}
+
+/// Tokens of a session.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct Tokens {
+    /// Those that went into the model, cached ones included.
+    pub input: u64,
+    /// Those that came out of it.
+    pub output: u64,
+}
+
+/// How full a context is.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct ContextUse {
+    /// Tokens in it.
+    pub used: u64,
+    /// Tokens the window holds.
+    pub window: u64,
+}
+
+/// One session with all that is known about it. What is not known is `null`.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct SessionDetail {
+    /// The session.
+    #[serde(flatten)]
+    pub session: Session,
+    /// Why it has its status, where there is more to say.
+    pub reason: Option<String>,
+    /// What it and all it continues add up to.
+    pub lineage: Totals,
+    /// What it is called for people.
+    pub title: Option<String>,
+    /// What the agent was told to do first.
+    pub prompt: Option<String>,
+    /// The model.
+    pub model: Option<String>,
+    /// How often the agent was spoken to.
+    pub turns: Option<u64>,
+    /// How long it lasted.
+    pub duration_ms: Option<u64>,
+    /// When it last did something.
+    pub last_activity_at: Option<Timestamp>,
+    /// What it used of the model.
+    pub tokens: Option<Tokens>,
+    /// How full its context is.
+    pub context: Option<ContextUse>,
+    /// The files it touched.
+    pub files: Option<Vec<String>>,
+    /// The commits it made.
+    pub commits: Option<Vec<String>>,
+}
+
+impl Answer for SessionDetail {}
+
+impl SessionDetail {
+    /// `parent` is the name of the session's parent, where it has one.
+    pub fn new(known: &Known, parent: Option<String>, lineage: Total) -> Self {
+        let session = Session::new(known, parent);
+        let tokens = session.input_tokens.zip(session.output_tokens);
+        let lasted = known.completed_at.map(|end| {
+            u64::try_from(end.as_millisecond() - known.created_at.as_millisecond()).unwrap_or(0)
+        });
+        Self {
+            reason: known.reason.clone(),
+            lineage: lineage.into(),
+            title: None,
+            prompt: known.prompt.clone(),
+            model: known.config.as_ref().ok().and_then(|config| config.model.clone()),
+            turns: None,
+            duration_ms: lasted,
+            last_activity_at: None,
+            tokens: tokens.map(|(input, output)| Tokens { input, output }),
+            context: None,
+            files: None,
+            commits: None,
+            session,
+        }
+    }
+}
+
+/// What came of a session that was launched, continued or forked here.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct SessionEnd {
+    /// The session.
+    #[serde(flatten)]
+    pub session: Session,
+    /// Why it has its status, where there is more to say.
+    pub reason: Option<String>,
+    /// How its agent ended, in a word.
+    pub outcome: Option<String>,
+    /// The agent's last words.
+    pub text: Option<String>,
+    /// What it and all it continues add up to.
+    pub lineage: Totals,
+}
+
+impl Answer for SessionEnd {}
+
+/// How a session's agent was launched.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct SessionConfig {
+    /// The session's name.
+    pub session: String,
+    /// Every field of the config, in the order of the documentation. Secrets are masked.
+    #[schemars(with = "BTreeMap<String, ConfigField>")]
+    pub config: Map<String, Value>,
+}
+
+impl Answer for SessionConfig {}
+
+impl SessionConfig {
+    pub fn new(session: &Known, fields: &[Origin]) -> Self {
+        let field = |row: &Origin| {
+            let (value, from) = (row.value.clone(), row.from.clone());
+            let field = ConfigField { value, from, overridden: row.overridden };
+            (row.field.as_str().to_owned(), serde_json::to_value(field).unwrap_or_default())
+        };
+        Self { session: session.name.to_string(), config: fields.iter().map(field).collect() }
+    }
+}
+
+/// One field of a config.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct ConfigField {
+    /// Its value; `null` where there is none.
+    pub value: Value,
+    /// The session it comes from, or what else it comes from.
+    pub from: String,
+    /// Whether this session said so, instead of leaving it to its parent.
+    pub overridden: bool,
+}
+
+/// What a session learned, proved and decided.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct SessionNotes {
+    /// The session's name.
+    pub session: String,
+    /// What was found out.
+    pub learnings: Vec<String>,
+    /// What proved itself.
+    pub patterns: Vec<String>,
+    /// What to keep away from.
+    pub warnings: Vec<String>,
+    /// What was decided.
+    pub decisions: Vec<String>,
+    /// The same with all that is known about them, oldest first.
+    pub notes: Vec<Note>,
+}
+
+impl Answer for SessionNotes {}
+
+impl SessionNotes {
+    pub fn new(session: &Known, notes: Vec<Note>) -> Self {
+        let texts = |kind: Kind| {
+            let of_kind = notes.iter().filter(|note| note.kind == kind.as_str());
+            of_kind.map(|note| note.text.clone()).collect()
+        };
+        Self {
+            session: session.name.to_string(),
+            learnings: texts(Kind::Learning),
+            patterns: texts(Kind::Pattern),
+            warnings: texts(Kind::Warning),
+            decisions: texts(Kind::Decision),
+            notes,
+        }
+    }
+}
+
+/// The ledger's entries of one session, in order.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct Trajectory {
+    /// The session's name.
+    pub session: String,
+    /// The entries.
+    pub trajectory: Vec<Entry>,
+}
+
+impl Answer for Trajectory {}
+
+/// An entry of the ledger.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct Entry {
+    /// Its id.
+    pub id: String,
+    /// When.
+    pub at: Timestamp,
+    /// What kind of entry.
+    pub kind: String,
+    /// What it says; its shape follows from its kind.
+    pub body: Value,
+}
+
+impl From<&Record> for Entry {
+    fn from(record: &Record) -> Self {
+        Self {
+            id: record.id.to_string(),
+            at: record.at,
+            kind: record.kind.clone(),
+            body: serde_json::from_str(&record.body).unwrap_or(Value::Null),
+        }
+    }
+}
+
+/// That a session was asked to stop.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct SessionStop {
+    /// The session's name.
+    pub session: String,
+    /// `asked`: it finishes its iteration. `asked_now`: its agent is stopped. `gone`: nothing drove
+    /// it any more.
+    #[schemars(extend("enum" = ["asked", "asked_now", "gone"]))]
+    pub stopped: String,
+}
+
+impl Answer for SessionStop {}

@@ -1,0 +1,138 @@
+//! Setting up, looking whether it works, and the small commands.
+
+use heirloom_engine::doctor::{Check, Health};
+use heirloom_engine::init::Step;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::lineage::Inherited;
+use crate::Answer;
+use crate::words;
+
+/// What setting a repository up, or taking everything out again, did.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct Setup {
+    /// Whether nothing failed.
+    pub ok: bool,
+    /// Whether nothing was done.
+    pub dry_run: bool,
+    /// Whether it was taken out.
+    pub uninstall: bool,
+    /// What was done, in order.
+    pub steps: Vec<SetupStep>,
+}
+
+impl Answer for Setup {}
+
+/// One thing that was done, or would be.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct SetupStep {
+    /// `wrote`, `kept`, `ignored`, `hooked`, `skipped`, `removed`, `restored`, `failed`.
+    pub done: String,
+    /// To what.
+    pub what: String,
+    /// More about it.
+    pub detail: String,
+    /// Whether something is left to the person.
+    pub needs_you: bool,
+}
+
+impl From<&Step> for SetupStep {
+    fn from(step: &Step) -> Self {
+        Self {
+            done: step.done.to_owned(),
+            what: step.what.clone(),
+            detail: step.detail.clone(),
+            needs_you: step.needs_you,
+        }
+    }
+}
+
+/// Whether heirloom works here.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct Diagnosis {
+    /// Whether nothing is a problem.
+    pub ok: bool,
+    /// The version of heirloom.
+    pub version: String,
+    /// Everything that was looked at.
+    pub checks: Vec<DiagnosisCheck>,
+}
+
+impl Answer for Diagnosis {}
+
+/// One thing that was looked at.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct DiagnosisCheck {
+    /// What.
+    pub name: String,
+    /// How it is.
+    #[schemars(with = "words::Health")]
+    pub health: String,
+    /// In words.
+    pub detail: String,
+    /// What to do about it.
+    pub hint: Option<String>,
+}
+
+impl From<&Check> for DiagnosisCheck {
+    fn from(check: &Check) -> Self {
+        let health = match check.health {
+            Health::Ok => "ok",
+            Health::Note => "note",
+            Health::Problem => "problem",
+        };
+        Self {
+            name: check.name.clone(),
+            health: health.to_owned(),
+            detail: check.detail.clone(),
+            hint: check.hint.clone(),
+        }
+    }
+}
+
+/// What the demonstration came to.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct Demonstration {
+    /// The session that learned something.
+    pub first: String,
+    /// The session that started with it.
+    pub second: String,
+    /// What the second one started with.
+    pub inherited: Inherited,
+    /// How many iterations each made.
+    pub iterations: [u32; 2],
+}
+
+impl Answer for Demonstration {}
+
+/// A completion script.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct Completions {
+    /// The shell it is for.
+    pub shell: String,
+    /// The script.
+    pub script: String,
+}
+
+impl Answer for Completions {}
+
+/// The man page.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct ManPage {
+    /// The page, in roff.
+    pub page: String,
+}
+
+impl Answer for ManPage {}
+
+/// What `schema` knows.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct SchemaNames {
+    /// The version of the format of all answers, events and errors.
+    pub version: u32,
+    /// The names that `schema NAME` takes.
+    pub names: Vec<String>,
+}
+
+impl Answer for SchemaNames {}

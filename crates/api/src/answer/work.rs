@@ -1,0 +1,214 @@
+//! Work: what runs through the issues did, and would do.
+
+use heirloom_core::work::{Checked, IssueRunStatus, WorkStatus};
+use heirloom_engine::work::Planned;
+use heirloom_ledger as ledger;
+use jiff::Timestamp;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::Answer;
+use crate::words;
+
+/// What a run through the issues would take up, in order.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct WorkPlan {
+    /// The issues.
+    pub issues: Vec<PlannedIssue>,
+}
+
+impl Answer for WorkPlan {}
+
+/// An issue that would be taken up.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct PlannedIssue {
+    /// Its id.
+    pub id: String,
+    /// What is to be done, in a line.
+    pub title: String,
+    /// Where it is in its life.
+    pub status: String,
+    /// 0 is the most urgent.
+    pub priority: u8,
+    /// The agent's id of the session that would be resumed.
+    pub resume_session: Option<String>,
+    /// The agent of that session.
+    pub resume_agent: Option<String>,
+    /// The open issues that stand in its way.
+    pub blocked_by: Vec<String>,
+}
+
+impl From<&Planned> for PlannedIssue {
+    fn from(planned: &Planned) -> Self {
+        let (entry, resumes) = (&planned.entry, planned.resumes.as_ref());
+        Self {
+            id: entry.id.to_string(),
+            title: entry.title.clone(),
+            status: entry.status.to_string(),
+            priority: entry.priority,
+            resume_session: resumes.map(|resumes| resumes.agent_session_id.clone()),
+            resume_agent: resumes.map(|resumes| resumes.agent.clone()),
+            blocked_by: entry.blocked_by.iter().map(ToString::to_string).collect(),
+        }
+    }
+}
+
+/// Runs through the issues, newest first.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct WorkRunList {
+    /// The runs.
+    pub runs: Vec<WorkRun>,
+}
+
+impl Answer for WorkRunList {}
+
+/// A run through the issues.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct WorkRun {
+    /// Its id.
+    pub id: String,
+    /// The agent of issues that began anew, where it is known.
+    pub agent: Option<String>,
+    /// How it is doing.
+    #[schemars(with = "words::WorkStatus")]
+    pub status: String,
+    /// Why.
+    pub reason: Option<String>,
+    /// When it began.
+    pub started_at: Timestamp,
+    /// When it ended.
+    pub ended_at: Option<Timestamp>,
+    /// The file of another program that it was taken in from.
+    pub source: Option<String>,
+    /// Issues that were closed.
+    pub closed: usize,
+    /// Issues that failed.
+    pub failed: usize,
+    /// Issues that were stopped.
+    pub interrupted: usize,
+    /// What it cost, in USD.
+    pub cost_usd: f64,
+}
+
+impl WorkRun {
+    /// `status` is how the run stands now.
+    pub fn new(run: &ledger::WorkRun, issues: &[ledger::IssueRun], status: WorkStatus) -> Self {
+        let count =
+            |status: IssueRunStatus| issues.iter().filter(|issue| issue.status == status).count();
+        Self {
+            id: run.id.clone(),
+            agent: run.agent.clone(),
+            status: status.as_str().to_owned(),
+            reason: run.reason.clone(),
+            started_at: run.started_at,
+            ended_at: run.ended_at,
+            source: run.source.clone(),
+            closed: count(IssueRunStatus::Closed),
+            failed: count(IssueRunStatus::Failed),
+            interrupted: count(IssueRunStatus::Interrupted),
+            cost_usd: issues.iter().map(|issue| issue.cost_usd).sum(),
+        }
+    }
+}
+
+/// A run through the issues, issue by issue.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct WorkRunDetail {
+    /// The run.
+    #[serde(flatten)]
+    pub run: WorkRun,
+    /// What it did for each issue.
+    pub issues: Vec<IssueRun>,
+}
+
+impl Answer for WorkRunDetail {}
+
+/// What a run did for an issue.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct IssueRun {
+    /// The issue.
+    pub issue: String,
+    /// What was to be done, in a line.
+    pub title: String,
+    /// The run.
+    pub run: String,
+    /// The agent, where it is known.
+    pub agent: Option<String>,
+    /// The id of the newest session.
+    pub session: Option<String>,
+    /// The id by which the agent can resume its conversation.
+    pub agent_session_id: Option<String>,
+    /// Whether it still can.
+    pub resumable: bool,
+    /// How it is doing.
+    pub status: String,
+    /// Why.
+    pub reason: Option<String>,
+    /// How often an agent was launched.
+    pub attempts: u32,
+    /// How often the gate was tried.
+    pub gate_attempts: u32,
+    /// What the gate came to last.
+    pub gate: Vec<GateCheck>,
+    /// What it cost, in USD.
+    pub cost_usd: f64,
+    /// Where it was worked on.
+    pub worktree: Option<String>,
+    /// The branch it was worked on.
+    pub branch: Option<String>,
+    /// The commit that holds the work.
+    pub commit: Option<String>,
+    /// When it began.
+    pub started_at: Timestamp,
+    /// When it ended.
+    pub ended_at: Option<Timestamp>,
+}
+
+impl From<&ledger::IssueRun> for IssueRun {
+    fn from(issue: &ledger::IssueRun) -> Self {
+        Self {
+            issue: issue.issue.clone(),
+            title: issue.title.clone(),
+            run: issue.run.clone(),
+            agent: issue.agent.clone(),
+            session: issue.session.map(|id| id.to_string()),
+            agent_session_id: issue.agent_session_id.clone(),
+            resumable: issue.agent_session_id.is_some() && !issue.is_lost,
+            status: issue.status.as_str().to_owned(),
+            reason: issue.reason.clone(),
+            attempts: issue.launches,
+            gate_attempts: issue.gates,
+            gate: issue.gate.iter().map(GateCheck::from).collect(),
+            cost_usd: issue.cost_usd,
+            worktree: issue.worktree.clone(),
+            branch: issue.branch.clone(),
+            commit: issue.commit.clone(),
+            started_at: issue.started_at,
+            ended_at: issue.ended_at,
+        }
+    }
+}
+
+/// What a command of the gate came to.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct GateCheck {
+    /// The command.
+    pub command: String,
+    /// Whether it succeeded.
+    pub passed: bool,
+    /// Its exit code, where it had one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub exit_code: Option<i32>,
+    /// How long it took.
+    pub duration_ms: u64,
+    /// The end of what it printed, where it failed.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub output: String,
+}
+
+impl From<&Checked> for GateCheck {
+    fn from(checked: &Checked) -> Self {
+        let Checked { command, passed, exit_code, duration_ms, output } = checked.clone();
+        Self { command, passed, exit_code, duration_ms, output }
+    }
+}

@@ -1,0 +1,409 @@
+//! The one place where errors of the engine and the ledger become failures: a code, and what to do
+//! next.
+
+use heirloom_core::status::Status;
+use heirloom_core::trust::person::NotAPerson;
+use heirloom_engine::guard::SubjectError;
+use heirloom_engine::here::HereError;
+use heirloom_engine::identity::LinkError;
+use heirloom_engine::issues::TrackerError;
+use heirloom_engine::keep::KeepError;
+use heirloom_engine::keep::recover::RecoverError;
+use heirloom_engine::notes::NoteError;
+use heirloom_engine::run::RunError;
+use heirloom_engine::run::inherit::InheritError;
+use heirloom_engine::session::SessionError;
+use heirloom_engine::sessions::FindError;
+use heirloom_engine::trust::Untrusted;
+use heirloom_engine::work::WorkError;
+use heirloom_ledger::{ApprovalError, ImportError};
+use heirloom_repo::FileError;
+
+use super::{Code, Failure};
+
+impl From<heirloom_ledger::Error> for Failure {
+    fn from(error: heirloom_ledger::Error) -> Self {
+        use heirloom_ledger::Error as Ledger;
+        let code = match &error {
+            Ledger::Busy { .. } => Code::LedgerBusy,
+            Ledger::Full { .. } => Code::LedgerFull,
+            Ledger::ReadOnly { .. } => Code::LedgerReadOnly,
+            Ledger::Damaged { .. } => Code::LedgerDamaged,
+            Ledger::Newer { .. } => Code::LedgerNewer,
+            Ledger::NoSession { .. } => Code::SessionNotFound,
+            Ledger::Transition(_) => Code::SessionTransition,
+            Ledger::Unreadable { .. } => Code::LedgerUnreadable,
+            Ledger::File { .. } | Ledger::Database { .. } => Code::LedgerFailed,
+        };
+        let failure = Self::from_error(code, &error);
+        match error.hint() {
+            Some(hint) => failure.hint(hint),
+            None => failure,
+        }
+    }
+}
+
+impl Failure {
+    /// Why nothing can be inherited, with what could be.
+    pub fn of_inherit(error: &InheritError) -> Self {
+        let all = "`heirloom sessions list --completed` shows all";
+        match error {
+            InheritError::Missing { nearest, candidates, .. } => {
+                let failure = Self::from_error(Code::InheritMissing, error);
+                let failure = failure.hint(match nearest {
+                    Some(name) => format!("did you mean {name}? {all}"),
+                    None => all.to_owned(),
+                });
+                if candidates.is_empty() {
+                    return failure.hint("there is no session here to inherit from yet");
+                }
+                failure.hint(format!("there are {}", candidates.join(", ")))
+            }
+            InheritError::Many { candidates, .. } => {
+                let failure = Self::from_error(Code::InheritAmbiguous, error);
+                candidates.iter().fold(failure, |failure, session| {
+                    failure.hint(format!("{} is {} ({})", session.id, session.name, session.status))
+                })
+            }
+            InheritError::Broken { .. } => Self::from_error(Code::InheritBroken, error),
+            InheritError::Ledger(_) => Self::from_error(Code::LedgerFailed, error),
+        }
+    }
+}
+
+impl From<Untrusted> for Failure {
+    fn from(error: Untrusted) -> Self {
+        Self::from_error(Code::TrustNeeded, &error).hint(Untrusted::HINT)
+    }
+}
+
+impl From<NotAPerson> for Failure {
+    fn from(error: NotAPerson) -> Self {
+        let hint = error.hint();
+        Self::from_error(Code::PersonNeeded, &error).hint(hint)
+    }
+}
+
+impl From<LinkError> for Failure {
+    fn from(error: LinkError) -> Self {
+        match error {
+            LinkError::Ledger(error) => error.into(),
+            LinkError::NotAPerson => Self::from_error(Code::RepoPerson, &error)
+                .hint("run this yourself, in a terminal of your own"),
+            LinkError::Nothing { .. } => Self::from_error(Code::RepoNotFound, &error)
+                .hint("give the key (hr_…) or the directory in which the sessions were recorded"),
+            LinkError::Same { .. } => Self::from_error(Code::RepoSame, &error),
+        }
+    }
+}
+
+impl From<WorkError> for Failure {
+    fn from(error: WorkError) -> Self {
+        let code = match &error {
+            WorkError::NoGit { .. } | WorkError::NoCommit { .. } => Code::WorkNoGit,
+            WorkError::CheckedOut { .. } | WorkError::NoBranch { .. } => Code::WorkBranch,
+            WorkError::Crowded { .. } => Code::Usage,
+            WorkError::NoAgent { .. } | WorkError::Program(_) => Code::AgentNotFound,
+            WorkError::Tracker(_) => Code::IssuesFailed,
+            WorkError::Git(_) => Code::Git,
+            WorkError::File(_) => Code::File,
+            WorkError::Session(_) => Code::SessionFailed,
+            WorkError::Ledger(_) => Code::LedgerFailed,
+        };
+        let failure = Self::from_error(code, &error);
+        match error {
+            WorkError::Ledger(error) => error.into(),
+            WorkError::Session(error) => error.into(),
+            WorkError::Tracker(error) => error.into(),
+            WorkError::NoGit { .. } => {
+                failure.hint("`--in-place` works here with one agent, or begin with `git init`")
+            }
+            WorkError::NoCommit { .. } => failure.hint("make a first commit"),
+            WorkError::CheckedOut { .. } => failure.hint(
+                "check out a branch of your own, or leave work on its branches: work.merge: leave",
+            ),
+            WorkError::NoBranch { .. } => {
+                failure.hint("a branch called heirloom, or heirloom/work, may be in its way")
+            }
+            WorkError::Crowded { .. } => {
+                failure.hint("leave out --max-agents, or --in-place").usage()
+            }
+            _ => failure,
+        }
+    }
+}
+
+impl From<RunError> for Failure {
+    fn from(error: RunError) -> Self {
+        let code = match &error {
+            RunError::Name { .. } => Code::SessionName,
+            RunError::Unknown { .. } => Code::RunUnknown,
+            RunError::Untrusted(_) => Code::TrustNeeded,
+            RunError::Mistakes { .. } => Code::RunMistakes,
+            RunError::NoInput { .. } => Code::RunInput,
+            RunError::Agent(_) => Code::AgentNotFound,
+            RunError::Tracker(_) => Code::RunTracker,
+            RunError::Running { .. } => Code::RunRunning,
+            RunError::Exists { .. } => Code::SessionExists,
+            RunError::NothingToResume { .. } | RunError::NotARun { .. } => Code::RunNotResumable,
+            RunError::Inherit(_) | RunError::Unsound { .. } => Code::InheritRefused,
+            RunError::Git { .. } => Code::Git,
+            RunError::File(_) => Code::File,
+            RunError::Ledger(_) => Code::LedgerFailed,
+        };
+        let failure = Self::from_error(code, &error);
+        match error {
+            RunError::Ledger(error) => error.into(),
+            RunError::Untrusted(error) => error.into(),
+            RunError::Inherit(error) => Self::of_inherit(&error),
+            RunError::Name { .. } => {
+                failure.hint("letters, digits, `.`, `_` and `-`, at most 100 of them").usage()
+            }
+            RunError::Unknown { nearest, .. } => {
+                let all = "`heirloom stages list` and `heirloom pipelines list` show all";
+                failure.hint(match nearest {
+                    Some(name) => format!("did you mean {name}? {all}"),
+                    None => all.to_owned(),
+                })
+            }
+            RunError::Mistakes { mistakes } => {
+                mistakes.iter().fold(failure, |failure, mistake| failure.hint(mistake.to_string()))
+            }
+            RunError::Tracker(error) => failure.hint(error.hint()),
+            RunError::Running { name, .. } => failure.hint(format!(
+                "`heirloom watch {name}` shows it, `heirloom sessions stop {name}` stops it"
+            )),
+            RunError::Exists { resumable: true, .. } => {
+                failure.hint("--resume goes on with it, --force starts over and keeps the old one")
+            }
+            RunError::Exists { .. } => failure
+                .hint("use another name, or --force, which starts over and keeps the old one"),
+            RunError::NothingToResume { .. } => failure.hint("leave --resume out to start it"),
+            _ => failure,
+        }
+    }
+}
+
+impl From<FindError> for Failure {
+    fn from(error: FindError) -> Self {
+        let message = error.to_string();
+        match error {
+            FindError::Ledger(error) => error.into(),
+            FindError::None { nearest, .. } => {
+                let all = "`heirloom sessions list` shows all of them";
+                Self::new(Code::SessionNotFound, message).hint(match nearest {
+                    Some(session) => {
+                        format!("did you mean {} ({})? {all}", session.name, session.status)
+                    }
+                    None => all.to_owned(),
+                })
+            }
+            FindError::Many { candidates, .. } => {
+                let failure = Self::new(Code::SessionAmbiguous, message);
+                candidates.iter().fold(failure, |failure, session| {
+                    failure.hint(format!("{} is {} ({})", session.id, session.name, session.status))
+                })
+            }
+        }
+    }
+}
+
+impl From<NoteError> for Failure {
+    fn from(error: NoteError) -> Self {
+        let code = match &error {
+            NoteError::Empty => Code::NoteEmpty,
+            NoteError::Evidence(_) => Code::EvidenceRefused,
+            NoteError::Search(_) | NoteError::Exists { .. } => Code::GhostRefused,
+            NoteError::NoNote { .. } => Code::NoteNotFound,
+            NoteError::ManyNotes { .. } => Code::NoteAmbiguous,
+            NoteError::Session(_) | NoteError::Ledger(_) => Code::NoteFailed,
+        };
+        match error {
+            NoteError::Session(error) => error.into(),
+            NoteError::Ledger(error) => error.into(),
+            NoteError::Evidence(error) => {
+                Self::from_error(code, &error).hint("nothing was recorded")
+            }
+            NoteError::NoNote { .. } | NoteError::ManyNotes { .. } => {
+                Self::from_error(code, &error).hint("`heirloom notes --ids` shows the ids")
+            }
+            NoteError::Search(_) | NoteError::Exists { .. } => {
+                Self::from_error(code, &error).hint("nothing was recorded")
+            }
+            NoteError::Empty => Self::from_error(code, &error).usage(),
+        }
+    }
+}
+
+impl From<FileError> for Failure {
+    fn from(error: FileError) -> Self {
+        Self::from_error(Code::File, &error)
+    }
+}
+
+impl From<KeepError> for Failure {
+    fn from(error: KeepError) -> Self {
+        match error {
+            KeepError::Session(error) => error.into(),
+            KeepError::Ledger(error) => error.into(),
+            KeepError::Settings(error) => Self::from_error(Code::Settings, &*error),
+            KeepError::File(error) => error.into(),
+            KeepError::NoSession => Self::from_error(Code::SessionNotFound, &error)
+                .hint("`heirloom note` makes one, and so does every agent that is hooked"),
+        }
+    }
+}
+
+impl From<RecoverError> for Failure {
+    fn from(error: RecoverError) -> Self {
+        match error {
+            RecoverError::Ledger(error) => error.into(),
+            RecoverError::NoQuery => Self::from_error(Code::Usage, &error)
+                .hint("heirloom recover 2 --query \"refresh tokens\"")
+                .usage(),
+        }
+    }
+}
+
+impl From<TrackerError> for Failure {
+    fn from(error: TrackerError) -> Self {
+        let code = match &error {
+            TrackerError::NoIssue { .. } => Code::IssueNotFound,
+            TrackerError::Ambiguous { .. } => Code::IssueAmbiguous,
+            TrackerError::Invalid { .. } => Code::IssueInvalid,
+            TrackerError::BadId(_) => Code::IssueId,
+            TrackerError::Taken { .. } => Code::IssueTaken,
+            TrackerError::NotOpen { .. } => Code::IssueNotOpen,
+            TrackerError::Circle { .. } => Code::IssueCircle,
+            TrackerError::Program { .. } => Code::TrackerFailed,
+            TrackerError::Shape { .. } => Code::TrackerShape,
+            TrackerError::Line { .. }
+            | TrackerError::Twice { .. }
+            | TrackerError::Conflict { .. } => Code::TrackerLine,
+            TrackerError::Missing { .. } => Code::TrackerMissing,
+            TrackerError::Busy { .. } => Code::TrackerBusy,
+            TrackerError::File(_) => Code::File,
+            TrackerError::Ledger(_) => Code::LedgerFailed,
+        };
+        match error {
+            TrackerError::Ledger(error) => error.into(),
+            error => Self::from_error(code, &error).hint(error.hint()),
+        }
+    }
+}
+
+impl From<ImportError> for Failure {
+    fn from(error: ImportError) -> Self {
+        match error {
+            ImportError::Ledger(error) => error.into(),
+            error => Self::from_error(Code::LedgerImport, &error).hint("nothing was imported"),
+        }
+    }
+}
+
+impl From<SessionError> for Failure {
+    fn from(error: SessionError) -> Self {
+        let code = match &error {
+            SessionError::NoPrompt => Code::PromptEmpty,
+            SessionError::NoAgent { .. } => Code::AgentUnknown,
+            SessionError::NameTaken { .. } => Code::SessionNameTaken,
+            SessionError::Config(_) => Code::ConfigInvalid,
+            SessionError::Unreadable { .. } => Code::ConfigUnreadable,
+            SessionError::NoDirectory { .. } => Code::ConfigWorkingDir,
+            SessionError::Launch(_) => Code::AgentLaunch,
+            SessionError::Status { .. } => Code::SessionStatus,
+            SessionError::NoConversation { .. } => Code::SessionNoConversation,
+            SessionError::NotRunning { .. } => Code::SessionNotRunning,
+            SessionError::Elsewhere { .. } => Code::SessionElsewhere,
+            SessionError::StillRunning { .. } => Code::SessionStillRunning,
+            SessionError::Lost { .. } => Code::VaultLost,
+            SessionError::NoEvent { .. } | SessionError::NothingBefore { .. } => {
+                Code::ConversationNoEvent
+            }
+            SessionError::NoTemplate { .. } => Code::TemplateNotFound,
+            SessionError::File { .. } => Code::File,
+            SessionError::ManyApprovals { .. } => Code::ApprovalAmbiguous,
+            SessionError::Approval(ApprovalError::None { .. }) => Code::ApprovalNotFound,
+            SessionError::Approval(ApprovalError::Settled(_)) => Code::ApprovalSettled,
+            SessionError::Approval(_) => Code::ApprovalOver,
+            SessionError::Daemon(_) => Code::ImportDaemon,
+            SessionError::Find(_) | SessionError::Ledger(_) => Code::LedgerFailed,
+        };
+        match error {
+            SessionError::Find(error) => error.into(),
+            SessionError::Ledger(error) | SessionError::Approval(ApprovalError::Ledger(error)) => {
+                error.into()
+            }
+            error => {
+                let failure = Self::from_error(code, &error);
+                match serve_hint(&error) {
+                    Some(hint) => failure.hint(hint),
+                    None => failure,
+                }
+            }
+        }
+    }
+}
+
+fn serve_hint(error: &SessionError) -> Option<String> {
+    Some(match error {
+        SessionError::NoAgent { .. } => "`heirloom agents` shows which there are".to_owned(),
+        SessionError::NameTaken { name } => {
+            format!("`heirloom continue {name} …` goes on with it; or choose another name")
+        }
+        SessionError::Config(_) | SessionError::Launch(_) => "no session was made".to_owned(),
+        SessionError::Unreadable { .. } => {
+            "`heirloom ledger rebuild` derives it again from the records".to_owned()
+        }
+        SessionError::NoDirectory { .. } => {
+            "no session was made; --working-dir says another one".to_owned()
+        }
+        SessionError::Status { status: Status::Archived, name } => {
+            format!("`heirloom sessions archive {name} --undo` takes it out of the archive")
+        }
+        SessionError::Status { .. } => "try again in a moment".to_owned(),
+        SessionError::Lost { .. } => {
+            "give the MCP servers again with --mcp-config, or go without: --clear mcp_servers"
+                .to_owned()
+        }
+        SessionError::NoEvent { .. } => "`heirloom conversation` numbers the events".to_owned(),
+        SessionError::NothingBefore { .. } => {
+            "`heirloom config save-template` keeps its config, and `launch --template` begins anew"
+                .to_owned()
+        }
+        SessionError::NoTemplate { .. } => "`heirloom config templates` lists them".to_owned(),
+        SessionError::Approval(ApprovalError::None { .. }) | SessionError::ManyApprovals { .. } => {
+            "`heirloom approvals list` shows what waits".to_owned()
+        }
+        _ => return None,
+    })
+}
+
+impl From<HereError> for Failure {
+    fn from(error: HereError) -> Self {
+        Self::from_error(Code::Environment, &error).usage()
+    }
+}
+
+impl From<SubjectError> for Failure {
+    fn from(error: SubjectError) -> Self {
+        let message = error.to_string();
+        match error {
+            SubjectError::None { live } => {
+                let failure = Self::new(Code::SessionNotFound, message);
+                if live.is_empty() {
+                    failure.hint(
+                        "--session names it, by its id or the beginning of it; nothing was written",
+                    )
+                } else {
+                    failure.hint(format!(
+                        "at work here: {}; --session names one; nothing was written",
+                        live.join(", ")
+                    ))
+                }
+            }
+            SubjectError::Find(error) => error.into(),
+            SubjectError::Ledger(error) => error.into(),
+        }
+    }
+}
