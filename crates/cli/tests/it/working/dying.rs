@@ -53,7 +53,8 @@ fn two_runs_share_the_backlog_and_never_an_issue() {
     let both: Vec<_> = (0..2).map(|_| yard.spawn(&["work", "--max-agents", "2"])).collect();
     for child in both {
         let output = child.wait_with_output().unwrap();
-        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        let said = String::from_utf8_lossy(&output.stdout);
+        assert!(output.status.success(), "{said}{}", String::from_utf8_lossy(&output.stderr));
     }
     for issue in &issues {
         assert_eq!((yard.status(issue).as_str(), yard.launches(issue)), ("closed", 1), "{issue}");
