@@ -228,8 +228,10 @@ impl<'a> Writing<'a> {
         };
         let mut last = block.body;
         let mut wanting = Vec::new();
+        // What stands behind the end of the kept part is somebody else's, whatever it looks like.
+        let range = self.before_end(block.body..block.text_end);
         for (key, value) in values {
-            let plain = self.text.plain(block.body..block.text_end);
+            let plain = self.text.plain(range.clone());
             let lines: Vec<(usize, Range<usize>)> = plain
                 .filter_map(|(at, line)| {
                     let (found, range) = field(line)?;
@@ -522,7 +524,15 @@ impl<'a> Writing<'a> {
             .map(|(at, _)| at)
             .collect();
         match ends.split_last() {
-            Some((_, more)) => more.iter().for_each(|at| self.edits.delete(*at)),
+            Some((_, more)) => {
+                // Without the line between them, what stands above a row of signs becomes a heading.
+                let is_row = |at: usize| {
+                    let below = self.text.lines.get(at + 1).map_or("", |line| line.trim());
+                    !below.is_empty() && below.chars().all(|c| c == '=' || c == '-')
+                };
+                let gone: Vec<usize> = more.iter().copied().filter(|at| !is_row(*at)).collect();
+                gone.into_iter().for_each(|at| self.edits.delete(at));
+            }
             None if self.ends().is_none() => {
                 let at = self.text.behind(self.kept.at..self.kept.end);
                 let mut lines = vec![String::new(), END.to_owned()];

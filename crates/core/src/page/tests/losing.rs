@@ -153,7 +153,13 @@ fn nothing_is_lost(before: &str, after: &str) -> Result<(), TestCaseError> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 500, ..ProptestConfig::default() })]
+    // Always the same pages: a page that nobody has seen yet is found by raising the number here, not
+    // by a build that fails for somebody else.
+    #![proptest_config(ProptestConfig {
+        cases: 500,
+        rng_seed: proptest::test_runner::RngSeed::Fixed(1),
+        ..ProptestConfig::default()
+    })]
 
     #[test]
     fn writing_a_page_loses_nothing_that_heirloom_did_not_write(text in page()) {
