@@ -1,6 +1,6 @@
 //! Requirements: what must be satisfied before a tool is used or a turn ends.
 
-use heirloom_core::guard::check::Standing;
+use heirloom_core::guard::check::{Fault, Standing};
 use heirloom_core::guard::decide::{Before, Checked, Verdict};
 use heirloom_core::guard::requirement::Enforcement;
 use heirloom_core::guard::state::{Change, ChangeKind};
@@ -212,10 +212,17 @@ impl Explanation {
             Verdict::Warn { text } => ("warn", Some(text.as_str())),
             Verdict::Ask { reason, .. } => ("ask", Some(reason.as_str())),
         };
+        let explained = |checked: &Checked<'_>| {
+            let is_its = |(name, _): &&(&str, Fault)| *name == checked.requirement.name;
+            ExplainedRequirement::new(
+                checked,
+                before.faults.iter().find(is_its).map(|(_, why)| why),
+            )
+        };
         Self {
             verdict: verdict.to_owned(),
             text: text.map(str::to_owned),
-            requirements: before.checked.iter().map(ExplainedRequirement::from).collect(),
+            requirements: before.checked.iter().map(explained).collect(),
             faults: before.faults.iter().map(|(name, why)| format!("{name}: {why}")).collect(),
         }
     }
@@ -226,7 +233,7 @@ impl Explanation {
 pub struct ExplainedRequirement {
     /// The requirement.
     pub name: String,
-    /// How it stands: `met`, `near`, `unmet`, or that it is asked at the end of the turn.
+    /// How it stands: `met`, `near`, `unmet`, `not checked`, or that it is asked at the end of the turn.
     pub standing: String,
     /// Why it is not met, where there is more to say.
     pub reason: Option<String>,
@@ -243,9 +250,11 @@ pub struct ExplainedRequirement {
     pub certain: bool,
 }
 
-impl From<&Checked<'_>> for ExplainedRequirement {
-    fn from(checked: &Checked<'_>) -> Self {
+impl ExplainedRequirement {
+    /// `fault` is why it could not be checked, where it could not.
+    fn new(checked: &Checked<'_>, fault: Option<&Fault>) -> Self {
         let (standing, reason) = match &checked.standing {
+            _ if fault.is_some() => ("not checked", fault.map(ToString::to_string)),
             None => ("asked at the end of the turn", None),
             Some(Standing::Met(_)) => ("met", None),
             Some(Standing::Near { .. }) => ("near", None),

@@ -531,7 +531,9 @@ impl<'a> Writing<'a> {
                     !below.is_empty() && below.chars().all(|c| c == '=' || c == '-')
                 };
                 let gone: Vec<usize> = more.iter().copied().filter(|at| !is_row(*at)).collect();
-                gone.into_iter().for_each(|at| self.edits.delete(at));
+                for at in gone {
+                    self.edits.delete(at);
+                }
             }
             None if self.ends().is_none() => {
                 let at = self.text.behind(self.kept.at..self.kept.end);
