@@ -1,8 +1,7 @@
 //! Reading the settings: from which files, with what from the environment.
 //!
 //! What the settings are and how layers go together is [`heirloom_core::settings`]; here are the
-//! files. Nothing is remembered between calls; a [`Fingerprint`] tells whether a caller that does
-//! remember may go on doing so.
+//! files. Nothing is remembered between calls.
 //!
 //! Invariant: a file that is there is read or reported, never passed over.
 
