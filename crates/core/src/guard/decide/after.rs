@@ -1,5 +1,6 @@
 //! After a tool use: what counts from now on, and what was used up.
 
+use super::exempt::Exempt;
 use crate::guard::branch::BranchKey;
 use crate::guard::check::{Facts, Fault};
 use crate::guard::policy::Policy;
@@ -38,9 +39,10 @@ pub fn after<'p>(
     if !policy.enabled || tool_use.is_heirloom() {
         return result;
     }
+    let mut exempt = Exempt::new(policy, tool_use, place);
     for requirement in &policy.requirements {
         let is_asked = requirement.enforcement != Enforcement::Off
-            && !tool_use.is_exempt(policy.exempt_from(requirement), place)
+            && !exempt.is_from(requirement)
             && triggered_by(requirement, tool_use, place).is_some_and(|hit| hit.is_certain());
         if !is_asked {
             continue;

@@ -1,5 +1,6 @@
 //! Before a tool use: allow it, or say why not.
 
+use super::exempt::Exempt;
 use super::text;
 use crate::guard::check::{Facts, Fault, Moment, Standing, Unmet, check};
 use crate::guard::policy::{OnUncertain, Policy};
@@ -103,10 +104,9 @@ pub fn before<'p>(
             if asks { Verdict::Ask { reason, holds: true } } else { Verdict::Deny { reason } };
         return result;
     }
+    let mut exempt = Exempt::new(policy, tool_use, place);
     for requirement in &policy.requirements {
-        if requirement.enforcement == Enforcement::Off
-            || tool_use.is_exempt(policy.exempt_from(requirement), place)
-        {
+        if requirement.enforcement == Enforcement::Off || exempt.is_from(requirement) {
             continue;
         }
         if let Some(hit) = triggered_by(requirement, tool_use, place) {

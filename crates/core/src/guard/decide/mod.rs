@@ -5,6 +5,7 @@
 
 mod after;
 mod before;
+mod exempt;
 mod skill;
 mod start;
 mod stop;
