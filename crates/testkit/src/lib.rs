@@ -10,6 +10,7 @@ pub mod http;
 pub mod instructions;
 pub mod model;
 pub mod openai;
+pub mod reads;
 pub mod real;
 pub mod terminal;
 

@@ -4,6 +4,7 @@
 
 mod answers;
 mod config;
+mod cost;
 mod dependencies;
 mod failures;
 mod fresh_clone;
