@@ -1,10 +1,15 @@
 //! Transcripts: what an agent itself keeps of a conversation.
 
+pub(crate) mod does;
+pub mod entry;
+mod from_events;
+
 use std::io::{self, BufRead};
 use std::path::{Path, PathBuf};
 
 use crate::env::Env;
 use crate::event::{Parsed, Reader};
+pub use entry::{By, Does, Entries, Entry, Place, Todo, TodoState, What};
 
 /// Where an agent keeps its transcripts, and how to read them.
 pub trait Transcripts: Sync {
@@ -22,6 +27,11 @@ pub trait Transcripts: Sync {
 
     /// Reads its lines into the same events as the stream's.
     fn reader(&self) -> Box<dyn Reader>;
+
+    /// Reads its lines into what was said and done, in the vocabulary of all agents.
+    fn entries(&self) -> Box<dyn Entries> {
+        Box::new(from_events::FromEvents::new(self.reader()))
+    }
 
     /// Whether a file has the beginning of its conversation. An agent that outlived whoever started
     /// it goes on writing after its transcript was deleted, and resumes from the stump without a

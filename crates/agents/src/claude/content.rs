@@ -13,28 +13,30 @@ use crate::event::{Event, Tokens};
 pub(super) struct Message<'a> {
     pub(super) id: Option<String>,
     #[serde(borrow)]
+    pub(super) model: Option<Cow<'a, str>>,
+    #[serde(borrow)]
     content: Content<'a>,
     pub(super) usage: Option<Usage>,
 }
 
 /// A text, or blocks.
 #[derive(Debug, Default)]
-struct Content<'a>(Vec<Block<'a>>);
+pub(super) struct Content<'a>(Vec<Block<'a>>);
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-struct Block<'a> {
+pub(super) struct Block<'a> {
     #[serde(borrow, rename = "type")]
-    kind: Cow<'a, str>,
-    text: Option<String>,
-    thinking: Option<String>,
-    id: Option<String>,
-    name: Option<String>,
-    input: Option<Value>,
-    tool_use_id: Option<String>,
-    is_error: Option<bool>,
+    pub(super) kind: Cow<'a, str>,
+    pub(super) text: Option<String>,
+    pub(super) thinking: Option<String>,
+    pub(super) id: Option<String>,
+    pub(super) name: Option<String>,
+    pub(super) input: Option<Value>,
+    pub(super) tool_use_id: Option<String>,
+    pub(super) is_error: Option<bool>,
     #[serde(borrow)]
-    content: Option<Content<'a>>,
+    pub(super) content: Option<Content<'a>>,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -58,6 +60,13 @@ impl Usage {
             cache_read: self.cache_read.unwrap_or_default(),
             cache_write: self.cache_write.unwrap_or_default(),
         }
+    }
+}
+
+impl<'a> Message<'a> {
+    /// Its blocks, taken out.
+    pub(super) fn blocks(&mut self) -> Vec<Block<'a>> {
+        std::mem::take(&mut self.content.0)
     }
 }
 
@@ -109,7 +118,7 @@ impl Block<'_> {
 }
 
 impl Content<'_> {
-    fn plain_text(&self) -> String {
+    pub(super) fn plain_text(&self) -> String {
         let texts = self.0.iter().filter_map(|block| block.text.as_deref());
         texts.collect::<Vec<_>>().join("\n")
     }

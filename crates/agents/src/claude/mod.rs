@@ -3,6 +3,7 @@
 pub(crate) mod classify;
 mod content;
 pub(crate) mod dialogue;
+pub(crate) mod entries;
 mod hooks;
 pub(crate) mod launch;
 #[cfg(test)]

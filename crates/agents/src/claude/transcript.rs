@@ -44,6 +44,10 @@ impl Transcripts for Projects {
         Box::new(Entries::default())
     }
 
+    fn entries(&self) -> Box<dyn crate::transcript::Entries> {
+        Box::new(super::entries::Read::default())
+    }
+
     fn is_whole(&self, path: &Path) -> bool {
         // Of a file that cannot be read nothing is known.
         File::open(path).map_or(true, |file| is_whole(BufReader::new(file)))

@@ -127,4 +127,8 @@ impl Transcripts for Kept {
     fn reader(&self) -> Box<dyn Reader> {
         Box::new(claude::transcript::Entries::default())
     }
+
+    fn entries(&self) -> Box<dyn crate::transcript::Entries> {
+        Box::new(claude::entries::Read::default())
+    }
 }

@@ -1,0 +1,487 @@
+//! What Claude Code's transcripts say, as entries.
+//!
+//! One line a content block; the lines of one answer share a message id. Every line of the
+//! conversation names the one before it, which is how a rewound turn is told from the one that
+//! replaced it.
+
+use std::borrow::Cow;
+
+use jiff::Timestamp;
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::content::{Block, Message};
+use crate::event::Span;
+use crate::transcript::does::tool_use;
+use crate::transcript::entry::{By, Entries, Entry, Place, What};
+
+/// Lines that say nothing about the work. Requests are most of a file's bytes, so they are told by
+/// their beginning and not parsed.
+const NOTHING: &[&str] = &[
+    "api-request",
+    "api-request-blob",
+    "api-request-shape",
+    "agent-name",
+    "agent-setting",
+    "atis-latch",
+    "file-history-snapshot",
+    "last-prompt",
+    "mode",
+    "permission-mode",
+    "pr-link",
+    "progress",
+    "queue-operation",
+    "tag",
+    "tools-used",
+    "worktree-state",
+];
+
+/// Reads a transcript.
+#[derive(Debug, Default)]
+pub(crate) struct Read {
+    place: Place,
+    model: Option<String>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+struct Line<'a> {
+    #[serde(borrow, rename = "type")]
+    kind: Cow<'a, str>,
+    #[serde(borrow)]
+    subtype: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    uuid: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    parent_uuid: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    logical_parent_uuid: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    session_id: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    agent_id: Option<Cow<'a, str>>,
+    is_meta: Option<bool>,
+    is_sidechain: Option<bool>,
+    is_compact_summary: Option<bool>,
+    is_api_error_message: Option<bool>,
+    #[serde(borrow)]
+    timestamp: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    cwd: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    git_branch: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    version: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    entrypoint: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    prompt_source: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    message: Option<Message<'a>>,
+    #[serde(borrow)]
+    attachment: Option<Attachment<'a>>,
+    compact_metadata: Option<Compact>,
+    content: Option<Value>,
+    forked_from: Option<Forked>,
+    custom_title: Option<String>,
+    ai_title: Option<String>,
+    summary: Option<String>,
+    #[serde(rename = "totalCostUSD")]
+    total_cost_usd: Option<f64>,
+    has_unknown_model_cost: Option<bool>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+struct Attachment<'a> {
+    #[serde(borrow, rename = "type")]
+    kind: Cow<'a, str>,
+    prompt: Option<Value>,
+    is_meta: Option<bool>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+struct Compact {
+    trigger: Option<String>,
+    pre_tokens: Option<u64>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+struct Forked {
+    session_id: Option<String>,
+}
+
+impl Entries for Read {
+    fn read(&mut self, line: &[u8], entries: &mut Vec<Entry>) {
+        if says_nothing(line) {
+            return;
+        }
+        match serde_json::from_slice::<Line<'_>>(line) {
+            Ok(line) => self.understand(line, entries),
+            Err(_) => entries.push(Entry::of(What::Unknown { kind: "not an entry".to_owned() })),
+        }
+    }
+}
+
+/// Whether a mark is there and set.
+fn is(mark: Option<bool>) -> bool {
+    mark == Some(true)
+}
+
+/// Whether a line begins with the name of a kind that says nothing.
+fn says_nothing(line: &[u8]) -> bool {
+    let kind = line.strip_prefix(br#"{"type":""#).and_then(|rest| {
+        let end = memchr::memchr(b'"', rest.get(..40).unwrap_or(rest))?;
+        std::str::from_utf8(&rest[..end]).ok()
+    });
+    kind.is_some_and(|kind| NOTHING.contains(&kind))
+}
+
+impl Read {
+    fn understand(&mut self, mut line: Line<'_>, entries: &mut Vec<Entry>) {
+        let at = line.timestamp.take().and_then(|at| at.parse::<Timestamp>().ok());
+        let parent = line.parent_uuid.take().or(line.logical_parent_uuid.take());
+        let subagent = line.agent_id.take().map(Cow::into_owned);
+        // A sidechain of a version that kept its subagents in the same file.
+        let subagent = subagent.or_else(|| is(line.is_sidechain).then(|| "sidechain".to_owned()));
+        let mut told = Vec::new();
+        if subagent.is_none() {
+            self.place(&line, &mut told);
+        }
+        let (id, kind) = (line.uuid.take(), line.kind.clone());
+        match &*kind {
+            "assistant" => self.answer(line, &mut told),
+            "user" => heard(line, subagent.is_some(), &mut told),
+            "attachment" => attached(line, &mut told),
+            "system" => system(line, &mut told),
+            "cost-state" => {
+                let usd = line.total_cost_usd.filter(|_| !is(line.has_unknown_model_cost));
+                told.extend(usd.map(|usd| What::Cost { usd, total: true }));
+            }
+            "custom-title" | "ai-title" | "summary" => told.extend(title(line)),
+            kind if NOTHING.contains(&kind) => {}
+            kind => told.push(What::Unknown { kind: kind.to_owned() }),
+        }
+        let (id, parent) = (id.map(Cow::into_owned), parent.map(Cow::into_owned));
+        entries.extend(told.into_iter().map(|what| Entry {
+            offset: 0,
+            at,
+            id: id.clone(),
+            parent: parent.clone(),
+            subagent: subagent.clone(),
+            what,
+        }));
+    }
+
+    /// Says where the conversation is when that is new.
+    fn place(&mut self, line: &Line<'_>, told: &mut Vec<What>) {
+        if !matches!(&*line.kind, "user" | "assistant" | "system" | "attachment") {
+            return;
+        }
+        let mut place = self.place.clone();
+        let take = |from: &Option<Cow<'_, str>>, to: &mut Option<String>| {
+            if from.is_some() && from.as_deref() != to.as_deref() {
+                *to = from.as_deref().map(str::to_owned);
+            }
+        };
+        take(&line.session_id, &mut place.agent_session_id);
+        take(&line.cwd, &mut place.cwd);
+        take(&line.git_branch, &mut place.branch);
+        take(&line.version, &mut place.version);
+        if let Some(entrypoint) = line.entrypoint.as_deref() {
+            place.interactive = Some(entrypoint == "cli");
+        }
+        if let Some(from) = line.forked_from.as_ref().and_then(|from| from.session_id.clone()) {
+            place.forked_from = Some(from);
+        }
+        if place != self.place {
+            self.place = place.clone();
+            told.push(What::Place(place));
+        }
+    }
+
+    fn answer(&mut self, line: Line<'_>, told: &mut Vec<What>) {
+        let Some(mut message) = line.message else { return };
+        if is(line.is_api_error_message) {
+            return told.push(What::Failed { text: message.plain_text() });
+        }
+        let model = message.model.take().filter(|model| model != "<synthetic>");
+        if let Some(name) = model.map(Cow::into_owned)
+            && self.model.as_ref() != Some(&name)
+        {
+            self.model = Some(name.clone());
+            told.push(What::Model { name });
+        }
+        for block in message.blocks() {
+            match &*block.kind {
+                "text" => told.push(What::Answer { text: block.text.unwrap_or_default() }),
+                "thinking" => {
+                    let text = block.thinking.filter(|text| !text.is_empty());
+                    told.extend(text.map(|text| What::Thinking { text }));
+                }
+                "tool_use" | "server_tool_use" | "mcp_tool_use" => told.push(tool_use(
+                    block.id.unwrap_or_default(),
+                    block.name.unwrap_or_default(),
+                    block.input.unwrap_or_default(),
+                )),
+                kind if kind.ends_with("tool_result") => told.push(result(block)),
+                "redacted_thinking" | "fallback" => {}
+                kind => told.push(What::Unknown { kind: format!("assistant/{kind}") }),
+            }
+        }
+        if let Some(usage) = &message.usage {
+            let (tokens, span) = (usage.tokens(), Span::Request);
+            told.push(What::Usage { message: message.id.clone(), tokens, span, window: None });
+        }
+    }
+}
+
+fn result(block: Block<'_>) -> What {
+    let is_error = block.is_error == Some(true);
+    let text = block.content.map(|content| content.plain_text()).unwrap_or_default();
+    let exit = exit(&text, is_error);
+    What::ToolResult { id: block.tool_use_id.unwrap_or_default(), text, is_error, exit }
+}
+
+/// A command that failed has its exit status in the first line. Of one that did not fail nothing is
+/// said: whether that was 0 depends on the tool.
+fn exit(text: &str, is_error: bool) -> Option<i32> {
+    let first = text.lines().next().unwrap_or_default();
+    let first = first.strip_prefix("Error: ").unwrap_or(first);
+    let code = first.strip_prefix("Exit code ")?.trim();
+    is_error.then(|| code.parse().ok()).flatten()
+}
+
+fn heard(line: Line<'_>, of_subagent: bool, told: &mut Vec<What>) {
+    let Some(mut message) = line.message else { return };
+    let by = if of_subagent {
+        By::Agent
+    } else if is(line.is_meta) {
+        By::Injected
+    } else {
+        by(line.prompt_source.as_deref(), line.entrypoint.as_deref())
+    };
+    for block in message.blocks() {
+        match &*block.kind {
+            "text" if is(line.is_compact_summary) => {
+                told.push(What::Summary { text: block.text.unwrap_or_default() });
+            }
+            "text" => told.push(prompt(block.text.unwrap_or_default(), by)),
+            "tool_result" => told.push(result(block)),
+            "image" | "document" => {}
+            kind => told.push(What::Unknown { kind: format!("user/{kind}") }),
+        }
+    }
+}
+
+/// Whose words they are. Versions that do not mark the source say at least what started them.
+fn by(source: Option<&str>, entrypoint: Option<&str>) -> By {
+    match (source, entrypoint) {
+        (Some("typed" | "queued" | "suggestion_accepted"), _) | (None, Some("cli")) => By::Person,
+        (Some("sdk"), _) | (None, Some(_)) => By::Program,
+        (Some(_), _) => By::Injected,
+        (None, None) => By::Unknown,
+    }
+}
+
+/// What the agent program writes in the person's name is known by how it begins.
+const INJECTED: &[&str] = &[
+    "<system-reminder>",
+    "<local-command-",
+    "<bash-",
+    "<task-notification>",
+    "<teammate-message",
+    "<user-memory-input>",
+    "Caveat: The messages below",
+    "Stop hook feedback:",
+];
+
+fn prompt(text: String, by: By) -> What {
+    if text.starts_with("[Request interrupted by user") {
+        return What::Interrupted;
+    }
+    if let Some((name, args)) = command(&text) {
+        return What::Command { name, args };
+    }
+    let injected = INJECTED.iter().any(|head| text.starts_with(head));
+    What::Prompt { text, by: if injected { By::Injected } else { by } }
+}
+
+/// `/review src`, which is kept as tags.
+fn command(text: &str) -> Option<(String, String)> {
+    if !text.starts_with("<command-") {
+        return None;
+    }
+    let tag = |name: &str| {
+        let (_, rest) = text.split_once(&format!("<{name}>"))?;
+        Some(rest.split_once(&format!("</{name}>"))?.0.trim().to_owned())
+    };
+    Some((tag("command-name")?, tag("command-args").unwrap_or_default()))
+}
+
+/// What a person typed while the agent worked is attached to its next request.
+fn attached(line: Line<'_>, told: &mut Vec<What>) {
+    let Some(attachment) = line.attachment else { return };
+    if attachment.kind != "queued_command" {
+        return;
+    }
+    let text = match attachment.prompt {
+        Some(Value::String(text)) => text,
+        Some(Value::Array(blocks)) => {
+            let texts = blocks.iter().filter_map(|block| block.get("text")?.as_str());
+            texts.collect::<Vec<_>>().join("\n")
+        }
+        _ => return,
+    };
+    let by = match line.entrypoint.as_deref() {
+        _ if is(attachment.is_meta) || is(line.is_meta) => By::Injected,
+        entrypoint => by(None, entrypoint),
+    };
+    told.push(prompt(text, by));
+}
+
+fn system(line: Line<'_>, told: &mut Vec<What>) {
+    match line.subtype.as_deref() {
+        Some("compact_boundary") => {
+            let about = line.compact_metadata.unwrap_or_default();
+            told.push(What::Compaction {
+                auto: about.trigger.map(|trigger| trigger == "auto"),
+                tokens_before: about.pre_tokens,
+            });
+        }
+        Some("stop_hook_summary") => told.push(What::TurnEnd { is_error: false }),
+        Some("api_error") => {
+            let text = line.content.as_ref().and_then(Value::as_str).unwrap_or("a request failed");
+            told.push(What::Failed { text: text.to_owned() });
+        }
+        _ => {}
+    }
+}
+
+fn title(line: Line<'_>) -> Option<What> {
+    let chosen = line.custom_title.is_some();
+    let text = line.custom_title.or(line.ai_title).or(line.summary)?;
+    Some(What::Title { text, chosen })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::transcript::entry::{self, Does};
+
+    fn read(lines: &[&str]) -> Vec<What> {
+        let text = lines.join("\n");
+        let entries = entry::all(&mut Read::default(), text.as_bytes());
+        let places = |what: &What| !matches!(what, What::Place(_));
+        entries.into_iter().map(|entry| entry.what).filter(places).collect()
+    }
+
+    fn user(content: &str, more: &str) -> String {
+        format!(
+            r#"{{"type":"user","uuid":"u","sessionId":"s","message":{{"role":"user","content":"{content}"}}{more}}}"#
+        )
+    }
+
+    #[test]
+    fn whose_words_a_prompt_is_is_told_apart() {
+        for (content, more, expected) in [
+            ("hi", r#","promptSource":"typed","entrypoint":"cli""#, By::Person),
+            ("hi", r#","entrypoint":"cli""#, By::Person),
+            ("hi", r#","promptSource":"sdk","entrypoint":"sdk-cli""#, By::Program),
+            ("hi", r#","entrypoint":"sdk-cli""#, By::Program),
+            ("hi", "", By::Unknown),
+            ("hi", r#","isMeta":true,"entrypoint":"cli""#, By::Injected),
+            ("hi", r#","promptSource":"system""#, By::Injected),
+            ("hi", r#","isSidechain":true,"agentId":"a7""#, By::Agent),
+            ("<system-reminder>x", r#","promptSource":"typed""#, By::Injected),
+        ] {
+            let text = content.to_owned();
+            assert_eq!(
+                read(&[&user(content, more)]),
+                [What::Prompt { text, by: expected }],
+                "{more}"
+            );
+        }
+    }
+
+    #[test]
+    fn commands_interrupts_and_summaries_are_no_prompts() {
+        let command = "<command-message>review</command-message>\\n<command-name>/review</command-name>\\n<command-args>src</command-args>";
+        let (name, args) = ("/review".to_owned(), "src".to_owned());
+        assert_eq!(read(&[&user(command, "")]), [What::Command { name, args }]);
+        let interrupted = user("[Request interrupted by user for tool use]", "");
+        assert_eq!(read(&[&interrupted]), [What::Interrupted]);
+        let summary = user("This session is being continued", r#","isCompactSummary":true"#);
+        assert!(matches!(&read(&[&summary])[..], [What::Summary { .. }]));
+    }
+
+    #[test]
+    fn what_was_typed_while_the_agent_worked_is_heard() {
+        let line = r#"{"type":"attachment","entrypoint":"cli","attachment":{"type":"queued_command","prompt":"and the docs","commandMode":"prompt"}}"#;
+        let text = "and the docs".to_owned();
+        assert_eq!(read(&[line]), [What::Prompt { text, by: By::Person }]);
+    }
+
+    #[test]
+    fn a_tool_and_how_it_exited() {
+        let used = r#"{"type":"assistant","message":{"id":"m","model":"opus","content":[{"type":"tool_use","id":"t","name":"Bash","input":{"command":"cargo test"}}],"usage":{"input_tokens":7,"cache_read_input_tokens":3}}}"#;
+        let failed = r#"{"type":"user","message":{"content":[{"type":"tool_result","tool_use_id":"t","is_error":true,"content":"Exit code 101\nerror[E0382]"}]}}"#;
+        let told = read(&[used, failed]);
+        let [
+            What::Model { .. },
+            What::ToolUse { does: Does::Run { command }, .. },
+            What::Usage { tokens, .. },
+            What::ToolResult { exit: Some(101), is_error: true, .. },
+        ] = &told[..]
+        else {
+            panic!("{told:#?}")
+        };
+        assert_eq!((command.as_str(), tokens.total()), ("cargo test", 10));
+    }
+
+    #[test]
+    fn places_are_said_when_they_change_and_requests_never() {
+        let at = |branch: &str| user("hi", &format!(r#","gitBranch":"{branch}","cwd":"/w""#));
+        let request = r#"{"type":"api-request-blob","message":{"role":"user","content":"SECRET"}}"#;
+        let text = [at("a"), at("a"), request.to_owned(), at("b")].join("\n");
+        let entries = entry::all(&mut Read::default(), text.as_bytes());
+        let place = |entry: &Entry| match &entry.what {
+            What::Place(place) => place.branch.clone(),
+            _ => None,
+        };
+        assert_eq!(entries.iter().filter_map(place).collect::<Vec<_>>(), ["a", "b"]);
+        assert!(!format!("{entries:?}").contains("SECRET"));
+        assert_eq!(entries.last().unwrap().offset, text.rfind('\n').unwrap() as u64 + 1);
+    }
+
+    #[test]
+    fn torn_hostile_and_unknown_lines_are_named_and_reading_goes_on() {
+        let told = read(&[
+            r#"{"type":"user","mess"#,
+            "\u{0}\u{1b}[2J",
+            r#"{"type":"hologram","x":1}"#,
+            r#"{"type":"user","isMeta":null,"message":null}"#,
+            &user("still here", ""),
+        ]);
+        let [
+            What::Unknown { .. },
+            What::Unknown { .. },
+            What::Unknown { kind },
+            What::Prompt { .. },
+        ] = &told[..]
+        else {
+            panic!("{told:#?}")
+        };
+        assert_eq!(kind, "hologram");
+    }
+
+    #[test]
+    fn a_line_whose_end_is_not_written_yet_is_left_for_later() {
+        let text = format!("{}\n{{\"type\":\"us", user("hi", ""));
+        let mut found = 0;
+        let read = entry::scan(&mut Read::default(), text.as_bytes(), 0, &mut |_| found += 1);
+        assert_eq!((read, found), (text.find('\n').unwrap() + 1, 2));
+    }
+}
