@@ -15,6 +15,17 @@ use jiff::Timestamp;
 
 use crate::id::{HostId, RecordId, SessionId};
 
+/// No record was written before: heirloom is younger. A clock whose battery is empty begins in 1970.
+pub const EARLIEST: Timestamp = Timestamp::constant(946_684_800, 0);
+
+/// Records that say they were written later were written by a clock that was wrong.
+pub const LATEST: Timestamp = Timestamp::constant(4_102_444_800, 0);
+
+/// Whether something can have been written at that time, in the years 2000 to 2099.
+pub fn is_credible(at: Timestamp) -> bool {
+    (EARLIEST..LATEST).contains(&at)
+}
+
 /// One entry of the ledger.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Record {

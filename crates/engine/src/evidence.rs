@@ -212,6 +212,18 @@ mod tests {
     }
 
     #[test]
+    fn a_file_of_three_gigabytes_is_refused_before_it_is_read() {
+        let dir = TempDir::new().unwrap();
+        let root = fs::canonicalize(dir.path()).unwrap();
+        // It takes no room, but reading it would take three gigabytes of memory.
+        fs::File::create(root.join("core")).unwrap().set_len(3 << 30).unwrap();
+        let error = attach(&root, &root, "core:1".parse().unwrap()).unwrap_err();
+        let EvidenceError::NotText { path, source } = error else { panic!("{error}") };
+        assert_eq!(path, "core");
+        assert_eq!(source.to_string(), "it is too large to be evidence (more than 8 MiB)");
+    }
+
+    #[test]
     fn what_is_not_there_is_refused_with_the_reason() {
         for (place, reason) in [
             ("b.rs:1", "there is no file b.rs in the repository"),

@@ -253,10 +253,21 @@ pub struct Query {
     pub superseded: bool,
     /// The newest so many.
     pub limit: Option<usize>,
+    /// Only those that are older than this one, by its id or the beginning of it.
+    pub before: Option<String>,
+}
+
+/// Some of the notes, each with the name of its session.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Page {
+    /// The notes, oldest first.
+    pub notes: Vec<(Note, String)>,
+    /// The oldest of them, where there are older ones.
+    pub next: Option<NoteId>,
 }
 
 /// The notes of this repository, oldest first, each with the name of its session.
-pub fn list(here: &Here, ledger: &Ledger, query: &Query) -> Result<Vec<(Note, String)>, FindError> {
+pub fn list(here: &Here, ledger: &Ledger, query: &Query) -> Result<Page, NoteError> {
     let session = query.session.as_deref();
     let session = session.map(|address| sessions::find(here, ledger, address)).transpose()?;
     let filter = NoteFilter {
@@ -265,11 +276,19 @@ pub fn list(here: &Here, ledger: &Ledger, query: &Query) -> Result<Vec<(Note, St
         kind: query.kind,
         issue: None,
         superseded: query.superseded,
-        limit: query.limit,
+        // One more tells whether there are more.
+        limit: query.limit.map(|limit| limit.saturating_add(1)),
+        before: query.before.as_deref().map(|id| note_id(ledger, id)).transpose()?,
     };
+    let mut found = ledger.notes(&filter)?;
+    let more = query.limit.is_some_and(|limit| found.len() > limit);
+    if more {
+        found.remove(0);
+    }
+    let next = found.first().filter(|_| more).map(|oldest| oldest.id);
     let mut names = HashMap::new();
     let mut listed = Vec::new();
-    for note in ledger.notes(&filter)? {
+    for note in found {
         let name = match names.entry(note.session) {
             Entry::Occupied(known) => known.into_mut(),
             Entry::Vacant(new) => {
@@ -280,5 +299,5 @@ pub fn list(here: &Here, ledger: &Ledger, query: &Query) -> Result<Vec<(Note, St
         };
         listed.push((note, name.clone()));
     }
-    Ok(listed)
+    Ok(Page { notes: listed, next })
 }

@@ -8,7 +8,7 @@ use rusqlite::Connection;
 
 use heirloom_core::event::{HostSucceeded, RecordsLost};
 use heirloom_core::id::HostId;
-use heirloom_core::record::Hash;
+use heirloom_core::record::{Hash, is_credible};
 
 use crate::anchor::{Anchor, Identity};
 use crate::error::Error;
@@ -41,6 +41,11 @@ pub enum Notice {
         /// The place in its chain.
         seq: u64,
     },
+    /// The clock is wrong.
+    Clock {
+        /// What it says.
+        at: Timestamp,
+    },
 }
 
 impl fmt::Display for Notice {
@@ -67,6 +72,11 @@ impl fmt::Display for Notice {
                 "record {seq} of host {host} is not the one that was in the ledger; `heirloom \
                  ledger verify` says more"
             ),
+            Self::Clock { at } => write!(
+                f,
+                "the clock of this machine says {at}; what is recorded now is shown under the time of \
+                 what was recorded before it"
+            ),
         }
     }
 }
@@ -80,6 +90,9 @@ impl Ledger {
     pub fn attend(home: &Path, at: Timestamp, options: Options) -> Result<Vec<Notice>, Error> {
         let asides = damage::set_aside_in(home).into_iter();
         let mut notices: Vec<Notice> = asides.map(|path| Notice::SetAside { path }).collect();
+        if !is_credible(at) {
+            notices.push(Notice::Clock { at });
+        }
         if home.join(FILE_NAME).try_exists().unwrap_or(false) {
             let mut ledger = Self::open(home, options)?;
             notices.extend(ledger.look_back(at)?);

@@ -6,7 +6,7 @@ use rusqlite::Connection;
 
 use heirloom_core::event::{Body, RecordErased};
 use heirloom_core::id::HostId;
-use heirloom_core::record::{Hash, Record, Stored};
+use heirloom_core::record::{Hash, Record, Stored, is_credible};
 
 use crate::anchor::Anchor;
 use crate::records;
@@ -21,6 +21,8 @@ pub(crate) struct Checked {
     /// Where records are not here, and the one behind says what they ended with, or a record says that
     /// they are lost.
     pub gaps: Vec<Gap>,
+    /// How many records say that they were written at a time that cannot be.
+    pub misdated: u64,
 }
 
 /// Checks every chain.
@@ -52,7 +54,7 @@ pub(crate) fn check(
     walk.name_unexplained(problems);
     walk.sign_off(records::lost(db)?, problems);
     check_heads(db, &walk.ends, problems)?;
-    Ok(Checked { records: walk.count, gaps: walk.gaps })
+    Ok(Checked { records: walk.count, gaps: walk.gaps, misdated: walk.misdated })
 }
 
 fn read(row: &rusqlite::Row<'_>) -> rusqlite::Result<(i64, Stored)> {
@@ -83,6 +85,7 @@ struct Walk {
     /// Records that do not fit, with the hash that comes before them.
     misfits: Vec<(Record, Hash)>,
     gaps: Vec<Gap>,
+    misdated: u64,
     /// Where records are missing, and nothing behind says what they ended with.
     holes: Vec<Gap>,
     /// Records without content, and those that records say were erased.
@@ -125,6 +128,7 @@ impl Walk {
     }
 
     fn note(&mut self, record: &Record, problems: &mut Vec<Problem>) {
+        self.misdated += u64::from(!is_credible(record.at));
         if let Some(previous) = self.hash
             && record.expected_hash(&previous) != record.hash
         {

@@ -17,6 +17,7 @@ mod claims;
 mod compact;
 mod create;
 mod damage;
+mod dating;
 mod erase;
 mod error;
 mod examine;

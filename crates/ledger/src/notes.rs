@@ -28,6 +28,8 @@ pub struct NoteFilter<'a> {
     pub superseded: bool,
     /// The most to return; the newest ones.
     pub limit: Option<usize>,
+    /// Only those that are older than this one.
+    pub before: Option<NoteId>,
 }
 
 impl Ledger {
@@ -44,6 +46,11 @@ impl Ledger {
         equal("session", filter.session.map(|session| session.to_string()));
         equal("kind", filter.kind.map(|kind| kind.to_string()));
         equal("issue", filter.issue.map(str::to_owned));
+        if let Some(before) = filter.before {
+            values.push(before.to_string());
+            let place = format!("SELECT at, rowid FROM note WHERE id = ?{}", values.len());
+            wheres.push(format!("(at, rowid) < ({place})"));
+        }
         if !filter.superseded {
             wheres.push("superseded_by IS NULL".to_owned());
         }

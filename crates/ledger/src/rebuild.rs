@@ -7,21 +7,27 @@ use heirloom_core::record::Record;
 use crate::error::Error;
 use crate::ledger::Ledger;
 use crate::projection::Origin;
+use crate::salvage::Progress;
 use crate::{projection, records};
 
 impl Ledger {
     /// Drops every projection and derives it again. Returns how many records were read.
     pub fn rebuild(&mut self) -> Result<u64, Error> {
+        self.rebuild_showing(&mut |_, _, _| {})
+    }
+
+    /// Derives as [`Ledger::rebuild`] does, and says how far it is.
+    pub fn rebuild_showing(&mut self, progress: &mut Progress<'_>) -> Result<u64, Error> {
         let records = self.run_hot("rebuild", |db| {
             self.refuse_if_still()?;
             let transaction = Transaction::new_unchecked(db, TransactionBehavior::Deferred)?;
             records::lock(&transaction)?;
-            let records = rebuild(&transaction)?;
+            let records = rebuild_telling(&transaction, progress)?;
             transaction.commit()?;
             Ok(records)
         })?;
         // Apart from it: hooks need not wait for the views.
-        self.remake_views()?;
+        self.remake_views_showing(progress)?;
         Ok(records)
     }
 }
@@ -29,11 +35,19 @@ impl Ledger {
 /// Drops every projection in the ledger's own file, those of older formats too, and derives the hot
 /// ones again.
 pub(crate) fn rebuild(db: &Connection) -> rusqlite::Result<u64> {
+    rebuild_telling(db, &mut |_, _, _| {})
+}
+
+fn rebuild_telling(db: &Connection, progress: &mut Progress<'_>) -> rusqlite::Result<u64> {
     drop_tables(db, "main", &["record", "head"])?;
     projection::create(projection::HOT, db)?;
     let own = records::own_host(db)?;
-    let hot =
-        |_, record: &Record| projection::apply_hot(db, record, Origin::of(record, own.as_ref()));
+    let (all, mut done) = (records::last_arrival(db)?, 0);
+    let hot = |_, record: &Record| {
+        done += 1;
+        progress("deriving what hooks read", done, records::from_sql(all));
+        projection::apply_hot(db, record, Origin::of(record, own.as_ref()))
+    };
     Ok(derive(db, 0, ALL, hot)?.count)
 }
 

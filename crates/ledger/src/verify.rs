@@ -8,6 +8,7 @@ use heirloom_core::record::{Record, Stored};
 
 use crate::anchor::Anchor;
 use crate::chain;
+use crate::dating::Dating;
 use crate::error::Error;
 use crate::ledger::Ledger;
 use crate::projection::{self, Origin, Projection};
@@ -31,6 +32,8 @@ pub struct Report {
     /// Where records of a host are not here, and need not be: the one behind can be checked without,
     /// or a record says that they are lost.
     pub gaps: Vec<Gap>,
+    /// How many records say that they were written at a time that cannot be.
+    pub misdated: u64,
 }
 
 /// Records of a host that are not here.
@@ -115,7 +118,7 @@ impl Ledger {
             // A damaged page must not keep the rest from being looked at.
             named(check_file(&snapshot, "integrity_check", &mut problems), &mut problems);
             let checked = chain::check(&snapshot, &mut problems, progress);
-            let chain::Checked { records, gaps } =
+            let chain::Checked { records, gaps, misdated } =
                 named(checked, &mut problems).unwrap_or_default();
             let anchor = Anchor::read(&self.path);
             let compared = chain::check_anchor(&snapshot, &anchor, &gaps, &mut problems);
@@ -125,7 +128,7 @@ impl Ledger {
             let hosts = "SELECT count(*) FROM (SELECT DISTINCT host FROM record)";
             let hosts = snapshot.query_row(hosts, (), |row| row.get::<_, i64>(0));
             let hosts = named(hosts, &mut problems).map_or(0, crate::records::from_sql);
-            Ok(Report { ok: problems.is_empty(), records, hosts, problems, gaps })
+            Ok(Report { ok: problems.is_empty(), records, hosts, problems, gaps, misdated })
         })
     }
 }
@@ -190,12 +193,16 @@ impl Derivation<'_, '_> {
             Some(Foreign) | None => (0, &[][..]),
         };
         let mut done = 0;
+        let mut dating = Dating::new(self.db);
         rebuild::derive(self.db, 0, rebuild::ALL, |arrival, record| {
             done += 1;
             (self.progress)("deriving again", done, self.records);
             let origin = Origin::of(record, Some(&own));
             projection::apply_hot(&fresh, record, origin)?;
-            if arrival <= folded { projection::apply_views(&fresh, record, origin) } else { Ok(()) }
+            if arrival > folded {
+                return Ok(());
+            }
+            projection::apply_views(&fresh, &*dating.date(record)?, origin)
         })?;
         fresh.execute_batch("COMMIT")?;
         for projection in projection::HOT.iter().chain(views) {

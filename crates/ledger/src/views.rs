@@ -25,10 +25,12 @@ use heirloom_core::id::HostId;
 use heirloom_core::record::{Hash, Record};
 
 use crate::anchor::Anchor;
+use crate::dating::Dating;
 use crate::error::Error;
 use crate::ledger::Ledger;
 use crate::projection::Origin;
 use crate::rebuild::{ALL, Last, derive, drop_tables};
+use crate::salvage::Progress;
 use crate::{create, damage, projection, records, schema};
 
 /// The name of the views' file in heirloom's home.
@@ -42,7 +44,7 @@ CREATE TABLE folded (
 ";
 
 /// Goes up when a view comes to hold something else in the same columns.
-const DERIVATION: &str = "2";
+const DERIVATION: &str = "3";
 
 /// How long one attempt to take the views lasts; then it is looked whether there is still need to.
 const ATTEMPT: Duration = Duration::from_millis(20);
@@ -110,11 +112,16 @@ impl Ledger {
 
     /// Makes the views anew, whatever they are.
     pub(crate) fn remake_views(&self) -> Result<(), Error> {
+        self.remake_views_showing(&mut |_, _, _| {})
+    }
+
+    /// The same, saying how far it is.
+    pub(crate) fn remake_views_showing(&self, progress: &mut Progress<'_>) -> Result<(), Error> {
         let remade = self.attach_file().and_then(|()| {
             self.run_hot("rebuild", |db| {
                 let transaction = begin(db)?;
                 // All at once: others rely on it that views do not come to know less.
-                let folded = remake(&transaction, ALL)?;
+                let folded = remake_telling(&transaction, ALL, progress)?;
                 transaction.commit()?;
                 Ok(folded)
             })
@@ -236,15 +243,37 @@ pub(crate) fn fold(db: &Connection, most: i64) -> rusqlite::Result<i64> {
 
 /// Makes the views anew, in the file they are in. The caller has the views.
 pub(crate) fn remake(db: &Connection, most: i64) -> rusqlite::Result<i64> {
+    remake_telling(db, most, &mut |_, _, _| {})
+}
+
+fn remake_telling(
+    db: &Connection,
+    most: i64,
+    progress: &mut Progress<'_>,
+) -> rusqlite::Result<i64> {
     drop_tables(db, "views", &[])?;
     fill(db, Some("views"))?;
-    fold_after(db, 0, most)
+    let all = records::from_sql(records::last_arrival(db)?);
+    let mut tell = |arrival| progress("deriving the views", records::from_sql(arrival), all);
+    fold_telling(db, 0, most, &mut tell)
 }
 
 fn fold_after(db: &Connection, arrival: i64, most: i64) -> rusqlite::Result<i64> {
+    fold_telling(db, arrival, most, &mut |_| {})
+}
+
+fn fold_telling(
+    db: &Connection,
+    arrival: i64,
+    most: i64,
+    tell: &mut dyn FnMut(i64),
+) -> rusqlite::Result<i64> {
     let own = records::own_host(db)?;
-    let views =
-        |_, record: &Record| projection::apply_views(db, record, Origin::of(record, own.as_ref()));
+    let mut dating = Dating::new(db);
+    let views = |arrival, record: &Record| {
+        tell(arrival);
+        projection::apply_views(db, &*dating.date(record)?, Origin::of(record, own.as_ref()))
+    };
     let Some(last) = derive(db, arrival, most, views)?.last else { return Ok(arrival) };
     remember(db, &last)?;
     Ok(last.arrival)

@@ -13,6 +13,7 @@ use heirloom_core::record::{Hash, Record};
 use heirloom_core::redact::redact_json;
 use heirloom_core::status::Status;
 
+use crate::dating::Dating;
 use crate::error::Error;
 use crate::ledger::Ledger;
 use crate::projection::Origin;
@@ -176,7 +177,7 @@ impl<'a> Appender<'a> {
         let arrival = records::insert(db, record)?;
         projection::apply_hot(db, record, Origin::Here)?;
         if self.folded.is_some() {
-            projection::apply_views(db, record, Origin::Here)?;
+            projection::apply_views(db, &*Dating::new(db).date(record)?, Origin::Here)?;
             let (host, seq) = (record.host.to_string(), records::to_sql(record.seq));
             let hash = record.hash.as_bytes().to_vec();
             views::remember(db, &Last { arrival, hash, host, seq })?;

@@ -23,6 +23,9 @@ pub struct LedgerReport {
     pub problems: Vec<LedgerProblem>,
     /// Where records of a host are not here, and need not be.
     pub gaps: Vec<Gap>,
+    /// How many records say that they were written at a time that cannot be; they are shown under the
+    /// time of the record before.
+    pub misdated: u64,
 }
 
 impl Answer for LedgerReport {}
@@ -75,6 +78,7 @@ impl From<&ledger::Report> for LedgerReport {
             hosts: report.hosts,
             problems: report.problems.iter().map(problem).collect(),
             gaps: report.gaps.iter().map(Gap::from).collect(),
+            misdated: report.misdated,
         }
     }
 }

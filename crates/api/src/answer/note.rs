@@ -63,6 +63,8 @@ impl Note {
 pub struct NoteList {
     /// The notes.
     pub notes: Vec<Note>,
+    /// What `--before` takes to go on with older ones, where there are any.
+    pub next: Option<String>,
 }
 
 impl Answer for NoteList {}

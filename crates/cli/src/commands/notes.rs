@@ -23,21 +23,37 @@ pub(super) struct Args {
     /// Show their ids
     #[arg(long)]
     ids: bool,
-    /// Only the newest so many
-    #[arg(long, value_name = "N")]
-    limit: Option<usize>,
+    /// The most to list, the newest
+    #[arg(long, value_name = "N", default_value_t = 500)]
+    limit: usize,
+    /// Only notes older than this one, the `next` of an earlier list
+    #[arg(long, value_name = "ID")]
+    before: Option<String>,
 }
 
 pub(super) fn run(app: &App, args: Args) -> Done {
     let kind = args.kind.as_deref().map(note::kind).transpose()?;
-    let query = Query { session: args.session, kind, superseded: args.all, limit: args.limit };
+    let query = Query {
+        session: args.session,
+        kind,
+        superseded: args.all,
+        limit: Some(args.limit),
+        before: args.before,
+    };
+    let earlier = query.before.is_some();
     let ledger = app.here.ledger()?;
-    let notes = notes::list(&app.here, &ledger, &query)?;
-    app.ui.answer(&NoteList { notes: answers(&notes) }, || {
+    let notes::Page { notes, next } = notes::list(&app.here, &ledger, &query)?;
+    let list = NoteList { notes: answers(&notes), next: next.map(|id| id.to_string()) };
+    app.ui.answer(&list, || {
         notes.iter().map(|(note, session)| as_text(note, session, args.ids)).collect()
     });
-    if notes.is_empty() && !app.ui.is_json() {
-        app.ui.hint("no notes yet; `heirloom note learning \"…\"` makes one");
+    if !app.ui.is_json() {
+        if notes.is_empty() && !earlier {
+            app.ui.hint("no notes yet; `heirloom note learning \"…\"` makes one");
+        }
+        if let Some(next) = next {
+            app.ui.hint(&format!("there are older ones: add --before {}", next.short()));
+        }
     }
     Ok(ExitCode::SUCCESS)
 }

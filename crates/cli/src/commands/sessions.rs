@@ -265,7 +265,7 @@ fn show_summary(app: &App, ledger: &Ledger, session: &Session) -> Done {
 
 fn show_notes(app: &App, ledger: &Ledger, session: &Session) -> Done {
     let query = engine_notes::Query { session: Some(session.id.to_string()), ..Default::default() };
-    let mut listed = engine_notes::list(&app.here, ledger, &query)?;
+    let mut listed = engine_notes::list(&app.here, ledger, &query)?.notes;
     listed.retain(|(note, _)| note.kind.is_claim());
     let answer = SessionNotes::new(session, notes::answers(&listed));
     app.ui.answer(&answer, || {

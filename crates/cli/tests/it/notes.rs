@@ -132,3 +132,63 @@ fn notes_made_at_once_all_end_up_in_the_same_session() {
     assert_eq!(sessions["sessions"].as_array().unwrap().len(), 1);
     assert_eq!(sessions["sessions"][0]["learnings"], 20);
 }
+
+#[test]
+fn many_notes_are_listed_page_by_page_and_none_is_left_out() {
+    let env = env();
+    for n in 1..=5 {
+        env.run(&["note", "learning", &format!("number {n}")]).success();
+    }
+    let first = env.run(&["notes", "--limit", "2"]).success();
+    assert!(first.stdout.contains("number 4") && first.stdout.contains("number 5"), "{first}");
+    assert!(first.stderr.contains("there are older ones: add --before"), "{first}");
+    let mut listed = Vec::new();
+    let mut before: Option<String> = None;
+    loop {
+        let mut command = vec!["notes", "--json", "--limit", "2"];
+        command.extend(before.iter().flat_map(|id| ["--before", id.as_str()]));
+        let page = env.run(&command).success().json();
+        let notes = page["notes"].as_array().unwrap().iter();
+        let texts = notes.map(|note| note["text"].as_str().unwrap().to_owned());
+        listed.splice(0..0, texts);
+        match page["next"].as_str() {
+            Some(next) => before = Some(next.to_owned()),
+            None => break,
+        }
+    }
+    assert_eq!(listed, ["number 1", "number 2", "number 3", "number 4", "number 5"]);
+    let nobody = env.run(&["notes", "--before", "ffffffff"]);
+    insta::assert_snapshot!(nobody, @r"
+    ------- stderr -------
+    error: there is no note ffffffff
+    hint: `heirloom notes --ids` shows the ids
+    [exit 1]
+    ");
+}
+
+#[test]
+fn a_clock_that_said_9999_does_not_decide_what_is_recovered() {
+    let env = env();
+    let noted = |at: &str, text: &str| {
+        let mut command = env.command(&["note", "next_step", text]);
+        let output = command.env("HEIRLOOM_CLOCK", at).output().unwrap();
+        assert!(output.status.success(), "{output:?}");
+        String::from_utf8(output.stderr).unwrap()
+    };
+    assert_eq!(noted("2026-01-10T09:00:00Z", "before"), "");
+    let said = noted("9999-06-01T09:00:00Z", "while the clock was wrong");
+    assert!(said.contains("the clock of this machine says 9999-06-01"), "{said}");
+    assert_eq!(noted("2026-01-11T09:00:00Z", "after"), "");
+    let notes = env.run(&["notes", "--json"]).success().json();
+    let texts: Vec<&str> = notes["notes"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter_map(|note| note["text"].as_str())
+        .collect();
+    assert_eq!(texts, ["before", "while the clock was wrong", "after"]);
+    let recovered = env.run(&["recover"]).success().stdout;
+    assert!(recovered.contains("after"), "{recovered}");
+    let verified = env.run(&["ledger", "verify"]).success().stdout;
+    assert!(verified.contains("with a time that cannot be"), "{verified}");
+}

@@ -169,8 +169,9 @@ fn attended(here: &Here) -> Result<(Vec<Repair>, Vec<Gap>), KeepError> {
             Notice::Copied { from, .. } => {
                 repairs.push(noticed("a copy", &format!("what it has of host {from}")));
             }
-            // That is repaired below; and for a chain that is another one there is no remedy.
-            Notice::SetAside { .. } | Notice::Rewritten { .. } => {}
+            // That is repaired below; for a chain that is another one, and for a clock, there is no
+            // remedy here.
+            Notice::SetAside { .. } | Notice::Rewritten { .. } | Notice::Clock { .. } => {}
         }
     }
     Ok((repairs, missing))

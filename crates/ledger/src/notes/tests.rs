@@ -25,7 +25,7 @@ fn filled(count: u128) -> (TempDir, Ledger) {
     let mut ledger = Ledger::open(dir.path(), Options::HOOK).unwrap();
     let all: Vec<u128> = (1..=count).collect();
     for (second, some) in (0..).zip(all.chunks(100)) {
-        let at = Timestamp::from_second(second).unwrap();
+        let at = Timestamp::from_second(1_700_000_000 + second).unwrap();
         ledger
             .append_all(at, |appender| {
                 some.iter().try_for_each(|n| {
@@ -50,6 +50,7 @@ fn no_question_about_notes_costs_more_when_there_are_many() {
     let limit = Some(3);
     let (repo, of) = (Some(REPO), Some(session(1)));
     let base = NoteFilter { limit, ..NoteFilter::default() };
+    let before = Some(NoteId::new(Uuid::from_u128(100)));
     let questions = [
         ("of a repository", NoteFilter { repo, ..base }),
         ("of a repository and a kind", NoteFilter { repo, kind: Some(Kind::Learning), ..base }),
@@ -61,6 +62,7 @@ fn no_question_about_notes_costs_more_when_there_are_many() {
         ("of another repository", NoteFilter { repo: Some("/src/new"), ..base }),
         ("about an issue", NoteFilter { repo, issue: Some("hl-1"), ..base }),
         ("anywhere", base),
+        ("of an earlier page", NoteFilter { repo, before, ..base }),
     ];
     for (name, filter) in questions {
         let ask = |ledger: &Ledger| drop(ledger.notes(&filter).unwrap());

@@ -25,7 +25,7 @@ fn filled(count: u128) -> (TempDir, Ledger) {
     let all: Vec<u128> = (1..=count).collect();
     // Some share a moment.
     for (second, some) in (0..).zip(all.chunks(3)) {
-        let at = Timestamp::from_second(second).unwrap();
+        let at = Timestamp::from_second(1_700_000_000 + second).unwrap();
         let added = ledger.write(at, |writer| some.iter().try_for_each(|n| add(writer, *n, count)));
         added.unwrap();
     }

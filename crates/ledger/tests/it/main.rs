@@ -11,6 +11,7 @@ mod claiming;
 mod compacting;
 mod converging;
 mod damage;
+mod dating;
 mod durability;
 mod exchange;
 mod fixture;

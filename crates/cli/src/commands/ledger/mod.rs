@@ -98,6 +98,13 @@ fn all_well(report: &Report) -> String {
     for Gap { host, from, to } in &report.gaps {
         let _ = writeln!(text, "  {DIM}records {from} to {to} of host {host} are not here{DIM:#}");
     }
+    if report.misdated > 0 {
+        let records = counted(report.misdated, "record");
+        let _ = writeln!(
+            text,
+            "  {DIM}{records} with a time that cannot be: shown under the time of the one before{DIM:#}"
+        );
+    }
     text
 }
 
@@ -115,7 +122,12 @@ fn what_is_wrong(report: &Report) -> String {
 }
 
 fn rebuild(app: &App) -> Done {
-    let records = app.here.ledger_as_it_is()?.rebuild()?;
+    let records = {
+        let mut bar = Bar::new(&app.ui);
+        app.here
+            .ledger_as_it_is()?
+            .rebuild_showing(&mut |doing, done, all| bar.show(doing, done, all))?
+    };
     app.ui.answer(&LedgerRebuilt { records }, || {
         format!(
             "{GOOD}✔{GOOD:#} derived every projection again from {}",
