@@ -179,8 +179,8 @@ fn a_clock_that_said_9999_does_not_decide_what_is_recovered() {
     let said = noted("9999-06-01T09:00:00Z", "while the clock was wrong");
     assert!(said.contains("the clock of this machine says 9999-06-01"), "{said}");
     assert_eq!(noted("2026-01-11T09:00:00Z", "after"), "");
-    let notes = env.run(&["notes", "--json"]).success().json();
-    let texts: Vec<&str> = notes["notes"]
+    let listed = env.run(&["notes", "--json"]).success().json();
+    let texts: Vec<&str> = listed["notes"]
         .as_array()
         .unwrap()
         .iter()
