@@ -13,10 +13,10 @@ use crate::{
     LedgerStats, Line, Lineage, Lint, ManPage, NewIssue, Note, NoteList, PipelineDetail,
     PipelineList, Recovery, Repository, RequirementChanges, RequirementLog, RequirementState,
     RequirementStatus, RequirementsPaused, RequirementsPruned, RunDetached, RunEvent, RunPreview,
-    SchemaDocument, SchemaNames, SearchResults, Session, SessionConfig, SessionDetail, SessionEnd,
-    SessionList, SessionNotes, SessionState, SessionStop, SettingsFiles, SettingsShown, Setup,
-    StageDetail, StageList, TemplateList, TemplateSaved, Trajectory, Trust, Watched, WorkEvent,
-    WorkPlan, WorkRunDetail, WorkRunList,
+    SchemaDocument, SchemaNames, SearchResults, Serving, Session, SessionConfig, SessionDetail,
+    SessionEnd, SessionList, SessionNotes, SessionState, SessionStop, SettingsFiles, SettingsShown,
+    Setup, SignInLink, StageDetail, StageList, TemplateList, TemplateSaved, Trajectory, Trust,
+    Watched, WorkEvent, WorkPlan, WorkRunDetail, WorkRunList,
 };
 
 /// The version of the format. It is raised when a key loses its name, its meaning or its type;
@@ -122,6 +122,8 @@ names! {
     "runs-show" "runs show RUN" WorkRunDetail;
     "schema" "schema" SchemaNames;
     "search" "search QUERY" SearchResults;
+    "serve" "serve" Serving;
+    "serve-link" "serve --link" SignInLink;
     "sessions-archive" "sessions archive S" Session;
     "sessions-list" "sessions list" SessionList;
     "sessions-show" "sessions show S" SessionDetail;

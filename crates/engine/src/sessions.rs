@@ -1,19 +1,21 @@
 //! Finding sessions, and the one a command is run in.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use heirloom_core::config::Config;
 use heirloom_core::event::{Body, SessionChanged, SessionContinued, SessionCreated};
 use heirloom_core::id::SessionId;
 use heirloom_core::lineage::{End, Lineage};
 use heirloom_core::name::SessionName;
+use heirloom_core::note::Kind;
 use heirloom_core::session::{Link, Session};
 use heirloom_core::status::Status;
 use heirloom_core::suggest;
-use heirloom_ledger::{Error, Found, Ledger, Scope, SessionFilter, Writer};
+use heirloom_ledger::{Error, Found, Ledger, NoteFilter, Scope, SessionFilter, Writer};
 use jiff::Timestamp;
 use uuid::Uuid;
 
+use crate::guard::{self, AtWork};
 use crate::here::Here;
 use crate::identity::{self, Look};
 
@@ -211,6 +213,87 @@ pub fn parent_name(ledger: &Ledger, session: &Session) -> Result<Option<String>,
     let Some(id) = session.parent else { return Ok(None) };
     let parent = ledger.session(id)?;
     Ok(Some(parent.map_or_else(|| id.to_string(), |parent| parent.name.to_string())))
+}
+
+/// Which sessions are listed.
+#[derive(Debug, Clone, Default)]
+pub struct Listing<'a> {
+    /// Only those of this repository.
+    pub repo: Option<&'a str>,
+    /// Only those with one of these statuses; empty for all but the archived.
+    pub statuses: &'a [Status],
+    /// Only those of this agent.
+    pub agent: Option<&'a str>,
+    /// Only those with this in their name, what they were told, or their branch.
+    pub text: Option<&'a str>,
+    /// Go on after this session of an earlier page.
+    pub after: Option<SessionId>,
+    /// The most to list.
+    pub limit: usize,
+}
+
+/// One page of sessions, newest first.
+#[derive(Debug, Clone)]
+pub struct Listed {
+    /// The sessions.
+    pub rows: Vec<Row>,
+    /// Where the next page goes on, if there is one.
+    pub next: Option<SessionId>,
+}
+
+/// A session of a list.
+#[derive(Debug, Clone)]
+pub struct Row {
+    /// The session.
+    pub session: Session,
+    /// What its parent is called.
+    pub parent: Option<String>,
+    /// Its process, while its agent is at work.
+    pub at_work: Option<AtWork>,
+}
+
+/// One page of sessions, with what of them is at work.
+pub fn list(here: &Here, ledger: &Ledger, listing: &Listing<'_>) -> Result<Listed, Error> {
+    let page = ledger.sessions(&SessionFilter {
+        repo: listing.repo,
+        statuses: listing.statuses,
+        agent: listing.agent,
+        text: listing.text,
+        limit: listing.limit,
+        after: listing.after,
+    })?;
+    let repos: BTreeSet<&str> = page.sessions.iter().map(|session| session.repo.as_str()).collect();
+    let mut at_work = BTreeMap::new();
+    for repo in repos {
+        let all = guard::at_work(here, ledger, repo)?;
+        at_work.extend(all.into_iter().map(|each| (each.live.session, each)));
+    }
+    let mut row = |session: Session| -> Result<Row, Error> {
+        let parent = parent_name(ledger, &session)?;
+        let at_work = at_work.remove(&session.id);
+        Ok(Row { session, parent, at_work })
+    };
+    let rows = page.sessions.into_iter().map(&mut row).collect::<Result<_, _>>()?;
+    Ok(Listed { rows, next: page.next })
+}
+
+/// What a session added to what its descendants know.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Contribution {
+    /// How many learnings.
+    pub learnings: u64,
+    /// How many decisions.
+    pub decisions: u64,
+}
+
+/// What `session` added to what its descendants know.
+pub fn contribution(ledger: &Ledger, session: &Session) -> Result<Contribution, Error> {
+    let count = |kind| {
+        let filter =
+            NoteFilter { session: Some(session.id), kind: Some(kind), ..NoteFilter::default() };
+        ledger.notes(&filter).map(|notes| notes.len() as u64)
+    };
+    Ok(Contribution { learnings: count(Kind::Learning)?, decisions: count(Kind::Decision)? })
 }
 
 /// Where a session comes from and what came of it.

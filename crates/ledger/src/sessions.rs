@@ -43,6 +43,10 @@ pub struct SessionFilter<'a> {
     pub repo: Option<&'a str>,
     /// Only those with one of these statuses; empty for all but the archived.
     pub statuses: &'a [Status],
+    /// Only those of this agent.
+    pub agent: Option<&'a str>,
+    /// Only those with this in their name, what they were told, or their branch, whatever its case.
+    pub text: Option<&'a str>,
     /// The most to return.
     pub limit: usize,
     /// Go on after this session of an earlier page.
@@ -98,6 +102,18 @@ impl Ledger {
     pub fn named(&self, repo: &str, name: &str) -> Result<Option<Session>, Error> {
         let repo = &*self.repository(repo)?;
         self.run("read", |db| named(db, repo, name))
+    }
+
+    /// The newest session of that name in each repository that has one, newest first.
+    pub fn named_anywhere(&self, name: &str) -> Result<Vec<Session>, Error> {
+        let sql = format!(
+            "SELECT {COLUMNS} FROM session WHERE name = ?1 ORDER BY created_at DESC, rowid DESC"
+        );
+        let mut found: Vec<Session> =
+            self.run("read", |db| db.prepare_cached(&sql)?.query_map((name,), read)?.collect())?;
+        let mut seen = HashSet::new();
+        found.retain(|session| seen.insert(session.repo.clone()));
+        Ok(found)
     }
 
     /// The names of the newest sessions in `repo`, for suggestions.
@@ -205,6 +221,19 @@ fn page_query(filter: &SessionFilter<'_>) -> (String, Vec<String>) {
         let _ = write!(
             common,
             " AND (created_at, rowid) < (SELECT created_at, rowid FROM session WHERE id = ?{})",
+            values.len()
+        );
+    }
+    if let Some(agent) = filter.agent {
+        values.push(agent.to_owned());
+        let _ = write!(common, " AND agent = ?{}", values.len());
+    }
+    if let Some(text) = filter.text {
+        values.push(text.to_lowercase());
+        let _ = write!(
+            common,
+            " AND instr(lower(name || char(10) || coalesce(prompt, '') || char(10) || \
+             coalesce(branch, '')), ?{})",
             values.len()
         );
     }

@@ -2,7 +2,8 @@
 
 use heirloom_core::inherit as core;
 use heirloom_core::session::{Link, Session};
-use heirloom_engine::session::Item;
+use heirloom_engine::session::{Conversation as Held, Item};
+use heirloom_engine::sessions::{Contribution, Family};
 use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -30,6 +31,29 @@ pub struct Lineage {
 }
 
 impl Answer for Lineage {}
+
+impl Lineage {
+    /// `contributed` says what a session added.
+    pub fn new<E>(
+        family: &Family,
+        contributed: impl Fn(&Session) -> Result<Contribution, E>,
+    ) -> Result<Self, E> {
+        let relative = |session: &Session| {
+            let Contribution { learnings, decisions } = contributed(session)?;
+            Ok(Relative::new(session, learnings, decisions))
+        };
+        let went_on = |(at, link): &(Timestamp, Link)| Continued { at: *at, link: link.as_str() };
+        let descendants = family.descendants.iter().map(|(_, session)| session);
+        Ok(Self {
+            session: family.session.name.to_string(),
+            id: family.session.id.to_string(),
+            link: family.session.link.map(Link::as_str),
+            ancestors: family.ancestors.iter().map(relative).collect::<Result<_, E>>()?,
+            descendants: descendants.map(relative).collect::<Result<_, E>>()?,
+            continued: family.continued.iter().map(went_on).collect(),
+        })
+    }
+}
 
 /// An ancestor or a descendant.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
@@ -85,9 +109,23 @@ pub struct Conversation {
     pub sessions: Vec<String>,
     /// What happened, in order.
     pub events: Vec<Said>,
+    /// Where the next part begins, where only a part was asked for and there is more.
+    pub next: Option<usize>,
 }
 
 impl Answer for Conversation {}
+
+impl Conversation {
+    /// All that was said on the way to the end of `session`.
+    pub fn new(session: &Session, held: Held) -> Self {
+        Self {
+            session: session.name.to_string(),
+            sessions: held.sessions.iter().map(|session| session.name.to_string()).collect(),
+            events: held.items.into_iter().map(Said::from).collect(),
+            next: None,
+        }
+    }
+}
 
 /// One event of a conversation.
 #[derive(Debug, Clone, Serialize, JsonSchema)]

@@ -2,6 +2,7 @@
 
 use heirloom_core::evidence::Evidence as Place;
 use heirloom_core::note::{Basis as Rests, Note as Known};
+use heirloom_engine::notes::Page;
 use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -68,6 +69,13 @@ pub struct NoteList {
 }
 
 impl Answer for NoteList {}
+
+impl NoteList {
+    pub fn new(page: &Page) -> Self {
+        let notes = page.notes.iter().map(|(note, session)| Note::new(note, session));
+        Self { notes: notes.collect(), next: page.next.map(|id| id.to_string()) }
+    }
+}
 
 /// The place and the words a note rests on.
 #[derive(Debug, Clone, Serialize, JsonSchema)]

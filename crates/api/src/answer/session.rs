@@ -8,6 +8,7 @@ use heirloom_core::record::Record;
 use heirloom_core::session::Session as Known;
 use heirloom_engine::guard::AtWork;
 use heirloom_engine::session::Total;
+use heirloom_engine::sessions::{Listed, Row};
 use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -91,6 +92,19 @@ pub struct SessionList {
 }
 
 impl Answer for SessionList {}
+
+impl SessionList {
+    pub fn new(listed: Listed) -> Self {
+        let row = |row: Row| ListedSession {
+            session: Session::new(&row.session, row.parent),
+            live: row.at_work.as_ref().map(Live::from),
+        };
+        Self {
+            sessions: listed.rows.into_iter().map(row).collect(),
+            next: listed.next.map(|id| id.to_string()),
+        }
+    }
+}
 
 /// A session of a list.
 #[derive(Debug, Clone, Serialize, JsonSchema)]

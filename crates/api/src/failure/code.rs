@@ -139,6 +139,20 @@ codes! {
     RepoPerson = "repo.person",
     /// The two are one repository already.
     RepoSame = "repo.same",
+    /// The request cannot be read.
+    RequestInvalid = "request.invalid",
+    /// The address does not take that method.
+    RequestMethod = "request.method",
+    /// There is nothing at that address.
+    RequestNotFound = "request.not-found",
+    /// The request names the daemon wrongly, comes from elsewhere, or from no page of its own.
+    RequestRefused = "request.refused",
+    /// The request is larger than what is read.
+    RequestTooLarge = "request.too-large",
+    /// There were too many wrong tokens of late.
+    RequestTooMany = "request.too-many",
+    /// The request shows neither a valid token nor a sign-in.
+    RequestUnauthenticated = "request.unauthenticated",
     /// There is no such requirement.
     RequirementNotFound = "requirement.not-found",
     /// An agent satisfies a requirement by its word, and gives no reason.
@@ -161,6 +175,12 @@ codes! {
     RunTracker = "run.tracker",
     /// There is no such stage or pipeline.
     RunUnknown = "run.unknown",
+    /// The daemon could not be started.
+    ServeFailed = "serve.failed",
+    /// There is no daemon.
+    ServeNotRunning = "serve.not-running",
+    /// There is a daemon already.
+    ServeRunning = "serve.running",
     /// The beginning of an id fits several sessions.
     SessionAmbiguous = "session.ambiguous",
     /// The session runs on another machine.

@@ -20,12 +20,7 @@ pub(super) fn run(app: &App, args: &Args) -> Done {
     let ledger = app.here.ledger()?;
     let session = sessions::find(&app.here, &ledger, &args.session)?;
     let conversation = engine::conversation(&app.here, &ledger, &session)?;
-    let names = conversation.sessions.iter().map(|session| session.name.to_string());
-    let answer = api::Conversation {
-        session: session.name.to_string(),
-        sessions: names.collect(),
-        events: conversation.items.iter().cloned().map(api::Said::from).collect(),
-    };
+    let answer = api::Conversation::new(&session, conversation.clone());
     app.ui.answer(&answer, || {
         let mut text = String::new();
         let mut current = "";

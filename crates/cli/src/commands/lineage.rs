@@ -1,12 +1,9 @@
 use std::fmt::Write;
 use std::process::ExitCode;
 
-use heirloom_api::{Continued, Lineage, Relative};
-use heirloom_core::note::Kind;
-use heirloom_core::session::{Link, Session};
-use heirloom_engine::sessions::{self, Family};
-use heirloom_ledger::{Ledger, NoteFilter};
-use jiff::Timestamp;
+use heirloom_api::Lineage;
+use heirloom_core::session::Session;
+use heirloom_engine::sessions::{self, Contribution, Family};
 
 use super::{App, Done};
 use crate::failure::Failure;
@@ -27,51 +24,17 @@ pub(super) fn run(app: &App, args: &Args) -> Done {
     if let Some(warning) = &family.warning {
         app.ui.warn(warning);
     }
-    let contributed = |session: &Session| contribution(&ledger, session);
-    let went_on = |(at, link): &(Timestamp, Link)| Continued { at: *at, link: link.as_str() };
-    let answer = Lineage {
-        session: family.session.name.to_string(),
-        id: family.session.id.to_string(),
-        link: family.session.link.map(Link::as_str),
-        ancestors: each(family.ancestors.iter(), &contributed)?,
-        descendants: each(family.descendants.iter().map(|(_, session)| session), &contributed)?,
-        continued: family.continued.iter().map(went_on).collect(),
-    };
+    let contributed = |session: &Session| sessions::contribution(&ledger, session);
+    let answer = Lineage::new(&family, contributed)?;
     let text = render(app, &family, &contributed)?;
     app.ui.answer(&answer, || text);
     Ok(ExitCode::SUCCESS)
 }
 
-/// What a session's notes are, in numbers.
-struct Contribution {
-    learnings: u64,
-    decisions: u64,
-}
-
-fn contribution(ledger: &Ledger, session: &Session) -> Result<Contribution, Failure> {
-    let count = |kind| {
-        let filter =
-            NoteFilter { session: Some(session.id), kind: Some(kind), ..NoteFilter::default() };
-        ledger.notes(&filter).map(|notes| notes.len() as u64)
-    };
-    Ok(Contribution { learnings: count(Kind::Learning)?, decisions: count(Kind::Decision)? })
-}
-
-fn each<'a>(
-    sessions: impl Iterator<Item = &'a Session>,
-    contributed: &impl Fn(&Session) -> Result<Contribution, Failure>,
-) -> Result<Vec<Relative>, Failure> {
-    let row = |session: &Session| {
-        let Contribution { learnings, decisions } = contributed(session)?;
-        Ok(Relative::new(session, learnings, decisions))
-    };
-    sessions.map(row).collect()
-}
-
 fn render(
     app: &App,
     family: &Family,
-    contributed: &impl Fn(&Session) -> Result<Contribution, Failure>,
+    contributed: &impl Fn(&Session) -> Result<Contribution, heirloom_ledger::Error>,
 ) -> Result<String, Failure> {
     let now = app.here.clock.now();
     let chain: Vec<&Session> = std::iter::once(&family.session).chain(&family.ancestors).collect();

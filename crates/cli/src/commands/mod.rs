@@ -35,6 +35,7 @@ mod run;
 mod runs;
 mod schema;
 mod search;
+mod serve;
 mod session;
 mod sessions;
 mod stages;
@@ -104,6 +105,7 @@ enum Command {
     Interrupt(interrupt::Args),
     Conversation(conversation::Args),
     Approvals(approvals::Args),
+    Serve(serve::Args),
     Ledger(ledger::Args),
     Import(import::Args),
     Repo(repo::Args),
@@ -236,6 +238,7 @@ fn carry_out(app: &App, command: Command) -> Done {
         Command::Interrupt(args) => interrupt::run(app, &args),
         Command::Conversation(args) => conversation::run(app, &args),
         Command::Approvals(args) => approvals::run(app, args),
+        Command::Serve(args) => serve::run(app, &args),
         Command::Ledger(args) => ledger::run(app, args),
         Command::Import(args) => import::run(app, &args),
         Command::Repo(args) => repo::run(app, &args),

@@ -1,7 +1,7 @@
 use std::fmt::Write;
 use std::process::ExitCode;
 
-use heirloom_api::{self as api, NoteList};
+use heirloom_api::NoteList;
 use heirloom_core::note::Note;
 use heirloom_engine::notes::{self, Query};
 
@@ -42,8 +42,9 @@ pub(super) fn run(app: &App, args: Args) -> Done {
     };
     let earlier = query.before.is_some();
     let ledger = app.here.ledger()?;
-    let notes::Page { notes, next } = notes::list(&app.here, &ledger, &query)?;
-    let list = NoteList { notes: answers(&notes), next: next.map(|id| id.to_string()) };
+    let page = notes::list(&app.here, &ledger, &query)?;
+    let list = NoteList::new(&page);
+    let notes::Page { notes, next } = page;
     app.ui.answer(&list, || {
         notes.iter().map(|(note, session)| as_text(note, session, args.ids)).collect()
     });
@@ -56,11 +57,6 @@ pub(super) fn run(app: &App, args: Args) -> Done {
         }
     }
     Ok(ExitCode::SUCCESS)
-}
-
-/// Notes with the names of their sessions, as scripts see them.
-pub(super) fn answers(notes: &[(Note, String)]) -> Vec<api::Note> {
-    notes.iter().map(|(note, session)| api::Note::new(note, session)).collect()
 }
 
 /// A note as people see it.

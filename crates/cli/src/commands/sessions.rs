@@ -1,19 +1,16 @@
-use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::process::ExitCode;
 
 use clap::Subcommand;
 use heirloom_api::{
-    self as api, ListedSession, Live, SessionDetail, SessionList, SessionNotes, SessionStop,
-    Trajectory,
+    self as api, SessionDetail, SessionList, SessionNotes, SessionStop, Trajectory,
 };
-use heirloom_core::id::SessionId;
 use heirloom_core::session::Session;
 use heirloom_core::status::Status;
-use heirloom_engine::guard::{self, AtWork};
 use heirloom_engine::run::{self, Stopped};
+use heirloom_engine::sessions::{Listing, Row};
 use heirloom_engine::{notes as engine_notes, session, sessions};
-use heirloom_ledger::{Found, Ledger, SessionFilter};
+use heirloom_ledger::{Found, Ledger};
 
 use super::{App, Done, notes};
 use crate::failure::{Code, Failure};
@@ -144,17 +141,11 @@ fn list(app: &App, args: &List) -> Done {
     let after = args.after.as_deref().map(|address| sessions::find(&app.here, &ledger, address));
     let after = after.transpose()?.map(|session| session.id);
     let repo = (!args.all_repos).then_some(app.here.place.repo.as_str());
-    let page = ledger.sessions(&SessionFilter { repo, statuses, limit: args.limit, after })?;
-    let at_work = at_work(app, &ledger, &page.sessions)?;
-    let row = |session: &Session| -> Result<ListedSession, Failure> {
-        let live = at_work.get(&session.id).map(Live::from);
-        Ok(ListedSession { session: answer(&ledger, session)?, live })
-    };
-    let rows = page.sessions.iter().map(row).collect::<Result<Vec<_>, _>>()?;
-    let list = SessionList { sessions: rows, next: page.next.map(|id| id.to_string()) };
-    app.ui.answer(&list, || table(app, &page.sessions, args.running.then_some(&at_work)));
+    let listing = Listing { repo, statuses, limit: args.limit, after, ..Listing::default() };
+    let page = sessions::list(&app.here, &ledger, &listing)?;
+    app.ui.answer(&SessionList::new(page.clone()), || table(app, &page.rows, args.running));
     if !app.ui.is_json() {
-        if page.sessions.is_empty() {
+        if page.rows.is_empty() {
             app.ui.hint("no sessions here yet");
         }
         if let Some(next) = page.next {
@@ -164,35 +155,21 @@ fn list(app: &App, args: &List) -> Done {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Those of the sessions whose agents run now.
-fn at_work(
-    app: &App,
-    ledger: &Ledger,
-    sessions: &[Session],
-) -> Result<BTreeMap<SessionId, AtWork>, Failure> {
-    let repos: BTreeSet<&str> = sessions.iter().map(|session| session.repo.as_str()).collect();
-    let mut found = BTreeMap::new();
-    for repo in repos {
-        let all = guard::at_work(&app.here, ledger, repo)?;
-        found.extend(all.into_iter().map(|each| (each.live.session, each)));
-    }
-    Ok(found)
-}
-
 /// The table of sessions. Of those that run it says when they last did something, of others when they
 /// ended.
-fn table(app: &App, sessions: &[Session], at_work: Option<&BTreeMap<SessionId, AtWork>>) -> String {
-    if sessions.is_empty() {
+fn table(app: &App, rows: &[Row], running: bool) -> String {
+    if rows.is_empty() {
         return String::new();
     }
     let now = app.here.clock.now();
-    let when = if at_work.is_some() { "last active" } else { "completed" };
+    let when = if running { "last active" } else { "completed" };
     let mut columns =
         Columns::new(&["name", "status", when, "learnings", "cost"]).right(3).right(4);
-    for session in sessions {
-        let at = match at_work {
-            Some(at_work) => at_work.get(&session.id).map(|each| each.last_active_at),
-            None => session.completed_at,
+    for Row { session, at_work, .. } in rows {
+        let at = if running {
+            at_work.as_ref().map(|each| each.last_active_at)
+        } else {
+            session.completed_at
         };
         columns.row(vec![
             session.name.to_string(),
@@ -267,7 +244,8 @@ fn show_notes(app: &App, ledger: &Ledger, session: &Session) -> Done {
     let query = engine_notes::Query { session: Some(session.id.to_string()), ..Default::default() };
     let mut listed = engine_notes::list(&app.here, ledger, &query)?.notes;
     listed.retain(|(note, _)| note.kind.is_claim());
-    let answer = SessionNotes::new(session, notes::answers(&listed));
+    let notes = listed.iter().map(|(note, session)| api::Note::new(note, session)).collect();
+    let answer = SessionNotes::new(session, notes);
     app.ui.answer(&answer, || {
         let rows = listed.iter().map(|(note, session)| notes::as_text(note, session, false));
         rows.collect()

@@ -25,6 +25,7 @@ mod run_live;
 mod run_pipeline;
 mod run_resume;
 mod run_session;
+mod serve;
 mod session;
 mod sessions;
 mod trust;

@@ -88,7 +88,7 @@ fn a_fault_of_ours_in_one_issue_ends_that_issue_and_not_the_run() {
     assert_eq!(failed.as_deref(), Some("heirloom itself failed: index out of bounds"));
     // Nothing of it is left as if somebody still worked on it.
     let ledger = scene.here.ledger().unwrap();
-    let filter = SessionFilter { repo: None, statuses: &[], limit: 9, after: None };
+    let filter = SessionFilter { limit: 9, ..SessionFilter::default() };
     let sessions = ledger.sessions(&filter).unwrap().sessions;
     let statuses: Vec<Status> = sessions.iter().map(|session| session.status).collect();
     assert_eq!(statuses.len(), 3);

@@ -95,7 +95,13 @@ fn questions(count: u128) -> Vec<Question> {
         for statuses in asked {
             for after in [None, Some(session(count / 2))] {
                 let page = move |ledger: &Ledger| {
-                    let filter = SessionFilter { repo, statuses, limit: 3, after };
+                    let filter = SessionFilter {
+                        repo,
+                        statuses,
+                        limit: 3,
+                        after,
+                        ..SessionFilter::default()
+                    };
                     ledger.sessions(&filter).unwrap();
                 };
                 questions.push((format!("{repo:?} {statuses:?} {after:?}"), Box::new(page)));

@@ -66,7 +66,7 @@ fn pages_follow_each_other_without_gap_or_overlap_whatever_is_asked_for() {
                 .filter(|(_, of, status)| repo.is_none_or(|repo| repo == *of) && fits(status))
                 .map(|(name, ..)| name.clone())
                 .collect();
-            let filter = SessionFilter { repo, statuses, limit: 7, after: None };
+            let filter = SessionFilter { repo, statuses, limit: 7, ..SessionFilter::default() };
             assert_eq!(pages(&ledger, &filter), expected, "{repo:?} {statuses:?}");
         }
     }

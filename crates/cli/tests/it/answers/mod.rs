@@ -98,10 +98,23 @@ fn every_command_answers_what_its_schema_says() {
     work(&mut house);
     approvals(&mut house);
     ledger(&mut house);
+    serving(&mut house);
     types_alone(&mut house);
     let names: BTreeSet<&str> = heirloom_api::names().iter().map(|name| name.name).collect();
     let unseen: Vec<_> = names.difference(&house.seen).collect();
     assert!(unseen.is_empty(), "no answer was held against {unseen:?}");
+}
+
+fn serving(house: &mut House) {
+    let mut command = house.env.command(&["serve", "--json"]);
+    let mut child = command.stdout(std::process::Stdio::piped()).spawn().unwrap();
+    let mut line = String::new();
+    let stdout = child.stdout.take().unwrap();
+    std::io::BufRead::read_line(&mut std::io::BufReader::new(stdout), &mut line).unwrap();
+    house.ask("serve-link", &["serve", "--link"]);
+    child.kill().unwrap();
+    child.wait().unwrap();
+    house.hold("serve", &serde_json::from_str(&line).unwrap());
 }
 
 fn set_up(house: &mut House) {

@@ -1,0 +1,205 @@
+//! What the daemon has at hand: heirloom's home, the environment it was started with, and every repository
+//! the ledger knows of.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use heirloom_api::{Code, Failure};
+use heirloom_core::session::Session;
+use heirloom_engine::here::{Env, Here};
+use heirloom_engine::{guard, session, sessions};
+use heirloom_ledger::{Found, Ledger, Options, SessionFilter};
+
+use crate::answer::Refused;
+use crate::keys::Keys;
+
+/// Of how many sessions the repositories are remembered that have no key.
+const RECENT: usize = 500;
+
+/// What every request can use. Cheap to clone.
+#[derive(Debug, Clone)]
+pub(crate) struct House {
+    inner: Arc<Inner>,
+}
+
+#[derive(Debug)]
+struct Inner {
+    home: PathBuf,
+    directory: PathBuf,
+    env: Env,
+    keys: Keys,
+    token: String,
+    /// Further names by which the daemon may be called.
+    hosts: Vec<String>,
+    wrong: crate::gate::Wrong,
+}
+
+/// What a house is made of.
+#[derive(Debug)]
+pub(crate) struct Parts {
+    pub(crate) here: Here,
+    pub(crate) directory: PathBuf,
+    pub(crate) keys: Keys,
+    pub(crate) token: String,
+    pub(crate) hosts: Vec<String>,
+}
+
+impl House {
+    pub(crate) fn new(parts: Parts) -> Self {
+        let Parts { here, directory, keys, token, hosts } = parts;
+        let wrong = crate::gate::Wrong::default();
+        let Here { home, env, .. } = here;
+        Self { inner: Arc::new(Inner { home, directory, env, keys, token, hosts, wrong }) }
+    }
+
+    pub(crate) fn keys(&self) -> &Keys {
+        &self.inner.keys
+    }
+
+    pub(crate) fn token(&self) -> &str {
+        &self.inner.token
+    }
+
+    pub(crate) fn hosts(&self) -> &[String] {
+        &self.inner.hosts
+    }
+
+    pub(crate) fn wrong(&self) -> &crate::gate::Wrong {
+        &self.inner.wrong
+    }
+
+    /// Where the daemon was started.
+    pub(crate) fn here(&self) -> Result<Here, Failure> {
+        self.look(&self.inner.directory)
+    }
+
+    /// The place at `directory`. Looked at anew for every request: branches are switched and settings
+    /// change while a daemon runs.
+    pub(crate) fn look(&self, directory: &Path) -> Result<Here, Failure> {
+        let mut env = self.inner.env.clone();
+        env.insert("HEIRLOOM_HOME".into(), self.inner.home.clone().into());
+        Ok(Here::look(directory, env)?)
+    }
+
+    /// The ledger. Opened for every request: what another process did to its file is seen, and nothing
+    /// grows while the daemon runs.
+    pub(crate) fn ledger(&self) -> Result<Ledger, Failure> {
+        Ok(Ledger::open(&self.inner.home, Options { tidy: false, ..Options::COMMAND })?)
+    }
+
+    /// Calls the engine on a thread where it may wait.
+    pub(crate) async fn call<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Self) -> Result<T, Failure> + Send + 'static,
+    ) -> Result<T, Refused> {
+        let house = self.clone();
+        match tokio::task::spawn_blocking(move || work(&house)).await {
+            Ok(done) => done.map_err(Refused),
+            Err(_) => Err(Refused(
+                Failure::new(Code::Internal, "the request met a fault of heirloom itself")
+                    .hint("`heirloom doctor` says whether something is wrong here"),
+            )),
+        }
+    }
+}
+
+/// A place and the ledger, for a request.
+#[derive(Debug)]
+pub(crate) struct Desk {
+    pub(crate) here: Here,
+    pub(crate) ledger: Ledger,
+}
+
+impl Desk {
+    /// For what belongs to no repository in particular.
+    pub(crate) fn everywhere(house: &House) -> Result<Self, Failure> {
+        Ok(Self { here: house.here()?, ledger: house.ledger()? })
+    }
+
+    /// For the repository that `name` means: its key, its path, or what its directory is called; without a
+    /// name the one the daemon was started in.
+    pub(crate) fn of(house: &House, name: Option<&str>) -> Result<Self, Failure> {
+        let ledger = house.ledger()?;
+        let here = match name {
+            None => house.here()?,
+            Some(name) => house.look(&directory_of(house, &ledger, name)?)?,
+        };
+        Ok(Self { here, ledger })
+    }
+
+    /// A session by name, id or the beginning of one, with the repository it is in. A name that sessions of
+    /// several repositories have is ambiguous unless the daemon's own has it.
+    pub(crate) fn session(house: &House, address: &str) -> Result<(Self, Session), Failure> {
+        let mut desk = Self::everywhere(house)?;
+        desk.tidy()?;
+        let session = match desk.ledger.find(&desk.here.place.repo, address)? {
+            Found::One(session) => *session,
+            Found::Many(_) => sessions::find(&desk.here, &desk.ledger, address)?,
+            Found::None => elsewhere(&desk, address)?,
+        };
+        if desk.ledger.repository(&desk.here.place.repo)? != session.repo
+            && let Ok(directory) = directory_of(house, &desk.ledger, &session.repo)
+        {
+            desk.here = house.look(&directory)?;
+        }
+        Ok((desk, session))
+    }
+
+    /// Closes the sessions whose driver is gone, as every command does that shows sessions.
+    pub(crate) fn tidy(&mut self) -> Result<(), Failure> {
+        guard::tidy(&self.here, &mut self.ledger)?;
+        session::recover(&self.here, &mut self.ledger)?;
+        Ok(())
+    }
+}
+
+/// A session of that name in any repository.
+fn elsewhere(desk: &Desk, address: &str) -> Result<Session, Failure> {
+    let mut found = desk.ledger.named_anywhere(address)?;
+    match found.len() {
+        1 => Ok(found.swap_remove(0)),
+        0 => Ok(sessions::find(&desk.here, &desk.ledger, address)?),
+        _ => {
+            let address = address.to_owned();
+            Err(sessions::FindError::Many { address, candidates: found }.into())
+        }
+    }
+}
+
+/// Where the repository called `name` lies now.
+fn directory_of(house: &House, ledger: &Ledger, name: &str) -> Result<PathBuf, Failure> {
+    let path = Path::new(name);
+    if path.is_absolute() && path.is_dir() {
+        return Ok(path.to_owned());
+    }
+    let id = ledger.repository(name)?;
+    let mut known: Vec<(String, String)> = Vec::new();
+    let own = house.here()?.place.repo;
+    known.push((ledger.repository(&own)?, own));
+    for place in ledger.places()?.into_iter().filter(|place| place.is_own) {
+        known.push((place.repo.as_str().to_owned(), place.named.path));
+    }
+    // One that was never given a key goes by its path.
+    let recent = SessionFilter { limit: RECENT, ..SessionFilter::default() };
+    let recent = ledger.sessions(&recent)?.sessions.into_iter().map(|session| session.repo);
+    known.extend(recent.map(|repo| (repo.clone(), repo)));
+    let is_it = |(repo, path): &(String, String)| {
+        let path = Path::new(path);
+        let is_called = *repo == id || path.file_name().is_some_and(|called| called == name);
+        is_called && path.is_absolute() && path.is_dir()
+    };
+    known.retain(is_it);
+    let mut seen = BTreeSet::new();
+    known.retain(|(repo, _)| seen.insert(repo.clone()));
+    match &known[..] {
+        [(_, path)] => Ok(path.into()),
+        [] => Err(Failure::new(Code::RepoNotFound, format!("there is no repository {name} here"))
+            .hint("give its key, its path, or the name of its directory")),
+        [..] => {
+            let paths: Vec<&str> = known.iter().map(|(_, path)| path.as_str()).collect();
+            let message = format!("{name} could be {}", paths.join(" or "));
+            Err(Failure::new(Code::RepoNotFound, message).hint("give its path"))
+        }
+    }
+}

@@ -1,0 +1,18 @@
+//! The daemon: the use cases of the engine over HTTP, as an event stream, as a page, and as MCP tools.
+//!
+//! A surface like the command: it reads requests, calls one use case, and answers with the types of
+//! `api`. It is the only crate with an async runtime; the engine below is synchronous and is called on
+//! threads of its own. The one invariant: nothing but the health of the daemon is told to anybody who
+//! has not shown a token or a sign-in, and nothing a request says ends the process.
+
+mod answer;
+mod gate;
+mod house;
+mod keys;
+mod listen;
+mod routes;
+mod serve;
+
+pub use keys::Keys;
+pub use listen::{BadAddress, Listen};
+pub use serve::{Daemon, ServeError, read_serving};

@@ -1,0 +1,148 @@
+//! Approvals: what agents ask for, and what a person says to it.
+
+use axum::Extension;
+use axum::extract::{Path, State};
+use heirloom_api::{Approval, ApprovalList, Code, Failure};
+use heirloom_core::approval::{Approval as Known, Rule};
+use heirloom_core::trust::person::Action;
+use heirloom_engine::session::{self as engine, Choice};
+use heirloom_ledger::{ApprovalFilter, Ledger};
+use serde::Deserialize;
+use serde_json::Value;
+
+use crate::answer::{Refused, Told};
+use crate::gate::Caller;
+use crate::house::{Desk, House};
+use crate::routes::{Asked, Given};
+
+/// Which approvals are asked for.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Filter {
+    /// `pending` for those that wait.
+    status: Option<String>,
+    repo: Option<String>,
+}
+
+pub(super) async fn list(
+    State(house): State<House>,
+    Asked(filter): Asked<Filter>,
+) -> Result<Told<ApprovalList>, Refused> {
+    let list = house.call(move |house| {
+        let pending = match filter.status.as_deref() {
+            None | Some("") => false,
+            Some("pending") => true,
+            Some(other) => {
+                let message = format!("approvals cannot be listed by the status {other}");
+                return Err(Failure::new(Code::RequestInvalid, message)
+                    .hint("write `pending`, or leave it out for all"));
+            }
+        };
+        let mut desk = match &filter.repo {
+            Some(repo) => Desk::of(house, Some(repo))?,
+            None => Desk::everywhere(house)?,
+        };
+        desk.tidy()?;
+        let repo = filter.repo.as_ref().map(|_| desk.here.place.repo.as_str());
+        let found = desk.ledger.approvals(ApprovalFilter { repo, session: None, pending })?;
+        let approvals = found.iter().map(|approval| answer(&desk.ledger, approval));
+        Ok(ApprovalList { approvals: approvals.collect::<Result<_, _>>()? })
+    });
+    Ok(Told(list.await?))
+}
+
+pub(super) async fn show(
+    State(house): State<House>,
+    Path(id): Path<String>,
+) -> Result<Told<Approval>, Refused> {
+    let approval = house.call(move |house| {
+        let desk = Desk::everywhere(house)?;
+        answer(&desk.ledger, &engine::approval(&desk.ledger, &id)?)
+    });
+    Ok(Told(approval.await?))
+}
+
+/// What a person says to an approval.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Decision {
+    #[serde(rename = "decision")]
+    pub(crate) word: Word,
+    /// Why; a denial needs it.
+    pub(crate) reason: Option<String>,
+    /// The input to approve instead of what was asked for.
+    pub(crate) input: Option<Value>,
+    /// Whether it holds for this use, or for the rest of the session.
+    #[serde(rename = "for")]
+    pub(crate) lasts: Option<Lasts>,
+    /// With `session`: what else it covers, for example `Bash(git *)`; without, every use of the tool.
+    pub(crate) rule: Option<String>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Word {
+    Approve,
+    Deny,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Lasts {
+    Once,
+    Session,
+}
+
+impl Decision {
+    /// What it comes to, if it can be meant.
+    fn choice(self) -> Result<Choice, Failure> {
+        let invalid = |why: &str| Failure::new(Code::RequestInvalid, why);
+        let rule = self.rule.as_deref().map(str::parse::<Rule>).transpose();
+        let rule = rule.map_err(|error| Failure::from_error(Code::RequestInvalid, &error))?;
+        match (self.word, self.lasts) {
+            (Word::Deny, _) => {
+                let reason = self.reason.filter(|reason| !reason.trim().is_empty());
+                let reason = reason.ok_or_else(|| invalid("a denial needs a `reason`"))?;
+                Ok(Choice::Deny(reason))
+            }
+            (Word::Approve, Some(Lasts::Session)) if self.input.is_some() => {
+                Err(invalid("an edited input is approved once, not for the session"))
+            }
+            (Word::Approve, Some(Lasts::Session)) => Ok(Choice::ForSession(rule)),
+            (Word::Approve, _) if rule.is_some() => {
+                Err(invalid("a `rule` needs `for` to be `session`"))
+            }
+            (Word::Approve, _) => Ok(self.input.map_or(Choice::Approve, Choice::Edit)),
+        }
+    }
+}
+
+pub(super) async fn decide(
+    State(house): State<House>,
+    Extension(caller): Extension<Caller>,
+    Path(id): Path<String>,
+    Given(decision): Given<Decision>,
+) -> Result<Told<Approval>, Refused> {
+    let approval = house.call(move |house| decided(house, &caller, &id, decision));
+    Ok(Told(approval.await?))
+}
+
+/// Records a person's decision.
+pub(crate) fn decided(
+    house: &House,
+    caller: &Caller,
+    id: &str,
+    decision: Decision,
+) -> Result<Approval, Failure> {
+    caller.may(Action::Approve)?;
+    let choice = decision.choice()?;
+    let mut desk = Desk::everywhere(house)?;
+    let approval = engine::decide(&desk.here, &mut desk.ledger, id, choice)?;
+    answer(&desk.ledger, &approval)
+}
+
+/// An approval as the contract has it.
+pub(crate) fn answer(ledger: &Ledger, approval: &Known) -> Result<Approval, Failure> {
+    let name = ledger.session(approval.session)?.map(|session| session.name.to_string());
+    Ok(Approval::new(approval, name))
+}

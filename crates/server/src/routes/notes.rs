@@ -1,0 +1,110 @@
+//! Notes: what is worth carrying, listed and made.
+
+use axum::extract::State;
+use heirloom_api::{Code, Failure, Note, NoteList};
+use heirloom_core::evidence::{Evidence, PlaceError};
+use heirloom_core::note::{Basis, Kind, NotAKind};
+use heirloom_engine::keep;
+use heirloom_engine::notes::{self, NewNote, Query};
+use serde::Deserialize;
+
+use crate::answer::{Made, Refused, Told};
+use crate::house::{Desk, House};
+use crate::routes::{Asked, Given};
+
+/// Which notes are asked for.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Filter {
+    kind: Option<String>,
+    session: Option<String>,
+    repo: Option<String>,
+    /// Those that were replaced as well.
+    #[serde(default)]
+    all: bool,
+    /// Only those that are older than this one, the `next` of the page before.
+    cursor: Option<String>,
+    limit: Option<usize>,
+}
+
+pub(super) async fn list(
+    State(house): State<House>,
+    Asked(filter): Asked<Filter>,
+) -> Result<Told<NoteList>, Refused> {
+    let list = house.call(move |house| {
+        let kind = filter.kind.as_deref().map(kind).transpose()?;
+        let desk = match &filter.session {
+            Some(session) => Desk::session(house, session)?.0,
+            None => Desk::of(house, filter.repo.as_deref())?,
+        };
+        let query = Query {
+            session: filter.session,
+            kind,
+            superseded: filter.all,
+            limit: Some(filter.limit.unwrap_or(200).clamp(1, 1000)),
+            before: filter.cursor,
+        };
+        Ok(NoteList::new(&notes::list(&desk.here, &desk.ledger, &query)?))
+    });
+    Ok(Told(list.await?))
+}
+
+/// A note to be made.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Body {
+    pub(crate) kind: String,
+    pub(crate) text: String,
+    pub(crate) because: Option<String>,
+    /// Places that it rests on, as PATH:LINE or PATH:LINE-LINE.
+    #[serde(default)]
+    pub(crate) evidence: Vec<String>,
+    pub(crate) supersedes: Option<String>,
+    pub(crate) issue: Option<String>,
+    pub(crate) session: Option<String>,
+    pub(crate) repo: Option<String>,
+    /// Whether it is declared as nothing more than an assumption.
+    #[serde(default)]
+    pub(crate) assumption: bool,
+}
+
+pub(super) async fn make(
+    State(house): State<House>,
+    Given(body): Given<Body>,
+) -> Result<Made<Note>, Refused> {
+    Ok(Made(house.call(move |house| made(house, body)).await?))
+}
+
+/// Records a note.
+pub(crate) fn made(house: &House, body: Body) -> Result<Note, Failure> {
+    let mut desk = match &body.session {
+        Some(session) => Desk::session(house, session)?.0,
+        None => Desk::of(house, body.repo.as_deref())?,
+    };
+    let evidence = body.evidence.iter().map(|place| {
+        let wrong = |error: PlaceError| Failure::from_error(Code::RequestInvalid, &error);
+        place.parse::<Evidence>().map_err(wrong)
+    });
+    let new = NewNote {
+        kind: kind(&body.kind)?,
+        evidence: evidence.collect::<Result<_, _>>()?,
+        basis: body.assumption.then_some(Basis::Assumption),
+        text: body.text,
+        rationale: body.because,
+        issue: body.issue,
+        supersedes: body.supersedes,
+        session: body.session,
+        symbol: Some(heirloom_symbols::enclosing),
+    };
+    let directory = desk.here.place.root.clone();
+    let noted = keep::record(&desk.here, &mut desk.ledger, &directory, new)?;
+    Ok(Note::new(&noted.note, noted.session.name.as_str()))
+}
+
+/// The kind of note that a word means.
+pub(crate) fn kind(text: &str) -> Result<Kind, Failure> {
+    text.parse().map_err(|error: NotAKind| {
+        let kinds = Kind::ALL.map(Kind::as_str).join(", ");
+        Failure::from_error(Code::RequestInvalid, &error).hint(format!("the kinds are {kinds}"))
+    })
+}

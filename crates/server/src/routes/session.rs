@@ -1,0 +1,86 @@
+//! One session: what it is, what was said in it, how it was launched, where it comes from, what it left.
+
+use axum::extract::{Path, State};
+use heirloom_api::{Conversation, Lineage, NoteList, SessionConfig, SessionDetail};
+use heirloom_engine::{notes as engine_notes, session as engine, sessions};
+use serde::Deserialize;
+
+use crate::answer::{Refused, Told};
+use crate::house::{Desk, House};
+use crate::routes::{Asked, page_of};
+
+pub(super) async fn show(
+    State(house): State<House>,
+    Path(address): Path<String>,
+) -> Result<Told<SessionDetail>, Refused> {
+    let detail = house.call(move |house| {
+        let (desk, session) = Desk::session(house, &address)?;
+        let total = engine::totals(&desk.ledger, &session)?;
+        let parent = sessions::parent_name(&desk.ledger, &session)?;
+        Ok(SessionDetail::new(&session, parent, total))
+    });
+    Ok(Told(detail.await?))
+}
+
+/// Which part of a conversation is asked for.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Part {
+    /// Only the events after this number.
+    cursor: Option<usize>,
+    limit: Option<usize>,
+}
+
+pub(super) async fn conversation(
+    State(house): State<House>,
+    Path(address): Path<String>,
+    Asked(part): Asked<Part>,
+) -> Result<Told<Conversation>, Refused> {
+    let conversation = house.call(move |house| {
+        let (desk, session) = Desk::session(house, &address)?;
+        let said = engine::conversation(&desk.here, &desk.ledger, &session)?;
+        let all = Conversation::new(&session, said);
+        let (events, next) = page_of(all.events, part.cursor.unwrap_or(0), part.limit);
+        Ok(Conversation { events, next, ..all })
+    });
+    Ok(Told(conversation.await?))
+}
+
+pub(super) async fn config(
+    State(house): State<House>,
+    Path(address): Path<String>,
+) -> Result<Told<SessionConfig>, Refused> {
+    let config = house.call(move |house| {
+        let (desk, session) = Desk::session(house, &address)?;
+        Ok(SessionConfig::new(&session, &engine::config_of(&desk.ledger, &session)?))
+    });
+    Ok(Told(config.await?))
+}
+
+pub(super) async fn lineage(
+    State(house): State<House>,
+    Path(address): Path<String>,
+) -> Result<Told<Lineage>, Refused> {
+    let lineage = house.call(move |house| {
+        let (desk, session) = Desk::session(house, &address)?;
+        let family = sessions::family(&desk.ledger, session)?;
+        Ok(Lineage::new(&family, |session| sessions::contribution(&desk.ledger, session))?)
+    });
+    Ok(Told(lineage.await?))
+}
+
+pub(super) async fn notes(
+    State(house): State<House>,
+    Path(address): Path<String>,
+) -> Result<Told<NoteList>, Refused> {
+    let notes = house.call(move |house| {
+        let (desk, session) = Desk::session(house, &address)?;
+        let query = engine_notes::Query {
+            session: Some(session.id.to_string()),
+            superseded: true,
+            ..Default::default()
+        };
+        Ok(NoteList::new(&engine_notes::list(&desk.here, &desk.ledger, &query)?))
+    });
+    Ok(Told(notes.await?))
+}

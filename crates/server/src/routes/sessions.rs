@@ -1,0 +1,79 @@
+//! The list of sessions.
+
+use axum::extract::State;
+use heirloom_api::{Code, Failure, SessionList};
+use heirloom_core::status::Status;
+use heirloom_engine::sessions::{Listing, list as listed};
+use serde::Deserialize;
+
+use crate::answer::{Refused, Told};
+use crate::house::{Desk, House};
+use crate::routes::Asked;
+
+/// The most of a page.
+const MOST: usize = 1000;
+
+/// Which sessions are asked for.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Filter {
+    /// Comma between several: a status, or `running` for all that run or wait.
+    pub(crate) status: Option<String>,
+    pub(crate) agent: Option<String>,
+    pub(crate) repo: Option<String>,
+    pub(crate) q: Option<String>,
+    pub(crate) cursor: Option<String>,
+    pub(crate) limit: Option<usize>,
+}
+
+pub(super) async fn list(
+    State(house): State<House>,
+    Asked(filter): Asked<Filter>,
+) -> Result<Told<SessionList>, Refused> {
+    Ok(Told(house.call(move |house| page(house, &filter)).await?))
+}
+
+/// One page of sessions.
+pub(crate) fn page(house: &House, filter: &Filter) -> Result<SessionList, Failure> {
+    let mut desk = match &filter.repo {
+        Some(repo) => Desk::of(house, Some(repo))?,
+        None => Desk::everywhere(house)?,
+    };
+    desk.tidy()?;
+    let statuses = statuses(filter.status.as_deref())?;
+    let after = filter.cursor.as_deref().map(cursor).transpose()?;
+    let listing = Listing {
+        repo: filter.repo.as_ref().map(|_| desk.here.place.repo.as_str()),
+        statuses: &statuses,
+        agent: filter.agent.as_deref().filter(|agent| !agent.is_empty()),
+        text: filter.q.as_deref().filter(|text| !text.trim().is_empty()),
+        after,
+        limit: filter.limit.unwrap_or(50).clamp(1, MOST),
+    };
+    Ok(SessionList::new(listed(&desk.here, &desk.ledger, &listing)?))
+}
+
+fn cursor(text: &str) -> Result<heirloom_core::id::SessionId, Failure> {
+    text.parse().map_err(|_| {
+        Failure::new(Code::RequestInvalid, format!("`{text}` is no cursor"))
+            .hint("take it from `next` of the page before")
+    })
+}
+
+/// The statuses that words mean.
+pub(crate) fn statuses(words: Option<&str>) -> Result<Vec<Status>, Failure> {
+    let mut all = Vec::new();
+    for word in words.unwrap_or_default().split(',').map(str::trim).filter(|word| !word.is_empty())
+    {
+        if word == "running" {
+            all.extend(Status::ALL.into_iter().filter(|status| status.is_active()));
+            continue;
+        }
+        all.push(word.parse().map_err(|_| {
+            let known = Status::ALL.map(|status| status.to_string()).join(", ");
+            Failure::new(Code::RequestInvalid, format!("there is no status {word}"))
+                .hint(format!("the statuses are {known}"))
+        })?);
+    }
+    Ok(all)
+}
