@@ -4,6 +4,7 @@
 //! locks a conversation while it writes to it, so two processes cannot go on with the same one.
 
 mod classify;
+mod entries;
 mod failure;
 mod hooks;
 mod launch;

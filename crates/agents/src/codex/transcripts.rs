@@ -37,6 +37,10 @@ impl Transcripts for Rollouts {
     fn reader(&self) -> Box<dyn Reader> {
         Box::new(Rollout)
     }
+
+    fn entries(&self) -> Box<dyn crate::transcript::Entries> {
+        Box::new(super::entries::Read::default())
+    }
 }
 
 fn entries(dir: &Path) -> Vec<PathBuf> {
@@ -127,17 +131,22 @@ fn spoken(item: &Value) -> Vec<Event> {
 
 /// Codex writes its own remarks about the environment in the person's name. It marks what is
 /// really theirs; versions that did not are told by the tags.
-fn is_the_persons(item: &Value, text: &str) -> bool {
+pub(super) fn is_the_persons(item: &Value, text: &str) -> bool {
     let marks = "/internal_chat_message_metadata_passthrough/content_item_kinds";
     match item.pointer(marks).and_then(Value::as_array) {
         Some(kinds) => kinds.iter().any(|kind| kind.as_str() == Some("user.text")),
-        None => !["<environment_context>", "<user_instructions>"]
-            .iter()
-            .any(|tag| text.starts_with(tag)),
+        None => ![
+            "<environment_context>",
+            "<user_instructions>",
+            "# AGENTS.md instructions",
+            "<hook_prompt",
+        ]
+        .iter()
+        .any(|tag| text.starts_with(tag)),
     }
 }
 
-fn parts(parts: Option<&Value>) -> String {
+pub(super) fn parts(parts: Option<&Value>) -> String {
     let parts = parts.and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
     let texts: Vec<_> = parts.iter().filter_map(|part| text(part, "text")).collect();
     texts.join("\n")
@@ -170,7 +179,7 @@ fn output(item: &Value) -> Event {
 }
 
 /// The head that Codex puts before a command's output says how it exited.
-fn exit_code(text: &str) -> Option<&str> {
+pub(super) fn exit_code(text: &str) -> Option<&str> {
     let head = text.split_once("\nOutput:").map(|(head, _)| head)?;
     head.lines().find_map(|line| line.strip_prefix("Process exited with code "))
 }

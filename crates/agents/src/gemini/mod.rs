@@ -5,6 +5,7 @@
 //! processes apart.
 
 mod classify;
+mod entries;
 mod hooks;
 mod launch;
 mod read;

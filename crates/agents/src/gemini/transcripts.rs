@@ -39,6 +39,10 @@ impl Transcripts for Chats {
     fn reader(&self) -> Box<dyn Reader> {
         Box::new(Chat::default())
     }
+
+    fn entries(&self) -> Box<dyn crate::transcript::Entries> {
+        Box::new(super::entries::Read::default())
+    }
 }
 
 fn transcript(head: Header, path: PathBuf) -> Transcript {
@@ -111,7 +115,7 @@ impl Reader for Chat {
     }
 }
 
-fn text<'a>(value: &'a Value, field: &str) -> Option<&'a str> {
+pub(super) fn text<'a>(value: &'a Value, field: &str) -> Option<&'a str> {
     value.get(field).and_then(Value::as_str)
 }
 
@@ -139,7 +143,7 @@ impl Chat {
     }
 }
 
-fn words(message: &Value) -> String {
+pub(super) fn words(message: &Value) -> String {
     match message.get("content") {
         Some(Value::String(words)) => words.clone(),
         Some(Value::Array(parts)) => {
@@ -174,15 +178,19 @@ fn spoken(message: &Value) -> Vec<Event> {
 }
 
 fn usage(tokens: &Value) -> Event {
+    let tokens = counted(tokens);
+    Event::Usage { tokens, span: Span::Request, context_window: None }
+}
+
+pub(super) fn counted(tokens: &Value) -> Tokens {
     let count = |field: &str| tokens.get(field).and_then(Value::as_u64).unwrap_or(0);
     let cached = count("cached");
-    let tokens = Tokens {
+    Tokens {
         input: count("input").saturating_sub(cached),
         output: count("output") + count("thoughts"),
         cache_read: cached,
         cache_write: 0,
-    };
-    Event::Usage { tokens, span: Span::Request, context_window: None }
+    }
 }
 
 fn calls(message: &Value, seen: &mut Seen) -> Vec<Event> {
@@ -206,7 +214,7 @@ fn calls(message: &Value, seen: &mut Seen) -> Vec<Event> {
     events
 }
 
-fn answer(call: &Value) -> String {
+pub(super) fn answer(call: &Value) -> String {
     let response = call.pointer("/result/0/functionResponse/response");
     let said = response.and_then(|said| text(said, "output").or_else(|| text(said, "error")));
     said.unwrap_or_default().to_owned()

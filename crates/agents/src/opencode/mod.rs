@@ -4,6 +4,7 @@
 //! command hooks: a small plugin of ours calls the hook command.
 
 mod classify;
+mod entries;
 mod hooks;
 mod launch;
 mod read;

@@ -28,6 +28,10 @@ impl Transcripts for Exports {
         Box::new(Export::default())
     }
 
+    fn entries(&self) -> Box<dyn crate::transcript::Entries> {
+        Box::new(super::entries::Read::default())
+    }
+
     fn export_args(&self, agent_session_id: &str) -> Option<Vec<String>> {
         Some(vec!["export".to_owned(), agent_session_id.to_owned()])
     }
