@@ -40,6 +40,11 @@ pub trait Transcripts: Sync {
         true
     }
 
+    /// The database in which an agent keeps its conversations instead of files.
+    fn database(&self, _env: &Env) -> Option<PathBuf> {
+        None
+    }
+
     /// The arguments with which an agent that keeps no files prints a conversation, for the same
     /// reader.
     fn export_args(&self, _agent_session_id: &str) -> Option<Vec<String>> {

@@ -18,6 +18,7 @@ pub mod context;
 pub mod digest;
 pub mod event;
 pub mod evidence;
+pub mod facts;
 pub mod fork;
 pub mod ground;
 pub mod guard;

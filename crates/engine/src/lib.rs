@@ -5,6 +5,7 @@
 
 pub mod agents;
 pub mod attend;
+pub mod capture;
 pub mod clock;
 pub mod demo;
 pub mod doctor;

@@ -28,13 +28,17 @@ const UNFINISHED: &str = ".ledger-unfinished-";
 
 /// Makes a ledger at `path`, unless another process is faster.
 pub(crate) fn create(path: &Path) -> Result<(), Error> {
-    let home = path.parent().unwrap_or(Path::new("."));
+    make_home(path.parent().unwrap_or(Path::new(".")))?;
+    place(path, ledger)
+}
+
+/// Makes heirloom's home, for its owner only, if it is not there.
+pub(crate) fn make_home(home: &Path) -> Result<(), Error> {
     fs::DirBuilder::new()
         .recursive(true)
         .mode(0o700)
         .create(home)
-        .map_err(|source| cannot("make the directory", home, source))?;
-    place(path, ledger)
+        .map_err(|source| cannot("make the directory", home, source))
 }
 
 /// Puts a database that `fill` makes at `path`, unless another process is faster.

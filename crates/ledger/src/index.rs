@@ -85,6 +85,22 @@ impl Ledger {
         self.with_index(|_| Ok(()))
     }
 
+    /// Throws the index away, so that nothing stays in it that is not in the ledger any more.
+    pub fn forget_index(&self) -> Result<(), Error> {
+        let path = self.path.with_file_name(FILE_NAME);
+        for suffix in ["", "-wal", "-shm"] {
+            let mut name = path.clone().into_os_string();
+            name.push(suffix);
+            match fs::remove_file(PathBuf::from(name)) {
+                Err(source) if source.kind() != std::io::ErrorKind::NotFound => {
+                    return Err(Error::File { doing: "remove", path, source });
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
     /// Works with the index. One that turns out to be damaged is made anew, once.
     fn with_index<T>(&self, work: impl Fn(&Index) -> Result<T, Error>) -> Result<T, Error> {
         let path = self.path.with_file_name(FILE_NAME);

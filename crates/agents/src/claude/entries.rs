@@ -114,6 +114,10 @@ struct Forked {
 }
 
 impl Entries for Read {
+    fn resume(&mut self, place: &Place) {
+        self.place = place.clone();
+    }
+
     fn read(&mut self, line: &[u8], entries: &mut Vec<Entry>) {
         if says_nothing(line) {
             return;

@@ -39,6 +39,10 @@ struct Whole {
 }
 
 impl Entries for Read {
+    fn resume(&mut self, place: &Place) {
+        self.place = place.clone();
+    }
+
     fn read(&mut self, line: &[u8], entries: &mut Vec<Entry>) {
         let unknown = |kind: &str| Entry::of(What::Unknown { kind: kind.to_owned() });
         let Ok(head) = serde_json::from_slice::<Line<'_>>(line) else {

@@ -1,7 +1,7 @@
 //! opencode's conversations, as `opencode export ID` prints them: one document, laid out over
 //! many lines, the last of which is a lone brace.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
 use serde::Deserialize;
@@ -30,6 +30,12 @@ impl Transcripts for Exports {
 
     fn entries(&self) -> Box<dyn crate::transcript::Entries> {
         Box::new(super::entries::Read::default())
+    }
+
+    fn database(&self, env: &Env) -> Option<PathBuf> {
+        let data = crate::env::path(env, "XDG_DATA_HOME")
+            .or_else(|| Some(crate::env::path(env, "HOME")?.join(".local/share")))?;
+        Some(data.join("opencode/opencode.db"))
     }
 
     fn export_args(&self, agent_session_id: &str) -> Option<Vec<String>> {

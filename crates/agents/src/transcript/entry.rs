@@ -302,6 +302,9 @@ pub trait Entries: Send {
     /// Adds what this line says to `entries`. Never fails.
     fn read(&mut self, line: &[u8], entries: &mut Vec<Entry>);
 
+    /// Reading goes on in the middle of a file: this is where the conversation was.
+    fn resume(&mut self, _place: &Place) {}
+
     /// Whether reading can begin in the middle of a file. Otherwise a line may change what an
     /// earlier one said, and a file that grew is read from its beginning.
     fn resumable(&self) -> bool {

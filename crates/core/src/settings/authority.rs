@@ -34,7 +34,7 @@ pub(super) fn restrain(tree: &mut Node, person: Option<&Node>) -> Vec<Cut> {
         let why = match entry.key.as_str() {
             "enabled" if !is_true(&entry.value) => Some("a repository cannot switch heirloom off"),
             "trust" => Some("only a person says what is trusted"),
-            "recall" | "team" => Some("it is the person's own setting"),
+            "recall" | "team" | "capture" => Some("it is the person's own setting"),
             key if GUARDED.contains(&key) && is_nothing(&entry.value) => {
                 Some("a repository cannot take requirements away")
             }

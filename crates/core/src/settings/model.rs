@@ -32,6 +32,8 @@ section! {
         checkpoint: Checkpoint,
         /// What a fresh context is given first.
         recovery: Recovery,
+        /// What is kept of the agents' own transcripts.
+        capture: Capture,
         /// When a context counts as full.
         context: Context,
         /// What a new session takes from its lineage.
@@ -198,6 +200,28 @@ section! {
         level1_tokens: NonZeroU32 = count(100),
         /// Tokens that level 2 may take.
         level2_tokens: NonZeroU32 = count(500),
+    }
+}
+
+choice! {
+    /// Whether something happens.
+    pub enum OnOff {
+        /// It does.
+        On = "on",
+        /// It does not.
+        Off = "off",
+    }
+}
+
+section! {
+    /// What is kept of the agents' own transcripts.
+    pub struct Capture {
+        /// Whether their text is kept, as the agent wrote it; `off` keeps only facts.
+        archive: OnOff,
+        /// How long it is kept.
+        keep: Period = Period::from_secs(365 * 24 * 60 * 60),
+        /// The most megabytes that all of them together may take; the oldest go first.
+        max_megabytes: NonZeroU32 = count(4096),
     }
 }
 

@@ -34,5 +34,6 @@ pub use facts::Known;
 pub use gone::tidy;
 pub use hook::{Said, answer};
 pub use import::{Imports, import};
+pub(crate) use presence::session_of;
 pub use satisfy::{Approve, Satisfy, approve, clear, pause, prune, resume, satisfy};
 pub use subject::{Subject, SubjectError, subject};

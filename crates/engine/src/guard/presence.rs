@@ -56,6 +56,16 @@ pub(super) fn find(
     Ok(ledger.knows(own)?.then_some(own))
 }
 
+/// The session of a conversation, whether the ledger has met it or not.
+pub(crate) fn session_of(
+    ledger: &Ledger,
+    agent: &str,
+    agent_session_id: &str,
+) -> Result<SessionId, Error> {
+    let known = ledger.id_of_conversation(agent_session_id)?;
+    Ok(known.unwrap_or_else(|| id_of(agent, agent_session_id)))
+}
+
 /// The session that somebody else drives with this agent, and says how it is.
 pub(super) fn driven(here: &Here) -> Option<SessionId> {
     ["HEIRLOOM_RUN", "HEIRLOOM_SESSION"]

@@ -2,3 +2,4 @@
 //! to the ledger.
 
 pub mod daemon;
+pub mod opencode;

@@ -1,0 +1,303 @@
+//! The archive: transcripts as their agents wrote them, byte for byte, compressed.
+//!
+//! One directory a session, `archive/SESSION/`, with a pair of files for each transcript: the bytes
+//! (`NAME.zst`) and what they are (`NAME.json`). A transcript that grows gets one more frame; one that
+//! was rewritten gets another pair, and the old one stays. This is the one place where text stands as
+//! it was said, secrets included: for its owner's eyes only, and never in an export, a backup, a log,
+//! an index or a context.
+//!
+//! The bytes are there before the file beside them says so, and what that does not speak of is cut off
+//! by the next one who adds to them. So whatever it speaks of is whole.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+
+use heirloom_core::id::SessionId;
+use heirloom_repo::{FileError, make_private_dir, open_lock, replace_private};
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+/// How hard it is compressed. More takes longer and gains little on text like this.
+const LEVEL: i32 = 3;
+/// After so many frames a file is compressed anew as one.
+const MOST_FRAMES: u64 = 24;
+/// How much of the beginning and of the end of what is kept tells whether a file is still the same.
+const WINDOW: u64 = 4096;
+
+/// What is known of one transcript that was taken in.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Kept {
+    /// The session.
+    pub session: SessionId,
+    /// The agent.
+    pub agent: String,
+    /// The agent's own id of the conversation.
+    pub agent_session_id: String,
+    /// The subagent; `None` is the agent itself.
+    #[serde(default)]
+    pub subagent: Option<String>,
+    /// Where the agent keeps it, or kept it.
+    pub path: PathBuf,
+    /// Counted up whenever the transcript was found rewritten.
+    pub generation: u64,
+    /// How many bytes of it were taken in.
+    pub bytes: u64,
+    /// How many bytes they take here; 0 where only facts are kept.
+    pub stored: u64,
+    /// How many frames they are in.
+    pub frames: u64,
+    /// The sum of its beginning and of the end of what was taken in.
+    pub sums: [String; 2],
+    /// When something was last taken in.
+    pub archived_at: Timestamp,
+}
+
+/// The archive in heirloom's home.
+#[derive(Debug, Clone)]
+pub struct Archive {
+    root: PathBuf,
+}
+
+/// One session's part of the archive, which nobody else adds to meanwhile.
+#[derive(Debug)]
+pub(crate) struct Opened {
+    directory: PathBuf,
+    _lock: File,
+}
+
+impl Archive {
+    /// The archive in `home`.
+    pub fn new(home: &Path) -> Self {
+        Self { root: home.join("archive") }
+    }
+
+    /// Where a session's transcripts are.
+    pub fn directory(&self, session: SessionId) -> PathBuf {
+        self.root.join(session.to_string())
+    }
+
+    /// Everything that is kept, oldest generation first.
+    pub fn list(&self) -> Vec<Kept> {
+        let sessions = fs::read_dir(&self.root).into_iter().flatten().flatten();
+        sessions.flat_map(|entry| kept_in(&entry.path())).collect()
+    }
+
+    /// What is kept of a session: its own transcript first, the oldest generation first.
+    pub fn of_session(&self, session: SessionId) -> Vec<Kept> {
+        kept_in(&self.directory(session))
+    }
+
+    /// The bytes of a transcript, as the agent wrote them.
+    pub fn read(&self, kept: &Kept) -> Result<Vec<u8>, FileError> {
+        let path = self.directory(kept.session).join(format!("{}.zst", name(kept)));
+        let failed = |source| FileError { doing: "read", path: path.clone(), source };
+        let file = heirloom_repo::open(&path).map_err(failed)?.take(kept.stored);
+        let mut bytes = Vec::with_capacity(usize::try_from(kept.bytes).unwrap_or(0));
+        zstd::Decoder::new(file)
+            .and_then(|mut decoder| decoder.read_to_end(&mut bytes))
+            .map_err(failed)?;
+        Ok(bytes)
+    }
+
+    /// Removes everything that is kept of a session. Returns how many files went.
+    pub fn remove(&self, session: SessionId) -> Result<usize, FileError> {
+        let directory = self.directory(session);
+        let files = fs::read_dir(&directory).into_iter().flatten().flatten();
+        let gone = files.filter(|file| fs::remove_file(file.path()).is_ok()).count();
+        match fs::remove_dir(&directory) {
+            Err(source) if source.kind() != io::ErrorKind::NotFound => {
+                Err(FileError { doing: "remove", path: directory, source })
+            }
+            _ => Ok(gone),
+        }
+    }
+
+    /// Opens the part of a session; waits for whoever has it open, or gives up at once.
+    pub(crate) fn open(&self, session: SessionId, wait: bool) -> Result<Option<Opened>, FileError> {
+        let directory = self.directory(session);
+        let failed = |source| FileError { doing: "open", path: directory.clone(), source };
+        make_private_dir(&directory).map_err(failed)?;
+        let lock = open_lock(&directory.join(".lock")).map_err(failed)?;
+        if wait {
+            lock.lock().map_err(failed)?;
+        } else {
+            match lock.try_lock() {
+                Ok(()) => {}
+                Err(fs::TryLockError::WouldBlock) => return Ok(None),
+                Err(fs::TryLockError::Error(source)) => return Err(failed(source)),
+            }
+        }
+        Ok(Some(Opened { directory, _lock: lock }))
+    }
+}
+
+fn kept_in(directory: &Path) -> Vec<Kept> {
+    let files = fs::read_dir(directory).into_iter().flatten().flatten().map(|entry| entry.path());
+    let infos = files.filter(|path| path.extension().is_some_and(|end| end == "json"));
+    let mut all: Vec<Kept> = infos.filter_map(|path| read_info(&path)).collect();
+    all.sort_by(|a, b| (&a.subagent, a.generation).cmp(&(&b.subagent, b.generation)));
+    all
+}
+
+fn read_info(path: &Path) -> Option<Kept> {
+    serde_json::from_slice(&heirloom_repo::read_at_most(path, 1 << 20).ok()?).ok()
+}
+
+/// What the files of a transcript are called. A name from outside never is a path.
+fn name(kept: &Kept) -> String {
+    label(kept.subagent.as_deref(), kept.generation)
+}
+
+fn label(subagent: Option<&str>, generation: u64) -> String {
+    let own = match subagent {
+        None => "transcript".to_owned(),
+        Some(id) if id.len() <= 64 && id.bytes().all(|b| b.is_ascii_alphanumeric()) => {
+            format!("agent-{id}")
+        }
+        Some(id) => format!("agent-{}", blake3::hash(id.as_bytes()).to_hex()),
+    };
+    format!("{own}-{generation}")
+}
+
+impl Opened {
+    /// The newest generation of a transcript.
+    pub(crate) fn newest(&self, subagent: Option<&str>) -> Option<Kept> {
+        let of_it = |kept: &Kept| kept.subagent.as_deref() == subagent;
+        kept_in(&self.directory).into_iter().rfind(of_it)
+    }
+
+    /// Adds bytes to a transcript, and says so. `store` keeps the bytes themselves.
+    pub(crate) fn add(&self, kept: &mut Kept, bytes: &[u8], store: bool) -> Result<(), FileError> {
+        let base = self.directory.join(name(kept));
+        let file = base.with_extension("zst");
+        let failed = |source| FileError { doing: "write", path: file.clone(), source };
+        if store && !bytes.is_empty() {
+            kept.stored = append(&file, kept.stored, bytes).map_err(failed)?;
+            kept.frames += 1;
+            if kept.frames > MOST_FRAMES {
+                kept.stored = as_one(&file, kept.stored).map_err(failed)?;
+                kept.frames = 1;
+            }
+        }
+        self.say(kept)
+    }
+
+    /// Writes down what is known of a transcript.
+    pub(crate) fn say(&self, kept: &Kept) -> Result<(), FileError> {
+        let info = self.directory.join(format!("{}.json", name(kept)));
+        let failed = |source| FileError { doing: "write", path: info.clone(), source };
+        let text = serde_json::to_vec(kept).map_err(|error| failed(error.into()))?;
+        replace_private(&info, &text).map_err(failed)
+    }
+}
+
+fn append(path: &Path, length: u64, bytes: &[u8]) -> io::Result<u64> {
+    let mut options = OpenOptions::new();
+    let mut file = options.write(true).create(true).truncate(false).mode(0o600).open(path)?;
+    file.set_len(length)?;
+    file.seek(SeekFrom::Start(length))?;
+    file.write_all(&zstd::bulk::compress(bytes, LEVEL)?)?;
+    file.stream_position()
+}
+
+/// Many small frames compress badly.
+fn as_one(path: &Path, length: u64) -> io::Result<u64> {
+    let mut bytes = Vec::new();
+    zstd::Decoder::new(File::open(path)?.take(length))?.read_to_end(&mut bytes)?;
+    let compressed = zstd::bulk::compress(&bytes, LEVEL)?;
+    replace_private(path, &compressed)?;
+    Ok(compressed.len() as u64)
+}
+
+/// The sums of the first `length` bytes of a file: of their beginning and of their end.
+pub(crate) fn sums(file: &mut File, length: u64) -> io::Result<[String; 2]> {
+    let window = length.min(WINDOW);
+    Ok([sum(file, 0, window)?, sum(file, length - window, window)?])
+}
+
+fn sum(file: &mut File, from: u64, length: u64) -> io::Result<String> {
+    let mut bytes = Vec::new();
+    file.seek(SeekFrom::Start(from))?;
+    Read::by_ref(file).take(length).read_to_end(&mut bytes)?;
+    Ok(blake3::hash(&bytes).to_hex()[..32].to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::PermissionsExt;
+
+    use super::*;
+
+    fn kept(session: SessionId) -> Kept {
+        Kept {
+            session,
+            agent: "claude".to_owned(),
+            agent_session_id: "s".to_owned(),
+            subagent: None,
+            path: "/t.jsonl".into(),
+            generation: 1,
+            bytes: 0,
+            stored: 0,
+            frames: 0,
+            sums: [String::new(), String::new()],
+            archived_at: Timestamp::UNIX_EPOCH,
+        }
+    }
+
+    fn session() -> SessionId {
+        "0198c0de-0000-7000-8000-000000000001".parse().unwrap()
+    }
+
+    #[test]
+    fn what_is_added_piece_by_piece_reads_back_byte_for_byte() {
+        let home = tempfile::tempdir().unwrap();
+        let archive = Archive::new(home.path());
+        let opened = archive.open(session(), true).unwrap().unwrap();
+        let mut kept = kept(session());
+        let mut all = Vec::new();
+        for piece in 0..40_u8 {
+            let bytes = vec![piece; 1000];
+            kept.bytes += 1000;
+            opened.add(&mut kept, &bytes, true).unwrap();
+            all.extend(bytes);
+        }
+        assert!(kept.frames <= MOST_FRAMES);
+        assert_eq!(opened.newest(None), Some(kept.clone()));
+        assert_eq!(archive.read(&kept).unwrap(), all);
+        let file = archive.directory(session()).join("transcript-1.zst");
+        assert_eq!(fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
+        let directory = archive.directory(session());
+        assert_eq!(fs::metadata(directory).unwrap().permissions().mode() & 0o777, 0o700);
+    }
+
+    #[test]
+    fn bytes_that_nobody_spoke_of_are_cut_off_and_not_read() {
+        let home = tempfile::tempdir().unwrap();
+        let archive = Archive::new(home.path());
+        let opened = archive.open(session(), true).unwrap().unwrap();
+        let mut first = kept(session());
+        opened.add(&mut first, b"one", true).unwrap();
+        // A process that was ended in between.
+        opened.add(&mut first.clone(), b"lost", true).unwrap();
+        opened.say(&first).unwrap();
+        assert_eq!(archive.read(&first).unwrap(), b"one");
+        opened.add(&mut first, b"two", true).unwrap();
+        assert_eq!(archive.read(&first).unwrap(), b"onetwo");
+    }
+
+    #[test]
+    fn two_do_not_add_at_once_and_a_hook_does_not_wait() {
+        let home = tempfile::tempdir().unwrap();
+        let archive = Archive::new(home.path());
+        let _open = archive.open(session(), true).unwrap().unwrap();
+        assert!(archive.open(session(), false).unwrap().is_none());
+    }
+
+    #[test]
+    fn a_name_from_outside_is_never_a_path() {
+        assert_eq!(label(Some("a7"), 1), "agent-a7-1");
+        assert!(!label(Some("../../x"), 1).contains(['/', '.']));
+    }
+}

@@ -1,0 +1,142 @@
+//! `sessions forget`: what was said in a session goes, wherever it is kept.
+//!
+//! The records stay in the chain without their bodies, as does the list of what was forgotten, so that
+//! the agent's own file, which is not ours to delete, does not bring it back.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use heirloom_core::event::RecordErased;
+use heirloom_core::id::SessionId;
+use heirloom_core::session::Session;
+use heirloom_ledger::{Facts, Ledger};
+use heirloom_repo::{FileError, make_private_dir};
+
+use super::{Archive, CaptureError, PATIENCE};
+use crate::here::Here;
+use crate::turn::dir;
+
+/// What went.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Forgotten {
+    /// Files of the archive.
+    pub archived: usize,
+    /// Whether facts were known.
+    pub facts: bool,
+    /// Records whose content was erased.
+    pub records: usize,
+    /// Files of its runs and streams.
+    pub files: usize,
+    /// Rotated backups of the ledger that held it.
+    pub backups: usize,
+    /// Where the agent itself still keeps the conversation.
+    pub native: Vec<PathBuf>,
+}
+
+fn mark(home: &Path, session: SessionId) -> PathBuf {
+    home.join("capture").join("forgotten").join(session.to_string())
+}
+
+/// Whether a session was forgotten, and must not be taken in again.
+pub(super) fn is_forgotten(home: &Path, session: SessionId) -> bool {
+    mark(home, session).exists()
+}
+
+/// Kinds of records that hold no word that was said: who worked where, and when.
+const WORDLESS: [&str; 7] = [
+    "session.announced",
+    "session.changed",
+    "session.continued",
+    "session.linked",
+    "session.spent",
+    "live.seen",
+    "live.gone",
+];
+
+/// Removes what was said in a session.
+pub fn forget(
+    here: &Here,
+    ledger: &mut Ledger,
+    session: &Session,
+) -> Result<Forgotten, CaptureError> {
+    let mut gone = Forgotten::default();
+    let marked = mark(&here.home, session.id);
+    let failed = |source| FileError { doing: "write", path: marked.clone(), source };
+    if let Some(parent) = marked.parent() {
+        make_private_dir(parent).map_err(failed)?;
+    }
+    fs::write(&marked, b"").map_err(failed)?;
+    let archive = Archive::new(&here.home);
+    gone.native = archive
+        .of_session(session.id)
+        .into_iter()
+        .map(|kept| kept.path)
+        .filter(|path| path.exists())
+        .collect();
+    gone.native.dedup();
+    gone.archived = archive.remove(session.id)?;
+    gone.facts = Facts::open(&here.home, PATIENCE)?.forget(session.id)?;
+    gone.files = files(here, session);
+    gone.records = erase(here, ledger, session.id)?;
+    gone.backups = backups(here)?;
+    ledger.forget_index()?;
+    Ok(gone)
+}
+
+/// Streams, scratch files and the run directory.
+fn files(here: &Here, session: &Session) -> usize {
+    let id = session.id.to_string();
+    let mut gone = 0;
+    let streams = dir::streams(&here.home);
+    for entry in fs::read_dir(&streams).into_iter().flatten().flatten() {
+        if entry.file_name().to_string_lossy().starts_with(&id) {
+            gone += remove(&entry.path());
+        }
+    }
+    gone += remove(&dir::scratch(&here.home, session.id));
+    gone + remove(&here.place.own_directory().join("runs").join(session.name.as_str()))
+}
+
+fn remove(path: &Path) -> usize {
+    let Ok(found) = fs::symlink_metadata(path) else { return 0 };
+    if !found.is_dir() {
+        return usize::from(fs::remove_file(path).is_ok());
+    }
+    let inner: usize =
+        fs::read_dir(path).into_iter().flatten().flatten().map(|entry| remove(&entry.path())).sum();
+    let _ = fs::remove_dir(path);
+    inner
+}
+
+fn erase(here: &Here, ledger: &mut Ledger, id: SessionId) -> Result<usize, CaptureError> {
+    let own = ledger.host()?;
+    let records = ledger.trajectory(id)?;
+    let with_words = records.iter().filter(|record| {
+        record.host == own
+            && record.kind != "session.created"
+            && !WORDLESS.contains(&record.kind.as_str())
+    });
+    let seqs: Vec<u64> = with_words.map(|record| record.seq).collect();
+    let count = seqs.len();
+    if count > 0 {
+        let reason = Some("the session was forgotten".to_owned());
+        let erased = RecordErased { host: own, seqs, reason };
+        ledger.erase(here.clock.now(), &erased)?;
+    }
+    Ok(count)
+}
+
+/// A rotated backup has the session as it was. It is made anew from what is left.
+fn backups(here: &Here) -> Result<usize, CaptureError> {
+    let all = Ledger::backups_in(&here.home);
+    let mut gone = 0;
+    for path in &all {
+        fs::remove_file(path).map_err(|source| FileError {
+            doing: "remove",
+            path: path.clone(),
+            source,
+        })?;
+        gone += 1;
+    }
+    Ok(gone)
+}

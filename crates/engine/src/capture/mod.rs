@@ -1,0 +1,62 @@
+//! Capture: what agents keep of their conversations, taken in.
+//!
+//! Agents write transcripts and delete them after a while. Here they are kept byte for byte
+//! ([`Archive`]), and what they say becomes facts ([`heirloom_ledger::Facts`]) that other parts ask
+//! for: what was asked, done, changed, tried and left open. Hooks read the tail of the transcript of
+//! the session that calls them; a process of its own, one at a time, reads the rest.
+//!
+//! Captured is what happens in repositories that this person set up; what a cloned repository brings
+//! switches nothing on.
+
+mod archive;
+mod background;
+mod fold;
+mod forget;
+mod on;
+mod origin;
+mod sync;
+mod take;
+
+use std::path::Path;
+use std::time::Duration;
+
+use heirloom_ledger::{Error, Facts};
+use heirloom_repo::FileError;
+
+pub use archive::{Archive, Kept};
+pub use background::{Calling, lock, tail, wake};
+pub use forget::{Forgotten, forget};
+pub use on::{is_on, switch_off, switch_on};
+pub use sync::{AgentSync, Progress, Request, Skipped, Synced, sync};
+pub use take::{Manner, Taken, Wanted, take};
+
+/// Why something could not be captured.
+#[derive(Debug, thiserror::Error)]
+pub enum CaptureError {
+    /// A file could not be used.
+    #[error(transparent)]
+    File(#[from] FileError),
+    /// The ledger or the facts failed.
+    #[error(transparent)]
+    Ledger(#[from] Error),
+    /// An agent that keeps no transcripts.
+    #[error("{0} keeps no transcripts")]
+    NoTranscripts(&'static str),
+    /// The database of an agent could not be read.
+    #[error("cannot read {}", path.display())]
+    Database {
+        /// The file.
+        path: std::path::PathBuf,
+        /// What it said.
+        #[source]
+        source: heirloom_ledger::import::opencode::OpencodeError,
+    },
+}
+
+/// How long a command waits for somebody else who writes facts.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// The facts in `home`, if any were taken in; for whoever only reads them.
+pub fn facts(home: &Path) -> Result<Option<Facts>, Error> {
+    Facts::open_existing(home, PATIENCE)
+}

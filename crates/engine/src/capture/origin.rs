@@ -1,0 +1,148 @@
+//! Which transcripts there are, and whose they are.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use heirloom_agents::transcript::{What, entry};
+use heirloom_agents::{ALL, Agent};
+use heirloom_ledger::import::opencode::Opencode;
+use heirloom_ledger::{Error, Ledger};
+use heirloom_repo::discover;
+use jiff::Timestamp;
+
+use super::CaptureError;
+use crate::here::Here;
+
+/// How much of a transcript is read to see where it is from.
+const HEAD: u64 = 256 << 10;
+
+/// A transcript that is there.
+#[derive(Debug, Clone)]
+pub(super) struct Found {
+    pub(super) agent: &'static str,
+    pub(super) agent_session_id: String,
+    pub(super) subagent: Option<String>,
+    pub(super) path: PathBuf,
+    /// How many bytes it has; what a database will print is not known.
+    pub(super) size: u64,
+    pub(super) modified: Option<Timestamp>,
+    pub(super) cwd: Option<PathBuf>,
+    pub(super) began: Option<Timestamp>,
+}
+
+/// The agents that keep transcripts, or the one that is asked for.
+pub(super) fn agents(only: &[String]) -> Vec<&'static dyn Agent> {
+    let asked = |agent: &&'static dyn Agent| {
+        agent.name() != "sim" && (only.is_empty() || only.iter().any(|name| name == agent.name()))
+    };
+    ALL.iter().copied().filter(|agent| agent.transcripts().is_some()).filter(asked).collect()
+}
+
+/// All transcripts of an agent. What cannot be read is for whoever takes it in to say.
+pub(super) fn list(here: &Here, agent: &'static dyn Agent) -> Result<Vec<Found>, CaptureError> {
+    let Some(transcripts) = agent.transcripts() else { return Ok(Vec::new()) };
+    if let Some(path) = transcripts.database(&here.env).filter(|path| path.is_file()) {
+        return of_database(agent, &path);
+    }
+    // One whose files do not say where they are from is asked for each directory.
+    let roots = [here.place.root.clone(), PathBuf::from(&here.place.repo)];
+    let mut here_by_agent: BTreeMap<PathBuf, PathBuf> = BTreeMap::new();
+    for root in &roots {
+        for transcript in transcripts.list(&here.env, Some(root)) {
+            here_by_agent.insert(transcript.path, root.clone());
+        }
+    }
+    let found = transcripts.list(&here.env, None).into_iter().map(|transcript| {
+        let metadata = transcript.path.metadata().ok();
+        let modified = metadata.as_ref().and_then(|found| found.modified().ok());
+        let (cwd, began) = head(agent, &transcript.path);
+        Found {
+            agent: agent.name(),
+            agent_session_id: transcript.agent_session_id,
+            subagent: transcript.subagent,
+            size: metadata.map_or(0, |found| found.len()),
+            modified: modified.and_then(|at: SystemTime| Timestamp::try_from(at).ok()),
+            cwd: cwd.or_else(|| here_by_agent.get(&transcript.path).cloned()),
+            began,
+            path: transcript.path,
+        }
+    });
+    Ok(found.collect())
+}
+
+fn of_database(agent: &'static dyn Agent, path: &Path) -> Result<Vec<Found>, CaptureError> {
+    let failed = |source| CaptureError::Database { path: path.to_owned(), source };
+    let sessions = Opencode::open(path).and_then(|db| db.sessions()).map_err(failed)?;
+    let found = sessions.into_iter().map(|session| Found {
+        agent: agent.name(),
+        agent_session_id: session.id,
+        subagent: None,
+        path: path.to_owned(),
+        size: 0,
+        modified: session.updated_at,
+        cwd: session.directory.map(PathBuf::from),
+        began: session.created_at,
+    });
+    Ok(found.collect())
+}
+
+/// Where and when a conversation began, from the beginning of its transcript.
+fn head(agent: &dyn Agent, path: &Path) -> (Option<PathBuf>, Option<Timestamp>) {
+    use std::io::Read;
+    let mut bytes = Vec::new();
+    let read = heirloom_repo::open(path).and_then(|file| file.take(HEAD).read_to_end(&mut bytes));
+    let (Ok(_), Some(transcripts)) = (read, agent.transcripts()) else { return (None, None) };
+    let mut reader = transcripts.entries();
+    let (mut cwd, mut began) = (None, None);
+    let mut from = 0;
+    while let Some(end) = bytes[from..].iter().position(|byte| *byte == b'\n') {
+        let line = &bytes[from..=from + end];
+        from += end + 1;
+        entry::scan(&mut *reader, line, 0, &mut |entry| {
+            began = began.or(entry.at);
+            if let What::Place(place) = entry.what {
+                cwd = cwd.take().or(place.cwd.map(PathBuf::from));
+            }
+        });
+        if cwd.is_some() && began.is_some() {
+            break;
+        }
+    }
+    (cwd, began)
+}
+
+/// Which repository a directory is, or was, in.
+pub(super) struct Whose {
+    /// The paths that repositories are known to be in, longest first, with what the ledger knows
+    /// them by.
+    known: Vec<(String, String)>,
+    seen: BTreeMap<PathBuf, Option<String>>,
+}
+
+impl Whose {
+    pub(super) fn new(ledger: &Ledger) -> Result<Self, Error> {
+        let places = ledger.places()?;
+        let mut known: Vec<(String, String)> = places
+            .into_iter()
+            .map(|place| (place.named.path.clone(), place.repo.to_string()))
+            .collect();
+        known.sort_by_key(|(path, _)| std::cmp::Reverse(path.len()));
+        Ok(Self { known, seen: BTreeMap::new() })
+    }
+
+    /// The repository of a directory; of one that is gone, as far as somebody knew it.
+    pub(super) fn repo(&mut self, ledger: &Ledger, cwd: &Path) -> Result<Option<String>, Error> {
+        if let Some(known) = self.seen.get(cwd) {
+            return Ok(known.clone());
+        }
+        let repo = if cwd.is_dir() {
+            Some(ledger.repository(&discover(cwd).repo)?)
+        } else {
+            let within = |path: &str| cwd.starts_with(path);
+            self.known.iter().find(|(path, _)| within(path)).map(|(_, repo)| repo.clone())
+        };
+        self.seen.insert(cwd.to_owned(), repo.clone());
+        Ok(repo)
+    }
+}

@@ -1,0 +1,259 @@
+//! `sync`: everything that is not taken in yet.
+
+use std::collections::BTreeSet;
+
+use heirloom_agents::Agent;
+use heirloom_core::event::SessionCreated;
+use heirloom_core::id::SessionId;
+use heirloom_core::status::Status;
+use heirloom_ledger::import::opencode::Opencode;
+use heirloom_ledger::{Error, Facts, Ledger, Scope};
+use jiff::Timestamp;
+
+use super::origin::{Found, Whose, agents, list};
+use super::take::{Manner, Taken, Wanted, again, take};
+use super::{Archive, CaptureError, PATIENCE, on};
+use crate::guard::session_of;
+use crate::here::Here;
+use crate::sessions::{bare, free_name};
+
+/// What is to be taken in.
+#[derive(Debug, Clone, Default)]
+pub struct Request<'a> {
+    /// Only of these agents; all where it is empty.
+    pub agents: &'a [String],
+    /// Of every repository that this person set up, not only of this one.
+    pub all_repos: bool,
+    /// Only what was written since.
+    pub since: Option<Timestamp>,
+    /// Whether nothing is to be taken in, only looked for.
+    pub is_rehearsal: bool,
+    /// Whether text is kept, or only facts.
+    pub archive: bool,
+}
+
+/// How far it is.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Progress {
+    /// Transcripts that were looked at.
+    pub done: usize,
+    /// How many there are.
+    pub of: usize,
+    /// Bytes that were taken in.
+    pub bytes: u64,
+}
+
+/// What came of it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Synced {
+    /// Each agent that was looked for.
+    pub agents: Vec<AgentSync>,
+    /// Sessions of repositories that nobody set up, which were left alone.
+    pub elsewhere: u64,
+    /// Bytes that were taken in, or would be.
+    pub bytes: u64,
+}
+
+/// What came of one agent.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct AgentSync {
+    /// The agent.
+    pub agent: String,
+    /// Sessions that are known now.
+    pub sessions: u64,
+    /// Sessions that this call took in, or saw grow.
+    pub new: u64,
+    /// Messages that are known now.
+    pub messages: u64,
+    /// What could not be read.
+    pub skipped: Vec<Skipped>,
+    /// When the oldest of the new ones began.
+    pub since: Option<Timestamp>,
+}
+
+/// What could not be read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Skipped {
+    /// The file.
+    pub path: String,
+    /// Why.
+    pub why: String,
+}
+
+/// Takes in what is not taken in yet.
+pub fn sync(
+    here: &Here,
+    ledger: &mut Ledger,
+    request: &Request<'_>,
+    progress: &mut dyn FnMut(Progress),
+) -> Result<Synced, CaptureError> {
+    let mut synced = Synced::default();
+    let mut facts = Facts::open(&here.home, PATIENCE)?;
+    let mut found: Vec<(&'static dyn Agent, Vec<Found>)> = Vec::new();
+    let mut unreadable: Vec<(&'static str, Skipped)> = Vec::new();
+    for agent in agents(request.agents) {
+        match list(here, agent) {
+            Ok(all) => found.push((agent, all)),
+            Err(error) => {
+                found.push((agent, Vec::new()));
+                unreadable.push((agent.name(), skipped(here, &error)));
+            }
+        }
+    }
+    let mut whose = Whose::new(ledger)?;
+    let own = ledger.repository(&here.place.repo)?;
+    let captured: BTreeSet<String> = on::all(&here.home).into_iter().collect();
+    let mut at =
+        Progress { of: found.iter().map(|(_, all)| all.len()).sum(), ..Progress::default() };
+    for (agent, all) in found {
+        let mut sync = AgentSync { agent: agent.name().to_owned(), ..AgentSync::default() };
+        sync.skipped.extend(
+            unreadable.iter().filter(|(name, _)| *name == agent.name()).map(|(_, s)| s.clone()),
+        );
+        let mut grew: BTreeSet<String> = BTreeSet::new();
+        for each in all {
+            at.done += 1;
+            let repo = match &each.cwd {
+                Some(cwd) => whose.repo(ledger, cwd)?,
+                None => None,
+            };
+            let is_wanted =
+                |repo: &String| captured.contains(repo) && (request.all_repos || *repo == own);
+            let Some(repo) = repo.filter(is_wanted) else {
+                let is_elsewhere = request.all_repos && each.subagent.is_none();
+                synced.elsewhere += u64::from(is_elsewhere);
+                continue;
+            };
+            if request.since.is_some_and(|since| each.modified.is_some_and(|at| at < since)) {
+                continue;
+            }
+            match one(here, ledger, &mut facts, request, &each, &repo) {
+                Ok(taken) => {
+                    if taken.bytes > 0 || taken.is_new {
+                        grew.insert(each.agent_session_id.clone());
+                        sync.since = [sync.since, each.began].into_iter().flatten().min();
+                    }
+                    at.bytes += taken.bytes;
+                }
+                Err(error) => {
+                    let path = each.path.to_string_lossy().into_owned();
+                    let why = heirloom_core::causes::told(&error);
+                    sync.skipped.push(Skipped { path, why });
+                }
+            }
+            progress(at);
+        }
+        let repo = (!request.all_repos).then_some(own.as_str());
+        (sync.sessions, sync.messages) = facts.known(agent.name(), repo)?;
+        sync.new = grew.len() as u64;
+        synced.agents.push(sync);
+    }
+    synced.bytes = at.bytes;
+    if !request.is_rehearsal {
+        derive_again(here, ledger, &mut facts)?;
+    }
+    Ok(synced)
+}
+
+fn skipped(here: &Here, error: &CaptureError) -> Skipped {
+    let path = match error {
+        CaptureError::Database { path, .. } => path.clone(),
+        CaptureError::File(error) => error.path.clone(),
+        _ => here.home.clone(),
+    };
+    let why = heirloom_core::causes::told(error);
+    Skipped { path: path.to_string_lossy().into_owned(), why }
+}
+
+fn one(
+    here: &Here,
+    ledger: &mut Ledger,
+    facts: &mut Facts,
+    request: &Request<'_>,
+    found: &Found,
+    repo: &str,
+) -> Result<Taken, CaptureError> {
+    let session = session_of(ledger, found.agent, &found.agent_session_id)?;
+    if request.is_rehearsal {
+        return Ok(rehearsed(here, session, found));
+    }
+    // One that was forgotten stays forgotten.
+    if super::forget::is_forgotten(&here.home, session) {
+        return Ok(Taken::default());
+    }
+    let printed = match (found.size, found.path.extension()) {
+        (0, Some(end)) if end == "db" => Some(print(found)?),
+        _ => None,
+    };
+    ensure(here, ledger, session, found)?;
+    let wanted = Wanted {
+        session,
+        agent: found.agent.to_owned(),
+        agent_session_id: found.agent_session_id.clone(),
+        subagent: found.subagent.clone(),
+        repo: repo.to_owned(),
+        path: found.path.clone(),
+        printed,
+    };
+    let now = here.clock.now();
+    let manner = Manner { most: u64::MAX, wait: true, archive: request.archive, now };
+    take(&here.home, facts, &wanted, manner)
+}
+
+fn print(found: &Found) -> Result<Vec<u8>, CaptureError> {
+    let failed = |source| CaptureError::Database { path: found.path.clone(), source };
+    let database = Opencode::open(&found.path).map_err(failed)?;
+    database.print(&found.agent_session_id).map_err(failed)
+}
+
+fn rehearsed(here: &Here, session: SessionId, found: &Found) -> Taken {
+    let kept = Archive::new(&here.home).of_session(session);
+    let kept = kept.into_iter().rfind(|kept| kept.subagent == found.subagent);
+    let is_new = kept.is_none();
+    let known = kept.map_or(0, |kept| kept.bytes);
+    Taken { bytes: found.size.saturating_sub(known), is_new, ..Taken::default() }
+}
+
+/// The session of a conversation that the ledger never met: one from before heirloom was there.
+fn ensure(here: &Here, ledger: &mut Ledger, id: SessionId, found: &Found) -> Result<(), Error> {
+    if found.subagent.is_some() || ledger.session(id)?.is_some() {
+        return Ok(());
+    }
+    let name = free_name(here, ledger, found.agent, id)?;
+    let repo = found.cwd.as_deref().map_or_else(
+        || here.place.repo.clone(),
+        |cwd| {
+            if cwd.is_dir() { heirloom_repo::discover(cwd).repo } else { here.place.repo.clone() }
+        },
+    );
+    let created = SessionCreated {
+        agent: Some(found.agent.to_owned()),
+        agent_session_id: Some(found.agent_session_id.clone()),
+        branch: None,
+        ..bare(here, name)
+    };
+    let began = found.began.unwrap_or_else(|| here.clock.now());
+    let ended = found.modified.unwrap_or(began).max(began);
+    ledger.write::<_, Error>(began, |writer| {
+        writer.append(Scope::session(id, &repo), &created)?;
+        writer.change_status(id, Status::Running, None)
+    })?;
+    ledger.write::<_, Error>(ended, |writer| writer.change_status(id, Status::Completed, None))
+}
+
+/// Facts of transcripts that only the archive still has, where they were thrown away.
+fn derive_again(here: &Here, ledger: &Ledger, facts: &mut Facts) -> Result<(), CaptureError> {
+    let mut newest = std::collections::BTreeMap::new();
+    for kept in Archive::new(&here.home).list().into_iter().filter(|kept| kept.stored > 0) {
+        newest.insert((kept.session, kept.subagent.clone()), kept);
+    }
+    for kept in newest.into_values() {
+        let known = facts.source(&kept.agent, &kept.agent_session_id, kept.subagent.as_deref())?;
+        if known.is_some() {
+            continue;
+        }
+        let Some(session) = ledger.session(kept.session)? else { continue };
+        again(&here.home, facts, &kept, &ledger.repository(&session.repo)?)?;
+    }
+    Ok(())
+}

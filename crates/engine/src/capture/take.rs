@@ -1,0 +1,303 @@
+//! Taking one transcript in: its new bytes into the archive, what they say into the facts.
+
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom};
+use std::path::PathBuf;
+
+use heirloom_agents::transcript::entry;
+use heirloom_agents::{Agent, by_name};
+use heirloom_core::id::SessionId;
+use heirloom_ledger::Facts;
+use heirloom_ledger::facts::{Source, Told};
+use heirloom_repo::FileError;
+use jiff::Timestamp;
+
+use super::CaptureError;
+use super::archive::{Archive, Kept, sums};
+use super::fold::{Fold, State};
+
+/// A transcript that is to be taken in.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Wanted {
+    /// The session.
+    pub session: SessionId,
+    /// The agent.
+    pub agent: String,
+    /// The agent's own id of the conversation.
+    pub agent_session_id: String,
+    /// The subagent; `None` is the agent itself.
+    pub subagent: Option<String>,
+    /// The repository, as the ledger knows it.
+    pub repo: String,
+    /// Where the transcript is.
+    pub path: PathBuf,
+    /// Its bytes, where it is no file but was printed from a database.
+    pub printed: Option<Vec<u8>>,
+}
+
+/// How a transcript is taken in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Manner {
+    /// The most bytes to read; a hook reads a tail, not a history.
+    pub most: u64,
+    /// Whether to wait for somebody else who takes it in.
+    pub wait: bool,
+    /// Whether text is kept, or only facts.
+    pub archive: bool,
+    /// When this happens.
+    pub now: Timestamp,
+}
+
+/// What came of it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Taken {
+    /// Bytes that were new.
+    pub bytes: u64,
+    /// Bytes that are still to be taken in.
+    pub left: u64,
+    /// Whether the transcript was rewritten since the last time: both are kept.
+    pub rewritten: bool,
+    /// Whether it was never met before.
+    pub is_new: bool,
+    /// Lines that nothing could be made of.
+    pub unknown: u64,
+}
+
+/// How much is read and folded at once.
+const CHUNK: u64 = 8 << 20;
+
+/// Takes in what is new of a transcript.
+pub fn take(
+    home: &std::path::Path,
+    facts: &mut Facts,
+    wanted: &Wanted,
+    manner: Manner,
+) -> Result<Taken, CaptureError> {
+    let agent = by_name(&wanted.agent).and_then(|agent| agent.transcripts().map(|_| agent));
+    let Some(agent) = agent else { return Ok(Taken::default()) };
+    let Some(opened) = Archive::new(home).open(wanted.session, manner.wait)? else {
+        return Ok(Taken::default());
+    };
+    let mut origin = Origin::open(wanted)?;
+    let size = origin.size;
+    let mut kept = opened.newest(wanted.subagent.as_deref());
+    let is_new = kept.is_none();
+    let is_same = match &kept {
+        Some(kept) if kept.bytes <= size => origin.sums(kept.bytes)? == kept.sums,
+        Some(_) => false,
+        None => true,
+    };
+    if !is_same {
+        // What is printed from a database is what is there now, not a file that was rewritten.
+        let next = u64::from(wanted.printed.is_none());
+        kept = kept.map(|old| fresh(wanted, old.generation + next, manner.now));
+    }
+    let mut kept = kept.unwrap_or_else(|| fresh(wanted, 1, manner.now));
+    kept.path.clone_from(&wanted.path);
+    let mut reading = Reading::begin(facts, agent, wanted, (&kept, size))?;
+    let mut taken =
+        Taken { rewritten: !is_same && wanted.printed.is_none(), is_new, ..Taken::default() };
+    // Facts that are behind the archive catch up first: they may have been thrown away.
+    let from = if reading.source.read < kept.bytes { reading.source.read } else { kept.bytes };
+    let end = size.min(from.saturating_add(manner.most));
+    let mut at = from;
+    while at < end {
+        let bytes = origin.read(at, (end - at).min(CHUNK))?;
+        if bytes.is_empty() {
+            break;
+        }
+        let read = at + bytes.len() as u64;
+        if read > kept.bytes {
+            let skip = usize::try_from(kept.bytes.saturating_sub(at)).unwrap_or(0);
+            taken.bytes += read - kept.bytes;
+            kept.bytes = read;
+            kept.archived_at = manner.now;
+            kept.sums = origin.sums(read)?;
+            opened.add(&mut kept, &bytes[skip..], manner.archive)?;
+        }
+        reading.take(&bytes, at, &mut taken);
+        at = read;
+    }
+    if is_new && taken.bytes == 0 {
+        opened.say(&kept)?;
+    }
+    taken.left = size.saturating_sub(at);
+    reading.finish(facts, size)?;
+    Ok(taken)
+}
+
+/// Derives the facts of an archived transcript again, without the agent's own file.
+pub(super) fn again(
+    home: &std::path::Path,
+    facts: &mut Facts,
+    kept: &Kept,
+    repo: &str,
+) -> Result<(), CaptureError> {
+    let Some(agent) = by_name(&kept.agent) else { return Ok(()) };
+    let bytes = Archive::new(home).read(kept)?;
+    let wanted = Wanted {
+        session: kept.session,
+        agent: kept.agent.clone(),
+        agent_session_id: kept.agent_session_id.clone(),
+        subagent: kept.subagent.clone(),
+        repo: repo.to_owned(),
+        path: kept.path.clone(),
+        printed: None,
+    };
+    let mut reading = Reading::begin(facts, agent, &wanted, (kept, bytes.len() as u64))?;
+    let from = usize::try_from(reading.source.read).unwrap_or(0).min(bytes.len());
+    reading.take(&bytes[from..], from as u64, &mut Taken::default());
+    reading.finish(facts, bytes.len() as u64)
+}
+
+fn fresh(wanted: &Wanted, generation: u64, now: Timestamp) -> Kept {
+    Kept {
+        session: wanted.session,
+        agent: wanted.agent.clone(),
+        agent_session_id: wanted.agent_session_id.clone(),
+        subagent: wanted.subagent.clone(),
+        path: wanted.path.clone(),
+        generation,
+        bytes: 0,
+        stored: 0,
+        frames: 0,
+        sums: [String::new(), String::new()],
+        archived_at: now,
+    }
+}
+
+/// Where the bytes come from.
+struct Origin<'a> {
+    path: PathBuf,
+    file: Option<File>,
+    printed: &'a [u8],
+    size: u64,
+}
+
+impl<'a> Origin<'a> {
+    fn open(wanted: &'a Wanted) -> Result<Self, FileError> {
+        let path = wanted.path.clone();
+        if let Some(printed) = &wanted.printed {
+            return Ok(Self { path, file: None, printed, size: printed.len() as u64 });
+        }
+        let failed = |source| FileError { doing: "read", path: path.clone(), source };
+        let file = heirloom_repo::open(&path).map_err(failed)?;
+        let size = file.metadata().map_err(failed)?.len();
+        Ok(Self { path, file: Some(file), printed: &[], size })
+    }
+
+    fn read(&mut self, from: u64, length: u64) -> Result<Vec<u8>, FileError> {
+        let Some(file) = &mut self.file else {
+            let from = usize::try_from(from).unwrap_or(usize::MAX).min(self.printed.len());
+            let to = from.saturating_add(usize::try_from(length).unwrap_or(usize::MAX));
+            return Ok(self.printed[from..to.min(self.printed.len())].to_vec());
+        };
+        let mut bytes = Vec::new();
+        let read = file
+            .seek(SeekFrom::Start(from))
+            .and_then(|_| file.take(length).read_to_end(&mut bytes));
+        let failed = |source| FileError { doing: "read", path: self.path.clone(), source };
+        read.map(|_| bytes).map_err(failed)
+    }
+
+    fn sums(&mut self, length: u64) -> Result<[String; 2], FileError> {
+        let failed =
+            |source: io::Error| FileError { doing: "read", path: self.path.clone(), source };
+        if let Some(file) = &mut self.file {
+            return sums(file, length).map_err(failed);
+        }
+        let end = usize::try_from(length).unwrap_or(usize::MAX).min(self.printed.len());
+        Ok([blake3::hash(&self.printed[..end]).to_hex().to_string(), String::new()])
+    }
+}
+
+/// Folding on from where the facts are.
+struct Reading {
+    source: Source,
+    reader: Box<dyn entry::Entries>,
+    fold: Fold,
+    /// The beginning of a line whose end is not read yet.
+    rest: Vec<u8>,
+}
+
+impl Reading {
+    fn begin(
+        facts: &Facts,
+        agent: &dyn Agent,
+        wanted: &Wanted,
+        (kept, size): (&Kept, u64),
+    ) -> Result<Self, CaptureError> {
+        let reader = agent.transcripts().map(heirloom_agents::transcript::Transcripts::entries);
+        let mut reader = reader.ok_or_else(|| CaptureError::NoTranscripts(agent.name()))?;
+        let known =
+            facts.source(&wanted.agent, &wanted.agent_session_id, wanted.subagent.as_deref())?;
+        let known = known.filter(|source| {
+            source.generation == kept.generation && source.session == wanted.session
+        });
+        // One that must be read from its beginning is left as it is, or read anew.
+        let known =
+            known.filter(|source| kept.bytes > 0 && (reader.resumable() || source.read == size));
+        let anew = known.is_none();
+        let (read, state, told) = match known {
+            Some(source) => {
+                let state = serde_json::from_str(&source.state).unwrap_or_default();
+                (source.read, state, source.told)
+            }
+            None => (0, State::default(), Told::default()),
+        };
+        reader.resume(&place(&told));
+        let mut fold = Fold::new(state, told);
+        fold.news.anew = anew;
+        let source = Source {
+            session: wanted.session,
+            agent: wanted.agent.clone(),
+            agent_session_id: wanted.agent_session_id.clone(),
+            subagent: wanted.subagent.clone(),
+            repo: wanted.repo.clone(),
+            path: wanted.path.to_string_lossy().into_owned(),
+            generation: kept.generation,
+            read,
+            size: read,
+            state: String::new(),
+            told: Told::default(),
+        };
+        Ok(Self { source, reader, fold, rest: Vec::new() })
+    }
+
+    fn take(&mut self, bytes: &[u8], at: u64, taken: &mut Taken) {
+        let mut joined = std::mem::take(&mut self.rest);
+        let base = at - joined.len() as u64;
+        let whole = if joined.is_empty() {
+            bytes
+        } else {
+            joined.extend_from_slice(bytes);
+            &joined
+        };
+        let fold = &mut self.fold;
+        let read = entry::scan(&mut *self.reader, whole, base, &mut |entry| {
+            taken.unknown += u64::from(matches!(entry.what, entry::What::Unknown { .. }));
+            fold.take(entry);
+        });
+        self.source.read = base + read as u64;
+        self.rest = whole[read..].to_vec();
+    }
+
+    fn finish(self, facts: &mut Facts, size: u64) -> Result<(), CaptureError> {
+        let Self { mut source, fold, .. } = self;
+        source.size = size;
+        source.state = serde_json::to_string(&fold.state).unwrap_or_default();
+        source.told = fold.told;
+        Ok(facts.put(&source, &fold.news)?)
+    }
+}
+
+fn place(told: &Told) -> entry::Place {
+    entry::Place {
+        agent_session_id: None,
+        cwd: told.cwd.clone(),
+        branch: told.branch.clone(),
+        version: told.version.clone(),
+        interactive: told.interactive,
+        forked_from: None,
+    }
+}

@@ -1,0 +1,270 @@
+//! Facts about sessions, derived from transcripts: a third file beside the ledger.
+//!
+//! Like the index it can be derived again, here from the archive, so one that is damaged or of
+//! another version is thrown away and made anew by whoever takes transcripts in. It is a file of its
+//! own because what was said must be possible to forget: nothing of it is in a record.
+//!
+//! A session has one source for each of its transcripts: its own, and one for each subagent. Rows
+//! belong to a source, so that a transcript that was rewritten is read again without touching the
+//! others.
+
+mod read;
+mod write;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use rusqlite::{Connection, ErrorCode, TransactionBehavior};
+
+use heirloom_core::facts::{
+    CommandFacts, CommitFacts, FileFacts, TestFacts, TodoFacts, TokenFacts, TurnFacts,
+};
+use heirloom_core::id::SessionId;
+use jiff::Timestamp;
+
+use crate::create;
+use crate::error::{Error, explain};
+
+/// The name of the file in heirloom's home.
+pub(crate) const FILE_NAME: &str = "facts.db";
+
+/// Raised with every change of the tables, or of what is put into them.
+const VERSION: i64 = 1;
+
+const SCHEMA: &str = "
+CREATE TABLE source (
+  id INTEGER PRIMARY KEY,
+  session TEXT NOT NULL, agent TEXT NOT NULL, agent_session_id TEXT NOT NULL,
+  subagent TEXT NOT NULL, repo TEXT NOT NULL, path TEXT NOT NULL,
+  generation INTEGER NOT NULL, read INTEGER NOT NULL, size INTEGER NOT NULL,
+  state TEXT NOT NULL, cwd TEXT, branch TEXT, version TEXT, model TEXT, title TEXT,
+  interactive INTEGER, first_at INTEGER, last_at INTEGER, messages INTEGER NOT NULL,
+  input INTEGER, output INTEGER, cache_read INTEGER, cache_write INTEGER, cost_usd REAL,
+  context_used INTEGER, context_window INTEGER, compactions INTEGER NOT NULL,
+  interrupted INTEGER NOT NULL, todos TEXT NOT NULL,
+  UNIQUE (agent, agent_session_id, subagent)
+);
+CREATE INDEX source_session ON source (session);
+CREATE INDEX source_repo ON source (repo, last_at);
+CREATE TABLE turn (
+  source INTEGER NOT NULL, number INTEGER NOT NULL, at INTEGER, by TEXT NOT NULL,
+  text TEXT NOT NULL, offset INTEGER NOT NULL, rewound INTEGER NOT NULL,
+  PRIMARY KEY (source, number)
+) WITHOUT ROWID;
+CREATE TABLE command (
+  source INTEGER NOT NULL, tool_use TEXT NOT NULL, turn INTEGER NOT NULL, at INTEGER,
+  command TEXT NOT NULL, exit INTEGER, failed INTEGER, error TEXT, is_test INTEGER NOT NULL,
+  offset INTEGER NOT NULL, PRIMARY KEY (source, tool_use)
+) WITHOUT ROWID;
+CREATE TABLE file (
+  source INTEGER NOT NULL, path TEXT NOT NULL, edited INTEGER NOT NULL, turn INTEGER NOT NULL,
+  at INTEGER, PRIMARY KEY (source, path)
+) WITHOUT ROWID;
+CREATE INDEX file_path ON file (path);
+CREATE TABLE commit_made (
+  source INTEGER NOT NULL, hash TEXT NOT NULL, subject TEXT NOT NULL, turn INTEGER NOT NULL,
+  at INTEGER, PRIMARY KEY (source, hash)
+) WITHOUT ROWID;
+CREATE TABLE test (
+  source INTEGER NOT NULL, name TEXT NOT NULL, failed_at INTEGER, failed_in INTEGER NOT NULL,
+  passed_since INTEGER NOT NULL, PRIMARY KEY (source, name)
+) WITHOUT ROWID;
+CREATE TABLE model_window (model TEXT PRIMARY KEY, tokens INTEGER NOT NULL) WITHOUT ROWID;
+";
+
+/// The tables whose rows belong to a source.
+const OF_SOURCE: [&str; 5] = ["turn", "command", "file", "commit_made", "test"];
+
+/// The open database of facts.
+#[derive(Debug)]
+pub struct Facts {
+    db: Connection,
+    path: PathBuf,
+    wait: Duration,
+}
+
+/// One transcript, as far as it was read.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Source {
+    /// The session it belongs to.
+    pub session: SessionId,
+    /// The agent.
+    pub agent: String,
+    /// The agent's own id of the conversation.
+    pub agent_session_id: String,
+    /// The subagent; `None` is the agent itself.
+    pub subagent: Option<String>,
+    /// The repository, as the ledger knows it.
+    pub repo: String,
+    /// Where the transcript is, or was.
+    pub path: String,
+    /// Counted up whenever the transcript was found rewritten.
+    pub generation: u64,
+    /// How many bytes of it were read: whole lines.
+    pub read: u64,
+    /// How many bytes it had at the last look.
+    pub size: u64,
+    /// What whoever reads it needs to go on, in its own form.
+    pub state: String,
+    /// What it says about the session.
+    pub told: Told,
+}
+
+/// What one transcript says about its session as a whole. What it does not say is `None`.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Told {
+    /// The directory, last.
+    pub cwd: Option<String>,
+    /// The branch, last.
+    pub branch: Option<String>,
+    /// The agent's version.
+    pub version: Option<String>,
+    /// The model that answered last.
+    pub model: Option<String>,
+    /// The agent's own title.
+    pub title: Option<String>,
+    /// Whether a person sat before it.
+    pub interactive: Option<bool>,
+    /// The first time in it.
+    pub first_at: Option<Timestamp>,
+    /// The last time in it.
+    pub last_at: Option<Timestamp>,
+    /// Prompts, answers, tool uses and results.
+    pub messages: u64,
+    /// Tokens.
+    pub tokens: Option<TokenFacts>,
+    /// Money.
+    pub cost_usd: Option<f64>,
+    /// Tokens in the context at the last request.
+    pub context_used: Option<u64>,
+    /// What the window holds.
+    pub context_window: Option<u64>,
+    /// Compactions.
+    pub compactions: u64,
+    /// Whether the last turn was interrupted.
+    pub interrupted: bool,
+    /// What there is to do.
+    pub todos: Vec<TodoFacts>,
+}
+
+/// What reading a part of a transcript brought. Rows replace those of the same key.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct News {
+    /// Whether everything that was known of this source is void.
+    pub anew: bool,
+    /// Prompts.
+    pub turns: Vec<TurnFacts>,
+    /// Turns with at least this number that came before are rewound, up to the second.
+    pub rewound: Vec<(u64, u64)>,
+    /// Commands that were run.
+    pub commands: Vec<CommandFacts>,
+    /// Answers to commands of an earlier reading: tool use, exit, failed, error.
+    pub answers: Vec<Answered>,
+    /// Files.
+    pub files: Vec<FileFacts>,
+    /// Commits.
+    pub commits: Vec<CommitFacts>,
+    /// Tests that failed, or passed after they had failed.
+    pub tests: Vec<TestFacts>,
+}
+
+/// How a command came out.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Answered {
+    /// The agent's id of the tool use.
+    pub tool_use: String,
+    /// How it exited.
+    pub exit: Option<i32>,
+    /// Whether it failed.
+    pub failed: bool,
+    /// The line that says why.
+    pub error: Option<String>,
+}
+
+/// A session and what it did to a file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Touched {
+    /// The session.
+    pub session: SessionId,
+    /// What it did.
+    pub file: FileFacts,
+}
+
+impl Facts {
+    /// Opens the facts in `home`, making the file if there is none. One that is damaged or of another
+    /// version is made anew, empty.
+    pub fn open(home: &Path, wait: Duration) -> Result<Self, Error> {
+        let path = home.join(FILE_NAME);
+        match Self::connect(&path, wait) {
+            Err(error) if is_damage(&error) => {
+                remove(&path);
+                Self::connect(&path, wait)
+            }
+            opened => opened,
+        }
+    }
+
+    /// Opens the facts in `home` if there are any; for whoever only reads.
+    pub fn open_existing(home: &Path, wait: Duration) -> Result<Option<Self>, Error> {
+        let there = home.join(FILE_NAME).try_exists().unwrap_or(false);
+        if there { Self::open(home, wait).map(Some) } else { Ok(None) }
+    }
+
+    fn connect(path: &Path, wait: Duration) -> Result<Self, Error> {
+        let failed = |source| explain(source, "open the facts of", path, wait);
+        if let Some(home) = path.parent() {
+            create::make_home(home)?;
+        }
+        create::make_private(path);
+        let db = Connection::open(path).map_err(failed)?;
+        db.busy_timeout(wait).map_err(failed)?;
+        prepare(&db).map_err(failed)?;
+        Ok(Self { db, path: path.to_owned(), wait })
+    }
+
+    fn run<T>(
+        &self,
+        doing: &'static str,
+        work: impl FnOnce(&Connection) -> rusqlite::Result<T>,
+    ) -> Result<T, Error> {
+        work(&self.db).map_err(|source| explain(source, doing, &self.path, self.wait))
+    }
+}
+
+fn prepare(db: &Connection) -> rusqlite::Result<()> {
+    let version: i64 = db.pragma_query_value(None, "user_version", |row| row.get(0))?;
+    db.pragma_update(None, "synchronous", "NORMAL")?;
+    // What was said must not stay in free pages.
+    db.pragma_update(None, "secure_delete", true)?;
+    if version == VERSION {
+        return Ok(());
+    }
+    db.pragma_update(None, "journal_mode", "WAL")?;
+    let transaction = rusqlite::Transaction::new_unchecked(db, TransactionBehavior::Immediate)?;
+    let version: i64 = transaction.pragma_query_value(None, "user_version", |row| row.get(0))?;
+    if version != VERSION {
+        for table in OF_SOURCE.into_iter().chain(["source", "model_window"]) {
+            transaction.execute_batch(&format!("DROP TABLE IF EXISTS {table}"))?;
+        }
+        transaction.execute_batch(SCHEMA)?;
+        transaction.pragma_update(None, "user_version", VERSION)?;
+    }
+    transaction.commit()
+}
+
+fn is_damage(error: &Error) -> bool {
+    match error {
+        Error::Damaged { .. } => true,
+        Error::Database { source, .. } => source.sqlite_error_code() == Some(ErrorCode::Unknown),
+        _ => false,
+    }
+}
+
+fn remove(path: &Path) {
+    for suffix in ["", "-wal", "-shm"] {
+        let mut name = path.to_owned().into_os_string();
+        name.push(suffix);
+        let _ = fs::remove_file(PathBuf::from(name));
+    }
+}
