@@ -276,6 +276,8 @@ pub enum FailureKind {
     Server,
     /// The connection failed.
     Connection,
+    /// Nothing is left to pay with.
+    Billing,
     /// There is no such model.
     UnknownModel,
     /// The conversation does not fit the model.
@@ -292,6 +294,7 @@ impl FailureKind {
     pub const fn of_status(status: u16) -> Self {
         match status {
             401 | 403 => Self::Auth,
+            402 => Self::Billing,
             404 => Self::UnknownModel,
             413 => Self::PromptTooLong,
             429 => Self::RateLimit,
@@ -300,5 +303,18 @@ impl FailureKind {
             500..=599 => Self::Server,
             _ => Self::Other,
         }
+    }
+
+    /// As [`of_status`](Self::of_status), with what the API itself said: an account without credit
+    /// is answered with a status that says something else.
+    pub fn of_answer(status: u16, message: &str) -> Self {
+        const NO_CREDIT: [&str; 3] =
+            ["credit balance is too low", "insufficient_quota", "insufficient credits"];
+        let message = message.to_ascii_lowercase();
+        let has_none = NO_CREDIT.iter().any(|words| message.contains(words));
+        if has_none && (400..500).contains(&status) {
+            return Self::Billing;
+        }
+        Self::of_status(status)
     }
 }

@@ -67,6 +67,11 @@ pub enum Outcome {
         /// The agent's words.
         message: String,
     },
+    /// Nothing is left to pay with.
+    NoCredit {
+        /// The agent's words.
+        message: String,
+    },
     /// The conversation does not fit the model.
     PromptTooLong {
         /// The agent's words.
@@ -106,6 +111,7 @@ impl Outcome {
             Self::Overloaded { .. } => "overloaded",
             Self::ApiError { .. } => "api_error",
             Self::Auth { .. } => "auth",
+            Self::NoCredit { .. } => "no_credit",
             Self::PromptTooLong { .. } => "prompt_too_long",
             Self::UnknownModel { .. } => "unknown_model",
             Self::Refused { .. } => "refused",
@@ -149,6 +155,7 @@ impl Outcome {
             FailureKind::Server | FailureKind::Connection | FailureKind::Request => {
                 Self::ApiError { status, message }
             }
+            FailureKind::Billing => Self::NoCredit { message },
             FailureKind::UnknownModel => Self::UnknownModel { message },
             FailureKind::PromptTooLong => Self::PromptTooLong { message },
             FailureKind::Other => Self::Failed { message },
@@ -173,6 +180,7 @@ impl fmt::Display for Outcome {
             Self::Overloaded { message } => write!(f, "model is overloaded: {message}"),
             Self::ApiError { message, .. } => write!(f, "model API failed: {message}"),
             Self::Auth { message } => write!(f, "is not logged in: {message}"),
+            Self::NoCredit { message } => write!(f, "has no credit left: {message}"),
             Self::PromptTooLong { message } => write!(f, "prompt is too long: {message}"),
             Self::UnknownModel { message } => write!(f, "does not know the model: {message}"),
             Self::Refused { message } => write!(f, "refused to start: {message}"),

@@ -5,7 +5,7 @@ use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::Said;
+use crate::{Said, words};
 
 /// Something that happened, and when.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
@@ -308,6 +308,8 @@ pub enum WorkEvent {
         agent: String,
         /// How many agents work at the same time.
         max_agents: usize,
+        /// The commands that decide whether an issue is done.
+        gate: Vec<String>,
     },
     /// An issue was taken up.
     IssueStarted {
@@ -319,6 +321,10 @@ pub enum WorkEvent {
         worktree: Option<String>,
         /// The branch.
         branch: Option<String>,
+        /// The how manieth issue of the run it is.
+        number: usize,
+        /// Of how many, as far as can be seen now.
+        of: usize,
     },
     /// An agent session is resumed.
     Resuming {
@@ -383,12 +389,13 @@ pub enum WorkEvent {
         issue: String,
         /// What is to be done, in a line.
         title: String,
-        /// How: `closed`, `failed`, `interrupted`.
+        /// How.
+        #[schemars(with = "words::IssueRunStatus")]
         status: String,
         /// Why, or what shows that it is done.
         reason: Option<String>,
-        /// What it cost.
-        cost_usd: f64,
+        /// What it cost; null where its agent does not say.
+        cost_usd: Option<f64>,
         /// How long it took.
         duration_ms: u64,
         /// The newest session.
@@ -406,21 +413,29 @@ pub enum WorkEvent {
         closed: usize,
         /// Issues that failed.
         failed: usize,
+        /// Issues that took too long.
+        timed_out: usize,
         /// Issues that were stopped.
         interrupted: usize,
-        /// What it cost.
-        cost_usd: f64,
+        /// Issues that a person has to look at.
+        needs_review: usize,
+        /// What it cost; null where an agent does not say.
+        cost_usd: Option<f64>,
+        /// The commands that decided whether an issue was done; none if no gate is set.
+        gate: Vec<String>,
+        /// The branch that finished work came together on.
+        branch: Option<String>,
     },
 }
 
 impl From<&work::Event> for WorkEvent {
     fn from(event: &work::Event) -> Self {
         match event.clone() {
-            work::Event::Started { run, tracker, agent, max_agents } => {
-                Self::Started { run, tracker, agent, max_agents }
+            work::Event::Started { run, tracker, agent, max_agents, gate } => {
+                Self::Started { run, tracker, agent, max_agents, gate }
             }
-            work::Event::IssueStarted { issue, title, worktree, branch } => {
-                Self::IssueStarted { issue, title, worktree, branch }
+            work::Event::IssueStarted { issue, title, worktree, branch, number, of } => {
+                Self::IssueStarted { issue, title, worktree, branch, number, of }
             }
             work::Event::Resuming { issue, agent, agent_session_id } => {
                 Self::Resuming { issue, agent, agent_session_id }
@@ -454,15 +469,19 @@ impl From<&work::Event> for WorkEvent {
                 duration_ms,
                 session,
             },
-            work::Event::Ended { run, status, reason, closed, failed, interrupted, cost_usd } => {
+            work::Event::Ended { run, status, reason, tally, cost_usd, gate, branch } => {
                 Self::Ended {
                     run,
                     status: status.as_str().to_owned(),
                     reason,
-                    closed,
-                    failed,
-                    interrupted,
+                    closed: tally.closed,
+                    failed: tally.failed,
+                    timed_out: tally.timed_out,
+                    interrupted: tally.interrupted,
+                    needs_review: tally.needs_review,
                     cost_usd,
+                    gate,
+                    branch,
                 }
             }
         }

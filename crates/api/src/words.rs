@@ -40,6 +40,8 @@ words! {
     NoteKind: "learning" "pattern" "warning" "decision" "question" "next_step" "progress" "scenario";
     /// How a run through the issues is doing.
     WorkStatus: "running" "completed" "failed" "interrupted";
+    /// How a run is doing with one issue.
+    IssueRunStatus: "running" "closed" "failed" "timed_out" "interrupted" "needs_review";
     /// Where the question whether a tool may be used stands.
     ApprovalState: "pending" "approved" "denied" "closed";
     /// How long a requirement stays satisfied.

@@ -163,6 +163,11 @@ pub(crate) fn counted(count: u64, noun: &str) -> String {
     format!("{} {noun}{plural}", grouped(count))
 }
 
+/// What something cost, as far as anybody knows.
+pub(crate) fn priced(usd: Option<f64>) -> String {
+    usd.map_or_else(|| "cost unknown".to_owned(), |usd| format!("${usd:.2}"))
+}
+
 /// The first line of a text, cut to a width.
 pub(crate) fn first_line(text: &str, width: usize) -> String {
     let line = text.lines().next().unwrap_or_default();

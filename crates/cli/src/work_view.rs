@@ -2,6 +2,7 @@
 //! for scripts.
 
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
 use std::sync::{Arc, Mutex};
 
 use heirloom_api::{Line, WorkEvent};
@@ -13,7 +14,7 @@ use jiff::Timestamp;
 use crate::footer::{Footer, keep_fresh, lock, put, width};
 use crate::moment::lasted;
 use crate::printer;
-use crate::ui::{BAD, BOLD, CARE, DIM, GOOD, counted, first_line};
+use crate::ui::{BAD, BOLD, CARE, DIM, GOOD, counted, first_line, priced};
 
 /// Shows what happens in a run.
 pub(crate) struct WorkView {
@@ -35,9 +36,12 @@ struct Screen {
 
 struct Working {
     since: Timestamp,
+    title: String,
+    /// The how manieth issue of the run it is, and of how many.
+    place: (usize, usize),
     phase: Phase,
     doing: String,
-    cost_usd: f64,
+    cost_usd: Option<f64>,
 }
 
 impl WorkView {
@@ -96,9 +100,15 @@ impl Watcher<Event> for WorkView {
 impl Screen {
     fn apply(&mut self, at: Timestamp, event: &Event) {
         match event {
-            Event::IssueStarted { issue, .. } => {
-                let doing = "starting".to_owned();
-                let working = Working { since: at, phase: Phase::Working, doing, cost_usd: 0.0 };
+            Event::IssueStarted { issue, title, number, of, .. } => {
+                let working = Working {
+                    since: at,
+                    title: title.clone(),
+                    place: (*number, *of),
+                    phase: Phase::Working,
+                    doing: "starting".to_owned(),
+                    cost_usd: None,
+                };
                 self.working.insert(issue.clone(), working);
             }
             Event::Phase { issue, phase } => {
@@ -108,7 +118,7 @@ impl Screen {
             }
             Event::Activity { issue, tool, text, cost_usd } => {
                 if let Some(working) = self.working.get_mut(issue) {
-                    working.cost_usd = cost_usd.unwrap_or(working.cost_usd);
+                    working.cost_usd = cost_usd.or(working.cost_usd);
                     match tool {
                         Some(tool) => working.doing = format!("{tool}  {text}"),
                         None if !text.is_empty() => working.doing.clone_from(text),
@@ -160,15 +170,15 @@ impl Screen {
     /// What stays of an event.
     fn lines(&self, event: &Event) -> String {
         match event {
-            Event::Started { tracker, agent, max_agents, run } => {
+            Event::Started { tracker, agent, max_agents, run, .. } => {
                 let run: String = run.chars().take(8).collect();
                 let agents = counted(*max_agents as u64, "agent");
                 format!(
                     "{BOLD}work{BOLD:#} {run}  {agent} · up to {agents} · issues in {tracker}\n"
                 )
             }
-            Event::IssueStarted { issue, title, .. } if !self.footer.is_live() => {
-                format!("{issue}  started  {}\n", first_line(title, 60))
+            Event::IssueStarted { issue, title, number, of, .. } if !self.footer.is_live() => {
+                format!("{issue}  started  {number} of {of}  {}\n", first_line(title, 60))
             }
             Event::Checked { issue, command, passed, duration_ms } if !passed => {
                 let took = lasted(*duration_ms);
@@ -177,19 +187,21 @@ impl Screen {
             Event::IssueEnded { issue, title, status, reason, cost_usd, duration_ms, .. } => {
                 let (style, mark) = match *status {
                     IssueRunStatus::Closed => (GOOD, "✔"),
-                    IssueRunStatus::Failed => (BAD, "✗"),
+                    IssueRunStatus::Failed | IssueRunStatus::TimedOut => (BAD, "✗"),
+                    IssueRunStatus::NeedsReview => (CARE, "?"),
                     _ => (CARE, "…"),
                 };
-                let (took, status) = (lasted(*duration_ms), status.as_str());
+                let (took, status) = (lasted(*duration_ms), status.words());
                 let reason = reason.as_deref().unwrap_or_default();
                 format!(
-                    "{style}{mark}{style:#} {issue}  {status}  {took}  ${cost_usd:.2}  {}\n  \
+                    "{style}{mark}{style:#} {issue}  {status}  {took}  {}  {}\n  \
                      {DIM}{}{DIM:#}\n",
+                    priced(*cost_usd),
                     first_line(title, 60),
                     first_line(reason, 160)
                 )
             }
-            Event::Ended { status, reason, closed, failed, interrupted, cost_usd, .. } => {
+            Event::Ended { status, reason, tally, cost_usd, gate, branch, .. } => {
                 let style = match *status {
                     WorkStatus::Completed => GOOD,
                     WorkStatus::Failed => BAD,
@@ -197,11 +209,18 @@ impl Screen {
                 };
                 let status = status.as_str();
                 let reason = reason.as_ref().map(|why| format!(": {why}")).unwrap_or_default();
-                let mut parts = vec![format!("{closed} closed")];
-                parts.extend((*failed > 0).then(|| format!("{failed} failed")));
-                parts.extend((*interrupted > 0).then(|| format!("{interrupted} interrupted")));
-                let counts = parts.join(", ");
-                format!("{style}{status}{style:#}{reason} · {counts} · ${cost_usd:.2}\n")
+                let mut lines = format!(
+                    "{style}{status}{style:#}{reason} · {} · {}\n",
+                    tally.words(),
+                    priced(*cost_usd)
+                );
+                if gate.is_empty() {
+                    lines.push_str("no gate is set: nothing but the agents' word was checked\n");
+                }
+                if let Some(branch) = branch.as_ref().filter(|_| tally.closed > 0) {
+                    let _ = writeln!(lines, "take the work over: git merge {branch}");
+                }
+                lines
             }
             _ => String::new(),
         }
@@ -224,10 +243,14 @@ impl Screen {
         let widest = self.working.keys().map(|issue| issue.chars().count()).max().unwrap_or(0);
         let row = |(issue, working): (&String, &Working)| {
             let elapsed = lasted(since(working.since, now));
-            let facts =
-                format!("{:8}  {elapsed:>6}  ${:.2}", working.phase.as_str(), working.cost_usd);
-            let room = width.saturating_sub(widest + facts.chars().count() + 8).max(10);
-            format!("● {issue:widest$}  {facts}  {}", first_line(&working.doing, room))
+            let (number, of) = working.place;
+            let cost = working.cost_usd.map(|usd| format!("  ${usd:.2}")).unwrap_or_default();
+            let facts = format!("{number}/{of}  {:8}  {elapsed:>6}{cost}", working.phase.as_str());
+            let room = width.saturating_sub(widest + facts.chars().count() + 8);
+            let title = first_line(&working.title, room.div_ceil(2).max(10));
+            let rest = room.saturating_sub(title.chars().count() + 3);
+            let doing = first_line(&working.doing, rest);
+            format!("● {issue:widest$}  {facts}  {title}  {DIM}{doing}{DIM:#}")
         };
         let mut lines: Vec<String> = self.working.iter().map(row).collect();
         if let Some(until) = self.paused_until.filter(|until| *until > now) {

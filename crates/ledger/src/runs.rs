@@ -14,7 +14,8 @@ use crate::records::timestamp;
 
 const RUN: &str = "id, agent, status, reason, pid, pid_started, started_at, ended_at, source";
 const ISSUE_RUN: &str = "id, run, issue, title, agent, session, agent_session_id, status, reason, \
-                         launches, gates, gate, cost_usd, worktree, branch, commit_id, transcript, \
+                         launches, gates, gate, CASE WHEN unpriced THEN NULL WHEN launches = 0 \
+                         THEN 0.0 ELSE cost_usd END, worktree, branch, commit_id, transcript, \
                          lost, started_at, ended_at";
 
 /// A run through the issues. The original's are among them, under their own ids.
@@ -67,8 +68,8 @@ pub struct IssueRun {
     pub gates: u32,
     /// What the gate came to last.
     pub gate: Vec<Checked>,
-    /// What it cost.
-    pub cost_usd: f64,
+    /// What it cost, where all of it is known.
+    pub cost_usd: Option<f64>,
     /// Where it was worked on.
     pub worktree: Option<String>,
     /// The branch it was worked on.
@@ -130,6 +131,15 @@ impl Ledger {
         let sql =
             format!("SELECT {ISSUE_RUN} FROM issue_run WHERE run = ?1 ORDER BY started_at, rowid");
         self.run("read", |db| db.prepare_cached(&sql)?.query_map((run,), issue_run)?.collect())
+    }
+
+    /// What it cost to work on an issue in a run, where all of it is known.
+    pub fn issue_run_cost(&self, issue_run: &str) -> Result<Option<f64>, Error> {
+        let sql = format!("SELECT {ISSUE_RUN} FROM issue_run WHERE id = ?1");
+        let found = self.run("read", |db| {
+            db.prepare_cached(&sql)?.query_row((issue_run,), self::issue_run).optional()
+        })?;
+        Ok(found.and_then(|found| found.cost_usd))
     }
 
     /// What was done for an issue, newest first.

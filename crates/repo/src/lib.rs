@@ -11,6 +11,7 @@ pub mod changes;
 pub mod checkout;
 mod discover;
 mod file;
+pub mod fingerprint;
 pub mod git;
 mod head;
 mod index;

@@ -314,6 +314,10 @@ fn api_failure(wire: &Wire<'_>, failed: Option<Failure>) -> Option<Failure> {
     let text = wire.result.clone().unwrap_or_default();
     let mut failure = match (wire.api_error_status, failed) {
         (None, Some(failed)) => Failure { message: text, ..failed },
+        // The status is that of a wrong request; only the word says that money is the matter.
+        (status, Some(failed)) if failed.kind == FailureKind::Billing => {
+            Failure { kind: FailureKind::Billing, status, message: text }
+        }
         (status, _) => failure(status, None, text),
     };
     if too_long {
@@ -330,9 +334,10 @@ fn failure(status: Option<u16>, word: Option<&str>, message: String) -> Failure 
         Some("overloaded") => FailureKind::Overloaded,
         Some("server_error") => FailureKind::Server,
         Some("model_not_found") => FailureKind::UnknownModel,
+        Some("billing_error") => FailureKind::Billing,
         Some("invalid_request") => FailureKind::Request,
         _ => match status {
-            Some(status) => FailureKind::of_status(status),
+            Some(status) => FailureKind::of_answer(status, &message),
             None if word == Some("unknown") => FailureKind::Connection,
             None => FailureKind::Other,
         },

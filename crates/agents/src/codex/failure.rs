@@ -9,7 +9,8 @@ const WORDED_500: &str = "We\u{2019}re currently experiencing high demand";
 /// Reads the text of an `error` line or of a failed turn.
 pub(super) fn parse(message: &str) -> Failure {
     let status = status(message).or_else(|| message.starts_with(WORDED_500).then_some(500));
-    let kind = status.map_or_else(|| kind_of(message), FailureKind::of_status);
+    let kind =
+        status.map_or_else(|| kind_of(message), |status| FailureKind::of_answer(status, message));
     Failure { kind, status, message: message.to_owned() }
 }
 
@@ -31,6 +32,7 @@ fn status(message: &str) -> Option<u16> {
 fn kind_of(message: &str) -> FailureKind {
     const TEXTS: &[(&str, FailureKind)] = &[
         ("You\u{2019}ve hit your usage limit", FailureKind::RateLimit),
+        ("Quota exceeded. Check your plan and billing details", FailureKind::Billing),
         ("Selected model is at capacity", FailureKind::Overloaded),
         ("stream disconnected before completion", FailureKind::Connection),
         ("Codex ran out of room in the model\u{2019}s context window", FailureKind::PromptTooLong),

@@ -167,7 +167,7 @@ impl WireError {
             ("ProviderAuthError", _) => FailureKind::Auth,
             ("ContextOverflowError", _) => FailureKind::PromptTooLong,
             ("ProviderModelNotFoundError", _) => FailureKind::UnknownModel,
-            ("APIError", Some(status)) => FailureKind::of_status(status),
+            ("APIError", Some(status)) => FailureKind::of_answer(status, &self.data.message),
             ("APIError", None) => FailureKind::Connection,
             _ => FailureKind::Other,
         }

@@ -1,6 +1,6 @@
 //! Work: what runs through the issues did, and would do.
 
-use heirloom_core::work::{Checked, IssueRunStatus, WorkStatus};
+use heirloom_core::work::{Checked, Tally, WorkStatus};
 use heirloom_engine::work::Planned;
 use heirloom_ledger as ledger;
 use jiff::Timestamp;
@@ -84,17 +84,20 @@ pub struct WorkRun {
     pub closed: usize,
     /// Issues that failed.
     pub failed: usize,
+    /// Issues that took too long.
+    pub timed_out: usize,
     /// Issues that were stopped.
     pub interrupted: usize,
-    /// What it cost, in USD.
-    pub cost_usd: f64,
+    /// Issues that a person has to look at.
+    pub needs_review: usize,
+    /// What it cost, in USD; null where an agent does not say.
+    pub cost_usd: Option<f64>,
 }
 
 impl WorkRun {
     /// `status` is how the run stands now.
     pub fn new(run: &ledger::WorkRun, issues: &[ledger::IssueRun], status: WorkStatus) -> Self {
-        let count =
-            |status: IssueRunStatus| issues.iter().filter(|issue| issue.status == status).count();
+        let tally: Tally = issues.iter().map(|issue| issue.status).collect();
         Self {
             id: run.id.clone(),
             agent: run.agent.clone(),
@@ -103,9 +106,11 @@ impl WorkRun {
             started_at: run.started_at,
             ended_at: run.ended_at,
             source: run.source.clone(),
-            closed: count(IssueRunStatus::Closed),
-            failed: count(IssueRunStatus::Failed),
-            interrupted: count(IssueRunStatus::Interrupted),
+            closed: tally.closed,
+            failed: tally.failed,
+            timed_out: tally.timed_out,
+            interrupted: tally.interrupted,
+            needs_review: tally.needs_review,
             cost_usd: issues.iter().map(|issue| issue.cost_usd).sum(),
         }
     }
@@ -141,6 +146,7 @@ pub struct IssueRun {
     /// Whether it still can.
     pub resumable: bool,
     /// How it is doing.
+    #[schemars(with = "words::IssueRunStatus")]
     pub status: String,
     /// Why.
     pub reason: Option<String>,
@@ -150,8 +156,8 @@ pub struct IssueRun {
     pub gate_attempts: u32,
     /// What the gate came to last.
     pub gate: Vec<GateCheck>,
-    /// What it cost, in USD.
-    pub cost_usd: f64,
+    /// What it cost, in USD; null where its agent does not say.
+    pub cost_usd: Option<f64>,
     /// Where it was worked on.
     pub worktree: Option<String>,
     /// The branch it was worked on.

@@ -15,10 +15,8 @@ use heirloom_engine::agents;
 use heirloom_engine::run::{self, Asked, Preparing, RunError, Stopping, With};
 use heirloom_engine::trust;
 use heirloom_engine::turn::system::Real;
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
-use signal_hook::iterator::Signals;
 
-use super::{App, Done, dry_run};
+use super::{App, Done, dry_run, stop_signals};
 use crate::failure::{Code, FAILED, Failure};
 use crate::live::View;
 
@@ -173,15 +171,7 @@ pub(super) fn say_inherit_error(app: &App, error: &run::inherit::InheritError) {
 
 /// Counts the signals that ask to stop.
 pub(super) fn listen(stopping: &Stopping) -> Result<(), Failure> {
-    let mut signals = Signals::new([SIGINT, SIGTERM, SIGHUP])
-        .map_err(|error| Failure::from_error(Code::Environment, &error))?;
-    let stopping = stopping.clone();
-    thread::spawn(move || {
-        for _ in signals.forever() {
-            stopping.ask();
-        }
-    });
-    Ok(())
+    stop_signals::listen(stopping).map(drop)
 }
 
 /// Starts the same command again, in the background, and waits until it runs.

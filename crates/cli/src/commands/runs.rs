@@ -8,7 +8,7 @@ use heirloom_ledger::{IssueRun, WorkRun};
 use super::{App, Done};
 use crate::failure::{Code, Failure};
 use crate::moment::{ago, lasted};
-use crate::ui::{BOLD, Columns, DIM, first_line};
+use crate::ui::{BOLD, Columns, DIM, first_line, priced};
 
 /// See what past runs of `work` did
 #[derive(Debug, clap::Args)]
@@ -63,7 +63,7 @@ fn list(app: &App, limit: usize) -> Done {
                 ago(run.started_at, now),
                 count(issues, IssueRunStatus::Closed).to_string(),
                 issues.len().to_string(),
-                format!("${:.2}", cost(issues)),
+                priced(cost(issues)),
             ]);
         }
         table.render()
@@ -105,11 +105,11 @@ fn show(app: &App, id: Option<&str>) -> Done {
 fn text(app: &App, run: &WorkRun, issues: &[IssueRun]) -> String {
     let now = app.here.clock.now();
     let mut lines = vec![format!(
-        "{BOLD}{}{BOLD:#}  {} · started {} · ${:.2}",
+        "{BOLD}{}{BOLD:#}  {} · started {} · {}",
         run.id.chars().take(8).collect::<String>(),
         work::standing(run).as_str(),
         ago(run.started_at, now),
-        cost(issues)
+        priced(cost(issues))
     )];
     lines.extend(run.reason.as_ref().map(|reason| format!("  {reason}")));
     for issue in issues {
@@ -117,10 +117,10 @@ fn text(app: &App, run: &WorkRun, issues: &[IssueRun]) -> String {
             issue.ended_at.map(|end| end.as_millisecond() - issue.started_at.as_millisecond());
         let took = took.and_then(|took| u64::try_from(took).ok()).map(lasted).unwrap_or_default();
         lines.push(format!(
-            "  {}  {}  {took}  ${:.2}  {}",
+            "  {}  {}  {took}  {}  {}",
             issue.issue,
-            issue.status.as_str(),
-            issue.cost_usd,
+            issue.status.words(),
+            priced(issue.cost_usd),
             first_line(&issue.title, 60)
         ));
         let session = issue.agent_session_id.as_ref().map(|id| {
@@ -142,6 +142,7 @@ fn count(issues: &[IssueRun], status: IssueRunStatus) -> usize {
     issues.iter().filter(|issue| issue.status == status).count()
 }
 
-fn cost(issues: &[IssueRun]) -> f64 {
+/// What all of them cost, if that is known of each.
+fn cost(issues: &[IssueRun]) -> Option<f64> {
     issues.iter().map(|issue| issue.cost_usd).sum()
 }

@@ -13,8 +13,8 @@ use heirloom_engine::trust;
 use heirloom_engine::turn::system::Real;
 use heirloom_engine::work::{self, Options, Planned, With};
 
-use super::run::{dollars, listen};
-use super::{App, Done};
+use super::run::dollars;
+use super::{App, Done, gate_offer, stop_signals};
 use crate::failure::{Code, FAILED, Failure};
 use crate::moment::ago;
 use crate::ui::{DIM, first_line};
@@ -64,6 +64,9 @@ pub(super) struct Args {
     /// Work here, with one agent, instead of in worktrees
     #[arg(long)]
     in_place: bool,
+    /// A command that must succeed before an issue is closed; may be given more than once
+    #[arg(long, value_name = "COMMAND")]
+    gate: Vec<String>,
     /// Print what would be taken up, in which order, and which session each would resume
     #[arg(long)]
     dry_run: bool,
@@ -77,13 +80,16 @@ pub(super) fn run(app: &App, args: &Args) -> Done {
     trust::needs(loaded, &["work", "agents"])?;
     let settings = &loaded.settings;
     let mut tracker = issues::find(&app.here)?;
-    let options = options(args, Options::of(settings), &mut *tracker)?;
+    let mut options = options(args, Options::of(settings), &mut *tracker)?;
     if args.dry_run {
         return dry_run(app, &mut *tracker, &options);
     }
+    if options.gate.is_empty() {
+        options.gate = gate_offer::offer(app, loaded);
+    }
     let programs = agents::programs(&app.here, Some(settings));
     let stopping = Stopping::new();
-    listen(&stopping)?;
+    let signal = stop_signals::listen(&stopping)?;
     let view = WorkView::new(app.ui.is_json(), args.verbose, app.here.clock);
     let with = With {
         here: &app.here,
@@ -96,14 +102,17 @@ pub(super) fn run(app: &App, args: &Args) -> Done {
     let ended = work::work(with, &mut *tracker, &options);
     view.close();
     let ended = ended?;
-    if ended.failed + ended.interrupted > 0 && !app.ui.is_json() {
+    if ended.tally.open() > 0 && !app.ui.is_json() {
         app.ui.hint(&format!(
             "`heirloom runs show {}` says more; `heirloom work --resume` goes on",
             ended.run.short()
         ));
     }
-    let is_good = ended.status == WorkStatus::Completed && ended.failed + ended.interrupted == 0;
-    Ok(if is_good { ExitCode::SUCCESS } else { ExitCode::from(FAILED) })
+    Ok(match ended.status {
+        WorkStatus::Interrupted => signal.exit_code(),
+        WorkStatus::Completed if ended.tally.open() == 0 => ExitCode::SUCCESS,
+        _ => ExitCode::from(FAILED),
+    })
 }
 
 fn options(args: &Args, settings: Options, tracker: &mut dyn Tracker) -> Result<Options, Failure> {
@@ -136,6 +145,9 @@ fn options(args: &Args, settings: Options, tracker: &mut dyn Tracker) -> Result<
         None if args.in_place => 1,
         None => options.max_agents,
     };
+    if !args.gate.is_empty() {
+        options.gate.clone_from(&args.gate);
+    }
     options.max_issues = args.max_issues.map(number).or(options.max_issues);
     options.max_cost_usd = args.max_cost.or(options.max_cost_usd);
     options.max_time = args.max_time.map(Period::duration).or(options.max_time);

@@ -4,11 +4,13 @@
 //! Carrying it out is not for here.
 
 mod choose;
+mod nothing;
 mod original;
 mod outcome;
 mod prompt;
 
 pub use choose::{Pick, Wanted, choose};
+pub use nothing::{NOTHING_TO_DO, Nothing};
 pub use original::{BadRunFile, parse as parse_original};
-pub use outcome::{Checked, Evidence, IssueRunStatus, WorkStatus};
+pub use outcome::{Checked, Evidence, IssueRunStatus, Tally, WorkStatus};
 pub use prompt::{Brief, carry_on, first, fix, merge_first, put_right};

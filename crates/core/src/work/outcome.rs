@@ -4,6 +4,8 @@ use std::fmt::Write as _;
 
 use serde::{Deserialize, Serialize};
 
+use super::nothing::Nothing;
+
 /// How a run through the issues is doing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -46,8 +48,12 @@ pub enum IssueRunStatus {
     Closed,
     /// It was tried and did not succeed; the issue stays in progress.
     Failed,
+    /// It took longer than an issue may; the issue stays in progress.
+    TimedOut,
     /// It was stopped; the issue stays in progress.
     Interrupted,
+    /// An agent finished, but nothing shows that the issue is done: a person has to look.
+    NeedsReview,
 }
 
 impl IssueRunStatus {
@@ -57,14 +63,83 @@ impl IssueRunStatus {
             Self::Running => "running",
             Self::Closed => "closed",
             Self::Failed => "failed",
+            Self::TimedOut => "timed_out",
             Self::Interrupted => "interrupted",
+            Self::NeedsReview => "needs_review",
+        }
+    }
+
+    /// In words, for people.
+    pub const fn words(self) -> &'static str {
+        match self {
+            Self::TimedOut => "timed out",
+            Self::NeedsReview => "needs review",
+            status => status.as_str(),
         }
     }
 
     /// The status that is called `word`; what nobody knows did at least not succeed.
     pub fn of(word: &str) -> Self {
-        let all = [Self::Running, Self::Closed, Self::Interrupted];
+        let all =
+            [Self::Running, Self::Closed, Self::TimedOut, Self::Interrupted, Self::NeedsReview];
         all.into_iter().find(|status| status.as_str() == word).unwrap_or(Self::Failed)
+    }
+}
+
+/// What became of the issues of a run, counted.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Tally {
+    /// Issues that were closed.
+    pub closed: usize,
+    /// Issues that failed.
+    pub failed: usize,
+    /// Issues that took too long.
+    pub timed_out: usize,
+    /// Issues that were stopped.
+    pub interrupted: usize,
+    /// Issues that a person has to look at.
+    pub needs_review: usize,
+}
+
+impl Tally {
+    /// Counts one more issue. One that goes on is not counted.
+    pub fn count(&mut self, status: IssueRunStatus) {
+        match status {
+            IssueRunStatus::Running => {}
+            IssueRunStatus::Closed => self.closed += 1,
+            IssueRunStatus::Failed => self.failed += 1,
+            IssueRunStatus::TimedOut => self.timed_out += 1,
+            IssueRunStatus::Interrupted => self.interrupted += 1,
+            IssueRunStatus::NeedsReview => self.needs_review += 1,
+        }
+    }
+
+    /// How many issues were not closed.
+    pub const fn open(&self) -> usize {
+        self.failed + self.timed_out + self.interrupted + self.needs_review
+    }
+
+    /// `2 closed, 1 failed`.
+    pub fn words(&self) -> String {
+        let mut words = vec![format!("{} closed", self.closed)];
+        for (count, what) in [
+            (self.failed, "failed"),
+            (self.timed_out, "timed out"),
+            (self.interrupted, "interrupted"),
+            (self.needs_review, "to be reviewed"),
+        ] {
+            words.extend((count > 0).then(|| format!("{count} {what}")));
+        }
+        words.join(", ")
+    }
+}
+
+impl FromIterator<IssueRunStatus> for Tally {
+    fn from_iter<I: IntoIterator<Item = IssueRunStatus>>(statuses: I) -> Self {
+        let mut tally = Self::default();
+        statuses.into_iter().for_each(|status| tally.count(status));
+        tally
     }
 }
 
@@ -94,8 +169,10 @@ pub struct Evidence<'a> {
     pub commit: Option<&'a str>,
     /// Where that commit is.
     pub branch: Option<&'a str>,
-    /// Whether nothing was changed at all.
-    pub unchanged: bool,
+    /// What the agent showed for it that nothing has to be changed, where nothing was.
+    pub nothing: Option<&'a Nothing>,
+    /// The hooks of the repository that were not run for the commit.
+    pub skipped: &'a [String],
 }
 
 impl Evidence<'_> {
@@ -109,14 +186,20 @@ impl Evidence<'_> {
             let commands: Vec<&str> = self.gate.iter().map(|each| each.command.as_str()).collect();
             text.push_str(&commands.join(", "));
         }
-        if self.unchanged {
-            text.push_str("; nothing had to be changed");
+        if let Some(nothing) = self.nothing {
+            let _ = write!(text, "; nothing had to be changed: {}", nothing.why);
+            for place in &nothing.evidence {
+                let _ = write!(text, " ({}:{})", place.path, place.line);
+            }
         } else if let Some(commit) = self.commit {
             let short: String = commit.chars().take(12).collect();
             let _ = write!(text, "; commit {short}");
             if let Some(branch) = self.branch {
                 let _ = write!(text, " on {branch}");
             }
+        }
+        if !self.skipped.is_empty() {
+            let _ = write!(text, "; hooks not run: {}", self.skipped.join(", "));
         }
         text
     }
@@ -140,14 +223,21 @@ mod tests {
             gate: &gate,
             commit: Some("0123456789abcdef"),
             branch: Some("heirloom/work"),
-            unchanged: false,
+            ..Evidence::default()
         };
         assert_eq!(
             evidence.text(),
             "gate passed: cargo test, cargo clippy; commit 0123456789ab on heirloom/work"
         );
-        let nothing = Evidence { unchanged: true, ..Evidence::default() };
-        assert_eq!(nothing.text(), "no gate is set; nothing had to be changed");
+        let nothing = Nothing {
+            why: "it is refused already".to_owned(),
+            evidence: vec![crate::evidence::Evidence::at("src/a.rs", 7)],
+        };
+        let nothing = Evidence { nothing: Some(&nothing), ..Evidence::default() };
+        assert_eq!(
+            nothing.text(),
+            "no gate is set; nothing had to be changed: it is refused already (src/a.rs:7)"
+        );
     }
 
     #[test]
@@ -155,8 +245,13 @@ mod tests {
         for status in [WorkStatus::Running, WorkStatus::Failed, WorkStatus::Interrupted] {
             assert_eq!(WorkStatus::of(status.as_str()), status);
         }
-        for status in [IssueRunStatus::Closed, IssueRunStatus::Failed, IssueRunStatus::Interrupted]
-        {
+        for status in [
+            IssueRunStatus::Closed,
+            IssueRunStatus::Failed,
+            IssueRunStatus::TimedOut,
+            IssueRunStatus::Interrupted,
+            IssueRunStatus::NeedsReview,
+        ] {
             assert_eq!(IssueRunStatus::of(status.as_str()), status);
         }
     }

@@ -16,9 +16,13 @@ pub(super) fn end(finished: &Finished, cause: Option<Cause>) -> AgentEnd {
         (Some(_), _) | (None, Outcome::CostLimit) => AgentEnd::Interrupted,
         (None, outcome) if outcome.is_transient() => AgentEnd::Limited,
         (None, Outcome::RateLimited { .. } | Outcome::Overloaded { .. }) => AgentEnd::Limited,
-        (None, Outcome::Auth { .. } | Outcome::UnknownModel { .. } | Outcome::Refused { .. }) => {
-            failed(true)
-        }
+        (
+            None,
+            Outcome::Auth { .. }
+            | Outcome::NoCredit { .. }
+            | Outcome::UnknownModel { .. }
+            | Outcome::Refused { .. },
+        ) => failed(true),
         (None, _) => failed(false),
     }
 }

@@ -26,6 +26,7 @@ impl OnIssue<'_, '_> {
     pub(super) fn next_turn(&mut self, ended: &Ended) -> Result<Option<Turn>, End> {
         let resumed = self.so_far.session.take();
         self.so_far.session = Some(ended.session.clone());
+        self.so_far.words.clone_from(&ended.text);
         let why = || ended.session.reason.clone().unwrap_or_else(|| "it ended".to_owned());
         let Some(outcome) = &ended.outcome else { return Err(End::Failed(why())) };
         let answer = answer(outcome, self.here.clock.now());
@@ -49,7 +50,7 @@ impl OnIssue<'_, '_> {
             (_, Some(Cause::Asked | Cause::TimeUp | Cause::Spent)) => {
                 Err(End::Stopped(self.why_stopped()))
             }
-            (_, Some(Cause::TooLong)) => Err(End::Failed(TOO_LONG.to_owned())),
+            (_, Some(Cause::TooLong)) => Err(End::TimedOut(TOO_LONG.to_owned())),
             (_, Some(Cause::Silence)) => self.after_silence().map(Some),
             (Answer::Wait { until }, None) => self.wait(until).map(Some),
             (Answer::Retry, None) => self.retry(&why()).map(Some),

@@ -42,7 +42,9 @@ pub(super) fn answer(outcome: &Outcome, now: Timestamp) -> Answer {
         Outcome::ApiError { .. } if outcome.is_transient() => Answer::Retry,
         Outcome::StaleSession { message, .. } => Answer::Stale { why: message.clone() },
         Outcome::PromptTooLong { .. } => Answer::StartFresh,
-        Outcome::Auth { .. } | Outcome::UnknownModel { .. } => Answer::StopRun,
+        Outcome::Auth { .. } | Outcome::UnknownModel { .. } | Outcome::NoCredit { .. } => {
+            Answer::StopRun
+        }
         Outcome::Interrupted => Answer::Stopped,
         Outcome::Failed { .. }
         | Outcome::TurnLimit
@@ -76,8 +78,11 @@ mod tests {
         for status in [None, Some(500), Some(529)] {
             assert_eq!(answer(&Outcome::ApiError { status, message: message() }), Answer::Retry);
         }
-        let stops =
-            [Outcome::Auth { message: message() }, Outcome::UnknownModel { message: message() }];
+        let stops = [
+            Outcome::Auth { message: message() },
+            Outcome::UnknownModel { message: message() },
+            Outcome::NoCredit { message: message() },
+        ];
         for outcome in stops {
             assert_eq!(answer(&outcome), Answer::StopRun, "{outcome:?}");
         }

@@ -10,7 +10,7 @@ use heirloom_agents::by_name;
 use heirloom_core::event::{IssueRunEnded, WorkEnded, WorkStarted};
 use heirloom_core::id::{IssueRunId, WorkRunId};
 use heirloom_core::issue::{Change, Entry, IssueId, Owner};
-use heirloom_core::work::{IssueRunStatus, WorkStatus, choose};
+use heirloom_core::work::{IssueRunStatus, Tally, WorkStatus, choose};
 use heirloom_ledger::Ledger;
 use uuid::Uuid;
 
@@ -47,12 +47,8 @@ pub struct Ended {
     pub status: WorkStatus,
     /// Why, where there is more to say.
     pub reason: Option<String>,
-    /// Issues that were closed.
-    pub closed: usize,
-    /// Issues that failed.
-    pub failed: usize,
-    /// Issues that were stopped.
-    pub interrupted: usize,
+    /// What became of its issues.
+    pub tally: Tally,
 }
 
 /// Works through the issues until nothing is left to do or a limit is reached.
@@ -113,13 +109,6 @@ pub fn work(
     dispatcher.end()
 }
 
-#[derive(Debug, Default)]
-struct Tally {
-    closed: usize,
-    failed: usize,
-    interrupted: usize,
-}
-
 /// A run, from the inside.
 pub(super) struct Dispatcher<'d, 'a> {
     pub(super) context: &'d RunContext<'a>,
@@ -159,6 +148,7 @@ impl<'d> Dispatcher<'d, '_> {
             tracker: self.tracker.name().to_owned(),
             agent: started.agent,
             max_agents: self.context.options.max_agents,
+            gate: self.context.options.gate.clone(),
         });
         Ok(())
     }
@@ -253,6 +243,14 @@ impl<'d> Dispatcher<'d, '_> {
         Ok(None)
     }
 
+    /// How many issues the run takes up in all, as far as can be seen now.
+    pub(super) fn in_sight(&self) -> usize {
+        let options = self.context.options;
+        let picks = choose(&self.entries, &options.wanted, self.context.here.clock.now());
+        let ahead = picks.iter().filter(|pick| !self.tried.contains(&pick.entry.id)).count();
+        (self.taken_up + ahead).min(options.max_issues.unwrap_or(usize::MAX)).max(self.taken_up + 1)
+    }
+
     fn start<'t>(&mut self, threads: &'t Threads<'t, 'd>, job: Job) {
         self.active += 1;
         self.in_place += usize::from(job.tree.branch.is_none());
@@ -284,8 +282,12 @@ impl<'d> Dispatcher<'d, '_> {
                 let session = verdict.session.as_ref().map(|session| session.id.to_string());
                 self.tracker.change(id, &Change::close(reason, session)).map(drop)
             }
-            IssueRunStatus::Failed => {
+            IssueRunStatus::Failed | IssueRunStatus::TimedOut => {
                 let text = format!("heirloom: not done, {reason}");
+                self.tracker.comment(id, ACTOR, &text)
+            }
+            IssueRunStatus::NeedsReview => {
+                let text = format!("heirloom: somebody has to look at this, {reason}");
                 self.tracker.comment(id, ACTOR, &text)
             }
             IssueRunStatus::Interrupted | IssueRunStatus::Running => Ok(()),
@@ -313,11 +315,7 @@ impl<'d> Dispatcher<'d, '_> {
         verdict: &Verdict,
     ) -> Result<(), WorkError> {
         let status = verdict.status;
-        match status {
-            IssueRunStatus::Closed => self.tally.closed += 1,
-            IssueRunStatus::Interrupted => self.tally.interrupted += 1,
-            IssueRunStatus::Failed | IssueRunStatus::Running => self.tally.failed += 1,
-        }
+        self.tally.count(status);
         let (reason, commit) = (verdict.reason.clone(), verdict.commit.clone());
         let ended = IssueRunEnded { issue_run, status, reason: reason.clone(), commit };
         self.ledger.append(self.context.here.clock.now(), self.context.scope(), &ended)?;
@@ -326,7 +324,7 @@ impl<'d> Dispatcher<'d, '_> {
             title: title.to_owned(),
             status,
             reason: reason.as_deref().map(clean),
-            cost_usd: verdict.cost_usd,
+            cost_usd: self.ledger.issue_run_cost(&issue_run.to_string())?,
             duration_ms: u64::try_from(verdict.took.as_millis()).unwrap_or(u64::MAX),
             session: verdict.session.as_ref().map(|session| session.name.to_string()),
         });
@@ -362,16 +360,18 @@ impl<'d> Dispatcher<'d, '_> {
         };
         let ended = WorkEnded { run: self.context.run, status, reason: reason.clone() };
         self.ledger.append(self.context.here.clock.now(), self.context.scope(), &ended)?;
-        let Tally { closed, failed, interrupted } = self.tally;
+        let run = self.context.run.to_string();
+        let costs = self.ledger.issue_runs_of(&run)?;
+        let cost_usd = costs.iter().map(|each| each.cost_usd).sum();
         self.context.tell(&Event::Ended {
-            run: self.context.run.to_string(),
+            run,
             status,
             reason: reason.as_deref().map(clean),
-            closed,
-            failed,
-            interrupted,
-            cost_usd: self.context.spent(),
+            tally: self.tally,
+            cost_usd,
+            gate: self.context.options.gate.clone(),
+            branch: self.context.trees.together().map(str::to_owned),
         });
-        Ok(Ended { run: self.context.run, status, reason, closed, failed, interrupted })
+        Ok(Ended { run: self.context.run, status, reason, tally: self.tally })
     }
 }

@@ -1,6 +1,6 @@
 //! What happens in a run, for whoever looks on.
 
-use heirloom_core::work::{IssueRunStatus, WorkStatus};
+use heirloom_core::work::{IssueRunStatus, Tally, WorkStatus};
 use serde::{Deserialize, Serialize};
 
 /// What happens in a run. One object a line in JSON, by `event`.
@@ -17,6 +17,9 @@ pub enum Event {
         agent: String,
         /// How many agents work at the same time.
         max_agents: usize,
+        /// The commands that decide whether an issue is done.
+        #[serde(default)]
+        gate: Vec<String>,
     },
     /// An issue was taken up.
     IssueStarted {
@@ -28,6 +31,12 @@ pub enum Event {
         worktree: Option<String>,
         /// The branch.
         branch: Option<String>,
+        /// The how manieth issue of the run it is.
+        #[serde(default)]
+        number: usize,
+        /// Of how many, as far as can be seen now.
+        #[serde(default)]
+        of: usize,
     },
     /// An agent session is resumed.
     Resuming {
@@ -96,8 +105,8 @@ pub enum Event {
         status: IssueRunStatus,
         /// Why, or what shows that it is done.
         reason: Option<String>,
-        /// What it cost.
-        cost_usd: f64,
+        /// What it cost, where all of it is known.
+        cost_usd: Option<f64>,
         /// How long it took.
         duration_ms: u64,
         /// The newest session.
@@ -111,14 +120,17 @@ pub enum Event {
         status: WorkStatus,
         /// Why.
         reason: Option<String>,
-        /// Issues that were closed.
-        closed: usize,
-        /// Issues that failed.
-        failed: usize,
-        /// Issues that were stopped.
-        interrupted: usize,
-        /// What it cost.
-        cost_usd: f64,
+        /// What became of its issues.
+        #[serde(flatten)]
+        tally: Tally,
+        /// What it cost, where all of it is known.
+        cost_usd: Option<f64>,
+        /// The commands that decided whether an issue was done.
+        #[serde(default)]
+        gate: Vec<String>,
+        /// The branch that finished work came together on.
+        #[serde(default)]
+        branch: Option<String>,
     },
 }
 

@@ -27,7 +27,6 @@ pub(super) struct Verdict {
     pub(super) reason: Option<String>,
     pub(super) commit: Option<String>,
     pub(super) session: Option<Session>,
-    pub(super) cost_usd: f64,
     pub(super) took: Duration,
     /// Whether it is heirloom itself that failed.
     pub(super) is_fault: bool,
@@ -36,7 +35,22 @@ pub(super) struct Verdict {
 /// Why the work on an issue ends without success.
 pub(super) enum End {
     Failed(String),
+    TimedOut(String),
     Stopped(String),
+    /// The agent finished, and nothing shows that the issue is done.
+    NeedsReview(String),
+}
+
+impl End {
+    /// What becomes of the issue, and why.
+    pub(super) fn status(self) -> (IssueRunStatus, String) {
+        match self {
+            Self::Failed(why) => (IssueRunStatus::Failed, why),
+            Self::TimedOut(why) => (IssueRunStatus::TimedOut, why),
+            Self::Stopped(why) => (IssueRunStatus::Interrupted, why),
+            Self::NeedsReview(why) => (IssueRunStatus::NeedsReview, why),
+        }
+    }
 }
 
 impl From<SessionError> for End {
@@ -70,14 +84,6 @@ impl Verdict {
 
     pub(super) fn without_session(why: String, took: Duration) -> Self {
         let status = IssueRunStatus::Failed;
-        Self {
-            status,
-            reason: Some(why),
-            commit: None,
-            session: None,
-            cost_usd: 0.0,
-            took,
-            is_fault: false,
-        }
+        Self { status, reason: Some(why), commit: None, session: None, took, is_fault: false }
     }
 }

@@ -1,7 +1,7 @@
 //! Whether an issue is done: committed, brought together with what others finished, and checked.
 
 use heirloom_core::event::IssueRunGated;
-use heirloom_core::work::{self as rules, Evidence};
+use heirloom_core::work::{self as rules, Evidence, Nothing};
 use heirloom_repo::worktree::GitError;
 
 use super::event::Phase;
@@ -9,9 +9,13 @@ use super::gate;
 use super::job::End;
 use super::on_issue::OnIssue;
 use super::trees::{Prepared, Ready, Trouble};
+use crate::events::clean;
+use crate::evidence;
 
 /// How often finished work is checked again because others were faster.
 const MOST_RACES: u32 = 20;
+/// How much of an agent's last words a person is shown, in characters.
+const WORDS: usize = 1000;
 
 /// An issue that is done.
 pub(super) struct Done {
@@ -45,9 +49,12 @@ impl OnIssue<'_, '_> {
             if !self.gate()? {
                 return self.mend().map(Checkup::Back);
             }
-            let Some(ready) = ready else { return Ok(Checkup::Done(self.done(None, None))) };
+            let Some(ready) = ready else { return self.in_place().map(Checkup::Done) };
+            if ready.unchanged {
+                return self.nothing().map(Checkup::Done);
+            }
             if let Some(branch) = self.context.trees.bring_together(&self.tree, &ready) {
-                return Ok(Checkup::Done(self.done(Some(&ready), Some(&branch))));
+                return Ok(Checkup::Done(self.done(&ready, &branch)));
             }
         }
         Err(End::Failed("others were faster each time the work was to be brought together".into()))
@@ -103,17 +110,70 @@ impl OnIssue<'_, '_> {
         self.must_stop().unwrap_or_else(|| End::Failed(error.to_string()))
     }
 
-    fn done(&self, ready: Option<&Ready>, branch: Option<&str>) -> Done {
+    fn done(&self, ready: &Ready, branch: &str) -> Done {
         let evidence = Evidence {
             gate: &self.so_far.findings,
-            commit: ready.map(|ready| ready.commit.as_str()),
-            branch,
-            unchanged: ready.is_some_and(|ready| ready.unchanged),
+            commit: Some(&ready.commit),
+            branch: Some(branch),
+            ..Evidence::default()
         };
-        if evidence.unchanged {
-            self.warn("the agent changed nothing".to_owned());
+        Done { evidence: evidence.text(), commit: Some(ready.commit.clone()) }
+    }
+
+    /// Whether what was done where the person works shows that the issue is done. Nothing is
+    /// committed there for the agent.
+    fn in_place(&self) -> Result<Done, End> {
+        let (before, now) = (self.before.as_ref(), self.context.trees.fingerprint());
+        let gate = &self.so_far.findings;
+        let Some((before, now)) = before.zip(now.as_ref()) else {
+            // Without git nobody knows what was changed.
+            return match gate.is_empty() {
+                true => {
+                    Err(self.review("no gate is set, and without git nothing shows what it did"))
+                }
+                false => Ok(Done {
+                    evidence: Evidence { gate, ..Evidence::default() }.text(),
+                    commit: None,
+                }),
+            };
+        };
+        if before == now {
+            return self.nothing();
         }
-        let changed = ready.filter(|ready| !ready.unchanged);
-        Done { evidence: evidence.text(), commit: changed.map(|ready| ready.commit.clone()) }
+        let commit = now.head.as_deref().filter(|_| now.head != before.head);
+        if commit.is_none() && gate.is_empty() {
+            return Err(self.review("no gate is set, and what it changed here is not committed"));
+        }
+        let evidence = Evidence { gate, commit, ..Evidence::default() };
+        Ok(Done { evidence: evidence.text(), commit: commit.map(str::to_owned) })
+    }
+
+    /// Nothing was changed. That is done only if the agent says so, and shows why.
+    fn nothing(&self) -> Result<Done, End> {
+        let Some(nothing) = self.so_far.words.as_deref().and_then(Nothing::read) else {
+            return Err(self.review("nothing was changed"));
+        };
+        if nothing.evidence.is_empty() {
+            return Err(self.review("nothing was changed, and nothing is shown for it"));
+        }
+        let root = &self.tree.path;
+        for place in &nothing.evidence {
+            if let Err(error) = evidence::attach(root, root, place.clone()) {
+                let why =
+                    format!("nothing was changed, and what is shown for it is wrong: {error}");
+                return Err(self.review(&why));
+            }
+        }
+        let gate = &self.so_far.findings;
+        let evidence = Evidence { gate, nothing: Some(&nothing), ..Evidence::default() };
+        Ok(Done { evidence: evidence.text(), commit: None })
+    }
+
+    /// A person has to look; the agent's own words tell them what at.
+    fn review(&self, why: &str) -> End {
+        let words = self.so_far.words.as_deref().map(str::trim).unwrap_or_default();
+        let words: String = clean(words).chars().take(WORDS).collect();
+        let said = if words.is_empty() { "nothing".to_owned() } else { format!("“{words}”") };
+        End::NeedsReview(format!("{why}; the agent said: {said}"))
     }
 }

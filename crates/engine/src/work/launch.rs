@@ -53,7 +53,6 @@ pub(super) fn launch(on: &mut OnIssue<'_, '_>, turn: Turn) -> Result<Ended, Sess
     let mut monitor = ActivityMonitor::new(on.context, on.job.issue.id.as_str(), on.deadline);
     let ended = session::run(&context, &mut on.ledger, prepared, &mut monitor)?;
     on.context.spend(ended.session.cost_usd);
-    on.so_far.cost_usd += ended.session.cost_usd;
     note_transcript(on, &ended.session)?;
     Ok(ended)
 }

@@ -25,6 +25,7 @@ mod picks;
 mod prior;
 mod rate_limiter;
 mod recover;
+mod suggest;
 mod take;
 #[cfg(test)]
 mod tests;
@@ -39,5 +40,6 @@ pub use options::Options;
 pub use picks::{Planned, plan};
 pub use prior::Resumes;
 pub use recover::{is_alive, standing};
+pub use suggest::gate as suggest_gate;
 
 pub use crate::events::Watcher;

@@ -96,4 +96,8 @@ impl turn::Watcher for ActivityMonitor<'_, '_> {
     fn must_stop(&mut self, _: &Tally) -> Option<Cause> {
         self.cause_to_stop()
     }
+
+    fn must_kill(&mut self) -> bool {
+        self.context.stopping.asked() > 2
+    }
 }

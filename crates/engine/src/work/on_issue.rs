@@ -8,6 +8,7 @@ use heirloom_core::issue::IssueId;
 use heirloom_core::session::Session;
 use heirloom_core::work::{Checked, IssueRunStatus};
 use heirloom_ledger::Ledger;
+use heirloom_repo::fingerprint::Fingerprint;
 
 use super::context::RunContext;
 use super::event::{Event, Phase};
@@ -30,6 +31,8 @@ pub(super) struct OnIssue<'s, 'a> {
     /// The worktree, and an environment that says which issue this is.
     pub(super) here: Here,
     pub(super) tree: Tree,
+    /// How the worktree was before, where the person works there too.
+    pub(super) before: Option<Fingerprint>,
     pub(super) deadline: Option<Instant>,
     pub(super) so_far: SoFar,
     pub(super) tries: Tries,
@@ -42,7 +45,8 @@ pub(super) struct SoFar {
     pub(super) session: Option<Session>,
     /// Where its agent keeps the conversation.
     pub(super) transcript: Option<String>,
-    pub(super) cost_usd: f64,
+    /// The agent's last words.
+    pub(super) words: Option<String>,
     /// What the gate found last.
     pub(super) findings: Vec<Checked>,
 }
@@ -71,13 +75,15 @@ pub(super) fn work_on(context: &RunContext<'_>, job: &Job) -> Verdict {
     orphan::kill_carrying(CARRIED, &job.issue_run.to_string());
     let (status, reason, commit) = match done {
         Ok(Done { evidence: reason, commit }) => (IssueRunStatus::Closed, reason, commit),
-        Err(End::Failed(why)) => (IssueRunStatus::Failed, why, None),
-        Err(End::Stopped(why)) => (IssueRunStatus::Interrupted, why, None),
+        Err(end) => {
+            let (status, why) = end.status();
+            (status, why, None)
+        }
     };
-    let SoFar { session, cost_usd, .. } = on.so_far;
+    let session = on.so_far.session;
     let took = context.system.now().saturating_duration_since(began);
     let reason = Some(reason);
-    Verdict { status, reason, commit, session, cost_usd, took, is_fault: false }
+    Verdict { status, reason, commit, session, took, is_fault: false }
 }
 
 impl<'s, 'a> OnIssue<'s, 'a> {
@@ -96,6 +102,7 @@ impl<'s, 'a> OnIssue<'s, 'a> {
             job,
             ledger,
             here,
+            before: tree.branch.is_none().then(|| context.trees.fingerprint()).flatten(),
             tree,
             deadline: context.options.issue_timeout.map(|time| began + time),
             so_far: SoFar {
@@ -136,7 +143,7 @@ impl<'s, 'a> OnIssue<'s, 'a> {
             return Some(End::Stopped(self.why_stopped()));
         }
         let is_late = self.deadline.is_some_and(|deadline| self.context.system.now() >= deadline);
-        is_late.then(|| End::Failed(TOO_LONG.to_owned()))
+        is_late.then(|| End::TimedOut(TOO_LONG.to_owned()))
     }
 
     pub(super) fn why_stopped(&self) -> String {

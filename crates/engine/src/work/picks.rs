@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use heirloom_agents::process::orphan::Identity;
 use heirloom_core::issue::{Entry, IssueStatus, Owner, Standing, standing};
-use heirloom_core::work::{Wanted, choose};
+use heirloom_core::work::{IssueRunStatus, Wanted, choose};
 use heirloom_ledger::{Error, Ledger};
 
 use super::error::WorkError;
@@ -48,7 +48,7 @@ pub fn plan(
             continue;
         }
         let resumes = match may_resume(here, ledger, pick.entry, &options.wanted)? {
-            Begun::Theirs => continue,
+            Begun::Theirs | Begun::ToReview => continue,
             Begun::Ours(resumes) => resumes.map(|resumes| *resumes),
         };
         let resumes = resumes.filter(|resumes| resumes.why_gone(&here.env).is_none());
@@ -64,6 +64,8 @@ pub(super) enum Begun {
     Ours(Option<Box<Resumes>>),
     /// Somebody else's: it is assigned, and no run ever worked on it.
     Theirs,
+    /// A person has to look at it before an agent is sent again.
+    ToReview,
 }
 
 /// Whether an issue may be worked on, and in which agent session. Only what is in progress is
@@ -80,12 +82,14 @@ pub(super) fn may_resume(
     let repo = &here.place.repo;
     let resumes = prior::find(ledger, repo, &entry.id)?;
     let is_named = wanted.only.contains(&entry.id);
+    let runs = ledger.issue_runs(repo, entry.id.as_str())?;
+    let to_review = runs.first().is_some_and(|run| run.status == IssueRunStatus::NeedsReview);
+    if to_review && !is_named {
+        return Ok(Begun::ToReview);
+    }
     let theirs = entry.assignee.as_deref().is_some_and(|assignee| assignee != ACTOR);
-    if theirs && !is_named && resumes.is_none() {
-        let ever = ledger.issue_runs(repo, entry.id.as_str())?;
-        if ever.is_empty() {
-            return Ok(Begun::Theirs);
-        }
+    if theirs && !is_named && resumes.is_none() && runs.is_empty() {
+        return Ok(Begun::Theirs);
     }
     Ok(Begun::Ours(resumes.map(Box::new)))
 }

@@ -35,13 +35,21 @@ impl Dispatcher<'_, '_> {
     pub(super) fn try_take(&mut self, entry: &Entry) -> Result<Option<Job>, WorkError> {
         let context = self.context;
         let begun = picks::may_resume(context.here, &self.ledger, entry, &context.options.wanted)?;
-        let Begun::Ours(resumes) = begun else {
-            let assignee = entry.assignee.as_deref().unwrap_or_default();
-            self.leave(
-                entry,
-                format!("{assignee} works on it; --issue {} takes it anyway", entry.id),
-            );
-            return Ok(None);
+        let resumes = match begun {
+            Begun::Ours(resumes) => resumes,
+            Begun::Theirs => {
+                let assignee = entry.assignee.as_deref().unwrap_or_default();
+                let why = format!("{assignee} works on it; --issue {} takes it anyway", entry.id);
+                self.leave(entry, why);
+                return Ok(None);
+            }
+            Begun::ToReview => {
+                let id = &entry.id;
+                let why =
+                    format!("somebody has to look at it first; --issue {id} sends an agent again");
+                self.leave(entry, why);
+                return Ok(None);
+            }
         };
         if entry.status == IssueStatus::InProgress && self.is_with_another_run(&entry.id)? {
             return Ok(None);
@@ -160,6 +168,8 @@ impl Dispatcher<'_, '_> {
             title: issue.title.clone(),
             worktree: started.worktree,
             branch: started.branch,
+            number: self.taken_up + 1,
+            of: self.in_sight(),
         });
         Ok(Job { issue, issue_run, resumes, tree })
     }

@@ -53,7 +53,8 @@ impl Scene {
         let settings = Settings::default();
         let programs = agents::programs(&self.here, None);
         let (seen, stopping) = (Seen::default(), Stopping::new());
-        let options = Options { in_place: true, max_agents: 1, ..Options::of(&settings) };
+        let gate = vec!["true".to_owned()];
+        let options = Options { in_place: true, max_agents: 1, gate, ..Options::of(&settings) };
         let with = With {
             here: &self.here,
             programs: &programs,
@@ -80,7 +81,7 @@ fn a_fault_of_ours_in_one_issue_ends_that_issue_and_not_the_run() {
     ];
     let (ended, events) = scene.work(&Fake::new([finishes(), fault, finishes()]));
     assert_eq!(ended.status, WorkStatus::Completed);
-    assert_eq!((ended.closed, ended.failed, ended.interrupted), (2, 1, 0));
+    assert_eq!((ended.tally.closed, ended.tally.failed, ended.tally.interrupted), (2, 1, 0));
     let failed = events.iter().find_map(|event| match event {
         Event::IssueEnded { status: IssueRunStatus::Failed, reason, .. } => reason.clone(),
         _ => None,
@@ -111,7 +112,7 @@ fn an_agent_that_knows_no_conversation_though_it_was_asked_for_none_is_not_asked
     };
     let fake = Fake::new((0..50).map(|_| lies()));
     let (ended, _) = scene.work(&fake);
-    assert_eq!((ended.failed, ended.closed), (1, 0));
+    assert_eq!((ended.tally.failed, ended.tally.closed), (1, 0));
     assert!(fake.started() <= 2, "{}", fake.started());
 }
 
@@ -123,7 +124,7 @@ fn an_agent_that_is_silent_twice_fails_its_issue_and_the_next_one_is_worked_on()
     };
     let fake = Fake::new([silent(), silent(), finishes()]);
     let (ended, _) = scene.work(&fake);
-    assert_eq!((ended.closed, ended.failed), (1, 1));
+    assert_eq!((ended.tally.closed, ended.tally.failed), (1, 1));
     let silence = Options::of(&Settings::default()).silence;
     assert!(fake.passed() >= 2 * silence && fake.passed() < 3 * silence);
     assert!(fake.passed() < Duration::from_hours(12));
@@ -138,5 +139,5 @@ fn what_happens_in_a_run_can_be_followed_from_another_process() {
     let written: Vec<Event> = written.into_iter().map(|(_, event)| event).collect();
     assert_eq!(written, events);
     assert!(follow.more().unwrap().is_empty());
-    assert_eq!(ended.closed, 1);
+    assert_eq!(ended.tally.closed, 1);
 }

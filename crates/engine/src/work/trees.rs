@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use heirloom_core::issue::IssueId;
 use heirloom_core::settings::MergePolicy;
 use heirloom_repo::branch::{self, Merged};
+use heirloom_repo::fingerprint::{self, Fingerprint};
 use heirloom_repo::worktree::GitError;
 
 use super::error::WorkError;
@@ -142,6 +143,11 @@ impl Trees {
         let base = self.together.as_deref().unwrap_or("HEAD");
         tree.path = branch::work_on(&self.root, &tree.path, name, base)?;
         Ok(())
+    }
+
+    /// How the place where the person works is now.
+    pub(super) fn fingerprint(&self) -> Option<Fingerprint> {
+        fingerprint::of(&self.root)
     }
 
     /// Commits what is in the tree and brings in what others finished.

@@ -126,7 +126,8 @@ impl Projection for IssueRuns {
            launches INTEGER NOT NULL,
            gates INTEGER NOT NULL,
            gate TEXT,
-           cost_usd REAL NOT NULL,
+           cost_usd REAL,
+           unpriced INTEGER NOT NULL DEFAULT 0,
            worktree TEXT,
            branch TEXT,
            commit_id TEXT,
@@ -161,8 +162,8 @@ fn taken_up(db: &Connection, repo: &str, record: &Record) -> rusqlite::Result<()
     let Some(started) = body::<IssueRunStarted>(record) else { return Ok(()) };
     db.prepare_cached(
         "INSERT INTO issue_run (id, run, repo, issue, title, agent, status, launches, gates,
-           cost_usd, worktree, branch, lost, started_at)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, 0, 0, 0, ?8, ?9, 0, ?10) ON CONFLICT (id) DO NOTHING",
+           worktree, branch, lost, started_at)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, 0, 0, ?8, ?9, 0, ?10) ON CONFLICT (id) DO NOTHING",
     )?
     .execute((
         started.issue_run.to_string(),
@@ -240,8 +241,13 @@ fn spent(db: &Connection, record: &Record) -> rusqlite::Result<()> {
     let (Some(session), Some(spent)) = (record.session, body::<SessionSpent>(record)) else {
         return Ok(());
     };
-    db.prepare_cached("UPDATE issue_run SET cost_usd = cost_usd + ?2 WHERE session = ?1")?
-        .execute((session.to_string(), spent.cost_usd))?;
+    // Tokens without a price: the agent does not say what it costs.
+    let sql = if spent.cost_usd == 0.0 && spent.input_tokens + spent.output_tokens > 0 {
+        "UPDATE issue_run SET unpriced = 1, cost_usd = coalesce(cost_usd, 0) + ?2 WHERE session = ?1"
+    } else {
+        "UPDATE issue_run SET cost_usd = coalesce(cost_usd, 0) + ?2 WHERE session = ?1"
+    };
+    db.prepare_cached(sql)?.execute((session.to_string(), spent.cost_usd))?;
     Ok(())
 }
 
@@ -249,8 +255,8 @@ fn imported_issues(db: &Connection, repo: &str, record: &Record) -> rusqlite::Re
     let Some(run) = body::<WorkImported>(record) else { return Ok(()) };
     let mut insert = db.prepare_cached(
         "INSERT INTO issue_run (id, run, repo, issue, title, agent, agent_session_id, status, reason,
-           launches, gates, cost_usd, transcript, lost, started_at, ended_at)
-         VALUES (?1, ?2, ?3, ?4, '', ?5, ?6, ?7, ?8, 1, ?9, 0, ?10, 0, ?11, ?12)
+           launches, gates, transcript, lost, started_at, ended_at)
+         VALUES (?1, ?2, ?3, ?4, '', ?5, ?6, ?7, ?8, 1, ?9, ?10, 0, ?11, ?12)
          ON CONFLICT (id) DO NOTHING",
     )?;
     for issue in &run.issues {

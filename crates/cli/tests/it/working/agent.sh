@@ -26,12 +26,12 @@ printf '%s' "$step" > "$dir/step"
 say() { printf '%s\n' "$1"; }
 init() { say '{"type":"system","subtype":"init","session_id":"'"$id"'","model":"claude-opus-5-5"}'; }
 end() {
-  say '{"type":"result","subtype":"success","is_error":false,"terminal_reason":"completed","result":"done","session_id":"'"$id"'","num_turns":1,"total_cost_usd":0.25,"usage":{"input_tokens":10,"output_tokens":5}}'
+  say '{"type":"result","subtype":"success","is_error":false,"terminal_reason":"completed","result":"'"${1:-done}"'","session_id":"'"$id"'","num_turns":1,"total_cost_usd":0.25,"usage":{"input_tokens":10,"output_tokens":5}}'
 }
 # An error of the model's API: HTTP status, word, reason.
 fails() {
   say '{"type":"assistant","error":"'"$2"'","isApiErrorMessage":true,"message":{"id":"m","model":"<synthetic>","content":[{"type":"text","text":"API Error"}]}}'
-  say '{"type":"result","subtype":"success","is_error":true,"terminal_reason":"'"$3"'","api_error_status":'"$1"',"result":"API Error: '"$1"'","session_id":"'"$id"'","num_turns":1,"total_cost_usd":0,"usage":{"input_tokens":1,"output_tokens":1}}'
+  say '{"type":"result","subtype":"success","is_error":true,"terminal_reason":"'"$3"'","api_error_status":'"$1"',"result":"API Error: '"$1"'","session_id":"'"$id"'","num_turns":1,"total_cost_usd":0,"usage":{"input_tokens":0,"output_tokens":0}}'
   exit 1
 }
 
@@ -45,6 +45,7 @@ init
 case "$step" in
   crash) echo 'out of luck' >&2; exit 7 ;;
   hang | astray) exec sleep 600 ;;
+  deaf) trap '' INT TERM; while :; do sleep 0.1; done ;;
   slow) sleep 1 ;;
   wait) while [ ! -e "$plan/go" ]; do sleep 0.05; done ;;
   limit) fails 429 rate_limit api_error ;;
@@ -55,13 +56,21 @@ case "$step" in
   cap) say '{"type":"result","subtype":"success","is_error":true,"result":"You'"'"'ve hit your session limit · resets 3:30pm (UTC)","session_id":"'"$id"'","num_turns":1}'; exit 1 ;;
   offline) say '{"type":"result","subtype":"success","is_error":true,"terminal_reason":"api_error","result":"Connection error.","session_id":"'"$id"'","num_turns":1}'; exit 1 ;;
   long) fails 400 invalid_request prompt_too_long ;;
+  credit) fails 400 billing_error api_error ;;
   nothing) end; exit 0 ;;
+  shrug) end 'I could not reproduce this, I have not changed anything.'; exit 0 ;;
+  claims) end 'NOTHING TO DO: it is all there already'; exit 0 ;;
+  lies) end 'NOTHING TO DO: it is all there already\nREADME.md:1: words that nobody wrote'; exit 0 ;;
+  shows) end 'I looked.\n\nNOTHING TO DO: it is written down already\n- `.heirloom/config.yaml:1: work:`'; exit 0 ;;
   half)
     export GIT_AUTHOR_NAME=a GIT_AUTHOR_EMAIL=a@b GIT_COMMITTER_NAME=a GIT_COMMITTER_EMAIL=a@b
     git merge -q heirloom/work/main > /dev/null 2>&1
     end; exit 0 ;;
   switch) git checkout -q feature; echo x > switched.txt; end; exit 0 ;;
   back) git stash -qu; git checkout -q "heirloom/issue/$issue" ;;
+  commit)
+    export GIT_AUTHOR_NAME=a GIT_AUTHOR_EMAIL=a@b GIT_COMMITTER_NAME=a GIT_COMMITTER_EMAIL=a@b
+    echo "$issue" > "$issue.txt"; git add "$issue.txt"; git commit -qm "$issue" ;;
   child) setsid sleep 600 > /dev/null 2>&1 < /dev/null & echo $! > "$dir/child" ;;
   bad) echo bad > "bad-$issue" ;;
   same) echo "$issue" > same.txt ;;

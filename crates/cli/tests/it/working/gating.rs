@@ -121,14 +121,83 @@ fn in_place_the_agent_works_where_the_person_is_and_nothing_is_committed() {
 }
 
 #[test]
-fn an_agent_that_changes_nothing_is_believed_but_said() {
-    let yard = Yard::new();
-    let issue = yard.issue("Obsolete", &["nothing"]);
-    let ran = yard.run(&["work"]).success();
-    assert!(ran.stderr.contains(&format!("warning: {issue}: the agent changed nothing")), "{ran}");
+fn an_agent_that_does_nothing_closes_nothing_with_or_without_a_gate() {
+    for settings in ["work: {}\n", "work: {gate: ['true']}\n"] {
+        let yard = Yard::with_settings(settings);
+        let said = yard.issue("Said", &["nothing"]);
+        let shrugged = yard.issue("Shrugged", &["shrug"]);
+        let claimed = yard.issue("Claimed", &["claims"]);
+        let lied = yard.issue("Lied", &["lies"]);
+        let ran = yard.run(&["work"]);
+        assert_eq!(ran.code, 1, "{ran}");
+        assert!(ran.stdout.contains("0 closed, 4 to be reviewed"), "{ran}");
+        for (issue, words) in [
+            (&said, "nothing was changed; the agent said: “done”"),
+            (&shrugged, "“I could not reproduce this, I have not changed anything.”"),
+            (&claimed, "and nothing is shown for it; the agent said: “NOTHING TO DO"),
+            (&lied, "what is shown for it is wrong: "),
+        ] {
+            let run = yard.issue_run(issue);
+            assert_eq!(run["status"], "needs_review", "{run}");
+            let shown = yard.json(&["issues", "show", issue]);
+            assert_eq!(shown["status"], "in_progress");
+            for told in [run["reason"].to_string(), shown["comments"].to_string()] {
+                assert!(told.contains(words), "{words}: {told}");
+            }
+        }
+        // Nobody is sent again before a person looked, unless they say so.
+        let again = yard.run(&["work", "--resume"]).success();
+        assert!(again.stderr.contains("somebody has to look at it first"), "{again}");
+        assert_eq!(yard.launches(&said), 1);
+        yard.run(&["work", "--resume", "--issue", &said]);
+        assert_eq!(yard.launches(&said), 2);
+    }
+}
+
+#[test]
+fn an_agent_that_shows_that_nothing_has_to_be_done_is_believed() {
+    let yard = Yard::with_settings("work: {max_agents: 1}\n");
+    let issue = yard.issue("Obsolete", &["shows"]);
+    yard.run(&["work"]).success();
     let reason =
         yard.json(&["issues", "show", &issue])["close_reason"].as_str().unwrap().to_owned();
-    assert!(reason.ends_with("nothing had to be changed"), "{reason}");
+    assert_eq!(
+        reason,
+        "no gate is set; nothing had to be changed: it is written down already \
+         (.heirloom/config.yaml:1)"
+    );
+    let prompt = yard.given(&issue, 1).prompt;
+    assert!(prompt.contains("NOTHING TO DO: why"), "{prompt}");
+}
+
+#[test]
+fn in_place_without_a_gate_only_a_commit_of_the_agents_own_is_enough() {
+    let yard = Yard::with_settings("work: {max_agents: 1}\n");
+    let (nothing, dirty, committed) = (
+        yard.issue("Nothing", &["nothing"]),
+        yard.issue("Dirty", &["ok"]),
+        yard.issue("Committed", &["commit"]),
+    );
+    assert_eq!(yard.run(&["work", "--in-place"]).code, 1);
+    let ends = [&nothing, &dirty, &committed].map(|issue| yard.issue_run(issue)["status"].clone());
+    assert_eq!(ends, ["needs_review", "needs_review", "closed"]);
+    let reason = yard.issue_run(&dirty)["reason"].to_string();
+    assert!(reason.contains("what it changed here is not committed"), "{reason}");
+}
+
+#[test]
+fn a_repository_without_a_gate_is_offered_its_own_and_every_summary_says_so() {
+    let yard = Yard::with_settings("work: {max_agents: 1}\n");
+    yard.env.write("Cargo.toml", "");
+    yard.issue("One", &["ok"]);
+    let ran = yard.run(&["work"]).success();
+    assert!(ran.stderr.contains("`cargo test` would be one: --gate 'cargo test'"), "{ran}");
+    assert!(ran.stdout.contains("no gate is set: nothing but the agents' word"), "{ran}");
+    assert!(ran.stdout.contains("take the work over: git merge heirloom/work/main"), "{ran}");
+    let gated = yard.issue("Two", &["bad", "ok"]);
+    let ran = yard.run(&["work", "--gate", "! ls bad-*"]).success();
+    assert!(!ran.to_string().contains("no gate is set"), "{ran}");
+    assert_eq!(yard.launches(&gated), 2);
 }
 
 #[test]

@@ -7,7 +7,7 @@ use super::Yard;
 #[test]
 fn forty_issues_of_every_kind_each_come_to_their_own_end() {
     let yard = Yard::with_settings("work: {gate: ['! ls bad-*'], max_fixes: 2, silence: 3s}\n");
-    let fates: [(&[&str], &str); 9] = [
+    let fates: [(&[&str], &str); 11] = [
         (&["ok"], "closed"),
         (&["bad", "ok"], "closed"),
         (&["bad"], "in_progress"),
@@ -15,8 +15,10 @@ fn forty_issues_of_every_kind_each_come_to_their_own_end() {
         (&["hang", "ok"], "closed"),
         (&["limit", "ok"], "closed"),
         (&["long", "ok"], "closed"),
-        (&["nothing"], "closed"),
+        (&["nothing"], "in_progress"),
         (&["limit", "stale", "ok"], "closed"),
+        (&["shows"], "closed"),
+        (&["bad", "lies"], "in_progress"),
     ];
     let mut ends = BTreeMap::new();
     let mut before: Option<(String, &str)> = None;

@@ -22,7 +22,7 @@ fn a_limit_pauses_everything_once_and_the_same_session_goes_on() {
 
 #[test]
 fn a_run_that_cannot_log_in_or_has_no_model_ends_at_once() {
-    for step in ["auth", "model"] {
+    for step in ["auth", "model", "credit"] {
         let yard = Yard::new();
         let first = yard.issue_with("First", &[step], &["-p", "0"]);
         let second = yard.issue("Second", &["ok"]);
@@ -91,7 +91,13 @@ fn an_issue_that_takes_too_long_fails_alone() {
         (yard.status(&slow).as_str(), yard.status(&good).as_str()),
         ("in_progress", "closed")
     );
-    assert_eq!(yard.issue_run(&slow)["reason"], "it took longer than an issue may");
+    let run = yard.issue_run(&slow);
+    assert_eq!(
+        (&run["reason"], &run["status"]),
+        (&"it took longer than an issue may".into(), &"timed_out".into())
+    );
+    let runs = yard.json(&["runs", "list"]);
+    assert_eq!((&runs["runs"][0]["timed_out"], &runs["runs"][0]["failed"]), (&1.into(), &0.into()));
 }
 
 #[test]
@@ -105,7 +111,7 @@ fn ctrl_c_once_lets_the_agent_finish_its_turn() {
     std::thread::sleep(std::time::Duration::from_millis(300));
     std::fs::write(yard.plan().join("go"), "").unwrap();
     let output = child.wait_with_output().unwrap();
-    assert_eq!(output.status.code(), Some(1));
+    assert_eq!(output.status.code(), Some(130));
     assert_eq!(
         (yard.status(&issue).as_str(), yard.status(&other).as_str()),
         ("in_progress", "open")
@@ -129,7 +135,7 @@ fn ctrl_c_twice_stops_the_agents_and_they_can_be_resumed() {
     signal(&child, "-INT");
     std::thread::sleep(std::time::Duration::from_millis(200));
     signal(&child, "-INT");
-    assert_eq!(child.wait_with_output().unwrap().status.code(), Some(1));
+    assert_eq!(child.wait_with_output().unwrap().status.code(), Some(130));
     assert!(!yard.given(&issue, 1).is_alive());
     assert_eq!(yard.issue_run(&issue)["status"], "interrupted");
     yard.run(&["work", "--resume"]).success();
@@ -177,4 +183,21 @@ fn time_limits_hold_in_the_gate_and_in_a_pause() {
     let status = command.env("HEIRLOOM_BACKOFF_MS", "600000").output().unwrap().status;
     assert_eq!(status.code(), Some(1));
     assert_eq!(paused.issue_run(&issue)["status"], "interrupted");
+}
+
+#[test]
+fn a_sigterm_stops_agents_within_seconds_even_those_that_listen_to_nothing() {
+    let yard = Yard::new();
+    let deaf = yard.issue("Deaf", &["deaf", "ok"]);
+    let child = yard.spawn(&["work"]);
+    yard.wait_for_agent(&deaf, 1);
+    let sent = std::time::Instant::now();
+    signal(&child, "-TERM");
+    assert_eq!(child.wait_with_output().unwrap().status.code(), Some(143));
+    // Far less than it would take to ask politely first.
+    assert!(sent.elapsed() < std::time::Duration::from_secs(12));
+    assert!(!yard.given(&deaf, 1).is_alive());
+    assert_eq!(yard.issue_run(&deaf)["status"], "interrupted");
+    yard.run(&["work", "--resume"]).success();
+    assert_eq!(yard.given(&deaf, 2).flag("--resume"), yard.given(&deaf, 1).flag("--session-id"));
 }
