@@ -165,7 +165,7 @@ fn end(
     Ok(Ended {
         session: read(ledger, id)?,
         outcome: Some(finished.outcome.clone()),
-        text: tally.text.clone(),
+        text: tally.text.clone().or_else(|| tally.result.as_ref()?.text.clone()),
         cause: took.cause,
     })
 }
