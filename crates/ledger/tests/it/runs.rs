@@ -98,7 +98,7 @@ fn a_run_is_shown_with_all_that_happened_to_its_issues() {
     assert_eq!((run.status, run.ended_at), (WorkStatus::Completed, Some(at(13))));
     let shown = ledger.issue_runs_of(&run.id).unwrap().remove(0);
     assert_eq!((shown.status, shown.launches, shown.gates), (IssueRunStatus::Closed, 1, 1));
-    assert_eq!((shown.gate, shown.cost_usd), (gate, 0.5));
+    assert_eq!((shown.gate, shown.cost_usd), (gate, Some(0.5)));
     assert_eq!((shown.commit.as_deref(), shown.ended_at), (Some("abc"), Some(at(12))));
 }
 
