@@ -127,15 +127,13 @@ impl OnIssue<'_, '_> {
         let gate = &self.so_far.findings;
         let Some((before, now)) = before.zip(now.as_ref()) else {
             // Without git nobody knows what was changed.
-            return match gate.is_empty() {
-                true => {
-                    Err(self.review("no gate is set, and without git nothing shows what it did"))
-                }
-                false => Ok(Done {
-                    evidence: Evidence { gate, ..Evidence::default() }.text(),
-                    commit: None,
-                }),
-            };
+            if gate.is_empty() {
+                return Err(
+                    self.review("no gate is set, and without git nothing shows what it did")
+                );
+            }
+            let evidence = Evidence { gate, ..Evidence::default() };
+            return Ok(Done { evidence: evidence.text(), commit: None });
         };
         if before == now {
             return self.nothing();

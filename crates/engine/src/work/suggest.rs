@@ -55,17 +55,19 @@ fn uses_pytest(has: &dyn Fn(&str) -> bool, read: &dyn Fn(&str) -> Option<String>
 mod tests {
     use std::fs;
 
-    use super::*;
+    /// The files of a repository, and the gate that they suggest.
+    type Case = (&'static [(&'static str, &'static str)], Option<&'static str>);
 
     #[test]
     fn each_kind_of_repository_has_its_own_command() {
-        let npm = r#"{"scripts": {"test": "vitest run"}}"#;
-        let empty = r#"{"scripts": {"test": "echo \"Error: no test specified\" && exit 1"}}"#;
-        let cases: [(&[(&str, &str)], Option<&str>); 9] = [
+        const NPM: &str = r#"{"scripts": {"test": "vitest run"}}"#;
+        const EMPTY: &str =
+            r#"{"scripts": {"test": "echo \"Error: no test specified\" && exit 1"}}"#;
+        let cases: [Case; 9] = [
             (&[("Cargo.toml", ""), ("Makefile", "test:\n")], Some("cargo test")),
-            (&[("package.json", npm)], Some("npm test")),
-            (&[("package.json", npm), ("pnpm-lock.yaml", "")], Some("pnpm test")),
-            (&[("package.json", empty)], None),
+            (&[("package.json", NPM)], Some("npm test")),
+            (&[("package.json", NPM), ("pnpm-lock.yaml", "")], Some("pnpm test")),
+            (&[("package.json", EMPTY)], None),
             (&[("go.mod", "module x\n")], Some("go test ./...")),
             (&[("pyproject.toml", "[tool.pytest.ini_options]\n")], Some("pytest")),
             (&[("pytest.ini", ""), ("uv.lock", "")], Some("uv run pytest")),
