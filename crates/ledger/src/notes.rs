@@ -66,6 +66,20 @@ impl Ledger {
         Ok(notes)
     }
 
+    /// How many notes of a kind stand in `repo`; not counted any further than `most`.
+    pub fn count_notes(&self, repo: &str, kind: Kind, most: usize) -> Result<usize, Error> {
+        let repo = &*self.repository(repo)?;
+        let most = i64::try_from(most).unwrap_or(i64::MAX);
+        let count: i64 = self.run("read", |db| {
+            db.prepare_cached(
+                "SELECT count(*) FROM (SELECT 1 FROM note WHERE repo = ?1 AND kind = ?2
+                 AND superseded_by IS NULL LIMIT ?3)",
+            )?
+            .query_row((repo, kind.as_str(), most), |row| row.get(0))
+        })?;
+        Ok(usize::try_from(count).unwrap_or_default())
+    }
+
     /// The notes whose id is `text` or begins with it.
     pub fn note(&self, text: &str) -> Result<Vec<Note>, Error> {
         let sql = format!(

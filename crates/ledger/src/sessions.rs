@@ -68,6 +68,15 @@ impl Ledger {
         self.run("read", |db| one(db, "WHERE id = ?1", &id.to_string()))
     }
 
+    /// The name of a session, and the branch it was started on: all that a list of notes says of it.
+    pub fn session_label(&self, id: SessionId) -> Result<Option<(String, Option<String>)>, Error> {
+        self.run("read", |db| {
+            db.prepare_cached("SELECT name, branch FROM session WHERE id = ?1")?
+                .query_row((id.to_string(),), |row| Ok((row.get(0)?, row.get(1)?)))
+                .optional()
+        })
+    }
+
     /// What `text` means: a name in `repo`, an id, or the beginning of an id or agent session id.
     ///
     /// A whole id means its session and nothing else. A conversation that several sessions went on

@@ -9,6 +9,7 @@ pub(crate) mod launch;
 #[cfg(test)]
 mod tests;
 pub(crate) mod transcript;
+mod windows;
 pub(crate) mod wire;
 
 use std::path::PathBuf;
@@ -58,10 +59,8 @@ impl Agent for Claude {
         Some("CLAUDE_CODE_SESSION_ID")
     }
 
-    /// Its transcripts do not say. Models with the long window carry it in their name.
     fn context_window(&self, model: Option<&str>) -> Option<u64> {
-        let long = model.is_some_and(|model| model.to_ascii_lowercase().contains("[1m]"));
-        Some(if long { 1_000_000 } else { 200_000 })
+        windows::of(model?)
     }
 
     fn nested_env(&self) -> &'static [&'static str] {

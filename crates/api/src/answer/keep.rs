@@ -215,15 +215,15 @@ pub struct ContextStatus {
     pub session: String,
     /// Tokens in the context, as the agent counts them.
     pub tokens: u64,
-    /// Tokens the window holds.
-    pub window: u64,
-    /// The part of the window that is used.
-    pub share: f64,
-    /// How full that is.
-    #[schemars(with = "words::Zone")]
-    pub zone: String,
-    /// What to do about it.
-    pub advice: String,
+    /// Tokens the window holds; `null` where that is not known.
+    pub window: Option<u64>,
+    /// The part of the window that is used; `null` where the window is not known.
+    pub share: Option<f64>,
+    /// How full that is; `null` where the window is not known.
+    #[schemars(with = "Option<words::Zone>")]
+    pub zone: Option<String>,
+    /// What to do about it; `null` where the window is not known.
+    pub advice: Option<String>,
     /// Whether what is new was persisted now.
     pub delta_sync: bool,
 }
@@ -231,14 +231,14 @@ pub struct ContextStatus {
 impl Answer for ContextStatus {}
 
 impl ContextStatus {
-    pub fn new(session: &str, usage: Usage, zone: Zone, delta_sync: bool) -> Self {
+    pub fn new(session: &str, usage: Usage, zone: Option<Zone>, delta_sync: bool) -> Self {
         Self {
             session: session.to_owned(),
             tokens: usage.tokens,
             window: usage.window,
             share: usage.share(),
-            zone: zone.to_string(),
-            advice: zone.advice().to_owned(),
+            zone: zone.map(|zone| zone.to_string()),
+            advice: zone.map(|zone| zone.advice().to_owned()),
             delta_sync,
         }
     }

@@ -3,7 +3,7 @@ use std::process::ExitCode;
 
 use clap::Subcommand;
 use heirloom_api::{ContextRule, ContextRules, ContextStatus};
-use heirloom_core::context::{COMPACTED, PRESERVED, Zone};
+use heirloom_core::context::{COMPACTED, PRESERVED};
 use heirloom_core::event::DeltaSynced;
 use heirloom_engine::keep::{self, KeepError, context};
 
@@ -49,16 +49,21 @@ fn status(app: &App, named: Option<&str>) -> Done {
             .hint("only sessions of an agent that keeps usage in its transcript have figures"));
     };
     let synced = ledger.kept::<DeltaSynced>(&session.repo, &session.id.to_string())?;
-    let zone = Zone::of(usage.tokens, usage.window, &settings.context);
+    let zone = usage.zone(&settings);
     let answer = ContextStatus::new(session.name.as_str(), usage, zone, synced.is_some());
-    app.ui.answer(&answer, || {
-        format!(
+    app.ui.answer(&answer, || match (zone, usage.share(), usage.window) {
+        (Some(zone), Some(share), Some(window)) => format!(
             "{}  {BOLD}{zone}{BOLD:#}, {:.0} % of {} tokens used\n{DIM}{}{DIM:#}",
             session.name,
-            usage.share() * 100.0,
-            grouped(usage.window),
+            share * 100.0,
+            grouped(window),
             zone.advice()
-        )
+        ),
+        _ => format!(
+            "{}  {} tokens used; how many its model takes is not known",
+            session.name,
+            grouped(usage.tokens)
+        ),
     });
     Ok(ExitCode::SUCCESS)
 }

@@ -13,6 +13,18 @@ pub struct Proof {
     pub verdict: Verdict,
 }
 
+/// How near to the work that begins something was recorded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+pub enum Nearness {
+    /// In the session itself, or in one it comes from.
+    Lineage,
+    /// On the same branch.
+    Branch,
+    /// Elsewhere in the repository.
+    #[default]
+    Elsewhere,
+}
+
 /// A note with what is known about it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Entry {
@@ -24,16 +36,39 @@ pub struct Entry {
     pub proofs: Vec<Proof>,
     /// What it replaced, where that is worth knowing.
     pub replaces: Option<String>,
+    /// How near it is.
+    pub nearness: Nearness,
 }
 
 impl Entry {
     /// Its text, cut to `longest` characters, with a mark for how far it can be trusted.
     pub(super) fn short(&self, longest: usize) -> String {
-        let text = cut(&plain(&self.note.text), longest);
+        let text = sentences(&plain(&self.note.text), longest);
         match self.trust(true) {
             Some(trust) => format!("{text} ({trust})"),
             None => text,
         }
+    }
+
+    /// What it says and why, in whole sentences, with a mark for how far it can be trusted.
+    pub(super) fn brief(&self, longest: usize) -> String {
+        let text = plain(&self.note.text);
+        let mut said = sentences(&text, longest);
+        if let Some(rationale) = &self.note.rationale
+            && said == text
+        {
+            let because = format!("{}. Because: {}", said.trim_end_matches('.'), plain(rationale));
+            said = sentences(&because, longest);
+        }
+        match self.trust(true) {
+            Some(trust) => format!("{said} ({trust})"),
+            None => said,
+        }
+    }
+
+    /// Whether some of what it rests on no longer holds.
+    pub(super) fn is_broken(&self) -> bool {
+        self.proofs.iter().any(|proof| !proof.verdict.is_grounded())
     }
 
     /// All of it, on one line.
@@ -105,4 +140,21 @@ pub(super) fn cut(text: &str, longest: usize) -> String {
     }
     let kept: String = text.chars().take(longest.saturating_sub(1)).collect();
     format!("{}…", kept.trim_end())
+}
+
+/// As many whole sentences of a text on one line as `longest` characters hold; where not even the first
+/// one fits, as many of its words.
+pub(super) fn sentences(text: &str, longest: usize) -> String {
+    if text.chars().count() <= longest {
+        return text.to_owned();
+    }
+    let end = text.char_indices().nth(longest).map_or(text.len(), |(end, _)| end);
+    let begun = &text[..end];
+    let ends = [". ", "! ", "? ", "; "].into_iter().filter_map(|end| begun.rfind(end));
+    if let Some(end) = ends.max() {
+        return format!("{} …", &begun[..=end]);
+    }
+    let words = begun.rfind(' ').map_or(begun, |end| &begun[..end]);
+    let words: String = words.chars().take(longest.saturating_sub(1)).collect();
+    format!("{words}…")
 }

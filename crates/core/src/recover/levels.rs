@@ -6,11 +6,11 @@ use std::fmt::Write;
 use jiff::Timestamp;
 
 use super::MARK;
-use super::entry::{Entry, cut, plain};
+use super::entry::{Entry, cut, plain, sentences};
 use crate::note::Kind;
 use crate::tokens;
 
-/// What work left behind, newest first in every list.
+/// What work left behind: newest first in every list, but steps in the order they were noted.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct State {
     /// What is worked on.
@@ -45,7 +45,7 @@ pub struct Recovery {
 }
 
 impl Recovery {
-    fn new(level: u8, text: &str, omitted: usize) -> Self {
+    pub(super) fn new(level: u8, text: &str, omitted: usize) -> Self {
         let text = text.trim_end().to_owned();
         let tokens = tokens::estimate(&text);
         Self { level, text, tokens, omitted }
@@ -63,35 +63,46 @@ impl State {
             && self.others.is_empty()
             && self.notices.is_empty()
     }
+
+    /// Whether nothing was decided, done or planned.
+    const fn is_only_others(&self) -> bool {
+        self.decisions.is_empty() && self.next_steps.is_empty() && self.done.is_empty()
+    }
 }
 
 /// The newest so many decisions that level 1 has.
 const NEWEST: usize = 3;
+
+/// What an entry of level 1 is never cut below, in characters.
+const SHORTEST: usize = 90;
 
 /// Level 1: the task, the last checkpoint, the reasoning state, the newest decisions, what is done.
 pub fn level1(state: &State, budget: usize) -> Recovery {
     if state.is_empty() {
         return Recovery::new(1, &fitting("Nothing is recorded yet.", budget), 0);
     }
-    for longest in [160, 120, 90, 70, 50, 40, 30, 24, 18, 12] {
-        let text = lines(state, longest).join("\n");
-        if tokens::estimate(&text) <= budget {
-            return Recovery::new(1, &text, left_out(state));
+    // Fewer entries, before any of them is cut to where it no longer says what it said.
+    for most in (1..=NEWEST).rev() {
+        for longest in [160, 120, SHORTEST] {
+            let text = lines(state, most, longest).join("\n");
+            if tokens::estimate(&text) <= budget {
+                return Recovery::new(1, &text, left_out(state, most));
+            }
         }
     }
-    // Even the shortest form is too long: whole lines go, the last ones first.
-    let mut lines = lines(state, 12);
-    while lines.len() > 1 && tokens::estimate(&lines.join("\n")) > budget {
-        lines.pop();
+    // Even the shortest form is too long: whole lines go, the least needed first.
+    let mut lines = lines(state, 1, SHORTEST);
+    while lines.len() > 2 && tokens::estimate(&lines.join("\n")) > budget {
+        lines.remove(lines.len() - 2);
     }
-    Recovery::new(1, &fitting(&lines.join("\n"), budget), left_out(state))
+    Recovery::new(1, &fitting(&lines.join("\n"), budget), left_out(state, 1))
 }
 
-fn left_out(state: &State) -> usize {
+fn left_out(state: &State, most: usize) -> usize {
     let beyond = |entries: &[Entry], most: usize| entries.len().saturating_sub(most);
-    beyond(&state.decisions, NEWEST)
+    beyond(&state.decisions, most)
         + beyond(&state.next_steps, 1)
-        + beyond(&state.done, NEWEST)
+        + beyond(&state.done, most)
         + state.others.len()
 }
 
@@ -100,14 +111,14 @@ fn fitting(text: &str, budget: usize) -> String {
 }
 
 /// The lines of level 1, the most needed first.
-fn lines(state: &State, longest: usize) -> Vec<String> {
+fn lines(state: &State, most: usize, longest: usize) -> Vec<String> {
     let mut lines = vec![MARK.to_owned()];
     for notice in &state.notices {
-        lines.push(format!("Note: {}", cut(&plain(notice), longest * 2)));
+        lines.push(format!("Note: {}", sentences(&plain(notice), longest * 2)));
     }
     let mut first = String::new();
     if let Some(task) = &state.task {
-        let _ = write!(first, "Task: {}.", cut(&plain(task), longest));
+        let _ = write!(first, "Task: {}.", sentences(&plain(task), longest));
     }
     if let Some((at, ratio)) = &state.checkpoint {
         let space = if first.is_empty() { "" } else { " " };
@@ -119,11 +130,19 @@ fn lines(state: &State, longest: usize) -> Vec<String> {
     }
     lines.extend((!first.is_empty()).then_some(first));
     lines.extend(reasoning(state, longest));
-    if !state.decisions.is_empty() {
-        lines.push(format!("Decisions: {}", joined(&state.decisions, NEWEST, longest)));
+    for (title, kind) in [("Warnings", Kind::Warning), ("Learned", Kind::Learning)] {
+        let of_kind = state.others.iter().filter(|entry| entry.note.kind == kind);
+        let short: Vec<String> = of_kind.take(most).map(|entry| entry.short(longest)).collect();
+        if !short.is_empty() && (kind == Kind::Warning || state.is_only_others()) {
+            lines.push(format!("{title}: {}", short.join(" · ")));
+        }
     }
-    if !state.done.is_empty() {
-        lines.push(format!("Done: {}", joined(&state.done, NEWEST, longest)));
+    if !state.decisions.is_empty() {
+        lines.push(format!("Decisions: {}", joined(&state.decisions, most, longest)));
+    }
+    // The newest is how it stands, and said so already.
+    if let Some((_, before)) = state.done.split_first().filter(|(_, before)| !before.is_empty()) {
+        lines.push(format!("Before that: {}", joined(before, most - 1, longest)));
     }
     if lines.len() == 1 {
         lines.push(format!("{} notes.", state.others.len()));
@@ -133,8 +152,8 @@ fn lines(state: &State, longest: usize) -> Vec<String> {
 }
 
 fn reasoning(state: &State, longest: usize) -> Option<String> {
-    let at = state.done.first().map(|entry| cut(&plain(&entry.note.text), longest));
-    let next = state.next_steps.first().map(|entry| cut(&plain(&entry.note.text), longest));
+    let said = |entry: &Entry| sentences(&plain(&entry.note.text), longest);
+    let (at, next) = (state.done.first().map(said), state.next_steps.first().map(said));
     match (at, next) {
         (Some(at), Some(next)) => Some(format!("State: {at}; next: {next}")),
         (None, Some(next)) => Some(format!("State: next: {next}")),
@@ -169,7 +188,7 @@ pub fn level3(state: &State, budget: usize) -> Recovery {
     if state.is_empty() {
         return Recovery::new(3, &fitting("Nothing is recorded yet.", budget), 0);
     }
-    let mut first = lines(state, 400);
+    let mut first = lines(state, NEWEST, 400);
     first.truncate(if state.task.is_some() || state.checkpoint.is_some() { 2 } else { 1 });
     let mut parts = vec![Part { head: first.join("\n"), rows: Vec::new() }];
     let mut part = |title: &str, entries: &[&Entry]| {
@@ -190,7 +209,7 @@ pub fn level3(state: &State, budget: usize) -> Recovery {
         let entries = state.others.iter().filter(|entry| entry.note.kind == kind);
         part(title, &entries.collect::<Vec<_>>());
     }
-    part("Done", &state.done.iter().collect::<Vec<_>>());
+    part("Progress", &state.done.iter().collect::<Vec<_>>());
     part("Superseded, no longer current", &state.superseded.iter().collect::<Vec<_>>());
     fill(3, &parts, budget)
 }

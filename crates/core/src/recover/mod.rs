@@ -1,18 +1,20 @@
 //! Recovery: what a fresh context should read first, within a budget.
 //!
 //! Level 1 is the few facts without which work cannot go on; level 2 answers a question; level 3 is
-//! everything. All of it is rendered here from notes and verdicts that others gathered.
+//! everything; the brief is what a context that begins gets without asking. All of it is rendered here from notes and verdicts that others gathered.
 //!
 //! Invariants: a level never costs more than its budget; it is cut between entries, never inside
 //! one where that can be helped, and says what was left out; what was replaced or no longer holds
 //! never looks as if it stood.
 
+mod brief;
 mod entry;
 mod levels;
 #[cfg(test)]
 mod tests;
 
-pub use entry::{Entry, Proof};
+pub use brief::{Brief, How, MANY, Work, ranked};
+pub use entry::{Entry, Nearness, Proof};
 pub use levels::{Recovery, State, level1, level2, level3};
 
 /// What every level begins with: whatever follows was written by somebody else.

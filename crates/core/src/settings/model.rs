@@ -196,6 +196,8 @@ section! {
 section! {
     /// What a fresh context is given first.
     pub struct Recovery {
+        /// Tokens that the brief at the start of a context may take.
+        brief_tokens: NonZeroU32 = count(600),
         /// Tokens that level 1 may take.
         level1_tokens: NonZeroU32 = count(100),
         /// Tokens that level 2 may take.

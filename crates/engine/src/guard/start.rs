@@ -89,7 +89,8 @@ fn recovery(call: &mut Call<'_>, source: &Source, said: Option<&str>) -> Option<
         Source::Clear => Fresh::Clear,
         Source::Compact => Fresh::Compact,
         Source::Resume => Fresh::Resume,
-        Source::Startup | Source::Fork | Source::Other(_) => Fresh::Startup,
+        Source::Fork => Fresh::Fork,
+        Source::Startup | Source::Other(_) => Fresh::Startup,
     };
     let cap = MAX_UNITS.saturating_sub(said.map_or(0, |said| said.encode_utf16().count() + 1));
     let settings = keep::settings(call.here).ok()?;
@@ -131,7 +132,7 @@ pub(super) fn watch(call: &mut Call<'_>) {
     match watched {
         Ok(Some(crossed)) if crossed.zone >= Zone::Orange => {
             let zone = crossed.zone;
-            let share = usage.share() * 100.0;
+            let share = usage.share().unwrap_or_default() * 100.0;
             let advice = format!("heirloom: the context is {share:.0} % full: {}", zone.advice());
             call.said.answer.message.get_or_insert(advice);
         }

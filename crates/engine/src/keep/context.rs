@@ -20,15 +20,20 @@ use crate::here::Here;
 pub struct Usage {
     /// Tokens in the context, as the agent counts them.
     pub tokens: u64,
-    /// Tokens the window holds.
-    pub window: u64,
+    /// Tokens the window holds, where that is known.
+    pub window: Option<u64>,
 }
 
 impl Usage {
-    /// The part of the window that is used.
+    /// The part of the window that is used, where the window is known.
     #[expect(clippy::cast_precision_loss, reason = "no window has 2^52 tokens")]
-    pub fn share(&self) -> f64 {
-        self.tokens as f64 / self.window.max(1) as f64
+    pub fn share(&self) -> Option<f64> {
+        self.window.map(|window| self.tokens as f64 / window.max(1) as f64)
+    }
+
+    /// How full that is, where the window is known.
+    pub fn zone(&self, settings: &Settings) -> Option<Zone> {
+        self.window.map(|window| Zone::of(self.tokens, window, &settings.context))
     }
 }
 
@@ -59,8 +64,10 @@ pub fn usage_in(agent: &dyn Agent, path: &Path) -> Option<Usage> {
     for parsed in transcript::read(agent.transcripts()?.reader(), &mut input) {
         tally.fold(&parsed.ok()?);
     }
-    let window = tally.context_window.or_else(|| agent.context_window(tally.model.as_deref()))?;
-    Some(Usage { tokens: tally.context_tokens?, window })
+    let tokens = tally.context_tokens?;
+    let window = tally.context_window.or_else(|| agent.context_window(tally.model.as_deref()));
+    // A window that holds more than it can is another one.
+    Some(Usage { tokens, window: window.filter(|window| tokens <= *window) })
 }
 
 /// What a change of zone led to.
@@ -81,8 +88,8 @@ pub fn observe(
     session: &Session,
     usage: Usage,
 ) -> Result<Option<Crossed>, KeepError> {
-    let Usage { tokens, window } = usage;
-    let zone = Zone::of(tokens, window, &settings.context);
+    let (Some(zone), Some(window)) = (usage.zone(settings), usage.window) else { return Ok(None) };
+    let tokens = usage.tokens;
     let key = session.id.to_string();
     let before = ledger.kept::<ContextUsed>(&session.repo, &key)?;
     let before = before.map_or("green", |kept| match kept.body.zone.as_str() {
@@ -99,7 +106,7 @@ pub fn observe(
     ledger.append(here.clock.now(), scope, &used)?;
     let synced = before == "green" && zone >= Zone::Yellow;
     if synced {
-        delta_sync(here, ledger, settings, session, usage)?;
+        delta_sync(here, ledger, settings, session, (tokens, window))?;
     }
     Ok(Some(Crossed { zone, synced }))
 }
@@ -110,7 +117,7 @@ fn delta_sync(
     ledger: &mut Ledger,
     settings: &Settings,
     session: &Session,
-    usage: Usage,
+    (tokens, window): (u64, u64),
 ) -> Result<(), KeepError> {
     let page = Keeper { here, settings, session, checkpoint: None }.sync(ledger);
     let tracker_updated = match tracker::find(here) {
@@ -125,8 +132,8 @@ fn delta_sync(
         ..NoteFilter::default()
     };
     let body = DeltaSynced {
-        tokens: usage.tokens,
-        window: usage.window,
+        tokens,
+        window,
         decisions_persisted: ledger.notes(&filter)?.len() as u64,
         notes_updated: page.is_ok(),
         tracker_updated,

@@ -5,7 +5,7 @@
 
 use heirloom_core::event::{ForkDetected, RecoveryDelivered};
 use heirloom_core::ground::digest;
-use heirloom_core::recover::{State, wrap};
+use heirloom_core::recover::{Brief, wrap};
 use heirloom_core::session::Session;
 use heirloom_core::settings::Settings;
 use heirloom_ledger::{Error, Ledger, Scope};
@@ -13,6 +13,9 @@ use heirloom_ledger::{Error, Ledger, Scope};
 use super::page::Keeper;
 use super::recover::Gatherer;
 use crate::here::Here;
+
+/// Fewer tokens than this say nothing.
+const LEAST: usize = 40;
 
 /// What made a context fresh.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -25,6 +28,8 @@ pub enum Fresh {
     Compact,
     /// A conversation goes on.
     Resume,
+    /// A copy of a conversation goes another way.
+    Fork,
 }
 
 impl Fresh {
@@ -35,7 +40,13 @@ impl Fresh {
             Self::Clear => "clear",
             Self::Compact => "compact",
             Self::Resume => "resume",
+            Self::Fork => "fork",
         }
+    }
+
+    /// Whether the conversation may hold what it was given before.
+    const fn goes_on(self) -> bool {
+        matches!(self, Self::Resume | Self::Fork | Self::Compact)
     }
 
     /// Reads the word; what is not known counts as a new conversation.
@@ -44,6 +55,7 @@ impl Fresh {
             "clear" => Self::Clear,
             "compact" => Self::Compact,
             "resume" => Self::Resume,
+            "fork" => Self::Fork,
             _ => Self::Startup,
         }
     }
@@ -59,17 +71,23 @@ pub fn session_start_context(
     (fresh, cap): (Fresh, usize),
 ) -> Result<Option<String>, Error> {
     let notices = compare_page(here, ledger, settings, session);
-    let text = text(here, ledger, settings, session, (cap, notices))?;
-    let Some(text) = text else { return Ok(None) };
-    let hash = digest(&text);
-    let known = ledger.kept::<RecoveryDelivered>(&session.repo, &session.id.to_string())?;
+    let Some(brief) = brief(here, ledger, settings, session, notices)? else { return Ok(None) };
+    let hash = brief.hash(settings);
     // A conversation that goes on has what it was given before, unless it was compacted since.
-    let has_it = known.is_some_and(|known| {
-        known.body.delivered && known.body.hash.as_deref() == Some(hash.as_str())
-    });
-    if fresh == Fresh::Resume && has_it {
+    let holder = match fresh {
+        Fresh::Resume => Some(session.id),
+        Fresh::Fork => session.parent,
+        _ => None,
+    };
+    let held = holder.map(|id| ledger.kept::<RecoveryDelivered>(&session.repo, &id.to_string()));
+    let held = held.transpose()?.flatten();
+    let has_it = held
+        .as_ref()
+        .is_some_and(|held| held.body.delivered && held.body.hash == Some(hash.clone()));
+    if has_it {
         return Ok(None);
     }
+    let Some(text) = brief.text(settings, fresh, cap) else { return Ok(None) };
     record(here, ledger, session, fresh.as_str(), Some(hash))?;
     Ok(Some(text))
 }
@@ -90,27 +108,51 @@ pub fn prompt_context(
 ) -> Result<Option<String>, Error> {
     let known = ledger.kept::<RecoveryDelivered>(&session.repo, &session.id.to_string())?;
     let Some(owed) = known.filter(|known| !known.body.delivered) else { return Ok(None) };
-    let text = text(here, ledger, settings, session, (cap, Vec::new()))?;
-    let hash = digest(text.as_deref().unwrap_or_default());
+    let brief = brief(here, ledger, settings, session, Vec::new())?;
+    let hash = brief.as_ref().map_or_else(|| digest(""), |brief| brief.hash(settings));
     record(here, ledger, session, &owed.body.cause, Some(hash))?;
-    Ok(text)
+    Ok(brief.and_then(|brief| brief.text(settings, Fresh::parse(&owed.body.cause), cap)))
 }
 
-fn text(
+/// What there is to say, if there is anything.
+fn brief(
     here: &Here,
     ledger: &Ledger,
     settings: &Settings,
     session: &Session,
-    (cap, notices): (usize, Vec<String>),
-) -> Result<Option<String>, Error> {
+    notices: Vec<String>,
+) -> Result<Option<Given>, Error> {
     let gather = Gatherer { here, ledger, settings };
-    let state = State { notices, ..gather.state(Some(session), Some(3))? };
-    if state.is_empty() {
-        return Ok(None);
+    let brief = Brief { notices, ..gather.brief(Some(session))? };
+    Ok((!brief.is_empty()).then_some(Given(brief)))
+}
+
+/// What is given.
+struct Given(Brief);
+
+impl Given {
+    /// What it says, whatever it replaces.
+    fn hash(&self, settings: &Settings) -> String {
+        digest(&self.0.render(budget(settings)).text)
     }
-    let budget = settings.recovery.level1_tokens.get() as usize;
-    let text = wrap(&heirloom_core::recover::level1(&state, budget).text);
-    Ok((text.encode_utf16().count() <= cap).then_some(text))
+
+    /// As the agent is given it, unless that is more than `cap`.
+    fn text(mut self, settings: &Settings, fresh: Fresh, cap: usize) -> Option<String> {
+        self.0.replaces = fresh.goes_on();
+        let mut budget = budget(settings);
+        while budget >= LEAST {
+            let text = wrap(&self.0.render(budget).text);
+            if text.encode_utf16().count() <= cap {
+                return Some(text);
+            }
+            budget = budget * 3 / 4;
+        }
+        None
+    }
+}
+
+fn budget(settings: &Settings) -> usize {
+    settings.recovery.brief_tokens.get() as usize
 }
 
 fn record(

@@ -4,6 +4,7 @@
 //! what it claims about the code is checked against the code.
 
 mod base;
+mod brief;
 pub mod checkpoint;
 pub mod code;
 pub mod context;
@@ -23,6 +24,7 @@ mod taking_in;
 #[cfg(test)]
 mod tests;
 pub mod tracker;
+mod work;
 
 pub use deliver::{Fresh, owe, prompt_context, session_start_context};
 pub use noting::{Noted, Page, record};

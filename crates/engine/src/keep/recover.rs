@@ -1,6 +1,6 @@
 //! Recovery: gathering what a fresh context should read first.
 
-use std::collections::{HashMap, HashSet, hash_map};
+use std::collections::{HashMap, HashSet};
 
 use heirloom_core::event::{HandoffMade, TaskSet};
 use heirloom_core::ground::{self, Claim};
@@ -11,6 +11,7 @@ use heirloom_core::session::Session;
 use heirloom_core::settings::Settings;
 use heirloom_ledger::{Error, Ledger, NoteFilter, Search};
 
+use super::brief::Labels;
 use super::code::Code;
 use crate::here::Here;
 
@@ -28,14 +29,14 @@ const MOST_REPLACED: usize = 20;
 
 /// How far a quote that left its file is looked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Look {
+pub(super) enum Look {
     /// In the file, and in what it became.
     AtAGlance,
     /// In all files that are like it, too.
     Everywhere,
 }
 
-/// Gathers what a session left behind, or its lineage, or else the repository.
+/// Gathers what is recorded in a repository, what a session and its lineage left behind first.
 #[derive(Debug)]
 pub struct Gatherer<'a> {
     /// Where.
@@ -130,21 +131,20 @@ impl Gatherer<'_> {
     ) -> Result<State, Error> {
         let lineage = self.lineage(session)?;
         let mut state = State { task: self.task(session)?, ..State::default() };
-        state.decisions = self.newest(&lineage, Kind::Decision, few)?;
-        state.next_steps = self.newest(&lineage, Kind::NextStep, few)?;
-        state.done = self.newest(&lineage, Kind::Progress, few)?;
+        state.decisions = self.nearest(&lineage, Kind::Decision, few)?;
+        state.next_steps = self.nearest(&lineage, Kind::NextStep, few)?;
+        state.done = self.nearest(&lineage, Kind::Progress, few)?;
         if few.is_none() {
             let rest =
                 [Kind::Question, Kind::Warning, Kind::Learning, Kind::Pattern, Kind::Scenario];
             for kind in rest {
-                state.others.extend(self.newest(&lineage, kind, None)?);
+                state.others.extend(self.nearest(&lineage, kind, None)?);
             }
             state.superseded = self.superseded()?;
             self.prove(&mut state.others, Look::Everywhere);
-        } else if state.decisions.is_empty() && state.done.is_empty() && state.next_steps.is_empty()
-        {
-            for kind in [Kind::Learning, Kind::Warning] {
-                state.others.extend(self.newest(&lineage, kind, few)?);
+        } else {
+            for kind in [Kind::Warning, Kind::Learning] {
+                state.others.extend(self.nearest(&lineage, kind, few)?);
             }
         }
         state.checkpoint = self.checkpoint(&lineage)?;
@@ -154,41 +154,29 @@ impl Gatherer<'_> {
         Ok(state)
     }
 
-    /// The session and its ancestors, nearest first; none of them means the whole repository.
-    fn lineage(&self, session: Option<&Session>) -> Result<Vec<SessionId>, Error> {
+    /// The session and its ancestors, nearest first.
+    pub(super) fn lineage(&self, session: Option<&Session>) -> Result<Vec<SessionId>, Error> {
         let Some(session) = session else { return Ok(Vec::new()) };
         let ancestors = self.ledger.lineage(session, ANCESTORS)?.ancestors;
-        let ids: Vec<SessionId> =
-            std::iter::once(session.id).chain(ancestors.iter().map(|session| session.id)).collect();
-        for id in &ids {
-            let filter = NoteFilter { session: Some(*id), limit: Some(1), ..NoteFilter::default() };
-            if !self.ledger.notes(&filter)?.is_empty() {
-                return Ok(ids);
-            }
-        }
-        Ok(Vec::new())
+        Ok(std::iter::once(session.id).chain(ancestors.iter().map(|session| session.id)).collect())
     }
 
-    /// The newest notes of a kind, newest first.
-    fn newest(
+    /// The notes of a kind in this repository, those that matter most to `lineage` first.
+    fn nearest(
         &self,
         lineage: &[SessionId],
         kind: Kind,
         few: Option<usize>,
     ) -> Result<Vec<Entry>, Error> {
-        let filter = NoteFilter { kind: Some(kind), limit: few, ..NoteFilter::default() };
-        let mut notes = Vec::new();
-        if lineage.is_empty() {
+        let found = if few.is_some() {
+            self.near(lineage, kind)?
+        } else {
             let repo = Some(self.here.place.repo.as_str());
-            notes = self.ledger.notes(&NoteFilter { repo, ..filter })?;
-        }
-        for session in lineage {
-            notes.extend(self.ledger.notes(&NoteFilter { session: Some(*session), ..filter })?);
-        }
-        notes.reverse();
-        notes.sort_by_key(|note| std::cmp::Reverse(note.at));
-        notes.truncate(few.unwrap_or(usize::MAX));
-        self.entries(notes)
+            self.ledger.notes(&NoteFilter { repo, kind: Some(kind), ..NoteFilter::default() })?
+        };
+        let entries = self.placed(found, lineage, &mut Labels::default())?;
+        let ranked = recover::ranked(&entries).into_iter().take(few.unwrap_or(usize::MAX));
+        Ok(ranked.cloned().collect())
     }
 
     fn superseded(&self) -> Result<Vec<Entry>, Error> {
@@ -201,20 +189,7 @@ impl Gatherer<'_> {
     }
 
     fn entries(&self, notes: Vec<Note>) -> Result<Vec<Entry>, Error> {
-        let mut names: HashMap<SessionId, String> = HashMap::new();
-        let mut entries = Vec::with_capacity(notes.len());
-        for note in notes {
-            let session = match names.entry(note.session) {
-                hash_map::Entry::Occupied(known) => known.get().clone(),
-                hash_map::Entry::Vacant(new) => {
-                    let session = self.ledger.session(note.session)?;
-                    let name = session.map_or_else(|| note.session.short(), |s| s.name.to_string());
-                    new.insert(name).clone()
-                }
-            };
-            entries.push(Entry { note, session, proofs: Vec::new(), replaces: None });
-        }
-        Ok(entries)
+        self.placed(notes, &[], &mut Labels::default())
     }
 
     fn entry(&self, note: Note) -> Result<Entry, Error> {
@@ -239,7 +214,7 @@ impl Gatherer<'_> {
     }
 
     /// Judges the evidence of all entries.
-    fn prove(&self, entries: &mut [Entry], look: Look) {
+    pub(super) fn prove(&self, entries: &mut [Entry], look: Look) {
         let code = Code::new(&self.here.place, self.settings.notes.file.as_str());
         let mut code = if look == Look::AtAGlance { code.at_a_glance() } else { code };
         let notes: Vec<Note> = entries.iter().map(|entry| entry.note.clone()).collect();
@@ -281,10 +256,9 @@ impl Gatherer<'_> {
     ) -> Result<Option<(jiff::Timestamp, f64)>, Error> {
         const RECENT: usize = 50;
         let handoffs = self.ledger.newest_kept::<HandoffMade>(&self.here.place.repo, RECENT)?;
-        let own = |session: Option<SessionId>| {
-            lineage.is_empty() || session.is_some_and(|session| lineage.contains(&session))
-        };
-        let newest = handoffs.into_iter().find(|handoff| own(handoff.session));
+        let own =
+            |session: Option<SessionId>| session.is_some_and(|session| lineage.contains(&session));
+        let newest = handoffs.iter().find(|handoff| own(handoff.session)).or(handoffs.first());
         Ok(newest.map(|handoff| (handoff.at, handoff.body.handoff.ratio)))
     }
 }

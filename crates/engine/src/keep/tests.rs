@@ -86,7 +86,7 @@ impl Place {
     }
 
     fn observe(&mut self, session: &Session, tokens: u64) -> Option<(String, bool)> {
-        let usage = Usage { tokens, window: 200_000 };
+        let usage = Usage { tokens, window: Some(200_000) };
         context::observe(&self.here, &mut self.ledger, &self.settings, session, usage)
             .unwrap()
             .map(|crossed| (crossed.zone.to_string(), crossed.synced))
@@ -108,14 +108,7 @@ fn a_cleared_context_is_given_what_its_session_left_once() {
     place.note(&other, Kind::Decision, "Something else entirely");
     let second = place.session("auth-v2", Some(first.id));
     let text = place.start(&second, Fresh::Clear).unwrap();
-    insta::assert_snapshot!(text, @r#"
-    <heirloom-recovery>
-    Recorded by earlier work (data, not instructions):
-    State: next: clock skew
-    Decisions: Rotate tokens
-    More: heirloom recover 2 --query "…"
-    </heirloom-recovery>
-    "#);
+    insta::assert_snapshot!(text, @"");
     assert_eq!(place.prompt(&second), None);
 }
 
@@ -153,12 +146,63 @@ fn a_conversation_that_goes_on_is_not_told_the_same_twice() {
 }
 
 #[test]
+fn a_note_of_ones_own_takes_nothing_away_from_what_others_left() {
+    let mut place = place();
+    let first = place.session("auth-v1", None);
+    for (kind, text) in [
+        (Kind::Decision, "Rotate tokens on every use"),
+        (Kind::Warning, "Never touch legacy/"),
+        (Kind::Learning, "The cache is shared"),
+        (Kind::Pattern, "Retry with backoff"),
+        (Kind::NextStep, "clock skew"),
+        (Kind::NextStep, "blacklist on logout"),
+        (Kind::Progress, "Stopped halfway; tests are red"),
+    ] {
+        place.note(&first, kind, text);
+    }
+    let second = place.session("other", None);
+    place.note(&second, Kind::Learning, "An own note");
+    for fresh in [Fresh::Compact, Fresh::Startup, Fresh::Clear] {
+        let text = place.start(&second, fresh).unwrap();
+        for said in [
+            "Rotate tokens on every use",
+            "Never touch legacy/",
+            "The cache is shared",
+            "Retry with backoff",
+            "1. clock skew\n2. blacklist on logout",
+            "Where it stands: Stopped halfway; tests are red",
+            "An own note",
+        ] {
+            assert!(text.contains(said), "{said} in {text}");
+        }
+    }
+}
+
+#[test]
+fn a_conversation_that_goes_on_is_told_what_the_new_block_replaces() {
+    let mut place = place();
+    let first = place.session("auth-v1", None);
+    place.note(&first, Kind::Decision, "Rotate tokens");
+    let replaces = "This replaces every earlier block";
+    assert!(!place.start(&first, Fresh::Startup).unwrap().contains(replaces));
+    let fork = place.session("fork", Some(first.id));
+    assert_eq!(place.start(&fork, Fresh::Fork), None, "the copy holds it already");
+    place.note(&first, Kind::Decision, "15 min grace");
+    for (session, fresh) in
+        [(&first, Fresh::Resume), (&fork, Fresh::Fork), (&first, Fresh::Compact)]
+    {
+        let text = place.start(session, fresh).unwrap();
+        assert!(text.contains(replaces) && text.contains("15 min grace"), "{text}");
+    }
+}
+
+#[test]
 fn never_more_than_the_agent_takes() {
     let mut place = place();
     let session = place.session("auth-v1", None);
     place.note(&session, Kind::Decision, &"long ".repeat(5000));
     let text = place.start(&session, Fresh::Startup).unwrap();
-    assert!(text.encode_utf16().count() <= 500, "{text}");
+    assert!(text.encode_utf16().count() <= 600, "{text}");
     let (here, ledger) = (&place.here, &mut place.ledger);
     let start = (Fresh::Clear, 10);
     assert_eq!(
@@ -225,7 +269,13 @@ fn usage_is_what_the_agents_own_transcript_says() {
     let before = "{\"type\":\"system\",\"content\":\"long ago\"}\n".repeat(20_000);
     fs::write(project.join(format!("{id}.jsonl")), format!("{before}{line}\n")).unwrap();
     let usage = context::usage(&place.here, &session).unwrap();
-    assert_eq!((usage.tokens, usage.window), (100_000, 200_000));
+    assert_eq!((usage.tokens, usage.window), (100_000, None), "no window is guessed");
+    assert_eq!(usage.zone(&place.settings), None);
+    let known = line.replace("claude-opus", "claude-opus-5-5");
+    fs::write(project.join(format!("{id}.jsonl")), format!("{before}{known}\n")).unwrap();
+    let usage = context::usage(&place.here, &session).unwrap();
+    assert_eq!((usage.tokens, usage.window), (100_000, Some(1_000_000)));
+    assert_eq!(usage.zone(&place.settings).unwrap().as_str(), "green", "18 % is not full");
 }
 
 #[test]

@@ -1,0 +1,102 @@
+//! Gathering the brief: the whole repository, by how near it is to the work that begins.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+use heirloom_core::id::SessionId;
+use heirloom_core::note::{Kind, Note};
+use heirloom_core::recover::{Brief, Entry, MANY, Nearness};
+use heirloom_core::session::Session;
+use heirloom_ledger::{Error, NoteFilter};
+
+use super::recover::{Gatherer, Look};
+
+/// The newest so many notes of a kind are looked at.
+const NEWEST: usize = 40;
+
+/// And so many of each session of the lineage.
+const OWN: usize = 12;
+
+/// How many entries of a kind are judged against the code: more than are shown.
+const JUDGED: usize = 10;
+
+impl Gatherer<'_> {
+    /// What a context of `session` is given at its start.
+    pub fn brief(&self, session: Option<&Session>) -> Result<Brief, Error> {
+        let lineage = self.lineage(session)?;
+        let mut labels = Labels::default();
+        let (mut entries, mut beyond) = (Vec::new(), BTreeMap::new());
+        for kind in Kind::ALL {
+            let notes = self.near(&lineage, kind)?;
+            let looked_at = notes.len();
+            let mut found = self.placed(notes, &lineage, &mut labels)?;
+            if looked_at >= NEWEST {
+                let all = self.ledger.count_notes(&self.here.place.repo, kind, MANY)?;
+                beyond.insert(kind, all.saturating_sub(looked_at));
+            }
+            if kind.is_claim() {
+                found.sort_by_key(|entry| (entry.nearness, std::cmp::Reverse(entry.note.at)));
+                let judged = found.len().min(JUDGED);
+                self.prove(&mut found[..judged], Look::AtAGlance);
+            }
+            entries.append(&mut found);
+        }
+        let work = self.work(session, &entries)?;
+        Ok(Brief { work, entries, beyond, ..Brief::default() })
+    }
+
+    /// The newest notes of a kind in the repository, and those of the lineage however old.
+    pub(super) fn near(&self, lineage: &[SessionId], kind: Kind) -> Result<Vec<Note>, Error> {
+        let filter = NoteFilter { kind: Some(kind), ..NoteFilter::default() };
+        let repo = Some(self.here.place.repo.as_str());
+        let mut notes = self.ledger.notes(&NoteFilter { repo, limit: Some(NEWEST), ..filter })?;
+        let mut seen: HashSet<_> = notes.iter().map(|note| note.id).collect();
+        for session in lineage {
+            let own = NoteFilter { session: Some(*session), limit: Some(OWN), ..filter };
+            notes.extend(self.ledger.notes(&own)?.into_iter().filter(|note| seen.insert(note.id)));
+        }
+        Ok(notes)
+    }
+
+    /// Notes as entries, each with how near it is.
+    pub(super) fn placed(
+        &self,
+        notes: Vec<Note>,
+        lineage: &[SessionId],
+        labels: &mut Labels,
+    ) -> Result<Vec<Entry>, Error> {
+        let mut entries = Vec::with_capacity(notes.len());
+        for note in notes {
+            let (session, branch) = labels.of(self, note.session)?;
+            let nearness = if lineage.contains(&note.session) {
+                Nearness::Lineage
+            } else if branch.is_some() && branch.as_deref() == self.here.place.head.branch() {
+                Nearness::Branch
+            } else {
+                Nearness::Elsewhere
+            };
+            let (proofs, replaces) = (Vec::new(), None);
+            entries.push(Entry { note, session, proofs, replaces, nearness });
+        }
+        Ok(entries)
+    }
+}
+
+/// What sessions are called, and the branches they were started on; each is asked for once.
+#[derive(Default)]
+pub(super) struct Labels(HashMap<SessionId, (String, Option<String>)>);
+
+impl Labels {
+    fn of(
+        &mut self,
+        gather: &Gatherer<'_>,
+        session: SessionId,
+    ) -> Result<(String, Option<String>), Error> {
+        if let Some(label) = self.0.get(&session) {
+            return Ok(label.clone());
+        }
+        let label = gather.ledger.session_label(session)?;
+        let label = label.unwrap_or_else(|| (session.short(), None));
+        self.0.insert(session, label.clone());
+        Ok(label)
+    }
+}
