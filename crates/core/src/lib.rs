@@ -35,6 +35,7 @@ pub mod record;
 pub mod recover;
 pub mod redact;
 pub mod repo;
+pub mod rules;
 pub mod run;
 pub mod session;
 pub mod settings;

@@ -1,9 +1,11 @@
 //! How full a session's context is, by the agent's own figures.
 
-use std::io::{BufRead, BufReader, Seek, SeekFrom};
+use std::io::{BufRead, BufReader, Read, Seek, SeekFrom};
 use std::path::Path;
 
-use heirloom_agents::{Agent, Tally, transcript};
+use heirloom_agents::Agent;
+use heirloom_agents::event::Span;
+use heirloom_agents::transcript::{self, What};
 use heirloom_core::context::Zone;
 use heirloom_core::event::{ContextUsed, DeltaSynced};
 use heirloom_core::note::Kind;
@@ -60,12 +62,24 @@ pub fn usage_in(agent: &dyn Agent, path: &Path) -> Option<Usage> {
     } else {
         BufReader::new(file)
     };
-    let mut tally = Tally::default();
-    for parsed in transcript::read(agent.transcripts()?.reader(), &mut input) {
-        tally.fold(&parsed.ok()?);
+    let (mut tokens, mut window, mut model) = (None, None, None);
+    let mut end = Vec::new();
+    input.read_to_end(&mut end).ok()?;
+    for entry in transcript::entry::all(&mut *agent.transcripts()?.entries(), &end) {
+        match entry.what {
+            _ if entry.subagent.is_some() => {}
+            What::Usage { tokens: used, span, window: said, .. } => {
+                window = said.or(window);
+                if span == Span::Request {
+                    tokens = Some(used.total());
+                }
+            }
+            What::Model { name } => model = Some(name),
+            _ => {}
+        }
     }
-    let tokens = tally.context_tokens?;
-    let window = tally.context_window.or_else(|| agent.context_window(tally.model.as_deref()));
+    let tokens = tokens?;
+    let window = window.or_else(|| agent.context_window(model.as_deref()));
     // A window that holds more than it can is another one.
     Some(Usage { tokens, window: window.filter(|window| tokens <= *window) })
 }

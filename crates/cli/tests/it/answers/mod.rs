@@ -246,9 +246,9 @@ fn approvals(house: &mut House) {
 
 /// What only a program of another vendor could make these commands print.
 fn types_alone(house: &mut House) {
-    let usage = heirloom_engine::keep::context::Usage { tokens: 120_000, window: 200_000 };
+    let usage = heirloom_engine::keep::context::Usage { tokens: 120_000, window: Some(200_000) };
     let zone = heirloom_core::context::Zone::Orange;
-    let status = heirloom_api::ContextStatus::new("auth-v1", usage, zone, true);
+    let status = heirloom_api::ContextStatus::new("auth-v1", usage, Some(zone), true);
     house.hold("context-status", &serde_json::to_value(status).unwrap());
     let reason = || heirloom_api::Reason { id: "s1".to_owned(), reason: "no name".to_owned() };
     let imported = heirloom_api::DaemonImported {

@@ -1,0 +1,265 @@
+//! One clause: whose words it is, and whether it lays something down.
+
+use std::ops::Range;
+
+use super::words::{LEAD_INS, MOMENTARY, PARTICIPLES, PHRASES, SUBJECTS, VERBS};
+
+/// What a rule does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Force {
+    /// It forbids.
+    Forbids,
+    /// It requires.
+    Requires,
+}
+
+impl Force {
+    /// The word for it in JSON.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Forbids => "forbids",
+            Self::Requires => "requires",
+        }
+    }
+}
+
+/// A block of more lines than this was pasted.
+const PASTED_LINES: usize = 8;
+
+/// A line that is longer than this was not typed.
+const PASTED_LINE: usize = 600;
+
+/// The blocks of a prompt that the person wrote: not what is fenced, quoted, indented like code, or as long
+/// as only a paste is.
+pub(super) fn own_words(prompt: &str) -> Vec<Range<usize>> {
+    let (mut blocks, mut current): (Vec<Vec<Range<usize>>>, Vec<Range<usize>>) = Default::default();
+    let (mut at, mut fenced) = (0, false);
+    for line in prompt.split_inclusive('\n') {
+        let place = at..at + line.len();
+        at = place.end;
+        let trimmed = line.trim_start();
+        let is_fence = trimmed.starts_with("```") || trimmed.starts_with("~~~");
+        let is_quoted = trimmed.starts_with('>') || trimmed.starts_with('|');
+        let is_code = line.starts_with("    ") || line.starts_with('\t');
+        if is_fence {
+            fenced = !fenced;
+        }
+        if fenced || is_fence || trimmed.is_empty() {
+            blocks.push(std::mem::take(&mut current));
+        } else if !is_quoted && !is_code && line.len() <= PASTED_LINE {
+            current.push(place);
+        }
+    }
+    blocks.push(current);
+    blocks.retain(|lines| !lines.is_empty() && lines.len() <= PASTED_LINES);
+    blocks.into_iter().flatten().collect()
+}
+
+/// The clauses of a line, each where it stands, its end included.
+pub(super) fn clauses(prompt: &str, line: Range<usize>) -> Vec<Range<usize>> {
+    let text = &prompt[line.clone()];
+    let mut ends = Vec::new();
+    let bytes = text.as_bytes();
+    for (at, byte) in bytes.iter().enumerate() {
+        let next = bytes.get(at + 1);
+        let at_end = next.is_none_or(u8::is_ascii_whitespace);
+        match byte {
+            b'.' | b'!' | b'?' | b';' if at_end => ends.push(at + 1),
+            b'\n' => ends.push(at),
+            b',' | b':' if splits(&text[at + 1..]) => ends.push(at),
+            _ => {}
+        }
+    }
+    for joint in [" but ", " and ", " — ", " – ", " - "] {
+        for (at, _) in text.match_indices(joint) {
+            if splits(&text[at + joint.len()..]) {
+                ends.push(at);
+            }
+        }
+    }
+    ends.push(text.len());
+    ends.sort_unstable();
+    let (mut places, mut from) = (Vec::new(), 0);
+    for end in ends {
+        let part = &text[from..end];
+        let start = from
+            + (part.len()
+                - part.trim_start_matches([' ', ',', ':', '-', '*', '•', '–', '—', '\t']).len());
+        let finish = end - (part.len() - part.trim_end().len());
+        if start < finish {
+            places.push(line.start + start..line.start + finish);
+        }
+        from = end.max(from);
+    }
+    places
+}
+
+/// Whether a new clause of its own begins here, which may be a rule.
+fn splits(rest: &str) -> bool {
+    let rest = rest.trim_start().to_ascii_lowercase();
+    let rest = rest.strip_prefix("and ").or_else(|| rest.strip_prefix("but ")).unwrap_or(&rest);
+    let rest = rest.strip_prefix("please ").unwrap_or(rest);
+    [
+        "never ",
+        "don't ",
+        "dont ",
+        "don’t ",
+        "do not ",
+        "always ",
+        "you must ",
+        "we never ",
+        "we always ",
+    ]
+    .iter()
+    .any(|beginning| rest.starts_with(beginning))
+}
+
+/// Whether a clause lays something down.
+pub(super) fn force(clause: &str) -> Option<Force> {
+    if clause.trim_end().ends_with('?') || clause.contains('"') && quoted(clause) {
+        return None;
+    }
+    let text = clause.to_lowercase().replace('’', "'");
+    let text = text.trim_end_matches(['.', '!', ';', ' ']);
+    let words: Vec<&str> =
+        text.split_whitespace().map(bare).filter(|word| !word.is_empty()).collect();
+    if is_momentary(after_lead_ins(&words)) {
+        return None;
+    }
+    imperative(&words).or_else(|| obligation(&words))
+}
+
+/// A word without what surrounds it.
+fn bare(word: &str) -> &str {
+    word.trim_matches([',', ':', '(', ')', '*', '_', '"', '\''])
+}
+
+/// Whether what would be the rule is somebody's words that are only told.
+fn quoted(clause: &str) -> bool {
+    let lower = clause.to_lowercase();
+    ["says \"", "said \"", "prints \"", "reads \"", "message \"", "error \""]
+        .iter()
+        .any(|telling| lower.contains(telling))
+}
+
+fn is_momentary(words: &[&str]) -> bool {
+    let joined = format!(" {} ", words.join(" "));
+    MOMENTARY.iter().any(|word| joined.contains(&format!(" {word} ")))
+}
+
+/// What is left after words that change nothing.
+fn after_lead_ins<'a, 'w>(mut words: &'a [&'w str]) -> &'a [&'w str] {
+    loop {
+        let longest = LEAD_INS
+            .iter()
+            .filter_map(|lead| begins(words, lead))
+            .max_by_key(|rest| words.len() - rest.len());
+        match longest {
+            Some(rest) if !rest.is_empty() => words = rest,
+            _ => return words,
+        }
+    }
+}
+
+/// What follows `phrase`, where `words` begin with it.
+fn begins<'a, 'w>(words: &'a [&'w str], phrase: &str) -> Option<&'a [&'w str]> {
+    let mut rest = words;
+    for part in phrase.split(' ') {
+        let (first, others) = rest.split_first()?;
+        if *first != part {
+            return None;
+        }
+        rest = others;
+    }
+    Some(rest)
+}
+
+/// "Never VERB OBJECT", "always VERB OBJECT", with or without "you" or "we" in front.
+fn imperative(words: &[&str]) -> Option<Force> {
+    let words = after_lead_ins(words);
+    let told =
+        SUBJECTS.iter().filter_map(|subject| begins(words, subject)).min_by_key(|rest| rest.len());
+    let is_we = words.first() == Some(&"we");
+    let rest = told.unwrap_or(words);
+    let forbidding = [
+        "never ever",
+        "never",
+        "don't ever",
+        "do not ever",
+        "don't",
+        "dont",
+        "do not",
+        "not",
+        "mustn't",
+    ];
+    let has_subject = told.is_some();
+    for word in forbidding {
+        let Some(rest) = begins(rest, word) else { continue };
+        // "You don't use it" and "we don't have" are reports; "you must not" is not.
+        let reports = has_subject && word.starts_with("do") && !is_we;
+        let obliged =
+            words.contains(&"must") || words.contains(&"should") || words.contains(&"can");
+        if (word == "not" && !obliged) || reports {
+            return None;
+        }
+        return asks(rest).then_some(Force::Forbids);
+    }
+    begins(rest, "always").and_then(|rest| asks(rest).then_some(Force::Requires))
+}
+
+/// Whether a verb of work follows, with an object.
+fn asks(rest: &[&str]) -> bool {
+    let rest = begins(rest, "ever").or_else(|| begins(rest, "just")).unwrap_or(rest);
+    let Some((verb, object)) = rest.split_first() else { return false };
+    let is_work = VERBS.contains(verb) && !(PHRASES.contains(verb) && object.is_empty());
+    is_work && object.iter().any(|word| !VAGUE.contains(word))
+}
+
+/// An object that says nothing where the rest of the conversation is gone.
+const VAGUE: &[&str] = &[
+    "it", "that", "this", "them", "so", "those", "these", "me", "us", "anything", "again", "there",
+    "too",
+];
+
+/// "X must BE/VERB Y": whatever does not follow it is wrong.
+fn obligation(words: &[&str]) -> Option<Force> {
+    let words = after_lead_ins(words);
+    let at = words.iter().position(|word| matches!(*word, "must" | "mustn't"))?;
+    let (subject, rest) = (&words[..at], &words[at + 1..]);
+    // A guess, not a rule: "that must be it", "I must have missed it".
+    const GUESSING: &[&str] =
+        &["i", "it", "that", "this", "there", "he", "she", "they", "something", "someone"];
+    if subject.is_empty() || subject.iter().any(|word| GUESSING.contains(word)) {
+        return None;
+    }
+    // A condition or a told thing is none either.
+    const TELLING: &[&str] = &[
+        "if", "when", "because", "why", "says", "said", "think", "thinks", "guess", "means",
+        "whether",
+    ];
+    if subject.iter().any(|word| TELLING.contains(word)) || subject.len() > 8 {
+        return None;
+    }
+    let forbids = words[at] == "mustn't" || matches!(rest.first(), Some(&"not" | &"never"));
+    let rest =
+        if matches!(rest.first(), Some(&"not" | &"never" | &"always")) { &rest[1..] } else { rest };
+    let force = if forbids { Force::Forbids } else { Force::Requires };
+    match rest.split_first() {
+        Some((&"be", state)) => {
+            let state = state.iter().take(2).any(|word| PARTICIPLES.contains(word));
+            (state && subject != ["you"]).then_some(force)
+        }
+        Some((&"have", what)) => {
+            let counted = matches!(
+                what.first(),
+                Some(&"a" | &"an" | &"at" | &"its" | &"tests" | &"one" | &"no")
+            );
+            counted.then_some(force)
+        }
+        Some((verb, object)) => {
+            let object = object.iter().any(|word| !VAGUE.contains(word));
+            (VERBS.contains(verb) && object).then_some(force)
+        }
+        None => None,
+    }
+}

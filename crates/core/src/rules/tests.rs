@@ -1,0 +1,96 @@
+use super::*;
+
+/// 200 prompts as people type them, each with what it lays down, if anything.
+const PROMPTS: &str = include_str!("prompts.tsv");
+
+/// What the classifier made of the prompts.
+struct Measured {
+    prompts: usize,
+    found: usize,
+    right: usize,
+    laid_down: usize,
+    wrong: Vec<String>,
+}
+
+fn measured() -> Measured {
+    let mut measured = Measured { prompts: 0, found: 0, right: 0, laid_down: 0, wrong: Vec::new() };
+    for line in PROMPTS.lines() {
+        let fields: Vec<&str> = line.split('\t').collect();
+        let [label, expected, prompt] = fields[..] else { panic!("three fields: {line}") };
+        let prompt = prompt.replace("\\n", "\n");
+        let rules = rules(&prompt);
+        measured.prompts += 1;
+        measured.laid_down += usize::from(label == "rule");
+        measured.found += rules.len();
+        let hits = |rule: &&Rule| {
+            let said = prompt[rule.place.clone()].to_lowercase();
+            label == "rule" && said.contains(&expected.to_lowercase())
+        };
+        let right = rules.iter().filter(hits).count().min(1);
+        measured.right += right;
+        if right < rules.len() {
+            let said: Vec<&str> = rules.iter().map(|rule| &prompt[rule.place.clone()]).collect();
+            measured.wrong.push(format!("{said:?} in {prompt:?}"));
+        } else if label == "rule" && right == 0 {
+            measured.wrong.push(format!("nothing in {prompt:?}"));
+        }
+    }
+    measured
+}
+
+#[test]
+fn at_least_nine_of_ten_rules_that_are_found_were_laid_down() {
+    let measured = measured();
+    assert_eq!(measured.prompts, 200);
+    assert!(measured.laid_down >= 60, "{}", measured.laid_down);
+    let wrong = measured.wrong.join("\n");
+    assert!(
+        measured.right * 10 >= measured.found * 9,
+        "{}/{}\n{wrong}",
+        measured.right,
+        measured.found
+    );
+    // Not by finding hardly any.
+    assert!(
+        measured.right * 10 >= measured.laid_down * 8,
+        "{} of {}\n{wrong}",
+        measured.right,
+        measured.laid_down
+    );
+}
+
+#[test]
+fn a_rule_is_told_in_the_persons_own_words() {
+    let prompt = "Fix the parser. Also, please don't touch legacy/ — and always run `make check` before a commit!";
+    let said: Vec<(&str, Force)> =
+        rules(prompt).into_iter().map(|rule| (&prompt[rule.place.clone()], rule.force)).collect();
+    assert_eq!(
+        said,
+        [
+            ("please don't touch legacy/", Force::Forbids),
+            ("and always run `make check` before a commit!", Force::Requires),
+        ]
+    );
+}
+
+#[test]
+fn what_was_pasted_is_not_the_persons_word() {
+    let pasted = "- never do x to the files\n".repeat(20);
+    for prompt in [
+        format!("summarise this:\n{pasted}"),
+        "```\nnever touch the files\n```".to_owned(),
+        "> always run the tests".to_owned(),
+        "    never touch the files".to_owned(),
+    ] {
+        assert_eq!(rules(&prompt), [], "{prompt}");
+    }
+}
+
+proptest::proptest! {
+    #[test]
+    fn every_rule_stands_where_it_says(prompt in "(never|always|don't|must| |[a-zé,.;!?:\n]{1,8}){0,30}") {
+        for rule in rules(&prompt) {
+            proptest::prop_assert!(prompt.get(rule.place).is_some());
+        }
+    }
+}
