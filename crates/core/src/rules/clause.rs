@@ -221,22 +221,24 @@ const VAGUE: &[&str] = &[
     "too",
 ];
 
+/// Who is guessed about.
+const GUESSING: &[&str] =
+    &["i", "it", "that", "this", "there", "he", "she", "they", "something", "someone"];
+
+/// Words of a condition, or of something that is only told.
+const TELLING: &[&str] = &[
+    "if", "when", "because", "why", "says", "said", "think", "thinks", "guess", "means", "whether",
+];
+
 /// "X must BE/VERB Y": whatever does not follow it is wrong.
 fn obligation(words: &[&str]) -> Option<Force> {
     let words = after_lead_ins(words);
     let at = words.iter().position(|word| matches!(*word, "must" | "mustn't"))?;
     let (subject, rest) = (&words[..at], &words[at + 1..]);
     // A guess, not a rule: "that must be it", "I must have missed it".
-    const GUESSING: &[&str] =
-        &["i", "it", "that", "this", "there", "he", "she", "they", "something", "someone"];
     if subject.is_empty() || subject.iter().any(|word| GUESSING.contains(word)) {
         return None;
     }
-    // A condition or a told thing is none either.
-    const TELLING: &[&str] = &[
-        "if", "when", "because", "why", "says", "said", "think", "thinks", "guess", "means",
-        "whether",
-    ];
     if subject.iter().any(|word| TELLING.contains(word)) || subject.len() > 8 {
         return None;
     }
