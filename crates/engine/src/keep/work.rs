@@ -33,7 +33,7 @@ impl Gatherer<'_> {
         {
             return Ok(Some(Work { what, how: How::InProgress }));
         }
-        self.from_the_backlog()
+        self.next_in_backlog()
     }
 
     /// The open issue with that id, as its id and title.
@@ -70,7 +70,7 @@ impl Gatherer<'_> {
     }
 
     /// The issue that is claimed last, or the first that is ready.
-    fn from_the_backlog(&self) -> Result<Option<Work>, Error> {
+    fn next_in_backlog(&self) -> Result<Option<Work>, Error> {
         let repo = &self.here.place.repo;
         // What a process has claimed is worked on by that one.
         let host = self.ledger.host()?.to_string();
