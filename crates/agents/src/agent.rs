@@ -87,6 +87,11 @@ pub trait Agent: fmt::Debug + Sync {
     /// How a process of it ended.
     fn classify(&self, end: &End<'_>) -> Outcome;
 
+    /// How it is let do everything where nobody sits in front of it.
+    fn unattended(&self) -> Unattended {
+        Unattended::Freely
+    }
+
     /// How it is interrupted politely.
     fn interrupt(&self, _input: Input) -> Interrupt {
         Interrupt::Leader
@@ -106,6 +111,17 @@ pub trait Agent: fmt::Debug + Sync {
     fn transcripts(&self) -> Option<&'static dyn Transcripts> {
         None
     }
+}
+
+/// How an agent is let do everything where nobody sits in front of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Unattended {
+    /// It has no permissions of its own.
+    Freely,
+    /// It asks us, and we say yes.
+    Asks,
+    /// By this permission mode.
+    Mode(&'static str),
 }
 
 /// How an agent is interrupted.

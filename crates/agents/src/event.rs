@@ -248,8 +248,8 @@ pub struct TurnResult {
     /// All tokens of the agent session so far, where the agent adds them up. More than this
     /// process used means that its cost, too, begins with what was spent before.
     pub session_tokens: Option<u64>,
-    /// How many tool uses were denied.
-    pub denied: usize,
+    /// The tools whose use was denied, once for each time.
+    pub denied: Vec<String>,
 }
 
 /// What went wrong between the agent and its model, or inside the agent.

@@ -31,11 +31,11 @@ mod settings;
 pub mod sim;
 pub mod system;
 pub mod tally;
-mod tool;
+pub mod tool;
 pub mod transcript;
 mod uuid;
 
-pub use agent::{Agent, Dialogue, Feature, Interrupt, Support};
+pub use agent::{Agent, Dialogue, Feature, Interrupt, Support, Unattended};
 pub use env::Env;
 pub use event::{Event, Line, Parsed, Reader, TurnResult};
 pub use launch::{CommandLine, Conversation, Input, Launch, LaunchError};

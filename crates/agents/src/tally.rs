@@ -1,5 +1,7 @@
 //! The sum of an agent's stream: what the events add up to when the process has ended.
 
+use std::collections::BTreeMap;
+
 use jiff::Timestamp;
 
 use crate::event::{Event, Failure, Parsed, Span, Tokens, TurnResult};
@@ -45,6 +47,8 @@ pub struct Tally {
     pub tool_calls: u64,
     /// Tasks that run in the background.
     pub background: usize,
+    /// How many tool uses were denied, by tool.
+    pub denied: BTreeMap<String, u64>,
 }
 
 impl Tally {
@@ -86,6 +90,9 @@ impl Tally {
             Event::Limit { exhausted, until } => {
                 self.limited_until = if *exhausted { *until } else { None };
             }
+            Event::PermissionDenied { tool, .. } => {
+                *self.denied.entry(tool.clone()).or_default() += 1;
+            }
             Event::Interrupted => self.interrupted |= !of_subagent,
             Event::Background { running } => self.background = *running,
             Event::Result(result) => self.fold_result(result),
@@ -115,7 +122,20 @@ impl Tally {
         if result.agent_session_id.is_some() {
             self.agent_session_id.clone_from(&result.agent_session_id);
         }
+        self.fold_denied(&result.denied);
         self.result = Some(result.clone());
+    }
+
+    /// A result counts again what was told when it happened, where the agent tells that.
+    fn fold_denied(&mut self, tools: &[String]) {
+        let mut counted: BTreeMap<&str, u64> = BTreeMap::new();
+        for tool in tools {
+            *counted.entry(tool).or_default() += 1;
+        }
+        for (tool, count) in counted {
+            let known = self.denied.entry(tool.to_owned()).or_default();
+            *known = (*known).max(count);
+        }
     }
 }
 
@@ -145,6 +165,19 @@ mod tests {
         tally.fold(&text("mine"));
         tally.fold(&Parsed { subagent: Some("t1".to_owned()), ..text("its") });
         assert_eq!(tally.text.as_deref(), Some("mine"));
+    }
+
+    #[test]
+    fn a_denial_counts_once_though_the_result_tells_it_again() {
+        let mut tally = Tally::default();
+        let denied = |tool: &str| Event::PermissionDenied { tool: tool.to_owned(), reason: None };
+        tally.fold(&Parsed::one(denied("Bash")));
+        let tools = ["Bash", "Write", "Write"].map(str::to_owned).to_vec();
+        let result = TurnResult { denied: tools, ..TurnResult::default() };
+        tally.fold(&Parsed::one(Event::Result(result)));
+        let counts: Vec<_> =
+            tally.denied.iter().map(|(tool, count)| (tool.as_str(), *count)).collect();
+        assert_eq!(counts, [("Bash", 1), ("Write", 2)]);
     }
 
     #[test]

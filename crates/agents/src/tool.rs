@@ -37,6 +37,34 @@ pub(crate) fn common(mut tool: ToolUse) -> ToolUse {
     tool
 }
 
+/// Whether a tool only looks at something, or keeps the agent's own list: it changes nothing and runs
+/// nothing.
+pub fn only_looks(tool: &str) -> bool {
+    const LOOKING: [&str; 12] = [
+        "Read",
+        "Glob",
+        "Grep",
+        "WebFetch",
+        "WebSearch",
+        "Skill",
+        "LS",
+        "TodoWrite",
+        "ToolSearch",
+        "list_directory",
+        "read_many_files",
+        "todowrite",
+    ];
+    let same = SAME.iter().find(|(_, names)| names.contains(&tool)).map(|(name, _)| *name);
+    LOOKING.contains(&same.unwrap_or(tool))
+}
+
+/// The file that a tool use is about, by whatever name its agent gives to that.
+pub fn file_of(input: &Value) -> Option<&str> {
+    ["file_path", "filePath", "path", "absolute_path"]
+        .iter()
+        .find_map(|field| input.get(field)?.as_str())
+}
+
 #[cfg(test)]
 mod tests {
     use serde_json::json;

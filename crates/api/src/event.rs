@@ -1,5 +1,7 @@
 //! What happens while something runs: one object a line, by `event`.
 
+use std::collections::BTreeMap;
+
 use heirloom_engine::{run, work};
 use jiff::Timestamp;
 use schemars::JsonSchema;
@@ -68,6 +70,12 @@ pub enum RunEvent {
         resumed: bool,
         /// The run directory.
         run_dir: String,
+        /// The worktree its agents work in, where it has one of its own.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        worktree: Option<String>,
+        /// What its agents may do without asking, where one of them would ask.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        permissions: Option<String>,
     },
     /// What it inherits.
     Inherited {
@@ -172,6 +180,9 @@ pub enum RunEvent {
         learnings: usize,
         /// How many notes it made.
         notes: usize,
+        /// Tool uses that were denied, by tool.
+        #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+        denied: BTreeMap<String, u64>,
     },
     /// A stage is over.
     StageEnded {
@@ -217,7 +228,21 @@ impl From<&run::Event> for RunEvent {
                 branch,
                 resumed,
                 run_dir,
-            } => Self::Started { session, id, plan, agent, model, max, branch, resumed, run_dir },
+                worktree,
+                permissions,
+            } => Self::Started {
+                session,
+                id,
+                plan,
+                agent,
+                model,
+                max,
+                branch,
+                resumed,
+                run_dir,
+                worktree,
+                permissions: permissions.map(|permissions| permissions.as_str().to_owned()),
+            },
             run::Event::Inherited {
                 from,
                 lineage,
@@ -264,6 +289,7 @@ impl From<&run::Event> for RunEvent {
                 duration_ms,
                 learnings,
                 notes,
+                denied,
             } => Self::IterationEnded {
                 stage,
                 iteration,
@@ -275,6 +301,7 @@ impl From<&run::Event> for RunEvent {
                 duration_ms,
                 learnings,
                 notes,
+                denied,
             },
             run::Event::StageEnded { stage, reason, status } => {
                 Self::StageEnded { stage, reason, status: status.to_string() }

@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex};
 
 use heirloom_api::{Line, RunEvent};
 use heirloom_core::run::outcome::Outcome;
+use heirloom_core::settings::RunPermissions;
 use heirloom_core::status::Status;
 use heirloom_engine::clock::Clock;
 use heirloom_engine::run::{Event, Watcher};
@@ -30,6 +31,9 @@ struct Screen {
     running: BTreeMap<String, Current>,
     is_pipeline: bool,
     stopping: Option<bool>,
+    /// How many tool uses were denied, while agents may not do everything.
+    denied: u64,
+    may_do_all: bool,
     closed: bool,
 }
 
@@ -55,6 +59,8 @@ impl View {
             running: BTreeMap::new(),
             is_pipeline: false,
             stopping: None,
+            denied: 0,
+            may_do_all: false,
             closed: false,
         };
         let screen = Arc::new(Mutex::new(screen));
@@ -99,7 +105,10 @@ impl Watcher<Event> for View {
 impl Screen {
     fn apply(&mut self, at: Timestamp, event: &Event) {
         match event {
-            Event::Started { max, .. } => self.is_pipeline = max.is_none(),
+            Event::Started { max, permissions, .. } => {
+                self.is_pipeline = max.is_none();
+                self.may_do_all = *permissions == Some(RunPermissions::Accept);
+            }
             Event::IterationStarted { stage, iteration, .. } => {
                 let current = Current {
                     iteration: *iteration,
@@ -130,7 +139,11 @@ impl Screen {
                     current.doing.clone_from(why);
                 }
             }
-            Event::IterationEnded { stage, .. } | Event::StageEnded { stage, .. } => {
+            Event::IterationEnded { stage, denied, .. } => {
+                self.denied += denied.values().sum::<u64>();
+                self.running.remove(stage);
+            }
+            Event::StageEnded { stage, .. } => {
                 self.running.remove(stage);
             }
             Event::Stopping { now } => self.stopping = Some(*now),
@@ -142,7 +155,18 @@ impl Screen {
     /// What stays of an event.
     fn lines(&self, event: &Event) -> String {
         match event {
-            Event::Started { session, plan, agent, model, max, branch, resumed, .. } => {
+            Event::Started {
+                session,
+                plan,
+                agent,
+                model,
+                max,
+                branch,
+                resumed,
+                worktree,
+                permissions,
+                ..
+            } => {
                 let mut parts = vec![plan.clone()];
                 if let Some(agent) = agent {
                     let model = model.as_ref().map(|model| format!(" {model}"));
@@ -150,8 +174,12 @@ impl Screen {
                 }
                 parts.extend(max.map(|max| format!("up to {max} iterations")));
                 parts.extend(branch.as_ref().map(|branch| format!("on {branch}")));
+                let may = permissions.map(|may| format!("permissions {}", may.as_str()));
+                parts.extend(may);
                 parts.extend(resumed.then(|| "resumed".to_owned()));
-                format!("{BOLD}{session}{BOLD:#}  {}\n", parts.join(" · "))
+                let place = worktree.as_ref().map(|path| format!("    works in {path}\n"));
+                let place = place.unwrap_or_default();
+                format!("{BOLD}{session}{BOLD:#}  {}\n{place}", parts.join(" · "))
             }
             Event::Inherited { .. } => inherited(event),
             Event::StageStarted { id, agent, max, .. } if self.is_pipeline => {
@@ -173,8 +201,27 @@ impl Screen {
                     if *now { "stopping the agent" } else { "stopping after this iteration" };
                 format!("    {what}\n")
             }
-            Event::Ended { .. } => ended(event),
+            Event::Ended { .. } => ended(event) + &self.about_denials(),
             _ => String::new(),
+        }
+    }
+
+    /// What could be done about tool uses that were denied.
+    fn about_denials(&self) -> String {
+        match self.denied {
+            0 => String::new(),
+            count if self.may_do_all => {
+                let many = counted(count, "tool use");
+                format!(
+                    "{CARE}{many} denied{CARE:#}, by a rule of the agent's own or by a requirement\n"
+                )
+            }
+            count => {
+                let many = counted(count, "tool use");
+                format!(
+                    "{CARE}{many} denied{CARE:#}: --permissions accept lets agents run commands\n"
+                )
+            }
         }
     }
 
@@ -188,6 +235,7 @@ impl Screen {
             cost_usd,
             duration_ms,
             learnings,
+            denied,
             ..
         } = event
         else {
@@ -201,13 +249,17 @@ impl Screen {
             0 => String::new(),
             count => format!("  {DIM}+{}{DIM:#}", counted(*count as u64, "learning")),
         };
+        let denials = match denied.values().sum() {
+            0 => String::new(),
+            count => format!("  {CARE}{} denied{CARE:#}", counted(count, "tool use")),
+        };
         let lane = if self.is_pipeline && stage.starts_with("parallel-") {
             format!("{} ", stage.split('/').nth(1).unwrap_or_default())
         } else {
             String::new()
         };
         format!(
-            "{iteration:>2}  {style}{mark}{style:#} {}  ${cost_usd:.2}  {lane}{}{learned}\n",
+            "{iteration:>2}  {style}{mark}{style:#} {}  ${cost_usd:.2}  {lane}{}{learned}{denials}\n",
             lasted(*duration_ms),
             first_line(words, 72),
         )

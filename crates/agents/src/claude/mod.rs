@@ -14,7 +14,7 @@ pub(crate) mod wire;
 
 use std::path::PathBuf;
 
-use crate::agent::{Agent, Dialogue, Feature, Interrupt, Support};
+use crate::agent::{Agent, Dialogue, Feature, Interrupt, Support, Unattended};
 use crate::env::{self, Env};
 use crate::event::Reader;
 use crate::hook::Hooks;
@@ -75,6 +75,10 @@ impl Agent for Claude {
         // Not in its help; asserted by the tests that run it.
         line.flag("--resume-session-at", crate::uuid::checked(self.name(), message)?);
         Ok(())
+    }
+
+    fn unattended(&self) -> Unattended {
+        Unattended::Asks
     }
 
     fn reader(&self) -> Box<dyn Reader> {

@@ -61,10 +61,17 @@ struct Wire<'a> {
     usage: Option<Usage>,
     #[serde(rename = "modelUsage")]
     model_usage: BTreeMap<String, ModelUsage>,
-    permission_denials: Vec<serde::de::IgnoredAny>,
+    permission_denials: Vec<Denial>,
     // control
     request_id: Option<String>,
     request: Option<Control>,
+}
+
+/// A tool use that was denied.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Denial {
+    tool_name: String,
 }
 
 #[derive(Debug, Deserialize)]
@@ -298,7 +305,7 @@ fn result(wire: Wire<'_>, failed: Option<Failure>) -> Vec<Event> {
         duration: wire.duration_ms.and_then(millis),
         session_tokens: (!wire.model_usage.is_empty())
             .then(|| wire.model_usage.values().map(ModelUsage::total).sum()),
-        denied: wire.permission_denials.len(),
+        denied: wire.permission_denials.into_iter().map(|denial| denial.tool_name).collect(),
     }));
     events
 }

@@ -15,7 +15,7 @@ mod trust;
 use std::path::PathBuf;
 
 pub use self::trust::trusting;
-use crate::agent::{Agent, Feature, Interrupt, Support, WHOLE_ONLY};
+use crate::agent::{Agent, Feature, Interrupt, Support, Unattended, WHOLE_ONLY};
 use crate::env::{self, Env};
 use crate::event::Reader;
 use crate::hook::Hooks;
@@ -62,6 +62,10 @@ impl Agent for Codex {
 
     fn launch(&self, launch: &Launch<'_>) -> Result<CommandLine, LaunchError> {
         launch::command_line(launch)
+    }
+
+    fn unattended(&self) -> Unattended {
+        Unattended::Mode("danger-full-access")
     }
 
     fn reader(&self) -> Box<dyn Reader> {

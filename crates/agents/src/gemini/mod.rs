@@ -13,7 +13,7 @@ mod transcripts;
 
 use std::path::PathBuf;
 
-use crate::agent::{Agent, Feature, Support};
+use crate::agent::{Agent, Feature, Support, Unattended};
 use crate::env::{self, Env};
 use crate::event::Reader;
 use crate::hook::Hooks;
@@ -60,6 +60,10 @@ impl Agent for Gemini {
 
     fn launch(&self, launch: &Launch<'_>) -> Result<CommandLine, LaunchError> {
         launch::command_line(launch)
+    }
+
+    fn unattended(&self) -> Unattended {
+        Unattended::Mode("yolo")
     }
 
     fn reader(&self) -> Box<dyn Reader> {

@@ -1,5 +1,6 @@
 //! The lines of `gemini --output-format stream-json`.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use serde::Deserialize;
@@ -13,6 +14,8 @@ use crate::event::{Event, Parsed, Reader, Span, Tokens, TurnResult};
 #[derive(Debug, Default)]
 pub(super) struct Stream {
     text: String,
+    /// The tools that were called and have not answered.
+    called: BTreeMap<String, String>,
 }
 
 impl Reader for Stream {
@@ -71,7 +74,7 @@ impl Stream {
             "init" => started(wire),
             "message" => self.message(wire),
             "tool_use" => self.tool_use(wire),
-            "tool_result" => vec![tool_result(wire)],
+            "tool_result" => self.tool_result(wire),
             "error" => vec![Event::Notice { text: wire.message.unwrap_or_default() }],
             "result" => self.result(wire),
             _ => vec![Event::Unknown { kind: wire.kind }],
@@ -89,11 +92,19 @@ impl Stream {
 
     fn tool_use(&mut self, wire: Wire) -> Vec<Event> {
         self.text.clear();
-        vec![Event::ToolCall {
-            id: wire.tool_id.unwrap_or_default(),
-            name: wire.tool_name.unwrap_or_default(),
-            input: wire.parameters,
-        }]
+        let (id, name) = (wire.tool_id.unwrap_or_default(), wire.tool_name.unwrap_or_default());
+        self.called.insert(id.clone(), name.clone());
+        vec![Event::ToolCall { id, name, input: wire.parameters }]
+    }
+
+    /// Its policies deny a tool use without another word for it than the kind of the error.
+    fn tool_result(&mut self, wire: Wire) -> Vec<Event> {
+        let is_denied = wire.error.as_ref().is_some_and(|error| error.kind == "policy_violation");
+        let tool = self.called.remove(wire.tool_id.as_deref().unwrap_or_default());
+        let result = tool_result(wire);
+        let denied = is_denied
+            .then(|| Event::PermissionDenied { tool: tool.unwrap_or_default(), reason: None });
+        std::iter::once(result).chain(denied).collect()
     }
 
     fn result(&mut self, wire: Wire) -> Vec<Event> {
@@ -183,10 +194,16 @@ mod tests {
     }
 
     #[test]
-    fn a_blocked_tool_is_an_error() {
+    fn a_blocked_tool_is_an_error_and_denied() {
         let events = read(&[
+            r#"{"type":"tool_use","tool_id":"t","tool_name":"run_shell_command","parameters":{}}"#,
             r#"{"type":"tool_result","tool_id":"t","status":"error","output":"Tool execution blocked: no","error":{"type":"policy_violation","message":"x"}}"#,
         ]);
-        assert!(matches!(&events[..], [Event::ToolResult { is_error: true, .. }]));
+        let [_, Event::ToolResult { is_error: true, .. }, Event::PermissionDenied { tool, .. }] =
+            &events[..]
+        else {
+            panic!("{events:?}")
+        };
+        assert_eq!(tool, "run_shell_command");
     }
 }

@@ -10,7 +10,7 @@ mod launch;
 mod read;
 mod transcripts;
 
-use crate::agent::{Agent, Feature, Support, WHOLE_ONLY};
+use crate::agent::{Agent, Feature, Support, Unattended, WHOLE_ONLY};
 use crate::event::Reader;
 use crate::hook::Hooks;
 use crate::launch::{CommandLine, Launch, LaunchError};
@@ -56,6 +56,10 @@ impl Agent for Opencode {
 
     fn launch(&self, launch: &Launch<'_>) -> Result<CommandLine, LaunchError> {
         launch::command_line(launch)
+    }
+
+    fn unattended(&self) -> Unattended {
+        Unattended::Mode("auto")
     }
 
     fn reader(&self) -> Box<dyn Reader> {

@@ -152,13 +152,28 @@ impl Part {
     /// A tool is told of when it is done: the call and its result at once.
     pub(super) fn tool_events(self) -> Vec<Event> {
         let (id, state) = (self.call_id, self.state);
+        let tool = self.tool.clone();
         let call = Event::ToolCall { id: id.clone(), name: self.tool, input: state.input };
         let is_error = state.status == "error";
         match state.error.or(state.output) {
             None if !is_error => vec![call],
-            said => vec![call, Event::ToolResult { id, is_error, text: said.unwrap_or_default() }],
+            said => {
+                let text = said.unwrap_or_default();
+                let denied = (is_error && is_denial(&text))
+                    .then(|| Event::PermissionDenied { tool, reason: Some(text.clone()) });
+                let result = Event::ToolResult { id, is_error, text };
+                [call, result].into_iter().chain(denied).collect()
+            }
         }
     }
+}
+
+/// Whether a tool's error is that it may not be used: nobody was there to be asked, or a rule of the
+/// settings forbids it. There is no other sign of it than these words.
+fn is_denial(text: &str) -> bool {
+    const WORDS: [&str; 2] =
+        ["rejected permission to use this", "prevents you from using this specific tool"];
+    WORDS.iter().any(|words| text.contains(words))
 }
 
 impl WireError {

@@ -17,7 +17,7 @@ pub use program::{Streams, main};
 
 use std::path::{Path, PathBuf};
 
-use crate::agent::{Agent, Dialogue, Feature, Interrupt, Support, WHOLE_ONLY};
+use crate::agent::{Agent, Dialogue, Feature, Interrupt, Support, Unattended, WHOLE_ONLY};
 use crate::claude;
 use crate::env::{self, Env};
 use crate::event::Reader;
@@ -78,6 +78,10 @@ impl Agent for Sim {
 
     fn launch(&self, launch: &Launch<'_>) -> Result<CommandLine, LaunchError> {
         claude::launch::command_line(self.name(), launch)
+    }
+
+    fn unattended(&self) -> Unattended {
+        Unattended::Asks
     }
 
     fn reader(&self) -> Box<dyn Reader> {

@@ -167,6 +167,8 @@ codes! {
     RunNotARun = "run.not-a-run",
     /// There is no such run.
     RunNotFound = "run.not-found",
+    /// Nobody has said what the agents of a run may do without asking.
+    RunPermissions = "run.permissions",
     /// There is nothing to go on with.
     RunNotResumable = "run.not-resumable",
     /// A session of that name runs now.

@@ -143,6 +143,7 @@ impl From<RunError> for Failure {
             RunError::NoInput { .. } => Code::RunInput,
             RunError::Agent(_) => Code::AgentNotFound,
             RunError::Tracker(_) => Code::RunTracker,
+            RunError::Unpermitted { .. } | RunError::NeverAsk { .. } => Code::RunPermissions,
             RunError::Running { .. } => Code::RunRunning,
             RunError::Exists { .. } => Code::SessionExists,
             RunError::NothingToResume { .. } | RunError::NotARun { .. } => Code::RunNotResumable,
@@ -170,6 +171,14 @@ impl From<RunError> for Failure {
                 mistakes.iter().fold(failure, |failure, mistake| failure.hint(mistake.to_string()))
             }
             RunError::Tracker(error) => failure.hint(error.hint()),
+            RunError::Unpermitted { .. } => failure
+                .hint("--permissions accept: edit files and run commands, as most stages need")
+                .hint("--permissions edits: edit files, and nothing else")
+                .hint("--permissions ask: everything waits for `heirloom approvals`")
+                .hint("for good: run.permissions in your own settings, or answer at a terminal"),
+            RunError::NeverAsk { .. } => {
+                failure.hint("--permissions accept, or --permissions edits").usage()
+            }
             RunError::Running { name, .. } => failure.hint(format!(
                 "`heirloom watch {name}` shows it, `heirloom sessions stop {name}` stops it"
             )),

@@ -28,6 +28,7 @@ mod lineage;
 mod man;
 mod note;
 mod notes;
+mod permitting;
 mod pipelines;
 mod recover;
 mod repo;

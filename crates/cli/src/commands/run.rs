@@ -9,14 +9,14 @@ use heirloom_core::id::SessionId;
 use heirloom_core::inherit::Select;
 use heirloom_core::name::SessionName;
 use heirloom_core::run::choices::{Choices, parse_dollars};
-use heirloom_core::settings::{AGENTS, Period};
+use heirloom_core::settings::{AGENTS, Period, RunPermissions};
 use heirloom_core::status::Status;
 use heirloom_engine::agents;
 use heirloom_engine::run::{self, Asked, Preparing, RunError, Stopping, With};
 use heirloom_engine::trust;
 use heirloom_engine::turn::system::Real;
 
-use super::{App, Done, dry_run, stop_signals};
+use super::{App, Done, dry_run, permitting, stop_signals};
 use crate::failure::{Code, FAILED, Failure};
 use crate::live::View;
 
@@ -64,6 +64,12 @@ pub(super) struct Args {
     /// Stop one iteration after this time
     #[arg(long, value_name = "TIME")]
     iteration_timeout: Option<Period>,
+    /// Stop an agent that says nothing for this time; its iteration has failed
+    #[arg(long, value_name = "TIME")]
+    idle_timeout: Option<Period>,
+    /// What agents may do without asking: accept (edit and run commands), edits, or ask
+    #[arg(long, value_parser = permissions)]
+    permissions: Option<RunPermissions>,
     /// Go on with a session that was stopped or crashed
     #[arg(long, conflicts_with = "force")]
     resume: bool,
@@ -85,8 +91,15 @@ pub(super) fn dollars(text: &str) -> Result<f64, String> {
     parse_dollars(text).ok_or_else(|| "an amount of US dollars, such as 5 or 2.50".to_owned())
 }
 
+fn permissions(text: &str) -> Result<RunPermissions, String> {
+    [RunPermissions::Accept, RunPermissions::Edits, RunPermissions::Ask]
+        .into_iter()
+        .find(|known| known.as_str() == text)
+        .ok_or_else(|| "accept, edits or ask".to_owned())
+}
+
 pub(super) fn run(app: &App, args: &Args) -> Done {
-    let asked = asked(args)?;
+    let mut asked = asked(args)?;
     if args.dry_run {
         return dry_run::run(app, &asked);
     }
@@ -99,8 +112,25 @@ pub(super) fn run(app: &App, args: &Args) -> Done {
     let programs = agents::programs(&app.here, Some(settings));
     let mut ledger = app.here.ledger()?;
     let (here, programs) = (&app.here, &programs);
-    let from = Preparing { here, settings, programs, directory: &app.directory, asked: &asked };
-    let prepared = run::prepare(from, &ledger)?;
+    let directory = app.directory.as_path();
+    let from = Preparing { here, settings, programs, directory, asked: &asked };
+    let prepared = match run::prepare(from, &ledger) {
+        Err(RunError::Unpermitted { agents }) => {
+            let Some(answer) = permitting::ask(app, &mut ledger, &agents)? else {
+                return Err(RunError::Unpermitted { agents }.into());
+            };
+            asked.permissions = Some(answer);
+            let from = Preparing { here, settings, programs, directory, asked: &asked };
+            run::prepare(from, &ledger)?
+        }
+        prepared => prepared?,
+    };
+    if !prepared.unheeded.is_empty() {
+        app.ui.warn(&format!(
+            "a resumed session runs what was planned: {} not heeded (--force starts over)",
+            listed(&prepared.unheeded)
+        ));
+    }
     for mistake in &prepared.mistakes {
         app.ui.say(&mistake.to_string());
     }
@@ -126,6 +156,14 @@ pub(super) fn run(app: &App, args: &Args) -> Done {
     }
 }
 
+/// `--context is`, or `--context and --input are`.
+fn listed(flags: &[&str]) -> String {
+    match flags {
+        [one] => format!("{one} is"),
+        _ => format!("{} are", flags.join(" and ")),
+    }
+}
+
 fn asked(args: &Args) -> Result<Asked, Failure> {
     let select = if args.select.is_empty() { None } else { Some(select(&args.select)?) };
     Ok(Asked {
@@ -137,6 +175,7 @@ fn asked(args: &Args) -> Result<Asked, Failure> {
             max: args.max,
             context: args.context.clone(),
             iteration_timeout: args.iteration_timeout.map(Period::duration),
+            idle_timeout: args.idle_timeout.map(Period::duration),
             ..Choices::default()
         },
         inherit: args.inherit.clone(),
@@ -148,6 +187,7 @@ fn asked(args: &Args) -> Result<Asked, Failure> {
         resume: args.resume,
         force: args.force,
         worktree: args.worktree,
+        permissions: args.permissions,
     })
 }
 

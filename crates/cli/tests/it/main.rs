@@ -22,6 +22,7 @@ mod notes;
 mod run;
 mod run_inherit;
 mod run_live;
+mod run_permitting;
 mod run_pipeline;
 mod run_resume;
 mod run_session;

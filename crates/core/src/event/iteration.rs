@@ -42,4 +42,12 @@ pub struct IterationEnded {
     /// Why it did not go well, where it did not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub why: Option<String>,
+    /// How many tool uses of its agent were denied.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub denied: u64,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks so")]
+const fn is_zero(count: &u64) -> bool {
+    *count == 0
 }

@@ -46,7 +46,7 @@ pub use requirement::{
     RequirementUncertain, RequirementUntriggered, RequirementWarned, RequirementsImported,
     RequirementsPaused, RequirementsPruned, RequirementsResumed,
 };
-pub use run::{IterationFlagged, RunInherited, RunPlanned, StageEnded};
+pub use run::{IterationFlagged, RunInherited, RunPermitted, RunPlanned, StageEnded};
 pub use session::{
     SessionAnnounced, SessionChanged, SessionConfigured, SessionContinued, SessionCreated,
     SessionLinked, SessionPrompted, SessionSpent,
@@ -126,6 +126,7 @@ kinds! {
     RequirementsPruned => "requirements.pruned",
     RequirementsResumed => "requirements.resumed",
     RunInherited => "run.inherited",
+    RunPermitted => "run.permitted",
     RunPlanned => "run.planned",
     SessionAnnounced => "session.announced",
     SessionChanged => "session.changed",

@@ -2,6 +2,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::inherit::Inherited;
 use crate::run::plan::Plan;
+use crate::settings::RunPermissions;
 
 /// It was decided what a session will run; a resumed one runs the same.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -41,4 +42,11 @@ pub struct IterationFlagged {
     pub iteration: u32,
     /// What, one sentence each.
     pub warnings: Vec<String>,
+}
+
+/// A person said what the agents of runs in the record's repository may do without asking.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RunPermitted {
+    /// What they may do.
+    pub permissions: RunPermissions,
 }

@@ -16,6 +16,8 @@ pub struct Anew {
     pub max: Option<u32>,
     /// How long an iteration may take.
     pub iteration_timeout_ms: Option<u64>,
+    /// How long an agent may say nothing.
+    pub idle_timeout_ms: Option<u64>,
     /// The most the session may cost, in USD, what was spent before included.
     pub max_cost_usd: Option<f64>,
     /// The longest the session may take, the time before included.
@@ -51,6 +53,7 @@ impl Anew {
     }
 
     fn bounds(&self, stage: &mut PlannedStage, is_pipeline: bool) {
+        stage.idle_timeout_ms = self.idle_timeout_ms.or(stage.idle_timeout_ms);
         stage.iteration_timeout_ms = self.iteration_timeout_ms.or(stage.iteration_timeout_ms);
         stage.max = match self.max {
             Some(max) if is_pipeline => stage.max.min(max),

@@ -37,6 +37,8 @@ pub struct Choices {
     pub checkpoint: Option<bool>,
     /// How long an iteration may take.
     pub iteration_timeout: Option<Duration>,
+    /// How long its agent may say nothing.
+    pub idle_timeout: Option<Duration>,
     /// How many iterations in a row may fail.
     pub max_failures: Option<u32>,
 }
@@ -58,6 +60,7 @@ impl Choices {
             comprehension: self.comprehension.or(further.comprehension),
             checkpoint: self.checkpoint.or(further.checkpoint),
             iteration_timeout: self.iteration_timeout.or(further.iteration_timeout),
+            idle_timeout: self.idle_timeout.or(further.idle_timeout),
             max_failures: self.max_failures.or(further.max_failures),
         }
     }
@@ -73,7 +76,7 @@ pub struct Inherit {
 }
 
 /// The keys of [`Choices`].
-pub(super) const KEYS: [&str; 11] = [
+pub(super) const KEYS: [&str; 12] = [
     "agent",
     "model",
     "context",
@@ -84,6 +87,7 @@ pub(super) const KEYS: [&str; 11] = [
     "comprehension",
     "checkpoint",
     "iteration_timeout",
+    "idle_timeout",
     "max_failures",
 ];
 
@@ -112,6 +116,9 @@ pub(super) fn read(fields: &Fields<'_>, lint: &mut Linter<'_>) -> Choices {
         checkpoint: fields.get("checkpoint").and_then(|(node, field)| flag(node, &field, lint)),
         iteration_timeout: fields
             .get("iteration_timeout")
+            .and_then(|(node, field)| period(node, &field, lint)),
+        idle_timeout: fields
+            .get("idle_timeout")
             .and_then(|(node, field)| period(node, &field, lint)),
         max_failures: fields
             .get("max_failures")

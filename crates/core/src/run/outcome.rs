@@ -4,6 +4,7 @@
 //! cannot be read is a failure too, because nobody knows what was done. A rate limit or an overload
 //! is neither: the iteration is postponed and runs again under its number.
 
+use std::collections::BTreeMap;
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
@@ -91,6 +92,47 @@ pub struct Judged {
     pub why: Option<String>,
 }
 
+/// What an agent could do, as far as it tells.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Leeway {
+    /// Tool uses that were denied, by tool.
+    pub denied: BTreeMap<String, u64>,
+    /// Tool uses that changed or ran something, where it reports aside.
+    pub done: u64,
+}
+
+impl Leeway {
+    /// How many were denied.
+    pub fn denials(&self) -> u64 {
+        self.denied.values().sum()
+    }
+
+    /// Whether it tried to do something, and was let do nothing. Reading is nothing: an agent that
+    /// may read and report, and not do what it was asked to, has not made its iteration.
+    pub fn is_none(&self) -> bool {
+        self.done == 0 && self.denials() > 0
+    }
+}
+
+impl fmt::Display for Leeway {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let each = self.denied.iter().map(|(tool, count)| match count {
+            1 => tool.clone(),
+            count => format!("{tool} {count} times"),
+        });
+        f.write_str(&each.collect::<Vec<_>>().join(", "))
+    }
+}
+
+/// An iteration whose agent was let do nothing has failed, however it reported.
+pub fn judge_leeway(judged: Judged, leeway: &Leeway) -> Judged {
+    if judged.outcome != Outcome::Completed || !leeway.is_none() {
+        return judged;
+    }
+    let why = format!("it could do nothing: it was denied {leeway}");
+    Judged { outcome: Outcome::Failed, why: Some(why), ..judged }
+}
+
 /// Judges an iteration. `report` is none when there is no readable `status.json`; `is_written`
 /// says whether there is a file at all.
 pub fn judge(end: &AgentEnd, report: Option<&Report>, is_written: bool) -> Judged {
@@ -161,6 +203,22 @@ mod tests {
         interrupted: interrupted - 
         rate limited: postponed - 
         ");
+    }
+
+    #[test]
+    fn an_agent_that_was_let_do_nothing_has_failed_however_it_reported() {
+        let done =
+            Judged { outcome: Outcome::Completed, decision: Some(Decision::Stop), why: None };
+        let denied = BTreeMap::from([("Bash".to_owned(), 4), ("Write".to_owned(), 1)]);
+        let none = Leeway { denied: denied.clone(), done: 0 };
+        let judged = judge_leeway(done.clone(), &none);
+        assert_eq!(judged.outcome, Outcome::Failed);
+        let why = "it could do nothing: it was denied Bash 4 times, Write";
+        assert_eq!(judged.why.as_deref(), Some(why));
+        // One that did something, and one that tried nothing, have done what they could.
+        let some = Leeway { denied, done: 1 };
+        assert_eq!(judge_leeway(done.clone(), &some), done);
+        assert_eq!(judge_leeway(done.clone(), &Leeway::default()), done);
     }
 
     #[test]

@@ -33,6 +33,7 @@ const KEYS: &[&str] = &[
     "comprehension",
     "checkpoint",
     "iteration_timeout",
+    "idle_timeout",
     "max_failures",
 ];
 const NODE_KEYS: &[&str] = &[
@@ -54,6 +55,7 @@ const NODE_KEYS: &[&str] = &[
     "comprehension",
     "checkpoint",
     "iteration_timeout",
+    "idle_timeout",
     "max_failures",
 ];
 const KINDS: [&str; 4] = ["stage", "prompt", "pipeline", "parallel"];

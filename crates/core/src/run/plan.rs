@@ -6,7 +6,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::inherit::Select;
-use crate::settings::Comprehension;
+use crate::settings::{Comprehension, RunPermissions};
 
 use super::pipeline::{FailureMode, Which};
 use super::stop::{Rule, Stop};
@@ -35,6 +35,9 @@ pub struct Plan {
     /// What it inherits.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub inherit: Option<PlannedInherit>,
+    /// What its agents may do without asking, where one of them would ask.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub permissions: Option<RunPermissions>,
     /// Its steps, in order.
     pub stages: Vec<Step>,
 }
@@ -88,6 +91,9 @@ pub struct PlannedStage {
     /// How long an iteration may take.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub iteration_timeout_ms: Option<u64>,
+    /// How long its agent may say nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub idle_timeout_ms: Option<u64>,
     /// Whether the agent must say what it inherited.
     pub comprehension: Comprehension,
     /// Whether each iteration is kept as a commit on a ref of its own.

@@ -50,6 +50,7 @@ pub fn resolve_stage(stage: &Stage, name: &str, request: &Request) -> Plan {
         max_cost_usd: request.max_cost_usd,
         max_time_ms: request.max_time.map(milliseconds),
         inherit: inherit.map(planned_inherit),
+        permissions: None,
         stages: vec![Step::Stage(Box::new(planned.with(choices, DEFAULT_MAX)))],
     }
 }
@@ -76,6 +77,7 @@ pub fn resolve_pipeline(
         max_cost_usd: request.max_cost_usd.or(pipeline.max_cost_usd),
         max_time_ms: request.max_time.or(pipeline.max_time).map(milliseconds),
         inherit: inherit.map(planned_inherit),
+        permissions: None,
         stages: resolver.steps,
     })
 }
@@ -111,6 +113,7 @@ impl Planned<'_> {
             verify: choices.verify.unwrap_or_default(),
             delay_ms: choices.delay.map_or(0, milliseconds),
             iteration_timeout_ms: choices.iteration_timeout.map(milliseconds),
+            idle_timeout_ms: choices.idle_timeout.map(milliseconds),
             comprehension: choices.comprehension.unwrap_or_default(),
             checkpoint: choices.checkpoint.unwrap_or(false),
             context: choices.context.unwrap_or_default(),

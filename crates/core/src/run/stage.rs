@@ -21,6 +21,7 @@ const KEYS: &[&str] = &[
     "comprehension",
     "checkpoint",
     "iteration_timeout",
+    "idle_timeout",
     "max_failures",
 ];
 

@@ -288,11 +288,28 @@ section! {
         max_time: Option<Period>,
         /// Stop one iteration after this time.
         iteration_timeout: Option<Period>,
+        /// Stop an agent that has said nothing for this long; its iteration has failed.
+        idle_timeout: Option<Period>,
+        /// What agents may do without asking. Requirements hold in any case. Where nothing is said
+        /// here, a person is asked once for each repository, and the answer is kept.
+        permissions: Option<RunPermissions>,
         /// Whether a session that inherits must say what it understood, where the stage does not
         /// say.
         comprehension: Comprehension,
         /// Whether a warning about what is inherited stops the run, as `--strict` does.
         strict: bool,
+    }
+}
+
+choice! {
+    /// What the agents of `run` may do without asking.
+    pub enum RunPermissions {
+        /// Edit files and run commands. What they ask for is approved and recorded.
+        Accept = "accept",
+        /// Edit files. Anything else is denied, shown and counted.
+        Edits = "edits",
+        /// Nothing. Everything waits for `heirloom approvals`.
+        Ask = "ask",
     }
 }
 

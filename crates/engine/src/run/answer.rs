@@ -126,6 +126,7 @@ fn ask_judge(
             variables: variables.environment(),
             purpose: Purpose::Judge { dir },
             timeout: within.stage.iteration_timeout_ms.map(std::time::Duration::from_millis),
+            idle: within.stage.idle_timeout_ms.map(std::time::Duration::from_millis),
             agent_session_id: Uuid::new_v4().to_string(),
         },
         |_, _| Ok(()),

@@ -16,7 +16,7 @@ use heirloom_ledger::{Ledger, Options, Scope};
 use super::dir::RunDir;
 use super::error::RunError;
 use super::event::{Event, Reporter};
-use super::launch::Worksite;
+use super::launch::{Leave, Worksite};
 use super::state::StateFile;
 use super::stopping::Stopping;
 use crate::here::Here;
@@ -97,6 +97,12 @@ impl AtWork<'_> {
         let is_new = recorded.as_ref() != Some(config);
         *recorded = Some(config.clone());
         is_new
+    }
+
+    /// Until when agents that ask are let do everything.
+    pub(super) fn leave(&self) -> Leave {
+        let recorded = self.config.lock().ok().and_then(|config| config.as_ref()?.bypass_until);
+        Leave { now: self.here.clock.now(), recorded }
     }
 
     /// Asks the run to stop its agents when somebody interrupts the session from another process.

@@ -242,6 +242,9 @@ fn tell_start(at: &AtWork<'_>, resumed: bool) {
         branch: at.session.branch.clone(),
         resumed,
         run_dir: at.dir.path().to_string_lossy().into_owned(),
+        worktree: (at.site.worktree != at.here.place.root)
+            .then(|| at.site.worktree.to_string_lossy().into_owned()),
+        permissions: at.plan.permissions,
     });
     let Some(block) = &at.inherited else { return };
     let decisions = || block.notes.iter().filter(|n| n.kind == heirloom_core::note::Kind::Decision);

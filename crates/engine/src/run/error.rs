@@ -51,6 +51,18 @@ pub enum RunError {
     /// A stage stops when the issue tracker has no ready work, and the tracker cannot say.
     #[error("the issue tracker cannot say whether there is work: {0}")]
     Tracker(#[from] TrackerError),
+    /// Nobody has said what agents may do here without asking.
+    #[error("nobody has said yet what {} may do in this repository without asking", agents.join(" and "))]
+    Unpermitted {
+        /// The agents that would have to ask.
+        agents: Vec<&'static str>,
+    },
+    /// Everything should wait for a person's word, and these agents never ask.
+    #[error("{} cannot wait for approvals: it never asks", agents.join(" and "))]
+    NeverAsk {
+        /// The agents.
+        agents: Vec<&'static str>,
+    },
     /// Another engine runs the session.
     #[error("session {name} is run by process {pid} already")]
     Running {

@@ -1,7 +1,10 @@
 //! What a run says while it runs: for the live view, for scripts, and for whoever watches later.
 
+use std::collections::BTreeMap;
+
 use heirloom_core::run::outcome::Outcome;
 use heirloom_core::run::status_file::Decision;
+use heirloom_core::settings::RunPermissions;
 use heirloom_core::status::Status;
 use serde::{Deserialize, Serialize};
 
@@ -23,6 +26,10 @@ pub enum Event {
         branch: Option<String>,
         resumed: bool,
         run_dir: String,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        worktree: Option<String>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        permissions: Option<RunPermissions>,
     },
     /// What it inherits.
     Inherited {
@@ -67,6 +74,8 @@ pub enum Event {
         duration_ms: u64,
         learnings: usize,
         notes: usize,
+        #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+        denied: BTreeMap<String, u64>,
     },
     /// A stage is over.
     StageEnded { stage: String, reason: String, status: Status },

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use heirloom_core::event::IterationStarted;
 use heirloom_core::run::context::{Context, Inputs, Limits, Paths, Previous, Verification};
-use heirloom_core::run::outcome::{Judged, Outcome, judge};
+use heirloom_core::run::outcome::{Judged, Outcome, judge, judge_leeway};
 use heirloom_core::run::plan::PlannedStage;
 use heirloom_core::run::prompt::{self, Variables};
 use heirloom_core::run::status_file::{self, MOST_BYTES, Report};
@@ -128,6 +128,7 @@ pub(super) fn make(
         prompt: &prompt,
         variables: placed.variables.environment(),
         timeout: stage.iteration_timeout_ms.map(Duration::from_millis),
+        idle: stage.idle_timeout_ms.map(Duration::from_millis),
         agent_session_id,
         purpose: Purpose::Iteration { stage: &stage.dir, iteration },
     };
@@ -193,6 +194,7 @@ fn finish(
         judged.outcome = Outcome::Failed;
         judged.why = Some("the agent was stopped from outside".to_owned());
     }
+    let mut judged = judge_leeway(judged, &launched.leeway);
     judged.why = judged.why.as_deref().map(clean);
     let (spent, turn) = (&launched.spent, launched.turn.as_ref());
     at.spend(spent.cost_usd);
@@ -208,6 +210,7 @@ fn finish(
             spent,
             turn,
             duration_ms: took,
+            leeway: &launched.leeway,
         };
         conclude(at, ledger, within, page, &ended)?;
     } else {
@@ -222,6 +225,7 @@ fn finish(
             spent,
             turn,
             duration_ms: took,
+            leeway: &launched.leeway,
         };
         record::ended(at, ledger, &ended)?;
     }
@@ -265,6 +269,7 @@ pub(super) fn conclude(
         duration_ms: ended.duration_ms,
         learnings: noted.learnings,
         notes: noted.notes,
+        denied: ended.leeway.denied.clone(),
     });
     Ok(())
 }

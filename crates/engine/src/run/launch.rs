@@ -4,16 +4,21 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use heirloom_agents::process::orphan::Identity;
-use heirloom_agents::{Conversation, Event as Said, Feature, Input, Support, Tally, by_name};
+use heirloom_agents::{
+    Agent, Conversation, Event as Said, Feature, Input, Support, Tally, Unattended, by_name,
+};
+use heirloom_core::approval::Approval;
 use heirloom_core::config::Config;
 use heirloom_core::event::{SessionConfigured, SessionSpent};
-use heirloom_core::run::outcome::AgentEnd;
+use heirloom_core::run::outcome::{AgentEnd, Leeway};
 use heirloom_core::run::plan::Plan;
 use heirloom_core::session::Session;
+use heirloom_core::settings::RunPermissions;
 use heirloom_ledger::{Error, Ledger, Writer};
 use jiff::Timestamp;
 
 use super::at_work::AtWork;
+use super::doing::Doing;
 use super::event::Event;
 use super::outcome;
 use crate::events::clean;
@@ -29,6 +34,8 @@ pub(super) struct Order<'o> {
     pub(super) prompt: &'o str,
     pub(super) variables: Vec<(String, String)>,
     pub(super) timeout: Option<Duration>,
+    /// How long it may say nothing.
+    pub(super) idle: Option<Duration>,
     /// The id its conversation gets, where the agent lets us choose.
     pub(super) agent_session_id: String,
     pub(super) purpose: Purpose<'o>,
@@ -56,6 +63,8 @@ pub(super) struct Launched {
     pub(super) last_words: Option<String>,
     /// What is still to be recorded of the turn, where there was one.
     pub(super) turn: Option<turn::Ended>,
+    /// What it could do.
+    pub(super) leeway: Leeway,
 }
 
 impl Launched {
@@ -67,10 +76,11 @@ impl Launched {
             spent: turn::spent(&Tally::default()),
             last_words: None,
             turn: None,
+            leeway: Leeway::default(),
         }
     }
 
-    fn of(took: turn::Ended, now: Timestamp) -> Self {
+    fn of(took: turn::Ended, doing: &Doing, now: Timestamp) -> Self {
         let finished = match &took.finished {
             Ok(finished) => finished,
             Err(why) => return Self::refused(why.clone()),
@@ -82,6 +92,7 @@ impl Launched {
             cause: took.cause.or(is_spent.then_some(Cause::Spent)),
             spent: turn::spent(&finished.tally),
             last_words: finished.tally.text.clone(),
+            leeway: doing.leeway(&finished.tally),
             turn: Some(took),
         }
     }
@@ -89,19 +100,54 @@ impl Launched {
 
 /// How the agents of a plan are launched, as the session records it: whoever continues the session
 /// does so with this. What is left of its money is not in it, but what it may cost is.
-pub(super) fn config(plan: &Plan, model: Option<&str>, site: &Worksite) -> Config {
+pub(super) fn config(
+    plan: &Plan,
+    agent: Option<&str>,
+    model: Option<&str>,
+    site: &Worksite,
+    leave: Leave,
+) -> Config {
     let run_dir = (!site.run_dir.starts_with(&site.worktree)).then_some(&site.run_dir);
     let text = |path: &PathBuf| path.to_string_lossy().into_owned();
+    let accepts = plan.permissions == Some(RunPermissions::Accept);
+    let unattended = agent.and_then(by_name).filter(|_| accepts).map(|agent| agent.unattended());
+    let (mode, bypass_until) = match unattended {
+        Some(Unattended::Mode(mode)) => (Some(mode), None),
+        Some(Unattended::Asks) => (None, leave.until()),
+        Some(Unattended::Freely) | None => (None, None),
+    };
     Config {
         model: model.map(str::to_owned),
         working_dir: Some(text(&site.worktree)),
         title: Some(plan.name.clone()),
-        // Nobody is there to be asked.
-        auto_accept_edits: Some(true),
+        auto_accept_edits: (plan.permissions != Some(RunPermissions::Ask)).then_some(true),
+        permission_mode: mode.map(str::to_owned),
+        bypass_until,
         max_cost_usd: plan.max_cost_usd,
         // Where it reports may lie outside of where it works.
         additional_dirs: run_dir.map(|dir| vec![text(dir)]),
         ..Config::default()
+    }
+}
+
+/// Until when an agent that asks is let do everything. It is renewed while the run goes on, so that a
+/// session that somebody continues much later asks again.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Leave {
+    pub(super) now: Timestamp,
+    /// As it was recorded last.
+    pub(super) recorded: Option<Timestamp>,
+}
+
+impl Leave {
+    const LASTS: Duration = Duration::from_hours(48);
+    const RENEWED: Duration = Duration::from_hours(24);
+
+    fn until(self) -> Option<Timestamp> {
+        let after = |time: Duration| self.now.checked_add(time).ok();
+        let holds =
+            self.recorded.filter(|until| after(Self::RENEWED).is_some_and(|at| *until > at));
+        holds.or_else(|| after(Self::LASTS))
     }
 }
 
@@ -121,7 +167,7 @@ pub(super) fn launch(
     begun: impl FnOnce(&mut Writer<'_>, Identity) -> Result<(), Error>,
 ) -> Launched {
     match try_launch(at, ledger, order, begun) {
-        Ok(took) => Launched::of(took, at.here.clock.now()),
+        Ok((took, doing)) => Launched::of(took, &doing, at.here.clock.now()),
         Err(why) => Launched::refused(why),
     }
 }
@@ -131,12 +177,12 @@ fn try_launch(
     ledger: &mut Ledger,
     order: &Order<'_>,
     begun: impl FnOnce(&mut Writer<'_>, Identity) -> Result<(), Error>,
-) -> Result<turn::Ended, String> {
+) -> Result<(turn::Ended, Doing), String> {
     let Some(agent) = by_name(order.agent) else {
         return Err(format!("there is no agent called {}", order.agent));
     };
     let has = |feature| !matches!(agent.supports(feature), Support::No(_));
-    let config = config(&at.plan, order.model, &at.site);
+    let config = config(&at.plan, Some(order.agent), order.model, &at.site, at.leave());
     let left = at.plan.max_cost_usd.map(|max| max - at.cost_usd());
     let max_cost_usd = left.filter(|left| *left > 0.0 && has(Feature::CostLimit));
     let chosen = has(Feature::ChosenId).then(|| order.agent_session_id.clone());
@@ -150,7 +196,7 @@ fn try_launch(
             conversation: Conversation::New(chosen.as_deref()),
             at: None,
             id: at.session.id,
-            input: Input::Once,
+            input: input(at.plan.permissions, agent),
             variables: order.variables.iter().cloned().chain([own]).collect(),
         },
     )
@@ -187,7 +233,20 @@ fn try_launch(
         }
         begun(writer, process)
     };
-    Ok(turn::take(&turn, line, ledger, record, &mut LookOn::new(at, order)))
+    let mut look_on = LookOn::new(at, order);
+    let took = turn::take(&turn, line, ledger, record, &mut look_on);
+    Ok((took, look_on.doing))
+}
+
+/// Whether an agent asks us what it may do: where we answer for the person, or wait for their word.
+/// One that may only edit is left to deny the rest itself.
+fn input(permissions: Option<RunPermissions>, agent: &'static dyn Agent) -> Input {
+    let answered = matches!(permissions, Some(RunPermissions::Accept | RunPermissions::Ask));
+    if answered && agent.unattended() == Unattended::Asks {
+        command::input(agent)
+    } else {
+        Input::Once
+    }
 }
 
 /// Looks on for a run: tells what the agent does, and says when it must stop.
@@ -197,12 +256,34 @@ struct LookOn<'w, 'a> {
     began: Instant,
     throttle: Throttle,
     activity: Option<Activity>,
+    doing: Doing,
+    /// When it said something last, or somebody was asked last.
+    heard: Instant,
+    /// How many questions wait for an answer: silence is not the agent's then.
+    asked: u32,
 }
 
 impl<'w, 'a> LookOn<'w, 'a> {
     fn new(at: &'w AtWork<'a>, order: &'w Order<'w>) -> Self {
         let began = at.system.now();
-        Self { at, order, began, throttle: Throttle::default(), activity: None }
+        Self {
+            at,
+            order,
+            began,
+            throttle: Throttle::default(),
+            activity: None,
+            doing: Doing::new(&at.site.run_dir),
+            heard: began,
+            asked: 0,
+        }
+    }
+}
+
+impl LookOn<'_, '_> {
+    /// Whether the agent has said nothing for longer than it may.
+    fn is_idle(&self) -> bool {
+        let silent = self.at.system.now().saturating_duration_since(self.heard);
+        self.asked == 0 && self.order.idle.is_some_and(|idle| silent >= idle)
     }
 }
 
@@ -220,7 +301,18 @@ impl Watcher for LookOn<'_, '_> {
         self.at.reporter.tell(&Event::IterationStarted { stage, iteration, pid });
     }
 
+    fn asked(&mut self, _: &Approval) {
+        self.asked += 1;
+    }
+
+    fn settled(&mut self, _: &Approval) {
+        self.asked = self.asked.saturating_sub(1);
+        self.heard = self.at.system.now();
+    }
+
     fn event(&mut self, event: &Said, _subagent: bool) {
+        self.heard = self.at.system.now();
+        self.doing.see(event);
         if let Some(activity) = Activity::of(event) {
             self.activity = Some(activity);
         }
@@ -258,6 +350,8 @@ impl Watcher for LookOn<'_, '_> {
             Some(Cause::Asked)
         } else if self.order.timeout.is_some_and(|timeout| took >= timeout) {
             Some(Cause::TooLong)
+        } else if self.is_idle() {
+            Some(Cause::Silence)
         } else if at.max_time().is_some_and(|max| at.elapsed() >= max) {
             Some(Cause::TimeUp)
         } else if at.plan.max_cost_usd.is_some_and(|max| spent > max) {

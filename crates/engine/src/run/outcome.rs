@@ -13,6 +13,10 @@ pub(super) fn end(finished: &Finished, cause: Option<Cause>) -> AgentEnd {
         // It had already finished when it was told to stop: what it did is done.
         (_, Outcome::Success) => AgentEnd::Finished,
         (Some(Cause::TooLong), _) => AgentEnd::TimedOut,
+        (Some(Cause::Silence), _) => {
+            let why = "it said nothing for too long (idle_timeout)".to_owned();
+            AgentEnd::Failed { why, hopeless: false }
+        }
         (Some(_), _) | (None, Outcome::CostLimit) => AgentEnd::Interrupted,
         (None, outcome) if outcome.is_transient() => AgentEnd::Limited,
         (None, Outcome::RateLimited { .. } | Outcome::Overloaded { .. }) => AgentEnd::Limited,

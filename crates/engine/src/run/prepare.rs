@@ -9,15 +9,17 @@ use heirloom_core::run::plan::Plan;
 use heirloom_core::run::stop::Rule;
 use heirloom_core::run::{Anew, Mistake};
 use heirloom_core::session::Session;
-use heirloom_core::settings::Settings;
+use heirloom_core::settings::{RunPermissions, Settings};
 use heirloom_core::status::Status;
 use heirloom_ledger::Ledger;
 
 use super::error::RunError;
 use super::inherit::{self, InheritError, Limits, Resolved};
 use super::lock::{EngineLock, Taken};
+use super::permissions;
 use super::request::{self, Asked};
 use crate::here::Here;
+use crate::identity;
 use crate::issues;
 
 /// A run that may begin.
@@ -33,6 +35,8 @@ pub struct Prepared {
     pub inherit: Option<Resolved>,
     /// Why it inherits nothing though it was asked to.
     pub inherit_error: Option<InheritError>,
+    /// Flags that say something else than what a resumed session was planned as, and are not heeded.
+    pub unheeded: Vec<&'static str>,
     pub(super) mode: Mode,
     pub(super) worktree: bool,
 }
@@ -59,6 +63,13 @@ impl Prepared {
     /// Whether the session has nothing left to do.
     pub fn is_done(&self) -> bool {
         matches!(self.mode, Mode::Done)
+    }
+
+    fn permit(&mut self, permissions: Option<RunPermissions>) {
+        self.plan.permissions = permissions;
+        if let Mode::Resume(resumed) = &mut self.mode {
+            resumed.planned.plan.permissions = permissions;
+        }
     }
 }
 
@@ -87,8 +98,8 @@ pub fn prepare(from: Preparing<'_>, ledger: &Ledger) -> Result<Prepared, RunErro
         Taken::By(pid) => return Err(RunError::Running { name: name.to_string(), pid }),
     };
     let known = ledger.named(repo, name.as_str())?;
-    let prepared = match known {
-        Some(session) if asked.resume => resume(ledger, settings, lock, session, asked)?,
+    let mut prepared = match known {
+        Some(session) if asked.resume => resume(from, ledger, lock, session)?,
         None if asked.resume => {
             return Err(RunError::NothingToResume { name: name.to_string() });
         }
@@ -104,6 +115,10 @@ pub fn prepare(from: Preparing<'_>, ledger: &Ledger) -> Result<Prepared, RunErro
         }
     };
     can_run(from, &prepared.plan)?;
+    if !prepared.is_done() {
+        let permissions = permissions::decide(here, ledger, settings, asked, &prepared.plan)?;
+        prepared.permit(permissions);
+    }
     Ok(prepared)
 }
 
@@ -123,7 +138,8 @@ fn begin(
     let (inherit, inherit_error) = inherits(here, ledger, settings, &plan, strict)?;
     let worktree = asked.worktree;
     let mode = Mode::New(None);
-    Ok(Prepared { lock, name, plan, mistakes, inherit, inherit_error, mode, worktree })
+    let unheeded = Vec::new();
+    Ok(Prepared { lock, name, plan, mistakes, inherit, inherit_error, unheeded, mode, worktree })
 }
 
 /// What a plan inherits, resolved.
@@ -148,17 +164,18 @@ pub(super) fn inherits(
 }
 
 fn resume(
+    from: Preparing<'_>,
     ledger: &Ledger,
-    settings: &Settings,
     lock: EngineLock,
     session: Session,
-    asked: &Asked,
 ) -> Result<Prepared, RunError> {
+    let Preparing { settings, asked, .. } = from;
     let key = session.id.to_string();
     let Some(planned) = ledger.kept::<RunPlanned>(&session.repo, &key)? else {
         return Err(RunError::NotARun { name: session.name.to_string() });
     };
     let mut planned = planned.body;
+    let unheeded = unheeded(from, &planned);
     let anew = request::anew(asked);
     let reopened = reopened(ledger, &session, &planned.plan, &anew)?;
     anew.apply(&mut planned.plan);
@@ -180,6 +197,7 @@ fn resume(
         mistakes: Vec::new(),
         inherit,
         inherit_error: None,
+        unheeded,
         mode: if is_done {
             Mode::Done
         } else {
@@ -187,6 +205,33 @@ fn resume(
         },
         worktree: false,
     })
+}
+
+/// The flags that would have planned something else: a resumed session runs what was planned.
+fn unheeded(from: Preparing<'_>, planned: &RunPlanned) -> Vec<&'static str> {
+    let Preparing { here, directory, asked, .. } = from;
+    let plan = &planned.plan;
+    let is_file = Path::new(&asked.what).extension().is_some();
+    let planned_from = plan.inherit.as_ref().map(|inherit| &inherit.from);
+    let select = plan.inherit.as_ref().map(|inherit| inherit.select);
+    let has_input = |input: &String| {
+        let path = std::fs::canonicalize(directory.join(input)).unwrap_or_default();
+        plan.inputs.iter().any(|known| Path::new(known) == path)
+    };
+    let has_context = |context: &String| plan.all_stages().all(|stage| stage.context == *context);
+    let is_in_place = planned.worktree == identity::relative(here, &here.place.root);
+    [
+        ("STAGE", !is_file && asked.what != plan.name),
+        ("--inherit", asked.inherit.is_some() && asked.inherit.as_ref() != planned_from),
+        ("--select", asked.select.is_some() && asked.select != select),
+        ("--context", asked.flags.context.as_ref().is_some_and(|context| !has_context(context))),
+        ("--input", !asked.inputs.iter().all(has_input)),
+        ("--worktree", asked.worktree && is_in_place),
+    ]
+    .into_iter()
+    .filter(|(_, differs)| *differs)
+    .map(|(flag, _)| flag)
+    .collect()
 }
 
 /// The stage of a session that is not done after all, as what is to be recorded about it.

@@ -6,7 +6,7 @@ use heirloom_core::event::{IterationEnded, IterationFlagged, NoteAdded, SessionS
 use heirloom_core::evidence::Evidence;
 use heirloom_core::id::NoteId;
 use heirloom_core::note::Kind;
-use heirloom_core::run::outcome::Judged;
+use heirloom_core::run::outcome::{Judged, Leeway};
 use heirloom_core::run::status_file::{Decision, Report};
 use heirloom_core::run::{Reported, Validation};
 use heirloom_ledger::Ledger;
@@ -28,6 +28,8 @@ pub(super) struct EndedIteration<'o> {
     /// What is still to be recorded of its agent, where that was ours.
     pub(super) turn: Option<&'o turn::Ended>,
     pub(super) duration_ms: u64,
+    /// What its agent could do.
+    pub(super) leeway: &'o Leeway,
 }
 
 /// How many notes an iteration made.
@@ -60,6 +62,7 @@ pub(super) fn ended(
         cost_usd: ended.spent.cost_usd,
         duration_ms: ended.duration_ms,
         why: ended.judged.why.clone(),
+        denied: ended.leeway.denials(),
     };
     let flagged = ended.validation.map(|validation| IterationFlagged {
         stage: ended.stage.to_owned(),

@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use heirloom_agents::by_name;
 use heirloom_agents::process::orphan::Identity;
 use heirloom_core::event::{LiveGone, SessionSpent, StageEnded};
-use heirloom_core::run::outcome::{AgentEnd, Outcome, judge};
+use heirloom_core::run::outcome::{AgentEnd, Leeway, Outcome, judge};
 use heirloom_core::run::plan::PlannedStage;
 use heirloom_core::run::resume::{self, Recorded};
 use heirloom_core::run::status_file::Decision;
@@ -151,6 +151,7 @@ fn adopt(at: &AtWork<'_>, ledger: &mut Ledger, iteration: &Iteration) -> Result<
         spent: &spent,
         turn: None,
         duration_ms: u64::try_from(took).unwrap_or(0),
+        leeway: &Leeway::default(),
     };
     // Its page is as long as it will be: nothing is added to it twice.
     iteration::conclude(at, ledger, &within, 0, &ended)

@@ -10,7 +10,7 @@ use heirloom_core::run::plan::{Plan, Step};
 use heirloom_core::run::{
     Anew, Library, Mistake, Request, pipeline, resolve_pipeline, resolve_stage,
 };
-use heirloom_core::settings::{Dollars, Period, Settings};
+use heirloom_core::settings::{Dollars, Period, RunPermissions, Settings};
 use heirloom_core::suggest;
 
 use super::error::RunError;
@@ -46,6 +46,8 @@ pub struct Asked {
     pub force: bool,
     /// Work in a worktree of its own.
     pub worktree: bool,
+    /// What the agents may do without asking, where that was said for this run.
+    pub permissions: Option<RunPermissions>,
 }
 
 /// Makes the plan. Mistakes that keep nothing from running come back beside it.
@@ -99,6 +101,7 @@ pub(super) fn anew(asked: &Asked) -> Anew {
         model: asked.flags.model.clone(),
         max: asked.flags.max,
         iteration_timeout_ms: asked.flags.iteration_timeout.map(milliseconds),
+        idle_timeout_ms: asked.flags.idle_timeout.map(milliseconds),
         max_cost_usd: asked.max_cost_usd,
         max_time_ms: asked.max_time.map(milliseconds),
     }
@@ -125,6 +128,7 @@ fn request(settings: &Settings, directory: &Path, asked: &Asked) -> Result<Reque
         agent: Some(settings.agent.as_str().to_owned()),
         verify: Some(run.verify.clone()).filter(|verify| !verify.is_empty()),
         iteration_timeout: run.iteration_timeout.map(Period::duration),
+        idle_timeout: run.idle_timeout.map(Period::duration),
         comprehension: Some(run.comprehension),
         ..Choices::default()
     };

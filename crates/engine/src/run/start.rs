@@ -15,7 +15,7 @@ use uuid::Uuid;
 use super::dir::RunDir;
 use super::error::RunError;
 use super::file;
-use super::launch::{self, Worksite};
+use super::launch::{self, Leave, Worksite};
 use super::lock::EngineLock;
 use super::prepare::{Mode, Prepared, Resumed};
 use crate::here::Here;
@@ -72,8 +72,12 @@ fn begin(here: &Here, ledger: &mut Ledger, prepared: Prepared) -> Result<Running
     let Prepared { lock, name, plan, inherit, worktree, .. } = prepared;
     let dir = RunDir::new(&here.place.root, &name);
     file::set_aside(dir.path(), "old")?;
-    let worktree =
-        if worktree { own_worktree(here, name.as_str())? } else { here.place.root.clone() };
+    let bare = sessions::bare(here, name.clone());
+    let (worktree, branch) = if worktree {
+        (own_worktree(here, name.as_str())?, Some(own_branch(name.as_str())))
+    } else {
+        (here.place.root.clone(), bare.branch.clone())
+    };
     let first = plan.all_stages().next();
     let parent = inherit.as_ref().and_then(|inherit| inherit.parent);
     let created = SessionCreated {
@@ -82,10 +86,13 @@ fn begin(here: &Here, ledger: &mut Ledger, prepared: Prepared) -> Result<Running
         agent: first.map(|stage| stage.agent.clone()),
         config: launch::config(
             &plan,
+            first.map(|stage| stage.agent.as_str()),
             first.and_then(|stage| stage.model.as_deref()),
             &Worksite { worktree: worktree.clone(), run_dir: dir.path().to_owned() },
+            Leave { now: here.clock.now(), recorded: None },
         ),
-        ..sessions::bare(here, name)
+        branch,
+        ..bare
     };
     let id = SessionId::new(Uuid::new_v4());
     let driver = DriverLock::take(&here.home, id)?;
@@ -118,6 +125,11 @@ fn abandon(here: &Here, ledger: &mut Ledger, session: &Session) -> Result<(), Ru
     Ok(ledger.write(here.clock.now(), |w| w.change_status(id, Status::Interrupted, reason))?)
 }
 
+/// The branch of a run that has a worktree of its own.
+fn own_branch(name: &str) -> String {
+    format!("heirloom/{name}")
+}
+
 fn own_worktree(here: &Here, name: &str) -> Result<PathBuf, RunError> {
     let root = &here.place.root;
     let path = root.join(".heirloom/worktrees").join(name);
@@ -126,7 +138,7 @@ fn own_worktree(here: &Here, name: &str) -> Result<PathBuf, RunError> {
     if !ignore.exists() {
         file::replace(&ignore, b"*\n")?;
     }
-    branch::work_on(root, &path, &format!("heirloom/{name}"), "HEAD")
+    branch::work_on(root, &path, &own_branch(name), "HEAD")
         .map_err(|error| RunError::Git { doing: "make a worktree", why: error.why })
 }
 

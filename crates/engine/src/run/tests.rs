@@ -5,9 +5,11 @@ use std::fs;
 use std::sync::Mutex;
 use std::time::Duration;
 
+use heirloom_core::approval::State;
 use heirloom_core::run::choices::Choices;
-use heirloom_core::settings::Settings;
+use heirloom_core::settings::{RunPermissions, Settings};
 use heirloom_core::status::Status;
+use heirloom_ledger::ApprovalFilter;
 use jiff::Timestamp;
 use serde_json::json;
 use tempfile::TempDir;
@@ -39,7 +41,13 @@ impl Watcher<Event> for Seen {
 
 fn asked(max: u32) -> Asked {
     let flags = Choices { agent: Some("claude".to_owned()), max: Some(max), ..Choices::default() };
-    Asked { what: "ralph".to_owned(), session: "s".to_owned(), flags, ..Asked::default() }
+    Asked {
+        what: "ralph".to_owned(),
+        session: "s".to_owned(),
+        flags,
+        permissions: Some(RunPermissions::Edits),
+        ..Asked::default()
+    }
 }
 
 impl Scene {
@@ -75,6 +83,59 @@ fn agents_that_hang_are_stopped_one_after_the_other_and_the_run_gives_up() {
     let (ended, _) = scene.run(&fake, &asked);
     assert_eq!((ended.status, ended.iterations), (Status::Failed, 3));
     assert_eq!(fake.passed().as_secs() / 3600, 3);
+}
+
+#[test]
+fn an_agent_that_says_nothing_for_too_long_is_stopped_and_one_that_talks_is_not() {
+    let scene = scene();
+    let talks = vec![
+        Act::Wait(Duration::from_mins(9)),
+        Act::says("still here"),
+        Act::Wait(Duration::from_mins(9)),
+        reports("continue"),
+        Act::result(),
+        Act::Exit(0),
+    ];
+    let silent = vec![Act::says("hm"), Act::UntilStopped, Act::Exit(0)];
+    let ends = vec![reports("stop"), Act::result(), Act::Exit(0)];
+    let mut asked = asked(9);
+    asked.flags.idle_timeout = Some(Duration::from_mins(10));
+    let fake = Fake::new([talks, silent, ends]);
+    let (ended, events) = scene.run(&fake, &asked);
+    assert_eq!((ended.status, ended.iterations), (Status::Completed, 3));
+    let why: Vec<Option<&str>> = events
+        .iter()
+        .filter_map(|event| match event {
+            Event::IterationEnded { why, .. } => Some(why.as_deref()),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(why, [None, Some("it said nothing for too long (idle_timeout)"), None]);
+    assert_eq!(fake.passed().as_secs() / 60, 28);
+}
+
+#[test]
+fn what_a_run_accepts_is_approved_and_recorded_and_silence_while_asked_is_not_the_agents() {
+    let scene = scene();
+    let asks = json!({"type": "control_request", "request_id": "r1", "request": {
+        "subtype": "can_use_tool", "tool_name": "Bash", "input": {"command": "make test"}}});
+    let works = vec![
+        Act::print(&asks),
+        Act::UntilTold("\"behavior\":\"allow\""),
+        reports("stop"),
+        Act::result(),
+        Act::UntilHungUp,
+        Act::Exit(0),
+    ];
+    let asked = Asked { permissions: Some(RunPermissions::Accept), ..asked(1) };
+    let (ended, _) = scene.run(&Fake::new([works]), &asked);
+    assert_eq!(ended.status, Status::Completed);
+    let ledger = scene.here.ledger().unwrap();
+    let session = ledger.named(&scene.here.place.repo, "s").unwrap().unwrap();
+    let approvals = ledger
+        .approvals(ApprovalFilter { session: Some(session.id), ..ApprovalFilter::default() })
+        .unwrap();
+    assert_eq!(approvals.iter().map(|each| each.state).collect::<Vec<_>>(), [State::Approved]);
 }
 
 #[test]

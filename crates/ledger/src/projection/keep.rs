@@ -9,7 +9,8 @@ use serde::de::DeserializeOwned;
 
 use heirloom_core::event::{
     Body, ContextUsed, DeltaSynced, ForkDetected, HandoffMade, IterationFlagged, PageWritten,
-    RecoveryDelivered, RunInherited, RunPlanned, StageEnded, TaskSet, TrackerTold, TrustDecided,
+    RecoveryDelivered, RunInherited, RunPermitted, RunPlanned, StageEnded, TaskSet, TrackerTold,
+    TrustDecided,
 };
 use heirloom_core::id::SessionId;
 use heirloom_core::record::Record;
@@ -80,7 +81,7 @@ fn key(record: &Record) -> Option<String> {
         PageWritten::KIND => body::<PageWritten>(record).map(|page| page.path),
         TrackerTold::KIND => body::<TrackerTold>(record).map(|told| told.about),
         // Each host for itself: what another one trusts, it trusts there.
-        TrustDecided::KIND => Some(record.host.to_string()),
+        TrustDecided::KIND | RunPermitted::KIND => Some(record.host.to_string()),
         ContextUsed::KIND
         | DeltaSynced::KIND
         | RecoveryDelivered::KIND
