@@ -186,6 +186,7 @@ fn inheriting(here: &Here) {
                     cost_usd: 0.1,
                     duration_ms: 1000,
                     why: None,
+                    denied: 0,
                 };
                 writer.append(scope, &ended)?;
             }

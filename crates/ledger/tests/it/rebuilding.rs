@@ -113,6 +113,7 @@ fn take(ledger: &mut Ledger, second: i64, step: &Step) {
                 cost_usd: 0.1,
                 duration_ms: 5,
                 why: None,
+                denied: 0,
             };
             ledger.append(at(second), scope(s), &ended)
         }
