@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::{Said, words};
+use crate::{Said, Truncated, words};
 
 /// Something that happened, and when.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
@@ -41,7 +41,7 @@ pub enum Event {
 #[serde(untagged)]
 pub enum Watched {
     /// In a run of a stage or a pipeline, or through the issues.
-    Happened(Line<Event>),
+    Happened(Box<Line<Event>>),
     /// In a session that `launch`, `continue` or `fork` started.
     Said(Box<Said>),
 }
@@ -97,6 +97,8 @@ pub enum RunEvent {
         holding: usize,
         /// Decisions whose evidence no longer does.
         broken: Vec<String>,
+        /// How much of each was left out.
+        left_out: Truncated,
     },
     /// Something a person should know.
     Warning {
@@ -216,6 +218,7 @@ pub enum RunEvent {
 }
 
 impl From<&run::Event> for RunEvent {
+    #[expect(clippy::too_many_lines, reason = "one arm for each kind of event")]
     fn from(event: &run::Event) -> Self {
         match event.clone() {
             run::Event::Started {
@@ -253,6 +256,7 @@ impl From<&run::Event> for RunEvent {
                 tokens,
                 holding,
                 broken,
+                left_out,
             } => Self::Inherited {
                 from,
                 lineage,
@@ -263,6 +267,7 @@ impl From<&run::Event> for RunEvent {
                 tokens,
                 holding,
                 broken,
+                left_out: left_out.into(),
             },
             run::Event::Warning { message } => Self::Warning { message },
             run::Event::StageStarted { stage, id, agent, max } => {

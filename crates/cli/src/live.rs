@@ -326,6 +326,7 @@ fn inherited(event: &Event) -> String {
         tokens,
         holding,
         broken,
+        left_out,
         ..
     } = event
     else {
@@ -343,6 +344,9 @@ fn inherited(event: &Event) -> String {
     .collect();
     let what = if parts.is_empty() { "its progress".to_owned() } else { parts.join(", ") };
     let mut text = format!("inherits {}: {what} ({tokens} tokens)\n", lineage.join(" ← "));
+    if let Some(left_out) = left_out.in_words() {
+        let _ = writeln!(text, "         {CARE}left out{CARE:#} for want of room: {left_out}");
+    }
     if *holding + broken.len() > 0 {
         let holds = if *holding == 1 { "holds" } else { "hold" };
         let _ = write!(text, "         {} {holds}", counted(*holding as u64, "decision"));

@@ -197,7 +197,7 @@ fn inheriting(here: &Here) {
     let mut times: Vec<Duration> = (0..10)
         .map(|_| {
             let began = Instant::now();
-            let resolved = inherit::resolve(here, &ledger, "long", Select::default(), limits);
+            let resolved = inherit::resolve(here, &ledger, &["long"], Select::default(), limits);
             assert_eq!(resolved.unwrap().block.learnings.len(), 100);
             began.elapsed()
         })

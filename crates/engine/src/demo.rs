@@ -58,7 +58,7 @@ fn session(
             context: Some("Rotate refresh tokens.".to_owned()),
             ..Choices::default()
         },
-        inherit: parent.map(str::to_owned),
+        inherit: parent.map(str::to_owned).into_iter().collect(),
         ..Asked::default()
     };
     let mut ledger = here.ledger()?;

@@ -285,10 +285,15 @@ pub struct Truncated {
     pub progress: usize,
 }
 
+impl From<core::Truncated> for Truncated {
+    fn from(left_out: core::Truncated) -> Self {
+        let core::Truncated { learnings, patterns, warnings, decisions, progress } = left_out;
+        Self { learnings, patterns, warnings, decisions, progress }
+    }
+}
+
 impl From<&core::Inherited> for Inherited {
     fn from(block: &core::Inherited) -> Self {
-        let core::Truncated { learnings, patterns, warnings, decisions, progress } =
-            block.truncated;
         Self {
             version: block.version.clone(),
             from_session: block.from_session.clone(),
@@ -300,7 +305,7 @@ impl From<&core::Inherited> for Inherited {
             decisions: block.decisions.clone(),
             progress_summary: block.progress_summary.clone(),
             notes: block.notes.iter().map(InheritedNote::from).collect(),
-            truncated: Truncated { learnings, patterns, warnings, decisions, progress },
+            truncated: block.truncated.into(),
             redacted: block.redacted,
             tokens: block.tokens,
             warnings_raised: block.warnings_raised.clone(),

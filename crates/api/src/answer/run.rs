@@ -244,6 +244,9 @@ pub struct Plan {
     /// What it inherits.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub inherit: Option<PlannedInherit>,
+    /// What its agents may do without asking, where that was said.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub permissions: Option<String>,
     /// Its steps, in order.
     pub stages: Vec<PlannedStep>,
 }
@@ -253,6 +256,9 @@ pub struct Plan {
 pub struct PlannedInherit {
     /// From which session.
     pub from: String,
+    /// From which others besides.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub also: Vec<String>,
     /// What of it: `learnings`, `patterns`, `warnings`, `decisions`, `progress`.
     pub select: Vec<String>,
 }
@@ -296,6 +302,12 @@ pub struct PlannedStage {
     /// How long an iteration may take.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub iteration_timeout_ms: Option<u64>,
+    /// How long its agent may say nothing.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub idle_timeout_ms: Option<u64>,
+    /// What it inherits, where the session as a whole inherits nothing.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub inherit: Option<PlannedInherit>,
     /// Whether the agent must say what it inherited.
     #[schemars(extend("enum" = ["optional", "required"]))]
     pub comprehension: String,
@@ -357,10 +369,6 @@ impl From<&core::plan::Plan> for Plan {
             Step::Stage(stage) => PlannedStep::Stage(Box::new((&**stage).into())),
             Step::Parallel(block) => PlannedStep::Parallel(block.into()),
         };
-        let inherit = |inherit: &core::plan::PlannedInherit| PlannedInherit {
-            from: inherit.from.clone(),
-            select: inherit.select.categories().map(|each| each.as_str().to_owned()).collect(),
-        };
         Self {
             version: plan.version,
             name: plan.name.clone(),
@@ -368,8 +376,19 @@ impl From<&core::plan::Plan> for Plan {
             inputs: plan.inputs.clone(),
             max_cost_usd: plan.max_cost_usd,
             max_time_ms: plan.max_time_ms,
-            inherit: plan.inherit.as_ref().map(inherit),
+            permissions: plan.permissions.map(|permissions| permissions.as_str().to_owned()),
+            inherit: plan.inherit.as_ref().map(Into::into),
             stages: plan.stages.iter().map(step).collect(),
+        }
+    }
+}
+
+impl From<&core::plan::PlannedInherit> for PlannedInherit {
+    fn from(inherit: &core::plan::PlannedInherit) -> Self {
+        Self {
+            from: inherit.from.clone(),
+            also: inherit.also.clone(),
+            select: inherit.select.categories().map(|each| each.as_str().to_owned()).collect(),
         }
     }
 }
@@ -409,6 +428,8 @@ impl From<&core::plan::PlannedStage> for PlannedStage {
             verify: stage.verify.clone(),
             delay_ms: stage.delay_ms,
             iteration_timeout_ms: stage.iteration_timeout_ms,
+            idle_timeout_ms: stage.idle_timeout_ms,
+            inherit: stage.inherit.as_ref().map(Into::into),
             comprehension: stage.comprehension.as_str().to_owned(),
             checkpoint: stage.checkpoint,
             context: stage.context.clone(),

@@ -65,6 +65,7 @@ impl Failure {
                     failure.hint(format!("{} is {} ({})", session.id, session.name, session.status))
                 })
             }
+            InheritError::NoName { .. } => Self::from_error(Code::SessionName, error).hint(all),
             InheritError::Broken { .. } => Self::from_error(Code::InheritBroken, error),
             InheritError::Ledger(_) => Self::from_error(Code::LedgerFailed, error),
         }

@@ -41,7 +41,11 @@ pub(super) fn tell(plan: &Plan) -> String {
     let mut text = format!("{BOLD}{}{BOLD:#}\n", plan.name);
     if let Some(inherit) = &plan.inherit {
         let select: Vec<&str> = inherit.select.categories().map(Category::as_str).collect();
-        let _ = writeln!(text, "  inherits {}: {}", inherit.from, select.join(", "));
+        let from: Vec<&str> = inherit.sources().collect();
+        let _ = writeln!(text, "  inherits {}: {}", from.join(" and "), select.join(", "));
+    }
+    if let Some(permissions) = plan.permissions {
+        let _ = writeln!(text, "  permissions {}", permissions.as_str());
     }
     if let Some(max) = plan.max_cost_usd {
         let _ = writeln!(text, "  at most ${max:.2}");

@@ -7,7 +7,7 @@ use heirloom_engine::run::inherit::{self, Limits};
 use super::run::select;
 use super::{App, Done};
 use crate::failure::Failure;
-use crate::ui::{BOLD, DIM, counted};
+use crate::ui::{BOLD, CARE, DIM, counted};
 
 /// The exit status of an answer that comes with warnings.
 const WARNED: u8 = 2;
@@ -17,8 +17,9 @@ const WARNED: u8 = 2;
 /// Exits with 2 when there are warnings on stderr, such as that the session is still running.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// The session: a name, an id, or the beginning of one
-    session: String,
+    /// The session: a name, an id, or the beginning of one; several, the nearest first
+    #[arg(required = true, value_name = "SESSION")]
+    sessions: Vec<String>,
     /// What to inherit: learnings, patterns, warnings, decisions, progress
     #[arg(long, value_name = "KIND", value_delimiter = ',')]
     select: Vec<String>,
@@ -36,7 +37,8 @@ pub(super) fn run(app: &App, args: &Args) -> Done {
     limits.max_depth = args.max_depth.unwrap_or(limits.max_depth);
     let ledger = app.here.ledger()?;
     let select = select(&args.select)?;
-    let resolved = inherit::resolve(&app.here, &ledger, &args.session, select, limits)
+    let from: Vec<&str> = args.sessions.iter().map(String::as_str).collect();
+    let resolved = inherit::resolve(&app.here, &ledger, &from, select, limits)
         .map_err(|error| Failure::of_inherit(&error))?;
     let block = resolved.block;
     for warning in &block.warnings_raised {
@@ -67,6 +69,9 @@ fn tell(block: &Inherited) -> String {
     if !block.progress_summary.is_empty() {
         let _ = writeln!(text, "\n{DIM}progress{DIM:#}");
         let _ = writeln!(text, "  {}", block.progress_summary.replace('\n', "\n  "));
+    }
+    if let Some(left_out) = block.truncated.in_words() {
+        let _ = writeln!(text, "\n{CARE}left out{CARE:#} for want of room: {left_out}");
     }
     text
 }

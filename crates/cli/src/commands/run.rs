@@ -20,6 +20,9 @@ use super::{App, Done, dry_run, permitting, stop_signals};
 use crate::failure::{Code, FAILED, Failure};
 use crate::live::View;
 
+/// The exit status of a loop that ends by consensus and reached its maximum without.
+const UNSETTLED: u8 = 3;
+
 /// Run a stage as a loop, or a pipeline
 ///
 /// A fresh agent for every iteration, until the stage's stop rule is met or a limit is reached.
@@ -34,9 +37,9 @@ pub(super) struct Args {
     /// The most iterations of a stage
     #[arg(value_parser = clap::value_parser!(u32).range(1..=100_000))]
     max: Option<u32>,
-    /// Start with what this session learned, decided and proved
-    #[arg(long, value_name = "SESSION")]
-    inherit: Option<String>,
+    /// Start with what this session learned, decided and proved; may be given several times
+    #[arg(long, value_name = "SESSION", value_delimiter = ',')]
+    inherit: Vec<String>,
     /// What to inherit: learnings, patterns, warnings, decisions, progress
     #[arg(long, value_name = "KIND", value_delimiter = ',')]
     select: Vec<String>,
@@ -151,6 +154,7 @@ pub(super) fn run(app: &App, args: &Args) -> Done {
     view.close();
     let ended = ended?;
     match ended.status {
+        Status::Completed if ended.is_unsettled => Ok(ExitCode::from(UNSETTLED)),
         Status::Completed => Ok(ExitCode::SUCCESS),
         _ => Ok(ExitCode::from(FAILED)),
     }

@@ -3,6 +3,7 @@ use std::process::ExitCode;
 
 use clap::Subcommand;
 use heirloom_api::{Lint, StageDetail, StageList};
+use heirloom_core::run::Library;
 use heirloom_core::run::stage::Stage;
 use heirloom_engine::run::library;
 
@@ -88,8 +89,36 @@ pub(super) fn unknown<'a>(what: &str, name: &str, names: impl Iterator<Item = &'
     })
 }
 
+/// What somebody means who gives a path of a file: the name of what it is.
+fn bare(directory: &str, name: &str) -> String {
+    let path = name.trim_start_matches("./").trim_end_matches('/');
+    let path = path.strip_prefix(".heirloom/").unwrap_or(path);
+    let path = path.strip_prefix(directory).and_then(|rest| rest.strip_prefix('/')).unwrap_or(path);
+    let path = path.strip_suffix("/stage.yaml").unwrap_or(path);
+    let stem = path.strip_suffix(".yaml").or_else(|| path.strip_suffix(".yml"));
+    stem.unwrap_or(path).to_owned()
+}
+
+/// There is nothing of that name that could have mistakes.
+fn not_linted(directory: &str, name: &str, library: &Library) -> Done {
+    let what = directory.trim_end_matches('s');
+    let names: Vec<&str> = if what == "stage" {
+        library.stages().map(|(name, _)| name).collect()
+    } else {
+        library.pipelines().map(|(name, _)| name).collect()
+    };
+    if names.contains(&name) {
+        let message = format!("the {what} `{name}` is built in: there is no file of it here");
+        let own = format!("one of your own is looked for in .heirloom/{directory}/");
+        return Err(Failure::new(Code::RunUnknown, message).hint(own));
+    }
+    Err(unknown(what, name, names.into_iter()))
+}
+
 /// Tells every mistake in the files below `.heirloom/DIRECTORY`.
 pub(super) fn lint(app: &App, directory: &str, name: Option<&str>) -> Done {
+    let name = name.map(|name| bare(directory, name));
+    let name = name.as_deref();
     let loaded = library::load(&app.here.place.root);
     let below = match name {
         Some(name) => format!(".heirloom/{directory}/{name}"),
@@ -104,6 +133,12 @@ pub(super) fn lint(app: &App, directory: &str, name: Option<&str>) -> Done {
     let files = loaded.library.stages().map(|(_, stage)| &stage.file);
     let files = files.chain(loaded.library.pipelines().map(|(_, pipeline)| &pipeline.file));
     let checked = files.filter(|file| is_of(file)).count();
+    if let Some(name) = name
+        && checked == 0
+        && mistakes.is_empty()
+    {
+        return not_linted(directory, name, &loaded.library);
+    }
     let is_sound = !mistakes.iter().any(|mistake| mistake.is_error());
     let found = mistakes.iter().copied().map(Into::into).collect();
     app.ui.answer(&Lint { ok: is_sound, checked, mistakes: found }, || {

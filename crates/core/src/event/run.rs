@@ -20,6 +20,9 @@ pub struct RunPlanned {
 pub struct RunInherited {
     /// The block.
     pub inherited: Inherited,
+    /// The stage it is for, as its directory is called; the whole session where there is none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stage: Option<String>,
 }
 
 /// A stage of a session is over.

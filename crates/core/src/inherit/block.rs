@@ -43,7 +43,8 @@ pub struct Inherited {
     /// What was done.
     pub progress_summary: String,
     /// The same items with all that is known about them: the learnings in their order, then the
-    /// patterns, the warnings and the decisions.
+    /// patterns, the warnings and the decisions. Where there is no room for that, only those that
+    /// rest on evidence.
     pub notes: Vec<InheritedNote>,
     /// How many of each were left out.
     pub truncated: Truncated,
@@ -58,7 +59,7 @@ pub struct Inherited {
 /// An inherited note with all that is known about it.
 ///
 /// Where the block would not fit otherwise, notes that rest on nothing lose their id and their time
-/// before anything is left out.
+/// first, and then are not said a second time, before anything is left out.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct InheritedNote {
     /// The note, where the ledger knows it.
@@ -125,6 +126,26 @@ pub struct Truncated {
 }
 
 impl Truncated {
+    /// What was left out, in words (`46 learnings, 3 patterns`); nothing where all of it is there.
+    pub fn in_words(&self) -> Option<String> {
+        let counted = |count: usize, one: &str| match count {
+            0 => None,
+            1 => Some(format!("1 {one}")),
+            many => Some(format!("{many} {one}s")),
+        };
+        let parts: Vec<String> = [
+            counted(self.learnings, "learning"),
+            counted(self.patterns, "pattern"),
+            counted(self.warnings, "warning"),
+            counted(self.decisions, "decision"),
+            counted(self.progress, "character").map(|text| format!("{text} of progress")),
+        ]
+        .into_iter()
+        .flatten()
+        .collect();
+        (!parts.is_empty()).then(|| parts.join(", "))
+    }
+
     pub(super) fn count(&mut self, category: Category) -> &mut usize {
         match category {
             Category::Learnings => &mut self.learnings,

@@ -10,9 +10,9 @@ use super::select::Category;
 const LEAST_VALUABLE_FIRST: [Category; 4] =
     [Category::Patterns, Category::Learnings, Category::Decisions, Category::Warnings];
 
-/// What an item costs besides its own characters: comma, line end and indentation, twice, because
-/// it is delivered as a string and in its rich form.
-const PER_ITEM: usize = 16;
+/// What an item costs besides its own characters: comma, line end and indentation; the same again
+/// for its rich form.
+const PER_ITEM: usize = 8;
 /// What closing the five lists and wider numbers can cost.
 const SLACK: usize = 60;
 
@@ -20,7 +20,8 @@ const SLACK: usize = 60;
 #[derive(Debug)]
 pub(super) struct Delivery {
     pub(super) string: String,
-    pub(super) note: InheritedNote,
+    /// The same with all that is known about it, where there is room for that.
+    pub(super) note: Option<InheritedNote>,
 }
 
 /// Everything that could be delivered.
@@ -42,6 +43,13 @@ impl Draft {
         if size > limit {
             self.lighten();
             size = self.size();
+        }
+        // Nothing is left out so that something else can be said twice.
+        if size > limit {
+            size -= self.say_once(|note| !note.rests_on_something(), size - limit);
+        }
+        if size > limit {
+            size -= self.say_once(|note| note.evidence.is_empty(), size - limit);
         }
         if size > limit {
             size -= self.shorten_progress(size - limit);
@@ -66,11 +74,27 @@ impl Draft {
 
     /// Takes from the rich forms what is only of use to programs.
     fn lighten(&mut self) {
-        let notes = self.items.iter_mut().flatten().map(|delivery| &mut delivery.note);
+        let notes = self.items.iter_mut().flatten().filter_map(|delivery| delivery.note.as_mut());
         for note in notes.filter(|note| !note.rests_on_something()) {
             note.id = None;
             note.at = None;
         }
+    }
+
+    /// Drops rich forms that say little more than their string, the oldest first, until `excess` is
+    /// saved; what was saved.
+    fn say_once(&mut self, is_little: impl Fn(&InheritedNote) -> bool, excess: usize) -> usize {
+        let mut saved = 0;
+        for delivery in self.items.iter_mut().flatten() {
+            if saved >= excess {
+                break;
+            }
+            let before = delivery.cost();
+            if delivery.note.take_if(|note| is_little(note)).is_some() {
+                saved += before - delivery.cost();
+            }
+        }
+        saved
     }
 
     fn shorten_progress(&mut self, excess: usize) -> usize {
@@ -86,7 +110,7 @@ impl Draft {
         block.progress_summary = progress.render();
         for (category, list) in Category::NOTES.into_iter().zip(items) {
             for delivery in list {
-                block.notes.push(delivery.note);
+                block.notes.extend(delivery.note);
                 if let Some(strings) = block.strings_mut(category) {
                     strings.push(delivery.string);
                 }
@@ -100,8 +124,11 @@ impl Draft {
 
 impl Delivery {
     fn cost(&self) -> usize {
-        let rich = crate::layout::to_lines(&self.note, 0).expect("notes always serialise");
-        quoted(&self.string) + rich.chars().count() + PER_ITEM
+        let rich = self.note.as_ref().map_or(0, |note| {
+            let text = crate::layout::to_lines(note, 0).expect("notes always serialise");
+            text.chars().count() + PER_ITEM
+        });
+        quoted(&self.string) + PER_ITEM + rich
     }
 }
 

@@ -295,7 +295,7 @@ fn deliver(item: Item, verify: Verify<'_>) -> Delivery {
     }
     Delivery {
         string: mark(&plain, &broken),
-        note: InheritedNote {
+        note: Some(InheritedNote {
             id: item.id,
             kind: item.category.kind(),
             text: cut(item.text.trim()),
@@ -303,7 +303,7 @@ fn deliver(item: Item, verify: Verify<'_>) -> Delivery {
             from_session: item.from_session.unwrap_or_default(),
             at: item.at,
             evidence,
-        },
+        }),
     }
 }
 

@@ -4,6 +4,7 @@
 //! same flags as at the start change nothing, so the same command with `--resume` always goes on.
 
 use super::plan::{Plan, PlannedStage, Step};
+use super::stop::End;
 
 /// What a person says anew. What is none stays.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -67,8 +68,8 @@ impl Anew {
     pub fn reopens<'p>(&self, plan: &'p Plan, reason: &str) -> Option<&'p PlannedStage> {
         let [Step::Stage(stage)] = plan.stages.as_slice() else { return None };
         let is_more = self.max.is_some_and(|max| max > stage.max);
-        (!plan.is_pipeline && is_more && reason == super::stop::End::MaxIterations.as_str())
-            .then_some(&**stage)
+        let at_maximum = [End::MaxIterations, End::NoConsensus].map(End::as_str);
+        (!plan.is_pipeline && is_more && at_maximum.contains(&reason)).then_some(&**stage)
     }
 }
 

@@ -41,6 +41,8 @@ pub struct Choices {
     pub idle_timeout: Option<Duration>,
     /// How many iterations in a row may fail.
     pub max_failures: Option<u32>,
+    /// What it inherits.
+    pub inherit: Option<Inherit>,
 }
 
 impl Choices {
@@ -62,6 +64,7 @@ impl Choices {
             iteration_timeout: self.iteration_timeout.or(further.iteration_timeout),
             idle_timeout: self.idle_timeout.or(further.idle_timeout),
             max_failures: self.max_failures.or(further.max_failures),
+            inherit: self.inherit.or(further.inherit),
         }
     }
 }
@@ -69,8 +72,8 @@ impl Choices {
 /// What a session inherits, as a file asks for it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Inherit {
-    /// The session.
-    pub from: String,
+    /// The sessions, the nearest first.
+    pub from: Vec<String>,
     /// What of it.
     pub select: Select,
 }
@@ -123,6 +126,7 @@ pub(super) fn read(fields: &Fields<'_>, lint: &mut Linter<'_>) -> Choices {
         max_failures: fields
             .get("max_failures")
             .and_then(|(node, field)| count(node, &field, lint)),
+        inherit: None,
     };
     for key in ["output", "context"] {
         if let Some((node, field)) = fields.get(key)
@@ -236,20 +240,26 @@ pub(super) fn inherit(
     }
     let select = Select::parse(names.iter().map(String::as_str)).unwrap_or_default();
     let from = match inner.get("from") {
-        Some((node, field)) => source(node, &field, lint),
+        Some((node, field)) => sources(node, &field, lint),
         None => lint.missing(node.at, &join(&field, "from"), "add `from: SESSION`"),
     };
     (from.map(|from| Inherit { from, select }), comprehension)
 }
 
-/// The name of a session.
-fn source(node: &Node, field: &str, lint: &mut Linter<'_>) -> Option<String> {
-    let name = lint.text(node, field)?;
-    if let Err(error) = name.parse::<SessionName>() {
-        lint.error(node.at, field, error.to_string(), None);
-        return None;
+/// The name of a session, or several.
+fn sources(node: &Node, field: &str, lint: &mut Linter<'_>) -> Option<Vec<String>> {
+    let names = match &node.value {
+        Value::List(_) => lint.texts(node, field),
+        _ => vec![(node.at, lint.text(node, field)?)],
+    };
+    let mut sound = Vec::new();
+    for (at, name) in names {
+        match name.parse::<SessionName>() {
+            Ok(_) => sound.push(name),
+            Err(error) => lint.error(at, field, error.to_string(), None),
+        }
     }
-    Some(name)
+    (!sound.is_empty()).then_some(sound)
 }
 
 #[cfg(test)]

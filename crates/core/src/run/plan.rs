@@ -47,8 +47,18 @@ pub struct Plan {
 pub struct PlannedInherit {
     /// From which session.
     pub from: String,
+    /// From which others besides.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub also: Vec<String>,
     /// What of it.
     pub select: Select,
+}
+
+impl PlannedInherit {
+    /// All its sources, the nearest first.
+    pub fn sources(&self) -> impl Iterator<Item = &str> {
+        std::iter::once(self.from.as_str()).chain(self.also.iter().map(String::as_str))
+    }
 }
 
 /// One step of a plan.
@@ -99,6 +109,9 @@ pub struct PlannedStage {
     /// Whether each iteration is kept as a commit on a ref of its own.
     #[serde(default)]
     pub checkpoint: bool,
+    /// What it inherits, where the session as a whole inherits nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub inherit: Option<PlannedInherit>,
     /// What the person says about it.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub context: String,

@@ -235,7 +235,7 @@ fn flags_win_over_nodes_and_a_maximum_only_shortens() {
         context: Some("c".to_owned()),
         ..Choices::default()
     };
-    let inherit = Some(Inherit { from: "other".to_owned(), select: Select::default() });
+    let inherit = Some(Inherit { from: vec!["other".to_owned()], select: Select::default() });
     let request = Request { flags, inherit, max_cost_usd: Some(2.0), ..Request::default() };
     let plan = plan(REFINE, &request);
     let rows: Vec<_> =

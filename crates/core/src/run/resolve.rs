@@ -42,6 +42,7 @@ pub fn resolve_stage(stage: &Stage, name: &str, request: &Request) -> Plan {
     let dir = format!("stage-00-{id}");
     let planned = Planned { id, dir, stage: Some(name), prompt: &stage.prompt, inputs: vec![] };
     let inherit = request.inherit.clone().or_else(|| stage.inherit.clone());
+    let choices = Choices { inherit: None, ..choices };
     Plan {
         version: VERSION,
         name: name.to_owned(),
@@ -49,7 +50,7 @@ pub fn resolve_stage(stage: &Stage, name: &str, request: &Request) -> Plan {
         inputs: request.inputs.clone(),
         max_cost_usd: request.max_cost_usd,
         max_time_ms: request.max_time.map(milliseconds),
-        inherit: inherit.map(planned_inherit),
+        inherit: inherit.and_then(planned_inherit),
         permissions: None,
         stages: vec![Step::Stage(Box::new(planned.with(choices, DEFAULT_MAX)))],
     }
@@ -61,14 +62,20 @@ pub fn resolve_pipeline(
     pipeline: &Pipeline,
     request: &Request,
 ) -> Result<Plan, Vec<Mistake>> {
-    let mut resolver = Resolver { library, request, steps: Vec::new(), mistakes: Vec::new() };
+    let inherit = request.inherit.clone().or_else(|| pipeline.inherit.clone());
+    let mut resolver = Resolver {
+        library,
+        request,
+        inherits: inherit.is_some(),
+        steps: Vec::new(),
+        mistakes: Vec::new(),
+    };
     let scope =
         Scope { prefix: String::new(), path: vec![&pipeline.name], choices: Choices::default() };
     resolver.pipeline(pipeline, &scope);
     if !resolver.mistakes.is_empty() {
         return Err(resolver.mistakes);
     }
-    let inherit = request.inherit.clone().or_else(|| pipeline.inherit.clone());
     Ok(Plan {
         version: VERSION,
         name: pipeline.name.clone(),
@@ -76,14 +83,15 @@ pub fn resolve_pipeline(
         inputs: pipeline.inputs.iter().chain(&request.inputs).cloned().collect(),
         max_cost_usd: request.max_cost_usd.or(pipeline.max_cost_usd),
         max_time_ms: request.max_time.or(pipeline.max_time).map(milliseconds),
-        inherit: inherit.map(planned_inherit),
+        inherit: inherit.and_then(planned_inherit),
         permissions: None,
         stages: resolver.steps,
     })
 }
 
-fn planned_inherit(inherit: Inherit) -> PlannedInherit {
-    PlannedInherit { from: inherit.from, select: inherit.select }
+fn planned_inherit(inherit: Inherit) -> Option<PlannedInherit> {
+    let mut from = inherit.from.into_iter();
+    Some(PlannedInherit { from: from.next()?, also: from.collect(), select: inherit.select })
 }
 
 fn milliseconds(time: Duration) -> u64 {
@@ -116,6 +124,7 @@ impl Planned<'_> {
             idle_timeout_ms: choices.idle_timeout.map(milliseconds),
             comprehension: choices.comprehension.unwrap_or_default(),
             checkpoint: choices.checkpoint.unwrap_or(false),
+            inherit: choices.inherit.and_then(planned_inherit),
             context: choices.context.unwrap_or_default(),
             output: choices.output,
             inputs: self.inputs,
@@ -137,6 +146,8 @@ struct Scope<'a> {
 struct Resolver<'a> {
     library: &'a Library,
     request: &'a Request,
+    /// Whether the session as a whole inherits: then its stages do not for themselves.
+    inherits: bool,
     steps: Vec<Step>,
     mistakes: Vec<Mistake>,
 }
@@ -147,7 +158,8 @@ impl<'a> Resolver<'a> {
         let mut lint = Linter::new(&pipeline.file);
         let mut known: Vec<Target> = Vec::new();
         let mut last = Vec::new();
-        let outer = scope.choices.clone().or(pipeline.choices.clone());
+        let own = Choices { inherit: pipeline.inherit.clone(), ..pipeline.choices.clone() };
+        let outer = scope.choices.clone().or(own);
         for (index, node) in pipeline.nodes.iter().enumerate() {
             let later = &pipeline.nodes[index..];
             let inputs = inputs::inputs(node, &known, later, &mut lint);
@@ -200,12 +212,14 @@ impl<'a> Resolver<'a> {
                     lint.error(node.at, &join(&node.field, "stage"), message, Some(hint));
                     return None;
                 };
-                let choices = chosen.or(stage.choices.clone());
+                let own = Choices { inherit: stage.inherit.clone(), ..stage.choices.clone() };
+                let choices = chosen.or(own);
                 (Some(name.as_str()), stage.prompt.as_str(), choices, DEFAULT_MAX)
             }
             _ => return None,
         };
-        let choices = choices.or(self.request.settings.clone());
+        let mut choices = choices.or(self.request.settings.clone());
+        choices.inherit = choices.inherit.filter(|_| !self.inherits);
         let planned = Planned { id, dir, stage: name, prompt, inputs };
         let mut stage = planned.with(choices, max);
         // A maximum given for a whole pipeline bounds each of its stages, and lengthens none.

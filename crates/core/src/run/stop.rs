@@ -98,6 +98,8 @@ pub struct Answers {
     pub command_succeeds: Option<bool>,
     /// Whether the judge agrees to stop.
     pub judge_agrees: Option<bool>,
+    /// Whether the judge could not be made to say anything.
+    pub judge_failed: bool,
     /// Whether the verification commands succeed; to be left at none where there are none.
     pub is_verified: Option<bool>,
 }
@@ -140,6 +142,10 @@ pub enum End {
     CommandSucceeded,
     /// The maximum of iterations was made.
     MaxIterations,
+    /// The maximum of iterations was made, and the agents did not agree that it is done.
+    NoConsensus,
+    /// Nobody can say whether it is done: the judge fails.
+    JudgeFailed,
     /// The command never succeeded within the maximum of iterations.
     NeverSucceeded,
     /// The maximum was reached, and the last iteration failed.
@@ -167,6 +173,8 @@ impl End {
             Self::QueueEmpty => "queue_empty",
             Self::CommandSucceeded => "command_succeeded",
             Self::MaxIterations => "max_iterations",
+            Self::NoConsensus => "no_consensus",
+            Self::JudgeFailed => "judge_failed",
             Self::NeverSucceeded => "never_succeeded",
             Self::LastFailed => "last_failed",
             Self::NotVerified => "not_verified",
@@ -186,8 +194,10 @@ impl End {
             | Self::Consensus
             | Self::QueueEmpty
             | Self::CommandSucceeded
-            | Self::MaxIterations => Status::Completed,
+            | Self::MaxIterations
+            | Self::NoConsensus => Status::Completed,
             Self::NeverSucceeded
+            | Self::JudgeFailed
             | Self::LastFailed
             | Self::NotVerified
             | Self::Hopeless
@@ -228,6 +238,9 @@ pub fn next(
         (Next::Run, true) if history.last().is_some_and(|l| l.outcome == Outcome::Failed) => {
             Next::End(End::LastFailed)
         }
+        (Next::Run, true) if matches!(stop.rule, Rule::Judgment { .. }) => {
+            confirm(End::NoConsensus, true, verifies, history, answers)
+        }
         (Next::Run, true) => confirm(End::MaxIterations, true, verifies, history, answers),
     }
 }
@@ -240,6 +253,9 @@ fn forced(history: &[Past], budget: &Budget, answers: Answers) -> Option<End> {
     let failures = history.iter().rev().take_while(|past| past.outcome == Outcome::Failed).count();
     if failures >= usize::try_from(budget.max_failures.max(1)).unwrap_or(usize::MAX) {
         return Some(End::TooManyFailures);
+    }
+    if answers.judge_failed {
+        return Some(End::JudgeFailed);
     }
     if answers.stop_asked {
         return Some(End::StopAsked);

@@ -34,6 +34,7 @@ const NONE: Answers = Answers {
     has_work: None,
     command_succeeds: None,
     judge_agrees: None,
+    judge_failed: false,
     is_verified: None,
 };
 
@@ -185,6 +186,7 @@ proptest! {
             command_succeeds: Some(yes),
             judge_agrees: Some(yes),
             is_verified: Some(yes),
+            judge_failed: false,
         };
         let stop = Stop { rule, max };
         let decided = next(&stop, verifies, &history(&letters), &budget(), all);

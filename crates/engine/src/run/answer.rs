@@ -15,6 +15,7 @@ use super::iteration::{self, Briefing, InStage};
 use super::launch::{self, Order, Purpose};
 use super::shell;
 use super::stage::tell_verification;
+use crate::events::clean;
 use crate::issues;
 use crate::turn::command::{CARRIED, RUN};
 
@@ -23,6 +24,8 @@ pub(super) enum Found {
     HasWork(bool),
     CommandSucceeds(bool),
     JudgeAgrees(bool),
+    /// The judge could not be made to say anything.
+    NoJudgment,
     Verified(Option<Verification>),
 }
 
@@ -33,6 +36,7 @@ impl Found {
             Self::HasWork(has) => Answers { has_work: Some(has), ..answers },
             Self::CommandSucceeds(does) => Answers { command_succeeds: Some(does), ..answers },
             Self::JudgeAgrees(does) => Answers { judge_agrees: Some(does), ..answers },
+            Self::NoJudgment => Answers { judge_failed: true, ..answers },
             Self::Verified(failed) => {
                 let is_verified = Some(failed.is_none());
                 tell_verification(briefing, failed);
@@ -59,17 +63,17 @@ pub(super) fn find_out(
             (format!("ready work in {}", tracker.name()), Found::HasWork(has_work))
         }
         (Question::CommandSucceeds, Rule::Command { command }) => {
-            let failed =
-                shell::check(command, &at.site.worktree, &env(at), &|| at.stopping.asked() > 1);
+            let failed = shell::check(command, &at.site.worktree, &env(at), &|| must_end(at));
             (command.clone(), Found::CommandSucceeds(failed.is_none()))
         }
         (Question::JudgeAgrees, Rule::Judgment { judge: Some(judge), .. }) => {
-            let agrees = ask_judge(at, within, next.saturating_sub(1), judge)?;
-            (format!("judge {}", judge.agent), Found::JudgeAgrees(agrees))
+            let said = hear_judge(at, within, next.saturating_sub(1), judge)?;
+            let found = said.map_or(Found::NoJudgment, Found::JudgeAgrees);
+            (format!("judge {}", judge.agent), found)
         }
         (Question::IsVerified, _) => {
             let failed = stage.verify.iter().find_map(|command| {
-                shell::check(command, &at.site.worktree, &env(at), &|| at.stopping.asked() > 1)
+                shell::check(command, &at.site.worktree, &env(at), &|| must_end(at))
             });
             let what = failed.as_ref().map_or_else(
                 || stage.verify.join(" && "),
@@ -83,6 +87,7 @@ pub(super) fn find_out(
     };
     let holds = match &found {
         Found::HasWork(holds) | Found::CommandSucceeds(holds) | Found::JudgeAgrees(holds) => *holds,
+        Found::NoJudgment => false,
         Found::Verified(failed) => failed.is_none(),
     };
     at.reporter.tell(&Event::Checked { stage: stage.dir.clone(), what, holds });
@@ -99,13 +104,38 @@ fn env(at: &AtWork<'_>) -> Env {
     env
 }
 
-/// Whether another agent agrees that the stage is done. One that does not say so does not agree.
+/// Whether a command that is still running has to end: somebody asked, or the time of the run is up.
+fn must_end(at: &AtWork<'_>) -> bool {
+    at.stopping.asked() > 1 || at.max_time().is_some_and(|max| at.elapsed() >= max)
+}
+
+/// Asks the judge, and once more where it says nothing: an agent that crashes is no judgment.
+fn hear_judge(
+    at: &AtWork<'_>,
+    within: &InStage<'_>,
+    iteration: u32,
+    judge: &Judge,
+) -> Result<Option<bool>, RunError> {
+    const ATTEMPTS: usize = 2;
+    for _ in 0..ATTEMPTS {
+        if let Some(agrees) = ask_judge(at, within, iteration, judge)? {
+            return Ok(Some(agrees));
+        }
+        // It was stopped: what comes next is not the judge's to say.
+        if must_end(at) || at.stopping.asked() > 0 {
+            return Ok(Some(false));
+        }
+    }
+    Ok(None)
+}
+
+/// Whether another agent agrees that the stage is done; nothing where it does not say.
 fn ask_judge(
     at: &AtWork<'_>,
     within: &InStage<'_>,
     iteration: u32,
     judge: &Judge,
-) -> Result<bool, RunError> {
+) -> Result<Option<bool>, RunError> {
     let placed = iteration::place(at, within, iteration);
     let dir = placed.dir.join("judge");
     file::set_aside(&dir, "attempt")?;
@@ -140,10 +170,19 @@ fn ask_judge(
         .ok()
         .flatten()
         .and_then(|bytes| status_file::parse(&bytes).0);
-    let agrees = launched.end == AgentEnd::Finished
-        && report.as_ref().is_some_and(|report| report.decision == Some(Decision::Stop));
-    if report.is_none() {
-        at.reporter.warn("the judge did not say whether the stage is done; it goes on");
+    let decision = report.and_then(|report| report.decision);
+    let agrees = match (&launched.end, decision) {
+        (AgentEnd::Finished, Some(decision)) => Some(decision == Decision::Stop),
+        // It will be asked again when there is capacity; until then nobody agreed.
+        (AgentEnd::Limited, _) => Some(false),
+        _ => None,
+    };
+    if agrees.is_none() {
+        let why = match &launched.end {
+            AgentEnd::Failed { why, .. } => format!(": {}", clean(why)),
+            _ => String::new(),
+        };
+        at.reporter.warn(format!("the judge did not say whether the stage is done{why}"));
     }
     Ok(agrees)
 }

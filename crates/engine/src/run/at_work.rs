@@ -1,5 +1,6 @@
 //! A session that is being run: what all its stages share.
 
+use std::collections::BTreeMap;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
@@ -34,6 +35,8 @@ pub(super) struct AtWork<'a> {
     pub(super) session: Session,
     pub(super) plan: Plan,
     pub(super) inherited: Option<Inherited>,
+    /// What stages inherit for themselves, by their directories.
+    pub(super) stage_inherits: BTreeMap<String, Inherited>,
     pub(super) dir: RunDir,
     pub(super) site: Worksite,
     /// The config that was recorded last.
@@ -44,11 +47,18 @@ pub(super) struct AtWork<'a> {
     pub(super) elapsed_before: Duration,
     pub(super) spent: Mutex<f64>,
     pub(super) made: AtomicU32,
+    /// Whether agents did not agree that a stage is done when its maximum was made.
+    pub(super) unsettled: AtomicBool,
     pub(super) state: Mutex<StateFile>,
     pub(super) told_stopping: AtomicBool,
 }
 
 impl AtWork<'_> {
+    /// What the agents of a stage inherit.
+    pub(super) fn inherited_by(&self, stage: &str) -> Option<&Inherited> {
+        self.inherited.as_ref().or_else(|| self.stage_inherits.get(stage))
+    }
+
     /// A connection of its own for a thread.
     pub(super) fn ledger(&self) -> Result<Ledger, RunError> {
         Ok(Ledger::open(&self.here.home, Options::ENGINE)?)
@@ -76,6 +86,11 @@ impl AtWork<'_> {
 
     pub(super) fn max_time(&self) -> Option<Duration> {
         self.plan.max_time_ms.map(Duration::from_millis)
+    }
+
+    /// What is left of the time of everything.
+    pub(super) fn time_left(&self) -> Option<Duration> {
+        self.max_time().map(|max| max.saturating_sub(self.elapsed()))
     }
 
     /// Changes `state.json`. It follows the ledger, so a disk that is full does not end a run.

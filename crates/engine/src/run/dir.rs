@@ -26,6 +26,12 @@ impl RunDir {
         Self { path: runs_root(root).join(name.as_str()), name: name.to_string() }
     }
 
+    /// Refuses a run directory that leads out of the repository at `root`: everything an agent reports
+    /// would be read and written there.
+    pub(super) fn stays_inside(&self, root: &Path) -> Result<(), FileError> {
+        heirloom_repo::inside(root, &self.path).map(drop).map_err(file::failed("use", &self.path))
+    }
+
     /// A run directory that was recorded.
     pub(super) fn at(path: PathBuf, name: &SessionName) -> Self {
         Self { path, name: name.to_string() }

@@ -9,10 +9,11 @@ use std::time::Duration;
 
 use heirloom_agents::Programs;
 use heirloom_core::config::Config;
+use heirloom_core::inherit::Inherited;
 use heirloom_core::run::plan::{PlannedStage, Step};
 use heirloom_core::run::resume;
 use heirloom_core::status::Status;
-use heirloom_ledger::{Iteration, Ledger};
+use heirloom_ledger::{Iteration, Ledger, NoteFilter};
 
 use super::at_work::AtWork;
 use super::block;
@@ -24,7 +25,7 @@ use super::notify::notify;
 use super::recover::{self, Known};
 use super::stage::{self, StageEnd};
 use super::start::{Locks, Running};
-use super::state::{self, State, StateFile};
+use super::state::{self, Found, State, StateFile};
 use super::stopping::Stopping;
 use crate::events::Watcher;
 use crate::here::Here;
@@ -42,6 +43,8 @@ pub struct Ended {
     pub iterations: u32,
     /// What it cost, before a resume too.
     pub cost_usd: f64,
+    /// Whether a stage that ends by consensus reached its maximum without.
+    pub is_unsettled: bool,
 }
 
 /// What a run works with.
@@ -99,6 +102,7 @@ impl Running {
             reason,
             iterations: at.made.load(Ordering::SeqCst),
             cost_usd: at.cost_usd(),
+            is_unsettled: at.unsettled.load(Ordering::SeqCst),
         };
         tell_end(&at, &ended);
         result.map(|_| ended)
@@ -106,7 +110,7 @@ impl Running {
 }
 
 fn at_work(running: Running, with: With<'_>) -> Result<(AtWork<'_>, Locks), RunError> {
-    let Running { locks, session, plan, inherited, dir, worktree, .. } = running;
+    let Running { locks, session, plan, inherited, stage_inherits, dir, worktree, .. } = running;
     let (here, events) = (with.here, dir.events());
     let recorded = here.ledger()?.iterations(session.id)?;
     let state = State {
@@ -125,6 +129,7 @@ fn at_work(running: Running, with: With<'_>) -> Result<(AtWork<'_>, Locks), RunE
         iteration: 0,
         iterations: 0,
         cost_usd: session.cost_usd,
+        found: None,
     };
     let counts = |iteration: &&Iteration| iteration.outcome.as_deref() == Some("completed");
     let made = u32::try_from(recorded.iter().filter(counts).count()).unwrap_or(u32::MAX);
@@ -147,6 +152,7 @@ fn at_work(running: Running, with: With<'_>) -> Result<(AtWork<'_>, Locks), RunE
         session,
         plan,
         inherited,
+        stage_inherits,
         site: Worksite { worktree, run_dir: dir.path().to_owned() },
         dir,
         reporter: Reporter::new(here.clock, &events, with.watcher),
@@ -154,6 +160,7 @@ fn at_work(running: Running, with: With<'_>) -> Result<(AtWork<'_>, Locks), RunE
         began: with.system.now(),
         elapsed_before: elapsed(&recorded),
         made: AtomicU32::new(made),
+        unsettled: AtomicBool::new(false),
         state: Mutex::new(file),
         told_stopping: AtomicBool::new(false),
     };
@@ -246,7 +253,13 @@ fn tell_start(at: &AtWork<'_>, resumed: bool) {
             .then(|| at.site.worktree.to_string_lossy().into_owned()),
         permissions: at.plan.permissions,
     });
-    let Some(block) = &at.inherited else { return };
+    if let Some(block) = &at.inherited {
+        tell_inherited(at, block);
+    }
+}
+
+/// Tells what a session, or one of its stages, inherits.
+pub(super) fn tell_inherited(at: &AtWork<'_>, block: &Inherited) {
     let decisions = || block.notes.iter().filter(|n| n.kind == heirloom_core::note::Kind::Decision);
     let is_broken = |note: &heirloom_core::inherit::InheritedNote| {
         note.evidence.iter().any(|evidence| evidence.verdict == "broken")
@@ -264,6 +277,7 @@ fn tell_start(at: &AtWork<'_>, resumed: bool) {
         tokens: block.tokens,
         holding: grounded - broken.len(),
         broken,
+        left_out: block.truncated,
     });
     for warning in &block.warnings_raised {
         at.reporter.warn(warning);
@@ -272,7 +286,10 @@ fn tell_start(at: &AtWork<'_>, resumed: bool) {
 
 fn tell_end(at: &AtWork<'_>, ended: &Ended) {
     let now = at.here.clock.now();
+    let filter = NoteFilter { session: Some(at.session.id), ..NoteFilter::default() };
+    let notes = at.ledger().and_then(|ledger| Ok(ledger.notes(&filter)?)).unwrap_or_default();
     at.update(|state| {
+        state.state.found = Some(Found::of(notes));
         state.state.status = ended.status;
         state.state.reason.clone_from(&ended.reason);
         state.state.completed_at = Some(now);

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use heirloom_core::inherit::Truncated;
 use heirloom_core::run::outcome::Outcome;
 use heirloom_core::run::status_file::Decision;
 use heirloom_core::settings::RunPermissions;
@@ -42,6 +43,8 @@ pub enum Event {
         tokens: usize,
         holding: usize,
         broken: Vec<String>,
+        #[serde(default)]
+        left_out: Truncated,
     },
     /// Something a person should know.
     Warning { message: String },

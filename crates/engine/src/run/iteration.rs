@@ -9,7 +9,7 @@ use heirloom_core::event::IterationStarted;
 use heirloom_core::run::context::{Context, Inputs, Limits, Paths, Previous, Verification};
 use heirloom_core::run::outcome::{Judged, Outcome, judge, judge_leeway};
 use heirloom_core::run::plan::PlannedStage;
-use heirloom_core::run::prompt::{self, Variables};
+use heirloom_core::run::prompt::{self, Told, Variables};
 use heirloom_core::run::status_file::{self, MOST_BYTES, Report};
 use heirloom_core::run::{Finding, Validation, validate};
 use heirloom_core::settings::Comprehension;
@@ -85,8 +85,19 @@ pub(super) fn place(at: &AtWork<'_>, within: &InStage<'_>, iteration: u32) -> Pl
 }
 
 /// The prompt of an iteration.
-pub(super) fn prompt_of(at: &AtWork<'_>, stage: &PlannedStage, variables: &Variables) -> String {
-    prompt::prompt(&stage.prompt, variables, at.inherited.as_ref(), stage.comprehension)
+fn prompt_of(
+    at: &AtWork<'_>,
+    within: &InStage<'_>,
+    variables: &Variables,
+    verification: Option<&Verification>,
+) -> String {
+    let told = Told {
+        inherited: at.inherited_by(&within.stage.dir),
+        comprehension: within.stage.comprehension,
+        inputs: Some(&within.inputs),
+        verification,
+    };
+    prompt::prompt(&within.stage.prompt, variables, told)
 }
 
 /// Makes one iteration.
@@ -105,9 +116,9 @@ pub(super) fn make(
     if let Some(parent) = placed.output.as_ref().and_then(|output| output.parent()) {
         file::make_dir(parent)?;
     }
+    let prompt = prompt_of(at, within, &placed.variables, briefing.verification.as_ref());
     let context = context(at, within, &placed, briefing);
     file::replace(Path::new(&placed.variables.ctx), context.to_json().as_bytes())?;
-    let prompt = prompt_of(at, stage, &placed.variables);
     file::replace(&placed.dir.join("prompt.md"), prompt.as_bytes())?;
     let page = fs::metadata(&within.page).map_or(0, |metadata| metadata.len());
 
@@ -168,7 +179,7 @@ fn context(at: &AtWork<'_>, within: &InStage<'_>, placed: &Placed, briefing: Bri
         },
         previous: briefing.previous,
         verification: briefing.verification,
-        inherited: at.inherited.clone(),
+        inherited: at.inherited_by(&stage.dir).cloned(),
     }
 }
 
@@ -298,7 +309,8 @@ pub(super) fn check(
     report: Option<&Report>,
     findings: Vec<Finding>,
 ) -> Result<Option<Validation>, RunError> {
-    let required = at.inherited.is_some() && within.stage.comprehension == Comprehension::Required;
+    let inherits = at.inherited_by(&within.stage.dir).is_some();
+    let required = inherits && within.stage.comprehension == Comprehension::Required;
     let Some(validation) = validate(report, findings, required, at.here.clock.now()) else {
         return Ok(None);
     };

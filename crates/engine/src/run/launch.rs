@@ -110,7 +110,7 @@ pub(super) fn config(
     let run_dir = (!site.run_dir.starts_with(&site.worktree)).then_some(&site.run_dir);
     let text = |path: &PathBuf| path.to_string_lossy().into_owned();
     let accepts = plan.permissions == Some(RunPermissions::Accept);
-    let unattended = agent.and_then(by_name).filter(|_| accepts).map(|agent| agent.unattended());
+    let unattended = agent.and_then(by_name).filter(|_| accepts).map(Agent::unattended);
     let (mode, bypass_until) = match unattended {
         Some(Unattended::Mode(mode)) => (Some(mode), None),
         Some(Unattended::Asks) => (None, leave.until()),

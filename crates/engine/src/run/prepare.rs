@@ -1,11 +1,14 @@
 //! What has to be so before a run begins: checked in order, and nothing is written before.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use heirloom_agents::{Programs, by_name};
 use heirloom_core::event::{RunInherited, RunPlanned, StageEnded};
+use heirloom_core::inherit::Inherited;
 use heirloom_core::name::SessionName;
-use heirloom_core::run::plan::Plan;
+use heirloom_core::run::plan::{Plan, PlannedInherit};
+use heirloom_core::run::prompt::literal;
 use heirloom_core::run::stop::Rule;
 use heirloom_core::run::{Anew, Mistake};
 use heirloom_core::session::Session;
@@ -13,6 +16,7 @@ use heirloom_core::settings::{RunPermissions, Settings};
 use heirloom_core::status::Status;
 use heirloom_ledger::Ledger;
 
+use super::dir::RunDir;
 use super::error::RunError;
 use super::inherit::{self, InheritError, Limits, Resolved};
 use super::lock::{EngineLock, Taken};
@@ -33,6 +37,8 @@ pub struct Prepared {
     pub mistakes: Vec<Mistake>,
     /// What it inherits.
     pub inherit: Option<Resolved>,
+    /// What its stages inherit, by their directories.
+    pub stage_inherits: BTreeMap<String, Inherited>,
     /// Why it inherits nothing though it was asked to.
     pub inherit_error: Option<InheritError>,
     /// Flags that say something else than what a resumed session was planned as, and are not heeded.
@@ -97,6 +103,7 @@ pub fn prepare(from: Preparing<'_>, ledger: &Ledger) -> Result<Prepared, RunErro
         Taken::Ours(lock) => lock,
         Taken::By(pid) => return Err(RunError::Running { name: name.to_string(), pid }),
     };
+    RunDir::new(&here.place.root, &name).stays_inside(&here.place.root)?;
     let known = ledger.named(repo, name.as_str())?;
     let mut prepared = match known {
         Some(session) if asked.resume => resume(from, ledger, lock, session)?,
@@ -135,11 +142,24 @@ fn begin(
     let Preparing { here, settings, directory, asked, .. } = from;
     let (plan, mistakes) = request::plan(here, settings, directory, asked)?;
     let strict = asked.strict || settings.run.strict;
-    let (inherit, inherit_error) = inherits(here, ledger, settings, &plan, strict)?;
+    let (inherit, mut inherit_error) = inherits(here, ledger, settings, &plan, strict)?;
+    let (stage_inherits, error) = stages_inherit(here, ledger, settings, &plan, strict)?;
+    inherit_error = inherit_error.or(error);
     let worktree = asked.worktree;
     let mode = Mode::New(None);
     let unheeded = Vec::new();
-    Ok(Prepared { lock, name, plan, mistakes, inherit, inherit_error, unheeded, mode, worktree })
+    Ok(Prepared {
+        lock,
+        name,
+        plan,
+        mistakes,
+        inherit,
+        stage_inherits,
+        inherit_error,
+        unheeded,
+        mode,
+        worktree,
+    })
 }
 
 /// What a plan inherits, resolved.
@@ -150,9 +170,42 @@ pub(super) fn inherits(
     plan: &Plan,
     strict: bool,
 ) -> Result<(Option<Resolved>, Option<InheritError>), RunError> {
-    let Some(wanted) = &plan.inherit else { return Ok((None, None)) };
+    match &plan.inherit {
+        Some(wanted) => inherits_from(here, ledger, settings, wanted, strict),
+        None => Ok((None, None)),
+    }
+}
+
+/// What the stages of a plan inherit for themselves, and what could not be.
+fn stages_inherit(
+    here: &Here,
+    ledger: &Ledger,
+    settings: &Settings,
+    plan: &Plan,
+    strict: bool,
+) -> Result<(BTreeMap<String, Inherited>, Option<InheritError>), RunError> {
+    let (mut blocks, mut failed) = (BTreeMap::new(), None);
+    for stage in plan.all_stages() {
+        let Some(wanted) = &stage.inherit else { continue };
+        let (resolved, error) = inherits_from(here, ledger, settings, wanted, strict)?;
+        failed = failed.or(error);
+        blocks.extend(resolved.map(|resolved| (stage.dir.clone(), resolved.block)));
+    }
+    Ok((blocks, failed))
+}
+
+fn inherits_from(
+    here: &Here,
+    ledger: &Ledger,
+    settings: &Settings,
+    wanted: &PlannedInherit,
+    strict: bool,
+) -> Result<(Option<Resolved>, Option<InheritError>), RunError> {
     let limits = Limits::of(settings);
-    match inherit::resolve(here, ledger, &wanted.from, wanted.select, limits) {
+    let from: Vec<&str> = wanted.sources().collect();
+    match inherit::resolve(here, ledger, &from, wanted.select, limits) {
+        // Whatever that is, it is no session: going on would be another run than was asked for.
+        Err(error @ InheritError::NoName { .. }) => Err(error.into()),
         Ok(resolved) if strict && !resolved.block.warnings_raised.is_empty() => {
             Err(RunError::Unsound { warnings: resolved.block.warnings_raised })
         }
@@ -183,6 +236,11 @@ fn resume(
     let inherited = ledger.kept::<RunInherited>(&session.repo, &key)?;
     let parent = session.parent;
     let inherit = inherited.map(|kept| Resolved { block: kept.body.inherited, parent });
+    let mut stage_inherits = BTreeMap::new();
+    for stage in planned.plan.all_stages().filter(|stage| stage.inherit.is_some()) {
+        let kept = ledger.kept::<RunInherited>(&session.repo, &format!("{key}/{}", stage.dir))?;
+        stage_inherits.extend(kept.map(|kept| (stage.dir.clone(), kept.body.inherited)));
+    }
     let is_done = match session.status {
         Status::Archived => true,
         Status::Completed => reopened.is_none(),
@@ -196,6 +254,7 @@ fn resume(
         plan,
         mistakes: Vec::new(),
         inherit,
+        stage_inherits,
         inherit_error: None,
         unheeded,
         mode: if is_done {
@@ -212,17 +271,18 @@ fn unheeded(from: Preparing<'_>, planned: &RunPlanned) -> Vec<&'static str> {
     let Preparing { here, directory, asked, .. } = from;
     let plan = &planned.plan;
     let is_file = Path::new(&asked.what).extension().is_some();
-    let planned_from = plan.inherit.as_ref().map(|inherit| &inherit.from);
+    let planned_from: Vec<&str> = plan.inherit.iter().flat_map(PlannedInherit::sources).collect();
     let select = plan.inherit.as_ref().map(|inherit| inherit.select);
     let has_input = |input: &String| {
         let path = std::fs::canonicalize(directory.join(input)).unwrap_or_default();
         plan.inputs.iter().any(|known| Path::new(known) == path)
     };
-    let has_context = |context: &String| plan.all_stages().all(|stage| stage.context == *context);
+    let has_context =
+        |context: &String| plan.all_stages().all(|stage| stage.context == literal(context));
     let is_in_place = planned.worktree == identity::relative(here, &here.place.root);
     [
         ("STAGE", !is_file && asked.what != plan.name),
-        ("--inherit", asked.inherit.is_some() && asked.inherit.as_ref() != planned_from),
+        ("--inherit", !asked.inherit.is_empty() && asked.inherit != planned_from),
         ("--select", asked.select.is_some() && asked.select != select),
         ("--context", asked.flags.context.as_ref().is_some_and(|context| !has_context(context))),
         ("--input", !asked.inputs.iter().all(has_input)),

@@ -4,8 +4,9 @@ use std::path::Path;
 
 use heirloom_core::inherit::Inherited;
 use heirloom_core::run::Mistake;
+use heirloom_core::run::context::Inputs;
 use heirloom_core::run::plan::Plan;
-use heirloom_core::run::prompt::{self, Variables};
+use heirloom_core::run::prompt::{self, Told, Variables};
 use heirloom_core::settings::Settings;
 use heirloom_ledger::Ledger;
 
@@ -40,7 +41,9 @@ pub fn preview(
     asked: &Asked,
 ) -> Result<Preview, RunError> {
     let name = prepare::name(&asked.session)?;
-    let (plan, mistakes) = request::plan(here, settings, directory, asked)?;
+    let (mut plan, mistakes) = request::plan(here, settings, directory, asked)?;
+    // Nothing is launched, so nobody has to be asked.
+    plan.permissions = asked.permissions.or(settings.run.permissions);
     let strict = asked.strict || settings.run.strict;
     let (inherit, inherit_error) = prepare::inherits(here, ledger, settings, &plan, strict)?;
     let inherited = inherit.map(|inherit| inherit.block);
@@ -63,7 +66,14 @@ pub fn preview(
         variables.output =
             output.map(|output| text(&here.place.root.join(output))).unwrap_or_default();
         variables.context = prompt::resolve(&stage.context, &variables);
-        prompt::prompt(&stage.prompt, &variables, inherited.as_ref(), stage.comprehension)
+        let inputs = Inputs { initial: plan.inputs.clone(), ..Inputs::default() };
+        let told = Told {
+            inherited: inherited.as_ref(),
+            comprehension: stage.comprehension,
+            inputs: Some(&inputs),
+            verification: None,
+        };
+        prompt::prompt(&stage.prompt, &variables, told)
     });
     Ok(Preview { plan, mistakes, inherited, inherit_error, prompt: prompt.unwrap_or_default() })
 }

@@ -1,12 +1,13 @@
 //! What an engine that was killed left behind.
 //!
 //! An iteration that was begun and has no end in the ledger may still have an agent at work. One
-//! that has reported is given a moment to end by itself, and what it did is taken in: an iteration
-//! is never made twice. Everything else is killed, and its iteration made again.
+//! that has reported may finish what it is doing, and what it did is taken in: an iteration is never
+//! made twice. Everything else is killed, and its iteration made again.
 //!
 //! How such an agent exited nobody knows, and it would say little: what it prints goes to a pipe
 //! that broke with its engine. So its report alone decides, and the record says so.
 
+use std::path::Path;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -29,8 +30,10 @@ use super::stage::StageEnd;
 use crate::turn;
 use crate::turn::stream::Stream;
 
-/// How long an agent that has reported may take to end.
-const MOMENT: Duration = Duration::from_secs(5);
+/// How long an agent that has reported may go on, where its iteration has no limit of its own.
+const LONGEST: Duration = Duration::from_hours(1);
+/// After how long of that a person is told what is waited for.
+const MOMENT: Duration = Duration::from_secs(2);
 
 /// What is recorded with an iteration that was taken in, where nothing else is wrong with it.
 const UNSEEN: &str = "its engine was gone when it ended: judged by its report alone";
@@ -62,10 +65,12 @@ pub(super) fn recover(at: &AtWork<'_>, ledger: &mut Ledger) -> Result<Known, Run
     let id = at.session.id;
     let open = |iteration: &&Iteration| iteration.outcome.is_none();
     let before = ledger.iterations(id)?;
-    let mut done = Vec::new();
+    let (mut done, mut cut_short) = (Vec::new(), Vec::new());
     for iteration in before.iter().filter(open) {
-        if ended_by_itself(at, iteration) {
-            done.push(iteration);
+        match wait_for(at, iteration) {
+            Waited::Ended => done.push(iteration),
+            Waited::StillWorks => cut_short.push(iteration),
+            Waited::NoReport => {}
         }
     }
     for iteration in before.iter().filter(open) {
@@ -75,9 +80,10 @@ pub(super) fn recover(at: &AtWork<'_>, ledger: &mut Ledger) -> Result<Known, Run
         at.reporter.warn("an agent of the engine before this one still ran, it was stopped");
     }
     // One that reported in the very moment in which it was stopped is done as well.
-    let late = |iteration: &&Iteration| {
-        !done.iter().any(|known| std::ptr::eq(*known, *iteration)) && has_reported(at, iteration)
+    let is_known = |iteration: &&Iteration| {
+        done.iter().chain(&cut_short).any(|known| std::ptr::eq(*known, *iteration))
     };
+    let late = |iteration: &&Iteration| !is_known(iteration) && has_reported(at, iteration);
     let late: Vec<&Iteration> = before.iter().filter(open).filter(late).collect();
     done.extend(late);
     for iteration in done {
@@ -106,23 +112,41 @@ fn has_reported(at: &AtWork<'_>, iteration: &Iteration) -> bool {
     iteration::read_report(&dir).0.is_some_and(|report| report.decision.is_some())
 }
 
-/// Whether the agent of an iteration has reported, and ended without us.
-fn ended_by_itself(at: &AtWork<'_>, iteration: &Iteration) -> bool {
+/// What became of an agent while it was waited for.
+enum Waited {
+    /// It has reported, and ended without us.
+    Ended,
+    /// It has reported, and still works: it is not done, whatever it reported.
+    StillWorks,
+    /// It has not reported.
+    NoReport,
+}
+
+/// Lets an agent that has reported finish what it is doing.
+fn wait_for(at: &AtWork<'_>, iteration: &Iteration) -> Waited {
     let is_alive = || match process(iteration) {
         Some(process) => process.is_alive(),
         None => turn::has_agents(at.session.id),
     };
-    let began = Instant::now();
+    let stage = at.plan.all_stages().find(|stage| stage.dir == iteration.stage);
+    let limit = stage.and_then(|stage| stage.iteration_timeout_ms).map(Duration::from_millis);
+    let longest = limit.unwrap_or(LONGEST).min(at.time_left().unwrap_or(LONGEST));
+    let (began, mut is_told) = (Instant::now(), false);
     while has_reported(at, iteration) {
         if !is_alive() {
-            return true;
+            return Waited::Ended;
         }
-        if began.elapsed() > MOMENT {
-            return false;
+        if at.stopping.asked() > 0 || began.elapsed() > longest {
+            return Waited::StillWorks;
+        }
+        if began.elapsed() > MOMENT && !std::mem::replace(&mut is_told, true) {
+            at.reporter.warn(
+                "an agent of the engine before this one has reported and still works, it may finish",
+            );
         }
         thread::sleep(Duration::from_millis(20));
     }
-    false
+    Waited::NoReport
 }
 
 /// Takes in what an iteration did whose engine was not there at its end.
@@ -153,8 +177,19 @@ fn adopt(at: &AtWork<'_>, ledger: &mut Ledger, iteration: &Iteration) -> Result<
         duration_ms: u64::try_from(took).unwrap_or(0),
         leeway: &Leeway::default(),
     };
-    // Its page is as long as it will be: nothing is added to it twice.
-    iteration::conclude(at, ledger, &within, 0, &ended)
+    iteration::conclude(at, ledger, &within, page_before(&placed, &within.page), &ended)
+}
+
+/// How long the page was when the iteration began, as far as matters: all of it where nobody wrote to
+/// it since, and nothing where somebody did.
+fn page_before(placed: &iteration::Placed, page: &Path) -> u64 {
+    let written = |path: &Path| std::fs::metadata(path).and_then(|metadata| metadata.modified());
+    // What the agent is given is written when its iteration begins.
+    let began = written(Path::new(&placed.variables.ctx));
+    match (began, written(page)) {
+        (Ok(began), Ok(at)) if at <= began => std::fs::metadata(page).map_or(0, |page| page.len()),
+        _ => 0,
+    }
 }
 
 /// What the kept stream says that it cost.

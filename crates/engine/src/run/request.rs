@@ -7,6 +7,7 @@ use std::time::Duration;
 use heirloom_core::inherit::Select;
 use heirloom_core::run::choices::{Choices, Inherit};
 use heirloom_core::run::plan::{Plan, Step};
+use heirloom_core::run::prompt;
 use heirloom_core::run::{
     Anew, Library, Mistake, Request, pipeline, resolve_pipeline, resolve_stage,
 };
@@ -28,8 +29,8 @@ pub struct Asked {
     pub session: String,
     /// What flags choose.
     pub flags: Choices,
-    /// The session to inherit from.
-    pub inherit: Option<String>,
+    /// The sessions to inherit from, the nearest first.
+    pub inherit: Vec<String>,
     /// What of it, where that was said.
     pub select: Option<Select>,
     /// Whether to stop at what cannot be inherited as asked.
@@ -143,16 +144,18 @@ fn request(settings: &Settings, directory: &Path, asked: &Asked) -> Result<Reque
             fs::canonicalize(&path).map_err(|_| RunError::NoInput { path: input.clone() })?;
         inputs.push(path.to_string_lossy().into_owned());
     }
+    // What a person types is no template: it is put in as it is.
+    let context = asked.flags.context.as_deref().map(prompt::literal);
     Ok(Request {
-        flags: asked.flags.clone(),
+        flags: Choices { context, ..asked.flags.clone() },
         settings: of_settings,
         inputs,
         max_cost_usd: asked.max_cost_usd,
         max_time: asked.max_time,
-        inherit: asked
-            .inherit
-            .clone()
-            .map(|from| Inherit { from, select: asked.select.unwrap_or_else(select) }),
+        inherit: (!asked.inherit.is_empty()).then(|| Inherit {
+            from: asked.inherit.clone(),
+            select: asked.select.unwrap_or_else(select),
+        }),
     })
 }
 

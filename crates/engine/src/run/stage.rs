@@ -1,6 +1,7 @@
 //! A stage: iterations, until its stop rule ends it.
 
 use std::path::{Path, PathBuf};
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use heirloom_core::event::StageEnded;
@@ -17,6 +18,7 @@ use heirloom_ledger::Ledger;
 use super::answer;
 use super::at_work::AtWork;
 use super::checkpoint;
+use super::drive::tell_inherited;
 use super::error::RunError;
 use super::event::Event;
 use super::iteration::{self, Briefing, InStage, IterationResult};
@@ -45,6 +47,9 @@ pub(super) fn run(
         agent: stage.agent.clone(),
         max: stage.max,
     });
+    if let Some(block) = at.stage_inherits.get(&stage.dir) {
+        tell_inherited(at, block);
+    }
     let inputs = inputs(at, stage);
     let within = InStage { stage, page, inputs, lane };
     let mut looping = Loop {
@@ -62,6 +67,9 @@ pub(super) fn run(
         _ => end.clone(),
     };
     let is_done = status == Status::Completed;
+    if end == End::NoConsensus.as_str() {
+        at.unsettled.store(true, Ordering::SeqCst);
+    }
     let ended = StageEnded { stage: stage.dir.clone(), reason: end, is_done };
     ledger.append(at.here.clock.now(), at.scope(), &ended)?;
     at.update(|state| {
@@ -140,6 +148,7 @@ impl Loop<'_, '_> {
     /// Waits between iterations. Returns whether nobody asked to stop.
     fn pause(&self) -> bool {
         let delay = Duration::from_millis(self.within.stage.delay_ms);
+        let delay = self.at.time_left().map_or(delay, |left| delay.min(left));
         delay.is_zero() || self.at.stopping.wait(delay)
     }
 
@@ -184,6 +193,7 @@ impl Loop<'_, '_> {
                     wait_ms: u64::try_from(time.as_millis()).unwrap_or(u64::MAX),
                     why: "the agent's account or model has no capacity for now".to_owned(),
                 });
+                let time = self.at.time_left().map_or(time, |left| time.min(left));
                 self.at.stopping.wait(time);
                 None
             }

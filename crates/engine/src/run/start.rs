@@ -1,5 +1,6 @@
 //! The beginning of a run: its session in the ledger, its directory, its worktree.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use heirloom_core::event::{RunInherited, RunPlanned, SessionCreated};
@@ -32,6 +33,7 @@ pub struct Running {
     pub session: Session,
     pub(super) plan: Plan,
     pub(super) inherited: Option<Inherited>,
+    pub(super) stage_inherits: BTreeMap<String, Inherited>,
     pub(super) dir: RunDir,
     pub(super) worktree: PathBuf,
     pub(super) is_resumed: bool,
@@ -62,14 +64,18 @@ pub fn start(here: &Here, ledger: &mut Ledger, prepared: Prepared) -> Result<Run
             begin(here, ledger, prepared)
         }
         Mode::Resume(resumed) => {
-            go_on(here, ledger, prepared.lock, *resumed, prepared.inherit.map(|i| i.block))
+            let blocks = Blocks {
+                session: prepared.inherit.map(|inherit| inherit.block),
+                stages: prepared.stage_inherits,
+            };
+            go_on(here, ledger, prepared.lock, *resumed, blocks)
         }
         Mode::Done => Err(RunError::NothingToResume { name: prepared.name.to_string() }),
     }
 }
 
 fn begin(here: &Here, ledger: &mut Ledger, prepared: Prepared) -> Result<Running, RunError> {
-    let Prepared { lock, name, plan, inherit, worktree, .. } = prepared;
+    let Prepared { lock, name, plan, inherit, stage_inherits, worktree, .. } = prepared;
     let dir = RunDir::new(&here.place.root, &name);
     file::set_aside(dir.path(), "old")?;
     let bare = sessions::bare(here, name.clone());
@@ -107,14 +113,26 @@ fn begin(here: &Here, ledger: &mut Ledger, prepared: Prepared) -> Result<Running
         writer.append(scope, &created)?;
         writer.append(scope, &planned)?;
         if let Some(inherited) = inherited.clone() {
-            writer.append(scope, &RunInherited { inherited })?;
+            writer.append(scope, &RunInherited { inherited, stage: None })?;
+        }
+        for (stage, inherited) in stage_inherits.clone() {
+            writer.append(scope, &RunInherited { inherited, stage: Some(stage) })?;
         }
         writer.change_status(id, Status::Running, None)
     })?;
     let session = ledger.session(id)?.ok_or(Error::NoSession { id })?;
     dir.create(&plan)?;
     let locks = Locks { _name: lock, driver };
-    Ok(Running { locks, session, plan, inherited, dir, worktree, is_resumed: false })
+    Ok(Running {
+        locks,
+        session,
+        plan,
+        inherited,
+        stage_inherits,
+        dir,
+        worktree,
+        is_resumed: false,
+    })
 }
 
 /// Ends what is left of a session whose engine is gone, before another one takes its name.
@@ -142,12 +160,18 @@ fn own_worktree(here: &Here, name: &str) -> Result<PathBuf, RunError> {
         .map_err(|error| RunError::Git { doing: "make a worktree", why: error.why })
 }
 
+/// What a session that goes on had inherited when it began.
+struct Blocks {
+    session: Option<Inherited>,
+    stages: BTreeMap<String, Inherited>,
+}
+
 fn go_on(
     here: &Here,
     ledger: &mut Ledger,
     lock: EngineLock,
     resumed: Resumed,
-    inherited: Option<Inherited>,
+    blocks: Blocks,
 ) -> Result<Running, RunError> {
     let Resumed { session, planned, reopened } = resumed;
     let id = session.id;
@@ -174,5 +198,6 @@ fn go_on(
     let worktree = identity::where_now(here, ledger, &planned.worktree)?;
     let plan = planned.plan;
     let locks = Locks { _name: lock, driver };
-    Ok(Running { locks, session, plan, inherited, dir, worktree, is_resumed: true })
+    let Blocks { session: inherited, stages: stage_inherits } = blocks;
+    Ok(Running { locks, session, plan, inherited, stage_inherits, dir, worktree, is_resumed: true })
 }

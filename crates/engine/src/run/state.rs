@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use heirloom_core::note::{Kind, Note};
 use heirloom_core::run::plan::Plan;
 use heirloom_core::status::Status;
 use heirloom_repo::FileError;
@@ -10,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use super::file;
 
-/// What the file says. Its size does not grow with the iterations.
+/// What the file says. While the session runs its size does not grow with the iterations.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct State {
     pub(super) session: String,
@@ -29,6 +30,39 @@ pub(super) struct State {
     pub(super) iteration: u32,
     pub(super) iterations: u32,
     pub(super) cost_usd: f64,
+    /// What it found out, once it is over.
+    #[serde(default, skip_serializing_if = "Option::is_none", flatten)]
+    pub(super) found: Option<Found>,
+}
+
+/// What a session found out, as the files of the original engine name it.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub(super) struct Found {
+    pub(super) learnings: Vec<String>,
+    pub(super) patterns: Vec<String>,
+    pub(super) warnings: Vec<String>,
+    pub(super) decisions: Vec<String>,
+}
+
+impl Found {
+    /// What stands of the notes of a session.
+    pub(super) fn of(notes: Vec<Note>) -> Self {
+        let mut found = Self::default();
+        for note in notes {
+            let text = match note.rationale {
+                Some(why) => format!("{} - {why}", note.text),
+                None => note.text,
+            };
+            match note.kind {
+                Kind::Learning => found.learnings.push(text),
+                Kind::Pattern => found.patterns.push(text),
+                Kind::Warning => found.warnings.push(text),
+                Kind::Decision => found.decisions.push(text),
+                _ => {}
+            }
+        }
+        found
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

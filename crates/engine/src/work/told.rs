@@ -67,7 +67,7 @@ impl OnIssue<'_, '_> {
         let limits = inherit::Limits::of(self.context.settings);
         let block = inherits.as_ref().and_then(|session| {
             let address = session.id.to_string();
-            inherit::resolve(&self.here, &self.ledger, &address, Select::default(), limits).ok()
+            inherit::resolve(&self.here, &self.ledger, &[&address], Select::default(), limits).ok()
         });
         let repo = Some(self.here.place.repo.as_str());
         let about = Some(issue.id.as_str());

@@ -85,9 +85,12 @@ fn key(record: &Record) -> Option<String> {
         ContextUsed::KIND
         | DeltaSynced::KIND
         | RecoveryDelivered::KIND
-        | RunInherited::KIND
         | RunPlanned::KIND
         | TaskSet::KIND => Some(of_session(record)),
+        RunInherited::KIND => body::<RunInherited>(record).map(|inherited| match inherited.stage {
+            Some(stage) => format!("{}/{stage}", of_session(record)),
+            None => of_session(record),
+        }),
         StageEnded::KIND => body::<StageEnded>(record)
             .map(|ended| format!("{}/{}", of_session(record), ended.stage)),
         IterationFlagged::KIND => body::<IterationFlagged>(record).map(|flagged| {

@@ -15,7 +15,7 @@ use heirloom_core::evidence::Evidence;
 use heirloom_core::id::SessionId;
 use heirloom_core::inherit::{Inherited, Options, Select, Source, merge, warn_of_end};
 use heirloom_core::lineage;
-use heirloom_core::name::SessionName;
+use heirloom_core::name::{NameError, SessionName};
 use heirloom_core::session::Session;
 use heirloom_core::settings::Settings;
 use heirloom_core::suggest;
@@ -36,6 +36,15 @@ pub struct Resolved {
 /// Why nothing can be inherited from there.
 #[derive(Debug, thiserror::Error)]
 pub enum InheritError {
+    /// No session can be called so.
+    #[error("`{address}` cannot be a session to inherit from: {source}")]
+    NoName {
+        /// What was asked for.
+        address: String,
+        /// Why not.
+        #[source]
+        source: NameError,
+    },
     /// There is no such session.
     #[error("there is no session {address} in this repository")]
     Missing {
@@ -119,25 +128,29 @@ impl fmt::Display for Key {
 }
 
 /// What a session that inherits from `address` starts with.
+///
+/// Several addresses are as one lineage after the other; what one of them passes on that another one
+/// did before is there once.
 pub fn resolve(
     here: &Here,
     ledger: &Ledger,
-    address: &str,
+    addresses: &[&str],
     select: Select,
     limits: Limits,
 ) -> Result<Resolved, InheritError> {
-    let key = find(here, ledger, address)?;
-    let parent = key.id;
-    let depth = limits.max_depth.max(1);
-    // Nobody is called so: the new session itself is not part of what is walked.
-    let start = Key { name: String::new(), id: None };
-    let walked = lineage::walk(start, Some(key), depth, |key| read(here, ledger, key))?;
-    let warning = warn_of_end(&walked.end, depth);
-    let mut sources = walked.ancestors.into_iter();
-    let Some(mut nearest) = sources.next() else {
-        return Err(missing(here, ledger, address)?);
+    let (mut parent, mut sources) = (None, Vec::<Source>::new());
+    for address in addresses {
+        let (key, walked) = walk(here, ledger, address, limits)?;
+        parent = parent.or(key.id);
+        let is_new = |source: &Source| !sources.iter().any(|known| known.name == source.name);
+        let walked: Vec<Source> = walked.into_iter().filter(is_new).collect();
+        sources.extend(walked);
+    }
+    let depth = sources.len().max(limits.max_depth);
+    let mut sources = sources.into_iter();
+    let Some(nearest) = sources.next() else {
+        return Err(missing(here, ledger, addresses.first().copied().unwrap_or_default())?);
     };
-    nearest.raised.extend(warning);
     let options = Options { select, max_tokens: limits.max_tokens, depth, ..Options::default() };
     let judge = RefCell::new(ground::judge(here));
     let verify = |evidence: &Evidence| (judge.borrow_mut())(evidence);
@@ -145,7 +158,31 @@ pub fn resolve(
     Ok(Resolved { block, parent })
 }
 
+/// The session at `address` and its ancestors, nearest first, with what each made.
+fn walk(
+    here: &Here,
+    ledger: &Ledger,
+    address: &str,
+    limits: Limits,
+) -> Result<(Key, Vec<Source>), InheritError> {
+    let key = find(here, ledger, address)?;
+    let depth = limits.max_depth.max(1);
+    // Nobody is called so: the new session itself is not part of what is walked.
+    let start = Key { name: String::new(), id: None };
+    let walked = lineage::walk(start, Some(key.clone()), depth, |key| read(here, ledger, key))?;
+    let warning = warn_of_end(&walked.end, depth);
+    let mut sources = walked.ancestors;
+    match sources.first_mut() {
+        Some(nearest) => nearest.raised.extend(warning),
+        None => return Err(missing(here, ledger, address)?),
+    }
+    Ok((key, sources))
+}
+
 fn find(here: &Here, ledger: &Ledger, address: &str) -> Result<Key, InheritError> {
+    if let Err(source) = address.parse::<SessionName>() {
+        return Err(InheritError::NoName { address: address.to_owned(), source });
+    }
     match ledger.find(&here.place.repo, address)? {
         Found::One(session) => Ok(of_session(&session)),
         Found::Many(candidates) => {

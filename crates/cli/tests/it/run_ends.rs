@@ -1,0 +1,130 @@
+//! How runs end that do not end well: judges that crash, time that is up, links that lead away.
+
+use std::os::unix::fs::symlink;
+
+use heirloom_testkit::env::TestEnv;
+use serde_json::{Value, json};
+
+use crate::run::{WORKS, with_agent};
+
+fn run(env: &TestEnv, arguments: &[&str]) -> heirloom_testkit::env::Ran {
+    env.run(&[&["run"], arguments, &["--agent", "command"]].concat())
+}
+
+const STOPS: &str = r#"
+cat > /dev/null
+case "$HEIRLOOM_STATUS" in */judge/*) exit 9;; esac
+printf '{"decision":"stop","summary":"done"}' > "$HEIRLOOM_STATUS"
+"#;
+
+fn judged(env: &TestEnv, judge: &str) {
+    env.write(
+        ".heirloom/stages/judged/stage.yaml",
+        &format!(
+            "name: judged\nprompt: Go on.\n\
+             stop: {{rule: judgment, min: 1, consensus: 2, max: 4{judge}}}\n"
+        ),
+    );
+}
+
+#[test]
+fn a_judge_that_crashes_has_not_judged() {
+    let env = with_agent(STOPS);
+    judged(&env, ", judge: {agent: command}");
+    let ran = run(&env, &["judged", "s"]);
+    assert_eq!(ran.code, 1, "{ran}");
+    assert!(ran.stdout.contains("failed: judge_failed"), "{ran}");
+    assert!(ran.stderr.contains("the judge did not say whether the stage is done"), "{ran}");
+}
+
+#[test]
+fn a_loop_that_ends_without_consensus_does_not_exit_like_one_that_agreed() {
+    let env = with_agent(WORKS);
+    judged(&env, "");
+    let ran = run(&env, &["judged", "s"]);
+    assert_eq!(ran.code, 3, "{ran}");
+    assert!(ran.stdout.contains("completed: no_consensus · 4 iterations"), "{ran}");
+    // It goes on where there is more to make.
+    let ran = run(&env, &["judged", "s", "5", "--resume"]);
+    assert_eq!(ran.code, 3, "{ran}");
+    assert!(ran.stdout.contains("no_consensus · 5 iterations"), "{ran}");
+    let env = with_agent(STOPS);
+    judged(&env, "");
+    run(&env, &["judged", "s"]).success();
+}
+
+#[test]
+fn a_verification_and_a_command_end_when_the_time_of_the_run_is_up() {
+    for stop in ["verify: ['sleep 600']", "stop: {rule: command, command: sleep 600, max: 3}"] {
+        let env = with_agent(STOPS);
+        env.write(
+            ".heirloom/stages/slow/stage.yaml",
+            &format!("name: slow\nprompt: Go on.\n{stop}\n"),
+        );
+        let ran = run(&env, &["slow", "s", "--max-time", "3s"]);
+        assert_eq!(ran.code, 1, "{ran}");
+        assert!(ran.stdout.contains("interrupted: max_time"), "{ran}");
+    }
+}
+
+#[test]
+fn a_run_directory_that_leads_out_of_the_repository_is_refused() {
+    let env = with_agent(WORKS);
+    let outside = env.user().join("outside");
+    std::fs::create_dir_all(&outside).unwrap();
+    std::fs::create_dir_all(env.repo().join(".heirloom/runs")).unwrap();
+    symlink(&outside, env.repo().join(".heirloom/runs/s")).unwrap();
+    let ran = run(&env, &["ralph", "s", "1"]);
+    assert_eq!(ran.code, 1, "{ran}");
+    assert!(ran.stderr.contains("it leads out of the repository"), "{ran}");
+    std::fs::remove_dir_all(env.repo().join(".heirloom/runs")).unwrap();
+    symlink(&outside, env.repo().join(".heirloom/runs")).unwrap();
+    assert_eq!(run(&env, &["ralph", "s", "1"]).code, 1);
+    assert_eq!(std::fs::read_dir(&outside).unwrap().count(), 0);
+}
+
+#[test]
+fn a_worktree_is_shown_with_its_path_and_its_branch() {
+    let env = with_agent(WORKS);
+    env.git(&["add", "-A"]);
+    env.git(&["commit", "-qm", "agent"]);
+    let ran = run(&env, &["ralph", "s", "1", "--worktree"]).success();
+    assert!(ran.stdout.contains("on heirloom/s"), "{ran}");
+    assert!(ran.stdout.contains("/.heirloom/worktrees/s\n"), "{ran}");
+}
+
+#[test]
+fn a_resumed_session_says_which_flags_it_does_not_heed() {
+    let env = with_agent("cat > /dev/null; exit 7\n");
+    run(&env, &["ralph", "s", "9", "--context", "one"]);
+    let again = ["ralph", "s", "9", "--resume", "--context", "two", "--inherit", "x"];
+    let ran = run(&env, &again);
+    let said = "a resumed session runs what was planned: --inherit and --context are not heeded";
+    assert!(ran.stderr.contains(said), "{ran}");
+    let ran = run(&env, &["ralph", "s", "9", "--resume", "--context", "one"]);
+    assert!(!ran.stderr.contains("not heeded"), "{ran}");
+}
+
+#[test]
+fn the_last_state_of_a_run_holds_what_it_learned() {
+    let env = with_agent(WORKS);
+    run(&env, &["ralph", "s", "2"]).success();
+    let state: Value = serde_json::from_str(&env.read(".heirloom/runs/s/state.json")).unwrap();
+    assert_eq!(state["learnings"], json!(["learned 1", "learned 2"]));
+}
+
+#[test]
+fn lint_of_what_there_is_not_is_an_error_and_a_file_is_known_by_its_path() {
+    let env = with_agent(WORKS);
+    judged(&env, "");
+    let ran = env.run(&["stages", "lint", "jugded"]);
+    assert_eq!(ran.code, 1, "{ran}");
+    assert!(ran.stderr.contains("there is no stage called `jugded`"), "{ran}");
+    assert!(ran.stderr.contains("did you mean judged?"), "{ran}");
+    let built_in = env.run(&["stages", "lint", "ralph"]);
+    assert!(built_in.stderr.contains("the stage `ralph` is built in"), "{built_in}");
+    for file in [".heirloom/stages/judged/stage.yaml", "judged"] {
+        let ran = env.run(&["stages", "lint", file]).success();
+        assert!(ran.stdout.contains("no mistakes in 1 stage"), "{ran}");
+    }
+}
