@@ -4,6 +4,7 @@
 //! start is taken out before anything else happens: it has no use for the rest, and no time for it.
 
 mod commands;
+mod drive;
 mod failure;
 mod footer;
 mod live;
@@ -24,6 +25,7 @@ fn main() -> ExitCode {
             heirloom_hook::run(std::env::args_os().skip(2))
         }
         Some(word) if word == "sim-agent" => sim_agent::run(),
+        Some(word) if word == heirloom_server::DRIVE => drive::run(),
         _ => commands::main(),
     }
 }

@@ -61,6 +61,7 @@ pub use notes::NoteFilter;
 pub use projection::iteration::Iteration;
 pub use projection::keep::Keeping;
 pub use projection::live::Live;
+pub use records::Arrived;
 pub use repositories::RepoPlace;
 pub use requirements::{Pause, Seen, SessionKeys, Stops};
 pub use runs::{IssueRun, WorkRun};

@@ -97,6 +97,45 @@ pub(crate) fn lost(db: &Connection) -> rusqlite::Result<Vec<Gap>> {
     Ok(gaps)
 }
 
+/// A record, and in which place it arrived here.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Arrived {
+    /// Counted from 1 in the order of arrival; never reused.
+    pub arrival: i64,
+    /// The record.
+    pub record: Record,
+}
+
+impl Ledger {
+    /// The number of the newest record, or 0.
+    pub fn last_arrival(&self) -> Result<i64, Error> {
+        self.run_hot("read", last_arrival)
+    }
+
+    /// At most `limit` records that arrived after number `after`, in order. Erased ones are left out.
+    pub fn records_after(&self, after: i64, limit: usize) -> Result<Vec<Arrived>, Error> {
+        let sql = format!(
+            "SELECT {COLUMNS}, arrival FROM main.record
+             WHERE arrival > ?1 AND body IS NOT NULL ORDER BY arrival LIMIT ?2"
+        );
+        self.run_hot("read", |db| {
+            db.prepare_cached(&sql)?
+                .query_map((after, to_sql(limit as u64)), |row| {
+                    Ok(Arrived { arrival: row.get(10)?, record: read(row)? })
+                })?
+                .collect()
+        })
+    }
+
+    /// The record with that id.
+    pub fn record(&self, id: RecordId) -> Result<Option<Record>, Error> {
+        let sql = format!("SELECT {COLUMNS} FROM main.record WHERE id = ?1");
+        self.run_hot("read", |db| {
+            db.prepare_cached(&sql)?.query_row((id.to_string(),), read).optional()
+        })
+    }
+}
+
 /// Takes the ledger for writing, in a transaction that has not read it.
 pub(crate) fn lock(db: &Connection) -> rusqlite::Result<()> {
     db.prepare_cached("UPDATE main.head SET own = own WHERE own = 1")?.execute(()).map(drop)

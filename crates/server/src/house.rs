@@ -10,8 +10,10 @@ use heirloom_core::session::Session;
 use heirloom_engine::here::{Env, Here};
 use heirloom_engine::{guard, session, sessions};
 use heirloom_ledger::{Found, Ledger, Options, SessionFilter};
+use tokio::sync::watch;
 
 use crate::answer::Refused;
+use crate::events::Feed;
 use crate::keys::Keys;
 
 /// Of how many sessions the repositories are remembered that have no key.
@@ -33,6 +35,7 @@ struct Inner {
     /// Further names by which the daemon may be called.
     hosts: Vec<String>,
     wrong: crate::gate::Wrong,
+    feed: Arc<Feed>,
 }
 
 /// What a house is made of.
@@ -43,14 +46,17 @@ pub(crate) struct Parts {
     pub(crate) keys: Keys,
     pub(crate) token: String,
     pub(crate) hosts: Vec<String>,
+    pub(crate) ending: watch::Receiver<bool>,
 }
 
 impl House {
     pub(crate) fn new(parts: Parts) -> Self {
-        let Parts { here, directory, keys, token, hosts } = parts;
+        let Parts { here, directory, keys, token, hosts, ending } = parts;
+        let feed = Feed::new(ending);
         let wrong = crate::gate::Wrong::default();
-        let Here { home, env, .. } = here;
-        Self { inner: Arc::new(Inner { home, directory, env, keys, token, hosts, wrong }) }
+        let Here { home, mut env, .. } = here;
+        env.insert("HEIRLOOM_HOME".into(), home.clone().into());
+        Self { inner: Arc::new(Inner { home, directory, env, keys, token, hosts, wrong, feed }) }
     }
 
     pub(crate) fn keys(&self) -> &Keys {
@@ -65,6 +71,19 @@ impl House {
         &self.inner.hosts
     }
 
+    pub(crate) fn home(&self) -> &Path {
+        &self.inner.home
+    }
+
+    /// What a process that is started here gets to see.
+    pub(crate) fn env(&self) -> &Env {
+        &self.inner.env
+    }
+
+    pub(crate) fn feed(&self) -> &Arc<Feed> {
+        &self.inner.feed
+    }
+
     pub(crate) fn wrong(&self) -> &crate::gate::Wrong {
         &self.inner.wrong
     }
@@ -77,9 +96,7 @@ impl House {
     /// The place at `directory`. Looked at anew for every request: branches are switched and settings
     /// change while a daemon runs.
     pub(crate) fn look(&self, directory: &Path) -> Result<Here, Failure> {
-        let mut env = self.inner.env.clone();
-        env.insert("HEIRLOOM_HOME".into(), self.inner.home.clone().into());
-        Ok(Here::look(directory, env)?)
+        Ok(Here::look(directory, self.inner.env.clone())?)
     }
 
     /// The ledger. Opened for every request: what another process did to its file is seen, and nothing

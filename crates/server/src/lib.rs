@@ -6,13 +6,18 @@
 //! has not shown a token or a sign-in, and nothing a request says ends the process.
 
 mod answer;
+mod drive;
+mod events;
 mod gate;
 mod house;
 mod keys;
 mod listen;
+mod openapi;
 mod routes;
 mod serve;
 
+pub use drive::{WORD as DRIVE, drive};
 pub use keys::Keys;
 pub use listen::{BadAddress, Listen};
+pub use openapi::{document, reference};
 pub use serve::{Daemon, ServeError, read_serving};

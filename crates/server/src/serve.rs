@@ -153,6 +153,7 @@ impl Daemon {
             keys: self.keys,
             token: self.serving.token.clone(),
             hosts: self.hosts,
+            ending: ending.clone(),
         });
         let router = routes::all(house);
         let unix = UnixListener::from_std(self.unix).map_err(ServeError::System)?;

@@ -132,6 +132,47 @@ impl From<&core::Checked<'_>> for GroundedClaim {
     }
 }
 
+/// Decisions, each with whether it still holds.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct DecisionList {
+    /// The decisions, oldest first.
+    pub decisions: Vec<JudgedNote>,
+}
+
+impl Answer for DecisionList {}
+
+/// A note, checked against the code as it is now.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct JudgedNote {
+    /// The note.
+    #[serde(flatten)]
+    pub note: super::Note,
+    /// `holds`, `moved`, `broken`, `unproven`, or `replaced` where a later note took its place.
+    #[schemars(extend("enum" = ["holds", "moved", "broken", "unproven", "replaced"]))]
+    pub standing: &'static str,
+    /// The verdict on what it rests on; `null` where nothing was checked.
+    pub checked: Option<GroundedClaim>,
+}
+
+impl JudgedNote {
+    /// `checked` is what checking came to, where the note asserts something.
+    pub fn new(note: super::Note, checked: Option<&core::Checked<'_>>) -> Self {
+        let standing = match checked.map(|checked| &checked.verdict) {
+            _ if note.superseded_by.is_some() => "replaced",
+            Some(core::Verdict::Verified | core::Verdict::Nearby { .. }) => "holds",
+            Some(core::Verdict::Moved { .. }) => "moved",
+            Some(
+                core::Verdict::QuoteAbsent
+                | core::Verdict::LineOutOfRange { .. }
+                | core::Verdict::PathMissing
+                | core::Verdict::Outside,
+            ) => "broken",
+            _ => "unproven",
+        };
+        Self { note, standing, checked: checked.map(GroundedClaim::from) }
+    }
+}
+
 /// What a checkpoint came to.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct Checkpoint {

@@ -1,5 +1,7 @@
 //! The daemon itself.
 
+use heirloom_core::record::Record;
+use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -39,3 +41,57 @@ pub struct Health {
 }
 
 impl Answer for Health {}
+
+/// That something changed: what a stream of events is made of.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct LedgerEvent {
+    /// The number of the record in the order of arrival, by which a stream goes on; `null` for what is in no
+    /// record.
+    pub id: Option<i64>,
+    /// What part of heirloom it is about: the first word of the record's kind, or `output` where an agent
+    /// printed something.
+    #[serde(rename = "type")]
+    pub part: String,
+    /// The record's kind.
+    pub kind: Option<String>,
+    /// The record.
+    pub record: Option<String>,
+    /// The session it is about.
+    pub session: Option<String>,
+    /// The repository it is about.
+    pub repo: Option<String>,
+    /// When.
+    pub at: Option<Timestamp>,
+}
+
+impl Answer for LedgerEvent {}
+
+impl LedgerEvent {
+    /// That a record arrived.
+    pub fn new(arrival: i64, record: &Record) -> Self {
+        let part = record.kind.split(['.', '_']).next().unwrap_or_default();
+        Self {
+            id: Some(arrival),
+            part: part.to_owned(),
+            kind: Some(record.kind.clone()),
+            record: Some(record.id.to_string()),
+            session: record.session.map(|session| session.to_string()),
+            repo: record.repo.clone(),
+            at: Some(record.at),
+        }
+    }
+
+    /// That an agent printed something.
+    pub fn output(session: String) -> Self {
+        let part = "output".to_owned();
+        Self {
+            id: None,
+            part,
+            kind: None,
+            record: None,
+            session: Some(session),
+            repo: None,
+            at: None,
+        }
+    }
+}

@@ -351,6 +351,8 @@ pub struct Entry {
     pub body: Value,
 }
 
+impl Answer for Entry {}
+
 impl From<&Record> for Entry {
     fn from(record: &Record) -> Self {
         Self {

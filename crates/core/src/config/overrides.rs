@@ -20,6 +20,15 @@ pub enum Change<T> {
 
 impl<T> Change<T> {
     /// Whether nothing is said.
+    /// The value that is set, if one is.
+    pub const fn as_set(&self) -> Option<&T> {
+        match self {
+            Self::Set(value) => Some(value),
+            Self::Inherit | Self::Clear => None,
+        }
+    }
+
+    /// Whether nothing is said.
     pub const fn is_inherit(&self) -> bool {
         matches!(self, Self::Inherit)
     }

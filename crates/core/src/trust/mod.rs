@@ -10,6 +10,7 @@
 
 mod covered;
 pub mod person;
+pub mod widen;
 
 pub use covered::{Covered, Reason, covered, hash, whole_file, withhold};
 

@@ -3,8 +3,10 @@
 //! Read from the streams as the agents printed them; nothing of it is kept twice.
 
 use std::io::{self, BufRead, Read};
+use std::path::Path;
 
 use heirloom_agents::{Agent, Event, Parsed, Reader, by_name};
+use heirloom_core::id::SessionId;
 use heirloom_core::name::SessionName;
 use heirloom_core::session::Session;
 use heirloom_ledger::Ledger;
@@ -145,6 +147,14 @@ impl Following {
         }
         Ok(items)
     }
+}
+
+/// How much the agents of a session have printed so far, in bytes. It changes when they print more.
+pub fn printed(home: &Path, session: SessionId) -> u64 {
+    let of_turns = stream::turns(home, session).unwrap_or_default();
+    let streams = of_turns.into_iter().map(|(_, stream)| stream);
+    let all = std::iter::once(Stream::of_session(home, session)).chain(streams);
+    all.filter_map(|stream| stream.events().metadata().ok()).map(|found| found.len()).sum()
 }
 
 /// The message a fork begins after, if it is to begin at the event `at`: the agent's message of

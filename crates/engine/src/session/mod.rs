@@ -21,7 +21,7 @@ mod template;
 
 pub use approvals::{approval, decide, pending};
 pub use collect::{Collected, Secrets, Streams, collect};
-pub use conversation::{Conversation, Following, Item, conversation, follow};
+pub use conversation::{Conversation, Following, Item, conversation, follow, printed};
 pub use drive::{Ended, run};
 pub use error::SessionError;
 pub use import::{Imported, import_daemon};

@@ -7,6 +7,7 @@ use heirloom_core::approval::{Approval as Known, Rule};
 use heirloom_core::trust::person::Action;
 use heirloom_engine::session::{self as engine, Choice};
 use heirloom_ledger::{ApprovalFilter, Ledger};
+use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -16,9 +17,9 @@ use crate::house::{Desk, House};
 use crate::routes::{Asked, Given};
 
 /// Which approvals are asked for.
-#[derive(Debug, Default, Deserialize)]
+#[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Filter {
+pub(crate) struct Filter {
     /// `pending` for those that wait.
     status: Option<String>,
     repo: Option<String>,
@@ -63,7 +64,7 @@ pub(super) async fn show(
 }
 
 /// What a person says to an approval.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Decision {
     #[serde(rename = "decision")]
@@ -79,14 +80,14 @@ pub(crate) struct Decision {
     pub(crate) rule: Option<String>,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Word {
     Approve,
     Deny,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Lasts {
     Once,

@@ -1,40 +1,148 @@
-//! The routes, a file a resource.
+//! The routes: one table, from which the daemon answers and its description is made.
 
-mod approvals;
+pub(crate) mod approvals;
 mod health;
-mod notes;
-mod session;
-mod sessions;
+pub(crate) mod launch;
+pub(crate) mod look;
+pub(crate) mod notes;
+mod openapi;
+pub(crate) mod recall;
+pub(crate) mod session;
+pub(crate) mod sessions;
 mod signin;
+pub(crate) mod work;
 
 use axum::Router;
 use axum::extract::DefaultBodyLimit;
 use axum::middleware::from_fn_with_state;
-use axum::routing::{get, post};
+use axum::routing::{MethodRouter, get, post};
 use heirloom_api::{Code, Failure};
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+use serde::Deserialize;
 use tower_http::compression::CompressionLayer;
 
 use crate::answer::Refused;
 use crate::gate::gate;
 use crate::house::House;
+use crate::openapi::schema_of;
 
 /// The longest body that is read: room for a long prompt, and no more.
-const MOST_BODY: usize = 4 * 1024 * 1024;
+pub(crate) const MOST_BODY: usize = 4 * 1024 * 1024;
+
+/// One route of the API.
+pub(crate) struct Route {
+    pub(crate) method: &'static str,
+    pub(crate) path: &'static str,
+    pub(crate) about: &'static str,
+    /// The status of a good answer.
+    pub(crate) status: u16,
+    pub(crate) query: fn(&mut SchemaGenerator) -> Option<Schema>,
+    pub(crate) body: fn(&mut SchemaGenerator) -> Option<Schema>,
+    pub(crate) answer: fn(&mut SchemaGenerator) -> Option<Schema>,
+    handler: fn() -> MethodRouter<House>,
+}
+
+macro_rules! routes {
+    ($($method:ident $path:literal $handler:path, ($query:ty, $body:ty) => $status:literal $answer:ty,
+       $about:literal;)+) => {
+        /// Every route under `/api/v1`.
+        pub(crate) const ROUTES: &[Route] = &[$(Route {
+            method: stringify!($method),
+            path: $path,
+            about: $about,
+            status: $status,
+            query: schema_of::<$query>,
+            body: schema_of::<$body>,
+            answer: schema_of::<$answer>,
+            handler: || axum::routing::$method($handler),
+        }),+];
+    };
+}
+
+routes! {
+    get "/health" health::health, ((), ()) => 200 heirloom_api::Health,
+        "Whether the daemon is there. Needs no token.";
+    get "/openapi.json" openapi::document, ((), ()) => 200 serde_json::Value,
+        "This description.";
+    get "/events" crate::events::events, ((), ()) => 200 heirloom_api::LedgerEvent,
+        "What changes, as server-sent events. `id` is the number of the record in the order of arrival; \
+         with `Last-Event-ID` the stream begins after that one.";
+    get "/sessions" sessions::list, (sessions::Filter, ()) => 200 heirloom_api::SessionList,
+        "Sessions, newest first, as `sessions list`.";
+    post "/sessions" launch::launch, ((), launch::LaunchBody) => 201 heirloom_api::Session,
+        "Launches a session, as `launch`. Answers once its agent runs.";
+    get "/sessions/{id}" session::show, ((), ()) => 200 heirloom_api::SessionDetail,
+        "One session, as `sessions show`.";
+    patch "/sessions/{id}" launch::change, ((), launch::Change) => 200 heirloom_api::Session,
+        "Puts a session away, or takes it out again.";
+    get "/sessions/{id}/conversation" session::conversation, (session::Part, ()) => 200 heirloom_api::Conversation,
+        "What was said and done in a session and in all it continues, as `conversation`.";
+    get "/sessions/{id}/config" session::config, ((), ()) => 200 heirloom_api::SessionConfig,
+        "How its agent was launched, with where each field comes from. Secrets are masked.";
+    get "/sessions/{id}/lineage" session::lineage, ((), ()) => 200 heirloom_api::Lineage,
+        "Its ancestors and descendants, as `lineage`.";
+    get "/sessions/{id}/notes" session::notes, ((), ()) => 200 heirloom_api::NoteList,
+        "What it learned and decided.";
+    post "/sessions/{id}/continue" launch::go_on, ((), launch::ContinueBody) => 201 heirloom_api::Session,
+        "Continues a session with its whole config, as `continue`: an absent field is inherited, a value \
+         replaces, `null` clears.";
+    post "/sessions/{id}/fork" launch::fork, ((), launch::ContinueBody) => 201 heirloom_api::Session,
+        "Takes a session another way, as `fork`, from its end or from the event `at`.";
+    post "/sessions/{id}/interrupt" launch::interrupt, ((), ()) => 200 heirloom_api::Session,
+        "Interrupts a session and answers once it has stopped.";
+    get "/approvals" approvals::list, (approvals::Filter, ()) => 200 heirloom_api::ApprovalList,
+        "What agents asked for, oldest first.";
+    get "/approvals/{id}" approvals::show, ((), ()) => 200 heirloom_api::Approval,
+        "One approval.";
+    post "/approvals/{id}/decision" approvals::decide, ((), approvals::Decision) => 200 heirloom_api::Approval,
+        "Decides an approval. Only for a person who signed in.";
+    get "/notes" notes::list, (notes::Filter, ()) => 200 heirloom_api::NoteList,
+        "Notes of a repository, as `notes`.";
+    post "/notes" notes::make, ((), notes::Body) => 201 heirloom_api::Note,
+        "Records a note, as `note`.";
+    get "/search" recall::search, (recall::Looked, ()) => 200 heirloom_api::SearchResults,
+        "Full text over notes and sessions, as `search`.";
+    get "/recover/{level}" recall::recover, (recall::Fresh, ()) => 200 heirloom_api::Recovery,
+        "What a fresh context should read, as `recover`.";
+    get "/requirements" look::requirements, (look::Whose, ()) => 200 heirloom_api::RequirementStatus,
+        "What has to be satisfied, and whether it is, as `req status`.";
+    get "/issues" work::issues, (work::Filter, ()) => 200 heirloom_api::IssueList,
+        "Issues, as `issues list`, or with `ready` as `issues ready`.";
+    post "/issues" work::create, ((), work::Body) => 201 heirloom_api::NewIssue,
+        "Makes an issue, as `issues create`.";
+    get "/issues/{id}" work::issue, (Where, ()) => 200 heirloom_api::IssueDetail,
+        "One issue, as `issues show`.";
+    patch "/issues/{id}" work::change, ((), work::Different) => 200 heirloom_api::ChangedIssues,
+        "Changes or closes an issue, as `issues update` and `issues close`.";
+    get "/work-runs" work::runs, (work::Runs, ()) => 200 heirloom_api::WorkRunList,
+        "What past runs through the issues did, as `runs list`.";
+    get "/work-runs/{id}" work::run, (Where, ()) => 200 heirloom_api::WorkRunDetail,
+        "One run, issue by issue, as `runs show`.";
+    get "/pipelines" work::pipelines, (Where, ()) => 200 heirloom_api::PipelineList,
+        "What can be run, as `pipelines list`.";
+    get "/records/{id}" look::record, ((), ()) => 200 heirloom_api::Entry,
+        "The record behind something.";
+    get "/decisions" look::decisions, (Where, ()) => 200 heirloom_api::DecisionList,
+        "The decisions of a repository, each checked against the code as it is now.";
+    get "/trust" look::trusted, (Where, ()) => 200 heirloom_api::Trust,
+        "What a repository would run, and whether that is allowed, as `trust --show`.";
+    get "/repo" look::repository, (Where, ()) => 200 heirloom_api::Repository,
+        "What a repository is known by, as `repo show`.";
+}
+
+/// Which repository is meant.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Where {
+    /// Its key, its path, or the name of its directory; without, the one the daemon was started in.
+    pub(crate) repo: Option<String>,
+}
 
 /// Everything the daemon answers.
 pub(crate) fn all(house: House) -> Router {
-    let api = Router::new()
-        .route("/health", get(health::health))
-        .route("/sessions", get(sessions::list))
-        .route("/sessions/{id}", get(session::show))
-        .route("/sessions/{id}/conversation", get(session::conversation))
-        .route("/sessions/{id}/config", get(session::config))
-        .route("/sessions/{id}/lineage", get(session::lineage))
-        .route("/sessions/{id}/notes", get(session::notes))
-        .route("/approvals", get(approvals::list))
-        .route("/approvals/{id}", get(approvals::show))
-        .route("/approvals/{id}/decision", post(approvals::decide))
-        .route("/notes", get(notes::list).post(notes::make));
+    let api = ROUTES
+        .iter()
+        .fold(Router::new(), |router, route| router.route(route.path, (route.handler)()));
     Router::new()
         .nest("/api/v1", api)
         .route("/signin", get(signin::sign_in))
@@ -54,7 +162,6 @@ async fn nothing() -> Refused {
 async fn not_like_that() -> Refused {
     Refused(Failure::new(Code::RequestMethod, "this address does not take that method"))
 }
-
 /// What the query of an address says, refused in our own words where it cannot be read.
 #[derive(Debug)]
 pub(crate) struct Asked<T>(pub(crate) T);

@@ -6,6 +6,7 @@ use heirloom_core::evidence::{Evidence, PlaceError};
 use heirloom_core::note::{Basis, Kind, NotAKind};
 use heirloom_engine::keep;
 use heirloom_engine::notes::{self, NewNote, Query};
+use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::answer::{Made, Refused, Told};
@@ -13,9 +14,9 @@ use crate::house::{Desk, House};
 use crate::routes::{Asked, Given};
 
 /// Which notes are asked for.
-#[derive(Debug, Default, Deserialize)]
+#[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Filter {
+pub(crate) struct Filter {
     kind: Option<String>,
     session: Option<String>,
     repo: Option<String>,
@@ -50,7 +51,7 @@ pub(super) async fn list(
 }
 
 /// A note to be made.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Body {
     pub(crate) kind: String,

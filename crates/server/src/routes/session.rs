@@ -2,7 +2,9 @@
 
 use axum::extract::{Path, State};
 use heirloom_api::{Conversation, Lineage, NoteList, SessionConfig, SessionDetail};
+use heirloom_core::redact::{redact, redact_json};
 use heirloom_engine::{notes as engine_notes, session as engine, sessions};
+use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::answer::{Refused, Told};
@@ -23,9 +25,9 @@ pub(super) async fn show(
 }
 
 /// Which part of a conversation is asked for.
-#[derive(Debug, Default, Deserialize)]
+#[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Part {
+pub(crate) struct Part {
     /// Only the events after this number.
     cursor: Option<usize>,
     limit: Option<usize>,
@@ -40,10 +42,21 @@ pub(super) async fn conversation(
         let (desk, session) = Desk::session(house, &address)?;
         let said = engine::conversation(&desk.here, &desk.ledger, &session)?;
         let all = Conversation::new(&session, said);
-        let (events, next) = page_of(all.events, part.cursor.unwrap_or(0), part.limit);
+        let (mut events, next) = page_of(all.events, part.cursor.unwrap_or(0), part.limit);
+        events.iter_mut().for_each(hide);
         Ok(Conversation { events, next, ..all })
     });
     Ok(Told(conversation.await?))
+}
+
+/// Takes the secrets out. Streams are kept as agents printed them; what leaves this machine's terminal is not.
+pub(crate) fn hide(said: &mut heirloom_api::Said) {
+    if let Some(text) = &mut said.text {
+        *text = redact(text).text.into_owned();
+    }
+    if let Some(input) = &mut said.input {
+        redact_json(input);
+    }
 }
 
 pub(super) async fn config(

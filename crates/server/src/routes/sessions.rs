@@ -4,6 +4,7 @@ use axum::extract::State;
 use heirloom_api::{Code, Failure, SessionList};
 use heirloom_core::status::Status;
 use heirloom_engine::sessions::{Listing, list as listed};
+use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::answer::{Refused, Told};
@@ -14,7 +15,7 @@ use crate::routes::Asked;
 const MOST: usize = 1000;
 
 /// Which sessions are asked for.
-#[derive(Debug, Default, Deserialize)]
+#[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Filter {
     /// Comma between several: a status, or `running` for all that run or wait.

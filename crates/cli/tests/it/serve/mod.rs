@@ -1,8 +1,10 @@
 //! The daemon, seen from programs and browsers that talk to it.
 
 mod client;
+mod launching;
 mod listing;
 mod security;
+mod streaming;
 
 use std::io::{BufRead, BufReader};
 use std::process::{Child, ChildStdout, Stdio};

@@ -1,0 +1,261 @@
+//! What changes, as it changes: one stream of events for whoever looks on.
+//!
+//! The ledger is the only source. One thread looks whether another process wrote to it, which reads
+//! nothing, and reads the new records once for everybody; it runs only while somebody looks on. Whoever was
+//! away says which number they saw last and is given the rest from the ledger, so nothing is missed.
+
+use std::collections::BTreeMap;
+use std::convert::Infallible;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use axum::extract::State;
+use axum::http::HeaderMap;
+use axum::response::Sse;
+use axum::response::sse::{Event, KeepAlive};
+use heirloom_api::{Code, Failure, LedgerEvent};
+use heirloom_core::id::SessionId;
+use heirloom_core::status::Status;
+use heirloom_engine::session::printed;
+use heirloom_ledger::{Arrived, Ledger, SessionFilter};
+use tokio::sync::{broadcast, watch};
+
+use crate::answer::Refused;
+use crate::house::House;
+
+/// How often it is looked whether something changed.
+const TICK: Duration = Duration::from_millis(100);
+/// How often it is looked whether an agent printed something.
+const OUTPUT: Duration = Duration::from_millis(300);
+/// What a connection says when there is nothing to say.
+const HEARTBEAT: Duration = Duration::from_secs(15);
+/// How many events wait for a slow client before it is given them from the ledger instead.
+const BACKLOG: usize = 1024;
+/// How many records are read at a time.
+const PART: usize = 500;
+
+/// The one who looks, and those who are told.
+#[derive(Debug)]
+pub(crate) struct Feed {
+    told: broadcast::Sender<LedgerEvent>,
+    /// How many look on.
+    clients: AtomicUsize,
+    /// Whether the thread runs.
+    runs: Mutex<bool>,
+    ending: watch::Receiver<bool>,
+}
+
+impl Feed {
+    pub(crate) fn new(ending: watch::Receiver<bool>) -> Arc<Self> {
+        let (told, _) = broadcast::channel(BACKLOG);
+        let (clients, runs) = (AtomicUsize::new(0), Mutex::new(false));
+        Arc::new(Self { told, clients, runs, ending })
+    }
+
+    /// Looks on, until what is returned goes.
+    fn join(self: &Arc<Self>, house: &House) -> Looking {
+        self.clients.fetch_add(1, Ordering::SeqCst);
+        let events = self.told.subscribe();
+        let mut runs = self.runs.lock().unwrap_or_else(PoisonError::into_inner);
+        if !*runs {
+            let (feed, house) = (Arc::clone(self), house.clone());
+            let thread = std::thread::Builder::new().name("events".to_owned());
+            *runs = thread.spawn(move || feed.look(&house)).is_ok();
+        }
+        Looking { feed: Arc::clone(self), events }
+    }
+
+    /// Tells what changes as long as anybody looks on.
+    fn look(&self, house: &House) {
+        let mut eye: Option<Eye> = None;
+        loop {
+            let ends = *self.ending.borrow() || {
+                let mut runs = self.runs.lock().unwrap_or_else(PoisonError::into_inner);
+                let alone = self.clients.load(Ordering::SeqCst) == 0;
+                *runs = !alone;
+                alone
+            };
+            if ends {
+                return;
+            }
+            // A ledger that cannot be read now may be readable the next time.
+            if eye.is_none() {
+                eye = Eye::open(house).ok();
+            }
+            let seen = eye.as_mut().map(|eye| eye.look(house));
+            match seen {
+                Some(Ok(events)) => {
+                    for event in events {
+                        // Nobody who listens is nobody who misses it.
+                        let _ = self.told.send(event);
+                    }
+                }
+                Some(Err(_)) => eye = None,
+                None => {}
+            }
+            std::thread::sleep(TICK);
+        }
+    }
+}
+
+/// Somebody who looks on.
+struct Looking {
+    feed: Arc<Feed>,
+    events: broadcast::Receiver<LedgerEvent>,
+}
+
+impl Drop for Looking {
+    fn drop(&mut self) {
+        self.feed.clients.fetch_sub(1, Ordering::SeqCst);
+    }
+}
+
+/// What the thread has seen so far.
+struct Eye {
+    ledger: Ledger,
+    version: i64,
+    last: i64,
+    /// The sessions at work, with how much their agents had printed.
+    printed: BTreeMap<SessionId, u64>,
+    looked: Instant,
+}
+
+impl Eye {
+    fn open(house: &House) -> Result<Self, Failure> {
+        let ledger = house.ledger()?;
+        let (version, last) = (ledger.data_version()?, ledger.last_arrival()?);
+        let mut eye =
+            Self { ledger, version, last, printed: BTreeMap::new(), looked: Instant::now() };
+        eye.meet(house)?;
+        Ok(eye)
+    }
+
+    fn look(&mut self, house: &House) -> Result<Vec<LedgerEvent>, Failure> {
+        let mut events = Vec::new();
+        let version = self.ledger.data_version()?;
+        if version != self.version {
+            self.version = version;
+            while let arrived = self.ledger.records_after(self.last, PART)?
+                && !arrived.is_empty()
+            {
+                self.last = arrived.last().map_or(self.last, |last| last.arrival);
+                events.extend(arrived.iter().map(event));
+            }
+            self.meet(house)?;
+        }
+        if self.looked.elapsed() >= OUTPUT {
+            self.looked = Instant::now();
+            for (session, before) in &mut self.printed {
+                let now = printed(house.home(), *session);
+                if now != *before {
+                    *before = now;
+                    events.push(LedgerEvent::output(session.to_string()));
+                }
+            }
+        }
+        Ok(events)
+    }
+
+    /// Finds out which sessions are at work.
+    fn meet(&mut self, house: &House) -> Result<(), Failure> {
+        let active: Vec<Status> =
+            Status::ALL.into_iter().filter(|status| status.is_active()).collect();
+        let filter = SessionFilter { statuses: &active, limit: 200, ..SessionFilter::default() };
+        let page = self.ledger.sessions(&filter)?;
+        let before = std::mem::take(&mut self.printed);
+        self.printed = page
+            .sessions
+            .into_iter()
+            .map(|session| {
+                let known = before.get(&session.id).copied();
+                (session.id, known.unwrap_or_else(|| printed(house.home(), session.id)))
+            })
+            .collect();
+        Ok(())
+    }
+}
+
+fn event(arrived: &Arrived) -> LedgerEvent {
+    LedgerEvent::new(arrived.arrival, &arrived.record)
+}
+
+/// The stream of one client.
+pub(crate) async fn events(
+    State(house): State<House>,
+    headers: HeaderMap,
+) -> Result<Sse<impl futures_core::Stream<Item = Result<Event, Infallible>>>, Refused> {
+    let last = headers.get("last-event-id").and_then(|id| id.to_str().ok());
+    let last = last.map(str::parse::<i64>).transpose().map_err(|_| {
+        Failure::new(Code::RequestInvalid, "`Last-Event-ID` is no number of an event")
+    })?;
+    // Before the ledger is asked: what comes in between is told twice, and left out the second time.
+    let looking = house.feed().join(&house);
+    let newest = house.call(|house| Ok(house.ledger()?.last_arrival()?)).await?;
+    // A number that was never given is one of another ledger: everything may be different.
+    let after = last.filter(|last| *last <= newest && *last >= 0).unwrap_or(newest);
+    let client = Client { house: house.clone(), looking, after, waiting: Vec::new(), behind: true };
+    let keep = KeepAlive::new().interval(HEARTBEAT).text("heartbeat");
+    Ok(Sse::new(stream(client)).keep_alive(keep))
+}
+
+/// Where a client is.
+struct Client {
+    house: House,
+    looking: Looking,
+    /// The number of the last event it was sent.
+    after: i64,
+    /// What it is sent next, the last one first.
+    waiting: Vec<LedgerEvent>,
+    /// Whether there may be something in the ledger that it was not told.
+    behind: bool,
+}
+
+impl Client {
+    /// The next event; nothing when the daemon ends.
+    async fn next(&mut self) -> Option<LedgerEvent> {
+        loop {
+            if let Some(event) = self.waiting.pop() {
+                if let Some(id) = event.id {
+                    if id <= self.after {
+                        continue;
+                    }
+                    self.after = id;
+                }
+                return Some(event);
+            }
+            if self.behind {
+                let after = self.after;
+                let read = self.house.call(move |house| {
+                    let arrived = house.ledger()?.records_after(after, PART)?;
+                    Ok(arrived.iter().rev().map(event).collect::<Vec<_>>())
+                });
+                // One that cannot be read now will be asked for again by the client.
+                self.waiting = read.await.ok()?;
+                self.behind = !self.waiting.is_empty();
+                continue;
+            }
+            let mut ending = self.looking.feed.ending.clone();
+            tokio::select! {
+                told = self.looking.events.recv() => match told {
+                    Ok(event) => self.waiting.push(event),
+                    Err(broadcast::error::RecvError::Lagged(_)) => self.behind = true,
+                    Err(broadcast::error::RecvError::Closed) => return None,
+                },
+                _ = ending.wait_for(|end| *end) => return None,
+            }
+        }
+    }
+}
+
+fn stream(client: Client) -> impl futures_core::Stream<Item = Result<Event, Infallible>> {
+    futures_util::stream::unfold(client, |mut client| async move {
+        let told = client.next().await?;
+        let mut event = Event::default();
+        if let Some(id) = told.id {
+            event = event.id(id.to_string());
+        }
+        let event = event.data(serde_json::to_string(&told).unwrap_or_default());
+        Some((Ok(event), client))
+    })
+}

@@ -1,0 +1,141 @@
+//! What the page links to: requirements, decisions, records, trust, the repository. Read only.
+
+use axum::extract::{Path, State};
+use heirloom_api::{
+    Code, DecisionList, Entry, Failure, JudgedNote, Note, Repository, RequirementStatus, Trust,
+};
+use heirloom_core::ground::Claim;
+use heirloom_core::guard::branch::BranchKey;
+use heirloom_core::note::Kind;
+use heirloom_engine::guard::rules::{self, Rules};
+use heirloom_engine::guard::{self, Subject, SubjectError, status};
+use heirloom_engine::keep::{self, KeepError, ground};
+use heirloom_engine::notes::{self, Query};
+use heirloom_engine::{identity, trust};
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use crate::answer::{Refused, Told};
+use crate::house::{Desk, House};
+use crate::routes::{Asked, Where};
+
+/// Whose requirements are asked for.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Whose {
+    pub(crate) repo: Option<String>,
+    pub(crate) session: Option<String>,
+    pub(crate) branch: Option<String>,
+}
+
+pub(super) async fn requirements(
+    State(house): State<House>,
+    Asked(whose): Asked<Whose>,
+) -> Result<Told<RequirementStatus>, Refused> {
+    Ok(Told(house.call(move |house| asked_for(house, &whose)).await?))
+}
+
+/// What has to be satisfied, and whether it is.
+pub(crate) fn asked_for(house: &House, whose: &Whose) -> Result<RequirementStatus, Failure> {
+    let mut desk = match &whose.session {
+        Some(session) => Desk::session(house, session)?.0,
+        None => Desk::of(house, whose.repo.as_deref())?,
+    };
+    let policy = match rules::load(&desk.here) {
+        Some(Rules::Policy(policy)) => policy,
+        Some(Rules::Broken { file, reason }) => {
+            return Err(Failure::new(Code::Settings, format!("{file} cannot be read: {reason}"))
+                .hint("requirements do not hold until it is repaired"));
+        }
+        None => {
+            return Err(Failure::new(Code::NotSetUp, "heirloom is not set up in this repository")
+                .hint("`heirloom init` sets it up"));
+        }
+    };
+    let (here, ledger) = (&desk.here, &mut desk.ledger);
+    let subject = match &whose.session {
+        None => Subject::nobody(),
+        named => match guard::subject(here, ledger, named.as_deref()) {
+            Err(SubjectError::None { .. }) => Subject::nobody(),
+            found => found?,
+        },
+    };
+    let branch = match &whose.branch {
+        Some(name) => BranchKey::branch(name),
+        None => BranchKey::stored(here.place.head.key()),
+    };
+    let overview = status::overview(here, ledger, &policy, (&subject, &branch))?;
+    Ok(RequirementStatus {
+        branch: branch.to_string(),
+        session: subject.key().map(str::to_owned),
+        enabled: policy.enabled,
+        paused: overview.paused.as_ref().map(Into::into),
+        requirements: overview.rows.iter().map(Into::into).collect(),
+    })
+}
+
+pub(super) async fn decisions(
+    State(house): State<House>,
+    Asked(place): Asked<Where>,
+) -> Result<Told<DecisionList>, Refused> {
+    Ok(Told(house.call(move |house| judged(house, place.repo.as_deref())).await?))
+}
+
+/// The decisions of a repository, each checked against the code as it is now.
+pub(crate) fn judged(house: &House, repo: Option<&str>) -> Result<DecisionList, Failure> {
+    let desk = Desk::of(house, repo)?;
+    let query = Query { kind: Some(Kind::Decision), superseded: true, ..Query::default() };
+    judged_of(&desk, &query)
+}
+
+/// Notes, each checked against the code as it is now.
+pub(crate) fn judged_of(desk: &Desk, query: &Query) -> Result<DecisionList, Failure> {
+    let found = notes::list(&desk.here, &desk.ledger, query)?.notes;
+    let settings = keep::settings(&desk.here).map_err(KeepError::from)?;
+    let claims = found.iter().filter_map(|(note, _)| Claim::of(note));
+    let grounded = ground::verify(&desk.here, &settings, claims);
+    let decisions = found.iter().map(|(note, session)| {
+        let id = note.id.to_string();
+        let checked = grounded.checked.iter().find(|checked| checked.claim.id == id);
+        JudgedNote::new(Note::new(note, session), checked)
+    });
+    Ok(DecisionList { decisions: decisions.collect() })
+}
+
+pub(super) async fn record(
+    State(house): State<House>,
+    Path(id): Path<String>,
+) -> Result<Told<Entry>, Refused> {
+    Ok(Told(house.call(move |house| entry(house, &id)).await?))
+}
+
+/// The record with that id.
+pub(crate) fn entry(house: &House, id: &str) -> Result<Entry, Failure> {
+    let none = || Failure::new(Code::RequestNotFound, format!("there is no record {id}"));
+    let parsed = id.parse().map_err(|_| none())?;
+    let record = house.ledger()?.record(parsed)?.ok_or_else(none)?;
+    Ok(Entry::from(&record))
+}
+
+pub(super) async fn trusted(
+    State(house): State<House>,
+    Asked(place): Asked<Where>,
+) -> Result<Told<Trust>, Refused> {
+    let trust = house.call(move |house| {
+        let desk = Desk::of(house, place.repo.as_deref())?;
+        let standing = trust::standing(&desk.here, &desk.ledger)?;
+        Ok(Trust::new(&desk.here.place.repo, &standing))
+    });
+    Ok(Told(trust.await?))
+}
+
+pub(super) async fn repository(
+    State(house): State<House>,
+    Asked(place): Asked<Where>,
+) -> Result<Told<Repository>, Refused> {
+    let repository = house.call(move |house| {
+        let mut desk = Desk::of(house, place.repo.as_deref())?;
+        Ok(Repository::from(&identity::show(&desk.here, &mut desk.ledger)?))
+    });
+    Ok(Told(repository.await?))
+}

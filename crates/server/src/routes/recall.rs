@@ -1,0 +1,104 @@
+//! What is known from before: searched, and put together for a fresh context.
+
+use axum::extract::{Path, State};
+use heirloom_api::{Code, Failure, Recovery, SearchResults};
+use heirloom_engine::keep::recover::{Gatherer, Wanted};
+use heirloom_engine::keep::search::{self, Query};
+use heirloom_engine::keep::{self, KeepError};
+use jiff::Timestamp;
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use crate::answer::{Refused, Told};
+use crate::house::{Desk, House};
+use crate::routes::Asked;
+
+/// What is looked for.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Looked {
+    #[serde(default)]
+    pub(crate) q: String,
+    pub(crate) kind: Option<String>,
+    pub(crate) agent: Option<String>,
+    pub(crate) since: Option<Timestamp>,
+    pub(crate) repo: Option<String>,
+    #[serde(default)]
+    pub(crate) all_repos: bool,
+    pub(crate) limit: Option<usize>,
+}
+
+pub(super) async fn search(
+    State(house): State<House>,
+    Asked(looked): Asked<Looked>,
+) -> Result<Told<SearchResults>, Refused> {
+    Ok(Told(house.call(move |house| found(house, looked)).await?))
+}
+
+/// What fits best.
+pub(crate) fn found(house: &House, looked: Looked) -> Result<SearchResults, Failure> {
+    if looked.q.trim().is_empty() {
+        return Err(Failure::new(
+            Code::RequestInvalid,
+            "there is nothing to look for: `q` is empty",
+        ));
+    }
+    let desk = Desk::of(house, looked.repo.as_deref())?;
+    let kind = match looked.kind.as_deref().filter(|kind| !kind.is_empty()) {
+        Some("session") => Some("session".to_owned()),
+        Some(kind) => Some(super::notes::kind(kind)?.to_string()),
+        None => None,
+    };
+    let query = Query {
+        text: looked.q,
+        kind,
+        agent: looked.agent.filter(|agent| !agent.is_empty()),
+        since: looked.since,
+        everywhere: looked.all_repos,
+        limit: looked.limit.unwrap_or(20).clamp(1, 200),
+    };
+    Ok(SearchResults::from(search::search(&desk.here, &desk.ledger, &query)?.as_slice()))
+}
+
+/// What a fresh context asks for.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Fresh {
+    pub(crate) q: Option<String>,
+    pub(crate) budget: Option<usize>,
+    pub(crate) session: Option<String>,
+    pub(crate) repo: Option<String>,
+}
+
+pub(super) async fn recover(
+    State(house): State<House>,
+    Path(level): Path<String>,
+    Asked(fresh): Asked<Fresh>,
+) -> Result<Told<Recovery>, Refused> {
+    Ok(Told(house.call(move |house| recovered(house, Some(number(&level)?), &fresh)).await?))
+}
+
+fn number(level: &str) -> Result<u8, Failure> {
+    level.parse().map_err(|_| Failure::new(Code::RequestInvalid, "the levels are 1, 2 and 3"))
+}
+
+/// What a fresh context should read.
+pub(crate) fn recovered(
+    house: &House,
+    level: Option<u8>,
+    fresh: &Fresh,
+) -> Result<Recovery, Failure> {
+    if level.is_some_and(|level| !(1..=3).contains(&level)) {
+        return Err(Failure::new(Code::RequestInvalid, "the levels are 1, 2 and 3"));
+    }
+    let mut desk = match &fresh.session {
+        Some(session) => Desk::session(house, session)?.0,
+        None => Desk::of(house, fresh.repo.as_deref())?,
+    };
+    let settings = keep::settings(&desk.here).map_err(KeepError::from)?;
+    let session = keep::session(&desk.here, &mut desk.ledger, fresh.session.as_deref())?;
+    let gather = Gatherer { here: &desk.here, ledger: &desk.ledger, settings: &settings };
+    let budget = fresh.budget.filter(|budget| *budget > 0);
+    let wanted = Wanted { level, query: fresh.q.as_deref(), budget };
+    Ok(Recovery::from(&gather.recover(session.as_ref(), wanted)?))
+}
