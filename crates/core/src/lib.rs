@@ -31,6 +31,7 @@ pub mod lineage;
 pub mod name;
 pub mod note;
 pub mod page;
+pub mod recall;
 pub mod record;
 pub mod recover;
 pub mod redact;

@@ -20,6 +20,7 @@ pub mod issues;
 pub mod keep;
 pub mod notes;
 pub mod person;
+pub mod recall;
 pub mod run;
 pub mod session;
 pub mod sessions;

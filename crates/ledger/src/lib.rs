@@ -23,7 +23,6 @@ mod error;
 mod examine;
 mod exchange;
 pub mod facts;
-mod heads;
 pub mod import;
 mod index;
 mod issues;
@@ -56,8 +55,9 @@ pub use damage::SetAside;
 pub use error::Error;
 pub use exchange::{ImportError, Imported};
 pub use facts::Facts;
-pub use heads::{Head, read_heads};
-pub use index::{Hit, Search};
+pub use index::{
+    Adding, AsIndexError, Candidate, Hit, Index, Known, Message, Passage, Results, Search, Source,
+};
 pub use ledger::{FILE_NAME, Ledger, Options};
 pub use notes::NoteFilter;
 pub use projection::iteration::Iteration;

@@ -1,4 +1,4 @@
-//! Grounding, checkpoints, recovery, healing and search: what keeps a context honest.
+//! Grounding, checkpoints, recovery and healing: what keeps a context honest.
 
 use heirloom_core::context::Zone;
 use heirloom_core::ground as core;
@@ -8,8 +8,6 @@ use heirloom_engine::keep::context::Usage;
 use heirloom_engine::keep::forks::{self, Compared};
 use heirloom_engine::keep::ground::Grounded;
 use heirloom_engine::keep::heal::Repair;
-use heirloom_engine::keep::search::Found;
-use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -418,88 +416,5 @@ impl From<&Repair> for Repaired {
     fn from(repair: &Repair) -> Self {
         let Repair { what, found, from, kept, repaired } = repair.clone();
         Self { what, found, from, kept, repaired }
-    }
-}
-
-/// What fits a query, best first.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
-pub struct SearchResults {
-    /// What fits.
-    pub results: Vec<SearchResult>,
-    /// How many there are.
-    pub total: usize,
-}
-
-impl Answer for SearchResults {}
-
-impl From<&[Found]> for SearchResults {
-    fn from(found: &[Found]) -> Self {
-        Self { results: found.iter().map(SearchResult::from).collect(), total: found.len() }
-    }
-}
-
-/// A note or a session that fits.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
-pub struct SearchResult {
-    /// What it is.
-    #[serde(rename = "type")]
-    #[schemars(extend("enum" = ["note", "session"]))]
-    pub sort: String,
-    /// The id of the note or the session.
-    pub id: String,
-    /// A note's kind, or `session`.
-    pub kind: String,
-    /// What it says; a session's name.
-    pub text: String,
-    /// The part that fits.
-    pub snippet: Option<String>,
-    /// The name of the session.
-    pub session: String,
-    /// Its id.
-    pub session_id: String,
-    /// Its agent.
-    pub agent: Option<String>,
-    /// Who said it, where it was said.
-    pub role: Option<String>,
-    /// The event of the conversation, where it is one.
-    pub event: Option<u64>,
-    /// When.
-    pub at: Timestamp,
-    /// The later note that replaces it.
-    pub superseded_by: Option<String>,
-    /// How well it fits.
-    pub score: f64,
-}
-
-impl From<&Found> for SearchResult {
-    fn from(found: &Found) -> Self {
-        let session = &found.session;
-        let this = Self {
-            sort: "session".to_owned(),
-            id: session.id.to_string(),
-            kind: "session".to_owned(),
-            text: session.name.to_string(),
-            snippet: None,
-            session: session.name.to_string(),
-            session_id: session.id.to_string(),
-            agent: session.agent.clone(),
-            role: None,
-            event: None,
-            at: session.created_at,
-            superseded_by: None,
-            score: found.score,
-        };
-        match &found.note {
-            Some(note) => Self {
-                sort: "note".to_owned(),
-                id: note.id.to_string(),
-                kind: note.kind.to_string(),
-                text: note.text.clone(),
-                at: note.at,
-                superseded_by: note.superseded_by.map(|id| id.to_string()),
-                ..this
-            },
-            None => this,
-        }
     }
 }

@@ -10,6 +10,7 @@ use heirloom_engine::issues::TrackerError;
 use heirloom_engine::keep::KeepError;
 use heirloom_engine::keep::recover::RecoverError;
 use heirloom_engine::notes::NoteError;
+use heirloom_engine::recall::SearchError;
 use heirloom_engine::run::RunError;
 use heirloom_engine::run::inherit::InheritError;
 use heirloom_engine::session::SessionError;
@@ -75,6 +76,16 @@ impl Failure {
 impl From<Untrusted> for Failure {
     fn from(error: Untrusted) -> Self {
         Self::from_error(Code::TrustNeeded, &error).hint(Untrusted::HINT)
+    }
+}
+
+impl From<SearchError> for Failure {
+    fn from(error: SearchError) -> Self {
+        match error {
+            SearchError::Ledger(error) => error.into(),
+            SearchError::Session(error) => error.into(),
+            SearchError::NotAPerson(error) => error.into(),
+        }
     }
 }
 

@@ -2,34 +2,70 @@ use std::fmt::Write;
 use std::process::ExitCode;
 
 use heirloom_api::SearchResults;
-use heirloom_engine::keep::search::{self, Found, Query};
+use heirloom_core::recall::{Kind, Snippet};
+use heirloom_engine::recall::{Found, Place, Query, search};
 use jiff::{Span, Timestamp};
 
 use super::{App, Done, note};
 use crate::failure::{Code, Failure};
 use crate::moment::ago;
-use crate::ui::{BOLD, DIM, first_line};
+use crate::ui::{BOLD, CARE, DIM, counted, first_line};
 
-/// Search notes and sessions by their words
+/// Search notes, prompts, answers and tool uses of every session
 ///
-/// The query is plain text: any of its words may fit, the best fit comes first.
+/// The query is plain text: any of its words may fit, the best fit comes first. "In quotes" asks for the
+/// very words, `prod*` for all words that begin so, and a time (`in March`, `last Friday`) prefers what was
+/// said then. Secrets are taken out before anything is indexed.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
     /// What to look for
     #[arg(required = true, allow_hyphen_values = true)]
     query: String,
-    /// Only this kind: a kind of note, or session
+    /// Only this kind: a kind of note, `note`, `session`, `message`, `tool_use` or `tool_result`
     #[arg(long, value_name = "KIND")]
-    kind: Option<String>,
+    kind: Vec<String>,
     /// Only what sessions of this agent hold
     #[arg(long, value_name = "AGENT")]
     agent: Option<String>,
+    /// Only what was said on this branch
+    #[arg(long, value_name = "BRANCH")]
+    branch: Option<String>,
+    /// Only in this session
+    #[arg(long, value_name = "SESSION")]
+    session: Option<String>,
+    /// Only whose words: user, assistant, tool or system
+    #[arg(long, value_name = "ROLE", value_parser = ["user", "assistant", "tool", "system"])]
+    role: Option<String>,
+    /// Only uses of this tool
+    #[arg(long, value_name = "TOOL")]
+    tool: Option<String>,
+    /// Only what has to do with this file or directory
+    #[arg(long, value_name = "PATH")]
+    path: Option<String>,
+    /// Only notes of this author
+    #[arg(long, value_name = "NAME")]
+    author: Option<String>,
     /// Nothing older: a date, a time, or a distance such as 7d or 12h
     #[arg(long, value_name = "WHEN")]
     since: Option<String>,
+    /// Nothing newer
+    #[arg(long, value_name = "WHEN")]
+    until: Option<String>,
+    /// Best fit first, or newest first
+    #[arg(long, value_name = "ORDER", value_parser = ["best", "recent"], default_value = "best")]
+    sort: String,
     /// Search all repositories
     #[arg(long)]
     all_repos: bool,
+    /// Search this repository instead: its key, or a path it is known by
+    #[arg(long, value_name = "REPOSITORY", conflicts_with = "all_repos")]
+    repo: Option<String>,
+    /// Show so many messages before and after each place
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    context: usize,
+    /// Show the whole text of the best place, with what was said around it
+    #[arg(long)]
+    open: bool,
     /// The most to show
     #[arg(long, value_name = "N", default_value_t = 20)]
     limit: usize,
@@ -37,28 +73,49 @@ pub(super) struct Args {
 
 pub(super) fn run(app: &App, args: Args) -> Done {
     let now = app.here.clock.now();
-    let kind = match args.kind.as_deref() {
-        Some("session" | "sessions") => Some("session".to_owned()),
-        Some(kind) => Some(note::kind(kind)?.to_string()),
-        None => None,
-    };
-    let since = args.since.as_deref().map(|when| moment(when, now)).transpose()?;
-    let query = Query {
-        text: args.query,
-        kind,
-        agent: args.agent,
-        since,
-        everywhere: args.all_repos,
-        limit: args.limit,
-    };
-    let found = search::search(&app.here, &app.here.ledger()?, &query)?;
-    app.ui.answer(&SearchResults::from(found.as_slice()), || {
-        found.iter().map(|found| as_text(found, now)).collect()
+    let open = args.open;
+    let query = query(args, now)?;
+    let found = search(&app.here, &app.here.ledger()?, &query)?;
+    app.ui.answer(&SearchResults::from(&found), || {
+        if open { opened(&found, now) } else { listed(&found, now) }
     });
-    if found.is_empty() && !app.ui.is_json() {
-        app.ui.hint("nothing fits; other words, or --all-repos, may find it");
+    if !app.ui.is_json() {
+        explain(app, &found, &query);
     }
     Ok(ExitCode::SUCCESS)
+}
+
+fn query(args: Args, now: Timestamp) -> Result<Query, Failure> {
+    let time = |when: Option<String>| when.map(|when| moment(&when, now)).transpose();
+    let kinds = args.kind.iter().map(|kind| kind_of(kind)).collect::<Result<_, _>>()?;
+    Ok(Query {
+        text: args.query,
+        kinds,
+        agent: args.agent,
+        branch: args.branch,
+        session: args.session,
+        role: args.role,
+        tool: args.tool,
+        path: args.path,
+        author: args.author,
+        since: time(args.since)?,
+        until: time(args.until)?,
+        by_time: args.sort == "recent",
+        everywhere: args.all_repos,
+        repo: args.repo,
+        context: if args.open { args.context.max(3) } else { args.context },
+        limit: if args.open { 1 } else { args.limit },
+    })
+}
+
+fn kind_of(kind: &str) -> Result<String, Failure> {
+    match kind {
+        "note" | "session" | "message" | "tool_use" | "tool_result" => Ok(kind.to_owned()),
+        "notes" => Ok("note".to_owned()),
+        "sessions" => Ok("session".to_owned()),
+        "messages" => Ok("message".to_owned()),
+        kind => Ok(note::kind(kind)?.to_string()),
+    }
 }
 
 fn moment(text: &str, now: Timestamp) -> Result<Timestamp, Failure> {
@@ -85,30 +142,110 @@ fn hours(span: Span) -> Option<Span> {
     Span::new().try_hours(days * 24).ok()?.checked_add(rest).ok()
 }
 
-fn as_text(found: &Found, now: Timestamp) -> String {
-    let session = &found.session;
+/// What was looked for instead, and what to try.
+fn explain(app: &App, found: &Found, query: &Query) {
+    for (typed, instead) in &found.instead {
+        app.ui.hint(&format!("nothing has \"{typed}\"; showing \"{instead}\""));
+    }
+    if found.unread > 0 {
+        let unread = counted(found.unread as u64, "message");
+        app.ui.warn(&format!("{unread} with these words were not compared with the quote"));
+    }
+    if found.places.is_empty() {
+        let more = if query.everywhere { "other words" } else { "other words, or --all-repos," };
+        app.ui.hint(&format!("nothing fits; {more} may find it"));
+    }
+}
+
+/// The places by session: the session's line, then a line for each place.
+fn listed(found: &Found, now: Timestamp) -> String {
     let mut text = String::new();
-    match &found.note {
-        Some(note) => {
-            let replaced = if note.superseded_by.is_some() { " (replaced)" } else { "" };
-            let _ = writeln!(
-                text,
-                "{BOLD}{:9}{BOLD:#} {}{replaced} {DIM}{} {}{DIM:#}",
-                note.kind,
-                first_line(&note.text, 70),
-                session.name,
-                ago(note.at, now)
-            );
+    let mut shown: Vec<bool> = vec![false; found.places.len()];
+    for first in 0..found.places.len() {
+        if shown[first] {
+            continue;
         }
-        None => {
-            let _ = writeln!(
-                text,
-                "{BOLD}session  {BOLD:#} {} {DIM}{} {}{DIM:#}",
-                session.name,
-                session.status,
-                ago(session.created_at, now)
-            );
+        let place = &found.places[first];
+        let _ = writeln!(text, "{}", heading(place, now));
+        for (other, is_shown) in shown.iter_mut().enumerate().skip(first) {
+            let each = &found.places[other];
+            if *is_shown || session_of(each) != session_of(place) {
+                continue;
+            }
+            *is_shown = true;
+            line(&mut text, each);
+            for more in &each.more {
+                line(&mut text, more);
+            }
         }
+    }
+    text
+}
+
+fn session_of(place: &Place) -> String {
+    place.session.as_ref().map_or_else(|| place.key.clone(), |session| session.id.to_string())
+}
+
+fn heading(place: &Place, now: Timestamp) -> String {
+    let at = place.at.map(|at| ago(at, now)).unwrap_or_default();
+    let Some(session) = &place.session else {
+        let agent = place.agent.as_deref().unwrap_or("unknown agent");
+        return format!("{BOLD}{}{BOLD:#} {DIM}{agent} {at}{DIM:#}", place.key);
+    };
+    let agent = session.agent.as_deref().map(|agent| format!(" {agent}")).unwrap_or_default();
+    format!("{BOLD}{}{BOLD:#} {DIM}{}{agent} {at}{DIM:#}", session.name, session.id.short())
+}
+
+fn line(text: &mut String, place: &Place) {
+    if place.kind == Kind::Session {
+        return;
+    }
+    let replaced = place.note.as_ref().is_some_and(|note| note.superseded_by.is_some());
+    let replaced = if replaced { " (replaced)" } else { "" };
+    let shown = if place.text.is_empty() {
+        format!("{DIM}(the text is gone){DIM:#}")
+    } else {
+        highlighted(&place.snippet)
+    };
+    let _ = writeln!(text, "  {DIM}{:11}{DIM:#} {shown}{replaced}", label(place.kind));
+}
+
+fn label(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Prompt => "prompt",
+        Kind::Answer => "answer",
+        Kind::Thinking => "thinking",
+        Kind::Summary => "summary",
+        Kind::Injected => "system",
+        other => other.as_str(),
+    }
+}
+
+fn highlighted(snippet: &Snippet) -> String {
+    let (mut shown, mut at) = (String::new(), 0);
+    for range in &snippet.marked {
+        let _ = write!(
+            shown,
+            "{}{CARE}{}{CARE:#}",
+            &snippet.text[at..range.start],
+            &snippet.text[range.clone()]
+        );
+        at = range.end;
+    }
+    shown + &snippet.text[at..]
+}
+
+/// The best place, whole, with what was said around it.
+fn opened(found: &Found, now: Timestamp) -> String {
+    let Some(place) = found.places.first() else { return String::new() };
+    let mut text = format!("{}\n", heading(place, now));
+    if place.context.is_empty() {
+        let _ = writeln!(text, "\n{DIM}{}{DIM:#}\n{}", label(place.kind), place.text);
+    }
+    for near in &place.context {
+        let is_it = Some(near.event) == place.event;
+        let said = if is_it { near.text.clone() } else { first_line(&near.text, 300) };
+        let _ = writeln!(text, "\n{DIM}{} {}{DIM:#}\n{said}", near.event, label(near.kind));
     }
     text
 }

@@ -34,6 +34,8 @@ section! {
         recovery: Recovery,
         /// What is kept of the agents' own transcripts.
         capture: Capture,
+        /// What is found of what was said. Only a person's own settings have a say in it.
+        recall: Recall,
         /// When a context counts as full.
         context: Context,
         /// What a new session takes from its lineage.
@@ -224,6 +226,24 @@ section! {
         keep: Period = Period::from_secs(365 * 24 * 60 * 60),
         /// The most megabytes that all of them together may take; the oldest go first.
         max_megabytes: NonZeroU32 = count(4096),
+    }
+}
+
+choice! {
+    /// Where agents may search.
+    pub enum Reach {
+        /// In the repository they work in.
+        Repository = "repository",
+        /// In all repositories of the person.
+        All = "all",
+    }
+}
+
+section! {
+    /// What is found of what was said.
+    pub struct Recall {
+        /// Where agents may search. A person may search everywhere.
+        agents: Reach,
     }
 }
 

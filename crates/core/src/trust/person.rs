@@ -36,11 +36,13 @@ pub enum Action {
     Uninstall,
     /// Launch an agent with wider permissions than one's own.
     Widen,
+    /// Search what was said in other repositories.
+    SearchEverywhere,
 }
 
 impl Action {
     /// All of them.
-    pub const ALL: [Self; 15] = [
+    pub const ALL: [Self; 16] = [
         Self::Trust,
         Self::Approve,
         Self::PauseRequirements,
@@ -56,6 +58,7 @@ impl Action {
         Self::RestoreArchive,
         Self::Uninstall,
         Self::Widen,
+        Self::SearchEverywhere,
     ];
 
     /// What it is, after "only a person may".
@@ -76,6 +79,7 @@ impl Action {
             Self::RestoreArchive => "restore a transcript",
             Self::Uninstall => "uninstall heirloom",
             Self::Widen => "launch an agent with wider permissions",
+            Self::SearchEverywhere => "search other repositories",
         }
     }
 }

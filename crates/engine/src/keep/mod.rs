@@ -18,7 +18,6 @@ pub mod page;
 mod page_stories;
 pub mod recover;
 mod scope;
-pub mod search;
 mod steps;
 mod taking_in;
 #[cfg(test)]

@@ -102,12 +102,22 @@ impl Gatherer<'_> {
     /// Level 2: what fits `query`, in this repository.
     pub fn level2(&self, query: &str, budget: usize) -> Result<Recovery, Error> {
         let names = self.ledger.names_of(&self.here.place.repo)?;
-        let search = Search { text: query, repo: Some(&names), limit: HITS, ..Search::default() };
-        let hits = self.ledger.search(&search)?;
+        let kinds = ["note".to_owned()];
+        let now = Some(self.here.clock.now());
+        let names = Some(&names[..]);
+        let search = Search {
+            text: query,
+            repo: names,
+            kinds: &kinds,
+            now,
+            limit: HITS,
+            ..Search::default()
+        };
+        let hits = self.ledger.search(&search)?.hits;
         let mut seen = HashSet::new();
         let mut entries = Vec::new();
-        for hit in hits.iter().filter(|hit| hit.kind != "session") {
-            let Some((note, replaces)) = self.standing(&hit.id)? else { continue };
+        for id in hits.iter().filter_map(|hit| hit.best().note.as_deref()) {
+            let Some((note, replaces)) = self.standing(id)? else { continue };
             if seen.insert(note.id) {
                 entries.push(Entry { replaces, ..self.entry(note)? });
             }

@@ -95,6 +95,11 @@ impl Stream {
         self.with(".stderr")
     }
 
+    /// What its files are called, without their ends.
+    pub(crate) fn name(&self) -> Option<String> {
+        Some(self.base.file_name()?.to_string_lossy().into_owned())
+    }
+
     fn header(&self) -> PathBuf {
         self.with(".json")
     }

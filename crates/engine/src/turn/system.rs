@@ -62,14 +62,7 @@ impl System for Real {
         line: CommandLine,
         taps: Taps,
     ) -> Result<Box<dyn AgentProcess>, SpawnError> {
-        let spawned = Process::spawn(agent, line, taps);
-        match &spawned {
-            Ok(process) => {
-                tracing::info!(agent = agent.name(), pid = process.pid(), "started an agent");
-            }
-            Err(error) => tracing::warn!(agent = agent.name(), %error, "cannot start an agent"),
-        }
-        Ok(Box::new(spawned?))
+        Ok(Box::new(Process::spawn(agent, line, taps)?))
     }
 
     fn now(&self) -> Instant {

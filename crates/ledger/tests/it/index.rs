@@ -2,7 +2,8 @@
 
 use std::os::unix::fs::MetadataExt;
 
-use heirloom_ledger::{Ledger, Options, Scope, Search};
+use heirloom_core::recall::Kind;
+use heirloom_ledger::{Ledger, Message, Options, Scope, Search, Source};
 use tempfile::TempDir;
 
 use crate::fixture::{REPO, at, created, note, session_id};
@@ -25,8 +26,12 @@ fn ledger(home: &TempDir) -> Ledger {
 fn found(ledger: &Ledger, text: &str) -> Vec<String> {
     let names = [REPO.to_owned()];
     let search = Search { text, repo: Some(&names), limit: 10, ..Search::default() };
-    let hits = ledger.search(&search).unwrap();
-    hits.into_iter().map(|hit| hit.id).collect()
+    let hits = ledger.search(&search).unwrap().hits;
+    let id = |hit: heirloom_ledger::Hit| {
+        let session = hit.session.map(|session| session.to_string());
+        hit.best().note.clone().or(session).unwrap()
+    };
+    hits.into_iter().map(id).collect()
 }
 
 fn id(n: u128) -> String {
@@ -99,4 +104,163 @@ fn an_index_that_lacks_a_table_is_made_anew() {
     other.execute_batch("DROP TABLE progress").unwrap();
     drop(other);
     assert_eq!(found(&ledger, "clock").len(), 1);
+}
+
+/// A conversation of its own, with what was said in it.
+fn talk(ledger: &Ledger, session: u128, said: &[(Kind, &str)]) {
+    let source = Source {
+        key: format!("test:{session}"),
+        session: Some(session_id(session)),
+        agent: Some("claude".to_owned()),
+        repo: Some(REPO.to_owned()),
+        branch: Some("main".to_owned()),
+    };
+    ledger
+        .with_index(|index| {
+            let mut adding = index.add()?;
+            adding.source(&source)?;
+            for (place, (kind, text)) in said.iter().enumerate() {
+                adding.message(&Message {
+                    kind: *kind,
+                    at: Some(at(place.try_into().unwrap())),
+                    offset: 100 * place as u64,
+                    text,
+                    branch: None,
+                    tool: (*kind == Kind::ToolUse).then_some("Bash"),
+                    author: None,
+                    paths: &["src/auth/token.rs".to_owned()],
+                    note: None,
+                })?;
+            }
+            adding.stamp("12", None)?;
+            adding.finish()
+        })
+        .unwrap();
+}
+
+fn sessions(ledger: &Ledger, search: &Search<'_>) -> Vec<u128> {
+    let hits = ledger.search(search).unwrap().hits;
+    hits.iter()
+        .map(|hit| hit.key.strip_prefix("test:").map_or(0, |id| id.parse().unwrap()))
+        .collect()
+}
+
+fn said(text: &str) -> Search<'_> {
+    Search { text, limit: 10, ..Search::default() }
+}
+
+fn talks(home: &TempDir) -> Ledger {
+    let ledger = Ledger::open(home.path(), Options::COMMAND).unwrap();
+    talk(&ledger, 1, &[(Kind::Prompt, "Add getUser to the API"), (Kind::Answer, "It is done")]);
+    talk(&ledger, 2, &[(Kind::ToolUse, "cargo test sqlite"), (Kind::ToolResult, "2 passed")]);
+    talk(&ledger, 3, &[(Kind::Prompt, "Deploy to production"), (Kind::Answer, "kept for 30 days")]);
+    ledger
+}
+
+#[test]
+fn identifiers_beginnings_and_slips_are_found() {
+    let home = TempDir::new().unwrap();
+    let ledger = talks(&home);
+    for spelled in ["getUser", "get_user", "get user", "GETUSER"] {
+        assert_eq!(sessions(&ledger, &said(spelled)), [1], "{spelled}");
+    }
+    for beginning in ["prod", "prod*", "produc"] {
+        assert_eq!(sessions(&ledger, &said(beginning)), [3], "{beginning}");
+    }
+    let slip = ledger.search(&said("sqllite")).unwrap();
+    assert_eq!(slip.hits.len(), 1);
+    assert_eq!(slip.instead, [("sqllite".to_owned(), "sqlite".to_owned())]);
+    let nothing = ledger.search(&said("kangaroo")).unwrap();
+    assert!(nothing.hits.is_empty());
+    assert_eq!(nothing.unknown, ["kangaroo"]);
+}
+
+#[test]
+fn what_a_message_is_can_be_asked_for_beside_its_words() {
+    let home = TempDir::new().unwrap();
+    let ledger = talks(&home);
+    let only = |search: Search<'_>| sessions(&ledger, &search);
+    assert_eq!(only(Search { tool: Some("bash"), ..said("sqlite") }), [2]);
+    assert!(only(Search { tool: Some("Edit"), ..said("sqlite") }).is_empty());
+    assert_eq!(only(Search { role: Some("user"), ..said("production") }), [3]);
+    assert!(only(Search { role: Some("tool"), ..said("production") }).is_empty());
+    assert_eq!(only(Search { path: Some("token.rs"), ..said("production") }), [3]);
+    assert_eq!(only(Search { path: Some("src/auth/"), ..said("production") }), [3]);
+    assert!(only(Search { path: Some("src/other"), ..said("production") }).is_empty());
+    assert!(only(Search { agent: Some("codex"), ..said("production") }).is_empty());
+    assert!(only(Search { branch: Some("other"), ..said("production") }).is_empty());
+    assert_eq!(only(Search { session: Some(session_id(3)), ..said("production sqlite") }), [3]);
+    let kinds = ["tool_result".to_owned()];
+    assert_eq!(only(Search { kinds: &kinds, ..said("passed production") }), [2]);
+    let elsewhere = ["path:/other".to_owned()];
+    assert!(only(Search { repo: Some(&elsewhere), ..said("production") }).is_empty());
+    assert!(only(Search { since: Some(at(99)), ..said("production") }).is_empty());
+    assert_eq!(only(Search { until: Some(at(99)), ..said("production") }), [3]);
+}
+
+#[test]
+fn a_quote_is_looked_for_in_the_text_of_what_has_its_words() {
+    let home = TempDir::new().unwrap();
+    let ledger = talks(&home);
+    let ask = |holds: bool| {
+        let found = ledger.with_index(|index| {
+            index.search(&said("\"kept for 30 days\""), &|candidate| {
+                assert_eq!((candidate.key, candidate.passage.offset), ("test:3", 100));
+                holds
+            })
+        });
+        found.unwrap_or_else(|error: heirloom_ledger::Error| panic!("{error}")).hits.len()
+    };
+    assert_eq!((ask(true), ask(false)), (1, 0));
+}
+
+#[test]
+fn a_session_that_is_forgotten_leaves_no_word_in_the_file() {
+    let home = TempDir::new().unwrap();
+    let ledger = talks(&home);
+    talk(
+        &ledger,
+        4,
+        &[(Kind::Prompt, "the zyzzyva incident"), (Kind::Answer, "about quokkas, in production")],
+    );
+    // A text that was written anew: what it said before is still forgotten with the session.
+    ledger.with_index(|index| index.put_away("test:4")).unwrap();
+    assert!(sessions(&ledger, &said("zyzzyva")).is_empty());
+    talk(&ledger, 4, &[(Kind::Prompt, "the zyzzyva affair")]);
+    assert_eq!(sessions(&ledger, &said("zyzzyva")), [4]);
+    ledger.with_index(|index| index.forget(session_id(4))).unwrap();
+    assert!(sessions(&ledger, &said("zyzzyva")).is_empty());
+    assert_eq!(sessions(&ledger, &said("production")), [3], "what others said is still found");
+    drop(ledger);
+    for file in std::fs::read_dir(home.path()).unwrap().flatten() {
+        let bytes = std::fs::read(file.path()).unwrap();
+        for word in ["zyzzyva", "yzzyva", "quokka"] {
+            let has = bytes.windows(word.len()).any(|window| window == word.as_bytes());
+            assert!(!has, "{word} is in {:?}", file.file_name());
+        }
+    }
+}
+
+#[test]
+fn a_conversation_that_grows_is_one_and_a_long_one_has_several_pages() {
+    let home = TempDir::new().unwrap();
+    let ledger = Ledger::open(home.path(), Options::COMMAND).unwrap();
+    let long: Vec<(Kind, &str)> = vec![(Kind::Answer, "the same again"); 5000];
+    talk(&ledger, 1, &long);
+    talk(&ledger, 1, &[(Kind::Answer, "a kangaroo at last")]);
+    let found = ledger.search(&said("kangaroo")).unwrap();
+    assert_eq!(found.hits[0].best().message, 5000);
+    let known = ledger.with_index(|index| index.known("test:1")).unwrap();
+    assert_eq!(known.map(|known| (known.messages, known.stamp)), Some((5001, "12".to_owned())));
+    assert_eq!(sessions(&ledger, &said("same again")), [1], "one conversation, one result");
+}
+
+#[test]
+fn the_time_that_a_question_names_comes_first() {
+    let home = TempDir::new().unwrap();
+    let ledger = talks(&home);
+    let question = format!("production on {}", at(0).strftime("%Y-%m-%d"));
+    assert_eq!(sessions(&ledger, &said(&question)).first(), Some(&3));
+    let day = format!("{}", at(0).strftime("%Y-%m-%d"));
+    assert_eq!(ledger.search(&said(&day)).unwrap().hits.len(), 3, "all that was said that day");
 }

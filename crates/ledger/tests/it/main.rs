@@ -15,7 +15,6 @@ mod dating;
 mod durability;
 mod exchange;
 mod fixture;
-mod heads;
 mod index;
 mod issues;
 mod listing;

@@ -3,8 +3,8 @@
 use axum::extract::{Path, State};
 use heirloom_api::{Code, Failure, Recovery, SearchResults};
 use heirloom_engine::keep::recover::{Gatherer, Wanted};
-use heirloom_engine::keep::search::{self, Query};
 use heirloom_engine::keep::{self, KeepError};
+use heirloom_engine::recall::{self, Query};
 use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -45,19 +45,22 @@ pub(crate) fn found(house: &House, looked: Looked) -> Result<SearchResults, Fail
     }
     let desk = Desk::of(house, looked.repo.as_deref())?;
     let kind = match looked.kind.as_deref().filter(|kind| !kind.is_empty()) {
-        Some("session") => Some("session".to_owned()),
+        Some(kind @ ("note" | "session" | "message" | "tool_use" | "tool_result")) => {
+            Some(kind.to_owned())
+        }
         Some(kind) => Some(super::notes::kind(kind)?.to_string()),
         None => None,
     };
     let query = Query {
         text: looked.q,
-        kind,
+        kinds: kind.into_iter().collect(),
         agent: looked.agent.filter(|agent| !agent.is_empty()),
         since: looked.since,
         everywhere: looked.all_repos,
         limit: looked.limit.unwrap_or(20).clamp(1, 200),
+        ..Query::default()
     };
-    Ok(SearchResults::from(search::search(&desk.here, &desk.ledger, &query)?.as_slice()))
+    Ok(SearchResults::from(&recall::search(&desk.here, &desk.ledger, &query)?))
 }
 
 /// What a fresh context asks for.

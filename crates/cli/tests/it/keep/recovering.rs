@@ -157,9 +157,10 @@ fn search_finds_notes_and_sessions() {
     let env = env();
     env.run(&["note", "decision", "Rotate refresh tokens"]).success();
     env.run(&["note", "learning", "Tokens expire"]).success();
-    insta::assert_snapshot!(env.run(&["search", "rotating tokens"]), @r"
-    decision  Rotate refresh tokens notes-2026-01-12 just now
-    learning  Tokens expire notes-2026-01-12 just now
+    insta::assert_snapshot!(crate::stable(&env.run(&["search", "rotating tokens"]).stdout), @r"
+    notes-2026-01-12 [short] just now
+      decision    Rotate refresh tokens
+      learning    Tokens expire
     ");
     assert_eq!(
         env.run(&["search", "token", "--kind", "learning", "--json"]).json()["results"]
@@ -190,5 +191,5 @@ fn search_finds_notes_and_sessions() {
         0
     );
     assert_eq!(env.run(&["search", "token", "--since", "whenever"]).code, 64);
-    assert!(env.run(&["search", "notes", "--kind", "session"]).stdout.starts_with("session"));
+    assert!(env.run(&["search", "notes", "--kind", "session"]).stdout.starts_with("notes-"));
 }

@@ -1,0 +1,170 @@
+//! What is found of what was noted and said.
+
+use heirloom_core::recall::Kind;
+use heirloom_engine::recall::{Found, Place};
+use jiff::Timestamp;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::Answer;
+
+/// What fits a query, best first.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct SearchResults {
+    /// What fits.
+    pub results: Vec<SearchResult>,
+    /// How many conversations and notes fit, as far as was looked.
+    pub total: usize,
+    /// Words that nothing has, with what was looked for instead.
+    pub instead: Vec<Instead>,
+    /// Words that nothing has, and for which there is nothing else.
+    pub unknown: Vec<String>,
+    /// How many messages may hold a quote and were not read.
+    pub unread: usize,
+}
+
+impl Answer for SearchResults {}
+
+/// What was looked for instead of a word that nothing has.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct Instead {
+    /// As it was typed.
+    pub typed: String,
+    /// What was looked for.
+    pub found: String,
+}
+
+impl From<&Found> for SearchResults {
+    fn from(found: &Found) -> Self {
+        let instead = |(typed, found): &(String, String)| Instead {
+            typed: typed.clone(),
+            found: found.clone(),
+        };
+        Self {
+            results: found.places.iter().map(SearchResult::from).collect(),
+            total: found.total,
+            instead: found.instead.iter().map(instead).collect(),
+            unknown: found.unknown.clone(),
+            unread: found.unread,
+        }
+    }
+}
+
+/// A note, a session or something that was said in one.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct SearchResult {
+    /// What it is.
+    #[serde(rename = "type")]
+    #[schemars(extend("enum" = ["note", "session", "message"]))]
+    pub sort: String,
+    /// The id of the note or the session.
+    pub id: Option<String>,
+    /// A note's kind, `session`, `message`, `tool_use` or `tool_result`.
+    pub kind: String,
+    /// What it says; a session's name.
+    pub text: String,
+    /// Why, where a note says so.
+    pub rationale: Option<String>,
+    /// The part that fits.
+    pub snippet: String,
+    /// Where the words that were asked for are in the snippet, in characters.
+    pub highlights: Vec<[usize; 2]>,
+    /// The name of the session.
+    pub session: Option<String>,
+    /// Its id.
+    pub session_id: Option<String>,
+    /// Its agent.
+    pub agent: Option<String>,
+    /// Whose words they are: `user`, `assistant`, `tool` or `system`.
+    pub role: Option<String>,
+    /// Its place among what was said in the conversation, from 1.
+    pub event: Option<u64>,
+    /// When.
+    pub at: Option<Timestamp>,
+    /// The later note that replaces it.
+    pub superseded_by: Option<String>,
+    /// How well it fits.
+    pub score: f64,
+    /// Other places of the same conversation that fit.
+    pub passages: Vec<SearchPassage>,
+    /// What was said around it, where that was asked for.
+    pub context: Vec<SearchPassage>,
+}
+
+/// Something that was said.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct SearchPassage {
+    /// `message`, `tool_use` or `tool_result`.
+    pub kind: String,
+    /// Whose words they are.
+    pub role: Option<String>,
+    /// Its place among what was said in the conversation, from 1.
+    pub event: Option<u64>,
+    /// When.
+    pub at: Option<Timestamp>,
+    /// What it says, or the part that fits.
+    pub text: String,
+}
+
+impl From<&Place> for SearchResult {
+    fn from(place: &Place) -> Self {
+        let session = place.session.as_ref();
+        let sort = match place.kind {
+            Kind::Note(_) => "note",
+            Kind::Session => "session",
+            _ => "message",
+        };
+        let note = place.note.as_ref();
+        let id = note.map(|note| note.id.to_string());
+        let snippet = &place.snippet;
+        let characters = |byte: usize| snippet.text[..byte].chars().count();
+        Self {
+            sort: sort.to_owned(),
+            id: id.or_else(|| session.map(|session| session.id.to_string())),
+            kind: place.kind.as_str().to_owned(),
+            text: note.map_or_else(|| place.text.clone(), |note| note.text.clone()),
+            rationale: note.and_then(|note| note.rationale.clone()),
+            snippet: snippet.text.clone(),
+            highlights: snippet
+                .marked
+                .iter()
+                .map(|range| [characters(range.start), characters(range.end)])
+                .collect(),
+            session: session.map(|session| session.name.to_string()),
+            session_id: session.map(|session| session.id.to_string()),
+            agent: place
+                .agent
+                .clone()
+                .or_else(|| session.and_then(|session| session.agent.clone())),
+            role: place.kind.role().map(str::to_owned),
+            event: place.event,
+            at: place.at,
+            superseded_by: note.and_then(|note| note.superseded_by).map(|id| id.to_string()),
+            score: place.score,
+            passages: place.more.iter().map(SearchPassage::from).collect(),
+            context: place
+                .context
+                .iter()
+                .map(|near| SearchPassage {
+                    kind: near.kind.as_str().to_owned(),
+                    role: near.kind.role().map(str::to_owned),
+                    event: Some(near.event),
+                    at: near.at,
+                    text: near.text.clone(),
+                })
+                .collect(),
+        }
+    }
+}
+
+impl From<&Place> for SearchPassage {
+    fn from(place: &Place) -> Self {
+        Self {
+            kind: place.kind.as_str().to_owned(),
+            role: place.kind.role().map(str::to_owned),
+            event: place.event,
+            at: place.at,
+            text: place.snippet.text.clone(),
+        }
+    }
+}

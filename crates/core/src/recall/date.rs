@@ -1,0 +1,267 @@
+//! The time a question speaks of: `in March`, `on 5 May 2026`, `yesterday`, `last Friday`.
+//!
+//! It is a preference, not a filter: what was said around it is found first.
+
+use jiff::Span;
+use jiff::civil::{Date, Weekday, date};
+
+/// A time that a question names.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Named {
+    /// A day.
+    Day(Date),
+    /// A month of a year.
+    Month(i16, i8),
+    /// A year.
+    Year(i16),
+    /// Some days that end with this one.
+    Days(Date, i16),
+}
+
+impl Named {
+    /// What being said on `day` is worth. People speak of a thing after it happened more often than
+    /// before.
+    pub fn worth(self, day: Date) -> f64 {
+        match self {
+            Self::Day(named) => around(days_between(named, day)),
+            Self::Days(last, count) => match days_between(last, day) {
+                after @ 1.. => around(after),
+                within if within > -i64::from(count) => 12.0,
+                before => around(before + i64::from(count)),
+            },
+            Self::Month(year, month) => {
+                if (day.year(), day.month()) == (year, month) {
+                    return 8.0;
+                }
+                let following = if month == 12 { (year + 1, 1) } else { (year, month + 1) };
+                if (day.year(), day.month()) == following && day.day() <= 15 { 4.8 } else { 0.0 }
+            }
+            Self::Year(year) => {
+                if day.year() == year {
+                    4.0
+                } else {
+                    0.0
+                }
+            }
+        }
+    }
+
+    /// The days it covers, first and last.
+    pub fn span(self) -> (Date, Date) {
+        match self {
+            Self::Day(day) => (day, day),
+            Self::Days(last, count) => {
+                (last.checked_sub(Span::new().days(count - 1)).unwrap_or(last), last)
+            }
+            Self::Month(year, month) => {
+                let first = Date::new(year, month, 1).unwrap_or(Date::MIN);
+                (first, first.last_of_month())
+            }
+            Self::Year(year) => (date(year, 1, 1), date(year, 12, 31)),
+        }
+    }
+}
+
+/// What being `days` after a named day is worth; before it, they are negative.
+fn around(days: i64) -> f64 {
+    #[expect(clippy::cast_precision_loss, reason = "days within a calendar are few")]
+    let days = days as f64;
+    if days >= 0.0 { 12.0 * (-days / 10.0).exp() } else { 12.0 * (days / 2.0).exp() }
+}
+
+fn days_between(from: Date, to: Date) -> i64 {
+    from.until(to).map_or(0, |span| i64::from(span.get_days()))
+}
+
+/// The time that `text` names, asked on the day `today`.
+pub fn named(text: &str, today: Date) -> Option<Named> {
+    let lower = text.to_lowercase();
+    if let Some(day) = lower.split_whitespace().find_map(iso) {
+        return Some(day);
+    }
+    let words: Vec<&str> =
+        lower.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
+    relative(&words, today).or_else(|| with_month(&words, today)).or_else(|| year(&words))
+}
+
+/// `2026-03-05` or `2026-03`, with whatever punctuation around it.
+fn iso(word: &str) -> Option<Named> {
+    let word = word.trim_matches(|c: char| !c.is_ascii_digit());
+    if word.len() == 10 {
+        return word.parse().ok().map(Named::Day);
+    }
+    let (year, month) = word.split_once('-')?;
+    if year.len() != 4 || month.len() != 2 {
+        return None;
+    }
+    let (year, month) = (plausible_year(year)?, month.parse().ok()?);
+    (1..=12).contains(&month).then_some(Named::Month(year, month))
+}
+
+fn relative(words: &[&str], today: Date) -> Option<Named> {
+    let back = |days: i64| today.checked_sub(Span::new().days(days)).ok();
+    for (place, word) in words.iter().enumerate() {
+        let next = words.get(place + 1).copied().unwrap_or_default();
+        let day = match (*word, next) {
+            ("today", _) => Some(today),
+            ("yesterday", _) => back(1),
+            ("last" | "this" | "past", "week") => {
+                let end = if *word == "last" { back(7)? } else { today };
+                return Some(Named::Days(end, 7));
+            }
+            ("last", "month") => {
+                let month = today.first_of_month().yesterday().ok()?;
+                return Some(Named::Month(month.year(), month.month()));
+            }
+            ("this", "month") => return Some(Named::Month(today.year(), today.month())),
+            ("last", "year") => return Some(Named::Year(today.year() - 1)),
+            ("last" | "on", name) => weekday(name).and_then(|day| today.nth_weekday(-1, day).ok()),
+            (count, "days" | "weeks") if words.get(place + 2) == Some(&"ago") => {
+                let count: i64 = count.parse().ok().filter(|count| (1..1000).contains(count))?;
+                back(if next == "weeks" { count * 7 } else { count })
+            }
+            _ => None,
+        };
+        if let Some(day) = day {
+            return Some(Named::Day(day));
+        }
+    }
+    None
+}
+
+/// `March`, `March 2026`, `5 March`, `March 5th, 2026`. `may` alone is a verb.
+fn with_month(words: &[&str], today: Date) -> Option<Named> {
+    for (place, word) in words.iter().enumerate() {
+        let Some(month) = month(word) else { continue };
+        let near = |offset: isize| place.checked_add_signed(offset).and_then(|at| words.get(at));
+        let before = near(-1).and_then(|word| day_of_month(word));
+        let after = near(1).and_then(|word| day_of_month(word));
+        let day = before.or(after);
+        let year_at = if after.is_some() && before.is_none() { 2 } else { 1 };
+        let year = near(year_at).and_then(|word| plausible_year(word));
+        let is_named = year.is_some()
+            || day.is_some()
+            || near(-1).is_some_and(|word| ["in", "during", "since", "last"].contains(word));
+        if !is_named {
+            continue;
+        }
+        let of_year = |year| match day {
+            Some(day) => Date::new(year, month, day).ok().map(Named::Day),
+            None => Some(Named::Month(year, month)),
+        };
+        let Some(year) = year else {
+            // The last one there was.
+            let this = of_year(today.year());
+            return match this {
+                Some(named) if named.span().0 <= today => this,
+                _ => of_year(today.year() - 1),
+            };
+        };
+        return of_year(year);
+    }
+    None
+}
+
+/// A year alone is one only where it is said to be: otherwise it is a number.
+fn year(words: &[&str]) -> Option<Named> {
+    let said = |pair: &[&str]| {
+        ["in", "during", "of", "since"]
+            .contains(&pair[0])
+            .then(|| plausible_year(pair[1]))
+            .flatten()
+    };
+    words.windows(2).find_map(said).map(Named::Year)
+}
+
+fn plausible_year(word: &str) -> Option<i16> {
+    word.parse().ok().filter(|year| word.len() == 4 && (1990..2100).contains(year))
+}
+
+fn day_of_month(word: &str) -> Option<i8> {
+    let digits = word.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+    let ending = &word[digits.len()..];
+    let fits = ["", "st", "nd", "rd", "th"].contains(&ending);
+    digits.parse().ok().filter(|day| fits && (1..=31).contains(day))
+}
+
+fn month(word: &str) -> Option<i8> {
+    const MONTHS: [&str; 12] = [
+        "january",
+        "february",
+        "march",
+        "april",
+        "may",
+        "june",
+        "july",
+        "august",
+        "september",
+        "october",
+        "november",
+        "december",
+    ];
+    let fits = |name: &str| word == name || (word.len() == 3 && name.starts_with(word));
+    let place = MONTHS.iter().position(|name| fits(name))?;
+    i8::try_from(place + 1).ok()
+}
+
+fn weekday(word: &str) -> Option<Weekday> {
+    Some(match word {
+        "monday" => Weekday::Monday,
+        "tuesday" => Weekday::Tuesday,
+        "wednesday" => Weekday::Wednesday,
+        "thursday" => Weekday::Thursday,
+        "friday" => Weekday::Friday,
+        "saturday" => Weekday::Saturday,
+        "sunday" => Weekday::Sunday,
+        _ => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A Monday.
+    const TODAY: Date = date(2026, 1, 12);
+
+    #[test]
+    fn times_are_read_as_people_say_them() {
+        for (text, expected) in [
+            ("what broke on 2026-01-05?", Named::Day(date(2026, 1, 5))),
+            ("the log of 2025-11.", Named::Month(2025, 11)),
+            ("yesterday's failure", Named::Day(date(2026, 1, 11))),
+            ("what did we do last friday", Named::Day(date(2026, 1, 9))),
+            ("decided on Monday", Named::Day(date(2026, 1, 5))),
+            ("the outage 3 days ago", Named::Day(date(2026, 1, 9))),
+            ("tokens in March", Named::Month(2025, 3)),
+            ("tokens in January", Named::Month(2026, 1)),
+            ("on 7 May 2023 she said", Named::Day(date(2023, 5, 7))),
+            ("May 7th, 2023", Named::Day(date(2023, 5, 7))),
+            ("December 24", Named::Day(date(2025, 12, 24))),
+            ("last week", Named::Days(date(2026, 1, 5), 7)),
+            ("last month", Named::Month(2025, 12)),
+            ("in 2024", Named::Year(2024)),
+        ] {
+            assert_eq!(named(text, TODAY), Some(expected), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_only_looks_like_a_time_is_none() {
+        for text in
+            ["it may fail", "march on", "port 2024", "version 2.1", "error 2026-99-99", "sec"]
+        {
+            assert_eq!(named(text, TODAY), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn the_day_itself_is_worth_most_and_the_days_after_more_than_those_before() {
+        let named = Named::Day(TODAY);
+        let worth = |day| named.worth(date(2026, 1, day));
+        assert!(worth(12) > worth(13) && worth(13) > worth(11) && worth(11) > worth(5));
+        assert!(Named::Month(2025, 12).worth(date(2026, 1, 3)) > 0.0);
+        assert!(Named::Days(TODAY, 7).worth(date(2026, 1, 6)) > 11.0);
+        assert!(Named::Days(TODAY, 7).worth(date(2025, 12, 6)) < 1.0);
+    }
+}

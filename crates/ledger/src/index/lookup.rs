@@ -1,0 +1,278 @@
+//! Which rows hold a word, and what the index knows of a row.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use heirloom_core::recall::{Kind, near, score};
+use jiff::Timestamp;
+use rusqlite::{Connection, OptionalExtension};
+
+use super::PAGE_BITS;
+use super::filter::Search;
+
+/// A page of messages.
+#[derive(Debug)]
+pub(super) struct Page {
+    pub(super) number: i64,
+    pub(super) source: i64,
+    pub(super) first: u64,
+    lens: Vec<u8>,
+    kinds: Vec<u8>,
+    offs: Vec<u8>,
+    ats: Vec<u8>,
+    ids: Vec<u8>,
+}
+
+impl Page {
+    pub(super) fn length(&self, place: usize) -> f64 {
+        self.lens.get(place).map_or(1.0, |byte| score::from_byte(*byte))
+    }
+
+    pub(super) fn kind(&self, place: usize) -> Option<Kind> {
+        self.kinds.get(place).and_then(|byte| Kind::from_byte(*byte))
+    }
+
+    pub(super) fn at(&self, place: usize) -> Option<Timestamp> {
+        let second = number(&self.ats, place)?;
+        (second > 0).then(|| Timestamp::from_second(i64::from(second)).ok()).flatten()
+    }
+
+    pub(super) fn offset(&self, place: usize) -> u64 {
+        number(&self.offs, place).map_or(0, u64::from)
+    }
+
+    /// How many messages before it, on this page, are of the same line.
+    pub(super) fn nth(&self, place: usize) -> usize {
+        let offset = self.offset(place);
+        (0..place).rev().take_while(|before| self.offset(*before) == offset).count()
+    }
+
+    pub(super) fn note(&self, place: usize) -> Option<String> {
+        let bytes: [u8; 16] = self.ids.get(place * 16..place * 16 + 16)?.try_into().ok()?;
+        (bytes != [0; 16]).then(|| uuid::Uuid::from_bytes(bytes).to_string())
+    }
+}
+
+fn number(bytes: &[u8], place: usize) -> Option<u32> {
+    Some(u32::from_le_bytes(bytes.get(place * 4..place * 4 + 4)?.try_into().ok()?))
+}
+
+/// What a message comes from.
+#[derive(Debug, Clone)]
+pub(super) struct From {
+    pub(super) key: String,
+    pub(super) session: Option<String>,
+    pub(super) agent: Option<String>,
+    pub(super) repo: Option<String>,
+    pub(super) messages: f64,
+}
+
+/// Looks words and rows up, within what a search is restricted to.
+pub(super) struct Lookup<'a> {
+    db: &'a Connection,
+    restriction: String,
+    /// The rows between which the search lies.
+    rows: (i64, i64),
+    pages: RefCell<HashMap<i64, Option<Rc<Page>>>>,
+    sources: RefCell<HashMap<i64, Rc<From>>>,
+    /// How many pages there are.
+    pub(super) newest: i64,
+    pub(super) messages: f64,
+    pub(super) groups: f64,
+    /// How many terms a message usually has.
+    pub(super) mean: f64,
+    /// How many messages a conversation usually has.
+    pub(super) mean_messages: f64,
+}
+
+impl<'a> Lookup<'a> {
+    pub(super) fn new(db: &'a Connection, search: &Search<'_>) -> rusqlite::Result<Self> {
+        let (messages, terms, groups): (i64, i64, i64) =
+            db.query_row("SELECT messages, terms, groups FROM total", (), |row| {
+                Ok((row.get(0)?, row.get(1)?, row.get(2)?))
+            })?;
+        let newest: Option<i64> =
+            db.query_row("SELECT max(number) FROM page", (), |row| row.get(0))?;
+        let newest = newest.unwrap_or(0);
+        let [messages, terms, groups] = [messages, terms, groups].map(approximate);
+        Ok(Self {
+            db,
+            restriction: search.restriction(),
+            rows: bounds(db, search, newest)?,
+            pages: RefCell::default(),
+            sources: RefCell::default(),
+            newest,
+            messages,
+            groups,
+            mean: terms / messages.max(1.0),
+            mean_messages: messages / groups.max(1.0),
+        })
+    }
+
+    /// The newest rows that fit an expression, at most `limit`.
+    fn find(&self, expression: &str, rows: (i64, i64), limit: usize) -> rusqlite::Result<Vec<i64>> {
+        let expression = format!("{expression}{}", self.restriction);
+        self.db
+            .prepare_cached(
+                "SELECT rowid FROM fts WHERE fts MATCH ?1 AND rowid BETWEEN ?2 AND ?3
+                 ORDER BY rowid DESC LIMIT ?4",
+            )?
+            .query_map(
+                (expression, rows.0, rows.1, i64::try_from(limit).unwrap_or(i64::MAX)),
+                |row| row.get(0),
+            )?
+            .collect()
+    }
+
+    /// The newest rows that hold a term.
+    pub(super) fn holding(&self, term: &str, limit: usize) -> rusqlite::Result<Vec<i64>> {
+        self.find(&format!("\"{term}\""), self.rows, limit)
+    }
+
+    /// The newest rows that hold a word which begins so.
+    pub(super) fn beginning(&self, term: &str, limit: usize) -> rusqlite::Result<Vec<i64>> {
+        self.find(&format!("\"{term}\" *"), self.rows, limit)
+    }
+
+    /// The newest rows that hold all of the terms.
+    pub(super) fn holding_all(&self, terms: &[&str], limit: usize) -> rusqlite::Result<Vec<i64>> {
+        let quoted: Vec<String> = terms.iter().map(|term| format!("\"{term}\"")).collect();
+        self.find(&format!("({})", quoted.join(" AND ")), self.rows, limit)
+    }
+
+    /// The rows of a page that hold a term.
+    pub(super) fn on_page(&self, term: &str, page: i64) -> rusqlite::Result<Vec<i64>> {
+        let rows = (page << PAGE_BITS, ((page + 1) << PAGE_BITS) - 1);
+        self.find(&format!("\"{term}\""), rows, 1 << PAGE_BITS)
+    }
+
+    /// The pages of a source.
+    pub(super) fn pages_of(&self, source: i64) -> rusqlite::Result<Vec<i64>> {
+        self.db
+            .prepare_cached("SELECT number FROM page WHERE source = ?1")?
+            .query_map((source,), |row| row.get(0))?
+            .collect()
+    }
+
+    /// The term that a word which nothing has was probably meant to be.
+    pub(super) fn nearest(&self, term: &str) -> rusqlite::Result<Option<String>> {
+        let Some(start) = near::beginning(term) else { return Ok(None) };
+        let known = self
+            .db
+            .prepare_cached(
+                "SELECT term, doc FROM vocab WHERE term >= ?1 AND term < ?1 || char(1114111)",
+            )?
+            .query_map((start,), |row| {
+                Ok((row.get::<_, String>(0)?, row.get::<_, i64>(1)?.unsigned_abs()))
+            })?
+            .collect::<rusqlite::Result<Vec<_>>>()?;
+        Ok(near::nearest(term, known))
+    }
+
+    /// The page of a row; none where it was put away.
+    pub(super) fn page(&self, row: i64) -> rusqlite::Result<Option<Rc<Page>>> {
+        let number = row >> PAGE_BITS;
+        if let Some(page) = self.pages.borrow().get(&number) {
+            return Ok(page.clone());
+        }
+        let page = self
+            .db
+            .prepare_cached(
+                "SELECT source, first, lens, kinds, offs, ats, ids FROM page WHERE number = ?1",
+            )?
+            .query_row((number,), |row| {
+                Ok(Page {
+                    number,
+                    source: row.get(0)?,
+                    first: row.get::<_, i64>(1)?.unsigned_abs(),
+                    lens: row.get(2)?,
+                    kinds: row.get(3)?,
+                    offs: row.get(4)?,
+                    ats: row.get(5)?,
+                    ids: row.get(6)?,
+                })
+            })
+            .optional()?
+            .map(Rc::new);
+        self.pages.borrow_mut().insert(number, page.clone());
+        Ok(page)
+    }
+
+    pub(super) fn source(&self, id: i64) -> rusqlite::Result<Rc<From>> {
+        if let Some(source) = self.sources.borrow().get(&id) {
+            return Ok(source.clone());
+        }
+        let source = self
+            .db
+            .prepare_cached("SELECT key, session, agent, repo, messages FROM source WHERE id = ?1")?
+            .query_row((id,), |row| {
+                Ok(From {
+                    key: row.get(0)?,
+                    session: row.get(1)?,
+                    agent: row.get(2)?,
+                    repo: row.get(3)?,
+                    messages: approximate(row.get(4)?),
+                })
+            })
+            .map(Rc::new)?;
+        self.sources.borrow_mut().insert(id, source.clone());
+        Ok(source)
+    }
+
+    /// How many messages have a word, of which the newest `rows` are known and were cut off at `limit`.
+    pub(super) fn having(&self, rows: &[i64], limit: usize) -> f64 {
+        let found = approximate(i64::try_from(rows.len()).unwrap_or(0));
+        let Some(last) = rows.last().filter(|_| rows.len() >= limit) else { return found };
+        // The pages are about evenly full, so the newest ones tell how frequent it is in all.
+        let looked_at = approximate(self.newest - (last >> PAGE_BITS) + 1);
+        (found * approximate(self.newest) / looked_at.max(1.0))
+            .clamp(found, self.messages.max(found))
+    }
+
+    /// The conversations of a time, newest first.
+    pub(super) fn during(&self, from: i64, to: i64, limit: usize) -> rusqlite::Result<Vec<i64>> {
+        let pages: Vec<i64> = self
+            .db
+            .prepare_cached(
+                "SELECT (SELECT min(number) FROM page WHERE page.source = source.id) FROM source
+                 WHERE began <= ?2 AND ended >= ?1 AND messages > 0 ORDER BY began DESC LIMIT ?3",
+            )?
+            .query_map((from, to, i64::try_from(limit).unwrap_or(i64::MAX)), |row| {
+                row.get::<_, Option<i64>>(0)
+            })?
+            .collect::<rusqlite::Result<Vec<_>>>()?
+            .into_iter()
+            .flatten()
+            .collect();
+        Ok(pages.into_iter().map(|page| page << PAGE_BITS).collect())
+    }
+}
+
+/// The rows between which messages of a time or a session can lie.
+fn bounds(db: &Connection, search: &Search<'_>, newest: i64) -> rusqlite::Result<(i64, i64)> {
+    let mut pages = (0, newest);
+    if let Some(session) = search.session {
+        let of_session: (Option<i64>, Option<i64>) = db.query_row(
+            "SELECT min(number), max(number) FROM page
+             WHERE source IN (SELECT id FROM source WHERE session = ?1)",
+            (session.to_string(),),
+            |row| Ok((row.get(0)?, row.get(1)?)),
+        )?;
+        pages = (of_session.0.unwrap_or(0), of_session.1.unwrap_or(-1));
+    }
+    if let Some(until) = search.until {
+        let last: Option<i64> = db.query_row(
+            "SELECT max(number) FROM page WHERE source IN (SELECT id FROM source WHERE began <= ?1 OR began IS NULL)",
+            (until.as_second(),),
+            |row| row.get(0),
+        )?;
+        pages.1 = pages.1.min(last.unwrap_or(-1));
+    }
+    Ok((pages.0 << PAGE_BITS, ((pages.1 + 1) << PAGE_BITS) - 1))
+}
+
+#[expect(clippy::cast_precision_loss, reason = "a score is no more exact than this")]
+pub(super) fn approximate(count: i64) -> f64 {
+    count as f64
+}

@@ -1,0 +1,455 @@
+//! Searching: a bounded number of rows is looked at, however many there are.
+//!
+//! A word that few messages have is looked up wholly. Where there is one, the frequent words are only
+//! looked up in what the rare ones found. Where there is none, the newest messages that have all of the
+//! words are looked at, and where those are few, the newest of each word.
+
+use std::collections::{HashMap, HashSet};
+
+use heirloom_core::recall::{Kind, Query, score};
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+
+use super::filter::Search;
+use super::found::{Candidate, Hit, Passage, Results};
+use super::lookup::{Lookup, approximate};
+use super::{Index, PAGE_BITS};
+use crate::error::Error;
+
+/// A word that more messages have is frequent.
+const RARE: usize = 1000;
+
+/// How many of the newest rows of frequent words are looked at.
+const NEWEST: usize = 5000;
+
+/// How many conversations that rare words found are looked at for frequent ones.
+const CLOSER: usize = 12;
+
+/// How many messages are read to see whether they hold a quote.
+const READ: usize = 300;
+
+/// How many places of a conversation are returned.
+const PLACES: usize = 3;
+
+/// A term that is looked up.
+struct Sought {
+    term: String,
+    rows: Vec<i64>,
+    /// What part of its worth counts.
+    weight: f64,
+    is_rare: bool,
+    /// How rare it is among messages, and among conversations.
+    rarity: f64,
+    group_rarity: f64,
+}
+
+/// A conversation by its source, or a note by its row as well.
+type Group = (i64, i64);
+
+/// What is known of a group.
+#[derive(Default)]
+struct Tally {
+    /// What each row is worth.
+    rows: HashMap<i64, f64>,
+    /// How many rows hold each word.
+    holding: HashMap<usize, f64>,
+}
+
+impl Index {
+    /// What fits best, best first. Where something is quoted, `holds` says whether a message holds it.
+    pub fn search(
+        &self,
+        search: &Search<'_>,
+        holds: &dyn Fn(&Candidate<'_>) -> bool,
+    ) -> Result<Results, Error> {
+        let now = search.now.unwrap_or(Timestamp::UNIX_EPOCH);
+        let today = now.to_zoned(TimeZone::system()).date();
+        let query = Query::parse(search.text, today, &mut self.terms.borrow_mut());
+        self.run("search the index of", |db| {
+            let lookup = Lookup::new(db, search)?;
+            let mut at_work = AtWork { lookup, search, query, now, results: Results::default() };
+            at_work.work(holds)?;
+            Ok(at_work.results)
+        })
+    }
+}
+
+struct AtWork<'a> {
+    lookup: Lookup<'a>,
+    search: &'a Search<'a>,
+    query: Query,
+    now: Timestamp,
+    results: Results,
+}
+
+impl AtWork<'_> {
+    fn work(&mut self, holds: &dyn Fn(&Candidate<'_>) -> bool) -> rusqlite::Result<()> {
+        let mut words = self.words()?;
+        let groups = if words.is_empty() {
+            self.of_the_time()?
+        } else if self.query.quotes.is_empty() {
+            self.groups(&mut words)?
+        } else {
+            self.quoting(&words, holds)?
+        };
+        let mut hits = Vec::new();
+        for (group, tally) in &groups {
+            hits.extend(self.hit(*group, tally, &words)?);
+        }
+        if self.search.by_time {
+            hits.sort_by(|a, b| b.best().at.cmp(&a.best().at).then(b.score.total_cmp(&a.score)));
+        } else {
+            hits.sort_by(|a, b| b.score.total_cmp(&a.score).then(b.best().at.cmp(&a.best().at)));
+        }
+        self.results.total = hits.len();
+        hits.truncate(self.search.limit);
+        self.results.hits = hits;
+        Ok(())
+    }
+
+    /// Looks the words of the question up.
+    fn words(&mut self) -> rusqlite::Result<Vec<Sought>> {
+        let mut words: Vec<Sought> = Vec::new();
+        let asked = self.query.words.clone();
+        let last = asked.len().saturating_sub(1);
+        for (place, word) in asked.iter().enumerate() {
+            let is_prefix = word.is_prefix || (self.search.is_typing && place == last);
+            let rows = if is_prefix && word.is_prefix {
+                Vec::new()
+            } else {
+                self.lookup.holding(&word.term, RARE + 1)?
+            };
+            if !rows.is_empty() {
+                self.push(&mut words, &word.term, rows, 1.0);
+            }
+            if is_prefix || (words.last().is_none_or(|last| last.term != word.term)) {
+                self.otherwise(&mut words, word, is_prefix)?;
+            }
+        }
+        for joined in self.query.joined.clone() {
+            let rows = self.lookup.holding(&joined, RARE + 1)?;
+            if !rows.is_empty() {
+                self.push(&mut words, &joined, rows, 1.0);
+            }
+        }
+        Ok(words)
+    }
+
+    /// What a word that nothing has stands for: its parts, what begins like it, or what it was meant to be.
+    fn otherwise(
+        &mut self,
+        words: &mut Vec<Sought>,
+        word: &heirloom_core::recall::query::Word,
+        is_prefix: bool,
+    ) -> rusqlite::Result<()> {
+        let mut found = false;
+        if !is_prefix {
+            for part in &word.parts {
+                let rows = self.lookup.holding(part, RARE + 1)?;
+                found |= !rows.is_empty();
+                if !rows.is_empty() {
+                    self.push(words, part, rows, 1.0);
+                }
+            }
+        }
+        if found || word.is_quoted {
+            return Ok(());
+        }
+        let typed = word.typed.to_lowercase().replace('_', "");
+        if typed.chars().count() >= if is_prefix { 2 } else { 3 } {
+            let rows = self.lookup.beginning(&typed, RARE + 1)?;
+            if !rows.is_empty() {
+                self.push(words, &typed, rows, score::BEGINNING);
+                self.results.sought.terms.remove(&typed);
+                self.results.sought.beginnings.push(typed);
+                return Ok(());
+            }
+        }
+        if is_prefix && words.iter().any(|known| known.term == word.term) {
+            return Ok(());
+        }
+        if let Some(near) = self.lookup.nearest(&word.term)? {
+            let rows = self.lookup.holding(&near, RARE + 1)?;
+            if !rows.is_empty() {
+                self.push(words, &near, rows, 1.0);
+                self.results.instead.push((word.typed.clone(), near));
+                return Ok(());
+            }
+        }
+        self.results.unknown.push(word.typed.clone());
+        Ok(())
+    }
+
+    fn push(&mut self, words: &mut Vec<Sought>, term: &str, rows: Vec<i64>, weight: f64) {
+        if words.iter().any(|known| known.term == term && known.weight >= weight) {
+            return;
+        }
+        let is_rare = rows.len() <= RARE;
+        let having = self.lookup.having(&rows, RARE + 1);
+        let rarity = score::rarity(self.lookup.messages, having);
+        let share = self.lookup.groups / self.lookup.messages.max(1.0);
+        let groups = (having * share).max(1.0);
+        let group_rarity = score::rarity(self.lookup.groups, groups);
+        self.results.sought.terms.insert(term.to_owned());
+        let term = term.to_owned();
+        words.push(Sought { term, rows, weight, is_rare, rarity, group_rarity });
+    }
+
+    fn groups(&self, words: &mut [Sought]) -> rusqlite::Result<HashMap<Group, Tally>> {
+        let mut groups = HashMap::new();
+        if words.iter().any(|word| word.is_rare) {
+            for (number, word) in words.iter_mut().enumerate().filter(|(_, word)| word.is_rare) {
+                self.tally(&mut groups, number, word, &word.rows)?;
+                let holding: HashSet<Group> = groups
+                    .iter()
+                    .filter(|(_, tally): &(_, &Tally)| tally.holding.contains_key(&number))
+                    .map(|(group, _)| *group)
+                    .collect();
+                let having = approximate(i64::try_from(holding.len()).unwrap_or(0));
+                word.group_rarity = score::rarity(self.lookup.groups, having);
+            }
+            self.look_closer(&mut groups, words)?;
+            return Ok(groups);
+        }
+        let terms: Vec<&str> = words.iter().map(|word| word.term.as_str()).collect();
+        let all = self.lookup.holding_all(&terms, NEWEST)?;
+        for (number, word) in words.iter().enumerate() {
+            self.tally(&mut groups, number, word, &all)?;
+        }
+        if groups.len() < 10 && words.len() > 1 {
+            groups.clear();
+            for (number, word) in words.iter().enumerate() {
+                let rows = if word.weight < 1.0 {
+                    word.rows.clone()
+                } else {
+                    self.lookup.holding(&word.term, NEWEST)?
+                };
+                self.tally(&mut groups, number, word, &rows)?;
+            }
+        } else if groups.is_empty() {
+            for (number, word) in words.iter().enumerate() {
+                self.tally(&mut groups, number, word, &word.rows)?;
+            }
+        }
+        Ok(groups)
+    }
+
+    /// Looks the frequent words up in the best of what the rare ones found.
+    fn look_closer(
+        &self,
+        groups: &mut HashMap<Group, Tally>,
+        words: &[Sought],
+    ) -> rusqlite::Result<()> {
+        if words.iter().all(|word| word.is_rare) {
+            return Ok(());
+        }
+        let worth = |tally: &Tally| {
+            let mut rows: Vec<f64> = tally.rows.values().copied().collect();
+            score::together(&mut rows)
+        };
+        let mut best: Vec<(f64, Group)> =
+            groups.iter().map(|(group, tally)| (worth(tally), *group)).collect();
+        best.sort_by(|a, b| b.0.total_cmp(&a.0).then(b.1.cmp(&a.1)));
+        best.truncate(CLOSER.max(self.search.limit.min(40)));
+        let mut pages: Vec<i64> = Vec::new();
+        for (_, (source, row)) in &best {
+            if *row == 0 {
+                pages.extend(self.lookup.pages_of(*source)?);
+            } else {
+                pages.push(row >> PAGE_BITS);
+            }
+        }
+        pages.sort_unstable();
+        pages.dedup();
+        let best: HashSet<Group> = best.into_iter().map(|(_, group)| group).collect();
+        for (number, word) in words.iter().enumerate().filter(|(_, word)| !word.is_rare) {
+            let mut more = HashMap::new();
+            for page in &pages {
+                let rows = self.lookup.on_page(&word.term, *page)?;
+                self.tally(&mut more, number, word, &rows)?;
+            }
+            for (group, tally) in more.into_iter().filter(|(group, _)| best.contains(group)) {
+                let known = groups.entry(group).or_default();
+                for (row, worth) in tally.rows {
+                    *known.rows.entry(row).or_default() += worth;
+                }
+                known.holding.extend(tally.holding);
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds what a word is worth in each of the rows.
+    fn tally(
+        &self,
+        groups: &mut HashMap<Group, Tally>,
+        number: usize,
+        word: &Sought,
+        rows: &[i64],
+    ) -> rusqlite::Result<()> {
+        for row in rows {
+            let Some(page) = self.lookup.page(*row)? else { continue };
+            let place = place(*row);
+            let Some(kind) = page.kind(place) else { continue };
+            if !self.is_in_time(page.at(place)) {
+                continue;
+            }
+            let worth = score::in_message(word.rarity, page.length(place), self.lookup.mean);
+            let group = (page.source, if is_alone(kind) { *row } else { 0 });
+            let tally = groups.entry(group).or_default();
+            *tally.rows.entry(*row).or_default() += worth * word.weight * kind.weight();
+            *tally.holding.entry(number).or_default() += 1.0;
+        }
+        Ok(())
+    }
+
+    fn is_in_time(&self, at: Option<Timestamp>) -> bool {
+        let (since, until) = (self.search.since, self.search.until);
+        match at {
+            Some(at) => {
+                since.is_none_or(|since| at >= since) && until.is_none_or(|until| at <= until)
+            }
+            // Nobody knows when: it cannot be said to lie in a time.
+            None => since.is_none() && until.is_none(),
+        }
+    }
+
+    /// What holds the very words.
+    fn quoting(
+        &mut self,
+        words: &[Sought],
+        holds: &dyn Fn(&Candidate<'_>) -> bool,
+    ) -> rusqlite::Result<HashMap<Group, Tally>> {
+        let quoted: Vec<String> = self
+            .query
+            .words
+            .iter()
+            .filter(|word| word.is_quoted)
+            .map(|word| word.term.clone())
+            .collect();
+        let terms: Vec<&str> = quoted.iter().map(String::as_str).collect();
+        let all =
+            if terms.is_empty() { Vec::new() } else { self.lookup.holding_all(&terms, NEWEST)? };
+        let mut groups = HashMap::new();
+        let all_set: HashSet<i64> = all.iter().copied().collect();
+        for (number, word) in words.iter().enumerate() {
+            if quoted.contains(&word.term) {
+                self.tally(&mut groups, number, word, &all)?;
+            } else {
+                let rows: Vec<i64> =
+                    word.rows.iter().copied().filter(|row| all_set.contains(row)).collect();
+                self.tally(&mut groups, number, word, &rows)?;
+            }
+        }
+        let mut rows: Vec<(f64, i64, Group)> = groups
+            .iter()
+            .flat_map(|(group, tally)| tally.rows.iter().map(|(row, worth)| (*worth, *row, *group)))
+            .collect();
+        rows.sort_by(|a, b| b.0.total_cmp(&a.0).then(b.1.cmp(&a.1)));
+        self.results.unread = rows.len().saturating_sub(READ);
+        let mut kept = HashSet::new();
+        for (worth, row, group) in rows.iter().take(READ) {
+            let key = self.lookup.source(group.0)?.key.clone();
+            let Some(passage) = self.passage(*row, *worth)? else { continue };
+            if holds(&Candidate { key: &key, passage: &passage }) {
+                kept.insert(*row);
+            }
+        }
+        for tally in groups.values_mut() {
+            tally.rows.retain(|row, _| kept.contains(row));
+        }
+        groups.retain(|_, tally| !tally.rows.is_empty());
+        Ok(groups)
+    }
+
+    /// A question that names a time and nothing else that is known: what was said then.
+    fn of_the_time(&self) -> rusqlite::Result<HashMap<Group, Tally>> {
+        let mut groups: HashMap<Group, Tally> = HashMap::new();
+        let Some(named) = self.query.named else { return Ok(groups) };
+        let (first, last) = named.span();
+        let second = |date: jiff::civil::Date| {
+            date.to_zoned(TimeZone::system()).map_or(0, |zoned| zoned.timestamp().as_second())
+        };
+        for row in self.lookup.during(second(first), second(last) + 86_399, 200)? {
+            let Some(page) = self.lookup.page(row)? else { continue };
+            let source = self.lookup.source(page.source)?;
+            let is_here = self
+                .search
+                .repo
+                .is_none_or(|names| source.repo.as_ref().is_some_and(|repo| names.contains(repo)));
+            let is_agents =
+                self.search.agent.is_none_or(|agent| source.agent.as_deref() == Some(agent));
+            if is_here && is_agents && self.search.kinds.is_empty() && self.search.role.is_none() {
+                groups.entry((page.source, 0)).or_default().rows.insert(row, 0.1);
+            }
+        }
+        Ok(groups)
+    }
+
+    fn hit(&self, group: Group, tally: &Tally, words: &[Sought]) -> rusqlite::Result<Option<Hit>> {
+        let source = self.lookup.source(group.0)?;
+        let mut rows: Vec<(i64, f64)> =
+            tally.rows.iter().map(|(row, worth)| (*row, *worth)).collect();
+        rows.sort_by(|a, b| b.1.total_cmp(&a.1).then(b.0.cmp(&a.0)));
+        let mut passages = Vec::new();
+        for (row, worth) in rows.iter().take(PLACES) {
+            passages.extend(self.passage(*row, *worth)?);
+        }
+        let Some(best) = passages.first() else { return Ok(None) };
+        let messages = if group.1 == 0 { source.messages } else { 1.0 };
+        let mut worths: Vec<f64> = rows.iter().map(|(_, worth)| *worth).collect();
+        let of_messages = score::together(&mut worths);
+        let of_conversation: f64 = tally
+            .holding
+            .iter()
+            .filter_map(|(number, holding)| Some((words.get(*number)?, *holding)))
+            .map(|(word, holding)| {
+                let mean = self.lookup.mean_messages;
+                word.weight * score::in_conversation(word.group_rarity, holding, messages, mean)
+            })
+            .sum();
+        let mut worth = of_messages + of_conversation;
+        if let (Some(named), Some(at)) = (self.query.named, best.at) {
+            worth += named.worth(at.to_zoned(TimeZone::system()).date());
+        }
+        if matches!(best.kind, Kind::Note(_)) {
+            worth *= score::NOTE;
+        }
+        if let Some(at) = best.at {
+            worth *= score::recency(approximate(self.now.as_second() - at.as_second()) / 86_400.0);
+        }
+        Ok(Some(Hit {
+            key: source.key.clone(),
+            session: source.session.as_ref().and_then(|id| id.parse().ok()),
+            agent: source.agent.clone(),
+            repo: source.repo.clone(),
+            score: worth,
+            passages,
+        }))
+    }
+
+    fn passage(&self, row: i64, worth: f64) -> rusqlite::Result<Option<Passage>> {
+        let Some(page) = self.lookup.page(row)? else { return Ok(None) };
+        let place = place(row);
+        let Some(kind) = page.kind(place) else { return Ok(None) };
+        debug_assert_eq!(page.number, row >> PAGE_BITS);
+        Ok(Some(Passage {
+            kind,
+            message: page.first + place as u64,
+            offset: page.offset(place),
+            nth: page.nth(place),
+            note: page.note(place),
+            at: page.at(place),
+            score: worth,
+        }))
+    }
+}
+
+/// Whether it stands for itself and not for the conversation it is in.
+const fn is_alone(kind: Kind) -> bool {
+    matches!(kind, Kind::Note(_) | Kind::Session)
+}
+
+fn place(row: i64) -> usize {
+    usize::try_from(row & ((1 << PAGE_BITS) - 1)).unwrap_or(0)
+}
