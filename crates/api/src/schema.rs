@@ -12,11 +12,11 @@ use crate::{
     LedgerCollected, LedgerExported, LedgerImported, LedgerRebuilt, LedgerRehosted, LedgerReport,
     LedgerStats, Line, Lineage, Lint, ManPage, NewIssue, Note, NoteList, PipelineDetail,
     PipelineList, Recovery, Repository, RequirementChanges, RequirementLog, RequirementState,
-    RequirementStatus, RequirementsPaused, RequirementsPruned, RunDetached, RunEvent, RunPreview,
-    SchemaDocument, SchemaNames, SearchResults, Serving, Session, SessionConfig, SessionDetail,
-    SessionEnd, SessionList, SessionNotes, SessionState, SessionStop, SettingsFiles, SettingsShown,
-    Setup, SignInLink, StageDetail, StageList, TemplateList, TemplateSaved, Trajectory, Trust,
-    Watched, WorkEvent, WorkPlan, WorkRunDetail, WorkRunList,
+    RequirementStatus, RequirementsPaused, RequirementsPruned, Rule, RuleList, RunDetached,
+    RunEvent, RunPreview, SchemaDocument, SchemaNames, SearchResults, Serving, Session,
+    SessionConfig, SessionDetail, SessionEnd, SessionList, SessionNotes, SessionState, SessionStop,
+    SettingsFiles, SettingsShown, Setup, SignInLink, StageDetail, StageList, TemplateList,
+    TemplateSaved, Trajectory, Trust, Watched, WorkEvent, WorkPlan, WorkRunDetail, WorkRunList,
 };
 
 /// The version of the format. It is raised when a key loses its name, its meaning or its type;
@@ -115,6 +115,9 @@ names! {
     "req-satisfy" "req satisfy NAME…" RequirementChanges;
     "req-state" "req state" RequirementState;
     "req-status" "req status" RequirementStatus;
+    "rules-drop" "rules drop ID" Rule;
+    "rules-keep" "rules keep RULE" Rule;
+    "rules-list" "rules list" RuleList;
     "run" "run STAGE SESSION, one object a line" Line<RunEvent>;
     "run-detach" "run STAGE SESSION --detach" RunDetached;
     "run-dry-run" "run STAGE SESSION --dry-run" RunPreview;

@@ -41,6 +41,12 @@ pub struct Handoff {
     /// What was found wanting but let through.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub findings: Vec<String>,
+    /// The lines of the page of notes that say the same to people: `NOTES.md:1-20`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub notes_ref: Option<String>,
+    /// The records that led here: `ledger:SESSION`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trajectory_ref: Option<String>,
 }
 
 impl Handoff {
@@ -76,6 +82,8 @@ mod tests {
             progress: Vec::new(),
             identifiers: vec!["src/a.rs:1".to_owned()],
             findings: Vec::new(),
+            notes_ref: None,
+            trajectory_ref: None,
         }
     }
 

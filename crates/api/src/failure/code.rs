@@ -157,6 +157,10 @@ codes! {
     RequirementNotFound = "requirement.not-found",
     /// An agent satisfies a requirement by its word, and gives no reason.
     RequirementReason = "requirement.reason",
+    /// A rule without words.
+    RuleEmpty = "rule.empty",
+    /// There is no such rule, or there are several.
+    RuleNotFound = "rule.not-found",
     /// The beginning of an id fits several runs.
     RunAmbiguous = "run.ambiguous",
     /// An input of the run is not there.

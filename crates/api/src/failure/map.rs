@@ -9,6 +9,7 @@ use heirloom_engine::identity::LinkError;
 use heirloom_engine::issues::TrackerError;
 use heirloom_engine::keep::KeepError;
 use heirloom_engine::keep::recover::RecoverError;
+use heirloom_engine::keep::rules::RuleError;
 use heirloom_engine::notes::NoteError;
 use heirloom_engine::recall::SearchError;
 use heirloom_engine::run::RunError;
@@ -252,6 +253,19 @@ impl From<NoteError> for Failure {
                 Self::from_error(code, &error).hint("nothing was recorded")
             }
             NoteError::Empty => Self::from_error(code, &error).usage(),
+        }
+    }
+}
+
+impl From<RuleError> for Failure {
+    fn from(error: RuleError) -> Self {
+        match error {
+            RuleError::Ledger(error) => error.into(),
+            RuleError::Empty => Self::from_error(Code::RuleEmpty, &error).usage(),
+            RuleError::None { .. } | RuleError::Many { .. } => {
+                Self::from_error(Code::RuleNotFound, &error)
+                    .hint("`heirloom rules list` shows the ids")
+            }
         }
     }
 }

@@ -41,7 +41,14 @@ pub(super) fn run(app: &App, args: &Args) -> Done {
         What::Compact => Purpose::Compact,
     };
     let (here, dry_run) = (&app.here, args.dry_run);
-    let checkpoint = Checkpoint { here, settings: &settings, session: &session, purpose, dry_run };
+    let checkpoint = Checkpoint {
+        here,
+        settings: &settings,
+        session: &session,
+        purpose,
+        dry_run,
+        can_refuse: true,
+    };
     let outcome = checkpoint.run(&mut ledger)?;
     app.ui.answer(&heirloom_api::Checkpoint::from(&outcome), || describe(&outcome, dry_run));
     if !outcome.permitted {

@@ -33,6 +33,7 @@ mod pipelines;
 mod recover;
 mod repo;
 mod req;
+mod rules;
 mod run;
 mod runs;
 mod schema;
@@ -87,6 +88,7 @@ enum Command {
     Inherit(inherit::Args),
     Note(note::Args),
     Notes(notes::Args),
+    Rules(rules::Args),
     Ground(ground::Args),
     Checkpoint(checkpoint::Args),
     Recover(recover::Args),
@@ -220,6 +222,7 @@ fn carry_out(app: &App, command: Command) -> Done {
         Command::Inherit(args) => inherit::run(app, &args),
         Command::Note(args) => note::run(app, args),
         Command::Notes(args) => notes::run(app, args),
+        Command::Rules(args) => rules::run(app, &args),
         Command::Ground(args) => ground::run(app, &args),
         Command::Checkpoint(args) => checkpoint::run(app, &args),
         Command::Recover(args) => recover::run(app, &args),

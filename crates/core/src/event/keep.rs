@@ -17,6 +17,27 @@ pub struct HandoffMade {
     pub handoff: Handoff,
 }
 
+/// A context was cleared or compacted although its checkpoint was not complete; or it was after all.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CheckpointMissed {
+    /// What it was for: `clear` or `compact`.
+    pub purpose: String,
+    /// What was wanting, in words; nothing where all is well.
+    pub wanting: Vec<String>,
+}
+
+/// A person keeps something as a rule, or drops it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RuleDecided {
+    /// The address of its words.
+    pub id: String,
+    /// The words, where it is kept.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub text: Option<String>,
+    /// Whether it is kept.
+    pub kept: bool,
+}
+
 /// How full a session's context is, noted when its zone changes.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ContextUsed {

@@ -33,8 +33,8 @@ pub use issue::{
 };
 pub use iteration::{IterationEnded, IterationStarted};
 pub use keep::{
-    ContextUsed, DeltaSynced, ForkDetected, HandoffMade, PageWritten, RecoveryDelivered,
-    SelfHealed, TaskSet, TrackerTold,
+    CheckpointMissed, ContextUsed, DeltaSynced, ForkDetected, HandoffMade, PageWritten,
+    RecoveryDelivered, RuleDecided, SelfHealed, TaskSet, TrackerTold,
 };
 pub use ledger::{HostSucceeded, RecordsLost};
 pub use live::{LiveGone, LiveSeen};
@@ -98,6 +98,7 @@ kinds! {
     IssueRunLaunched => "issue_run.launched",
     IssueRunStarted => "issue_run.started",
     IssueRunTranscribed => "issue_run.transcribed",
+    CheckpointMissed => "keep.checkpoint_missed",
     ContextUsed => "keep.context",
     DeltaSynced => "keep.delta_sync",
     ForkDetected => "keep.fork_detected",
@@ -125,6 +126,7 @@ kinds! {
     RequirementsPaused => "requirements.paused",
     RequirementsPruned => "requirements.pruned",
     RequirementsResumed => "requirements.resumed",
+    RuleDecided => "rule.decided",
     RunInherited => "run.inherited",
     RunPermitted => "run.permitted",
     RunPlanned => "run.planned",

@@ -51,6 +51,8 @@ pub struct Brief {
     pub work: Option<Work>,
     /// How the work stands, the most needed first: what was asked, what fails, what is not committed.
     pub standing: Vec<String>,
+    /// What the agent itself still had to do, in its order.
+    pub todos: Vec<String>,
     /// What the person laid down.
     pub rules: Vec<String>,
     /// What was tried and is known to fail.
@@ -121,6 +123,7 @@ impl Brief {
         self.notices.is_empty()
             && self.work.is_none()
             && self.standing.is_empty()
+            && self.todos.is_empty()
             && self.rules.is_empty()
             && self.failures.is_empty()
             && self.entries.is_empty()
@@ -153,6 +156,17 @@ impl Brief {
             *all.entry(kind).or_default() += 1;
             let line = Line { part: Part::of(kind), kind: Some(kind), text: entry.brief(LONGEST) };
             queues.entry(line.part).or_default().push(line);
+        }
+        // What was noted as a step comes before what the agent had on its list.
+        let known: Vec<String> =
+            self.entries.iter().map(|entry| plain(&entry.note.text).to_lowercase()).collect();
+        for todo in self.todos.iter().filter(|todo| !known.contains(&plain(todo).to_lowercase())) {
+            let text = sentences(&plain(todo), LONGEST);
+            queues.entry(Part::Steps).or_default().push(Line {
+                part: Part::Steps,
+                kind: None,
+                text,
+            });
         }
         for queue in queues.values_mut() {
             queue.reverse();

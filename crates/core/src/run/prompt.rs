@@ -250,14 +250,16 @@ Before you exit, write {status}. It is how the next agent, and the loop, know wh
   "summary": "one line: what this iteration did",
   "work": {{"items_completed": ["…"], "files_touched": ["path"]}},
   "errors": [],
-  "learnings": ["something true that took effort to find out"],
-  "patterns": ["a way of doing things that proved itself in this code"],
-  "warnings": ["something to keep away from, and what happens otherwise"],
+  "learnings": [{{"text": "something true that took effort to find out",
+    "evidence": [{{"path": "src/a.rs", "line": 12, "quote": "the line, word for word"}}]}}],
+  "patterns": [{{"text": "a way of doing things that proved itself in this code", "evidence": []}}],
+  "warnings": [{{"text": "something to keep away from, and what happens otherwise", "evidence": []}}],
   "decisions": [{{"text": "what was chosen", "rationale": "why, and over what",
     "evidence": [{{"path": "src/a.rs", "line": 12, "quote": "the line, word for word"}}]}}]
 }}
 ```
 
+What you say about the code is checked against it: without evidence it counts as unproven.
 Leave lists empty rather than fill them: write down what would have saved you time had you known
 it at the start, and nothing that is inherited already. `error` means that nobody can go on
 without a person.

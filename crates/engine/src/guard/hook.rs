@@ -15,7 +15,7 @@ use heirloom_ledger::{Error, Ledger, Options, SessionKeys};
 use super::facts::{Known, keys};
 use super::presence::{self, Caller};
 use super::rules::{self, Rules};
-use super::{activity, measure, skill, start, tool_use, turn};
+use super::{activity, compaction, failures, measure, skill, start, tool_use, turn};
 use crate::here::Here;
 
 /// Many agents write at once. What is triggered or satisfied is worth waiting for; still less than the
@@ -62,7 +62,7 @@ impl Call<'_> {
                 self.attend();
                 self.said.answer.context = start::start(self, rules, source, model.as_deref());
             }
-            HookKind::PreCompact { .. } => start::owe(self),
+            HookKind::PreCompact { auto, .. } => compaction::before(self, *auto),
             HookKind::SessionEnd { reason } => self.session_end(reason),
             // The turn goes on, and its own end asks for what a subagent triggered. A compaction ends
             // as a subagent does, too.
@@ -70,6 +70,9 @@ impl Call<'_> {
             kind => {
                 if let Some(policy) = rules.policy() {
                     self.apply(policy, kind);
+                }
+                if let HookKind::PreTool { tool } = kind {
+                    failures::tell(self, tool);
                 }
                 if let HookKind::Stop(_) = kind {
                     start::watch(self);
@@ -174,6 +177,9 @@ impl Call<'_> {
     }
 
     fn session_end(&mut self, reason: &str) {
+        if reason == "clear" {
+            compaction::cleared(self);
+        }
         let mut known = self.known();
         let left = known
             .book

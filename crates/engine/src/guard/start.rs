@@ -19,12 +19,16 @@ use super::hook::Call;
 use super::rules::Rules;
 use super::settle::settle;
 use super::subject::Subject;
-use super::{branches, cache, fault, import, presence};
+use super::{branches, cache, failures, fault, import, presence};
 use crate::identity::{self, Look};
 use crate::keep::{self, Fresh, KeepError, context};
 
 /// How many sessions are looked through for the one before.
 const RECENT: usize = 8;
+
+/// How an agent adds to what the next context is given. In under 60 tokens: it is in every context.
+const RECORD: &str = "Record what must outlast this context: `heirloom note decision \"…\" --because \"…\" \
+                      --evidence src/a.rs:12`; also next-step, progress, warning, learning, question.";
 
 /// Notes the session, and says what it should know.
 pub(super) fn start(
@@ -61,7 +65,7 @@ pub(super) fn start(
         Rules::Policy(policy) => {
             call.measure(policy);
             tell_unseen(call, policy);
-            status(call, policy, &seen)
+            status(call, policy, &seen).map(|text| format!("{text}\n{RECORD}"))
         }
     };
     let text = text.and_then(|text| said_once(call, source, text));
@@ -98,22 +102,15 @@ fn recovery(call: &mut Call<'_>, source: &Source, said: Option<&str>) -> Option<
     let given = known.book.ledger().and_then(|ledger| {
         let id = presence::ensure(call.here, ledger, call.caller)?;
         let session = ledger.session(id)?.ok_or(Error::NoSession { id })?;
-        keep::session_start_context(call.here, ledger, &settings, &session, (fresh, cap))
+        let failures = keep::known_failures(call.here, ledger, &settings, &session)?;
+        let start = (fresh, cap);
+        let text = keep::session_start_context(call.here, ledger, &settings, &session, start)?;
+        Ok((text, failures))
     });
     drop(known);
-    call.hold("cannot recover what earlier sessions left", given).flatten()
-}
-
-/// The context is about to be compacted: what its start does not deliver, the next prompt does.
-pub(super) fn owe(call: &mut Call<'_>) {
-    let mut known = call.known();
-    let owed = known.book.ledger().and_then(|ledger| {
-        let id = presence::ensure(call.here, ledger, call.caller)?;
-        let session = ledger.session(id)?.ok_or(Error::NoSession { id })?;
-        keep::owe(call.here, ledger, &session, Fresh::Compact)
-    });
-    drop(known);
-    call.hold("cannot note the compaction", owed);
+    let (text, failures) = call.hold("cannot recover what earlier sessions left", given)?;
+    failures::remember(call, failures);
+    text
 }
 
 /// How full the context is at the end of a turn: entering yellow persists what is new.

@@ -2,19 +2,27 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
+use heirloom_core::event::{CheckpointMissed, RuleDecided};
 use heirloom_core::id::SessionId;
 use heirloom_core::note::{Kind, Note};
-use heirloom_core::recover::{Brief, Entry, MANY, Nearness};
+use heirloom_core::recover::{Brief, Entry, How, MANY, Nearness, Work};
 use heirloom_core::session::Session;
 use heirloom_ledger::{Error, NoteFilter};
 
 use super::recover::{Gatherer, Look};
+use super::standing::Stood;
 
 /// The newest so many notes of a kind are looked at.
 const NEWEST: usize = 40;
 
 /// And so many of each session of the lineage.
 const OWN: usize = 12;
+
+/// So many decisions about rules are looked at.
+const MOST_RULES: usize = 200;
+
+/// So many known failures are told.
+const MOST_FAILURES: usize = 3;
 
 /// How many entries of a kind are judged against the code: more than are shown.
 const JUDGED: usize = 10;
@@ -40,8 +48,50 @@ impl Gatherer<'_> {
             }
             entries.append(&mut found);
         }
-        let work = self.work(session, &entries)?;
-        Ok(Brief { work, entries, beyond, ..Brief::default() })
+        let Stood { title, standing, failures } = self.stood(&lineage)?;
+        let named = |what: String| Work { what, how: How::Task };
+        let work = self.work(session, &entries)?.or_else(|| title.map(named));
+        let mut rules = self.rules()?;
+        rules.extend(standing.said.iter().map(|(words, at)| {
+            format!("\"{words}\" (said on {}, not confirmed)", at.strftime("%Y-%m-%d"))
+        }));
+        let failures = failures.iter().take(MOST_FAILURES);
+        let failures = failures.map(|failed| format!("`{}`: {}", failed.command, failed.line()));
+        Ok(Brief {
+            work,
+            rules,
+            notices: self.missed(&lineage)?,
+            standing: standing.lines,
+            todos: standing.todos,
+            failures: failures.collect(),
+            entries,
+            beyond,
+            replaces: false,
+        })
+    }
+
+    /// The rules that a person keeps, newest first.
+    fn rules(&self) -> Result<Vec<String>, Error> {
+        let decided = self.ledger.newest_kept::<RuleDecided>(&self.here.place.repo, MOST_RULES)?;
+        let kept = decided.into_iter().filter(|decided| decided.body.kept);
+        Ok(kept.filter_map(|decided| decided.body.text).collect())
+    }
+
+    /// What was wanting when the contexts before this one went.
+    fn missed(&self, lineage: &[SessionId]) -> Result<Vec<String>, Error> {
+        for session in lineage.iter().take(2) {
+            let kept = self
+                .ledger
+                .kept::<CheckpointMissed>(&self.here.place.repo, &session.to_string())?;
+            if let Some(missed) = kept.filter(|kept| !kept.body.wanting.is_empty()) {
+                let CheckpointMissed { purpose, wanting } = missed.body;
+                let wanting = wanting.join("; ");
+                return Ok(vec![format!(
+                    "the checkpoint before the {purpose} was not complete: {wanting}"
+                )]);
+            }
+        }
+        Ok(Vec::new())
     }
 
     /// The newest notes of a kind in the repository, and those of the lineage however old.

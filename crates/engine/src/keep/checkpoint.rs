@@ -55,6 +55,8 @@ pub struct Checkpoint<'a> {
     pub purpose: Purpose,
     /// Whether only to say what would happen.
     pub dry_run: bool,
+    /// Whether whoever asks can still refuse: what happens in any case is handed over in any case.
+    pub can_refuse: bool,
 }
 
 /// What the steps find out before anything is written.
@@ -80,6 +82,7 @@ impl Checkpoint<'_> {
         found.taken_in = taken_in;
         let before = self.page_and_tracker(ledger, &mut found)?;
         let blocked = mode == CheckpointMode::Strict
+            && self.can_refuse
             && found.steps.iter().any(|(_, status, _)| *status == Status::Failed);
         let (handoff, new) =
             if blocked { (None, false) } else { self.hand_off(ledger, &mut found, before)? };
@@ -264,11 +267,24 @@ impl Checkpoint<'_> {
         Ok((Some(made.id), true))
     }
 
+    /// The lines of the page that are for whoever goes on, if there is a page.
+    fn notes_ref(&self) -> Option<String> {
+        let name = self.settings.notes.file.as_str();
+        let path = super::page::file(self.here, self.settings);
+        let text = heirloom_repo::read_within(&self.here.place.root, &path).ok()??;
+        let is_head = |line: &str| line.starts_with("## ");
+        let first = text.lines().position(|line| line.starts_with("## Session Continuity"))?;
+        let length = text.lines().skip(first + 1).take_while(|line| !is_head(line)).count();
+        Some(format!("{name}:{}-{}", first + 1, first + 1 + length))
+    }
+
     /// Whether a handoff says it all. What it was for and what was committed since, the page of
     /// notes above all, is nothing new.
     fn is_same(&self, found: &Found, last: &Handoff) -> bool {
         let now = self.content(found, &last.cause);
-        Handoff { commit: last.commit.clone(), ..now } == *last
+        let (commit, notes_ref) = (last.commit.clone(), last.notes_ref.clone());
+        let trajectory_ref = last.trajectory_ref.clone();
+        Handoff { commit, notes_ref, trajectory_ref, ..now } == *last
     }
 
     /// What is handed over. Says nothing about time, so that it is the same as long as the work is.
@@ -300,6 +316,8 @@ impl Checkpoint<'_> {
             progress: ids(Kind::Progress),
             identifiers,
             findings: wanting.map(|(name, _, _)| (*name).to_owned()).collect(),
+            notes_ref: self.notes_ref(),
+            trajectory_ref: Some(format!("ledger:{}", self.session.id)),
         }
     }
 }

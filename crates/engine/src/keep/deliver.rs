@@ -5,7 +5,7 @@
 
 use heirloom_core::event::{ForkDetected, RecoveryDelivered};
 use heirloom_core::ground::digest;
-use heirloom_core::recover::{Brief, wrap};
+use heirloom_core::recover::{Brief, Failure, wrap};
 use heirloom_core::session::Session;
 use heirloom_core::settings::Settings;
 use heirloom_ledger::{Error, Ledger, Scope};
@@ -92,6 +92,18 @@ pub fn session_start_context(
     Ok(Some(text))
 }
 
+/// What earlier contexts tried in vain, for the session whose context begins.
+pub fn known_failures(
+    here: &Here,
+    ledger: &Ledger,
+    settings: &Settings,
+    session: &Session,
+) -> Result<Vec<Failure>, Error> {
+    let gather = Gatherer { here, ledger, settings };
+    let lineage = gather.lineage(Some(session))?;
+    Ok(gather.stood(&lineage)?.failures)
+}
+
 /// Notes that a context is about to become fresh: if its start delivers nothing, the next prompt
 /// does.
 pub fn owe(here: &Here, ledger: &mut Ledger, session: &Session, fresh: Fresh) -> Result<(), Error> {
@@ -123,7 +135,8 @@ fn brief(
     notices: Vec<String>,
 ) -> Result<Option<Given>, Error> {
     let gather = Gatherer { here, ledger, settings };
-    let brief = Brief { notices, ..gather.brief(Some(session))? };
+    let mut brief = gather.brief(Some(session))?;
+    brief.notices.splice(0..0, notices);
     Ok((!brief.is_empty()).then_some(Given(brief)))
 }
 

@@ -8,6 +8,8 @@ mod brief;
 pub mod checkpoint;
 pub mod code;
 pub mod context;
+#[cfg(test)]
+mod day_story;
 pub mod deliver;
 pub mod forks;
 pub mod ground;
@@ -17,7 +19,9 @@ pub mod page;
 #[cfg(test)]
 mod page_stories;
 pub mod recover;
+pub mod rules;
 mod scope;
+mod standing;
 mod steps;
 mod taking_in;
 #[cfg(test)]
@@ -25,6 +29,6 @@ mod tests;
 pub mod tracker;
 mod work;
 
-pub use deliver::{Fresh, owe, prompt_context, session_start_context};
+pub use deliver::{Fresh, known_failures, owe, prompt_context, session_start_context};
 pub use noting::{Noted, Page, record};
 pub use scope::{KeepError, session, session_or_new, settings};

@@ -140,7 +140,11 @@ impl Gatherer<'_> {
         few: Option<usize>,
     ) -> Result<State, Error> {
         let lineage = self.lineage(session)?;
-        let mut state = State { task: self.task(session)?, ..State::default() };
+        let task = match self.task(session)? {
+            Some(task) => Some(task),
+            None => self.stood(&lineage)?.title,
+        };
+        let mut state = State { task, ..State::default() };
         state.decisions = self.nearest(&lineage, Kind::Decision, few)?;
         state.next_steps = self.nearest(&lineage, Kind::NextStep, few)?;
         state.done = self.nearest(&lineage, Kind::Progress, few)?;

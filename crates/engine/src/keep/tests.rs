@@ -21,14 +21,14 @@ use crate::sessions;
 
 const CAP: usize = 10_000;
 
-struct Place {
-    dir: TempDir,
-    here: Here,
-    ledger: Ledger,
-    settings: Settings,
+pub(super) struct Place {
+    pub(super) dir: TempDir,
+    pub(super) here: Here,
+    pub(super) ledger: Ledger,
+    pub(super) settings: Settings,
 }
 
-fn place() -> Place {
+pub(super) fn place() -> Place {
     let dir = TempDir::new().unwrap();
     let repo = dir.path().join("payments");
     fs::create_dir(&repo).unwrap();
@@ -53,7 +53,7 @@ fn here(dir: &Path) -> Here {
 }
 
 impl Place {
-    fn session(&mut self, name: &str, parent: Option<SessionId>) -> Session {
+    pub(super) fn session(&mut self, name: &str, parent: Option<SessionId>) -> Session {
         let id = SessionId::new(Uuid::new_v4());
         let created = SessionCreated {
             parent,
@@ -68,7 +68,7 @@ impl Place {
         .unwrap()
     }
 
-    fn note(&mut self, session: &Session, kind: Kind, text: &str) -> NoteId {
+    pub(super) fn note(&mut self, session: &Session, kind: Kind, text: &str) -> NoteId {
         let id = NoteId::new(Uuid::new_v4());
         let scope = Scope::session(session.id, &session.repo);
         let note = NoteAdded::new(id, kind, text);
@@ -76,7 +76,14 @@ impl Place {
         id
     }
 
-    fn start(&mut self, session: &Session, fresh: Fresh) -> Option<String> {
+    pub(super) fn supersede(&mut self, session: &Session, old: NoteId, text: &str) {
+        let id = NoteId::new(Uuid::new_v4());
+        let scope = Scope::session(session.id, &session.repo);
+        let note = NoteAdded { supersedes: Some(old), ..NoteAdded::new(id, Kind::Decision, text) };
+        self.ledger.append(self.here.clock.now(), scope, &note).unwrap();
+    }
+
+    pub(super) fn start(&mut self, session: &Session, fresh: Fresh) -> Option<String> {
         session_start_context(&self.here, &mut self.ledger, &self.settings, session, (fresh, CAP))
             .unwrap()
     }

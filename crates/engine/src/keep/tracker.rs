@@ -120,9 +120,11 @@ pub fn tell_handoff(
     let mut told = Told::default();
     let Some(issue) = made.handoff.issue.clone() else { return Ok(told) };
     let comment = format!(
-        "HANDOFF: {}\nSession: {}\nGrounding ratio: {:.2}\nPrevious: {}",
+        "HANDOFF: {}\nSession: {}\nNOTES ref: {}\nTrajectory: {}\nGrounding ratio: {:.2}\nPrevious: {}",
         made.id,
         made.handoff.session,
+        made.handoff.notes_ref.as_deref().unwrap_or("none"),
+        made.handoff.trajectory_ref.as_deref().unwrap_or("none"),
         made.handoff.ratio,
         made.previous.as_deref().unwrap_or("none")
     );

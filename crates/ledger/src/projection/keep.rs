@@ -8,9 +8,9 @@ use rusqlite::{Connection, OptionalExtension, Row};
 use serde::de::DeserializeOwned;
 
 use heirloom_core::event::{
-    Body, ContextUsed, DeltaSynced, ForkDetected, HandoffMade, IterationFlagged, PageWritten,
-    RecoveryDelivered, RunInherited, RunPermitted, RunPlanned, StageEnded, TaskSet, TrackerTold,
-    TrustDecided,
+    Body, CheckpointMissed, ContextUsed, DeltaSynced, ForkDetected, HandoffMade, IterationFlagged,
+    PageWritten, RecoveryDelivered, RuleDecided, RunInherited, RunPermitted, RunPlanned,
+    StageEnded, TaskSet, TrackerTold, TrustDecided,
 };
 use heirloom_core::id::SessionId;
 use heirloom_core::record::Record;
@@ -55,8 +55,12 @@ impl Projection for Kept {
          CREATE INDEX keep_by_age ON keep (repo, kind, at);"
     }
 
-    fn apply(&self, db: &Connection, record: &Record, _: Origin) -> rusqlite::Result<()> {
+    fn apply(&self, db: &Connection, record: &Record, origin: Origin) -> rusqlite::Result<()> {
         let Some(key) = key(record) else { return Ok(()) };
+        // What somebody lays down elsewhere is not laid down by this person.
+        if record.kind == RuleDecided::KIND && origin == Origin::Elsewhere {
+            return Ok(());
+        }
         db.prepare_cached(
             "INSERT INTO keep (repo, kind, key, session, at, body) VALUES (?1, ?2, ?3, ?4, ?5, ?6)
              ON CONFLICT (repo, kind, key) DO UPDATE SET session = ?4, at = ?5, body = ?6",
@@ -79,10 +83,12 @@ fn key(record: &Record) -> Option<String> {
         HandoffMade::KIND => body::<HandoffMade>(record).map(|made| made.id),
         ForkDetected::KIND => body::<ForkDetected>(record).map(|fork| fork.id),
         PageWritten::KIND => body::<PageWritten>(record).map(|page| page.path),
+        RuleDecided::KIND => body::<RuleDecided>(record).map(|decided| decided.id),
         TrackerTold::KIND => body::<TrackerTold>(record).map(|told| told.about),
         // Each host for itself: what another one trusts, it trusts there.
         TrustDecided::KIND | RunPermitted::KIND => Some(record.host.to_string()),
-        ContextUsed::KIND
+        CheckpointMissed::KIND
+        | ContextUsed::KIND
         | DeltaSynced::KIND
         | RecoveryDelivered::KIND
         | RunPlanned::KIND

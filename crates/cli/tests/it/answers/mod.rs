@@ -173,6 +173,9 @@ fn notes(house: &mut House) {
     house.ask("note", &[&decision[..], &["--evidence", "src/auth.rs:2"]].concat());
     house.ask("note", &["note", "learning", "no cache", "--absent", "cache_of_tokens"]);
     house.ask("notes", &["notes"]);
+    let rule = house.ask("rules-keep", &["rules", "keep", "never touch legacy/"]);
+    house.ask("rules-list", &["rules", "list"]);
+    house.ask("rules-drop", &["rules", "drop", id(&rule)]);
     house.ask("search", &["search", "refresh"]);
     house.ask("ground", &["ground", "--all"]);
     house.ask("checkpoint", &["checkpoint"]);

@@ -1,0 +1,310 @@
+//! How the work stands, from what the last sessions did: nobody has to note it.
+//!
+//! Facts of several sessions, newest first, become what a context that begins has to know: what the person
+//! asked for in their own words, what still fails, what is still to be done, what they laid down, and what
+//! was tried in vain. Pure: who gathers the facts, and for which sessions, is elsewhere.
+
+use std::collections::HashSet;
+
+use jiff::{SignedDuration, Timestamp};
+
+use super::entry::{plain, sentences};
+use crate::facts::{CommandFacts, CommitFacts, FileFacts, TestFacts, TodoFacts, TurnFacts};
+use crate::rules;
+
+/// What is known of one session.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Told {
+    /// Whether a person sat before it.
+    pub interactive: bool,
+    /// Whether it belongs to the lineage or the branch of what begins.
+    pub near: bool,
+    /// Its prompts, in order.
+    pub turns: Vec<TurnFacts>,
+    /// Its commands, in order.
+    pub commands: Vec<CommandFacts>,
+    /// Its commits, in order.
+    pub commits: Vec<CommitFacts>,
+    /// Tests that failed in it.
+    pub tests: Vec<TestFacts>,
+    /// What there is to do.
+    pub todos: Vec<TodoFacts>,
+    /// The files it touched.
+    pub files: Vec<FileFacts>,
+}
+
+/// How the work stands.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Standing {
+    /// In lines, the most needed first.
+    pub lines: Vec<String>,
+    /// What is still to be done, in its order.
+    pub todos: Vec<String>,
+    /// What the person laid down and nobody has kept or dropped yet: the words, and when they fell.
+    pub said: Vec<(String, Timestamp)>,
+}
+
+/// Prompts of the last session that are quoted, newest first.
+const MOST_PROMPTS: usize = 2;
+/// Commits of the last session that are named, newest first.
+const MOST_COMMITS: usize = 3;
+/// Things that fail that are named.
+const MOST_FAILING: usize = 4;
+/// Files that are named.
+const MOST_FILES: usize = 6;
+/// Rules nobody confirmed that are quoted.
+const MOST_SAID: usize = 3;
+/// After so long a rule that nobody confirmed is forgotten.
+const SAID_HOLDS: SignedDuration = SignedDuration::from_hours(14 * 24);
+/// A quote is not longer than this, in characters.
+const LONGEST: usize = 220;
+
+/// How the work stands after `sessions`, newest first.
+pub fn standing(sessions: &[Told], now: Timestamp) -> Standing {
+    let mut lines = Vec::new();
+    if let Some(last) = sessions.iter().find(|told| !told.turns.is_empty()) {
+        lines.extend(asked(last));
+    }
+    lines.extend(failing(sessions));
+    if let Some(last) = sessions.first() {
+        lines.extend(done(last));
+    }
+    let open = |todo: &&TodoFacts| matches!(todo.state.as_str(), "open" | "begun");
+    let with_todos = sessions.iter().find(|told| !told.todos.is_empty());
+    let todos = with_todos.into_iter().flat_map(|told| told.todos.iter().filter(open));
+    let todos = todos.map(|todo| quote(&todo.text)).collect();
+    Standing { lines, todos, said: said(sessions, now) }
+}
+
+fn quote(text: &str) -> String {
+    sentences(&plain(text), LONGEST)
+}
+
+/// What was asked for last, in the person's words.
+fn asked(told: &Told) -> Vec<String> {
+    let turns = told.turns.iter().rev().filter(|turn| !turn.rewound && says_something(&turn.text));
+    let line = |(index, turn): (usize, &TurnFacts)| {
+        let first = if index == 0 { "Asked last" } else { "Before that" };
+        format!("{first}: \"{}\"", quote(&turn.text))
+    };
+    turns.take(MOST_PROMPTS).enumerate().map(line).collect()
+}
+
+/// "yes", "go on" and "continue" say nothing to who was not there.
+fn says_something(text: &str) -> bool {
+    plain(text).split_whitespace().count() >= 3
+}
+
+/// What failed last and has not succeeded since, in any later session either.
+fn failing(sessions: &[Told]) -> Vec<String> {
+    let (mut lines, mut seen) = (Vec::new(), HashSet::new());
+    // Programs that test, and succeeded in a later session.
+    let mut passed: HashSet<String> = HashSet::new();
+    for told in sessions {
+        let last_test = told.commands.iter().rev().find(|command| command.is_test);
+        let run = last_test.map(|command| program(&command.command)).unwrap_or_default();
+        let broken = told.tests.iter().filter(|test| !test.passed_since);
+        for test in broken.filter(|_| !passed.contains(&run)) {
+            if seen.insert(test.name.clone()) {
+                let error = told
+                    .commands
+                    .iter()
+                    .rev()
+                    .find(|command| command.is_test && command.failed == Some(true));
+                let error = error
+                    .and_then(|command| command.error.as_deref())
+                    .map(|error| format!(": {}", quote(error)));
+                lines.push(format!("Failing: {}{}", plain(&test.name), error.unwrap_or_default()));
+            }
+        }
+        if told.tests.is_empty()
+            && let Some(command) =
+                told.commands.last().filter(|command| command.failed == Some(true))
+            && !passed.contains(&program(&command.command))
+            && seen.insert(command.command.clone())
+        {
+            let error = command.error.as_deref().map(|error| format!(": {}", quote(error)));
+            lines.push(format!(
+                "Failed last: `{}`{}",
+                quote(&command.command),
+                error.unwrap_or_default()
+            ));
+        }
+        let succeeded = told.commands.iter().filter(|command| command.failed == Some(false));
+        passed.extend(succeeded.map(|command| program(&command.command)));
+    }
+    lines.truncate(MOST_FAILING);
+    lines
+}
+
+/// What a command line runs: its program and what it is told to do, without options and variables.
+fn program(command: &str) -> String {
+    let words =
+        command.split_whitespace().filter(|word| !word.contains('=') && !word.starts_with('-'));
+    let words: Vec<&str> = words.take(2).collect();
+    words.join(" ")
+}
+
+/// What was committed, and what was not.
+fn done(told: &Told) -> Vec<String> {
+    let mut lines = Vec::new();
+    let commits = told.commits.iter().rev().take(MOST_COMMITS);
+    let commits: Vec<String> =
+        commits.map(|commit| format!("{} {}", commit.hash, plain(&commit.subject))).collect();
+    if !commits.is_empty() {
+        lines.push(format!("Committed: {}", commits.join("; ")));
+    }
+    let last = told.commits.last().and_then(|commit| commit.at);
+    let mut since: Vec<&FileFacts> = told
+        .files
+        .iter()
+        .filter(|file| file.edited && last.is_none_or(|last| file.at.is_none_or(|at| at > last)))
+        .collect();
+    since.sort_by_key(|file| std::cmp::Reverse(file.at));
+    let files: Vec<&str> = since.iter().take(MOST_FILES).map(|file| file.path.as_str()).collect();
+    if !files.is_empty() {
+        let more = since.len() - files.len();
+        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+        lines.push(format!("Edited and not committed: {}{more}", files.join(", ")));
+    }
+    lines
+}
+
+/// What the person laid down in near sessions of the last days: only what they typed themselves.
+fn said(sessions: &[Told], now: Timestamp) -> Vec<(String, Timestamp)> {
+    let (mut found, mut seen) = (Vec::new(), HashSet::new());
+    for told in sessions.iter().filter(|told| told.interactive && told.near) {
+        for turn in told.turns.iter().rev().filter(|turn| turn.by == "person" && !turn.rewound) {
+            let Some(at) = turn.at.filter(|at| now.duration_since(*at) < SAID_HOLDS) else {
+                continue;
+            };
+            for rule in rules::rules(&turn.text) {
+                let words = plain(&turn.text[rule.place]);
+                if seen.insert(words.to_lowercase()) {
+                    found.push((words, at));
+                }
+            }
+        }
+    }
+    found.truncate(MOST_SAID);
+    found
+}
+
+/// Something that was tried and did not work, and what did.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct Failure {
+    /// The command.
+    pub command: String,
+    /// What it said.
+    pub error: String,
+    /// How often.
+    pub times: usize,
+    /// When it was last tried.
+    pub at: Timestamp,
+    /// What worked instead.
+    pub worked: String,
+}
+
+/// So many commands after a failure are looked through for what worked.
+const SOON: usize = 12;
+
+/// What earlier `sessions`, newest first, tried in vain: the same command with the same error, which has
+/// not succeeded since, where something else then worked. Never a test or a build by its command alone: it
+/// fails because the code is wrong, and is right to be run again.
+pub fn failures(sessions: &[Told]) -> Vec<Failure> {
+    let mut found: Vec<Failure> = Vec::new();
+    let mut succeeded: HashSet<&str> = HashSet::new();
+    for told in sessions {
+        for (index, command) in told.commands.iter().enumerate().rev() {
+            let line = command.command.trim();
+            if command.failed == Some(false) {
+                succeeded.insert(line);
+            }
+            let Some(error) = command.error.as_deref().filter(|_| command.failed == Some(true))
+            else {
+                continue;
+            };
+            if command.is_test || is_build(line) || succeeded.contains(line) || line.contains('\n')
+            {
+                continue;
+            }
+            let Some(at) = command.at else { continue };
+            if let Some(known) = found.iter_mut().find(|known| known.command == line) {
+                known.times += usize::from(signature(&known.error) == signature(error));
+                continue;
+            }
+            let after = told.commands.iter().skip(index + 1).take(SOON);
+            let worked = after
+                .filter(|other| other.failed == Some(false) && other.command.trim() != line)
+                .find(|other| resembles(line, &other.command));
+            if let Some(worked) = worked {
+                let (error, worked) = (quote(error), quote(&worked.command));
+                found.push(Failure { command: line.to_owned(), error, times: 1, at, worked });
+            }
+        }
+    }
+    found
+}
+
+/// An error without what differs from one time to the next.
+fn signature(error: &str) -> String {
+    let words = plain(error).to_lowercase();
+    let same =
+        words.split_whitespace().filter(|word| !word.bytes().any(|byte| byte.is_ascii_digit()));
+    same.collect::<Vec<_>>().join(" ")
+}
+
+/// Programs that turn code into something: they fail because of the code.
+fn is_build(command: &str) -> bool {
+    const BUILDS: &[&str] = &[
+        "cargo build",
+        "cargo check",
+        "cargo clippy",
+        "go build",
+        "go vet",
+        "make",
+        "tsc",
+        "npx tsc",
+        "npm run",
+        "pnpm build",
+        "yarn build",
+        "mvn",
+        "gradle",
+        "cmake",
+        "ninja",
+        "gcc",
+        "cc",
+        "rustc",
+        "javac",
+        "swift build",
+    ];
+    let program = program(command);
+    BUILDS.iter().any(|build| {
+        program == *build || (!build.contains(' ') && program.starts_with(&format!("{build} ")))
+    })
+}
+
+/// Whether two command lines are two ways to do the same thing: they share the program, or most of their words.
+fn resembles(one: &str, other: &str) -> bool {
+    let words = |line: &str| -> HashSet<String> {
+        line.split_whitespace().map(|word| word.trim_matches(['"', '\'']).to_owned()).collect()
+    };
+    let (one_words, other_words) = (words(one), words(other));
+    let shared = one_words.intersection(&other_words).count();
+    let verb = program(one);
+    (!verb.is_empty() && program(other) == verb)
+        || shared * 2 >= one_words.len().max(1) && shared >= 2
+}
+
+impl Failure {
+    /// In one line, for whoever is about to do it again.
+    pub fn line(&self) -> String {
+        let day = self.at.strftime("%A");
+        let times = match self.times {
+            1 => "once".to_owned(),
+            2 => "twice".to_owned(),
+            times => format!("{times} times"),
+        };
+        format!("tried {times}, last on {day}: {}; what worked: `{}`", self.error, self.worked)
+    }
+}

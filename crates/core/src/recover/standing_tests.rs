@@ -1,0 +1,129 @@
+use jiff::Timestamp;
+
+use super::standing::*;
+use crate::facts::{CommandFacts, CommitFacts, FileFacts, TestFacts, TodoFacts, TurnFacts};
+
+fn at(hour: i8) -> Timestamp {
+    format!("2026-01-12T{hour:02}:00:00Z").parse().unwrap()
+}
+
+fn turn(hour: i8, text: &str) -> TurnFacts {
+    let (by, text) = ("person".to_owned(), text.to_owned());
+    TurnFacts { number: 1, at: Some(at(hour)), by, text, offset: 0, rewound: false }
+}
+
+fn ran(hour: i8, command: &str, error: Option<&str>) -> CommandFacts {
+    CommandFacts {
+        tool_use: format!("{hour} {command}"),
+        turn: 1,
+        at: Some(at(hour)),
+        command: command.to_owned(),
+        exit: None,
+        failed: Some(error.is_some()),
+        error: error.map(str::to_owned),
+        is_test: command.starts_with("cargo test"),
+        offset: 0,
+    }
+}
+
+fn failing(name: &str) -> TestFacts {
+    TestFacts { name: name.to_owned(), failed_at: Some(at(9)), failed_in: 1, passed_since: false }
+}
+
+fn session() -> Told {
+    Told { interactive: true, near: true, ..Told::default() }
+}
+
+#[test]
+fn what_was_asked_done_and_left_open_is_told() {
+    let todo = |text: &str, state: &str| TodoFacts { text: text.into(), state: state.into() };
+    let told = Told {
+        turns: vec![turn(8, "make the parser accept nested lists"), turn(9, "go on")],
+        commands: vec![ran(9, "cargo test -p parser", Some("assertion failed: nested"))],
+        tests: vec![failing("parser::nested")],
+        commits: vec![CommitFacts {
+            hash: "1a2b3c4".into(),
+            subject: "parser: flat lists".into(),
+            turn: 1,
+            at: Some(at(8)),
+        }],
+        todos: vec![
+            todo("read the grammar", "done"),
+            todo("handle depth", "begun"),
+            todo("docs", "open"),
+        ],
+        files: vec![
+            FileFacts { path: "src/parser.rs".into(), edited: true, turn: 1, at: Some(at(9)) },
+            FileFacts { path: "src/old.rs".into(), edited: true, turn: 1, at: Some(at(7)) },
+        ],
+        ..session()
+    };
+    let standing = standing(&[told], at(10));
+    assert_eq!(
+        standing.lines,
+        [
+            "Asked last: \"make the parser accept nested lists\"",
+            "Failing: parser::nested: assertion failed: nested",
+            "Committed: 1a2b3c4 parser: flat lists",
+            "Edited and not committed: src/parser.rs",
+        ]
+    );
+    assert_eq!(standing.todos, ["handle depth", "docs"]);
+}
+
+#[test]
+fn a_test_that_a_later_session_ran_with_success_fails_no_more() {
+    let before = Told {
+        commands: vec![ran(8, "cargo test -p parser", Some("x"))],
+        tests: vec![failing("parser::nested")],
+        ..session()
+    };
+    let after = Told { commands: vec![ran(9, "cargo test", None)], ..session() };
+    assert_eq!(standing(&[after, before.clone()], at(10)).lines, [] as [&str; 0]);
+    assert_eq!(standing(&[session(), before], at(10)).lines.len(), 1);
+}
+
+#[test]
+fn only_what_a_person_typed_nearby_and_lately_is_a_rule() {
+    let rule = || vec![turn(8, "fix it, and never touch legacy/")];
+    let said = |told: Told, now: &str| standing(&[told], now.parse().unwrap()).said.len();
+    let now = "2026-01-13T00:00:00Z";
+    assert_eq!(said(Told { turns: rule(), ..session() }, now), 1);
+    assert_eq!(said(Told { turns: rule(), interactive: false, ..session() }, now), 0);
+    assert_eq!(said(Told { turns: rule(), near: false, ..session() }, now), 0);
+    assert_eq!(
+        said(Told { turns: rule(), ..session() }, "2026-02-13T00:00:00Z"),
+        0,
+        "too long ago"
+    );
+    let by_program = TurnFacts { by: "program".into(), ..rule().remove(0) };
+    assert_eq!(said(Told { turns: vec![by_program], ..session() }, now), 0);
+    let rewound = TurnFacts { rewound: true, ..rule().remove(0) };
+    assert_eq!(said(Told { turns: vec![rewound], ..session() }, now), 0);
+}
+
+#[test]
+fn a_known_failure_says_what_worked_and_a_test_is_none() {
+    let told = Told {
+        commands: vec![
+            ran(7, "./e2e --port 8080", Some("bind: address in use (pid 17)")),
+            ran(8, "./e2e --port 8080", Some("bind: address in use (pid 23)")),
+            ran(9, "./e2e --port 0", None),
+            ran(9, "cargo test", Some("red")),
+            ran(9, "cargo test -p a", None),
+        ],
+        ..session()
+    };
+    let found = failures(&[told]);
+    assert_eq!(found.len(), 1, "{found:?}");
+    assert_eq!(
+        found[0].line(),
+        "tried twice, last on Monday: bind: address in use (pid 23); what worked: `./e2e --port 0`"
+    );
+    let since = Told { commands: vec![ran(10, "./e2e --port 8080", None)], ..session() };
+    let before = Told {
+        commands: vec![ran(7, "./e2e --port 8080", Some("in use")), ran(8, "./e2e --port 0", None)],
+        ..session()
+    };
+    assert_eq!(failures(&[since, before]), [], "it succeeded since");
+}

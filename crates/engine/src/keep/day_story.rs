@@ -1,0 +1,158 @@
+//! A day of three sessions in which nobody types heirloom, and what the fourth is given.
+
+use std::fs;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use heirloom_core::id::SessionId;
+use heirloom_core::note::Kind;
+use heirloom_ledger::Facts;
+use serde_json::{Value, json};
+use uuid::Uuid;
+
+use super::deliver::{Fresh, known_failures};
+use super::rules;
+use super::tests::{Place, place};
+use crate::capture::{self, Manner, Wanted};
+
+/// A conversation of Claude Code, as it writes it down.
+struct Conversation {
+    id: String,
+    hour: u32,
+    lines: Vec<Value>,
+}
+
+impl Conversation {
+    fn new(hour: u32) -> Self {
+        Self { id: Uuid::new_v4().to_string(), hour, lines: Vec::new() }
+    }
+
+    fn line(&mut self, kind: &str, message: Value) {
+        let minute = self.lines.len();
+        let parent = self.lines.last().map(|line| line["uuid"].clone());
+        self.lines.push(json!({
+            "type": kind, "uuid": Uuid::new_v4().to_string(), "parentUuid": parent,
+            "sessionId": self.id, "entrypoint": "cli", "version": "2.1.325", "gitBranch": "main",
+            "timestamp": format!("2026-01-12T{:02}:{minute:02}:00Z", self.hour),
+            "message": message,
+        }));
+    }
+
+    fn prompt(mut self, text: &str) -> Self {
+        self.line("user", json!({"role": "user", "content": text}));
+        self
+    }
+
+    fn tool(mut self, name: &str, input: Value, result: &str, is_error: bool) -> Self {
+        let id = format!("t{}", self.lines.len());
+        let used = json!([{"type": "tool_use", "id": id, "name": name, "input": input}]);
+        self.line(
+            "assistant",
+            json!({"role": "assistant", "model": "claude-opus-5-5", "content": used}),
+        );
+        let answered = json!([{"type": "tool_result", "tool_use_id": id, "is_error": is_error, "content": result}]);
+        self.line("user", json!({"role": "user", "content": answered}));
+        self
+    }
+
+    fn bash(self, command: &str, result: &str, is_error: bool) -> Self {
+        self.tool("Bash", json!({"command": command}), result, is_error)
+    }
+
+    /// Takes it in, as a hook does at its end.
+    fn take_in(self, place: &Place) -> SessionId {
+        let session: SessionId = self.id.parse().unwrap();
+        let path: PathBuf = place.dir.path().join(format!("{}.jsonl", self.id));
+        let text: String = self.lines.iter().map(|line| format!("{line}\n")).collect();
+        fs::write(&path, text).unwrap();
+        let mut facts = Facts::open(&place.here.home, Duration::from_secs(5)).unwrap();
+        let wanted = Wanted {
+            session,
+            agent: "claude".to_owned(),
+            agent_session_id: self.id,
+            subagent: None,
+            repo: place.ledger.repository(&place.here.place.repo).unwrap(),
+            path,
+            printed: None,
+        };
+        let manner =
+            Manner { most: 2 << 20, wait: true, archive: false, now: place.here.clock.now() };
+        capture::take(&place.here.home, &mut facts, &wanted, manner).unwrap();
+        session
+    }
+}
+
+/// A rule, a failing test, and a step that is open; one in each session.
+fn three_sessions(place: &Place) {
+    let first = Conversation::new(8)
+        .prompt("make the parser accept nested lists, and never touch legacy/")
+        .bash("./e2e --port 8080", "bind: address already in use", true)
+        .bash("./e2e --port 0", "ok", false);
+    first.take_in(place);
+    let red = "running 1 test\ntest parser::nested ... FAILED\n";
+    let second = Conversation::new(10).prompt("now run the tests of the parser please").bash(
+        "cargo test -p parser",
+        red,
+        true,
+    );
+    second.take_in(place);
+    let todos = json!({"todos": [
+        {"content": "read the grammar", "status": "completed"},
+        {"content": "limit the depth of nesting", "status": "pending"},
+    ]});
+    let third = Conversation::new(12).prompt("write down what is left of the parser work").tool(
+        "TodoWrite",
+        todos,
+        "ok",
+        false,
+    );
+    third.take_in(place);
+}
+
+#[test]
+fn the_fourth_session_knows_what_three_before_it_left() {
+    let mut place = place();
+    let old = place.session("notes", None);
+    let replaced = place.note(&old, Kind::Decision, "Recursive descent by hand");
+    place.supersede(&old, replaced, "A table-driven parser");
+    three_sessions(&place);
+    let fourth = place.session("fourth", None);
+    let text = place.start(&fourth, Fresh::Startup).unwrap();
+    for said in [
+        "1. limit the depth of nesting",
+        "Failing: parser::nested",
+        "never touch legacy/\" (said on 2026-01-12, not confirmed)",
+        "Asked last: \"write down what is left of the parser work\"",
+        "Known to fail:\n- `./e2e --port 8080`",
+        "A table-driven parser",
+    ] {
+        assert!(text.contains(said), "{said} in {text}");
+    }
+    assert!(!text.contains("Recursive descent") && !text.contains("read the grammar"), "{text}");
+    assert!(heirloom_core::tokens::estimate(&text) <= 620, "{text}");
+    let failures = known_failures(&place.here, &place.ledger, &place.settings, &fourth).unwrap();
+    assert_eq!(failures[0].worked, "./e2e --port 0");
+}
+
+#[test]
+fn a_rule_that_is_kept_is_in_every_brief_and_one_that_is_dropped_in_none() {
+    let mut place = place();
+    three_sessions(&place);
+    let session = place.session("fourth", None);
+    let (here, settings) = (place.here.clone(), place.settings.clone());
+    let said = rules::list(&here, &place.ledger, &settings).unwrap();
+    assert_eq!(said.len(), 1, "{said:?}");
+    assert!(!said[0].kept);
+    let kept = rules::keep(&here, &mut place.ledger, &settings, &said[0].id).unwrap();
+    assert!(kept.kept && kept.text.contains("never touch legacy/"));
+    let text = place.start(&session, Fresh::Startup).unwrap();
+    assert!(text.contains("never touch legacy/") && !text.contains("not confirmed"), "{text}");
+    rules::drop(&here, &mut place.ledger, &settings, &kept.id[..6]).unwrap();
+    let text = place.start(&session, Fresh::Clear).unwrap();
+    assert!(
+        !text.contains("- \"and never touch") && !text.contains("The person's rules"),
+        "{text}"
+    );
+    assert_eq!(rules::list(&here, &place.ledger, &settings).unwrap(), []);
+    assert!(rules::drop(&here, &mut place.ledger, &settings, "0000").is_err());
+}

@@ -1,0 +1,83 @@
+//! How the work stands, from the facts that were taken in from transcripts.
+
+use heirloom_core::event::RuleDecided;
+use heirloom_core::id::SessionId;
+use heirloom_core::recover::{self, Failure, Standing, Told};
+use heirloom_ledger::{Error, Facts};
+
+use super::recover::Gatherer;
+use super::rules::address;
+use crate::capture;
+
+/// So many sessions back are looked at.
+const SESSIONS: usize = 6;
+
+/// How the work stands, what it is called, and what was tried in vain.
+#[derive(Debug, Default)]
+pub(super) struct Stood {
+    pub(super) title: Option<String>,
+    pub(super) standing: Standing,
+    pub(super) failures: Vec<Failure>,
+}
+
+impl Gatherer<'_> {
+    /// How the last sessions of this repository left the work: those of the lineage first, then those of
+    /// the branch. Nothing where no transcript was taken in.
+    pub(super) fn stood(&self, lineage: &[SessionId]) -> Result<Stood, Error> {
+        let Some(facts) = capture::facts(&self.here.home)? else { return Ok(Stood::default()) };
+        let repo = self.ledger.repository(&self.here.place.repo)?;
+        let mut ids = facts.recent(&repo, SESSIONS)?;
+        ids.extend(
+            lineage.iter().take(2).filter(|id| !ids.contains(id)).copied().collect::<Vec<_>>(),
+        );
+        let mut told = Vec::new();
+        for id in ids {
+            told.extend(self.told(&facts, id, lineage)?);
+        }
+        // The nearest first, and of those the last.
+        told.sort_by_key(|(is_own, told, _)| (!is_own, !told.near));
+        let title =
+            told.iter().find(|(_, told, _)| told.near).and_then(|(_, _, title)| title.clone());
+        let begun: Vec<Told> = told.into_iter().map(|(_, told, _)| told).collect();
+        let mut standing = recover::standing(&begun, self.here.clock.now());
+        self.undecided(&mut standing)?;
+        Ok(Stood { title, standing, failures: recover::failures(&begun) })
+    }
+
+    /// What is known of one session: whether it is of the lineage, the facts, and what it is called.
+    fn told(
+        &self,
+        facts: &Facts,
+        id: SessionId,
+        lineage: &[SessionId],
+    ) -> Result<Option<(bool, Told, Option<String>)>, Error> {
+        let Some(session) = facts.session(id)? else { return Ok(None) };
+        let is_own = lineage.contains(&id);
+        let branch = self.here.place.head.branch();
+        let on_branch = branch.is_some() && session.branch.as_deref() == branch;
+        let told = Told {
+            interactive: session.interactive == Some(true),
+            near: is_own || on_branch,
+            turns: facts.turns(id)?,
+            commands: facts.commands(id)?,
+            commits: facts.commits(id)?,
+            tests: facts.tests(id)?,
+            todos: facts.todos(id)?,
+            files: facts.files(id)?,
+        };
+        Ok(Some((is_own, told, session.title)))
+    }
+
+    /// Leaves out what a person has kept or dropped already.
+    fn undecided(&self, standing: &mut Standing) -> Result<(), Error> {
+        let mut undecided = Vec::new();
+        for (words, at) in std::mem::take(&mut standing.said) {
+            let id = address(&words);
+            if self.ledger.kept::<RuleDecided>(&self.here.place.repo, &id)?.is_none() {
+                undecided.push((words, at));
+            }
+        }
+        standing.said = undecided;
+        Ok(())
+    }
+}
