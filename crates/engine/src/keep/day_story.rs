@@ -27,7 +27,7 @@ impl Conversation {
         Self { id: Uuid::new_v4().to_string(), hour, lines: Vec::new() }
     }
 
-    fn line(&mut self, kind: &str, message: Value) {
+    fn line(&mut self, kind: &str, message: &Value) {
         let minute = self.lines.len();
         let parent = self.lines.last().map(|line| line["uuid"].clone());
         self.lines.push(json!({
@@ -39,31 +39,32 @@ impl Conversation {
     }
 
     fn prompt(mut self, text: &str) -> Self {
-        self.line("user", json!({"role": "user", "content": text}));
+        self.line("user", &json!({"role": "user", "content": text}));
         self
     }
 
-    fn tool(mut self, name: &str, input: Value, result: &str, is_error: bool) -> Self {
+    fn tool(mut self, name: &str, input: &Value, result: &str, is_error: bool) -> Self {
         let id = format!("t{}", self.lines.len());
         let used = json!([{"type": "tool_use", "id": id, "name": name, "input": input}]);
         self.line(
             "assistant",
-            json!({"role": "assistant", "model": "claude-opus-5-5", "content": used}),
+            &json!({"role": "assistant", "model": "claude-opus-5-5", "content": used}),
         );
         let answered = json!([{"type": "tool_result", "tool_use_id": id, "is_error": is_error, "content": result}]);
-        self.line("user", json!({"role": "user", "content": answered}));
+        self.line("user", &json!({"role": "user", "content": answered}));
         self
     }
 
     fn bash(self, command: &str, result: &str, is_error: bool) -> Self {
-        self.tool("Bash", json!({"command": command}), result, is_error)
+        self.tool("Bash", &json!({"command": command}), result, is_error)
     }
 
     /// Takes it in, as a hook does at its end.
     fn take_in(self, place: &Place) -> SessionId {
         let session: SessionId = self.id.parse().unwrap();
         let path: PathBuf = place.dir.path().join(format!("{}.jsonl", self.id));
-        let text: String = self.lines.iter().map(|line| format!("{line}\n")).collect();
+        let lines: Vec<String> = self.lines.iter().map(Value::to_string).collect();
+        let text = lines.join("\n") + "\n";
         fs::write(&path, text).unwrap();
         let mut facts = Facts::open(&place.here.home, Duration::from_secs(5)).unwrap();
         let wanted = Wanted {
