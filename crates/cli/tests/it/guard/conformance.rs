@@ -164,7 +164,8 @@ fn every_event_of_the_agent_is_answered_with_silence_where_there_is_nothing_to_s
             "{event}"
         );
     }
-    let started = guarded.start(ONE, "startup").text();
+    let said = guarded.start(ONE, "startup");
+    let started = said.text();
     assert!(
         started.starts_with("heirloom is active here; there are no requirements."),
         "{started}"
