@@ -103,7 +103,7 @@ fn three_sessions(place: &Place) {
     ]});
     let third = Conversation::new(12).prompt("write down what is left of the parser work").tool(
         "TodoWrite",
-        todos,
+        &todos,
         "ok",
         false,
     );
