@@ -98,7 +98,6 @@ pub enum Event {
         id: String,
         /// The tool.
         name: String,
-        /// Its input.
         input: Value,
     },
     /// The tool answered.
@@ -146,12 +145,7 @@ pub enum Event {
     /// The agent asks whether it may use a tool, and waits for the answer on its stdin.
     PermissionRequest(PermissionRequest),
     /// A tool use was denied without asking.
-    PermissionDenied {
-        /// The tool.
-        tool: String,
-        /// Why.
-        reason: Option<String>,
-    },
+    PermissionDenied { tool: String, reason: Option<String> },
     /// The context was compacted.
     Compacted {
         /// `manual` or `auto`.
@@ -185,9 +179,7 @@ pub enum Event {
 pub struct PermissionRequest {
     /// What the answer must name.
     pub request_id: String,
-    /// The tool.
     pub tool: String,
-    /// Its input.
     pub input: Value,
     /// The id of the use.
     pub tool_call_id: Option<String>,
@@ -255,7 +247,6 @@ pub struct TurnResult {
 /// What went wrong between the agent and its model, or inside the agent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Failure {
-    /// The kind.
     pub kind: FailureKind,
     /// The HTTP status, where there was one.
     pub status: Option<u16>,

@@ -21,13 +21,11 @@ const VERSION_TIMEOUT: Duration = Duration::from_secs(10);
 /// What is known about an agent on this machine.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Report {
-    /// Its name.
     pub name: &'static str,
     /// Its name for people.
     pub title: &'static str,
     /// Where its program is.
     pub path: Option<PathBuf>,
-    /// Its version.
     pub version: Option<String>,
     /// The version that the contract tests ran against.
     pub tested_version: Option<&'static str>,
@@ -42,7 +40,6 @@ pub struct Report {
 /// One thing an agent can or cannot do.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct FeatureReport {
-    /// What.
     pub feature: &'static str,
     /// Whether it can.
     pub supported: bool,

@@ -84,7 +84,6 @@ pub struct HookEvent {
 /// A helper that an agent started.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Subagent {
-    /// Its id.
     pub id: String,
     /// Its type; empty for the agent's own housekeeping (a compaction).
     pub kind: String,
@@ -95,7 +94,6 @@ pub struct Subagent {
 pub enum HookKind {
     /// A context begins.
     SessionStart {
-        /// Why.
         source: Source,
         /// The model, where known.
         model: Option<String>,
@@ -198,7 +196,6 @@ impl Source {
 pub struct ToolUse {
     /// The tool.
     pub name: String,
-    /// Its input.
     pub input: Value,
     /// The agent's id of this use; a permission request has none.
     pub id: Option<String>,
@@ -243,9 +240,7 @@ pub enum HookError {
     /// A settings file is not what the agent takes.
     #[error("{} is not a settings file of {agent}: {problem}", file.display())]
     Settings {
-        /// The agent.
         agent: &'static str,
-        /// The file.
         file: PathBuf,
         /// What is wrong.
         problem: String,
@@ -253,7 +248,6 @@ pub enum HookError {
     /// A payload is not what the agent sends.
     #[error("not a hook payload of {agent}")]
     Payload {
-        /// The agent.
         agent: &'static str,
         /// What is wrong.
         #[source]

@@ -85,7 +85,6 @@ pub enum Input {
 /// A command line, ready to run.
 #[derive(Debug)]
 pub struct CommandLine {
-    /// The program.
     pub program: PathBuf,
     /// Its arguments.
     pub args: Vec<OsString>,
@@ -262,7 +261,6 @@ pub enum LaunchError {
     /// The agent cannot do what is asked.
     #[error("{agent} cannot honour {}", list(settings))]
     Unsupported {
-        /// The agent.
         agent: &'static str,
         /// What it cannot do.
         settings: Vec<Gap>,
@@ -270,11 +268,8 @@ pub enum LaunchError {
     /// A setting's value is wrong for this agent.
     #[error("{agent} does not take `{value}` as {setting} ({expected})")]
     Invalid {
-        /// The agent.
         agent: &'static str,
-        /// The setting.
         setting: &'static str,
-        /// Its value.
         value: String,
         /// What it takes.
         expected: &'static str,

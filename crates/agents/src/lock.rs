@@ -60,7 +60,6 @@ pub enum LockError {
     /// Somebody else writes to the conversation.
     #[error("conversation {agent_session_id} of {agent} is in use by process {pid}")]
     Held {
-        /// The agent.
         agent: String,
         /// The conversation.
         agent_session_id: String,
@@ -70,7 +69,6 @@ pub enum LockError {
     /// The file could not be used.
     #[error("cannot use the lock file {}", path.display())]
     Io {
-        /// The file.
         path: PathBuf,
         /// What the system said.
         #[source]

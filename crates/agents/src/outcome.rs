@@ -30,7 +30,6 @@ pub enum Outcome {
     Interrupted,
     /// There is no conversation with the id that was to be resumed.
     StaleSession {
-        /// The id.
         id: String,
         /// The agent's words.
         message: String,
@@ -38,7 +37,6 @@ pub enum Outcome {
     /// The id that was chosen, or the conversation that was to be resumed, belongs to another
     /// process or conversation.
     SessionInUse {
-        /// The id.
         id: String,
         /// The agent's words.
         message: String,

@@ -78,7 +78,6 @@ impl Programs {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{}; {hint}", missing(agent, program))]
 pub struct NotFound {
-    /// The agent.
     pub agent: &'static str,
     /// What was looked for.
     pub program: String,

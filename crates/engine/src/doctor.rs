@@ -30,7 +30,6 @@ pub enum Health {
 /// One thing that was looked at.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Check {
-    /// What.
     pub name: String,
     /// How it is.
     pub health: Health,

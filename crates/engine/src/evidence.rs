@@ -14,20 +14,13 @@ pub type Symbol = fn(&str, &str, u32) -> Option<String>;
 pub enum EvidenceError {
     /// The path leads out of the repository.
     #[error("{path} is outside the repository")]
-    Outside {
-        /// The path.
-        path: String,
-    },
+    Outside { path: String },
     /// There is no such file.
     #[error("there is no file {path} in the repository")]
-    NoFile {
-        /// The path.
-        path: String,
-    },
+    NoFile { path: String },
     /// The file is not text.
     #[error("{path} cannot be read as text")]
     NotText {
-        /// The path.
         path: String,
         /// What the system said.
         #[source]
@@ -36,7 +29,6 @@ pub enum EvidenceError {
     /// The file is shorter.
     #[error("{path} has {lines} lines, there is no line {line}")]
     NoLine {
-        /// The path.
         path: String,
         /// The line that was asked for.
         line: u32,
@@ -46,9 +38,7 @@ pub enum EvidenceError {
     /// The quote does not stand there.
     #[error("{path}:{line} does not say `{quote}`: {verdict}")]
     NoQuote {
-        /// The path.
         path: String,
-        /// The line.
         line: u32,
         /// What it was said to say.
         quote: String,

@@ -22,7 +22,6 @@ pub struct Here {
     pub home: PathBuf,
     /// The repository and worktree.
     pub place: Place,
-    /// The clock.
     pub clock: Clock,
     /// The environment, without what the repository put there.
     pub env: Env,

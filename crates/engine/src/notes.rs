@@ -25,9 +25,7 @@ use crate::sessions::{self, FindError};
 pub struct NewNote {
     /// What sort of thing it says.
     pub kind: Kind,
-    /// What it says.
     pub text: String,
-    /// Why.
     pub rationale: Option<String>,
     /// What it rests on.
     pub evidence: Vec<Evidence>,

@@ -196,7 +196,6 @@ fn before_archive(ledger: &Ledger, session: &Session) -> Result<Status, Error> {
 /// A session with all it comes from and all that comes from it.
 #[derive(Debug, Clone)]
 pub struct Family {
-    /// The session.
     pub session: Session,
     /// Its ancestors, nearest first.
     pub ancestors: Vec<Session>,
@@ -244,7 +243,6 @@ pub struct Listed {
 /// A session of a list.
 #[derive(Debug, Clone)]
 pub struct Row {
-    /// The session.
     pub session: Session,
     /// What its parent is called.
     pub parent: Option<String>,

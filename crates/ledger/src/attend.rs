@@ -36,7 +36,6 @@ pub enum Notice {
     CutOff(Gap),
     /// Another record is in the place of one that was here.
     Rewritten {
-        /// The host.
         host: HostId,
         /// The place in its chain.
         seq: u64,

@@ -12,21 +12,16 @@ pub enum Error {
     /// Another process kept the ledger locked.
     #[error("another process has been writing to the ledger at {} for {} s", path.display(), waited.as_secs_f32())]
     Busy {
-        /// The ledger.
         path: PathBuf,
         /// How long was waited before giving up.
         waited: Duration,
     },
     /// There is no room left.
     #[error("the disk is full: nothing was written to the ledger at {}", path.display())]
-    Full {
-        /// The ledger.
-        path: PathBuf,
-    },
+    Full { path: PathBuf },
     /// The file or its directory cannot be written.
     #[error("the ledger at {} cannot be written", path.display())]
     ReadOnly {
-        /// The ledger.
         path: PathBuf,
         /// What the system said.
         #[source]
@@ -45,7 +40,6 @@ pub enum Error {
     /// A newer heirloom wrote the file.
     #[error("the ledger at {} has format {found}, this heirloom knows formats up to {known}", path.display())]
     Newer {
-        /// The ledger.
         path: PathBuf,
         /// The format it has.
         found: i64,
@@ -64,7 +58,6 @@ pub enum Error {
     /// A stored value that cannot be read.
     #[error("the ledger at {} holds a {what} that cannot be read", path.display())]
     Unreadable {
-        /// The ledger.
         path: PathBuf,
         /// What was being read.
         what: &'static str,
@@ -77,7 +70,6 @@ pub enum Error {
     File {
         /// What was being done.
         doing: &'static str,
-        /// The file.
         path: PathBuf,
         /// What the system said.
         #[source]
@@ -88,7 +80,6 @@ pub enum Error {
     Database {
         /// What was being done.
         doing: &'static str,
-        /// The ledger.
         path: PathBuf,
         /// What the database said.
         #[source]

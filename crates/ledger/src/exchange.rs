@@ -65,7 +65,6 @@ pub enum ImportError {
     NotARecord {
         /// Counted from 1.
         line: u64,
-        /// Why not.
         reason: String,
     },
     /// A record whose hash does not cover what it says.
@@ -73,7 +72,6 @@ pub enum ImportError {
     Changed {
         /// Counted from 1.
         line: u64,
-        /// The host.
         host: HostId,
         /// The place in its chain.
         seq: u64,
@@ -83,7 +81,6 @@ pub enum ImportError {
     Gap {
         /// Counted from 1.
         line: u64,
-        /// The host.
         host: HostId,
         /// The place in its chain.
         seq: u64,

@@ -102,7 +102,6 @@ pub(crate) fn lost(db: &Connection) -> rusqlite::Result<Vec<Gap>> {
 pub struct Arrived {
     /// Counted from 1 in the order of arrival; never reused.
     pub arrival: i64,
-    /// The record.
     pub record: Record,
 }
 

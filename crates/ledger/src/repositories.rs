@@ -21,7 +21,6 @@ pub struct RepoPlace {
     pub repo: RepoId,
     /// What was said.
     pub named: RepoNamed,
-    /// When.
     pub at: Timestamp,
 }
 

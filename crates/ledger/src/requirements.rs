@@ -53,7 +53,6 @@ pub struct Pause {
     pub at: Timestamp,
     /// By whom.
     pub by: String,
-    /// Why.
     pub reason: Option<String>,
     /// Until when.
     pub expires_at: Option<Timestamp>,
@@ -64,7 +63,6 @@ pub struct Pause {
 /// How often a turn was kept from ending.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Stops {
-    /// How often.
     pub count: u32,
     /// Which turn, as the agent names it.
     pub turn: Option<String>,

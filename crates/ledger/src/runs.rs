@@ -21,21 +21,17 @@ const ISSUE_RUN: &str = "id, run, issue, title, agent, session, agent_session_id
 /// A run through the issues. The original's are among them, under their own ids.
 #[derive(Debug, Clone, PartialEq)]
 pub struct WorkRun {
-    /// Its id.
     pub id: String,
     /// The agent of issues that began anew, where it is known.
     pub agent: Option<String>,
     /// How it is doing.
     pub status: WorkStatus,
-    /// Why.
     pub reason: Option<String>,
     /// The process that runs it.
     pub pid: Option<u32>,
     /// When that process started, in the kernel's clock ticks.
     pub pid_started: Option<u64>,
-    /// When it began.
     pub started_at: Timestamp,
-    /// When it ended.
     pub ended_at: Option<Timestamp>,
     /// The original's file it was taken in from.
     pub source: Option<String>,
@@ -44,11 +40,8 @@ pub struct WorkRun {
 /// What one run did for one issue.
 #[derive(Debug, Clone, PartialEq)]
 pub struct IssueRun {
-    /// Its id.
     pub id: String,
-    /// The run.
     pub run: String,
-    /// The issue.
     pub issue: String,
     /// What was to be done, in a line.
     pub title: String,
@@ -60,7 +53,6 @@ pub struct IssueRun {
     pub agent_session_id: Option<String>,
     /// How it is doing.
     pub status: IssueRunStatus,
-    /// Why.
     pub reason: Option<String>,
     /// How often an agent was launched.
     pub launches: u32,
@@ -80,9 +72,7 @@ pub struct IssueRun {
     pub transcript: Option<String>,
     /// Whether the agent does not know the conversation any more.
     pub is_lost: bool,
-    /// When it began.
     pub started_at: Timestamp,
-    /// When it ended.
     pub ended_at: Option<Timestamp>,
 }
 

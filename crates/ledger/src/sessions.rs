@@ -56,7 +56,6 @@ pub struct SessionFilter<'a> {
 /// Some sessions, newest first.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SessionPage {
-    /// The sessions.
     pub sessions: Vec<Session>,
     /// Where the next page goes on, if there is one.
     pub next: Option<SessionId>,

@@ -13,7 +13,6 @@ use crate::records::{from_sql, own_head, timestamp};
 /// How much is in the ledger.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Stats {
-    /// The file.
     pub path: String,
     /// The format of the file.
     pub version: i64,

@@ -12,7 +12,6 @@ use crate::records::timestamp;
 /// A config under a name.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Template {
-    /// The name.
     pub name: String,
     /// Counted from 1.
     pub version: u32,

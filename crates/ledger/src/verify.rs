@@ -39,7 +39,6 @@ pub struct Report {
 /// Records of a host that are not here.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct Gap {
-    /// The host.
     pub host: String,
     /// The first that is not here.
     pub from: u64,
@@ -58,7 +57,6 @@ pub struct Problem {
     pub id: Option<String>,
     /// `changed`, `missing`, `reordered`, `added`, `damaged` or `projection`.
     pub problem: &'static str,
-    /// What exactly.
     pub detail: String,
 }
 

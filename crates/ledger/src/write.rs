@@ -23,7 +23,6 @@ use crate::{projection, records, sessions, views};
 /// What a record belongs to.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Scope<'a> {
-    /// The session.
     pub session: Option<SessionId>,
     /// The repository, by its path or by what the ledger knows it by.
     pub repo: Option<&'a str>,

@@ -67,14 +67,10 @@ pub enum SpawnError {
     Lock(#[from] LockError),
     /// There is no such directory.
     #[error("{} is not a directory the agent could work in", cwd.display())]
-    Cwd {
-        /// The directory.
-        cwd: PathBuf,
-    },
+    Cwd { cwd: PathBuf },
     /// The system refused.
     #[error("cannot start {}", program.display())]
     Start {
-        /// The program.
         program: PathBuf,
         /// What the system said.
         #[source]

@@ -39,7 +39,6 @@ pub(super) struct Step {
     pub(super) text: Option<String>,
     /// The model uses a tool.
     pub(super) tool: Option<String>,
-    /// Its input.
     pub(super) input: Value,
     /// The model speaks, and its turn ends.
     pub(super) say: Option<String>,

@@ -29,9 +29,7 @@ const WINDOW: u64 = 4096;
 /// What is known of one transcript that was taken in.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Kept {
-    /// The session.
     pub session: SessionId,
-    /// The agent.
     pub agent: String,
     /// The agent's own id of the conversation.
     pub agent_session_id: String,

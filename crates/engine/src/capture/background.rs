@@ -23,9 +23,7 @@ const PATIENCE: Duration = Duration::from_millis(500);
 /// A session's transcript, as a hook is told of it.
 #[derive(Debug, Clone, Copy)]
 pub struct Calling<'a> {
-    /// The session.
     pub session: SessionId,
-    /// Its agent.
     pub agent: &'a str,
     /// The agent's own id of it.
     pub agent_session_id: &'a str,

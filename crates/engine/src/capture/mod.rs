@@ -45,7 +45,6 @@ pub enum CaptureError {
     /// The database of an agent could not be read.
     #[error("cannot read {}", path.display())]
     Database {
-        /// The file.
         path: std::path::PathBuf,
         /// What it said.
         #[source]

@@ -57,7 +57,6 @@ pub struct Synced {
 /// What came of one agent.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct AgentSync {
-    /// The agent.
     pub agent: String,
     /// Sessions that are known now.
     pub sessions: u64,
@@ -74,9 +73,7 @@ pub struct AgentSync {
 /// What could not be read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Skipped {
-    /// The file.
     pub path: String,
-    /// Why.
     pub why: String,
 }
 

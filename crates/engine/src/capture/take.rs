@@ -19,9 +19,7 @@ use super::fold::{Fold, State};
 /// A transcript that is to be taken in.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Wanted {
-    /// The session.
     pub session: SessionId,
-    /// The agent.
     pub agent: String,
     /// The agent's own id of the conversation.
     pub agent_session_id: String,

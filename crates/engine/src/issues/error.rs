@@ -13,7 +13,6 @@ pub enum TrackerError {
     NoIssue {
         /// What was asked for.
         id: String,
-        /// The tracker.
         tracker: String,
         /// The id that was probably meant.
         nearest: Option<String>,
@@ -48,7 +47,6 @@ pub enum TrackerError {
     NotOpen {
         /// The issue.
         id: IssueId,
-        /// Its status.
         status: String,
     },
     /// Issues would wait for each other for ever.
@@ -62,7 +60,6 @@ pub enum TrackerError {
     /// The tracker's program could not be run, or failed.
     #[error("{program} failed: {why}")]
     Program {
-        /// The program.
         program: String,
         /// What it said.
         why: String,
@@ -78,9 +75,7 @@ pub enum TrackerError {
     /// A line of a tracker's file is not an issue.
     #[error("{}:{line} is not an issue: {why}", path.display())]
     Line {
-        /// The file.
         path: PathBuf,
-        /// The line.
         line: usize,
         /// What is wrong.
         why: BadIssue,
@@ -88,7 +83,6 @@ pub enum TrackerError {
     /// Two lines of a tracker's file have the same id.
     #[error("{}:{line} is {id}, and so is line {first}", path.display())]
     Twice {
-        /// The file.
         path: PathBuf,
         /// The later line.
         line: usize,
@@ -100,7 +94,6 @@ pub enum TrackerError {
     /// A tracker's file holds both sides of a merge.
     #[error("{}:{line}: a merge conflict is not resolved", path.display())]
     Conflict {
-        /// The file.
         path: PathBuf,
         /// The line of the marker.
         line: usize,
@@ -114,7 +107,6 @@ pub enum TrackerError {
     /// Somebody else kept a tracker's file for too long.
     #[error("another process has been writing to {} for {seconds} s", path.display())]
     Busy {
-        /// The file.
         path: PathBuf,
         /// How long was waited.
         seconds: u64,

@@ -47,9 +47,7 @@ pub struct Outcome {
 pub struct Checkpoint<'a> {
     /// Where.
     pub here: &'a Here,
-    /// The settings.
     pub settings: &'a Settings,
-    /// The session.
     pub session: &'a Session,
     /// What it is for.
     pub purpose: Purpose,

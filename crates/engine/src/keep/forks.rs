@@ -11,7 +11,6 @@ use crate::here::Here;
 /// What the ledger says about a claim.
 #[derive(Debug, Clone)]
 pub struct Compared {
-    /// The claim.
     pub claim: String,
     /// The note that says most about it, if any does.
     pub note: Option<Note>,

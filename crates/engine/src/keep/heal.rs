@@ -29,7 +29,6 @@ const TRACKED: [&str; 2] = [".heirloom/config.yaml", ".beads/issues.jsonl"];
 /// Something that was found damaged.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Repair {
-    /// What.
     pub what: String,
     /// What is wrong with it.
     pub found: String,

@@ -16,7 +16,6 @@ use crate::notes::{self, NewNote, NoteError};
 /// A note that was recorded.
 #[derive(Debug)]
 pub struct Noted {
-    /// The note.
     pub note: Note,
     /// The session it belongs to.
     pub session: Session,
@@ -30,12 +29,7 @@ pub enum Page {
     /// It shows what the ledger says, or there is none.
     Shown,
     /// It was left as it is.
-    LeftAlone {
-        /// The page.
-        page: String,
-        /// Why.
-        why: String,
-    },
+    LeftAlone { page: String, why: String },
     /// It could not be brought up to date.
     Failed(KeepError),
 }

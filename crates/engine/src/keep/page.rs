@@ -80,7 +80,6 @@ pub fn file(here: &Here, settings: &Settings) -> PathBuf {
 pub struct Keeper<'a> {
     /// Where.
     pub here: &'a Here,
-    /// The settings.
     pub settings: &'a Settings,
     /// The session that what is taken in belongs to.
     pub session: &'a Session,

@@ -56,7 +56,6 @@ impl Status {
 pub struct Step {
     /// Its number, from 1.
     pub step: usize,
-    /// Its name.
     pub name: &'static str,
     /// How it ended.
     pub status: Status,

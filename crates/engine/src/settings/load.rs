@@ -48,7 +48,6 @@ pub struct Flag {
 /// Settings that can be used.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Loaded {
-    /// The settings.
     pub settings: Settings,
     /// What the layers say together, without the defaults.
     pub tree: Json,

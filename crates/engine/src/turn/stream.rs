@@ -36,7 +36,6 @@ pub(crate) struct Stream {
 /// what each of its agents was.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Header {
-    /// The agent.
     pub(crate) agent: String,
     /// The stage, as its directory is called.
     pub(crate) stage: String,

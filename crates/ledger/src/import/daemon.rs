@@ -27,7 +27,6 @@ pub enum DaemonError {
     /// There is nothing to read.
     #[error("cannot read {}", path.display())]
     File {
-        /// The file.
         path: PathBuf,
         /// What the database said.
         #[source]
@@ -35,10 +34,7 @@ pub enum DaemonError {
     },
     /// It is a database, but not that one.
     #[error("{} has no table of sessions: it is not a daemon.db", path.display())]
-    NotOne {
-        /// The file.
-        path: PathBuf,
-    },
+    NotOne { path: PathBuf },
 }
 
 /// A session of the daemon.
@@ -56,13 +52,10 @@ pub struct DaemonSession {
     pub status: Status,
     /// Whether it was put away.
     pub archived: bool,
-    /// Why it failed.
     pub error: Option<String>,
     /// When it was made.
     pub created_at: Option<Timestamp>,
-    /// When it ended.
     pub completed_at: Option<Timestamp>,
-    /// What it cost.
     pub cost_usd: f64,
     /// Tokens into the model.
     pub input_tokens: u64,

@@ -27,9 +27,7 @@ pub(super) struct Kept;
 pub struct Keeping<B> {
     /// The session it was recorded in.
     pub session: Option<SessionId>,
-    /// When.
     pub at: Timestamp,
-    /// What.
     pub body: B,
 }
 

@@ -20,11 +20,8 @@ pub(super) struct LiveSessions;
 /// A session whose agent was seen running.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Live {
-    /// The session.
     pub session: SessionId,
-    /// The agent.
     pub agent: String,
-    /// Its process.
     pub pid: u32,
     /// When that process started, in the kernel's clock ticks.
     pub pid_started: Option<u64>,

@@ -28,7 +28,6 @@ pub use write::{
 pub struct FileError {
     /// What was being done.
     pub doing: &'static str,
-    /// The file.
     pub path: PathBuf,
     /// What the system said.
     #[source]
