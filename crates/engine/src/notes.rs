@@ -95,6 +95,14 @@ pub enum NoteError {
         /// How many begin with it.
         count: usize,
     },
+    /// The note that is to be replaced was replaced already.
+    #[error("{id} was replaced already, by {by}")]
+    Replaced {
+        /// What was asked for.
+        id: String,
+        /// The note that stands in its place.
+        by: String,
+    },
     /// The ledger failed.
     #[error(transparent)]
     Ledger(#[from] Error),
@@ -178,7 +186,11 @@ fn look_for(here: &Here, searches: &[String]) -> Result<(), NoteError> {
 fn note_id(ledger: &Ledger, id: &str) -> Result<NoteId, NoteError> {
     let found = ledger.note(id)?;
     match found[..] {
-        [ref note] => Ok(note.id),
+        // Two that replace the same one would both stand, and neither would say so.
+        [ref note] => match note.superseded_by {
+            Some(by) => Err(NoteError::Replaced { id: id.to_owned(), by: by.short() }),
+            None => Ok(note.id),
+        },
         [] => Err(NoteError::NoNote { id: id.to_owned() }),
         _ => Err(NoteError::ManyNotes { id: id.to_owned(), count: found.len() }),
     }

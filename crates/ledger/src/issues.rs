@@ -22,6 +22,16 @@ impl Ledger {
         self.run("read", |db| Ok((open_entries(db, repo)?, open_edges(db, repo)?)))
     }
 
+    /// Whether a repository has more than `most` issues that are not closed; looks at no more than that.
+    pub fn has_more_open_than(&self, repo: &str, most: usize) -> Result<bool, Error> {
+        let repo = &*self.repository(repo)?;
+        let most = i64::try_from(most).unwrap_or(i64::MAX);
+        self.run("read", |db| {
+            db.prepare_cached("SELECT 1 FROM issue WHERE repo = ?1 AND open LIMIT 1 OFFSET ?2")?
+                .exists((repo, most))
+        })
+    }
+
     /// Every issue of a repository, by id.
     pub fn issues(&self, repo: &str) -> Result<Vec<Issue>, Error> {
         let repo = &*self.repository(repo)?;

@@ -129,6 +129,8 @@ codes! {
     NoteFailed = "note.failed",
     /// There is no such note.
     NoteNotFound = "note.not-found",
+    /// The note that is to be replaced was replaced already.
+    NoteReplaced = "note.replaced",
     /// Only a person may do that.
     PersonNeeded = "person.needed",
     /// A prompt without words.

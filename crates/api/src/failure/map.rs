@@ -238,6 +238,7 @@ impl From<NoteError> for Failure {
             NoteError::Search(_) | NoteError::Exists { .. } => Code::GhostRefused,
             NoteError::NoNote { .. } => Code::NoteNotFound,
             NoteError::ManyNotes { .. } => Code::NoteAmbiguous,
+            NoteError::Replaced { .. } => Code::NoteReplaced,
             NoteError::Session(_) | NoteError::Ledger(_) => Code::NoteFailed,
         };
         match error {
@@ -251,6 +252,10 @@ impl From<NoteError> for Failure {
             }
             NoteError::Search(_) | NoteError::Exists { .. } => {
                 Self::from_error(code, &error).hint("nothing was recorded")
+            }
+            NoteError::Replaced { ref by, .. } => {
+                let hint = format!("`--supersedes {by}` replaces the one that stands");
+                Self::from_error(code, &error).hint(hint)
             }
             NoteError::Empty => Self::from_error(code, &error).usage(),
         }

@@ -42,7 +42,8 @@ pub(super) fn run(app: &App, args: &Args) -> Done {
 fn status(app: &App, named: Option<&str>) -> Done {
     let settings = keep::settings(&app.here).map_err(KeepError::from)?;
     let mut ledger = app.here.ledger()?;
-    let session = keep::session(&app.here, &mut ledger, named)?.ok_or(KeepError::NoSession)?;
+    let session =
+        keep::agent_session(&app.here, &mut ledger, named)?.ok_or(KeepError::NoSession)?;
     let Some(usage) = context::usage(&app.here, &session) else {
         let message = format!("nothing is known about the context of {}", session.name);
         return Err(Failure::new(Code::ContextUnknown, message)

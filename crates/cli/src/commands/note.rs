@@ -73,6 +73,11 @@ pub(super) fn run(app: &App, args: Args) -> Done {
     for (evidence, quote) in noted.weak() {
         app.ui.warn(&format!("{evidence} says too little to count as evidence: `{quote}`"));
     }
+    for other in &noted.contradicts {
+        let (id, text) = (other.id.short(), &other.text);
+        app.ui.warn(&format!("this contradicts decision {id}, which stands: {text}"));
+        app.ui.hint(&format!("if it no longer holds, note it again with --supersedes {id}"));
+    }
     let Noted { note, session, .. } = noted;
     let answer = api::Note::new(&note, session.name.as_str());
     app.ui.answer(&answer, || {

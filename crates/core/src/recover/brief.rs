@@ -302,7 +302,7 @@ const REPLACES: &str = "This replaces every earlier block of heirloom's in this 
 const MORE: &str = "More: heirloom recover 2 --query \"…\"";
 
 /// More of a kind than this is not counted out.
-pub const MANY: usize = 1000;
+pub const MANY: usize = 100;
 
 fn counted(kind: Kind, count: usize) -> String {
     let word = kind.as_str().replace('_', " ");

@@ -6,12 +6,12 @@
 
 use heirloom_core::event::CheckpointMissed;
 use heirloom_core::settings::CheckpointMode;
-use heirloom_ledger::{Error, Scope};
+use heirloom_ledger::{Error, NoteFilter, Scope};
 
 use super::hook::Call;
 use super::presence;
 use crate::keep::checkpoint::{Checkpoint, Outcome, Purpose, Status};
-use crate::keep::{self, Fresh, KeepError};
+use crate::keep::{self, Fresh, KeepError, page};
 
 /// The context is about to be compacted. What the start after it does not deliver, the next prompt does.
 pub(super) fn before(call: &mut Call<'_>, auto: bool) {
@@ -51,6 +51,11 @@ fn checkpoint(call: &mut Call<'_>, purpose: Purpose, can_refuse: bool) -> Option
         let Some(id) = presence::find(here, ledger, call.caller)? else { return Ok(None) };
         let session = ledger.session(id)?.ok_or(Error::NoSession { id })?;
         let settings = &settings;
+        // A page is not made in a repository that has none for a session that noted nothing.
+        let own = NoteFilter { session: Some(id), limit: Some(1), ..NoteFilter::default() };
+        if ledger.notes(&own)?.is_empty() && !page::file(here, settings).exists() {
+            return Ok(None);
+        }
         let checkpoint =
             Checkpoint { here, settings, session: &session, purpose, dry_run: false, can_refuse };
         let outcome = checkpoint.run(ledger)?;

@@ -102,15 +102,12 @@ fn recovery(call: &mut Call<'_>, source: &Source, said: Option<&str>) -> Option<
     let given = known.book.ledger().and_then(|ledger| {
         let id = presence::ensure(call.here, ledger, call.caller)?;
         let session = ledger.session(id)?.ok_or(Error::NoSession { id })?;
-        let failures = keep::known_failures(call.here, ledger, &settings, &session)?;
-        let start = (fresh, cap);
-        let text = keep::session_start_context(call.here, ledger, &settings, &session, start)?;
-        Ok((text, failures))
+        keep::session_start_context(call.here, ledger, &settings, &session, (fresh, cap))
     });
     drop(known);
-    let (text, failures) = call.hold("cannot recover what earlier sessions left", given)?;
-    failures::remember(call, failures);
-    text
+    let start = call.hold("cannot recover what earlier sessions left", given)?;
+    failures::remember(call, start.failures);
+    start.text
 }
 
 /// How full the context is at the end of a turn: entering yellow persists what is new.

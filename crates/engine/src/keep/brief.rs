@@ -13,10 +13,10 @@ use super::recover::{Gatherer, Look};
 use super::standing::Stood;
 
 /// The newest so many notes of a kind are looked at.
-const NEWEST: usize = 40;
+const NEWEST: usize = 12;
 
 /// And so many of each session of the lineage.
-const OWN: usize = 12;
+const OWN: usize = 8;
 
 /// So many decisions about rules are looked at.
 const MOST_RULES: usize = 200;
@@ -31,12 +31,23 @@ impl Gatherer<'_> {
     /// What a context of `session` is given at its start.
     pub fn brief(&self, session: Option<&Session>) -> Result<Brief, Error> {
         let lineage = self.lineage(session)?;
+        let stood = self.stood(&lineage)?;
+        self.brief_after(session, &lineage, stood)
+    }
+
+    /// The same, where it is known already how the sessions before left the work.
+    pub(super) fn brief_after(
+        &self,
+        session: Option<&Session>,
+        lineage: &[SessionId],
+        stood: Stood,
+    ) -> Result<Brief, Error> {
         let mut labels = Labels::default();
         let (mut entries, mut beyond) = (Vec::new(), BTreeMap::new());
         for kind in Kind::ALL {
-            let notes = self.near(&lineage, kind)?;
+            let notes = self.near(lineage, kind)?;
             let looked_at = notes.len();
-            let mut found = self.placed(notes, &lineage, &mut labels)?;
+            let mut found = self.placed(notes, lineage, &mut labels)?;
             if looked_at >= NEWEST {
                 let all = self.ledger.count_notes(&self.here.place.repo, kind, MANY)?;
                 beyond.insert(kind, all.saturating_sub(looked_at));
@@ -48,7 +59,7 @@ impl Gatherer<'_> {
             }
             entries.append(&mut found);
         }
-        let Stood { title, standing, failures } = self.stood(&lineage)?;
+        let Stood { title, standing, failures } = stood;
         let named = |what: String| Work { what, how: How::Task };
         let work = self.work(session, &entries)?.or_else(|| title.map(named));
         let mut rules = self.rules()?;
@@ -60,7 +71,7 @@ impl Gatherer<'_> {
         Ok(Brief {
             work,
             rules,
-            notices: self.missed(&lineage)?,
+            notices: self.missed(lineage)?,
             standing: standing.lines,
             todos: standing.todos,
             failures: failures.collect(),

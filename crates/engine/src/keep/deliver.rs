@@ -69,9 +69,40 @@ pub fn session_start_context(
     settings: &Settings,
     session: &Session,
     (fresh, cap): (Fresh, usize),
-) -> Result<Option<String>, Error> {
+) -> Result<Start, Error> {
     let notices = compare_page(here, ledger, settings, session);
-    let Some(brief) = brief(here, ledger, settings, session, notices)? else { return Ok(None) };
+    let gather = Gatherer { here, ledger, settings };
+    let lineage = gather.lineage(Some(session))?;
+    let stood = gather.stood(&lineage)?;
+    let failures = stood.failures.clone();
+    let mut brief = gather.brief_after(Some(session), &lineage, stood)?;
+    brief.notices.splice(0..0, notices);
+    let text = if brief.is_empty() {
+        None
+    } else {
+        give(here, ledger, settings, session, (fresh, cap), Given(brief))?
+    };
+    Ok(Start { text, failures })
+}
+
+/// What a context begins with.
+#[derive(Debug, Default)]
+pub struct Start {
+    /// What it is given.
+    pub text: Option<String>,
+    /// What earlier contexts tried in vain.
+    pub failures: Vec<Failure>,
+}
+
+/// The text that is given, unless the conversation holds it.
+fn give(
+    here: &Here,
+    ledger: &mut Ledger,
+    settings: &Settings,
+    session: &Session,
+    (fresh, cap): (Fresh, usize),
+    brief: Given,
+) -> Result<Option<String>, Error> {
     let hash = brief.hash(settings);
     // A conversation that goes on has what it was given before, unless it was compacted since.
     let holder = match fresh {
@@ -90,18 +121,6 @@ pub fn session_start_context(
     let Some(text) = brief.text(settings, fresh, cap) else { return Ok(None) };
     record(here, ledger, session, fresh.as_str(), Some(hash))?;
     Ok(Some(text))
-}
-
-/// What earlier contexts tried in vain, for the session whose context begins.
-pub fn known_failures(
-    here: &Here,
-    ledger: &Ledger,
-    settings: &Settings,
-    session: &Session,
-) -> Result<Vec<Failure>, Error> {
-    let gather = Gatherer { here, ledger, settings };
-    let lineage = gather.lineage(Some(session))?;
-    Ok(gather.stood(&lineage)?.failures)
 }
 
 /// Notes that a context is about to become fresh: if its start delivers nothing, the next prompt

@@ -29,6 +29,6 @@ mod tests;
 pub mod tracker;
 mod work;
 
-pub use deliver::{Fresh, known_failures, owe, prompt_context, session_start_context};
+pub use deliver::{Fresh, Start, owe, prompt_context, session_start_context};
 pub use noting::{Noted, Page, record};
-pub use scope::{KeepError, session, session_or_new, settings};
+pub use scope::{KeepError, agent_session, session, session_or_new, settings};

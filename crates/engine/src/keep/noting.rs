@@ -3,10 +3,11 @@
 use std::path::Path;
 
 use heirloom_core::evidence::Evidence;
+use heirloom_core::fork::{self, Relation};
 use heirloom_core::ground;
-use heirloom_core::note::Note;
+use heirloom_core::note::{Kind, Note};
 use heirloom_core::session::Session;
-use heirloom_ledger::Ledger;
+use heirloom_ledger::{Ledger, NoteFilter};
 
 use super::page::{self, Keeper};
 use super::{KeepError, settings};
@@ -19,6 +20,8 @@ pub struct Noted {
     pub note: Note,
     /// The session it belongs to.
     pub session: Session,
+    /// The decisions that stand and that it contradicts.
+    pub contradicts: Vec<Note>,
     /// Whether the page shows it. The note is recorded in any case.
     pub page: Page,
 }
@@ -52,8 +55,25 @@ pub fn record(
     new: NewNote,
 ) -> Result<Noted, NoteError> {
     let (note, session) = notes::add(here, ledger, directory, new)?;
+    let contradicts = contradicted(here, ledger, &note)?;
     let page = follow(here, ledger, &session).unwrap_or_else(Page::Failed);
-    Ok(Noted { note, session, page })
+    Ok(Noted { note, session, contradicts, page })
+}
+
+/// The decisions that cannot be right if `note` is one: both would stand, and nobody would know which.
+fn contradicted(here: &Here, ledger: &Ledger, note: &Note) -> Result<Vec<Note>, NoteError> {
+    const NEWEST: usize = 500;
+    if note.kind != Kind::Decision {
+        return Ok(Vec::new());
+    }
+    let repo = Some(here.place.repo.as_str());
+    let (kind, limit) = (Some(Kind::Decision), Some(NEWEST));
+    let mut others = ledger.notes(&NoteFilter { repo, kind, limit, ..NoteFilter::default() })?;
+    others.retain(|other| {
+        let relation = fork::relate(&note.text, &other.text, false);
+        other.id != note.id && matches!(relation, Relation::Contradicts(_))
+    });
+    Ok(others)
 }
 
 fn follow(here: &Here, ledger: &mut Ledger, session: &Session) -> Result<Page, KeepError> {

@@ -86,7 +86,7 @@ impl Gatherer<'_> {
         };
         let budget = wanted.budget.unwrap_or(usual);
         let recovered = match (level, wanted.query) {
-            (_, Some(query)) => self.level2(query, budget)?,
+            (_, Some(query)) => self.level2_or_what_stands(session, query, budget)?,
             (1, None) => self.level1(session, budget)?,
             (2, None) => return Err(RecoverError::NoQuery),
             (_, None) => self.level3(session, budget)?,
@@ -124,6 +124,28 @@ impl Gatherer<'_> {
         }
         self.prove(&mut entries, Look::Everywhere);
         Ok(recover::level2(query, &entries, budget))
+    }
+
+    /// Level 2, or where the work stands where nothing fits: an empty answer helps nobody to go on.
+    fn level2_or_what_stands(
+        &self,
+        session: Option<&Session>,
+        query: &str,
+        budget: usize,
+    ) -> Result<Recovery, Error> {
+        let found = self.level2(query, budget)?;
+        let left = budget.saturating_sub(found.tokens + 1);
+        if !found.text.starts_with("Nothing recorded fits") || left == 0 {
+            return Ok(found);
+        }
+        let usual = self.settings.recovery.level1_tokens.get() as usize;
+        let stands = self.level1(session, left.min(usual))?;
+        if stands.text.starts_with("Nothing is recorded") {
+            return Ok(found);
+        }
+        let text = format!("{}\n{}", found.text, stands.text);
+        let tokens = heirloom_core::tokens::estimate(&text);
+        Ok(Recovery { text, tokens, omitted: stands.omitted, ..found })
     }
 
     /// Level 3: everything of this repository.

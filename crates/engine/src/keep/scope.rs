@@ -55,6 +55,25 @@ pub fn session(
     Ok(ledger.sessions(&filter)?.sessions.pop())
 }
 
+/// As [`session`], of those that have an agent: what people note by hand has no context.
+pub fn agent_session(
+    here: &Here,
+    ledger: &mut Ledger,
+    named: Option<&str>,
+) -> Result<Option<Session>, FindError> {
+    const RECENT: usize = 50;
+    if let Some(address) = named {
+        return sessions::find(here, ledger, address).map(Some);
+    }
+    if let Some(session) = sessions::current(here, ledger)? {
+        return Ok(Some(session));
+    }
+    let repo = Some(here.place.repo.as_str());
+    let filter = SessionFilter { repo, limit: RECENT, ..SessionFilter::default() };
+    let mut recent = ledger.sessions(&filter)?.sessions.into_iter();
+    Ok(recent.find(|session| session.agent_session_id.is_some()))
+}
+
 /// As [`session`], made if there is none.
 pub fn session_or_new(
     here: &Here,

@@ -84,8 +84,8 @@ impl Place {
     }
 
     pub(super) fn start(&mut self, session: &Session, fresh: Fresh) -> Option<String> {
-        session_start_context(&self.here, &mut self.ledger, &self.settings, session, (fresh, CAP))
-            .unwrap()
+        let (here, ledger) = (&self.here, &mut self.ledger);
+        session_start_context(here, ledger, &self.settings, session, (fresh, CAP)).unwrap().text
     }
 
     fn prompt(&mut self, session: &Session) -> Option<String> {
@@ -223,7 +223,7 @@ fn never_more_than_the_agent_takes() {
     let (here, ledger) = (&place.here, &mut place.ledger);
     let start = (Fresh::Clear, 10);
     assert_eq!(
-        session_start_context(here, ledger, &place.settings, &session, start).unwrap(),
+        session_start_context(here, ledger, &place.settings, &session, start).unwrap().text,
         None
     );
 }

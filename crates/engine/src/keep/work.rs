@@ -8,7 +8,7 @@ use heirloom_ledger::Error;
 use super::recover::Gatherer;
 
 /// Beyond so many open issues, none is looked for that nothing names: a context that begins does not wait.
-const MOST_OPEN: usize = 2000;
+const MOST_OPEN: usize = 50;
 
 impl Gatherer<'_> {
     /// What is worked on here, and how that is known.
@@ -80,10 +80,10 @@ impl Gatherer<'_> {
             let what = self.open_issue(id.as_str())?.unwrap_or_else(|| id.to_string());
             return Ok(Some(Work { what, how: How::InProgress }));
         }
-        let (mut open, edges) = self.ledger.backlog(repo)?;
-        if open.len() > MOST_OPEN {
+        if self.ledger.has_more_open_than(repo, MOST_OPEN)? {
             return Ok(None);
         }
+        let (mut open, edges) = self.ledger.backlog(repo)?;
         heirloom_core::issue::block(&mut open, &edges);
         let work = |issue: &Issue, how| Work { what: format!("{} {}", issue.id, issue.title), how };
         let begun = open.iter().find(|issue| issue.status == IssueStatus::InProgress);
