@@ -9,14 +9,15 @@ use crate::{
     ContextRules, ContextStatus, Conversation, DaemonImported, Demonstration, Dependencies,
     DependencyChange, Diagnosis, ErrorDocument, Event, Explanation, ForkCheck, Grounding, Healing,
     Inherited, IssueDetail, IssueList, IssuesExported, IssuesImported, LedgerBackup,
-    LedgerCollected, LedgerExported, LedgerImported, LedgerRebuilt, LedgerRehosted, LedgerReport,
-    LedgerStats, Line, Lineage, Lint, ManPage, NewIssue, Note, NoteList, PipelineDetail,
-    PipelineList, Recovery, Repository, RequirementChanges, RequirementLog, RequirementState,
-    RequirementStatus, RequirementsPaused, RequirementsPruned, Rule, RuleList, RunDetached,
-    RunEvent, RunPreview, SchemaDocument, SchemaNames, SearchResults, Serving, Session,
-    SessionConfig, SessionDetail, SessionEnd, SessionList, SessionNotes, SessionState, SessionStop,
-    SettingsFiles, SettingsShown, Setup, SignInLink, StageDetail, StageList, TemplateList,
-    TemplateSaved, Trajectory, Trust, Watched, WorkEvent, WorkPlan, WorkRunDetail, WorkRunList,
+    LedgerCollected, LedgerExported, LedgerHeads, LedgerImported, LedgerRebuilt, LedgerRehosted,
+    LedgerReport, LedgerStats, Line, Lineage, Lint, ManPage, NewIssue, Note, NoteList,
+    PipelineDetail, PipelineList, Recovery, Repository, RequirementChanges, RequirementLog,
+    RequirementState, RequirementStatus, RequirementsPaused, RequirementsPruned, Rule, RuleList,
+    RunDetached, RunEvent, RunPreview, SchemaDocument, SchemaNames, SearchResults, Serving,
+    Session, SessionConfig, SessionDetail, SessionEnd, SessionList, SessionNotes, SessionState,
+    SessionStop, SettingsFiles, SettingsShown, Setup, SignInLink, StageDetail, StageList,
+    TemplateList, TemplateSaved, Trajectory, Trust, Watched, WorkEvent, WorkPlan, WorkRunDetail,
+    WorkRunList,
 };
 
 /// The version of the format. It is raised when a key loses its name, its meaning or its type;
@@ -90,6 +91,7 @@ names! {
     "ledger-backup" "ledger backup FILE" LedgerBackup;
     "ledger-export" "ledger export FILE" LedgerExported;
     "ledger-gc" "ledger gc" LedgerCollected;
+    "ledger-heads" "ledger heads" LedgerHeads;
     "ledger-import" "ledger import FILE" LedgerImported;
     "ledger-rebuild" "ledger rebuild" LedgerRebuilt;
     "ledger-rehost" "ledger rehost" LedgerRehosted;

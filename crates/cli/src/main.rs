@@ -8,6 +8,7 @@ mod drive;
 mod failure;
 mod footer;
 mod live;
+mod logging;
 mod moment;
 mod printer;
 mod progress;
@@ -22,6 +23,7 @@ fn main() -> ExitCode {
     let word = |at| std::env::args_os().nth(at);
     match word(1) {
         Some(first) if first == "hook" && !word(2).is_some_and(|word| asks_for_help(&word)) => {
+            logging::begin_in_hook();
             heirloom_hook::run(std::env::args_os().skip(2))
         }
         Some(word) if word == "sim-agent" => sim_agent::run(),

@@ -14,6 +14,9 @@ pub fn attend(here: &Here) -> Result<Vec<Notice>, Error> {
         Err(damaged @ Error::Damaged { .. }) => return Err(damaged),
         attended => attended.unwrap_or_default(),
     };
+    for notice in &notices {
+        tracing::warn!("{notice}");
+    }
     if Ledger::exists_in(&here.home) {
         // A copy that cannot be made is worse than none only if it keeps people from working.
         let _ = here.ledger_as_it_is().and_then(|ledger| ledger.back_up_if_due(now));

@@ -88,6 +88,7 @@ fn answer(agent: &str, event: &str, env: Env) -> Result<Option<String>, String> 
     let here = rules::look(&directory, env).map_err(|error| causes::told(&error))?;
     let mut said = guard::answer(&here, agent, &event);
     let text = hooks.render(&event, &fitting(hooks, &mut said.answer));
+    tracing::debug!(agent, ?directory, answer = text.as_deref().unwrap_or_default(), "hook");
     fault::log(&here.home, here.clock.now(), &said.faults);
     Ok(text)
 }

@@ -46,6 +46,7 @@ pub(crate) fn set_aside(path: &Path, reason: String) -> Error {
         Ok(place) => Some(SetAside { path: place }),
         Err(_) => None,
     };
+    tracing::error!(?path, %reason, ?set_aside, "the ledger is damaged");
     Error::Damaged { path: path.to_owned(), reason, set_aside }
 }
 

@@ -23,6 +23,7 @@ mod error;
 mod examine;
 mod exchange;
 pub mod facts;
+mod heads;
 pub mod import;
 mod index;
 mod issues;
@@ -55,6 +56,7 @@ pub use damage::SetAside;
 pub use error::Error;
 pub use exchange::{ImportError, Imported};
 pub use facts::Facts;
+pub use heads::{Head, read_heads};
 pub use index::{
     Adding, AsIndexError, Candidate, Hit, Index, Known, Message, Passage, Results, Search, Source,
 };

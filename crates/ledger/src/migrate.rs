@@ -67,6 +67,7 @@ pub(crate) fn migrate(ledger: &mut Ledger, steps: &[Step], target: i64) -> Resul
         .pragma_query_value(None, "user_version", |row| row.get::<_, i64>(0))
         .map_err(explain)?;
     if version < target {
+        tracing::info!(version, target, "bringing the ledger to a newer format");
         back_up(ledger, version)?;
         apply(&transaction, steps, version, target).map_err(explain)?;
     }

@@ -25,7 +25,7 @@ use crate::salvage::{self, Progress};
 use crate::{erase, order, projection, rebuild, records, views};
 
 /// No record is longer; what is, is not one.
-const LONGEST_LINE: u64 = 16 * 1024 * 1024;
+pub(crate) const LONGEST_LINE: u64 = 16 * 1024 * 1024;
 
 impl Ledger {
     /// Takes in what `export` wrote, here or elsewhere.

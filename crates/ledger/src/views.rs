@@ -237,7 +237,12 @@ pub(crate) fn standing(db: &Connection) -> rusqlite::Result<Standing> {
 pub(crate) fn fold(db: &Connection, most: i64) -> rusqlite::Result<i64> {
     match standing(db)? {
         Standing::UpTo(arrival) => fold_after(db, arrival, most),
-        Standing::Foreign => remake(db, most),
+        Standing::Foreign => {
+            tracing::info!(
+                "deriving the views again: they are of other records or another version"
+            );
+            remake(db, most)
+        }
     }
 }
 

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::fs;
 use std::path::Path;
+use std::process::Command;
 
 use crate::discover::Place;
 
@@ -25,7 +26,18 @@ pub(crate) fn git<I: AsRef<OsStr>>(
         command.env("GIT_INDEX_FILE", index);
     }
     let output = command.output().ok()?;
+    tracing::debug!(?root, arguments = %told(&command), status = %output.status, "git");
     output.status.success().then_some(output.stdout)
+}
+
+/// What git is asked, without what turns things off.
+pub(crate) fn told(command: &Command) -> String {
+    let words: Vec<_> = command.get_args().map(OsStr::to_string_lossy).collect();
+    let mut at = 0;
+    while words.get(at).is_some_and(|word| word == "-c") {
+        at += 2;
+    }
+    words.get(at..).unwrap_or_default().join(" ")
 }
 
 pub(crate) fn text(bytes: Vec<u8>) -> Option<String> {

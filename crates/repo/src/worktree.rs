@@ -29,6 +29,7 @@ pub(crate) fn git(
     };
     let output =
         command(root, index, arguments).output().map_err(|error| failed(error.to_string()))?;
+    tracing::debug!(?root, ?arguments, status = %output.status, "git");
     if !output.status.success() {
         let words = String::from_utf8_lossy(&output.stderr);
         let last = words.trim().lines().last().map(str::to_owned);

@@ -161,6 +161,36 @@ pub struct LedgerBackup {
 
 impl Answer for LedgerBackup {}
 
+/// The ends of the chains.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct LedgerHeads {
+    /// One a host.
+    pub heads: Vec<LedgerHead>,
+}
+
+impl Answer for LedgerHeads {}
+
+/// The end of a host's chain.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct LedgerHead {
+    /// The host.
+    pub host: String,
+    /// The place of its last record.
+    pub seq: u64,
+    /// The hash of that record, which covers all before it.
+    pub hash: String,
+}
+
+impl From<&[ledger::Head]> for LedgerHeads {
+    fn from(heads: &[ledger::Head]) -> Self {
+        let head = |head: &ledger::Head| {
+            let ledger::Head { host, seq, hash } = head.clone();
+            LedgerHead { host, seq, hash }
+        };
+        Self { heads: heads.iter().map(head).collect() }
+    }
+}
+
 /// That a copied home became a host of its own.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct LedgerRehosted {

@@ -71,6 +71,10 @@ struct Cli {
     #[arg(long, global = true)]
     json: bool,
 
+    /// Say what is done inside; twice says more
+    #[arg(short, long, global = true, action = clap::ArgAction::Count)]
+    verbose: u8,
+
     #[command(subcommand)]
     command: Command,
 }
@@ -141,6 +145,8 @@ impl Command {
 /// What a command has at hand.
 pub(crate) struct App {
     pub(crate) ui: Ui,
+    /// How often `-v` was given.
+    pub(crate) verbose: u8,
     pub(crate) here: Here,
     pub(crate) directory: PathBuf,
     pub(crate) settings: Result<Loaded, Box<Unusable>>,
@@ -186,7 +192,11 @@ pub(crate) fn main() -> ExitCode {
         Err(error) => return refuse(&error, &arguments),
     };
     let ui = Ui::new(cli.json);
-    let done = look_around(Ui::new(cli.json)).and_then(|app| {
+    if let Err(why) = crate::logging::begin(cli.verbose) {
+        ui.fail(&Failure::new(Code::Environment, why));
+        return ExitCode::from(USAGE);
+    }
+    let done = look_around(Ui::new(cli.json), cli.verbose).and_then(|app| {
         // It says so itself, with everything else.
         if !matches!(cli.command, Command::Doctor(_)) {
             app.report_settings();
@@ -256,14 +266,14 @@ fn carry_out(app: &App, command: Command) -> Done {
     }
 }
 
-fn look_around(ui: Ui) -> Result<App, Failure> {
+fn look_around(ui: Ui, verbose: u8) -> Result<App, Failure> {
     let directory = std::env::current_dir().map_err(|error| {
         Failure::from_error(Code::Environment, &error)
             .hint("the current directory may have been deleted")
     })?;
     let here = Here::look(&directory, std::env::vars_os().collect())?;
     let settings = here.settings(&[]);
-    Ok(App { ui, here, directory, settings })
+    Ok(App { ui, verbose, here, directory, settings })
 }
 
 /// What clap says about arguments it cannot take. Help and version are answers, not errors.

@@ -70,9 +70,6 @@ pub(super) struct Args {
     /// Print what would be taken up, in which order, and which session each would resume
     #[arg(long)]
     dry_run: bool,
-    /// Say which agent sessions are resumed
-    #[arg(long, short)]
-    verbose: bool,
 }
 
 pub(super) fn run(app: &App, args: &Args) -> Done {
@@ -90,7 +87,7 @@ pub(super) fn run(app: &App, args: &Args) -> Done {
     let programs = agents::programs(&app.here, Some(settings));
     let stopping = Stopping::new();
     let signal = stop_signals::listen(&stopping)?;
-    let view = WorkView::new(app.ui.is_json(), args.verbose, app.here.clock);
+    let view = WorkView::new(app.ui.is_json(), app.verbose > 0, app.here.clock);
     let with = With {
         here: &app.here,
         programs: &programs,

@@ -131,3 +131,25 @@ fn a_damaged_ledger_is_set_aside_with_a_name_that_says_so() {
     assert_eq!(std::fs::read(env.home().join("ledger.db.damaged")).unwrap(), b"not a ledger");
     env.run(&["notes"]).success();
 }
+
+#[test]
+fn the_end_of_the_chain_is_kept_in_a_git_note_and_a_rewritten_ledger_does_not_pass() {
+    let env = env();
+    env.run(&["note", "learning", "one"]).success();
+    env.run(&["note", "learning", "two"]).success();
+    let heads = env.run(&["ledger", "heads"]).success().stdout;
+    env.git(&["notes", "--ref=heirloom", "add", "-m", &heads]);
+    let note = env.git(&["notes", "--ref=heirloom", "show"]);
+    env.write("heads", &note);
+    env.run(&["note", "learning", "three"]).success();
+    env.run(&["ledger", "verify", "--against", "heads"]).success();
+    // Another ledger in its place, as somebody leaves it who knows what lies beside it.
+    std::fs::remove_dir_all(env.home()).unwrap();
+    env.run(&["note", "learning", "one"]).success();
+    env.run(&["ledger", "verify"]).success();
+    let said = env.run(&["ledger", "verify", "--against", "heads"]);
+    assert_eq!(said.code, 1, "{said}");
+    assert!(said.stdout.contains("missing record 1 of host"), "{said}");
+    let said = env.run(&["ledger", "verify", "--against", "nowhere"]);
+    assert!(said.stderr.contains("cannot read nowhere"), "{said}");
+}

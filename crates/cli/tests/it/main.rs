@@ -17,6 +17,7 @@ mod issues;
 mod joining;
 mod keep;
 mod ledger;
+mod logging;
 mod newcomer;
 mod notes;
 mod recall;

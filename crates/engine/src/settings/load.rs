@@ -102,6 +102,7 @@ pub fn load(request: &Request<'_>) -> Result<Loaded, Box<Unusable>> {
     let mut files = Vec::new();
     for place in places(request.environment, request.repo) {
         let state = add(&mut layers, &place, request);
+        tracing::debug!(path = ?place.path, ?state, "settings");
         files.push(FileStatus { role: place.role, path: place.path, state });
     }
     for (name, value) in &request.environment.variables {

@@ -62,7 +62,14 @@ impl System for Real {
         line: CommandLine,
         taps: Taps,
     ) -> Result<Box<dyn AgentProcess>, SpawnError> {
-        Ok(Box::new(Process::spawn(agent, line, taps)?))
+        let spawned = Process::spawn(agent, line, taps);
+        match &spawned {
+            Ok(process) => {
+                tracing::info!(agent = agent.name(), pid = process.pid(), "started an agent");
+            }
+            Err(error) => tracing::warn!(agent = agent.name(), %error, "cannot start an agent"),
+        }
+        Ok(Box::new(spawned?))
     }
 
     fn now(&self) -> Instant {

@@ -15,6 +15,7 @@ mod dating;
 mod durability;
 mod exchange;
 mod fixture;
+mod heads;
 mod index;
 mod issues;
 mod listing;

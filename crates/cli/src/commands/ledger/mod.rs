@@ -1,4 +1,5 @@
 mod gc;
+mod heads;
 
 use std::fmt::Write as _;
 use std::fs::File;
@@ -29,7 +30,16 @@ pub(super) struct Args {
 #[derive(Debug, Subcommand)]
 enum What {
     /// Check that no record was changed, lost or moved, and that the projections follow from them
-    Verify,
+    Verify {
+        /// Also check that the chains still are what an export, or what `ledger heads` printed, says
+        #[arg(long, value_name = "FILE")]
+        against: Option<PathBuf>,
+    },
+    /// Print the end of every chain, to be kept elsewhere
+    ///
+    /// Each hash covers all records before it. `heirloom ledger verify --against FILE` finds out whether
+    /// the ledger was cut off or rewritten since.
+    Heads,
     /// Derive every projection again from the records
     Rebuild,
     /// Count what is in it
@@ -67,7 +77,8 @@ enum What {
 
 pub(super) fn run(app: &App, args: Args) -> Done {
     match args.what {
-        What::Verify => verify(app),
+        What::Verify { against } => verify(app, against.as_deref()),
+        What::Heads => heads::run(app),
         What::Rebuild => rebuild(app),
         What::Stats => stats(app),
         What::Export { to } => export(app, to.as_deref()),
@@ -78,13 +89,16 @@ pub(super) fn run(app: &App, args: Args) -> Done {
     }
 }
 
-fn verify(app: &App) -> Done {
-    let report = {
+fn verify(app: &App, against: Option<&Path>) -> Done {
+    let known = against.map(heads::read).transpose()?;
+    let ledger = app.here.ledger_as_it_is()?;
+    let mut report = {
         let mut bar = Bar::new(&app.ui);
-        app.here
-            .ledger_as_it_is()?
-            .verify_showing(&mut |doing, done, all| bar.show(doing, done, all))?
+        ledger.verify_showing(&mut |doing, done, all| bar.show(doing, done, all))?
     };
+    if let Some(known) = known {
+        ledger.compare(&known, &mut report)?;
+    }
     let answer = LedgerReport::from(&report);
     app.ui.answer(&answer, || if report.ok { all_well(&report) } else { what_is_wrong(&report) });
     Ok(if report.ok { ExitCode::SUCCESS } else { ExitCode::from(FAILED) })

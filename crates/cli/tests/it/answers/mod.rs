@@ -266,6 +266,7 @@ fn types_alone(house: &mut House) {
 fn ledger(house: &mut House) {
     house.ask("ledger-verify", &["ledger", "verify"]);
     house.ask("ledger-rebuild", &["ledger", "rebuild"]);
+    house.ask("ledger-heads", &["ledger", "heads"]);
     house.ask("ledger-stats", &["ledger", "stats"]);
     house.ask("ledger-export", &["ledger", "export", "ledger.jsonl"]);
     house.ask("ledger-import", &["ledger", "import", "ledger.jsonl"]);
