@@ -45,6 +45,12 @@ pub trait Hooks: Sync {
         false
     }
 
+    /// How often at most we keep one turn from ending: less often than the agent puts up with, so that
+    /// it is us who say that we give up.
+    fn most_stops(&self) -> Option<u32> {
+        None
+    }
+
     /// How much context one answer can carry, in UTF-16 units. More would be cut by the agent.
     fn context_limit(&self) -> Option<usize> {
         None

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -46,7 +48,7 @@ impl Here {
     /// Looks around from `directory`.
     pub fn look(directory: &Path, mut env: Env) -> Result<Self, HereError> {
         let place = heirloom_repo::discover(directory);
-        let ignored = crate::foreign::strip(&mut env, &place.root);
+        let ignored = crate::foreign::strip(&mut env, directory, &place.root);
         let setting = text(&env, "HEIRLOOM_CLOCK");
         let clock = Clock::from_setting(setting).map_err(HereError::Clock)?;
         let home = home(&env).ok_or(HereError::NoHome)?;
@@ -61,8 +63,7 @@ impl Here {
 
     /// Loads the settings that hold here, with what flags say on top.
     pub fn settings(&self, flags: &[Flag]) -> Result<Loaded, Box<Unusable>> {
-        let vars = self.env.iter().map(|(name, value)| (name.clone(), value.clone()));
-        let environment = Environment::from_vars(vars);
+        let environment = Environment::of(self);
         let repo = Some(self.place.root.as_path());
         let say = crate::trust::say(self);
         settings::load(&Request { environment: &environment, repo, flags, say })
@@ -70,12 +71,23 @@ impl Here {
 
     /// Opens the ledger for a command of a person.
     pub fn ledger(&self) -> Result<Ledger, heirloom_ledger::Error> {
+        self.close_home();
         let mut ledger = self.ledger_as_it_is()?;
         // Where nothing can be written the directory is what it was, or goes by its path.
         if let Ok(offer) = identity::settle(self, &mut ledger, Look::Closely) {
             self.offers.lock().unwrap_or_else(PoisonError::into_inner).extend(offer);
         }
         Ok(ledger)
+    }
+
+    /// Takes the others' rights to the data directory away, where somebody or an earlier version gave
+    /// them some. Only where it is one: a directory that was named by mistake is left alone.
+    pub(crate) fn close_home(&self) {
+        let Ok(found) = fs::metadata(&self.home) else { return };
+        let is_open = found.permissions().mode() & 0o077 != 0;
+        if is_open && self.home.join("ledger.db").is_file() {
+            let _ = fs::set_permissions(&self.home, fs::Permissions::from_mode(0o700));
+        }
     }
 
     /// Opens the ledger for a command that is about the ledger itself, wherever it is run.

@@ -5,7 +5,7 @@
 use std::fs::File;
 
 use heirloom_agents::system;
-use heirloom_core::trust::person::{Ancestor, Seen, Who, judge};
+use heirloom_core::trust::person::{Action, Ancestor, NotAPerson, Seen, Who, judge};
 use heirloom_ledger::{Ledger, Live};
 
 use crate::here::Here;
@@ -13,6 +13,22 @@ use crate::here::Here;
 /// Who runs this command.
 pub fn who(here: &Here, ledger: &Ledger) -> Who {
     judge(&seen(here, ledger))
+}
+
+/// Why something that only a person may do was not done.
+#[derive(Debug, thiserror::Error)]
+pub enum PersonError {
+    /// It was not a person who asked.
+    #[error(transparent)]
+    NotAPerson(#[from] NotAPerson),
+    /// The ledger failed.
+    #[error(transparent)]
+    Ledger(#[from] heirloom_ledger::Error),
+}
+
+/// Whether whoever runs this command may do it. Use cases ask, so that no surface can forget to.
+pub fn allow(here: &Here, ledger: &Ledger, action: Action) -> Result<(), NotAPerson> {
+    heirloom_core::trust::person::allow(action, who(here, ledger))
 }
 
 fn seen(here: &Here, ledger: &Ledger) -> Seen {

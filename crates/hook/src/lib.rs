@@ -20,10 +20,12 @@ use heirloom_engine::guard::{self, fault, rules};
 use heirloom_engine::here::{Env, home};
 
 /// What of the environment matters here. The rest is left where it is.
-const VARIABLES: [&str; 11] = [
+const VARIABLES: [&str; 13] = [
     "CLAUDE_CODE_SESSION_ATTENDED",
     "CLAUDE_PID",
     "CLAUDE_PROJECT_DIR",
+    "CLAUDE_SKIP_REQUIREMENTS",
+    "GEMINI_PROJECT_DIR",
     "HEIRLOOM_CLOCK",
     "HEIRLOOM_CONFIG",
     "HEIRLOOM_HOME",
@@ -87,10 +89,23 @@ fn answer(agent: &str, event: &str, env: Env) -> Result<Option<String>, String> 
     };
     let here = rules::look(&directory, env).map_err(|error| causes::told(&error))?;
     let mut said = guard::answer(&here, agent, &event);
+    if !fault::log(&here.home, here.clock.now(), &said.faults) {
+        tell_unlogged(&mut said.answer, &said.faults);
+    }
     let text = hooks.render(&event, &fitting(hooks, &mut said.answer));
     tracing::debug!(agent, ?directory, answer = text.as_deref().unwrap_or_default(), "hook");
-    fault::log(&here.home, here.clock.now(), &said.faults);
     Ok(text)
+}
+
+/// A fault that cannot even be logged, on a full disk or in a home that cannot be written, would leave
+/// an agent ungated without a trace: its person is told.
+fn tell_unlogged(answer: &mut HookAnswer, faults: &[String]) {
+    let Some(fault) = faults.first() else { return };
+    let line = format!("heirloom could not do its part and let the agent go on: {fault}");
+    answer.message = Some(match answer.message.take() {
+        Some(said) => format!("{said}\n{line}"),
+        None => line,
+    });
 }
 
 /// The answer, no longer than the agent takes it. Agents show it on a terminal, so nothing in it acts on one.

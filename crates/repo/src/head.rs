@@ -55,9 +55,20 @@ pub(crate) fn read(git_dir: &Path) -> Head {
         // What repositories with another reference format put there for old readers.
         Some("refs/heads/.invalid") => Head::Unknown,
         Some(name) => Head::Branch(name.strip_prefix("refs/heads/").unwrap_or(name).to_owned()),
-        None if is_hash(text) => Head::Commit(text.to_owned()),
+        None if is_hash(text) => rebased(git_dir).unwrap_or_else(|| Head::Commit(text.to_owned())),
         None => Head::Unknown,
     }
+}
+
+/// The branch that a rebase is about. Every stop of it has another commit checked out, and all of them
+/// are work on that branch.
+fn rebased(git_dir: &Path) -> Option<Head> {
+    let branch = |name: &str| {
+        let text = fs::read_to_string(git_dir.join(name).join("head-name")).ok()?;
+        let name = text.trim().strip_prefix("refs/heads/")?;
+        (!name.is_empty()).then(|| Head::Branch(name.to_owned()))
+    };
+    ["rebase-merge", "rebase-apply"].into_iter().find_map(branch)
 }
 
 fn is_hash(text: &str) -> bool {
@@ -68,6 +79,22 @@ fn is_hash(text: &str) -> bool {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    #[test]
+    fn every_stop_of_a_rebase_is_on_the_branch_that_is_rebased() {
+        let dir = tempfile::TempDir::new().unwrap();
+        let commit = "a".repeat(40);
+        fs::write(dir.path().join("HEAD"), &commit).unwrap();
+        assert_eq!(read(dir.path()), Head::Commit(commit));
+        for state in ["rebase-merge", "rebase-apply"] {
+            fs::create_dir(dir.path().join(state)).unwrap();
+            let name = dir.path().join(state).join("head-name");
+            fs::write(&name, "refs/heads/feature/auth\n").unwrap();
+            assert_eq!(read(dir.path()), Head::Branch("feature/auth".to_owned()));
+            fs::write(&name, "detached HEAD\n").unwrap();
+            assert!(matches!(read(dir.path()), Head::Commit(_)), "nothing is rebased by name");
+        }
+    }
 
     proptest! {
         #[test]

@@ -51,6 +51,11 @@ impl Hooks for ClaudeHooks {
         super::home(env).map(|home| home.join("settings.json")).into_iter().collect()
     }
 
+    /// After eight in a row it ends the turn without asking us again.
+    fn most_stops(&self) -> Option<u32> {
+        Some(7)
+    }
+
     fn install(&self, file: &Path, text: Option<&str>, program: &str) -> Result<String, HookError> {
         INSTALLED.install(file, text, program)
     }

@@ -3,14 +3,16 @@
 
 use heirloom_core::status::Status;
 use heirloom_core::trust::person::NotAPerson;
-use heirloom_engine::guard::SubjectError;
+use heirloom_engine::guard::{SubjectError, WordError};
 use heirloom_engine::here::HereError;
 use heirloom_engine::identity::LinkError;
+use heirloom_engine::init::InitError;
 use heirloom_engine::issues::TrackerError;
 use heirloom_engine::keep::KeepError;
 use heirloom_engine::keep::recover::RecoverError;
 use heirloom_engine::keep::rules::RuleError;
 use heirloom_engine::notes::NoteError;
+use heirloom_engine::person::PersonError;
 use heirloom_engine::recall::SearchError;
 use heirloom_engine::run::RunError;
 use heirloom_engine::run::inherit::InheritError;
@@ -94,6 +96,37 @@ impl From<NotAPerson> for Failure {
     fn from(error: NotAPerson) -> Self {
         let hint = error.hint();
         Self::from_error(Code::PersonNeeded, &error).hint(hint)
+    }
+}
+
+impl From<PersonError> for Failure {
+    fn from(error: PersonError) -> Self {
+        match error {
+            PersonError::NotAPerson(error) => error.into(),
+            PersonError::Ledger(error) => error.into(),
+        }
+    }
+}
+
+impl From<WordError> for Failure {
+    fn from(error: WordError) -> Self {
+        match error {
+            WordError::Person(error) => error.into(),
+            WordError::NoReason => Self::from_error(Code::RequirementReason, &error)
+                .hint("say why it is satisfied: --reason TEXT; nothing was written"),
+        }
+    }
+}
+
+impl From<InitError> for Failure {
+    fn from(error: InitError) -> Self {
+        match error {
+            InitError::NotAPerson(error) => error.into(),
+            InitError::Ledger(error) => error.into(),
+            InitError::NoAgent { .. } => Self::from_error(Code::AgentNotFound, &error)
+                .hint("`heirloom agents` shows all of them")
+                .usage(),
+        }
     }
 }
 
@@ -344,6 +377,7 @@ impl From<ImportError> for Failure {
 impl From<SessionError> for Failure {
     fn from(error: SessionError) -> Self {
         let code = match &error {
+            SessionError::NotAPerson(_) => Code::PersonNeeded,
             SessionError::NoPrompt => Code::PromptEmpty,
             SessionError::NoAgent { .. } => Code::AgentUnknown,
             SessionError::NameTaken { .. } => Code::SessionNameTaken,
@@ -370,6 +404,7 @@ impl From<SessionError> for Failure {
             SessionError::Find(_) | SessionError::Ledger(_) => Code::LedgerFailed,
         };
         match error {
+            SessionError::NotAPerson(error) => error.into(),
             SessionError::Find(error) => error.into(),
             SessionError::Ledger(error) | SessionError::Approval(ApprovalError::Ledger(error)) => {
                 error.into()

@@ -2,9 +2,8 @@ use std::fmt::Write;
 use std::process::ExitCode;
 
 use heirloom_api::{Setup, SetupStep};
-use heirloom_core::trust::person::{Action, allow};
 use heirloom_engine::init::{self, Request, Step};
-use heirloom_engine::person;
+use heirloom_engine::person::PersonError;
 use heirloom_repo::Head;
 
 use super::{App, Done};
@@ -34,18 +33,13 @@ pub(super) fn run(app: &App, args: &Args) -> Done {
     let program = program.to_string_lossy();
     let request = Request { agents: &args.agent, program: &program, is_rehearsal: args.dry_run };
     let work = if args.uninstall { init::take_out } else { init::set_up };
-    let steps = work(&app.here, request).map_err(|error| {
-        Failure::from_error(Code::AgentNotFound, &error)
-            .hint("`heirloom agents` shows all of them")
-            .usage()
-    })?;
-    let mut steps = steps;
-    let mut refused = None;
+    let mut steps = work(&app.here, request)?;
+    let mut is_refused = false;
     if !args.uninstall {
-        let ledger = app.here.ledger()?;
-        match allow(Action::Trust, person::who(&app.here, &ledger)) {
-            Ok(()) => steps.extend(init::trust(&app.here, args.dry_run)?),
-            Err(error) => refused = Some(error),
+        match init::trust(&app.here, args.dry_run) {
+            Ok(step) => steps.extend(step),
+            Err(PersonError::NotAPerson(_)) => is_refused = true,
+            Err(error) => return Err(error.into()),
         }
     }
     let is_whole = !steps.iter().any(Step::is_failed);
@@ -56,7 +50,7 @@ pub(super) fn run(app: &App, args: &Args) -> Done {
         steps: steps.iter().map(SetupStep::from).collect(),
     };
     app.ui.answer(&answer, || describe(app, args, &steps));
-    if refused.is_some() {
+    if is_refused {
         app.ui.hint("what this repository brings waits for a person: heirloom trust");
     }
     Ok(if is_whole { ExitCode::SUCCESS } else { ExitCode::from(FAILED) })

@@ -3,7 +3,7 @@ use std::io::{BufRead, IsTerminal};
 use std::process::ExitCode;
 
 use heirloom_api::Trust;
-use heirloom_core::trust::person::{Action, allow};
+use heirloom_core::trust::person::Action;
 use heirloom_core::trust::{Reason, State};
 use heirloom_engine::person;
 use heirloom_engine::trust::{self, Standing};
@@ -42,7 +42,8 @@ pub(super) fn run(app: &App, args: &Args) -> Done {
         let is_trusted = standing.state == State::Trusted;
         return Ok(if is_trusted { ExitCode::SUCCESS } else { ExitCode::from(FAILED) });
     }
-    allow(Action::Trust, person::who(&app.here, &ledger))?;
+    // Before anybody is asked.
+    person::allow(&app.here, &ledger, Action::Trust)?;
     if args.revoke {
         trust::revoke(&app.here, &mut ledger)?;
     } else if standing.state != State::Trusted {

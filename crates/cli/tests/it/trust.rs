@@ -132,6 +132,7 @@ fn an_agent_trusts_approves_pauses_and_clears_nothing() {
         &["req", "clear", "plan", "--session", ONE],
         &["req", "approve", "plan", "--session", ONE],
         &["approvals", "approve", "0192f0c1"],
+        &["init", "--uninstall"],
     ] {
         let ran = guarded.env.run(arguments);
         assert_eq!(ran.code, 1, "{arguments:?}: {ran:?}");
@@ -244,7 +245,136 @@ fn an_agent_does_not_change_what_guards_it() {
     let shell = guarded.bash(ONE, "echo 'enabled: false' > .heirloom/local.yaml");
     assert!(shell.text().contains("guards agents here"), "{shell:?}");
     assert_eq!(write("NOTES.md"), Said::Nothing);
-    assert_eq!(write(".heirloom/runs/a/status.json"), Said::Nothing);
+    let other = write(".heirloom/runs/a/status.json");
+    assert!(other.text().contains("guards agents here"), "another session's: {other:?}");
+    for command in ["cat \"$HEIRLOOM_HOME/ledger.db\"", "rm -rf .heirloom", "mv .heir* /tmp"] {
+        let said = guarded.bash(ONE, command);
+        assert!(said.text().contains("guards agents here"), "{command}: {said:?}");
+    }
+    let own = Guarded { env: crate::env().var("HEIRLOOM_SESSION", "a") };
+    own.env.write(".heirloom/config.yaml", "");
+    let path = own.env.repo().join(".heirloom/runs/a/status.json");
+    let input = json!({"file_path": path, "content": "x"});
+    assert_eq!(own.tool("PreToolUse", ONE, "Write", &input), Said::Nothing);
     guarded.env.write(".heirloom/local.yaml", "guard: {protect_settings: off}\n");
     assert_eq!(write(".heirloom/config.yaml"), Said::Nothing, "the person said so");
+}
+
+#[test]
+fn settings_that_an_agent_wrote_are_not_the_persons() {
+    let guarded = stranger("requirements: {plan: {}}\n");
+    guarded.env.write_user("requirements: {mine: {}}\n");
+    guarded.start(ONE, "startup");
+    guarded.bash(ONE, "make");
+    let off = format!(
+        "requirements: {{mine: {{enabled: false}}, e: {{evidence: {{command: {CANARY:?}}}}}}}\n"
+    );
+    guarded.env.write(".heirloom/local.yaml", &off);
+    guarded.ran(ONE, "make");
+    let denied = guarded.edit(ONE);
+    assert!(denied.text().contains("mine"), "what a tool wrote is the repository's: {denied:?}");
+    guarded.stop(ONE);
+    assert!(!canary_sang(&guarded.env), "a command that an agent wrote ran");
+    guarded.env.write(".heirloom/local.yaml", "requirements: {mine: {enabled: false}}\n");
+    let denied = guarded.edit(ONE);
+    assert!(!denied.text().contains("mine"), "what a person wrote is theirs: {denied:?}");
+}
+
+/// Repositories that each try something else against the person's own requirement.
+#[test]
+fn no_repository_weakens_what_the_person_asks_for_or_runs_anything() {
+    type Prepare = fn(&TestEnv);
+    let repositories: [(&str, Prepare); 12] = [
+        ("a variable in numbers", |env| {
+            let text = r#"{"env": {"\u0048EIRLOOM_DISABLE": "1"}}"#;
+            env.write(".claude/settings.json", text);
+        }),
+        ("settings that are no text", |env| {
+            std::fs::create_dir_all(env.repo().join(".claude")).unwrap();
+            std::fs::write(env.repo().join(".claude/settings.json"), [0xff, 0xfe, b'{']).unwrap();
+        }),
+        ("a file in place of the directory", |env| env.write(".heirloom", "x")),
+        ("a directory in place of the settings", |env| env.write(".heirloom/config.yaml/x", "")),
+        ("settings behind a circle of links", |env| {
+            std::fs::create_dir_all(env.repo().join(".heirloom")).unwrap();
+            let link = env.repo().join(".heirloom/config.yaml");
+            std::os::unix::fs::symlink("config.yaml", link).unwrap();
+        }),
+        ("a bomb of aliases", |env| {
+            let line = |n: usize| {
+                let before = if n == 0 { "x".to_owned() } else { format!("*a{}", n - 1) };
+                format!("a{n}: &a{n} [{}]\n", vec![before; 9].join(", "))
+            };
+            env.write(".heirloom/config.yaml", &(0..12).map(line).collect::<String>());
+        }),
+        ("the same key twice", |env| {
+            let text = "requirements: {mine: {}}\nrequirements: {mine: {enabled: false}}\n";
+            env.write(".heirloom/config.yaml", text);
+        }),
+        ("a tag of YAML", |env| {
+            env.write(
+                ".heirloom/config.yaml",
+                "!!python/object/apply:os.system ['touch ../canary']\n",
+            );
+        }),
+        ("the file of the earlier framework without the user's", |env| {
+            let text = "inherit: false\nenabled: false\nrequirements: {mine: {enabled: false}}\n";
+            env.write(".claude/requirements.yaml", text);
+        }),
+        ("a nested repository's settings", |env| {
+            env.write("src/.claude/settings.json", r#"{"env": {"HEIRLOOM_DISABLE": "1"}}"#);
+            env.write("src/.heirloom/config.yaml", "enabled: false\n");
+        }),
+        ("git settings that run programs", |env| {
+            env.git(&["config", "core.fsmonitor", "touch ../canary"]);
+            env.git(&["config", "core.hooksPath", "hooks"]);
+            env.git(&["config", "diff.external", "touch ../canary"]);
+            env.write("hooks/post-index-change", "#!/bin/sh\ntouch ../canary\n");
+            let hook = env.repo().join("hooks/post-index-change");
+            let runs = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+            std::fs::set_permissions(hook, runs).unwrap();
+            env.write(
+                ".heirloom/config.yaml",
+                "requirements: {size: {type: dynamic, thresholds: {block: 1}}}\n",
+            );
+        }),
+        ("another name for the same requirement", |env| {
+            let text = "requirements: {Mine: {enabled: false}, 'mine ': null, ? mine : {enforcement: off}}\n";
+            env.write(".heirloom/config.yaml", text);
+        }),
+    ];
+    for (what, prepare) in repositories {
+        let env = super::env().var("HEIRLOOM_DISABLE", "");
+        env.write_user("requirements: {mine: {}}\n");
+        prepare(&env);
+        let is_off = what.contains("variable") || what.contains("no text");
+        let env = if is_off { env.var("HEIRLOOM_DISABLE", "1") } else { env };
+        let guarded = Guarded { env };
+        guarded.start(ONE, "startup");
+        let denied = guarded.edit(ONE);
+        assert!(denied.text().contains("mine"), "{what}: {denied:?}");
+        for arguments in [&["doctor"][..], &["agents"], &["req", "status"], &["trust", "--show"]] {
+            let ran = guarded.env.run(arguments);
+            assert!(ran.code <= 1, "{what} {arguments:?}: {ran:?}");
+        }
+        guarded.stop(ONE);
+        assert!(!canary_sang(&guarded.env), "{what} ran something");
+    }
+}
+
+#[test]
+fn a_directory_that_moved_is_still_trusted_and_a_copy_with_more_is_not() {
+    let guarded = stranger("requirements: {tested: {evidence: {command: 'test -e ok'}}}\n");
+    guarded.env.git(&["commit", "-q", "--allow-empty", "-m", "one"]);
+    guarded.env.run(&["init"]).success();
+    assert_eq!(guarded.env.run(&["trust", "--show"]).code, 0);
+    let moved = guarded.env.repo().parent().unwrap().join("moved");
+    std::fs::rename(guarded.env.repo(), &moved).unwrap();
+    let shown = guarded.env.run_in(&moved, &["trust", "--show"]);
+    assert_eq!(shown.code, 0, "it is the same repository: {shown:?}");
+    let settings = moved.join(".heirloom/config.yaml");
+    let text = std::fs::read_to_string(&settings).unwrap().replace("test -e ok", CANARY);
+    std::fs::write(&settings, text).unwrap();
+    assert_eq!(guarded.env.run_in(&moved, &["trust", "--show"]).code, 1, "another command");
+    std::fs::create_dir(guarded.env.repo()).unwrap();
 }

@@ -4,8 +4,8 @@ use jiff::Timestamp;
 
 use super::branch::BranchKey;
 use super::glob;
-use super::requirement::{Evidence, Measure, Requirement, Rule};
-use super::state::{BY_APPROVAL, BY_PERSON, Held, Satisfied};
+use super::requirement::{Evidence, Measure, OnError, Requirement, Rule};
+use super::state::{BY_APPROVAL, BY_PERSON, Entry, Held, Satisfied};
 
 /// When and where something is decided.
 #[derive(Debug, Clone, Copy)]
@@ -16,6 +16,8 @@ pub struct Moment<'a> {
     pub branch: &'a BranchKey,
     /// The session, by its full id.
     pub session: &'a str,
+    /// The session's name, where it is one of a run and has a directory of that name.
+    pub run: Option<&'a str>,
 }
 
 /// What a rule may have to ask. Each question is asked only when its answer matters, because the
@@ -29,8 +31,8 @@ pub trait Facts {
     fn succeeds(&mut self, command: &str, timeout: u64) -> Result<bool, Fault>;
     /// The hash of the changes to these files, or to all.
     fn diff(&mut self, paths: &[String]) -> Result<String, Fault>;
-    /// The measured value, at most so many seconds old; nothing where none is known yet.
-    fn measure(&mut self, measure: &Measure, cache: u64) -> Result<Option<f64>, Fault>;
+    /// The measured value, at most so many seconds old, and when it was measured.
+    fn measure(&mut self, measure: &Measure, cache: u64) -> Result<(f64, Timestamp), Fault>;
     /// The other sessions that are at work in this directory.
     fn other_sessions(&mut self) -> Result<Vec<String>, Fault>;
 }
@@ -85,6 +87,8 @@ pub enum Unmet {
         value: f64,
         /// From where on it is too large.
         threshold: f64,
+        /// When it was measured.
+        at: Timestamp,
     },
     /// The branch is protected.
     Protected,
@@ -116,8 +120,41 @@ pub enum Gap {
     NothingReviewed,
 }
 
+/// What was found out about a requirement.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Judged {
+    /// Whether it is met. What could not be found out is met, unless the settings say otherwise.
+    pub standing: Standing,
+    /// What the session has of its own; nothing where that is not known.
+    pub own: Option<Entry>,
+    /// Why it could not be found out.
+    pub fault: Option<Fault>,
+}
+
+/// Whether a requirement is met: the one answer that gates, that ends a turn, and that is shown.
+pub fn judge(requirement: &Requirement, moment: &Moment<'_>, facts: &mut dyn Facts) -> Judged {
+    let mut own = None;
+    let standing = facts.held(requirement, moment.branch).and_then(|held| {
+        let standing = check(requirement, &held, moment, facts);
+        own = Some(held.own);
+        standing
+    });
+    match standing {
+        Ok(standing) => Judged { standing, own, fault: None },
+        Err(fault) => {
+            let denies = requirement.on_error == OnError::Deny;
+            let standing = if denies {
+                Standing::Unmet(Unmet::Fault(fault.what.clone()))
+            } else {
+                Standing::Met(None)
+            };
+            Judged { standing, own, fault: Some(fault) }
+        }
+    }
+}
+
 /// Checks a requirement.
-pub fn check(
+fn check(
     requirement: &Requirement,
     held: &Held,
     moment: &Moment<'_>,
@@ -128,10 +165,10 @@ pub fn check(
         (Rule::Blocking, satisfied) => blocking(requirement, held, satisfied, moment, facts),
         (_, Some(approval)) => Ok(Standing::Met(Some(approval.clone()))),
         (Rule::Dynamic { measure, warn, block, cache }, None) => {
-            let value = facts.measure(measure, *cache)?;
-            Ok(dynamic(value, *warn, *block))
+            let (value, at) = facts.measure(measure, *cache)?;
+            Ok(dynamic(value, *warn, *block, at))
         }
-        (Rule::ProtectedBranch { .. }, None) => Ok(at_a_glance(requirement, held, moment)),
+        (Rule::ProtectedBranch { branches }, None) => Ok(protected(branches, moment)),
         (Rule::SingleSession, None) => {
             let others = facts.other_sessions()?;
             let alone = others.is_empty();
@@ -144,22 +181,12 @@ pub fn check(
     }
 }
 
-/// What can be said without asking anything: for lists, where nobody waits for a command to run.
-pub fn at_a_glance(requirement: &Requirement, held: &Held, moment: &Moment<'_>) -> Standing {
-    if let Some(satisfied) = held.satisfied(requirement, moment.now) {
-        return Standing::Met(Some(satisfied.clone()));
-    }
-    match &requirement.rule {
-        Rule::Blocking => Standing::Unmet(unsatisfied(requirement, held, moment)),
-        Rule::ProtectedBranch { branches } => {
-            let is_protected = moment
-                .branch
-                .name()
-                .is_some_and(|name| branches.iter().any(|branch| glob::wildcard(branch, name)));
-            if is_protected { Standing::Unmet(Unmet::Protected) } else { Standing::Met(None) }
-        }
-        Rule::Dynamic { .. } | Rule::SingleSession => Standing::Met(None),
-    }
+fn protected(branches: &[String], moment: &Moment<'_>) -> Standing {
+    let is_protected = moment
+        .branch
+        .name()
+        .is_some_and(|name| branches.iter().any(|branch| glob::wildcard(branch, name)));
+    if is_protected { Standing::Unmet(Unmet::Protected) } else { Standing::Met(None) }
 }
 
 fn unsatisfied(requirement: &Requirement, held: &Held, moment: &Moment<'_>) -> Unmet {
@@ -167,12 +194,10 @@ fn unsatisfied(requirement: &Requirement, held: &Held, moment: &Moment<'_>) -> U
     expired.map_or(Unmet::NeverSatisfied, Unmet::Expired)
 }
 
-fn dynamic(value: Option<f64>, warn: Option<f64>, block: f64) -> Standing {
-    match (value, warn) {
-        (Some(value), _) if value >= block => {
-            Standing::Unmet(Unmet::Over { value, threshold: block })
-        }
-        (Some(value), Some(threshold)) if value >= threshold => Standing::Near { value, threshold },
+fn dynamic(value: f64, warn: Option<f64>, block: f64, at: Timestamp) -> Standing {
+    match warn {
+        _ if value >= block => Standing::Unmet(Unmet::Over { value, threshold: block, at }),
+        Some(threshold) if value >= threshold => Standing::Near { value, threshold },
         _ => Standing::Met(None),
     }
 }

@@ -246,7 +246,8 @@ fn is_multiplexer(one: &Ancestor) -> bool {
     MULTIPLEXERS.contains(&one.name.as_str())
 }
 
-fn is_agent(one: &Ancestor) -> bool {
+/// Whether a process is an agent, by its program.
+pub fn is_agent(one: &Ancestor) -> bool {
     let file = |word: &str| word.rsplit('/').next().unwrap_or(word).to_owned();
     let words: Vec<String> = one.words.iter().take(2).map(|word| file(word)).collect();
     let program = words.first().map_or(one.name.as_str(), String::as_str);

@@ -5,7 +5,8 @@
 //! file, the session was last at work when the ledger last saw it.
 
 use std::fs;
-use std::path::PathBuf;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
 
 use heirloom_core::session::Session;
 use heirloom_ledger::{Error, Ledger, Live};
@@ -32,6 +33,15 @@ pub(super) fn note(here: &Here, caller: Caller<'_>) {
     let time = Timespec { tv_sec: now.as_second(), tv_nsec: now.subsec_nanosecond().into() };
     let times = Timestamps { last_access: time, last_modification: time };
     let _ = utimensat(CWD, own_file(here, caller), &times, AtFlags::empty());
+}
+
+/// Whether a file was changed since the session last did something. By the time at which the kernel
+/// says that it was, which nobody can set.
+pub(super) fn is_newer(here: &Here, caller: Caller<'_>, file: &Path) -> bool {
+    let changed =
+        |path: &Path| fs::metadata(path).ok().map(|found| (found.ctime(), found.ctime_nsec()));
+    let Some(file) = changed(file) else { return false };
+    changed(&own_file(here, caller)).is_some_and(|last| file > last)
 }
 
 fn own_file(here: &Here, caller: Caller<'_>) -> PathBuf {

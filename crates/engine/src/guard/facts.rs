@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::mem::ManuallyDrop;
 use std::path::Path;
+use std::time::Instant;
 
 use heirloom_core::causes;
 use heirloom_core::guard::branch::BranchKey;
@@ -24,10 +25,10 @@ const MOST_BYTES: u64 = 1024 * 1024;
 /// The most files that are looked at for one piece of evidence.
 const MOST_FILES: usize = 5_000;
 
-/// How long a command may take as evidence at the end of a turn, and before a tool use: less than
-/// agents wait for a hook.
+/// How long a command of the settings may take at the end of a turn, and otherwise: less than agents
+/// wait for a hook, which is 30 and 10 seconds, or nobody would hear of it.
 const MOST_SECONDS: u64 = 25;
-const MOST_SECONDS_HURRIED: u64 = 8;
+const MOST_SECONDS_HURRIED: u64 = 7;
 
 /// Every name under which the ledger may know an agent's session.
 pub(super) fn keys(agent_session_id: &str) -> SessionKeys {
@@ -96,21 +97,28 @@ pub struct Known<'h> {
     pub book: Book<'h>,
     session: SessionKeys,
     seen: BTreeMap<BranchKey, Seen>,
-    /// Whether something may be measured now; otherwise only what was measured before counts.
-    may_measure: bool,
+    /// How long commands may take, all together, and since when.
+    patience: u64,
+    began: Instant,
 }
 
 impl<'h> Known<'h> {
     /// What is known to a session.
     pub fn new(here: &'h Here, session: SessionKeys, options: Options) -> Self {
         let book = Book::new(here, options);
-        Self { here, book, session, seen: BTreeMap::new(), may_measure: true }
+        let (seen, began) = (BTreeMap::new(), Instant::now());
+        Self { here, book, session, seen, patience: MOST_SECONDS, began }
     }
 
-    /// Nothing is measured: somebody waits for the answer.
+    /// An agent waits for the answer, and not for long.
     pub fn hurried(mut self) -> Self {
-        self.may_measure = false;
+        self.patience = MOST_SECONDS_HURRIED;
         self
+    }
+
+    /// How many seconds commands may still take.
+    fn left(&self) -> u64 {
+        self.patience.saturating_sub(self.began.elapsed().as_secs())
     }
 
     /// Whether the ledger was asked yet.
@@ -126,6 +134,11 @@ impl<'h> Known<'h> {
             self.seen.insert(branch.clone(), seen);
         }
         Ok(&self.seen[branch])
+    }
+
+    /// What was measured last, however long ago, and when.
+    pub(super) fn measured(&self, measure: &Measure) -> Option<(f64, Timestamp)> {
+        measure::kept(self.here, measure).map(|(at, value)| (value, at))
     }
 
     /// Forgets what was read: it was changed.
@@ -155,20 +168,15 @@ impl Facts for Known<'_> {
     }
 
     fn succeeds(&mut self, command: &str, timeout: u64) -> Result<bool, Fault> {
-        // Longer than the agent waits for us would be no answer at all, and nobody would hear of it.
-        let most = if self.may_measure { MOST_SECONDS } else { MOST_SECONDS_HURRIED };
-        measure::succeeds(&self.here.place.root, command, timeout.min(most))
+        measure::succeeds(&self.here.place.root, command, timeout.min(self.left()))
     }
 
     fn diff(&mut self, paths: &[String]) -> Result<String, Fault> {
         diff(self.here, paths)
     }
 
-    fn measure(&mut self, measure: &Measure, cache: u64) -> Result<Option<f64>, Fault> {
-        if self.may_measure {
-            return measure::measure(self.here, measure, cache).map(Some);
-        }
-        Ok(measure::kept(self.here, measure).map(|(_, value)| value))
+    fn measure(&mut self, measure: &Measure, cache: u64) -> Result<(f64, Timestamp), Fault> {
+        measure::measure(self.here, measure, cache, self.left())
     }
 
     fn other_sessions(&mut self) -> Result<Vec<String>, Fault> {

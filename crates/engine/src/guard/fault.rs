@@ -28,10 +28,10 @@ pub fn file(home: &Path) -> PathBuf {
     home.join(LOG)
 }
 
-/// Logs faults that are not in the log already. A log that cannot be written has no reader either.
-pub fn log(home: &Path, now: Timestamp, faults: &[String]) {
+/// Logs faults that are not in the log already. Returns whether they are there now.
+pub fn log(home: &Path, now: Timestamp, faults: &[String]) -> bool {
     if faults.is_empty() {
-        return;
+        return true;
     }
     let file = file(home);
     let known = read(&file);
@@ -41,7 +41,8 @@ pub fn log(home: &Path, now: Timestamp, faults: &[String]) {
         let rest = known.get(half..).and_then(|rest| rest.split_once('\n')).map_or("", |cut| cut.1);
         let _ = replace_private(&file, rest.as_bytes());
     }
-    let Ok(mut out) = append_private(&file) else { return };
+    let Ok(mut out) = append_private(&file) else { return false };
+    let mut is_written = true;
     for fault in faults {
         let line = one_line(&redact::redact(fault).text);
         let is_known = known
@@ -49,9 +50,10 @@ pub fn log(home: &Path, now: Timestamp, faults: &[String]) {
             .any(|logged| logged.split_once(' ').is_some_and(|(_, what)| what == line));
         if !is_known {
             // One write a line: several hooks may log at once.
-            let _ = out.write_all(format!("{now} {line}\n").as_bytes());
+            is_written &= out.write_all(format!("{now} {line}\n").as_bytes()).is_ok();
         }
     }
+    is_written
 }
 
 fn read(file: &Path) -> String {

@@ -4,19 +4,21 @@
 
 use std::time::Duration;
 
-use heirloom_agents::hook::{HookAnswer, HookEvent, HookKind};
+use heirloom_agents::hook::{HookAnswer, HookEvent, HookKind, Hooks};
 use heirloom_core::causes;
 use heirloom_core::guard::branch::BranchKey;
-use heirloom_core::guard::check::{Fault, Moment};
+use heirloom_core::guard::check::{Facts as _, Fault, Moment};
 use heirloom_core::guard::policy::Policy;
-use heirloom_core::guard::requirement::Rule;
+use heirloom_core::guard::requirement::{Measure, Rule};
 use heirloom_ledger::{Error, Ledger, Options, SessionKeys};
 
 use super::facts::{Known, keys};
 use super::presence::{self, Caller};
 use super::rules::{self, Rules};
-use super::{activity, compaction, failures, measure, skill, start, tool_use, turn};
+use super::satisfy::end_pause;
+use super::{activity, compaction, failures, skill, start, tool_use, turn};
 use crate::here::Here;
+use crate::settings::{LOCAL, written};
 
 /// Many agents write at once. What is triggered or satisfied is worth waiting for; still less than the
 /// agent waits for us.
@@ -48,10 +50,20 @@ pub fn answer(here: &Here, agent: &str, event: &HookEvent) -> Said {
     }
     let caller = Caller { agent, agent_session_id: &event.agent_session_id };
     let branch = BranchKey::stored(here.place.head.key());
+    if let HookKind::PostTool { .. } | HookKind::ToolFailed { .. } = event.kind {
+        note_written(here, caller);
+    }
     activity::note(here, caller);
     let mut call = Call { here, event, caller, branch, said: Said::default() };
     call.run(&rules);
     call.said
+}
+
+/// What was changed while an agent's tool ran, the agent changed.
+fn note_written(here: &Here, caller: Caller<'_>) {
+    if activity::is_newer(here, caller, &here.place.root.join(LOCAL)) {
+        written::note(&here.home, &here.place.root);
+    }
 }
 
 impl Call<'_> {
@@ -97,6 +109,11 @@ impl Call<'_> {
         }
     }
 
+    /// The hooks of the agent that calls.
+    pub(super) fn hooks(&self) -> Option<&'static dyn Hooks> {
+        heirloom_agents::by_name(self.caller.agent).and_then(heirloom_agents::Agent::hooks)
+    }
+
     pub(super) fn known(&self) -> Known<'_> {
         let options = match self.event.kind {
             HookKind::PreTool { .. }
@@ -118,7 +135,8 @@ impl Call<'_> {
 
     pub(super) fn moment(&self) -> Moment<'_> {
         let session = &self.event.agent_session_id;
-        Moment { now: self.here.clock.now(), branch: &self.branch, session }
+        let run = self.here.var("HEIRLOOM_SESSION");
+        Moment { now: self.here.clock.now(), branch: &self.branch, session, run }
     }
 
     /// Takes note of a fault and goes on.
@@ -165,15 +183,20 @@ impl Call<'_> {
         }
     }
 
-    /// Measures ahead, so that nobody has to wait for it before a tool use.
-    pub(super) fn measure(&mut self, policy: &Policy) {
+    /// Measures ahead, so that nobody has to wait for it before a tool use. What was `written` may have
+    /// made the branch larger, however short ago that was measured.
+    pub(super) fn measure(&mut self, policy: &Policy, written: bool) {
+        let mut known = self.known().hurried();
+        let mut faults = Vec::new();
         for requirement in policy.requirements.iter().filter(|_| policy.enabled) {
-            if let Rule::Dynamic { measure: what, cache, .. } = &requirement.rule
-                && let Err(fault) = measure::measure(self.here, what, *cache)
-            {
-                self.fault(&format!("{}: {fault}", requirement.name));
+            let Rule::Dynamic { measure, cache, .. } = &requirement.rule else { continue };
+            let max_age = if written && *measure == Measure::BranchSize { 0 } else { *cache };
+            if let Err(fault) = known.measure(measure, max_age) {
+                faults.push((requirement.name.clone(), fault));
             }
         }
+        drop(known);
+        self.faults(faults);
     }
 
     fn session_end(&mut self, reason: &str) {
@@ -181,10 +204,14 @@ impl Call<'_> {
             compaction::cleared(self);
         }
         let mut known = self.known();
-        let left = known
-            .book
-            .ledger()
-            .and_then(|ledger| presence::leave(self.here, ledger, self.caller, reason));
+        let pause = known.seen(&self.branch).map(|seen| seen.paused.clone());
+        let left = pause.and_then(|pause| {
+            let ledger = known.book.ledger()?;
+            if let Some(id) = presence::find(self.here, ledger, self.caller)? {
+                end_pause(self.here, ledger, id, pause.as_ref())?;
+            }
+            presence::leave(self.here, ledger, self.caller, reason)
+        });
         drop(known);
         self.hold("cannot note the end of the session", left);
     }

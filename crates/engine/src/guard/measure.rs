@@ -16,8 +16,6 @@ use rustix::process::{Pid, Signal, kill_process_group};
 use super::cache;
 use crate::here::Here;
 
-/// How long a command that measures may take.
-const MEASURE_SECONDS: u64 = 10;
 /// The most of a command's output that is read.
 const MOST_OUTPUT: u64 = 64 * 1024;
 
@@ -29,28 +27,34 @@ pub(super) fn kept(here: &Here, measure: &Measure) -> Option<(Timestamp, f64)> {
     Some((at, value.parse().ok()?))
 }
 
-/// Measures, unless that was done within the last `max_age` seconds.
-pub(super) fn measure(here: &Here, measure: &Measure, max_age: u64) -> Result<f64, Fault> {
+/// The value, and when it was measured: now, unless that was done within the last `max_age` seconds. A
+/// command may take `patience` seconds.
+pub(super) fn measure(
+    here: &Here,
+    measure: &Measure,
+    max_age: u64,
+    patience: u64,
+) -> Result<(f64, Timestamp), Fault> {
     let now = here.clock.now();
     if let Some((at, value)) = kept(here, measure) {
         let age = now.duration_since(at).as_secs();
         if u64::try_from(age).is_ok_and(|age| age < max_age) {
-            return Ok(value);
+            return Ok((value, at));
         }
     }
-    let value = value(here, measure)?;
+    let value = value(here, measure, patience)?;
     cache::write(&file(here, measure), format!("{} {value}", now.as_millisecond()).as_bytes());
-    Ok(value)
+    Ok((value, now))
 }
 
-fn value(here: &Here, measure: &Measure) -> Result<f64, Fault> {
+fn value(here: &Here, measure: &Measure, patience: u64) -> Result<f64, Fault> {
     match measure {
         #[expect(clippy::cast_precision_loss, reason = "no branch has that many lines")]
         Measure::BranchSize => changes::size(&here.place)
             .map(|lines| lines as f64)
             .ok_or_else(|| fault("git does not say how large the branch is")),
         Measure::Command(command) => {
-            let (status, output) = run(&here.place.root, command, MEASURE_SECONDS)?;
+            let (status, output) = run(&here.place.root, command, patience)?;
             if !status.success() {
                 return Err(fault(&format!("`{command}` failed")));
             }

@@ -15,9 +15,11 @@ mod failures;
 pub mod fault;
 mod gone;
 mod hook;
+mod idle;
 mod import;
 pub mod live;
 mod measure;
+mod neighbours;
 mod presence;
 mod roots;
 pub mod rules;
@@ -37,5 +39,8 @@ pub use gone::tidy;
 pub use hook::{Said, answer};
 pub use import::{Imports, import};
 pub(crate) use presence::session_of;
-pub use satisfy::{Approve, Satisfy, approve, clear, pause, prune, resume, satisfy};
+pub use satisfy::{
+    Approve, Satisfy, Word, WordError, approve, clear, pause, prune, resume, satisfy,
+    satisfy_by_word,
+};
 pub use subject::{Subject, SubjectError, subject};

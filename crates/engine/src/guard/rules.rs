@@ -48,6 +48,9 @@ impl Rules {
     }
 }
 
+/// The variable by which users of the earlier framework switch its requirements off.
+const SKIP: &str = "CLAUDE_SKIP_REQUIREMENTS";
+
 /// Where rules come from.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Source {
@@ -55,11 +58,13 @@ struct Source {
     settings: Option<PathBuf>,
     /// The files of the earlier framework: the user's, the project's and the local one.
     original: Option<[PathBuf; 3]>,
+    /// Nobody set heirloom up here: only what a person asks for everywhere holds.
+    is_stranger: bool,
 }
 
-/// Whether anything is asked for here at all.
-pub fn is_active(here: &Here) -> bool {
-    source(here).is_some()
+/// Whether heirloom was set up here.
+pub fn is_set_up(here: &Here) -> bool {
+    source(here).is_some_and(|source| !source.is_stranger)
 }
 
 /// Looks around where an agent works, from `directory`.
@@ -69,7 +74,7 @@ pub fn is_active(here: &Here) -> bool {
 pub fn look(directory: &Path, env: Env) -> Result<Here, HereError> {
     let here = Here::look(directory, env)?;
     match here.var("CLAUDE_PROJECT_DIR").map(PathBuf::from) {
-        Some(project) if project != directory && !is_active(&here) => {
+        Some(project) if project != directory && !is_set_up(&here) => {
             Here::look(&project, here.env)
         }
         _ => Ok(here),
@@ -91,28 +96,35 @@ pub fn load(here: &Here) -> Option<Rules> {
 }
 
 /// A worktree of a repository whose settings are not committed uses those of the main one.
+///
+/// Where there are none, what the person or the machine's owner asks for holds all the same: a clone
+/// must not be a way around it.
 fn source(here: &Here) -> Option<Source> {
     let main = Path::new(&here.place.repo);
-    let roots = [here.place.root.as_path(), main];
-    let found = |is_there: fn(&Path) -> bool| roots.into_iter().find(|root| is_there(root));
+    let root = here.place.root.as_path();
+    let roots: &[&Path] = if root == main { &[main] } else { &[root, main] };
+    let found = |is_there: fn(&Path) -> bool| roots.iter().copied().find(|root| is_there(root));
     let settings = found(|root| root.join(".heirloom").is_dir()).map(Path::to_owned);
-    let original = found(|root| root.join(ORIGINAL).is_file()).map(|project| {
+    let is_skipped = here.var(SKIP).is_some_and(|word| word != "0");
+    let original = found(|root| root.join(ORIGINAL).is_file()).filter(|_| !is_skipped);
+    let original = original.map(|project| {
         let user = here.var("HOME").map(PathBuf::from).unwrap_or_default();
         let local = project.join(".claude/requirements.local.yaml");
         [user.join(ORIGINAL), project.join(ORIGINAL), local]
     });
-    (settings.is_some() || original.is_some()).then_some(Source { settings, original })
+    let is_stranger = settings.is_none() && original.is_none();
+    let is_asked = || settings::places(&environment(here), None).iter().any(|at| at.path.is_file());
+    (!is_stranger || is_asked()).then_some(Source { settings, original, is_stranger })
 }
 
 /// Without the variables that name agents' programs: requirements do not depend on them.
 fn environment(here: &Here) -> Environment {
-    let vars = here.env.iter().map(|(name, value)| (name.clone(), value.clone()));
-    Environment { variables: Vec::new(), ..Environment::from_vars(vars) }
+    Environment { variables: Vec::new(), ..Environment::of(here) }
 }
 
 /// The files that rules depend on; whether a person trusts the repository is one of them.
 fn files(here: &Here, source: &Source, environment: &Environment) -> Vec<PathBuf> {
-    let places = source.settings.iter().flat_map(|root| settings::places(environment, Some(root)));
+    let places = settings::places(environment, source.settings.as_deref()).into_iter();
     let original = source.original.iter().flatten().cloned();
     places.map(|place| place.path).chain(original).chain([trust::stamp(&here.home)]).collect()
 }
@@ -169,6 +181,9 @@ fn read(here: &Here, source: &Source, environment: &Environment) -> Option<Rules
         settings::load(&Request { environment, repo, flags: &[], say })
     };
     let (person, own_fault) = tree_of(load(Say::Nothing));
+    if source.is_stranger && section::policy(&person).requirements.is_empty() {
+        return None;
+    }
     let (all, fault, withheld) = match load(say) {
         Ok(loaded) => (loaded.tree, None, loaded.withheld),
         Err(unusable) => {
@@ -191,19 +206,15 @@ fn read(here: &Here, source: &Source, environment: &Environment) -> Option<Rules
         && all.get("requirements").is_none_or(Value::is_null)
     {
         let guard = all.get("guard").cloned();
-        match read_original(files, guard, say) {
-            Ok((original, waiting)) => {
-                policy = original;
-                policy.waiting = waiting;
-            }
-            Err(fault) => faults.push(fault),
-        }
+        let (original, fault) = read_original(files, guard, say);
+        policy = original.unwrap_or(policy);
+        faults.extend(fault);
     }
     let mut policy = Policy::guarding(section::policy(&person), policy);
     let waiting = withheld.iter().filter_map(|key| key.strip_prefix("requirements."));
     policy.waiting.extend(waiting.map(str::to_owned));
     if say == Say::Untrusted {
-        let survey = trust::survey(&here.place.root);
+        let survey = trust::survey(&here.home, &here.place.root);
         policy.unseen = Some(Unseen { commands: survey.commands().count(), hash: survey.hash });
     }
     policy.protection = protection(here, environment, &all);
@@ -236,7 +247,8 @@ fn protection(here: &Here, environment: &Environment, tree: &Value) -> Option<Bo
         .map(|file| file.to_string_lossy().into_owned())
         .collect();
     let data = here.home.display().to_string();
-    Some(Box::new(Protection::new(files, data, how != Some("deny"))))
+    let home = here.var("HOME").unwrap_or_default().to_owned();
+    Some(Box::new(Protection { files, data, home, asks: how != Some("deny") }))
 }
 
 /// A file that cannot be read.
@@ -263,18 +275,32 @@ fn tree_of(loaded: Result<settings::Loaded, Box<Unusable>>) -> (Value, Option<Un
     }
 }
 
-/// The policy of the earlier framework's files, and what of it waits for trust.
+/// The policy of the earlier framework's files, where there is one, and which of them cannot be read.
+///
+/// What came with the clone may not take away what the person asks for in their own file, not even by
+/// being broken.
 fn read_original(
     files: &[PathBuf; 3],
     guard: Option<Value>,
     say: Say,
-) -> Result<(Policy, Vec<String>), Unread> {
+) -> (Option<Policy>, Option<Unread>) {
     let mut trees = [None, None, None];
     let mut waiting = Vec::new();
+    let mut unread = None;
+    let local = Path::new(".claude/requirements.local.yaml");
+    let root = files[1].parent().and_then(Path::parent);
+    let is_tracked = root.is_some_and(|root| heirloom_repo::git::is_tracked(root, local));
     for (index, (file, tree)) in files.iter().zip(&mut trees).enumerate() {
-        let unread = |reason| Unread { file: file.display().to_string(), reason };
-        let Some(mut found) = read_yaml(file).map_err(unread)? else { continue };
-        if index > 0 && say == Say::Untrusted {
+        let mut found = match read_yaml(file) {
+            Ok(Some(found)) => found,
+            Ok(None) => continue,
+            Err(reason) => {
+                unread = Some(Unread { file: file.display().to_string(), reason });
+                continue;
+            }
+        };
+        let came_along = index == 1 || (index == 2 && is_tracked);
+        if came_along && say == Say::Untrusted {
             let withheld = heirloom_core::trust::withhold(&mut found);
             let names = withheld.iter().filter_map(|key| key.strip_prefix("requirements."));
             waiting.extend(names.map(str::to_owned));
@@ -282,9 +308,23 @@ fn read_original(
         *tree = Some(found.to_json());
     }
     let [user, project, local] = trees;
-    let policy = original::policy(Layers { user, project, local, guard });
-    let off = || Policy { enabled: false, ..Policy::default() };
-    Ok((policy.unwrap_or_else(off), waiting))
+    let own = user.clone().map(|user| Layers {
+        project: Some(user),
+        local: local.clone().filter(|_| !is_tracked),
+        guard: guard.clone(),
+        ..Layers::default()
+    });
+    let own = own.and_then(original::policy);
+    if unread.is_some() && own.is_none() {
+        return (None, unread);
+    }
+    let all = original::policy(Layers { user, project, local, guard });
+    let all = all.unwrap_or_else(|| Policy { enabled: false, ..Policy::default() });
+    let policy = match own {
+        Some(own) => Policy::guarding(own, all),
+        None => all,
+    };
+    (Some(Policy { waiting, ..policy }), unread)
 }
 
 fn read_yaml(file: &Path) -> Result<Option<yaml::Node>, String> {

@@ -3,16 +3,21 @@
 use heirloom_core::event::{RequirementsPaused, RequirementsPruned, RequirementsResumed};
 use heirloom_core::guard::branch::BranchKey;
 use heirloom_core::guard::requirement::{Evidence, Requirement, Scope};
-use heirloom_core::guard::state::{BY_APPROVAL, Change, ChangeKind, Entry, Key, Reach, Satisfied};
-use heirloom_ledger::{Error, Ledger, Scope as In};
+use heirloom_core::guard::state::{
+    BY_AGENT, BY_APPROVAL, BY_PERSON, Change, ChangeKind, Entry, Key, Reach, Satisfied,
+};
+use heirloom_core::id::SessionId;
+use heirloom_core::trust::person::Action;
+use heirloom_ledger::{Error, Ledger, Pause, Scope as In};
 use heirloom_repo::changes;
-use jiff::Timestamp;
-use serde_json::Value;
+use jiff::{SignedDuration, Timestamp};
+use serde_json::{Map, Value};
 
 use super::facts::diff;
 use super::settle::settle;
 use super::subject::Subject;
 use crate::here::Here;
+use crate::person::{self, PersonError};
 
 /// How requirements are satisfied.
 #[derive(Debug, Clone)]
@@ -41,15 +46,15 @@ pub struct Approve<'a> {
     pub branch: &'a BranchKey,
 }
 
-/// Satisfies requirements for a time, by a person's word: whoever calls this has made sure that it is
-/// one.
+/// Satisfies requirements for a time, by a person's word.
 pub fn approve(
     here: &Here,
     ledger: &mut Ledger,
     subject: &Subject,
     requirements: &[&Requirement],
     how: Approve<'_>,
-) -> Result<Vec<Change>, Error> {
+) -> Result<Vec<Change>, PersonError> {
+    person::allow(here, ledger, Action::ApproveRequirement)?;
     let by = BY_APPROVAL;
     let mut changes = Vec::new();
     for requirement in requirements {
@@ -59,6 +64,59 @@ pub fn approve(
         changes.extend(satisfy(here, ledger, subject, &[requirement], &how)?);
     }
     Ok(changes)
+}
+
+/// What whoever runs a command says about requirements.
+#[derive(Debug, Clone)]
+pub struct Word<'a> {
+    /// Why they are satisfied.
+    pub reason: Option<&'a str>,
+    /// More about it.
+    pub metadata: Value,
+    /// For how many seconds, where that is not the requirement's own.
+    pub ttl: Option<u64>,
+    /// For what, where that is not the requirement's own.
+    pub scope: Option<Scope>,
+    /// The branch.
+    pub branch: BranchKey,
+}
+
+/// Why somebody's word was not taken.
+#[derive(Debug, thiserror::Error)]
+pub enum WordError {
+    /// Only a person's counts, or the ledger failed.
+    #[error(transparent)]
+    Person(#[from] PersonError),
+    /// An agent did not say why.
+    #[error("an agent's word needs a reason")]
+    NoReason,
+}
+
+/// Satisfies requirements by the word of whoever runs the command: a person's always counts, an agent's
+/// only where the requirement takes it, and only with a reason.
+pub fn satisfy_by_word(
+    here: &Here,
+    ledger: &mut Ledger,
+    subject: &Subject,
+    requirements: &[&Requirement],
+    word: Word<'_>,
+) -> Result<Vec<Change>, WordError> {
+    let mut metadata = word.metadata;
+    let mut by = BY_PERSON;
+    if let Err(refused) = person::allow(here, ledger, Action::SatisfyRequirement) {
+        if !requirements.iter().all(|requirement| requirement.takes_word()) {
+            return Err(PersonError::from(refused).into());
+        }
+        let reason = word.reason.filter(|reason| !reason.trim().is_empty());
+        let Some(reason) = reason else { return Err(WordError::NoReason) };
+        if !metadata.is_object() {
+            metadata = Value::Object(Map::new());
+        }
+        metadata["reason"] = reason.into();
+        by = BY_AGENT;
+    }
+    let how = Satisfy { by, metadata, ttl: word.ttl, scope: word.scope, branch: word.branch };
+    Ok(satisfy(here, ledger, subject, requirements, &how).map_err(PersonError::from)?)
 }
 
 /// Satisfies requirements for a session, wherever it has triggered them.
@@ -128,8 +186,10 @@ pub fn clear(
     ledger: &mut Ledger,
     subject: &Subject,
     names: &[(String, Scope)],
-    (branch, method): (&BranchKey, &str),
-) -> Result<Vec<Change>, Error> {
+    branch: &BranchKey,
+) -> Result<Vec<Change>, PersonError> {
+    person::allow(here, ledger, Action::ClearRequirement)?;
+    let method = BY_PERSON;
     let whose = subject.whose(here);
     let clear = |(name, scope): &(String, Scope)| {
         whose.change(name, branch, ChangeKind::Cleared(*scope, method.to_owned()))
@@ -159,9 +219,18 @@ pub fn pause(
     here: &Here,
     ledger: &mut Ledger,
     subject: Option<&Subject>,
-    paused: &RequirementsPaused,
-) -> Result<(), Error> {
-    ledger.append(here.clock.now(), reach(here, subject), paused).map(drop)
+    (reason, seconds): (Option<String>, Option<u64>),
+) -> Result<RequirementsPaused, PersonError> {
+    person::allow(here, ledger, Action::PauseRequirements)?;
+    let now = here.clock.now();
+    let end = |seconds| {
+        now.saturating_add(SignedDuration::from_secs(i64::try_from(seconds).unwrap_or(i64::MAX)))
+            .ok()
+    };
+    let expires_at = seconds.and_then(end);
+    let paused = RequirementsPaused { method: BY_PERSON.to_owned(), reason, expires_at };
+    ledger.append(now, reach(here, subject), &paused)?;
+    Ok(paused)
 }
 
 /// Ends a pause.
@@ -173,6 +242,20 @@ pub fn resume(
 ) -> Result<(), Error> {
     let resumed = RequirementsResumed { method: method.to_owned() };
     ledger.append(here.clock.now(), reach(here, subject), &resumed).map(drop)
+}
+
+/// Ends a pause that is the session's own: it ends with the session, or when that begins anew.
+pub(super) fn end_pause(
+    here: &Here,
+    ledger: &mut Ledger,
+    session: SessionId,
+    pause: Option<&Pause>,
+) -> Result<(), Error> {
+    if pause.is_none_or(|pause| pause.in_repo) {
+        return Ok(());
+    }
+    let resumed = RequirementsResumed { method: "session_end".to_owned() };
+    ledger.append(here.clock.now(), In::session(session, &here.place.repo), &resumed).map(drop)
 }
 
 fn reach<'a>(here: &'a Here, subject: Option<&Subject>) -> In<'a> {

@@ -5,21 +5,24 @@ use std::fs;
 use heirloom_agents::hook::Source;
 use heirloom_core::context::Zone;
 use heirloom_core::event::RecoveryDelivered;
-use heirloom_core::guard::check::at_a_glance;
+use heirloom_core::guard::check::judge;
 use heirloom_core::guard::decide::{
     Inactive, MAX_UNITS, Start, bounded, inactive, start as render, subagent as render_subagent,
 };
 use heirloom_core::guard::policy::Policy;
 use heirloom_core::guard::state::{ChangeKind, carry_over};
 use heirloom_ledger::{Error, Ledger, Seen, SessionFilter};
+use serde_json::json;
 
 use super::arrive::{Arrived, arrive};
 use super::facts::keys;
 use super::hook::Call;
+use super::idle::Idle;
 use super::rules::Rules;
+use super::satisfy::end_pause;
 use super::settle::settle;
 use super::subject::Subject;
-use super::{branches, cache, failures, fault, import, presence};
+use super::{branches, cache, failures, fault, import, neighbours, presence};
 use crate::identity::{self, Look};
 use crate::keep::{self, Fresh, KeepError, context};
 
@@ -38,14 +41,22 @@ pub(super) fn start(
     model: Option<&str>,
 ) -> Option<String> {
     cache::sweep(call.here);
+    call.here.close_home();
     let policy = rules.policy();
     let mut known = call.known();
+    let mut notes = Vec::new();
     let arrived = known.book.ledger().and_then(|ledger| {
         let arrived = arrive(call.here, ledger, call.caller, (source, model))?;
         identity::settle(call.here, ledger, Look::AtWork)?;
         let imported = import::import(call.here, ledger)?;
+        notes.extend(neighbours::notice(call.here, ledger, arrived.id)?);
         if let Some(policy) = policy {
-            carry(call, ledger, policy, source, arrived)?;
+            notes.extend(carry(call, ledger, policy, source, arrived)?);
+        }
+        if *source != Source::Compact {
+            let repo = &call.here.place.repo;
+            let pause = ledger.requirements(repo, &call.branch, &call.keys())?.paused;
+            end_pause(call.here, ledger, arrived.id, pause.as_ref())?;
         }
         Ok(imported.problems)
     });
@@ -63,9 +74,11 @@ pub(super) fn start(
             Some(inactive(&Inactive::Broken { file, reason }))
         }
         Rules::Policy(policy) => {
-            call.measure(policy);
+            call.measure(policy, false);
             tell_unseen(call, policy);
-            status(call, policy, &seen).map(|text| format!("{text}\n{RECORD}"))
+            let faults = fault::unseen(&call.here.home);
+            let said = standing(call, policy, &seen, (&faults, &notes), render);
+            said.map(|text| format!("{text}\n{RECORD}"))
         }
     };
     let text = text.and_then(|text| said_once(call, source, text));
@@ -156,30 +169,21 @@ pub(super) fn owed(call: &mut Call<'_>) -> Option<String> {
 pub(super) fn subagent(call: &mut Call<'_>, policy: &Policy) -> Option<String> {
     let seen = call.known().seen(&call.branch).cloned();
     let seen = call.hold("cannot read the requirements", seen)?;
-    standing(call, policy, &seen, &[], render_subagent)
+    standing(call, policy, &seen, (&[], &[]), render_subagent)
 }
 
-fn status(call: &Call<'_>, policy: &Policy, seen: &Seen) -> Option<String> {
-    standing(call, policy, seen, &fault::unseen(&call.here.home), render)
-}
-
-/// Says how the requirements stand, at a glance.
+/// Says how the requirements stand: what the gate would find, as far as no command has to run for it.
 fn standing(
     call: &Call<'_>,
     policy: &Policy,
     seen: &Seen,
-    faults: &[String],
+    (faults, notes): (&[String], &[String]),
     say: fn(&Start<'_>) -> Option<String>,
 ) -> Option<String> {
     let moment = call.moment();
-    let standings: Vec<_> = policy
-        .requirements
-        .iter()
-        .map(|requirement| {
-            let held = seen.held(&requirement.name, &call.branch);
-            (requirement, at_a_glance(requirement, &held, &moment))
-        })
-        .collect();
+    let mut facts = Idle(call.known().hurried());
+    let judged = |requirement| (requirement, judge(requirement, &moment, &mut facts));
+    let standings: Vec<_> = policy.requirements.iter().map(judged).collect();
     let pause = seen.paused(moment.now);
     let start = Start {
         policy,
@@ -187,6 +191,7 @@ fn standing(
         branch: &call.branch,
         paused: pause.map(|pause| pause.reason.as_deref().unwrap_or_default()),
         faults,
+        notes,
     };
     say(&start).map(|text| bounded(&text, MAX_UNITS))
 }
@@ -201,17 +206,17 @@ fn said_once(call: &Call<'_>, source: &Source, text: String) -> Option<String> {
     Some(text)
 }
 
-/// Takes over what the session before satisfied, where the settings want that.
+/// Takes over what the session before satisfied, where the settings want that, and says what.
 fn carry(
     call: &Call<'_>,
     ledger: &mut Ledger,
     policy: &Policy,
     source: &Source,
     Arrived { id, parent }: Arrived,
-) -> Result<(), Error> {
+) -> Result<Option<String>, Error> {
     let is_wanted = policy.requirements.iter().any(|one| policy.carried(one).is_some());
     if !is_wanted || !matches!(source, Source::Startup | Source::Clear) {
-        return Ok(());
+        return Ok(None);
     }
     let here = call.here;
     let now = here.clock.now();
@@ -227,6 +232,7 @@ fn carry(
     let subject = Subject::of_agent(call.caller.agent_session_id, Some(id));
     let whose = subject.whose(here);
     let mut changes = Vec::new();
+    let mut told = Vec::new();
     for session in &before {
         let theirs = Subject::of(session).keys;
         let seen = ledger.requirements(&here.place.repo, &call.branch, &theirs)?;
@@ -238,11 +244,17 @@ fn carry(
             let held = seen.held(&requirement.name, &call.branch);
             let carried = policy.carried(requirement);
             let carried = carried.and_then(|carry| carry_over(requirement, &held, carry, now));
-            if let Some(satisfied) = carried.filter(|_| is_open) {
+            if let Some(mut satisfied) = carried.filter(|_| is_open) {
+                if !satisfied.metadata.is_object() {
+                    satisfied.metadata = json!({});
+                }
+                satisfied.metadata["carried_from"] = session.id.to_string().into();
+                told.push(format!("{} from {}", requirement.name, session.name));
                 let kind = ChangeKind::Satisfied(requirement.scope, satisfied);
                 changes.push(whose.change(&requirement.name, &call.branch, kind));
             }
         }
     }
-    settle(ledger, now, whose, &changes)
+    settle(ledger, now, whose, &changes)?;
+    Ok((!told.is_empty()).then(|| format!("Carried over: {}.", told.join(", "))))
 }

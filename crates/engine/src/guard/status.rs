@@ -1,12 +1,12 @@
 //! How requirements stand, and how they came to: for people who ask.
 
 use heirloom_core::guard::branch::BranchKey;
-use heirloom_core::guard::check::{Facts, Fault, FileFact, Moment, Standing, Unmet, at_a_glance};
-use heirloom_core::guard::decide::{Before, before, resolution};
+use heirloom_core::guard::check::{Judged, Moment, Standing, Unmet, judge};
+use heirloom_core::guard::decide::{Before, before, gap_text, resolution};
 use heirloom_core::guard::import;
 use heirloom_core::guard::policy::Policy;
-use heirloom_core::guard::requirement::{Measure, Requirement};
-use heirloom_core::guard::state::{Held, Satisfied};
+use heirloom_core::guard::requirement::Requirement;
+use heirloom_core::guard::state::Satisfied;
 use heirloom_core::guard::trigger::{Place, ToolUse};
 use heirloom_core::id::SessionId;
 use heirloom_ledger::{Error, Ledger, Options, Pause};
@@ -17,6 +17,7 @@ use serde_json::Value;
 pub use super::subject::actor;
 
 use super::facts::Known;
+use super::idle::Idle;
 use super::subject::Subject;
 use crate::here::Here;
 
@@ -58,25 +59,27 @@ pub struct Overview {
     pub paused: Option<Pause>,
 }
 
-/// How the requirements of a session stand on a branch, at a glance.
+/// How the requirements of a session stand on a branch: what a hook would find, found in the same way.
 pub fn overview(
     here: &Here,
-    ledger: &Ledger,
     policy: &Policy,
     (subject, branch): (&Subject, &BranchKey),
 ) -> Result<Overview, Error> {
-    let seen = ledger.requirements(&here.place.repo, branch, &subject.keys)?;
     let now = here.clock.now();
-    let moment = Moment { now, branch, session: subject.key().unwrap_or_default() };
+    let session = subject.key().unwrap_or_default();
+    let moment = Moment { now, branch, session, run: None };
+    let mut known = Known::new(here, subject.keys.clone(), Options::COMMAND);
+    let paused = known.seen(branch)?.paused(now).cloned();
     let rows = policy.requirements.iter().map(|requirement| {
-        let held = seen.held(&requirement.name, branch);
-        let standing = at_a_glance(requirement, &held, &moment);
-        row(requirement, held.own.triggered_at.is_some(), &standing)
+        let judged = judge(requirement, &moment, &mut known);
+        row(requirement, &judged)
     });
-    Ok(Overview { rows: rows.collect(), paused: seen.paused(now).cloned() })
+    Ok(Overview { rows: rows.collect(), paused })
 }
 
-fn row(requirement: &Requirement, triggered: bool, standing: &Standing) -> Row {
+fn row(requirement: &Requirement, judged: &Judged) -> Row {
+    let standing = &judged.standing;
+    let triggered = judged.own.as_ref().is_some_and(|own| own.triggered_at.is_some());
     let satisfied: Option<&Satisfied> = match standing {
         Standing::Met(satisfied) => satisfied.as_ref(),
         Standing::Near { .. } | Standing::Unmet(_) => None,
@@ -92,8 +95,9 @@ fn row(requirement: &Requirement, triggered: bool, standing: &Standing) -> Row {
         metadata: satisfied.map(|satisfied| satisfied.metadata.clone()).unwrap_or_default(),
         expires_at: satisfied.and_then(|satisfied| satisfied.expires_at),
         resolution: resolution(requirement),
-        reason: match standing {
-            Standing::Unmet(why) => reason(why),
+        reason: match (standing, &judged.fault) {
+            (Standing::Unmet(why), _) => reason(why),
+            (_, Some(fault)) => Some(format!("it could not be checked: {fault}")),
             _ => None,
         },
     }
@@ -104,8 +108,8 @@ pub fn reason(why: &Unmet) -> Option<String> {
     Some(match why {
         Unmet::NeverSatisfied => return None,
         Unmet::Expired(at) => format!("expired at {at:.0}"),
-        Unmet::Evidence(gap) => format!("{gap:?}"),
-        Unmet::Over { value, threshold } => format!("{value} has reached {threshold}"),
+        Unmet::Evidence(gap) => gap_text(gap),
+        Unmet::Over { value, threshold, .. } => format!("{value} has reached {threshold}"),
         Unmet::Protected => "the branch is protected".to_owned(),
         Unmet::OtherSessions(others) => format!("{} other sessions are at work here", others.len()),
         Unmet::Fault(what) => format!("it cannot be checked: {what}"),
@@ -137,33 +141,10 @@ pub fn explain<'p>(
     let place = Place { roots: &roots, cwd: question.cwd, ignores_case: cfg!(target_os = "macos") };
     let tool_use = ToolUse::read(question.tool, question.input);
     let session = subject.key().unwrap_or_default();
-    let moment = Moment { now: here.clock.now(), branch: question.branch, session };
+    let run = here.var("HEIRLOOM_SESSION");
+    let moment = Moment { now: here.clock.now(), branch: question.branch, session, run };
     let known = Known::new(here, subject.keys.clone(), Options::COMMAND).hurried();
     before(policy, &tool_use, &place, &moment, &mut Idle(known))
-}
-
-/// What is known without running anything: whoever asks what would happen wants nothing to.
-struct Idle<'a>(Known<'a>);
-
-impl Facts for Idle<'_> {
-    fn held(&mut self, requirement: &Requirement, branch: &BranchKey) -> Result<Held, Fault> {
-        self.0.held(requirement, branch)
-    }
-    fn files(&mut self, paths: &[String]) -> Result<Vec<FileFact>, Fault> {
-        self.0.files(paths)
-    }
-    fn succeeds(&mut self, command: &str, _: u64) -> Result<bool, Fault> {
-        Err(Fault { what: format!("`{command}` decides, and is not run to explain") })
-    }
-    fn diff(&mut self, paths: &[String]) -> Result<String, Fault> {
-        self.0.diff(paths)
-    }
-    fn measure(&mut self, measure: &Measure, cache: u64) -> Result<Option<f64>, Fault> {
-        self.0.measure(measure, cache)
-    }
-    fn other_sessions(&mut self) -> Result<Vec<String>, Fault> {
-        self.0.other_sessions()
-    }
 }
 
 /// A branch's state in the shape of the earlier framework's file.

@@ -108,8 +108,8 @@ pub fn subject(
     }
 }
 
-/// A session that the ledger has not met is taken by its id alone: a denied tool use, which is where
-/// a person reads it, records nothing.
+/// A session that the ledger has not met is taken by its full id alone. Eight digits could be anything:
+/// a denial, which is where a person reads them, makes sure that the ledger knows them.
 fn by_address(here: &Here, ledger: &Ledger, address: &str) -> Result<Subject, SubjectError> {
     match ledger.find(&here.place.repo, address)? {
         Found::One(session) => Ok(Subject::of(&session)),
@@ -123,7 +123,7 @@ fn by_address(here: &Here, ledger: &Ledger, address: &str) -> Result<Subject, Su
 
 fn is_id(text: &str) -> bool {
     let digits = text.chars().filter(|c| *c != '-').count();
-    matches!(digits, 8 | 32) && text.chars().all(|c| c.is_ascii_hexdigit() || c == '-')
+    digits == 32 && text.chars().all(|c| c.is_ascii_hexdigit() || c == '-')
 }
 
 /// Who runs the command: an agent through its shell, or a person.

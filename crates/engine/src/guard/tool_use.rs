@@ -32,11 +32,13 @@ pub(super) fn pre(call: &mut Call<'_>, policy: &Policy, tool: &Used) {
     let verdict = result.verdict.where_agent(can_ask(call));
     let mut answer = HookAnswer::default();
     let mut goes_on = true;
+    let mut named = Ok(());
     match verdict {
         Verdict::Silent => {}
         Verdict::Deny { reason } => {
             goes_on = false;
             answer.block = Some(reason);
+            named = known_by_name(call, &mut known);
         }
         Verdict::Ask { reason, .. } => {
             goes_on = false;
@@ -44,7 +46,7 @@ pub(super) fn pre(call: &mut Call<'_>, policy: &Policy, tool: &Used) {
         }
         Verdict::Warn { text } => answer.context = Some(text),
     }
-    let mut recorded = record(call, &mut known, &kinds);
+    let mut recorded = named.and(record(call, &mut known, &kinds));
     if goes_on && !result.uncertain.is_empty() {
         recorded = recorded.and(record_uncertain(call, &mut known, &result.uncertain));
     }
@@ -102,7 +104,8 @@ pub(super) fn post(call: &mut Call<'_>, policy: &Policy, tool: &Used, succeeded:
         let name = ["skill", "name", "command"].iter().find_map(|field| tool.text(field));
         skill::done(call, policy, name.unwrap_or_default(), false);
     }
-    call.measure(policy);
+    let only_reads = matches!(tool.name.as_str(), "Read" | "Grep" | "Glob" | "Skill" | "Task");
+    call.measure(policy, !only_reads);
 }
 
 fn decide<'p>(
@@ -121,9 +124,16 @@ fn is_paused(call: &Call<'_>, known: &mut Known<'_>) -> bool {
         && known.seen(&call.branch).is_ok_and(|seen| seen.paused(call.here.clock.now()).is_some())
 }
 
+/// Makes sure that the ledger knows the session which the denial names: it is what a person types.
+fn known_by_name(call: &Call<'_>, known: &mut Known<'_>) -> Result<(), Error> {
+    if !known.was_asked() || known.seen(&call.branch)?.session.is_some() {
+        return Ok(());
+    }
+    presence::ensure(call.here, known.book.ledger()?, call.caller).map(drop)
+}
+
 fn can_ask(call: &Call<'_>) -> bool {
-    let hooks = heirloom_agents::by_name(call.caller.agent).and_then(heirloom_agents::Agent::hooks);
-    hooks.is_some_and(|hooks| hooks.can_ask(&call.here.env))
+    call.hooks().is_some_and(|hooks| hooks.can_ask(&call.here.env))
 }
 
 /// Records that a tool use went on although a requirement may have been about it.

@@ -37,7 +37,7 @@ pub(super) fn prompt(call: &mut Call<'_>, rules: &Rules, text: &str) {
         if let Some(typed) = typed_skill(text) {
             skill::done(call, policy, typed, true);
         }
-        call.measure(policy);
+        call.measure(policy, false);
     }
 }
 
@@ -61,7 +61,7 @@ fn note_prompt(call: &Call<'_>, text: &str) -> Result<Option<Pause>, Error> {
 /// A turn is about to end: it goes on while something that the session triggered is unmet, but not
 /// for ever.
 pub(super) fn end(call: &mut Call<'_>, policy: &Policy, stopping: &Stopping) {
-    if !policy.enabled || stopping.active || stopping.background > 0 {
+    if !policy.enabled || stopping.background > 0 {
         return;
     }
     let mut known = call.known();
@@ -81,8 +81,8 @@ pub(super) fn end(call: &mut Call<'_>, policy: &Policy, stopping: &Stopping) {
     let blocks = seen.stops.filter(|stops| stops.turn == *turn).map_or(0, |stops| stops.count);
     let input = StopInput {
         armed: &armed,
-        stop_hook_active: stopping.active,
         blocks,
+        most: call.hooks().and_then(heirloom_agents::hook::Hooks::most_stops),
         has_background_tasks: stopping.background > 0,
     };
     let (verdict, faults) = stop(policy, input, &call.moment(), &mut known);

@@ -12,9 +12,11 @@ pub use hooks::{Hooking, hooking};
 
 use heirloom_agents::Agent;
 use heirloom_core::trust::State;
+use heirloom_core::trust::person::{Action, NotAPerson};
 
 use crate::agents::{self, Known};
 use crate::here::Here;
+use crate::person::{self, PersonError};
 use crate::trust;
 
 /// What is asked for.
@@ -52,16 +54,25 @@ impl Step {
     }
 }
 
-/// An agent that nobody knows.
+/// Why nothing was set up or taken out.
 #[derive(Debug, thiserror::Error)]
-#[error("there is no agent {name} with hooks")]
-pub struct NoAgent {
-    /// What was asked for.
-    pub name: String,
+pub enum InitError {
+    /// An agent that nobody knows.
+    #[error("there is no agent {name} with hooks")]
+    NoAgent {
+        /// What was asked for.
+        name: String,
+    },
+    /// Only a person takes out what guards agents.
+    #[error(transparent)]
+    NotAPerson(#[from] NotAPerson),
+    /// Who asks cannot be told without the ledger.
+    #[error(transparent)]
+    Ledger(#[from] heirloom_ledger::Error),
 }
 
 /// Sets the repository up.
-pub fn set_up(here: &Here, request: Request<'_>) -> Result<Vec<Step>, NoAgent> {
+pub fn set_up(here: &Here, request: Request<'_>) -> Result<Vec<Step>, InitError> {
     let chosen = chosen(here, request)?;
     let mut steps = own::write(here, request.is_rehearsal);
     for (agent, known) in chosen {
@@ -78,8 +89,9 @@ pub fn set_up(here: &Here, request: Request<'_>) -> Result<Vec<Step>, NoAgent> {
 /// What the repository brings, and whether saying yes to it is part of setting it up.
 ///
 /// A person who types `init` in a repository says yes to what it brings, once it was shown to them.
-pub fn trust(here: &Here, is_rehearsal: bool) -> Result<Option<Step>, heirloom_ledger::Error> {
+pub fn trust(here: &Here, is_rehearsal: bool) -> Result<Option<Step>, PersonError> {
     let mut ledger = here.ledger()?;
+    person::allow(here, &ledger, Action::Trust)?;
     let standing = trust::standing(here, &ledger)?;
     let commands: Vec<&str> = standing.survey.commands().map(|one| one.command.as_str()).collect();
     if standing.state == State::Trusted {
@@ -96,7 +108,10 @@ pub fn trust(here: &Here, is_rehearsal: bool) -> Result<Option<Step>, heirloom_l
 }
 
 /// Takes everything out again.
-pub fn take_out(here: &Here, request: Request<'_>) -> Result<Vec<Step>, NoAgent> {
+pub fn take_out(here: &Here, request: Request<'_>) -> Result<Vec<Step>, InitError> {
+    if !request.is_rehearsal {
+        person::allow(here, &here.ledger_as_it_is()?, Action::Uninstall)?;
+    }
     let mut steps = Vec::new();
     for (agent, _) in chosen(here, request)? {
         steps.extend(hooks::remove(here, agent, request));
@@ -108,12 +123,15 @@ pub fn take_out(here: &Here, request: Request<'_>) -> Result<Vec<Step>, NoAgent>
 }
 
 /// The agents that are meant, with what is known of them.
-fn chosen(here: &Here, request: Request<'_>) -> Result<Vec<(&'static dyn Agent, Known)>, NoAgent> {
+fn chosen(
+    here: &Here,
+    request: Request<'_>,
+) -> Result<Vec<(&'static dyn Agent, Known)>, InitError> {
     let hooked = || heirloom_agents::ALL.iter().copied().filter(|agent| agent.hooks().is_some());
     if let Some(name) =
         request.agents.iter().find(|name| !hooked().any(|agent| agent.name() == **name))
     {
-        return Err(NoAgent { name: name.clone() });
+        return Err(InitError::NoAgent { name: name.clone() });
     }
     let is_meant =
         |name: &str| request.agents.is_empty() || request.agents.iter().any(|each| each == name);

@@ -1,10 +1,12 @@
 //! Deciding what an agent asks for.
 
 use heirloom_core::approval::Approval;
+use heirloom_core::trust::person::Action;
 use heirloom_ledger::{ApprovalError, ApprovalFilter, Ledger};
 
 use super::error::SessionError;
 use crate::here::Here;
+use crate::person;
 use crate::turn::approvals::{self as turn, Choice, DecideError};
 
 /// The questions that nobody has decided, oldest first.
@@ -27,13 +29,16 @@ pub fn approval(ledger: &Ledger, address: &str) -> Result<Approval, SessionError
     }
 }
 
-/// Decides a question, which `address` names by its id or the beginning of it.
+/// Decides a question, which `address` names by its id or the beginning of it. Only a person says yes.
 pub fn decide(
     here: &Here,
     ledger: &mut Ledger,
     address: &str,
     choice: Choice,
 ) -> Result<Approval, SessionError> {
+    if !matches!(choice, Choice::Deny(_)) {
+        person::allow(here, ledger, Action::Approve)?;
+    }
     let approval = approval(ledger, address)?;
     match turn::decide(here, ledger, &approval, choice) {
         Err(DecideError::Approval(error)) => Err(error.into()),

@@ -7,6 +7,7 @@ use heirloom_agents::LaunchError;
 use heirloom_core::config::{ConfigError, Lost, Unreadable};
 use heirloom_core::name::SessionName;
 use heirloom_core::status::Status;
+use heirloom_core::trust::person::NotAPerson;
 use heirloom_ledger::ApprovalError;
 use heirloom_ledger::import::daemon::DaemonError;
 use heirloom_repo::FileError;
@@ -17,6 +18,9 @@ use crate::turn::command::BuildError;
 /// Why it could not be done. Nothing was changed, unless the error says so.
 #[derive(Debug, thiserror::Error)]
 pub enum SessionError {
+    /// Only a person may do it.
+    #[error(transparent)]
+    NotAPerson(#[from] NotAPerson),
     /// There is nothing to tell the agent.
     #[error("there is no prompt")]
     NoPrompt,

@@ -8,7 +8,7 @@ use serde_json::Value as Json;
 
 use super::file::read;
 use super::places::LOCAL;
-use super::{Environment, Place, Role, places};
+use super::{Environment, Place, Role, places, written};
 
 /// What to load.
 #[derive(Debug, Clone, Copy)]
@@ -128,7 +128,7 @@ fn add(layers: &mut Layers, place: &Place, request: &Request<'_>) -> FileState {
     match read(place) {
         Ok(None) => FileState::Absent,
         Ok(Some(text)) => {
-            match (authority(place, request.repo), request.say) {
+            match (authority(place, request, &text), request.say) {
                 (Authority::Repository, Say::Nothing) => {}
                 (Authority::Repository, Say::Untrusted) => {
                     layers.add_untrusted_file(&place.name, &text);
@@ -138,22 +138,30 @@ fn add(layers: &mut Layers, place: &Place, request: &Request<'_>) -> FileState {
             FileState::Read
         }
         Err(error) => {
-            layers.add_unreadable(error.diagnostic(place));
+            // What is not asked costs nobody anything, readable or not.
+            let is_asked = request.say != Say::Nothing
+                || !matches!(place.role, Role::Repository | Role::Local);
+            if is_asked {
+                layers.add_unreadable(error.diagnostic(place));
+            }
             FileState::Unreadable
         }
     }
 }
 
-/// Whose word a file is. A person's file for one repository that git has came with the clone, and
-/// then it is the repository's.
-fn authority(place: &Place, repo: Option<&Path>) -> Authority {
+/// Whose word a file is. A person's file for one repository that git has came with the clone, and one
+/// that an agent wrote is no person's: then it is the repository's.
+fn authority(place: &Place, request: &Request<'_>, text: &str) -> Authority {
     match place.role {
         Role::Owner => Authority::Owner,
         Role::User => Authority::Person,
         Role::Repository => Authority::Repository,
         Role::Local => {
-            let came_along =
-                repo.is_some_and(|root| heirloom_repo::git::is_tracked(root, Path::new(LOCAL)));
+            let came_along = request.repo.is_some_and(|root| {
+                let is_by_agent = |data: &PathBuf| written::is_by_agent(data, root, text);
+                heirloom_repo::git::is_tracked(root, Path::new(LOCAL))
+                    || request.environment.data.as_ref().is_some_and(is_by_agent)
+            });
             if came_along { Authority::Repository } else { Authority::Person }
         }
     }

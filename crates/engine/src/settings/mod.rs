@@ -10,7 +10,9 @@ mod load;
 mod places;
 #[cfg(test)]
 mod tests;
+pub(crate) mod written;
 
 pub use file::FileError;
 pub use load::{FileState, FileStatus, Flag, Loaded, Request, Say, Unusable, load};
+pub(crate) use places::LOCAL;
 pub use places::{Environment, Place, Role, places};

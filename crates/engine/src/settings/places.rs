@@ -5,6 +5,8 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
+use crate::here::Here;
+
 /// Where a machine's owner says what holds for everybody.
 const OWNER: &str = if cfg!(target_os = "macos") {
     "/Library/Application Support/heirloom/config.yaml"
@@ -13,7 +15,7 @@ const OWNER: &str = if cfg!(target_os = "macos") {
 };
 
 /// A person's settings for one repository.
-pub(super) const LOCAL: &str = ".heirloom/local.yaml";
+pub(crate) const LOCAL: &str = ".heirloom/local.yaml";
 
 /// What the environment says, as far as it is about settings.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -24,11 +26,19 @@ pub struct Environment {
     pub config_home: Option<PathBuf>,
     /// The settings of the machine's owner. Not to be moved by a variable: an agent has those too.
     pub owner_file: Option<PathBuf>,
+    /// heirloom's data directory, which knows what agents wrote.
+    pub data: Option<PathBuf>,
     /// The variables that are settings, by name; no value when it is not UTF-8.
     pub variables: Vec<(String, Option<String>)>,
 }
 
 impl Environment {
+    /// What holds here.
+    pub fn of(here: &Here) -> Self {
+        let vars = here.env.iter().map(|(name, value)| (name.clone(), value.clone()));
+        Self { data: Some(here.home.clone()), ..Self::from_vars(vars) }
+    }
+
     /// From all variables of a process. One that is set to nothing counts as not set.
     pub fn from_vars(vars: impl IntoIterator<Item = (OsString, OsString)>) -> Self {
         let mut environment = Self { owner_file: Some(PathBuf::from(OWNER)), ..Self::default() };

@@ -14,11 +14,13 @@ use std::path::{Path, PathBuf};
 
 use heirloom_core::event::TrustDecided;
 use heirloom_core::trust::State;
+use heirloom_core::trust::person::Action;
 use heirloom_ledger::{Error, Ledger, Options, Scope};
 use jiff::Timestamp;
 
 use crate::here::Here;
 use crate::identity::{self, Look};
+use crate::person::{self, PersonError};
 use crate::settings::{self, Environment, Request, Say};
 
 /// Something a command needs is brought by the repository, and nobody has said yes to it.
@@ -59,7 +61,7 @@ pub struct Standing {
 
 /// How the repository here stands, by this ledger.
 pub fn standing(here: &Here, ledger: &Ledger) -> Result<Standing, Error> {
-    let survey = survey(&here.place.root);
+    let survey = survey(&here.home, &here.place.root);
     let decided = decided(here, ledger)?;
     let below = allowed(here);
     let trusted = decided.as_ref().and_then(|(_, decided)| decided.hash.as_deref());
@@ -73,7 +75,7 @@ pub fn standing(here: &Here, ledger: &Ledger) -> Result<Standing, Error> {
 
 /// What of the repository's settings counts, for whoever is about to read them.
 pub(crate) fn say(here: &Here) -> Say {
-    let survey = survey(&here.place.root);
+    let survey = survey(&here.home, &here.place.root);
     // Most repositories bring nothing: then nobody has to be asked.
     if survey.covered.is_empty() || allowed(here).is_some() {
         return Say::Everything;
@@ -96,34 +98,39 @@ fn decided(here: &Here, ledger: &Ledger) -> Result<Option<(Timestamp, TrustDecid
 
 /// Trusts what there is now. `seen` is what was shown to the person: what changed meanwhile is not
 /// trusted.
-pub fn trust(here: &Here, ledger: &mut Ledger, seen: &Survey) -> Result<(), Error> {
+pub fn trust(here: &Here, ledger: &mut Ledger, seen: &Survey) -> Result<(), PersonError> {
+    person::allow(here, ledger, Action::Trust)?;
     let commands = seen.commands().count() as u64;
-    decide(here, ledger, &TrustDecided { hash: Some(seen.hash.clone()), commands })
+    Ok(decide(here, ledger, &TrustDecided { hash: Some(seen.hash.clone()), commands })?)
 }
 
 /// Takes it back.
-pub fn revoke(here: &Here, ledger: &mut Ledger) -> Result<(), Error> {
-    decide(here, ledger, &TrustDecided { hash: None, commands: 0 })
+pub fn revoke(here: &Here, ledger: &mut Ledger) -> Result<(), PersonError> {
+    person::allow(here, ledger, Action::Trust)?;
+    Ok(decide(here, ledger, &TrustDecided { hash: None, commands: 0 })?)
 }
 
 fn decide(here: &Here, ledger: &mut Ledger, decided: &TrustDecided) -> Result<(), Error> {
     let scope = Scope { session: None, repo: Some(&here.place.repo) };
     ledger.append(here.clock.now(), scope, decided)?;
-    // Hooks keep the rules they read. What they watch includes this file.
-    let now = here.clock.now().to_string();
-    let _ = heirloom_repo::make_private_dir(&here.home)
-        .and_then(|()| heirloom_repo::replace_private(&stamp(&here.home), now.as_bytes()));
+    renew(&here.home, &here.clock.now().to_string());
     Ok(())
 }
 
-/// The file that is written whenever somebody decides about trust.
+/// Hooks keep the rules they read. What they watch includes this file, which `now` makes another.
+pub(crate) fn renew(home: &Path, now: &str) {
+    let _ = heirloom_repo::make_private_dir(home)
+        .and_then(|()| heirloom_repo::replace_private(&stamp(home), now.as_bytes()));
+}
+
+/// The file that is written whenever what somebody may say changes.
 pub(crate) fn stamp(home: &Path) -> PathBuf {
     home.join("trust")
 }
 
 /// The directory of the person's own `trust.paths` that the repository lies in.
 fn allowed(here: &Here) -> Option<PathBuf> {
-    let environment = Environment::from_vars(here.env.clone());
+    let environment = Environment::of(here);
     let repo = Some(here.place.root.as_path());
     let request = Request { environment: &environment, repo, flags: &[], say: Say::Nothing };
     let paths = settings::load(&request).ok()?.settings.trust.paths;

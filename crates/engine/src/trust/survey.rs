@@ -7,6 +7,7 @@ use heirloom_core::trust::{Covered, Reason, covered, hash, whole_file};
 use heirloom_core::yaml::{self, Node, Value};
 
 use crate::guard::rules::ORIGINAL;
+use crate::settings::{LOCAL, written};
 
 /// What a repository brings that a person has to have seen.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -24,16 +25,22 @@ impl Survey {
     }
 }
 
-/// Files with the settings of a repository. The last two are a person's own unless git has them,
-/// and then they came with the clone.
+/// Files with the settings of a repository. The last two are a person's own unless git has them, and
+/// then they came with the clone, or an agent wrote them.
 const SETTINGS: [&str; 2] = [".heirloom/config.yaml", ORIGINAL];
 const OWN: [&str; 2] = [".heirloom/local.yaml", ".claude/requirements.local.yaml"];
 
-/// Looks through the files of the repository at `root`. Nothing is run.
-pub fn survey(root: &Path) -> Survey {
+/// Looks through the files of the repository at `root`. Nothing is run. `home` is heirloom's data
+/// directory, which knows what agents wrote.
+pub fn survey(home: &Path, root: &Path) -> Survey {
     let mut found = Vec::new();
+    let is_by_agent = |name: &str| {
+        let text = heirloom_repo::read_text(&root.join(name)).ok().flatten();
+        name == LOCAL && text.is_some_and(|text| written::is_by_agent(home, root, &text))
+    };
     let own = OWN.into_iter().filter(|name| {
-        root.join(name).exists() && heirloom_repo::git::is_tracked(root, Path::new(name))
+        root.join(name).exists()
+            && (heirloom_repo::git::is_tracked(root, Path::new(name)) || is_by_agent(name))
     });
     for name in SETTINGS.into_iter().chain(own) {
         if let Some(tree) = read(root, name) {

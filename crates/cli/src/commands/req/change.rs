@@ -1,17 +1,13 @@
 use std::process::ExitCode;
 
 use heirloom_api::{self as api, RequirementChanges, RequirementsPruned};
-use heirloom_core::event::RequirementsPaused;
 use heirloom_core::guard::policy::Policy;
 use heirloom_core::guard::requirement::{Requirement, Scope};
-use heirloom_core::guard::state::{BY_AGENT, BY_PERSON, Change, ChangeKind, Reach, short_session};
-use heirloom_core::trust::person::{Action, Who, allow};
+use heirloom_core::guard::state::{Change, ChangeKind, Reach, short_session};
 use heirloom_engine::guard::status::actor;
-use heirloom_engine::guard::{self, Approve, Satisfy, Subject};
-use heirloom_engine::person;
+use heirloom_engine::guard::{self, Approve, Subject, Word};
 use heirloom_ledger::Ledger;
-use jiff::SignedDuration;
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::{anyone, branch, policy, seconds};
 use crate::commands::{App, Done};
@@ -21,11 +17,11 @@ use crate::ui::{CARE, DIM, GOOD};
 #[derive(Debug, clap::Args)]
 pub(super) struct SatisfyArgs {
     /// The requirements
-    #[arg(required = true, value_name = "NAME")]
+    #[arg(required_unless_present = "branch", value_name = "NAME")]
     names: Vec<String>,
-    /// Satisfy them for every session on the branch
-    #[arg(long)]
-    branch: bool,
+    /// Satisfy them for every session on the branch: this one, or the one that is named
+    #[arg(long, value_name = "BRANCH", num_args = 0..=1, default_missing_value = "")]
+    branch: Option<String>,
     /// The session, by its name, its id or the beginning of it
     #[arg(long, value_name = "SESSION")]
     session: Option<String>,
@@ -135,37 +131,42 @@ fn needed(
     anyone(app, ledger, session)
 }
 
+/// Refuses a branch that git does not have: satisfying it would say ✔ and do nothing.
+fn known_branch(app: &App, name: Option<&str>) -> Result<(), Failure> {
+    let (Some(name), Some(all)) = (name, heirloom_repo::changes::branches(&app.here.place)) else {
+        return Ok(());
+    };
+    if app.here.place.head.branch() == Some(name) || all.iter().any(|known| known == name) {
+        return Ok(());
+    }
+    let failure = Failure::new(Code::Usage, format!("there is no branch {name}")).usage();
+    Err(match heirloom_core::suggest::nearest(name, all.iter().map(String::as_str)) {
+        Some(nearest) => failure.hint(format!("did you mean {nearest}? nothing was written")),
+        None => failure.hint("nothing was written"),
+    })
+}
+
 pub(super) fn satisfy(app: &App, ledger: &mut Ledger, args: &SatisfyArgs) -> Done {
     let policy = policy(app)?;
-    let requirements = named(&policy, &args.names)?;
+    // `--branch plan` may mean the requirement.
+    let (names, on) = match &args.branch {
+        Some(name) if args.names.is_empty() => (std::slice::from_ref(name), None),
+        on => (&args.names[..], on.as_deref().filter(|name| !name.is_empty())),
+    };
+    let requirements = named(&policy, names)?;
+    known_branch(app, on)?;
     let metadata: Value = match &args.metadata {
         Some(text) => serde_json::from_str(text).map_err(|error| {
             Failure::new(Code::Usage, format!("--metadata is not JSON: {error}")).usage()
         })?,
         None => Value::Null,
     };
-    let scope = args.branch.then_some(Scope::Branch);
+    let scope = args.branch.is_some().then_some(Scope::Branch);
     let scopes = requirements.iter().map(|requirement| scope.unwrap_or(requirement.scope));
     let subject = needed(app, ledger, args.session.as_deref(), scopes)?;
-    let who = person::who(&app.here, ledger);
-    let (by, metadata) = if who == Who::Person {
-        (BY_PERSON, metadata)
-    } else {
-        // The agent's own word: only where the requirement takes it, and only with a reason.
-        if !requirements.iter().all(|requirement| requirement.takes_word()) {
-            allow(Action::SatisfyRequirement, who)?;
-        }
-        let Some(reason) = args.reason.as_deref().filter(|reason| !reason.trim().is_empty()) else {
-            return Err(Failure::new(Code::RequirementReason, "an agent's word needs a reason")
-                .hint("say why it is satisfied: --reason TEXT; nothing was written"));
-        };
-        let empty = || Value::Object(Map::new());
-        let mut metadata = if metadata.is_object() { metadata } else { empty() };
-        metadata["reason"] = reason.into();
-        (BY_AGENT, metadata)
-    };
-    let how = Satisfy { by, metadata, ttl: args.ttl, scope, branch: branch(app, None) };
-    let changes = guard::satisfy(&app.here, ledger, &subject, &requirements, &how)?;
+    let reason = args.reason.as_deref();
+    let word = Word { reason, metadata, ttl: args.ttl, scope, branch: branch(app, on) };
+    let changes = guard::satisfy_by_word(&app.here, ledger, &subject, &requirements, word)?;
     report(app, &subject, &changes);
     Ok(ExitCode::SUCCESS)
 }
@@ -175,7 +176,6 @@ pub(super) fn approve(app: &App, ledger: &mut Ledger, args: &ApproveArgs) -> Don
     let requirements = named(&policy, &args.names)?;
     let scopes = requirements.iter().map(|requirement| requirement.scope);
     let subject = needed(app, ledger, args.session.as_deref(), scopes)?;
-    allow(Action::ApproveRequirement, person::who(&app.here, ledger))?;
     let branch = branch(app, None);
     let how = Approve { ttl: args.ttl, branch: &branch };
     let changes = guard::approve(&app.here, ledger, &subject, &requirements, how)?;
@@ -195,9 +195,7 @@ pub(super) fn clear(app: &App, ledger: &mut Ledger, args: &ClearArgs) -> Done {
     let scopes = names.iter().map(|(_, scope)| *scope);
     let subject = needed(app, ledger, args.session.as_deref(), scopes)?;
     let branch = branch(app, None);
-    allow(Action::ClearRequirement, person::who(&app.here, ledger))?;
-    let method = BY_PERSON;
-    let changes = guard::clear(&app.here, ledger, &subject, &names, (&branch, method))?;
+    let changes = guard::clear(&app.here, ledger, &subject, &names, &branch)?;
     report(app, &subject, &changes);
     Ok(ExitCode::SUCCESS)
 }
@@ -229,19 +227,8 @@ fn describe(change: &Change, subject: &Subject) -> String {
 }
 
 pub(super) fn pause(app: &App, ledger: &mut Ledger, args: PauseArgs) -> Done {
-    allow(Action::PauseRequirements, person::who(&app.here, ledger))?;
     let subject = paused_in(app, ledger, args.repo, args.session.as_deref())?;
-    let now = app.here.clock.now();
-    let end = |seconds| {
-        now.saturating_add(SignedDuration::from_secs(i64::try_from(seconds).unwrap_or(i64::MAX)))
-            .ok()
-    };
-    let paused = RequirementsPaused {
-        method: BY_PERSON.to_owned(),
-        reason: args.reason,
-        expires_at: args.ttl.and_then(end),
-    };
-    guard::pause(&app.here, ledger, subject.as_ref(), &paused)?;
+    let paused = guard::pause(&app.here, ledger, subject.as_ref(), (args.reason, args.ttl))?;
     let answer = api::RequirementsPaused {
         paused: true,
         session: key(subject.as_ref()),

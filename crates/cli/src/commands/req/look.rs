@@ -62,7 +62,7 @@ pub(super) fn status(app: &App, ledger: &mut Ledger, args: &StatusArgs) -> Done 
     let policy = policy(app)?;
     let subject = anyone(app, ledger, args.session.as_deref())?;
     let branch = branch(app, args.branch.as_deref());
-    let overview = status::overview(&app.here, ledger, &policy, (&subject, &branch))?;
+    let overview = status::overview(&app.here, &policy, (&subject, &branch))?;
     for problem in &policy.problems {
         app.ui.warn(&problem.to_string());
     }
@@ -112,11 +112,16 @@ fn describe(row: &Row, width: usize, now: Timestamp) -> String {
                 Some(skill) => format!("/{skill}"),
                 None => by.replace('_', " "),
             };
+            let from = row.metadata.get("carried_from").and_then(Value::as_str);
+            let from = from.map(|id| format!(", carried from {}", short_session(id)));
             let when = row.satisfied_at.map(|at| format!(", {}", ago(at, now))).unwrap_or_default();
             let until = row.expires_at.map(|at| format!(", until {at:.0}")).unwrap_or_default();
-            format!("by {by}{when}{until}")
+            format!("by {by}{when}{until}{}", from.unwrap_or_default())
         }
-        (None, true) => "holds".to_owned(),
+        (None, true) => match &row.reason {
+            Some(why) => format!("lets pass: {why}"),
+            None => "holds".to_owned(),
+        },
         (None, false) => {
             let why = row.reason.as_ref().map(|why| format!("{why}; ")).unwrap_or_default();
             let triggered = if row.triggered { "" } else { "not triggered yet; " };

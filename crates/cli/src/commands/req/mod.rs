@@ -77,7 +77,7 @@ fn policy(app: &App) -> Result<Policy, Failure> {
             Err(Failure::new(Code::Settings, format!("{file} cannot be read: {reason}"))
                 .hint("requirements do not hold until it is repaired"))
         }
-        None if rules::is_active(&app.here) => {
+        None if rules::is_set_up(&app.here) => {
             Err(Failure::new(Code::NotSetUp, "heirloom is switched off in this repository")
                 .hint("`enabled: true` in the settings switches it on"))
         }

@@ -182,7 +182,7 @@ fn a_denial_says_what_to_do_and_nothing_else() {
     );
     insta::assert_snapshot!(guarded.edit(ONE).text(), @"
     commit_plan and tdd_planned are not met for this session.
-    Run /arch-review: it satisfies both. Nothing was written.
+    Run /arch-review: it satisfies both. Nothing was written on main.
     A person can waive this.
     ");
 }

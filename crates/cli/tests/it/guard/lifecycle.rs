@@ -27,11 +27,12 @@ fn a_denied_tool_use_arms_nothing() {
 }
 
 #[test]
-fn a_turn_that_a_hook_prolonged_or_that_waits_for_others_may_end() {
+fn a_turn_that_waits_for_others_may_end_and_one_that_a_hook_prolonged_may_not() {
     let guarded = Guarded::new(LATER);
     guarded.edit(ONE);
     let stop = |fields| guarded.hook("Stop", ONE, &fields);
-    assert_eq!(stop(json!({"stop_hook_active": true})), Said::Nothing);
+    let prolonged = stop(json!({"stop_hook_active": true}));
+    assert!(matches!(prolonged, Said::Blocked(_)), "we count ourselves: {prolonged:?}");
     assert_eq!(stop(json!({"background_tasks": [{"id": "b"}]})), Said::Nothing);
     assert_eq!(guarded.hook("SubagentStop", ONE, &json!({})), Said::Nothing);
     assert!(matches!(stop(json!({})), Said::Blocked(_)));
@@ -48,6 +49,23 @@ fn asking_ends_visibly_after_a_few_times_and_begins_again_with_the_next_turn() {
     assert!(matches!(&given_up, Said::Message(text) if text.contains("3 times")), "{given_up:?}");
     let next = guarded.hook("Stop", ONE, &json!({"prompt_id": "p2"}));
     assert!(matches!(next, Said::Blocked(_)));
+}
+
+#[test]
+fn a_turn_is_kept_as_often_as_the_settings_say_and_less_often_than_the_agent_puts_up_with() {
+    for (wanted, kept) in [(5, 5), (20, 7)] {
+        let settings = format!("guard: {{stop_blocks: {wanted}}}\n{LATER}");
+        let guarded = Guarded::new(&settings);
+        guarded.edit(ONE);
+        for nth in 0..kept {
+            let fields = json!({"stop_hook_active": nth > 0, "background_tasks": []});
+            let said = guarded.hook("Stop", ONE, &fields);
+            assert!(matches!(said, Said::Blocked(_)), "{wanted}, {nth}: {said:?}");
+        }
+        let given_up = guarded.stop(ONE);
+        let told = format!("asked {kept} times");
+        assert!(matches!(&given_up, Said::Message(text) if text.contains(&told)), "{given_up:?}");
+    }
 }
 
 #[test]

@@ -14,6 +14,7 @@ mod real_agents;
 pub(crate) mod real_claude;
 mod scopes;
 mod settings;
+mod truth;
 
 use heirloom_testkit::env::{Ran, TestEnv};
 use serde_json::{Value, json};

@@ -16,6 +16,7 @@ use serde_json::{Value, json};
 use super::Guarded;
 
 const SETTINGS: &str = "
+guard: {stop_blocks: 5}
 requirements:
   plan: {}
   reviewed: {scope: single_use, trigger_tools: [{tool: Bash, command: [git, commit]}]}
@@ -176,6 +177,10 @@ fn assert_gated(real: &Real) {
             commit(),
             commit(),
             Answer::text("done?"),
+            Answer::text("two"),
+            Answer::text("three"),
+            Answer::text("four"),
+            Answer::text("five"),
             Answer::text("done!"),
         ],
     );
@@ -206,7 +211,8 @@ fn assert_recorded(real: &Real, run: &Run) {
     };
     assert_eq!(happened("satisfied"), ["reviewed by agent", "plan by agent"], "{log}");
     assert_eq!(happened("cleared"), ["reviewed by used"], "{log}");
-    assert_eq!(happened("stop_blocked").len(), usize::from(real.subject.can_be_kept), "{log}");
+    let kept = if real.subject.can_be_kept { 5 } else { 0 };
+    assert_eq!(happened("stop_blocked").len(), kept, "{log}");
 }
 
 /// Codex with a person's trust in our hooks.

@@ -86,12 +86,25 @@ fn the_earlier_frameworks_files_are_a_cascade() {
         .env
         .write(".claude/requirements.local.yaml", "requirements:\n  ticket: {enabled: false}\n");
     assert_eq!(denied(&guarded), "commit_plan is not met for this session.");
-    guarded.env.write(ORIGINAL, "inherit: false\nrequirements: {}\n");
-    assert_eq!(guarded.edit(ONE), Said::Nothing);
-    guarded.env.write(ORIGINAL, "inherit: false\nrequirements: {\n");
-    assert_eq!(guarded.edit(ONE), Said::Nothing, "the user's rules are not put in its place");
+    let own = "commit_plan is not met for this session.";
+    for project in [
+        "inherit: false\nrequirements: {}\n",
+        "enabled: false\n",
+        "requirements: {commit_plan: {enabled: false}}\n",
+        "inherit: false\nrequirements: {\n",
+    ] {
+        guarded.env.write(ORIGINAL, project);
+        assert_eq!(
+            denied(&guarded),
+            own,
+            "a repository takes nothing of the user's away: {project}"
+        );
+    }
     let start = guarded.start(ONE, "startup").text().to_owned();
-    assert!(start.contains("requirements.yaml cannot be read"), "{start}");
+    assert!(start.contains("it cannot be read, so nothing in it holds"), "{start}");
+    let off = "requirements:\n  commit_plan: {enabled: false}\n";
+    guarded.env.write(".claude/requirements.local.yaml", off);
+    assert_eq!(guarded.edit(ONE), Said::Nothing, "their own file for this repository does");
 }
 
 #[test]

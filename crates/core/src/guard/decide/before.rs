@@ -2,10 +2,10 @@
 
 use super::exempt::Exempt;
 use super::text;
-use crate::guard::check::{Facts, Fault, Moment, Standing, Unmet, check};
+use crate::guard::check::{Facts, Fault, Moment, Standing, judge};
 use crate::guard::policy::{OnUncertain, Policy};
 use crate::guard::protect::Protection;
-use crate::guard::requirement::{Enforcement, OnError, Requirement};
+use crate::guard::requirement::{Enforcement, Requirement};
 use crate::guard::trigger::{Hit, Place, ToolUse, triggered_by};
 
 /// What to do about a tool use.
@@ -97,7 +97,8 @@ pub fn before<'p>(
         return result;
     }
     let protection = policy.protection.as_deref();
-    let touched = protection.and_then(|one| Some((one.touched(tool_use, place)?, one.asks)));
+    let touched =
+        protection.and_then(|one| Some((one.touched(tool_use, place, moment.run)?, one.asks)));
     if let Some((what, asks)) = touched {
         let reason = Protection::reason(&what);
         result.verdict =
@@ -124,18 +125,19 @@ fn checked<'p>(
     facts: &mut dyn Facts,
     result: &mut Before<'p>,
 ) {
-    let mut own = None;
-    let standing = facts.held(requirement, moment.branch).and_then(|held| {
-        let standing = (!requirement.stop_only).then(|| check(requirement, &held, moment, facts));
-        own = Some(held.own);
-        standing.transpose()
-    });
-    let standing = standing.unwrap_or_else(|fault| {
-        let denies = requirement.on_error == OnError::Deny && !requirement.stop_only;
-        let what = fault.what.clone();
-        result.faults.push((&requirement.name, fault));
-        Some(if denies { Standing::Unmet(Unmet::Fault(what)) } else { Standing::Met(None) })
-    });
+    let (standing, own) = if requirement.stop_only {
+        match facts.held(requirement, moment.branch) {
+            Ok(held) => (None, Some(held.own)),
+            Err(fault) => {
+                result.faults.push((&requirement.name, fault));
+                (Some(Standing::Met(None)), None)
+            }
+        }
+    } else {
+        let judged = judge(requirement, moment, facts);
+        result.faults.extend(judged.fault.map(|fault| (requirement.name.as_str(), fault)));
+        (Some(judged.standing), judged.own)
+    };
     result.checked.push(Checked {
         requirement,
         standing,

@@ -19,4 +19,4 @@ pub use before::{Before, Checked, Verdict, before};
 pub use skill::{satisfied_by_skill, typed_skill};
 pub use start::{Inactive, Start, inactive, paused_banner, start, subagent};
 pub use stop::{Armed, Stop, StopInput, stop};
-pub use text::{MAX_UNITS, bounded, is_own_prompt, render_message, resolution};
+pub use text::{MAX_UNITS, bounded, gap_text, is_own_prompt, render_message, resolution};

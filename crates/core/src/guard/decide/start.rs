@@ -2,7 +2,7 @@
 
 use super::text::{agents_resolution, listed};
 use crate::guard::branch::BranchKey;
-use crate::guard::check::Standing;
+use crate::guard::check::{Judged, Standing};
 use crate::guard::policy::Policy;
 use crate::guard::requirement::{Enforcement, Requirement};
 use crate::tokens;
@@ -26,14 +26,16 @@ pub enum Inactive {
 pub struct Start<'a> {
     /// The policy.
     pub policy: &'a Policy,
-    /// Each enabled requirement and how it stands, at a glance.
-    pub standings: &'a [(&'a Requirement, Standing)],
+    /// Each enabled requirement and how it stands. One with a fault is checked when it is needed.
+    pub standings: &'a [(&'a Requirement, Judged)],
     /// What is checked out.
     pub branch: &'a BranchKey,
     /// Why requirements are paused, where they are; the reason may be empty.
     pub paused: Option<&'a str>,
     /// Faults of ours since the last session, to be seen by somebody.
     pub faults: &'a [String],
+    /// What else the session should know: who else is here, what was carried over.
+    pub notes: &'a [String],
 }
 
 /// The status at the start of a session, within the policy's budget. Nothing where the settings want
@@ -47,6 +49,7 @@ pub fn start(start: &Start<'_>) -> Option<String> {
         return Some(inactive(&Inactive::SwitchedOff));
     }
     let mut lines = vec![summary(start)];
+    lines.extend(start.notes.iter().cloned());
     lines.extend(start.paused.map(paused_banner));
     if let Some(problem) = start.policy.problems.first() {
         let more = match start.policy.problems.len() {
@@ -73,8 +76,8 @@ pub fn subagent(start: &Start<'_>) -> Option<String> {
     if start.policy.start_tokens == 0 || !start.policy.enabled || start.paused.is_some() {
         return None;
     }
-    let is_open = |(requirement, standing): &&(&Requirement, Standing)| {
-        requirement.enforcement == Enforcement::Block && !requirement.stop_only && !is_met(standing)
+    let is_open = |(requirement, judged): &&(&Requirement, Judged)| {
+        requirement.enforcement == Enforcement::Block && !requirement.stop_only && is_open(judged)
     };
     let open: Vec<_> = start.standings.iter().filter(is_open).cloned().collect();
     if open.is_empty() {
@@ -112,25 +115,37 @@ pub fn paused_banner(reason: &str) -> String {
 
 fn summary(start: &Start<'_>) -> String {
     let total = start.standings.len();
-    let met = start.standings.iter().filter(|(_, standing)| is_met(standing)).count();
+    let is_later =
+        |(_, judged): &&(&Requirement, Judged)| judged.fault.is_some() && !is_open(judged);
+    let later = start.standings.iter().filter(is_later).map(|(one, _)| one.name.as_str());
+    let met = start.standings.iter().filter(|(_, judged)| is_met(judged)).count();
     let branch = start.branch;
+    let later = match start.standings.iter().filter(is_later).count() {
+        0 => String::new(),
+        1 => format!("; {} is checked when it is needed", listed(later)),
+        _ => format!("; {} are checked when they are needed", listed(later)),
+    };
     match (met, total) {
         (_, 0) => "heirloom is active here; there are no requirements.".to_owned(),
         (met, total) if met == total => {
             format!("heirloom: all {total} requirements met on {branch}.")
         }
-        (met, total) => format!("heirloom: {met} of {total} requirements met on {branch}."),
+        (met, total) => format!("heirloom: {met} of {total} requirements met on {branch}{later}."),
     }
 }
 
-const fn is_met(standing: &Standing) -> bool {
-    !matches!(standing, Standing::Unmet(_))
+const fn is_met(judged: &Judged) -> bool {
+    judged.fault.is_none() && !is_open(judged)
+}
+
+const fn is_open(judged: &Judged) -> bool {
+    matches!(judged.standing, Standing::Unmet(_))
 }
 
 /// What is open, grouped by what satisfies it; what is enforced comes first.
-fn open_lines(standings: &[(&Requirement, Standing)]) -> Vec<String> {
+fn open_lines(standings: &[(&Requirement, Judged)]) -> Vec<String> {
     let mut groups: Vec<(String, bool, Vec<&str>)> = Vec::new();
-    let open = standings.iter().filter(|(_, standing)| !is_met(standing));
+    let open = standings.iter().filter(|(_, judged)| is_open(judged));
     for (requirement, _) in open {
         let way = agents_resolution(requirement);
         let is_enforced = requirement.enforcement == Enforcement::Block;

@@ -2,19 +2,20 @@
 
 use super::text;
 use crate::guard::branch::BranchKey;
-use crate::guard::check::{Facts, Fault, Moment, Standing, Unmet, check};
+use crate::guard::check::{Facts, Fault, Moment, Standing, Unmet, judge};
 use crate::guard::policy::Policy;
-use crate::guard::requirement::{Enforcement, OnError, Requirement, Rule};
+use crate::guard::requirement::{Enforcement, Requirement, Rule};
 
 /// What the agent says at the end of a turn, and what is known of the turn.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct StopInput<'a> {
     /// The requirements that the session has triggered.
     pub armed: &'a [Armed],
-    /// A hook has already kept this turn from ending.
-    pub stop_hook_active: bool,
-    /// How often we have.
+    /// How often we have kept this turn from ending. Whether some hook has is the agent's to say,
+    /// and it says so for other people's hooks too.
     pub blocks: u32,
+    /// The most times that the agent lets itself be kept, where it has a limit.
+    pub most: Option<u32>,
     /// Something still runs in the background: there will be another end.
     pub has_background_tasks: bool,
 }
@@ -57,7 +58,7 @@ pub fn stop<'p>(
     facts: &mut dyn Facts,
 ) -> (Stop<'p>, Vec<(&'p str, Fault)>) {
     let mut faults = Vec::new();
-    if !policy.enabled || input.stop_hook_active || input.has_background_tasks {
+    if !policy.enabled || input.has_background_tasks {
         return (Stop::Silent, faults);
     }
     let mut unmet: Vec<(&Requirement, Unmet)> = Vec::new();
@@ -79,7 +80,8 @@ pub fn stop<'p>(
         return (Stop::Silent, faults);
     }
     let names = unmet.iter().map(|(requirement, _)| requirement.name.as_str()).collect();
-    let verdict = if input.blocks >= policy.stop_blocks {
+    let most = policy.stop_blocks.min(input.most.unwrap_or(u32::MAX));
+    let verdict = if input.blocks >= most {
         Stop::GiveUp { notice: text::given_up(&unmet, input.blocks), names }
     } else {
         Stop::Block { reason: text::unfinished(&unmet, moment), names }
@@ -99,17 +101,10 @@ fn why_unmet<'p>(
     facts: &mut dyn Facts,
     faults: &mut Vec<(&'p str, Fault)>,
 ) -> Option<Unmet> {
-    let standing = facts
-        .held(requirement, moment.branch)
-        .and_then(|held| check(requirement, &held, moment, facts));
-    match standing {
-        Ok(Standing::Unmet(why)) => Some(why),
-        Ok(_) => None,
-        Err(fault) => {
-            let denies = requirement.on_error == OnError::Deny;
-            let why = denies.then(|| Unmet::Fault(fault.what.clone()));
-            faults.push((&requirement.name, fault));
-            why
-        }
+    let judged = judge(requirement, moment, facts);
+    faults.extend(judged.fault.map(|fault| (requirement.name.as_str(), fault)));
+    match judged.standing {
+        Standing::Unmet(why) => Some(why),
+        _ => None,
     }
 }

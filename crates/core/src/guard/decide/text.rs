@@ -4,6 +4,8 @@
 
 use std::fmt::Write as _;
 
+use jiff::Timestamp;
+
 use super::before::Checked;
 use crate::guard::check::{Gap, Moment, Standing, Unmet};
 use crate::guard::requirement::{Requirement, Scope};
@@ -31,16 +33,17 @@ pub(super) fn denial(
     moment: &Moment<'_>,
 ) -> String {
     let unmet = &unmet_of(checked);
-    let what_happened = match tool_use.command {
-        _ if !tool_use.paths.is_empty() => "Nothing was written.",
-        Some(_) => "Nothing was run.",
-        None => "Nothing was done.",
+    let done = match tool_use.command {
+        _ if !tool_use.paths.is_empty() => "written",
+        Some(_) => "run",
+        None => "done",
     };
+    let what_happened = format!("Nothing was {done} on {}.", moment.branch);
     let mut lines = vec![headline(unmet)];
     lines.extend(about(checked));
     lines.extend(ways_out(unmet, moment));
     if lines.len() == 1 {
-        lines.push(what_happened.to_owned());
+        lines.push(what_happened);
     } else if let Some(last) = lines.last_mut() {
         let _ = write!(last, " {what_happened}");
     }
@@ -206,8 +209,13 @@ fn reason(requirement: &Requirement, why: &Unmet, moment: &Moment<'_>) -> Option
     let name = &requirement.name;
     Some(match why {
         Unmet::NeverSatisfied => return None,
-        Unmet::Expired(at) => format!("{name} was satisfied until {at:.0}."),
-        Unmet::Over { value, threshold } => format!("{name}: {value} has reached {threshold}."),
+        Unmet::Expired(at) => {
+            format!("{name} was satisfied until {at:.0}, {} ago.", age(*at, moment.now))
+        }
+        Unmet::Over { value, threshold, at } => {
+            let age = age(*at, moment.now);
+            format!("{name}: {value} has reached {threshold}, measured {age} ago.")
+        }
         Unmet::Protected => {
             format!("{name}: {} is protected. Work on a branch of its own.", moment.branch)
         }
@@ -222,7 +230,19 @@ fn reason(requirement: &Requirement, why: &Unmet, moment: &Moment<'_>) -> Option
     })
 }
 
-fn gap_text(gap: &Gap) -> String {
+/// How long ago something was, in the largest unit that says anything.
+fn age(at: Timestamp, now: Timestamp) -> String {
+    let seconds = now.duration_since(at).as_secs().max(0);
+    match seconds {
+        0..120 => format!("{seconds} s"),
+        120..7_200 => format!("{} min", seconds / 60),
+        7_200..172_800 => format!("{} h", seconds / 3_600),
+        _ => format!("{} days", seconds / 86_400),
+    }
+}
+
+/// What is missing in the evidence, in words.
+pub fn gap_text(gap: &Gap) -> String {
     match gap {
         Gap::NoFile(paths) => {
             format!("there is no file at {}", listed(paths.iter().map(String::as_str)))
@@ -294,7 +314,7 @@ fn value(
     moment: &Moment<'_>,
 ) -> Option<String> {
     let measured = |pick: fn(f64, f64) -> f64| match why {
-        Unmet::Over { value, threshold } => Some(pick(*value, *threshold).to_string()),
+        Unmet::Over { value, threshold, .. } => Some(pick(*value, *threshold).to_string()),
         _ => None,
     };
     match variable {

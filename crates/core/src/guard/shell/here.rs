@@ -46,7 +46,10 @@ impl Reader<'_, '_> {
         let file = target.text().to_owned();
         match operator {
             "<<<" => Redirection::Text(format!("{}\n", mark::quoted(&file))),
-            "<" => Redirection::From(file),
+            "<" => {
+                self.world.read(&file);
+                Redirection::From(file)
+            }
             "<&" => Redirection::Nothing,
             _ if file.bytes().all(|b| b.is_ascii_digit() || b == b'-') => Redirection::Nothing,
             _ => {

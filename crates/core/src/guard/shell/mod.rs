@@ -38,6 +38,8 @@ pub(super) use pattern::{begins, could_be, is_mentioned, names_all};
 
 /// How deep commands may nest (substitutions, subshells, `sh -c`) before the rest is given up.
 const MAX_DEPTH: usize = 24;
+/// What stands for heirloom's data directory in a path that was written with the variable of it.
+pub(super) const DATA: &str = "/$HEIRLOOM_HOME";
 /// The most of one value that is followed, in bytes. More is a gap.
 const MAX_VALUE: usize = 16 * 1024;
 
@@ -52,6 +54,8 @@ pub struct Script {
     /// Every file that is written, removed or put in another's place, by redirections and by the
     /// programs that are known to: from the directory the command starts in.
     pub touched: Vec<Word>,
+    /// The files that redirections read, from the same directory.
+    pub reads: Vec<Word>,
     /// Programs in other languages that are run from the line: `python -c`, `node -e`.
     pub code: Vec<String>,
     /// A shell runs a text that is not known: `curl … | sh`.

@@ -247,6 +247,11 @@ impl World {
         self.script.touched.push(Word { text });
     }
 
+    pub(super) fn read(&mut self, file: &str) {
+        let text = self.located(file);
+        self.script.reads.push(Word { text });
+    }
+
     /// Goes to another directory; nothing is one that is not known.
     pub(super) fn go(&mut self, to: Option<&str>) {
         self.scope.directory = to
@@ -263,6 +268,7 @@ fn file_name(file: &str) -> &str {
 pub(super) fn inherited(name: &str) -> Option<&'static str> {
     match name {
         "HOME" => Some("~"),
+        "HEIRLOOM_HOME" => Some(super::DATA),
         "SHELL" | "BASH" => Some("bash"),
         "TMPDIR" | "TMP" | "TEMP" | "RUNNER_TEMP" => Some("/tmp"),
         "RANDOM" | "SECONDS" | "LINENO" | "UID" | "EUID" | "PPID" | "USER" | "LOGNAME"

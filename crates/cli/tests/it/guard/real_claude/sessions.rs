@@ -21,11 +21,18 @@ fn a_turn_goes_on_until_what_it_triggered_is_met() {
 #[test]
 #[ignore = "drives a real agent"]
 fn a_turn_that_does_not_meet_it_ends_all_the_same() {
-    let real = Real::new("requirements:\n  verified: {stop_only: true}\n");
-    let made = real.repo().join("made");
-    let answers = [write(&made), Answer::text("done?"), Answer::text("no")];
-    let run = real.run(&real.repo(), &["do it"], answers);
-    assert_eq!((run.result["result"].as_str(), run.requests.len()), (Some("no"), 3));
+    for (wanted, kept) in [(5, 5), (20, 7)] {
+        let settings = format!(
+            "guard: {{stop_blocks: {wanted}}}\nrequirements:\n  verified: {{stop_only: true}}\n"
+        );
+        let real = Real::new(&settings);
+        let made = real.repo().join("made");
+        let texts = (0..=kept).map(|nth| Answer::text(&format!("done {nth}")));
+        let run = real.run(&real.repo(), &["do it"], [write(&made)].into_iter().chain(texts));
+        let last = format!("done {kept}");
+        assert_eq!(run.result["result"].as_str(), Some(last.as_str()));
+        assert_eq!(run.requests.len(), kept + 2);
+    }
 }
 
 #[test]

@@ -14,7 +14,10 @@ fn a_write_is_denied_and_the_model_hears_what_to_do() {
     let made = real.repo().join("made");
     let run = real.run(&real.repo(), &["write it"], [write(&made), done()]);
     run.assert_told(0, "heirloom: 0 of 1 requirements met on main.");
-    run.assert_told(1, "plan is not met for this session.\\nRun /review. Nothing was written.");
+    run.assert_told(
+        1,
+        "plan is not met for this session.\\nRun /review. Nothing was written on main.",
+    );
     assert!(!made.exists());
     assert_eq!(run.result["permission_denials"][0]["tool_name"], "Write");
     assert_eq!(real.json(&["req", "log"])["log"], json!([]), "what never ran triggers nothing");

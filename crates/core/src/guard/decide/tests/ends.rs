@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::guard::check::{Standing, at_a_glance};
+use crate::guard::check::{Judged, Standing, judge};
 
 fn end<'p>(policy: &'p Policy, input: StopInput<'_>, world: &mut World) -> Stop<'p> {
     on_branch(|moment| stop(policy, input, moment, world).0)
@@ -34,11 +34,9 @@ fn a_turn_may_not_end_before_what_it_triggered_is_met() {
     Run /verify.
     A person can waive this.
     ");
-    for silent in [
-        StopInput { stop_hook_active: true, ..input },
-        StopInput { has_background_tasks: true, ..input },
-        StopInput { armed: &[], ..input },
-    ] {
+    for silent in
+        [StopInput { has_background_tasks: true, ..input }, StopInput { armed: &[], ..input }]
+    {
         assert_eq!(end(&policy, silent, &mut world), Stop::Silent);
     }
     world.satisfy(&policy, "verified");
@@ -57,6 +55,44 @@ fn asking_stops_visibly_after_a_few_times() {
 }
 
 #[test]
+fn asking_stops_before_the_agent_stops_listening() {
+    let mut policy = policy(json!({"a": {}}));
+    policy.stop_blocks = 20;
+    let all = [armed("a", "feature/auth")];
+    for (blocks, asks) in [(0, true), (6, true), (7, false), (8, false)] {
+        let input = StopInput { armed: &all, blocks, most: Some(7), ..StopInput::default() };
+        let stopped = end(&policy, input, &mut World::default());
+        assert_eq!(matches!(stopped, Stop::Block { .. }), asks, "{blocks}: {stopped:?}");
+    }
+}
+
+#[test]
+fn what_a_command_decides_is_neither_met_nor_open_at_the_start() {
+    let policy = policy(json!({"a": {}, "tests": {"evidence": {"command": "make test"}}}));
+    on_branch(|moment| {
+        let fault = Fault { what: "`make test` decides".into() };
+        let unknown = Judged { standing: Standing::Met(None), own: None, fault: Some(fault) };
+        let known = judge(&policy.requirements[0], moment, &mut World::default());
+        let standings = [(&policy.requirements[0], known), (&policy.requirements[1], unknown)];
+        let notes = ["On feature/auth as well: claude-1234.".to_owned()];
+        let branch = moment.branch;
+        let text = start(&Start {
+            policy: &policy,
+            standings: &standings,
+            branch,
+            paused: None,
+            faults: &[],
+            notes: &notes,
+        });
+        insta::assert_snapshot!(text.unwrap(), @"
+        heirloom: 0 of 2 requirements met on feature/auth; tests is checked when it is needed.
+        On feature/auth as well: claude-1234.
+        heirloom req satisfy a --reason WHY → a
+        ");
+    });
+}
+
+#[test]
 fn leaving_the_branch_is_no_way_around_the_end_of_a_turn() {
     let policy = policy(
         json!({"a": {}, "guard": {"type": "guard", "guard_type": "protected_branch", "protected_branches": ["*"]}}),
@@ -72,9 +108,9 @@ fn a_small_branch_does_not_keep_a_turn_from_ending() {
     let policy = policy(json!({"size": {"type": "dynamic", "thresholds": {"block": 400}}}));
     let all = [armed("size", "feature/auth")];
     let input = StopInput { armed: &all, ..StopInput::default() };
-    for (measured, is_silent) in [(Some(0.0), true), (None, true), (Some(400.0), false)] {
+    for (measured, is_silent) in [(0.0, true), (399.0, true), (400.0, false)] {
         let mut world = World { measured, ..World::default() };
-        assert_eq!(end(&policy, input, &mut world) == Stop::Silent, is_silent, "{measured:?}");
+        assert_eq!(end(&policy, input, &mut world) == Stop::Silent, is_silent, "{measured}");
     }
     let mut broken = World { is_broken: true, ..World::default() };
     assert_eq!(end(&policy, input, &mut broken), Stop::Silent);
@@ -82,7 +118,7 @@ fn a_small_branch_does_not_keep_a_turn_from_ending() {
 
 fn started(
     policy: &Policy,
-    world: &World,
+    world: &mut World,
     paused: Option<&str>,
     faults: &[String],
 ) -> Option<String> {
@@ -92,20 +128,15 @@ fn started(
 fn said(
     say: fn(&Start<'_>) -> Option<String>,
     policy: &Policy,
-    world: &World,
+    world: &mut World,
     paused: Option<&str>,
     faults: &[String],
 ) -> Option<String> {
     on_branch(|moment| {
-        let standings: Vec<_> = policy
-            .requirements
-            .iter()
-            .map(|requirement| {
-                let held = world.state.held(&requirement.name, moment.branch, SESSION);
-                (requirement, at_a_glance(requirement, &held, moment))
-            })
-            .collect();
-        say(&Start { policy, standings: &standings, branch: moment.branch, paused, faults })
+        let judged = |requirement| (requirement, judge(requirement, moment, world));
+        let standings: Vec<_> = policy.requirements.iter().map(judged).collect();
+        let branch = moment.branch;
+        say(&Start { policy, standings: &standings, branch, paused, faults, notes: &[] })
     })
 }
 
@@ -117,23 +148,23 @@ fn a_session_starts_with_what_is_open_and_how_to_meet_it() {
     );
     let mut world = World::default();
     world.satisfy(&policy, "done");
-    insta::assert_snapshot!(started(&policy, &world, None, &["the ledger was locked".into()]).unwrap(), @"
+    insta::assert_snapshot!(started(&policy, &mut world, None, &["the ledger was locked".into()]).unwrap(), @"
     heirloom: 2 of 5 requirements met on feature/auth.
     heirloom had a fault and let the agent go on: the ledger was locked. heirloom doctor shows all.
     /arch-review → plan and tdd
     heirloom req satisfy ticket --reason WHY → ticket (not enforced)
     ");
-    insta::assert_snapshot!(started(&policy, &world, Some("demo"), &[]).unwrap(), @"
+    insta::assert_snapshot!(started(&policy, &mut world, Some("demo"), &[]).unwrap(), @"
     heirloom: 2 of 5 requirements met on feature/auth.
     Requirements are paused (demo): nothing is gated until heirloom req resume.
     ");
     for name in ["plan", "tdd", "ticket"] {
         world.satisfy(&policy, name);
     }
-    insta::assert_snapshot!(started(&policy, &world, None, &[]).unwrap(), @"heirloom: all 5 requirements met on feature/auth.");
-    assert_eq!(started(&Policy { start_tokens: 0, ..policy.clone() }, &world, None, &[]), None);
-    insta::assert_snapshot!(started(&Policy { enabled: false, ..policy }, &world, None, &[]).unwrap(), @"heirloom: requirements are switched off in the settings.");
-    insta::assert_snapshot!(started(&Policy::default(), &world, None, &[]).unwrap(), @"heirloom is active here; there are no requirements.");
+    insta::assert_snapshot!(started(&policy, &mut world, None, &[]).unwrap(), @"heirloom: all 5 requirements met on feature/auth.");
+    assert_eq!(started(&Policy { start_tokens: 0, ..policy.clone() }, &mut world, None, &[]), None);
+    insta::assert_snapshot!(started(&Policy { enabled: false, ..policy }, &mut world, None, &[]).unwrap(), @"heirloom: requirements are switched off in the settings.");
+    insta::assert_snapshot!(started(&Policy::default(), &mut world, None, &[]).unwrap(), @"heirloom is active here; there are no requirements.");
 }
 
 #[test]
@@ -143,17 +174,18 @@ fn a_subagent_is_told_what_is_denied_to_it_and_nothing_else() {
         "verified": {"stop_only": true}, "size": {"type": "dynamic", "thresholds": {"block": 400}}}),
     );
     let mut world = World::default();
-    let told = |policy: &Policy, world: &World, paused| said(subagent, policy, world, paused, &[]);
-    insta::assert_snapshot!(told(&policy, &world, None).unwrap(), @"
+    let told =
+        |policy: &Policy, world: &mut World, paused| said(subagent, policy, world, paused, &[]);
+    insta::assert_snapshot!(told(&policy, &mut world, None).unwrap(), @"
     heirloom: plan and cla are not met; what needs that is denied to you as well.
     /arch-review → plan
     heirloom req satisfy cla --reason WHY → cla
     ");
-    assert_eq!(told(&policy, &world, Some("")), None);
-    assert_eq!(told(&Policy { enabled: false, ..policy.clone() }, &world, None), None);
+    assert_eq!(told(&policy, &mut world, Some("")), None);
+    assert_eq!(told(&Policy { enabled: false, ..policy.clone() }, &mut world, None), None);
     world.satisfy(&policy, "plan");
     world.satisfy(&policy, "cla");
-    assert_eq!(told(&policy, &world, None), None);
+    assert_eq!(told(&policy, &mut world, None), None);
 }
 
 #[test]
@@ -162,7 +194,7 @@ fn broken_settings_are_told_to_the_person() {
         &json!({"requirements": {"a": {"scope": "x"}, "b": 3, "c": {}}}),
     );
     policy.start_tokens = 1000;
-    insta::assert_snapshot!(started(&policy, &World::default(), None, &[]).unwrap(), @"
+    insta::assert_snapshot!(started(&policy, &mut World::default(), None, &[]).unwrap(), @"
     heirloom: 0 of 1 requirements met on feature/auth.
     Settings: requirements.a.scope: `x` is not one of session, branch, single_use, permanent and 1 more. heirloom doctor shows all; tell the person.
     heirloom req satisfy c --reason WHY → c
@@ -182,7 +214,7 @@ proptest! {
         let text = reason(edit(&policy, &mut World::default()));
         prop_assert!(text.encode_utf16().count() <= MAX_UNITS);
         prop_assert!(text.contains("A person can waive this"));
-        let started = started(&policy, &World::default(), None, &[]).unwrap();
+        let started = started(&policy, &mut World::default(), None, &[]).unwrap();
         prop_assert!(crate::tokens::estimate(&started) <= policy.start_tokens);
     }
 

@@ -28,7 +28,7 @@ struct World {
     files: Vec<FileFact>,
     commands: BTreeMap<String, bool>,
     diff: String,
-    measured: Option<f64>,
+    measured: f64,
     others: Vec<String>,
     is_broken: bool,
     questions: usize,
@@ -71,8 +71,8 @@ impl Facts for World {
     fn diff(&mut self, _: &[String]) -> Result<String, Fault> {
         self.ask(self.diff.clone())
     }
-    fn measure(&mut self, _: &Measure, _: u64) -> Result<Option<f64>, Fault> {
-        self.ask(self.measured)
+    fn measure(&mut self, _: &Measure, _: u64) -> Result<(f64, Timestamp), Fault> {
+        self.ask((self.measured, at(60)))
     }
     fn other_sessions(&mut self) -> Result<Vec<String>, Fault> {
         self.ask(self.others.clone())
@@ -87,7 +87,7 @@ fn policy(requirements: Value) -> Policy {
 }
 
 fn moment(branch: &BranchKey) -> Moment<'_> {
-    Moment { now: at(100), branch, session: SESSION }
+    Moment { now: at(100), branch, session: SESSION, run: None }
 }
 
 fn on_branch<T>(decide: impl FnOnce(&Moment<'_>) -> T) -> T {

@@ -10,7 +10,7 @@ fn a_denial_names_all_that_is_unmet_and_the_one_way_out() {
     );
     insta::assert_snapshot!(reason(edit(&policy, &mut World::default())), @"
     commit_plan and tdd_planned are not met for this session.
-    Run /arch-review: it satisfies both. Nothing was written.
+    Run /arch-review: it satisfies both. Nothing was written on feature/auth.
     A person can waive this.
     ");
 }
@@ -28,18 +28,18 @@ fn a_denial_groups_by_skill_and_says_every_reason() {
         "tests": {"evidence": {"command": "cargo test"}},
     }));
     let mut world =
-        World { measured: Some(412.0), others: vec!["cad0ac4d-3933".into()], ..World::default() };
+        World { measured: 412.0, others: vec!["cad0ac4d-3933".into()], ..World::default() };
     world.commands.insert("cargo test".into(), false);
     insta::assert_snapshot!(reason(edit(&policy, &mut world)), @"
     plan, design, ticket, size, main_is_safe, alone, custom and tests are not met.
     ticket: say why it is met: heirloom req satisfy ticket --session 8272974a --reason WHY.
-    size: 412 has reached 400.
+    size: 412 has reached 400, measured 40 s ago.
     Split feature/auth: 412 lines, 400 is the limit {unknown}.
     main_is_safe: feature/auth is protected. Work on a branch of its own.
     alone: at work here: cad0ac4d.
     Run /x:own first (session 8272974a).
     tests: `cargo test` does not succeed.
-    Run /arch-review: it satisfies plan and design. Nothing was written.
+    Run /arch-review: it satisfies plan and design. Nothing was written on feature/auth.
     A person can waive this.
     ");
 }
@@ -86,7 +86,7 @@ fn a_command_that_is_denied_was_not_run() {
     insta::assert_snapshot!(reason(bash(&policy, "git add . && git commit -m x", &mut World::default())), @"
     reviewed is not met for this action.
     It is about `git commit -m x`.
-    Run /pre-commit. Nothing was run.
+    Run /pre-commit. Nothing was run on feature/auth.
     A person can waive this.
     ");
 }
@@ -96,7 +96,7 @@ fn what_is_not_enforced_is_said_once() {
     let policy = policy(
         json!({"a": {"enforcement": "warn", "satisfied_by_skill": "s"}, "size": {"type": "dynamic", "thresholds": {"warn": 10, "block": 20}}}),
     );
-    let mut world = World { measured: Some(12.0), ..World::default() };
+    let mut world = World { measured: 12.0, ..World::default() };
     let first = edit(&policy, &mut world);
     insta::assert_snapshot!(format!("{:?}", first.verdict), @r#"Warn { text: "a is not met for this session. Run /s.\nsize: 12 is past 10, where it is worth a thought." }"#);
     assert_eq!((first.warned, first.triggered), (vec!["a", "size"], vec!["a", "size"]));
@@ -115,7 +115,7 @@ fn a_fault_lets_the_agent_go_on_unless_the_settings_say_otherwise() {
     let closed = policy(json!({"a": {"on_error": "deny", "satisfied_by_skill": "s"}}));
     insta::assert_snapshot!(reason(edit(&closed, &mut world)), @"
     a is not met for this session.
-    a could not be checked (a fault, not a violation): the ledger is locked. Nothing was written.
+    a could not be checked (a fault, not a violation): the ledger is locked. Nothing was written on feature/auth.
     A person can waive this.
     ");
 }
@@ -312,7 +312,7 @@ fn a_dangerous_command_is_named_with_its_kind() {
     insta::assert_snapshot!(reason(denied), @"
     dangerous:force-push is not met for this action.
     `git push -f origin main` is dangerous: overwriting or deleting what is on a remote.
-    dangerous:force-push: a person has to satisfy it. Nothing was run.
+    dangerous:force-push: a person has to satisfy it. Nothing was run on feature/auth.
     A person can waive this.
     ");
 }
