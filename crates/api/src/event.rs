@@ -396,6 +396,13 @@ pub enum WorkEvent {
         /// How long it took.
         duration_ms: u64,
     },
+    /// Runs of another program are taken in.
+    Importing {
+        /// How many were.
+        done: usize,
+        /// Of how many.
+        total: usize,
+    },
     /// Everything waits for a limit to be lifted.
     Paused {
         /// For how long.
@@ -481,6 +488,7 @@ impl From<&work::Event> for WorkEvent {
             work::Event::Checked { issue, command, passed, duration_ms } => {
                 Self::Checked { issue, command, passed, duration_ms }
             }
+            work::Event::Importing { done, total } => Self::Importing { done, total },
             work::Event::Paused { wait_ms, why } => Self::Paused { wait_ms, why },
             work::Event::Warning { issue, message } => Self::Warning { issue, message },
             work::Event::Stopping { now } => Self::Stopping { now },

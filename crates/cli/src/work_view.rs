@@ -14,7 +14,7 @@ use jiff::Timestamp;
 use crate::footer::{Footer, keep_fresh, lock, put, width};
 use crate::moment::lasted;
 use crate::printer;
-use crate::ui::{BAD, BOLD, CARE, DIM, GOOD, counted, first_line, priced};
+use crate::ui::{BAD, BOLD, CARE, DIM, GOOD, counted, first_line, grouped, priced};
 
 /// Shows what happens in a run.
 pub(crate) struct WorkView {
@@ -154,6 +154,10 @@ impl Screen {
             }
             Event::Resuming { issue, agent, agent_session_id } if self.verbose => {
                 Some(format!("{issue}: resuming {agent} session {agent_session_id}\n"))
+            }
+            Event::Importing { done, total } => {
+                let (done, total) = (grouped(*done as u64), grouped(*total as u64));
+                Some(format!("taking in the original's runs: {done} of {total}\n"))
             }
             Event::Paused { wait_ms, why } => {
                 let wait = lasted(*wait_ms);

@@ -16,7 +16,7 @@ const RUN: &str = "id, agent, status, reason, pid, pid_started, started_at, ende
 const ISSUE_RUN: &str = "id, run, issue, title, agent, session, agent_session_id, status, reason, \
                          launches, gates, gate, CASE WHEN unpriced THEN NULL WHEN launches = 0 \
                          THEN 0.0 ELSE cost_usd END, worktree, branch, commit_id, transcript, \
-                         lost, started_at, ended_at";
+                         lost, started_at, ended_at, chosen_id";
 
 /// A run through the issues. The original's are among them, under their own ids.
 #[derive(Debug, Clone, PartialEq)]
@@ -51,6 +51,8 @@ pub struct IssueRun {
     pub session: Option<SessionId>,
     /// The id by which the agent can resume its conversation, once it has announced it.
     pub agent_session_id: Option<String>,
+    /// The id that was chosen for its conversation before that.
+    pub chosen_id: Option<String>,
     /// How it is doing.
     pub status: IssueRunStatus,
     pub reason: Option<String>,
@@ -150,7 +152,7 @@ impl Ledger {
         let repo = &*self.repository(repo)?;
         let sql = format!(
             "SELECT {ISSUE_RUN} FROM issue_run WHERE repo = ?1 AND issue = ?2
-             AND agent_session_id IS NOT NULL AND agent IS NOT NULL AND lost = 0
+             AND coalesce(agent_session_id, chosen_id) IS NOT NULL AND agent IS NOT NULL AND lost = 0
              ORDER BY started_at DESC, rowid DESC LIMIT 1"
         );
         self.run("read", |db| {
@@ -197,5 +199,6 @@ fn issue_run(row: &Row<'_>) -> rusqlite::Result<IssueRun> {
         is_lost: row.get(17)?,
         started_at: timestamp(row.get(18)?),
         ended_at: row.get::<_, Option<i64>>(19)?.map(timestamp),
+        chosen_id: row.get(20)?,
     })
 }

@@ -123,7 +123,7 @@ fn logged(git_dir: &Path, from: u64, to: u64) -> Option<Vec<String>> {
     text.lines().map(|line| line.split_once('\t').map(|(_, what)| what.to_owned())).collect()
 }
 
-fn commit(git_dir: &Path, head: &Head) -> Option<String> {
+pub(crate) fn commit(git_dir: &Path, head: &Head) -> Option<String> {
     match head {
         Head::Branch(name) => reference(&common_dir(git_dir), &format!("refs/heads/{name}")),
         Head::Commit(commit) => Some(commit.clone()),
@@ -132,7 +132,7 @@ fn commit(git_dir: &Path, head: &Head) -> Option<String> {
 }
 
 /// What a reference points to: in a file of its own, or packed with the others.
-fn reference(common: &Path, name: &str) -> Option<String> {
+pub(crate) fn reference(common: &Path, name: &str) -> Option<String> {
     if let Ok(text) = fs::read_to_string(common.join(name)) {
         return Some(text.trim().to_owned());
     }

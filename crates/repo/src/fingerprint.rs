@@ -29,6 +29,12 @@ pub fn of(root: &Path) -> Option<Fingerprint> {
     Some(Fingerprint { head, files: hasher.finish() })
 }
 
+/// Whether anything at `root` is not committed, a tracker's own file aside.
+pub fn is_dirty(root: &Path) -> bool {
+    let only = ["status", "--porcelain", "--untracked-files=normal", "--", ".", ":!.beads"];
+    git(root, None, &only).is_ok_and(|status| !status.is_empty())
+}
+
 /// The path of a line of `git status --porcelain=v2`: the last of its fields.
 fn path(entry: &str) -> Option<&str> {
     let fields = match entry.as_bytes().first()? {

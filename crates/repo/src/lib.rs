@@ -16,7 +16,9 @@ pub mod git;
 mod head;
 mod index;
 mod key;
+pub mod own_tree;
 mod quiet;
+pub mod stash;
 mod swap;
 pub mod worktree;
 

@@ -10,6 +10,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::{Mutex, PoisonError};
 
+use crate::discover::{common_dir, discover};
+
 /// What is off, whatever the repository says.
 const OFF: [&str; 12] = [
     "core.hooksPath=/dev/null",
@@ -59,24 +61,35 @@ fn bare(root: &Path) -> Command {
 /// A setting and its value.
 type Setting = (String, &'static str);
 
-/// What turns off the drivers that the repository's own configuration names, asked for once a process.
+/// What turns off the drivers that the repository's own configuration names, asked for once a process
+/// and repository: its worktrees share that, unless one has a configuration of its own.
 fn drivers(root: &Path) -> Vec<Setting> {
     static KNOWN: Mutex<Option<HashMap<PathBuf, Vec<Setting>>>> = Mutex::new(None);
     let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
     let known = known.get_or_insert_with(HashMap::new);
-    if let Some(drivers) = known.get(root) {
+    let shared = shared_config(root).unwrap_or_else(|| root.to_owned());
+    if let Some(drivers) = known.get(&shared) {
         return drivers.clone();
     }
-    let drivers = ["--local", "--worktree"].map(|whose| named(root, whose)).concat();
-    known.insert(root.to_owned(), drivers.clone());
+    let drivers = named(root);
+    known.insert(shared, drivers.clone());
     drivers
 }
 
-fn named(root: &Path, whose: &str) -> Vec<Setting> {
+fn shared_config(root: &Path) -> Option<PathBuf> {
+    let git_dir = discover(root).git_dir?;
+    let common = common_dir(&git_dir);
+    (!git_dir.join("config.worktree").exists()).then(|| common.join("config"))
+}
+
+fn named(root: &Path) -> Vec<Setting> {
     let mut command = bare(root);
-    command.args(["config", whose, "--includes", "--null", "--name-only", "--get-regexp", DRIVERS]);
+    command.args(["config", "--includes", "--null", "--show-scope", "--name-only", "--get-regexp"]);
+    command.arg(DRIVERS);
     let printed = command.output().map(|output| output.stdout).unwrap_or_default();
-    let names = printed.split(|byte| *byte == 0).filter_map(|name| std::str::from_utf8(name).ok());
+    let words: Vec<&[u8]> = printed.split(|byte| *byte == 0).collect();
+    let own = words.chunks_exact(2).filter(|pair| matches!(pair[0], b"local" | b"worktree"));
+    let names = own.filter_map(|pair| std::str::from_utf8(pair[1]).ok());
     let off = |name: &str| {
         let mut off = vec![(name.to_owned(), "")];
         // A filter that must not be missing would fail every command.
@@ -167,7 +180,9 @@ mod tests {
         let tree = dir.path().join("tree");
         crate::branch::work_on(&root, &tree, "heirloom/work", "HEAD").unwrap();
         fs::write(tree.join("c.rs"), "c\n").unwrap();
-        crate::branch::commit_all(&tree, "work").unwrap();
+        crate::own_tree::commit_all(&tree, "work").unwrap();
+        crate::own_tree::left(&tree, "heirloom/work").unwrap();
+        crate::branch::join(&root, "heirloom/work", "HEAD", "merge");
         crate::branch::bring_in(&root, "heirloom/work", "merge").unwrap();
         let trace = fs::read_to_string(dir.path().join("trace")).unwrap_or_default();
         assert_eq!(trace, "", "the repository ran something");

@@ -3,9 +3,11 @@
 //! Invariant: nothing here touches the index, the files or the stashes of the person.
 
 use std::fs;
+use std::io::Write as _;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
-use std::process::Command;
+use std::process::{Command, Stdio};
+use std::thread;
 
 /// Why git did not do it.
 #[derive(Debug, thiserror::Error)]
@@ -38,10 +40,30 @@ pub(crate) fn git(
     Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned())
 }
 
-/// What git prints, whether or not it succeeds.
-pub(crate) fn git_anyway(root: &Path, arguments: &[&str]) -> String {
-    let output = command(root, None, arguments).output();
-    output.map(|output| String::from_utf8_lossy(&output.stdout).into_owned()).unwrap_or_default()
+/// What git prints after it has read `input`.
+pub(crate) fn git_with_input(
+    root: &Path,
+    arguments: &[&str],
+    input: &str,
+) -> Result<String, GitError> {
+    let failed = |why: String| GitError {
+        doing: arguments.first().copied().unwrap_or_default().to_owned(),
+        why,
+    };
+    let mut command = command(root, None, arguments);
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+    let mut child = command.spawn().map_err(|error| failed(error.to_string()))?;
+    let stdin = child.stdin.take();
+    let output = thread::scope(|threads| {
+        // Beside the reading: either side may be longer than a pipe holds.
+        threads.spawn(move || stdin.map(|mut stdin| stdin.write_all(input.as_bytes())));
+        child.wait_with_output()
+    });
+    let output = output.map_err(|error| failed(error.to_string()))?;
+    if !output.status.success() {
+        return Err(failed(output.status.to_string()));
+    }
+    Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned())
 }
 
 fn command(root: &Path, index: Option<&Path>, arguments: &[&str]) -> Command {

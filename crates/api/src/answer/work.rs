@@ -34,6 +34,8 @@ pub struct PlannedIssue {
     pub resume_session: Option<String>,
     /// The agent of that session.
     pub resume_agent: Option<String>,
+    /// Why it would be refused, where sessions must be resumed.
+    pub refused: Option<String>,
     /// The open issues that stand in its way.
     pub blocked_by: Vec<String>,
 }
@@ -48,6 +50,7 @@ impl From<&Planned> for PlannedIssue {
             priority: entry.priority,
             resume_session: resumes.map(|resumes| resumes.agent_session_id.clone()),
             resume_agent: resumes.map(|resumes| resumes.agent.clone()),
+            refused: planned.refused.clone(),
             blocked_by: entry.blocked_by.iter().map(ToString::to_string).collect(),
         }
     }

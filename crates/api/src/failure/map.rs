@@ -147,8 +147,10 @@ impl From<WorkError> for Failure {
     fn from(error: WorkError) -> Self {
         let code = match &error {
             WorkError::NoGit { .. } | WorkError::NoCommit { .. } => Code::WorkNoGit,
-            WorkError::CheckedOut { .. } | WorkError::NoBranch { .. } => Code::WorkBranch,
-            WorkError::Crowded { .. } => Code::Usage,
+            WorkError::CheckedOut { .. } | WorkError::NoBranch { .. } | WorkError::Apart { .. } => {
+                Code::WorkBranch
+            }
+            WorkError::Crowded { .. } | WorkError::Unpriced { .. } => Code::Usage,
             WorkError::NoAgent { .. } | WorkError::Program(_) => Code::AgentNotFound,
             WorkError::Tracker(_) => Code::IssuesFailed,
             WorkError::Git(_) => Code::Git,
@@ -168,6 +170,12 @@ impl From<WorkError> for Failure {
             WorkError::CheckedOut { .. } => failure.hint(
                 "check out a branch of your own, or leave work on its branches: work.merge: leave",
             ),
+            WorkError::Apart { ref branch, ref head, .. } => failure
+                .hint(format!("take the work over and resolve it: git merge {branch}"))
+                .hint(format!("or begin anew without it: git branch -f {branch} {head}")),
+            WorkError::Unpriced { .. } => {
+                failure.hint("--max-time, --max-issues or --issue-timeout would").usage()
+            }
             WorkError::NoBranch { .. } => {
                 failure.hint("a branch called heirloom, or heirloom/work, may be in its way")
             }

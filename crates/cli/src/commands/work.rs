@@ -3,7 +3,7 @@ use std::process::ExitCode;
 
 use clap::builder::PossibleValuesParser;
 use heirloom_api::{PlannedIssue, WorkPlan};
-use heirloom_core::issue::{IssueId, IssueStatus};
+use heirloom_core::issue::{Issue, IssueId, IssueStatus};
 use heirloom_core::settings::{AGENTS, Period};
 use heirloom_core::work::WorkStatus;
 use heirloom_engine::agents;
@@ -34,6 +34,9 @@ pub(super) struct Args {
     /// With --resume: an issue fails when its agent session cannot be resumed
     #[arg(long)]
     strict: bool,
+    /// With --resume: begin issues in progress anew, with what their sessions left
+    #[arg(long, conflicts_with = "strict")]
+    fresh: bool,
     /// How many agents work at the same time
     #[arg(long, short = 'n', value_name = "N", value_parser = clap::value_parser!(u32).range(1..=256))]
     max_agents: Option<u32>,
@@ -49,8 +52,8 @@ pub(super) struct Args {
     /// Give up on one issue after this time
     #[arg(long, value_name = "TIME")]
     issue_timeout: Option<Period>,
-    /// Only this issue; may be given more than once
-    #[arg(long, value_name = "ID")]
+    /// Only these issues, in this order
+    #[arg(long, value_name = "ID", num_args = 1..)]
     issue: Vec<String>,
     /// Only the parts of this issue
     #[arg(long, value_name = "ID", conflicts_with = "issue")]
@@ -61,6 +64,9 @@ pub(super) struct Args {
     /// The agent's model
     #[arg(long)]
     model: Option<String>,
+    /// Claim issues on this machine only (nothing else can be claimed on yet)
+    #[arg(long)]
+    local: bool,
     /// Work here, with one agent, instead of in worktrees
     #[arg(long)]
     in_place: bool,
@@ -77,7 +83,7 @@ pub(super) fn run(app: &App, args: &Args) -> Done {
     trust::needs(loaded, &["work", "agents"])?;
     let settings = &loaded.settings;
     let mut tracker = issues::find(&app.here)?;
-    let mut options = options(args, Options::of(settings), &mut *tracker)?;
+    let mut options = options(app, args, Options::of(settings), &mut *tracker)?;
     if args.dry_run {
         return dry_run(app, &mut *tracker, &options);
     }
@@ -112,17 +118,37 @@ pub(super) fn run(app: &App, args: &Args) -> Done {
     })
 }
 
-fn options(args: &Args, settings: Options, tracker: &mut dyn Tracker) -> Result<Options, Failure> {
+fn options(
+    app: &App,
+    args: &Args,
+    settings: Options,
+    tracker: &mut dyn Tracker,
+) -> Result<Options, Failure> {
     let mut options = settings;
     let resume = args.resume || options.wanted.resume;
     if args.strict && !resume {
         let failure = Failure::new(Code::Usage, "--strict requires --resume").usage();
         return Err(failure.hint("--strict decides what happens when a session cannot be resumed"));
     }
+    if args.fresh && !resume {
+        let failure = Failure::new(Code::Usage, "--fresh requires --resume").usage();
+        return Err(failure.hint("issues that are open begin anew in any case"));
+    }
     let number = |number: u32| number as usize;
     options.wanted.resume = resume;
+    options.fresh = args.fresh;
     for id in &args.issue {
-        options.wanted.only.push(tracker.find(id)?.id);
+        let issue = tracker.find(id)?;
+        if options.wanted.only.contains(&issue.id) {
+            app.ui.warn(&format!("{} is named more than once", issue.id));
+            continue;
+        }
+        if issue.status.is_closed() {
+            app.ui.warn(&format!("{} is closed", issue.id));
+        } else if issue.issue_type == Issue::EPIC {
+            app.ui.warn(&format!("{0} is a whole: --epic {0} takes up its parts", issue.id));
+        }
+        options.wanted.only.push(issue.id);
     }
     if let Some(epic) = &args.epic {
         options.wanted.epic = Some(tracker.find(epic)?.id);
@@ -153,8 +179,8 @@ fn options(args: &Args, settings: Options, tracker: &mut dyn Tracker) -> Result<
 }
 
 fn dry_run(app: &App, tracker: &mut dyn Tracker, options: &Options) -> Done {
-    let mut ledger = app.here.ledger()?;
-    let planned = work::plan(&app.here, &mut ledger, tracker, options)?;
+    let ledger = app.here.ledger()?;
+    let planned = work::plan(&app.here, &ledger, tracker, options)?;
     let issues = planned.iter().map(PlannedIssue::from).collect();
     app.ui.answer(&WorkPlan { issues }, || {
         if planned.is_empty() { "nothing to do".to_owned() } else { table(app, &planned) }
@@ -179,6 +205,9 @@ fn table(app: &App, planned: &[Planned]) -> String {
             }
             None => "fresh".to_owned(),
         };
+        if let Some(why) = &each.refused {
+            what = format!("refused by --strict: {why}");
+        }
         if each.waits {
             let blockers: Vec<&str> = entry.blocked_by.iter().map(IssueId::as_str).collect();
             let _ = write!(what, ", blocked by {} until closed", blockers.join(", "));

@@ -61,6 +61,9 @@ pub struct IssueRunLaunched {
     pub issue_run: IssueRunId,
     /// The session.
     pub session: SessionId,
+    /// The id that was chosen for its conversation, where the agent lets us.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent_session_id: Option<String>,
 }
 
 /// The gate was tried.

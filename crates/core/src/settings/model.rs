@@ -360,6 +360,11 @@ section! {
     pub struct Work {
         /// Commands that must succeed before an issue may be closed.
         gate: Vec<String>,
+        /// Stop a command of the gate after this time; the gate has not passed then.
+        gate_timeout: Period = Period::from_secs(3600),
+        /// Commands that prepare a new worktree before an agent works in it. The main worktree is
+        /// `$HEIRLOOM_MAIN`.
+        setup: Vec<String>,
         /// How many agents work at the same time.
         max_agents: NonZeroU32 = count(2),
         /// How often an agent is sent back to fix what the gate found.

@@ -29,8 +29,9 @@ pub struct Pick<'a> {
 
 /// The issues to be worked on, in the order of work, as if each were closed in its turn.
 ///
-/// Issues in progress come first, then the open ones by priority and age; one that others block
-/// comes as soon as they are done. Wholes are never worked on, only their parts are.
+/// What is named comes in the order in which it is named. Otherwise issues in progress come first, then
+/// the open ones by priority and age, the parts of a whole together and with its urgency; one that
+/// others block comes as soon as they are done. Wholes are never worked on, only their parts are.
 pub fn choose<'a>(entries: &'a [Entry], wanted: &Wanted, now: Timestamp) -> Vec<Pick<'a>> {
     let parts = wanted.epic.as_ref().map(|epic| descendants(entries, epic));
     let only: HashSet<&IssueId> = wanted.only.iter().collect();
@@ -44,13 +45,78 @@ pub fn choose<'a>(entries: &'a [Entry], wanted: &Wanted, now: Timestamp) -> Vec<
         let part = parts.as_ref().is_none_or(|parts| parts.contains(&entry.id));
         status && entry.is_due(now) && named && part && !entry.is_epic()
     };
-    in_turn(entries.iter().filter(is_candidate).collect())
+    let mut candidates: Vec<&Entry> = entries.iter().filter(is_candidate).collect();
+    if wanted.only.is_empty() {
+        let groups = Groups::of(entries);
+        candidates.sort_by(|a, b| {
+            let key = |entry| (rank(entry), groups.key(entry));
+            key(a).cmp(&key(b)).then_with(|| crate::issue::by_age(a, b))
+        });
+    } else {
+        let place = |entry: &&Entry| wanted.only.iter().position(|id| *id == entry.id);
+        candidates.sort_by_key(place);
+    }
+    in_turn(&candidates)
+}
+
+/// The wholes that issues are parts of.
+struct Groups<'a>(HashMap<&'a str, &'a Entry>);
+
+impl<'a> Groups<'a> {
+    fn of(entries: &'a [Entry]) -> Self {
+        Self(entries.iter().map(|entry| (entry.id.as_str(), entry)).collect())
+    }
+
+    /// What parts of the same whole have in common: its urgency, its age and its id.
+    fn key(&self, entry: &'a Entry) -> (u8, Timestamp, &'a str) {
+        let mut whole = entry;
+        // A circle of parents is nobody's whole.
+        for _ in 0..self.0.len() {
+            let Some(parent) = whole.parent.as_ref().and_then(|id| self.0.get(id.as_str())) else {
+                break;
+            };
+            whole = parent;
+            if whole.is_epic() {
+                return (whole.priority, whole.created_at, whole.id.as_str());
+            }
+        }
+        (entry.priority, entry.created_at, entry.id.as_str())
+    }
+}
+
+/// What could be done, but is left alone because somebody has it, with the reason.
+pub fn left_over<'a>(
+    entries: &'a [Entry],
+    wanted: &Wanted,
+    actor: &str,
+    now: Timestamp,
+) -> Vec<(&'a Entry, String)> {
+    let parts = wanted.epic.as_ref().map(|epic| descendants(entries, epic));
+    let is_asked_for = |entry: &&Entry| {
+        let named = wanted.only.is_empty() || wanted.only.contains(&entry.id);
+        let part = parts.as_ref().is_none_or(|parts| parts.contains(&entry.id));
+        named && part && !entry.is_epic() && entry.is_free(now)
+    };
+    let why = |entry: &'a Entry| {
+        let other = entry.assignee.as_deref().filter(|assignee| *assignee != actor);
+        let why = match (&entry.status, other) {
+            (IssueStatus::InProgress, Some(other)) => {
+                format!("{other} has it in progress (`--resume --issue {}` takes it)", entry.id)
+            }
+            (IssueStatus::InProgress, None) if !wanted.resume => {
+                "it is in progress (`--resume` goes on with it)".to_owned()
+            }
+            (IssueStatus::Open, Some(other)) => format!("it is assigned to {other}"),
+            _ => return None,
+        };
+        Some((entry, why))
+    };
+    entries.iter().filter(is_asked_for).filter_map(why).collect()
 }
 
 /// The order in which candidates can be done. Those that wait for something that is not among
 /// them are left out.
-fn in_turn(mut candidates: Vec<&Entry>) -> Vec<Pick<'_>> {
-    candidates.sort_by(|a, b| rank(a).cmp(&rank(b)).then_with(|| crate::issue::by_age(a, b)));
+fn in_turn<'a>(candidates: &[&'a Entry]) -> Vec<Pick<'a>> {
     let at: HashMap<&str, usize> =
         candidates.iter().enumerate().map(|(at, entry)| (entry.id.as_str(), at)).collect();
     let mut open: Vec<usize> = candidates.iter().map(|entry| entry.blocked_by.len()).collect();
@@ -144,10 +210,53 @@ mod tests {
         ];
         entries[0].issue_type = "epic".to_owned();
         entries[1].parent = Some("epic".parse().unwrap());
-        assert_eq!(chosen(&entries, &Wanted::default()), ["other", "part"]);
+        assert_eq!(chosen(&entries, &Wanted::default()), ["part", "other"]);
         let epic = Wanted { epic: "epic".parse().ok(), ..Wanted::default() };
         assert_eq!(chosen(&entries, &epic), ["part"]);
         let only = Wanted { only: vec!["other".parse().unwrap()], ..Wanted::default() };
         assert_eq!(chosen(&entries, &only), ["other"]);
+    }
+
+    #[test]
+    fn what_is_named_keeps_its_order_and_parts_of_a_whole_stay_together() {
+        let ids = ["a", "b", "c", "d"];
+        let mut entries = ids.map(|id| entry(id, "open", 2, &[]));
+        let named = |ids: &[&str]| ids.iter().map(|id| id.parse().unwrap()).collect();
+        let only = Wanted { only: named(&["d", "a", "c"]), ..Wanted::default() };
+        assert_eq!(chosen(&entries, &only), ["d", "a", "c"]);
+        entries[0].issue_type = "epic".to_owned();
+        entries[3].parent = Some("a".parse().unwrap());
+        entries[1].parent = Some("a".parse().unwrap());
+        entries[1].priority = 4;
+        assert_eq!(chosen(&entries, &Wanted::default()), ["d", "b", "c"]);
+        // A whole in a whole, and a circle.
+        entries[0].parent = Some("a".parse().unwrap());
+        assert_eq!(chosen(&entries, &Wanted::default()), ["d", "b", "c"]);
+    }
+
+    #[test]
+    fn what_others_have_is_left_over_with_the_reason() {
+        let mut entries = [
+            entry("begun", "in_progress", 2, &[]),
+            entry("hers", "in_progress", 2, &[]),
+            entry("given", "open", 2, &[]),
+            entry("free", "open", 2, &[]),
+            entry("blocked", "in_progress", 2, &["free"]),
+        ];
+        entries[1].assignee = Some("ada".to_owned());
+        entries[2].assignee = Some("ada".to_owned());
+        let left = |wanted: &Wanted| -> Vec<String> {
+            let left = left_over(&entries, wanted, "heirloom", Timestamp::UNIX_EPOCH);
+            left.iter().map(|(entry, why)| format!("{}: {why}", entry.id)).collect()
+        };
+        assert_eq!(
+            left(&Wanted::default()),
+            [
+                "begun: it is in progress (`--resume` goes on with it)",
+                "hers: ada has it in progress (`--resume --issue hers` takes it)",
+                "given: it is assigned to ada",
+            ]
+        );
+        assert_eq!(left(&Wanted { resume: true, ..Wanted::default() }).len(), 2);
     }
 }

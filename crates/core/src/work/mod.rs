@@ -9,8 +9,8 @@ mod original;
 mod outcome;
 mod prompt;
 
-pub use choose::{Pick, Wanted, choose};
+pub use choose::{Pick, Wanted, choose, left_over};
 pub use nothing::{NOTHING_TO_DO, Nothing};
 pub use original::{BadRunFile, parse as parse_original};
 pub use outcome::{Checked, Evidence, IssueRunStatus, Tally, WorkStatus};
-pub use prompt::{Brief, carry_on, first, fix, merge_first, put_right};
+pub use prompt::{Brief, carry_on, first, fix, put_right, resolve, with_news};

@@ -1,8 +1,11 @@
 //! The run files of the original orchestrator: one JSON file a run, all issues in it.
 
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
 use jiff::Timestamp;
 use serde::Deserialize;
-use serde_json::{Map, Value};
+use serde_json::value::RawValue;
 
 use super::outcome::IssueRunStatus;
 use crate::event::{ImportedIssueRun, WorkImported};
@@ -26,15 +29,16 @@ pub enum BadRunFile {
 }
 
 #[derive(Deserialize)]
-struct File {
+struct File<'a> {
     run_id: String,
     started_at: String,
     #[serde(default)]
     completed_at: Option<String>,
     #[serde(default)]
     repo_path: Option<String>,
-    #[serde(default)]
-    issues: Option<Map<String, Value>>,
+    /// Only looked into for what is wanted of each: files are long, and there are many.
+    #[serde(default, borrow)]
+    issues: Option<BTreeMap<Cow<'a, str>, &'a RawValue>>,
 }
 
 #[derive(Deserialize)]
@@ -61,15 +65,15 @@ pub fn parse(
     is_here: impl Fn(&str) -> bool,
 ) -> Result<WorkImported, BadRunFile> {
     let shape = |why: String| BadRunFile::Shape { why };
-    let file: File = serde_json::from_str(content).map_err(|error| shape(error.to_string()))?;
+    let file: File<'_> = serde_json::from_str(content).map_err(|error| shape(error.to_string()))?;
     if let Some(repo) = file.repo_path.filter(|repo| !is_here(repo)) {
         return Err(BadRunFile::Elsewhere { repo });
     }
     let started_at = moment(&file.started_at)
         .or_else(|| time_of_name(name))
         .ok_or_else(|| shape(format!("`{}` is not a time", file.started_at)))?;
-    let issue = |(id, value): (String, Value)| {
-        let issue: Issue = serde_json::from_value(value).ok()?;
+    let issue = |(id, value): (Cow<'_, str>, &RawValue)| {
+        let issue: Issue = serde_json::from_str(value.get()).ok()?;
         imported(id.parse().ok()?, issue)
     };
     Ok(WorkImported {
@@ -133,7 +137,7 @@ fn time_of_name(name: &str) -> Option<Timestamp> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::json;
+    use serde_json::{Value, json};
 
     const ID: &str = "8272974a-8223-4415-954c-99d01904a037";
 

@@ -105,7 +105,11 @@ fn record(
         writer.append(scope, &created)?;
         writer.append(scope, &SessionPrompted { text: prepared.prompt.clone() })?;
         if let Some(purpose) = &prepared.purpose {
-            let launched = IssueRunLaunched { issue_run: purpose.issue_run, session: id };
+            let launched = IssueRunLaunched {
+                issue_run: purpose.issue_run,
+                session: id,
+                agent_session_id: prepared.thread.chosen.clone(),
+            };
             writer.append(Scope { session: None, repo: Some(&repo) }, &launched)?;
             let (issue, text) = (purpose.issue.to_string(), purpose.title.clone());
             writer.append(scope, &TaskSet { issue: Some(issue), text: Some(text) })?;

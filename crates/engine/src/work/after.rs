@@ -47,9 +47,11 @@ impl OnIssue<'_, '_> {
                 }
                 Ok(None)
             }
-            (_, Some(Cause::Asked | Cause::TimeUp | Cause::Spent)) => {
-                Err(End::Stopped(self.why_stopped()))
+            (_, Some(Cause::Spent)) => self.with_more_money().map(Some),
+            (Answer::Spent, None) if self.context.options.max_cost_usd.is_some() => {
+                self.with_more_money().map(Some)
             }
+            (_, Some(Cause::Asked | Cause::TimeUp)) => Err(End::Stopped(self.why_stopped())),
             (_, Some(Cause::TooLong)) => Err(End::TimedOut(TOO_LONG.to_owned())),
             (_, Some(Cause::Silence)) => self.after_silence().map(Some),
             (Answer::Wait { until }, None) => self.wait(until).map(Some),
@@ -60,8 +62,16 @@ impl OnIssue<'_, '_> {
                 Err(End::Failed(why()))
             }
             (Answer::Stopped, None) => Err(End::Stopped(why())),
-            (Answer::Fail, None) => Err(End::Failed(why())),
+            (Answer::Fail | Answer::Spent, None) => Err(End::Failed(why())),
         }
+    }
+
+    /// An agent that used its part goes on with another one, as long as there is something left.
+    fn with_more_money(&mut self) -> Result<Turn, End> {
+        if !self.context.has_money() {
+            return Err(End::Stopped("the money is spent".to_owned()));
+        }
+        self.again()
     }
 
     fn after_silence(&mut self) -> Result<Turn, End> {

@@ -27,6 +27,8 @@ pub(super) enum Answer {
     StartFresh,
     /// No issue could be worked on: the run ends.
     StopRun,
+    /// It used what it was given to spend.
+    Spent,
     /// It was stopped.
     Stopped,
     /// It failed.
@@ -45,10 +47,10 @@ pub(super) fn answer(outcome: &Outcome, now: Timestamp) -> Answer {
         Outcome::Auth { .. } | Outcome::UnknownModel { .. } | Outcome::NoCredit { .. } => {
             Answer::StopRun
         }
+        Outcome::CostLimit => Answer::Spent,
         Outcome::Interrupted => Answer::Stopped,
         Outcome::Failed { .. }
         | Outcome::TurnLimit
-        | Outcome::CostLimit
         | Outcome::SessionInUse { .. }
         | Outcome::ApiError { .. }
         | Outcome::Refused { .. }
@@ -88,10 +90,10 @@ mod tests {
         }
         let fresh = answer(&Outcome::PromptTooLong { message: message() });
         assert_eq!(fresh, Answer::StartFresh);
+        assert_eq!(answer(&Outcome::CostLimit), Answer::Spent);
         let fails = [
             Outcome::Failed { message: message() },
             Outcome::TurnLimit,
-            Outcome::CostLimit,
             Outcome::ApiError { status: Some(404), message: message() },
             Outcome::Refused { message: message() },
             Outcome::Crashed { exit: Exit::Code(7), message: message() },

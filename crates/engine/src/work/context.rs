@@ -1,7 +1,8 @@
 //! What all issues of a run share.
 
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 use heirloom_agents::Programs;
@@ -47,6 +48,26 @@ pub fn events_of(home: &Path, run: WorkRunId) -> PathBuf {
     home.join("work").join(format!("{run}.jsonl"))
 }
 
+/// What was spent, and what agents have been given to spend.
+#[derive(Debug, Default)]
+struct Money {
+    spent: f64,
+    reserved: f64,
+    /// How many agents have been given something.
+    holders: usize,
+}
+
+impl Money {
+    fn free(&self, max: f64) -> f64 {
+        (max - self.spent - self.reserved).max(0.0)
+    }
+}
+
+/// What is not worth beginning a turn with.
+fn least(max: f64) -> f64 {
+    max / 100.0
+}
+
 /// A run, as its issues see it.
 pub(super) struct RunContext<'a> {
     pub(super) here: &'a Here,
@@ -60,7 +81,9 @@ pub(super) struct RunContext<'a> {
     pub(super) stopping: Stopping,
     pub(super) began: Instant,
     reporter: Reporter<'a, Event>,
-    spent: Mutex<f64>,
+    money: Mutex<Money>,
+    /// How many issues could still be taken up, as last seen.
+    ahead: AtomicUsize,
     hopeless: Mutex<Option<String>>,
 }
 
@@ -82,7 +105,8 @@ impl<'a> RunContext<'a> {
             stopping: stopping.clone(),
             began: system.now(),
             reporter: Reporter::new(here.clock, &path, watcher),
-            spent: Mutex::new(0.0),
+            money: Mutex::new(Money::default()),
+            ahead: AtomicUsize::new(0),
             hopeless: Mutex::new(None),
         }
     }
@@ -106,17 +130,42 @@ impl<'a> RunContext<'a> {
         self.tell(&Event::Warning { issue, message: clean(&message.into()) });
     }
 
-    pub(super) fn spend(&self, usd: f64) {
-        *self.spent.lock().unwrap_or_else(PoisonError::into_inner) += usd;
+    /// Sets a part of what may be spent aside for an agent: together they never have more than there
+    /// is. Nothing if there is no limit.
+    pub(super) fn reserve(&self) -> Option<f64> {
+        let max = self.options.max_cost_usd?;
+        let mut money = self.money();
+        let others = self.options.max_agents.saturating_sub(money.holders + 1);
+        let others = others.min(self.ahead.load(Ordering::SeqCst));
+        let parts = u32::try_from(others + 1).unwrap_or(u32::MAX);
+        let share = money.free(max) / f64::from(parts);
+        money.reserved += share;
+        money.holders += 1;
+        Some(share)
     }
 
-    pub(super) fn spent(&self) -> f64 {
-        *self.spent.lock().unwrap_or_else(PoisonError::into_inner)
+    /// An agent's part is given back, and what it spent counted.
+    pub(super) fn spend(&self, share: Option<f64>, usd: f64) {
+        let mut money = self.money();
+        money.spent += usd;
+        if let Some(share) = share {
+            money.reserved = (money.reserved - share).max(0.0);
+            money.holders = money.holders.saturating_sub(1);
+        }
     }
 
-    /// What may still be spent.
-    pub(super) fn left_usd(&self) -> Option<f64> {
-        self.options.max_cost_usd.map(|max| (max - self.spent()).max(0.0))
+    /// How many issues could still be taken up.
+    pub(super) fn see_ahead(&self, issues: usize) {
+        self.ahead.store(issues, Ordering::SeqCst);
+    }
+
+    /// Whether another agent could be given something to spend.
+    pub(super) fn has_money(&self) -> bool {
+        self.options.max_cost_usd.is_none_or(|max| self.money().free(max) > least(max))
+    }
+
+    fn money(&self) -> MutexGuard<'_, Money> {
+        self.money.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// No issue could be worked on: the reason ends the run.
@@ -138,7 +187,11 @@ impl<'a> RunContext<'a> {
     pub(super) fn limit(&self) -> Option<&'static str> {
         if self.is_time_up() {
             Some("the time is up")
-        } else if self.left_usd().is_some_and(|left| left <= 0.0) {
+        } else if self
+            .options
+            .max_cost_usd
+            .is_some_and(|max| max - self.money().spent <= least(max))
+        {
             Some("the money is spent")
         } else {
             None

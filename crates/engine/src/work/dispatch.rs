@@ -6,11 +6,11 @@ use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::thread::{self, Scope as Threads};
 use std::time::{Duration, Instant};
 
-use heirloom_agents::by_name;
+use heirloom_agents::{Feature, Support, by_name};
 use heirloom_core::event::{IssueRunEnded, WorkEnded, WorkStarted};
 use heirloom_core::id::{IssueRunId, WorkRunId};
 use heirloom_core::issue::{Change, Entry, IssueId, Owner};
-use heirloom_core::work::{IssueRunStatus, Tally, WorkStatus, choose};
+use heirloom_core::work::{IssueRunStatus, Tally, WorkStatus, choose, left_over};
 use heirloom_ledger::Ledger;
 use uuid::Uuid;
 
@@ -35,6 +35,8 @@ compile_error!(
 );
 
 const HEARTBEAT: Duration = Duration::from_mins(2);
+/// How many issues that were left alone are named.
+const MOST_NAMED: usize = 10;
 const TICK: Duration = Duration::from_millis(100);
 const LOOK_AGAIN: Duration = Duration::from_secs(5);
 
@@ -61,13 +63,18 @@ pub fn work(
     let agent = by_name(&options.agent)
         .ok_or_else(|| WorkError::NoAgent { name: options.agent.clone() })?;
     programs.resolve(agent.name(), &here.env)?;
+    let unpriced = matches!(agent.supports(Feature::Cost), Support::No(_));
+    if options.max_cost_usd.is_some() && unpriced {
+        return Err(WorkError::Unpriced { agent: options.agent.clone() });
+    }
     let trees = Trees::new(here, options)?;
     let mut ledger = here.ledger()?;
     let run = WorkRunId::new(Uuid::new_v4());
     let context = RunContext::new(with, options, run, trees);
     recover::recover(here, &mut ledger)?;
     if options.wanted.resume {
-        for bad in import::import_runs(here, &mut ledger)? {
+        let tell = |done, total| context.tell(&Event::Importing { done, total });
+        for bad in import::import_runs(here, &mut ledger, &tell)? {
             context.warn(None, format!("a run of the original was left out: {bad}"));
         }
     }
@@ -75,6 +82,13 @@ pub fn work(
     let entries = tracker.backlog()?;
     if let Some(problem) = context.trees.catch_up()? {
         context.warn(None, problem);
+    }
+    if let hooks @ [_, ..] = context.trees.skipped_hooks() {
+        let names = hooks.join(", ");
+        context.warn(
+            None,
+            format!("heirloom's own commits do not run this repository's hooks: {names}"),
+        );
     }
     let owner = picks::owner(&ledger, &format!("work {}", run.short()))?;
     let (sender, receiver) = mpsc::channel();
@@ -87,7 +101,6 @@ pub fn work(
         is_stale: false,
         looked: None,
         active: 0,
-        in_place: 0,
         taken_up: 0,
         tried: HashSet::new(),
         beat: Instant::now(),
@@ -121,8 +134,6 @@ pub(super) struct Dispatcher<'d, 'a> {
     /// When nothing was found that could be begun.
     looked: Option<Instant>,
     active: usize,
-    /// How many of them work where the person does.
-    pub(super) in_place: usize,
     pub(super) taken_up: usize,
     /// Issues that this run is done with, or leaves alone.
     pub(super) tried: HashSet<IssueId>,
@@ -188,6 +199,7 @@ impl<'d> Dispatcher<'d, '_> {
         self.active < options.max_agents
             && options.max_issues.is_none_or(|max| self.taken_up < max)
             && self.broken.is_none()
+            && self.context.has_money()
             && !self.context.limiter.holds()
             && self.context.may_go_on()
     }
@@ -220,6 +232,7 @@ impl<'d> Dispatcher<'d, '_> {
         let picks = choose(&self.entries, &self.context.options.wanted, now);
         let free = picks.iter().filter(|pick| !pick.waits && !self.tried.contains(&pick.entry.id));
         let candidates: Vec<Entry> = free.map(|pick| pick.entry.clone()).collect();
+        self.context.see_ahead(candidates.len().saturating_sub(1));
         for entry in candidates {
             match self.try_take(&entry) {
                 Ok(Some(job)) => return Ok(Some(job)),
@@ -253,7 +266,6 @@ impl<'d> Dispatcher<'d, '_> {
 
     fn start<'t>(&mut self, threads: &'t Threads<'t, 'd>, job: Job) {
         self.active += 1;
-        self.in_place += usize::from(job.tree.branch.is_none());
         self.taken_up += 1;
         self.tried.insert(job.issue.id.clone());
         let (context, sender) = (self.context, self.sender.clone());
@@ -269,13 +281,20 @@ impl<'d> Dispatcher<'d, '_> {
     /// What became of an issue, told to the tracker and recorded.
     fn settle(&mut self, job: &Job, mut verdict: Verdict) -> Result<(), WorkError> {
         self.active -= 1;
-        self.in_place -= usize::from(job.tree.branch.is_none());
         self.is_stale = true;
         if verdict.is_fault {
             // Its session is in nobody's hands any more, as after a crash.
             turn::recover(self.context.here, &mut self.ledger)?;
         }
         let id = &job.issue.id;
+        if self.is_closed_by_another(id) {
+            let own = verdict.reason.take().unwrap_or_default();
+            verdict.reason =
+                Some(format!("somebody else closed it while an agent worked on it; {own}"));
+            verdict.status = IssueRunStatus::Closed;
+            self.conclude(id, &job.issue.title, job.issue_run, &verdict)?;
+            return self.release(id);
+        }
         let reason = verdict.reason.clone().unwrap_or_default();
         let told = match verdict.status {
             IssueRunStatus::Closed => {
@@ -305,6 +324,11 @@ impl<'d> Dispatcher<'d, '_> {
         }
         self.conclude(id, &job.issue.title, job.issue_run, &verdict)?;
         self.release(id)
+    }
+
+    /// Whether somebody closed the issue while an agent worked on it. Their word stands.
+    fn is_closed_by_another(&mut self, id: &IssueId) -> bool {
+        self.tracker.find(id.as_str()).is_ok_and(|issue| issue.status.is_closed())
     }
 
     pub(super) fn conclude(
@@ -349,6 +373,22 @@ impl<'d> Dispatcher<'d, '_> {
         }
     }
 
+    /// Names what was left alone, where nothing else was left to do.
+    fn name_leftovers(&mut self) {
+        let Ok(entries) = self.tracker.backlog() else { return };
+        let wanted = &self.context.options.wanted;
+        let left = left_over(&entries, wanted, ACTOR, self.context.here.clock.now());
+        let left: Vec<_> =
+            left.into_iter().filter(|(entry, _)| !self.tried.contains(&entry.id)).collect();
+        for (entry, why) in left.iter().take(MOST_NAMED) {
+            self.context.warn(Some(entry.id.as_str()), format!("left alone: {why}"));
+        }
+        if left.len() > MOST_NAMED {
+            let more = left.len() - MOST_NAMED;
+            self.context.warn(None, format!("{more} more were left alone for such reasons"));
+        }
+    }
+
     fn end(&mut self) -> Result<Ended, WorkError> {
         let hopeless = self.broken.take().or_else(|| self.context.hopeless());
         let (status, reason) = match hopeless {
@@ -358,6 +398,9 @@ impl<'d> Dispatcher<'d, '_> {
             }
             None => (WorkStatus::Completed, self.context.limit().map(str::to_owned)),
         };
+        if status == WorkStatus::Completed && reason.is_none() {
+            self.name_leftovers();
+        }
         let ended = WorkEnded { run: self.context.run, status, reason: reason.clone() };
         self.ledger.append(self.context.here.clock.now(), self.context.scope(), &ended)?;
         let run = self.context.run.to_string();

@@ -31,6 +31,22 @@ pub enum WorkError {
         /// The branch.
         branch: String,
     },
+    /// What the person did since and what agents finished do not go together by themselves.
+    #[error("{branch} and {head} do not go together by themselves, and {} of {branch} not in {head}", how_many(.commits))]
+    Apart {
+        /// The branch of finished work.
+        branch: String,
+        /// What the person has checked out.
+        head: String,
+        /// What would be lost if it began anew, a line a commit.
+        commits: Vec<String>,
+    },
+    /// Money cannot be limited without knowing what is spent.
+    #[error("{agent} does not say what it costs, so --max-cost could not hold")]
+    Unpriced {
+        /// The agent.
+        agent: String,
+    },
     /// Several agents cannot share the person's own worktree.
     #[error("only one agent can work in place, not {agents}")]
     Crowded {
@@ -61,4 +77,11 @@ pub enum WorkError {
     /// The ledger failed.
     #[error(transparent)]
     Ledger(#[from] heirloom_ledger::Error),
+}
+
+fn how_many(commits: &[String]) -> String {
+    match commits {
+        [one] => format!("1 commit ({one}) is"),
+        all => format!("{} commits are", all.len()),
+    }
 }

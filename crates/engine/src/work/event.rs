@@ -76,6 +76,13 @@ pub enum Event {
         /// How long it took.
         duration_ms: u64,
     },
+    /// Runs of the original are taken in.
+    Importing {
+        /// How many were.
+        done: usize,
+        /// Of how many.
+        total: usize,
+    },
     /// Everything waits for a limit to be lifted.
     Paused {
         /// For how long.

@@ -14,7 +14,16 @@ pub(super) fn check(on: &OnIssue<'_, '_>) -> Vec<Checked> {
     let must_stop = || on.must_stop().is_some();
     for command in &on.context.options.gate {
         let began = Instant::now();
-        let failed = shell::check(command, &on.tree.path, &on.here.env, &must_stop);
+        let is_late = || began.elapsed() >= on.context.options.gate_timeout;
+        let mut failed =
+            shell::check(command, &on.tree.path, &on.here.env, &|| must_stop() || is_late());
+        if let Some(failed) =
+            failed.as_mut().filter(|failed| failed.exit_code.is_none() && is_late())
+        {
+            let seconds = on.context.options.gate_timeout.as_secs();
+            let why = format!("\nit was stopped after {seconds} s (work.gate_timeout)");
+            failed.output.push_str(&why);
+        }
         let duration_ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
         let checked = match failed {
             None => Checked {

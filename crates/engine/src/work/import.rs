@@ -11,18 +11,20 @@ use super::error::WorkError;
 use crate::here::Here;
 
 /// How many files are taken in by one transaction.
-const AT_ONCE: usize = 500;
+const AT_ONCE: usize = 2000;
 
-/// Takes in the runs of the original that are not known yet. Returns what could not be read.
-pub(super) fn import_runs(here: &Here, ledger: &mut Ledger) -> Result<Vec<String>, WorkError> {
-    let files: Vec<PathBuf> =
-        directories(here).iter().flat_map(|directory| run_files(directory)).collect();
-    if files.is_empty() {
-        return Ok(Vec::new());
-    }
-    let known = ledger.imported_work_runs(&here.place.repo)?;
-    let new: Vec<&PathBuf> = files.iter().filter(|file| !known.contains(&name(file))).collect();
-    let mut bad = Vec::new();
+/// From how many on those who wait are told.
+const MANY: usize = 2000;
+
+/// Takes in the runs of the original that are not known yet, and tells how far it is where there are
+/// many. Returns what could not be read.
+pub(super) fn import_runs(
+    here: &Here,
+    ledger: &mut Ledger,
+    tell: &dyn Fn(usize, usize),
+) -> Result<Vec<String>, WorkError> {
+    let new = unknown(here, ledger)?;
+    let (mut bad, mut done) = (Vec::new(), 0);
     for some in new.chunks(AT_ONCE) {
         let runs: Vec<WorkImported> =
             some.iter().filter_map(|file| read(here, file, &mut bad)).collect();
@@ -33,8 +35,29 @@ pub(super) fn import_runs(here: &Here, ledger: &mut Ledger) -> Result<Vec<String
             }
             Ok(())
         })?;
+        done += some.len();
+        if new.len() >= MANY {
+            tell(done, new.len());
+        }
     }
     Ok(bad)
+}
+
+/// What would be taken in.
+pub(super) fn look(here: &Here, ledger: &Ledger) -> Result<Vec<WorkImported>, WorkError> {
+    let new = unknown(here, ledger)?;
+    Ok(new.iter().filter_map(|file| read(here, file, &mut Vec::new())).collect())
+}
+
+/// The files that were not taken in yet.
+fn unknown(here: &Here, ledger: &Ledger) -> Result<Vec<PathBuf>, WorkError> {
+    let mut files: Vec<PathBuf> =
+        directories(here).iter().flat_map(|directory| run_files(directory)).collect();
+    if !files.is_empty() {
+        let known = ledger.imported_work_runs(&here.place.repo)?;
+        files.retain(|file| !known.contains(&name(file)));
+    }
+    Ok(files)
 }
 
 fn read(here: &Here, file: &Path, bad: &mut Vec<String>) -> Option<WorkImported> {

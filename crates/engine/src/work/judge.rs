@@ -87,7 +87,7 @@ impl OnIssue<'_, '_> {
         match trouble {
             Trouble::Conflict(files) => {
                 self.count_fix(&format!("the work conflicts with {together}"))?;
-                Ok(rules::merge_first(&self.job.issue, together, files))
+                Ok(rules::resolve(&self.job.issue, together, files))
             }
             Trouble::Unfinished(what) => {
                 self.count_fix(what)?;
@@ -115,6 +115,7 @@ impl OnIssue<'_, '_> {
             gate: &self.so_far.findings,
             commit: Some(&ready.commit),
             branch: Some(branch),
+            skipped: self.context.trees.skipped_hooks(),
             ..Evidence::default()
         };
         Done { evidence: evidence.text(), commit: Some(ready.commit.clone()) }

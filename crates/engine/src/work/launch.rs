@@ -14,6 +14,7 @@ use jiff::Timestamp;
 use super::monitor::ActivityMonitor;
 use super::on_issue::OnIssue;
 use super::prior;
+use super::trees::Trees;
 use crate::session::{
     self, Continue, Ended, Launch, LaunchContext, Prepared, Purpose, SessionError,
 };
@@ -41,7 +42,13 @@ pub(super) fn launch(on: &mut OnIssue<'_, '_>, turn: Turn) -> Result<Ended, Sess
         directory: &on.tree.path,
         system: on.context.system,
     };
-    let mut prepared = prepare(on, &context, turn)?;
+    let mut prepared = match prepare(on, &context, turn) {
+        Ok(prepared) => prepared,
+        Err(error) => {
+            on.context.spend(on.share.take(), 0.0);
+            return Err(error);
+        }
+    };
     for warning in &prepared.warnings {
         on.context.warn(Some(on.job.issue.id.as_str()), warning.clone());
     }
@@ -50,11 +57,32 @@ pub(super) fn launch(on: &mut OnIssue<'_, '_>, turn: Turn) -> Result<Ended, Sess
         issue: on.job.issue.id.clone(),
         title: on.job.issue.title.clone(),
     });
-    let mut monitor = ActivityMonitor::new(on.context, on.job.issue.id.as_str(), on.deadline);
-    let ended = session::run(&context, &mut on.ledger, prepared, &mut monitor)?;
-    on.context.spend(ended.session.cost_usd);
+    let stashes = on.context.trees.stashes();
+    let issue = on.job.issue.id.as_str();
+    let mut monitor = ActivityMonitor::new(on.context, issue, on.deadline, on.share);
+    let ended = session::run(&context, &mut on.ledger, prepared, &mut monitor);
+    let usd = ended.as_ref().map_or(0.0, |ended| ended.session.cost_usd);
+    on.context.spend(on.share.take(), usd);
+    take_stashes(on, &stashes);
+    let ended = ended?;
     note_transcript(on, &ended.session)?;
     Ok(ended)
+}
+
+/// What the agent stashed is kept for it, but not on the list that the person has.
+fn take_stashes(on: &mut OnIssue<'_, '_>, before: &str) {
+    match Trees::take_stashes(&on.tree, &on.job.issue.id, before) {
+        Ok(taken) if taken.is_empty() => {}
+        Ok(taken) => {
+            let commits = taken.join(" ");
+            on.warn(format!("the agent stashed something; it is kept as {commits}"));
+            on.so_far.news.push(format!(
+                "what you stashed is not in the list of stashes, which is shared, but here: \
+                 `git stash apply {commits}`"
+            ));
+        }
+        Err(error) => on.warn(format!("what the agent stashed is in your list: {error}")),
+    }
 }
 
 fn prepare(
@@ -70,6 +98,7 @@ fn prepare(
                 bypass_until: permitted_until(on, &agent, now).map_or(Change::Clear, Change::Set),
                 // What is left is this run's to say, not the one's before it.
                 max_cost_usd: budget(on, &agent).map_or(Change::Clear, Change::Set),
+                working_dir: Change::Set(on.tree.path.to_string_lossy().into_owned()),
                 ..Overrides::default()
             };
             let request = Continue {
@@ -130,7 +159,7 @@ fn config(on: &OnIssue<'_, '_>, agent: &str, model: Option<String>, now: Timesta
 fn budget(on: &OnIssue<'_, '_>, agent: &str) -> Option<f64> {
     let can_limit = by_name(agent)
         .is_some_and(|agent| !matches!(agent.supports(Feature::CostLimit), Support::No(_)));
-    on.context.left_usd().filter(|left| can_limit && *left > 0.0)
+    on.share.filter(|_| can_limit)
 }
 
 /// Until when an agent that asks is let do everything. One that does not ask needs no leave.

@@ -25,6 +25,7 @@ mod picks;
 mod prior;
 mod rate_limiter;
 mod recover;
+mod setup;
 mod suggest;
 mod take;
 #[cfg(test)]

@@ -16,6 +16,8 @@ pub(super) struct ActivityMonitor<'s, 'a> {
     issue: &'s str,
     /// When the issue's time is up.
     deadline: Option<Instant>,
+    /// What the agent may spend.
+    share: Option<f64>,
     heard: Instant,
     throttle: Throttle,
     /// Questions that a person has to answer: an agent that waits for one is not silent.
@@ -27,11 +29,13 @@ impl<'s, 'a> ActivityMonitor<'s, 'a> {
         context: &'s RunContext<'a>,
         issue: &'s str,
         deadline: Option<Instant>,
+        share: Option<f64>,
     ) -> Self {
         Self {
             context,
             issue,
             deadline,
+            share,
             heard: context.system.now(),
             throttle: Throttle::default(),
             asking: 0,
@@ -42,13 +46,16 @@ impl<'s, 'a> ActivityMonitor<'s, 'a> {
         self.context.system.now().saturating_duration_since(self.heard)
     }
 
-    fn cause_to_stop(&self) -> Option<Cause> {
+    fn cause_to_stop(&self, tally: &Tally) -> Option<Cause> {
+        let spent = tally.cost_usd.unwrap_or(0.0);
         if self.context.stopping.asked() > 1 {
             Some(Cause::Asked)
         } else if self.context.is_time_up() {
             Some(Cause::TimeUp)
         } else if self.deadline.is_some_and(|deadline| self.context.system.now() >= deadline) {
             Some(Cause::TooLong)
+        } else if self.share.is_some_and(|share| spent > share) {
+            Some(Cause::Spent)
         } else if self.asking == 0 && self.silence() >= self.context.options.silence {
             Some(Cause::Silence)
         } else {
@@ -93,8 +100,8 @@ impl turn::Watcher for ActivityMonitor<'_, '_> {
         self.context.warn(Some(self.issue), text);
     }
 
-    fn must_stop(&mut self, _: &Tally) -> Option<Cause> {
-        self.cause_to_stop()
+    fn must_stop(&mut self, tally: &Tally) -> Option<Cause> {
+        self.cause_to_stop(tally)
     }
 
     fn must_kill(&mut self) -> bool {

@@ -1,21 +1,20 @@
 //! One issue, from the moment it is ours to what becomes of it.
 
-use std::path::Path;
 use std::time::{Duration, Instant};
 
 use heirloom_agents::process::orphan;
-use heirloom_core::issue::IssueId;
 use heirloom_core::session::Session;
 use heirloom_core::work::{Checked, IssueRunStatus};
 use heirloom_ledger::Ledger;
 use heirloom_repo::fingerprint::Fingerprint;
+use heirloom_repo::own_tree::How;
 
 use super::context::RunContext;
 use super::event::{Event, Phase};
 use super::job::{End, Job, Verdict};
 use super::judge::{Checkup, Done};
 use super::launch::{self, Turn};
-use super::prior::Resumes;
+use super::setup;
 use super::trees::Tree;
 use crate::here::Here;
 
@@ -34,6 +33,8 @@ pub(super) struct OnIssue<'s, 'a> {
     /// How the worktree was before, where the person works there too.
     pub(super) before: Option<Fingerprint>,
     pub(super) deadline: Option<Instant>,
+    /// What the agent may spend on its turn, where money is limited.
+    pub(super) share: Option<f64>,
     pub(super) so_far: SoFar,
     pub(super) tries: Tries,
 }
@@ -45,6 +46,8 @@ pub(super) struct SoFar {
     pub(super) session: Option<Session>,
     /// Where its agent keeps the conversation.
     pub(super) transcript: Option<String>,
+    /// What the agent has to know about its worktree before anything else.
+    pub(super) news: Vec<String>,
     /// The agent's last words.
     pub(super) words: Option<String>,
     /// What the gate found last.
@@ -91,12 +94,17 @@ impl<'s, 'a> OnIssue<'s, 'a> {
     fn begin(context: &'s RunContext<'a>, job: &'s Job, began: Instant) -> Result<Self, String> {
         let ledger = context.ledger().map_err(|error| error.to_string())?;
         let mut tree = job.tree.clone();
-        context.trees.make(&mut tree).map_err(|error| error.to_string())?;
+        let how = context.trees.make(&mut tree).map_err(|error| error.to_string())?;
         let mut env = context.here.env.clone();
+        env.insert("HEIRLOOM_MAIN".into(), context.trees.root().into());
         env.insert("HEIRLOOM_ISSUE".into(), job.issue.id.as_str().into());
         env.insert("HEIRLOOM_WORK".into(), context.run.to_string().into());
         env.insert(CARRIED.into(), job.issue_run.to_string().into());
         let here = Here::look(&tree.path, env).map_err(|error| error.to_string())?;
+        let news = setup::news(context, job, &tree, how.as_ref());
+        if matches!(how, Some(How::New | How::Again | How::Instead(_))) {
+            setup::run(context, &tree, &here.env)?;
+        }
         Ok(Self {
             context,
             job,
@@ -107,8 +115,10 @@ impl<'s, 'a> OnIssue<'s, 'a> {
             deadline: context.options.issue_timeout.map(|time| began + time),
             so_far: SoFar {
                 session: job.resumes.as_ref().and_then(|resumes| resumes.session.clone()),
+                news,
                 ..SoFar::default()
             },
+            share: None,
             tries: Tries::default(),
         })
     }
@@ -126,6 +136,7 @@ impl<'s, 'a> OnIssue<'s, 'a> {
             let phase = if self.tries.fixes > 0 { Phase::Fixing } else { Phase::Working };
             self.phase(phase);
             self.tries.was_fresh = matches!(turn, Turn::Fresh { .. });
+            self.share = self.context.reserve();
             let ended = launch::launch(self, turn)?;
             turn = match self.next_turn(&ended)? {
                 Some(next) => next,
@@ -160,17 +171,4 @@ impl<'s, 'a> OnIssue<'s, 'a> {
     pub(super) fn warn(&self, message: String) {
         self.context.warn(Some(self.job.issue.id.as_str()), message);
     }
-}
-
-/// Where the issue is worked on: where it was, if it was worked on before.
-pub(super) fn place(context: &RunContext<'_>, issue: &IssueId, resumes: Option<&Resumes>) -> Tree {
-    let own = context.trees.of(issue);
-    let Some(resumes) = resumes else { return own };
-    // The original has no worktrees.
-    let root = || context.here.place.root.to_string_lossy().into_owned();
-    let before = resumes.directory().unwrap_or_else(root);
-    if Path::new(&before).is_dir() && !own.is_at(&before) {
-        return Tree { path: before.into(), branch: None };
-    }
-    own
 }

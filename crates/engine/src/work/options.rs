@@ -12,6 +12,8 @@ pub struct Options {
     pub wanted: Wanted,
     /// Whether an issue fails whose agent session cannot be resumed.
     pub strict: bool,
+    /// Whether issues in progress begin anew, with what their sessions left.
+    pub fresh: bool,
     /// Whether the one agent works in the person's own worktree.
     pub in_place: bool,
     /// The agent of issues that begin anew.
@@ -32,6 +34,10 @@ pub struct Options {
     pub silence: Duration,
     /// The commands that decide whether an issue is done.
     pub gate: Vec<String>,
+    /// How long each of them may take.
+    pub gate_timeout: Duration,
+    /// The commands that prepare a new worktree.
+    pub setup: Vec<String>,
     /// How often an agent is sent back.
     pub max_fixes: u32,
     /// What becomes of finished work.
@@ -50,6 +56,7 @@ impl Options {
         Self {
             wanted: Wanted { resume: work.resume, ..Wanted::default() },
             strict: work.strict,
+            fresh: false,
             in_place: false,
             model: work.model.clone().or(model),
             agent,
@@ -60,6 +67,8 @@ impl Options {
             issue_timeout: work.issue_timeout.map(Period::duration),
             silence: work.silence.duration(),
             gate: work.gate.clone(),
+            gate_timeout: work.gate_timeout.duration(),
+            setup: work.setup.clone(),
             max_fixes: work.max_fixes,
             merge: work.merge,
             permissions: work.permissions,

@@ -16,6 +16,8 @@ use crate::issues::Tracker;
 
 /// The name under which a run assigns issues to itself.
 pub(super) const ACTOR: &str = "heirloom";
+/// Why an issue cannot be resumed that never had a session.
+pub(super) const NO_SESSION: &str = "there is no prior session";
 
 /// An issue that a run would take up.
 #[derive(Debug, Clone)]
@@ -26,20 +28,18 @@ pub struct Planned {
     pub resumes: Option<Resumes>,
     /// Whether its turn comes only when issues before it are closed.
     pub waits: bool,
+    /// Why it would be refused, where sessions must be resumed.
+    pub refused: Option<String>,
 }
 
-/// What a run would take up now, in order. Nothing is changed, but runs of the original that were
-/// not known yet are taken in.
+/// What a run would take up now, in order. Nothing is changed, and nothing taken in.
 pub fn plan(
     here: &Here,
-    ledger: &mut Ledger,
+    ledger: &Ledger,
     tracker: &mut dyn Tracker,
     options: &Options,
 ) -> Result<Vec<Planned>, WorkError> {
-    if options.wanted.resume {
-        import::import_runs(here, ledger)?;
-    }
-    let ledger = &*ledger;
+    let original = if options.wanted.resume { import::look(here, ledger)? } else { Vec::new() };
     let entries = tracker.backlog()?;
     let standing = Claims::read(here, ledger)?;
     let mut planned = Vec::new();
@@ -51,8 +51,23 @@ pub fn plan(
             Begun::Theirs | Begun::ToReview => continue,
             Begun::Ours(resumes) => resumes.map(|resumes| *resumes),
         };
-        let resumes = resumes.filter(|resumes| resumes.why_gone(&here.env).is_none());
-        planned.push(Planned { entry: pick.entry.clone(), resumes, waits: pick.waits });
+        let is_begun = pick.entry.status == IssueStatus::InProgress;
+        let before = original.iter().filter(|_| is_begun);
+        let before = before.filter_map(|run| Resumes::of_original(run, &pick.entry.id));
+        let resumes = before.chain(resumes).max_by_key(|resumes| resumes.at);
+        let resumes = resumes.filter(|_| !options.fresh);
+        let gone = resumes.as_ref().and_then(|resumes| resumes.why_gone(&here.env));
+        let strict = options.strict && options.wanted.resume;
+        let refused = match (&resumes, &gone) {
+            (None, _) => Some(NO_SESSION.to_owned()),
+            (Some(_), gone) => gone.clone(),
+        };
+        planned.push(Planned {
+            entry: pick.entry.clone(),
+            resumes: resumes.filter(|_| gone.is_none()),
+            waits: pick.waits,
+            refused: refused.filter(|_| strict),
+        });
     }
     planned.truncate(options.max_issues.unwrap_or(usize::MAX));
     Ok(planned)

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use heirloom_agents::{Env, by_name};
+use heirloom_core::event::WorkImported;
 use heirloom_core::issue::IssueId;
 use heirloom_core::session::Session;
 use heirloom_core::work::Checked;
@@ -29,11 +30,12 @@ pub struct Resumes {
 /// The newest agent session of an issue that can be resumed.
 pub(super) fn find(ledger: &Ledger, repo: &str, issue: &IssueId) -> Result<Option<Resumes>, Error> {
     let Some(run) = ledger.resumable_run(repo, issue.as_str())? else { return Ok(None) };
-    let (Some(agent), Some(agent_session_id)) = (run.agent, run.agent_session_id) else {
-        return Ok(None);
-    };
+    let id = run.agent_session_id.or(run.chosen_id);
+    let (Some(agent), Some(agent_session_id)) = (run.agent, id) else { return Ok(None) };
+    // One whose agent never got to say who it is has only the id that it was given.
+    let is_its = |session: &Session| session.agent.as_ref() == Some(&agent) && session.announced;
     let session = match run.session {
-        Some(id) => ledger.session(id)?.filter(|session| session.agent.as_ref() == Some(&agent)),
+        Some(id) => ledger.session(id)?.filter(is_its),
         None => None,
     };
     Ok(Some(Resumes {
@@ -48,6 +50,20 @@ pub(super) fn find(ledger: &Ledger, repo: &str, issue: &IssueId) -> Result<Optio
 }
 
 impl Resumes {
+    /// What a run of the original leaves of an issue, if its agent could be asked for it.
+    pub(super) fn of_original(run: &WorkImported, issue: &IssueId) -> Option<Self> {
+        let found = run.issues.iter().find(|each| each.issue == *issue)?;
+        Some(Self {
+            agent: found.agent.clone()?,
+            agent_session_id: found.agent_session_id.clone()?,
+            at: run.started_at,
+            session: None,
+            findings: Vec::new(),
+            transcript: found.transcript.clone(),
+            worktree: None,
+        })
+    }
+
     /// The directory it worked in, where that is known.
     pub(super) fn directory(&self) -> Option<String> {
         let config = self.session.as_ref().and_then(|session| session.config.as_ref().ok());

@@ -12,8 +12,7 @@ use super::dispatch::Dispatcher;
 use super::error::WorkError;
 use super::event::Event;
 use super::job::{Job, Verdict};
-use super::on_issue;
-use super::picks::{self, ACTOR, Begun};
+use super::picks::{self, ACTOR, Begun, NO_SESSION};
 use super::prior::Resumes;
 use super::recover;
 use super::trees::Tree;
@@ -36,7 +35,7 @@ impl Dispatcher<'_, '_> {
         let context = self.context;
         let begun = picks::may_resume(context.here, &self.ledger, entry, &context.options.wanted)?;
         let resumes = match begun {
-            Begun::Ours(resumes) => resumes,
+            Begun::Ours(resumes) => resumes.filter(|_| !context.options.fresh),
             Begun::Theirs => {
                 let assignee = entry.assignee.as_deref().unwrap_or_default();
                 let why = format!("{assignee} works on it; --issue {} takes it anyway", entry.id);
@@ -61,9 +60,12 @@ impl Dispatcher<'_, '_> {
                 return Ok(None);
             }
         };
-        let tree = on_issue::place(context, &entry.id, resumes.as_ref());
-        // Two agents in the person's own worktree would write over each other.
-        if tree.branch.is_none() && self.in_place > 0 {
+        let tree = context.trees.of(&entry.id);
+        let is_resumed = entry.status == IssueStatus::InProgress;
+        if tree.branch.is_none() && is_resumed && context.trees.is_dirty() {
+            let why = "there are uncommitted changes here, and an agent that goes on would mix its own \
+                       with them: commit them, or leave out --in-place";
+            self.leave(entry, why.to_owned());
             return Ok(None);
         }
         if !self.claim(&entry.id)? {
@@ -84,8 +86,7 @@ impl Dispatcher<'_, '_> {
         let why = resumes.as_ref().and_then(|resumes| resumes.why_gone(&self.context.here.env));
         match (resumes, why) {
             (None, _) if strict => {
-                let why = "Session resumption failed: there is no prior session";
-                Ok(Usable::Refused(why.to_owned()))
+                Ok(Usable::Refused(format!("Session resumption failed: {NO_SESSION}")))
             }
             (Some(resumes), Some(why)) => {
                 let id = resumes.agent_session_id.clone();

@@ -14,15 +14,16 @@ use crate::run::inherit;
 
 impl OnIssue<'_, '_> {
     /// What the agent is told first, and where.
-    pub(super) fn first_turn(&self) -> Result<Turn, End> {
+    pub(super) fn first_turn(&mut self) -> Result<Turn, End> {
         let Some(resumes) = &self.job.resumes else { return self.fresh(None) };
+        let news = std::mem::take(&mut self.so_far.news);
         let (agent, agent_session_id) = (resumes.agent.clone(), resumes.agent_session_id.clone());
         self.context.tell(&Event::Resuming {
             issue: self.job.issue.id.to_string(),
             agent: agent.clone(),
             agent_session_id: agent_session_id.clone(),
         });
-        let prompt = rules::carry_on(&self.job.issue, &resumes.findings);
+        let prompt = rules::carry_on(&self.job.issue, &news, &resumes.findings);
         Ok(match &resumes.session {
             Some(session) => Turn::GoOn { prompt, session: Box::new(session.clone()) },
             None => Turn::Foreign { prompt, agent, agent_session_id },
@@ -31,12 +32,14 @@ impl OnIssue<'_, '_> {
 
     /// The same conversation once more; a new one, if none came about.
     pub(super) fn again(&mut self) -> Result<Turn, End> {
-        let prompt = rules::carry_on(&self.job.issue, &self.so_far.findings);
+        let prompt = rules::carry_on(&self.job.issue, &[], &self.so_far.findings);
         self.go_on(prompt)
     }
 
     /// The next word in the same conversation, or in a new one where there is none to go on with.
-    pub(super) fn go_on(&self, prompt: String) -> Result<Turn, End> {
+    pub(super) fn go_on(&mut self, prompt: String) -> Result<Turn, End> {
+        let news = std::mem::take(&mut self.so_far.news);
+        let prompt = rules::with_news(&news, prompt);
         let session = self.so_far.session.as_ref().filter(|session| {
             let agent = session.agent.as_deref().and_then(by_name);
             let resumes = |agent: &dyn heirloom_agents::Agent| {

@@ -3,13 +3,14 @@
 //! Finished work comes together on a branch of ours, from which later issues begin. The person's
 //! branches are read, never moved: they take the work over when they want it.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use heirloom_core::issue::IssueId;
 use heirloom_core::settings::MergePolicy;
-use heirloom_repo::branch::{self, Merged};
+use heirloom_repo::branch::{self, Joined, Merged};
 use heirloom_repo::fingerprint::{self, Fingerprint};
+use heirloom_repo::own_tree::{self, How};
+use heirloom_repo::stash;
 use heirloom_repo::worktree::GitError;
 
 use super::error::WorkError;
@@ -25,6 +26,12 @@ pub(super) struct Trees {
     /// The branch on which finished work comes together, if it does: one for each branch that the
     /// person works on, so that what is on one of theirs never gets onto another.
     together: Option<String>,
+    /// What the person has checked out, in words.
+    head: String,
+    /// Whether the person's worktree had changes when the run began.
+    dirty: bool,
+    /// The hooks that our commits do not run.
+    hooks: Vec<String>,
 }
 
 /// Why work cannot be brought together yet; the agent has to put it right.
@@ -69,13 +76,15 @@ impl Trees {
             if options.max_agents > 1 {
                 return Err(WorkError::Crowded { agents: options.max_agents });
             }
-            return Ok(Self { root, own: None, together: None });
+            let dirty = fingerprint::is_dirty(&root);
+            let (head, hooks) = (String::new(), Vec::new());
+            return Ok(Self { root, own: None, together: None, head, dirty, hooks });
         }
         let place = || root.display().to_string();
         if here.place.git_dir.is_none() {
             return Err(WorkError::NoGit { place: place() });
         }
-        if branch::commit_of(&root, "HEAD").is_none() {
+        if own_tree::head(&root).is_err() {
             return Err(WorkError::NoCommit { place: place() });
         }
         let mark = blake3::hash(here.place.repo.as_bytes()).to_hex();
@@ -87,7 +96,12 @@ impl Trees {
             }
             MergePolicy::Leave => None,
         };
-        Ok(Self { root, own, together })
+        let head = match here.place.head.branch() {
+            Some(branch) => branch.to_owned(),
+            None => "HEAD".to_owned(),
+        };
+        let hooks = own_tree::commit_hooks(&root);
+        Ok(Self { root, own, together, head, dirty: false, hooks })
     }
 
     /// Lets the branch that holds finished work hold what the person did since, too. Returns what
@@ -98,25 +112,34 @@ impl Trees {
         if branch::is_checked_out(root, together) {
             return Err(WorkError::CheckedOut { branch: together.clone() });
         }
-        let Some(head) = branch::commit_of(root, "HEAD") else { return Ok(None) };
+        let Ok(head) = own_tree::head(root) else { return Ok(None) };
         let tip = self.tip();
+        let mut news = None;
         let next = match &tip {
             None => head,
-            Some(tip) if branch::is_ancestor(root, &head, tip) => return Ok(None),
+            Some(tip) if *tip == head || branch::is_ancestor(root, &head, tip) => return Ok(None),
             Some(tip) if branch::is_ancestor(root, tip, &head) => head,
-            Some(tip) => match branch::merged(root, tip, &head, "Take over what was done since") {
-                Some(merged) => merged,
-                None => {
-                    return Ok(Some(format!(
-                        "{together} and what is checked out here do not go together by themselves; \
-                         issues begin from {together} as it is"
-                    )));
+            Some(tip) => match branch::join(root, tip, &head, "Take over what was done since") {
+                Joined::Commit(merged) => merged,
+                Joined::Contained => {
+                    news = Some(format!(
+                        "everything on {together} is in {} by other commits; it begins anew from there",
+                        self.head
+                    ));
+                    head
+                }
+                Joined::Conflict => {
+                    return Err(WorkError::Apart {
+                        branch: together.clone(),
+                        head: self.head.clone(),
+                        commits: branch::ahead(root, tip, &head),
+                    });
                 }
             },
         };
         branch::advance(root, together, &next, tip.as_deref());
         match self.tip() {
-            Some(_) => Ok(None),
+            Some(_) => Ok(news),
             None => Err(WorkError::NoBranch { branch: together.clone() }),
         }
     }
@@ -132,17 +155,14 @@ impl Trees {
         }
     }
 
-    /// Makes the place, or goes on with it as it was left.
-    pub(super) fn make(&self, tree: &mut Tree) -> Result<(), GitError> {
-        let Some(name) = &tree.branch else { return Ok(()) };
-        let parent = tree.path.parent().unwrap_or(&self.root);
-        fs::create_dir_all(parent).map_err(|error| GitError {
-            doing: "worktree".to_owned(),
-            why: format!("{}: {error}", parent.display()),
-        })?;
+    /// Makes the place, or goes on with it as it was left. Returns how that went, unless it is the
+    /// person's own.
+    pub(super) fn make(&self, tree: &mut Tree) -> Result<Option<How>, GitError> {
+        let Some(name) = &tree.branch else { return Ok(None) };
         let base = self.together.as_deref().unwrap_or("HEAD");
-        tree.path = branch::work_on(&self.root, &tree.path, name, base)?;
-        Ok(())
+        let made = own_tree::make(&self.root, &tree.path, name, base)?;
+        tree.path = made.path;
+        Ok(Some(made.how))
     }
 
     /// How the place where the person works is now.
@@ -153,21 +173,63 @@ impl Trees {
     /// Commits what is in the tree and brings in what others finished.
     pub(super) fn prepare(&self, tree: &Tree, message: &str) -> Result<Prepared, GitError> {
         let Some(own) = &tree.branch else { return Ok(Prepared::Ready(None)) };
-        if let Some(what) = branch::unfinished(&tree.path, own) {
+        let left = own_tree::left(&tree.path, own)?;
+        if let Some(what) = left.problem {
             return Ok(Prepared::Trouble(Trouble::Unfinished(what)));
         }
-        branch::commit_all(&tree.path, message)?;
-        let tip = self.tip();
-        if let Some(tip) = &tip
-            && let Merged::Conflict(files) =
-                branch::bring_in(&tree.path, tip, "Take over what others finished")?
-        {
-            return Ok(Prepared::Trouble(Trouble::Conflict(files.join("\n"))));
+        if left.is_dirty {
+            own_tree::commit_all(&tree.path, message)?;
         }
-        let commit = branch::commit_all(&tree.path, message)?;
-        let base = tip.clone().or_else(|| branch::commit_of(&self.root, "HEAD"));
-        let unchanged = base.is_some_and(|base| branch::is_ancestor(&self.root, &commit, &base));
+        let mut commit = own_tree::head(&tree.path)?;
+        let tip = self.tip();
+        let base = match &tip {
+            Some(tip) => tip.clone(),
+            None => own_tree::head(&self.root)?,
+        };
+        let parted = branch::merge_base(&self.root, &commit, &base);
+        let mut unchanged = parted.as_ref() == Some(&commit);
+        if tip.is_some() && parted.as_ref() != Some(&base) {
+            let merged = branch::bring_in(&tree.path, &base, "Take over what others finished")?;
+            if let Merged::Conflict(files) = merged {
+                return Ok(Prepared::Trouble(Trouble::Conflict(files.join("\n"))));
+            }
+            commit = own_tree::head(&tree.path)?;
+            unchanged = commit == base;
+        }
         Ok(Prepared::Ready(Some(Ready { commit, unchanged, tip })))
+    }
+
+    /// Takes what an agent stashed since the list was `before` off it: it is the person's. Returns the
+    /// commits that hold it.
+    pub(super) fn take_stashes(
+        tree: &Tree,
+        issue: &IssueId,
+        before: &str,
+    ) -> Result<Vec<String>, GitError> {
+        match &tree.branch {
+            Some(_) => stash::take(&tree.path, before, issue.as_str()),
+            None => Ok(Vec::new()),
+        }
+    }
+
+    /// The list of stashes, which all worktrees share.
+    pub(super) fn stashes(&self) -> String {
+        stash::list(&self.root)
+    }
+
+    /// Whether the person's worktree had changes when the run began.
+    pub(super) fn is_dirty(&self) -> bool {
+        self.dirty
+    }
+
+    /// The hooks that do not run for commits that are made here.
+    pub(super) fn skipped_hooks(&self) -> &[String] {
+        &self.hooks
+    }
+
+    /// The main worktree.
+    pub(super) fn root(&self) -> &Path {
+        &self.root
     }
 
     /// Brings finished work together. Returns the branch that holds it, or `None` if somebody was
@@ -192,14 +254,6 @@ impl Trees {
     }
 
     fn tip(&self) -> Option<String> {
-        branch::commit_of(&self.root, &format!("refs/heads/{}", self.together.as_ref()?))
-    }
-}
-
-impl Tree {
-    /// Whether `path` is the same place.
-    pub(super) fn is_at(&self, path: &str) -> bool {
-        let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
-        real(&self.path) == real(Path::new(path))
+        branch::tip_of(&self.root, self.together.as_ref()?)
     }
 }

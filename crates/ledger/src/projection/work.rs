@@ -121,6 +121,7 @@ impl Projection for IssueRuns {
            agent TEXT,
            session TEXT,
            agent_session_id TEXT,
+           chosen_id TEXT,
            status TEXT NOT NULL,
            reason TEXT,
            launches INTEGER NOT NULL,
@@ -182,8 +183,15 @@ fn taken_up(db: &Connection, repo: &str, record: &Record) -> rusqlite::Result<()
 
 fn launched(db: &Connection, record: &Record) -> rusqlite::Result<()> {
     let Some(launched) = body::<IssueRunLaunched>(record) else { return Ok(()) };
-    db.prepare_cached("UPDATE issue_run SET session = ?2, launches = launches + 1 WHERE id = ?1")?
-        .execute((launched.issue_run.to_string(), launched.session.to_string()))?;
+    db.prepare_cached(
+        "UPDATE issue_run SET session = ?2, launches = launches + 1,
+           chosen_id = coalesce(?3, chosen_id) WHERE id = ?1",
+    )?
+    .execute((
+        launched.issue_run.to_string(),
+        launched.session.to_string(),
+        launched.agent_session_id,
+    ))?;
     Ok(())
 }
 
@@ -220,7 +228,8 @@ fn ended(db: &Connection, record: &Record) -> rusqlite::Result<()> {
 fn lost(db: &Connection, repo: &str, record: &Record) -> rusqlite::Result<()> {
     let Some(lost) = body::<AgentSessionLost>(record) else { return Ok(()) };
     db.prepare_cached(
-        "UPDATE issue_run SET lost = 1 WHERE repo = ?1 AND issue = ?2 AND agent_session_id = ?3",
+        "UPDATE issue_run SET lost = 1 WHERE repo = ?1 AND issue = ?2
+         AND coalesce(agent_session_id, chosen_id) = ?3",
     )?
     .execute((repo, lost.issue.as_str(), lost.agent_session_id))?;
     Ok(())

@@ -41,6 +41,7 @@ case "$step" in stale)
   exit 1 ;;
 esac
 [ "$step" = astray ] && id=00000000-0000-4000-8000-00000000beef
+[ "$step" = mute ] && exec sleep 600
 init
 case "$step" in
   crash) echo 'out of luck' >&2; exit 7 ;;
@@ -71,6 +72,9 @@ case "$step" in
   commit)
     export GIT_AUTHOR_NAME=a GIT_AUTHOR_EMAIL=a@b GIT_COMMITTER_NAME=a GIT_COMMITTER_EMAIL=a@b
     echo "$issue" > "$issue.txt"; git add "$issue.txt"; git commit -qm "$issue" ;;
+  edit) echo both > same.txt ;;
+  stash) echo stashed > stashed.txt; git stash push -qu; end; exit 0 ;;
+  mute) ;;
   child) setsid sleep 600 > /dev/null 2>&1 < /dev/null & echo $! > "$dir/child" ;;
   bad) echo bad > "bad-$issue" ;;
   same) echo "$issue" > same.txt ;;
@@ -82,5 +86,5 @@ case "$step" in
     git commit -qm merged ;;
 esac
 [ "$step" = bad ] || rm -f "bad-$issue"
-[ "$step" = same ] || [ "$step" = merge ] || echo "$issue" > "$issue.txt"
+case "$step" in same | merge | edit) true ;; *) false ;; esac || echo "$issue" > "$issue.txt"
 end

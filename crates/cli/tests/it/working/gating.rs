@@ -90,7 +90,9 @@ fn work_that_conflicts_is_merged_by_its_own_agent() {
     assert_eq!((yard.status(&one).as_str(), yard.status(&two).as_str()), ("closed", "closed"));
     assert_eq!(yard.launches(&one) + yard.launches(&two), 3);
     let sent_back = if yard.launches(&one) == 2 { &one } else { &two };
-    assert!(yard.given(sent_back, 2).prompt.contains("git merge heirloom/work/main"));
+    let prompt = yard.given(sent_back, 2).prompt;
+    assert!(prompt.contains("A merge of heirloom/work/main is begun"), "{prompt}");
+    assert!(prompt.contains("same.txt"), "{prompt}");
     assert_eq!(yard.git(&["show", "heirloom/work/main:same.txt"]), "both");
 }
 
@@ -284,4 +286,132 @@ fn what_an_agent_leaves_running_ends_with_its_issue() {
     let child = yard.plan().join(format!("{issue}.runs/1/child"));
     let pid = std::fs::read_to_string(child).unwrap();
     assert_eq!(heirloom_agents::system::began(pid.trim().parse().unwrap()), None, "it still runs");
+}
+
+/// Not every agent's sandbox lets it write to git's own files.
+#[test]
+fn a_conflict_can_be_resolved_without_git() {
+    let yard = Yard::new();
+    let one = yard.issue("One", &["same", "edit"]);
+    let two = yard.issue("Two", &["same", "edit"]);
+    yard.run(&["work", "--max-agents", "2"]).success();
+    assert_eq!((yard.status(&one).as_str(), yard.status(&two).as_str()), ("closed", "closed"));
+    assert_eq!(yard.git(&["show", "heirloom/work/main:same.txt"]), "both");
+    let parents = yard.git(&["log", "-1", "--format=%P", "heirloom/work/main"]);
+    assert_eq!(parents.split(' ').count(), 2, "{parents}");
+}
+
+#[test]
+fn what_an_agent_stashes_is_not_in_the_persons_list_but_kept_for_it() {
+    let yard = Yard::new();
+    yard.env.write("mine.txt", "mine\n");
+    yard.git(&["stash", "push", "-qu"]);
+    let look = || {
+        let read = |name: &str| std::fs::read(yard.env.repo().join(".git").join(name)).ok();
+        (read("refs/stash"), read("logs/refs/stash"), yard.git(&["stash", "list"]))
+    };
+    let before = look();
+    let issue = yard.issue("Stashes", &["stash", "ok"]);
+    let ran = yard.run(&["work", "--gate", "ls *.txt"]).success();
+    assert_eq!(before, look());
+    let kept = format!("refs/heirloom/stash/{issue}/1");
+    assert_eq!(yard.git(&["show", &format!("{kept}^3:stashed.txt")]), "stashed");
+    assert!(ran.stderr.contains("the agent stashed something; it is kept as"), "{ran}");
+    let prompt = yard.given(&issue, 2).prompt;
+    assert!(prompt.contains("`git stash apply "), "{prompt}");
+}
+
+#[test]
+fn a_command_of_the_gate_that_hangs_is_stopped_and_its_agent_told() {
+    let yard = Yard::with_settings(
+        "work: {gate: ['! ls bad-* || sleep 600'], gate_timeout: 1s, max_fixes: 1}\n",
+    );
+    let issue = yard.issue("Hangs", &["bad", "ok"]);
+    yard.run(&["work"]).success();
+    let prompt = yard.given(&issue, 2).prompt;
+    assert!(prompt.contains("it was stopped after 1 s (work.gate_timeout)"), "{prompt}");
+}
+
+#[test]
+fn a_new_worktree_is_set_up_once_and_what_fails_there_is_said() {
+    let yard = Yard::with_settings(
+        "work: {setup: ['cp \"$HEIRLOOM_MAIN/secrets\" .', 'echo x >> ../count']}\n",
+    );
+    yard.env.write(".gitignore", "secrets\n");
+    yard.git(&["add", ".gitignore"]);
+    yard.git(&["commit", "-qm", "ignore"]);
+    let missing = yard.issue("No secrets yet", &["ok"]);
+    assert_eq!(yard.run(&["work"]).code, 1);
+    let reason = yard.issue_run(&missing)["reason"].as_str().unwrap().to_owned();
+    assert!(reason.starts_with("the worktree could not be set up: `cp"), "{reason}");
+    assert_eq!(yard.launches(&missing), 0);
+    yard.env.write("secrets", "k\n");
+    let issue = yard.issue("Set up", &["crash", "ok"]);
+    assert_eq!(yard.run(&["work", "--issue", &issue]).code, 1);
+    yard.run(&["work", "--resume", "--issue", &issue]).success();
+    let tree = yard.given(&issue, 1).cwd;
+    assert_eq!(std::fs::read_to_string(tree.join("secrets")).unwrap(), "k\n");
+    let count = std::fs::read_to_string(tree.parent().unwrap().join("count")).unwrap();
+    assert_eq!(count, "x\n");
+}
+
+#[test]
+fn hooks_of_the_repository_that_do_not_run_are_named() {
+    use std::os::unix::fs::PermissionsExt;
+    let yard = Yard::new();
+    let hook = yard.env.repo().join(".git/hooks/pre-commit");
+    std::fs::create_dir_all(hook.parent().unwrap()).unwrap();
+    std::fs::write(&hook, "#!/bin/sh\nexit 1\n").unwrap();
+    std::fs::set_permissions(&hook, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let issue = yard.issue("One", &["ok"]);
+    let ran = yard.run(&["work"]).success();
+    assert!(ran.stderr.contains("do not run this repository's hooks: pre-commit"), "{ran}");
+    let reason = yard.json(&["issues", "show", &issue])["close_reason"].to_string();
+    assert!(reason.contains("; hooks not run: pre-commit"), "{reason}");
+}
+
+#[test]
+fn after_a_squash_the_work_branch_begins_anew_and_after_a_change_it_says_how() {
+    let yard = Yard::new();
+    let first = yard.issue("First", &["same"]);
+    yard.run(&["work"]).success();
+    yard.git(&["merge", "-q", "--squash", "heirloom/work/main"]);
+    yard.git(&["commit", "-qm", "squashed"]);
+    yard.env.write("same.txt", "mine\n");
+    yard.git(&["commit", "-qam", "mine"]);
+    let second = yard.issue("Second", &["ok"]);
+    let ran = yard.run(&["work"]).success();
+    assert!(ran.stderr.contains("is in main by other commits; it begins anew"), "{ran}");
+    let tree = yard.given(&second, 1).cwd;
+    assert_eq!(std::fs::read_to_string(tree.join("same.txt")).unwrap(), "mine\n");
+    assert_eq!(yard.git(&["rev-list", "--count", "main..heirloom/work/main"]), "1");
+    // Not in main, and not to be merged by itself.
+    yard.env.write(&format!("{second}.txt"), "my own\n");
+    yard.git(&["add", "-A"]);
+    yard.git(&["commit", "-qm", "my own"]);
+    let third = yard.issue("Third", &["ok"]);
+    let head = yard.git(&["rev-parse", "heirloom/work/main"]);
+    let ran = yard.run(&["work"]);
+    assert_eq!((ran.code, yard.launches(&third)), (1, 0), "{ran}");
+    assert!(ran.stderr.contains("git merge heirloom/work/main"), "{ran}");
+    assert!(ran.stderr.contains("git branch -f heirloom/work/main main"), "{ran}");
+    assert_eq!(yard.git(&["rev-parse", "heirloom/work/main"]), head);
+    yard.git(&["branch", "-f", "heirloom/work/main", "main"]);
+    yard.run(&["work"]).success();
+    assert_eq!((yard.status(&first).as_str(), yard.status(&third).as_str()), ("closed", "closed"));
+}
+
+#[test]
+fn a_persons_close_during_a_run_stands() {
+    let yard = Yard::new();
+    let issue = yard.issue("Mine after all", &["wait"]);
+    let child = yard.spawn(&["work"]);
+    yard.wait_for_agent(&issue, 1);
+    yard.run(&["issues", "close", &issue, "--reason", "done by hand"]).success();
+    std::fs::write(yard.plan().join("go"), "").unwrap();
+    assert!(child.wait_with_output().unwrap().status.success());
+    let shown = yard.json(&["issues", "show", &issue]);
+    assert_eq!(shown["close_reason"], "done by hand");
+    let reason = yard.issue_run(&issue)["reason"].to_string();
+    assert!(reason.contains("somebody else closed it while an agent worked on it"), "{reason}");
 }

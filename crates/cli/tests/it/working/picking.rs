@@ -98,3 +98,52 @@ fn events_are_lines_of_json_and_end_with_the_end() {
     let last = events.last().unwrap();
     assert_eq!((last["event"].as_str(), last["closed"].as_i64()), (Some("ended"), Some(1)));
 }
+
+#[test]
+fn issues_are_taken_up_in_the_order_in_which_they_are_named() {
+    let yard = Yard::new();
+    let ids: Vec<String> = (0..4).map(|n| yard.issue(&format!("{n}"), &["ok"])).collect();
+    let plan =
+        yard.run(&["work", "--dry-run", "--json", "--issue", &ids[3], &ids[0], &ids[3], &ids[2]]);
+    let plan = plan.success();
+    assert!(plan.stderr.contains(&format!("{} is named more than once", ids[3])), "{plan}");
+    let plan = plan.json();
+    let named: Vec<&str> = plan["issues"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|each| each["id"].as_str().unwrap())
+        .collect();
+    assert_eq!(named, [&ids[3], &ids[0], &ids[2]]);
+}
+
+#[test]
+fn what_somebody_has_is_named_when_nothing_else_is_to_do() {
+    let yard = Yard::new();
+    let begun = yard.issue("Begun", &["ok"]);
+    yard.run(&["issues", "update", &begun, "--status", "in_progress"]).success();
+    let hers = yard.issue_with("Hers", &["ok"], &["--assignee", "ada"]);
+    let ran = yard.run(&["work"]).success();
+    for line in [
+        format!("{begun}: left alone: it is in progress (`--resume` goes on with it)"),
+        format!("{hers}: left alone: it is assigned to ada"),
+    ] {
+        assert!(ran.stderr.contains(&line), "{line}: {ran}");
+    }
+    assert_eq!((yard.launches(&begun), yard.launches(&hers)), (0, 0));
+}
+
+#[test]
+fn agents_that_work_at_the_same_time_share_what_may_be_spent() {
+    let yard = Yard::new();
+    let issues: Vec<String> = (0..2).map(|n| yard.issue(&format!("{n}"), &["slow"])).collect();
+    yard.run(&["work", "--max-agents", "2", "--max-cost", "4"]).success();
+    let budgets: Vec<f64> = issues
+        .iter()
+        .map(|issue| yard.given(issue, 1).flag("--max-budget-usd").unwrap().parse().unwrap())
+        .collect();
+    assert!(budgets.iter().sum::<f64>() <= 4.0, "{budgets:?}");
+    let ran = yard.run(&["work", "--agent", "codex", "--max-cost", "4"]);
+    assert_eq!(ran.code, 64, "{ran}");
+    assert!(ran.stderr.contains("codex does not say what it costs"), "{ran}");
+}

@@ -243,7 +243,9 @@ fn the_originals_runs_are_read_and_their_sessions_resumed() {
     let ran = yard.run(&["work", "--resume"]).success();
     assert!(ran.stderr.contains("2026-01-13_e.json"), "{ran}");
     let given = yard.given(&issue, 1);
-    assert_eq!((given.flag("--resume"), &given.cwd), (Some(newest), &repo));
+    assert_eq!(given.flag("--resume"), Some(newest));
+    // The original worked where the person does; nobody does so again unasked.
+    assert_ne!(given.cwd, repo);
     assert_eq!(yard.given(&other, 1).flag("--resume"), None);
     let runs = yard.json(&["runs", "list"]);
     assert_eq!(runs["runs"].as_array().unwrap().len(), 4, "{runs}");
@@ -259,23 +261,92 @@ fn an_id_is_never_handed_to_another_agent() {
 }
 
 #[test]
-fn what_was_left_in_place_is_resumed_there_one_at_a_time() {
+fn what_was_left_in_place_goes_on_in_a_worktree_and_the_persons_files_stay_as_they_are() {
     let yard = Yard::new();
-    let issues: Vec<String> =
-        (0..2).map(|n| yard.issue(&format!("{n}"), &["crash", "slow"])).collect();
+    let issue = yard.issue("In place", &["crash", "ok"]);
     assert_eq!(yard.run(&["work", "--in-place"]).code, 1);
-    let ran = yard.run(&["work", "--resume", "--max-agents", "2", "--json"]).success();
-    let events: Vec<serde_json::Value> =
-        ran.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-    let order: Vec<&str> = events
-        .iter()
-        .filter_map(|event| event["event"].as_str())
-        .filter(|event| event.starts_with("issue_"))
-        .collect();
-    assert_eq!(order, ["issue_started", "issue_ended", "issue_started", "issue_ended"]);
-    for issue in &issues {
-        assert_eq!(yard.given(issue, 2).cwd, yard.env.repo());
-    }
+    yard.env.write("mine.txt", "not done yet\n");
+    let look = || {
+        let index = fs::read(yard.env.repo().join(".git/index")).unwrap();
+        (index, yard.git(&["status", "--porcelain"]), yard.git(&["rev-parse", "HEAD"]))
+    };
+    let before = look();
+    let refused = yard.run(&["work", "--resume", "--in-place"]).success();
+    assert!(refused.stderr.contains("there are uncommitted changes here"), "{refused}");
+    assert_eq!((yard.launches(&issue), look()), (1, before.clone()));
+    let ran = yard.run(&["work", "--resume"]).success();
+    let second = yard.given(&issue, 2);
+    assert_eq!(second.flag("--resume"), yard.given(&issue, 1).flag("--session-id"));
+    assert_ne!(second.cwd, yard.env.repo());
+    assert!(second.prompt.contains("which is not touched any more"), "{}", second.prompt);
+    assert!(ran.stderr.contains("which is not touched any more"), "{ran}");
+    assert_eq!((look(), yard.status(&issue).as_str()), (before, "closed"));
+}
+
+#[test]
+fn a_worktree_that_was_deleted_is_told_to_person_and_agent() {
+    let yard = Yard::new();
+    let (issue, _) = begun(&yard, &["ok"]);
+    fs::remove_dir_all(yard.given(&issue, 1).cwd).unwrap();
+    let ran = yard.run(&["work", "--resume"]).success();
+    assert!(ran.stderr.contains("the worktree had been deleted"), "{ran}");
+    let prompt = yard.given(&issue, 2).prompt;
+    assert!(prompt.contains("Mind: the worktree had been deleted"), "{prompt}");
+}
+
+#[test]
+fn a_run_that_is_killed_before_the_agent_said_a_word_is_resumed() {
+    let yard = Yard::new();
+    let issue = yard.issue("Killed", &["mute", "stale", "crash", "ok"]);
+    let mut child = yard.spawn(&["work"]);
+    yard.wait(|yard| (yard.given(&issue, 1).pid.is_some()).then_some(()));
+    super::signal(&child, "-KILL");
+    child.wait().unwrap();
+    // The agent may not have kept anything: then a new conversation takes over, and that id is gone.
+    yard.run(&["work", "--resume"]);
+    let chosen = yard.given(&issue, 1).flag("--session-id").unwrap().to_owned();
+    assert_eq!(yard.given(&issue, 2).flag("--resume"), Some(chosen.as_str()));
+    assert_eq!(yard.given(&issue, 3).flag("--resume"), None);
+    let next = yard.given(&issue, 3).flag("--session-id").unwrap().to_owned();
+    yard.run(&["work", "--resume"]).success();
+    assert_eq!(yard.given(&issue, 4).flag("--resume"), Some(next.as_str()));
+}
+
+#[test]
+fn fresh_goes_on_with_what_is_in_progress_in_a_new_conversation() {
+    let yard = Yard::new();
+    let (issue, _) = begun(&yard, &["ok"]);
+    assert_eq!(yard.run(&["work", "--fresh"]).code, 64);
+    assert_eq!(yard.run(&["work", "--resume", "--fresh", "--strict"]).code, 64);
+    let plan = yard.json(&["work", "--resume", "--fresh", "--dry-run"]);
+    assert!(plan["issues"][0]["resume_session"].is_null(), "{plan}");
+    yard.run(&["work", "--resume", "--fresh", "--local"]).success();
+    let second = yard.given(&issue, 2);
+    assert_eq!((second.flag("--resume"), yard.status(&issue).as_str()), (None, "closed"));
+    assert!(second.prompt.starts_with("Work on issue"), "{}", second.prompt);
+}
+
+#[test]
+fn a_dry_run_takes_nothing_in_and_shows_what_strict_would_refuse() {
+    let yard = Yard::new();
+    let issue = yard.issue("From before", &["ok"]);
+    yard.run(&["issues", "update", &issue, "--status", "in_progress"]).success();
+    let other = yard.issue("Never begun", &["ok"]);
+    let repo = yard.env.repo();
+    let encoded = repo.to_str().unwrap().replace(['/', '_'], "-");
+    let runs = yard.env.user().join(".config/mala/runs").join(encoded);
+    fs::create_dir_all(&runs).unwrap();
+    let id = "8272974a-8223-4415-954c-99d01904a037";
+    let run = json!({"run_id": "r", "started_at": "2026-01-03T00:00:00+00:00",
+        "repo_path": repo.to_str().unwrap(),
+        "issues": {&issue: {"status": "failed", "session_id": id}}});
+    fs::write(runs.join("r.json"), run.to_string()).unwrap();
+    let plan = yard.json(&["work", "--resume", "--strict", "--dry-run"]);
+    assert_eq!(plan["issues"][0]["resume_session"], id, "{plan}");
+    assert!(plan["issues"][0]["refused"].is_null(), "{plan}");
+    assert_eq!(plan["issues"][1]["id"], other);
+    assert_eq!(plan["issues"][1]["refused"], "there is no prior session");
+    assert_eq!(yard.json(&["runs", "list"])["runs"].as_array().unwrap().len(), 0);
 }
 
 #[test]

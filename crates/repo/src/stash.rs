@@ -1,0 +1,189 @@
+//! Stashes that an agent made in a worktree of ours.
+//!
+//! All worktrees of a repository share one list of stashes, and it is the person's. What an agent
+//! put on it is taken off under git's own lock, so that nothing of the person's can be meant.
+
+use std::collections::HashSet;
+use std::fmt::Write as _;
+use std::fs::{self, OpenOptions};
+use std::io::{self, Write as _};
+use std::path::Path;
+use std::thread;
+use std::time::Duration;
+
+use crate::discover::{common_dir, discover};
+use crate::worktree::{GitError, git};
+
+/// Where the list is.
+const LOG: &str = "logs/refs/stash";
+/// How often somebody else's lock is waited for, a little each time.
+const TRIES: u32 = 100;
+
+/// What is on the list, for [`take`] to tell what came later.
+pub fn list(root: &Path) -> String {
+    let Some(git_dir) = discover(root).git_dir else { return String::new() };
+    fs::read_to_string(common_dir(&git_dir).join(LOG)).unwrap_or_default()
+}
+
+/// Takes what was stashed in the worktree at `path` since the list was `before` off the person's list,
+/// and keeps it under `refs/heirloom/stash/` and `name`. Returns the commits, oldest first.
+///
+/// A stash says which branch it was made on. That is the agent's if its worktree had the branch checked
+/// out: no two worktrees can have the same one.
+pub fn take(path: &Path, before: &str, name: &str) -> Result<Vec<String>, GitError> {
+    let now = list(path);
+    if now == before {
+        return Ok(Vec::new());
+    }
+    let branches = visited(path);
+    let known: HashSet<&str> = before.lines().map(commit_of_line).collect();
+    let is_theirs = |line: &str| {
+        !known.contains(commit_of_line(line)) && branches.iter().any(|branch| is_on(line, branch))
+    };
+    let Some(git_dir) = discover(path).git_dir else { return Ok(Vec::new()) };
+    let common = common_dir(&git_dir);
+    if !now.lines().any(is_theirs) {
+        return Ok(Vec::new());
+    }
+    let failed = |error: io::Error| GitError { doing: "stash".to_owned(), why: error.to_string() };
+    let taken = take_off(&common, &is_theirs).map_err(failed)?;
+    let root = path;
+    for (number, commit) in taken.iter().enumerate() {
+        let kept = format!("refs/heirloom/stash/{name}/{}", number + 1);
+        git(root, None, &["update-ref", &kept, commit])?;
+    }
+    Ok(taken)
+}
+
+/// The branches that the worktree at `path` had checked out, by its own log.
+fn visited(path: &Path) -> Vec<String> {
+    let place = discover(path);
+    let log =
+        place.git_dir.map(|dir| fs::read_to_string(dir.join("logs/HEAD")).unwrap_or_default());
+    let moves = |line: &str| {
+        let (from, to) = line.split_once("checkout: moving from ")?.1.split_once(" to ")?;
+        Some([from.to_owned(), to.to_owned()])
+    };
+    let mut branches: Vec<String> =
+        log.unwrap_or_default().lines().filter_map(moves).flatten().collect();
+    branches.extend(place.head.branch().map(str::to_owned));
+    branches
+}
+
+fn commit_of_line(line: &str) -> &str {
+    line.split(' ').nth(1).unwrap_or_default()
+}
+
+/// Whether a line of the log is of a stash that was made on `branch`.
+fn is_on(line: &str, branch: &str) -> bool {
+    let Some((_, what)) = line.split_once('\t') else { return false };
+    ["WIP on ", "On "].iter().any(|begin| {
+        what.strip_prefix(begin)
+            .and_then(|rest| rest.strip_prefix(branch))
+            .is_some_and(|rest| rest.starts_with(':'))
+    })
+}
+
+fn take_off(common: &Path, is_theirs: &dyn Fn(&str) -> bool) -> io::Result<Vec<String>> {
+    let reference = common.join("refs/stash");
+    let lock = common.join("refs/stash.lock");
+    locked(&lock)?;
+    let result = rewrite(common, &reference, is_theirs);
+    let _ = fs::remove_file(&lock);
+    result
+}
+
+fn locked(lock: &Path) -> io::Result<()> {
+    for _ in 0..TRIES {
+        match OpenOptions::new().write(true).create_new(true).open(lock) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                thread::sleep(Duration::from_millis(20));
+            }
+            made => return made.map(drop),
+        }
+    }
+    Err(io::ErrorKind::WouldBlock.into())
+}
+
+fn rewrite(
+    common: &Path,
+    reference: &Path,
+    is_theirs: &dyn Fn(&str) -> bool,
+) -> io::Result<Vec<String>> {
+    let log = common.join(LOG);
+    let text = fs::read_to_string(&log)?;
+    let (theirs, rest): (Vec<&str>, Vec<&str>) = text.lines().partition(|line| is_theirs(line));
+    let new = |line: &&str| commit_of_line(line).to_owned();
+    let Some(newest) = rest.last() else {
+        fs::remove_file(reference)?;
+        fs::remove_file(&log)?;
+        return Ok(theirs.iter().map(new).collect());
+    };
+    // Each line begins with what the one before it ends with.
+    let mut before = "0".repeat(newest.split(' ').next().unwrap_or_default().len());
+    let mut kept = String::new();
+    for line in &rest {
+        let (_, end) = line.split_once(' ').unwrap_or_default();
+        let _ = writeln!(kept, "{before} {end}");
+        before = new(line);
+    }
+    write_over(&log, &kept)?;
+    write_over(reference, &format!("{before}\n"))?;
+    Ok(theirs.iter().map(new).collect())
+}
+
+fn write_over(path: &Path, text: &str) -> io::Result<()> {
+    let beside = path.with_extension("heirloom");
+    fs::File::create(&beside)?.write_all(text.as_bytes())?;
+    fs::rename(beside, path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tempfile::TempDir;
+
+    #[test]
+    fn what_an_agent_stashed_leaves_the_list_as_it_was() {
+        let dir = TempDir::new().unwrap();
+        let root = dir.path().join("repo");
+        fs::create_dir(&root).unwrap();
+        let git = |at: &Path, arguments: &[&str]| git(at, None, arguments).unwrap();
+        git(&root, &["init", "-q", "-b", "main"]);
+        fs::write(root.join("a.txt"), "one\n").unwrap();
+        git(&root, &["add", "."]);
+        git(&root, &["commit", "-q", "-m", "first"]);
+        git(&root, &["branch", "feature"]);
+        let tree = dir.path().join("tree");
+        git(&root, &["worktree", "add", "-q", "-b", "ours/x", tree.to_str().unwrap()]);
+        let stash = |at: &Path, text: &str| {
+            fs::write(at.join("a.txt"), text).unwrap();
+            git(at, &["stash", "push", "-q"]);
+        };
+        let look = || {
+            let read = |name: &str| fs::read(root.join(".git").join(name)).ok();
+            (read("refs/stash"), read(LOG))
+        };
+        let none = look();
+        stash(&tree, "agent\n");
+        assert_eq!(take(&tree, "", "x").unwrap().len(), 1);
+        assert_eq!(look(), none);
+        assert_eq!(git(&root, &["show", "refs/heirloom/stash/x/1:a.txt"]), "agent");
+        // One of the person's own on a branch that the agent visits later is left alone.
+        git(&root, &["checkout", "-q", "feature"]);
+        stash(&root, "mine\n");
+        git(&root, &["checkout", "-q", "main"]);
+        let before = list(&root);
+        stash(&tree, "agent 1\n");
+        stash(&root, "mine too\n");
+        git(&tree, &["checkout", "-q", "feature"]);
+        stash(&tree, "agent 2\n");
+        assert_eq!(take(&tree, &before, "x").unwrap().len(), 2);
+        assert_eq!(take(&tree, &before, "x").unwrap().len(), 0);
+        assert_eq!(git(&root, &["stash", "list"]).lines().count(), 2);
+        assert_eq!(git(&root, &["show", "stash@{0}:a.txt"]), "mine too");
+        assert_eq!(git(&root, &["show", "stash@{1}:a.txt"]), "mine");
+        git(&root, &["stash", "pop", "-q"]);
+        git(&root, &["fsck"]);
+    }
+}
