@@ -114,7 +114,7 @@ impl WorkRun {
             timed_out: tally.timed_out,
             interrupted: tally.interrupted,
             needs_review: tally.needs_review,
-            cost_usd: issues.iter().map(|issue| issue.cost_usd).sum(),
+            cost_usd: issues.iter().try_fold(0.0, |sum, issue| Some(sum + issue.cost_usd?)),
         }
     }
 }

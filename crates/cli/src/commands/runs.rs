@@ -144,5 +144,5 @@ fn count(issues: &[IssueRun], status: IssueRunStatus) -> usize {
 
 /// What all of them cost, if that is known of each.
 fn cost(issues: &[IssueRun]) -> Option<f64> {
-    issues.iter().map(|issue| issue.cost_usd).sum()
+    issues.iter().try_fold(0.0, |sum, issue| Some(sum + issue.cost_usd?))
 }

@@ -84,6 +84,8 @@ pub(super) struct RunContext<'a> {
     money: Mutex<Money>,
     /// How many issues could still be taken up, as last seen.
     ahead: AtomicUsize,
+    /// How many issues are worked on.
+    active: AtomicUsize,
     hopeless: Mutex<Option<String>>,
 }
 
@@ -107,6 +109,7 @@ impl<'a> RunContext<'a> {
             reporter: Reporter::new(here.clock, &path, watcher),
             money: Mutex::new(Money::default()),
             ahead: AtomicUsize::new(0),
+            active: AtomicUsize::new(0),
             hopeless: Mutex::new(None),
         }
     }
@@ -131,14 +134,19 @@ impl<'a> RunContext<'a> {
     }
 
     /// Sets a part of what may be spent aside for an agent: together they never have more than there
-    /// is. Nothing if there is no limit.
+    /// is. `None` if there is no limit; 0 if others have all that is left.
     pub(super) fn reserve(&self) -> Option<f64> {
         let max = self.options.max_cost_usd?;
         let mut money = self.money();
-        let others = self.options.max_agents.saturating_sub(money.holders + 1);
-        let others = others.min(self.ahead.load(Ordering::SeqCst));
+        let most = self.options.max_agents.saturating_sub(money.holders + 1);
+        // Those that work without a part so far want one, and so do those that come next.
+        let begun = self.active.load(Ordering::SeqCst).saturating_sub(money.holders + 1);
+        let others = most.min(begun + self.ahead.load(Ordering::SeqCst));
         let parts = u32::try_from(others + 1).unwrap_or(u32::MAX);
         let share = money.free(max) / f64::from(parts);
+        if share <= least(max) {
+            return Some(0.0);
+        }
         money.reserved += share;
         money.holders += 1;
         Some(share)
@@ -152,6 +160,16 @@ impl<'a> RunContext<'a> {
             money.reserved = (money.reserved - share).max(0.0);
             money.holders = money.holders.saturating_sub(1);
         }
+    }
+
+    /// Whether other agents have something that they may give back.
+    pub(super) fn is_shared(&self) -> bool {
+        self.money().holders > 0
+    }
+
+    /// How many issues are worked on.
+    pub(super) fn see_active(&self, issues: usize) {
+        self.active.store(issues, Ordering::SeqCst);
     }
 
     /// How many issues could still be taken up.

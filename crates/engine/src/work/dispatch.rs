@@ -103,6 +103,7 @@ pub fn work(
         active: 0,
         taken_up: 0,
         tried: HashSet::new(),
+        told: HashSet::new(),
         beat: Instant::now(),
         told_stopping: 0,
         broken: None,
@@ -137,6 +138,8 @@ pub(super) struct Dispatcher<'d, 'a> {
     pub(super) taken_up: usize,
     /// Issues that this run is done with, or leaves alone.
     pub(super) tried: HashSet<IssueId>,
+    /// Those of them of which somebody was told what became of them.
+    pub(super) told: HashSet<IssueId>,
     beat: Instant,
     told_stopping: u32,
     /// Why the tracker cannot be asked any more.
@@ -266,6 +269,8 @@ impl<'d> Dispatcher<'d, '_> {
 
     fn start<'t>(&mut self, threads: &'t Threads<'t, 'd>, job: Job) {
         self.active += 1;
+        self.context.see_active(self.active);
+        self.told.insert(job.issue.id.clone());
         self.taken_up += 1;
         self.tried.insert(job.issue.id.clone());
         let (context, sender) = (self.context, self.sender.clone());
@@ -281,6 +286,7 @@ impl<'d> Dispatcher<'d, '_> {
     /// What became of an issue, told to the tracker and recorded.
     fn settle(&mut self, job: &Job, mut verdict: Verdict) -> Result<(), WorkError> {
         self.active -= 1;
+        self.context.see_active(self.active);
         self.is_stale = true;
         if verdict.is_fault {
             // Its session is in nobody's hands any more, as after a crash.
@@ -379,7 +385,7 @@ impl<'d> Dispatcher<'d, '_> {
         let wanted = &self.context.options.wanted;
         let left = left_over(&entries, wanted, ACTOR, self.context.here.clock.now());
         let left: Vec<_> =
-            left.into_iter().filter(|(entry, _)| !self.tried.contains(&entry.id)).collect();
+            left.into_iter().filter(|(entry, _)| !self.told.contains(&entry.id)).collect();
         for (entry, why) in left.iter().take(MOST_NAMED) {
             self.context.warn(Some(entry.id.as_str()), format!("left alone: {why}"));
         }
@@ -405,7 +411,8 @@ impl<'d> Dispatcher<'d, '_> {
         self.ledger.append(self.context.here.clock.now(), self.context.scope(), &ended)?;
         let run = self.context.run.to_string();
         let costs = self.ledger.issue_runs_of(&run)?;
-        let cost_usd = costs.iter().map(|each| each.cost_usd).sum();
+        let cost_usd =
+            costs.iter().map(|each| each.cost_usd).try_fold(0.0, |sum, cost| Some(sum + cost?));
         self.context.tell(&Event::Ended {
             run,
             status,

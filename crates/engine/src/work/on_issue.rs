@@ -136,7 +136,7 @@ impl<'s, 'a> OnIssue<'s, 'a> {
             let phase = if self.tries.fixes > 0 { Phase::Fixing } else { Phase::Working };
             self.phase(phase);
             self.tries.was_fresh = matches!(turn, Turn::Fresh { .. });
-            self.share = self.context.reserve();
+            self.share = self.wait_for_money()?;
             let ended = launch::launch(self, turn)?;
             turn = match self.next_turn(&ended)? {
                 Some(next) => next,
@@ -145,6 +145,23 @@ impl<'s, 'a> OnIssue<'s, 'a> {
                     Checkup::Back(prompt) => self.go_on(prompt)?,
                 },
             };
+        }
+    }
+
+    /// What the agent may spend on its turn, as soon as others left something of it.
+    fn wait_for_money(&self) -> Result<Option<f64>, End> {
+        loop {
+            match self.context.reserve() {
+                Some(share) if share <= 0.0 => {}
+                share => return Ok(share),
+            }
+            if let Some(end) = self.must_stop() {
+                return Err(end);
+            }
+            if !self.context.is_shared() || !self.context.may_go_on() {
+                return Err(End::Stopped("the money is spent".to_owned()));
+            }
+            self.context.system.sleep(Duration::from_millis(50));
         }
     }
 

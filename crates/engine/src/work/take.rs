@@ -178,6 +178,7 @@ impl Dispatcher<'_, '_> {
     /// An issue that is left as it is.
     fn leave(&mut self, entry: &Entry, why: String) {
         self.tried.insert(entry.id.clone());
+        self.told.insert(entry.id.clone());
         self.context.warn(Some(entry.id.as_str()), why);
     }
 
@@ -196,6 +197,7 @@ impl Dispatcher<'_, '_> {
         self.ledger.append(self.context.here.clock.now(), self.context.scope(), &started)?;
         self.taken_up += 1;
         self.tried.insert(entry.id.clone());
+        self.told.insert(entry.id.clone());
         let verdict = Verdict::refused(why);
         self.conclude(&entry.id, &entry.title, issue_run, &verdict)
     }
