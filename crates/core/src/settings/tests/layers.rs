@@ -324,6 +324,8 @@ fn every_effective_value_has_a_row() {
     run.comprehension = "optional" (default)
     run.strict = false (default)
     work.gate = [] (default)
+    work.gate_timeout = "1h" (default)
+    work.setup = [] (default)
     work.max_agents = 2 (default)
     work.max_fixes = 3 (default)
     work.silence = "15m" (default)
