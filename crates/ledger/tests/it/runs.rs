@@ -35,7 +35,9 @@ fn issue_run(ledger: &mut Ledger, issue: &str, second: i64, id: Option<&str>) ->
         branch: None,
     };
     ledger.append(now, scope(), &started).unwrap();
-    ledger.append(now, scope(), &IssueRunLaunched { issue_run, session }).unwrap();
+    ledger
+        .append(now, scope(), &IssueRunLaunched { issue_run, session, agent_session_id: None })
+        .unwrap();
     if let Some(id) = id {
         let announced =
             SessionAnnounced { agent_session_id: id.to_owned(), model: None, agent: None };
