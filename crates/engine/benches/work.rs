@@ -109,9 +109,9 @@ fn dry_run(built_in: bool) -> Duration {
     let options = Options::of(&Settings::default());
     fastest(10, || {
         let here = here(&repo);
-        let mut ledger = here.ledger().unwrap();
+        let ledger = here.ledger().unwrap();
         let mut tracker = issues::find(&here).unwrap();
-        let planned = work::plan(&here, &mut ledger, &mut *tracker, &options).unwrap();
+        let planned = work::plan(&here, &ledger, &mut *tracker, &options).unwrap();
         assert_eq!(planned.len(), 10_000);
     })
 }
