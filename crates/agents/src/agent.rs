@@ -81,11 +81,20 @@ pub trait Agent: fmt::Debug + Sync {
         Err(LaunchError::Unsupported { agent: self.name(), settings: vec![gap] })
     }
 
+    /// Makes it say its words in pieces, as they come. Nothing where it cannot.
+    fn in_pieces(&self, _line: &mut CommandLine) {}
+
     /// Reads its stream.
     fn reader(&self) -> Box<dyn Reader>;
 
     /// How a process of it ended.
     fn classify(&self, end: &End<'_>) -> Outcome;
+
+    /// Whether a conversation keeps what was added to its system prompt: then it is not told again
+    /// when it goes on.
+    fn keeps_instructions(&self) -> bool {
+        false
+    }
 
     /// How it is let do everything where nobody sits in front of it.
     fn unattended(&self) -> Unattended {

@@ -87,6 +87,11 @@ pub enum Event {
         /// The words.
         text: String,
     },
+    /// A piece of what it is about to say; all of it comes as [`Event::Text`] in the end.
+    Piece {
+        /// The words.
+        text: String,
+    },
     /// What it thinks.
     Thinking {
         /// The words; empty where the agent hides them.
@@ -280,6 +285,22 @@ pub enum FailureKind {
 }
 
 impl FailureKind {
+    /// The kind in a few words.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Auth => "not logged in",
+            Self::RateLimit => "rate limit",
+            Self::Overloaded => "overloaded",
+            Self::Server => "server error",
+            Self::Connection => "no connection",
+            Self::UnknownModel => "unknown model",
+            Self::PromptTooLong => "too long",
+            Self::Request => "bad request",
+            Self::Billing => "no credit",
+            Self::Other => "failed",
+        }
+    }
+
     /// What an HTTP status of a model's API means. 404 is the model, because the paths of the
     /// requests are the agent's own.
     pub const fn of_status(status: u16) -> Self {

@@ -23,6 +23,7 @@ pub mod lock;
 pub mod opencode;
 pub mod outcome;
 mod payload;
+pub mod prices;
 pub mod process;
 pub mod program;
 mod registry;

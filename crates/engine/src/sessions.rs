@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use heirloom_core::config::Config;
-use heirloom_core::event::{Body, SessionChanged, SessionContinued, SessionCreated};
+use heirloom_core::event::{Body, RunInherited, SessionChanged, SessionContinued, SessionCreated};
 use heirloom_core::id::SessionId;
 use heirloom_core::lineage::{End, Lineage};
 use heirloom_core::name::SessionName;
@@ -225,6 +225,8 @@ pub struct Listing<'a> {
     pub agent: Option<&'a str>,
     /// Only those with this in their name, what they were told, or their branch.
     pub text: Option<&'a str>,
+    /// Only those that no other session goes on with.
+    pub leaves: bool,
     /// Go on after this session of an earlier page.
     pub after: Option<SessionId>,
     /// The most to list.
@@ -257,6 +259,7 @@ pub fn list(here: &Here, ledger: &Ledger, listing: &Listing<'_>) -> Result<Liste
         statuses: listing.statuses,
         agent: listing.agent,
         text: listing.text,
+        leaves: listing.leaves,
         limit: listing.limit,
         after: listing.after,
     })?;
@@ -330,4 +333,21 @@ fn add_descendants(
         }
     }
     Ok(())
+}
+
+/// The names of a lineage that only what was inherited knows: sessions of the original engine, and of
+/// ledgers elsewhere. Nearest first.
+pub fn beyond(ledger: &Ledger, family: &Family) -> Result<Vec<String>, Error> {
+    let chain: Vec<&Session> = std::iter::once(&family.session).chain(&family.ancestors).collect();
+    let mut names: Vec<String> = Vec::new();
+    for session in &chain {
+        let kept = ledger.kept::<RunInherited>(&session.repo, &session.id.to_string())?;
+        for name in kept.into_iter().flat_map(|kept| kept.body.inherited.lineage) {
+            let is_known = chain.iter().any(|known| known.name.as_str() == name);
+            if !is_known && !names.contains(&name) {
+                names.push(name);
+            }
+        }
+    }
+    Ok(names)
 }

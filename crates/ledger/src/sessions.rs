@@ -47,6 +47,8 @@ pub struct SessionFilter<'a> {
     pub agent: Option<&'a str>,
     /// Only those with this in their name, what they were told, or their branch, whatever its case.
     pub text: Option<&'a str>,
+    /// Only those that no other session goes on with.
+    pub leaves: bool,
     /// The most to return.
     pub limit: usize,
     /// Go on after this session of an earlier page.
@@ -243,6 +245,12 @@ fn page_query(filter: &SessionFilter<'_>) -> (String, Vec<String>) {
             " AND instr(lower(name || char(10) || coalesce(prompt, '') || char(10) || \
              coalesce(branch, '')), ?{})",
             values.len()
+        );
+    }
+    if filter.leaves {
+        common.push_str(
+            " AND NOT EXISTS (SELECT 1 FROM session AS next WHERE next.parent = session.id \
+             AND next.link = 'resumed')",
         );
     }
     let order =

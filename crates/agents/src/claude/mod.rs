@@ -77,6 +77,10 @@ impl Agent for Claude {
         Ok(())
     }
 
+    fn in_pieces(&self, line: &mut CommandLine) {
+        line.arg("--include-partial-messages");
+    }
+
     fn unattended(&self) -> Unattended {
         Unattended::Asks
     }

@@ -198,3 +198,13 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn an_answer_comes_in_pieces_where_that_was_asked_for() {
+    let event = json!({"type": "content_block_delta", "index": 0,
+                       "delta": {"type": "text_delta", "text": "hel"}});
+    let parsed = read(&json!({"type": "stream_event", "event": event, "session_id": "s"}));
+    assert_eq!(parsed.events, [Event::Piece { text: "hel".into() }]);
+    let begin = json!({"type": "stream_event", "event": {"type": "message_start"}});
+    assert_eq!(read(&begin).events, []);
+}

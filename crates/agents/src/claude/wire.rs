@@ -62,6 +62,8 @@ struct Wire<'a> {
     #[serde(rename = "modelUsage")]
     model_usage: BTreeMap<String, ModelUsage>,
     permission_denials: Vec<Denial>,
+    // stream_event
+    event: Option<Value>,
     // control
     request_id: Option<String>,
     request: Option<Control>,
@@ -161,7 +163,8 @@ impl Stream {
     fn understand(&mut self, mut wire: Wire<'_>) -> Parsed {
         let at = wire.timestamp.take().and_then(|at| at.parse::<Timestamp>().ok());
         let subagent = wire.parent_tool_use_id.take();
-        let forkable = wire.kind == "assistant" && subagent.is_none();
+        // What a tool answered is a message too: whoever goes another way from there has it.
+        let forkable = matches!(&*wire.kind, "assistant" | "user") && subagent.is_none();
         let message = wire.uuid.take().filter(|_| forkable);
         let events = match &*wire.kind {
             "assistant" => self.assistant(wire),
@@ -171,6 +174,7 @@ impl Stream {
             "control_request" => vec![control(wire)],
             "conversation_reset" => vec![renamed(wire)],
             "rate_limit_event" => vec![limit(wire)],
+            "stream_event" => piece(&wire),
             _ => vec![unknown(&wire)],
         };
         Parsed { events, subagent, at, message }
@@ -264,6 +268,15 @@ fn limit(wire: Wire<'_>) -> Event {
         exhausted: info.status.as_deref() == Some("rejected"),
         until: info.resets_at.and_then(|at| Timestamp::from_second(at).ok()),
     }
+}
+
+/// A piece of an answer as it comes. What else there is of it (the beginning of a block, the input of a
+/// tool) comes whole with the answer.
+fn piece(wire: &Wire<'_>) -> Vec<Event> {
+    let delta = wire.event.as_ref().map(|event| &event["delta"]);
+    let text = delta.filter(|delta| delta["type"] == "text_delta").map(|delta| &delta["text"]);
+    let text = text.and_then(Value::as_str).map(str::to_owned);
+    text.map(|text| Event::Piece { text }).into_iter().collect()
 }
 
 fn control(wire: Wire<'_>) -> Event {

@@ -53,7 +53,9 @@ fn gaps(launch: &Launch<'_>) -> Gaps {
         "append_system_prompt",
         "it goes before the prompt: a resumed conversation keeps its instructions",
     );
-    gaps.report(config.mcp_servers.is_some(), "mcp_servers", "those of its own settings stay");
+    // Those that are given are there; that there are to be no others is what it cannot do.
+    let none = config.mcp_servers.as_ref().is_some_and(std::collections::BTreeMap::is_empty);
+    gaps.report(none, "an empty mcp_servers", "those of its own settings stay");
     gaps.report(config.bypass_until.is_some(), "bypass_until", "it never asks for permission");
     gaps.report(config.title.is_some(), "title", "it titles its conversations itself");
     gaps

@@ -64,6 +64,10 @@ impl Agent for Codex {
         launch::command_line(launch)
     }
 
+    fn keeps_instructions(&self) -> bool {
+        true
+    }
+
     fn unattended(&self) -> Unattended {
         Unattended::Mode("danger-full-access")
     }

@@ -41,7 +41,9 @@ fn gaps(launch: &Launch<'_>) -> Gaps {
     gaps.refuse(config.permission_prompt_tool.is_some(), "permission_prompt_tool", "it never asks");
     gaps.refuse(config.max_turns.is_some(), "max_turns", "it would sum up instead of stopping");
     gaps.refuse(config.max_cost_usd.is_some(), "max_cost_usd", "it has no cost limit");
-    gaps.report(config.mcp_servers.is_some(), "mcp_servers", "those of its own settings stay");
+    // Those that are given are there; that there are to be no others is what it cannot do.
+    let none = config.mcp_servers.as_ref().is_some_and(std::collections::BTreeMap::is_empty);
+    gaps.report(none, "an empty mcp_servers", "those of its own settings stay");
     gaps.report(config.bypass_until.is_some(), "bypass_until", "it never asks for permission");
     gaps
 }
@@ -134,16 +136,16 @@ fn merge(mut base: Value, over: Value) -> Value {
 }
 
 /// Rules for tools: `bash`, or `bash(git *)` for some commands. The last that fits decides, so
-/// what is forbidden comes last.
+/// what is forbidden comes last. Where only some uses of a tool are allowed, the others are asked
+/// about, as in any other agent: it allows what no rule speaks of.
 fn permission(config: &Config) -> Map<String, Value> {
-    let mut rules = Map::new();
-    let mut add = |tool: &str, action: &str| {
+    let mut rules: Vec<(String, String, &str)> = Vec::new();
+    let mut add = |tool: &str, action: &'static str| {
         let (name, pattern) = match tool.strip_suffix(')').and_then(|tool| tool.split_once('(')) {
             Some(parts) => parts,
             None => (tool, "*"),
         };
-        let patterns = rules.entry(name).or_insert_with(|| json!({}));
-        patterns[pattern] = action.into();
+        rules.push((name.to_owned(), pattern.to_owned(), action));
     };
     if config.auto_accept_edits == Some(true) {
         add("edit", "allow");
@@ -152,12 +154,41 @@ fn permission(config: &Config) -> Map<String, Value> {
         add(&format!("external_directory({}/*)", dir.trim_end_matches('/')), "allow");
     }
     for tool in config.allowed_tools.iter().flatten() {
+        if tool.contains('(') {
+            let name = tool.split('(').next().unwrap_or_default().to_owned();
+            let is_whole = config.allowed_tools.iter().flatten().any(|other| *other == name);
+            add(&name, if is_whole { "allow" } else { "ask" });
+        }
         add(tool, "allow");
     }
     for tool in config.disallowed_tools.iter().flatten() {
         add(tool, "deny");
     }
-    rules
+    rendered(&rules)
+}
+
+/// As its settings want it: a word where a rule is about every use of a tool, for some tools take
+/// nothing else, and an object of patterns where it is about some.
+fn rendered(rules: &[(String, String, &str)]) -> Map<String, Value> {
+    let mut rendered: Map<String, Value> = Map::new();
+    for (name, pattern, action) in rules {
+        let known = rendered.remove(name);
+        let value = match (known, pattern.as_str()) {
+            (_, "*") if *action == "deny" => json!(action),
+            (None, "*") => json!(action),
+            (Some(Value::Object(mut patterns)), pattern) => {
+                // What comes last decides.
+                patterns.remove(pattern);
+                patterns.insert(pattern.to_owned(), json!(action));
+                Value::Object(patterns)
+            }
+            (Some(Value::String(all)), "*") => json!(if all == "ask" { *action } else { &all }),
+            (Some(all), pattern) => json!({"*": all, pattern: action}),
+            (None, pattern) => json!({pattern: action}),
+        };
+        rendered.insert(name.clone(), value);
+    }
+    rendered
 }
 
 fn mcp(config: &Config) -> Map<String, Value> {
@@ -228,7 +259,7 @@ mod tests {
         };
         let line = build(&config, Conversation::New(None)).unwrap();
         let content = line.env[OsStr::new(CONTENT)].to_string_lossy();
-        insta::assert_snapshot!(content, @r#"{"theme":"x","mcp":{"own":{}},"permission":{"external_directory":{"/data/*":"allow"},"bash":{"git *":"allow"},"webfetch":{"*":"deny"}},"agent":{"build":{"prompt":"be brief"}}}"#);
+        insta::assert_snapshot!(content, @r#"{"theme":"x","mcp":{"own":{}},"permission":{"external_directory":{"/data/*":"allow"},"bash":{"*":"ask","git *":"allow"},"webfetch":"deny"},"agent":{"build":{"prompt":"be brief"}}}"#);
     }
 
     #[test]

@@ -24,6 +24,9 @@ pub struct Lineage {
     pub link: Option<&'static str>,
     /// Its ancestors, nearest first.
     pub ancestors: Vec<Relative>,
+    /// Further ancestors that only what was inherited knows, nearest first: sessions of the original
+    /// engine, and of ledgers elsewhere.
+    pub beyond: Vec<String>,
     /// Its descendants, parents before children.
     pub descendants: Vec<Relative>,
     /// When and how its own conversation went on in another context, oldest first.
@@ -33,9 +36,11 @@ pub struct Lineage {
 impl Answer for Lineage {}
 
 impl Lineage {
-    /// `contributed` says what a session added.
+    /// `beyond` are ancestors that only what was inherited knows; `contributed` says what a session
+    /// added.
     pub fn new<E>(
         family: &Family,
+        beyond: Vec<String>,
         contributed: impl Fn(&Session) -> Result<Contribution, E>,
     ) -> Result<Self, E> {
         let relative = |session: &Session| {
@@ -49,6 +54,7 @@ impl Lineage {
             id: family.session.id.to_string(),
             link: family.session.link.map(Link::as_str),
             ancestors: family.ancestors.iter().map(relative).collect::<Result<_, E>>()?,
+            beyond,
             descendants: descendants.map(relative).collect::<Result<_, E>>()?,
             continued: family.continued.iter().map(went_on).collect(),
         })

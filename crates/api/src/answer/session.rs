@@ -7,6 +7,7 @@ use heirloom_core::note::Kind;
 use heirloom_core::record::Record;
 use heirloom_core::session::Session as Known;
 use heirloom_engine::guard::AtWork;
+use heirloom_engine::run::inherit::Unrecorded;
 use heirloom_engine::session::Total;
 use heirloom_engine::sessions::{Listed, Row};
 use jiff::Timestamp;
@@ -89,12 +90,42 @@ pub struct SessionList {
     pub sessions: Vec<ListedSession>,
     /// What `--after` takes to go on, where there are more.
     pub next: Option<String>,
+    /// Sessions that only run directories know, the original engine's for one.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub unrecorded: Vec<UnrecordedSession>,
 }
 
 impl Answer for SessionList {}
 
+/// A session of a run directory that the ledger does not know.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct UnrecordedSession {
+    /// Its name.
+    pub name: String,
+    /// Its status, where its files say one.
+    pub status: Option<String>,
+    /// When it ended, if it did.
+    pub completed_at: Option<Timestamp>,
+    /// How many learnings it made.
+    pub learnings: usize,
+    /// The session it comes from.
+    pub parent: Option<String>,
+}
+
+impl From<Unrecorded> for UnrecordedSession {
+    fn from(session: Unrecorded) -> Self {
+        Self {
+            name: session.name,
+            status: session.status.map(|status| status.to_string()),
+            completed_at: session.completed_at,
+            learnings: session.learnings,
+            parent: session.parent,
+        }
+    }
+}
+
 impl SessionList {
-    pub fn new(listed: Listed) -> Self {
+    pub fn new(listed: Listed, unrecorded: Vec<Unrecorded>) -> Self {
         let row = |row: Row| ListedSession {
             session: Session::new(&row.session, row.parent),
             live: row.at_work.as_ref().map(Live::from),
@@ -102,6 +133,7 @@ impl SessionList {
         Self {
             sessions: listed.rows.into_iter().map(row).collect(),
             next: listed.next.map(|id| id.to_string()),
+            unrecorded: unrecorded.into_iter().map(Into::into).collect(),
         }
     }
 }

@@ -45,6 +45,8 @@ codes! {
     AgentUnknown = "agent.unknown",
     /// The beginning of an id fits several approvals.
     ApprovalAmbiguous = "approval.ambiguous",
+    /// The input that a tool use was to be approved with is none it could be used with.
+    ApprovalInput = "approval.input",
     /// There is no such approval.
     ApprovalNotFound = "approval.not-found",
     /// The approval no longer matters: its session ended or went another way.
@@ -165,6 +167,8 @@ codes! {
     RuleNotFound = "rule.not-found",
     /// The beginning of an id fits several runs.
     RunAmbiguous = "run.ambiguous",
+    /// A limit on the cost that could not be kept.
+    RunCost = "run.cost",
     /// An input of the run is not there.
     RunInput = "run.input",
     /// The stage or the pipeline has mistakes.

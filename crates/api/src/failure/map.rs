@@ -198,6 +198,7 @@ impl From<RunError> for Failure {
             RunError::Agent(_) => Code::AgentNotFound,
             RunError::Tracker(_) => Code::RunTracker,
             RunError::Unpermitted { .. } | RunError::NeverAsk { .. } => Code::RunPermissions,
+            RunError::CostUnknown { .. } => Code::RunCost,
             RunError::Running { .. } => Code::RunRunning,
             RunError::Exists { .. } => Code::SessionExists,
             RunError::NothingToResume { .. } | RunError::NotARun { .. } => Code::RunNotResumable,
@@ -230,6 +231,9 @@ impl From<RunError> for Failure {
                 .hint("--permissions edits: edit files, and nothing else")
                 .hint("--permissions ask: everything waits for `heirloom approvals`")
                 .hint("for good: run.permissions in your own settings, or answer at a terminal"),
+            RunError::CostUnknown { .. } => {
+                failure.hint("name a model whose price is known (--model), or leave the limit out")
+            }
             RunError::NeverAsk { .. } => {
                 failure.hint("--permissions accept, or --permissions edits").usage()
             }
@@ -404,6 +408,7 @@ impl From<SessionError> for Failure {
             }
             SessionError::NoTemplate { .. } => Code::TemplateNotFound,
             SessionError::File { .. } => Code::File,
+            SessionError::BadInput { .. } => Code::ApprovalInput,
             SessionError::ManyApprovals { .. } => Code::ApprovalAmbiguous,
             SessionError::Approval(ApprovalError::None { .. }) => Code::ApprovalNotFound,
             SessionError::Approval(ApprovalError::Settled(_)) => Code::ApprovalSettled,

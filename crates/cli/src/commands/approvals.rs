@@ -51,9 +51,9 @@ enum What {
     Deny {
         /// The approval: its id, or the beginning of it
         id: String,
-        /// Why; the agent is told
+        /// Why; the agent is told, or that no reason was given
         #[arg(long, value_name = "TEXT")]
-        reason: String,
+        reason: Option<String>,
     },
 }
 
@@ -75,7 +75,11 @@ pub(super) fn run(app: &App, args: Args) -> Done {
             };
             decide(app, &mut ledger, &id, choice)
         }
-        What::Deny { id, reason } => decide(app, &mut ledger, &id, Choice::Deny(reason)),
+        What::Deny { id, reason } => {
+            let reason = reason.filter(|reason| !reason.trim().is_empty());
+            let reason = reason.unwrap_or_else(|| Choice::NO_REASON.to_owned());
+            decide(app, &mut ledger, &id, Choice::Deny(reason))
+        }
     }
 }
 
@@ -108,6 +112,9 @@ fn show(app: &App, ledger: &Ledger, id: &str) -> Done {
     let approval = engine::approval(ledger, id)?;
     app.ui.answer(&answer(ledger, &approval)?, || {
         let mut text = question::whole(&approval);
+        if let Some(edited) = &approval.edited {
+            text = format!("{text}\n  approved with this input instead{}", question::input(edited));
+        }
         if let Some(happened) = approval.outcome() {
             text = format!("{text}\n  {happened}");
         }

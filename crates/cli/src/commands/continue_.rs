@@ -2,6 +2,7 @@ use heirloom_core::name::SessionName;
 use heirloom_engine::{session as engine, sessions};
 
 use super::session::flags::ConfigFlags;
+use super::session::prompt::PromptArgs;
 use super::{App, Done, session};
 
 /// Continue a session with its whole config
@@ -12,8 +13,8 @@ use super::{App, Done, session};
 pub(super) struct Args {
     /// The session: a name, an id, or the beginning of one
     session: String,
-    /// What the agent is to do now
-    prompt: String,
+    #[command(flatten)]
+    prompt: PromptArgs,
     /// The new session's name; otherwise the old one's, a version on
     #[arg(long, value_name = "SESSION")]
     name: Option<SessionName>,
@@ -22,12 +23,13 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(app: &App, args: Args) -> Done {
+    let prompt = args.prompt.read(app)?;
     let mut ledger = session::open(app)?;
     let programs = session::programs(app)?;
     let context = session::launch_context(app, &programs)?;
     let request = engine::Continue {
         session: sessions::find(&app.here, &ledger, &args.session)?,
-        prompt: args.prompt,
+        prompt,
         name: args.name,
         overrides: args.config.read(&app.directory, app.here.clock.now())?,
         fork: false,

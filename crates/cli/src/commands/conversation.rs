@@ -14,6 +14,9 @@ use crate::ui::{BOLD, DIM, first_line};
 pub(super) struct Args {
     /// The session: a name, an id, or the beginning of one
     session: String,
+    /// Print all that tools answered, not only its first line
+    #[arg(long)]
+    full: bool,
 }
 
 pub(super) fn run(app: &App, args: &Args) -> Done {
@@ -29,11 +32,21 @@ pub(super) fn run(app: &App, args: &Args) -> Done {
                 current = &item.session;
                 let _ = writeln!(text, "{BOLD}{current}{BOLD:#}");
             }
-            line(&mut text, item);
+            if args.full && item.kind == "tool_result" {
+                whole_result(&mut text, item);
+            } else {
+                line(&mut text, item);
+            }
         }
         text
     });
     Ok(ExitCode::SUCCESS)
+}
+
+/// All that a tool answered.
+fn whole_result(text: &mut String, item: &Item) {
+    let words = item.text.as_deref().unwrap_or_default().trim_end().replace('\n', "\n      ");
+    let _ = writeln!(text, "{DIM}{:>4}  {}{DIM:#}\n      {words}", item.number, item.kind);
 }
 
 /// What a person sees of an event.

@@ -2,6 +2,7 @@ use heirloom_core::name::SessionName;
 use heirloom_engine::{session as engine, sessions};
 
 use super::session::flags::ConfigFlags;
+use super::session::prompt::PromptArgs;
 use super::{App, Done, session};
 
 /// Take a session another way, from its end or from any event of it
@@ -12,8 +13,8 @@ use super::{App, Done, session};
 pub(super) struct Args {
     /// The session: a name, an id, or the beginning of one
     session: String,
-    /// What the agent is to do instead
-    prompt: String,
+    #[command(flatten)]
+    prompt: PromptArgs,
     /// The event after which it goes another way: its number, or the id of the message
     #[arg(long, value_name = "EVENT")]
     at: Option<String>,
@@ -25,12 +26,13 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(app: &App, args: Args) -> Done {
+    let prompt = args.prompt.read(app)?;
     let mut ledger = session::open(app)?;
     let programs = session::programs(app)?;
     let context = session::launch_context(app, &programs)?;
     let request = engine::Continue {
         session: sessions::find(&app.here, &ledger, &args.session)?,
-        prompt: args.prompt,
+        prompt,
         name: args.name,
         overrides: args.config.read(&app.directory, app.here.clock.now())?,
         fork: true,

@@ -35,7 +35,8 @@ pub(super) fn run(app: &App, args: &Args) -> Done {
     let mut limits = Limits::of(&app.settings()?.settings);
     limits.max_tokens = args.max_tokens.unwrap_or(limits.max_tokens);
     limits.max_depth = args.max_depth.unwrap_or(limits.max_depth);
-    let ledger = app.here.ledger()?;
+    let mut ledger = app.here.ledger()?;
+    super::session::tidy(app, &mut ledger)?;
     let select = select(&args.select)?;
     let from: Vec<&str> = args.sessions.iter().map(String::as_str).collect();
     let resolved = inherit::resolve(&app.here, &ledger, &from, select, limits)

@@ -2,6 +2,7 @@ use heirloom_core::name::SessionName;
 use heirloom_engine::session as engine;
 
 use super::session::flags::ConfigFlags;
+use super::session::prompt::PromptArgs;
 use super::{App, Done, session};
 
 /// Launch a session: an agent, a prompt, and everything that is recorded about them
@@ -10,8 +11,8 @@ use super::{App, Done, session};
 /// anywhere with `heirloom approvals`.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// What the agent is to do
-    prompt: String,
+    #[command(flatten)]
+    prompt: PromptArgs,
     /// The session's name
     #[arg(long, value_name = "SESSION")]
     name: Option<SessionName>,
@@ -26,11 +27,12 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(app: &App, args: Args) -> Done {
+    let prompt = args.prompt.read(app)?;
     let mut ledger = session::open(app)?;
     let programs = session::programs(app)?;
     let context = session::launch_context(app, &programs)?;
     let launch = engine::Launch {
-        prompt: args.prompt,
+        prompt,
         name: args.name,
         agent: args.agent,
         config: args.config.read(&app.directory, app.here.clock.now())?,

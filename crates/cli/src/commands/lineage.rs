@@ -18,15 +18,24 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(app: &App, args: &Args) -> Done {
-    let ledger = app.here.ledger()?;
+    let mut ledger = app.here.ledger()?;
+    super::session::tidy(app, &mut ledger)?;
     let session = sessions::find(&app.here, &ledger, &args.session)?;
     let family = sessions::family(&ledger, session)?;
     if let Some(warning) = &family.warning {
         app.ui.warn(warning);
     }
     let contributed = |session: &Session| sessions::contribution(&ledger, session);
-    let answer = Lineage::new(&family, contributed)?;
-    let text = render(app, &family, &contributed)?;
+    let beyond = sessions::beyond(&ledger, &family)?;
+    let mut text = render(app, &family, &contributed)?;
+    if !beyond.is_empty() {
+        let _ = writeln!(
+            text,
+            "{DIM}before that, known from what was inherited: {}{DIM:#}",
+            beyond.join(", ")
+        );
+    }
+    let answer = Lineage::new(&family, beyond, contributed)?;
     app.ui.answer(&answer, || text);
     Ok(ExitCode::SUCCESS)
 }

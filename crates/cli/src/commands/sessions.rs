@@ -7,15 +7,18 @@ use heirloom_api::{
 };
 use heirloom_core::session::Session;
 use heirloom_core::status::Status;
+use heirloom_core::trust::person::{Action, allow};
+use heirloom_core::visible::visible;
+use heirloom_engine::run::inherit::Unrecorded;
 use heirloom_engine::run::{self, Stopped};
 use heirloom_engine::sessions::{Listing, Row};
-use heirloom_engine::{notes as engine_notes, session, sessions};
+use heirloom_engine::{notes as engine_notes, person, session, sessions};
 use heirloom_ledger::{Found, Ledger};
 
 use super::{App, Done, notes};
 use crate::failure::{Code, Failure};
 use crate::moment::ago;
-use crate::ui::{BOLD, Columns, DIM, GOOD, counted};
+use crate::ui::{BOLD, Columns, DIM, GOOD, counted, first_line};
 
 /// Find and see sessions
 #[derive(Debug, clap::Args)]
@@ -29,6 +32,7 @@ enum What {
     List(List),
     Show(Show),
     Stop(Stop),
+    Update(Update),
     Archive(Archive),
 }
 
@@ -50,6 +54,9 @@ struct List {
     /// Those of all repositories
     #[arg(long)]
     all_repos: bool,
+    /// Also those that another session goes on with
+    #[arg(long)]
+    all: bool,
     /// The most to list
     #[arg(long, value_name = "N", default_value_t = 50)]
     limit: usize,
@@ -102,8 +109,57 @@ pub(super) fn run(app: &App, args: Args) -> Done {
         What::List(args) => list(app, &args),
         What::Show(args) => show(app, &args),
         What::Stop(args) => stop(app, &args),
+        What::Update(args) => update(app, args),
         What::Archive(args) => archive(app, &args),
     }
+}
+
+/// Change a session, also while it runs
+///
+/// What its agent asks for is decided by this from then on, what waits already included.
+#[derive(Debug, clap::Args)]
+struct Update {
+    /// The session: a name, an id, or the beginning of one
+    session: String,
+    /// A line that says what it is about; empty for none
+    #[arg(long, value_name = "TEXT")]
+    title: Option<String>,
+    /// Approve edits of files without asking
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, default_missing_value = "true")]
+    auto_accept_edits: Option<bool>,
+    /// Approve everything without asking, for this long; `off` ends it
+    #[arg(long, value_name = "DURATION|off")]
+    bypass: Option<String>,
+}
+
+fn update(app: &App, args: Update) -> Done {
+    let mut ledger = app.here.ledger()?;
+    let session = sessions::find(&app.here, &ledger, &args.session)?;
+    let widens = args.auto_accept_edits == Some(true)
+        || args.bypass.as_deref().is_some_and(|period| period != "off");
+    if widens {
+        allow(Action::Bypass, person::who(&app.here, &ledger))?;
+    }
+    let now = app.here.clock.now();
+    let bypass_until = match args.bypass.as_deref() {
+        None => None,
+        Some("off") => Some(None),
+        Some(period) => Some(Some(super::session::flags::until(period, now)?)),
+    };
+    let change = session::Update {
+        title: args.title,
+        auto_accept_edits: args.auto_accept_edits,
+        bypass_until,
+    };
+    if change == session::Update::default() {
+        let message = "there is nothing to change";
+        let hint = "--title, --auto-accept-edits or --bypass";
+        return Err(Failure::new(Code::Usage, message).hint(hint).usage());
+    }
+    let session = session::update(&app.here, &mut ledger, &session, change)?;
+    let shown = answer(&ledger, &session)?;
+    app.ui.answer(&shown, || format!("{GOOD}✔{GOOD:#} {} is changed", session.name));
+    Ok(ExitCode::SUCCESS)
 }
 
 fn stop(app: &App, args: &Stop) -> Done {
@@ -141,11 +197,25 @@ fn list(app: &App, args: &List) -> Done {
     let after = args.after.as_deref().map(|address| sessions::find(&app.here, &ledger, address));
     let after = after.transpose()?.map(|session| session.id);
     let repo = (!args.all_repos).then_some(app.here.place.repo.as_str());
-    let listing = Listing { repo, statuses, limit: args.limit, after, ..Listing::default() };
+    let (leaves, limit) = (!args.all, args.limit);
+    let listing = Listing { repo, statuses, leaves, limit, after, ..Listing::default() };
     let page = sessions::list(&app.here, &ledger, &listing)?;
-    app.ui.answer(&SessionList::new(page.clone()), || table(app, &page.rows, args.running));
+    let wanted = |each: &Unrecorded| {
+        statuses.is_empty() || each.status.is_some_and(|status| statuses.contains(&status))
+    };
+    // They come after all that the ledger knows.
+    let unrecorded: Vec<Unrecorded> = if page.next.is_some() || args.after.is_some() {
+        Vec::new()
+    } else {
+        let all = run::inherit::unrecorded(&app.here, &ledger)?;
+        all.into_iter().filter(wanted).collect()
+    };
+    let is_empty = page.rows.is_empty() && unrecorded.is_empty();
+    app.ui.answer(&SessionList::new(page.clone(), unrecorded.clone()), || {
+        table(app, &page.rows, &unrecorded, args.running)
+    });
     if !app.ui.is_json() {
-        if page.rows.is_empty() {
+        if is_empty {
             app.ui.hint("no sessions here yet");
         }
         if let Some(next) = page.next {
@@ -157,14 +227,14 @@ fn list(app: &App, args: &List) -> Done {
 
 /// The table of sessions. Of those that run it says when they last did something, of others when they
 /// ended.
-fn table(app: &App, rows: &[Row], running: bool) -> String {
-    if rows.is_empty() {
+fn table(app: &App, rows: &[Row], unrecorded: &[Unrecorded], running: bool) -> String {
+    if rows.is_empty() && unrecorded.is_empty() {
         return String::new();
     }
     let now = app.here.clock.now();
     let when = if running { "last active" } else { "completed" };
     let mut columns =
-        Columns::new(&["name", "status", when, "learnings", "cost"]).right(3).right(4);
+        Columns::new(&["name", "status", when, "learnings", "cost", "about"]).right(3).right(4);
     for Row { session, at_work, .. } in rows {
         let at = if running {
             at_work.as_ref().map(|each| each.last_active_at)
@@ -177,9 +247,27 @@ fn table(app: &App, rows: &[Row], running: bool) -> String {
             at.map_or_else(|| "-".to_owned(), |at| ago(at, now)),
             session.learnings.to_string(),
             format!("${:.2}", session.cost_usd),
+            about(session),
+        ]);
+    }
+    for each in unrecorded {
+        columns.row(vec![
+            each.name.clone(),
+            each.status.map_or_else(|| "-".to_owned(), |status| status.to_string()),
+            each.completed_at.map_or_else(|| "-".to_owned(), |at| ago(at, now)),
+            each.learnings.to_string(),
+            "-".to_owned(),
+            "only in its run directory".to_owned(),
         ]);
     }
     columns.render()
+}
+
+/// What a session is about: its title, or else what it was told.
+fn about(session: &Session) -> String {
+    let title = session.config.as_ref().ok().and_then(|config| config.title.clone());
+    let text = title.or_else(|| session.prompt.clone()).unwrap_or_default();
+    first_line(&visible(&text), 50)
 }
 
 /// What a session is doing, and whether something is wrong with it.

@@ -128,3 +128,75 @@ fn lint_of_what_there_is_not_is_an_error_and_a_file_is_known_by_its_path() {
         assert!(ran.stdout.contains("no mistakes in 1 stage"), "{ran}");
     }
 }
+
+#[test]
+fn a_limit_on_the_cost_that_could_not_be_kept_is_refused() {
+    let env = with_agent(WORKS).var("HEIRLOOM_AGENT_CODEX", "true");
+    let ran = run(&env, &["ralph", "s", "1", "--max-cost", "5"]);
+    assert_eq!(ran.code, 1, "{ran}");
+    let said = "the cost cannot be limited: command does not say what it costs";
+    assert!(ran.stderr.contains(said), "{ran}");
+    let codex = ["run", "ralph", "s", "1", "--agent", "codex", "--max-cost", "5"];
+    let codex = [&codex[..], &["--permissions", "edits", "--model"]].concat();
+    let unknown = env.run(&[&codex[..], &["mystery-1"]].concat());
+    assert!(unknown.stderr.contains("the price of mystery-1 is not known"), "{unknown}");
+    let known = env.run(&[&codex[..], &["gpt-5"]].concat());
+    assert!(!known.stderr.contains("cannot be limited"), "{known}");
+}
+
+#[test]
+fn tokens_of_a_known_price_count_against_the_limit() {
+    let env = crate::env();
+    let codex = env.script(
+        "codex",
+        "#!/bin/sh\ncat > /dev/null\n\
+         printf '{\"decision\":\"continue\"}' > \"$HEIRLOOM_STATUS\"\n\
+         echo '{\"type\":\"thread.started\",\"thread_id\":\"01a1dcac-f38a-7ae3-a06c-e6f178f250a4\"}'\n\
+         echo '{\"type\":\"turn.started\"}'\n\
+         echo '{\"type\":\"turn.completed\",\"usage\":{\"input_tokens\":1000000,\"output_tokens\":1000}}'\n",
+    );
+    let env = env.var("HEIRLOOM_AGENT_CODEX", codex);
+    let arguments = ["run", "ralph", "s", "9", "--agent", "codex", "--model", "gpt-5"];
+    let limits = ["--max-cost", "3", "--permissions", "edits"];
+    let ran = env.run(&[&arguments[..], &limits].concat());
+    assert!(ran.stdout.contains("interrupted: max_cost · 2 iterations"), "{ran}");
+}
+
+#[test]
+fn sessions_of_the_original_engine_are_listed_and_in_the_lineage() {
+    let env = with_agent(WORKS);
+    let state = json!({"status": "complete", "completed_at": "2026-01-02T00:00:00Z"});
+    env.write(".claude/pipeline-runs/old/state.json", &state.to_string());
+    env.write(
+        ".claude/pipeline-runs/old/stage-00-x/iterations/001/status.json",
+        r#"{"decision":"stop","learnings":["from the old one"]}"#,
+    );
+    let listed = env.run(&["sessions", "list", "--completed", "--json"]).success().json();
+    let old = &listed["unrecorded"][0];
+    assert_eq!((&old["name"], &old["learnings"]), (&json!("old"), &json!(1)));
+    let table = env.run(&["sessions", "list"]).success();
+    assert!(table.stdout.contains("old") && table.stdout.contains("completed"), "{table}");
+    run(&env, &["ralph", "new", "1", "--inherit", "old"]).success();
+    let lineage = env.run(&["lineage", "new", "--json"]).success().json();
+    assert_eq!(lineage["beyond"], json!(["old"]));
+    assert!(env.run(&["lineage", "new"]).stdout.contains("old"));
+}
+
+#[test]
+fn a_dead_engine_does_not_run() {
+    let env = with_agent("cat > /dev/null; touch begun; sleep 600\n");
+    let mut command = env.command(&["run", "ralph", "s", "3", "--agent", "command"]);
+    command.stdin(std::process::Stdio::null()).stdout(std::process::Stdio::null());
+    let mut child = command.stderr(std::process::Stdio::null()).spawn().unwrap();
+    while !env.repo().join("begun").exists() {
+        assert!(child.try_wait().unwrap().is_none(), "it ended by itself");
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let inherited = env.run(&["inherit", "s", "--json"]);
+    assert!(!inherited.stderr.contains("still running"), "{inherited}");
+    let lineage = env.run(&["lineage", "s"]).success();
+    assert!(!lineage.stdout.contains("running"), "{lineage}");
+    let state: Value = serde_json::from_str(&env.read(".heirloom/runs/s/state.json")).unwrap();
+    assert_eq!(state["status"], "interrupted");
+}

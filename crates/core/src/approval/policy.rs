@@ -36,6 +36,12 @@ impl Policy {
         }
     }
 
+    /// Goes by another config from now on, with the rules it has.
+    pub fn configure(&mut self, config: &Config) {
+        self.bypass_until = config.bypass_until;
+        self.accepts_edits = config.auto_accept_edits == Some(true);
+    }
+
     /// Adds a rule for the rest of the session.
     pub fn add(&mut self, rule: Rule) {
         self.rules.push(rule);

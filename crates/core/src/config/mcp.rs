@@ -20,6 +20,14 @@ pub enum McpError {
         /// Its type.
         kind: String,
     },
+    /// A server with a limit that not every agent could be given.
+    #[error(
+        "the MCP server {name} has a timeout, which belongs into the agent's own settings (MCP_TIMEOUT)"
+    )]
+    Timeout {
+        /// The server.
+        name: String,
+    },
     /// A server that says neither what to run nor where to connect.
     #[error("the MCP server {name} has neither a command nor a URL")]
     Empty {
@@ -48,6 +56,10 @@ struct Loose {
     url: Option<String>,
     #[serde(default)]
     headers: BTreeMap<String, String>,
+    cwd: Option<String>,
+    timeout: Option<serde_json::Value>,
+    #[serde(default)]
+    disabled: bool,
 }
 
 /// Reads `{"mcpServers": {…}}`, or the inner object alone. A type may be left out.
@@ -58,11 +70,20 @@ pub fn parse_mcp_servers(text: &str) -> Result<BTreeMap<String, McpServer>, McpE
     } else {
         serde_json::from_value(value)?
     };
-    servers.into_iter().map(|(name, server)| Ok((name.clone(), read(name, server)?))).collect()
+    // One that is switched off is not given to the agent.
+    let used = servers.into_iter().filter(|(_, server)| !server.disabled);
+    used.map(|(name, server)| Ok((name.clone(), read(name, server)?))).collect()
 }
 
 fn read(name: String, server: Loose) -> Result<McpServer, McpError> {
-    let Loose { kind, command, args, env, url, headers } = server;
+    let Loose { kind, command, args, env, url, headers, cwd, timeout, disabled: _ } = server;
+    if timeout.is_some() {
+        return Err(McpError::Timeout { name });
+    }
+    let (command, args) = match (command, cwd) {
+        (Some(command), Some(cwd)) => started_in(&cwd, command, args),
+        (command, _) => (command, args),
+    };
     match (kind.as_deref(), command, url) {
         (None | Some("stdio"), Some(command), _) => Ok(McpServer::Stdio { command, args, env }),
         (None | Some("http" | "streamable-http"), _, Some(url)) => {
@@ -71,6 +92,13 @@ fn read(name: String, server: Loose) -> Result<McpServer, McpError> {
         (None | Some("stdio" | "http" | "streamable-http"), ..) => Err(McpError::Empty { name }),
         (Some(kind), ..) => Err(McpError::Kind { name, kind: kind.to_owned() }),
     }
+}
+
+/// A command that runs in a directory. Few agents have a word for that, and all of them have a shell.
+fn started_in(cwd: &str, command: String, args: Vec<String>) -> (Option<String>, Vec<String>) {
+    let there = ["-c", "cd \"$1\" && shift && exec \"$@\"", "sh", cwd].map(str::to_owned);
+    let args = there.into_iter().chain([command]).chain(args).collect();
+    (Some("/bin/sh".to_owned()), args)
 }
 
 #[cfg(test)]
@@ -86,6 +114,22 @@ mod tests {
         assert!(matches!(&servers["db"], McpServer::Stdio { env, .. } if env["A"] == "b"));
         assert!(matches!(&servers["web"], McpServer::Http { headers, .. } if headers["H"] == "v"));
         assert!(parse_mcp_servers("{}").unwrap().is_empty());
+    }
+
+    #[test]
+    fn a_directory_is_kept_a_switched_off_server_is_not_given_and_a_timeout_is_refused() {
+        let servers = parse_mcp_servers(
+            r#"{"db":{"command":"db-mcp","args":["--ro"],"cwd":"/data dir"},"off":{"command":"x","disabled":true}}"#,
+        )
+        .unwrap();
+        assert_eq!(servers.len(), 1);
+        let McpServer::Stdio { command, args, .. } = &servers["db"] else { panic!("{servers:?}") };
+        assert_eq!(
+            (command.as_str(), &args[3..]),
+            ("/bin/sh", &["/data dir", "db-mcp", "--ro"].map(str::to_owned)[..])
+        );
+        let error = parse_mcp_servers(r#"{"db":{"command":"x","timeout":5000}}"#).unwrap_err();
+        assert!(error.to_string().contains("has a timeout"), "{error}");
     }
 
     #[test]

@@ -7,11 +7,13 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
-use heirloom_agents::Programs;
+use heirloom_agents::event::Tokens;
+use heirloom_agents::{Programs, prices};
 use heirloom_core::config::Config;
 use heirloom_core::inherit::Inherited;
-use heirloom_core::run::plan::{PlannedStage, Step};
+use heirloom_core::run::plan::{Plan, PlannedStage, Step};
 use heirloom_core::run::resume;
+use heirloom_core::session::Session;
 use heirloom_core::status::Status;
 use heirloom_ledger::{Iteration, Ledger, NoteFilter};
 
@@ -143,7 +145,7 @@ fn at_work(running: Running, with: With<'_>) -> Result<(AtWork<'_>, Locks), RunE
         here,
         programs: with.programs,
         system: with.system,
-        spent: Mutex::new(session.cost_usd),
+        spent: Mutex::new(spent_before(&session, &plan)),
         config: Mutex::new(session.config.clone().ok().map(|config| Config {
             // Learnt from the agent, not said to it.
             resolved_model: None,
@@ -166,6 +168,15 @@ fn at_work(running: Running, with: With<'_>) -> Result<(AtWork<'_>, Locks), RunE
     };
     at.update(|_| {});
     Ok((at, locks))
+}
+
+/// What counts against the limit of a session that goes on: what it cost, or else an estimate.
+fn spent_before(session: &Session, plan: &Plan) -> f64 {
+    let model = plan.all_stages().find_map(|stage| stage.model.as_deref());
+    let tokens =
+        Tokens { input: session.input_tokens, output: session.output_tokens, ..Tokens::default() };
+    let estimated = || model.and_then(|model| prices::estimate(model, tokens)).unwrap_or(0.0);
+    if session.cost_usd > 0.0 { session.cost_usd } else { estimated() }
 }
 
 /// How long the iterations before a resume took.

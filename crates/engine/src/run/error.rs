@@ -63,6 +63,14 @@ pub enum RunError {
         /// The agents.
         agents: Vec<&'static str>,
     },
+    /// A limit on the cost that could not be kept.
+    #[error("the cost cannot be limited: {agent} does not say what it costs{}", price(model.as_deref()))]
+    CostUnknown {
+        /// The agent.
+        agent: String,
+        /// Its model, where one is named.
+        model: Option<String>,
+    },
     /// Another engine runs the session.
     #[error("session {name} is run by process {pid} already")]
     Running {
@@ -116,6 +124,13 @@ pub enum RunError {
     /// The ledger failed.
     #[error(transparent)]
     Ledger(#[from] Error),
+}
+
+fn price(model: Option<&str>) -> String {
+    match model {
+        Some(model) => format!(", and the price of {model} is not known"),
+        None => ", and which model it uses is not said".to_owned(),
+    }
 }
 
 fn count(mistakes: usize) -> String {

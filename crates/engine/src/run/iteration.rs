@@ -208,7 +208,7 @@ fn finish(
     let mut judged = judge_leeway(judged, &launched.leeway);
     judged.why = judged.why.as_deref().map(clean);
     let (spent, turn) = (&launched.spent, launched.turn.as_ref());
-    at.spend(spent.cost_usd);
+    at.spend(launched.charged_usd);
     keep_output(placed, launched.last_words.as_deref())?;
     if judged.outcome.counts() {
         let validation = check(at, within, placed, report.as_ref(), findings)?;

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use heirloom_agents::process::orphan::Identity;
 use heirloom_agents::{
-    Agent, Conversation, Event as Said, Feature, Input, Support, Tally, Unattended, by_name,
+    Agent, Conversation, Event as Said, Feature, Input, Support, Tally, Unattended, by_name, prices,
 };
 use heirloom_core::approval::Approval;
 use heirloom_core::config::Config;
@@ -60,6 +60,8 @@ pub(super) struct Launched {
     pub(super) until: Option<Timestamp>,
     pub(super) cause: Option<Cause>,
     pub(super) spent: SessionSpent,
+    /// What counts against the limit: what the agent says it cost, or else an estimate.
+    pub(super) charged_usd: f64,
     pub(super) last_words: Option<String>,
     /// What is still to be recorded of the turn, where there was one.
     pub(super) turn: Option<turn::Ended>,
@@ -74,13 +76,14 @@ impl Launched {
             until: None,
             cause: None,
             spent: turn::spent(&Tally::default()),
+            charged_usd: 0.0,
             last_words: None,
             turn: None,
             leeway: Leeway::default(),
         }
     }
 
-    fn of(took: turn::Ended, doing: &Doing, now: Timestamp) -> Self {
+    fn of(took: turn::Ended, doing: &Doing, model: Option<&str>, now: Timestamp) -> Self {
         let finished = match &took.finished {
             Ok(finished) => finished,
             Err(why) => return Self::refused(why.clone()),
@@ -91,11 +94,19 @@ impl Launched {
             until: outcome::until(finished, now),
             cause: took.cause.or(is_spent.then_some(Cause::Spent)),
             spent: turn::spent(&finished.tally),
+            charged_usd: charged(&finished.tally, model),
             last_words: finished.tally.text.clone(),
             leeway: doing.leeway(&finished.tally),
             turn: Some(took),
         }
     }
+}
+
+/// What an agent has cost so far, estimated by its tokens where it does not say.
+fn charged(tally: &Tally, model: Option<&str>) -> f64 {
+    let model = tally.model.as_deref().or(model);
+    let estimated = || model.and_then(|model| prices::estimate(model, tally.tokens));
+    tally.cost_usd.or_else(estimated).unwrap_or(0.0)
 }
 
 /// How the agents of a plan are launched, as the session records it: whoever continues the session
@@ -167,7 +178,7 @@ pub(super) fn launch(
     begun: impl FnOnce(&mut Writer<'_>, Identity) -> Result<(), Error>,
 ) -> Launched {
     match try_launch(at, ledger, order, begun) {
-        Ok((took, doing)) => Launched::of(took, &doing, at.here.clock.now()),
+        Ok((took, doing)) => Launched::of(took, &doing, order.model, at.here.clock.now()),
         Err(why) => Launched::refused(why),
     }
 }
@@ -344,7 +355,7 @@ impl Watcher for LookOn<'_, '_> {
     fn must_stop(&mut self, tally: &Tally) -> Option<Cause> {
         let at = self.at;
         at.notice_stop();
-        let spent = at.cost_usd() + tally.cost_usd.unwrap_or(0.0);
+        let spent = at.cost_usd() + charged(tally, self.order.model);
         let took = at.system.now().saturating_duration_since(self.began);
         if at.stopping.asked() > 1 {
             Some(Cause::Asked)

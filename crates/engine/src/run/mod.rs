@@ -46,5 +46,5 @@ pub use prepare::{Prepared, Preparing, prepare};
 pub use preview::{Preview, preview};
 pub use request::{Asked, plan};
 pub use start::{Running, start};
-pub use stop::{Stopped, engine_of, stop};
+pub use stop::{Stopped, close_files, engine_of, stop};
 pub use stopping::Stopping;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use heirloom_agents::{Programs, by_name};
+use heirloom_agents::{Feature, Programs, Support, by_name, prices};
 use heirloom_core::event::{RunInherited, RunPlanned, StageEnded};
 use heirloom_core::inherit::Inherited;
 use heirloom_core::name::SessionName;
@@ -311,8 +311,28 @@ fn reopened(
     }))
 }
 
+/// Refuses a limit on the cost that could not be kept: the agent says what it costs, or how many tokens
+/// of a model whose price is known.
+fn can_limit(plan: &Plan) -> Result<(), RunError> {
+    if plan.max_cost_usd.is_none() {
+        return Ok(());
+    }
+    for stage in plan.all_stages() {
+        let Some(agent) = by_name(&stage.agent) else { continue };
+        let has = |feature| !matches!(agent.supports(feature), Support::No(_));
+        let is_priced = stage.model.as_deref().is_some_and(prices::is_known);
+        let is_told = has(Feature::Cost) || (has(Feature::Usage) && is_priced);
+        if !is_told {
+            let (agent, model) = (stage.agent.clone(), stage.model.clone());
+            return Err(RunError::CostUnknown { agent, model });
+        }
+    }
+    Ok(())
+}
+
 /// Whether everything the plan needs is there.
 fn can_run(from: Preparing<'_>, plan: &Plan) -> Result<(), RunError> {
+    can_limit(plan)?;
     for stage in plan.all_stages() {
         if stage.stop == Rule::Queue {
             issues::find(from.here)?;

@@ -8,6 +8,7 @@ use heirloom_core::status::Status;
 use heirloom_repo::FileError;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use super::file;
 
@@ -98,6 +99,21 @@ impl StateFile {
     pub(super) fn stage(&mut self, dir: &str) -> Option<&mut StageState> {
         self.state.stages.iter_mut().find(|stage| stage.dir == dir)
     }
+}
+
+/// Writes into the file of a session whose engine is gone that it does not run any more. It follows
+/// the ledger, so a file that cannot be used stays as it is.
+pub(super) fn close(path: &std::path::Path, status: Status, reason: Option<&str>) {
+    let text = heirloom_repo::read_text(path).ok().flatten();
+    let Some(Value::Object(mut state)) = text.and_then(|text| serde_json::from_str(&text).ok())
+    else {
+        return;
+    };
+    state.insert("status".to_owned(), Value::from(status.as_str()));
+    state.insert("reason".to_owned(), reason.map_or(Value::Null, Value::from));
+    let mut text = serde_json::to_vec_pretty(&state).unwrap_or_default();
+    text.push(b'\n');
+    let _ = file::replace(path, &text);
 }
 
 /// The stages of a plan, none of them begun.

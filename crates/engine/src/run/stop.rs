@@ -1,13 +1,17 @@
 //! Stopping a session from another shell.
 
+use heirloom_core::event::RunPlanned;
 use heirloom_core::session::Session;
 use heirloom_core::status::Status;
 use heirloom_ledger::Ledger;
 use rustix::process::{Pid, Signal, kill_process};
 
+use super::dir::RunDir;
 use super::error::RunError;
 use super::lock::EngineLock;
+use super::state;
 use crate::here::Here;
+use crate::identity;
 use crate::turn;
 
 /// What stopping came to.
@@ -56,4 +60,13 @@ pub fn stop(
     let reason = Some("its engine was gone".to_owned());
     ledger.write(here.clock.now(), |w| w.change_status(id, Status::Interrupted, reason))?;
     Ok(Stopped::Gone)
+}
+
+/// Brings the run directory of a session up to date that was found without its engine.
+pub fn close_files(here: &Here, ledger: &Ledger, session: &Session) {
+    let planned = ledger.kept::<RunPlanned>(&session.repo, &session.id.to_string()).ok().flatten();
+    let Some(planned) = planned else { return };
+    let Ok(path) = identity::where_now(here, ledger, &planned.body.run_dir) else { return };
+    let dir = RunDir::at(path, &session.name);
+    state::close(&dir.state(), session.status, session.reason.as_deref());
 }

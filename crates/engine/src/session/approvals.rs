@@ -43,6 +43,7 @@ pub fn decide(
     match turn::decide(here, ledger, &approval, choice) {
         Err(DecideError::Approval(error)) => Err(error.into()),
         Err(DecideError::File(error)) => Err(error.into()),
+        Err(DecideError::Input { tool, why }) => Err(SessionError::BadInput { tool, why }),
         Ok(approval) => Ok(approval),
     }
 }

@@ -13,7 +13,7 @@ use heirloom_ledger::{Error, Ledger, Scope, Writer};
 
 use super::error::SessionError;
 use super::prepare::{LaunchContext, Prepared};
-use super::{name, shown};
+use super::{kept, name, shown};
 use crate::turn::stream::Stream;
 use crate::turn::{self, Cause, Part, Turn, Watcher};
 
@@ -88,6 +88,9 @@ fn record(
 ) -> Result<Session, SessionError> {
     let config = prepared.vault.seal(&prepared.config);
     let _open = prepared.vault.store()?;
+    kept::keep(context.here, prepared.id, &prepared.prompt).map_err(|source| {
+        SessionError::File { doing: "keep the message in", path: context.here.home.clone(), source }
+    })?;
     let (id, repo) = (prepared.id, prepared.repo.clone());
     ledger.write::<_, SessionError>(context.here.clock.now(), |writer| {
         let created = SessionCreated {
@@ -166,8 +169,12 @@ fn end(
         let (status, reason) = verdict(session, finished, now);
         if now.is_active() { writer.change_status(id, status, reason) } else { Ok(()) }
     })?;
+    let session = read(ledger, id)?;
+    if session.announced {
+        kept::heard(context.here, id);
+    }
     Ok(Ended {
-        session: read(ledger, id)?,
+        session,
         outcome: Some(finished.outcome.clone()),
         text: tally.text.clone().or_else(|| tally.result.as_ref()?.text.clone()),
         cause: took.cause,

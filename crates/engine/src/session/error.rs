@@ -130,6 +130,14 @@ pub enum SessionError {
         #[source]
         source: std::io::Error,
     },
+    /// The input is none that the tool could be used with.
+    #[error("{tool} cannot be used with that input: {why}")]
+    BadInput {
+        /// The tool.
+        tool: String,
+        /// What is wrong with it.
+        why: String,
+    },
     /// More than one approval begins like that.
     #[error("{id} could mean {count} approvals")]
     ManyApprovals {

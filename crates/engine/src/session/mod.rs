@@ -13,11 +13,13 @@ mod drive;
 mod error;
 mod import;
 mod interrupt;
+mod kept;
 mod name;
 mod prepare;
 mod shown;
 mod source;
 mod template;
+mod update;
 
 pub use approvals::{approval, decide, pending};
 pub use collect::{Collected, Secrets, Streams, collect};
@@ -31,7 +33,9 @@ pub use prepare::{
 };
 pub use shown::{Total, config_of, totals};
 pub use template::save_template;
+pub use update::{Update, update};
 
+pub use crate::turn::activity::waiting;
 pub use crate::turn::approvals::Choice;
 pub use crate::turn::{Cause, Recovered, Unwatched, Watcher, recover};
 

@@ -6,13 +6,15 @@ use heirloom_core::session::Session;
 use heirloom_ledger::Ledger;
 
 use super::error::SessionError;
-use super::shown;
+use super::{kept, shown};
 use crate::here::Here;
 
 /// The conversation that goes on, and what was said since that it never heard.
 pub(super) struct Source {
     pub(super) id: Option<String>,
     unheard: Vec<(SessionName, String)>,
+    /// The session whose conversation the agent has lost for good.
+    gone: Option<SessionName>,
 }
 
 impl Source {
@@ -23,16 +25,21 @@ impl Source {
         ledger: &Ledger,
         session: &Session,
     ) -> Result<Self, SessionError> {
-        let mut unheard = Vec::new();
+        let (mut unheard, mut refused) = (Vec::new(), Vec::new());
         for each in shown::generations(ledger, session)? {
             if let Some(id) = begun(here, ledger, &each)? {
+                let is_gone = refused.iter().any(|reason: &String| reason.contains(&id))
+                    && is_missing(here, &each, &id);
                 unheard.reverse();
-                return Ok(Self { id: Some(id), unheard });
+                let gone = is_gone.then(|| each.name.clone());
+                return Ok(Self { id: Some(id).filter(|_| !is_gone), unheard, gone });
             }
-            unheard.extend(each.prompt.map(|prompt| (each.name, prompt)));
+            refused.extend(each.reason.clone());
+            let prompt = kept::kept(here, each.id).or(each.prompt);
+            unheard.extend(prompt.map(|prompt| (each.name, prompt)));
         }
         unheard.reverse();
-        Ok(Self { id: None, unheard })
+        Ok(Self { id: None, unheard, gone: None })
     }
 
     /// How the agent takes it up: in a copy, so that the original stays as it is, or in itself.
@@ -56,6 +63,11 @@ impl Source {
 
     /// What somebody should know who continues `session`.
     pub(super) fn warning(&self, session: &SessionName) -> Option<String> {
+        if let Some(gone) = &self.gone {
+            return Some(format!(
+                "the agent has no conversation of {gone} any more; a new one begins, with what was kept"
+            ));
+        }
         let names: Vec<&str> = self.unheard.iter().map(|(name, _)| name.as_str()).collect();
         if !names.is_empty() {
             let names = names.join(", ");
@@ -82,6 +94,12 @@ fn begun(here: &Here, ledger: &Ledger, session: &Session) -> Result<Option<Strin
         .zip(transcripts)
         .filter(|(id, kept)| kept.find(&here.env, id).is_some())
         .map(|(id, _)| id))
+}
+
+/// Whether the agent keeps nothing under that id, as far as can be seen from here.
+fn is_missing(here: &Here, session: &Session, id: &str) -> bool {
+    let transcripts = session.agent.as_deref().and_then(by_name).and_then(Agent::transcripts);
+    transcripts.is_some_and(|kept| kept.find(&here.env, id).is_none())
 }
 
 /// Whether it can go on with a copy of a conversation.

@@ -27,8 +27,31 @@ impl Activity {
             Event::Text { text } if !text.trim().is_empty() => {
                 Some(Self { tool: None, text: text.clone() })
             }
-            _ => None,
+            event => waiting(event).map(|text| Self { tool: None, text }),
         }
+    }
+}
+
+/// What an agent waits for that says nothing meanwhile: a request that is made again, a limit that is
+/// not lifted yet.
+pub fn waiting(event: &Event) -> Option<String> {
+    match event {
+        Event::Retry { failure, attempt, max, delay } => {
+            let of = max.map(|max| format!(" of {max}")).unwrap_or_default();
+            let after = delay.map(|delay| format!(", in {}s", delay.as_secs())).unwrap_or_default();
+            let status = failure.status.map(|status| format!(" {status}")).unwrap_or_default();
+            let why = failure.message.lines().next().unwrap_or_default();
+            let why = if why.is_empty() { String::new() } else { format!(": {why}") };
+            let kind = failure.kind.as_str();
+            Some(format!(
+                "the model does not answer ({kind}{status}), attempt {attempt}{of}{after}{why}"
+            ))
+        }
+        Event::Limit { exhausted: true, until } => {
+            let until = until.map(|until| format!(" until {until}")).unwrap_or_default();
+            Some(format!("the account's limit is reached{until}"))
+        }
+        _ => None,
     }
 }
 

@@ -24,6 +24,11 @@ pub enum Choice {
     Deny(String),
 }
 
+impl Choice {
+    /// What an agent is told whose tool use was denied without a word.
+    pub const NO_REASON: &'static str = "a person said no, and gave no reason";
+}
+
 /// Why a decision was not recorded.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum DecideError {
@@ -33,6 +38,42 @@ pub(crate) enum DecideError {
     /// The edited input could not be kept.
     #[error(transparent)]
     File(#[from] FileError),
+    /// The input is none that the tool could be used with.
+    #[error("{tool} cannot be used with that input: {why}")]
+    Input {
+        /// The tool.
+        tool: String,
+        /// What is wrong with it.
+        why: String,
+    },
+}
+
+/// Checks an edited input against the one the agent asked with: the same fields, of the same kinds. The
+/// tool would refuse anything else, or worse, take it for something it is not.
+fn fits(approval: &Approval, input: &Value) -> Result<(), DecideError> {
+    let wrong = |why: String| Err(DecideError::Input { tool: approval.tool.clone(), why });
+    let (Value::Object(asked), Value::Object(given)) = (&approval.input, input) else {
+        return wrong("it has to be an object".to_owned());
+    };
+    for (name, value) in given {
+        let Some(before) = asked.get(name) else {
+            let known = asked.keys().map(String::as_str).collect::<Vec<_>>().join(", ");
+            return wrong(format!("it has no field `{name}` (it was asked for with {known})"));
+        };
+        if std::mem::discriminant(before) != std::mem::discriminant(value) {
+            return wrong(format!("`{name}` is of another kind than what was asked for"));
+        }
+    }
+    match asked.keys().find(|name| is_needed(name) && !given.contains_key(*name)) {
+        Some(name) => wrong(format!("`{name}` is missing")),
+        None => Ok(()),
+    }
+}
+
+/// Whether a tool does nothing sensible without that field.
+fn is_needed(name: &str) -> bool {
+    ["command", "file_path", "notebook_path", "content", "old_string", "new_string", "url"]
+        .contains(&name)
 }
 
 /// Decides the question with this id.
@@ -54,6 +95,9 @@ pub(crate) fn decide(
     approval: &Approval,
     choice: Choice,
 ) -> Result<Approval, DecideError> {
+    if let Choice::Edit(input) = &choice {
+        fits(approval, input)?;
+    }
     let mut vault = Vault::new(&here.home);
     let decided = decided(&mut vault, approval, choice);
     let _open = vault.store()?;

@@ -251,7 +251,14 @@ impl<'a> Driver<'a> {
         if !changed {
             return;
         }
-        let status = self.ledger.session(self.turn.session.id).ok().flatten().map(|s| s.status);
+        let session = self.ledger.session(self.turn.session.id).ok().flatten();
+        let status = session.as_ref().map(|session| session.status);
+        // Somebody may have changed what it approves by itself.
+        if let Some(Ok(config)) = session.map(|session| session.config)
+            && self.turn.part == Part::Whole
+        {
+            self.policy.configure(&config);
+        }
         if self.turn.part == Part::Whole && status == Some(Status::Interrupting) {
             // Its open questions are closed; an answer now would only let it go on.
             self.stop();

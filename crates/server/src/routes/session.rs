@@ -77,7 +77,9 @@ pub(super) async fn lineage(
     let lineage = house.call(move |house| {
         let (desk, session) = Desk::session(house, &address)?;
         let family = sessions::family(&desk.ledger, session)?;
-        Ok(Lineage::new(&family, |session| sessions::contribution(&desk.ledger, session))?)
+        Ok(Lineage::new(&family, sessions::beyond(&desk.ledger, &family)?, |session| {
+            sessions::contribution(&desk.ledger, session)
+        })?)
     });
     Ok(Told(lineage.await?))
 }

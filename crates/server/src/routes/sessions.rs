@@ -44,6 +44,7 @@ pub(crate) fn page(house: &House, filter: &Filter) -> Result<SessionList, Failur
     let statuses = statuses(filter.status.as_deref())?;
     let after = filter.cursor.as_deref().map(cursor).transpose()?;
     let listing = Listing {
+        leaves: false,
         repo: filter.repo.as_ref().map(|_| desk.here.place.repo.as_str()),
         statuses: &statuses,
         agent: filter.agent.as_deref().filter(|agent| !agent.is_empty()),
@@ -51,7 +52,7 @@ pub(crate) fn page(house: &House, filter: &Filter) -> Result<SessionList, Failur
         after,
         limit: filter.limit.unwrap_or(50).clamp(1, MOST),
     };
-    Ok(SessionList::new(listed(&desk.here, &desk.ledger, &listing)?))
+    Ok(SessionList::new(listed(&desk.here, &desk.ledger, &listing)?, Vec::new()))
 }
 
 fn cursor(text: &str) -> Result<heirloom_core::id::SessionId, Failure> {

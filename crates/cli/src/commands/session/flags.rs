@@ -169,7 +169,7 @@ fn servers(
     parse_mcp_servers(&text).map_err(|error| refused(&error))
 }
 
-fn until(period: &str, now: Timestamp) -> Result<Timestamp, Failure> {
+pub(in crate::commands) fn until(period: &str, now: Timestamp) -> Result<Timestamp, Failure> {
     let bad = |why: String| Failure::new(Code::Usage, format!("--bypass: {why}")).usage();
     let period: Period = period.parse().map_err(|error| bad(format!("{error}")))?;
     let seconds = i64::try_from(period.as_secs()).unwrap_or(i64::MAX);

@@ -1,6 +1,7 @@
 //! What the commands around one-off sessions share: their flags, and how an agent at work looks.
 
 pub(super) mod flags;
+pub(super) mod prompt;
 pub(super) mod question;
 pub(super) mod report;
 pub(super) mod signals;
@@ -10,9 +11,9 @@ use std::process::ExitCode;
 
 use heirloom_agents::Programs;
 use heirloom_core::status::Status;
-use heirloom_engine::agents;
 use heirloom_engine::session::{self, LaunchContext, Prepared};
 use heirloom_engine::turn::system::Real;
+use heirloom_engine::{agents, run};
 use heirloom_ledger::{Ledger, Options};
 
 use super::{App, Done};
@@ -33,7 +34,9 @@ pub(super) fn tidy(app: &App, ledger: &mut Ledger) -> Result<(), Failure> {
     heirloom_engine::guard::tidy(&app.here, ledger)?;
     for found in session::recover(&app.here, ledger)? {
         let orphan = if found.orphan { "; its agent still ran and was ended" } else { "" };
-        let (name, reason) = (found.session.name, found.session.reason.unwrap_or_default());
+        let session = found.session;
+        let (name, reason) = (&session.name, session.reason.clone().unwrap_or_default());
+        run::close_files(&app.here, ledger, &session);
         app.ui.warn(&format!("{name} is interrupted: {reason}{orphan}"));
     }
     Ok(())
@@ -58,13 +61,16 @@ pub(super) fn follow(
     app: &App,
     context: &LaunchContext<'_>,
     ledger: &mut Ledger,
-    prepared: Prepared,
+    mut prepared: Prepared,
 ) -> Done {
     for warning in &prepared.warnings {
         app.ui.warn(warning);
     }
     report::header(app, &prepared);
     let mut terminal = Terminal::new(&app.ui, signals::stop_flag());
+    if terminal.is_watched() {
+        prepared.in_pieces();
+    }
     let ended = session::run(context, ledger, prepared, &mut terminal)?;
     report::end(app, ledger, &ended)?;
     let done = ended.session.status == Status::Completed;

@@ -26,6 +26,20 @@ pub(in crate::commands) fn whole(approval: &Approval) -> String {
     text
 }
 
+/// An input line by line, below something else.
+pub(in crate::commands) fn input(input: &Value) -> String {
+    let Value::Object(fields) = input else {
+        return format!("\n    {}", visible(&input.to_string()));
+    };
+    let mut text = String::new();
+    for (key, value) in fields {
+        let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+        let value = visible(&value).replace('\n', "\n      ");
+        let _ = write!(text, "\n    {}: {value}", visible(key));
+    }
+    text
+}
+
 /// The question for somebody at a terminal, who can look further if it is very long.
 pub(super) fn short(approval: &Approval) -> String {
     let mut text = head(approval);

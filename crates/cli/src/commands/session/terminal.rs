@@ -12,13 +12,13 @@ use heirloom_agents::{Event, Tally};
 use heirloom_core::approval::{Approval, By};
 use heirloom_core::id::ApprovalId;
 use heirloom_core::session::Session;
-use heirloom_engine::session::{Cause, Choice, Watcher};
+use heirloom_engine::session::{self as engine, Cause, Choice, Watcher};
 use rustix::termios::{QueueSelector, tcflush};
 
 use super::question;
 use super::report::subject;
-use crate::printer::is_err_terminal;
-use crate::ui::{DIM, Ui, first_line};
+use crate::printer::{self, is_err_terminal};
+use crate::ui::{CARE, DIM, Ui, first_line};
 
 pub(super) struct Terminal<'a> {
     ui: &'a Ui,
@@ -30,6 +30,8 @@ pub(super) struct Terminal<'a> {
     /// The last question that was decided here.
     decided: Option<ApprovalId>,
     lines: Option<Receiver<(Instant, String)>>,
+    /// Whether the words that come next were shown already, piece by piece.
+    in_pieces: bool,
 }
 
 impl<'a> Terminal<'a> {
@@ -43,7 +45,13 @@ impl<'a> Terminal<'a> {
             put: Instant::now(),
             decided: None,
             lines: None,
+            in_pieces: false,
         }
+    }
+
+    /// Whether somebody looks on.
+    pub(super) fn is_watched(&self) -> bool {
+        !self.ui.is_json() && printer::is_terminal()
     }
 
     /// Puts the first question on the screen. What was typed before was not meant for it.
@@ -83,7 +91,7 @@ fn choice(line: &str) -> Result<Choice, String> {
     match word {
         "y" | "yes" => Ok(Choice::Approve),
         "s" | "session" => Ok(Choice::ForSession(None)),
-        "n" | "no" if rest.is_empty() => Ok(Choice::Deny("a person said no".to_owned())),
+        "n" | "no" if rest.is_empty() => Ok(Choice::Deny(Choice::NO_REASON.to_owned())),
         "n" | "no" => Ok(Choice::Deny(rest.trim().to_owned())),
         "e" | "edit" => serde_json::from_str(rest)
             .map(Choice::Edit)
@@ -103,9 +111,22 @@ impl Watcher for Terminal<'_> {
             return;
         }
         match event {
+            Event::Piece { text } if !subagent => {
+                self.in_pieces = true;
+                let _ = printer::out(text);
+            }
+            Event::Text { .. } if !subagent && self.in_pieces => {
+                self.in_pieces = false;
+                let _ = printer::out("\n");
+            }
             Event::Text { text } if !subagent => self.ui.print(text),
             Event::ToolCall { name, input, .. } => {
                 self.ui.say(&format!("{DIM}● {name}  {}{DIM:#}", subject(input)));
+            }
+            event @ (Event::Retry { .. } | Event::Limit { exhausted: true, .. }) => {
+                if let Some(text) = engine::waiting(event) {
+                    self.ui.say(&format!("{CARE}…{CARE:#} {}", first_line(&text, 160)));
+                }
             }
             Event::Notice { text } => {
                 self.ui.say(&format!("{DIM}{}{DIM:#}", first_line(text, 120)));
@@ -179,7 +200,7 @@ mod tests {
     fn what_is_typed_is_a_decision_or_a_question_back() {
         assert_eq!(choice("y"), Ok(Choice::Approve));
         assert_eq!(choice("s "), Ok(Choice::ForSession(None)));
-        assert_eq!(choice("n"), Ok(Choice::Deny("a person said no".to_owned())));
+        assert_eq!(choice("n"), Ok(Choice::Deny(Choice::NO_REASON.to_owned())));
         assert_eq!(choice("n not there"), Ok(Choice::Deny("not there".to_owned())));
         assert_eq!(choice(r#"e {"a":1}"#), Ok(Choice::Edit(json!({"a": 1}))));
         assert!(choice("e {").is_err() && choice("").is_err() && choice("what").is_err());

@@ -10,6 +10,7 @@ mod many;
 mod others;
 mod prompting;
 pub(crate) mod real;
+mod saying;
 mod states;
 
 use std::collections::BTreeMap;

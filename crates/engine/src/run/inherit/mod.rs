@@ -13,13 +13,18 @@ use std::hash::{Hash, Hasher};
 
 use heirloom_core::evidence::Evidence;
 use heirloom_core::id::SessionId;
-use heirloom_core::inherit::{Inherited, Options, Select, Source, merge, warn_of_end};
+use heirloom_core::inherit::{
+    Category, Inherited, Item, Options, Select, Source, merge, warn_of_end,
+};
 use heirloom_core::lineage;
 use heirloom_core::name::{NameError, SessionName};
 use heirloom_core::session::Session;
 use heirloom_core::settings::Settings;
+use heirloom_core::status::Status;
 use heirloom_core::suggest;
 use heirloom_ledger::{Error, Found, Ledger};
+
+use jiff::Timestamp;
 
 use crate::here::Here;
 use crate::keep::ground;
@@ -177,6 +182,43 @@ fn walk(
         None => return Err(missing(here, ledger, address)?),
     }
     Ok((key, sources))
+}
+
+/// A session of a run directory that the ledger does not know, the original engine's for one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Unrecorded {
+    /// Its name.
+    pub name: String,
+    /// Its status, where its files say one we know.
+    pub status: Option<Status>,
+    /// When it ended, if it did.
+    pub completed_at: Option<Timestamp>,
+    /// How many learnings it made.
+    pub learnings: usize,
+    /// The session it comes from.
+    pub parent: Option<String>,
+}
+
+/// The sessions that only run directories know, by name. What cannot be read is none.
+pub fn unrecorded(here: &Here, ledger: &Ledger) -> Result<Vec<Unrecorded>, Error> {
+    let mut found = Vec::new();
+    for name in directory::names(here) {
+        let Ok(name) = name.parse::<SessionName>() else { continue };
+        if ledger.named(&here.place.repo, name.as_str())?.is_some() {
+            continue;
+        }
+        let Some(path) = directory::find(here, &name) else { continue };
+        let Ok((source, parent)) = directory::read(here, &path, &name) else { continue };
+        let is_learning = |item: &&Item| item.category == Category::Learnings;
+        found.push(Unrecorded {
+            name: source.name.clone(),
+            status: source.status,
+            completed_at: source.completed_at,
+            learnings: source.items.iter().filter(is_learning).count(),
+            parent: parent.map(|parent| parent.to_string()),
+        });
+    }
+    Ok(found)
 }
 
 fn find(here: &Here, ledger: &Ledger, address: &str) -> Result<Key, InheritError> {

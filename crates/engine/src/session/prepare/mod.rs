@@ -124,6 +124,13 @@ pub struct Prepared {
     pub(super) lock: DriverLock,
 }
 
+impl Prepared {
+    /// Has the agent say its words as they come, for somebody who looks on.
+    pub fn in_pieces(&mut self) {
+        self.agent.in_pieces(&mut self.line);
+    }
+}
+
 /// A name that is taken is refused here already, before a session is interrupted for nothing; that
 /// nobody takes it in the meantime is seen to when the session is recorded.
 fn check_name(ledger: &Ledger, repo: &str, name: Option<&SessionName>) -> Result<(), SessionError> {

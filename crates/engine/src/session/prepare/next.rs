@@ -2,7 +2,7 @@
 
 use heirloom_agents::launch::{Gap, LaunchError};
 use heirloom_agents::{Agent, Feature, Support, by_name};
-use heirloom_core::config::{self, Generation, Handover, Origin, mask};
+use heirloom_core::config::{self, Config, Generation, Handover, Origin, mask};
 use heirloom_core::id::SessionId;
 use heirloom_core::name::SessionName;
 use heirloom_core::session::{Link, Session};
@@ -70,9 +70,10 @@ fn plan(
     let copies = request.fork || (can_fork(agent) && !request.same_conversation);
     let chosen = chooses_ids(agent).then(|| id.to_string());
     let lock = DriverLock::take(&context.here.home, id)?;
+    let told = told(&child.config, parent, agent, &source);
     let order = Order {
         agent,
-        config: &child.config,
+        config: &told,
         prompt: &source.with_unheard(prompt),
         conversation: source.conversation(copies, chosen.as_deref()),
         at: forked_at.as_deref(),
@@ -107,6 +108,20 @@ fn plan(
         lock,
         parent: Some(parent.clone()),
     })
+}
+
+/// The config as the agent is told it: an agent whose conversation keeps its instructions does not get
+/// the same ones once more with every generation.
+fn told(config: &Config, parent: &Session, agent: &'static dyn Agent, source: &Source) -> Config {
+    let mut told = config.clone();
+    let Ok(before) = &parent.config else { return told };
+    let is_same = before.append_system_prompt == config.append_system_prompt
+        && before.custom_instructions == config.custom_instructions;
+    if agent.keeps_instructions() && source.id.is_some() && is_same {
+        told.append_system_prompt = None;
+        told.custom_instructions = None;
+    }
+    told
 }
 
 /// The agent of a session, if its conversation can go on.

@@ -1,0 +1,84 @@
+//! Where a prompt comes from: the command line, stdin, a file, or an editor.
+//!
+//! What stands on a command line everybody on the machine can read while it runs, and it has a limit.
+//! The other ways have neither.
+
+use std::fs;
+use std::io::{IsTerminal, Read, stdin};
+use std::path::PathBuf;
+use std::process::Command;
+
+use crate::commands::App;
+use crate::failure::{Code, Failure};
+
+/// What the agent is to do.
+#[derive(Debug, clap::Args)]
+pub(in crate::commands) struct PromptArgs {
+    /// What the agent is to do; `-` reads it from stdin, and without it $EDITOR is opened
+    #[arg(conflicts_with = "prompt_file")]
+    prompt: Option<String>,
+    /// Read the prompt from this file
+    #[arg(long, value_name = "FILE")]
+    prompt_file: Option<PathBuf>,
+}
+
+impl PromptArgs {
+    /// The prompt itself.
+    pub(in crate::commands) fn read(self, app: &App) -> Result<String, Failure> {
+        match (self.prompt, self.prompt_file) {
+            (Some(prompt), _) if prompt == "-" => from_stdin(),
+            (Some(prompt), _) => Ok(prompt),
+            (None, Some(path)) => from_file(app, &path),
+            (None, None) => from_editor(app),
+        }
+    }
+}
+
+fn from_stdin() -> Result<String, Failure> {
+    let mut bytes = Vec::new();
+    stdin()
+        .lock()
+        .read_to_end(&mut bytes)
+        .map_err(|error| Failure::new(Code::File, format!("cannot read stdin: {error}")))?;
+    text(bytes, "what stdin says")
+}
+
+fn from_file(app: &App, path: &std::path::Path) -> Result<String, Failure> {
+    let path = app.directory.join(path);
+    let bytes = fs::read(&path).map_err(|error| {
+        Failure::new(Code::File, format!("cannot read {}: {error}", path.display()))
+    })?;
+    text(bytes, &path.display().to_string())
+}
+
+fn text(bytes: Vec<u8>, what: &str) -> Result<String, Failure> {
+    String::from_utf8(bytes)
+        .map_err(|_| Failure::new(Code::Usage, format!("{what} is not UTF-8 text")).usage())
+}
+
+fn from_editor(app: &App) -> Result<String, Failure> {
+    let editor = ["VISUAL", "EDITOR"].into_iter().find_map(|name| app.here.var(name));
+    let (Some(editor), true) = (editor, stdin().is_terminal()) else {
+        return Err(Failure::new(Code::Usage, "there is no prompt")
+            .hint("give it as an argument, as `-` on stdin, or by --prompt-file FILE")
+            .hint("at a terminal, without any of these, $EDITOR is opened")
+            .usage());
+    };
+    let failed = |error: std::io::Error| Failure::from_error(Code::File, &error);
+    let scratch = app.here.home.join("scratch");
+    heirloom_repo::make_private_dir(&scratch).map_err(failed)?;
+    let path = scratch.join(format!("prompt-{}.md", std::process::id()));
+    heirloom_repo::write_private(&path, b"").map_err(failed)?;
+    // As git does it: an editor may come with arguments.
+    let status =
+        Command::new("/bin/sh").args(["-c", &format!("{editor} \"$1\""), "sh"]).arg(&path).status();
+    let written = fs::read(&path);
+    let _ = fs::remove_file(&path);
+    match status {
+        Ok(status) if status.success() => text(written.map_err(failed)?, "the prompt"),
+        Ok(_) => {
+            Err(Failure::new(Code::Usage, format!("`{editor}` did not end well: nothing was done")))
+        }
+        Err(error) => Err(failed(error)),
+    }
+}
