@@ -12,11 +12,16 @@ use heirloom_ledger::{Error, NoteFilter};
 use super::recover::{Gatherer, Look};
 use super::standing::Stood;
 
-/// The newest so many notes of a kind are looked at.
-const NEWEST: usize = 12;
-
-/// And so many of each session of the lineage.
-const OWN: usize = 8;
+/// The newest so many notes of a kind are looked at, and as many of each session of the lineage: about
+/// what a brief has room for. Each may be of another session, and so on other pages.
+const fn newest(kind: Kind) -> usize {
+    match kind {
+        Kind::Decision | Kind::NextStep | Kind::Warning => 8,
+        Kind::Learning | Kind::Question => 5,
+        Kind::Pattern | Kind::Progress => 4,
+        Kind::Scenario => 1,
+    }
+}
 
 /// So many decisions about rules are looked at.
 const MOST_RULES: usize = 200;
@@ -48,7 +53,7 @@ impl Gatherer<'_> {
             let notes = self.near(lineage, kind)?;
             let looked_at = notes.len();
             let mut found = self.placed(notes, lineage, &mut labels)?;
-            if looked_at >= NEWEST {
+            if looked_at >= newest(kind) {
                 let all = self.ledger.count_notes(&self.here.place.repo, kind, MANY)?;
                 beyond.insert(kind, all.saturating_sub(looked_at));
             }
@@ -109,11 +114,16 @@ impl Gatherer<'_> {
     pub(super) fn near(&self, lineage: &[SessionId], kind: Kind) -> Result<Vec<Note>, Error> {
         let filter = NoteFilter { kind: Some(kind), ..NoteFilter::default() };
         let repo = Some(self.here.place.repo.as_str());
-        let mut notes = self.ledger.notes(&NoteFilter { repo, limit: Some(NEWEST), ..filter })?;
+        let mut notes =
+            self.ledger.notes(&NoteFilter { repo, limit: Some(newest(kind)), ..filter })?;
         let mut seen: HashSet<_> = notes.iter().map(|note| note.id).collect();
         for session in lineage {
-            let own = NoteFilter { session: Some(*session), limit: Some(OWN), ..filter };
+            let own = NoteFilter { session: Some(*session), limit: Some(newest(kind)), ..filter };
             notes.extend(self.ledger.notes(&own)?.into_iter().filter(|note| seen.insert(note.id)));
+        }
+        // Of what was noted at the same time, the last comes first; but steps stay in their order.
+        if kind != Kind::NextStep {
+            notes.reverse();
         }
         Ok(notes)
     }

@@ -208,7 +208,12 @@ impl Gatherer<'_> {
             self.near(lineage, kind)?
         } else {
             let repo = Some(self.here.place.repo.as_str());
-            self.ledger.notes(&NoteFilter { repo, kind: Some(kind), ..NoteFilter::default() })?
+            let all = NoteFilter { repo, kind: Some(kind), ..NoteFilter::default() };
+            let mut notes = self.ledger.notes(&all)?;
+            if kind != Kind::NextStep {
+                notes.reverse();
+            }
+            notes
         };
         let entries = self.placed(found, lineage, &mut Labels::default())?;
         let ranked = recover::ranked(&entries).into_iter().take(few.unwrap_or(usize::MAX));

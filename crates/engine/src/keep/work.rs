@@ -72,6 +72,9 @@ impl Gatherer<'_> {
     /// The issue that is claimed last, or the first that is ready.
     fn next_in_backlog(&self) -> Result<Option<Work>, Error> {
         let repo = &self.here.place.repo;
+        if self.ledger.has_more_open_than(repo, MOST_OPEN)? {
+            return Ok(None);
+        }
         // What a process has claimed is worked on by that one.
         let host = self.ledger.host()?.to_string();
         let claims = self.ledger.claims(repo)?.into_iter();
@@ -79,9 +82,6 @@ impl Gatherer<'_> {
         if let Some((id, _)) = own.max_by_key(|(_, claim)| claim.since) {
             let what = self.open_issue(id.as_str())?.unwrap_or_else(|| id.to_string());
             return Ok(Some(Work { what, how: How::InProgress }));
-        }
-        if self.ledger.has_more_open_than(repo, MOST_OPEN)? {
-            return Ok(None);
         }
         let (mut open, edges) = self.ledger.backlog(repo)?;
         heirloom_core::issue::block(&mut open, &edges);

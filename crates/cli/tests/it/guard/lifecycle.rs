@@ -106,11 +106,12 @@ fn a_session_starts_with_what_it_should_know_and_is_not_told_twice() {
     let guarded = Guarded::new(
         "requirements:\n  plan: {satisfied_by_skill: arch-review}\n  cla: {scope: permanent}\n",
     );
-    insta::assert_snapshot!(guarded.start(ONE, "startup").text(), @"
+    insta::assert_snapshot!(guarded.start(ONE, "startup").text(), @r#"
     heirloom: 0 of 2 requirements met on main.
     /arch-review → plan
     heirloom req satisfy cla --reason WHY → cla
-    ");
+    Record what must outlast this context: `heirloom note decision "…" --because "…" --evidence src/a.rs:12`; also next-step, progress, warning, learning, question.
+    "#);
     assert_eq!(guarded.start(ONE, "resume"), Said::Nothing);
     assert!(matches!(guarded.start(ONE, "compact"), Said::Context(_)));
     guarded.skill(ONE, "arch-review");
