@@ -59,6 +59,14 @@ impl House {
         Self { inner: Arc::new(Inner { home, directory, env, keys, token, hosts, wrong, feed }) }
     }
 
+    /// A house that nobody enters from outside.
+    pub(crate) fn alone(here: Here, directory: &Path) -> Self {
+        let (_, ending) = watch::channel(false);
+        let keys = Keys::new(&here.home);
+        let (directory, token, hosts) = (directory.to_owned(), String::new(), Vec::new());
+        Self::new(Parts { here, directory, keys, token, hosts, ending })
+    }
+
     pub(crate) fn keys(&self) -> &Keys {
         &self.inner.keys
     }

@@ -12,12 +12,15 @@ mod gate;
 mod house;
 mod keys;
 mod listen;
+mod mcp;
 mod openapi;
+mod page;
 mod routes;
 mod serve;
 
 pub use drive::{WORD as DRIVE, drive};
 pub use keys::Keys;
 pub use listen::{BadAddress, Listen};
+pub use mcp::speak;
 pub use openapi::{document, reference};
 pub use serve::{Daemon, ServeError, read_serving};

@@ -26,6 +26,7 @@ mod launch;
 mod ledger;
 mod lineage;
 mod man;
+mod mcp;
 mod note;
 mod notes;
 mod permitting;
@@ -115,6 +116,7 @@ enum Command {
     Conversation(conversation::Args),
     Approvals(approvals::Args),
     Serve(serve::Args),
+    Mcp(mcp::Args),
     Ledger(ledger::Args),
     Import(import::Args),
     Repo(repo::Args),
@@ -255,6 +257,7 @@ fn carry_out(app: &App, command: Command) -> Done {
         Command::Conversation(args) => conversation::run(app, &args),
         Command::Approvals(args) => approvals::run(app, args),
         Command::Serve(args) => serve::run(app, &args),
+        Command::Mcp(args) => mcp::run(app, &args),
         Command::Ledger(args) => ledger::run(app, args),
         Command::Import(args) => import::run(app, &args),
         Command::Repo(args) => repo::run(app, &args),

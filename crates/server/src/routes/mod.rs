@@ -145,6 +145,8 @@ pub(crate) fn all(house: House) -> Router {
         .fold(Router::new(), |router, route| router.route(route.path, (route.handler)()));
     Router::new()
         .nest("/api/v1", api)
+        .merge(crate::page::routes())
+        .route("/mcp", post(crate::mcp::over_http))
         .route("/signin", get(signin::sign_in))
         .route("/signout", post(signin::sign_out))
         .fallback(nothing)

@@ -32,6 +32,11 @@ impl Request {
         request.header("content-type", "application/json")
     }
 
+    pub(super) fn form(path: &str, fields: &str) -> Self {
+        let request = Self { method: "POST", body: fields.to_owned(), ..Self::get(path) };
+        request.header("content-type", "application/x-www-form-urlencoded")
+    }
+
     pub(super) fn method(mut self, method: &'static str) -> Self {
         self.method = method;
         self

@@ -3,6 +3,8 @@
 mod client;
 mod launching;
 mod listing;
+mod mcp;
+mod page;
 mod security;
 mod streaming;
 

@@ -1,0 +1,20 @@
+use std::io::BufRead;
+use std::process::ExitCode;
+
+use super::{App, Done};
+use crate::printer;
+
+/// Answer an agent over the Model Context Protocol, on stdin and stdout
+///
+/// For the settings of an agent that takes MCP servers: its tools read and record what the commands of
+/// the same names do, for the session that asks. docs/mcp.md shows how to add it.
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {}
+
+pub(super) fn run(app: &App, _: &Args) -> Done {
+    // An agent that has gone reads no answers.
+    let mut tell = |line: &str| drop(printer::json(&format!("{line}\n")));
+    let lines = std::io::stdin().lock().lines();
+    heirloom_server::speak(app.here.clone(), &app.directory, lines, &mut tell);
+    Ok(ExitCode::SUCCESS)
+}

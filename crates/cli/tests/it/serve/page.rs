@@ -1,0 +1,117 @@
+//! The page, as a browser without script gets it.
+
+use serde_json::json;
+
+use super::Daemon;
+use super::client::{Answer, Request};
+
+struct Person<'a> {
+    daemon: &'a Daemon,
+    cookie: String,
+}
+
+impl<'a> Person<'a> {
+    fn new(daemon: &'a Daemon) -> Self {
+        Self { daemon, cookie: daemon.sign_in() }
+    }
+
+    fn open(&self, path: &str) -> Answer {
+        Request::get(path).header("cookie", &self.cookie).send(self.daemon.url())
+    }
+
+    fn submit(&self, path: &str, fields: &str) -> Answer {
+        let request = Request::form(path, fields).header("cookie", &self.cookie);
+        request.send(self.daemon.url())
+    }
+
+    /// What the forms of a page carry.
+    fn token(&self) -> String {
+        let page = self.open("/settings").body;
+        let (_, rest) = page.split_once("name=\"form\" value=\"").unwrap();
+        rest.split('"').next().unwrap().to_owned()
+    }
+}
+
+#[test]
+fn every_page_has_one_heading_no_inline_script_and_says_where_it_is() {
+    let env = crate::env();
+    env.run(&["init", "--agent", "claude"]).success();
+    env.write("src/a.rs", "fn rotate_tokens() {}\n");
+    env.run(&["note", "decision", "rotate tokens", "--evidence", "src/a.rs:1"]).success();
+    let launch = ["launch", "say <b>hello</b>", "--name", "auth-v1", "--agent", "sim"];
+    env.run(&launch).success();
+    let id = env.run(&["issues", "create", "Rotate", "--json"]).success().json()["id"].clone();
+    let note = env.run(&["notes", "--json"]).json()["notes"][0]["id"].clone();
+    let daemon = Daemon::start(env);
+    let person = Person::new(&daemon);
+    let issue = format!("/issues/{}", id.as_str().unwrap());
+    let note = format!("/notes/{}", note.as_str().unwrap());
+    for path in [
+        "/",
+        "/sessions",
+        "/sessions?q=hello",
+        "/sessions/auth-v1",
+        "/sessions/auth-v1/config",
+        "/sessions/auth-v1/lineage",
+        "/sessions/auth-v1/notes",
+        "/sessions/auth-v1/cost",
+        "/sessions/auth-v1/continue",
+        "/sessions/auth-v1/continue?at=1",
+        "/launch",
+        "/approvals",
+        "/recall",
+        "/recall?q=rotate",
+        "/decisions",
+        "/issues",
+        "/requirements",
+        "/settings",
+        "/trust",
+        "/keys",
+        &issue,
+        &note,
+    ] {
+        let page = person.open(path);
+        assert_eq!(page.status, 200, "{path} {page:?}");
+        assert_eq!(page.body.matches("<h1").count(), 1, "{path}");
+        assert_eq!(page.body.matches("<script").count(), 1, "{path}");
+        assert!(page.body.contains("<script src=\"/assets/script.js\" defer></script>"), "{path}");
+        assert!(!page.body.contains(" style=") && !page.body.contains(" onclick="), "{path}");
+        assert!(page.body.contains("<main id=\"main\""), "{path}");
+    }
+    let session = person.open("/sessions/auth-v1").body;
+    assert!(session.contains("&lt;b&gt;hello&lt;/b&gt;") && !session.contains("<b>hello</b>"));
+    let missing = person.open("/sessions/nobody");
+    assert_eq!(missing.status, 404);
+    assert!(missing.body.contains("there is no session nobody"), "{missing:?}");
+    for asset in ["/assets/style.css", "/assets/script.js"] {
+        assert_eq!(person.open(asset).status, 200);
+        assert_eq!(Request::get(asset).send(daemon.url()).status, 401);
+    }
+}
+
+#[test]
+fn a_person_continues_a_session_on_the_page_and_a_form_from_elsewhere_does_nothing() {
+    let env = crate::env();
+    let launch = ["launch", "say hello", "--name", "auth-v1", "--agent", "sim", "--title", "Greet"];
+    env.run(&launch).success();
+    let daemon = Daemon::start(env);
+    let person = Person::new(&daemon);
+    let form = person.open("/sessions/auth-v1/continue").body;
+    assert!(form.contains("auth-v1") && form.contains("name=\"do-title\""), "{form}");
+    let forged = person.submit("/sessions/auth-v1/continue", "prompt=more&form=forged");
+    assert_eq!(forged.status, 403);
+    let token = person.token();
+    let fields = format!("form={token}&prompt=more&do-title=set&set-title=Again&do-model=inherit");
+    let done = person.submit("/sessions/auth-v1/continue", &fields);
+    assert_eq!(done.status, 303, "{done:?}");
+    let child = daemon.get("/api/v1/sessions/auth-v2/config").json();
+    assert_eq!(child["config"]["title"]["value"], json!("Again"));
+    // What is wrong is said where it was filled in, and what was typed is kept.
+    let fields = format!("form={token}&prompt=kept+words&name=a%2Fb");
+    let refused = person.submit("/sessions/auth-v1/continue", &fields);
+    assert_eq!(refused.status, 400, "{refused:?}");
+    assert!(refused.body.contains("kept words") && refused.body.contains("Nothing was started"));
+    let out = person.submit("/signout", &format!("form={token}"));
+    assert_eq!(out.status, 303);
+    assert_eq!(person.open("/").status, 401);
+}

@@ -1,0 +1,128 @@
+//! The Model Context Protocol: what agents can ask heirloom for, over stdio and over HTTP.
+//!
+//! A thin surface: each tool calls the use case of the command with its name, and answers with the same
+//! JSON. Which session is meant follows from the environment, as for commands an agent runs. The protocol is
+//! small where a server only answers, so it is spoken here; a library for it would be the largest
+//! dependency of all.
+
+mod prompts;
+mod resources;
+mod tools;
+
+use axum::Extension;
+use axum::extract::State;
+use axum::http::StatusCode;
+use axum::response::{IntoResponse, Response};
+use heirloom_api::Failure;
+use serde_json::{Value, json};
+
+use crate::gate::Caller;
+use crate::house::House;
+use crate::routes::Given;
+
+/// The versions of the protocol that are spoken, newest first.
+const VERSIONS: [&str; 3] = ["2025-06-18", "2025-03-26", "2024-11-05"];
+
+/// Why a message was not answered.
+enum Fault {
+    /// There is no such method.
+    Method,
+    /// What it was given cannot be right.
+    Params(String),
+}
+
+impl From<Failure> for Fault {
+    fn from(failure: Failure) -> Self {
+        Self::Params(told(&failure))
+    }
+}
+
+/// A failure in words, with what to do next.
+fn told(failure: &Failure) -> String {
+    let mut text = format!("{} ({})", failure.message, failure.code);
+    for hint in &failure.hints {
+        text.push('\n');
+        text.push_str(hint);
+    }
+    text
+}
+
+/// The answer to one message; nothing for what wants none.
+pub(crate) fn answer(house: &House, caller: &Caller, message: &Value) -> Option<Value> {
+    let id = message.get("id").filter(|id| !id.is_null()).cloned();
+    let Some(method) = message.get("method").and_then(Value::as_str) else {
+        // An answer to something that was never asked.
+        return id.is_none().then(|| refused(&Value::Null, -32600, "this is no request"));
+    };
+    let id = id?;
+    let params = message.get("params").cloned().unwrap_or_else(|| json!({}));
+    Some(match asked(house, caller, method, &params) {
+        Ok(result) => json!({"jsonrpc": "2.0", "id": id, "result": result}),
+        Err(Fault::Method) => refused(&id, -32601, &format!("there is no method {method}")),
+        Err(Fault::Params(why)) => refused(&id, -32602, &why),
+    })
+}
+
+fn refused(id: &Value, code: i32, why: &str) -> Value {
+    json!({"jsonrpc": "2.0", "id": id, "error": {"code": code, "message": why}})
+}
+
+fn asked(house: &House, caller: &Caller, method: &str, params: &Value) -> Result<Value, Fault> {
+    match method {
+        "initialize" => Ok(hello(params)),
+        "ping" => Ok(json!({})),
+        "tools/list" => Ok(tools::list()),
+        "tools/call" => tools::call(house, caller, params),
+        "resources/list" => Ok(resources::list(house)?),
+        "resources/templates/list" => Ok(resources::templates()),
+        "resources/read" => resources::read(house, params),
+        "prompts/list" => Ok(prompts::list()),
+        "prompts/get" => prompts::get(house, params),
+        _ => Err(Fault::Method),
+    }
+}
+
+fn hello(params: &Value) -> Value {
+    let asked = params["protocolVersion"].as_str().unwrap_or_default();
+    let version = VERSIONS.into_iter().find(|known| *known == asked).unwrap_or(VERSIONS[0]);
+    json!({
+        "protocolVersion": version,
+        "capabilities": {"tools": {}, "resources": {}, "prompts": {}},
+        "serverInfo": {"name": "heirloom", "version": env!("CARGO_PKG_VERSION")},
+        "instructions": "What earlier sessions here learned and decided, and where to record what this \
+                         one does. Record a decision as you make it, with its reason and its evidence.",
+    })
+}
+
+/// Answers messages, one a line, until there are no more.
+pub fn speak(
+    here: heirloom_engine::here::Here,
+    directory: &std::path::Path,
+    lines: impl Iterator<Item = std::io::Result<String>>,
+    tell: &mut dyn FnMut(&str),
+) {
+    let house = House::alone(here, directory);
+    for line in lines.map_while(Result::ok).filter(|line| !line.trim().is_empty()) {
+        let answer = match serde_json::from_str::<Value>(&line) {
+            Ok(message) => answer(&house, &Caller::Program, &message),
+            Err(error) => Some(refused(&Value::Null, -32700, &error.to_string())),
+        };
+        if let Some(answer) = answer {
+            tell(&answer.to_string());
+        }
+    }
+}
+
+/// The same over HTTP: one message a request, one answer each.
+pub(crate) async fn over_http(
+    State(house): State<House>,
+    Extension(caller): Extension<Caller>,
+    Given(message): Given<Value>,
+) -> Response {
+    let answered = house.call(move |house| Ok(answer(house, &caller, &message)));
+    match answered.await {
+        Ok(Some(answer)) => crate::answer::json(StatusCode::OK, &answer),
+        Ok(None) => StatusCode::ACCEPTED.into_response(),
+        Err(refused) => refused.into_response(),
+    }
+}

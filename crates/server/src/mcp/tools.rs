@@ -1,0 +1,204 @@
+//! The tools: the use cases of the commands with the same names.
+
+use heirloom_api::{Checkpoint as CheckpointAnswer, Code, Failure, Lineage, SessionList};
+use heirloom_engine::keep::checkpoint::{Checkpoint, Purpose};
+use heirloom_engine::keep::{self, KeepError};
+use heirloom_engine::sessions;
+use schemars::generate::SchemaSettings;
+use schemars::{JsonSchema, Schema};
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
+
+use super::{Fault, told};
+use crate::gate::Caller;
+use crate::house::{Desk, House};
+use crate::routes::{look, notes, recall, sessions as listing, work};
+
+/// One tool.
+struct Tool {
+    name: &'static str,
+    about: &'static str,
+    schema: fn() -> Schema,
+    reads: bool,
+    call: fn(&House, Value) -> Result<Value, Failure>,
+}
+
+fn schema<T: JsonSchema>() -> Schema {
+    let mut settings = SchemaSettings::draft2020_12().for_deserialize();
+    settings.inline_subschemas = true;
+    settings.into_generator().into_root_schema_for::<T>()
+}
+
+fn given<T: DeserializeOwned>(arguments: Value) -> Result<T, Failure> {
+    serde_json::from_value(arguments)
+        .map_err(|error| Failure::new(Code::RequestInvalid, error.to_string()))
+}
+
+fn shown(answer: &impl heirloom_api::Answer) -> Value {
+    serde_json::to_value(answer).unwrap_or_default()
+}
+
+const TOOLS: &[Tool] = &[
+    Tool {
+        name: "note",
+        about: "Record something worth carrying into later sessions: a decision (with `because` and \
+                `evidence` as PATH:LINE), learning, pattern, warning, question, next_step or progress.",
+        schema: schema::<notes::Body>,
+        reads: false,
+        call: |house, arguments| Ok(shown(&notes::made(house, given(arguments)?)?)),
+    },
+    Tool {
+        name: "recover",
+        about: "What a fresh context should read: level 1 is the state in a few lines, 2 what fits `q`, 3 \
+                everything.",
+        schema: schema::<Recover>,
+        reads: true,
+        call: |house, arguments| {
+            let Recover { level, fresh } = given(arguments)?;
+            Ok(shown(&recall::recovered(house, level, &fresh)?))
+        },
+    },
+    Tool {
+        name: "search",
+        about: "Full text over the notes and sessions of this repository.",
+        schema: schema::<recall::Looked>,
+        reads: true,
+        call: |house, arguments| {
+            let looked: recall::Looked = given(arguments)?;
+            // An agent searches the repository it works in.
+            Ok(shown(&recall::found(
+                house,
+                recall::Looked { all_repos: false, repo: None, ..looked },
+            )?))
+        },
+    },
+    Tool {
+        name: "sessions",
+        about: "Sessions of this repository, newest first.",
+        schema: schema::<listing::Filter>,
+        reads: true,
+        call: |house, arguments| {
+            let filter: listing::Filter = given(arguments)?;
+            let repo = house.here()?.place.root.to_string_lossy().into_owned();
+            let list: SessionList =
+                listing::page(house, &listing::Filter { repo: Some(repo), ..filter })?;
+            Ok(shown(&list))
+        },
+    },
+    Tool {
+        name: "lineage",
+        about: "Where a session comes from and what came of it.",
+        schema: schema::<OfSession>,
+        reads: true,
+        call: |house, arguments| {
+            let OfSession { session } = given(arguments)?;
+            let (desk, session) = Desk::session(house, &session)?;
+            let family = sessions::family(&desk.ledger, session)?;
+            let beyond = sessions::beyond(&desk.ledger, &family)?;
+            let lineage = Lineage::new(&family, beyond, |session| {
+                sessions::contribution(&desk.ledger, session)
+            })?;
+            Ok(shown(&lineage))
+        },
+    },
+    Tool {
+        name: "requirements",
+        about: "What has to be satisfied before an edit, a commit or the end of a turn, and whether it is.",
+        schema: schema::<look::Whose>,
+        reads: true,
+        call: |house, arguments| Ok(shown(&look::asked_for(house, &given(arguments)?)?)),
+    },
+    Tool {
+        name: "issues",
+        about: "What there is to do; with `ready` only what could be begun now.",
+        schema: schema::<work::Filter>,
+        reads: true,
+        call: |house, arguments| Ok(shown(&work::backlog(house, &given(arguments)?)?)),
+    },
+    Tool {
+        name: "checkpoint",
+        about: "Make the ledger complete before the context is cleared or compacted: checks every claim \
+                against the code and records a handoff.",
+        schema: schema::<Before>,
+        reads: false,
+        call: |house, arguments| checkpoint(house, &given(arguments)?),
+    },
+];
+
+/// What a fresh context asks for.
+#[derive(Debug, Deserialize, JsonSchema)]
+struct Recover {
+    /// 1, 2 or 3.
+    level: Option<u8>,
+    #[serde(flatten)]
+    fresh: recall::Fresh,
+}
+
+/// Which session is meant.
+#[derive(Debug, Deserialize, JsonSchema)]
+struct OfSession {
+    /// A name, an id, or the beginning of one.
+    session: String,
+}
+
+/// What the checkpoint is for.
+#[derive(Debug, Deserialize, JsonSchema)]
+struct Before {
+    /// Whether the context is compacted and not cleared.
+    #[serde(default)]
+    compact: bool,
+    /// Only say what would happen.
+    #[serde(default)]
+    dry_run: bool,
+    /// The session, where it is not the one that asks.
+    session: Option<String>,
+}
+
+fn checkpoint(house: &House, before: &Before) -> Result<Value, Failure> {
+    let mut desk = Desk::everywhere(house)?;
+    let settings = keep::settings(&desk.here).map_err(KeepError::from)?;
+    let session = keep::session_or_new(&desk.here, &mut desk.ledger, before.session.as_deref())?;
+    let purpose = if before.compact { Purpose::Compact } else { Purpose::Clear };
+    let (here, dry_run) = (&desk.here, before.dry_run);
+    let checkpoint = Checkpoint {
+        here,
+        settings: &settings,
+        session: &session,
+        purpose,
+        dry_run,
+        can_refuse: true,
+    };
+    Ok(shown(&CheckpointAnswer::from(&checkpoint.run(&mut desk.ledger)?)))
+}
+
+pub(super) fn list() -> Value {
+    let tools = TOOLS.iter().map(|tool| {
+        let hints =
+            json!({"readOnlyHint": tool.reads, "destructiveHint": false, "openWorldHint": false});
+        json!({
+            "name": tool.name,
+            "description": tool.about,
+            "inputSchema": (tool.schema)(),
+            "annotations": hints,
+        })
+    });
+    json!({"tools": tools.collect::<Vec<_>>()})
+}
+
+/// Calls a tool. That it failed is an answer, which the agent can do something about.
+pub(super) fn call(house: &House, _: &Caller, params: &Value) -> Result<Value, Fault> {
+    let name = params["name"].as_str().unwrap_or_default();
+    let tool = TOOLS.iter().find(|tool| tool.name == name);
+    let tool = tool.ok_or_else(|| Fault::Params(format!("there is no tool {name}")))?;
+    let arguments = params.get("arguments").filter(|given| !given.is_null()).cloned();
+    Ok(match (tool.call)(house, arguments.unwrap_or_else(|| json!({}))) {
+        Ok(answer) => {
+            let text = answer.to_string();
+            json!({"content": [{"type": "text", "text": text}], "structuredContent": answer})
+        }
+        Err(failure) => {
+            json!({"content": [{"type": "text", "text": told(&failure)}], "isError": true})
+        }
+    })
+}

@@ -1,0 +1,206 @@
+//! What needs a person, what runs, what was done.
+
+use axum::Extension;
+use axum::extract::State;
+use axum::response::Response;
+use heirloom_api::Failure;
+use heirloom_core::session::Session;
+use heirloom_core::status::Status;
+use heirloom_engine::sessions::{Listed, Listing, Row, list};
+use maud::{Markup, html};
+
+use super::approval::{asks, subject};
+use super::{Sheet, View, about, agent, cost, glyph, line, page, sheet, since};
+use crate::gate::Caller;
+use crate::house::{Desk, House};
+use crate::routes::sessions::{Filter, statuses};
+use crate::routes::{Asked, look};
+
+const KEYS: [(&str, &str); 6] = [
+    ("j", "next"),
+    ("k", "previous"),
+    ("⏎", "open"),
+    ("a", "next approval"),
+    ("c", "continue"),
+    ("n", "new session"),
+];
+
+pub(super) async fn home(
+    State(house): State<House>,
+    Extension(caller): Extension<Caller>,
+) -> Response {
+    page(house.call(move |house| rendered(house, &caller)).await.map_err(|refused| refused.0))
+}
+
+fn rendered(house: &House, caller: &Caller) -> Result<Markup, Failure> {
+    let mut desk = Desk::everywhere(house)?;
+    desk.tidy()?;
+    let view = View::new(house, caller, &desk.ledger)?;
+    let active: Vec<Status> = Status::ALL.into_iter().filter(|one| one.is_active()).collect();
+    let running = Listing { statuses: &active, limit: 50, ..Listing::default() };
+    let mut running = list(&desk.here, &desk.ledger, &running)?.rows;
+    running.retain(|row| row.session.status != Status::WaitingInput);
+    let ended = [Status::Completed, Status::Interrupted];
+    let recent = Listing { statuses: &ended, limit: 8, ..Listing::default() };
+    let recent = list(&desk.here, &desk.ledger, &recent)?.rows;
+    // Checking reads the code; where that is not possible the page still has the rest.
+    let decisions = look::judged(house, None).map(|list| list.decisions).unwrap_or_default();
+    let count = |word: &str| decisions.iter().filter(|one| one.standing == word).count();
+    let broken: Vec<_> = decisions.iter().filter(|one| one.standing == "broken").collect();
+    let things = view.needs.count() + broken.len();
+    let title = match things {
+        0 => "Nothing needs you".to_owned(),
+        1 => "1 thing needs you".to_owned(),
+        more => format!("{more} things need you"),
+    };
+    let spent: f64 = running.iter().map(|row| row.session.cost_usd).sum();
+    let content = html! {
+        div id="head" data-live {
+            h1 { (title) }
+            p.soft {
+                (running.len()) " running, $" (format!("{spent:.2}")) " so far · "
+                a href="/decisions" { (count("holds")) " decisions hold, " (count("moved")) " moved, "
+                    (count("broken")) " broken" }
+            }
+        }
+        ul.list id="needed" data-live data-list aria-label="Needs you" {
+            @for approval in &view.needs.approvals {
+                @let session = desk.ledger.session(approval.session)?;
+                li.item data-row=(approval.id) {
+                    (glyph::ask("approve"))
+                    div.what { p { b { (approval.tool) } " " span.mono { (line(&subject(&approval.input), 120)) } }
+                        p.meta { (asks(&approval.tool)) } }
+                    div { span.mono { (session.as_ref().map_or_else(String::new, |one| one.name.to_string())) }
+                        br; span.meta { (session.as_ref().map_or("", |one| agent(one))) } }
+                    span.num { (since(approval.requested_at, view.now)) }
+                    div.act { a.btn.open href=(format!("/approvals/{}", approval.id)) { "Review" } }
+                }
+            }
+            @for session in &view.needs.failed {
+                li.item data-row=(session.id) {
+                    (glyph::status(session.status))
+                    div.what { p { (about(session)) }
+                        p.meta { (line(session.reason.as_deref().unwrap_or("no reason was given"), 120)) } }
+                    div { span.mono { (session.name) } br; span.meta { (agent(session)) } }
+                    span.num { (since(session.completed_at.unwrap_or(session.created_at), view.now)) }
+                    div.act { a.btn.open href=(address(session)) { "Open" } }
+                }
+            }
+            @for one in &broken {
+                li.item data-row=(one.note.id) {
+                    (glyph::standing("broken"))
+                    div.what { p { "“" (line(&one.note.text, 100)) "” no longer holds" }
+                        p.meta.mono { @if let Some(checked) = &one.checked { (line(&checked.detail, 120)) } } }
+                    span.mono { (one.note.session) }
+                    span.num { (since(one.note.at, view.now)) }
+                    div.act { a.btn.open href=(format!("/notes/{}", one.note.id)) { "Look" } }
+                }
+            }
+        }
+        @if things == 0 && running.is_empty() && recent.is_empty() {
+            p { "No session yet. " a href="/launch" { "Launch one" } ", or start an agent in a repository where "
+                code { "heirloom init" } " was run." }
+        }
+        (table(&view, "Running now", "running", &running))
+        (table(&view, "Recent", "recent", &recent))
+        p { a href="/sessions" { "All sessions" } " · " a href="/requirements" { "Requirements" } " · "
+            a href="/settings" { "Settings" } }
+    };
+    let command = "heirloom approvals list";
+    let sheeted =
+        Sheet { title: &title, page: "home", nav: "/", command, keys: &KEYS, ..Sheet::default() };
+    Ok(sheet(&view, &sheeted, &content))
+}
+
+pub(super) fn address(session: &Session) -> String {
+    format!("/sessions/{}", session.id)
+}
+
+fn table(view: &View, title: &str, id: &str, rows: &[Row]) -> Markup {
+    html! { section aria-label=(title) { div id=(id) data-live data-list {
+        @if !rows.is_empty() {
+            h2 { (title) " " small { (rows.len()) } }
+            table {
+                thead { tr {
+                    th scope="col" { "Status" } th scope="col" { "Session" } th scope="col" { "Title" }
+                    th scope="col" class="c-agent" { "Agent" } th scope="col" class="c-branch" { "Branch" }
+                    th scope="col" class="num" { "Last active" } th scope="col" class="num" { "Cost" }
+                } }
+                tbody { @for Row { session, at_work, .. } in rows {
+                    @let last = at_work.as_ref().map(|one| one.last_active_at);
+                    tr.row data-row=(session.id) {
+                        td { (glyph::status(session.status)) }
+                        td.mono { a.open href=(address(session)) { (session.name) } }
+                        td.soft { (about(session)) }
+                        td.soft.c-agent { (agent(session)) }
+                        td.mono.c-branch { (line(session.branch.as_deref().unwrap_or("none"), 30)) }
+                        td.num.soft { (since(last.or(session.completed_at).unwrap_or(session.created_at), view.now)) }
+                        td.num { (cost(session))
+                            a hidden data-go="continue" href=(format!("{}/continue", address(session))) { "Continue" } }
+                    }
+                } }
+            }
+        }
+    } } }
+}
+
+pub(super) async fn sessions(
+    State(house): State<House>,
+    Extension(caller): Extension<Caller>,
+    Asked(filter): Asked<Filter>,
+) -> Response {
+    let made = house.call(move |house| {
+        let mut desk = Desk::everywhere(house)?;
+        desk.tidy()?;
+        let view = View::new(house, &caller, &desk.ledger)?;
+        let wanted = statuses(filter.status.as_deref())?;
+        let after = filter.cursor.as_deref().and_then(|cursor| cursor.parse().ok());
+        let given = |text: &Option<String>| text.clone().filter(|text| !text.trim().is_empty());
+        let repo = match given(&filter.repo) {
+            Some(repo) => Some(Desk::of(house, Some(&repo))?.here.place.repo),
+            None => None,
+        };
+        let (agent, text) = (given(&filter.agent), given(&filter.q));
+        let listing = Listing {
+            repo: repo.as_deref(),
+            statuses: &wanted,
+            agent: agent.as_deref(),
+            text: text.as_deref(),
+            after,
+            limit: 50,
+            leaves: false,
+        };
+        let Listed { rows, next } = list(&desk.here, &desk.ledger, &listing)?;
+        let title = match (rows.len(), next) {
+            (0, _) => "No session fits".to_owned(),
+            (1, None) => "1 session".to_owned(),
+            (count, None) => format!("{count} sessions"),
+            (count, Some(_)) => format!("The newest {count} sessions"),
+        };
+        let content = html! {
+            h1 { (title) }
+            form.line method="get" action="/sessions" {
+                label { "Text " input name="q" value=(text.as_deref().unwrap_or_default()); }
+                label { "Status " select name="status" {
+                    @for word in ["", "running", "completed", "failed", "interrupted", "archived"] {
+                        option value=(word) selected[filter.status.as_deref().unwrap_or("") == word] {
+                            (if word.is_empty() { "any" } else { word }) }
+                    }
+                } }
+                label { "Agent " input name="agent" value=(agent.as_deref().unwrap_or_default()); }
+                div { label { "\u{a0}" } button { "Show" } }
+            }
+            (table(&view, "Sessions", "listed", &rows))
+            @if let Some(next) = next {
+                p { a data-go="after" href=(format!("/sessions?cursor={next}&status={}&agent={}&q={}",
+                    filter.status.as_deref().unwrap_or_default(), agent.as_deref().unwrap_or_default(),
+                    text.as_deref().unwrap_or_default())) { "Older sessions" } }
+            }
+        };
+        let command = "heirloom sessions list --all-repos";
+        let sheeted =
+            Sheet { title: &title, page: "sessions", nav: "/sessions", command, keys: &KEYS, ..Sheet::default() };
+        Ok(sheet(&view, &sheeted, &content))
+    });
+    page(made.await.map_err(|refused| refused.0))
+}

@@ -1,0 +1,282 @@
+//! The page: what a person sees in a browser. Rendered here, whole, so that it works without script;
+//! script adds keys and live values.
+//!
+//! What agents wrote is data: it is shown as text, with whatever could deceive the reader written out.
+
+mod approval;
+mod backlog;
+mod glyph;
+mod go_on;
+mod home;
+mod recall;
+mod rest;
+mod session;
+
+use axum::Router;
+use axum::http::{StatusCode, header};
+use axum::response::{Html, IntoResponse, Response};
+use axum::routing::get;
+use heirloom_api::Failure;
+use heirloom_core::session::Session;
+use heirloom_core::status::Status;
+use heirloom_core::visible::visible;
+use heirloom_ledger::{ApprovalFilter, Ledger, SessionFilter};
+use jiff::Timestamp;
+use maud::{DOCTYPE, Markup, html};
+
+use crate::answer;
+use crate::gate::Caller;
+use crate::house::House;
+use crate::keys;
+
+/// What a page is made with.
+pub(crate) struct View {
+    now: Timestamp,
+    /// What forms carry.
+    form: String,
+    needs: Needs,
+    /// What the repository is called in which the daemon was started.
+    repo: String,
+}
+
+/// What waits for a person, besides what only checking the code can tell.
+struct Needs {
+    approvals: Vec<heirloom_core::approval::Approval>,
+    failed: Vec<Session>,
+}
+
+impl Needs {
+    fn read(ledger: &Ledger) -> Result<Self, Failure> {
+        let filter = ApprovalFilter { repo: None, session: None, pending: true };
+        let mut failed = ledger
+            .sessions(&SessionFilter {
+                statuses: &[Status::Failed],
+                limit: 20,
+                ..SessionFilter::default()
+            })?
+            .sessions;
+        // What was gone on with is no longer the last word.
+        let mut open = Vec::new();
+        for session in failed.drain(..) {
+            if ledger.children(session.id)?.is_empty() {
+                open.push(session);
+            }
+        }
+        Ok(Self { approvals: ledger.approvals(filter)?, failed: open })
+    }
+
+    fn count(&self) -> usize {
+        self.approvals.len() + self.failed.len()
+    }
+}
+
+impl View {
+    fn new(house: &House, caller: &Caller, ledger: &Ledger) -> Result<Self, Failure> {
+        let here = house.here()?;
+        let form = match caller {
+            Caller::Person(cookie) => keys::form_token(cookie),
+            Caller::Program => String::new(),
+        };
+        let (now, repo) = (here.clock.now(), here.place.label().to_owned());
+        Ok(Self { now, form, needs: Needs::read(ledger)?, repo })
+    }
+
+    /// The hidden field by which a form is known to be ours.
+    fn token(&self) -> Markup {
+        html! { input type="hidden" name="form" value=(self.form); }
+    }
+}
+
+/// What is particular to a page.
+#[derive(Default)]
+struct Sheet<'a> {
+    /// The answer to the page's question, for the tab.
+    title: &'a str,
+    /// Which page it is, for keys.
+    page: &'a str,
+    /// Which part of the navigation it belongs to.
+    nav: &'a str,
+    /// The session it is about.
+    session: &'a str,
+    /// The command that does what the page does.
+    command: &'a str,
+    keys: &'a [(&'a str, &'a str)],
+}
+
+const PLACES: [(&str, &str); 4] =
+    [("/", "Home"), ("/sessions", "Sessions"), ("/recall", "Recall"), ("/issues", "Backlog")];
+
+fn sheet(view: &View, sheet: &Sheet<'_>, content: &Markup) -> Markup {
+    let count = view.needs.count();
+    let title = if count == 0 { String::new() } else { format!("({count}) ") };
+    let places = |class: &str| {
+        html! { nav class=(class) aria-label=(if class == "tabs" { "Places, at the foot" } else { "Places" }) {
+            @for (href, name) in PLACES {
+                a href=(href) aria-current=[(sheet.nav == href).then_some("page")] { (name) }
+            }
+        } }
+    };
+    html! {
+        (DOCTYPE)
+        html lang="en" {
+            head {
+                meta charset="utf-8";
+                meta name="viewport" content="width=device-width, initial-scale=1";
+                meta name="color-scheme" content="light dark";
+                title { (title) (sheet.title) " · " (view.repo) }
+                link rel="stylesheet" href="/assets/style.css";
+                link rel="icon" href="data:,";
+                script src="/assets/script.js" defer {}
+            }
+            body data-page=(sheet.page) data-session=(sheet.session) data-live data-needs=(count)
+                data-version=(env!("CARGO_PKG_VERSION")) {
+                a.skip href="#main" { "Skip to the content" }
+                header.bar {
+                    a.name href="/" { (glyph::mark()) span.word { "heirloom" } " " span.dim { (view.repo) } }
+                    (places(""))
+                    form action="/recall" role="search" {
+                        input type="search" name="q" id="q" aria-label="Search sessions and notes"
+                            placeholder="Search" aria-keyshortcuts="/";
+                    }
+                    span id="needs" data-live { @if count == 0 {
+                        span.needs.none { "Nothing needs you" }
+                    } @else {
+                        a.needs href="/approvals" aria-keyshortcuts="a" { "◆ " (count) " need you" }
+                    } }
+                    span.live { "● " span { "page" } }
+                }
+                div.cut id="cut" role="status" hidden { span {} " " a href="" { "Reload" } }
+                main id="main" tabindex="-1" {
+                    button.new type="button" id="new" hidden { span {} kbd { "." } }
+                    (content)
+                }
+                div id="voice" class="legend" aria-live="polite" {}
+                footer.foot aria-label="Keys and the command" {
+                    @for (key, what) in sheet.keys { span { kbd { (key) } (what) } }
+                    span { kbd { "?" } "all keys" }
+                    code { (sheet.command) }
+                }
+                (places("tabs"))
+                (rest::keys())
+            }
+        }
+    }
+}
+
+/// A page, or why there is none, in the words of the command.
+fn page(made: Result<Markup, Failure>) -> Response {
+    match made {
+        Ok(markup) => Html(markup.into_string()).into_response(),
+        Err(failure) => {
+            let body = html! { (DOCTYPE) html lang="en" {
+                head {
+                    meta charset="utf-8";
+                    meta name="viewport" content="width=device-width, initial-scale=1";
+                    title { (failure.message) " · heirloom" }
+                    link rel="stylesheet" href="/assets/style.css";
+                }
+                body { main { h1 { (visible(&failure.message)) }
+                    @for hint in &failure.hints { p { (visible(hint)) } }
+                    p.dim { "Code " code { (failure.code) } ". " a href="/" { "Home" } }
+                } }
+            } };
+            (answer::status(&failure), Html(body.into_string())).into_response()
+        }
+    }
+}
+
+/// What went wrong with a form, where it was filled in.
+fn mishap(failure: Option<&Failure>) -> Markup {
+    html! { @if let Some(failure) = failure {
+        div.err role="alert" {
+            p { b { (visible(&failure.message)) } }
+            @for hint in &failure.hints { p { (visible(hint)) } }
+            p.dim { code { (failure.code) } }
+        }
+    } }
+}
+
+/// How long ago something was, counted on by script.
+fn since(at: Timestamp, now: Timestamp) -> Markup {
+    let seconds = (now.as_second() - at.as_second()).max(0);
+    let words = match seconds {
+        0..60 => format!("{seconds} s"),
+        60..3600 => format!("{} min", seconds / 60),
+        3600..86_400 => format!("{} h", seconds / 3600),
+        _ => format!("{} d", seconds / 86_400),
+    };
+    html! { time datetime=(at) data-since title=(at) { (words) } }
+}
+
+fn cost(session: &Session) -> String {
+    let known = session.cost_usd > 0.0 || session.input_tokens > 0 || session.output_tokens > 0;
+    if known { format!("${:.2}", session.cost_usd) } else { "unknown".to_owned() }
+}
+
+/// A line of text that came from elsewhere.
+fn line(text: &str, most: usize) -> String {
+    let first = text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default().trim();
+    let shown = visible(first);
+    if shown.chars().count() <= most {
+        return shown.into_owned();
+    }
+    let cut: String = shown.chars().take(most).collect();
+    format!("{cut}…")
+}
+
+/// What a session is about, in a line.
+fn about(session: &Session) -> String {
+    let title = session.config.as_ref().ok().and_then(|config| config.title.as_deref());
+    line(title.or(session.prompt.as_deref()).unwrap_or("no prompt"), 80)
+}
+
+/// The agent's name for people.
+fn agent(session: &Session) -> &str {
+    match session.agent.as_deref() {
+        Some("claude") => "Claude Code",
+        Some("codex") => "Codex",
+        Some("gemini") => "Gemini CLI",
+        Some(other) => other,
+        None => "by hand",
+    }
+}
+
+/// Everything below `/` that is no API.
+pub(crate) fn routes() -> Router<House> {
+    Router::new()
+        .route("/", get(home::home))
+        .route("/sessions", get(home::sessions))
+        .route("/sessions/{id}", get(session::session))
+        .route("/sessions/{id}/{part}", get(session::part))
+        .route("/sessions/{id}/continue", get(go_on::form).post(go_on::submit))
+        .route("/sessions/{id}/interrupt", axum::routing::post(go_on::interrupt))
+        .route("/launch", get(go_on::launch).post(go_on::launched))
+        .route("/approvals", get(approval::inbox))
+        .route("/approvals/next", get(approval::next))
+        .route("/approvals/{id}", get(approval::show).post(approval::decide))
+        .route("/recall", get(recall::recall))
+        .route("/decisions", get(recall::decisions))
+        .route("/notes/{id}", get(recall::note))
+        .route("/issues", get(backlog::issues).post(backlog::create))
+        .route("/issues/{id}", get(backlog::issue))
+        .route("/runs/{id}", get(backlog::run))
+        .route("/requirements", get(rest::requirements))
+        .route("/settings", get(rest::settings))
+        .route("/trust", get(rest::trust))
+        .route("/records/{id}", get(rest::record))
+        .route("/keys", get(rest::all_keys))
+        .route("/assets/style.css", get(style))
+        .route("/assets/script.js", get(script))
+}
+
+async fn style() -> Response {
+    asset("text/css; charset=utf-8", include_str!("style.css"))
+}
+
+async fn script() -> Response {
+    asset("text/javascript; charset=utf-8", include_str!("script.js"))
+}
+
+fn asset(kind: &'static str, text: &'static str) -> Response {
+    (StatusCode::OK, [(header::CONTENT_TYPE, kind)], text).into_response()
+}

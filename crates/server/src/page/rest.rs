@@ -1,0 +1,206 @@
+//! Requirements, settings, trust, records and keys. Read only, with the command to type.
+
+use axum::Extension;
+use axum::extract::{Path, State};
+use axum::response::Response;
+use heirloom_core::visible::visible;
+use heirloom_engine::trust as engine_trust;
+use maud::{Markup, html};
+
+use super::{Sheet, View, glyph, line, page, sheet};
+use crate::gate::Caller;
+use crate::house::{Desk, House};
+use crate::routes::Asked;
+use crate::routes::look::{self, Whose};
+
+pub(super) async fn requirements(
+    State(house): State<House>,
+    Extension(caller): Extension<Caller>,
+    Asked(whose): Asked<Whose>,
+) -> Response {
+    let made = house.call(move |house| {
+        let view = View::new(house, &caller, &house.ledger()?)?;
+        let status = look::asked_for(house, &whose)?;
+        let unmet = status.requirements.iter().filter(|one| !one.satisfied).count();
+        let title = match unmet {
+            0 => format!("Nothing blocks on {}", status.branch),
+            1 => format!("1 requirement is not met on {}", status.branch),
+            more => format!("{more} requirements are not met on {}", status.branch),
+        };
+        let content = html! {
+            h1 { (title) }
+            @if !status.enabled { p { "Requirements are switched off in the settings." } }
+            div id="requirements" data-live { table { thead { tr { th scope="col" { "Requirement" } th scope="col" { "Scope" } th scope="col" { "Satisfied by" } } }
+                tbody { @for one in &status.requirements { tr.row { td { (glyph::met(one.satisfied, &one.name)) } td { (one.scope.replace('_', " ")) }
+                    td.soft { (one.satisfied_by.as_deref().unwrap_or("nothing yet")) } } } } }
+                @if status.requirements.is_empty() { p.dim { "None; " code { ".heirloom/config.yaml" } " is where they go." } } }
+        };
+        let sheeted = Sheet { title: &title, page: "requirements", nav: "/", command: "heirloom req status", ..Sheet::default() };
+        Ok(sheet(&view, &sheeted, &content))
+    });
+    page(made.await.map_err(|refused| refused.0))
+}
+
+pub(super) async fn settings(
+    State(house): State<House>,
+    Extension(caller): Extension<Caller>,
+) -> Response {
+    let made = house.call(move |house| {
+        let desk = Desk::everywhere(house)?;
+        let view = View::new(house, &caller, &desk.ledger)?;
+        let switches = [
+            ("notify", "on", "Tell me on the desktop when something needs me"),
+            ("keys", "off", "No single-letter keys"),
+            ("theme", "dark", "Always dark"),
+            ("theme", "light", "Always light"),
+        ];
+        let content = html! {
+            h1 { "Settings" }
+            section aria-label="This browser" { h2 { "This browser" }
+                @for (name, value, words) in switches { p { label.plain { input type="checkbox" data-setting=(name) value=(value); " " (words) } } } }
+            section aria-label="heirloom" { h2 { "heirloom" }
+                p { "What holds here and from where: " code { "heirloom config show --sources" } }
+                p { a href="/trust" { "What this repository would run" } " · " a href="/requirements" { "Requirements" } " · " a href="/keys" { "Keys" } } }
+            form method="post" action="/signout" { (view.token()) button { "Sign out" } }
+        };
+        let sheeted = Sheet { title: "Settings", page: "settings", nav: "/", command: "heirloom config show --sources", ..Sheet::default() };
+        Ok(sheet(&view, &sheeted, &content))
+    });
+    page(made.await.map_err(|refused| refused.0))
+}
+
+pub(super) async fn trust(
+    State(house): State<House>,
+    Extension(caller): Extension<Caller>,
+) -> Response {
+    let made = house.call(move |house| {
+        let desk = Desk::everywhere(house)?;
+        let view = View::new(house, &caller, &desk.ledger)?;
+        let standing = engine_trust::standing(&desk.here, &desk.ledger)?;
+        let answer = heirloom_api::Trust::new(&desk.here.place.repo, &standing);
+        let shown = serde_json::to_value(&answer).unwrap_or_default();
+        let commands = shown["commands"].as_array().cloned().unwrap_or_default();
+        let title = format!("{} is {}, and would run {} commands", view.repo, shown["state"].as_str().unwrap_or_default(), commands.len());
+        let content = html! {
+            h1 { (title) }
+            p { "To allow or revoke it, type " code { "heirloom trust" } " in a terminal." }
+            table { thead { tr { th scope="col" { "Setting" } th scope="col" { "Command" } } }
+                tbody { @for one in &commands { tr { td { (line(one["key"].as_str().unwrap_or_default(), 80)) }
+                    td { code { (visible(&one["command"].to_string())) } } } } } }
+        };
+        let sheeted = Sheet { title: &title, page: "trust", nav: "/", command: "heirloom trust --show", ..Sheet::default() };
+        Ok(sheet(&view, &sheeted, &content))
+    });
+    page(made.await.map_err(|refused| refused.0))
+}
+
+pub(super) async fn record(
+    State(house): State<House>,
+    Extension(caller): Extension<Caller>,
+    Path(id): Path<String>,
+) -> Response {
+    let made = house.call(move |house| {
+        let view = View::new(house, &caller, &house.ledger()?)?;
+        let entry = look::entry(house, &id)?;
+        let title = format!("Record {}", entry.kind);
+        let body = serde_json::to_string_pretty(&entry.body).unwrap_or_default();
+        let content = html! { h1 { (title) } p.meta { (entry.at) " · " code { (entry.id) } } pre tabindex="0" { (visible(&body)) } };
+        let sheeted = Sheet { title: &title, page: "record", nav: "/", command: "heirloom ledger export", ..Sheet::default() };
+        Ok(sheet(&view, &sheeted, &content))
+    });
+    page(made.await.map_err(|refused| refused.0))
+}
+
+const KEYS: [(&str, &[(&str, &str)]); 5] = [
+    (
+        "Everywhere",
+        &[
+            ("/", "search"),
+            ("a", "longest waiting approval"),
+            ("g h, g s, g r, g b", "Home, Sessions, Recall, Backlog"),
+            ("n", "new session"),
+            ("r", "reconnect"),
+            (".", "take in new rows"),
+            ("y", "copy link"),
+            ("Esc", "back, or leave a field"),
+            ("?", "keys"),
+        ],
+    ),
+    (
+        "Lists",
+        &[
+            ("j k", "next, previous"),
+            ("Enter", "open"),
+            ("c", "continue"),
+            ("[ ]", "previous, next page"),
+        ],
+    ),
+    (
+        "Session",
+        &[
+            ("j k", "event"),
+            ("J K", "your prompts"),
+            ("o", "fold"),
+            ("O", "fold all"),
+            ("G", "follow"),
+            ("1–5", "panel"),
+            ("i", "write"),
+            ("c", "continue"),
+            ("f", "fork here"),
+            ("x", "interrupt"),
+            ("p", "parent"),
+        ],
+    ),
+    (
+        "Approval",
+        &[
+            ("a", "approve as asked"),
+            ("e", "edit; again: approve edited"),
+            ("s", "for the session"),
+            ("d", "deny"),
+            ("n", "next"),
+            ("v", "the session"),
+        ],
+    ),
+    (
+        "Continue",
+        &[
+            ("j k", "field"),
+            ("i", "inherit"),
+            ("o", "override"),
+            ("x", "clear"),
+            ("p", "prompt"),
+            ("⌘⏎ Ctrl⏎", "continue"),
+        ],
+    ),
+];
+
+fn table() -> Markup {
+    html! { table { thead { tr { th scope="col" { "Where" } th scope="col" { "Key" } th scope="col" { "What" } } } tbody {
+        @for (place, keys) in KEYS { @for (key, what) in keys { tr { td.dim { (place) } td { kbd { (key) } } td { (what) } } } }
+    } } }
+}
+
+/// The dialog that `?` opens.
+pub(super) fn keys() -> Markup {
+    html! { dialog id="keys" aria-label="Keys" { form method="dialog" { p.line { b { "Keys" } input aria-label="Find a key" placeholder="Find"; button { "Close" } } } (table()) } }
+}
+
+pub(super) async fn all_keys(
+    State(house): State<House>,
+    Extension(caller): Extension<Caller>,
+) -> Response {
+    let made = house.call(move |house| {
+        let view = View::new(house, &caller, &house.ledger()?)?;
+        let content = html! { h1 { "Keys" } (table()) };
+        let sheeted = Sheet {
+            title: "Keys",
+            page: "keys-page",
+            nav: "/",
+            command: "heirloom --help",
+            ..Sheet::default()
+        };
+        Ok(sheet(&view, &sheeted, &content))
+    });
+    page(made.await.map_err(|refused| refused.0))
+}

@@ -1,0 +1,300 @@
+//! One session: what it does now, what it changed, where it comes from, what of it still holds.
+
+use axum::Extension;
+use axum::extract::{Path, State};
+use axum::response::Response;
+use heirloom_api::{Code, Failure, JudgedNote, Said};
+use heirloom_core::session::Session;
+use heirloom_core::visible::visible;
+use heirloom_engine::notes::Query;
+use heirloom_engine::session as engine;
+use heirloom_engine::sessions::{Family, family};
+use heirloom_ledger::ApprovalFilter;
+use maud::{Markup, html};
+use serde_json::Value;
+
+use super::approval::{difference, subject};
+use super::home::address;
+use super::{Sheet, View, about, agent, cost, glyph, line, page, sheet, since};
+use crate::gate::Caller;
+use crate::house::{Desk, House};
+use crate::routes::look::{Whose, asked_for, judged_of};
+use crate::routes::session::hide;
+
+/// How many events are shown at first.
+const LAST: usize = 200;
+const KEYS: [(&str, &str); 7] = [
+    ("j", "next event"),
+    ("J", "next prompt"),
+    ("o", "unfold"),
+    ("O", "unfold all"),
+    ("G", "follow"),
+    ("1–5", "panel"),
+    ("i", "write"),
+];
+
+pub(super) async fn session(
+    State(house): State<House>,
+    Extension(caller): Extension<Caller>,
+    Path(id): Path<String>,
+) -> Response {
+    let made = house.call(move |house| rendered(house, &caller, &id, false));
+    page(made.await.map_err(|refused| refused.0))
+}
+
+fn rendered(house: &House, caller: &Caller, id: &str, all: bool) -> Result<Markup, Failure> {
+    let (desk, session) = Desk::session(house, id)?;
+    let view = View::new(house, caller, &desk.ledger)?;
+    let held = engine::conversation(&desk.here, &desk.ledger, &session)?;
+    let mut events: Vec<Said> = held.items.into_iter().map(Said::from).collect();
+    let left = if all { 0 } else { events.len().saturating_sub(LAST) };
+    events.drain(..left);
+    events.iter_mut().for_each(hide);
+    let family = family(&desk.ledger, session.clone())?;
+    let query = Query { session: Some(session.id.to_string()), ..Query::default() };
+    let notes = judged_of(&desk, &query).map(|list| list.decisions).unwrap_or_default();
+    let config = engine::config_of(&desk.ledger, &session).unwrap_or_default();
+    let asks = desk.ledger.approvals(ApprovalFilter {
+        repo: None,
+        session: Some(session.id),
+        pending: true,
+    })?;
+    let total = engine::totals(&desk.ledger, &session)?;
+    let title = about(&session);
+    let here = address(&session);
+    let content = html! {
+        p.meta { a data-go="up" href="/sessions" { "Sessions" } " / " span.mono { (session.name) } }
+        div.head {
+            div {
+                h1 { (title) }
+                p.line id="state" data-live data-running[session.status.is_active()] {
+                    (glyph::status(session.status))
+                    span { (agent(&session)) @if let Ok(config) = &session.config { @if let Some(model) = &config.model { ", " (line(model, 40)) } } }
+                    @if let Some(branch) = &session.branch { span.mono { (line(branch, 40)) } }
+                    @if let Some(parent) = family.ancestors.first() {
+                        span { (session.link.map_or("from", heirloom_core::session::Link::as_str)) " "
+                            a data-go="parent" href=(address(parent)) { (parent.name) } } }
+                    span { "since " (since(session.created_at, view.now)) }
+                    @if let Some(reason) = &session.reason { span.alarm { (line(reason, 160)) } }
+                }
+            }
+            div.acts {
+                a.btn data-go="continue" href=(format!("{here}/continue")) aria-keyshortcuts="c" { "Continue" kbd { "c" } }
+                a.btn data-go="fork" href=(format!("{here}/continue?fork=true")) aria-keyshortcuts="f" { "Fork" kbd { "f" } }
+                @if session.status.is_active() {
+                    form method="post" action=(format!("{here}/interrupt")) { (view.token())
+                        button data-go="interrupt" aria-keyshortcuts="x" { "Interrupt" kbd { "x" } } }
+                }
+            }
+        }
+        div.cols {
+            section aria-label="Conversation" {
+                h2.legend { "Conversation" }
+                @if left > 0 { p { a href=(format!("{here}/all")) { "Show " (left) " earlier events" } } }
+                div id="said" data-live data-version=(events.len()) { (conversation(&session, &events)) }
+                div id="asks" data-live { @for approval in &asks {
+                    div.err { p { (glyph::ask("waiting")) " " b { (approval.tool) } " " span.mono { (line(&subject(&approval.input), 200)) } }
+                        a.btn.primary href=(format!("/approvals/{}", approval.id)) { "Review" } }
+                } }
+                button type="button" id="below" hidden { span {} kbd { "G" } }
+                @if !session.status.is_active() {
+                    form method="post" action=(format!("{here}/continue")) data-send { (view.token())
+                        label for="prompt" { "Continue " (session.name) }
+                        textarea id="prompt" name="prompt" required placeholder="What is to be done now" {}
+                        p { button.primary { "Continue" kbd { "⌘⏎" } } }
+                    }
+                }
+            }
+            div.side {
+                section aria-labelledby="part1" { h2 id="part1" tabindex="-1" { "Cost" }
+                    div id="cost" data-live { dl {
+                        dt { "This session" } dd { a.plain href=(format!("{here}/cost")) { (cost(&session)) } } dd.from {}
+                        dt { "With its lineage" } dd { "$" (format!("{:.2}", total.cost_usd)) } dd.from { (total.sessions) " sessions" }
+                        dt { "Tokens in, out" } dd { (total.input_tokens) ", " (total.output_tokens) } dd.from {}
+                    } } }
+                section aria-labelledby="part2" { h2 id="part2" tabindex="-1" { "Lineage" } (tree(&family)) }
+                section aria-labelledby="part3" { h2 id="part3" tabindex="-1" { "Notes" small { (notes.len()) } }
+                    div id="notes" data-live { (listed(&notes, 6)) }
+                    @if notes.len() > 6 { a href=(format!("{here}/notes")) { "All " (notes.len()) } } }
+                section aria-labelledby="part4" { h2 id="part4" tabindex="-1" { "Config" }
+                    dl { @for row in config.iter().filter(|row| row.overridden || !row.value.is_null()).take(8) {
+                        dt { (words(row.field.as_str())) } dd { (plain(&row.value)) } dd.from { (origin(&row.value, row.overridden, &row.from)) }
+                    } }
+                    p { a href=(format!("{here}/config")) { "All " (config.len()) " fields" } } }
+                section aria-labelledby="part5" { h2 id="part5" tabindex="-1" { "Requirements" }
+                    (requirements(house, &session)) }
+            }
+        }
+    };
+    let (command, name) = (format!("heirloom status {}", session.name), session.id.to_string());
+    let sheeted = Sheet {
+        title: &title,
+        page: "session",
+        nav: "/sessions",
+        session: &name,
+        command: &command,
+        keys: &KEYS,
+    };
+    Ok(sheet(&view, &sheeted, &content))
+}
+
+/// What was said and done: prose and edits open, the rest folded.
+fn conversation(session: &Session, events: &[Said]) -> Markup {
+    html! { @for said in events {
+        @let you = said.kind == "prompt";
+        div class=(if you { "ev you" } else { "ev" }) id=(format!("e{}", said.number)) tabindex="-1" {
+            time { @if let Some(at) = said.at { (at.strftime("%H:%M")) } }
+            div { (event(session, said)) }
+        }
+    } @if events.is_empty() { p.dim { "Nothing was said yet." } } }
+}
+
+fn event(session: &Session, said: &Said) -> Markup {
+    let text = said.text.as_deref().unwrap_or_default();
+    let input = said.input.as_ref();
+    let field = |name: &str| input.and_then(|input| input.get(name)).and_then(Value::as_str);
+    match said.kind.as_str() {
+        "prompt" => html! { span.who { "You" } (prose(text)) },
+        "text" => html! { span.who { (agent(session)) } (prose(text)) },
+        "tool_call" => {
+            let tool = said.tool.as_deref().unwrap_or_default();
+            let path = field("file_path").unwrap_or_default();
+            if let (Some(old), Some(new)) = (field("old_string"), field("new_string")) {
+                return difference(path, old, new);
+            }
+            if let Some(new) = field("content").filter(|_| !path.is_empty()) {
+                return difference(path, "", new);
+            }
+            html! { details id=(format!("d{}", said.number)) {
+                summary { b { (visible(tool)) } " " span.mono { (line(&input.map(subject).unwrap_or_default(), 100)) } }
+                pre tabindex="0" { (visible(&input.map(|input| serde_json::to_string_pretty(input).unwrap_or_default()).unwrap_or_default())) }
+            } }
+        }
+        "result" if said.is_error != Some(true) => html! {},
+        "error" => html! { p.alarm { "error " (visible(text)) } },
+        kind => html! { details id=(format!("d{}", said.number)) {
+            summary { @if said.is_error == Some(true) { span.alarm { "failed " } } (kind.replace('_', " ")) " " span.dim { (line(text, 90)) } }
+            pre tabindex="0" { (visible(text)) }
+        } },
+    }
+}
+
+/// Text of an agent: paragraphs, and code where it says so. Nothing of it is markup.
+fn prose(text: &str) -> Markup {
+    html! { div.said { @for (at, part) in text.split("```").enumerate() {
+        @if at % 2 == 1 { pre tabindex="0" { (visible(part.split_once('\n').map_or(part, |(_, code)| code))) } }
+        @else if !part.trim().is_empty() { p { (visible(part.trim())) } }
+    } } }
+}
+
+fn tree(family: &Family) -> Markup {
+    let mut inner = html! { li { span aria-current="true" { (glyph::status(family.session.status)) " " (family.session.name) }
+    @if !family.descendants.is_empty() { ul { @for (_, child) in &family.descendants {
+        li { (glyph::status(child.status)) " " a href=(address(child)) { (child.name) } } } } } } };
+    for ancestor in &family.ancestors {
+        inner = html! { li { (glyph::status(ancestor.status)) " " a href=(address(ancestor)) { (ancestor.name) } ul { (inner) } } };
+    }
+    html! { ul.tree { (inner) } }
+}
+
+/// Notes with whether they still hold, broken ones first.
+pub(super) fn listed(notes: &[JudgedNote], most: usize) -> Markup {
+    let rank = |one: &JudgedNote| {
+        ["broken", "moved", "holds", "unproven", "replaced"]
+            .iter()
+            .position(|word| *word == one.standing)
+    };
+    let mut sorted: Vec<&JudgedNote> = notes.iter().collect();
+    sorted.sort_by_key(|one| rank(one));
+    html! { @for one in sorted.into_iter().take(most) { div.note data-row=(one.note.id) {
+        p { (glyph::standing(one.standing)) " " span.dim { (one.note.kind) } }
+        p { a.plain.open href=(format!("/notes/{}", one.note.id)) { (line(&one.note.text, 160)) } }
+        @if let Some(checked) = &one.checked { @if let Some(path) = &checked.path {
+            p.meta.mono { (line(path, 60)) @if let Some(line) = checked.line { ":" (line) }
+                @if let Some(found) = checked.found_line { " → " (checked.found_path.as_deref().unwrap_or("")) ":" (found) } } } }
+        p.meta { (one.note.session) }
+    } } @if notes.is_empty() { p.dim { "none" } } }
+}
+
+fn requirements(house: &House, session: &Session) -> Markup {
+    let whose = Whose { session: Some(session.id.to_string()), ..Whose::default() };
+    match asked_for(house, &whose) {
+        Ok(status) => {
+            html! { @for one in &status.requirements { p { (glyph::met(one.satisfied, &one.name)) " " span.meta { (one.scope) } } }
+            @if status.requirements.is_empty() { p.dim { "none" } } }
+        }
+        Err(failure) => html! { p.dim { (line(&failure.message, 120)) } },
+    }
+}
+
+pub(super) fn words(field: &str) -> String {
+    field.replace('_', " ")
+}
+
+/// A value for people.
+pub(super) fn plain(value: &Value) -> String {
+    match value {
+        Value::Null => "none".to_owned(),
+        Value::String(text) => line(text, 120),
+        Value::Array(items) if items.is_empty() => "none".to_owned(),
+        Value::Array(items) => items.iter().map(plain).collect::<Vec<_>>().join(", "),
+        Value::Object(map) => {
+            map.keys().map(|key| visible(key).into_owned()).collect::<Vec<_>>().join(", ")
+        }
+        other => other.to_string(),
+    }
+}
+
+pub(super) fn origin(value: &Value, overridden: bool, from: &str) -> Markup {
+    match (overridden, value.is_null()) {
+        (true, true) => html! { b.acc { "cleared here" } },
+        (true, false) => html! { b.acc { "set here" } },
+        (false, true) => html! { "not set" },
+        (false, false) => html! { (from) },
+    }
+}
+
+/// The whole of one section.
+pub(super) async fn part(
+    State(house): State<House>,
+    Extension(caller): Extension<Caller>,
+    Path((id, part)): Path<(String, String)>,
+) -> Response {
+    let made = house.call(move |house| {
+        if part == "all" {
+            return rendered(house, &caller, &id, true);
+        }
+        let (desk, session) = Desk::session(house, &id)?;
+        let view = View::new(house, &caller, &desk.ledger)?;
+        let (title, command, content) = match part.as_str() {
+            "config" => {
+                let rows = engine::config_of(&desk.ledger, &session)?;
+                let content = html! { table { thead { tr { th scope="col" { "Field" } th scope="col" { "Value" } th scope="col" { "From" } } }
+                    tbody { @for row in &rows { tr { th scope="row" { (words(row.field.as_str())) } td { (plain(&row.value)) }
+                        td { (origin(&row.value, row.overridden, &row.from)) } } } } } };
+                (format!("How {} was launched", session.name), format!("heirloom sessions show {} --config", session.name), content)
+            }
+            "lineage" => {
+                let content = tree(&family(&desk.ledger, session.clone())?);
+                (format!("Where {} comes from", session.name), format!("heirloom lineage {}", session.name), content)
+            }
+            "notes" => {
+                let query = Query { session: Some(session.id.to_string()), superseded: true, ..Query::default() };
+                let notes = judged_of(&desk, &query)?.decisions;
+                (format!("What {} noted", session.name), format!("heirloom notes --session {}", session.name), listed(&notes, usize::MAX))
+            }
+            "cost" => {
+                let iterations = desk.ledger.iterations(session.id)?;
+                let content = html! { p { "This session " b { (cost(&session)) } ", " (session.input_tokens) " tokens in, " (session.output_tokens) " out." }
+                    table { thead { tr { th scope="col" { "Iteration" } th scope="col" class="num" { "Cost" } } }
+                        tbody { @for one in &iterations { tr { td { (one.iteration) } td.num { "$" (format!("{:.2}", one.cost_usd)) } } } } } };
+                (format!("What {} cost", session.name), format!("heirloom sessions show {}", session.name), content)
+            }
+            _ => return Err(Failure::new(Code::RequestNotFound, "there is nothing at this address")),
+        };
+        let content = html! { p.meta { a data-go="up" href=(address(&session)) { (session.name) } } h1 { (title) } (content) };
+        let sheeted = Sheet { title: &title, page: "part", nav: "/sessions", command: &command, ..Sheet::default() };
+        Ok(sheet(&view, &sheeted, &content))
+    });
+    page(made.await.map_err(|refused| refused.0))
+}
