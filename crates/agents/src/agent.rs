@@ -1,6 +1,7 @@
 //! What an agent is to us: the trait every adapter implements.
 
 use std::fmt;
+use std::path::Path;
 
 use serde_json::Value;
 
@@ -83,6 +84,11 @@ pub trait Agent: fmt::Debug + Sync {
 
     /// Makes it say its words in pieces, as they come. Nothing where it cannot.
     fn in_pieces(&self, _line: &mut CommandLine) {}
+
+    /// The command with which a person goes on with a conversation, from `directory` where that matters.
+    fn resume_command(&self, _id: &str, _directory: Option<&Path>) -> Option<Vec<String>> {
+        None
+    }
 
     /// Reads its stream.
     fn reader(&self) -> Box<dyn Reader>;

@@ -21,6 +21,7 @@ pub mod hook;
 pub mod launch;
 pub mod lock;
 pub mod opencode;
+pub mod others;
 pub mod outcome;
 mod payload;
 pub mod prices;

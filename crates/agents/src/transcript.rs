@@ -1,5 +1,6 @@
 //! Transcripts: what an agent itself keeps of a conversation.
 
+mod carried;
 pub(crate) mod does;
 pub mod entry;
 mod from_events;
@@ -9,6 +10,7 @@ use std::path::{Path, PathBuf};
 
 use crate::env::Env;
 use crate::event::{Parsed, Reader};
+pub use carried::{Carried, Turn};
 pub use entry::{By, Does, Entries, Entry, Place, Todo, TodoState, What};
 
 /// Where an agent keeps its transcripts, and how to read them.
@@ -42,6 +44,12 @@ pub trait Transcripts: Sync {
 
     /// The database in which an agent keeps its conversations instead of files.
     fn database(&self, _env: &Env) -> Option<PathBuf> {
+        None
+    }
+
+    /// A conversation of another agent as one of its own: where its file belongs, and what is in it.
+    /// `None` where its format cannot be written.
+    fn write(&self, _env: &Env, _carried: &Carried<'_>) -> Option<(PathBuf, String)> {
         None
     }
 

@@ -10,14 +10,14 @@ use crate::{
     DependencyChange, Diagnosis, ErrorDocument, Event, Explanation, ForkCheck, Grounding, Healing,
     Inherited, IssueDetail, IssueList, IssuesExported, IssuesImported, LedgerBackup,
     LedgerCollected, LedgerExported, LedgerHeads, LedgerImported, LedgerRebuilt, LedgerRehosted,
-    LedgerReport, LedgerStats, Line, Lineage, Lint, ManPage, NewIssue, Note, NoteList,
+    LedgerReport, LedgerStats, Line, Lineage, Lint, ManPage, NewIssue, Note, NoteList, PastList,
     PipelineDetail, PipelineList, Recovery, Repository, RequirementChanges, RequirementLog,
-    RequirementState, RequirementStatus, RequirementsPaused, RequirementsPruned, Rule, RuleList,
-    RunDetached, RunEvent, RunPreview, SchemaDocument, SchemaNames, SearchResults, Serving,
-    Session, SessionConfig, SessionDetail, SessionEnd, SessionList, SessionNotes, SessionState,
-    SessionStop, SettingsFiles, SettingsShown, Setup, SignInLink, StageDetail, StageList,
-    TemplateList, TemplateSaved, Trajectory, Trust, Watched, WorkEvent, WorkPlan, WorkRunDetail,
-    WorkRunList,
+    RequirementState, RequirementStatus, RequirementsPaused, RequirementsPruned, ResumeCommand,
+    Rule, RuleList, RunDetached, RunEvent, RunPreview, SchemaDocument, SchemaNames, SearchResults,
+    Serving, Session, SessionConfig, SessionDetail, SessionEnd, SessionList, SessionNotes,
+    SessionState, SessionStop, SettingsFiles, SettingsShown, Setup, SignInLink, StageDetail,
+    StageList, TemplateList, TemplateSaved, Trajectory, Trust, Watched, WorkEvent, WorkPlan,
+    WorkRunDetail, WorkRunList,
 };
 
 /// The version of the format. It is raised when a key loses its name, its meaning or its type;
@@ -126,6 +126,8 @@ names! {
     "runs-list" "runs list" WorkRunList;
     "runs-show" "runs show RUN" WorkRunDetail;
     "schema" "schema" SchemaNames;
+    "resume" "resume [QUERY]" PastList;
+    "resume-print" "resume QUERY --print" ResumeCommand;
     "search" "search QUERY" SearchResults;
     "serve" "serve" Serving;
     "serve-link" "serve --link" SignInLink;

@@ -1,5 +1,6 @@
 //! Claude Code.
 
+mod carry;
 pub(crate) mod classify;
 mod content;
 pub(crate) mod dialogue;
@@ -12,7 +13,7 @@ pub(crate) mod transcript;
 mod windows;
 pub(crate) mod wire;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::agent::{Agent, Dialogue, Feature, Interrupt, Support, Unattended};
 use crate::env::{self, Env};
@@ -21,6 +22,9 @@ use crate::hook::Hooks;
 use crate::launch::{CommandLine, Input, Launch, LaunchError};
 use crate::outcome::{End, Outcome};
 use crate::transcript::Transcripts;
+
+/// The version that the contract tests ran against.
+const TESTED: &str = "2.1.325";
 
 /// Claude Code.
 #[derive(Debug)]
@@ -44,7 +48,7 @@ impl Agent for Claude {
     }
 
     fn tested_version(&self) -> Option<&'static str> {
-        Some("2.1.325")
+        Some(TESTED)
     }
 
     fn features(&self) -> &'static [(Feature, Support)] {
@@ -83,6 +87,10 @@ impl Agent for Claude {
 
     fn unattended(&self) -> Unattended {
         Unattended::Asks
+    }
+
+    fn resume_command(&self, id: &str, _directory: Option<&Path>) -> Option<Vec<String>> {
+        Some(["claude", "--resume", id].map(str::to_owned).to_vec())
     }
 
     fn reader(&self) -> Box<dyn Reader> {

@@ -14,10 +14,11 @@ use jiff::Timestamp;
 use serde::Deserialize;
 use serde_json::Value;
 
+use super::carry;
 use super::content::Message;
 use crate::env::Env;
 use crate::event::{Event, Failure, FailureKind, Parsed, Reader, Span};
-use crate::transcript::{Transcript, Transcripts};
+use crate::transcript::{Carried, Transcript, Transcripts};
 
 /// The longest slug that is the path itself; longer ones are cut there, and the agent adds a sum
 /// of the whole.
@@ -46,6 +47,14 @@ impl Transcripts for Projects {
 
     fn entries(&self) -> Box<dyn crate::transcript::Entries> {
         Box::new(super::entries::Read::default())
+    }
+
+    fn write(&self, env: &Env, carried: &Carried<'_>) -> Option<(PathBuf, String)> {
+        // Of a longer one the agent adds a sum that is its own.
+        let slug = Some(slug(carried.directory)).filter(|slug| slug.len() <= LONGEST_SLUG)?;
+        let directory = root(env)?.join(slug);
+        let path = directory.join(format!("{}.jsonl", carried.id));
+        Some((path, carry::lines(carried, super::TESTED)))
     }
 
     fn is_whole(&self, path: &Path) -> bool {

@@ -3,6 +3,7 @@
 //! Its program is a script that starts the real one: signals go to the whole process group. It
 //! locks a conversation while it writes to it, so two processes cannot go on with the same one.
 
+mod carry;
 mod classify;
 mod entries;
 mod failure;
@@ -12,7 +13,7 @@ mod read;
 mod transcripts;
 mod trust;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 pub use self::trust::trusting;
 use crate::agent::{Agent, Feature, Interrupt, Support, Unattended, WHOLE_ONLY};
@@ -22,6 +23,9 @@ use crate::hook::Hooks;
 use crate::launch::{CommandLine, Input, Launch, LaunchError};
 use crate::outcome::{End, Outcome};
 use crate::transcript::Transcripts;
+
+/// The version that the contract tests ran against.
+const TESTED: &str = "0.166.0";
 
 /// Codex.
 #[derive(Debug)]
@@ -45,7 +49,7 @@ impl Agent for Codex {
     }
 
     fn tested_version(&self) -> Option<&'static str> {
-        Some("0.166.0")
+        Some(TESTED)
     }
 
     fn features(&self) -> &'static [(Feature, Support)] {
@@ -70,6 +74,10 @@ impl Agent for Codex {
 
     fn unattended(&self) -> Unattended {
         Unattended::Mode("danger-full-access")
+    }
+
+    fn resume_command(&self, id: &str, _directory: Option<&Path>) -> Option<Vec<String>> {
+        Some(["codex", "resume", id].map(str::to_owned).to_vec())
     }
 
     fn reader(&self) -> Box<dyn Reader> {

@@ -6,10 +6,11 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
+use super::carry;
 use super::read::Usage;
 use crate::env::Env;
 use crate::event::{Event, Parsed, Reader, Span, TurnResult};
-use crate::transcript::{Transcript, Transcripts};
+use crate::transcript::{Carried, Transcript, Transcripts};
 
 #[derive(Debug)]
 pub(super) struct Rollouts;
@@ -32,6 +33,11 @@ impl Transcripts for Rollouts {
         crate::uuid::checked("codex", id).ok()?;
         let (path, agent_session_id) = (path.to_owned(), id.to_owned());
         Some(Transcript { path, agent_session_id, subagent: None })
+    }
+
+    fn write(&self, env: &Env, carried: &Carried<'_>) -> Option<(PathBuf, String)> {
+        let path = carry::path(&super::home(env)?, carried);
+        Some((path, carry::lines(carried, super::TESTED)))
     }
 
     fn reader(&self) -> Box<dyn Reader> {

@@ -11,7 +11,7 @@ mod launch;
 mod read;
 mod transcripts;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::agent::{Agent, Feature, Support, Unattended};
 use crate::env::{self, Env};
@@ -64,6 +64,10 @@ impl Agent for Gemini {
 
     fn unattended(&self) -> Unattended {
         Unattended::Mode("yolo")
+    }
+
+    fn resume_command(&self, id: &str, _directory: Option<&Path>) -> Option<Vec<String>> {
+        Some(["gemini", "--resume", id].map(str::to_owned).to_vec())
     }
 
     fn reader(&self) -> Box<dyn Reader> {

@@ -10,6 +10,8 @@ mod launch;
 mod read;
 mod transcripts;
 
+use std::path::Path;
+
 use crate::agent::{Agent, Feature, Support, Unattended, WHOLE_ONLY};
 use crate::event::Reader;
 use crate::hook::Hooks;
@@ -60,6 +62,12 @@ impl Agent for Opencode {
 
     fn unattended(&self) -> Unattended {
         Unattended::Mode("auto")
+    }
+
+    fn resume_command(&self, id: &str, directory: Option<&Path>) -> Option<Vec<String>> {
+        let directory = directory.map(|path| path.display().to_string());
+        let words = ["--session", id].map(str::to_owned);
+        Some(std::iter::once("opencode".to_owned()).chain(directory).chain(words).collect())
     }
 
     fn reader(&self) -> Box<dyn Reader> {

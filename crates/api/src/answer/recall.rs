@@ -1,6 +1,7 @@
 //! What is found of what was noted and said.
 
 use heirloom_core::recall::Kind;
+use heirloom_engine::recall::resume::Past;
 use heirloom_engine::recall::{Found, Place};
 use jiff::Timestamp;
 use schemars::JsonSchema;
@@ -166,5 +167,84 @@ impl From<&Place> for SearchPassage {
             at: place.at,
             text: place.snippet.text.clone(),
         }
+    }
+}
+
+/// Past conversations that can be gone on with.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct PastList {
+    /// Those that fit best first; the newest first where nothing is asked.
+    pub sessions: Vec<PastSession>,
+}
+
+impl Answer for PastList {}
+
+impl From<&[Past]> for PastList {
+    fn from(all: &[Past]) -> Self {
+        Self { sessions: all.iter().map(PastSession::from).collect() }
+    }
+}
+
+/// A past conversation.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct PastSession {
+    /// The name of the session, where the ledger has it.
+    pub session: Option<String>,
+    /// The agent.
+    pub agent: String,
+    /// The agent's own id of the conversation.
+    pub agent_session_id: String,
+    /// What it is called.
+    pub title: String,
+    /// What was asked first.
+    pub prompt: Option<String>,
+    /// The branch.
+    pub branch: Option<String>,
+    /// Where the agent worked.
+    pub directory: Option<String>,
+    /// When it was last written to.
+    pub at: Option<Timestamp>,
+    /// Whether the agent still has it; `null` where that is not known.
+    pub native_exists: Option<bool>,
+}
+
+impl From<&Past> for PastSession {
+    fn from(past: &Past) -> Self {
+        Self {
+            session: past.session.as_ref().map(|session| session.name.to_string()),
+            agent: past.agent.clone(),
+            agent_session_id: past.agent_session_id.clone(),
+            title: past.title.clone(),
+            prompt: past.prompt.clone(),
+            branch: past.branch.clone(),
+            directory: past.directory.as_ref().map(|path| path.display().to_string()),
+            at: past.at,
+            native_exists: past.transcript.as_ref().map(|path| path.exists()),
+        }
+    }
+}
+
+/// The command that goes on with a conversation.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct ResumeCommand {
+    /// The name of the session, where the ledger has it.
+    pub session: Option<String>,
+    /// The agent.
+    pub agent: String,
+    /// The agent's own id of the conversation.
+    pub agent_session_id: String,
+    /// Where it is to be run.
+    pub directory: Option<String>,
+    /// The command.
+    pub command: Vec<String>,
+}
+
+impl Answer for ResumeCommand {}
+
+impl ResumeCommand {
+    /// The command for a past conversation.
+    pub fn of(past: &Past, command: Vec<String>) -> Self {
+        let PastSession { session, agent, agent_session_id, directory, .. } = past.into();
+        Self { session, agent, agent_session_id, directory, command }
     }
 }

@@ -14,6 +14,7 @@ use heirloom_engine::keep::rules::RuleError;
 use heirloom_engine::notes::NoteError;
 use heirloom_engine::person::PersonError;
 use heirloom_engine::recall::SearchError;
+use heirloom_engine::recall::carry::CarryError;
 use heirloom_engine::run::RunError;
 use heirloom_engine::run::inherit::InheritError;
 use heirloom_engine::session::SessionError;
@@ -79,6 +80,22 @@ impl Failure {
 impl From<Untrusted> for Failure {
     fn from(error: Untrusted) -> Self {
         Self::from_error(Code::TrustNeeded, &error).hint(Untrusted::HINT)
+    }
+}
+
+impl From<CarryError> for Failure {
+    fn from(error: CarryError) -> Self {
+        match error {
+            CarryError::Session(error) => error.into(),
+            CarryError::File(error) => error.into(),
+            CarryError::Gone => Self::from_error(Code::SessionNotFound, &error)
+                .hint("`heirloom archive list` shows what is kept"),
+            CarryError::Unsupported(_) | CarryError::NoAgent(_) => {
+                Self::from_error(Code::Usage, &error)
+                    .hint("claude and codex can take it over")
+                    .usage()
+            }
+        }
     }
 }
 

@@ -34,6 +34,7 @@ mod pipelines;
 mod recover;
 mod repo;
 mod req;
+mod resume;
 mod rules;
 mod run;
 mod runs;
@@ -101,6 +102,7 @@ enum Command {
     ForkCheck(fork_check::Args),
     Heal(heal::Args),
     Search(search::Args),
+    Resume(resume::Args),
     Req(req::Args),
     Work(work::Args),
     Runs(runs::Args),
@@ -242,6 +244,7 @@ fn carry_out(app: &App, command: Command) -> Done {
         Command::ForkCheck(args) => fork_check::run(app, &args),
         Command::Heal(args) => heal::run(app, &args),
         Command::Search(args) => search::run(app, args),
+        Command::Resume(args) => resume::run(app, &args),
         Command::Req(args) => req::run(app, args),
         Command::Work(args) => work::run(app, &args),
         Command::Runs(args) => runs::run(app, &args),

@@ -79,7 +79,7 @@ pub fn forget(
     gone.files = files(here, session);
     gone.records = erase(here, ledger, session.id)?;
     gone.backups = backups(here)?;
-    ledger.forget_index()?;
+    ledger.with_index(|index| index.forget(session.id))?;
     Ok(gone)
 }
 

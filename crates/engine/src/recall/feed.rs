@@ -1,31 +1,88 @@
 //! What the index is fed with, and where the text of what it finds is read from.
 
+use heirloom_core::id::SessionId;
 use heirloom_core::session::Session;
 use heirloom_core::status::Status;
 use heirloom_ledger::{Adding, Error, Index, Ledger, Message, Passage, Source};
+use jiff::Timestamp;
 
 use super::said::Said;
-use super::streams;
+use super::{archived, streams};
 use crate::here::Here;
 
 /// Brings the index up to date with what was said in sessions. What cannot be read now is left for later:
 /// a search must not fail because of one file.
 pub(super) fn update(here: &Here, ledger: &Ledger, index: &Index) -> Result<(), Error> {
     let mut settled = Vec::new();
-    for id in index.pending()? {
+    let mut pending = index.pending()?;
+    let taken_in = taken_in(here, index)?;
+    pending.extend(taken_in.iter().flat_map(|changed| &changed.sessions));
+    pending.sort();
+    pending.dedup();
+    for id in pending {
         let Some(session) = ledger.session(id)? else {
             settled.push(id);
             continue;
         };
-        let read = streams::of_session(here, &session)
-            .iter()
-            .map(|source| take_stream(index, &session, source))
-            .collect::<Result<Vec<bool>, Error>>()?;
-        if read.iter().all(|whole| *whole) && !matches!(session.status, Status::Running) {
+        let is_whole = take_session(here, index, &session)?;
+        if is_whole && !matches!(session.status, Status::Running) {
             settled.push(id);
         }
     }
-    index.settled(&settled)
+    index.settled(&settled)?;
+    match taken_in {
+        Some(changed) => index.remember(TAKEN_IN, &changed.stamp),
+        None => Ok(()),
+    }
+}
+
+/// What is remembered of what was taken in.
+const TAKEN_IN: &str = "facts";
+
+/// What was taken in since the last time.
+struct TakenIn {
+    sessions: Vec<SessionId>,
+    stamp: String,
+}
+
+/// The sessions of which transcripts were taken in or grew; nothing where the file is as it was.
+fn taken_in(here: &Here, index: &Index) -> Result<Option<TakenIn>, Error> {
+    let file = |name: &str| {
+        let found = here.home.join(name).metadata().ok();
+        let at = found.as_ref().and_then(|found| found.modified().ok());
+        let at = at.and_then(|at| Timestamp::try_from(at).ok()).unwrap_or(Timestamp::UNIX_EPOCH);
+        format!("{}.{}", found.map_or(0, |found| found.len()), at.as_nanosecond())
+    };
+    let as_it_is = format!("{}+{}", file("facts.db"), file("facts.db-wal"));
+    let known = index.remembered(TAKEN_IN)?.unwrap_or_default();
+    let mut parts = known.split(' ');
+    if parts.next() == Some(as_it_is.as_str()) {
+        return Ok(None);
+    }
+    let Some(facts) = crate::capture::facts(&here.home)? else { return Ok(None) };
+    let mut number = || parts.next().and_then(|part| part.parse().ok()).unwrap_or(0);
+    let (newest, last) = (number(), number());
+    let (sessions, newest, last) = facts.changed(newest, last)?;
+    Ok(Some(TakenIn { sessions, stamp: format!("{as_it_is} {newest} {last}") }))
+}
+
+/// Takes in what a session has that the index has not: its transcripts, or the streams where none are
+/// kept. Returns whether all of it could be read.
+fn take_session(here: &Here, index: &Index, session: &Session) -> Result<bool, Error> {
+    let kept = archived::of_session(here, session.id);
+    let mut is_whole = true;
+    for transcript in &kept {
+        is_whole &= archived::take(here, index, session, transcript)?;
+    }
+    let has_own = kept.iter().any(|transcript| transcript.subagent.is_none());
+    for stream in streams::of_session(here, session) {
+        if has_own {
+            index.put_away(&stream.key)?;
+        } else {
+            is_whole &= take_stream(index, session, &stream)?;
+        }
+    }
+    Ok(is_whole)
 }
 
 /// Takes in what a stream has that the index has not. Returns whether all of it could be read.
@@ -49,20 +106,20 @@ fn take_stream(index: &Index, session: &Session, stream: &streams::Source) -> Re
     // A prompt that is known before anything was printed is not to be added again.
     let skip = if from == 0 { usize::try_from(known.messages).unwrap_or(0) } else { 0 };
     for each in said.iter().skip(skip) {
-        put(&mut adding, each)?;
+        put(&mut adding, each, None)?;
     }
     adding.stamp(&read.to_string(), None)?;
     adding.finish()?;
     Ok(true)
 }
 
-pub(super) fn put(adding: &mut Adding<'_>, said: &Said) -> Result<(), Error> {
+pub(super) fn put(adding: &mut Adding<'_>, said: &Said, branch: Option<&str>) -> Result<(), Error> {
     adding.message(&Message {
         kind: said.kind,
         at: said.at,
         offset: said.offset,
         text: &said.text,
-        branch: None,
+        branch,
         tool: said.tool.as_deref(),
         author: None,
         paths: &said.paths,
@@ -72,6 +129,9 @@ pub(super) fn put(adding: &mut Adding<'_>, said: &Said) -> Result<(), Error> {
 
 /// The text of something that was found; none where it is gone.
 pub(super) fn text(here: &Here, ledger: &Ledger, key: &str, passage: &Passage) -> Option<Said> {
+    if key.starts_with(archived::KEY) {
+        return archived::at(here, key, passage.offset, passage.nth, passage.message);
+    }
     let session = ledger.session(streams::session_of(key)?).ok()??;
     let sources = streams::of_session(here, &session);
     let source = sources.iter().find(|source| source.key == key)?;
@@ -86,6 +146,9 @@ pub(super) fn around(
     message: u64,
     around: usize,
 ) -> Vec<(u64, Said)> {
+    if key.starts_with(archived::KEY) {
+        return archived::around(here, key, message, around as u64);
+    }
     let Some(Ok(Some(session))) = streams::session_of(key).map(|id| ledger.session(id)) else {
         return Vec::new();
     };

@@ -3,6 +3,7 @@
 //! Nothing passes here with a secret in it: what is indexed and what is shown are the same redacted text.
 
 use heirloom_agents::Event;
+use heirloom_agents::transcript::{By, Does, Entry, What};
 use heirloom_core::recall::Kind;
 use heirloom_core::redact::{redact, redact_json};
 use jiff::Timestamp;
@@ -74,6 +75,31 @@ fn words(value: &Value, out: &mut String) {
         }
         Value::Null | Value::Bool(_) => {}
     }
+}
+
+/// What of an entry of a transcript is found.
+pub(crate) fn of_entry(entry: Entry) -> Option<Said> {
+    let said = match entry.what {
+        What::Prompt { text, by } => {
+            let kind = if by == By::Injected { Kind::Injected } else { Kind::Prompt };
+            Said::new(kind, &text)
+        }
+        What::Command { name, args } => Said::new(Kind::Prompt, &format!("{name} {args}")),
+        What::Answer { text } => Said::new(Kind::Answer, &text),
+        What::Thinking { text } => Said::new(Kind::Thinking, &text),
+        What::ToolUse { name, input, does, .. } => {
+            let paths = match does {
+                Does::Read { path } => vec![path],
+                Does::Edit { paths } => paths,
+                _ => Vec::new(),
+            };
+            Some(Said::of_tool(&name, input, paths))
+        }
+        What::ToolResult { text, .. } | What::Failed { text } => Said::new(Kind::ToolResult, &text),
+        What::Summary { text } | What::Title { text, .. } => Said::new(Kind::Summary, &text),
+        _ => None,
+    }?;
+    Some(Said { at: entry.at, offset: entry.offset, ..said })
 }
 
 /// What of an event of a stream is found.

@@ -74,6 +74,22 @@ impl Facts {
         })
     }
 
+    /// The sessions of which a transcript was taken in after the one with the number `newest`, or was
+    /// written to at `last` or later, in milliseconds; and both as they are now.
+    pub fn changed(&self, newest: i64, last: i64) -> Result<(Vec<SessionId>, i64, i64), Error> {
+        self.run("read the facts of", |db| {
+            let sessions = db
+                .prepare_cached(
+                    "SELECT DISTINCT session FROM source WHERE id > ?1 OR last_at >= ?2",
+                )?
+                .query_map((newest, last), |row| parse(row, 0, |text| text.parse().ok()))?
+                .collect::<rusqlite::Result<_>>()?;
+            let sql = "SELECT coalesce(max(id), 0), coalesce(max(last_at), 0) FROM source";
+            let (newest, last) = db.query_row(sql, (), |row| Ok((row.get(0)?, row.get(1)?)))?;
+            Ok((sessions, newest, last))
+        })
+    }
+
     /// What is known of a session; `None` if no transcript of it was taken in.
     pub fn session(&self, session: SessionId) -> Result<Option<SessionFacts>, Error> {
         let sources = self.sources(session)?;

@@ -38,7 +38,7 @@ pub use write::{Adding, Known, Message, Source};
 const FILE_NAME: &str = "index.db";
 
 /// Raised with every change of the tables below, of the terms, or of what is indexed.
-const VERSION: i64 = 3;
+const VERSION: i64 = 4;
 
 /// How many messages a page holds, as a number of bits.
 const PAGE_BITS: u32 = 12;
@@ -60,6 +60,7 @@ CREATE TABLE page (
   ids BLOB NOT NULL
 );
 CREATE INDEX page_source ON page (source, first);
+CREATE TABLE remembered (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE pending (session TEXT PRIMARY KEY) WITHOUT ROWID;
 CREATE TABLE dead (number INTEGER PRIMARY KEY, session TEXT);
 CREATE INDEX dead_session ON dead (session);
@@ -69,8 +70,18 @@ INSERT INTO fts(fts, rank) VALUES('secure-delete', 1);
 CREATE VIRTUAL TABLE vocab USING fts5vocab(fts, row);
 ";
 
-const TABLES: [&str; 9] =
-    ["pending", "vocab", "fts", "entry", "dead", "page", "source", "total", "progress"];
+const TABLES: [&str; 10] = [
+    "remembered",
+    "pending",
+    "vocab",
+    "fts",
+    "entry",
+    "dead",
+    "page",
+    "source",
+    "total",
+    "progress",
+];
 
 /// The open index.
 #[derive(Debug)]

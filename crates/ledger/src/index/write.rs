@@ -139,6 +139,24 @@ impl Index {
         })
     }
 
+    /// What was remembered under a name.
+    pub fn remembered(&self, name: &str) -> Result<Option<String>, Error> {
+        self.run("read the index of", |db| {
+            db.prepare_cached("SELECT value FROM remembered WHERE name = ?1")?
+                .query_row((name,), |row| row.get(0))
+                .optional()
+        })
+    }
+
+    /// Remembers something under a name, for as long as this index lasts.
+    pub fn remember(&self, name: &str, value: &str) -> Result<(), Error> {
+        self.run("write to the index of", |db| {
+            db.prepare_cached("INSERT OR REPLACE INTO remembered VALUES (?1, ?2)")?
+                .execute((name, value))
+                .map(drop)
+        })
+    }
+
     /// Nothing more is expected of these sessions.
     pub fn settled(&self, sessions: &[SessionId]) -> Result<(), Error> {
         if sessions.is_empty() {

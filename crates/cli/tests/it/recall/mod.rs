@@ -1,5 +1,6 @@
 //! Finding what was ever said, and going on from there.
 
+mod resuming;
 mod searching;
 
 use heirloom_testkit::env::TestEnv;

@@ -1,0 +1,137 @@
+use std::os::unix::process::CommandExt;
+use std::process::{Command, ExitCode};
+
+use heirloom_agents::program::quote;
+use heirloom_api::{PastList, ResumeCommand};
+use heirloom_engine::agents::programs;
+use heirloom_engine::recall::carry::{self, Carry};
+use heirloom_engine::recall::resume::{Past, past};
+
+use super::{App, Done};
+use crate::failure::{Code, Failure};
+use crate::moment::ago;
+use crate::ui::{BOLD, Columns, DIM, counted, first_line};
+
+/// Find a past conversation and go on with it in its agent
+///
+/// Looks through the sessions of the ledger and through what the agents keep themselves, whether heirloom
+/// launched them or not: by title, prompt, branch, directory, id and what was said. One that fits is
+/// resumed at a terminal, in the directory it was in; several are listed.
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    /// What it is known by; nothing lists the newest
+    query: Option<String>,
+    /// Print the command instead of running it
+    #[arg(long)]
+    print: bool,
+    /// Go on in this agent: the conversation is copied as its own
+    #[arg(long, value_name = "AGENT")]
+    with: Option<String>,
+    /// The most to list
+    #[arg(long, value_name = "N", default_value_t = 20)]
+    limit: usize,
+}
+
+pub(super) fn run(app: &App, args: &Args) -> Done {
+    let mut ledger = app.here.ledger()?;
+    let mut all = past(&app.here, &ledger, args.query.as_deref())?;
+    let is_chosen = args.query.is_some() && (args.print || args.with.is_some() || all.len() == 1);
+    let watched = crate::printer::is_terminal() && !app.ui.is_json();
+    if !is_chosen || !(args.print || watched || args.with.is_some()) {
+        all.truncate(args.limit);
+        return list(app, &all);
+    }
+    let Some(mut chosen) = all.into_iter().next() else {
+        return Err(Failure::new(Code::SessionNotFound, "no past conversation fits")
+            .hint("`heirloom resume` without a query lists them all"));
+    };
+    if let Some(agent) = args.with.as_deref().filter(|agent| *agent != chosen.agent) {
+        let carried = carry::carry(&app.here, &mut ledger, &chosen, agent)?;
+        say(app, &carried);
+        chosen = Past {
+            agent: agent.to_owned(),
+            agent_session_id: carried.session.agent_session_id.clone().unwrap_or_default(),
+            transcript: Some(carried.path),
+            session: Some(carried.session),
+            ..chosen
+        };
+    }
+    go_on(app, args, &chosen)
+}
+
+fn list(app: &App, all: &[Past]) -> Done {
+    let now = app.here.clock.now();
+    app.ui.answer(&PastList::from(all), || {
+        let mut columns = Columns::new(&["agent", "id", "when", "branch", "about"]);
+        for past in all {
+            columns.row(vec![
+                past.agent.clone(),
+                past.agent_session_id.chars().take(8).collect(),
+                past.at.map(|at| ago(at, now)).unwrap_or_default(),
+                past.branch.clone().unwrap_or_default(),
+                first_line(&past.title, 60),
+            ]);
+        }
+        if all.is_empty() { String::new() } else { columns.render() }
+    });
+    if !app.ui.is_json() {
+        let hint = if all.is_empty() {
+            "no past conversation fits"
+        } else {
+            "`heirloom resume ID` goes on with one"
+        };
+        app.ui.hint(hint);
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn say(app: &App, carried: &Carry) {
+    let turns = counted(carried.turns as u64, "turn");
+    app.ui.say(&format!(
+        "{BOLD}{}{BOLD:#} has {turns} of it {DIM}{}{DIM:#}",
+        carried.session.name,
+        carried.path.display()
+    ));
+    app.ui.hint(&format!("not carried over: {}", carry::LEFT_BEHIND.join(", ")));
+    if carried.left_out > 0 {
+        app.ui
+            .warn(&format!("the oldest {} did not fit", counted(carried.left_out as u64, "turn")));
+    }
+}
+
+fn go_on(app: &App, args: &Args, chosen: &Past) -> Done {
+    let Some(mut command) = chosen.command() else {
+        let message = format!("{} has no command that resumes a conversation", chosen.agent);
+        return Err(Failure::new(Code::SessionNotFound, message));
+    };
+    let settings = app.settings.as_ref().ok().map(|loaded| &loaded.settings);
+    let programs = programs(&app.here, settings);
+    if let Some(replaced) = programs.replacement(&chosen.agent) {
+        command.splice(0..1, replaced.iter().cloned());
+    }
+    if args.print {
+        let answer = ResumeCommand::of(chosen, command.clone());
+        app.ui.answer(&answer, || {
+            let words: Vec<String> = command.iter().map(|word| quote(word)).collect();
+            match &chosen.directory {
+                Some(directory) => {
+                    format!("cd {} && {}", quote(&directory.display().to_string()), words.join(" "))
+                }
+                None => words.join(" "),
+            }
+        });
+        return Ok(ExitCode::SUCCESS);
+    }
+    if chosen.session.is_some() && chosen.transcript.is_none() {
+        app.ui.hint("its transcript is not where the agent keeps it; `heirloom archive restore` may bring it back");
+    }
+    let mut run = Command::new(&command[0]);
+    run.args(&command[1..]);
+    if let Some(directory) = &chosen.directory {
+        run.current_dir(directory);
+    }
+    // It takes our place: what it prints and how it ends is its own.
+    let error = run.exec();
+    Err(Failure::from_error(Code::Environment, &error)
+        .hint(format!("could not start {}", command[0])))
+}

@@ -1,0 +1,124 @@
+//! What was said in conversations that were taken in, from the archive.
+
+use heirloom_agents::by_name;
+use heirloom_agents::transcript::entry::scan;
+use heirloom_agents::transcript::{Entries, Entry, What};
+use heirloom_core::id::SessionId;
+use heirloom_core::session::Session;
+use heirloom_ledger::{Error, Index, Source};
+
+use super::feed::put;
+use super::said::{Said, of_entry};
+use crate::capture::{Archive, Kept};
+use crate::here::Here;
+
+/// What the keys of archived transcripts begin with; the session's id, the subagent and the generation
+/// follow.
+pub(super) const KEY: &str = "archive:";
+
+fn key(kept: &Kept) -> String {
+    let subagent = kept.subagent.as_deref().unwrap_or_default();
+    format!("{KEY}{}/{subagent}/{}", kept.session, kept.generation)
+}
+
+/// The transcripts of a session whose text is kept, the newest generation of each.
+pub(super) fn of_session(here: &Here, session: SessionId) -> Vec<Kept> {
+    let mut newest: Vec<Kept> = Vec::new();
+    for kept in Archive::new(&here.home).of_session(session) {
+        newest.retain(|known| known.subagent != kept.subagent);
+        newest.push(kept);
+    }
+    newest.retain(|kept| kept.stored > 0);
+    newest
+}
+
+/// Takes in what a transcript has that the index has not. Returns whether it could be read.
+pub(super) fn take(
+    here: &Here,
+    index: &Index,
+    session: &Session,
+    kept: &Kept,
+) -> Result<bool, Error> {
+    let key = key(kept);
+    let known = index.known(&key)?.unwrap_or_default();
+    let (bytes_then, read_then) = known.stamp.split_once(':').unwrap_or_default();
+    if bytes_then == kept.bytes.to_string() {
+        return Ok(true);
+    }
+    for generation in (1..kept.generation).rev() {
+        index.put_away(&self::key(&Kept { generation, ..kept.clone() }))?;
+    }
+    let Some((mut reader, bytes)) = open(here, kept) else { return Ok(false) };
+    let mut adding = index.add()?;
+    adding.source(&Source {
+        key,
+        session: Some(session.id),
+        agent: Some(kept.agent.clone()),
+        repo: Some(session.repo.clone()),
+        branch: session.branch.clone(),
+    })?;
+    let from: usize = read_then.parse().unwrap_or(0);
+    let (from, mut skip) =
+        if reader.resumable() { (from.min(bytes.len()), 0) } else { (0, known.messages) };
+    let (mut branch, mut failed) = (None, None);
+    let read = scan(&mut *reader, &bytes[from..], from as u64, &mut |entry: Entry| {
+        if let What::Place(place) = &entry.what {
+            branch = place.branch.clone().or(branch.take());
+        }
+        let Some(said) = of_entry(entry) else { return };
+        if skip > 0 {
+            skip -= 1;
+        } else if failed.is_none() {
+            failed = put(&mut adding, &said, branch.as_deref()).err();
+        }
+    });
+    if let Some(error) = failed {
+        return Err(error);
+    }
+    adding.stamp(&format!("{}:{}", kept.bytes, from + read), None)?;
+    adding.finish()?;
+    Ok(true)
+}
+
+fn open(here: &Here, kept: &Kept) -> Option<(Box<dyn Entries>, Vec<u8>)> {
+    let reader = by_name(&kept.agent)?.transcripts()?.entries();
+    let bytes = Archive::new(&here.home).read(kept).ok()?;
+    Some((reader, bytes))
+}
+
+fn find(here: &Here, wanted: &str) -> Option<Kept> {
+    let session = wanted.strip_prefix(KEY)?.split('/').next()?.parse().ok()?;
+    of_session(here, session).into_iter().find(|kept| key(kept) == wanted)
+}
+
+/// What is on the line that begins at `offset`, the `nth` of it; the message of that number where lines
+/// cannot be read alone.
+pub(super) fn at(here: &Here, key: &str, offset: u64, nth: usize, message: u64) -> Option<Said> {
+    let kept = find(here, key)?;
+    let (mut reader, bytes) = open(here, &kept)?;
+    if !reader.resumable() {
+        let near = around(here, key, message, 0);
+        return near.into_iter().next().map(|(_, said)| said);
+    }
+    let line = bytes.get(usize::try_from(offset).ok()?..)?;
+    let line = line.split(|byte| *byte == b'\n').next()?;
+    let mut entries = Vec::new();
+    reader.read(line, &mut entries);
+    entries.into_iter().filter_map(of_entry).nth(nth)
+}
+
+/// What was said around a message.
+pub(super) fn around(here: &Here, key: &str, message: u64, around: u64) -> Vec<(u64, Said)> {
+    let Some((mut reader, bytes)) = find(here, key).and_then(|kept| open(here, &kept)) else {
+        return Vec::new();
+    };
+    let (mut number, mut kept) = (0, Vec::new());
+    scan(&mut *reader, &bytes, 0, &mut |entry: Entry| {
+        let Some(said) = of_entry(entry) else { return };
+        if number + around >= message && number <= message + around {
+            kept.push((number, said));
+        }
+        number += 1;
+    });
+    kept
+}

@@ -1,0 +1,267 @@
+//! Past conversations that can be gone on with, whoever began them.
+//!
+//! They come from the ledger, and from what the agents keep themselves: a conversation that heirloom never
+//! launched is as good as one that it did.
+
+use std::collections::{HashMap, HashSet};
+use std::path::{Path, PathBuf};
+
+use heirloom_agents::transcript::{Entry, What};
+use heirloom_agents::{Env as AgentEnv, by_name};
+use heirloom_core::id::SessionId;
+use heirloom_core::session::Session;
+use heirloom_ledger::{Error, Ledger, SessionFilter};
+use jiff::Timestamp;
+
+use super::search::{Query, SearchError, search};
+use crate::here::Here;
+
+/// How many sessions are looked at.
+const MOST: usize = 500;
+
+/// How much of a transcript is read to say what it is about.
+const BEGINNING: u64 = 64 << 10;
+
+/// A past conversation.
+#[derive(Debug, Clone)]
+pub struct Past {
+    /// The session, where the ledger has it.
+    pub session: Option<Session>,
+    /// The agent.
+    pub agent: String,
+    /// The agent's own id of the conversation.
+    pub agent_session_id: String,
+    /// Where the agent worked.
+    pub directory: Option<PathBuf>,
+    /// What it is called: the agent's title, the session's name or the first prompt.
+    pub title: String,
+    /// What was asked first.
+    pub prompt: Option<String>,
+    /// The branch.
+    pub branch: Option<String>,
+    /// When it was last written to.
+    pub at: Option<Timestamp>,
+    /// Where the agent keeps it; `None` where it is gone or the agent keeps no files.
+    pub transcript: Option<PathBuf>,
+}
+
+impl Past {
+    /// The command that goes on with it; `None` where the agent has none.
+    pub fn command(&self) -> Option<Vec<String>> {
+        if let Some(agent) = by_name(&self.agent) {
+            let directory = self.directory.as_deref();
+            return agent.resume_command(&self.agent_session_id, directory);
+        }
+        heirloom_agents::others::other(&self.agent)
+            .map(|other| other.resume(&self.agent_session_id))
+    }
+
+    /// Whether all of the words are in what it is known by.
+    fn mentions(&self, words: &[String]) -> bool {
+        let name =
+            self.session.as_ref().map(|session| session.name.to_string()).unwrap_or_default();
+        let directory =
+            self.directory.as_ref().map(|path| path.display().to_string()).unwrap_or_default();
+        let known = [
+            self.title.as_str(),
+            self.prompt.as_deref().unwrap_or_default(),
+            self.branch.as_deref().unwrap_or_default(),
+            &self.agent,
+            &self.agent_session_id,
+            &name,
+            &directory,
+        ];
+        let known = known.join("\n").to_lowercase();
+        words.iter().all(|word| known.contains(word))
+    }
+}
+
+/// Past conversations, those that fit best first; the newest first where nothing is asked.
+pub fn past(here: &Here, ledger: &Ledger, query: Option<&str>) -> Result<Vec<Past>, SearchError> {
+    let mut all = of_ledger(here, ledger)?;
+    let known: HashSet<String> = all.iter().map(|past| past.agent_session_id.clone()).collect();
+    all.extend(of_agents(here, &known));
+    all.sort_by_key(|past| std::cmp::Reverse(past.at));
+    let Some(query) = query.map(str::trim).filter(|query| !query.is_empty()) else {
+        return Ok(all);
+    };
+    let words: Vec<String> = query.split_whitespace().map(str::to_lowercase).collect();
+    let (mut fitting, rest): (Vec<Past>, Vec<Past>) =
+        all.into_iter().partition(|past| past.mentions(&words));
+    fitting.extend(said(here, ledger, query, rest)?);
+    Ok(fitting)
+}
+
+/// Those of the rest in which something like it was said, best first.
+fn said(
+    here: &Here,
+    ledger: &Ledger,
+    query: &str,
+    rest: Vec<Past>,
+) -> Result<Vec<Past>, SearchError> {
+    let everywhere = heirloom_core::trust::person::Who::Person == crate::person::who(here, ledger);
+    let asked = Query { text: query.to_owned(), everywhere, limit: 50, ..Query::default() };
+    let found = search(here, ledger, &asked)?;
+    let mut rank: HashMap<SessionId, usize> = HashMap::new();
+    for (place, session) in
+        found.places.iter().filter_map(|place| place.session.as_ref()).enumerate()
+    {
+        rank.entry(session.id).or_insert(place);
+    }
+    let ranked =
+        |past: &Past| past.session.as_ref().and_then(|session| rank.get(&session.id).copied());
+    let mut fitting: Vec<(usize, Past)> =
+        rest.into_iter().filter_map(|past| Some((ranked(&past)?, past))).collect();
+    fitting.sort_by_key(|(rank, _)| *rank);
+    Ok(fitting.into_iter().map(|(_, past)| past).collect())
+}
+
+fn of_ledger(here: &Here, ledger: &Ledger) -> Result<Vec<Past>, Error> {
+    let env = agent_env(here);
+    let filter = SessionFilter { limit: MOST, ..SessionFilter::default() };
+    let mut all = Vec::new();
+    let mut seen = HashSet::new();
+    for session in ledger.sessions(&filter)?.sessions {
+        let (Some(agent), Some(id)) = (session.agent.clone(), session.agent_session_id.clone())
+        else {
+            continue;
+        };
+        // The newest link of a chain of `continue` stands for all of it.
+        if !seen.insert(id.clone()) {
+            continue;
+        }
+        let transcripts = by_name(&agent).and_then(heirloom_agents::Agent::transcripts);
+        let transcript = transcripts.and_then(|all| all.find(&env, &id)).map(|found| found.path);
+        let about = transcript.as_deref().map(|path| about(&agent, path)).unwrap_or_default();
+        let working_dir =
+            session.config.as_ref().ok().and_then(|config| config.working_dir.clone());
+        let prompt = session.prompt.clone().or(about.prompt);
+        all.push(Past {
+            directory: about
+                .cwd
+                .or(working_dir)
+                .map(PathBuf::from)
+                .or_else(|| place_of(here, ledger, &session)),
+            title: about.title.unwrap_or_else(|| session.name.to_string()),
+            prompt,
+            branch: session.branch.clone().or(about.branch),
+            at: transcript
+                .as_deref()
+                .and_then(written)
+                .or(session.completed_at)
+                .or(Some(session.created_at)),
+            agent_session_id: id,
+            agent,
+            transcript,
+            session: Some(session),
+        });
+    }
+    Ok(all)
+}
+
+/// Where a session's repository is on this machine.
+fn place_of(here: &Here, ledger: &Ledger, session: &Session) -> Option<PathBuf> {
+    let names = ledger.names_of(&here.place.repo).ok()?;
+    names.contains(&session.repo).then(|| here.place.root.clone())
+}
+
+/// What the agents keep that the ledger does not know.
+fn of_agents(here: &Here, known: &HashSet<String>) -> Vec<Past> {
+    let env = agent_env(here);
+    let mut files = Vec::new();
+    for agent in heirloom_agents::ALL {
+        let Some(transcripts) = agent.transcripts() else { continue };
+        for each in transcripts.list(&env, None) {
+            if each.subagent.is_none() && !known.contains(&each.agent_session_id) {
+                files.push((agent.name(), each));
+            }
+        }
+    }
+    for other in heirloom_agents::others::OTHERS {
+        use heirloom_agents::transcript::Transcripts as _;
+        files.extend(other.files.list(&env, None).into_iter().map(|each| (other.name, each)));
+    }
+    let mut dated: Vec<_> = files.into_iter().map(|file| (written(&file.1.path), file)).collect();
+    dated.sort_by_key(|(at, _)| std::cmp::Reverse(*at));
+    dated.truncate(MOST);
+    let past = |(at, (agent, each)): (
+        Option<Timestamp>,
+        (&str, heirloom_agents::transcript::Transcript),
+    )| {
+        let about = about(agent, &each.path);
+        let title = about.title.or_else(|| about.prompt.clone())?;
+        Some(Past {
+            session: None,
+            agent: agent.to_owned(),
+            directory: about.cwd.map(PathBuf::from).or_else(|| beside(agent, &each.path)),
+            title,
+            prompt: about.prompt,
+            branch: about.branch,
+            at,
+            agent_session_id: each.agent_session_id,
+            transcript: Some(each.path),
+        })
+    };
+    dated.into_iter().filter_map(past).collect()
+}
+
+/// Where an agent worked that keeps its file there.
+fn beside(agent: &str, path: &Path) -> Option<PathBuf> {
+    (agent == "aider").then(|| path.parent().map(Path::to_owned)).flatten()
+}
+
+/// What the beginning of a transcript says it is.
+#[derive(Debug, Default)]
+struct About {
+    cwd: Option<String>,
+    branch: Option<String>,
+    title: Option<String>,
+    prompt: Option<String>,
+}
+
+fn about(agent: &str, path: &Path) -> About {
+    let mut about = About::default();
+    for entry in beginning(agent, path) {
+        match entry.what {
+            What::Place(place) => {
+                about.cwd = place.cwd.or(about.cwd);
+                about.branch = place.branch.or(about.branch);
+            }
+            What::Title { text, .. } => about.title = Some(text),
+            What::Prompt { text, by } if about.prompt.is_none() && by.asks() => {
+                about.prompt = Some(heirloom_core::redact::redact(&text).text.into_owned());
+            }
+            _ => {}
+        }
+    }
+    about
+}
+
+fn beginning(agent: &str, path: &Path) -> Vec<Entry> {
+    use std::io::Read as _;
+    if let Some(other) = heirloom_agents::others::other(agent) {
+        return other.read(path, BEGINNING).unwrap_or_default();
+    }
+    let Some(transcripts) = by_name(agent).and_then(heirloom_agents::Agent::transcripts) else {
+        return Vec::new();
+    };
+    let mut bytes = Vec::new();
+    let Ok(file) = heirloom_repo::open(path) else { return Vec::new() };
+    let _ = file.take(BEGINNING).read_to_end(&mut bytes);
+    let mut reader = transcripts.entries();
+    let mut entries = Vec::new();
+    for line in bytes.split(|byte| *byte == b'\n') {
+        reader.read(line, &mut entries);
+    }
+    entries
+}
+
+fn written(path: &Path) -> Option<Timestamp> {
+    path.metadata().ok()?.modified().ok()?.try_into().ok()
+}
+
+fn agent_env(here: &Here) -> AgentEnv {
+    let mut env = here.env.clone();
+    env.entry("PWD".into()).or_insert_with(|| here.place.root.clone().into_os_string());
+    env
+}
