@@ -136,10 +136,10 @@ fn a_session_starts_in_every_agent_with_how_it_stands() {
     let agents = ["claude", "codex", "gemini", "opencode"];
     let rows = agents.map(|agent| row(agent, "SessionStart", json!({"source": "startup"})));
     insta::assert_snapshot!(told(&guarded, &rows), @r#"
-    claude SessionStart {"hookSpecificOutput":{"hookEventName":"SessionStart","additionalContext":"heirloom: 0 of 3 requirements met on main.\n/arch-review → plan\n/verify → later\nheirloom req satisfy style --reason WHY → style (not enforced)"}}
-    codex SessionStart {"hookSpecificOutput":{"hookEventName":"SessionStart","additionalContext":"heirloom: 0 of 3 requirements met on main.\n/arch-review → plan\n/verify → later\nheirloom req satisfy style --reason WHY → style (not enforced)"}}
-    gemini SessionStart {"hookSpecificOutput":{"hookEventName":"SessionStart","additionalContext":"heirloom: 0 of 3 requirements met on main.\n/arch-review → plan\n/verify → later\nheirloom req satisfy style --reason WHY → style (not enforced)"}}
-    opencode SessionStart {"context":"heirloom: 0 of 3 requirements met on main.\n/arch-review → plan\n/verify → later\nheirloom req satisfy style --reason WHY → style (not enforced)"}
+    claude SessionStart {"hookSpecificOutput":{"hookEventName":"SessionStart","additionalContext":"heirloom: 0 of 3 requirements met on main.\n/arch-review → plan\n/verify → later\nheirloom req satisfy style --reason WHY → style (not enforced)\nRecord what must outlast this context: `heirloom note decision \"…\" --because \"…\" --evidence src/a.rs:12`; also next-step, progress, warning, learning, question."}}
+    codex SessionStart {"hookSpecificOutput":{"hookEventName":"SessionStart","additionalContext":"heirloom: 0 of 3 requirements met on main.\n/arch-review → plan\n/verify → later\nheirloom req satisfy style --reason WHY → style (not enforced)\nRecord what must outlast this context: `heirloom note decision \"…\" --because \"…\" --evidence src/a.rs:12`; also next-step, progress, warning, learning, question."}}
+    gemini SessionStart {"hookSpecificOutput":{"hookEventName":"SessionStart","additionalContext":"heirloom: 0 of 3 requirements met on main.\n/arch-review → plan\n/verify → later\nheirloom req satisfy style --reason WHY → style (not enforced)\nRecord what must outlast this context: `heirloom note decision \"…\" --because \"…\" --evidence src/a.rs:12`; also next-step, progress, warning, learning, question."}}
+    opencode SessionStart {"context":"heirloom: 0 of 3 requirements met on main.\n/arch-review → plan\n/verify → later\nheirloom req satisfy style --reason WHY → style (not enforced)\nRecord what must outlast this context: `heirloom note decision \"…\" --because \"…\" --evidence src/a.rs:12`; also next-step, progress, warning, learning, question."}
     "#);
 }
 
