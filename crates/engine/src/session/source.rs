@@ -28,8 +28,9 @@ impl Source {
         let (mut unheard, mut refused) = (Vec::new(), Vec::new());
         for each in shown::generations(ledger, session)? {
             if let Some(id) = begun(here, ledger, &each)? {
-                let is_gone = refused.iter().any(|reason: &String| reason.contains(&id))
-                    && is_missing(here, &each, &id);
+                // Once may be a mishap: whoever moved the transcripts away can put them back.
+                let times = refused.iter().filter(|reason: &&String| reason.contains(&id)).count();
+                let is_gone = times > 1 && is_missing(here, &each, &id);
                 unheard.reverse();
                 let gone = is_gone.then(|| each.name.clone());
                 return Ok(Self { id: Some(id).filter(|_| !is_gone), unheard, gone });

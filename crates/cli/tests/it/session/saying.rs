@@ -60,11 +60,13 @@ fn a_conversation_that_is_gone_for_good_is_not_offered_again() {
     // The stand-in keeps no transcripts, as if somebody had deleted them.
     let failed = fixture.run(&["continue", "a", "be stale", "--name", "b"]);
     assert_eq!(failed.code, 1, "{failed}");
-    let again = fixture.run(&["continue", "b", "and now", "--name", "c"]).success();
+    let twice = fixture.run(&["continue", "b", "still be stale", "--name", "d"]);
+    assert_eq!(twice.code, 1, "{twice}");
+    let again = fixture.run(&["continue", "d", "and now", "--name", "c"]).success();
     let said = "the agent has no conversation of a any more; a new one begins";
     assert!(again.stderr.contains(said), "{again}");
-    assert_eq!(fixture.given(3).flag("--resume"), None);
-    assert!(fixture.given(3).prompt().contains("be stale"), "the message was kept");
+    assert_eq!(fixture.given(4).flag("--resume"), None);
+    assert!(fixture.given(4).prompt().contains("be stale"), "the message was kept");
 }
 
 #[test]
