@@ -5,19 +5,19 @@ use schemars::{JsonSchema, Schema};
 use serde_json::Value;
 
 use crate::{
-    AgentList, Approval, ApprovalList, ChangedIssues, Checkpoint, Commented, Completions,
-    ContextRules, ContextStatus, Conversation, DaemonImported, Demonstration, Dependencies,
-    DependencyChange, Diagnosis, ErrorDocument, Event, Explanation, ForkCheck, Grounding, Healing,
-    Inherited, IssueDetail, IssueList, IssuesExported, IssuesImported, LedgerBackup,
-    LedgerCollected, LedgerExported, LedgerHeads, LedgerImported, LedgerRebuilt, LedgerRehosted,
-    LedgerReport, LedgerStats, Line, Lineage, Lint, ManPage, NewIssue, Note, NoteList, PastList,
-    PipelineDetail, PipelineList, Recovery, Repository, RequirementChanges, RequirementLog,
-    RequirementState, RequirementStatus, RequirementsPaused, RequirementsPruned, ResumeCommand,
-    Rule, RuleList, RunDetached, RunEvent, RunPreview, SchemaDocument, SchemaNames, SearchResults,
-    Serving, Session, SessionConfig, SessionDetail, SessionEnd, SessionList, SessionNotes,
-    SessionState, SessionStop, SettingsFiles, SettingsShown, Setup, SignInLink, StageDetail,
-    StageList, TemplateList, TemplateSaved, Trajectory, Trust, Watched, WorkEvent, WorkPlan,
-    WorkRunDetail, WorkRunList,
+    AgentList, Approval, ApprovalList, ArchiveDetail, ArchiveList, ArchiveRestored, ChangedIssues,
+    Checkpoint, Commented, Completions, ContextRules, ContextStatus, Conversation, DaemonImported,
+    Demonstration, Dependencies, DependencyChange, Diagnosis, ErrorDocument, Event, Explanation,
+    ForkCheck, Grounding, Healing, Inherited, IssueDetail, IssueList, IssuesExported,
+    IssuesImported, LedgerBackup, LedgerCollected, LedgerExported, LedgerHeads, LedgerImported,
+    LedgerRebuilt, LedgerRehosted, LedgerReport, LedgerStats, Line, Lineage, Lint, ManPage,
+    NewIssue, Note, NoteList, PastList, PipelineDetail, PipelineList, Recovery, Repository,
+    RequirementChanges, RequirementLog, RequirementState, RequirementStatus, RequirementsPaused,
+    RequirementsPruned, ResumeCommand, Rule, RuleList, RunDetached, RunEvent, RunPreview,
+    SchemaDocument, SchemaNames, SearchResults, Serving, Session, SessionConfig, SessionDetail,
+    SessionEnd, SessionForgotten, SessionList, SessionNotes, SessionState, SessionStop,
+    SettingsFiles, SettingsShown, Setup, SignInLink, StageDetail, StageList, Sync, TemplateList,
+    TemplateSaved, Trajectory, Trust, Watched, WorkEvent, WorkPlan, WorkRunDetail, WorkRunList,
 };
 
 /// The version of the format. It is raised when a key loses its name, its meaning or its type;
@@ -51,6 +51,9 @@ names! {
     "approvals-deny" "approvals deny ID" Approval;
     "approvals-list" "approvals list" ApprovalList;
     "approvals-show" "approvals show ID" Approval;
+    "archive-list" "archive list" ArchiveList;
+    "archive-restore" "archive restore S" ArchiveRestored;
+    "archive-show" "archive show S" ArchiveDetail;
     "checkpoint" "checkpoint" Checkpoint;
     "completions" "completions SHELL" Completions;
     "config-path" "config path" SettingsFiles;
@@ -132,6 +135,7 @@ names! {
     "serve" "serve" Serving;
     "serve-link" "serve --link" SignInLink;
     "sessions-archive" "sessions archive S" Session;
+    "sessions-forget" "sessions forget S" SessionForgotten;
     "sessions-list" "sessions list" SessionList;
     "sessions-show" "sessions show S" SessionDetail;
     "sessions-show-config" "sessions show S --config" SessionConfig;
@@ -142,6 +146,7 @@ names! {
     "stages-list" "stages list" StageList;
     "stages-show" "stages show NAME" StageDetail;
     "status" "status S" SessionState;
+    "sync" "sync" Sync;
     "trust" "trust" Trust;
     "watch" "watch S, one object a line" Watched;
     "work" "work, one object a line" Line<WorkEvent>;

@@ -15,6 +15,7 @@ use heirloom_ledger::{Error, Found, Ledger, NoteFilter, Scope, SessionFilter, Wr
 use jiff::Timestamp;
 use uuid::Uuid;
 
+use crate::capture;
 use crate::guard::{self, AtWork};
 use crate::here::Here;
 use crate::identity::{self, Look};
@@ -250,6 +251,10 @@ pub struct Row {
     pub parent: Option<String>,
     /// Its process, while its agent is at work.
     pub at_work: Option<AtWork>,
+    /// What it is called for people, from its agent's own transcript.
+    pub title: Option<String>,
+    /// What it cost, in USD, where anybody said so.
+    pub cost_usd: Option<f64>,
 }
 
 /// One page of sessions, with what of them is at work.
@@ -269,10 +274,14 @@ pub fn list(here: &Here, ledger: &Ledger, listing: &Listing<'_>) -> Result<Liste
         let all = guard::at_work(here, ledger, repo)?;
         at_work.extend(all.into_iter().map(|each| (each.live.session, each)));
     }
+    let facts = capture::facts(&here.home)?;
     let mut row = |session: Session| -> Result<Row, Error> {
         let parent = parent_name(ledger, &session)?;
         let at_work = at_work.remove(&session.id);
-        Ok(Row { session, parent, at_work })
+        let known = facts.as_ref().map(|facts| facts.session(session.id)).transpose()?.flatten();
+        let own = (session.cost_usd > 0.0).then_some(session.cost_usd);
+        let cost_usd = own.or(known.as_ref().and_then(|known| known.cost_usd));
+        Ok(Row { session, parent, at_work, title: known.and_then(|known| known.title), cost_usd })
     };
     let rows = page.sessions.into_iter().map(&mut row).collect::<Result<_, _>>()?;
     Ok(Listed { rows, next: page.next })

@@ -2,6 +2,7 @@
 
 mod agent;
 mod approval;
+mod capture;
 mod issue;
 mod keep;
 mod ledger;
@@ -21,6 +22,7 @@ mod work;
 
 pub use agent::*;
 pub use approval::*;
+pub use capture::*;
 pub use issue::*;
 pub use keep::*;
 pub use ledger::*;

@@ -3,9 +3,11 @@
 use std::collections::BTreeMap;
 
 use heirloom_core::config::Origin;
+use heirloom_core::facts::{CommandFacts, CommitFacts, TestFacts, TodoFacts, TurnFacts};
 use heirloom_core::note::Kind;
 use heirloom_core::record::Record;
 use heirloom_core::session::Session as Known;
+use heirloom_engine::capture::KnownFacts;
 use heirloom_engine::guard::AtWork;
 use heirloom_engine::run::inherit::Unrecorded;
 use heirloom_engine::session::Total;
@@ -71,7 +73,8 @@ impl Session {
             created_at: session.created_at,
             completed_at: session.completed_at,
             learnings: session.learnings,
-            cost_usd: reported.then_some(session.cost_usd),
+            // Tokens without a price are not free: nobody said what they cost.
+            cost_usd: (session.cost_usd > 0.0).then_some(session.cost_usd),
             input_tokens: reported.then_some(session.input_tokens),
             output_tokens: reported.then_some(session.output_tokens),
             branch: session.branch.clone(),
@@ -127,7 +130,8 @@ impl From<Unrecorded> for UnrecordedSession {
 impl SessionList {
     pub fn new(listed: Listed, unrecorded: Vec<Unrecorded>) -> Self {
         let row = |row: Row| ListedSession {
-            session: Session::new(&row.session, row.parent),
+            session: Session { cost_usd: row.cost_usd, ..Session::new(&row.session, row.parent) },
+            title: row.title,
             live: row.at_work.as_ref().map(Live::from),
         };
         Self {
@@ -144,6 +148,8 @@ pub struct ListedSession {
     /// The session.
     #[serde(flatten)]
     pub session: Session,
+    /// What it is called for people.
+    pub title: Option<String>,
     /// Its process, while its agent is at work.
     pub live: Option<Live>,
 }
@@ -207,8 +213,8 @@ pub struct Tokens {
 pub struct ContextUse {
     /// Tokens in it.
     pub used: u64,
-    /// Tokens the window holds.
-    pub window: u64,
+    /// Tokens the window holds, where an agent said so.
+    pub window: Option<u64>,
 }
 
 /// One session with all that is known about it. What is not known is `null`.
@@ -239,11 +245,135 @@ pub struct SessionDetail {
     pub context: Option<ContextUse>,
     /// The files it touched.
     pub files: Option<Vec<String>>,
-    /// The commits it made.
+    /// The commits it made: hash and subject.
     pub commits: Option<Vec<String>>,
+    /// What it was told, in order.
+    pub prompts: Option<Vec<SessionPrompt>>,
+    /// The commands it ran, and how they came out.
+    pub commands: Option<Vec<SessionCommand>>,
+    /// The tests that failed in it.
+    pub tests: Option<Vec<SessionTest>>,
+    /// What it last had to do.
+    pub todos: Option<Vec<SessionTodo>>,
+    /// How often its context was compacted.
+    pub compactions: Option<u64>,
+    /// How many subagents worked for it.
+    pub subagents: Option<u64>,
+    /// Bytes of its transcript that are not read yet.
+    pub unread: Option<u64>,
 }
 
 impl Answer for SessionDetail {}
+
+/// What a session was told.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct SessionPrompt {
+    /// When.
+    pub at: Option<Timestamp>,
+    /// Whose words they are.
+    #[schemars(extend("enum" = ["person", "program", "agent", "unknown"]))]
+    pub by: String,
+    /// The words; secrets are redacted.
+    pub text: String,
+    /// Whether the person went back and said something else instead.
+    pub rewound: bool,
+}
+
+/// A command that a session ran.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct SessionCommand {
+    /// When.
+    pub at: Option<Timestamp>,
+    /// The command line; secrets are redacted.
+    pub command: String,
+    /// How it exited, where that is known.
+    pub exit: Option<i32>,
+    /// Whether it failed; `null` while there is no answer.
+    pub failed: Option<bool>,
+    /// The line that says why.
+    pub error: Option<String>,
+}
+
+/// A test that failed in a session.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct SessionTest {
+    /// Its name.
+    pub name: String,
+    /// When it last failed.
+    pub failed_at: Option<Timestamp>,
+    /// Whether it has passed since.
+    pub passed_since: bool,
+}
+
+/// Something a session had to do.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct SessionTodo {
+    /// The words; secrets are redacted.
+    pub text: String,
+    /// How far it is.
+    #[schemars(extend("enum" = ["open", "begun", "done", "dropped"]))]
+    pub state: String,
+}
+
+impl SessionDetail {
+    /// Adds what the agent's own transcript says. What launched it is known better; the rest is not.
+    pub fn learn(&mut self, facts: &KnownFacts) {
+        let of = &facts.session;
+        self.title.clone_from(&of.title);
+        let first = facts.turns.first().map(|turn| turn.text.clone());
+        self.prompt = self.prompt.take().or(first);
+        self.model = of.model.clone().or(self.model.take());
+        self.session.cost_usd = self.session.cost_usd.or(of.cost_usd);
+        self.session.branch = self.session.branch.take().or(of.branch.clone());
+        self.turns = Some(of.turns);
+        self.last_activity_at = of.last_at;
+        let lasted = of.first_at.zip(of.last_at).and_then(|(first, last)| {
+            u64::try_from(last.as_millisecond() - first.as_millisecond()).ok()
+        });
+        self.duration_ms = self.duration_ms.or(lasted);
+        if let (None, Some(tokens)) = (&self.tokens, of.tokens) {
+            let input = tokens.input + tokens.cache_read + tokens.cache_write;
+            self.session.input_tokens = Some(input);
+            self.session.output_tokens = Some(tokens.output);
+            self.tokens = Some(Tokens { input, output: tokens.output });
+        }
+        self.context = of.context_used.map(|used| ContextUse { used, window: of.context_window });
+        let edited = facts.files.iter().filter(|file| file.edited);
+        self.files = Some(edited.map(|file| file.path.clone()).collect());
+        let commit = |commit: &CommitFacts| format!("{} {}", commit.hash, commit.subject);
+        self.commits = Some(facts.commits.iter().map(commit).collect());
+        self.prompts = Some(facts.turns.iter().map(SessionPrompt::from).collect());
+        self.commands = Some(facts.commands.iter().map(SessionCommand::from).collect());
+        self.tests = Some(facts.tests.iter().map(SessionTest::from).collect());
+        let todo =
+            |todo: &TodoFacts| SessionTodo { text: todo.text.clone(), state: todo.state.clone() };
+        self.todos = Some(facts.todos.iter().map(todo).collect());
+        self.compactions = Some(of.compactions);
+        self.subagents = Some(of.subagents);
+        self.unread = Some(of.unread);
+    }
+}
+
+impl From<&TurnFacts> for SessionPrompt {
+    fn from(turn: &TurnFacts) -> Self {
+        let TurnFacts { at, by, text, rewound, .. } = turn.clone();
+        Self { at, by, text, rewound }
+    }
+}
+
+impl From<&CommandFacts> for SessionCommand {
+    fn from(command: &CommandFacts) -> Self {
+        let CommandFacts { at, command, exit, failed, error, .. } = command.clone();
+        Self { at, command, exit, failed, error }
+    }
+}
+
+impl From<&TestFacts> for SessionTest {
+    fn from(test: &TestFacts) -> Self {
+        let TestFacts { name, failed_at, passed_since, .. } = test.clone();
+        Self { name, failed_at, passed_since }
+    }
+}
 
 impl SessionDetail {
     /// `parent` is the name of the session's parent, where it has one.
@@ -266,6 +396,13 @@ impl SessionDetail {
             context: None,
             files: None,
             commits: None,
+            prompts: None,
+            commands: None,
+            tests: None,
+            todos: None,
+            compactions: None,
+            subagents: None,
+            unread: None,
             session,
         }
     }

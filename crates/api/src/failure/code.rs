@@ -53,6 +53,8 @@ codes! {
     ApprovalOver = "approval.over",
     /// Somebody decided earlier; the first decision counts.
     ApprovalSettled = "approval.settled",
+    /// Nothing that could be put back is kept of the session.
+    ArchiveNothing = "archive.nothing",
     /// The config of a session is not valid.
     ConfigInvalid = "config.invalid",
     /// The MCP servers that were given cannot be read.

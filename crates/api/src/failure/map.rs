@@ -3,6 +3,7 @@
 
 use heirloom_core::status::Status;
 use heirloom_core::trust::person::NotAPerson;
+use heirloom_engine::capture::{CaptureError, RestoreError};
 use heirloom_engine::guard::{SubjectError, WordError};
 use heirloom_engine::here::HereError;
 use heirloom_engine::identity::LinkError;
@@ -73,6 +74,27 @@ impl Failure {
             InheritError::NoName { .. } => Self::from_error(Code::SessionName, error).hint(all),
             InheritError::Broken { .. } => Self::from_error(Code::InheritBroken, error),
             InheritError::Ledger(_) => Self::from_error(Code::LedgerFailed, error),
+        }
+    }
+}
+
+impl From<CaptureError> for Failure {
+    fn from(error: CaptureError) -> Self {
+        match error {
+            CaptureError::Ledger(error) => error.into(),
+            CaptureError::File(error) => error.into(),
+            CaptureError::NoTranscripts(_) => Self::from_error(Code::AgentUnknown, &error),
+            CaptureError::Database { .. } => Self::from_error(Code::File, &error),
+        }
+    }
+}
+
+impl From<RestoreError> for Failure {
+    fn from(error: RestoreError) -> Self {
+        match error {
+            RestoreError::File(error) => error.into(),
+            error => Self::from_error(Code::ArchiveNothing, &error)
+                .hint("`heirloom archive list` shows what is kept"),
         }
     }
 }

@@ -2,8 +2,9 @@ use std::fmt::Write;
 use std::process::ExitCode;
 
 use heirloom_api as api;
+use heirloom_core::settings::OnOff;
 use heirloom_engine::session::{self as engine, Item};
-use heirloom_engine::sessions;
+use heirloom_engine::{capture, sessions};
 
 use super::session::report::subject;
 use super::{App, Done};
@@ -22,6 +23,9 @@ pub(super) struct Args {
 pub(super) fn run(app: &App, args: &Args) -> Done {
     let ledger = app.here.ledger()?;
     let session = sessions::find(&app.here, &ledger, &args.session)?;
+    let archive = app.settings.as_ref().is_ok_and(|all| all.settings.capture.archive == OnOff::On);
+    // What cannot be read now is not in.
+    let _ = capture::refresh(&app.here, &ledger, &session, archive);
     let conversation = engine::conversation(&app.here, &ledger, &session)?;
     let answer = api::Conversation::new(&session, conversation.clone());
     app.ui.answer(&answer, || {

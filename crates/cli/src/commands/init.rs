@@ -6,7 +6,7 @@ use heirloom_engine::init::{self, Request, Step};
 use heirloom_engine::person::PersonError;
 use heirloom_repo::Head;
 
-use super::{App, Done};
+use super::{App, Done, backfill};
 use crate::failure::{Code, FAILED, Failure};
 use crate::ui::{BAD, DIM, GOOD};
 
@@ -18,6 +18,9 @@ pub(super) struct Args {
     /// Only this agent, found or not; may be given more than once
     #[arg(long, value_name = "NAME")]
     agent: Vec<String>,
+    /// Answer every question with its default
+    #[arg(long)]
+    yes: bool,
     /// Take everything out again
     #[arg(long)]
     uninstall: bool,
@@ -41,6 +44,11 @@ pub(super) fn run(app: &App, args: &Args) -> Done {
             Err(PersonError::NotAPerson(_)) => is_refused = true,
             Err(error) => return Err(error.into()),
         }
+    }
+    match (args.dry_run, args.uninstall) {
+        (true, _) => {}
+        (false, true) => backfill::switch_off(app)?,
+        (false, false) => steps.extend(backfill::switch_on(app, args.yes)?),
     }
     let is_whole = !steps.iter().any(Step::is_failed);
     let answer = Setup {

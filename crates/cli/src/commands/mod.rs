@@ -2,6 +2,8 @@
 
 mod agents;
 mod approvals;
+mod archive;
+mod backfill;
 mod checkpoint;
 mod completions;
 mod config;
@@ -46,6 +48,7 @@ mod sessions;
 mod stages;
 mod status;
 mod stop_signals;
+mod sync;
 mod trust;
 mod watch;
 mod work;
@@ -103,6 +106,8 @@ enum Command {
     Heal(heal::Args),
     Search(search::Args),
     Resume(resume::Args),
+    Sync(sync::Args),
+    Archive(archive::Args),
     Req(req::Args),
     Work(work::Args),
     Runs(runs::Args),
@@ -245,6 +250,8 @@ fn carry_out(app: &App, command: Command) -> Done {
         Command::Heal(args) => heal::run(app, &args),
         Command::Search(args) => search::run(app, args),
         Command::Resume(args) => resume::run(app, &args),
+        Command::Sync(args) => sync::run(app, &args),
+        Command::Archive(args) => archive::run(app, &args),
         Command::Req(args) => req::run(app, args),
         Command::Work(args) => work::run(app, &args),
         Command::Runs(args) => runs::run(app, &args),

@@ -118,7 +118,7 @@ fn kind_of(kind: &str) -> Result<String, Failure> {
     }
 }
 
-fn moment(text: &str, now: Timestamp) -> Result<Timestamp, Failure> {
+pub(super) fn moment(text: &str, now: Timestamp) -> Result<Timestamp, Failure> {
     let date = || text.parse::<jiff::civil::Date>().ok()?.to_zoned(jiff::tz::TimeZone::UTC).ok();
     let distance = || now.checked_sub(text.parse::<Span>().ok().and_then(hours)?).ok();
     text.parse::<Timestamp>()

@@ -3,22 +3,24 @@ use std::process::ExitCode;
 
 use clap::Subcommand;
 use heirloom_api::{
-    self as api, SessionDetail, SessionList, SessionNotes, SessionStop, Trajectory,
+    self as api, SessionDetail, SessionForgotten, SessionList, SessionNotes, SessionStop,
+    Trajectory,
 };
 use heirloom_core::session::Session;
+use heirloom_core::settings::OnOff;
 use heirloom_core::status::Status;
 use heirloom_core::trust::person::{Action, allow};
 use heirloom_core::visible::visible;
 use heirloom_engine::run::inherit::Unrecorded;
 use heirloom_engine::run::{self, Stopped};
 use heirloom_engine::sessions::{Listing, Row};
-use heirloom_engine::{notes as engine_notes, person, session, sessions};
+use heirloom_engine::{capture, notes as engine_notes, person, session, sessions};
 use heirloom_ledger::{Found, Ledger};
 
 use super::{App, Done, notes};
 use crate::failure::{Code, Failure};
 use crate::moment::ago;
-use crate::ui::{BOLD, Columns, DIM, GOOD, counted, first_line};
+use crate::ui::{BOLD, Columns, DIM, GOOD, counted, first_line, grouped};
 
 /// Find and see sessions
 #[derive(Debug, clap::Args)]
@@ -33,6 +35,7 @@ enum What {
     Show(Show),
     Stop(Stop),
     Update(Update),
+    Forget(Forget),
     Archive(Archive),
 }
 
@@ -94,6 +97,16 @@ struct Stop {
     now: bool,
 }
 
+/// Remove what was said in a session, wherever heirloom keeps it
+///
+/// Its transcripts in the archive, the facts and index entries made of them, its run files, and the
+/// backups that hold it; records with its words lose them. What its agent itself keeps stays there.
+#[derive(Debug, clap::Args)]
+struct Forget {
+    /// The session: a name, an id, or the beginning of one
+    session: String,
+}
+
 /// Put a session away, out of the list
 #[derive(Debug, clap::Args)]
 struct Archive {
@@ -110,6 +123,7 @@ pub(super) fn run(app: &App, args: Args) -> Done {
         What::Show(args) => show(app, &args),
         What::Stop(args) => stop(app, &args),
         What::Update(args) => update(app, args),
+        What::Forget(args) => forget(app, &args),
         What::Archive(args) => archive(app, &args),
     }
 }
@@ -159,6 +173,23 @@ fn update(app: &App, args: Update) -> Done {
     let session = session::update(&app.here, &mut ledger, &session, change)?;
     let shown = answer(&ledger, &session)?;
     app.ui.answer(&shown, || format!("{GOOD}✔{GOOD:#} {} is changed", session.name));
+    Ok(ExitCode::SUCCESS)
+}
+
+fn forget(app: &App, args: &Forget) -> Done {
+    let mut ledger = app.here.ledger()?;
+    let session = sessions::find(&app.here, &ledger, &args.session)?;
+    allow(Action::Forget, person::who(&app.here, &ledger))?;
+    let gone = capture::forget(&app.here, &mut ledger, &session)?;
+    let answer = SessionForgotten::new(session.name.to_string(), &gone);
+    app.ui.answer(&answer, || {
+        let records = counted(gone.records as u64, "record");
+        format!("{GOOD}✔{GOOD:#} {} is forgotten; {records} lost their words", session.name)
+    });
+    for path in &gone.native {
+        let agent = session.agent.as_deref().unwrap_or("its agent");
+        app.ui.hint(&format!("{agent} still has it: {}", path.display()));
+    }
     Ok(ExitCode::SUCCESS)
 }
 
@@ -235,7 +266,7 @@ fn table(app: &App, rows: &[Row], unrecorded: &[Unrecorded], running: bool) -> S
     let when = if running { "last active" } else { "completed" };
     let mut columns =
         Columns::new(&["name", "status", when, "learnings", "cost", "about"]).right(3).right(4);
-    for Row { session, at_work, .. } in rows {
+    for Row { session, at_work, title, cost_usd, .. } in rows {
         let at = if running {
             at_work.as_ref().map(|each| each.last_active_at)
         } else {
@@ -246,8 +277,8 @@ fn table(app: &App, rows: &[Row], unrecorded: &[Unrecorded], running: bool) -> S
             status(session),
             at.map_or_else(|| "-".to_owned(), |at| ago(at, now)),
             session.learnings.to_string(),
-            format!("${:.2}", session.cost_usd),
-            about(session),
+            cost_usd.map_or_else(|| "-".to_owned(), |usd| format!("${usd:.2}")),
+            title.as_deref().map_or_else(|| about(session), |title| first_line(title, 60)),
         ]);
     }
     for each in unrecorded {
@@ -299,7 +330,13 @@ fn show(app: &App, args: &Show) -> Done {
 fn show_summary(app: &App, ledger: &Ledger, session: &Session) -> Done {
     let total = session::totals(ledger, session)?;
     let parent = sessions::parent_name(ledger, session)?;
-    let detail = SessionDetail::new(session, parent, total);
+    let mut detail = SessionDetail::new(session, parent, total);
+    let archive = app.settings.as_ref().is_ok_and(|all| all.settings.capture.archive == OnOff::On);
+    // What cannot be read now is not in, which is shown.
+    let _ = capture::refresh(&app.here, ledger, session, archive);
+    if let Some(facts) = capture::known(&app.here.home, session.id)? {
+        detail.learn(&facts);
+    }
     app.ui.answer(&detail, || {
         let now = app.here.clock.now();
         let mut text = format!("{BOLD}{}{BOLD:#}  {}\n", session.name, session.status);
@@ -317,15 +354,44 @@ fn show_summary(app: &App, ledger: &Ledger, session: &Session) -> Done {
         line("ended", session.completed_at.map(|at| ago(at, now)).as_deref());
         line("reason", session.reason.as_deref());
         line("problem", detail.session.problem.as_deref());
-        line("cost", Some(&format!("${:.2}", session.cost_usd)));
+        let cost = detail.session.cost_usd;
+        let cost = cost.map_or_else(|| "unknown".to_owned(), |usd| format!("${usd:.2}"));
+        line("cost", Some(&cost));
         if total.sessions > 1 {
             let with = format!("${:.2} with all it continues", total.cost_usd);
             line("", Some(&with));
         }
         line("learnings", Some(&session.learnings.to_string()));
+        facts_text(&mut text, &detail);
         text
     });
     Ok(ExitCode::SUCCESS)
+}
+
+/// What the agent's own transcript says, for people.
+fn facts_text(text: &mut String, detail: &SessionDetail) {
+    let mut rows: Vec<(&str, String)> = Vec::new();
+    rows.extend(detail.title.clone().map(|title| ("title", title)));
+    rows.extend(detail.model.clone().map(|model| ("model", model)));
+    rows.extend(detail.turns.map(|turns| ("turns", turns.to_string())));
+    if let Some(context) = &detail.context {
+        let window = context.window.map_or("an unknown number".to_owned(), grouped);
+        rows.push(("context", format!("{} of {window} tokens", grouped(context.used))));
+    }
+    let prompts = detail.prompts.iter().flatten().map(|prompt| prompt.text.clone());
+    rows.extend(prompts.map(|prompt| ("prompt", prompt)));
+    rows.extend(detail.files.iter().flatten().map(|file| ("file", file.clone())));
+    rows.extend(detail.commits.iter().flatten().map(|commit| ("commit", commit.clone())));
+    rows.extend(detail.tests.iter().flatten().map(|test| {
+        let stands = if test.passed_since { "failed, passed since" } else { "fails" };
+        ("test", format!("{} {stands}", test.name))
+    }));
+    let open = |todo: &&api::SessionTodo| todo.state != "dropped";
+    let todos = detail.todos.iter().flatten().filter(open);
+    rows.extend(todos.map(|todo| ("to do", format!("{} ({})", todo.text, todo.state))));
+    for (name, value) in rows {
+        let _ = writeln!(text, "  {DIM}{name:14}{DIM:#}{}", first_line(&value, 100));
+    }
 }
 
 fn show_notes(app: &App, ledger: &Ledger, session: &Session) -> Done {

@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot set the scene has failed")]
 
 mod answers;
+mod capture;
 mod config;
 mod cost;
 mod dependencies;

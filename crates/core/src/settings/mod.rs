@@ -32,9 +32,9 @@ pub use authority::Authority;
 pub use diagnostic::{Diagnostic, Severity};
 pub use fault::Fault;
 pub use model::{
-    AGENTS, Agent, AgentName, CarryOver, Checkpoint, CheckpointMode, Comprehension, Context, Guard,
-    Inherit, Inherited, MergePolicy, Notes, Permissions, Protect, Reach, Recall, Recovery, Run,
-    RunPermissions, Settings, Trust, Work,
+    AGENTS, Agent, AgentName, Capture, CarryOver, Checkpoint, CheckpointMode, Comprehension,
+    Context, Guard, Inherit, Inherited, MergePolicy, Notes, OnOff, Permissions, Protect, Reach,
+    Recall, Recovery, Run, RunPermissions, Settings, Trust, Work,
 };
 pub use origin::{Origin, Row, Source};
 pub use period::{Period, PeriodError};

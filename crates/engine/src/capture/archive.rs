@@ -50,6 +50,9 @@ pub struct Kept {
     pub sums: [String; 2],
     /// When something was last taken in.
     pub archived_at: Timestamp,
+    /// Whether its text went because it was kept long enough.
+    #[serde(default)]
+    pub dropped: bool,
 }
 
 /// The archive in heirloom's home.
@@ -112,6 +115,28 @@ impl Archive {
         }
     }
 
+    /// Lets the text of transcripts go that were kept long enough, and of the oldest while all
+    /// together take more than `most` bytes. Facts stay. Returns how many went.
+    pub fn prune(&self, before: Timestamp, most: u64) -> Result<usize, FileError> {
+        let mut all: Vec<Kept> = self.list().into_iter().filter(|kept| kept.stored > 0).collect();
+        all.sort_by_key(|kept| kept.archived_at);
+        let mut total: u64 = all.iter().map(|kept| kept.stored).sum();
+        let mut gone = 0;
+        for mut kept in all {
+            if kept.archived_at >= before && total <= most {
+                break;
+            }
+            let Some(opened) = self.open(kept.session, false)? else { continue };
+            let path = opened.directory.join(format!("{}.zst", name(&kept)));
+            total -= kept.stored;
+            (kept.stored, kept.frames, kept.dropped) = (0, 0, true);
+            opened.say(&kept)?;
+            fs::remove_file(&path).map_err(|source| FileError { doing: "remove", path, source })?;
+            gone += 1;
+        }
+        Ok(gone)
+    }
+
     /// Opens the part of a session; waits for whoever has it open, or gives up at once.
     pub(crate) fn open(&self, session: SessionId, wait: bool) -> Result<Option<Opened>, FileError> {
         let directory = self.directory(session);
@@ -171,7 +196,7 @@ impl Opened {
         let base = self.directory.join(name(kept));
         let file = base.with_extension("zst");
         let failed = |source| FileError { doing: "write", path: file.clone(), source };
-        if store && !bytes.is_empty() {
+        if store && !kept.dropped && !bytes.is_empty() {
             kept.stored = append(&file, kept.stored, bytes).map_err(failed)?;
             kept.frames += 1;
             if kept.frames > MOST_FRAMES {
@@ -241,6 +266,7 @@ mod tests {
             frames: 0,
             sums: [String::new(), String::new()],
             archived_at: Timestamp::UNIX_EPOCH,
+            dropped: false,
         }
     }
 
@@ -291,6 +317,25 @@ mod tests {
         let archive = Archive::new(home.path());
         let _open = archive.open(session(), true).unwrap().unwrap();
         assert!(archive.open(session(), false).unwrap().is_none());
+    }
+
+    #[test]
+    fn text_that_was_kept_long_enough_goes_and_does_not_come_back_in_part() {
+        let home = tempfile::tempdir().unwrap();
+        let archive = Archive::new(home.path());
+        let mut kept = kept(session());
+        {
+            let opened = archive.open(session(), true).unwrap().unwrap();
+            opened.add(&mut kept, b"one", true).unwrap();
+        }
+        assert_eq!(archive.prune(Timestamp::UNIX_EPOCH, 1 << 20).unwrap(), 0);
+        let later = Timestamp::from_second(1).unwrap();
+        assert_eq!(archive.prune(later, 1 << 20).unwrap(), 1);
+        let mut left = archive.of_session(session()).remove(0);
+        assert_eq!((left.stored, left.dropped), (0, true));
+        let opened = archive.open(session(), true).unwrap().unwrap();
+        opened.add(&mut left, b"two", true).unwrap();
+        assert_eq!(left.stored, 0);
     }
 
     #[test]

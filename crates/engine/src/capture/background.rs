@@ -82,3 +82,27 @@ pub fn wake(here: &Here, program: &Path) {
     // The child is adopted by init when the hook ends; a hook lives for milliseconds.
     let _ = command.spawn();
 }
+
+/// How long after one reading of everything the next is due.
+const APART: Duration = Duration::from_mins(10);
+
+fn done_mark(home: &Path) -> std::path::PathBuf {
+    home.join("capture").join("synced")
+}
+
+/// Everything was read just now.
+pub fn note_done(home: &Path) {
+    let mark = done_mark(home);
+    let _ = heirloom_repo::replace_private(&mark, b"");
+}
+
+/// Whether it is a while ago that everything was read.
+pub fn is_due(home: &Path) -> bool {
+    let written = std::fs::metadata(done_mark(home)).and_then(|found| found.modified());
+    written.map_or(true, |at| at.elapsed().map_or(true, |ago| ago > APART))
+}
+
+/// From here on this process only runs when nothing else wants to.
+pub fn be_humble() {
+    let _ = rustix::process::nice(19);
+}

@@ -12,8 +12,10 @@ mod archive;
 mod background;
 mod fold;
 mod forget;
+mod known;
 mod on;
 mod origin;
+mod restore;
 mod sync;
 mod take;
 
@@ -24,9 +26,11 @@ use heirloom_ledger::{Error, Facts};
 use heirloom_repo::FileError;
 
 pub use archive::{Archive, Kept};
-pub use background::{Calling, lock, tail, wake};
+pub use background::{Calling, be_humble, is_due, lock, note_done, tail, wake};
 pub use forget::{Forgotten, forget};
+pub use known::{KnownFacts, entries, known, refresh};
 pub use on::{is_on, switch_off, switch_on};
+pub use restore::{RestoreError, Restored, restore};
 pub use sync::{AgentSync, Progress, Request, Skipped, Synced, sync};
 pub use take::{Manner, Taken, Wanted, take};
 

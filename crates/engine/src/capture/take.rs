@@ -161,6 +161,7 @@ fn fresh(wanted: &Wanted, generation: u64, now: Timestamp) -> Kept {
         frames: 0,
         sums: [String::new(), String::new()],
         archived_at: now,
+        dropped: false,
     }
 }
 

@@ -16,7 +16,7 @@ use super::facts::{Known, keys};
 use super::presence::{self, Caller};
 use super::rules::{self, Rules};
 use super::satisfy::end_pause;
-use super::{activity, compaction, failures, skill, start, tool_use, turn};
+use super::{activity, compaction, failures, skill, start, take_in, tool_use, turn};
 use crate::here::Here;
 use crate::settings::{LOCAL, written};
 
@@ -72,10 +72,17 @@ impl Call<'_> {
             HookKind::Prompt { text } => turn::prompt(self, rules, text),
             HookKind::SessionStart { source, model } => {
                 self.attend();
+                take_in::take_in(self, true);
                 self.said.answer.context = start::start(self, rules, source, model.as_deref());
             }
-            HookKind::PreCompact { auto, .. } => compaction::before(self, *auto),
-            HookKind::SessionEnd { reason } => self.session_end(reason),
+            HookKind::PreCompact { auto, .. } => {
+                take_in::take_in(self, false);
+                compaction::before(self, *auto);
+            }
+            HookKind::SessionEnd { reason } => {
+                take_in::take_in(self, true);
+                self.session_end(reason);
+            }
             // The turn goes on, and its own end asks for what a subagent triggered. A compaction ends
             // as a subagent does, too.
             HookKind::SubagentStop(_) | HookKind::Other => {}

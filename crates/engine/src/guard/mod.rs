@@ -29,6 +29,7 @@ mod skill;
 mod start;
 pub mod status;
 pub(crate) mod subject;
+mod take_in;
 mod tool_use;
 mod turn;
 

@@ -44,7 +44,8 @@ pub struct Step {
 }
 
 impl Step {
-    fn new(done: &'static str, what: impl Into<String>, detail: impl Into<String>) -> Self {
+    /// Something that was done.
+    pub fn new(done: &'static str, what: impl Into<String>, detail: impl Into<String>) -> Self {
         Self { done, what: what.into(), detail: detail.into(), needs_you: false }
     }
 

@@ -5,9 +5,11 @@
 use std::io::{self, BufRead, Read};
 use std::path::Path;
 
+use heirloom_agents::transcript::{Entry, What};
 use heirloom_agents::{Agent, Event, Parsed, Reader, by_name};
 use heirloom_core::id::SessionId;
 use heirloom_core::name::SessionName;
+use heirloom_core::redact::{redact, redact_json};
 use heirloom_core::session::Session;
 use heirloom_ledger::Ledger;
 use jiff::Timestamp;
@@ -194,7 +196,49 @@ fn of_session(here: &Here, session: &Session) -> Result<Vec<Item>, SessionError>
         items.push(Item { at: Some(header.at), ..item(session, "prompt", &header.prompt) });
         items.extend(of_stream(session, &header.agent, &stream)?);
     }
+    if items.is_empty() {
+        items = of_transcript(here, session);
+    }
     Ok(items)
+}
+
+/// What the transcript of a session says that nobody here drove. Its secrets stay in the archive.
+fn of_transcript(here: &Here, session: &Session) -> Vec<Item> {
+    let entries = crate::capture::entries(&here.home, session.id).unwrap_or_default();
+    let place = |entry: Entry| {
+        let item = of_entry(session, entry.what)?;
+        Some(Item { subagent: entry.subagent, at: entry.at, message: entry.id, ..item })
+    };
+    entries.into_iter().filter_map(place).collect()
+}
+
+fn of_entry(session: &Session, what: What) -> Option<Item> {
+    let said = |kind, text: &str| Some(item(session, kind, &redact(text).text));
+    match what {
+        What::Prompt { text, by } if by.asks() => said("prompt", &text),
+        What::Command { name, args } => said("prompt", format!("{name} {args}").trim_end()),
+        What::Answer { text } => said("text", &text),
+        What::Thinking { text } => said("thinking", &text),
+        What::ToolUse { id, name, mut input, .. } => {
+            redact_json(&mut input);
+            Some(Item {
+                tool: Some(name),
+                tool_call_id: Some(id),
+                input: Some(input),
+                text: None,
+                ..item(session, "tool_call", "")
+            })
+        }
+        What::ToolResult { id, text, is_error, .. } => Some(Item {
+            tool_call_id: Some(id),
+            is_error: Some(is_error),
+            ..item(session, "tool_result", &redact(&text).text)
+        }),
+        What::Compaction { .. } => said("compacted", "the context was compacted"),
+        What::Interrupted => said("notice", "interrupted"),
+        What::Failed { text } => said("error", &text),
+        _ => None,
+    }
 }
 
 /// What a session was told.

@@ -1,0 +1,158 @@
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::process::ExitCode;
+
+use clap::Subcommand;
+use heirloom_api::{
+    ArchiveDetail, ArchiveList, ArchiveRestored, ArchivedSession, ArchivedTranscript, RestoredFile,
+};
+use heirloom_core::id::SessionId;
+use heirloom_core::trust::person::{Action, allow};
+use heirloom_engine::capture::{self, Archive, Kept};
+use heirloom_engine::{person, sessions};
+
+use super::{App, Done};
+use crate::moment::ago;
+use crate::ui::{BOLD, Columns, DIM, GOOD};
+
+/// The transcripts that are kept: see them, put one back
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    #[command(subcommand)]
+    what: What,
+}
+
+#[derive(Debug, Subcommand)]
+enum What {
+    /// List the sessions whose transcripts are kept
+    List,
+    /// Show which transcripts of a session are kept
+    Show {
+        /// The session: a name, an id, or the beginning of one
+        session: String,
+    },
+    /// Put a session's transcripts back where its agent resumes them
+    ///
+    /// What the agent still has is left as it is.
+    Restore {
+        /// The session: a name, an id, or the beginning of one
+        session: String,
+    },
+}
+
+pub(super) fn run(app: &App, args: &Args) -> Done {
+    match &args.what {
+        What::List => list(app),
+        What::Show { session } => show(app, session),
+        What::Restore { session } => restore(app, session),
+    }
+}
+
+fn list(app: &App) -> Done {
+    let ledger = app.here.ledger()?;
+    let own = ledger.repository(&app.here.place.repo)?;
+    let mut by_session: BTreeMap<SessionId, Vec<Kept>> = BTreeMap::new();
+    for kept in Archive::new(&app.here.home).list() {
+        by_session.entry(kept.session).or_default().push(kept);
+    }
+    let mut rows = Vec::new();
+    for (id, all) in by_session {
+        let session = ledger.session(id)?;
+        let is_here = match &session {
+            Some(session) => ledger.repository(&session.repo)? == own,
+            None => false,
+        };
+        let last = all.iter().map(|kept| kept.archived_at).max();
+        if let (true, Some(archived_at)) = (is_here, last) {
+            rows.push(ArchivedSession {
+                session: id.to_string(),
+                name: session.map(|session| session.name.to_string()),
+                agent: all[0].agent.clone(),
+                bytes: all.iter().map(|kept| kept.bytes).sum(),
+                stored: all.iter().map(|kept| kept.stored).sum(),
+                archived_at,
+                native_exists: all.iter().any(|kept| kept.path.exists()),
+            });
+        }
+    }
+    rows.sort_by_key(|row| std::cmp::Reverse(row.archived_at));
+    let answer = ArchiveList { sessions: rows };
+    app.ui.answer(&answer, || table(app, &answer.sessions));
+    if answer.sessions.is_empty() && !app.ui.is_json() {
+        app.ui.hint("nothing is kept of this repository yet: heirloom sync");
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn table(app: &App, rows: &[ArchivedSession]) -> String {
+    if rows.is_empty() {
+        return String::new();
+    }
+    let now = app.here.clock.now();
+    let mut columns =
+        Columns::new(&["session", "agent", "kb", "stored kb", "taken in", "agent has it"])
+            .right(2)
+            .right(3);
+    for row in rows {
+        columns.row(vec![
+            row.name.clone().unwrap_or_else(|| row.session.clone()),
+            row.agent.clone(),
+            row.bytes.div_ceil(1000).to_string(),
+            row.stored.div_ceil(1000).to_string(),
+            ago(row.archived_at, now),
+            if row.native_exists { "yes" } else { "no" }.to_owned(),
+        ]);
+    }
+    columns.render()
+}
+
+fn show(app: &App, address: &str) -> Done {
+    let ledger = app.here.ledger()?;
+    let session = sessions::find(&app.here, &ledger, address)?;
+    let kept = Archive::new(&app.here.home).of_session(session.id);
+    let answer = ArchiveDetail {
+        session: session.id.to_string(),
+        name: session.name.to_string(),
+        transcripts: kept.iter().map(ArchivedTranscript::from).collect(),
+    };
+    app.ui.answer(&answer, || {
+        let mut text = format!("{BOLD}{}{BOLD:#}\n", session.name);
+        for one in &answer.transcripts {
+            let has = if one.native_exists { "" } else { ", only here" };
+            let _ = writeln!(
+                text,
+                "  {}  {DIM}{} bytes, {} stored, generation {}{has}{DIM:#}",
+                one.path, one.bytes, one.stored, one.generation
+            );
+        }
+        text
+    });
+    if kept.is_empty() && !app.ui.is_json() {
+        app.ui.hint("no transcript of this session is kept");
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn restore(app: &App, address: &str) -> Done {
+    let ledger = app.here.ledger()?;
+    let session = sessions::find(&app.here, &ledger, address)?;
+    allow(Action::RestoreArchive, person::who(&app.here, &ledger))?;
+    let done = capture::restore(&app.here, session.id)?;
+    let files = done
+        .iter()
+        .map(|one| RestoredFile {
+            path: one.path.to_string_lossy().into_owned(),
+            restored: one.restored,
+        })
+        .collect();
+    let answer = ArchiveRestored { session: session.id.to_string(), files };
+    app.ui.answer(&answer, || {
+        let mut text = String::new();
+        for file in &answer.files {
+            let what = if file.restored { "put back" } else { "is there" };
+            let _ = writeln!(text, "{GOOD}✔{GOOD:#} {what}  {}", file.path);
+        }
+        text
+    });
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,88 @@
+//! What `init` does about capture: it switches it on, and offers to take in the history that is there.
+
+use std::io::{BufRead, IsTerminal};
+use std::time::Instant;
+
+use heirloom_core::settings::{Capture, OnOff};
+use heirloom_engine::capture::{self, Request, Synced};
+use heirloom_engine::init::Step;
+
+use super::{App, sync};
+use crate::failure::{Code, Failure};
+use crate::progress::Bar;
+use crate::ui::counted;
+
+/// From now on this repository is captured, with its history if the person wants that. `yes` answers
+/// the question.
+pub(super) fn switch_on(app: &App, yes: bool) -> Result<Vec<Step>, Failure> {
+    let mut ledger = app.here.ledger()?;
+    let repo = ledger.repository(&app.here.place.repo)?;
+    noted(capture::switch_on(&app.here.home, &repo))?;
+    let Ok(loaded) = &app.settings else { return Ok(Vec::new()) };
+    let settings = &loaded.settings.capture;
+    let archive = settings.archive == OnOff::On;
+    let request = Request { archive, is_rehearsal: true, ..Request::default() };
+    let there = capture::sync(&app.here, &mut ledger, &request, &mut |_| {})?;
+    if there.agents.iter().all(|agent| agent.new == 0) {
+        capture::note_done(&app.here.home);
+        return Ok(Vec::new());
+    }
+    let what = "its history";
+    if !yes && !is_wanted(app, &there, settings) {
+        return Ok(vec![Step::new("skipped", what, "heirloom sync takes it in")]);
+    }
+    let began = Instant::now();
+    let mut bar = Bar::new(&app.ui);
+    let request = Request { is_rehearsal: false, ..request };
+    let synced = capture::sync(&app.here, &mut ledger, &request, &mut |at| {
+        bar.show("Taking its history in", at.done as u64, at.of as u64);
+    })?;
+    drop(bar);
+    capture::note_done(&app.here.home);
+    sync::report(app, &synced);
+    let detail = format!("{}, {:.1} s", amount(&synced), began.elapsed().as_secs_f64());
+    Ok(vec![Step::new("took in", what, detail)])
+}
+
+/// From now on it is not captured; what was taken in stays.
+pub(super) fn switch_off(app: &App) -> Result<(), Failure> {
+    let repo = app.here.ledger()?.repository(&app.here.place.repo)?;
+    noted(capture::switch_off(&app.here.home, &repo))
+}
+
+fn noted(done: std::io::Result<()>) -> Result<(), Failure> {
+    let failed = |error| format!("cannot note whether this repository is captured: {error}");
+    done.map_err(|error| Failure::new(Code::File, failed(error)))
+}
+
+/// One question, at a terminal. Without one nothing is taken in that nobody asked for.
+fn is_wanted(app: &App, there: &Synced, settings: &Capture) -> bool {
+    if app.ui.is_json() || !std::io::stdin().is_terminal() {
+        return false;
+    }
+    let days = settings.keep.as_secs() / (24 * 60 * 60);
+    app.ui.say(&format!(
+        "There is a history here already: {}. Take it in, and keep it for {days} days? [Y/n]",
+        amount(there)
+    ));
+    let mut line = String::new();
+    let _ = std::io::stdin().lock().read_line(&mut line);
+    !matches!(line.trim(), "n" | "N" | "no")
+}
+
+/// `41 sessions of Claude Code and Codex since 2026-03-01, 96.0 MB`.
+fn amount(synced: &Synced) -> String {
+    let sessions: u64 = synced.agents.iter().map(|agent| agent.new).sum();
+    let with_news = || synced.agents.iter().filter(|agent| agent.new > 0);
+    let titles: Vec<&str> = with_news()
+        .filter_map(|agent| {
+            heirloom_agents::by_name(&agent.agent).map(heirloom_agents::Agent::title)
+        })
+        .collect();
+    let since = with_news().filter_map(|agent| agent.since).min();
+    let since = since.map(|at| at.strftime(" since %Y-%m-%d").to_string()).unwrap_or_default();
+    #[expect(clippy::cast_precision_loss, reason = "megabytes are not counted to the byte")]
+    let megabytes = synced.bytes as f64 / 1e6;
+    let sessions = counted(sessions, "session");
+    format!("{sessions} of {}{since}, {megabytes:.1} MB", titles.join(" and "))
+}

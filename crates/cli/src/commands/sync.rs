@@ -1,0 +1,145 @@
+use std::fmt::Write;
+use std::process::ExitCode;
+use std::time::Instant;
+
+use heirloom_api::Sync;
+use heirloom_core::settings::{Capture, OnOff};
+use heirloom_engine::capture::{self, Progress, Request, Synced};
+use jiff::SignedDuration;
+
+use super::search::moment;
+use super::{App, Done};
+use crate::failure::{Code, Failure};
+use crate::progress::Bar;
+use crate::ui::{DIM, counted};
+
+/// Take the agents' own transcripts in
+///
+/// What was said and done is kept, also when the agent deletes it, and becomes facts that sessions,
+/// search and briefs are made of. Hooks do this by themselves; this takes in what they did not see,
+/// such as what happened before heirloom was set up. What is known already is not read again.
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    /// Only of this agent; may be given more than once
+    #[arg(long, value_name = "NAME")]
+    agent: Vec<String>,
+    /// Of every repository that you set up, not only of this one
+    #[arg(long)]
+    all_repos: bool,
+    /// Only what was written since: a date, a time, or how long ago (2d)
+    #[arg(long, value_name = "DATE")]
+    since: Option<String>,
+    /// Only say what would be taken in
+    #[arg(long)]
+    dry_run: bool,
+    /// Without a word, when nothing else wants the machine, and one at a time
+    #[arg(long, hide = true)]
+    background: bool,
+}
+
+pub(super) fn run(app: &App, args: &Args) -> Done {
+    for name in &args.agent {
+        let known = heirloom_agents::by_name(name).and_then(heirloom_agents::Agent::transcripts);
+        if known.is_none() {
+            let message = format!("no agent {name} keeps transcripts");
+            let failure = Failure::new(Code::AgentUnknown, message);
+            return Err(failure.hint("`heirloom agents` shows all of them").usage());
+        }
+    }
+    let mut ledger = app.here.ledger()?;
+    let repo = ledger.repository(&app.here.place.repo)?;
+    if !args.all_repos && !capture::is_on(&app.here.home, &repo) {
+        if args.background {
+            return Ok(ExitCode::SUCCESS);
+        }
+        let message = "heirloom was not set up in this repository, so nothing of it is captured";
+        let failure = Failure::new(Code::NotSetUp, message);
+        return Err(failure.hint("`heirloom init` sets it up and takes its history in"));
+    }
+    // Another process may be at it; what a person asks for waits for each file instead.
+    let lock = capture::lock(&app.here.home);
+    if args.background {
+        if lock.is_none() {
+            return Ok(ExitCode::SUCCESS);
+        }
+        capture::be_humble();
+    }
+    let now = app.here.clock.now();
+    let since = args.since.as_deref().map(|when| moment(when, now)).transpose()?;
+    let settings = app.settings()?.settings.capture.clone();
+    let request = Request {
+        agents: &args.agent,
+        all_repos: args.all_repos,
+        since,
+        is_rehearsal: args.dry_run,
+        archive: settings.archive == OnOff::On,
+    };
+    let began = Instant::now();
+    let mut bar = Bar::new(&app.ui);
+    let synced = capture::sync(&app.here, &mut ledger, &request, &mut |at: Progress| {
+        bar.show("Taking transcripts in", at.done as u64, at.of as u64);
+    })?;
+    drop(bar);
+    if !args.dry_run {
+        prune(app, &settings)?;
+        capture::note_done(&app.here.home);
+    }
+    if args.background {
+        return Ok(ExitCode::SUCCESS);
+    }
+    let seconds = began.elapsed().as_secs_f64();
+    app.ui.answer(&Sync::new(&synced, args.dry_run), || describe(&synced, args.dry_run, seconds));
+    report(app, &synced);
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Lets go what was kept long enough.
+fn prune(app: &App, settings: &Capture) -> Result<(), Failure> {
+    let kept = i64::try_from(settings.keep.as_secs()).unwrap_or(i64::MAX);
+    let now = app.here.clock.now();
+    let before = now.checked_sub(SignedDuration::from_secs(kept)).unwrap_or(jiff::Timestamp::MIN);
+    let most = u64::from(settings.max_megabytes.get()) << 20;
+    capture::Archive::new(&app.here.home).prune(before, most)?;
+    Ok(())
+}
+
+/// What went in, by agent.
+pub(super) fn describe(synced: &Synced, dry_run: bool, seconds: f64) -> String {
+    let new: u64 = synced.agents.iter().map(|agent| agent.new).sum();
+    if new == 0 {
+        return "Nothing new".to_owned();
+    }
+    #[expect(clippy::cast_precision_loss, reason = "megabytes are not counted to the byte")]
+    let megabytes = synced.bytes as f64 / 1e6;
+    let took = if dry_run { "Would take in" } else { "Took in" };
+    let mut text = format!("{took} {}, {megabytes:.1} MB", counted(new, "session"));
+    if !dry_run {
+        let _ = write!(text, ", {seconds:.1} s");
+    }
+    for agent in synced.agents.iter().filter(|agent| agent.sessions > 0 || agent.new > 0) {
+        let title = heirloom_agents::by_name(&agent.agent).map_or("", |agent| agent.title());
+        let since = agent.since.map(|at| at.strftime(", since %Y-%m-%d").to_string());
+        let _ = write!(
+            text,
+            "\n  {title:14}{} new, {} known, {}{DIM}{}{DIM:#}",
+            agent.new,
+            agent.sessions,
+            counted(agent.messages, "message"),
+            since.unwrap_or_default()
+        );
+    }
+    text
+}
+
+/// What was left out, and why.
+pub(super) fn report(app: &App, synced: &Synced) {
+    for skipped in synced.agents.iter().flat_map(|agent| &agent.skipped) {
+        app.ui.warn(&format!("{} was not taken in: {}", skipped.path, skipped.why));
+    }
+    if synced.elsewhere > 0 {
+        let sessions = counted(synced.elsewhere, "session");
+        app.ui.hint(&format!(
+            "{sessions} of repositories that heirloom was not set up in were left alone"
+        ));
+    }
+}

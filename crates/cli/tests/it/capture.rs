@@ -1,0 +1,268 @@
+//! Transcripts that lie on disk are taken in, shown, kept, put back and forgotten, and nobody but their
+//! owner sees what is in them.
+
+use std::fs;
+use std::io::Write as _;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+use heirloom_testkit::env::TestEnv;
+use serde_json::Value;
+
+const ID: &str = "0b554780-986f-49f2-9a58-edfafd0188dd";
+const CANARY: &str = "canaryinthecoalmine";
+
+fn env() -> TestEnv {
+    super::env().var("HEIRLOOM_TEST_LINE", "bash")
+}
+
+fn json(env: &TestEnv, arguments: &[&str]) -> Value {
+    let output = env.command(arguments).arg("--json").output().unwrap();
+    let text = String::from_utf8_lossy(&output.stdout);
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{arguments:?}: {text}{errors}");
+    serde_json::from_str(&text).unwrap()
+}
+
+fn transcript(env: &TestEnv) -> PathBuf {
+    let plain = |char: char| if char.is_ascii_alphanumeric() { char } else { '-' };
+    let slug: String = env.repo().to_string_lossy().chars().map(plain).collect();
+    let directory = env.user().join(".claude/projects").join(slug);
+    fs::create_dir_all(&directory).unwrap();
+    directory.join(format!("{ID}.jsonl"))
+}
+
+/// A day: a prompt, a failing test, an edit, the test again, a commit; a secret in passing.
+fn day(env: &TestEnv) -> String {
+    let secret = format!("AKIA{}", "IOSFODNN7EXAMPLE");
+    let cwd = env.repo().to_string_lossy().into_owned();
+    let common = format!(
+        r#""sessionId":"{ID}","cwd":"{cwd}","gitBranch":"main","version":"2.1.325","entrypoint":"cli","timestamp":"2026-01-10T10:00:00Z""#
+    );
+    let said = |text: &str| {
+        format!(
+            r#"{{"type":"user","promptSource":"typed","message":{{"role":"user","content":"{text}"}},{common}}}"#
+        )
+    };
+    let used = |id: &str, name: &str, input: &str| {
+        format!(
+            r#"{{"type":"assistant","message":{{"id":"m{id}","model":"claude-opus-5-5","content":[{{"type":"tool_use","id":"{id}","name":"{name}","input":{input}}}],"usage":{{"input_tokens":10,"output_tokens":5}}}},{common}}}"#
+        )
+    };
+    let came = |id: &str, error: bool, text: &str| {
+        format!(
+            r#"{{"type":"user","message":{{"content":[{{"type":"tool_result","tool_use_id":"{id}","is_error":{error},"content":"{text}"}}]}},{common}}}"#
+        )
+    };
+    let lines = [
+        said(&format!("Make the parser accept {CANARY}, with AWS_ACCESS_KEY_ID={secret}")),
+        used("t1", "Bash", r#"{"command":"cargo test"}"#),
+        came("t1", true, "Exit code 101\\ntest parser::nested ... FAILED\\nerror: test failed"),
+        used("t2", "Edit", &format!(r#"{{"file_path":"{cwd}/src/parser.rs"}}"#)),
+        came("t2", false, "done"),
+        used("t3", "Bash", r#"{"command":"cargo test"}"#),
+        came("t3", false, "test parser::nested ... ok"),
+        used("t4", "Bash", r#"{"command":"git commit -am parser"}"#),
+        came("t4", false, "[main 1a2b3c4] parser: accept nested lists"),
+        used("t5", "TodoWrite", r#"{"todos":[{"content":"write the docs","status":"pending"}]}"#),
+        said("and the docs"),
+        r#"{"type":"ai-title","aiTitle":"Nested lists in the parser"}"#.to_owned(),
+    ];
+    lines.join("\n") + "\n"
+}
+
+fn set_up(env: &TestEnv) {
+    env.command(&["init", "--yes"]).output().unwrap();
+}
+
+#[test]
+fn a_session_from_before_is_taken_in_once_and_shown_with_all_it_did() {
+    let env = env();
+    fs::write(transcript(&env), day(&env)).unwrap();
+    set_up(&env);
+    let synced = json(&env, &["sync", "--agent", "claude"]);
+    let claude = &synced["agents"][0];
+    assert_eq!(
+        (&claude["agent"], &claude["sessions"], &claude["new"]),
+        (&"claude".into(), &1.into(), &0.into())
+    );
+    assert_eq!(claude["skipped"], Value::Array(vec![]));
+
+    let shown = json(&env, &["sessions", "show", ID]);
+    assert_eq!(shown["title"], "Nested lists in the parser");
+    assert_eq!(shown["turns"], 2);
+    assert_eq!(shown["model"], "claude-opus-5-5");
+    assert_eq!(shown["cost_usd"], Value::Null);
+    assert_eq!(shown["commits"][0], "1a2b3c4 parser: accept nested lists");
+    assert!(shown["files"][0].as_str().unwrap().ends_with("src/parser.rs"));
+    assert_eq!(shown["tests"][0]["name"], "parser::nested");
+    assert_eq!(shown["tests"][0]["passed_since"], true);
+    assert_eq!(shown["commands"][0]["exit"], 101);
+    assert_eq!(shown["todos"][0]["text"], "write the docs");
+    assert_eq!(shown["context"]["window"], Value::Null);
+    assert_eq!(shown["created_at"], "2026-01-10T10:00:00Z");
+
+    let listed = json(&env, &["sessions", "list"]);
+    assert_eq!(listed["sessions"][0]["title"], "Nested lists in the parser");
+    let said = json(&env, &["conversation", ID]);
+    let kinds: Vec<&str> =
+        said["events"].as_array().unwrap().iter().map(|e| e["kind"].as_str().unwrap()).collect();
+    assert_eq!(kinds[..3], ["prompt", "tool_call", "tool_result"]);
+    assert!(!said.to_string().contains("AKIA"), "secrets stay in the archive");
+    assert!(!shown.to_string().contains("AKIA"));
+}
+
+#[test]
+fn what_grows_is_read_on_and_what_is_rewritten_is_kept_beside_what_it_was() {
+    let env = env();
+    set_up(&env);
+    let file = transcript(&env);
+    let whole = day(&env);
+    let half = whole.len() / 2;
+    // Torn in the middle of a line.
+    fs::write(&file, &whole[..half]).unwrap();
+    assert_eq!(json(&env, &["sync", "--agent", "claude"])["agents"][0]["new"], 1);
+    fs::OpenOptions::new()
+        .append(true)
+        .open(&file)
+        .unwrap()
+        .write_all(whole[half..].as_bytes())
+        .unwrap();
+    assert_eq!(json(&env, &["sync", "--agent", "claude"])["bytes"], whole.len() - half);
+    assert_eq!(json(&env, &["sessions", "show", ID])["turns"], 2);
+    assert_eq!(json(&env, &["sync", "--agent", "claude"])["agents"][0]["new"], 0);
+
+    let rewritten = whole.replacen("Make the parser", "Let the parser", 1);
+    fs::write(&file, &rewritten).unwrap();
+    json(&env, &["sync", "--agent", "claude"]);
+    let kept = json(&env, &["archive", "show", ID]);
+    let bytes: Vec<&Value> =
+        kept["transcripts"].as_array().unwrap().iter().map(|one| &one["bytes"]).collect();
+    assert_eq!(bytes, [&Value::from(whole.len()), &Value::from(rewritten.len())]);
+    let shown = json(&env, &["sessions", "show", ID]);
+    assert!(shown["prompts"][0]["text"].as_str().unwrap().starts_with("Let the parser"));
+}
+
+#[test]
+fn what_the_agent_deleted_is_put_back_byte_for_byte() {
+    let env = env();
+    let file = transcript(&env);
+    fs::write(&file, day(&env)).unwrap();
+    set_up(&env);
+    fs::remove_file(&file).unwrap();
+    let listed = json(&env, &["archive", "list"]);
+    assert_eq!(listed["sessions"][0]["native_exists"], false);
+    json(&env, &["archive", "restore", ID]);
+    assert_eq!(fs::read_to_string(&file).unwrap(), day(&env));
+    // Facts can be thrown away: they are made of the archive.
+    fs::remove_file(&file).unwrap();
+    for name in ["facts.db", "facts.db-wal", "facts.db-shm"] {
+        let _ = fs::remove_file(env.home().join(name));
+    }
+    json(&env, &["sync"]);
+    assert_eq!(json(&env, &["sessions", "show", ID])["turns"], 2);
+}
+
+#[test]
+fn a_repository_that_nobody_set_up_is_left_alone() {
+    let env = env();
+    fs::write(transcript(&env), day(&env)).unwrap();
+    // What somebody else committed switches nothing on.
+    env.write(".heirloom/config.yaml", "capture: {archive: on}\n");
+    let refused = env.command(&["sync", "--json"]).output().unwrap();
+    assert!(!refused.status.success());
+    assert!(String::from_utf8_lossy(&refused.stdout).contains("not-set-up"));
+    let all = json(&env, &["sync", "--all-repos"]);
+    assert_eq!((&all["agents"][0]["new"], &all["elsewhere"]), (&0.into(), &1.into()));
+    assert!(files(&env.home().join("archive")).is_empty());
+}
+
+#[test]
+fn only_facts_are_kept_where_the_archive_is_off() {
+    let env = env();
+    env.write_user(&format!(
+        "trust: {{paths: [{}]}}\ncapture: {{archive: off}}\n",
+        env.repo().parent().unwrap().display()
+    ));
+    fs::write(transcript(&env), day(&env)).unwrap();
+    set_up(&env);
+    assert_eq!(json(&env, &["sessions", "show", ID])["turns"], 2);
+    assert_eq!(json(&env, &["archive", "list"])["sessions"][0]["stored"], 0);
+    assert!(!files(&env.home().join("archive")).iter().any(|file| file.ends_with(".zst")));
+}
+
+#[test]
+fn the_archive_is_its_owners_alone_and_leaves_in_no_export() {
+    let env = env();
+    fs::write(transcript(&env), day(&env)).unwrap();
+    set_up(&env);
+    for file in files(&env.home().join("archive")) {
+        let mode = fs::metadata(&file).unwrap().permissions().mode() & 0o777;
+        assert_eq!(mode, 0o600, "{file}");
+    }
+    let export = env.repo().join("export.jsonl");
+    env.command(&["ledger", "export", export.to_str().unwrap()]).output().unwrap();
+    let backup = env.repo().join("backup.db");
+    env.command(&["ledger", "backup", backup.to_str().unwrap()]).output().unwrap();
+    for file in [export, backup] {
+        let bytes = fs::read(&file).unwrap();
+        assert!(!holds(&bytes, CANARY), "{}", file.display());
+    }
+}
+
+#[test]
+fn a_session_that_is_forgotten_is_in_no_byte_of_the_home() {
+    let env = env();
+    let file = transcript(&env);
+    fs::write(&file, day(&env)).unwrap();
+    set_up(&env);
+    json(&env, &["note", "decision", &format!("use {CANARY} everywhere"), "--session", ID]);
+    json(&env, &["search", CANARY]);
+    env.command(&[
+        "ledger",
+        "backup",
+        env.home().join("backups/ledger-20260101T000000Z.db").to_str().unwrap(),
+    ])
+    .output()
+    .unwrap();
+    assert!(!found(&env.home(), CANARY).is_empty());
+
+    let gone = json(&env, &["sessions", "forget", ID]);
+    assert_eq!(gone["facts"], true);
+    assert_eq!(gone["native"][0], file.to_string_lossy().into_owned());
+    assert_eq!(found(&env.home(), CANARY), Vec::<String>::new());
+    let verified = json(&env, &["ledger", "verify"]);
+    assert_eq!(verified["ok"], true);
+    // The agent's own file does not bring it back.
+    json(&env, &["sync"]);
+    json(&env, &["search", CANARY]);
+    assert_eq!(found(&env.home(), CANARY), Vec::<String>::new());
+}
+
+/// The files below a directory.
+fn files(directory: &Path) -> Vec<String> {
+    let mut all = Vec::new();
+    for entry in fs::read_dir(directory).into_iter().flatten().flatten() {
+        let path = entry.path();
+        if path.is_dir() {
+            all.extend(files(&path));
+        } else {
+            all.push(path.to_string_lossy().into_owned());
+        }
+    }
+    all
+}
+
+/// The files below a directory that hold a word, also compressed.
+fn found(directory: &Path, word: &str) -> Vec<String> {
+    let has = |file: &String| {
+        let bytes = fs::read(file).unwrap();
+        let plain = zstd::decode_all(&bytes[..]).unwrap_or_default();
+        holds(&bytes, word) || holds(&plain, word)
+    };
+    files(directory).into_iter().filter(has).collect()
+}
+
+fn holds(bytes: &[u8], word: &str) -> bool {
+    bytes.windows(word.len()).any(|window| window == word.as_bytes())
+}

@@ -1,0 +1,74 @@
+//! Putting a kept transcript back where its agent resumes it.
+
+use std::path::PathBuf;
+
+use heirloom_core::id::SessionId;
+use heirloom_repo::{FileError, make_private_dir, write_private};
+
+use super::{Archive, Kept};
+use crate::here::Here;
+
+/// What came of one transcript.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Restored {
+    /// Where it is.
+    pub path: PathBuf,
+    /// Whether it was put back; one that is there is left as it is.
+    pub restored: bool,
+}
+
+/// Why nothing could be put back.
+#[derive(Debug, thiserror::Error)]
+pub enum RestoreError {
+    /// Nothing is kept.
+    #[error("no transcript of this session is kept")]
+    Nothing,
+    /// Only facts are kept.
+    #[error("only facts are kept of this session, not its text")]
+    OnlyFacts,
+    /// The agent keeps a database.
+    #[error("{agent} keeps its conversations in a database, into which nothing can be put back")]
+    Database {
+        /// The agent.
+        agent: String,
+    },
+    /// A file could not be used.
+    #[error(transparent)]
+    File(#[from] FileError),
+}
+
+/// Puts back what an agent itself no longer has of a session: the newest of each transcript.
+pub fn restore(here: &Here, session: SessionId) -> Result<Vec<Restored>, RestoreError> {
+    let archive = Archive::new(&here.home);
+    let mut newest: Vec<Kept> = Vec::new();
+    for kept in archive.of_session(session) {
+        newest.retain(|known| known.subagent != kept.subagent);
+        newest.push(kept);
+    }
+    if newest.is_empty() {
+        return Err(RestoreError::Nothing);
+    }
+    if newest.iter().all(|kept| kept.stored == 0) {
+        return Err(RestoreError::OnlyFacts);
+    }
+    if let Some(kept) = newest.iter().find(|kept| kept.path.extension().is_some_and(|e| e == "db"))
+    {
+        return Err(RestoreError::Database { agent: kept.agent.clone() });
+    }
+    let mut done = Vec::new();
+    for kept in newest.iter().filter(|kept| kept.stored > 0) {
+        let restored = !kept.path.exists();
+        if restored {
+            let bytes = archive.read(kept)?;
+            let failed = |source| FileError { doing: "write", path: kept.path.clone(), source };
+            let unfinished = kept.path.with_extension("jsonl.unfinished");
+            let directory = kept.path.parent().map_or(Ok(()), make_private_dir);
+            directory
+                .and_then(|()| write_private(&unfinished, &bytes))
+                .and_then(|()| std::fs::rename(&unfinished, &kept.path))
+                .map_err(failed)?;
+        }
+        done.push(Restored { path: kept.path.clone(), restored });
+    }
+    Ok(done)
+}

@@ -1,0 +1,45 @@
+//! What a hook takes in of its session's transcript: the unread tail, when a context begins or ends.
+//!
+//! Around a tool use nothing is read; that the session is at work is mark enough.
+
+use super::hook::Call;
+use super::presence;
+use crate::capture::{self, Calling};
+use crate::keep;
+use heirloom_core::settings::OnOff;
+
+/// Takes in what is new. `rest` has the rest taken in by a process of its own.
+pub(super) fn take_in(call: &mut Call<'_>, rest: bool) {
+    let mut known = call.known();
+    let found = known.book.ledger().and_then(|ledger| {
+        let repo = ledger.repository(&call.here.place.repo)?;
+        Ok((presence::find(call.here, ledger, call.caller)?, repo))
+    });
+    drop(known);
+    let Some((session, repo)) = call.hold("cannot find the session", found) else { return };
+    if !capture::is_on(&call.here.home, &repo) {
+        return;
+    }
+    let archive = keep::settings(call.here).is_ok_and(|all| all.capture.archive == OnOff::On);
+    let mut left = 0;
+    if let (Some(session), Some(transcript)) = (session, call.event.transcript.clone()) {
+        let calling = Calling {
+            session,
+            agent: call.caller.agent,
+            agent_session_id: call.caller.agent_session_id,
+            transcript: &transcript,
+            repo: &repo,
+        };
+        match capture::tail(call.here, calling, archive) {
+            Ok(taken) => left = taken.map_or(0, |taken| taken.left),
+            Err(error) => {
+                let why = heirloom_core::causes::told(&error);
+                call.fault(&format!("cannot take the transcript in: {why}"));
+            }
+        }
+    }
+    let is_due = left > 0 || rest && capture::is_due(&call.here.home);
+    if let (true, Ok(program)) = (is_due, std::env::current_exe()) {
+        capture::wake(call.here, &program);
+    }
+}
