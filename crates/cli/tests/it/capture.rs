@@ -126,7 +126,7 @@ fn what_grows_is_read_on_and_what_is_rewritten_is_kept_beside_what_it_was() {
         .append(true)
         .open(&file)
         .unwrap()
-        .write_all(whole[half..].as_bytes())
+        .write_all(&whole.as_bytes()[half..])
         .unwrap();
     assert_eq!(json(&env, &["sync", "--agent", "claude"])["bytes"], whole.len() - half);
     assert_eq!(json(&env, &["sessions", "show", ID])["turns"], 2);
@@ -188,7 +188,7 @@ fn only_facts_are_kept_where_the_archive_is_off() {
     set_up(&env);
     assert_eq!(json(&env, &["sessions", "show", ID])["turns"], 2);
     assert_eq!(json(&env, &["archive", "list"])["sessions"][0]["stored"], 0);
-    assert!(!files(&env.home().join("archive")).iter().any(|file| file.ends_with(".zst")));
+    assert!(!files(&env.home().join("archive")).iter().any(|file| file.contains("zst")));
 }
 
 #[test]
