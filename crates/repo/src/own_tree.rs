@@ -185,6 +185,16 @@ pub fn head(path: &Path) -> Result<String, GitError> {
     }
 }
 
+/// Whether somebody committed to `branch` since it was made, by its own log: what it took over from
+/// others does not count.
+pub fn has_own_commits(root: &Path, branch: &str) -> bool {
+    let Some(git_dir) = discover(root).git_dir else { return false };
+    let log = common_dir(&git_dir).join("logs/refs/heads").join(branch);
+    let log = fs::read_to_string(log).unwrap_or_default();
+    log.lines()
+        .any(|line| line.split_once('\t').is_some_and(|(_, what)| what.starts_with("commit")))
+}
+
 /// The hooks of the repository that a commit would run, if it were not ours.
 pub fn commit_hooks(root: &Path) -> Vec<String> {
     const HOOKS: [&str; 4] = ["pre-commit", "prepare-commit-msg", "commit-msg", "post-commit"];
@@ -285,7 +295,9 @@ mod tests {
         assert_eq!(worktree(&dir, "one"), Made { how: How::Kept, ..made.clone() });
         let one = made.path;
         fs::write(one.join("b.txt"), "b\n").unwrap();
+        assert!(!has_own_commits(dir.path(), "ours/one"));
         commit_all(&one, "one").unwrap();
+        assert!(has_own_commits(dir.path(), "ours/one"));
         assert_eq!(head(&one).unwrap(), git(&one, None, &["rev-parse", "HEAD"]).unwrap());
         fs::remove_dir_all(&one).unwrap();
         let again = worktree(&dir, "one");

@@ -1,7 +1,7 @@
 //! Whether an issue is done: committed, brought together with what others finished, and checked.
 
 use heirloom_core::event::IssueRunGated;
-use heirloom_core::work::{self as rules, Evidence, Nothing};
+use heirloom_core::work::{self as rules, Evidence, IssueRunStatus, Nothing};
 use heirloom_repo::worktree::GitError;
 
 use super::event::Phase;
@@ -50,7 +50,7 @@ impl OnIssue<'_, '_> {
                 return self.mend().map(Checkup::Back);
             }
             let Some(ready) = ready else { return self.in_place().map(Checkup::Done) };
-            if ready.unchanged {
+            if ready.unchanged && !self.was_brought_together()? {
                 return self.nothing().map(Checkup::Done);
             }
             if let Some(branch) = self.context.trees.bring_together(&self.tree, &ready) {
@@ -145,6 +145,15 @@ impl OnIssue<'_, '_> {
         }
         let evidence = Evidence { gate, commit, ..Evidence::default() };
         Ok(Done { evidence: evidence.text(), commit: commit.map(str::to_owned) })
+    }
+
+    /// Whether a run that died brought the work together and did not get to close the issue any more.
+    fn was_brought_together(&self) -> Result<bool, End> {
+        let runs = self.ledger.issue_runs(&self.here.place.repo, self.job.issue.id.as_str())?;
+        let own = self.job.issue_run.to_string();
+        let before = runs.iter().find(|run| run.id != own);
+        let died = before.is_some_and(|run| run.status == IssueRunStatus::Interrupted);
+        Ok(died && self.context.trees.has_own_commits(&self.tree))
     }
 
     /// Nothing was changed. That is done only if the agent says so, and shows why.

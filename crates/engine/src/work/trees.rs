@@ -222,6 +222,11 @@ impl Trees {
         self.dirty
     }
 
+    /// Whether something was committed on the issue's own branch.
+    pub(super) fn has_own_commits(&self, tree: &Tree) -> bool {
+        tree.branch.as_ref().is_some_and(|own| own_tree::has_own_commits(&self.root, own))
+    }
+
     /// The hooks that do not run for commits that are made here.
     pub(super) fn skipped_hooks(&self) -> &[String] {
         &self.hooks
