@@ -120,6 +120,8 @@ names! {
     "req-satisfy" "req satisfy NAME…" RequirementChanges;
     "req-state" "req state" RequirementState;
     "req-status" "req status" RequirementStatus;
+    "resume" "resume [QUERY]" PastList;
+    "resume-print" "resume QUERY --print" ResumeCommand;
     "rules-drop" "rules drop ID" Rule;
     "rules-keep" "rules keep RULE" Rule;
     "rules-list" "rules list" RuleList;
@@ -129,8 +131,6 @@ names! {
     "runs-list" "runs list" WorkRunList;
     "runs-show" "runs show RUN" WorkRunDetail;
     "schema" "schema" SchemaNames;
-    "resume" "resume [QUERY]" PastList;
-    "resume-print" "resume QUERY --print" ResumeCommand;
     "search" "search QUERY" SearchResults;
     "serve" "serve" Serving;
     "serve-link" "serve --link" SignInLink;
@@ -142,6 +142,7 @@ names! {
     "sessions-show-learnings" "sessions show S --learnings" SessionNotes;
     "sessions-show-trajectory" "sessions show S --trajectory" Trajectory;
     "sessions-stop" "sessions stop S" SessionStop;
+    "sessions-update" "sessions update S" Session;
     "stages-lint" "stages lint" Lint;
     "stages-list" "stages list" StageList;
     "stages-show" "stages show NAME" StageDetail;

@@ -71,8 +71,13 @@ impl Here {
 
     /// Opens the ledger for a command of a person.
     pub fn ledger(&self) -> Result<Ledger, heirloom_ledger::Error> {
+        self.ledger_with(Options::COMMAND)
+    }
+
+    /// The same, for those who wait longer for others.
+    pub fn ledger_with(&self, options: Options) -> Result<Ledger, heirloom_ledger::Error> {
         self.close_home();
-        let mut ledger = self.ledger_as_it_is()?;
+        let mut ledger = Ledger::open(&self.home, options)?;
         // Where nothing can be written the directory is what it was, or goes by its path.
         if let Ok(offer) = identity::settle(self, &mut ledger, Look::Closely) {
             self.offers.lock().unwrap_or_else(PoisonError::into_inner).extend(offer);

@@ -19,7 +19,7 @@ use heirloom_engine::here::{Env, Here};
 use heirloom_engine::session::{self as engine, Continue, Launch, LaunchContext, Watcher};
 use heirloom_engine::turn::system::Real;
 use heirloom_engine::{agents, guard};
-use heirloom_ledger::{Ledger, Options};
+use heirloom_ledger::Options;
 use serde::{Deserialize, Serialize};
 
 use crate::house::House;
@@ -152,7 +152,7 @@ fn driven(order: &[u8], env: Env, first: &mut First<'_>) -> Result<SessionId, Fa
     let programs = agents::programs(&here, Some(&loaded.settings));
     // Of many that end at once, each is worth waiting for.
     let wait = std::time::Duration::from_mins(2);
-    let mut ledger = Ledger::open(&here.home, Options { wait, ..Options::COMMAND })?;
+    let mut ledger = here.ledger_with(Options { wait, ..Options::COMMAND })?;
     guard::tidy(&here, &mut ledger)?;
     engine::recover(&here, &mut ledger)?;
     let context = LaunchContext {

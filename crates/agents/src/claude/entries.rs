@@ -302,14 +302,47 @@ const INJECTED: &[&str] = &[
     "Stop hook feedback:",
 ];
 
+/// Commands that do something to Claude Code itself: nobody asks the model for anything by them.
+const OWN_COMMANDS: &[&str] = &[
+    "/clear",
+    "/compact",
+    "/config",
+    "/context",
+    "/cost",
+    "/doctor",
+    "/exit",
+    "/export",
+    "/fast",
+    "/help",
+    "/hooks",
+    "/ide",
+    "/login",
+    "/logout",
+    "/mcp",
+    "/memory",
+    "/model",
+    "/permissions",
+    "/plugin",
+    "/quit",
+    "/rename",
+    "/resume",
+    "/rewind",
+    "/status",
+    "/statusline",
+    "/usage",
+    "/vim",
+];
+
 fn prompt(text: String, by: By) -> What {
     if text.starts_with("[Request interrupted by user") {
         return What::Interrupted;
     }
-    if let Some((name, args)) = command(&text) {
+    let command = command(&text);
+    let is_own = command.as_ref().is_some_and(|(name, _)| OWN_COMMANDS.contains(&name.as_str()));
+    if let Some((name, args)) = command.filter(|_| !is_own) {
         return What::Command { name, args };
     }
-    let injected = INJECTED.iter().any(|head| text.starts_with(head));
+    let injected = is_own || INJECTED.iter().any(|head| text.starts_with(head));
     What::Prompt { text, by: if injected { By::Injected } else { by } }
 }
 
@@ -415,6 +448,10 @@ mod tests {
         let command = "<command-message>review</command-message>\\n<command-name>/review</command-name>\\n<command-args>src</command-args>";
         let (name, args) = ("/review".to_owned(), "src".to_owned());
         assert_eq!(read(&[&user(command, "")]), [What::Command { name, args }]);
+        let clear = "<command-name>/clear</command-name>\\n<command-args></command-args>";
+        let [What::Prompt { by: By::Injected, .. }] = &read(&[&user(clear, "")])[..] else {
+            panic!("`/clear` asks for nothing")
+        };
         let interrupted = user("[Request interrupted by user for tool use]", "");
         assert_eq!(read(&[&interrupted]), [What::Interrupted]);
         let summary = user("This session is being continued", r#","isCompactSummary":true"#);

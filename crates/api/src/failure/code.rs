@@ -179,10 +179,10 @@ codes! {
     RunNotARun = "run.not-a-run",
     /// There is no such run.
     RunNotFound = "run.not-found",
-    /// Nobody has said what the agents of a run may do without asking.
-    RunPermissions = "run.permissions",
     /// There is nothing to go on with.
     RunNotResumable = "run.not-resumable",
+    /// Nobody has said what the agents of a run may do without asking.
+    RunPermissions = "run.permissions",
     /// A session of that name runs now.
     RunRunning = "run.running",
     /// The run works from a tracker that cannot be used.

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use heirloom_testkit::env::TestEnv;
 use serde_json::Value;
 
-const ID: &str = "0b554780-986f-49f2-9a58-edfafd0188dd";
+pub(crate) const ID: &str = "0b554780-986f-49f2-9a58-edfafd0188dd";
 const CANARY: &str = "canaryinthecoalmine";
 
 fn env() -> TestEnv {
@@ -24,7 +24,7 @@ fn json(env: &TestEnv, arguments: &[&str]) -> Value {
     serde_json::from_str(&text).unwrap()
 }
 
-fn transcript(env: &TestEnv) -> PathBuf {
+pub(crate) fn transcript(env: &TestEnv) -> PathBuf {
     let plain = |char: char| if char.is_ascii_alphanumeric() { char } else { '-' };
     let slug: String = env.repo().to_string_lossy().chars().map(plain).collect();
     let directory = env.user().join(".claude/projects").join(slug);
@@ -33,7 +33,7 @@ fn transcript(env: &TestEnv) -> PathBuf {
 }
 
 /// A day: a prompt, a failing test, an edit, the test again, a commit; a secret in passing.
-fn day(env: &TestEnv) -> String {
+pub(crate) fn day(env: &TestEnv) -> String {
     let secret = format!("AKIA{}", "IOSFODNN7EXAMPLE");
     let cwd = env.repo().to_string_lossy().into_owned();
     let common = format!(

@@ -157,7 +157,8 @@ fn the_real_claude_code_goes_on_where_the_last_iteration_ended() {
     let more = ["iteration two", "continued", "forked"].map(Answer::text);
     let model = Model::start(Anthropic, Script::new(answers.into_iter().chain(more)));
     let env = env.var("ANTHROPIC_BASE_URL", model.url());
-    env.run(&["run", "ralph", "auth-v2", "2", "--agent", "claude", "--model", "sonnet"]).success();
+    let run = ["run", "ralph", "auth-v2", "2", "--agent", "claude", "--model", "sonnet"];
+    env.run(&[&run[..], &["--permissions", "edits"]].concat()).success();
     let child = json(&env, &["continue", "auth-v2", "now the admin routes"]);
     assert_eq!(child["status"], "completed", "{child}");
     let fork = json(&env, &["fork", "auth-v2", "without a cache"]);

@@ -143,9 +143,13 @@ fn what_a_person_gives_as_context_is_put_in_as_it_is() {
 fn the_first_request_of_claude_code_holds_what_is_inherited() {
     let model = Model::start(Anthropic, Script::new([Answer::text("done")]));
     let env = real::env(&model);
-    env.run(&["note", "learning", "refresh tokens rotate atomically", "--session", "auth-v1"]);
-    env.run(&["run", "ralph", "s", "1", "--permissions", "edits", "--inherit", "auth-v1"]);
+    env.run(&["run", "ralph", "auth-v1", "1", "--agent", "sim"]).success();
+    let inherited = env.run(&["inherit", "auth-v1", "--json"]).success().json();
+    let learning = inherited["learnings"][0].as_str().unwrap();
+    let ran =
+        env.run(&["run", "ralph", "s", "1", "--permissions", "edits", "--inherit", "auth-v1"]);
     let requests = model.requests();
-    let first = requests.iter().find(|request| request.text().contains("Step 0")).unwrap();
-    assert!(first.text().contains("refresh tokens rotate atomically"));
+    let first = requests.iter().find(|request| request.text().contains("Step 0"));
+    let first = first.unwrap_or_else(|| panic!("{ran}"));
+    assert!(first.text().contains(learning), "{ran}");
 }

@@ -14,9 +14,9 @@ fn sessions_are_listed_newest_first_with_what_they_learned() {
         .env("HEIRLOOM_CLOCK", "2026-01-13T10:02:00Z")
         .output();
     insta::assert_snapshot!(String::from_utf8(listed.unwrap().stdout).unwrap(), @r"
-    NAME              STATUS     COMPLETED      LEARNINGS   COST
-    notes-2026-01-13  completed  2 minutes ago          1  $0.00
-    notes-2026-01-12  completed  18 hours ago           1  $0.00
+    NAME              STATUS     COMPLETED      LEARNINGS  COST  ABOUT
+    notes-2026-01-13  completed  2 minutes ago          1     -
+    notes-2026-01-12  completed  18 hours ago           1     -
     ");
 }
 
@@ -100,7 +100,7 @@ fn a_session_is_shown_whole() {
       branch        main
       started       just now
       ended         just now
-      cost          $0.00
+      cost          unknown
       learnings     1
     ");
     let learned =

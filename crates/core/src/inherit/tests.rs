@@ -352,13 +352,13 @@ fn the_least_valuable_goes_first() {
         let p = t.progress;
         format!("{p} {} {} {} {}", t.patterns, t.learnings, t.decisions, t.warnings)
     };
-    insta::assert_snapshot!([8000, 1750, 1500, 1000, 700, 400].map(at).join("\n"), @r"
+    insta::assert_snapshot!([8000, 950, 850, 700, 500, 300].map(at).join("\n"), @r"
     0 0 0 0 0
-    102 0 0 0 0
-    849 1 0 0 0
+    153 0 0 0 0
+    544 0 0 0 0
+    849 2 0 0 0
     849 3 2 0 0
-    849 3 3 2 0
-    849 3 3 3 1
+    849 3 3 3 0
     ");
 }
 

@@ -59,7 +59,7 @@ fn judgment_needs_its_minimum_and_a_consensus_in_a_row() {
     assert_eq!(judgment("css"), Next::End(End::Consensus));
     assert_eq!(judgment("scs"), Next::Run);
     assert_eq!(judgment("ssfs"), Next::Run);
-    assert_eq!(judgment("cscscs"), Next::End(End::MaxIterations));
+    assert_eq!(judgment("cscscs"), Next::End(End::NoConsensus));
 }
 
 #[test]

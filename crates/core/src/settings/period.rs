@@ -108,7 +108,9 @@ impl fmt::Display for Period {
             return f.write_str("0s");
         }
         for (unit, scale) in UNITS {
-            if left >= scale {
+            // A year is said as 365d, not as 52w1d.
+            let fits = unit != "w" || left % scale == 0;
+            if left >= scale && fits {
                 write!(f, "{}{unit}", left / scale)?;
                 left %= scale;
             }

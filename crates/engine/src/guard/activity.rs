@@ -36,12 +36,13 @@ pub(super) fn note(here: &Here, caller: Caller<'_>) {
 }
 
 /// Whether a file was changed since the session last did something. By the time at which the kernel
-/// says that it was, which nobody can set.
+/// says that it was, which nobody can set. That time goes in steps of some milliseconds: what changed
+/// within one step counts as changed since, because an agent's word must not pass for a person's.
 pub(super) fn is_newer(here: &Here, caller: Caller<'_>, file: &Path) -> bool {
     let changed =
         |path: &Path| fs::metadata(path).ok().map(|found| (found.ctime(), found.ctime_nsec()));
     let Some(file) = changed(file) else { return false };
-    changed(&own_file(here, caller)).is_some_and(|last| file > last)
+    changed(&own_file(here, caller)).is_some_and(|last| file >= last)
 }
 
 fn own_file(here: &Here, caller: Caller<'_>) -> PathBuf {

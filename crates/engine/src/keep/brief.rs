@@ -36,7 +36,7 @@ impl Gatherer<'_> {
     /// What a context of `session` is given at its start.
     pub fn brief(&self, session: Option<&Session>) -> Result<Brief, Error> {
         let lineage = self.lineage(session)?;
-        let stood = self.stood(&lineage)?;
+        let stood = self.stood(&lineage, None)?;
         self.brief_after(session, &lineage, stood)
     }
 

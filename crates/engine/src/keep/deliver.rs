@@ -5,6 +5,7 @@
 
 use heirloom_core::event::{ForkDetected, RecoveryDelivered};
 use heirloom_core::ground::digest;
+use heirloom_core::id::SessionId;
 use heirloom_core::recover::{Brief, Failure, wrap};
 use heirloom_core::session::Session;
 use heirloom_core::settings::Settings;
@@ -73,15 +74,18 @@ pub fn session_start_context(
     let notices = compare_page(here, ledger, settings, session);
     let gather = Gatherer { here, ledger, settings };
     let lineage = gather.lineage(Some(session))?;
-    let stood = gather.stood(&lineage)?;
+    let stood = gather.stood(&lineage, holder(session, fresh))?;
     let failures = stood.failures.clone();
     let mut brief = gather.brief_after(Some(session), &lineage, stood)?;
     brief.notices.splice(0..0, notices);
-    let text = if brief.is_empty() {
-        None
-    } else {
-        give(here, ledger, settings, session, (fresh, cap), Given(brief))?
+    if brief.is_empty() {
+        return Ok(Start { text: None, failures });
+    }
+    let hash = match fresh {
+        Fresh::Compact => lasting(&gather, session, &brief)?,
+        _ => hash(&brief, settings),
     };
+    let text = give(here, ledger, settings, session, (fresh, cap), (brief, hash))?;
     Ok(Start { text, failures })
 }
 
@@ -94,6 +98,16 @@ pub struct Start {
     pub failures: Vec<Failure>,
 }
 
+/// The session whose conversation goes on: it has what it was given before, unless it was compacted
+/// since, and what was said and done in it.
+fn holder(session: &Session, fresh: Fresh) -> Option<SessionId> {
+    match fresh {
+        Fresh::Resume => Some(session.id),
+        Fresh::Fork => session.parent,
+        _ => None,
+    }
+}
+
 /// The text that is given, unless the conversation holds it.
 fn give(
     here: &Here,
@@ -101,16 +115,10 @@ fn give(
     settings: &Settings,
     session: &Session,
     (fresh, cap): (Fresh, usize),
-    brief: Given,
+    (brief, hash): (Brief, String),
 ) -> Result<Option<String>, Error> {
-    let hash = brief.hash(settings);
-    // A conversation that goes on has what it was given before, unless it was compacted since.
-    let holder = match fresh {
-        Fresh::Resume => Some(session.id),
-        Fresh::Fork => session.parent,
-        _ => None,
-    };
-    let held = holder.map(|id| ledger.kept::<RecoveryDelivered>(&session.repo, &id.to_string()));
+    let held = holder(session, fresh)
+        .map(|id| ledger.kept::<RecoveryDelivered>(&session.repo, &id.to_string()));
     let held = held.transpose()?.flatten();
     let has_it = held
         .as_ref()
@@ -118,7 +126,7 @@ fn give(
     if has_it {
         return Ok(None);
     }
-    let Some(text) = brief.text(settings, fresh, cap) else { return Ok(None) };
+    let Some(text) = text(brief, settings, fresh, cap) else { return Ok(None) };
     record(here, ledger, session, fresh.as_str(), Some(hash))?;
     Ok(Some(text))
 }
@@ -139,48 +147,43 @@ pub fn prompt_context(
 ) -> Result<Option<String>, Error> {
     let known = ledger.kept::<RecoveryDelivered>(&session.repo, &session.id.to_string())?;
     let Some(owed) = known.filter(|known| !known.body.delivered) else { return Ok(None) };
-    let brief = brief(here, ledger, settings, session, Vec::new())?;
-    let hash = brief.as_ref().map_or_else(|| digest(""), |brief| brief.hash(settings));
-    record(here, ledger, session, &owed.body.cause, Some(hash))?;
-    Ok(brief.and_then(|brief| brief.text(settings, Fresh::parse(&owed.body.cause), cap)))
-}
-
-/// What there is to say, if there is anything.
-fn brief(
-    here: &Here,
-    ledger: &Ledger,
-    settings: &Settings,
-    session: &Session,
-    notices: Vec<String>,
-) -> Result<Option<Given>, Error> {
     let gather = Gatherer { here, ledger, settings };
-    let mut brief = gather.brief(Some(session))?;
-    brief.notices.splice(0..0, notices);
-    Ok((!brief.is_empty()).then_some(Given(brief)))
+    let brief = gather.brief(Some(session))?;
+    let hash = lasting(&gather, session, &brief)?;
+    record(here, ledger, session, &owed.body.cause, Some(hash))?;
+    if brief.is_empty() {
+        return Ok(None);
+    }
+    Ok(text(brief, settings, Fresh::parse(&owed.body.cause), cap))
 }
 
-/// What is given.
-struct Given(Brief);
+/// By what it is known later which brief a conversation holds, where it is told of its own past: that is
+/// in it from then on, and a resume does not tell of it again.
+fn lasting(gather: &Gatherer<'_>, session: &Session, brief: &Brief) -> Result<String, Error> {
+    let lineage = gather.lineage(Some(session))?;
+    let stood = gather.stood(&lineage, Some(session.id))?;
+    let mut lasting = gather.brief_after(Some(session), &lineage, stood)?;
+    lasting.notices.clone_from(&brief.notices);
+    Ok(hash(&lasting, gather.settings))
+}
 
-impl Given {
-    /// What it says, whatever it replaces.
-    fn hash(&self, settings: &Settings) -> String {
-        digest(&self.0.render(budget(settings)).text)
-    }
+/// What a brief says, whatever it replaces.
+fn hash(brief: &Brief, settings: &Settings) -> String {
+    digest(&brief.render(budget(settings)).text)
+}
 
-    /// As the agent is given it, unless that is more than `cap`.
-    fn text(mut self, settings: &Settings, fresh: Fresh, cap: usize) -> Option<String> {
-        self.0.replaces = fresh.goes_on();
-        let mut budget = budget(settings);
-        while budget >= LEAST {
-            let text = wrap(&self.0.render(budget).text);
-            if text.encode_utf16().count() <= cap {
-                return Some(text);
-            }
-            budget = budget * 3 / 4;
+/// A brief as the agent is given it, unless that is more than `cap`.
+fn text(mut brief: Brief, settings: &Settings, fresh: Fresh, cap: usize) -> Option<String> {
+    brief.replaces = fresh.goes_on();
+    let mut budget = budget(settings);
+    while budget >= LEAST {
+        let text = wrap(&brief.render(budget).text);
+        if text.encode_utf16().count() <= cap {
+            return Some(text);
         }
-        None
+        budget = budget * 3 / 4;
     }
+    None
 }
 
 fn budget(settings: &Settings) -> usize {

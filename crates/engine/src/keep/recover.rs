@@ -164,7 +164,7 @@ impl Gatherer<'_> {
         let lineage = self.lineage(session)?;
         let task = match self.task(session)? {
             Some(task) => Some(task),
-            None => self.stood(&lineage)?.title,
+            None => self.stood(&lineage, None)?.title,
         };
         let mut state = State { task, ..State::default() };
         state.decisions = self.nearest(&lineage, Kind::Decision, few)?;

@@ -22,8 +22,13 @@ pub(super) struct Stood {
 
 impl Gatherer<'_> {
     /// How the last sessions of this repository left the work: those of the lineage first, then those of
-    /// the branch. Nothing where no transcript was taken in.
-    pub(super) fn stood(&self, lineage: &[SessionId]) -> Result<Stood, Error> {
+    /// the branch. Nothing where no transcript was taken in. A conversation that goes on knows what it
+    /// did itself: `but` is left out.
+    pub(super) fn stood(
+        &self,
+        lineage: &[SessionId],
+        but: Option<SessionId>,
+    ) -> Result<Stood, Error> {
         let Some(facts) = capture::facts(&self.here.home)? else { return Ok(Stood::default()) };
         let repo = self.ledger.repository(&self.here.place.repo)?;
         let mut ids = facts.recent(&repo, SESSIONS)?;
@@ -31,7 +36,7 @@ impl Gatherer<'_> {
             lineage.iter().take(2).filter(|id| !ids.contains(id)).copied().collect::<Vec<_>>(),
         );
         let mut told = Vec::new();
-        for id in ids {
+        for id in ids.into_iter().filter(|id| Some(*id) != but) {
             told.extend(self.told(&facts, id, lineage)?);
         }
         // The nearest first, and of those the last.

@@ -7,7 +7,7 @@ use std::path::Path;
 /// The command that tests what is at `root`, as far as its files show one.
 pub fn gate(root: &Path) -> Option<String> {
     let has = |name: &str| root.join(name).is_file();
-    let read = |name: &str| heirloom_repo::read_within(root, Path::new(name)).ok().flatten();
+    let read = |name: &str| heirloom_repo::read_within(root, &root.join(name)).ok().flatten();
     let found = if has("Cargo.toml") {
         "cargo test"
     } else if read("package.json").is_some_and(|text| has_test_script(&text)) {

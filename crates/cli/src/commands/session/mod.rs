@@ -24,7 +24,7 @@ use terminal::Terminal;
 /// waiting for. What a crash left behind is closed first.
 pub(super) fn open(app: &App) -> Result<Ledger, Failure> {
     let wait = std::time::Duration::from_mins(2);
-    let mut ledger = Ledger::open(&app.here.home, Options { wait, ..Options::COMMAND })?;
+    let mut ledger = app.here.ledger_with(Options { wait, ..Options::COMMAND })?;
     tidy(app, &mut ledger)?;
     Ok(ledger)
 }

@@ -97,8 +97,8 @@ fn every_hook_says_that_its_session_is_at_work_and_none_pays_for_the_ledger() {
     assert_eq!(guarded.records(), records);
     let later = guarded.with("HEIRLOOM_CLOCK", "2026-01-12T15:43:00Z");
     insta::assert_snapshot!(later.env.run(&["sessions", "list", "--running"]).stdout, @"
-    NAME             STATUS   LAST ACTIVE     LEARNINGS   COST
-    claude-8272974a  running  10 minutes ago          0  $0.00
+    NAME             STATUS   LAST ACTIVE     LEARNINGS  COST  ABOUT
+    claude-8272974a  running  10 minutes ago          0     -
     ");
 }
 

@@ -66,12 +66,15 @@ fn a_compacted_context_is_given_its_brief_once() {
 #[ignore = "drives a real agent"]
 fn a_cleared_context_is_given_its_brief_once() {
     let real = decided();
-    let first = real.run(&real.repo(), &["the words before"], [Answer::text("hello")]);
+    let answer = [Answer::text("the answer before")];
+    let first = real.run(&real.repo(), &["the words before"], answer);
     let cleared = real.run(&real.repo(), &["--resume", first.session(), "/clear"], []);
     assert_ne!(cleared.session(), first.session(), "a cleared conversation is another one");
     let arguments = ["--resume", cleared.session(), "go on"];
     let after = real.run(&real.repo(), &arguments, [Answer::text("x")]);
     assert_eq!(after.session(), cleared.session());
-    assert!(!after.request(0).contains("the words before"), "{}", after.request(0));
-    assert_once(after.request(0));
+    let request = after.request(0);
+    assert!(!request.contains("the answer before"), "{request}");
+    assert!(request.contains("Asked last: \\\"the words before\\\""), "{request}");
+    assert_once(request);
 }

@@ -78,6 +78,8 @@ fn what_nothing_needs_goes_and_a_dry_run_says_so_first() {
     insta::assert_snapshot!(left.join("\n"), @"
     locks/
     locks/run-0123456789abcdef-auth.lock
+    log/
+    log/heirloom.log
     run/
     scratch/
     scratch/agent-fresh

@@ -63,9 +63,9 @@ fn a_deny_list_that_cannot_be_read_refuses_the_launch_and_touches_nothing() {
         .collect();
     assert_eq!(rows, [("b", true), ("a", false)]);
     insta::assert_snapshot!(fixture.run(&["sessions", "list"]).success().stdout, @"
-    NAME  STATUS                        COMPLETED  LEARNINGS   COST
-    b     completed                     just now           0  $0.25
-    a     completed, config unreadable  just now           0  $0.25
+    NAME  STATUS                        COMPLETED  LEARNINGS   COST  ABOUT
+    b     completed                     just now           0  $0.25  go
+    a     completed, config unreadable  just now           0  $0.25  go
     ");
     assert_eq!(fixture.json(&["continue", "b", "more"])["status"], "completed");
 

@@ -184,6 +184,7 @@ fn a_session_goes_on_after_its_repository_was_moved() {
     let answers = [Answer::text("one"), Answer::text("two")];
     let model = Model::start(Anthropic, Script::new(answers));
     let env = real::env(&model);
+    env.run(&["init", "--agent", "claude"]).success();
     env.run(&["launch", "remember the word heron", "--name", "a"]).success();
     let moved = env.repo().with_file_name("moved");
     fs::rename(env.repo(), &moved).unwrap();

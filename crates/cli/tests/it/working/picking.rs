@@ -143,6 +143,7 @@ fn agents_that_work_at_the_same_time_share_what_may_be_spent() {
         .map(|issue| yard.given(issue, 1).flag("--max-budget-usd").unwrap().parse().unwrap())
         .collect();
     assert!(budgets.iter().sum::<f64>() <= 4.0, "{budgets:?}");
+    let yard = Yard { env: yard.env.var("HEIRLOOM_AGENT_CODEX", "true") };
     let ran = yard.run(&["work", "--agent", "codex", "--max-cost", "4"]);
     assert_eq!(ran.code, 64, "{ran}");
     assert!(ran.stderr.contains("codex does not say what it costs"), "{ran}");
