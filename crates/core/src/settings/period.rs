@@ -109,7 +109,7 @@ impl fmt::Display for Period {
         }
         for (unit, scale) in UNITS {
             // A year is said as 365d, not as 52w1d.
-            let fits = unit != "w" || left % scale == 0;
+            let fits = unit != "w" || left.is_multiple_of(scale);
             if left >= scale && fits {
                 write!(f, "{}{unit}", left / scale)?;
                 left %= scale;
