@@ -24,7 +24,7 @@ fn commands() -> Vec<String> {
 fn contributing_shows_the_commands_of_the_readme() {
     let contributing = text("CONTRIBUTING.md");
     let commands = commands();
-    assert_eq!(commands, ["cargo run --release -- demo", "./test"]);
+    assert_eq!(commands, ["cargo run -- demo", "./test"]);
     let first = contributing.lines().find(|line| line.contains("Two commands")).unwrap();
     let shown: Vec<&str> = first.split('`').skip(1).step_by(2).take(2).collect();
     assert_eq!(shown, commands);
