@@ -8,6 +8,7 @@ use std::sync::Arc;
 use heirloom_api::{Code, Failure};
 use heirloom_core::session::Session;
 use heirloom_engine::here::{Env, Here};
+use heirloom_engine::recall::agents_may_search_everywhere;
 use heirloom_engine::{guard, session, sessions};
 use heirloom_ledger::{Found, Ledger, Options, SessionFilter};
 use tokio::sync::watch;
@@ -23,6 +24,8 @@ const RECENT: usize = 500;
 #[derive(Debug, Clone)]
 pub(crate) struct House {
     inner: Arc<Inner>,
+    /// Whether nothing is shown but the repository that the daemon was started in.
+    is_confined: bool,
 }
 
 #[derive(Debug)]
@@ -56,7 +59,14 @@ impl House {
         let wrong = crate::gate::Wrong::default();
         let Here { home, mut env, .. } = here;
         env.insert("HEIRLOOM_HOME".into(), home.clone().into());
-        Self { inner: Arc::new(Inner { home, directory, env, keys, token, hosts, wrong, feed }) }
+        let inner = Inner { home, directory, env, keys, token, hosts, wrong, feed };
+        Self { inner: Arc::new(inner), is_confined: false }
+    }
+
+    /// What an agent gets to see of it: the repository it works in, unless the person says more.
+    pub(crate) fn for_agents(&self) -> Result<Self, Failure> {
+        let is_confined = !agents_may_search_everywhere(&self.here()?);
+        Ok(Self { is_confined, ..self.clone() })
     }
 
     /// A house that nobody enters from outside.
@@ -150,7 +160,22 @@ impl Desk {
             None => house.here()?,
             Some(name) => house.look(&directory_of(house, &ledger, name)?)?,
         };
-        Ok(Self { here, ledger })
+        let desk = Self { here, ledger };
+        desk.admits(house, &desk.here.place.repo)?;
+        Ok(desk)
+    }
+
+    /// Refuses what is of another repository than the one that may be seen.
+    fn admits(&self, house: &House, repo: &str) -> Result<(), Failure> {
+        if !house.is_confined {
+            return Ok(());
+        }
+        let own = self.ledger.repository(&house.here()?.place.repo)?;
+        if own == self.ledger.repository(repo)? {
+            return Ok(());
+        }
+        Err(Failure::new(Code::RepoNotFound, "an agent sees the repository it works in")
+            .hint("a person can say more: recall.agents in their own settings"))
     }
 
     /// A session by name, id or the beginning of one, with the repository it is in. A name that sessions of
@@ -163,6 +188,7 @@ impl Desk {
             Found::Many(_) => sessions::find(&desk.here, &desk.ledger, address)?,
             Found::None => elsewhere(&desk, address)?,
         };
+        desk.admits(house, &session.repo)?;
         if desk.ledger.repository(&desk.here.place.repo)? != session.repo
             && let Ok(directory) = directory_of(house, &desk.ledger, &session.repo)
         {

@@ -8,4 +8,4 @@ mod said;
 pub mod search;
 mod streams;
 
-pub use search::{Found, Place, Query, SearchError, search};
+pub use search::{Found, Place, Query, SearchError, agents_may_search_everywhere, search};

@@ -168,7 +168,8 @@ pub fn search(here: &Here, ledger: &Ledger, query: &Query) -> Result<Found, Sear
     ledger.with_index(|index| Searching { here, ledger, query, index }.work(&search))
 }
 
-fn agents_may_search_everywhere(here: &Here) -> bool {
+/// Whether the person lets agents see more than the repository they work in.
+pub fn agents_may_search_everywhere(here: &Here) -> bool {
     here.settings(&[]).is_ok_and(|loaded| loaded.settings.recall.agents == Reach::All)
 }
 

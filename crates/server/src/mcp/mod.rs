@@ -68,6 +68,7 @@ fn refused(id: &Value, code: i32, why: &str) -> Value {
 }
 
 fn asked(house: &House, caller: &Caller, method: &str, params: &Value) -> Result<Value, Fault> {
+    let house = &house.for_agents()?;
     match method {
         "initialize" => Ok(hello(params)),
         "ping" => Ok(json!({})),

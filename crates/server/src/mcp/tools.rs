@@ -156,7 +156,10 @@ struct Before {
 }
 
 fn checkpoint(house: &House, before: &Before) -> Result<Value, Failure> {
-    let mut desk = Desk::everywhere(house)?;
+    let mut desk = match &before.session {
+        Some(session) => Desk::session(house, session)?.0,
+        None => Desk::everywhere(house)?,
+    };
     let settings = keep::settings(&desk.here).map_err(KeepError::from)?;
     let session = keep::session_or_new(&desk.here, &mut desk.ledger, before.session.as_deref())?;
     let purpose = if before.compact { Purpose::Compact } else { Purpose::Clear };

@@ -53,7 +53,8 @@ fn rendered(house: &House, caller: &Caller) -> Result<Markup, Failure> {
         1 => "1 thing needs you".to_owned(),
         more => format!("{more} things need you"),
     };
-    let spent: f64 = running.iter().map(|row| row.session.cost_usd).sum();
+    // The sum of nothing is -0.0, and is shown so.
+    let spent = running.iter().fold(0.0, |sum, row| sum + row.session.cost_usd);
     let content = html! {
         div id="head" data-live {
             h1 { (title) }

@@ -179,7 +179,7 @@ fn describe(stats: &Stats) -> String {
 
 fn export(app: &App, to: Option<&Path>) -> Done {
     let ledger = app.here.ledger_as_it_is()?;
-    let Some(path) = to else {
+    let Some(path) = to.filter(|path| *path != Path::new("-")) else {
         let mut out = crate::printer::records();
         ledger.export(&mut out)?;
         out.flush().map_err(FileError::new("write", Path::new("stdout")))?;

@@ -74,6 +74,31 @@ fn an_agent_records_a_decision_which_the_next_session_gets() {
 }
 
 #[test]
+fn an_agent_sees_the_repository_it_works_in_and_no_other() {
+    let env = crate::env();
+    let other = env.repo().with_file_name("other");
+    std::fs::create_dir(&other).unwrap();
+    let noted = env.run_in(&other, &["note", "decision", "the canary sings", "--json"]).success();
+    let session = noted.json()["session"].as_str().unwrap().to_owned();
+    let path = other.to_str().unwrap();
+    let uri = format!("heirloom://sessions/{session}/notes");
+    let asked = [
+        call(1, "lineage", &json!({"session": session})),
+        call(2, "recover", &json!({"level": 1, "repo": path})),
+        call(3, "note", &json!({"kind": "warning", "text": "x", "repo": path})),
+        call(4, "checkpoint", &json!({"session": session})),
+        json!({"jsonrpc": "2.0", "id": 5, "method": "resources/read", "params": {"uri": uri}}),
+    ];
+    for answer in spoken(&env, &asked) {
+        let text = answer.to_string();
+        assert!(text.contains("an agent sees the repository it works in"), "{answer:#}");
+        assert!(!text.contains("canary"), "{answer:#}");
+    }
+    env.write_user("recall: {agents: all}\n");
+    assert!(spoken(&env, &asked[4..])[0].to_string().contains("the canary sings"));
+}
+
+#[test]
 fn the_daemon_speaks_it_to_whoever_has_the_token() {
     let daemon = Daemon::start(crate::env());
     let list = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/list"});
