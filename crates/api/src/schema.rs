@@ -134,8 +134,8 @@ names! {
     "search" "search QUERY" SearchResults;
     "serve" "serve" Serving;
     "serve-link" "serve --link" SignInLink;
-    "sessions-archive" "sessions archive S" Session;
     "sessions-forget" "sessions forget S" SessionForgotten;
+    "sessions-hide" "sessions hide S" Session;
     "sessions-list" "sessions list" SessionList;
     "sessions-show" "sessions show S" SessionDetail;
     "sessions-show-config" "sessions show S --config" SessionConfig;

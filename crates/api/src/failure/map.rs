@@ -486,7 +486,7 @@ fn serve_hint(error: &SessionError) -> Option<String> {
             "no session was made; --working-dir says another one".to_owned()
         }
         SessionError::Status { status: Status::Archived, name } => {
-            format!("`heirloom sessions archive {name} --undo` takes it out of the archive")
+            format!("`heirloom sessions hide {name} --undo` shows it again")
         }
         SessionError::Status { .. } => "try again in a moment".to_owned(),
         SessionError::Lost { .. } => {

@@ -36,7 +36,9 @@ enum What {
     Stop(Stop),
     Update(Update),
     Forget(Forget),
-    Archive(Archive),
+    // What it was called before an archive was what is kept of transcripts.
+    #[command(alias = "archive")]
+    Hide(Hide),
 }
 
 /// List sessions, newest first
@@ -51,9 +53,9 @@ struct List {
     /// Only those that ended badly
     #[arg(long, group = "status")]
     failed: bool,
-    /// Only those that were put away
-    #[arg(long, group = "status")]
-    archived: bool,
+    /// Only those that are hidden
+    #[arg(long, alias = "archived", group = "status")]
+    hidden: bool,
     /// Those of all repositories
     #[arg(long)]
     all_repos: bool,
@@ -107,12 +109,12 @@ struct Forget {
     session: String,
 }
 
-/// Put a session away, out of the list
+/// Leave a session out of lists; nothing of it is lost
 #[derive(Debug, clap::Args)]
-struct Archive {
+struct Hide {
     /// The session: a name, an id, or the beginning of one
     session: String,
-    /// Take it out again
+    /// Show it again
     #[arg(long)]
     undo: bool,
 }
@@ -124,7 +126,7 @@ pub(super) fn run(app: &App, args: Args) -> Done {
         What::Stop(args) => stop(app, &args),
         What::Update(args) => update(app, args),
         What::Forget(args) => forget(app, &args),
-        What::Archive(args) => archive(app, &args),
+        What::Hide(args) => hide(app, &args),
     }
 }
 
@@ -220,7 +222,7 @@ fn list(app: &App, args: &List) -> Done {
         &[Status::Starting, Status::Running, Status::WaitingInput, Status::Interrupting]
     } else if args.failed {
         &[Status::Failed]
-    } else if args.archived {
+    } else if args.hidden {
         &[Status::Archived]
     } else {
         &[]
@@ -429,7 +431,7 @@ fn show_trajectory(app: &App, ledger: &Ledger, session: &Session) -> Done {
     Ok(ExitCode::SUCCESS)
 }
 
-fn archive(app: &App, args: &Archive) -> Done {
+fn hide(app: &App, args: &Hide) -> Done {
     let mut ledger = app.here.ledger()?;
     let session = sessions::find(&app.here, &ledger, &args.session)?;
     sessions::archive(&app.here, &mut ledger, &session, !args.undo)?;
@@ -438,7 +440,8 @@ fn archive(app: &App, args: &Archive) -> Done {
     };
     app.ui.answer(&answer(&ledger, &session)?, || {
         let learnings = counted(session.learnings, "learning");
-        format!("{GOOD}✔{GOOD:#} {} is {} ({learnings} kept)", session.name, session.status)
+        let now = if args.undo { "is in the list again" } else { "is hidden" };
+        format!("{GOOD}✔{GOOD:#} {} {now} ({learnings} kept)", session.name)
     });
     Ok(ExitCode::SUCCESS)
 }

@@ -74,8 +74,8 @@ fn an_unknown_session_brings_the_one_that_was_meant() {
 fn a_session_is_put_away_and_taken_out_again() {
     let env = env();
     env.run(&["note", "learning", "one"]).success();
-    let said = env.run(&["sessions", "archive", "notes-2026-01-12"]);
-    insta::assert_snapshot!(said, @"✔ notes-2026-01-12 is archived (1 learning kept)");
+    let said = env.run(&["sessions", "hide", "notes-2026-01-12"]);
+    insta::assert_snapshot!(said, @"✔ notes-2026-01-12 is hidden (1 learning kept)");
     let listed = |flag: &str| {
         env.run(&["sessions", "list", flag, "--json"]).json()["sessions"].as_array().unwrap().len()
     };

@@ -2,7 +2,8 @@
 
 use axum::extract::{Path, State};
 use heirloom_api::{
-    Code, DecisionList, Entry, Failure, JudgedNote, Note, Repository, RequirementStatus, Trust,
+    Code, DecisionList, Entry, Failure, JudgedNote, Note, Repository, RequirementStatus, Rule,
+    RuleList, Trust,
 };
 use heirloom_core::ground::Claim;
 use heirloom_core::guard::branch::BranchKey;
@@ -127,6 +128,19 @@ pub(super) async fn trusted(
         Ok(Trust::new(&desk.here.place.repo, &standing))
     });
     Ok(Told(trust.await?))
+}
+
+pub(super) async fn laid_down(
+    State(house): State<House>,
+    Asked(place): Asked<Where>,
+) -> Result<Told<RuleList>, Refused> {
+    let rules = house.call(move |house| {
+        let desk = Desk::of(house, place.repo.as_deref())?;
+        let settings = keep::settings(&desk.here).map_err(KeepError::from)?;
+        let found = keep::rules::list(&desk.here, &desk.ledger, &settings)?;
+        Ok(RuleList { rules: found.iter().map(Rule::from).collect() })
+    });
+    Ok(Told(rules.await?))
 }
 
 pub(super) async fn repository(

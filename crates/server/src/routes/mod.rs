@@ -128,6 +128,8 @@ routes! {
         "What a repository would run, and whether that is allowed, as `trust --show`.";
     get "/repo" look::repository, (Where, ()) => 200 heirloom_api::Repository,
         "What a repository is known by, as `repo show`.";
+    get "/rules" look::laid_down, (Where, ()) => 200 heirloom_api::RuleList,
+        "What the person laid down, as `rules list`.";
 }
 
 /// Which repository is meant.

@@ -178,7 +178,7 @@ fn sessions(house: &mut House) {
     house.ask("sessions-show-config", &["sessions", "show", "hello", "--config"]);
     house.ask("sessions-show-learnings", &["sessions", "show", "auth-v1", "--learnings"]);
     house.ask("sessions-show-trajectory", &["sessions", "show", "auth-v1", "--trajectory"]);
-    house.ask("sessions-archive", &["sessions", "archive", "auth-v3"]);
+    house.ask("sessions-hide", &["sessions", "hide", "auth-v3"]);
     house.ask("config-save-template", &["config", "save-template", "hello", "greeting"]);
     house.ask("config-templates", &["config", "templates"]);
 }

@@ -146,6 +146,7 @@ fn the_backlog_recall_and_the_rest_answer_as_the_commands_do() {
     assert_eq!(over("/work-runs"), shell(&["runs", "list", "--json"]));
     assert_eq!(over("/pipelines"), shell(&["pipelines", "list", "--json"]));
     assert_eq!(over("/trust"), shell(&["trust", "--show", "--json"]));
+    assert_eq!(over("/rules"), shell(&["rules", "list", "--json"]));
     assert_eq!(over("/repo"), shell(&["repo", "show", "--json"]));
     assert_eq!(over("/decisions")["decisions"][0]["standing"], "holds");
     daemon.env.write("src/a.rs", "fn nothing() {}\n");
