@@ -1,6 +1,8 @@
 //! Linux: `/proc`.
 
 use std::fs;
+use std::thread;
+use std::time::Duration;
 
 use super::Running;
 
@@ -30,9 +32,28 @@ pub fn pids() -> impl Iterator<Item = u32> {
     all.filter_map(|entry| entry.file_name().to_str()?.parse().ok())
 }
 
+/// How often a program that is just being started is asked again, a millisecond apart.
+const STARTING: usize = 50;
+
 /// The environment a process was started with, a zero after each variable; nothing where it is not shown.
+///
+/// A program that is just being started has none for a moment, nor words, though whoever started it may
+/// go on already: its mark would be missed, and its conversation given to somebody else.
 pub fn environ(pid: u32) -> Option<Vec<u8>> {
-    fs::read(format!("/proc/{pid}/environ")).ok()
+    for _ in 0..STARTING {
+        let environ = fs::read(format!("/proc/{pid}/environ")).ok()?;
+        if !environ.is_empty() || !is_starting(pid) {
+            return Some(environ);
+        }
+        thread::sleep(Duration::from_millis(1));
+    }
+    None
+}
+
+/// Whether a process has a program and no words. Threads of the kernel, and the dead, have no program.
+fn is_starting(pid: u32) -> bool {
+    fs::read(format!("/proc/{pid}/cmdline")).is_ok_and(|words| words.is_empty())
+        && fs::read_link(format!("/proc/{pid}/exe")).is_ok()
 }
 
 /// The words a process was started with.
