@@ -117,7 +117,9 @@ impl Terms {
 
     /// A script without spaces: every two neighbours are a term, and one that stands alone is one too.
     fn learn_pairs(&mut self, word: &str) {
-        let letters: Vec<char> = word.chars().collect();
+        // A word may hold what joins the parts of an identifier.
+        let is_said = |letter: &char| !letter.is_ascii() || letter.is_ascii_alphanumeric();
+        let letters: Vec<char> = word.chars().filter(is_said).collect();
         if let [one] = letters[..] {
             self.add(&one.to_string());
         }
@@ -310,6 +312,7 @@ mod tests {
         assert_eq!(terms("Café Größe"), "cafe gross");
         assert_eq!(terms("設定変更"), "設定 定変 変更");
         assert_eq!(terms("鍵"), "鍵");
+        assert_eq!(terms("鍵_"), "鍵");
     }
 
     #[test]
