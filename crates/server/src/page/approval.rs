@@ -98,7 +98,7 @@ pub(super) async fn inbox(
         let sheeted = Sheet { title: &title, page: "approvals", nav: "/", command, keys: &KEYS[..0], ..Sheet::default() };
         Ok(sheet(&view, &sheeted, &content))
     });
-    page(made.await.map_err(|refused| refused.0))
+    page(made.await)
 }
 
 /// The one that waits longest.
@@ -120,7 +120,7 @@ pub(super) async fn show(
     Path(id): Path<String>,
 ) -> Response {
     let made = house.call(move |house| rendered(house, &caller, &id, None, None));
-    page(made.await.map_err(|refused| refused.0))
+    page(made.await)
 }
 
 fn rendered(
@@ -278,7 +278,7 @@ pub(super) async fn decide(
     match outcome.await {
         Ok(Ok(id)) => Redirect::to(&format!("/approvals/{id}")).into_response(),
         Ok(Err((status, markup))) => (status, page(Ok(markup))).into_response(),
-        Err(refused) => page(Err(refused.0)),
+        Err(refused) => page(Err(refused)),
     }
 }
 

@@ -52,7 +52,7 @@ pub(super) async fn issues(
         let sheeted = Sheet { title: &title, page: "backlog", nav: "/issues", command: "heirloom work --resume", keys: &KEYS, ..Sheet::default() };
         Ok(sheet(&view, &sheeted, &content))
     });
-    page(made.await.map_err(|refused| refused.0))
+    page(made.await)
 }
 
 /// An issue that was typed in.
@@ -81,7 +81,7 @@ pub(super) async fn create(
     });
     match made.await {
         Ok(_) => Redirect::to("/issues").into_response(),
-        Err(refused) => page(Err(refused.0)),
+        Err(refused) => page(Err(refused)),
     }
 }
 
@@ -110,7 +110,7 @@ pub(super) async fn issue(
         let sheeted = Sheet { title: &title, page: "issue", nav: "/issues", command: &command, ..Sheet::default() };
         Ok(sheet(&view, &sheeted, &content))
     });
-    page(made.await.map_err(|refused| refused.0))
+    page(made.await)
 }
 
 pub(super) async fn run(
@@ -138,5 +138,5 @@ pub(super) async fn run(
         let sheeted = Sheet { title: &title, page: "run", nav: "/issues", command: &command, ..Sheet::default() };
         Ok(sheet(&view, &sheeted, &content))
     });
-    page(made.await.map_err(|refused| refused.0))
+    page(made.await)
 }

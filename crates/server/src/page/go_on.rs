@@ -47,7 +47,7 @@ pub(super) async fn form(
     Asked(way): Asked<Way>,
 ) -> Response {
     let made = house.call(move |house| rendered(house, &caller, &id, &way, &Filled::new(), None));
-    page(made.await.map_err(|refused| refused.0))
+    page(made.await)
 }
 
 fn rendered(
@@ -159,7 +159,7 @@ fn answered(outcome: Outcome) -> Response {
     match outcome {
         Ok(Ok(id)) => Redirect::to(&format!("/sessions/{id}")).into_response(),
         Ok(Err((status, markup))) => (status, page(Ok(markup))).into_response(),
-        Err(refused) => page(Err(refused.0)),
+        Err(refused) => page(Err(refused)),
     }
 }
 
@@ -250,7 +250,7 @@ pub(super) async fn launch(
     Extension(caller): Extension<Caller>,
 ) -> Response {
     let made = house.call(move |house| empty(house, &caller, &Filled::new(), None));
-    page(made.await.map_err(|refused| refused.0))
+    page(made.await)
 }
 
 fn empty(

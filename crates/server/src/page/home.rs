@@ -29,7 +29,7 @@ pub(super) async fn home(
     State(house): State<House>,
     Extension(caller): Extension<Caller>,
 ) -> Response {
-    page(house.call(move |house| rendered(house, &caller)).await.map_err(|refused| refused.0))
+    page(house.call(move |house| rendered(house, &caller)).await)
 }
 
 fn rendered(house: &House, caller: &Caller) -> Result<Markup, Failure> {
@@ -203,5 +203,5 @@ pub(super) async fn sessions(
             Sheet { title: &title, page: "sessions", nav: "/sessions", command, keys: &KEYS, ..Sheet::default() };
         Ok(sheet(&view, &sheeted, &content))
     });
-    page(made.await.map_err(|refused| refused.0))
+    page(made.await)
 }

@@ -24,7 +24,7 @@ use heirloom_ledger::{ApprovalFilter, Ledger, SessionFilter};
 use jiff::Timestamp;
 use maud::{DOCTYPE, Markup, html};
 
-use crate::answer;
+use crate::answer::{self, Refused};
 use crate::gate::Caller;
 use crate::house::House;
 use crate::keys;
@@ -164,10 +164,10 @@ fn sheet(view: &View, sheet: &Sheet<'_>, content: &Markup) -> Markup {
 }
 
 /// A page, or why there is none, in the words of the command.
-fn page(made: Result<Markup, Failure>) -> Response {
+fn page(made: Result<Markup, Refused>) -> Response {
     match made {
         Ok(markup) => Html(markup.into_string()).into_response(),
-        Err(failure) => {
+        Err(Refused(failure)) => {
             let body = html! { (DOCTYPE) html lang="en" {
                 head {
                     meta charset="utf-8";

@@ -61,7 +61,7 @@ pub(super) async fn recall(
         let sheeted = Sheet { title: &title, page: "recall", nav: "/recall", command: &command, ..Sheet::default() };
         Ok(sheet(&view, &sheeted, &content))
     });
-    page(made.await.map_err(|refused| refused.0))
+    page(made.await)
 }
 
 pub(super) async fn decisions(
@@ -87,7 +87,7 @@ pub(super) async fn decisions(
         };
         Ok(sheet(&view, &sheeted, &content))
     });
-    page(made.await.map_err(|refused| refused.0))
+    page(made.await)
 }
 
 /// One note: the quote then, the code now.
@@ -121,7 +121,7 @@ pub(super) async fn note(
         let sheeted = Sheet { title: &title, page: "note", nav: "/recall", command: "heirloom ground", ..Sheet::default() };
         Ok(sheet(&view, &sheeted, &content))
     });
-    page(made.await.map_err(|refused| refused.0))
+    page(made.await)
 }
 
 /// The lines around a place, as they are now.

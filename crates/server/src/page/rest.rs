@@ -38,7 +38,7 @@ pub(super) async fn requirements(
         let sheeted = Sheet { title: &title, page: "requirements", nav: "/", command: "heirloom req status", ..Sheet::default() };
         Ok(sheet(&view, &sheeted, &content))
     });
-    page(made.await.map_err(|refused| refused.0))
+    page(made.await)
 }
 
 pub(super) async fn settings(
@@ -66,7 +66,7 @@ pub(super) async fn settings(
         let sheeted = Sheet { title: "Settings", page: "settings", nav: "/", command: "heirloom config show --sources", ..Sheet::default() };
         Ok(sheet(&view, &sheeted, &content))
     });
-    page(made.await.map_err(|refused| refused.0))
+    page(made.await)
 }
 
 pub(super) async fn trust(
@@ -91,7 +91,7 @@ pub(super) async fn trust(
         let sheeted = Sheet { title: &title, page: "trust", nav: "/", command: "heirloom trust --show", ..Sheet::default() };
         Ok(sheet(&view, &sheeted, &content))
     });
-    page(made.await.map_err(|refused| refused.0))
+    page(made.await)
 }
 
 pub(super) async fn record(
@@ -108,7 +108,7 @@ pub(super) async fn record(
         let sheeted = Sheet { title: &title, page: "record", nav: "/", command: "heirloom ledger export", ..Sheet::default() };
         Ok(sheet(&view, &sheeted, &content))
     });
-    page(made.await.map_err(|refused| refused.0))
+    page(made.await)
 }
 
 const KEYS: [(&str, &[(&str, &str)]); 5] = [
@@ -202,5 +202,5 @@ pub(super) async fn all_keys(
         };
         Ok(sheet(&view, &sheeted, &content))
     });
-    page(made.await.map_err(|refused| refused.0))
+    page(made.await)
 }

@@ -39,7 +39,7 @@ pub(super) async fn session(
     Path(id): Path<String>,
 ) -> Response {
     let made = house.call(move |house| rendered(house, &caller, &id, false));
-    page(made.await.map_err(|refused| refused.0))
+    page(made.await)
 }
 
 fn rendered(house: &House, caller: &Caller, id: &str, all: bool) -> Result<Markup, Failure> {
@@ -296,5 +296,5 @@ pub(super) async fn part(
         let sheeted = Sheet { title: &title, page: "part", nav: "/sessions", command: &command, ..Sheet::default() };
         Ok(sheet(&view, &sheeted, &content))
     });
-    page(made.await.map_err(|refused| refused.0))
+    page(made.await)
 }
