@@ -242,7 +242,7 @@ impl Answer for Recovery {}
 
 impl From<&Recovered> for Recovery {
     fn from(recovered: &Recovered) -> Self {
-        let Recovered { level, tokens, text, omitted } = recovered.clone();
+        let Recovered { level, tokens, text, omitted, is_empty: _ } = recovered.clone();
         Self { level, tokens, text, omitted }
     }
 }

@@ -132,7 +132,7 @@ impl Brief {
     /// The brief in at most `budget` tokens.
     pub fn render(&self, budget: usize) -> Recovery {
         if self.is_empty() {
-            return Recovery::new(0, tokens::beginning("Nothing is recorded yet.", budget), 0);
+            return Recovery::nothing(0, tokens::beginning("Nothing is recorded yet.", budget));
         }
         let (lines, all) = self.chosen(budget);
         let mut kept = lines;

@@ -42,13 +42,20 @@ pub struct Recovery {
     pub tokens: usize,
     /// How many entries were left out.
     pub omitted: usize,
+    /// Whether there was nothing to say, which is what the text says then.
+    pub is_empty: bool,
 }
 
 impl Recovery {
+    /// Says that there is nothing.
+    pub(super) fn nothing(level: u8, text: &str) -> Self {
+        Self { is_empty: true, ..Self::new(level, text, 0) }
+    }
+
     pub(super) fn new(level: u8, text: &str, omitted: usize) -> Self {
         let text = text.trim_end().to_owned();
         let tokens = tokens::estimate(&text);
-        Self { level, text, tokens, omitted }
+        Self { level, text, tokens, omitted, is_empty: false }
     }
 }
 
@@ -79,7 +86,7 @@ const SHORTEST: usize = 90;
 /// Level 1: the task, the last checkpoint, the reasoning state, the newest decisions, what is done.
 pub fn level1(state: &State, budget: usize) -> Recovery {
     if state.is_empty() {
-        return Recovery::new(1, &fitting("Nothing is recorded yet.", budget), 0);
+        return Recovery::nothing(1, &fitting("Nothing is recorded yet.", budget));
     }
     // Fewer entries, before any of them is cut to where it no longer says what it said.
     for most in (1..=NEWEST).rev() {
@@ -172,7 +179,7 @@ pub fn level2(query: &str, entries: &[Entry], budget: usize) -> Recovery {
     let head = format!("{MARK} what fits \"{}\"", cut(&plain(query), 80));
     if entries.is_empty() {
         let text = format!("Nothing recorded fits \"{}\".", cut(&plain(query), 80));
-        return Recovery::new(2, &fitting(&text, budget), 0);
+        return Recovery::nothing(2, &fitting(&text, budget));
     }
     let rows = entries.iter().map(|entry| (entry.note.kind, entry.whole())).collect();
     fill(2, &[Part { head, rows }], budget)
@@ -186,7 +193,7 @@ struct Part {
 /// Level 3: everything, the most needed first.
 pub fn level3(state: &State, budget: usize) -> Recovery {
     if state.is_empty() {
-        return Recovery::new(3, &fitting("Nothing is recorded yet.", budget), 0);
+        return Recovery::nothing(3, &fitting("Nothing is recorded yet.", budget));
     }
     let mut first = lines(state, NEWEST, 400);
     first.truncate(if state.task.is_some() || state.checkpoint.is_some() { 2 } else { 1 });

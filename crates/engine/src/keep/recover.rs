@@ -41,9 +41,7 @@ pub(super) enum Look {
 pub struct Gatherer<'a> {
     /// Where.
     pub here: &'a Here,
-    /// The ledger.
     pub ledger: &'a Ledger,
-    /// The settings.
     pub settings: &'a Settings,
 }
 
@@ -135,17 +133,17 @@ impl Gatherer<'_> {
     ) -> Result<Recovery, Error> {
         let found = self.level2(query, budget)?;
         let left = budget.saturating_sub(found.tokens + 1);
-        if !found.text.starts_with("Nothing recorded fits") || left == 0 {
+        if !found.is_empty || left == 0 {
             return Ok(found);
         }
         let usual = self.settings.recovery.level1_tokens.get() as usize;
         let stands = self.level1(session, left.min(usual))?;
-        if stands.text.starts_with("Nothing is recorded") {
+        if stands.is_empty {
             return Ok(found);
         }
         let text = format!("{}\n{}", found.text, stands.text);
         let tokens = heirloom_core::tokens::estimate(&text);
-        Ok(Recovery { text, tokens, omitted: stands.omitted, ..found })
+        Ok(Recovery { text, tokens, is_empty: false, omitted: stands.omitted, ..found })
     }
 
     /// Level 3: everything of this repository.
