@@ -117,12 +117,10 @@ pub trait Agent: fmt::Debug + Sync {
         None
     }
 
-    /// Its hooks.
     fn hooks(&self) -> Option<&'static dyn Hooks> {
         None
     }
 
-    /// Its transcripts.
     fn transcripts(&self) -> Option<&'static dyn Transcripts> {
         None
     }
@@ -262,7 +260,6 @@ impl Feature {
 /// Whether a feature is there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Support {
-    /// Yes.
     Yes,
     /// In a way: this is the catch.
     Partly(&'static str),

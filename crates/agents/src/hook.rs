@@ -120,19 +120,16 @@ pub enum HookKind {
     },
     /// A tool is about to be used.
     PreTool {
-        /// The use.
         tool: ToolUse,
     },
     /// A tool was used.
     PostTool {
-        /// The use.
         tool: ToolUse,
         /// What came back, in the tool's own shape.
         response: Value,
     },
     /// A tool was used and failed.
     ToolFailed {
-        /// The use.
         tool: ToolUse,
         /// The error's text.
         error: String,
@@ -141,12 +138,10 @@ pub enum HookKind {
     },
     /// A person would be asked for permission.
     PermissionRequest {
-        /// The use.
         tool: ToolUse,
     },
     /// A turn is about to end.
     Stop(Stopping),
-    /// A subagent starts.
     SubagentStart,
     /// A subagent is about to end.
     SubagentStop(Stopping),

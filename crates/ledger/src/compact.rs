@@ -18,7 +18,6 @@ const WORTH_IT: u64 = 8;
 /// How large the files of the ledger were and are, with their logs, in bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct Compacted {
-    /// Before.
     pub bytes_before: u64,
     /// After; what it would about be, where nothing was done.
     pub bytes_after: u64,

@@ -29,7 +29,6 @@ pub(crate) struct Entry {
 pub(crate) enum Tracked {
     /// The file is in the index.
     As(Entry),
-    /// It is not.
     Not,
     /// The index cannot be read by hand.
     Unknown,

@@ -23,7 +23,6 @@ pub struct Request {
     pub path: String,
     /// In order, names in lower case.
     pub headers: Vec<(String, String)>,
-    /// The body.
     pub body: Vec<u8>,
 }
 

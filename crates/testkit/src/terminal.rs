@@ -86,7 +86,6 @@ impl Terminal {
         }
     }
 
-    /// Types a line.
     pub fn types(&mut self, line: &str) {
         self.presses(format!("{line}\n").as_bytes());
     }

@@ -27,7 +27,6 @@ use crate::transcript::Transcripts;
 /// The version that the contract tests ran against.
 const TESTED: &str = "0.166.0";
 
-/// Codex.
 #[derive(Debug)]
 pub struct Codex;
 

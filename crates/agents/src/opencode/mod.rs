@@ -19,7 +19,6 @@ use crate::launch::{CommandLine, Launch, LaunchError};
 use crate::outcome::{End, Outcome};
 use crate::transcript::Transcripts;
 
-/// opencode.
 #[derive(Debug)]
 pub struct Opencode;
 

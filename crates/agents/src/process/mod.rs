@@ -278,7 +278,6 @@ impl Drop for Process {
 /// What comes next from an agent.
 #[derive(Debug)]
 pub enum Next {
-    /// A line.
     Line(Line),
     /// Nothing so far.
     Silence,

@@ -17,7 +17,6 @@ pub(super) struct Step {
     pub(super) stderr: Option<String>,
     /// Prints this many lines at once.
     pub(super) flood: Option<u64>,
-    /// Writes a file.
     pub(super) write: Option<File>,
     /// Merges these fields into the status file.
     pub(super) status: Option<Map<String, Value>>,

@@ -11,7 +11,6 @@ pub struct Carried<'a> {
     pub id: &'a str,
     /// Where the agent is going to work.
     pub directory: &'a Path,
-    /// The branch.
     pub branch: Option<&'a str>,
     /// When it is carried over.
     pub at: Timestamp,

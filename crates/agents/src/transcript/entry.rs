@@ -27,7 +27,6 @@ pub struct Entry {
     pub parent: Option<String>,
     /// The subagent whose work this is; `None` is the agent itself.
     pub subagent: Option<String>,
-    /// What it is.
     pub what: What,
 }
 
@@ -126,10 +125,7 @@ pub enum What {
         total: bool,
     },
     /// The model that answers from here on.
-    Model {
-        /// Its name.
-        name: String,
-    },
+    Model { name: String },
     /// What the conversation is called.
     Title {
         /// The words.
@@ -233,7 +229,6 @@ pub enum Does {
     },
     /// Changes one thing to do.
     MarkTodo {
-        /// Its id.
         id: String,
         /// New words.
         text: Option<String>,
@@ -260,9 +255,7 @@ pub struct Todo {
 pub enum TodoState {
     /// Not begun.
     Open,
-    /// Begun.
     Begun,
-    /// Done.
     Done,
     /// Given up.
     Dropped,

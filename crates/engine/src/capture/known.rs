@@ -25,11 +25,8 @@ pub struct KnownFacts {
     pub session: SessionFacts,
     /// Its prompts.
     pub turns: Vec<TurnFacts>,
-    /// Its commands.
     pub commands: Vec<CommandFacts>,
-    /// Its files.
     pub files: Vec<FileFacts>,
-    /// Its commits.
     pub commits: Vec<CommitFacts>,
     /// The tests that failed in it.
     pub tests: Vec<TestFacts>,

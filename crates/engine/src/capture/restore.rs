@@ -28,10 +28,7 @@ pub enum RestoreError {
     OnlyFacts,
     /// The agent keeps a database.
     #[error("{agent} keeps its conversations in a database, into which nothing can be put back")]
-    Database {
-        /// The agent.
-        agent: String,
-    },
+    Database { agent: String },
     /// A file could not be used.
     #[error(transparent)]
     File(#[from] FileError),

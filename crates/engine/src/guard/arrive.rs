@@ -16,7 +16,6 @@ use crate::here::Here;
 /// A session whose context begins.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Arrived {
-    /// The session.
     pub(super) id: SessionId,
     /// The one it comes from, where that became known now.
     pub(super) parent: Option<SessionId>,

@@ -72,7 +72,6 @@ impl<'h> Book<'h> {
         Self { here, options, open: None }
     }
 
-    /// The ledger.
     pub fn ledger(&mut self) -> Result<&mut Ledger, Error> {
         let open = if let Some(open) = self.open.take() {
             open

@@ -27,7 +27,6 @@ const PATIENCE: Duration = Duration::from_secs(8);
 /// What a hook says, and what went wrong on the way.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Said {
-    /// The answer.
     pub answer: HookAnswer,
     /// Faults of ours, for the log.
     pub faults: Vec<String>,

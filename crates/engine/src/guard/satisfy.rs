@@ -30,7 +30,6 @@ pub struct Satisfy<'a> {
     pub ttl: Option<u64>,
     /// For what, where that is not the requirement's own.
     pub scope: Option<Scope>,
-    /// The branch.
     pub branch: BranchKey,
 }
 
@@ -42,7 +41,6 @@ const APPROVAL_SECONDS: u64 = 300;
 pub struct Approve<'a> {
     /// For how many seconds.
     pub ttl: Option<u64>,
-    /// The branch.
     pub branch: &'a BranchKey,
 }
 
@@ -77,7 +75,6 @@ pub struct Word<'a> {
     pub ttl: Option<u64>,
     /// For what, where that is not the requirement's own.
     pub scope: Option<Scope>,
-    /// The branch.
     pub branch: BranchKey,
 }
 

@@ -119,13 +119,10 @@ pub fn reason(why: &Unmet) -> Option<String> {
 /// A tool use that somebody wonders about.
 #[derive(Debug, Clone, Copy)]
 pub struct Question<'a> {
-    /// The tool.
     pub tool: &'a str,
-    /// Its input.
     pub input: &'a Value,
     /// The directory it is used in.
     pub cwd: &'a str,
-    /// The branch.
     pub branch: &'a BranchKey,
 }
 
@@ -172,7 +169,6 @@ pub struct Happened {
     pub how: Option<String>,
     /// The session in the ledger, or the name that an imported file gave it.
     pub session: Option<String>,
-    /// The branch.
     pub branch: Option<String>,
     /// More about it.
     #[serde(skip_serializing_if = "Value::is_null")]

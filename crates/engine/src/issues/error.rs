@@ -37,22 +37,16 @@ pub enum TrackerError {
     /// Somebody else has it.
     #[error("{id} is {by}'s")]
     Taken {
-        /// The issue.
         id: IssueId,
         /// Who has it.
         by: String,
     },
     /// It is not open, so it cannot be claimed.
     #[error("{id} is {status}, it cannot be claimed")]
-    NotOpen {
-        /// The issue.
-        id: IssueId,
-        status: String,
-    },
+    NotOpen { id: IssueId, status: String },
     /// Issues would wait for each other for ever.
     #[error("{id} would wait for itself: {}", way.join(" → "))]
     Circle {
-        /// The issue.
         id: IssueId,
         /// From it, round, to it.
         way: Vec<String>,

@@ -48,7 +48,6 @@ pub trait Tracker: fmt::Debug + Send {
     /// Makes an issue.
     fn create(&mut self, new: NewIssue) -> Result<Issue, TrackerError>;
 
-    /// Changes an issue.
     fn change(&mut self, id: &IssueId, change: &Change) -> Result<Issue, TrackerError>;
 
     /// Makes an open issue `actor`'s and in progress, if it is nobody else's: of many at once, one

@@ -12,7 +12,6 @@ use crate::here::Here;
 /// So many decisions about rules are looked at.
 const MOST: usize = 1000;
 
-/// A rule.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Rule {
     /// The address of its words.

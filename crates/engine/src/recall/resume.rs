@@ -27,7 +27,6 @@ const BEGINNING: u64 = 64 << 10;
 pub struct Past {
     /// The session, where the ledger has it.
     pub session: Option<Session>,
-    /// The agent.
     pub agent: String,
     /// The agent's own id of the conversation.
     pub agent_session_id: String,
@@ -37,7 +36,6 @@ pub struct Past {
     pub title: String,
     /// What was asked first.
     pub prompt: Option<String>,
-    /// The branch.
     pub branch: Option<String>,
     /// When it was last written to.
     pub at: Option<Timestamp>,

@@ -74,11 +74,9 @@ pub struct Found {
 /// A note, a session, or a message of one.
 #[derive(Debug, Clone)]
 pub struct Place {
-    /// The session.
     pub session: Option<Session>,
     /// What the conversation is known by, where no session of the ledger has it.
     pub key: String,
-    /// The agent.
     pub agent: Option<String>,
     /// What it is.
     pub kind: Kind,

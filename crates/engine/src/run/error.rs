@@ -16,7 +16,6 @@ pub enum RunError {
     /// The session's name cannot be one.
     #[error("`{name}` cannot be the name of a session: {source}")]
     Name {
-        /// The name.
         name: String,
         /// Why.
         #[source]
@@ -59,14 +58,10 @@ pub enum RunError {
     },
     /// Everything should wait for a person's word, and these agents never ask.
     #[error("{} cannot wait for approvals: it never asks", agents.join(" and "))]
-    NeverAsk {
-        /// The agents.
-        agents: Vec<&'static str>,
-    },
+    NeverAsk { agents: Vec<&'static str> },
     /// A limit on the cost that could not be kept.
     #[error("the cost cannot be limited: {agent} does not say what it costs{}", price(model.as_deref()))]
     CostUnknown {
-        /// The agent.
         agent: String,
         /// Its model, where one is named.
         model: Option<String>,
@@ -84,7 +79,6 @@ pub enum RunError {
     Exists {
         /// The session.
         name: String,
-        /// Its status.
         status: Status,
         /// Whether it can be resumed.
         resumable: bool,
@@ -106,10 +100,7 @@ pub enum RunError {
     Inherit(#[from] InheritError),
     /// What is inherited raised warnings, and it was said that it must not.
     #[error("what would be inherited is not sound: {}", warnings.join("; "))]
-    Unsound {
-        /// The warnings.
-        warnings: Vec<String>,
-    },
+    Unsound { warnings: Vec<String> },
     /// git did not do what was asked.
     #[error("git cannot {doing}: {why}")]
     Git {

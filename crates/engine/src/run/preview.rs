@@ -20,7 +20,6 @@ use crate::here::Here;
 /// What a run would be.
 #[derive(Debug)]
 pub struct Preview {
-    /// The plan.
     pub plan: Plan,
     /// What is wrong with its files, and keeps nothing from running.
     pub mistakes: Vec<Mistake>,

@@ -29,7 +29,6 @@ use crate::turn::lock::DriverLock;
 #[derive(Debug)]
 pub struct Running {
     pub(super) locks: Locks,
-    /// The session.
     pub session: Session,
     pub(super) plan: Plan,
     pub(super) inherited: Option<Inherited>,

@@ -46,7 +46,6 @@ pub struct Item {
     /// The words.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
-    /// The tool.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tool: Option<String>,
     /// The agent's id of the tool use.

@@ -32,10 +32,7 @@ pub enum SessionError {
     },
     /// The name belongs to another session.
     #[error("there is a session {name} already")]
-    NameTaken {
-        /// The name.
-        name: SessionName,
-    },
+    NameTaken { name: SessionName },
     /// The config cannot be launched.
     #[error("the config cannot be used")]
     Config(#[from] ConfigError),
@@ -59,36 +56,19 @@ pub enum SessionError {
     Launch(#[from] LaunchError),
     /// The session is in no state to be continued.
     #[error("{name} is {status} and cannot be continued")]
-    Status {
-        /// The session.
-        name: SessionName,
-        /// Its status.
-        status: Status,
-    },
+    Status { name: SessionName, status: Status },
     /// Nothing is known that could be resumed.
     #[error("{name} has no agent whose conversation could go on")]
-    NoConversation {
-        /// The session.
-        name: SessionName,
-    },
+    NoConversation { name: SessionName },
     /// There is nothing to interrupt.
     #[error("{name} is {status}: there is nothing to interrupt")]
-    NotRunning {
-        /// The session.
-        name: SessionName,
-        /// Its status.
-        status: Status,
-    },
+    NotRunning { name: SessionName, status: Status },
     /// Another program runs it.
     #[error("{name} was not launched by heirloom: end it where it runs")]
-    Elsewhere {
-        /// The session.
-        name: SessionName,
-    },
+    Elsewhere { name: SessionName },
     /// It did not stop in time.
     #[error("{name} was asked to stop and has not stopped within {} s", waited.as_secs())]
     StillRunning {
-        /// The session.
         name: SessionName,
         /// How long was waited.
         waited: Duration,
@@ -133,7 +113,6 @@ pub enum SessionError {
     /// The input is none that the tool could be used with.
     #[error("{tool} cannot be used with that input: {why}")]
     BadInput {
-        /// The tool.
         tool: String,
         /// What is wrong with it.
         why: String,

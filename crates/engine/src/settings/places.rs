@@ -76,7 +76,6 @@ pub enum Role {
     Owner,
     /// The user's, for all repositories.
     User,
-    /// The repository's.
     Repository,
     /// The user's, for this repository.
     Local,

@@ -41,7 +41,6 @@ pub(crate) enum DecideError {
     /// The input is none that the tool could be used with.
     #[error("{tool} cannot be used with that input: {why}")]
     Input {
-        /// The tool.
         tool: String,
         /// What is wrong with it.
         why: String,

@@ -29,7 +29,6 @@ pub(super) enum Answer {
     StopRun,
     /// It used what it was given to spend.
     Spent,
-    /// It was stopped.
     Stopped,
     /// It failed.
     Fail,

@@ -43,7 +43,6 @@ const LOOK_AGAIN: Duration = Duration::from_secs(5);
 /// How a run ended.
 #[derive(Debug, Clone)]
 pub struct Ended {
-    /// The run.
     pub run: WorkRunId,
     /// How it ended.
     pub status: WorkStatus,

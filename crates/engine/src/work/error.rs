@@ -21,16 +21,10 @@ pub enum WorkError {
     },
     /// The branch on which work comes together would be moved under somebody's feet.
     #[error("{branch} is checked out, and finished work is to come together on it")]
-    CheckedOut {
-        /// The branch.
-        branch: String,
-    },
+    CheckedOut { branch: String },
     /// The branch on which work comes together cannot be made.
     #[error("the branch {branch} cannot be made")]
-    NoBranch {
-        /// The branch.
-        branch: String,
-    },
+    NoBranch { branch: String },
     /// What the person did since and what agents finished do not go together by themselves.
     #[error("{branch} and {head} do not go together by themselves, and {} of {branch} not in {head}", how_many(.commits))]
     Apart {
@@ -43,10 +37,7 @@ pub enum WorkError {
     },
     /// Money cannot be limited without knowing what is spent.
     #[error("{agent} does not say what it costs, so --max-cost could not hold")]
-    Unpriced {
-        /// The agent.
-        agent: String,
-    },
+    Unpriced { agent: String },
     /// Several agents cannot share the person's own worktree.
     #[error("only one agent can work in place, not {agents}")]
     Crowded {

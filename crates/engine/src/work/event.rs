@@ -11,7 +11,6 @@ pub enum Event {
     Started {
         /// Its id.
         run: String,
-        /// The tracker.
         tracker: String,
         /// The agent of issues that begin anew.
         agent: String,
@@ -23,13 +22,11 @@ pub enum Event {
     },
     /// An issue was taken up.
     IssueStarted {
-        /// The issue.
         issue: String,
         /// What is to be done, in a line.
         title: String,
         /// Where it is worked on.
         worktree: Option<String>,
-        /// The branch.
         branch: Option<String>,
         /// The how manieth issue of the run it is.
         #[serde(default)]
@@ -39,24 +36,11 @@ pub enum Event {
         of: usize,
     },
     /// An agent session is resumed.
-    Resuming {
-        /// The issue.
-        issue: String,
-        /// The agent.
-        agent: String,
-        /// The id.
-        agent_session_id: String,
-    },
+    Resuming { issue: String, agent: String, agent_session_id: String },
     /// An issue is in another phase.
-    Phase {
-        /// The issue.
-        issue: String,
-        /// The phase.
-        phase: Phase,
-    },
+    Phase { issue: String, phase: Phase },
     /// An agent did something.
     Activity {
-        /// The issue.
         issue: String,
         /// The tool, if it used one.
         tool: Option<String>,
@@ -67,9 +51,7 @@ pub enum Event {
     },
     /// A command of the gate was run.
     Checked {
-        /// The issue.
         issue: String,
-        /// The command.
         command: String,
         /// Whether it succeeded.
         passed: bool,
@@ -87,7 +69,6 @@ pub enum Event {
     Paused {
         /// For how long.
         wait_ms: u64,
-        /// Why.
         why: String,
     },
     /// Something somebody should know.
@@ -104,7 +85,6 @@ pub enum Event {
     },
     /// The run is done with an issue.
     IssueEnded {
-        /// The issue.
         issue: String,
         /// What is to be done, in a line.
         title: String,

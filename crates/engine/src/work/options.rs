@@ -18,7 +18,6 @@ pub struct Options {
     pub in_place: bool,
     /// The agent of issues that begin anew.
     pub agent: String,
-    /// Its model.
     pub model: Option<String>,
     /// How many agents work at the same time.
     pub max_agents: usize,

@@ -15,7 +15,6 @@ use jiff::Timestamp;
 pub struct Resumes {
     /// The agent it is of. No other one is ever given its id.
     pub agent: String,
-    /// Its id.
     pub agent_session_id: String,
     /// When the run began that it comes from.
     pub at: Timestamp,

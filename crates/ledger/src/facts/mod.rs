@@ -89,7 +89,6 @@ pub struct Facts {
 pub struct Source {
     /// The session it belongs to.
     pub session: SessionId,
-    /// The agent.
     pub agent: String,
     /// The agent's own id of the conversation.
     pub agent_session_id: String,
@@ -132,7 +131,6 @@ pub struct Told {
     pub last_at: Option<Timestamp>,
     /// Prompts, answers, tool uses and results.
     pub messages: u64,
-    /// Tokens.
     pub tokens: Option<TokenFacts>,
     /// Money.
     pub cost_usd: Option<f64>,
@@ -140,7 +138,6 @@ pub struct Told {
     pub context_used: Option<u64>,
     /// What the window holds.
     pub context_window: Option<u64>,
-    /// Compactions.
     pub compactions: u64,
     /// Whether the last turn was interrupted.
     pub interrupted: bool,
@@ -161,9 +158,7 @@ pub struct News {
     pub commands: Vec<CommandFacts>,
     /// Answers to commands of an earlier reading: tool use, exit, failed, error.
     pub answers: Vec<Answered>,
-    /// Files.
     pub files: Vec<FileFacts>,
-    /// Commits.
     pub commits: Vec<CommitFacts>,
     /// Tests that failed, or passed after they had failed.
     pub tests: Vec<TestFacts>,
@@ -185,7 +180,6 @@ pub struct Answered {
 /// A session and what it did to a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Touched {
-    /// The session.
     pub session: SessionId,
     /// What it did.
     pub file: FileFacts,

@@ -25,7 +25,6 @@ pub struct OpencodeError {
 /// A conversation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OpencodeSession {
-    /// Its id.
     pub id: String,
     /// The directory it is about.
     pub directory: Option<String>,

@@ -29,7 +29,6 @@ pub struct Hit {
     pub key: String,
     /// The session it belongs to, where it is one of the ledger's.
     pub session: Option<SessionId>,
-    /// The agent.
     pub agent: Option<String>,
     /// The repository.
     pub repo: Option<String>,

@@ -27,11 +27,9 @@ pub struct Source {
     pub key: String,
     /// The session it belongs to.
     pub session: Option<SessionId>,
-    /// The agent.
     pub agent: Option<String>,
     /// The repository.
     pub repo: Option<String>,
-    /// The branch.
     pub branch: Option<String>,
 }
 
@@ -59,9 +57,7 @@ pub struct Message<'a> {
     pub text: &'a str,
     /// The branch, where it is another than the source's.
     pub branch: Option<&'a str>,
-    /// The tool.
     pub tool: Option<&'a str>,
-    /// The author.
     pub author: Option<&'a str>,
     /// Files it is about.
     pub paths: &'a [String],

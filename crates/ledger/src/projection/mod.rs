@@ -34,7 +34,6 @@ use heirloom_core::record::Record;
 
 /// A table that is derived from the records.
 pub(crate) trait Projection: Sync {
-    /// The table.
     fn table(&self) -> &'static str;
 
     /// What sorts its rows, so that two copies can be compared.

@@ -18,7 +18,6 @@ const COPIES: usize = 32;
 
 /// What is known of the record before.
 enum Before {
-    /// It is gone.
     Gone,
     /// It is genuine, and this is its hash.
     Genuine(Hash),

@@ -32,7 +32,6 @@ use crate::keep::ground;
 /// What a session inherits and from whom.
 #[derive(Debug, Clone)]
 pub struct Resolved {
-    /// The block.
     pub block: Inherited,
     /// The session, where the ledger knows it.
     pub parent: Option<SessionId>,
@@ -73,7 +72,6 @@ pub enum InheritError {
     Broken {
         /// The session.
         name: String,
-        /// Why.
         why: String,
     },
     /// The ledger failed.
@@ -187,7 +185,6 @@ fn walk(
 /// A session of a run directory that the ledger does not know, the original engine's for one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unrecorded {
-    /// Its name.
     pub name: String,
     /// Its status, where its files say one we know.
     pub status: Option<Status>,

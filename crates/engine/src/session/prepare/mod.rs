@@ -89,7 +89,6 @@ pub struct Continue {
 pub struct Purpose {
     /// What the run does for it.
     pub issue_run: IssueRunId,
-    /// The issue.
     pub issue: IssueId,
     /// What is to be done, in a line.
     pub title: String,
@@ -100,7 +99,6 @@ pub struct Purpose {
 pub struct Prepared {
     /// The id it will have.
     pub id: SessionId,
-    /// Its agent.
     pub agent: &'static dyn Agent,
     /// The session it comes from.
     pub parent: Option<Session>,
