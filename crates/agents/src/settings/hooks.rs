@@ -210,7 +210,7 @@ mod tests {
     #[test]
     fn a_broken_file_is_refused_and_named() {
         let error = HOOKS.install(Path::new("/r/hooks.json"), Some("{\n oops"), "h").unwrap_err();
-        insta::assert_snapshot!(error, @"/r/hooks.json is not a settings file of codex: line 2: a key must be a string");
+        insta::assert_snapshot!(error, @"/r/hooks.json is not a settings file of codex: line 2: expected string for object property");
         assert!(HOOKS.install(Path::new("x"), Some("[]"), "h").is_err());
         assert!(HOOKS.install(Path::new("x"), Some(r#"{"hooks":{"Stop":1}}"#), "h").is_err());
     }

@@ -1,14 +1,21 @@
 //! JSON as a tree that knows where each value stands in the text. Comments and trailing commas
 //! are let through, because the agents do.
+//!
+//! The library reads; the edits beside this are ours. Its own edits lay an object on one line out
+//! anew, so that what was put in could not be taken out again without a trace.
 
 use std::ops::Range;
+
+use jsonc_parser::ast::Value;
+use jsonc_parser::common::Ranged;
+use jsonc_parser::{CollectOptions, ParseOptions, parse_to_ast};
 
 /// What is wrong with the text, and on which line.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("line {line}: {problem}")]
 pub(crate) struct ScanError {
     line: usize,
-    problem: &'static str,
+    problem: String,
 }
 
 /// A value and where it stands.
@@ -33,155 +40,53 @@ pub(super) struct Member {
     pub(super) value: Node,
 }
 
-/// How deep a settings file may nest. Far more than any does; it keeps the scanner's recursion
-/// from being somebody's weapon.
-const DEEPEST: usize = 100;
+/// What the agents read too, and no more: a text that only we could read would be broken for them.
+const AS_THE_AGENTS: ParseOptions = ParseOptions {
+    allow_comments: true,
+    allow_trailing_commas: true,
+    allow_loose_object_property_names: false,
+    allow_missing_commas: false,
+    allow_single_quoted_strings: false,
+    allow_hexadecimal_numbers: false,
+    allow_unary_plus_numbers: false,
+    allow_bare_decimal_point_numbers: false,
+    allow_non_finite_numbers: false,
+    allow_extended_string_escapes: false,
+};
 
 /// Reads the one value that `text` is.
 pub(super) fn scan(text: &str) -> Result<Node, ScanError> {
-    let mut scanner = Scanner { text, at: 0 };
-    scanner.skip_bom();
-    scanner.skip_blank()?;
-    let node = scanner.value(0)?;
-    scanner.skip_blank()?;
-    if scanner.at < text.len() { Err(scanner.error("text after the end")) } else { Ok(node) }
+    let bare = text.trim_start_matches('\u{feff}');
+    let read = parse_to_ast(bare, &CollectOptions::default(), &AS_THE_AGENTS).map_err(|error| {
+        let problem = error.kind().to_string();
+        let problem = problem[..1].to_lowercase() + &problem[1..];
+        ScanError { line: error.line_display(), problem }
+    })?;
+    let value =
+        read.value.ok_or_else(|| ScanError { line: 1, problem: "there is no value".to_owned() })?;
+    Ok(node(&value, text.len() - bare.len()))
 }
 
-struct Scanner<'a> {
-    text: &'a str,
-    at: usize,
-}
-
-impl Scanner<'_> {
-    fn error(&self, problem: &'static str) -> ScanError {
-        let before = self.text.get(..self.at).unwrap_or(self.text);
-        ScanError { line: before.matches('\n').count() + 1, problem }
-    }
-
-    fn peek(&self) -> Option<u8> {
-        self.text.as_bytes().get(self.at).copied()
-    }
-
-    fn eat(&mut self, byte: u8) -> bool {
-        let found = self.peek() == Some(byte);
-        self.at += usize::from(found);
-        found
-    }
-
-    fn skip_bom(&mut self) {
-        if self.text.starts_with('\u{feff}') {
-            self.at = '\u{feff}'.len_utf8();
+fn node(value: &Value<'_>, offset: usize) -> Node {
+    let range = value.range();
+    let kind = match value {
+        Value::Object(object) => Kind::Object(
+            object
+                .properties
+                .iter()
+                .map(|each| Member {
+                    key: each.name.as_str().to_owned(),
+                    start: each.range.start + offset,
+                    value: node(&each.value, offset),
+                })
+                .collect(),
+        ),
+        Value::Array(array) => {
+            Kind::Array(array.elements.iter().map(|each| node(each, offset)).collect())
         }
-    }
-
-    fn skip_blank(&mut self) -> Result<(), ScanError> {
-        loop {
-            let rest = &self.text[self.at..];
-            if let Some(comment) = rest.strip_prefix("//") {
-                self.at += 2 + comment.find('\n').unwrap_or(comment.len());
-            } else if let Some(comment) = rest.strip_prefix("/*") {
-                let end = comment.find("*/").ok_or_else(|| self.error("unclosed comment"))?;
-                self.at += 2 + end + 2;
-            } else if matches!(self.peek(), Some(b' ' | b'\t' | b'\n' | b'\r')) {
-                self.at += 1;
-            } else {
-                return Ok(());
-            }
-        }
-    }
-
-    fn value(&mut self, depth: usize) -> Result<Node, ScanError> {
-        if depth > DEEPEST {
-            return Err(self.error("nested too deeply"));
-        }
-        let start = self.at;
-        let kind = match self.peek() {
-            Some(b'{') => Kind::Object(self.members(depth)?),
-            Some(b'[') => Kind::Array(self.items(depth)?),
-            Some(b'"') => {
-                self.string()?;
-                Kind::Scalar
-            }
-            _ => self.word()?,
-        };
-        Ok(Node { span: start..self.at, kind })
-    }
-
-    fn members(&mut self, depth: usize) -> Result<Vec<Member>, ScanError> {
-        let mut members = Vec::new();
-        self.sequence(b'}', |scanner| {
-            let start = scanner.at;
-            let key = scanner.string()?;
-            scanner.skip_blank()?;
-            if !scanner.eat(b':') {
-                return Err(scanner.error("a key without a colon"));
-            }
-            scanner.skip_blank()?;
-            let value = scanner.value(depth + 1)?;
-            members.push(Member { key, start, value });
-            Ok(())
-        })?;
-        Ok(members)
-    }
-
-    fn items(&mut self, depth: usize) -> Result<Vec<Node>, ScanError> {
-        let mut items = Vec::new();
-        self.sequence(b']', |scanner| {
-            items.push(scanner.value(depth + 1)?);
-            Ok(())
-        })?;
-        Ok(items)
-    }
-
-    fn sequence(
-        &mut self,
-        close: u8,
-        mut each: impl FnMut(&mut Self) -> Result<(), ScanError>,
-    ) -> Result<(), ScanError> {
-        self.at += 1;
-        loop {
-            self.skip_blank()?;
-            if self.eat(close) {
-                return Ok(());
-            }
-            each(self)?;
-            self.skip_blank()?;
-            if !self.eat(b',') && self.peek() != Some(close) {
-                return Err(self.error("a comma or the end of the list is missing"));
-            }
-        }
-    }
-
-    fn string(&mut self) -> Result<String, ScanError> {
-        let start = self.at;
-        if !self.eat(b'"') {
-            return Err(self.error("a key must be a string"));
-        }
-        while let Some(byte) = self.peek() {
-            self.at += 1;
-            match byte {
-                b'\\' => self.at += 1,
-                b'"' => {
-                    let raw = self.text.get(start..self.at);
-                    let read = raw.and_then(|raw| serde_json::from_str(raw).ok());
-                    return read.ok_or_else(|| self.error("a string that is not valid"));
-                }
-                _ => {}
-            }
-        }
-        Err(self.error("an unclosed string"))
-    }
-
-    fn word(&mut self) -> Result<Kind, ScanError> {
-        let rest = &self.text[self.at..];
-        let end = rest.find(|c: char| !c.is_ascii_alphanumeric() && !"+-.".contains(c));
-        let word = &rest[..end.unwrap_or(rest.len())];
-        if serde_json::from_str::<serde_json::Value>(word).is_err() {
-            return Err(self.error("not a value"));
-        }
-        self.at += word.len();
-        Ok(Kind::Scalar)
-    }
+        _ => Kind::Scalar,
+    };
+    Node { span: range.start + offset..range.end + offset, kind }
 }
 
 #[cfg(test)]
