@@ -236,10 +236,10 @@ fn hooked(here: &Here, known: &Known) -> Option<Check> {
     if known.path.is_none() || !here.place.is_set_up() {
         return None;
     }
-    let program = std::env::current_exe().ok()?;
+    let program = init::program(here).ok()?;
     let agent = heirloom_agents::by_name(known.name)?;
     let name = format!("{} hooks", known.name);
-    Some(match init::hooking(here, agent, &program.to_string_lossy())? {
+    Some(match init::hooking(here, agent, &program)? {
         Hooking::Hooked => Check::new(&name, Health::Ok, "installed"),
         Hooking::Missing => {
             Check::new(&name, Health::Note, "not installed, so requirements do not hold in it")

@@ -18,6 +18,7 @@ pub mod identity;
 pub mod init;
 pub mod issues;
 pub mod keep;
+mod listed;
 pub mod notes;
 pub mod person;
 pub mod recall;

@@ -5,7 +5,13 @@ import { spawn } from "node:child_process"
 const PROGRAM = "@PROGRAM@"
 const TIMEOUT_MS = 15000
 
-function ask(event, payload) {
+// Where we were, or else wherever PATH has us now: a program that was moved is no error.
+async function ask(event, payload) {
+  return (await call(PROGRAM, event, payload)) ?? (await call("heirloom", event, payload)) ?? {}
+}
+
+// The answer; nothing where there is no such program.
+function call(program, event, payload) {
   return new Promise((resolve) => {
     let out = ""
     let timer
@@ -14,12 +20,12 @@ function ask(event, payload) {
       resolve(answer)
     }
     try {
-      const child = spawn(PROGRAM, ["hook", "opencode", event], { stdio: ["pipe", "pipe", "ignore"], cwd: payload.cwd })
+      const child = spawn(program, ["hook", "opencode", event], { stdio: ["pipe", "pipe", "ignore"], cwd: payload.cwd })
       timer = setTimeout(() => {
         child.kill("SIGKILL")
         done({})
       }, TIMEOUT_MS)
-      child.on("error", () => done({}))
+      child.on("error", () => done(undefined))
       child.stdin.on("error", () => {})
       child.stdout.on("data", (data) => (out += data))
       child.on("close", () => {
@@ -31,7 +37,7 @@ function ask(event, payload) {
       })
       child.stdin.end(JSON.stringify({ hook_event_name: event, ...payload }))
     } catch {
-      done({})
+      done(undefined)
     }
   })
 }

@@ -71,7 +71,8 @@ impl CommandHooks {
 
     /// What the agent's shell runs.
     pub(crate) fn command(&self, event: &str, program: &str) -> String {
-        format!("{} hook {} {event}", quoted(program), self.agent)
+        let call = format!("hook {} {event}", self.agent);
+        format!("{}; exit 0", guarded(program, &call))
     }
 
     fn parse(&self, file: &Path, text: &str) -> Result<Document, HookError> {
@@ -139,6 +140,18 @@ fn group_path(event: &str, group: usize) -> [Step<'_>; 3] {
     [Step::Key("hooks"), Step::Key(event), Step::Index(group)]
 }
 
+/// A line of shell that calls us where we were, or else wherever `PATH` has us now, and otherwise ends
+/// without a word: a program that was moved or removed is no error of the agent's.
+///
+/// Every command in it but the last is one of the shell's own, and that one takes the shell's place, so
+/// an event still costs one program. It means the same in sh, bash, zsh and fish.
+pub(crate) fn guarded(program: &str, call: &str) -> String {
+    let program = quoted(program);
+    format!(
+        "[ -x {program} ] && exec {program} {call}; command -v heirloom >/dev/null && exec heirloom {call}"
+    )
+}
+
 /// A path as one word of a shell.
 fn quoted(path: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "/._-+".contains(c);
@@ -173,9 +186,9 @@ mod tests {
         {
             "hooks": {
                 "Stop": [{"hooks": [{"type": "command", "command": "beep"}]},
-                    {"hooks":[{"type":"command","command":"'/opt/my tools/heirloom' hook codex Stop","timeout":10}]}],
+                    {"hooks":[{"type":"command","command":"[ -x '/opt/my tools/heirloom' ] && exec '/opt/my tools/heirloom' hook codex Stop; command -v heirloom >/dev/null && exec heirloom hook codex Stop; exit 0","timeout":10}]}],
                 "PreToolUse": [
-                    {"matcher":"*","hooks":[{"type":"command","command":"'/opt/my tools/heirloom' hook codex PreToolUse"}]}
+                    {"matcher":"*","hooks":[{"type":"command","command":"[ -x '/opt/my tools/heirloom' ] && exec '/opt/my tools/heirloom' hook codex PreToolUse; command -v heirloom >/dev/null && exec heirloom hook codex PreToolUse; exit 0"}]}
                 ]
             },
             "theme": "dark"
@@ -198,6 +211,14 @@ mod tests {
         let new = install(Some(&old));
         assert!(!new.contains("/old/") && new.contains(PROGRAM));
         assert_eq!(install(Some(&new)), new);
+    }
+
+    #[test]
+    fn hooks_that_an_earlier_release_wrote_are_replaced_and_taken_out() {
+        let earlier = r#"{"hooks":{"Stop":[{"hooks":[{"type":"command","command":"'/opt/my tools/heirloom' hook codex Stop","timeout":10}]}]}}"#;
+        let new = install(Some(earlier));
+        assert_eq!(new.matches("exit 0").count(), HOOKS.entries.len(), "{new}");
+        assert_eq!(HOOKS.uninstall(Path::new("x"), earlier).unwrap(), None);
     }
 
     #[test]

@@ -44,12 +44,6 @@ pub(super) fn switch_on(app: &App, yes: bool) -> Result<Vec<Step>, Failure> {
     Ok(vec![Step::new("took in", what, detail)])
 }
 
-/// From now on it is not captured; what was taken in stays.
-pub(super) fn switch_off(app: &App) -> Result<(), Failure> {
-    let repo = app.here.ledger()?.repository(&app.here.place.repo)?;
-    noted(capture::switch_off(&app.here.home, &repo))
-}
-
 fn noted(done: std::io::Result<()>) -> Result<(), Failure> {
     let failed = |error| format!("cannot note whether this repository is captured: {error}");
     done.map_err(|error| Failure::new(Code::File, failed(error)))

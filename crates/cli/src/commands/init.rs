@@ -21,20 +21,29 @@ pub(super) struct Args {
     /// Answer every question with its default
     #[arg(long)]
     yes: bool,
-    /// Take everything out again
+    /// Take heirloom out of this repository again
+    ///
+    /// The hooks in your agents' settings go with the last repository that uses them.
     #[arg(long)]
     uninstall: bool,
+    /// With --uninstall: out of every repository of yours, hooks included
+    #[arg(long, requires = "uninstall")]
+    everywhere: bool,
     /// Only say what would be done
     #[arg(long)]
     dry_run: bool,
 }
 
 pub(super) fn run(app: &App, args: &Args) -> Done {
-    let program = std::env::current_exe().map_err(|error| {
-        Failure::new(Code::Environment, format!("where heirloom is, is not known: {error}"))
+    let program = init::program(&app.here).map_err(|error| {
+        Failure::new(Code::Environment, format!("cannot tell where heirloom itself is: {error}"))
     })?;
-    let program = program.to_string_lossy();
-    let request = Request { agents: &args.agent, program: &program, is_rehearsal: args.dry_run };
+    let request = Request {
+        agents: &args.agent,
+        program: &program,
+        is_rehearsal: args.dry_run,
+        is_everywhere: args.everywhere,
+    };
     let work = if args.uninstall { init::take_out } else { init::set_up };
     let mut steps = work(&app.here, request)?;
     let mut is_refused = false;
@@ -45,10 +54,8 @@ pub(super) fn run(app: &App, args: &Args) -> Done {
             Err(error) => return Err(error.into()),
         }
     }
-    match (args.dry_run, args.uninstall) {
-        (true, _) => {}
-        (false, true) => backfill::switch_off(app)?,
-        (false, false) => steps.extend(backfill::switch_on(app, args.yes)?),
+    if !args.dry_run && !args.uninstall {
+        steps.extend(backfill::switch_on(app, args.yes)?);
     }
     let is_whole = !steps.iter().any(Step::is_failed);
     let answer = Setup {
@@ -101,7 +108,7 @@ fn describe(app: &App, args: &Args, steps: &[Step]) -> String {
         (false, _) if needs_you => "Then try: heirloom doctor",
         (false, _) => "Nothing else to do. Try: heirloom doctor",
         (true, true) => "There was nothing to take out.",
-        (true, false) => "The ledger stays where it is: what happened, happened.",
+        (true, false) => "What was recorded so far is kept in the ledger.",
     });
     text
 }

@@ -14,6 +14,7 @@ mod help;
 mod hostile;
 mod identity;
 mod init;
+mod installed;
 mod issues;
 mod joining;
 mod keep;

@@ -29,7 +29,7 @@ pub use archive::{Archive, Kept};
 pub use background::{Calling, be_humble, is_due, lock, note_done, tail, wake};
 pub use forget::{Forgotten, forget};
 pub use known::{KnownFacts, entries, known, refresh};
-pub use on::{is_on, switch_off, switch_on};
+pub use on::{all as captured, is_on, switch_all_off, switch_off, switch_on};
 pub use restore::{RestoreError, Restored, restore};
 pub use sync::{AgentSync, Progress, Request, Skipped, Synced, sync};
 pub use take::{Manner, Taken, Wanted, take};

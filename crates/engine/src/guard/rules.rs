@@ -17,6 +17,7 @@ use serde_json::Value;
 
 use super::cache;
 use crate::here::{Env, Here, HereError};
+use crate::init;
 use crate::settings::{self, Environment, Request, Say, Unusable};
 use crate::trust;
 
@@ -98,8 +99,12 @@ pub fn load(here: &Here) -> Option<Rules> {
 /// A worktree of a repository whose settings are not committed uses those of the main one.
 ///
 /// Where there are none, what the person or the machine's owner asks for holds all the same: a clone
-/// must not be a way around it.
+/// must not be a way around it. Where a person took heirloom out, only the machine's owner has a say.
 fn source(here: &Here) -> Option<Source> {
+    if init::is_out(here) {
+        let owner = environment(here).owner_file.filter(|file| file.is_file());
+        return owner.map(|_| Source { settings: None, original: None, is_stranger: true });
+    }
     let main = Path::new(&here.place.repo);
     let root = here.place.root.as_path();
     let roots: &[&Path] = if root == main { &[main] } else { &[root, main] };

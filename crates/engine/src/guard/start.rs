@@ -23,6 +23,7 @@ use super::satisfy::end_pause;
 use super::settle::settle;
 use super::subject::Subject;
 use super::{branches, cache, failures, fault, import, neighbours, presence};
+use crate::capture;
 use crate::identity::{self, Look};
 use crate::keep::{self, Fresh, KeepError, context};
 
@@ -45,6 +46,7 @@ pub(super) fn start(
     let policy = rules.policy();
     let mut known = call.known();
     let mut notes = Vec::new();
+    let mut is_joined = true;
     let arrived = known.book.ledger().and_then(|ledger| {
         let arrived = arrive(call.here, ledger, call.caller, (source, model))?;
         identity::settle(call.here, ledger, Look::AtWork)?;
@@ -58,6 +60,8 @@ pub(super) fn start(
             let pause = ledger.requirements(repo, &call.branch, &call.keys())?.paused;
             end_pause(call.here, ledger, arrived.id, pause.as_ref())?;
         }
+        let repo = ledger.repository(&call.here.place.repo)?;
+        is_joined = capture::is_on(&call.here.home, &repo);
         Ok(imported.problems)
     });
     let seen = known.seen(&call.branch).cloned();
@@ -76,6 +80,9 @@ pub(super) fn start(
         Rules::Policy(policy) => {
             call.measure(policy, false);
             tell_unseen(call, policy);
+            if !is_joined {
+                tell_newcomer(call);
+            }
             let faults = fault::unseen(&call.here.home);
             let said = standing(call, policy, &seen, (&faults, &notes), render);
             said.map(|text| format!("{text}\n{RECORD}"))
@@ -98,6 +105,20 @@ fn tell_unseen(call: &mut Call<'_>, policy: &Policy) {
     }
     cache::write(&file, unseen.hash.as_bytes());
     call.said.answer.message = Some(unseen.notice());
+}
+
+/// Tells a person who cloned a repository that others set up what to do, once.
+fn tell_newcomer(call: &mut Call<'_>) {
+    let is_set_up = call.here.place.key_file().is_file();
+    let file = cache::file(call.here, "newcomer", &call.here.place.repo);
+    if !is_set_up || presence::driven(call.here).is_some() || file.exists() {
+        return;
+    }
+    cache::write(&file, b"");
+    call.tell(
+        "this repository uses heirloom, and you have not set it up here yet. Run `heirloom init` \
+         once in a terminal: from then on sessions are remembered.",
+    );
 }
 
 /// What earlier sessions left for this one.

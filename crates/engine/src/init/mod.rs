@@ -6,15 +6,20 @@
 
 mod hooks;
 mod original;
+mod out;
 mod own;
+mod program;
 
 pub use hooks::{Hooking, hooking};
+pub use out::is_out;
+pub use program::program;
 
 use heirloom_agents::Agent;
 use heirloom_core::trust::State;
 use heirloom_core::trust::person::{Action, NotAPerson};
 
 use crate::agents::{self, Known};
+use crate::capture;
 use crate::here::Here;
 use crate::person::{self, PersonError};
 use crate::trust;
@@ -28,6 +33,8 @@ pub struct Request<'a> {
     pub program: &'a str,
     /// Nothing is written.
     pub is_rehearsal: bool,
+    /// Taking out means every repository of this person, not only this one.
+    pub is_everywhere: bool,
 }
 
 /// One thing that was done, or would be.
@@ -76,6 +83,12 @@ pub enum InitError {
 pub fn set_up(here: &Here, request: Request<'_>) -> Result<Vec<Step>, InitError> {
     let chosen = chosen(here, request)?;
     let mut steps = own::write(here, request.is_rehearsal);
+    if !request.is_rehearsal
+        && let Err(error) = out::unmark(here)
+    {
+        let what = "this repository, which you took heirloom out of";
+        steps.push(Step::new("failed", what, error.to_string()));
+    }
     for (agent, known) in chosen {
         let is_wanted = known.path.is_some() || !request.agents.is_empty();
         steps.push(if is_wanted {
@@ -108,19 +121,52 @@ pub fn trust(here: &Here, is_rehearsal: bool) -> Result<Option<Step>, PersonErro
     Ok(Some(Step::new("trusted", "what this repository brings", detail)))
 }
 
-/// Takes everything out again.
+/// Takes everything out again: of this repository, and of the agents where no other one needs it.
 pub fn take_out(here: &Here, request: Request<'_>) -> Result<Vec<Step>, InitError> {
     if !request.is_rehearsal {
         person::allow(here, &here.ledger_as_it_is()?, Action::Uninstall)?;
     }
+    let others = others(here)?;
+    let is_shared = !request.is_everywhere && request.agents.is_empty() && others > 0;
     let mut steps = Vec::new();
-    for (agent, _) in chosen(here, request)? {
-        steps.extend(hooks::remove(here, agent, request));
+    if is_shared {
+        let detail = match others {
+            1 => "another repository uses them; --everywhere takes them out".to_owned(),
+            _ => format!("{others} other repositories use them; --everywhere takes them out"),
+        };
+        steps.push(Step::new("kept", "the hooks in your agents' settings", detail));
+    } else {
+        for (agent, _) in chosen(here, request)? {
+            steps.extend(hooks::remove(here, agent, request));
+        }
     }
     if request.agents.is_empty() {
         steps.extend(own::remove(here, request.is_rehearsal));
+        steps.extend(stop(here, request));
     }
     Ok(steps)
+}
+
+/// How many other repositories of this person are set up.
+fn others(here: &Here) -> Result<usize, InitError> {
+    let own = here.ledger_as_it_is()?.repository(&here.place.repo)?;
+    Ok(capture::captured(&here.home).iter().filter(|repo| **repo != own).count())
+}
+
+/// From now on nothing is captured and nothing asked for here, whatever files stay.
+fn stop(here: &Here, request: Request<'_>) -> Option<Step> {
+    if request.is_rehearsal {
+        return None;
+    }
+    let stopped = out::mark(here).and_then(|()| {
+        if request.is_everywhere {
+            return capture::switch_all_off(&here.home);
+        }
+        let repo = here.ledger_as_it_is().and_then(|ledger| ledger.repository(&here.place.repo));
+        repo.map_err(std::io::Error::other).and_then(|repo| capture::switch_off(&here.home, &repo))
+    });
+    let failed = stopped.err()?;
+    Some(Step::new("failed", "noting that it was taken out", failed.to_string()))
 }
 
 /// The agents that are meant, with what is known of them.
