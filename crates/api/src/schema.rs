@@ -8,7 +8,7 @@ use crate::{
     AgentList, Approval, ApprovalList, ArchiveDetail, ArchiveList, ArchiveRestored, ChangedIssues,
     Checkpoint, Commented, Completions, ContextRules, ContextStatus, Conversation, DaemonImported,
     Demonstration, Dependencies, DependencyChange, Diagnosis, ErrorDocument, Event, Explanation,
-    ForkCheck, Grounding, Healing, Inherited, IssueDetail, IssueList, IssuesExported,
+    ForkCheck, Grounding, Healing, How, Inherited, IssueDetail, IssueList, IssuesExported,
     IssuesImported, LedgerBackup, LedgerCollected, LedgerExported, LedgerHeads, LedgerImported,
     LedgerRebuilt, LedgerRehosted, LedgerReport, LedgerStats, Line, Lineage, Lint, ManPage,
     NewIssue, Note, NoteList, PastList, PipelineDetail, PipelineList, Recovery, Repository,
@@ -17,7 +17,8 @@ use crate::{
     SchemaDocument, SchemaNames, SearchResults, Serving, Session, SessionConfig, SessionDetail,
     SessionEnd, SessionForgotten, SessionList, SessionNotes, SessionState, SessionStop,
     SettingsFiles, SettingsShown, Setup, SignInLink, StageDetail, StageList, Sync, TemplateList,
-    TemplateSaved, Trajectory, Trust, Watched, WorkEvent, WorkPlan, WorkRunDetail, WorkRunList,
+    TemplateSaved, Trajectory, Trust, Watched, Why, WorkEvent, WorkPlan, WorkRunDetail,
+    WorkRunList,
 };
 
 /// The version of the format. It is raised when a key loses its name, its meaning or its type;
@@ -73,6 +74,7 @@ names! {
     "fork-check" "fork-check --claim TEXT" ForkCheck;
     "ground" "ground" Grounding;
     "heal" "heal" Healing;
+    "how" "how TEXT" How;
     "import-daemon" "import daemon FILE" DaemonImported;
     "inherit" "inherit S" Inherited;
     "init" "init" Setup;
@@ -150,6 +152,7 @@ names! {
     "sync" "sync" Sync;
     "trust" "trust" Trust;
     "watch" "watch S, one object a line" Watched;
+    "why" "why PATH[:LINE]" Why;
     "work" "work, one object a line" Line<WorkEvent>;
     "work-dry-run" "work --dry-run" WorkPlan;
 }

@@ -5,6 +5,7 @@
 
 mod attributes;
 mod author;
+pub mod blame;
 mod born;
 pub mod branch;
 pub mod changes;

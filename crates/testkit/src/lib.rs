@@ -4,6 +4,8 @@
 //! asked can be looked at afterwards. A new API is a [`model::Dialect`] in a file of its own.
 
 pub mod anthropic;
+pub mod corpus;
+pub mod cpu;
 pub mod env;
 pub mod gemini;
 pub mod http;

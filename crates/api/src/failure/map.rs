@@ -16,6 +16,7 @@ use heirloom_engine::notes::NoteError;
 use heirloom_engine::person::PersonError;
 use heirloom_engine::recall::SearchError;
 use heirloom_engine::recall::carry::CarryError;
+use heirloom_engine::recall::why::WhyError;
 use heirloom_engine::run::RunError;
 use heirloom_engine::run::inherit::InheritError;
 use heirloom_engine::session::SessionError;
@@ -127,6 +128,20 @@ impl From<SearchError> for Failure {
             SearchError::Ledger(error) => error.into(),
             SearchError::Session(error) => error.into(),
             SearchError::NotAPerson(error) => error.into(),
+        }
+    }
+}
+
+impl From<WhyError> for Failure {
+    fn from(error: WhyError) -> Self {
+        match error {
+            WhyError::Ledger(error) => error.into(),
+            WhyError::File(error) => error.into(),
+            WhyError::Outside(_) | WhyError::NoFile(_) | WhyError::NoLine { .. } => {
+                Self::from_error(Code::Usage, &error)
+                    .hint("write PATH or PATH:LINE, as seen from here")
+                    .usage()
+            }
         }
     }
 }

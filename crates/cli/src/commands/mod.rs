@@ -19,6 +19,7 @@ mod gate_offer;
 mod ground;
 mod heal;
 mod hook;
+mod how;
 mod import;
 mod inherit;
 mod init;
@@ -51,6 +52,7 @@ mod stop_signals;
 mod sync;
 mod trust;
 mod watch;
+mod why;
 mod work;
 
 use std::ffi::OsString;
@@ -105,6 +107,8 @@ enum Command {
     ForkCheck(fork_check::Args),
     Heal(heal::Args),
     Search(search::Args),
+    Why(why::Args),
+    How(how::Args),
     Resume(resume::Args),
     Sync(sync::Args),
     Archive(archive::Args),
@@ -249,6 +253,8 @@ fn carry_out(app: &App, command: Command) -> Done {
         Command::ForkCheck(args) => fork_check::run(app, &args),
         Command::Heal(args) => heal::run(app, &args),
         Command::Search(args) => search::run(app, args),
+        Command::Why(args) => why::run(app, &args),
+        Command::How(args) => how::run(app, &args),
         Command::Resume(args) => resume::run(app, &args),
         Command::Sync(args) => sync::run(app, &args),
         Command::Archive(args) => archive::run(app, &args),

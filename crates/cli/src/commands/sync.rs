@@ -82,6 +82,10 @@ pub(super) fn run(app: &App, args: &Args) -> Done {
     drop(bar);
     if !args.dry_run {
         prune(app, &settings)?;
+        // A search does it too, but somebody waits for a search.
+        if let Err(error) = heirloom_engine::recall::freshen(&app.here, &ledger) {
+            tracing::warn!(%error, "the index was not brought up to date");
+        }
         capture::note_done(&app.here.home);
     }
     if args.background {

@@ -128,7 +128,7 @@ fn judged(proof: &Proof, short: bool) -> String {
 }
 
 /// A text on one line.
-pub(super) fn plain(text: &str) -> String {
+pub(crate) fn plain(text: &str) -> String {
     let folded = crate::ground::fold(text);
     folded.chars().filter(|character| !character.is_control()).collect()
 }

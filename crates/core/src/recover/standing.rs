@@ -10,6 +10,7 @@ use jiff::{SignedDuration, Timestamp};
 
 use super::entry::{plain, sentences};
 use crate::facts::{CommandFacts, CommitFacts, FileFacts, TestFacts, TodoFacts, TurnFacts};
+use crate::recall::remedy::signature;
 use crate::rules;
 
 /// What is known of one session.
@@ -246,14 +247,6 @@ pub fn failures(sessions: &[Told]) -> Vec<Failure> {
     found
 }
 
-/// An error without what differs from one time to the next.
-fn signature(error: &str) -> String {
-    let words = plain(error).to_lowercase();
-    let same =
-        words.split_whitespace().filter(|word| !word.bytes().any(|byte| byte.is_ascii_digit()));
-    same.collect::<Vec<_>>().join(" ")
-}
-
 /// Programs that turn code into something: they fail because of the code.
 fn is_build(command: &str) -> bool {
     const BUILDS: &[&str] = &[
@@ -285,7 +278,7 @@ fn is_build(command: &str) -> bool {
 }
 
 /// Whether two command lines are two ways to do the same thing: they share the program, or most of their words.
-fn resembles(one: &str, other: &str) -> bool {
+pub(crate) fn resembles(one: &str, other: &str) -> bool {
     let words = |line: &str| -> HashSet<String> {
         line.split_whitespace().map(|word| word.trim_matches(['"', '\'']).to_owned()).collect()
     };

@@ -1,7 +1,7 @@
 //! The archive: transcripts as their agents wrote them, byte for byte, compressed.
 //!
 //! One directory a session, `archive/SESSION/`, with a pair of files for each transcript: the bytes
-//! (`NAME.zst`) and what they are (`NAME.json`). A transcript that grows gets one more frame; one that
+//! (`NAME.zst`) and what they are (`NAME.json`). A transcript that grows gets more frames; one that
 //! was rewritten gets another pair, and the old one stays. This is the one place where text stands as
 //! it was said, secrets included: for its owner's eyes only, and never in an export, a backup, a log,
 //! an index or a context.
@@ -19,10 +19,10 @@ use heirloom_repo::{FileError, make_private_dir, open_lock, replace_private};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-/// How hard it is compressed. More takes longer and gains little on text like this.
-const LEVEL: i32 = 3;
-/// After so many frames a file is compressed anew as one.
-const MOST_FRAMES: u64 = 24;
+use super::frames::{Frames, compress};
+
+/// After so many small frames, they are put together.
+const MOST_SMALL: u64 = 24;
 /// How much of the beginning and of the end of what is kept tells whether a file is still the same.
 const WINDOW: u64 = 4096;
 
@@ -44,7 +44,7 @@ pub struct Kept {
     pub bytes: u64,
     /// How many bytes they take here; 0 where only facts are kept.
     pub stored: u64,
-    /// How many frames they are in.
+    /// How often something was added since its small frames were put together.
     pub frames: u64,
     /// The sum of its beginning and of the end of what was taken in.
     pub sums: [String; 2],
@@ -100,6 +100,17 @@ impl Archive {
             .and_then(|mut decoder| decoder.read_to_end(&mut bytes))
             .map_err(failed)?;
         Ok(bytes)
+    }
+
+    /// The bytes of a transcript as they are kept, for whoever wants single lines of it.
+    pub(crate) fn frames(&self, kept: &Kept) -> Result<Frames, FileError> {
+        let path = self.directory(kept.session).join(format!("{}.zst", name(kept)));
+        let read = heirloom_repo::open(&path).and_then(|file| {
+            let mut bytes = Vec::with_capacity(usize::try_from(kept.stored).unwrap_or(0));
+            file.take(kept.stored).read_to_end(&mut bytes)?;
+            Frames::new(bytes)
+        });
+        read.map_err(|source| FileError { doing: "read", path, source })
     }
 
     /// Removes everything that is kept of a session. Returns how many files went.
@@ -199,8 +210,8 @@ impl Opened {
         if store && !kept.dropped && !bytes.is_empty() {
             kept.stored = append(&file, kept.stored, bytes).map_err(failed)?;
             kept.frames += 1;
-            if kept.frames > MOST_FRAMES {
-                kept.stored = as_one(&file, kept.stored).map_err(failed)?;
+            if kept.frames > MOST_SMALL {
+                kept.stored = tidy(&file, kept.stored).map_err(failed)?;
                 kept.frames = 1;
             }
         }
@@ -219,19 +230,26 @@ impl Opened {
 fn append(path: &Path, length: u64, bytes: &[u8]) -> io::Result<u64> {
     let mut options = OpenOptions::new();
     let mut file = options.write(true).create(true).truncate(false).mode(0o600).open(path)?;
+    // Shorter than was said is one whose small frames were put together by somebody who was ended
+    // before saying so: it is whole as it is.
+    let length = length.min(file.metadata()?.len());
     file.set_len(length)?;
     file.seek(SeekFrom::Start(length))?;
-    file.write_all(&zstd::bulk::compress(bytes, LEVEL)?)?;
+    file.write_all(&compress(bytes)?)?;
     file.stream_position()
 }
 
 /// Many small frames compress badly.
-fn as_one(path: &Path, length: u64) -> io::Result<u64> {
+fn tidy(path: &Path, length: u64) -> io::Result<u64> {
     let mut bytes = Vec::new();
-    zstd::Decoder::new(File::open(path)?.take(length))?.read_to_end(&mut bytes)?;
-    let compressed = zstd::bulk::compress(&bytes, LEVEL)?;
-    replace_private(path, &compressed)?;
-    Ok(compressed.len() as u64)
+    File::open(path)?.take(length).read_to_end(&mut bytes)?;
+    let frames = Frames::new(bytes)?;
+    if frames.small() < 2 {
+        return Ok(length);
+    }
+    let tidied = frames.tidied()?;
+    replace_private(path, &tidied)?;
+    Ok(tidied.len() as u64)
 }
 
 /// The sums of the first `length` bytes of a file: of their beginning and of their end.
@@ -287,7 +305,7 @@ mod tests {
             opened.add(&mut kept, &bytes, true).unwrap();
             all.extend(bytes);
         }
-        assert!(kept.frames <= MOST_FRAMES);
+        assert!(kept.frames <= MOST_SMALL);
         assert_eq!(opened.newest(None), Some(kept.clone()));
         assert_eq!(archive.read(&kept).unwrap(), all);
         let file = archive.directory(session()).join("transcript-1.zst");

@@ -1,5 +1,9 @@
 //! What was said in conversations that were taken in, from the archive.
 
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::rc::Rc;
+
 use heirloom_agents::by_name;
 use heirloom_agents::transcript::entry::scan;
 use heirloom_agents::transcript::{Entries, Entry, What};
@@ -9,7 +13,7 @@ use heirloom_ledger::{Error, Index, Source};
 
 use super::feed::put;
 use super::said::{Said, of_entry};
-use crate::capture::{Archive, Kept};
+use crate::capture::{Archive, Frames, Kept};
 use crate::here::Here;
 
 /// What the keys of archived transcripts begin with; the session's id, the subagent and the generation
@@ -91,20 +95,58 @@ fn find(here: &Here, wanted: &str) -> Option<Kept> {
     of_session(here, session).into_iter().find(|kept| key(kept) == wanted)
 }
 
-/// What is on the line that begins at `offset`, the `nth` of it; the message of that number where lines
-/// cannot be read alone.
-pub(super) fn at(here: &Here, key: &str, offset: u64, nth: usize, message: u64) -> Option<Said> {
-    let kept = find(here, key)?;
-    let (mut reader, bytes) = open(here, &kept)?;
-    if !reader.resumable() {
-        let near = around(here, key, message, 0);
-        return near.into_iter().next().map(|(_, said)| said);
+/// Transcripts that texts are read from, each opened once.
+#[derive(Default)]
+pub(super) struct Texts {
+    opened: RefCell<HashMap<String, Option<Rc<Text>>>>,
+}
+
+/// A transcript of which single messages are read.
+enum Text {
+    /// Line by line.
+    Lines(Kept, Frames),
+    /// One whose lines cannot be read alone: all that was said in it.
+    Whole(Vec<Said>),
+}
+
+impl Texts {
+    fn open(&self, here: &Here, key: &str) -> Option<Rc<Text>> {
+        if let Some(known) = self.opened.borrow().get(key) {
+            return known.clone();
+        }
+        let opened = find(here, key).and_then(|kept| {
+            let reader = by_name(&kept.agent)?.transcripts()?.entries();
+            if reader.resumable() {
+                let frames = Archive::new(&here.home).frames(&kept).ok()?;
+                return Some(Text::Lines(kept, frames));
+            }
+            let said = around(here, key, 0, u64::MAX).into_iter().map(|(_, said)| said);
+            Some(Text::Whole(said.collect()))
+        });
+        let opened = opened.map(Rc::new);
+        self.opened.borrow_mut().insert(key.to_owned(), opened.clone());
+        opened
     }
-    let line = bytes.get(usize::try_from(offset).ok()?..)?;
-    let line = line.split(|byte| *byte == b'\n').next()?;
-    let mut entries = Vec::new();
-    reader.read(line, &mut entries);
-    entries.into_iter().filter_map(of_entry).nth(nth)
+
+    /// What is on the line that begins at `offset`, the `nth` of it; the message of that number where lines
+    /// cannot be read alone.
+    pub(super) fn at(
+        &self,
+        here: &Here,
+        key: &str,
+        (offset, nth): (u64, usize),
+        message: u64,
+    ) -> Option<Said> {
+        match &*self.open(here, key)? {
+            Text::Whole(said) => said.get(usize::try_from(message).ok()?).cloned(),
+            Text::Lines(kept, frames) => {
+                let line = frames.line(offset).ok()??;
+                let mut entries = Vec::new();
+                by_name(&kept.agent)?.transcripts()?.entries().read(&line, &mut entries);
+                entries.into_iter().filter_map(of_entry).nth(nth)
+            }
+        }
+    }
 }
 
 /// What was said around a message.
@@ -112,10 +154,10 @@ pub(super) fn around(here: &Here, key: &str, message: u64, around: u64) -> Vec<(
     let Some((mut reader, bytes)) = find(here, key).and_then(|kept| open(here, &kept)) else {
         return Vec::new();
     };
-    let (mut number, mut kept) = (0, Vec::new());
+    let (mut number, mut kept) = (0_u64, Vec::new());
     scan(&mut *reader, &bytes, 0, &mut |entry: Entry| {
         let Some(said) = of_entry(entry) else { return };
-        if number + around >= message && number <= message + around {
+        if number.saturating_add(around) >= message && number <= message.saturating_add(around) {
             kept.push((number, said));
         }
         number += 1;

@@ -6,9 +6,19 @@ use heirloom_core::status::Status;
 use heirloom_ledger::{Adding, Error, Index, Ledger, Message, Passage, Source};
 use jiff::Timestamp;
 
+use super::archived::Texts;
 use super::said::Said;
 use super::{archived, streams};
 use crate::here::Here;
+
+/// Brings the index up to date and puts its small parts together, so that the next search has nothing to do
+/// but to search. For moments in which nobody waits.
+pub fn freshen(here: &Here, ledger: &Ledger) -> Result<(), Error> {
+    ledger.with_index(|index| {
+        update(here, ledger, index)?;
+        index.tend()
+    })
+}
 
 /// Brings the index up to date with what was said in sessions. What cannot be read now is left for later:
 /// a search must not fail because of one file.
@@ -128,9 +138,15 @@ pub(super) fn put(adding: &mut Adding<'_>, said: &Said, branch: Option<&str>) ->
 }
 
 /// The text of something that was found; none where it is gone.
-pub(super) fn text(here: &Here, ledger: &Ledger, key: &str, passage: &Passage) -> Option<Said> {
+pub(super) fn text(
+    here: &Here,
+    ledger: &Ledger,
+    texts: &Texts,
+    key: &str,
+    passage: &Passage,
+) -> Option<Said> {
     if key.starts_with(archived::KEY) {
-        return archived::at(here, key, passage.offset, passage.nth, passage.message);
+        return texts.at(here, key, (passage.offset, passage.nth), passage.message);
     }
     let session = ledger.session(streams::session_of(key)?).ok()??;
     let sources = streams::of_session(here, &session);

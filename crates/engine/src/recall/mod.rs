@@ -2,10 +2,14 @@
 
 mod archived;
 pub mod carry;
+mod edits;
 mod feed;
+pub mod how;
 pub mod resume;
 mod said;
 pub mod search;
 mod streams;
+pub mod why;
 
+pub use feed::freshen;
 pub use search::{Found, Place, Query, SearchError, agents_may_search_everywhere, search};

@@ -13,6 +13,7 @@ use heirloom_core::trust::person::{Action, NotAPerson, allow};
 use heirloom_ledger::{AsIndexError, Candidate, Error, Hit, Index, Ledger, Passage, Search};
 use jiff::Timestamp;
 
+use super::archived::Texts;
 use super::feed;
 use super::said::Said;
 use crate::here::Here;
@@ -163,7 +164,10 @@ pub fn search(here: &Here, ledger: &Ledger, query: &Query) -> Result<Found, Sear
         // Some may be replaced, or the same text again.
         limit: query.limit.saturating_mul(2).max(20),
     };
-    ledger.with_index(|index| Searching { here, ledger, query, index }.work(&search))
+    ledger.with_index(|index| {
+        let texts = Texts::default();
+        Searching { here, ledger, query, index, texts }.work(&search)
+    })
 }
 
 /// Whether the person lets agents see more than the repository they work in.
@@ -176,6 +180,7 @@ struct Searching<'a> {
     ledger: &'a Ledger,
     query: &'a Query,
     index: &'a Index,
+    texts: Texts,
 }
 
 impl Searching<'_> {
@@ -234,7 +239,8 @@ impl Searching<'_> {
             }
             return Some((text, Some(note)));
         }
-        feed::text(self.here, self.ledger, key, passage).map(|said: Said| (said.text, None))
+        feed::text(self.here, self.ledger, &self.texts, key, passage)
+            .map(|said: Said| (said.text, None))
     }
 
     fn place(

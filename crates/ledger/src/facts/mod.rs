@@ -8,6 +8,7 @@
 //! belong to a source, so that a transcript that was rewritten is read again without touching the
 //! others.
 
+mod across;
 mod read;
 mod write;
 
@@ -22,6 +23,8 @@ use heirloom_core::facts::{
 };
 use heirloom_core::id::SessionId;
 use jiff::Timestamp;
+
+pub use across::Did;
 
 use crate::create;
 use crate::error::{Error, explain};

@@ -221,9 +221,10 @@ impl Facts {
     pub fn touched(&self, repo: &str, path: &str) -> Result<Vec<Touched>, Error> {
         self.run("read the facts of", |db| {
             db.prepare_cached(
-                "SELECT path, edited, turn, at, session FROM file
+                "SELECT file.path, edited, turn, at, session FROM file
                  JOIN source ON source.id = file.source
-                 WHERE repo = ?1 AND (path = ?2 OR substr(path, -length(?2) - 1) = '/' || ?2)
+                 WHERE repo = ?1
+                   AND (file.path = ?2 OR substr(file.path, -length(?2) - 1) = '/' || ?2)
                  ORDER BY at DESC",
             )?
             .query_map((repo, path), |row| {
@@ -265,7 +266,7 @@ fn total(sources: &[Source]) -> Option<TokenFacts> {
     })
 }
 
-fn number(row: &Row<'_>, column: usize) -> rusqlite::Result<u64> {
+pub(super) fn number(row: &Row<'_>, column: usize) -> rusqlite::Result<u64> {
     row.get(column).map(from_sql)
 }
 
@@ -273,7 +274,7 @@ fn maybe(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<u64>> {
     Ok(row.get::<_, Option<i64>>(column)?.map(from_sql))
 }
 
-fn time(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<Timestamp>> {
+pub(super) fn time(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<Timestamp>> {
     Ok(row.get::<_, Option<i64>>(column)?.map(timestamp))
 }
 
@@ -286,7 +287,7 @@ fn file(row: &Row<'_>) -> rusqlite::Result<FileFacts> {
     })
 }
 
-fn command(row: &Row<'_>) -> rusqlite::Result<CommandFacts> {
+pub(super) fn command(row: &Row<'_>) -> rusqlite::Result<CommandFacts> {
     Ok(CommandFacts {
         tool_use: row.get(0)?,
         turn: number(row, 1)?,

@@ -112,6 +112,8 @@ fn captured(house: &mut House) {
     house.ask("sync", &["sync", "--agent", "claude"]);
     house.ask("archive-list", &["archive", "list"]);
     house.ask("archive-show", &["archive", "show", capture::ID]);
+    house.ask("why", &["why", "src/parser.rs"]);
+    house.ask("how", &["how", "parser nested failed"]);
     house.ask("resume", &["resume", "nested lists"]);
     house.ask("resume-print", &["resume", capture::ID, "--print"]);
     std::fs::remove_file(&transcript).unwrap();

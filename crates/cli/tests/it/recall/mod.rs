@@ -1,7 +1,10 @@
 //! Finding what was ever said, and going on from there.
 
+mod continuity;
 mod resuming;
+mod scene;
 mod searching;
+mod why_and_how;
 
 use heirloom_testkit::env::TestEnv;
 

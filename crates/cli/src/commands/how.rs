@@ -1,0 +1,75 @@
+use std::fmt::Write;
+use std::process::ExitCode;
+
+use heirloom_api::How;
+use heirloom_engine::recall::how::{How as Found, how};
+use jiff::Timestamp;
+
+use super::{App, Done};
+use crate::moment::ago;
+use crate::ui::{BOLD, CARE, DIM, first_line};
+
+/// Say what worked last time: the command that ended a failure, and what was done before it did
+///
+/// Looks through the commands that sessions of this repository ran: those that failed with words like these,
+/// those that worked, and what was noted about it.
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    /// An error, or what is to be done
+    #[arg(allow_hyphen_values = true)]
+    text: String,
+    /// The most failures to show
+    #[arg(long, value_name = "N", default_value_t = 5)]
+    limit: usize,
+}
+
+pub(super) fn run(app: &App, args: &Args) -> Done {
+    let now = app.here.clock.now();
+    let found = how(&app.here, &app.here.ledger()?, &args.text, args.limit)?;
+    app.ui.answer(&How::from(&found), || shown(&found, now));
+    let nothing = found.fixes.is_empty() && found.commands.is_empty() && found.notes.is_empty();
+    if nothing && !app.ui.is_json() {
+        app.ui.hint(
+            "nothing like it was run or noted here; `heirloom search` looks at what was said",
+        );
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn shown(found: &Found, now: Timestamp) -> String {
+    let mut text = String::new();
+    let when =
+        |at: Option<Timestamp>| at.map(|at| format!(" {}", ago(at, now))).unwrap_or_default();
+    for fix in &found.fixes {
+        let times = if fix.times > 1 { format!(" {} times", fix.times) } else { String::new() };
+        let _ = writeln!(text, "{BOLD}{}{BOLD:#} failed{times}", first_line(&fix.failed, 160));
+        if let Some(error) = &fix.error {
+            let _ = writeln!(text, "  {DIM}said{DIM:#}     {}", first_line(error, 160));
+        }
+        for step in &fix.steps {
+            let _ = writeln!(text, "  {DIM}then{DIM:#}     {}", first_line(step, 160));
+        }
+        if !fix.edited.is_empty() {
+            let _ = writeln!(text, "  {DIM}edited{DIM:#}   {}", fix.edited.join(", "));
+        }
+        let _ =
+            writeln!(text, "  {DIM}worked{DIM:#}   {CARE}{}{CARE:#}", first_line(&fix.worked, 160));
+        let name = &fix.session.name;
+        let _ = writeln!(text, "  {DIM}in{DIM:#}       {name}{DIM}{}{DIM:#}", when(fix.at));
+    }
+    for worked in &found.commands {
+        let times =
+            if worked.times > 1 { format!(" {} times", worked.times) } else { String::new() };
+        let _ = writeln!(
+            text,
+            "{BOLD}{}{BOLD:#} worked{times} {DIM}in {}{}{DIM:#}",
+            first_line(&worked.command, 160),
+            worked.session.name,
+            when(worked.at)
+        );
+    }
+    for place in &found.notes {
+        let _ = writeln!(text, "{} {}", place.kind.as_str(), first_line(&place.text, 200));
+    }
+    text
+}
