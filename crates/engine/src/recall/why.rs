@@ -175,7 +175,8 @@ fn plain(path: &Path) -> PathBuf {
 }
 
 fn line_of(here: &Here, path: &str, line: u32) -> Result<String, WhyError> {
-    let text = heirloom_repo::read_within(&here.place.root, Path::new(path))?;
+    let root = &here.place.root;
+    let text = heirloom_repo::read_within(root, &root.join(path))?;
     let text = text.ok_or_else(|| WhyError::NoFile(path.to_owned()))?;
     let found = text.lines().nth(line as usize - 1).map(str::to_owned);
     let lines = text.lines().count();
