@@ -186,7 +186,7 @@ impl Corpus {
 
     fn turn(&self, writing: &mut Writing<'_>, needle: Option<&Needle>) {
         let place = needle.map(|needle| needle.hidden);
-        let phrase = needle.map(|needle| as_hidden(needle)).unwrap_or_default();
+        let phrase = needle.map(as_hidden).unwrap_or_default();
         let put = |hidden: Hidden| if place == Some(hidden) { phrase.as_str() } else { "" };
         let mut dice = writing.dice.clone();
         let asked = self.sentence(&mut dice, 14);
