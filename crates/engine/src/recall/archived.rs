@@ -104,7 +104,7 @@ pub(super) struct Texts {
 /// A transcript of which single messages are read.
 enum Text {
     /// Line by line.
-    Lines(Kept, Frames),
+    Lines(Box<Kept>, Frames),
     /// One whose lines cannot be read alone: all that was said in it.
     Whole(Vec<Said>),
 }
@@ -118,7 +118,7 @@ impl Texts {
             let reader = by_name(&kept.agent)?.transcripts()?.entries();
             if reader.resumable() {
                 let frames = Archive::new(&here.home).frames(&kept).ok()?;
-                return Some(Text::Lines(kept, frames));
+                return Some(Text::Lines(Box::new(kept), frames));
             }
             let said = around(here, key, 0, u64::MAX).into_iter().map(|(_, said)| said);
             Some(Text::Whole(said.collect()))

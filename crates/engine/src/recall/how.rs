@@ -4,6 +4,7 @@
 //! between; commands that worked; and notes that say something about it.
 
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 
 use heirloom_core::facts::CommandFacts;
 use heirloom_core::id::SessionId;
@@ -121,10 +122,11 @@ impl Looking<'_> {
             if fixes.len() == limit {
                 break;
             }
-            if !commands.contains_key(&did.session) {
-                commands.insert(did.session, self.facts.commands(did.session)?);
-            }
-            fixes.extend(self.fix(&did, &commands[&did.session], times)?);
+            let all = match commands.entry(did.session) {
+                Entry::Occupied(known) => known.into_mut(),
+                Entry::Vacant(new) => new.insert(self.facts.commands(did.session)?),
+            };
+            fixes.extend(self.fix(&did, all, times)?);
         }
         Ok(fixes)
     }
