@@ -67,8 +67,8 @@ fn part(
         mb(bytes),
         taken.as_secs_f64(),
         indexed.as_secs_f64(),
-        mb(scene::size_of(&env.home().join("index.db"))),
-        mb(scene::size_of(&env.home().join("archive"))),
+        mb(size_of(&env.home().join("index.db"))),
+        mb(size_of(&env.home().join("archive"))),
     );
     let questions: [(&str, &dyn Fn(usize) -> String); 5] = [
         ("rare", &|n| corpus.rare(n).to_owned()),
@@ -120,7 +120,7 @@ fn added(env: &TestEnv, corpus: &Corpus) {
     );
     let text = corpus.transcript(session + 1, &env.repo().to_string_lossy());
     let path = scene::path(env, session);
-    let more: String = text.lines().take(10).map(|line| format!("{line}\n")).collect();
+    let more = text.lines().take(10).collect::<Vec<_>>().join("\n") + "\n";
     fs::write(&path, fs::read_to_string(&path).unwrap() + &more).unwrap();
     let (_, taken) = run(env, &["sync", "--agent", "claude"]);
     println!("{:>28} {:.1} ms", "ten more lines", taken.as_secs_f64() * 1000.0);
@@ -138,6 +138,15 @@ fn run(env: &TestEnv, arguments: &[&str]) -> (Value, Duration) {
     let (output, spent) = cpu::count(&mut env.command(arguments));
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     (serde_json::from_slice(&output.stdout).unwrap_or_default(), spent)
+}
+
+/// The bytes of a file and its log, or of all files below a directory.
+fn size_of(path: &Path) -> u64 {
+    if path.is_dir() {
+        return fs::read_dir(path).unwrap().flatten().map(|entry| size_of(&entry.path())).sum();
+    }
+    let with = |end: &str| format!("{}{end}", path.display());
+    ["", "-wal"].iter().filter_map(|end| Some(fs::metadata(with(end)).ok()?.len())).sum()
 }
 
 #[expect(clippy::cast_precision_loss, reason = "megabytes are not counted to the byte")]

@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::ops::Range;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use heirloom_testkit::corpus::Corpus;
 use heirloom_testkit::env::TestEnv;
@@ -26,16 +26,6 @@ pub(crate) fn write(env: &TestEnv, corpus: &Corpus, sessions: Range<usize>) -> u
         fs::write(file, text).unwrap();
     }
     bytes
-}
-
-/// The bytes of a file and its logs, or of all files below a directory.
-#[allow(dead_code, reason = "the benchmark asks")]
-pub(crate) fn size_of(path: &Path) -> u64 {
-    if path.is_dir() {
-        return fs::read_dir(path).unwrap().flatten().map(|entry| size_of(&entry.path())).sum();
-    }
-    let with = |end: &str| format!("{}{end}", path.display());
-    ["", "-wal"].iter().filter_map(|end| Some(fs::metadata(with(end)).ok()?.len())).sum()
 }
 
 fn results(env: &TestEnv, arguments: &[&str]) -> Vec<Value> {
