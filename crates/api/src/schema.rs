@@ -14,11 +14,11 @@ use crate::{
     NewIssue, Note, NoteList, PastList, PipelineDetail, PipelineList, Recovery, Repository,
     RequirementChanges, RequirementLog, RequirementState, RequirementStatus, RequirementsPaused,
     RequirementsPruned, ResumeCommand, Rule, RuleList, RunDetached, RunEvent, RunPreview,
-    SchemaDocument, SchemaNames, SearchResults, Serving, Session, SessionConfig, SessionDetail,
-    SessionEnd, SessionForgotten, SessionList, SessionNotes, SessionState, SessionStop,
-    SettingsFiles, SettingsShown, Setup, SignInLink, StageDetail, StageList, Sync, TemplateList,
-    TemplateSaved, Trajectory, Trust, Watched, Why, WorkEvent, WorkPlan, WorkRunDetail,
-    WorkRunList,
+    SchemaDocument, SchemaNames, SearchResults, ServiceFile, Serving, Session, SessionConfig,
+    SessionDetail, SessionEnd, SessionForgotten, SessionList, SessionNotes, SessionState,
+    SessionStop, SettingsFiles, SettingsShown, Setup, SignInLink, StageDetail, StageList, Sync,
+    TemplateList, TemplateSaved, Trajectory, Trust, Watched, Why, WorkEvent, WorkPlan,
+    WorkRunDetail, WorkRunList,
 };
 
 /// The version of the format. It is raised when a key loses its name, its meaning or its type;
@@ -136,6 +136,7 @@ names! {
     "search" "search QUERY" SearchResults;
     "serve" "serve" Serving;
     "serve-link" "serve --link" SignInLink;
+    "serve-install" "serve --install" ServiceFile;
     "sessions-forget" "sessions forget S" SessionForgotten;
     "sessions-hide" "sessions hide S" Session;
     "sessions-list" "sessions list" SessionList;

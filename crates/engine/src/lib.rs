@@ -23,6 +23,7 @@ pub mod notes;
 pub mod person;
 pub mod recall;
 pub mod run;
+pub mod service;
 pub mod session;
 pub mod sessions;
 pub mod settings;

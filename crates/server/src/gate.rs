@@ -5,6 +5,7 @@
 //! has to show a token or a sign-in; one that changes something with a sign-in also has to carry what only
 //! our own pages know.
 
+use std::net::IpAddr;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
@@ -37,13 +38,18 @@ pub(crate) enum Caller {
 }
 
 impl Caller {
-    /// Whether it may do what only a person may.
-    pub(crate) fn may(&self, action: Action) -> Result<(), Failure> {
-        let who = match self {
+    /// Who that is. A sign-in is a person's, whoever started the daemon: only a person's terminal gives a
+    /// link, and it is good once.
+    pub(crate) fn who(&self) -> Who {
+        match self {
             Self::Person(_) => Who::Person,
             Self::Program => Who::Unknown,
-        };
-        allow(action, who).map_err(|refused: NotAPerson| {
+        }
+    }
+
+    /// Whether it may do what only a person may.
+    pub(crate) fn may(&self, action: Action) -> Result<(), Failure> {
+        allow(action, self.who()).map_err(|refused: NotAPerson| {
             Failure::new(Code::PersonNeeded, refused.to_string())
                 .hint("sign in on the page: `heirloom serve --link` gives you a link")
         })
@@ -142,8 +148,15 @@ fn host<'a>(house: &House, headers: &'a HeaderMap) -> Option<&'a str> {
         None => host.split(':').next()?,
     };
     let is_own = matches!(name.to_ascii_lowercase().as_str(), "localhost" | "127.0.0.1" | "::1")
-        || house.hosts().iter().any(|known| known.eq_ignore_ascii_case(name));
+        || house.hosts().iter().any(|known| known.eq_ignore_ascii_case(name) || every(known, name));
     is_own.then_some(host)
+}
+
+/// Whether the daemon listens on every address of this machine and was asked for by one. A number leads where it
+/// says; it is names that somebody else can lead here.
+fn every(known: &str, name: &str) -> bool {
+    let is_every = known.parse::<IpAddr>().is_ok_and(|known| known.is_unspecified());
+    is_every && name.parse::<IpAddr>().is_ok()
 }
 
 fn caller(house: &House, headers: &HeaderMap) -> Result<Caller, Failure> {
@@ -222,7 +235,8 @@ fn guarded(mut response: Response) -> Response {
     };
     say(header::CONTENT_SECURITY_POLICY, POLICY);
     say(header::X_CONTENT_TYPE_OPTIONS, "nosniff");
-    say(header::REFERRER_POLICY, "no-referrer");
+    // Not `no-referrer`: with that browsers send our own forms as coming from nowhere.
+    say(header::REFERRER_POLICY, "same-origin");
     say(header::X_FRAME_OPTIONS, "DENY");
     say(header::CACHE_CONTROL, "private, no-cache");
     say(header::HeaderName::from_static("cross-origin-opener-policy"), "same-origin");

@@ -37,6 +37,7 @@ struct Inner {
     token: String,
     /// Further names by which the daemon may be called.
     hosts: Vec<String>,
+    is_secure: bool,
     wrong: crate::gate::Wrong,
     feed: Arc<Feed>,
 }
@@ -49,17 +50,19 @@ pub(crate) struct Parts {
     pub(crate) keys: Keys,
     pub(crate) token: String,
     pub(crate) hosts: Vec<String>,
+    /// Whether browsers reach it over TLS.
+    pub(crate) is_secure: bool,
     pub(crate) ending: watch::Receiver<bool>,
 }
 
 impl House {
     pub(crate) fn new(parts: Parts) -> Self {
-        let Parts { here, directory, keys, token, hosts, ending } = parts;
+        let Parts { here, directory, keys, token, hosts, is_secure, ending } = parts;
         let feed = Feed::new(ending);
         let wrong = crate::gate::Wrong::default();
         let Here { home, mut env, .. } = here;
         env.insert("HEIRLOOM_HOME".into(), home.clone().into());
-        let inner = Inner { home, directory, env, keys, token, hosts, wrong, feed };
+        let inner = Inner { home, directory, env, keys, token, hosts, is_secure, wrong, feed };
         Self { inner: Arc::new(inner), is_confined: false }
     }
 
@@ -74,7 +77,7 @@ impl House {
         let (_, ending) = watch::channel(false);
         let keys = Keys::new(&here.home);
         let (directory, token, hosts) = (directory.to_owned(), String::new(), Vec::new());
-        Self::new(Parts { here, directory, keys, token, hosts, ending })
+        Self::new(Parts { here, directory, keys, token, hosts, is_secure: false, ending })
     }
 
     pub(crate) fn keys(&self) -> &Keys {
@@ -87,6 +90,11 @@ impl House {
 
     pub(crate) fn hosts(&self) -> &[String] {
         &self.inner.hosts
+    }
+
+    /// Whether a cookie is for TLS only.
+    pub(crate) fn is_secure(&self) -> bool {
+        self.inner.is_secure
     }
 
     pub(crate) fn home(&self) -> &Path {

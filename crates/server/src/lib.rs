@@ -17,10 +17,12 @@ mod openapi;
 mod page;
 mod routes;
 mod serve;
+mod tls;
 
 pub use drive::{WORD as DRIVE, drive};
 pub use keys::Keys;
 pub use listen::{BadAddress, Listen};
 pub use mcp::speak;
 pub use openapi::{document, reference};
-pub use serve::{Daemon, ServeError, read_serving};
+pub use serve::{Daemon, Opening, ServeError, read_serving};
+pub use tls::{Certificate, TlsError};

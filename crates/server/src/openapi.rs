@@ -12,7 +12,7 @@ use serde_json::{Map, Value, json};
 use crate::routes::{ROUTES, Route};
 
 /// What can go wrong with any request.
-const FAILURES: [(&str, &str); 11] = [
+const FAILURES: [(&str, &str); 12] = [
     ("400", "The request cannot be read, or cannot be meant."),
     ("401", "The request shows neither a valid token nor a sign-in."),
     ("403", "The request comes from elsewhere, or only a person may do that."),
@@ -24,6 +24,7 @@ const FAILURES: [(&str, &str); 11] = [
     ("429", "There were too many wrong tokens of late."),
     ("500", "A fault of heirloom itself, or of its ledger."),
     ("503", "Another process holds what is needed for too long."),
+    ("507", "There is no room left on the disk."),
 ];
 
 /// The schema of a type; none for nothing.

@@ -17,6 +17,7 @@ use crate::house::{House, Parts};
 use crate::keys::Keys;
 use crate::listen::{self, Listen};
 use crate::routes;
+use crate::tls::{Certificate, Secured, Tls, TlsError};
 
 /// How long requests under way are waited for at the end.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -47,6 +48,9 @@ pub enum ServeError {
         #[source]
         source: io::Error,
     },
+    /// There is no TLS to listen with.
+    #[error(transparent)]
+    Tls(#[from] TlsError),
     /// A file failed.
     #[error(transparent)]
     File(#[from] FileError),
@@ -63,6 +67,7 @@ pub struct Daemon {
     keys: Keys,
     hosts: Vec<String>,
     tcp: Option<std::net::TcpListener>,
+    tls: Option<Tls>,
     unix: std::os::unix::net::UnixListener,
     socket: PathBuf,
     serving: Serving,
@@ -70,19 +75,32 @@ pub struct Daemon {
     _lock: File,
 }
 
+/// How a daemon is opened.
+#[derive(Debug)]
+pub struct Opening<'a> {
+    /// The directory that is meant where a request names none.
+    pub directory: &'a Path,
+    /// Where it listens.
+    pub listen: &'a Listen,
+    /// Further names by which it may be called.
+    pub hosts: Vec<String>,
+    /// What connections over TCP are secured with. Without, only this machine is answered.
+    pub certificate: Option<Certificate>,
+    /// A person's, who may sign in with it.
+    pub code: Option<&'a str>,
+}
+
 impl Daemon {
-    /// Takes the home and listens. `code` is a person's, who may sign in with it.
-    pub fn open(
-        here: Here,
-        directory: &Path,
-        listen: &Listen,
-        hosts: Vec<String>,
-        code: Option<&str>,
-    ) -> Result<Self, ServeError> {
+    /// Takes the home and listens.
+    pub fn open(here: Here, opening: Opening<'_>) -> Result<Self, ServeError> {
+        let Opening { directory, listen, mut hosts, certificate, code } = opening;
         if let Listen::Tcp(address) = listen
             && !listen.is_local()
         {
-            return Err(ServeError::Open { address: *address });
+            if certificate.is_none() {
+                return Err(ServeError::Open { address: *address });
+            }
+            hosts.push(address.ip().to_string());
         }
         let keys = Keys::new(&here.home);
         let lock_path = keys.directory().join("lock");
@@ -93,6 +111,12 @@ impl Daemon {
             let url = before.map_or_else(|| "its socket".to_owned(), |before| before.url);
             return Err(ServeError::Running { url });
         }
+        let names: Vec<String> = ["localhost", "127.0.0.1"]
+            .map(str::to_owned)
+            .into_iter()
+            .chain(hosts.iter().filter(|host| *host != "0.0.0.0" && *host != "::").cloned())
+            .collect();
+        let tls = certificate.map(|one| Tls::open(&one, keys.directory(), &names)).transpose()?;
         let token = keys.token().map_err(|e| failed(keys.directory(), e))?;
         let (tcp, socket) = match listen {
             Listen::Tcp(address) => {
@@ -114,16 +138,18 @@ impl Daemon {
         }
         let url = address.map_or_else(
             || format!("unix:{}", socket.display()),
-            |address| format!("http://{address}"),
+            |address| url(address, tls.is_some(), names.get(2)),
         );
         let link = code.filter(|_| tcp.is_some()).map(|code| format!("{url}/signin?code={code}"));
         let socket_shown = socket.display().to_string();
-        let serving = Serving { url, token, link, pid: std::process::id(), socket: socket_shown };
+        let fingerprint = tls.as_ref().map(|tls| tls.fingerprint.clone());
+        let (pid, socket_path) = (std::process::id(), socket_shown);
+        let serving = Serving { url, token, link, pid, socket: socket_path, fingerprint };
         let file = here.home.join("serve.json");
         let text = serde_json::to_vec(&serving).unwrap_or_default();
         heirloom_repo::replace_private(&file, &text).map_err(|e| failed(&file, e))?;
         let directory = directory.to_owned();
-        Ok(Self { here, directory, keys, hosts, tcp, unix, socket, serving, _lock: lock })
+        Ok(Self { here, directory, keys, hosts, tcp, tls, unix, socket, serving, _lock: lock })
     }
 
     /// Where it is, and what lets somebody in.
@@ -153,6 +179,7 @@ impl Daemon {
             keys: self.keys,
             token: self.serving.token.clone(),
             hosts: self.hosts,
+            is_secure: self.tls.is_some(),
             ending: ending.clone(),
         });
         let router = routes::all(house);
@@ -165,9 +192,18 @@ impl Daemon {
         let tcp = match self.tcp {
             Some(tcp) => {
                 let tcp = TcpListener::from_std(tcp).map_err(ServeError::System)?;
-                Some(tokio::spawn(
-                    axum::serve(tcp, router).with_graceful_shutdown(asked(ending)).into_future(),
-                ))
+                Some(match self.tls {
+                    None => tokio::spawn(
+                        axum::serve(tcp, router)
+                            .with_graceful_shutdown(asked(ending))
+                            .into_future(),
+                    ),
+                    Some(tls) => {
+                        let tcp = Secured::new(tcp, tls).map_err(ServeError::System)?;
+                        let served = axum::serve(tcp, router);
+                        tokio::spawn(served.with_graceful_shutdown(asked(ending)).into_future())
+                    }
+                })
             }
             None => None,
         };
@@ -184,6 +220,16 @@ impl Daemon {
         let _ = std::fs::remove_file(&self.socket);
         let _ = std::fs::remove_file(self.here.home.join("serve.json"));
         Ok(())
+    }
+}
+
+/// Where the daemon answers, as others would write it. One that listens on every address of this machine goes
+/// by the first name that was given.
+fn url(address: SocketAddr, is_secure: bool, name: Option<&String>) -> String {
+    let scheme = if is_secure { "https" } else { "http" };
+    match name.filter(|_| address.ip().is_unspecified()) {
+        Some(name) => format!("{scheme}://{name}:{}", address.port()),
+        None => format!("{scheme}://{address}"),
     }
 }
 

@@ -23,6 +23,15 @@ pub fn pinned(agent: &str, version: &str) -> PathBuf {
     path
 }
 
+/// A file of a pinned package from the cache that `tools/install-checkers` fills. A missing one is a failure,
+/// as for agents.
+pub fn checker(name: &str, version: &str, file: &str) -> PathBuf {
+    let cache = std::env::var_os("HEIRLOOM_TEST_CACHE").map_or_else(default_cache, PathBuf::from);
+    let path = cache.join(format!("{name}-{version}/node_modules/{file}"));
+    assert!(path.exists(), "{name} {version} is not installed: run `tools/install-checkers`");
+    path
+}
+
 fn default_cache() -> PathBuf {
     let cache = std::env::var_os("XDG_CACHE_HOME").map(PathBuf::from);
     let home = || PathBuf::from(std::env::var_os("HOME").expect("HOME")).join(".cache");

@@ -20,6 +20,16 @@ pub struct Serving {
     pub pid: u32,
     /// The Unix socket on which it answers as well.
     pub socket: String,
+    /// The SHA-256 of its certificate, where it answers over TLS, for a person to compare.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fingerprint: Option<String>,
+}
+
+impl Serving {
+    /// Whether there is a page to open.
+    pub fn has_page(&self) -> bool {
+        self.url.starts_with("http")
+    }
 }
 
 impl Answer for Serving {}
@@ -32,6 +42,17 @@ pub struct SignInLink {
 }
 
 impl Answer for SignInLink {}
+
+/// The service that runs the daemon.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct ServiceFile {
+    /// Its file; `null` where there was none to remove.
+    pub path: Option<String>,
+    /// What a person types next.
+    pub next: String,
+}
+
+impl Answer for ServiceFile {}
 
 /// Whether the daemon is there.
 #[derive(Debug, Clone, Serialize, JsonSchema)]

@@ -3,6 +3,7 @@ use std::process::ExitCode;
 use clap::Subcommand;
 use heirloom_api as api;
 use heirloom_core::approval::{Approval, Rule};
+use heirloom_engine::person;
 use heirloom_engine::session::{self as engine, Choice};
 use heirloom_ledger::Ledger;
 
@@ -124,7 +125,8 @@ fn show(app: &App, ledger: &Ledger, id: &str) -> Done {
 }
 
 fn decide(app: &App, ledger: &mut Ledger, id: &str, choice: Choice) -> Done {
-    let approval = engine::decide(&app.here, ledger, id, choice)?;
+    let who = person::who(&app.here, ledger);
+    let approval = engine::decide(&app.here, ledger, id, choice, who)?;
     app.ui.answer(&answer(ledger, &approval)?, || {
         let denied = approval.state == heirloom_core::approval::State::Denied;
         let mark = if denied { format!("{BAD}✗{BAD:#}") } else { format!("{GOOD}✔{GOOD:#}") };

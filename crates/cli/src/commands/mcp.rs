@@ -13,8 +13,8 @@ pub(super) struct Args {}
 
 pub(super) fn run(app: &App, _: &Args) -> Done {
     // An agent that has gone reads no answers.
-    let mut tell = |line: &str| drop(printer::json(&format!("{line}\n")));
+    let tell = |line: &str| drop(printer::json(&format!("{line}\n")));
     let lines = std::io::stdin().lock().lines();
-    heirloom_server::speak(app.here.clone(), &app.directory, lines, &mut tell);
+    heirloom_server::speak(app.here.clone(), &app.directory, lines, &tell);
     Ok(ExitCode::SUCCESS)
 }

@@ -1,9 +1,11 @@
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use heirloom_api::SignInLink;
+use heirloom_api::{ServiceFile, SignInLink};
 use heirloom_core::trust::person::{Action, NotAPerson, Who, allow};
 use heirloom_engine::person;
-use heirloom_server::{Daemon, Keys, Listen, ServeError, read_serving};
+use heirloom_engine::service::{self, Manager, Service, ServiceError};
+use heirloom_server::{Certificate, Daemon, Keys, Listen, Opening, ServeError, read_serving};
 
 use super::{App, Done};
 use crate::failure::{Code, Failure};
@@ -16,9 +18,18 @@ use crate::ui::{DIM, GOOD};
 /// Ctrl-C ends it; sessions that were launched from it go on.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// Where to listen: 127.0.0.1:PORT, or unix:PATH for a socket only
+    /// Where to listen: 127.0.0.1:PORT, or unix:PATH for a socket only; beyond this machine only with TLS
     #[arg(long, value_name = "ADDRESS", default_value_t)]
     listen: Listen,
+    /// Answer over TLS, with a certificate made here whose fingerprint is printed
+    #[arg(long)]
+    tls: bool,
+    /// Answer over TLS with this certificate (PEM, the whole chain)
+    #[arg(long, value_name = "FILE", requires = "tls_key", conflicts_with = "tls")]
+    tls_cert: Option<PathBuf>,
+    /// The certificate's key (PEM)
+    #[arg(long, value_name = "FILE", requires = "tls_cert")]
+    tls_key: Option<PathBuf>,
     /// A further name by which browsers may ask for it, such as the one a private network gives it
     #[arg(long, value_name = "NAME")]
     allow_host: Vec<String>,
@@ -28,11 +39,50 @@ pub(super) struct Args {
     /// Open the page in a browser
     #[arg(long, conflicts_with = "link")]
     open: bool,
+    /// Write a service of your own that runs the daemon like this (systemd or launchd), and do not start it
+    #[arg(long, conflicts_with_all = ["link", "open", "uninstall"])]
+    install: bool,
+    /// Remove that service's file
+    #[arg(long, conflicts_with_all = ["link", "open"])]
+    uninstall: bool,
+}
+
+impl Args {
+    fn certificate(&self) -> Option<Certificate> {
+        match (&self.tls_cert, &self.tls_key) {
+            (Some(chain), Some(key)) => {
+                Some(Certificate::Own { chain: chain.clone(), key: key.clone() })
+            }
+            _ => self.tls.then_some(Certificate::SelfSigned),
+        }
+    }
+
+    /// How a service says the same.
+    fn words(&self, directory: &Path) -> Vec<String> {
+        let mut words = Vec::new();
+        if self.listen != Listen::default() {
+            words.extend(["--listen".to_owned(), self.listen.to_string()]);
+        }
+        for name in &self.allow_host {
+            words.extend(["--allow-host".to_owned(), name.clone()]);
+        }
+        words.extend(self.tls.then(|| "--tls".to_owned()));
+        let files = [("--tls-cert", &self.tls_cert), ("--tls-key", &self.tls_key)];
+        for (flag, file) in
+            files.into_iter().filter_map(|(flag, file)| Some((flag, file.as_ref()?)))
+        {
+            words.extend([flag.to_owned(), directory.join(file).display().to_string()]);
+        }
+        words
+    }
 }
 
 pub(super) fn run(app: &App, args: &Args) -> Done {
     if args.link {
         return link(app);
+    }
+    if args.install || args.uninstall {
+        return service(app, args);
     }
     let ledger = app.here.ledger()?;
     let person = allow(Action::Approve, person::who(&app.here, &ledger));
@@ -41,22 +91,25 @@ pub(super) fn run(app: &App, args: &Args) -> Done {
         Ok(()) => Some(mint(app)?),
         Err(_) => None,
     };
-    let daemon = Daemon::open(
-        app.here.clone(),
-        &app.directory,
-        &args.listen,
-        args.allow_host.clone(),
-        code.as_deref(),
-    )
-    .map_err(|error| cannot(&error))?;
+    let opening = Opening {
+        directory: &app.directory,
+        listen: &args.listen,
+        hosts: args.allow_host.clone(),
+        certificate: args.certificate(),
+        code: code.as_deref(),
+    };
+    let daemon = Daemon::open(app.here.clone(), opening).map_err(|error| cannot(&error))?;
     let serving = daemon.serving().clone();
     app.ui.answer(&serving, || {
         let link = serving.link.as_ref();
         let link = link.map(|link| format!("\n  {DIM}sign in{DIM:#} {link}")).unwrap_or_default();
+        let print = serving.fingerprint.as_ref();
+        let print =
+            print.map(|print| format!("\n  {DIM}SHA-256{DIM:#} {print}")).unwrap_or_default();
         let (url, socket, token) = (&serving.url, &serving.socket, &serving.token);
         format!(
             "{GOOD}●{GOOD:#} heirloom serves at {url}\n  {DIM}socket{DIM:#}  {socket}\n  \
-             {DIM}token{DIM:#}   {token}{link}"
+             {DIM}token{DIM:#}   {token}{print}{link}"
         )
     });
     if let Err(refused) = person {
@@ -72,11 +125,46 @@ pub(super) fn run(app: &App, args: &Args) -> Done {
     Ok(ExitCode::SUCCESS)
 }
 
+/// Writes or removes the service that runs the daemon.
+fn service(app: &App, args: &Args) -> Done {
+    let manager = Manager::native();
+    let failed = |error: ServiceError| Failure::from_error(Code::ServeFailed, &error);
+    if args.uninstall {
+        let gone = service::uninstall(&app.here, manager).map_err(failed)?;
+        let path = gone.map(|path| path.display().to_string());
+        let answer = ServiceFile { path, next: manager.stop().to_owned() };
+        app.ui.answer(&answer, || match &answer.path {
+            Some(path) => format!("{GOOD}✔{GOOD:#} {path} is removed"),
+            None => "There is no service to remove".to_owned(),
+        });
+        if answer.path.is_some() {
+            app.ui.hint(&format!("if it still runs: {}", answer.next));
+        }
+        return Ok(ExitCode::SUCCESS);
+    }
+    if !args.listen.is_local() && args.certificate().is_none() {
+        return Err(Failure::new(Code::ServeFailed, "others could reach it, which needs TLS")
+            .hint("add --tls, or --tls-cert and --tls-key")
+            .usage());
+    }
+    let program = std::env::current_exe();
+    let program = program.map_err(|error| Failure::from_error(Code::ServeFailed, &error))?;
+    let (arguments, directory) = (args.words(&app.directory), app.directory.clone());
+    let what = Service { program, arguments, directory };
+    let path = service::install(&app.here, manager, &what).map_err(failed)?;
+    let path = path.display().to_string();
+    let answer = ServiceFile { path: Some(path.clone()), next: manager.start().to_owned() };
+    app.ui.answer(&answer, || format!("{GOOD}✔{GOOD:#} {path} is written"));
+    app.ui.hint(&format!("start it: {}", answer.next));
+    app.ui.hint("then sign in: heirloom serve --link");
+    Ok(ExitCode::SUCCESS)
+}
+
 /// Prints a link to the daemon that runs.
 fn link(app: &App) -> Done {
     let ledger = app.here.ledger()?;
     allow(Action::Approve, person::who(&app.here, &ledger))?;
-    let serving = read_serving(&app.here.home).filter(|serving| serving.url.starts_with("http"));
+    let serving = read_serving(&app.here.home).filter(heirloom_api::Serving::has_page);
     let serving = serving.ok_or_else(|| {
         Failure::new(Code::ServeNotRunning, "heirloom does not serve a page here")
             .hint("`heirloom serve` starts it")
@@ -121,7 +209,9 @@ fn cannot(error: &ServeError) -> Failure {
         ServeError::Running { .. } => Failure::from_error(Code::ServeRunning, error)
             .hint("`heirloom serve --link` prints a link to it"),
         ServeError::Open { .. } => Failure::from_error(Code::ServeFailed, error)
-            .hint("listen on 127.0.0.1 and reach it through an ssh tunnel; docs/serve.md shows how")
+            .hint(
+                "add --tls, or listen on 127.0.0.1 and use an ssh tunnel; docs/serve.md shows how",
+            )
             .usage(),
         _ => Failure::from_error(Code::ServeFailed, error),
     }

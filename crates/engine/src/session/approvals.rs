@@ -1,12 +1,11 @@
 //! Deciding what an agent asks for.
 
 use heirloom_core::approval::Approval;
-use heirloom_core::trust::person::Action;
+use heirloom_core::trust::person::{Action, Who, allow};
 use heirloom_ledger::{ApprovalError, ApprovalFilter, Ledger};
 
 use super::error::SessionError;
 use crate::here::Here;
-use crate::person;
 use crate::turn::approvals::{self as turn, Choice, DecideError};
 
 /// The questions that nobody has decided, oldest first.
@@ -29,15 +28,17 @@ pub fn approval(ledger: &Ledger, address: &str) -> Result<Approval, SessionError
     }
 }
 
-/// Decides a question, which `address` names by its id or the beginning of it. Only a person says yes.
+/// Decides a question, which `address` names by its id or the beginning of it. Only a person says yes; who
+/// asks is for the surface to say, for somebody who signed in is not who started the daemon.
 pub fn decide(
     here: &Here,
     ledger: &mut Ledger,
     address: &str,
     choice: Choice,
+    who: Who,
 ) -> Result<Approval, SessionError> {
     if !matches!(choice, Choice::Deny(_)) {
-        person::allow(here, ledger, Action::Approve)?;
+        allow(Action::Approve, who)?;
     }
     let approval = approval(ledger, address)?;
     match turn::decide(here, ledger, &approval, choice) {

@@ -7,6 +7,7 @@
 //! Not here: how an agent is driven ([`crate::turn`]), looping sessions, and how anything looks.
 
 mod approvals;
+mod asking;
 mod collect;
 mod conversation;
 mod drive;
@@ -22,6 +23,7 @@ mod template;
 mod update;
 
 pub use approvals::{approval, decide, pending};
+pub use asking::{Verdict, Wish, ask};
 pub use collect::{Collected, Secrets, Streams, collect};
 pub use conversation::{Conversation, Following, Item, conversation, follow, printed};
 pub use drive::{Ended, run};
@@ -32,7 +34,7 @@ pub use prepare::{
     Continue, Launch, LaunchContext, Prepared, Purpose, prepare_continue, prepare_launch,
 };
 pub use shown::{Total, config_of, totals};
-pub use template::save_template;
+pub use template::{find_template, save_template};
 pub use update::{Update, update};
 
 pub use crate::turn::activity::waiting;

@@ -32,7 +32,7 @@ pub fn save_template(
 }
 
 /// The template that `NAME` or `NAME@VERSION` means.
-pub(super) fn find_template(ledger: &Ledger, address: &str) -> Result<Template, SessionError> {
+pub fn find_template(ledger: &Ledger, address: &str) -> Result<Template, SessionError> {
     let (name, version) = match address.split_once('@') {
         Some((name, version)) => (name, version.parse().ok()),
         None => (address, None),

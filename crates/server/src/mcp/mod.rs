@@ -5,9 +5,12 @@
 //! small where a server only answers, so it is spoken here; a library for it would be the largest
 //! dependency of all.
 
+mod permission;
 mod prompts;
 mod resources;
 mod tools;
+
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use axum::Extension;
 use axum::extract::State;
@@ -100,18 +103,31 @@ pub fn speak(
     here: heirloom_engine::here::Here,
     directory: &std::path::Path,
     lines: impl Iterator<Item = std::io::Result<String>>,
-    tell: &mut dyn FnMut(&str),
+    tell: &(dyn Fn(&str) + Sync),
 ) {
-    let house = House::alone(here, directory);
-    for line in lines.map_while(Result::ok).filter(|line| !line.trim().is_empty()) {
-        let answer = match serde_json::from_str::<Value>(&line) {
-            Ok(message) => answer(&house, &Caller::Program, &message),
-            Err(error) => Some(refused(&Value::Null, -32700, &error.to_string())),
-        };
-        if let Some(answer) = answer {
-            tell(&answer.to_string());
+    let house = &House::alone(here, directory);
+    let gone = &AtomicBool::new(false);
+    // A question waits for a person; whatever else the agent asks in the meantime does not.
+    std::thread::scope(|scope| {
+        for line in lines.map_while(Result::ok).filter(|line| !line.trim().is_empty()) {
+            match serde_json::from_str::<Value>(&line) {
+                Ok(message) if permission::is_asked(&message) => {
+                    scope.spawn(move || {
+                        let answer = permission::answer(house, &message, gone);
+                        answer.inspect(|answer| tell(&answer.to_string()));
+                    });
+                }
+                Ok(message) => {
+                    let answer = answer(house, &Caller::Program, &message);
+                    answer.inspect(|answer| tell(&answer.to_string()));
+                }
+                Err(error) => {
+                    tell(&refused(&Value::Null, -32700, &error.to_string()).to_string());
+                }
+            }
         }
-    }
+        gone.store(true, Ordering::Relaxed);
+    });
 }
 
 /// The same over HTTP: one message a request, one answer each.

@@ -10,7 +10,7 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
-use super::{Fault, told};
+use super::{Fault, permission, told};
 use crate::gate::Caller;
 use crate::house::{Desk, House};
 use crate::routes::{look, notes, recall, sessions as listing, work};
@@ -123,6 +123,18 @@ const TOOLS: &[Tool] = &[
         schema: schema::<Before>,
         reads: false,
         call: |house, arguments| checkpoint(house, &given(arguments)?),
+    },
+    Tool {
+        name: permission::NAME,
+        about: "Ask a person whether a tool may be used, and wait for the answer. For an agent's own question \
+                before it uses a tool, as with `--permission-prompt-tool`; not to be called by a model.",
+        schema: schema::<permission::Question>,
+        reads: false,
+        call: |_, _| {
+            let message = "a question is asked by the agent's own process, over stdio";
+            Err(Failure::new(Code::RequestInvalid, message)
+                .hint("give the agent `heirloom mcp` as its MCP server"))
+        },
     },
 ];
 

@@ -20,8 +20,8 @@ pub(super) async fn issues(
 ) -> Response {
     let made = house.call(move |house| {
         let view = View::new(house, &caller, &house.ledger()?)?;
-        let all = work::backlog(house, &Filter::default())?.issues;
-        let ready = work::backlog(house, &Filter { ready: true, ..Filter::default() })?.issues;
+        let all = work::backlog(house, &Filter::default())?.list.issues;
+        let ready = work::backlog(house, &Filter { ready: true, ..Filter::default() })?.list.issues;
         let runs = work::work_runs(house, None, 10)?.runs;
         let is_ready = |id: &str| ready.iter().any(|one| one.id == id);
         let title = match ready.len() {

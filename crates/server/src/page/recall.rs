@@ -23,7 +23,7 @@ pub(super) async fn recall(
         let view = View::new(house, &caller, &house.ledger()?)?;
         let q = looked.q.trim();
         let wanted = Looked { q: q.to_owned(), all_repos: true, limit: Some(50), ..Looked::default() };
-        let found = if q.is_empty() { Vec::new() } else { found(house, wanted)?.results };
+        let found = if q.is_empty() { Vec::new() } else { found(house, wanted)?.list.results };
         let decisions = look::judged(house, None).map(|list| list.decisions).unwrap_or_default();
         let words: Vec<String> = q.to_lowercase().split_whitespace().map(str::to_owned).collect();
         let fits: Vec<_> = decisions

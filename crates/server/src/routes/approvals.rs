@@ -2,7 +2,7 @@
 
 use axum::Extension;
 use axum::extract::{Path, State};
-use heirloom_api::{Approval, ApprovalList, Code, Failure};
+use heirloom_api::{Approval, ApprovalList, Code, Failure, PartOf};
 use heirloom_core::approval::{Approval as Known, Rule};
 use heirloom_core::trust::person::Action;
 use heirloom_engine::session::{self as engine, Choice};
@@ -14,6 +14,7 @@ use serde_json::Value;
 use crate::answer::{Refused, Told};
 use crate::gate::Caller;
 use crate::house::{Desk, House};
+use crate::routes::part::Part;
 use crate::routes::{Asked, Given};
 
 /// Which approvals are asked for.
@@ -23,12 +24,15 @@ pub(crate) struct Filter {
     /// `pending` for those that wait.
     status: Option<String>,
     repo: Option<String>,
+    /// The `next` of the part before.
+    cursor: Option<String>,
+    limit: Option<usize>,
 }
 
 pub(super) async fn list(
     State(house): State<House>,
     Asked(filter): Asked<Filter>,
-) -> Result<Told<ApprovalList>, Refused> {
+) -> Result<Told<PartOf<ApprovalList>>, Refused> {
     let list = house.call(move |house| {
         let pending = match filter.status.as_deref() {
             None | Some("") => false,
@@ -46,8 +50,11 @@ pub(super) async fn list(
         desk.tidy()?;
         let repo = filter.repo.as_ref().map(|_| desk.here.place.repo.as_str());
         let found = desk.ledger.approvals(ApprovalFilter { repo, session: None, pending })?;
+        let part = Part::new(filter.cursor.as_deref(), filter.limit);
+        let (found, next) = part.of(found, |approval| approval.id.to_string())?;
         let approvals = found.iter().map(|approval| answer(&desk.ledger, approval));
-        Ok(ApprovalList { approvals: approvals.collect::<Result<_, _>>()? })
+        let list = ApprovalList { approvals: approvals.collect::<Result<_, _>>()? };
+        Ok(PartOf { list, next })
     });
     Ok(Told(list.await?))
 }
@@ -135,10 +142,11 @@ pub(crate) fn decided(
     id: &str,
     decision: Decision,
 ) -> Result<Approval, Failure> {
+    // A program does not even say no: it has nothing to say here.
     caller.may(Action::Approve)?;
     let choice = decision.choice()?;
     let mut desk = Desk::everywhere(house)?;
-    let approval = engine::decide(&desk.here, &mut desk.ledger, id, choice)?;
+    let approval = engine::decide(&desk.here, &mut desk.ledger, id, choice, caller.who())?;
     answer(&desk.ledger, &approval)
 }
 

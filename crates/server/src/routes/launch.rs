@@ -1,16 +1,15 @@
-//! Sessions that are launched, continued, forked, interrupted and changed.
+//! Sessions that are launched, continued, forked and interrupted.
 
 use std::path::PathBuf;
 
 use axum::Extension;
 use axum::extract::{Path, State};
 use heirloom_api::{Code, Failure, Session};
-use heirloom_core::config::Overrides;
+use heirloom_core::config::{Config, Field, Overrides};
 use heirloom_core::trust::person::Action;
 use heirloom_core::trust::widen;
 use heirloom_engine::{session as engine, sessions};
 use schemars::JsonSchema;
-use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use crate::answer::{Made, Refused, Told};
@@ -68,7 +67,7 @@ struct ConfigBody {
     model: Option<String>,
     /// The directory the agent works in, as a whole path.
     working_dir: Option<String>,
-    /// Further directories the agent may use.
+    /// Further directories the agent may use. New ones need a person who signed in.
     additional_dirs: Option<Vec<String>>,
     /// Replaces the agent's own system prompt.
     system_prompt: Option<String>,
@@ -80,17 +79,17 @@ struct ConfigBody {
     permission_mode: Option<String>,
     /// The MCP tool that is asked for permissions in place of a person. Needs a person who signed in.
     permission_prompt_tool: Option<String>,
-    /// Tools that need no permission.
+    /// Tools that need no permission. More than the session had needs a person who signed in.
     allowed_tools: Option<Vec<String>>,
     /// Tools that are never permitted.
     disallowed_tools: Option<Vec<String>>,
-    /// MCP servers by name, in the usual shape.
+    /// MCP servers by name, in the usual shape. New ones need a person who signed in.
     mcp_servers: Option<Map<String, Value>>,
     /// Whether edits of files are approved without asking. Needs a person who signed in.
     auto_accept_edits: Option<bool>,
     /// Until when everything is approved without asking. Needs a person who signed in.
     bypass_until: Option<jiff::Timestamp>,
-    /// Variables that the agent gets to see.
+    /// Variables that the agent gets to see. New ones need a person who signed in.
     env: Option<Vec<String>>,
     /// A line that says what the session is about.
     title: Option<String>,
@@ -124,18 +123,29 @@ impl Said {
         }
     }
 
-    /// What only a person may ask for.
-    fn check(&self, caller: &Caller) -> Result<(), Failure> {
-        let wider = widen::fields(&self.config);
-        if wider.is_empty() {
-            return Ok(());
-        }
-        let names: Vec<&str> = wider.iter().map(|field| field.as_str()).collect();
-        caller.may(Action::Widen).map_err(|failure| Failure {
-            message: format!("{}: {}", failure.message, names.join(", ")),
-            ..failure
-        })
+    /// What only a person may ask for, by what the session had `before`.
+    fn check(&self, caller: &Caller, before: &Config) -> Result<(), Failure> {
+        refuse_wider(caller, &widen::fields(&self.config, before))
     }
+}
+
+/// Lets only a person widen something.
+fn refuse_wider(caller: &Caller, wider: &[Field]) -> Result<(), Failure> {
+    if wider.is_empty() {
+        return Ok(());
+    }
+    let names: Vec<&str> = wider.iter().map(|field| field.as_str()).collect();
+    caller.may(Action::Widen).map_err(|failure| Failure {
+        message: format!("{}: {}", failure.message, names.join(", ")),
+        ..failure
+    })
+}
+
+/// A saved config may be as wide as the session it was saved from.
+fn check_template(house: &House, caller: &Caller, name: &str) -> Result<(), Failure> {
+    let template = engine::find_template(&house.ledger()?, name)?;
+    // One that cannot be read is not launched with either.
+    refuse_wider(caller, &template.config.map(widen::fields_of).unwrap_or_default())
 }
 
 pub(super) async fn launch(
@@ -153,7 +163,10 @@ pub(crate) fn launched(
     body: Map<String, Value>,
 ) -> Result<Session, Failure> {
     let said = Said::read(body, &LAUNCH)?;
-    said.check(caller)?;
+    said.check(caller, &Config::default())?;
+    if let Some(template) = said.text("template")? {
+        check_template(house, caller, &template)?;
+    }
     let repo = said.text("repo")?;
     let directory = match (&repo, said.config.working_dir.as_set()) {
         (None, Some(directory)) => absolute(directory)?,
@@ -214,8 +227,9 @@ pub(crate) fn went_on(
     fork: bool,
 ) -> Result<Session, Failure> {
     let said = Said::read(body, &CONTINUE)?;
-    said.check(caller)?;
     let (desk, session) = Desk::session(house, address)?;
+    // Of a config that cannot be read nothing is inherited.
+    said.check(caller, session.config.as_ref().unwrap_or(&Config::default()))?;
     let at = said.text("at")?;
     if at.is_some() && !fork {
         let message = "only a fork begins `at` an event";
@@ -246,27 +260,4 @@ pub(crate) fn interrupted(house: &House, address: &str) -> Result<Session, Failu
     let (mut desk, session) = Desk::session(house, address)?;
     let session = engine::interrupt(&desk.here, &mut desk.ledger, &session)?;
     Ok(Session::new(&session, sessions::parent_name(&desk.ledger, &session)?))
-}
-
-/// What of a session can be changed.
-#[derive(Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct Change {
-    /// Whether it is put away, out of the list.
-    hidden: bool,
-}
-
-pub(super) async fn change(
-    State(house): State<House>,
-    Path(address): Path<String>,
-    Given(change): Given<Change>,
-) -> Result<Told<Session>, Refused> {
-    let changed = house.call(move |house| {
-        let (mut desk, session) = Desk::session(house, &address)?;
-        sessions::archive(&desk.here, &mut desk.ledger, &session, change.hidden)?;
-        let id = session.id;
-        let now = desk.ledger.session(id)?.ok_or(heirloom_ledger::Error::NoSession { id })?;
-        Ok(Session::new(&now, sessions::parent_name(&desk.ledger, &now)?))
-    });
-    Ok(Told(changed.await?))
 }

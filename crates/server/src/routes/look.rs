@@ -2,8 +2,8 @@
 
 use axum::extract::{Path, State};
 use heirloom_api::{
-    Code, DecisionList, Entry, Failure, JudgedNote, Note, Repository, RequirementStatus, Rule,
-    RuleList, Trust,
+    Code, DecisionList, Entry, Failure, JudgedNote, Note, PartOf, Repository, RequirementStatus,
+    Rule, RuleList, Trust,
 };
 use heirloom_core::ground::Claim;
 use heirloom_core::guard::branch::BranchKey;
@@ -18,7 +18,8 @@ use serde::Deserialize;
 
 use crate::answer::{Refused, Told};
 use crate::house::{Desk, House};
-use crate::routes::{Asked, Where};
+use crate::routes::part::Part;
+use crate::routes::{Asked, Listed, Where};
 
 /// Whose requirements are asked for.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
@@ -77,9 +78,15 @@ pub(crate) fn asked_for(house: &House, whose: &Whose) -> Result<RequirementStatu
 
 pub(super) async fn decisions(
     State(house): State<House>,
-    Asked(place): Asked<Where>,
-) -> Result<Told<DecisionList>, Refused> {
-    Ok(Told(house.call(move |house| judged(house, place.repo.as_deref())).await?))
+    Asked(asked): Asked<Listed>,
+) -> Result<Told<PartOf<DecisionList>>, Refused> {
+    let list = house.call(move |house| {
+        let all = judged(house, asked.repo.as_deref())?.decisions;
+        let part = Part::new(asked.cursor.as_deref(), asked.limit);
+        let (decisions, next) = part.of(all, |judged| judged.note.id.clone())?;
+        Ok(PartOf { list: DecisionList { decisions }, next })
+    });
+    Ok(Told(list.await?))
 }
 
 /// The decisions of a repository, each checked against the code as it is now.
@@ -132,13 +139,16 @@ pub(super) async fn trusted(
 
 pub(super) async fn laid_down(
     State(house): State<House>,
-    Asked(place): Asked<Where>,
-) -> Result<Told<RuleList>, Refused> {
+    Asked(asked): Asked<Listed>,
+) -> Result<Told<PartOf<RuleList>>, Refused> {
     let rules = house.call(move |house| {
-        let desk = Desk::of(house, place.repo.as_deref())?;
+        let desk = Desk::of(house, asked.repo.as_deref())?;
         let settings = keep::settings(&desk.here).map_err(KeepError::from)?;
         let found = keep::rules::list(&desk.here, &desk.ledger, &settings)?;
-        Ok(RuleList { rules: found.iter().map(Rule::from).collect() })
+        let part = Part::new(asked.cursor.as_deref(), asked.limit);
+        let all: Vec<Rule> = found.iter().map(Rule::from).collect();
+        let (rules, next) = part.of(all, |rule| rule.id.clone())?;
+        Ok(PartOf { list: RuleList { rules }, next })
     });
     Ok(Told(rules.await?))
 }

@@ -1,11 +1,13 @@
 //! The routes: one table, from which the daemon answers and its description is made.
 
 pub(crate) mod approvals;
+mod change;
 mod health;
 pub(crate) mod launch;
 pub(crate) mod look;
 pub(crate) mod notes;
 mod openapi;
+pub(crate) mod part;
 pub(crate) mod recall;
 pub(crate) mod session;
 pub(crate) mod sessions;
@@ -73,15 +75,15 @@ routes! {
         "Launches a session, as `launch`. Answers once its agent runs.";
     get "/sessions/{id}" session::show, ((), ()) => 200 heirloom_api::SessionDetail,
         "One session, as `sessions show`.";
-    patch "/sessions/{id}" launch::change, ((), launch::Change) => 200 heirloom_api::Session,
-        "Puts a session away, or takes it out again.";
+    patch "/sessions/{id}" change::change, ((), change::Change) => 200 heirloom_api::Session,
+        "Changes a session, also while it runs: its title, what it approves by itself, whether it is in the list.";
     get "/sessions/{id}/conversation" session::conversation, (session::Part, ()) => 200 heirloom_api::Conversation,
         "What was said and done in a session and in all it continues, as `conversation`.";
     get "/sessions/{id}/config" session::config, ((), ()) => 200 heirloom_api::SessionConfig,
         "How its agent was launched, with where each field comes from. Secrets are masked.";
     get "/sessions/{id}/lineage" session::lineage, ((), ()) => 200 heirloom_api::Lineage,
         "Its ancestors and descendants, as `lineage`.";
-    get "/sessions/{id}/notes" session::notes, ((), ()) => 200 heirloom_api::NoteList,
+    get "/sessions/{id}/notes" session::notes, (session::Older, ()) => 200 heirloom_api::NoteList,
         "What it learned and decided.";
     post "/sessions/{id}/continue" launch::go_on, ((), launch::ContinueBody) => 201 heirloom_api::Session,
         "Continues a session with its whole config, as `continue`: an absent field is inherited, a value \
@@ -90,7 +92,7 @@ routes! {
         "Takes a session another way, as `fork`, from its end or from the event `at`.";
     post "/sessions/{id}/interrupt" launch::interrupt, ((), ()) => 200 heirloom_api::Session,
         "Interrupts a session and answers once it has stopped.";
-    get "/approvals" approvals::list, (approvals::Filter, ()) => 200 heirloom_api::ApprovalList,
+    get "/approvals" approvals::list, (approvals::Filter, ()) => 200 heirloom_api::PartOf<heirloom_api::ApprovalList>,
         "What agents asked for, oldest first.";
     get "/approvals/{id}" approvals::show, ((), ()) => 200 heirloom_api::Approval,
         "One approval.";
@@ -100,13 +102,13 @@ routes! {
         "Notes of a repository, as `notes`.";
     post "/notes" notes::make, ((), notes::Body) => 201 heirloom_api::Note,
         "Records a note, as `note`.";
-    get "/search" recall::search, (recall::Looked, ()) => 200 heirloom_api::SearchResults,
+    get "/search" recall::search, (recall::Looked, ()) => 200 heirloom_api::PartOf<heirloom_api::SearchResults>,
         "Full text over notes and sessions, as `search`.";
     get "/recover/{level}" recall::recover, (recall::Fresh, ()) => 200 heirloom_api::Recovery,
         "What a fresh context should read, as `recover`.";
     get "/requirements" look::requirements, (look::Whose, ()) => 200 heirloom_api::RequirementStatus,
         "What has to be satisfied, and whether it is, as `req status`.";
-    get "/issues" work::issues, (work::Filter, ()) => 200 heirloom_api::IssueList,
+    get "/issues" work::issues, (work::Filter, ()) => 200 heirloom_api::PartOf<heirloom_api::IssueList>,
         "Issues, as `issues list`, or with `ready` as `issues ready`.";
     post "/issues" work::create, ((), work::Body) => 201 heirloom_api::NewIssue,
         "Makes an issue, as `issues create`.";
@@ -114,21 +116,21 @@ routes! {
         "One issue, as `issues show`.";
     patch "/issues/{id}" work::change, ((), work::Different) => 200 heirloom_api::ChangedIssues,
         "Changes or closes an issue, as `issues update` and `issues close`.";
-    get "/work-runs" work::runs, (work::Runs, ()) => 200 heirloom_api::WorkRunList,
+    get "/work-runs" work::runs, (work::Runs, ()) => 200 heirloom_api::PartOf<heirloom_api::WorkRunList>,
         "What past runs through the issues did, as `runs list`.";
     get "/work-runs/{id}" work::run, (Where, ()) => 200 heirloom_api::WorkRunDetail,
         "One run, issue by issue, as `runs show`.";
-    get "/pipelines" work::pipelines, (Where, ()) => 200 heirloom_api::PipelineList,
+    get "/pipelines" work::pipelines, (Listed, ()) => 200 heirloom_api::PartOf<heirloom_api::PipelineList>,
         "What can be run, as `pipelines list`.";
     get "/records/{id}" look::record, ((), ()) => 200 heirloom_api::Entry,
         "The record behind something.";
-    get "/decisions" look::decisions, (Where, ()) => 200 heirloom_api::DecisionList,
+    get "/decisions" look::decisions, (Listed, ()) => 200 heirloom_api::PartOf<heirloom_api::DecisionList>,
         "The decisions of a repository, each checked against the code as it is now.";
     get "/trust" look::trusted, (Where, ()) => 200 heirloom_api::Trust,
         "What a repository would run, and whether that is allowed, as `trust --show`.";
     get "/repo" look::repository, (Where, ()) => 200 heirloom_api::Repository,
         "What a repository is known by, as `repo show`.";
-    get "/rules" look::laid_down, (Where, ()) => 200 heirloom_api::RuleList,
+    get "/rules" look::laid_down, (Listed, ()) => 200 heirloom_api::PartOf<heirloom_api::RuleList>,
         "What the person laid down, as `rules list`.";
 }
 
@@ -138,6 +140,18 @@ routes! {
 pub(crate) struct Where {
     /// Its key, its path, or the name of its directory; without, the one the daemon was started in.
     pub(crate) repo: Option<String>,
+}
+
+/// A list of one repository, and which part of it.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Listed {
+    /// The repository: its key, its path, or the name of its directory; without, the one the daemon was
+    /// started in.
+    pub(crate) repo: Option<String>,
+    /// The `next` of the part before.
+    pub(crate) cursor: Option<String>,
+    pub(crate) limit: Option<usize>,
 }
 
 /// Everything the daemon answers.
@@ -206,16 +220,4 @@ impl<T: serde::de::DeserializeOwned, S: Send + Sync> axum::extract::FromRequest<
             }
         }
     }
-}
-
-/// The part of a list after `cursor`, and where the next part begins.
-pub(crate) fn page_of<T>(
-    all: Vec<T>,
-    cursor: usize,
-    limit: Option<usize>,
-) -> (Vec<T>, Option<usize>) {
-    let limit = limit.unwrap_or(usize::MAX).max(1);
-    let end = cursor.saturating_add(limit);
-    let next = (end < all.len()).then_some(end);
-    (all.into_iter().skip(cursor).take(limit).collect(), next)
 }

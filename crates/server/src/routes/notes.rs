@@ -33,7 +33,9 @@ pub(super) async fn list(
     Asked(filter): Asked<Filter>,
 ) -> Result<Told<NoteList>, Refused> {
     let list = house.call(move |house| {
-        let kind = filter.kind.as_deref().map(kind).transpose()?;
+        // A field of a form that was left empty says nothing.
+        let given = |text: Option<String>| text.filter(|text| !text.is_empty());
+        let kind = given(filter.kind).as_deref().map(kind).transpose()?;
         let desk = match &filter.session {
             Some(session) => Desk::session(house, session)?.0,
             None => Desk::of(house, filter.repo.as_deref())?,
@@ -43,7 +45,7 @@ pub(super) async fn list(
             kind,
             superseded: filter.all,
             limit: Some(filter.limit.unwrap_or(200).clamp(1, 1000)),
-            before: filter.cursor,
+            before: given(filter.cursor),
         };
         Ok(NoteList::new(&notes::list(&desk.here, &desk.ledger, &query)?))
     });

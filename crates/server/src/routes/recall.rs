@@ -1,7 +1,7 @@
 //! What is known from before: searched, and put together for a fresh context.
 
 use axum::extract::{Path, State};
-use heirloom_api::{Code, Failure, Recovery, SearchResults};
+use heirloom_api::{Code, Failure, PartOf, Recovery, SearchResults};
 use heirloom_engine::keep::recover::{Gatherer, Wanted};
 use heirloom_engine::keep::{self, KeepError};
 use heirloom_engine::recall::{self, Query};
@@ -12,6 +12,10 @@ use serde::Deserialize;
 use crate::answer::{Refused, Told};
 use crate::house::{Desk, House};
 use crate::routes::Asked;
+use crate::routes::part::{Part, cut};
+
+/// How far down the best are looked for. Nobody reads a search to its end.
+const DEEPEST: usize = 2000;
 
 /// What is looked for.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
@@ -25,24 +29,28 @@ pub(crate) struct Looked {
     pub(crate) repo: Option<String>,
     #[serde(default)]
     pub(crate) all_repos: bool,
+    /// The `next` of the part before.
+    pub(crate) cursor: Option<String>,
     pub(crate) limit: Option<usize>,
 }
 
 pub(super) async fn search(
     State(house): State<House>,
     Asked(looked): Asked<Looked>,
-) -> Result<Told<SearchResults>, Refused> {
+) -> Result<Told<PartOf<SearchResults>>, Refused> {
     Ok(Told(house.call(move |house| found(house, looked)).await?))
 }
 
 /// What fits best.
-pub(crate) fn found(house: &House, looked: Looked) -> Result<SearchResults, Failure> {
+pub(crate) fn found(house: &House, looked: Looked) -> Result<PartOf<SearchResults>, Failure> {
     if looked.q.trim().is_empty() {
         return Err(Failure::new(
             Code::RequestInvalid,
             "there is nothing to look for: `q` is empty",
         ));
     }
+    let part = Part::new(looked.cursor.as_deref(), looked.limit);
+    let (start, limit) = part.counted(20, 200)?;
     let desk = Desk::of(house, looked.repo.as_deref())?;
     let kind = match looked.kind.as_deref().filter(|kind| !kind.is_empty()) {
         Some(kind @ ("note" | "session" | "message" | "tool_use" | "tool_result")) => {
@@ -57,10 +65,15 @@ pub(crate) fn found(house: &House, looked: Looked) -> Result<SearchResults, Fail
         agent: looked.agent.filter(|agent| !agent.is_empty()),
         since: looked.since,
         everywhere: looked.all_repos,
-        limit: looked.limit.unwrap_or(20).clamp(1, 200),
+        // One more says whether there is another part.
+        limit: start.min(DEEPEST).saturating_add(limit).saturating_add(1),
         ..Query::default()
     };
-    Ok(SearchResults::from(&recall::search(&desk.here, &desk.ledger, &query)?))
+    let mut list = SearchResults::from(&recall::search(&desk.here, &desk.ledger, &query)?);
+    let (results, is_more) = cut(list.results, start, limit);
+    list.results = results;
+    let next = is_more.then(|| start.saturating_add(limit).to_string());
+    Ok(PartOf { list, next })
 }
 
 /// What a fresh context asks for.

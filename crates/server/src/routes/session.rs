@@ -9,7 +9,8 @@ use serde::Deserialize;
 
 use crate::answer::{Refused, Told};
 use crate::house::{Desk, House};
-use crate::routes::{Asked, page_of};
+use crate::routes::Asked;
+use crate::routes::part::cut;
 
 pub(super) async fn show(
     State(house): State<House>,
@@ -42,7 +43,9 @@ pub(super) async fn conversation(
         let (desk, session) = Desk::session(house, &address)?;
         let said = engine::conversation(&desk.here, &desk.ledger, &session)?;
         let all = Conversation::new(&session, said);
-        let (mut events, next) = page_of(all.events, part.cursor.unwrap_or(0), part.limit);
+        let (start, limit) = (part.cursor.unwrap_or(0), part.limit.unwrap_or(usize::MAX).max(1));
+        let (mut events, is_more) = cut(all.events, start, limit);
+        let next = is_more.then(|| start.saturating_add(limit));
         events.iter_mut().for_each(hide);
         Ok(Conversation { events, next, ..all })
     });
@@ -84,15 +87,27 @@ pub(super) async fn lineage(
     Ok(Told(lineage.await?))
 }
 
+/// Which part of the notes is asked for.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Older {
+    /// Only those that are older than this one, the `next` of the part before.
+    cursor: Option<String>,
+    limit: Option<usize>,
+}
+
 pub(super) async fn notes(
     State(house): State<House>,
     Path(address): Path<String>,
+    Asked(part): Asked<Older>,
 ) -> Result<Told<NoteList>, Refused> {
     let notes = house.call(move |house| {
         let (desk, session) = Desk::session(house, &address)?;
         let query = engine_notes::Query {
             session: Some(session.id.to_string()),
             superseded: true,
+            before: part.cursor.filter(|cursor| !cursor.is_empty()),
+            limit: part.limit.map(|limit| limit.max(1)),
             ..Default::default()
         };
         Ok(NoteList::new(&engine_notes::list(&desk.here, &desk.ledger, &query)?))

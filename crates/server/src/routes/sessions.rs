@@ -42,7 +42,8 @@ pub(crate) fn page(house: &House, filter: &Filter) -> Result<SessionList, Failur
     };
     desk.tidy()?;
     let statuses = statuses(filter.status.as_deref())?;
-    let after = filter.cursor.as_deref().map(cursor).transpose()?;
+    let after = filter.cursor.as_deref().filter(|cursor| !cursor.is_empty());
+    let after = after.map(cursor).transpose()?;
     let listing = Listing {
         leaves: false,
         repo: filter.repo.as_ref().map(|_| desk.here.place.repo.as_str()),

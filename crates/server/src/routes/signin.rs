@@ -36,7 +36,9 @@ pub(super) async fn sign_in(
         ));
     };
     let month = 60 * 60 * 24 * 30;
-    let set = format!("{COOKIE}={cookie}; HttpOnly; SameSite=Strict; Path=/; Max-Age={month}");
+    let secure = if house.is_secure() { "; Secure" } else { "" };
+    let set =
+        format!("{COOKIE}={cookie}; HttpOnly; SameSite=Strict; Path=/; Max-Age={month}{secure}");
     Ok(([(header::SET_COOKIE, set)], Redirect::to("/")).into_response())
 }
 

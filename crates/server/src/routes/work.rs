@@ -3,7 +3,7 @@
 use axum::extract::{Path, State};
 use heirloom_api::{
     ChangedIssues, Code, Failure, IssueDetail, IssueList, ListedIssue, ListedPipeline, NewIssue,
-    PipelineList, WorkRun, WorkRunDetail, WorkRunList,
+    PartOf, PipelineList, WorkRun, WorkRunDetail, WorkRunList,
 };
 use heirloom_core::issue::{self, Change, Entry, IssueId, IssueStatus, by_age};
 use heirloom_engine::issues::{self, Tracker, Update};
@@ -15,7 +15,8 @@ use serde::Deserialize;
 
 use crate::answer::{Made, Refused, Told};
 use crate::house::{Desk, House};
-use crate::routes::{Asked, Given, Where};
+use crate::routes::part::Part;
+use crate::routes::{Asked, Given, Listed, Where};
 
 /// Which issues are asked for.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
@@ -29,17 +30,20 @@ pub(crate) struct Filter {
     /// Those that are done as well.
     #[serde(default)]
     pub(crate) all: bool,
+    /// The `next` of the part before.
+    pub(crate) cursor: Option<String>,
+    pub(crate) limit: Option<usize>,
 }
 
 pub(super) async fn issues(
     State(house): State<House>,
     Asked(filter): Asked<Filter>,
-) -> Result<Told<IssueList>, Refused> {
+) -> Result<Told<PartOf<IssueList>>, Refused> {
     Ok(Told(house.call(move |house| backlog(house, &filter)).await?))
 }
 
 /// The issues, in the order in which they are to be done.
-pub(crate) fn backlog(house: &House, filter: &Filter) -> Result<IssueList, Failure> {
+pub(crate) fn backlog(house: &House, filter: &Filter) -> Result<PartOf<IssueList>, Failure> {
     let desk = Desk::of(house, filter.repo.as_deref())?;
     let mut tracker = issues::find(&desk.here)?;
     let mut entries = tracker.backlog()?;
@@ -58,7 +62,10 @@ pub(crate) fn backlog(house: &House, filter: &Filter) -> Result<IssueList, Failu
             a.status.is_closed().cmp(&b.status.is_closed()).then_with(|| by_age(a, b))
         });
     }
-    Ok(IssueList { issues: entries.iter().map(ListedIssue::from).collect() })
+    let part = Part::new(filter.cursor.as_deref(), filter.limit);
+    let (entries, next) = part.of(entries, |entry| entry.id.to_string())?;
+    let issues = entries.iter().map(ListedIssue::from).collect();
+    Ok(PartOf { list: IssueList { issues }, next })
 }
 
 fn status(word: &str) -> Result<IssueStatus, Failure> {
@@ -114,6 +121,8 @@ pub(crate) struct Body {
     pub(crate) acceptance: Option<String>,
     #[serde(rename = "type")]
     pub(crate) issue_type: Option<String>,
+    /// From 0, the most urgent, to 4.
+    #[schemars(range(max = 4))]
     pub(crate) priority: Option<u8>,
     #[serde(default)]
     pub(crate) labels: Vec<String>,
@@ -173,6 +182,8 @@ pub(crate) struct Different {
     acceptance: Option<String>,
     notes: Option<String>,
     status: Option<String>,
+    /// From 0, the most urgent, to 4.
+    #[schemars(range(max = 4))]
     priority: Option<u8>,
     #[serde(rename = "type")]
     issue_type: Option<String>,
@@ -227,20 +238,30 @@ fn changed(house: &House, id: &str, body: Different) -> Result<ChangedIssues, Fa
     Ok(ChangedIssues::from(&[updated][..]))
 }
 
+/// How far back runs are looked for.
+const MOST_RUNS: usize = 1000;
+
 /// Which runs are asked for.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Runs {
     repo: Option<String>,
+    /// The `next` of the part before.
+    cursor: Option<String>,
     limit: Option<usize>,
 }
 
 pub(super) async fn runs(
     State(house): State<House>,
     Asked(asked): Asked<Runs>,
-) -> Result<Told<WorkRunList>, Refused> {
-    let limit = asked.limit.unwrap_or(20).clamp(1, 1000);
-    Ok(Told(house.call(move |house| work_runs(house, asked.repo.as_deref(), limit)).await?))
+) -> Result<Told<PartOf<WorkRunList>>, Refused> {
+    let list = house.call(move |house| {
+        let part = Part::new(asked.cursor.as_deref(), asked.limit.or(Some(20)));
+        let all = work_runs(house, asked.repo.as_deref(), MOST_RUNS)?.runs;
+        let (runs, next) = part.of(all, |run| run.id.clone())?;
+        Ok(PartOf { list: WorkRunList { runs }, next })
+    });
+    Ok(Told(list.await?))
 }
 
 /// What past runs did, newest first.
@@ -291,14 +312,16 @@ pub(crate) fn work_run(
 
 pub(super) async fn pipelines(
     State(house): State<House>,
-    Asked(place): Asked<Where>,
-) -> Result<Told<PipelineList>, Refused> {
+    Asked(asked): Asked<Listed>,
+) -> Result<Told<PartOf<PipelineList>>, Refused> {
     let list = house.call(move |house| {
-        let desk = Desk::of(house, place.repo.as_deref())?;
+        let desk = Desk::of(house, asked.repo.as_deref())?;
         let loaded = library::load(&desk.here.place.root);
         let rows = loaded.library.pipelines();
         let rows = rows.map(|(name, pipeline)| ListedPipeline::new(name, pipeline));
-        Ok(PipelineList { pipelines: rows.collect() })
+        let part = Part::new(asked.cursor.as_deref(), asked.limit);
+        let (pipelines, next) = part.of(rows.collect(), |row: &ListedPipeline| row.name.clone())?;
+        Ok(PartOf { list: PipelineList { pipelines }, next })
     });
     Ok(Told(list.await?))
 }

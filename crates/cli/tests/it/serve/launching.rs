@@ -5,23 +5,6 @@ use serde_json::{Value, json};
 use super::Daemon;
 use super::client::Request;
 
-/// Asks until the answer is as wanted. Nothing is timed: the test runner stops what never ends.
-fn until(daemon: &Daemon, path: &str, holds: impl Fn(&Value) -> bool) -> Value {
-    loop {
-        let answer = daemon.get(path).json();
-        if holds(&answer) {
-            return answer;
-        }
-        std::thread::yield_now();
-    }
-}
-
-fn ended(daemon: &Daemon, name: &str) -> Value {
-    until(daemon, &format!("/api/v1/sessions/{name}"), |session| {
-        ["completed", "failed", "interrupted"].contains(&session["status"].as_str().unwrap())
-    })
-}
-
 #[test]
 fn a_session_is_launched_and_continued_with_its_config() {
     let daemon = Daemon::start(crate::env());
@@ -30,14 +13,14 @@ fn a_session_is_launched_and_continued_with_its_config() {
     let launched = daemon.post("/api/v1/sessions", &body);
     assert_eq!(launched.status, 201, "{launched:?}");
     assert_eq!(launched.json()["name"], "auth-v1");
-    assert_eq!(ended(&daemon, "auth-v1")["status"], "completed");
+    assert_eq!(daemon.ended("auth-v1")["status"], "completed");
     let said = daemon.get("/api/v1/sessions/auth-v1/conversation").json();
     assert_eq!(said["events"][0]["text"], "say hello");
     let more = json!({"prompt": "and again", "title": null});
     let child = daemon.post("/api/v1/sessions/auth-v1/continue", &more);
     assert_eq!(child.status, 201, "{child:?}");
     assert_eq!(child.json()["name"], "auth-v2");
-    ended(&daemon, "auth-v2");
+    daemon.ended("auth-v2");
     let config = daemon.get("/api/v1/sessions/auth-v2/config").json()["config"].clone();
     assert_eq!(
         config["disallowed_tools"],
@@ -75,6 +58,10 @@ fn only_a_person_gives_an_agent_more_than_it_asks_for() {
         json!({"bypass_until": "2027-01-01T00:00:00Z"}),
         json!({"auto_accept_edits": true}),
         json!({"permission_mode": "bypassPermissions"}),
+        json!({"allowed_tools": ["Bash"]}),
+        json!({"additional_dirs": ["/etc"]}),
+        json!({"env": ["AWS_SECRET_ACCESS_KEY"]}),
+        json!({"mcp_servers": {"x": {"type": "stdio", "command": "sh"}}}),
     ] {
         let mut body = json!({"prompt": "x", "agent": "sim"});
         body.as_object_mut().unwrap().extend(wider.as_object().unwrap().clone());
@@ -103,10 +90,10 @@ fn many_sessions_launched_at_once_lose_nothing() {
             assert_eq!(answer.status, 201, "{answer:?}");
         }
     });
-    let first = ended(&daemon, "s0");
+    let first = daemon.ended("s0");
     for at in 0..16 {
         let name = format!("s{at}");
-        let session = ended(&daemon, &name);
+        let session = daemon.ended(&name);
         assert_eq!(session["status"], "completed", "{session}");
         let events = |name: &str| {
             let said = daemon.get(&format!("/api/v1/sessions/{name}/conversation")).json();

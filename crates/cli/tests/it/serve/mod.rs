@@ -1,14 +1,18 @@
 //! The daemon, seen from programs and browsers that talk to it.
 
+mod browser;
 mod client;
+mod deciding;
 mod launching;
 mod listing;
+mod load;
 mod mcp;
 mod page;
+mod permission;
 mod security;
 mod streaming;
 
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Read};
 use std::process::{Child, ChildStdout, Stdio};
 
 use heirloom_testkit::env::TestEnv;
@@ -22,7 +26,7 @@ struct Daemon {
     child: Child,
     serving: Value,
     /// Kept open: a daemon must not end because nobody reads what it prints.
-    _stdout: BufReader<ChildStdout>,
+    stdout: BufReader<ChildStdout>,
 }
 
 impl Daemon {
@@ -31,6 +35,11 @@ impl Daemon {
     }
 
     fn start_with(env: TestEnv, arguments: &[&str]) -> Self {
+        let (child, serving, stdout) = Self::spawn(&env, arguments);
+        Self { env, child, serving, stdout }
+    }
+
+    fn spawn(env: &TestEnv, arguments: &[&str]) -> (Child, Value, BufReader<ChildStdout>) {
         let mut command = env.command(&["serve", "--json"]);
         let mut child = command
             .args(arguments)
@@ -43,7 +52,14 @@ impl Daemon {
         let mut line = String::new();
         stdout.read_line(&mut line).unwrap();
         let serving = serde_json::from_str(&line).unwrap_or_else(|_| panic!("{line:?}"));
-        Self { env, child, serving, _stdout: stdout }
+        (child, serving, stdout)
+    }
+
+    /// Kills it, as a crash or the kernel would, and starts another in its place.
+    fn kill_and_restart(&mut self) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+        (self.child, self.serving, self.stdout) = Self::spawn(&self.env, &[]);
     }
 
     fn token(&self) -> &str {
@@ -65,11 +81,41 @@ impl Daemon {
 
     /// The cookie of a person who opens the link.
     fn sign_in(&self) -> String {
-        let link = self.serving["link"].as_str().unwrap();
+        self.sign_in_by(self.serving["link"].as_str().unwrap())
+    }
+
+    fn sign_in_by(&self, link: &str) -> String {
         let answer = Request::get(&link[self.url().len()..]).send(self.url());
         assert_eq!(answer.status, 303, "{answer:?}");
         let cookie = answer.header("set-cookie").unwrap();
         cookie.split(';').next().unwrap().to_owned()
+    }
+
+    /// What somebody who signed in is answered, as their page would ask.
+    fn as_person(&self, cookie: &str, request: Request) -> Answer {
+        let page = Request::get("/settings").header("cookie", cookie).send(self.url()).body;
+        let (_, rest) = page.split_once("name=\"form\" value=\"").unwrap();
+        let form = rest.split('"').next().unwrap();
+        let request = request.header("cookie", cookie).header("x-heirloom-form", form);
+        request.send(self.url())
+    }
+
+    /// Asks until the answer is as wanted. Nothing is timed: the test runner stops what never ends.
+    fn until(&self, path: &str, holds: impl Fn(&Value) -> bool) -> Value {
+        loop {
+            let answer = self.get(path).json();
+            if holds(&answer) {
+                return answer;
+            }
+            std::thread::sleep(std::time::Duration::from_millis(20));
+        }
+    }
+
+    /// The session once it is over.
+    fn ended(&self, name: &str) -> Value {
+        self.until(&format!("/api/v1/sessions/{name}"), |session| {
+            ["completed", "failed", "interrupted"].contains(&session["status"].as_str().unwrap())
+        })
     }
 
     /// Asks it to end, and waits until it has.
@@ -77,6 +123,9 @@ impl Daemon {
         let pid = rustix::process::Pid::from_child(&self.child);
         rustix::process::kill_process(pid, rustix::process::Signal::TERM).unwrap();
         assert!(self.child.wait().unwrap().success());
+        let mut rest = String::new();
+        self.stdout.read_to_string(&mut rest).unwrap();
+        assert_eq!(rest, "", "it says where it is, and nothing else");
     }
 }
 

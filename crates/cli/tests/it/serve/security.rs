@@ -51,6 +51,29 @@ fn a_hostile_page_gets_nowhere() {
     let preflight = Request::get("/api/v1/sessions").method("OPTIONS");
     let answer = preflight.header("origin", "http://evil.example").send(daemon.url());
     assert_eq!(answer.status, 403);
+    // What a page can send without asking first: forms, and text that happens to be JSON.
+    let text = r#"{"kind":"learning","text":"x"}"#;
+    for kind in
+        ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x"]
+    {
+        let form = Request::form("/api/v1/notes", text).header("content-type", kind);
+        let answer = form.header("cookie", &cookie).send(daemon.url());
+        assert_eq!((answer.status, answer.code().as_str()), (403, "request.refused"), "{kind}");
+    }
+    for path in ["/sessions/x/continue", "/launch", "/approvals/x", "/issues", "/signout"] {
+        let form = Request::form(path, "prompt=x&title=x&form=forged").header("cookie", &cookie);
+        assert_eq!(form.send(daemon.url()).status, 403, "{path}");
+        let form = Request::form(path, "prompt=x&title=x").header("cookie", &cookie);
+        assert_eq!(form.send(daemon.url()).status, 403, "{path}");
+    }
+    // And asking first gets no leave.
+    let ask =
+        Request::get("/api/v1/notes").method("OPTIONS").header("origin", "http://evil.example");
+    let answer = ask.header("access-control-request-method", "POST").send(daemon.url());
+    assert_eq!(answer.status, 403);
+    assert!(!answer.headers.iter().any(|(name, _)| name.starts_with("access-control")));
+    assert_eq!(daemon.get("/api/v1/notes").json()["notes"], json!([]));
+    assert_eq!(daemon.get("/api/v1/sessions").json()["sessions"], json!([]));
     // Through a tunnel the port is another one, and the name is still ours.
     let tunnel = Request::get("/api/v1/sessions").host("localhost:9999").bearer(daemon.token());
     assert_eq!(tunnel.send(daemon.url()).status, 200);
@@ -100,7 +123,7 @@ fn everything_a_browser_is_sent_is_fenced_in() {
     let policy = answer.header("content-security-policy").unwrap();
     assert!(policy.starts_with("default-src 'none'") && !policy.contains("unsafe"), "{policy}");
     assert_eq!(answer.header("x-content-type-options"), Some("nosniff"));
-    assert_eq!(answer.header("referrer-policy"), Some("no-referrer"));
+    assert_eq!(answer.header("referrer-policy"), Some("same-origin"));
     assert!(answer.header("access-control-allow-origin").is_none());
 }
 
@@ -147,9 +170,46 @@ fn a_sign_in_a_token_and_a_port_outlive_the_daemon() {
 }
 
 #[test]
-fn a_daemon_that_others_could_reach_is_not_started() {
+fn a_daemon_that_others_could_reach_is_started_with_tls_or_not_at_all() {
     let ran = crate::env().run(&["serve", "--listen", "0.0.0.0:0", "--json"]);
     assert_eq!((ran.code, ran.json()["error"]["code"].as_str()), (64, Some("serve.failed")));
     let ran = crate::env().run(&["serve", "--listen", "somewhere", "--json"]);
     assert_eq!((ran.code, ran.json()["error"]["code"].as_str()), (64, Some("usage")));
+    let ran = crate::env().run(&["serve", "--tls-cert", "x.pem", "--tls-key", "x.pem", "--json"]);
+    assert_eq!((ran.code, ran.json()["error"]["code"].as_str()), (1, Some("serve.failed")));
+    let daemon = Daemon::start_with(crate::env(), &["--listen", "0.0.0.0:0", "--tls"]);
+    let url = daemon.url().to_owned();
+    assert!(url.starts_with("https://"), "{url}");
+    let print = daemon.serving["fingerprint"].as_str().unwrap();
+    assert_eq!(print.split(':').count(), 32, "{print}");
+    // Whoever speaks plainly is told nothing, not even that there is something.
+    let port = url.rsplit(':').next().unwrap();
+    let mut plain = std::net::TcpStream::connect(format!("127.0.0.1:{port}")).unwrap();
+    std::io::Write::write_all(&mut plain, b"GET /api/v1/health HTTP/1.1\r\nhost: x\r\n\r\n")
+        .unwrap();
+    let mut said = Vec::new();
+    let _ = std::io::Read::read_to_end(&mut plain, &mut said);
+    assert!(!String::from_utf8_lossy(&said).contains("HTTP"), "{said:?}");
+    // On the socket, which is the owner's alone, it needs none.
+    let socket = UnixStream::connect(daemon.env.home().join("serve.sock")).unwrap();
+    let request = Request::get("/api/v1/sessions").bearer(daemon.token());
+    assert_eq!(request.send_over(socket, "localhost").status, 200);
+}
+
+#[test]
+fn a_service_is_written_with_the_flags_it_was_asked_for_and_removed() {
+    let env = crate::env();
+    let ran = env.run(&["serve", "--install", "--listen", "127.0.0.1:7777", "--json"]).success();
+    let file = ran.json()["path"].as_str().unwrap().to_owned();
+    let root = env.user().parent().unwrap().to_string_lossy().into_owned();
+    let file = file.replace("[root]", &root);
+    let text = fs::read_to_string(&file).unwrap();
+    assert!(text.contains("serve") && text.contains("127.0.0.1:7777"), "{text}");
+    assert!(text.contains(&*env.repo().to_string_lossy()), "{text}");
+    let open = env.run(&["serve", "--install", "--listen", "0.0.0.0:7777", "--json"]);
+    assert_eq!((open.code, open.json()["error"]["code"].as_str()), (64, Some("serve.failed")));
+    env.run(&["serve", "--uninstall", "--json"]).success();
+    assert!(!fs::exists(&file).unwrap());
+    let none = env.run(&["serve", "--uninstall", "--json"]).success();
+    assert_eq!(none.json()["path"], serde_json::Value::Null);
 }
