@@ -70,10 +70,20 @@ fn item(number: usize, index: usize, part: &Part) -> Value {
             "type": "reasoning", "id": format!("rs_{id}"),
             "summary": [{"type": "summary_text", "text": text}],
         }),
-        Part::Tool { name, input } => json!({
-            "type": "function_call", "id": format!("fc_{id}"), "call_id": format!("call_{id}"),
-            "name": name, "arguments": input.to_string(),
-        }),
+        Part::Tool { name, input } => {
+            let mut call = json!({
+                "type": "function_call", "id": format!("fc_{id}"), "call_id": format!("call_{id}"),
+                "name": name, "arguments": input.to_string(),
+            });
+            // The tools of an MCP server are in a namespace of their own.
+            if let Some((server, tool)) =
+                name.strip_prefix("mcp__").and_then(|n| n.split_once("__"))
+            {
+                call["namespace"] = format!("mcp__{server}").into();
+                call["name"] = tool.into();
+            }
+            call
+        }
     }
 }
 

@@ -1,8 +1,9 @@
 //! The tools: the use cases of the commands with the same names.
 
-use heirloom_api::{Checkpoint as CheckpointAnswer, Code, Failure, Lineage, SessionList};
+use heirloom_api::{Checkpoint as CheckpointAnswer, Code, Failure, How, Lineage, SessionList, Why};
 use heirloom_engine::keep::checkpoint::{Checkpoint, Purpose};
 use heirloom_engine::keep::{self, KeepError};
+use heirloom_engine::recall::{how, why};
 use heirloom_engine::sessions;
 use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, Schema};
@@ -71,6 +72,30 @@ const TOOLS: &[Tool] = &[
                 house,
                 recall::Looked { all_repos: false, repo: None, ..looked },
             )?))
+        },
+    },
+    Tool {
+        name: "why",
+        about: "Why a file or a line is as it is: the session, the prompt and the decisions it comes from.",
+        schema: schema::<Target>,
+        reads: true,
+        call: |house, arguments| {
+            let Target { place } = given(arguments)?;
+            let desk = Desk::of(house, None)?;
+            let root = desk.here.place.root.clone();
+            Ok(shown(&Why::from(&why::why(&desk.here, &desk.ledger, &root, &place)?)))
+        },
+    },
+    Tool {
+        name: "how",
+        about: "What worked last time: the command that ended a failure like this one, and what was done before.",
+        schema: schema::<Failed>,
+        reads: true,
+        call: |house, arguments| {
+            let Failed { text, limit } = given(arguments)?;
+            let desk = Desk::of(house, None)?;
+            let limit = limit.unwrap_or(5).clamp(1, 50);
+            Ok(shown(&How::from(&how::how(&desk.here, &desk.ledger, &text, limit)?)))
         },
     },
     Tool {
@@ -145,6 +170,22 @@ struct Recover {
     level: Option<u8>,
     #[serde(flatten)]
     fresh: recall::Fresh,
+}
+
+/// What is to be explained.
+#[derive(Debug, Deserialize, JsonSchema)]
+struct Target {
+    /// A file, or a line of one as PATH:LINE, from the repository's root.
+    place: String,
+}
+
+/// What went wrong, or what is to be done.
+#[derive(Debug, Deserialize, JsonSchema)]
+struct Failed {
+    /// The words of an error, or of a task.
+    text: String,
+    /// The most failures to tell.
+    limit: Option<usize>,
 }
 
 /// Which session is meant.

@@ -3,12 +3,13 @@
 use axum::Extension;
 use axum::extract::{Path, State};
 use heirloom_api::{Code, Failure, Session};
+use heirloom_core::config::Change as Said;
 use heirloom_core::trust::person::Action;
 use heirloom_engine::session::{self as engine, Update};
 use heirloom_engine::sessions;
 use jiff::Timestamp;
 use schemars::JsonSchema;
-use serde::{Deserialize, Deserializer};
+use serde::Deserialize;
 
 use crate::answer::{Refused, Told};
 use crate::gate::Caller;
@@ -27,14 +28,9 @@ pub(crate) struct Change {
     auto_accept_edits: Option<bool>,
     /// Until when everything is approved without asking; `null` ends that. To set it needs a person who
     /// signed in.
-    #[serde(default, deserialize_with = "said")]
+    #[serde(default)]
     #[schemars(with = "Option<Timestamp>")]
-    bypass_until: Option<Option<Timestamp>>,
-}
-
-/// What is there, be it `null`: that is not the same as nothing.
-fn said<'de, D: Deserializer<'de>>(value: D) -> Result<Option<Option<Timestamp>>, D::Error> {
-    Option::deserialize(value).map(Some)
+    bypass_until: Said<Timestamp>,
 }
 
 pub(super) async fn change(
@@ -55,7 +51,11 @@ fn changed(
     let update = Update {
         title: change.title,
         auto_accept_edits: change.auto_accept_edits,
-        bypass_until: change.bypass_until,
+        bypass_until: match change.bypass_until {
+            Said::Inherit => None,
+            Said::Clear => Some(None),
+            Said::Set(until) => Some(Some(until)),
+        },
     };
     let is_wider =
         update.auto_accept_edits == Some(true) || matches!(update.bypass_until, Some(Some(_)));

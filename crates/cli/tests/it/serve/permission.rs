@@ -107,6 +107,44 @@ fn a_question_of_nobody_is_not_asked() {
     assert_eq!(daemon.get("/api/v1/approvals").json(), json!({"approvals": []}));
 }
 
+/// Everything an agent can ask for.
+const TOOLS: [&str; 11] = [
+    "note",
+    "recover",
+    "search",
+    "why",
+    "how",
+    "sessions",
+    "lineage",
+    "requirements",
+    "issues",
+    "checkpoint",
+    "permission_prompt",
+];
+
+#[test]
+fn why_and_how_answer_as_the_commands_do() {
+    let env = crate::env();
+    env.write("src/a.rs", "fn rotate_tokens() {}\n");
+    env.run(&["note", "decision", "rotate tokens", "--evidence", "src/a.rs:1"]).success();
+    let call = |tool: &str, arguments: Value| {
+        let call = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call",
+                          "params": {"name": tool, "arguments": arguments}});
+        let ran = env.run_with(&["mcp"], call.to_string().as_bytes()).success();
+        let answer: Value = serde_json::from_str(ran.stdout.lines().next().unwrap()).unwrap();
+        answer["result"].clone()
+    };
+    let why = call("why", json!({"place": "src/a.rs:1"}));
+    assert_eq!(why["structuredContent"], env.run(&["why", "src/a.rs:1", "--json"]).json());
+    assert_eq!(why["structuredContent"]["notes"][0]["text"], "rotate tokens", "{why}");
+    let how = call("how", json!({"text": "rotate tokens"}));
+    assert_eq!(how["structuredContent"], env.run(&["how", "rotate tokens", "--json"]).json());
+    for place in ["nothing.rs", "../../etc/passwd", "/etc/passwd:1"] {
+        let refused = call("why", json!({"place": place}));
+        assert_eq!(refused["isError"], true, "{place} {refused}");
+    }
+}
+
 /// How an agent is told of heirloom's server.
 fn server(env: &TestEnv) -> String {
     let home = env.home();
@@ -218,7 +256,7 @@ fn the_official_inspector_lists_and_calls_everything() {
         all.map(|one| one["name"].as_str().unwrap().to_owned()).collect()
     };
     let tools = names(&inspect(&["--method", "tools/list"]), "tools");
-    for tool in ["note", "recover", "search", "sessions", "lineage", "requirements", "issues"] {
+    for tool in TOOLS {
         assert!(tools.iter().any(|one| one == tool), "{tools:?}");
     }
     let note = ["--method", "tools/call", "--tool-name", "note"];
