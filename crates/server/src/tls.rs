@@ -211,6 +211,8 @@ impl axum::serve::Listener for Secured {
 
 #[cfg(test)]
 mod tests {
+    use std::os::unix::fs::PermissionsExt;
+
     use super::*;
 
     #[test]
@@ -222,7 +224,6 @@ mod tests {
         assert_eq!(first.len(), 32 * 3 - 1);
         assert_eq!(open(&names).unwrap().fingerprint, first);
         assert_ne!(open(&names[..1]).unwrap().fingerprint, first);
-        use std::os::unix::fs::PermissionsExt;
         let mode = fs::metadata(dir.path().join("key.pem")).unwrap().permissions().mode();
         assert_eq!(mode & 0o777, 0o600);
     }
