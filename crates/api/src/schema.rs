@@ -20,6 +20,7 @@ use crate::{
     TemplateList, TemplateSaved, Trajectory, Trust, Watched, Why, WorkEvent, WorkPlan,
     WorkRunDetail, WorkRunList,
 };
+use crate::{HandoffDetail, HandoffList};
 
 /// The version of the format. It is raised when a key loses its name, its meaning or its type;
 /// new keys do not raise it.
@@ -73,6 +74,8 @@ names! {
     "fork" "fork S PROMPT" SessionEnd;
     "fork-check" "fork-check --claim TEXT" ForkCheck;
     "ground" "ground" Grounding;
+    "handoffs-list" "handoffs list" HandoffList;
+    "handoffs-show" "handoffs show [ID]" HandoffDetail;
     "heal" "heal" Healing;
     "how" "how TEXT" How;
     "import-daemon" "import daemon FILE" DaemonImported;

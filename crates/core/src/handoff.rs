@@ -3,16 +3,19 @@
 //! The address covers everything that is handed over and the handoff before it, but no time: a
 //! checkpoint that finds nothing new arrives at the same address, and so has nothing to write.
 
+mod worked;
+
 use serde::{Deserialize, Serialize};
 
 use crate::id::{NoteId, SessionId};
+pub use worked::{Passage, Read, Worked};
 
 /// What a session leaves to the next one.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Handoff {
     /// The session.
     pub session: SessionId,
-    /// What the checkpoint was for: `clear` or `compact`.
+    /// Why it was made: `clear` or `compact` by a checkpoint; `turn`, `end` or `crash` by itself.
     pub cause: String,
     /// The issue that is worked on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -47,9 +50,17 @@ pub struct Handoff {
     /// The records that led here: `ledger:SESSION`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trajectory_ref: Option<String>,
+    /// What the session's transcript says about its work, where it was taken in.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub worked: Option<Worked>,
 }
 
 impl Handoff {
+    /// Whether it was made by a checkpoint, which compares all claims with the code.
+    pub fn is_of_checkpoint(&self) -> bool {
+        matches!(self.cause.as_str(), "clear" | "compact")
+    }
+
     /// The address of this content after the handoff `previous`.
     pub fn id(&self, previous: Option<&str>) -> String {
         let mut hasher = blake3::Hasher::new();
@@ -84,6 +95,7 @@ mod tests {
             findings: Vec::new(),
             notes_ref: None,
             trajectory_ref: None,
+            worked: None,
         }
     }
 

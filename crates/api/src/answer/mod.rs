@@ -3,6 +3,7 @@
 mod agent;
 mod approval;
 mod capture;
+mod handoff;
 mod issue;
 mod keep;
 mod ledger;
@@ -25,6 +26,7 @@ mod work;
 pub use agent::*;
 pub use approval::*;
 pub use capture::*;
+pub use handoff::*;
 pub use issue::*;
 pub use keep::*;
 pub use ledger::*;

@@ -79,6 +79,8 @@ codes! {
     GhostRefused = "ghost.refused",
     /// git failed, or did not say what was asked.
     Git = "git",
+    /// There is no such handoff, or there are several.
+    HandoffNotFound = "handoff.not-found",
     /// The database of the other daemon cannot be taken over.
     ImportDaemon = "import.daemon",
     /// What should be inherited from fits several sessions.

@@ -10,6 +10,7 @@ use heirloom_engine::identity::LinkError;
 use heirloom_engine::init::InitError;
 use heirloom_engine::issues::TrackerError;
 use heirloom_engine::keep::KeepError;
+use heirloom_engine::keep::handoffs::HandoffError;
 use heirloom_engine::keep::recover::RecoverError;
 use heirloom_engine::keep::rules::RuleError;
 use heirloom_engine::notes::NoteError;
@@ -369,6 +370,20 @@ impl From<RuleError> for Failure {
             RuleError::None { .. } | RuleError::Many { .. } => {
                 Self::from_error(Code::RuleNotFound, &error)
                     .hint("`heirloom rules list` shows the ids")
+            }
+        }
+    }
+}
+
+impl From<HandoffError> for Failure {
+    fn from(error: HandoffError) -> Self {
+        match error {
+            HandoffError::Ledger(error) => error.into(),
+            HandoffError::NoneYet => Self::from_error(Code::HandoffNotFound, &error)
+                .hint("`heirloom checkpoint` makes one; sessions write one when they end"),
+            HandoffError::None { .. } | HandoffError::Many { .. } => {
+                Self::from_error(Code::HandoffNotFound, &error)
+                    .hint("`heirloom handoffs list` shows the ids")
             }
         }
     }

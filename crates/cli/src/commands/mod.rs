@@ -17,6 +17,7 @@ mod fork;
 mod fork_check;
 mod gate_offer;
 mod ground;
+mod handoffs;
 mod heal;
 mod hook;
 mod how;
@@ -102,6 +103,7 @@ enum Command {
     Rules(rules::Args),
     Ground(ground::Args),
     Checkpoint(checkpoint::Args),
+    Handoffs(handoffs::Args),
     Recover(recover::Args),
     Context(context::Args),
     ForkCheck(fork_check::Args),
@@ -245,6 +247,7 @@ fn carry_out(app: &App, command: Command) -> Done {
         Command::Inherit(args) => inherit::run(app, &args),
         Command::Note(args) => note::run(app, args),
         Command::Notes(args) => notes::run(app, args),
+        Command::Handoffs(args) => handoffs::run(app, &args),
         Command::Rules(args) => rules::run(app, &args),
         Command::Ground(args) => ground::run(app, &args),
         Command::Checkpoint(args) => checkpoint::run(app, &args),

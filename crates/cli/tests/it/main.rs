@@ -10,6 +10,7 @@ mod dependencies;
 mod failures;
 mod fresh_clone;
 mod guard;
+mod handing_over;
 mod help;
 mod hostile;
 mod identity;

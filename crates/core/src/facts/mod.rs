@@ -157,3 +157,10 @@ pub struct TodoFacts {
     /// `open`, `begun`, `done` or `dropped`.
     pub state: String,
 }
+
+impl TodoFacts {
+    /// Whether it is still to be done.
+    pub fn is_open(&self) -> bool {
+        matches!(self.state.as_str(), "open" | "begun")
+    }
+}

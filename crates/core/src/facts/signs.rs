@@ -164,25 +164,42 @@ fn commit_line(line: &str) -> Option<CommitSign> {
 /// How much of a line is kept as an error.
 const LONGEST_ERROR: usize = 300;
 
-/// The line of an output that says best what went wrong.
+/// The line of an output that says best what went wrong. That a test failed says less than why.
 pub fn error(output: &str) -> Option<String> {
-    let lines = || output.lines().map(str::trim).filter(|line| !line.is_empty());
-    let starts =
-        |heads: &'static [&str]| move |line: &&str| heads.iter().any(|head| line.starts_with(head));
-    let found = lines()
-        .find(starts(&["error[", "error: ", "fatal: ", "E   ", "FAILED ", "--- FAIL: "]))
-        .or_else(|| lines().find(|line| line.contains("panicked at")))
-        .or_else(|| lines().find(|line| is_exception(line)))
+    const HEADS: [&str; 6] = ["error[", "error: ", "fatal: ", "E   ", "FAILED ", "--- FAIL: "];
+    const WORDS: [&str; 5] = ["error", "failed", "not found", "no such file", "denied"];
+    let lines = output.lines().map(str::trim).filter(|line| !line.is_empty());
+    let lines: Vec<&str> = lines.filter(|line| !line.starts_with("Exit code ")).collect();
+    let telling = |line: &&str| !is_outcome(line);
+    let find =
+        |holds: &dyn Fn(&str) -> bool| lines.iter().filter(|l| telling(l)).position(|l| holds(l));
+    let at = |index: usize| lines.iter().copied().filter(telling).nth(index);
+    let found = find(&|line| HEADS.iter().any(|head| line.starts_with(head)))
+        .or_else(|| find(&|line| line.contains("panicked at")))
+        .or_else(|| find(&is_exception))
+        .or_else(|| find(&|line| line.starts_with("assertion ")))
         .or_else(|| {
-            lines().find(|line| {
-                let lower = line.to_ascii_lowercase();
-                ["error", "failed", "not found", "no such file", "denied"]
-                    .iter()
-                    .any(|word| lower.contains(word))
-            })
-        })
-        .or_else(|| lines().rfind(|line| !line.starts_with("Exit code ")))?;
-    Some(found.chars().take(LONGEST_ERROR).collect())
+            find(&|line| WORDS.iter().any(|word| line.to_ascii_lowercase().contains(word)))
+        });
+    let line = match found {
+        Some(index) => {
+            let line = at(index)?;
+            // What a panic or a test of Go says stands on the next line.
+            let is_head = line.starts_with("--- FAIL: ")
+                || line.contains("panicked at") && line.ends_with(':');
+            at(index + 1).filter(|_| is_head).unwrap_or(line)
+        }
+        None => lines.iter().copied().rfind(telling).or_else(|| lines.last().copied())?,
+    };
+    Some(line.chars().take(LONGEST_ERROR).collect())
+}
+
+/// Lines that say that tests failed, and not why.
+fn is_outcome(line: &str) -> bool {
+    line.starts_with("test ") && line.contains(" ... ")
+        || ["test result: ", "error: test failed", "failures:", "running ", "FAIL src/"]
+            .iter()
+            .any(|head| line.starts_with(head))
 }
 
 /// `TypeError: …`, as Python and JavaScript end a trace.
@@ -260,6 +277,12 @@ mod tests {
                 "ls: cannot access 'x': No such file or directory",
             ),
             ("a\nb", "b"),
+            (
+                "test a::b ... FAILED\nthread 'a::b' panicked at src/a.rs:1:2:\nleft is 1\nerror: test failed",
+                "left is 1",
+            ),
+            ("--- FAIL: TestSum (0.00s)\n    sum_test.go:8: got 3", "sum_test.go:8: got 3"),
+            ("running 1 test\ntest a ... FAILED", "test a ... FAILED"),
         ] {
             assert_eq!(error(output).as_deref(), Some(expected));
         }

@@ -11,6 +11,7 @@ use std::fmt::Write;
 use super::MARK;
 use super::entry::{Entry, plain, sentences};
 use super::levels::Recovery;
+use super::standing::Earlier;
 use crate::note::Kind;
 use crate::tokens;
 
@@ -53,6 +54,8 @@ pub struct Brief {
     pub standing: Vec<String>,
     /// What the agent itself still had to do, in its order.
     pub todos: Vec<String>,
+    /// What was asked for before what was asked last, newest first.
+    pub earlier: Vec<Earlier>,
     /// What the person laid down.
     pub rules: Vec<String>,
     /// What was tried and is known to fail.
@@ -75,6 +78,7 @@ enum Part {
     Questions,
     Learnings,
     Patterns,
+    Earlier,
     Progress,
     Scenarios,
 }
@@ -91,6 +95,7 @@ impl Part {
             Self::Questions => "Open questions:",
             Self::Learnings => "Learned:",
             Self::Patterns => "What works here:",
+            Self::Earlier => "Asked earlier, newest first:",
             Self::Progress => "Before that:",
             Self::Scenarios => "To be tested:",
         })
@@ -114,7 +119,15 @@ impl Part {
 struct Line {
     part: Part,
     kind: Option<Kind>,
+    /// Where it stands in its part, where that is not where it was chosen.
+    place: usize,
     text: String,
+}
+
+impl Line {
+    const fn new(part: Part, kind: Option<Kind>, text: String) -> Self {
+        Self { part, kind, place: 0, text }
+    }
 }
 
 impl Brief {
@@ -124,6 +137,7 @@ impl Brief {
             && self.work.is_none()
             && self.standing.is_empty()
             && self.todos.is_empty()
+            && self.earlier.is_empty()
             && self.rules.is_empty()
             && self.failures.is_empty()
             && self.entries.is_empty()
@@ -154,20 +168,21 @@ impl Brief {
         for entry in ranked(&self.entries) {
             let kind = entry.note.kind;
             *all.entry(kind).or_default() += 1;
-            let line = Line { part: Part::of(kind), kind: Some(kind), text: entry.brief(LONGEST) };
+            let line = Line::new(Part::of(kind), Some(kind), entry.brief(LONGEST));
             queues.entry(line.part).or_default().push(line);
         }
         // What was noted as a step comes before what the agent had on its list.
         let known: Vec<String> =
             self.entries.iter().map(|entry| plain(&entry.note.text).to_lowercase()).collect();
-        for todo in self.todos.iter().filter(|todo| !known.contains(&plain(todo).to_lowercase())) {
-            let text = sentences(&plain(todo), LONGEST);
-            queues.entry(Part::Steps).or_default().push(Line {
-                part: Part::Steps,
-                kind: None,
-                text,
-            });
+        let is_known = |todo: &&String| {
+            let words = plain(todo).to_lowercase();
+            known.iter().any(|known| known.contains(&words))
+        };
+        for todo in self.todos.iter().filter(|todo| !is_known(todo)) {
+            let line = Line::new(Part::Steps, None, sentences(&plain(todo), LONGEST));
+            queues.entry(Part::Steps).or_default().push(line);
         }
+        queues.insert(Part::Earlier, self.earlier());
         for queue in queues.values_mut() {
             queue.reverse();
         }
@@ -177,8 +192,7 @@ impl Brief {
         }
         room.limit = room.budget * ALWAYS / 100;
         let said = |part: Part, texts: &[String]| -> Vec<Line> {
-            let line =
-                |text: &String| Line { part, kind: None, text: sentences(&plain(text), LONGEST) };
+            let line = |text: &String| Line::new(part, None, sentences(&plain(text), LONGEST));
             texts.iter().map(line).collect()
         };
         let warnings = queues.remove(&Part::Warnings).unwrap_or_default();
@@ -193,7 +207,7 @@ impl Brief {
         // A few of each, then a few more: no kind crowds out another.
         let rounds: [&[(Part, usize)]; 2] = [
             &[(Part::Steps, 3), (Part::Decisions, 3), (Part::Questions, 2)],
-            &[(Part::Learnings, 3), (Part::Patterns, 2), (Part::Progress, 1)],
+            &[(Part::Earlier, 3), (Part::Learnings, 3), (Part::Patterns, 2), (Part::Progress, 1)],
         ];
         let again = [&[
             (Part::Steps, 3),
@@ -201,6 +215,7 @@ impl Brief {
             (Part::Questions, 1),
             (Part::Learnings, 1),
             (Part::Patterns, 1),
+            (Part::Earlier, 1),
             (Part::Progress, 1),
             (Part::Scenarios, 1),
         ][..]];
@@ -222,11 +237,22 @@ impl Brief {
         (room.lines, all)
     }
 
+    /// What was asked earlier: what chooses something is said first if not all can be.
+    fn earlier(&self) -> Vec<Line> {
+        let line = |(place, earlier): (usize, &Earlier)| {
+            let line = Line::new(Part::Earlier, None, sentences(&plain(&earlier.text), LONGEST));
+            (!earlier.chooses, Line { place, ..line })
+        };
+        let mut lines: Vec<(bool, Line)> = self.earlier.iter().enumerate().map(line).collect();
+        lines.sort_by_key(|(last, _)| *last);
+        lines.into_iter().map(|(_, line)| line).collect()
+    }
+
     /// What is read first: what must be told, what is worked on, and how it stands.
     fn first(&self, queues: &mut BTreeMap<Part, Vec<Line>>) -> Vec<Line> {
         let mut first = Vec::new();
         let mut say = |kind: Option<Kind>, text: String| {
-            first.push(Line { part: Part::First, kind, text });
+            first.push(Line::new(Part::First, kind, text));
         };
         for notice in &self.notices {
             say(None, format!("Note: {}", sentences(&plain(notice), LONGEST)));
@@ -268,7 +294,8 @@ impl Brief {
                 *count = count.saturating_sub(1);
             }
         }
-        for (part, lines) in parts {
+        for (part, mut lines) in parts {
+            lines.sort_by_key(|line| line.place);
             if let Some(title) = part.title() {
                 text.push('\n');
                 text.push_str(title);

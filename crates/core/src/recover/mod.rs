@@ -19,7 +19,7 @@ mod tests;
 pub use brief::{Brief, How, MANY, Work, ranked};
 pub use entry::{Entry, Nearness, Proof};
 pub use levels::{Recovery, State, level1, level2, level3};
-pub use standing::{Failure, Standing, Told, failures, standing};
+pub use standing::{Earlier, Failure, Standing, Told, failures, standing, uncommitted};
 
 pub(crate) use entry::plain;
 pub(crate) use standing::resembles;

@@ -43,10 +43,23 @@ pub struct Standing {
     pub todos: Vec<String>,
     /// What the person laid down and nobody has kept or dropped yet: the words, and when they fell.
     pub said: Vec<(String, Timestamp)>,
+    /// What was asked for before that, newest first.
+    pub earlier: Vec<Earlier>,
+}
+
+/// Something that was asked for a while ago.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Earlier {
+    /// The words.
+    pub text: String,
+    /// Whether they choose one thing over another, or say why: that holds longer than an order.
+    pub chooses: bool,
 }
 
 /// Prompts of the last session that are quoted, newest first.
 const MOST_PROMPTS: usize = 2;
+/// Prompts before those that are looked at.
+const MOST_EARLIER: usize = 16;
 /// Commits of the last session that are named, newest first.
 const MOST_COMMITS: usize = 3;
 /// Things that fail that are named.
@@ -67,14 +80,50 @@ pub fn standing(sessions: &[Told], now: Timestamp) -> Standing {
         lines.extend(asked(last));
     }
     lines.extend(failing(sessions));
-    if let Some(last) = sessions.first() {
-        lines.extend(done(last));
-    }
-    let open = |todo: &&TodoFacts| matches!(todo.state.as_str(), "open" | "begun");
+    lines.extend(done(sessions));
     let with_todos = sessions.iter().find(|told| !told.todos.is_empty());
-    let todos = with_todos.into_iter().flat_map(|told| told.todos.iter().filter(open));
+    let todos = with_todos.into_iter().flat_map(|told| &told.todos).filter(|todo| todo.is_open());
     let todos = todos.map(|todo| quote(&todo.text)).collect();
-    Standing { lines, todos, said: said(sessions, now) }
+    Standing { lines, todos, said: said(sessions, now), earlier: earlier(sessions) }
+}
+
+/// What was asked for before what was asked last, in near sessions.
+fn earlier(sessions: &[Told]) -> Vec<Earlier> {
+    let mut seen = HashSet::new();
+    let last = sessions.iter().position(|told| !told.turns.is_empty());
+    let mut found = Vec::new();
+    for (index, told) in sessions.iter().enumerate() {
+        let quoted = if Some(index) == last { MOST_PROMPTS } else { 0 };
+        let turns = spoken(told).skip(quoted).filter(|turn| told.near && seen.insert(&turn.text));
+        found.extend(turns.map(|turn| Earlier {
+            text: format!("\"{}\"", quote(&turn.text)),
+            chooses: chooses(&turn.text),
+        }));
+    }
+    found.truncate(MOST_EARLIER);
+    found
+}
+
+/// Whether a prompt says what is to be used, and not only what is to be done.
+fn chooses(text: &str) -> bool {
+    const SIGNS: [&str; 14] = [
+        "instead",
+        "rather than",
+        "because",
+        "go with",
+        "let's use",
+        "we use",
+        "we will",
+        "use the",
+        "switch to",
+        "replace",
+        "prefer",
+        "decided",
+        "not after",
+        "must still",
+    ];
+    let text = text.to_lowercase();
+    SIGNS.iter().any(|sign| text.contains(sign))
 }
 
 fn quote(text: &str) -> String {
@@ -83,12 +132,16 @@ fn quote(text: &str) -> String {
 
 /// What was asked for last, in the person's words.
 fn asked(told: &Told) -> Vec<String> {
-    let turns = told.turns.iter().rev().filter(|turn| !turn.rewound && says_something(&turn.text));
     let line = |(index, turn): (usize, &TurnFacts)| {
         let first = if index == 0 { "Asked last" } else { "Before that" };
         format!("{first}: \"{}\"", quote(&turn.text))
     };
-    turns.take(MOST_PROMPTS).enumerate().map(line).collect()
+    spoken(told).take(MOST_PROMPTS).enumerate().map(line).collect()
+}
+
+/// The prompts that say something to who was not there, newest first.
+fn spoken(told: &Told) -> impl Iterator<Item = &TurnFacts> {
+    told.turns.iter().rev().filter(|turn| !turn.rewound && says_something(&turn.text))
 }
 
 /// "yes", "go on" and "continue" say nothing to who was not there.
@@ -118,9 +171,9 @@ fn failing(sessions: &[Told]) -> Vec<String> {
                 lines.push(format!("Failing: {}{}", plain(&test.name), error.unwrap_or_default()));
             }
         }
-        if told.tests.is_empty()
-            && let Some(command) =
-                told.commands.last().filter(|command| command.failed == Some(true))
+        // What a test runner says last is said by its tests.
+        let last = told.commands.last().filter(|command| command.failed == Some(true));
+        if let Some(command) = last.filter(|last| told.tests.is_empty() || !last.is_test)
             && !passed.contains(&program(&command.command))
             && seen.insert(command.command.clone())
         {
@@ -146,22 +199,20 @@ fn program(command: &str) -> String {
     words.join(" ")
 }
 
-/// What was committed, and what was not.
-fn done(told: &Told) -> Vec<String> {
+/// What was committed last, and what the last session did not commit.
+fn done(sessions: &[Told]) -> Vec<String> {
     let mut lines = Vec::new();
-    let commits = told.commits.iter().rev().take(MOST_COMMITS);
-    let commits: Vec<String> =
-        commits.map(|commit| format!("{} {}", commit.hash, plain(&commit.subject))).collect();
+    let near = |told: &&Told| told.near && !told.commits.is_empty();
+    let commits = sessions.iter().find(near).into_iter().flat_map(|told| told.commits.iter().rev());
+    let commits: Vec<String> = commits
+        .take(MOST_COMMITS)
+        .map(|commit| format!("{} {}", commit.hash, plain(&commit.subject)))
+        .collect();
     if !commits.is_empty() {
         lines.push(format!("Committed: {}", commits.join("; ")));
     }
-    let last = told.commits.last().and_then(|commit| commit.at);
-    let mut since: Vec<&FileFacts> = told
-        .files
-        .iter()
-        .filter(|file| file.edited && last.is_none_or(|last| file.at.is_none_or(|at| at > last)))
-        .collect();
-    since.sort_by_key(|file| std::cmp::Reverse(file.at));
+    let Some(told) = sessions.first() else { return lines };
+    let since = uncommitted(told);
     let files: Vec<&str> = since.iter().take(MOST_FILES).map(|file| file.path.as_str()).collect();
     if !files.is_empty() {
         let more = since.len() - files.len();
@@ -169,6 +220,18 @@ fn done(told: &Told) -> Vec<String> {
         lines.push(format!("Edited and not committed: {}{more}", files.join(", ")));
     }
     lines
+}
+
+/// The files that were changed after the last commit, the last one first.
+pub fn uncommitted(told: &Told) -> Vec<&FileFacts> {
+    let last = told.commits.last().and_then(|commit| commit.at);
+    let mut since: Vec<&FileFacts> = told
+        .files
+        .iter()
+        .filter(|file| file.edited && last.is_none_or(|last| file.at.is_none_or(|at| at > last)))
+        .collect();
+    since.sort_by_key(|file| std::cmp::Reverse(file.at));
+    since
 }
 
 /// What the person laid down in near sessions of the last days: only what they typed themselves.
@@ -271,7 +334,12 @@ fn is_build(command: &str) -> bool {
         "javac",
         "swift build",
     ];
+    const TARGETS: &[&str] = &["make all", "make build", "make test", "make check", "make lint"];
     let program = program(command);
+    // What else is made is done, not built: `make migrate`.
+    if program.starts_with("make ") {
+        return TARGETS.contains(&program.as_str());
+    }
     BUILDS.iter().any(|build| {
         program == *build || (!build.contains(' ') && program.starts_with(&format!("{build} ")))
     })

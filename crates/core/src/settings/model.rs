@@ -192,6 +192,8 @@ section! {
         threshold: Ratio = Ratio::of(0.95),
         /// How many test scenarios a checkpoint asks for.
         scenarios: u32 = 3,
+        /// A handoff is written at the end of a turn once so many tokens are new in the context.
+        delta_tokens: NonZeroU32 = count(5000),
     }
 }
 

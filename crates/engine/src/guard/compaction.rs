@@ -11,6 +11,7 @@ use heirloom_ledger::{Error, NoteFilter, Scope};
 use super::hook::Call;
 use super::presence;
 use crate::keep::checkpoint::{Checkpoint, Outcome, Purpose, Status};
+use crate::keep::handoffs::{self, Cause};
 use crate::keep::{self, Fresh, KeepError, page};
 
 /// The context is about to be compacted. What the start after it does not deliver, the next prompt does.
@@ -42,7 +43,7 @@ pub(super) fn cleared(call: &mut Call<'_>) {
 /// Makes the checkpoint, and remembers what was wanting where nobody can be refused.
 fn checkpoint(call: &mut Call<'_>, purpose: Purpose, can_refuse: bool) -> Option<Outcome> {
     let here = call.here;
-    let settings = keep::settings(here).ok()?;
+    let settings = call.settings()?;
     if settings.checkpoint.mode == CheckpointMode::Off {
         return None;
     }
@@ -50,10 +51,15 @@ fn checkpoint(call: &mut Call<'_>, purpose: Purpose, can_refuse: bool) -> Option
     let made = known.book.ledger().map_err(KeepError::from).and_then(|ledger| {
         let Some(id) = presence::find(here, ledger, call.caller)? else { return Ok(None) };
         let session = ledger.session(id)?.ok_or(Error::NoSession { id })?;
-        let settings = &settings;
+        let settings = &*settings;
         // A page is not made in a repository that has none for a session that noted nothing.
         let own = NoteFilter { session: Some(id), limit: Some(1), ..NoteFilter::default() };
         if ledger.notes(&own)?.is_empty() && !page::file(here, settings).exists() {
+            let cause = match purpose {
+                Purpose::Clear => Cause::Clear,
+                Purpose::Compact => Cause::Compact,
+            };
+            handoffs::write(here, ledger, settings, &session, cause)?;
             return Ok(None);
         }
         let checkpoint =

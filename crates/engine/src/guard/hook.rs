@@ -2,6 +2,8 @@
 //!
 //! Here is who answers which event; each has its own file.
 
+use std::cell::OnceCell;
+use std::rc::Rc;
 use std::time::Duration;
 
 use heirloom_agents::hook::{HookAnswer, HookEvent, HookKind, Hooks};
@@ -10,14 +12,17 @@ use heirloom_core::guard::branch::BranchKey;
 use heirloom_core::guard::check::{Facts as _, Fault, Moment};
 use heirloom_core::guard::policy::Policy;
 use heirloom_core::guard::requirement::{Measure, Rule};
+use heirloom_core::settings::Settings;
 use heirloom_ledger::{Error, Ledger, Options, SessionKeys};
 
 use super::facts::{Known, keys};
 use super::presence::{self, Caller};
 use super::rules::{self, Rules};
 use super::satisfy::end_pause;
-use super::{activity, compaction, failures, skill, start, take_in, tool_use, turn};
+use super::{activity, compaction, failures, handing, skill, start, take_in, tool_use, turn};
 use crate::here::Here;
+use crate::keep;
+use crate::keep::handoffs::Cause;
 use crate::settings::{LOCAL, written};
 
 /// Many agents write at once. What is triggered or satisfied is worth waiting for; still less than the
@@ -39,6 +44,7 @@ pub(super) struct Call<'a> {
     pub(super) caller: Caller<'a>,
     pub(super) branch: BranchKey,
     pub(super) said: Said,
+    settings: OnceCell<Option<Rc<Settings>>>,
 }
 
 /// Answers a call of `agent`'s hook.
@@ -53,7 +59,8 @@ pub fn answer(here: &Here, agent: &str, event: &HookEvent) -> Said {
         note_written(here, caller);
     }
     activity::note(here, caller);
-    let mut call = Call { here, event, caller, branch, said: Said::default() };
+    let (said, settings) = (Said::default(), OnceCell::new());
+    let mut call = Call { here, event, caller, branch, said, settings };
     call.run(&rules);
     call.said
 }
@@ -93,7 +100,8 @@ impl Call<'_> {
                     failures::tell(self, tool);
                 }
                 if let HookKind::Stop(_) = kind {
-                    start::watch(self);
+                    let usage = start::watch(self);
+                    handing::after_turn(self, usage);
                 }
             }
         }
@@ -113,6 +121,11 @@ impl Call<'_> {
             HookKind::Stop(stopping) => turn::end(self, policy, stopping),
             _ => {}
         }
+    }
+
+    /// The settings of this repository, read once; `None` where they cannot be used.
+    pub(super) fn settings(&self) -> Option<Rc<Settings>> {
+        self.settings.get_or_init(|| keep::settings(self.here).ok().map(Rc::new)).clone()
     }
 
     /// The hooks of the agent that calls.
@@ -208,6 +221,8 @@ impl Call<'_> {
     fn session_end(&mut self, reason: &str) {
         if reason == "clear" {
             compaction::cleared(self);
+        } else {
+            handing::hand_over(self, Cause::End);
         }
         let mut known = self.known();
         let pause = known.seen(&self.branch).map(|seen| seen.paused.clone());

@@ -14,6 +14,7 @@ mod facts;
 mod failures;
 pub mod fault;
 mod gone;
+mod handing;
 mod hook;
 mod idle;
 mod import;

@@ -22,7 +22,7 @@ use super::rules::Rules;
 use super::satisfy::end_pause;
 use super::settle::settle;
 use super::subject::Subject;
-use super::{branches, cache, failures, fault, import, neighbours, presence};
+use super::{branches, cache, failures, fault, handing, import, neighbours, presence};
 use crate::capture;
 use crate::identity::{self, Look};
 use crate::keep::{self, Fresh, KeepError, context};
@@ -89,6 +89,7 @@ pub(super) fn start(
         }
     };
     let text = text.and_then(|text| said_once(call, source, text));
+    handing::of_crashed(call);
     let recovery = recovery(call, source, text.as_deref());
     match (text, recovery) {
         (Some(text), Some(recovery)) => Some(format!("{text}\n{recovery}")),
@@ -131,7 +132,7 @@ fn recovery(call: &mut Call<'_>, source: &Source, said: Option<&str>) -> Option<
         Source::Startup | Source::Other(_) => Fresh::Startup,
     };
     let cap = MAX_UNITS.saturating_sub(said.map_or(0, |said| said.encode_utf16().count() + 1));
-    let settings = keep::settings(call.here).ok()?;
+    let settings = call.settings()?;
     let mut known = call.known();
     let given = known.book.ledger().and_then(|ledger| {
         let id = presence::ensure(call.here, ledger, call.caller)?;
@@ -145,11 +146,11 @@ fn recovery(call: &mut Call<'_>, source: &Source, said: Option<&str>) -> Option<
 }
 
 /// How full the context is at the end of a turn: entering yellow persists what is new.
-pub(super) fn watch(call: &mut Call<'_>) {
+pub(super) fn watch(call: &mut Call<'_>) -> Option<context::Usage> {
     let transcript = call.event.transcript.as_deref();
     let agent = heirloom_agents::by_name(call.caller.agent);
     let usage = agent.zip(transcript).and_then(|(agent, path)| context::usage_in(agent, path));
-    let (Some(usage), Ok(settings)) = (usage, keep::settings(call.here)) else { return };
+    let (usage, settings) = (usage?, call.settings()?);
     let mut known = call.known();
     let watched = known.book.ledger().map_err(KeepError::from).and_then(|ledger| {
         let id = presence::ensure(call.here, ledger, call.caller)?;
@@ -167,6 +168,7 @@ pub(super) fn watch(call: &mut Call<'_>) {
         Ok(_) => {}
         Err(error) => call.fault(&format!("cannot note how full the context is: {error}")),
     }
+    Some(usage)
 }
 
 /// What is still owed at a prompt.
@@ -179,7 +181,7 @@ pub(super) fn owed(call: &mut Call<'_>) -> Option<String> {
             return Ok(None);
         }
         let session = ledger.session(id)?.ok_or(Error::NoSession { id })?;
-        let Ok(settings) = keep::settings(call.here) else { return Ok(None) };
+        let Some(settings) = call.settings() else { return Ok(None) };
         keep::prompt_context(call.here, ledger, &settings, &session, MAX_UNITS)
     });
     drop(known);

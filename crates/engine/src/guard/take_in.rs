@@ -5,7 +5,6 @@
 use super::hook::Call;
 use super::presence;
 use crate::capture::{self, Calling};
-use crate::keep;
 use heirloom_core::settings::OnOff;
 
 /// Takes in what is new. `rest` has the rest taken in by a process of its own.
@@ -20,7 +19,7 @@ pub(super) fn take_in(call: &mut Call<'_>, rest: bool) {
     if !capture::is_on(&call.here.home, &repo) {
         return;
     }
-    let archive = keep::settings(call.here).is_ok_and(|all| all.capture.archive == OnOff::On);
+    let archive = call.settings().is_some_and(|all| all.capture.archive == OnOff::On);
     let mut left = 0;
     if let (Some(session), Some(transcript)) = (session, call.event.transcript.clone()) {
         let calling = Calling {

@@ -79,6 +79,7 @@ impl Gatherer<'_> {
             notices: self.missed(lineage)?,
             standing: standing.lines,
             todos: standing.todos,
+            earlier: standing.earlier,
             failures: failures.collect(),
             entries,
             beyond,

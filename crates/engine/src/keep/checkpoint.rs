@@ -8,7 +8,7 @@ use std::collections::HashSet;
 
 use heirloom_core::event::HandoffMade;
 use heirloom_core::ground::Claim;
-use heirloom_core::handoff::Handoff;
+use heirloom_core::handoff::{Handoff, Worked};
 use heirloom_core::id::NoteId;
 use heirloom_core::note::{Kind, Note};
 use heirloom_core::session::Session;
@@ -22,7 +22,7 @@ use super::ground::{self, Grounded};
 use super::page::Keeper;
 pub use super::steps::{Purpose, Status, Step};
 use super::steps::{Taken, findings, ghosts, in_order, listed, short};
-use super::{KeepError, tracker};
+use super::{KeepError, handoffs, tracker};
 use crate::here::Here;
 
 /// What a checkpoint came to.
@@ -58,8 +58,9 @@ pub struct Checkpoint<'a> {
 }
 
 /// What the steps find out before anything is written.
-struct Found {
-    notes: Vec<Note>,
+pub(super) struct Found {
+    pub(super) notes: Vec<Note>,
+    pub(super) worked: Option<Worked>,
     claims: usize,
     grounded: usize,
     ratio: f64,
@@ -113,7 +114,7 @@ impl Checkpoint<'_> {
         Outcome { permitted, mode, purpose: self.purpose, steps, handoff, new }
     }
 
-    fn look(&self, ledger: &Ledger) -> Result<Found, KeepError> {
+    pub(super) fn look(&self, ledger: &Ledger) -> Result<Found, KeepError> {
         let filter = NoteFilter { session: Some(self.session.id), ..NoteFilter::default() };
         let notes = ledger.notes(&filter)?;
         let claims = notes.iter().filter_map(Claim::of);
@@ -140,7 +141,8 @@ impl Checkpoint<'_> {
         steps.push(self.scenarios(&notes));
         let (claims, grounded, ratio) = (report.claims, report.grounded, report.ratio());
         drop(checked);
-        Ok(Found { notes, claims, grounded, ratio, taken_in: 0, steps })
+        let worked = handoffs::worked(&self.here.home, self.session.id)?;
+        Ok(Found { notes, worked, claims, grounded, ratio, taken_in: 0, steps })
     }
 
     fn scenarios(&self, notes: &[Note]) -> Taken {
@@ -220,10 +222,28 @@ impl Checkpoint<'_> {
 
     /// The newest handoff of this session.
     fn last(&self, ledger: &Ledger) -> Result<Option<(Timestamp, HandoffMade)>, Error> {
-        const RECENT: usize = 200;
-        let kept = ledger.newest_kept::<HandoffMade>(&self.here.place.repo, RECENT)?;
-        let own = kept.into_iter().find(|kept| kept.session == Some(self.session.id));
+        let own = handoffs::newest(ledger, &self.here.place.repo, Some(self.session.id))?;
         Ok(own.map(|kept| (kept.at, kept.body)))
+    }
+
+    /// Hands over what there is, for `cause`, unless that was handed over already.
+    pub(super) fn hand_over(
+        &self,
+        ledger: &mut Ledger,
+        found: &Found,
+        (cause, at): (&str, Timestamp),
+    ) -> Result<Option<HandoffMade>, Error> {
+        if let Some((_, last)) = self.last(ledger)?
+            && self.is_same(found, &last.handoff)
+        {
+            return Ok(None);
+        }
+        let handoff = self.content(found, cause);
+        let previous = handoffs::newest(ledger, &self.here.place.repo, None)?;
+        let previous = previous.map(|kept| kept.body.id);
+        let made = HandoffMade { id: handoff.id(previous.as_deref()), previous, handoff };
+        ledger.append(at, Scope::session(self.session.id, &self.session.repo), &made)?;
+        Ok(Some(made))
     }
 
     fn hand_off(
@@ -254,10 +274,9 @@ impl Checkpoint<'_> {
             found.steps.push(("handoff", Status::Skipped, "would make a handoff".to_owned()));
             return Ok((None, false));
         }
-        let previous = ledger.newest_kept::<HandoffMade>(&self.here.place.repo, 1)?.pop();
-        let previous = previous.map(|kept| kept.body.id);
-        let made = HandoffMade { id: handoff.id(previous.as_deref()), previous, handoff };
-        ledger.append(at, Scope::session(self.session.id, &self.session.repo), &made)?;
+        let Some(made) = self.hand_over(ledger, found, (self.purpose.as_str(), at))? else {
+            return Ok((None, false));
+        };
         if let Some(Ok(mut tracker)) = tracker::find(self.here) {
             tracker::tell_handoff(self.here, ledger, tracker.as_mut(), &made)?;
         }
@@ -282,7 +301,12 @@ impl Checkpoint<'_> {
         let now = self.content(found, &last.cause);
         let (commit, notes_ref) = (last.commit.clone(), last.notes_ref.clone());
         let trajectory_ref = last.trajectory_ref.clone();
-        Handoff { commit, notes_ref, trajectory_ref, ..now } == *last
+        let is_read_on = |(now, last): (&Worked, &Worked)| now.is_same(last);
+        let worked = match now.worked.as_ref().zip(last.worked.as_ref()) {
+            Some(both) if is_read_on(both) => last.worked.clone(),
+            _ => now.worked.clone(),
+        };
+        Handoff { commit, notes_ref, trajectory_ref, worked, ..now } == *last
     }
 
     /// What is handed over. Says nothing about time, so that it is the same as long as the work is.
@@ -316,6 +340,7 @@ impl Checkpoint<'_> {
             findings: wanting.map(|(name, _, _)| (*name).to_owned()).collect(),
             notes_ref: self.notes_ref(),
             trajectory_ref: Some(format!("ledger:{}", self.session.id)),
+            worked: found.worked.clone(),
         }
     }
 }

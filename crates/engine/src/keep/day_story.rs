@@ -16,34 +16,51 @@ use super::tests::{Place, place};
 use crate::capture::{self, Manner, Wanted};
 
 /// A conversation of Claude Code, as it writes it down.
-struct Conversation {
-    id: String,
+pub(super) struct Conversation {
+    pub(super) id: String,
     hour: u32,
+    branch: String,
     lines: Vec<Value>,
 }
 
 impl Conversation {
-    fn new(hour: u32) -> Self {
-        Self { id: Uuid::new_v4().to_string(), hour, lines: Vec::new() }
+    pub(super) fn new(hour: u32) -> Self {
+        let (id, branch) = (Uuid::new_v4().to_string(), "main".to_owned());
+        Self { id, hour, branch, lines: Vec::new() }
+    }
+
+    pub(super) fn on(self, branch: &str) -> Self {
+        Self { branch: branch.to_owned(), ..self }
     }
 
     fn line(&mut self, kind: &str, message: &Value) {
-        let minute = self.lines.len();
+        let seconds = self.lines.len() * 20;
+        let (minute, second) = (seconds / 60 % 60, seconds % 60);
+        let hour = self.hour as usize + seconds / 3600;
         let parent = self.lines.last().map(|line| line["uuid"].clone());
         self.lines.push(json!({
             "type": kind, "uuid": Uuid::new_v4().to_string(), "parentUuid": parent,
-            "sessionId": self.id, "entrypoint": "cli", "version": "2.1.325", "gitBranch": "main",
-            "timestamp": format!("2026-01-12T{:02}:{minute:02}:00Z", self.hour),
+            "sessionId": self.id, "entrypoint": "cli", "version": "2.1.325", "gitBranch": self.branch,
+            "timestamp": format!("2026-01-12T{hour:02}:{minute:02}:{second:02}Z"),
             "message": message,
         }));
     }
 
-    fn prompt(mut self, text: &str) -> Self {
+    pub(super) fn prompt(mut self, text: &str) -> Self {
         self.line("user", &json!({"role": "user", "content": text}));
         self
     }
 
-    fn tool(mut self, name: &str, input: &Value, result: &str, is_error: bool) -> Self {
+    pub(super) fn say(mut self, text: &str) -> Self {
+        let said = json!([{"type": "text", "text": text}]);
+        self.line(
+            "assistant",
+            &json!({"role": "assistant", "model": "claude-opus-5-5", "content": said}),
+        );
+        self
+    }
+
+    pub(super) fn tool(mut self, name: &str, input: &Value, result: &str, is_error: bool) -> Self {
         let id = format!("t{}", self.lines.len());
         let used = json!([{"type": "tool_use", "id": id, "name": name, "input": input}]);
         self.line(
@@ -55,12 +72,12 @@ impl Conversation {
         self
     }
 
-    fn bash(self, command: &str, result: &str, is_error: bool) -> Self {
+    pub(super) fn bash(self, command: &str, result: &str, is_error: bool) -> Self {
         self.tool("Bash", &json!({"command": command}), result, is_error)
     }
 
     /// Takes it in, as a hook does at its end.
-    fn take_in(self, place: &Place) -> SessionId {
+    pub(super) fn take_in(self, place: &Place) -> SessionId {
         let session: SessionId = self.id.parse().unwrap();
         let path: PathBuf = place.dir.path().join(format!("{}.jsonl", self.id));
         let lines: Vec<String> = self.lines.iter().map(Value::to_string).collect();

@@ -11,8 +11,13 @@ pub mod context;
 #[cfg(test)]
 mod day_story;
 pub mod deliver;
+#[cfg(test)]
+mod evaluation;
 pub mod forks;
 pub mod ground;
+pub mod handoffs;
+#[cfg(test)]
+mod handoffs_story;
 pub mod heal;
 mod noting;
 pub mod page;

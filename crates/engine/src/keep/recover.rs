@@ -294,7 +294,8 @@ impl Gatherer<'_> {
         lineage: &[SessionId],
     ) -> Result<Option<(jiff::Timestamp, f64)>, Error> {
         const RECENT: usize = 50;
-        let handoffs = self.ledger.newest_kept::<HandoffMade>(&self.here.place.repo, RECENT)?;
+        let mut handoffs = self.ledger.newest_kept::<HandoffMade>(&self.here.place.repo, RECENT)?;
+        handoffs.retain(|kept| kept.body.handoff.is_of_checkpoint());
         let own =
             |session: Option<SessionId>| session.is_some_and(|session| lineage.contains(&session));
         let newest = handoffs.iter().find(|handoff| own(handoff.session)).or(handoffs.first());

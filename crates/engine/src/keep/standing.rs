@@ -1,6 +1,7 @@
 //! How the work stands, from the facts that were taken in from transcripts.
 
 use heirloom_core::event::RuleDecided;
+use heirloom_core::facts::SessionFacts;
 use heirloom_core::id::SessionId;
 use heirloom_core::recover::{self, Failure, Standing, Told};
 use heirloom_ledger::{Error, Facts};
@@ -60,16 +61,7 @@ impl Gatherer<'_> {
         let is_own = lineage.contains(&id);
         let branch = self.here.place.head.branch();
         let on_branch = branch.is_some() && session.branch.as_deref() == branch;
-        let told = Told {
-            interactive: session.interactive == Some(true),
-            near: is_own || on_branch,
-            turns: facts.turns(id)?,
-            commands: facts.commands(id)?,
-            commits: facts.commits(id)?,
-            tests: facts.tests(id)?,
-            todos: facts.todos(id)?,
-            files: facts.files(id)?,
-        };
+        let told = Told { near: is_own || on_branch, ..told(facts, &session)? };
         Ok(Some((is_own, told, session.title)))
     }
 
@@ -85,4 +77,19 @@ impl Gatherer<'_> {
         standing.said = undecided;
         Ok(())
     }
+}
+
+/// What the facts say of a session, however near it is.
+pub(super) fn told(facts: &Facts, session: &SessionFacts) -> Result<Told, Error> {
+    let id = session.session;
+    Ok(Told {
+        interactive: session.interactive == Some(true),
+        near: false,
+        turns: facts.turns(id)?,
+        commands: facts.commands(id)?,
+        commits: facts.commits(id)?,
+        tests: facts.tests(id)?,
+        todos: facts.todos(id)?,
+        files: facts.files(id)?,
+    })
 }

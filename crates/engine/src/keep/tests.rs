@@ -54,7 +54,15 @@ fn here(dir: &Path) -> Here {
 
 impl Place {
     pub(super) fn session(&mut self, name: &str, parent: Option<SessionId>) -> Session {
-        let id = SessionId::new(Uuid::new_v4());
+        self.known(SessionId::new(Uuid::new_v4()), name, parent)
+    }
+
+    pub(super) fn known(
+        &mut self,
+        id: SessionId,
+        name: &str,
+        parent: Option<SessionId>,
+    ) -> Session {
         let created = SessionCreated {
             parent,
             link: parent.map(|_| Link::Cleared),
@@ -81,6 +89,15 @@ impl Place {
         let scope = Scope::session(session.id, &session.repo);
         let note = NoteAdded { supersedes: Some(old), ..NoteAdded::new(id, Kind::Decision, text) };
         self.ledger.append(self.here.clock.now(), scope, &note).unwrap();
+    }
+
+    /// The newest decision that stands.
+    pub(super) fn last_decision(&self) -> Option<NoteId> {
+        let filter = heirloom_ledger::NoteFilter {
+            kind: Some(Kind::Decision),
+            ..heirloom_ledger::NoteFilter::default()
+        };
+        self.ledger.notes(&filter).unwrap().last().map(|note| note.id)
     }
 
     pub(super) fn start(&mut self, session: &Session, fresh: Fresh) -> Option<String> {

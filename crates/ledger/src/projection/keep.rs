@@ -162,6 +162,31 @@ impl Ledger {
             Ok(rows.collect::<rusqlite::Result<Vec<_>>>()?.into_iter().flatten().collect())
         })
     }
+
+    /// The newest `limit` of a kind that were recorded in a session of `repo`, newest first, as far as they
+    /// are among the newest of all.
+    pub fn newest_kept_in<B: Body + DeserializeOwned>(
+        &self,
+        repo: &str,
+        session: SessionId,
+        limit: usize,
+    ) -> Result<Vec<Keeping<B>>, Error> {
+        // Whoever asks waits: what is older than so many others is as good as none.
+        const RECENT: i64 = 2000;
+        let repo = &*self.repository(repo)?;
+        self.run("read", |db| {
+            let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+            let mut statement = db.prepare_cached(
+                "SELECT session, at, body FROM
+                 (SELECT session, at, body FROM keep WHERE repo = ?1 AND kind = ?2
+                  ORDER BY at DESC LIMIT ?3)
+                 WHERE session = ?4 ORDER BY at DESC LIMIT ?5",
+            )?;
+            let values = (repo, B::KIND, RECENT, session.to_string(), limit);
+            let rows = statement.query_map(values, read)?;
+            Ok(rows.collect::<rusqlite::Result<Vec<_>>>()?.into_iter().flatten().collect())
+        })
+    }
 }
 
 /// A body of another version that cannot be read is as good as none.

@@ -196,6 +196,8 @@ fn notes(house: &mut House) {
     house.ask("search", &["search", "refresh"]);
     house.ask("ground", &["ground", "--all"]);
     house.ask("checkpoint", &["checkpoint"]);
+    house.ask("handoffs-list", &["handoffs", "list"]);
+    house.ask("handoffs-show", &["handoffs", "show"]);
     house.ask("recover", &["recover", "1"]);
     house.ask("context-rules", &["context", "rules"]);
     house.ask("fork-check", &["fork-check", "--claim", "we never rotate refresh tokens"]);

@@ -306,6 +306,7 @@ fn every_effective_value_has_a_row() {
     checkpoint.mode = "warn" (default)
     checkpoint.threshold = 0.95 (default)
     checkpoint.scenarios = 3 (default)
+    checkpoint.delta_tokens = 5000 (default)
     recovery.brief_tokens = 600 (default)
     recovery.level1_tokens = 100 (default)
     recovery.level2_tokens = 500 (default)

@@ -1,0 +1,133 @@
+//! Hooks alone: at the end of a turn, of a session, and of one that crashed, work is handed over, and
+//! nobody types heirloom.
+
+use std::fs;
+use std::io::Write as _;
+use std::process::{Command, Stdio};
+
+use heirloom_testkit::env::TestEnv;
+use serde_json::{Value, json};
+
+use crate::capture::{ID, transcript};
+
+const NEXT: &str = "1b554780-986f-49f2-9a58-edfafd0188dd";
+
+fn hook(env: &TestEnv, event: &str, session: &str, pid: u32, fields: &Value) -> String {
+    let mut payload = json!({
+        "session_id": session, "cwd": env.repo(), "hook_event_name": event, "prompt_id": "p1",
+        "transcript_path": transcript(env).with_file_name(format!("{session}.jsonl")),
+    });
+    payload.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
+    let mut command = env.command(&["hook", "claude", event]);
+    let command = command.env("CLAUDE_PID", pid.to_string()).stdin(Stdio::piped());
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    child.stdin.take().unwrap().write_all(payload.to_string().as_bytes()).unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert!(output.status.success() && output.stderr.is_empty(), "{output:?}");
+    String::from_utf8(output.stdout).unwrap()
+}
+
+/// One turn as Claude Code writes it down: a prompt, a command, and how full the context is then.
+fn turn(env: &TestEnv, prompt: &str, command: (&str, &str), tokens: u64) {
+    let cwd = env.repo();
+    let line = |kind: &str, message: Value| {
+        json!({"type": kind, "sessionId": ID, "cwd": cwd, "gitBranch": "main", "version": "2.1.325",
+               "entrypoint": "cli", "timestamp": "2026-01-10T10:00:00Z", "promptSource": "typed",
+               "message": message})
+    };
+    let id = format!("t{tokens}");
+    let lines = [
+        line("user", json!({"role": "user", "content": prompt})),
+        line(
+            "assistant",
+            json!({"id": format!("m{tokens}"), "model": "claude-opus-5-5",
+                   "usage": {"input_tokens": tokens, "output_tokens": 10},
+                   "content": [{"type": "tool_use", "id": id, "name": "Bash",
+                                "input": {"command": command.0}}]}),
+        ),
+        line(
+            "user",
+            json!({"content": [{"type": "tool_result", "tool_use_id": id, "is_error": true,
+                                "content": command.1}]}),
+        ),
+    ];
+    let file = fs::OpenOptions::new().create(true).append(true).open(transcript(env));
+    let mut file = file.unwrap();
+    for line in lines {
+        writeln!(file, "{line}").unwrap();
+    }
+}
+
+fn causes(env: &TestEnv) -> Vec<String> {
+    let listed = env.run(&["handoffs", "list", "--json"]).json();
+    let all = listed["handoffs"].as_array().unwrap();
+    all.iter().map(|one| one["cause"].as_str().unwrap().to_owned()).collect()
+}
+
+fn agent() -> std::process::Child {
+    Command::new("sleep").arg("600").spawn().unwrap()
+}
+
+#[test]
+fn a_session_that_crashed_hands_over_all_it_did_before_the_next_one_begins() {
+    let env = crate::env();
+    env.run(&["init", "--yes"]).success();
+    let mut first = agent();
+    hook(&env, "SessionStart", ID, first.id(), &json!({"source": "startup"}));
+    turn(&env, "make the lists nest", ("make lists", "error: too deep"), 1000);
+    hook(&env, "Stop", ID, first.id(), &json!({}));
+    assert_eq!(causes(&env), Vec::<String>::new(), "too little is new");
+    turn(&env, "and count how deep they are", ("make lists", "error: still too deep"), 6500);
+    hook(&env, "Stop", ID, first.id(), &json!({}));
+    assert_eq!(causes(&env), ["turn"]);
+    hook(&env, "Stop", ID, first.id(), &json!({}));
+    assert_eq!(causes(&env), ["turn"], "nothing is new");
+
+    turn(&env, "now limit them to sixteen please", ("make limit", "error: no rule to make"), 7000);
+    first.kill().unwrap();
+    first.wait().unwrap();
+    let second = agent();
+    let brief = hook(&env, "SessionStart", NEXT, second.id(), &json!({"source": "startup"}));
+    assert!(brief.contains("now limit them to sixteen please"), "{brief}");
+    assert!(brief.contains("error: no rule to make"), "{brief}");
+    let listed = env.run(&["handoffs", "list", "--json"]).json();
+    let crashed = listed["handoffs"].as_array().unwrap().iter().find(|one| one["cause"] == "crash");
+    let id = crashed.expect("one for the crash")["id"].as_str().unwrap();
+    let shown = env.run(&["handoffs", "show", id, "--json"]).json();
+    assert_eq!(shown["asked"][0], "now limit them to sixteen please");
+    assert_eq!(shown["failed"][0]["command"], "make limit");
+    assert_eq!(shown["turns"], 3);
+    let count = causes(&env).len();
+    let third = agent();
+    let session = "2b554780-986f-49f2-9a58-edfafd0188dd";
+    hook(&env, "SessionStart", session, third.id(), &json!({"source": "startup"}));
+    assert_eq!(causes(&env).len(), count, "it is handed over once");
+    for mut process in [second, third] {
+        process.kill().unwrap();
+        process.wait().unwrap();
+    }
+    let exported = env.run(&["ledger", "export"]).success().stdout;
+    assert!(!exported.contains("sixteen") && !exported.contains("make limit"), "{exported}");
+}
+
+#[test]
+fn a_compaction_and_the_end_of_a_session_hand_over_without_making_a_page() {
+    let env = crate::env();
+    env.run(&["init", "--yes"]).success();
+    let mut process = agent();
+    let pid = process.id();
+    hook(&env, "SessionStart", ID, pid, &json!({"source": "startup"}));
+    turn(&env, "make the lists nest", ("make lists", "error: too deep"), 1000);
+    hook(&env, "PreCompact", ID, pid, &json!({"trigger": "auto"}));
+    assert_eq!(causes(&env), ["compact"]);
+    turn(&env, "and count how deep they are", ("make lists", "error: too deep"), 2000);
+    hook(&env, "SessionEnd", ID, pid, &json!({"reason": "prompt_input_exit"}));
+    let mut all = causes(&env);
+    all.sort_unstable();
+    assert_eq!(all, ["compact", "end"]);
+    assert!(!env.repo().join("NOTES.md").exists());
+    process.kill().unwrap();
+    process.wait().unwrap();
+    let told = env.run(&["handoffs", "show", "zzzz"]);
+    assert!(told.code != 0 && told.stderr.contains("heirloom handoffs list"), "{told:?}");
+}
