@@ -8,7 +8,8 @@ use crate::{
     AgentList, Approval, ApprovalList, ArchiveDetail, ArchiveList, ArchiveRestored, ChangedIssues,
     Checkpoint, Commented, Completions, ContextRules, ContextStatus, Conversation, DaemonImported,
     Demonstration, Dependencies, DependencyChange, Diagnosis, ErrorDocument, Event, Explanation,
-    ForkCheck, Grounding, Healing, How, Inherited, IssueDetail, IssueList, IssuesExported,
+    ForkCheck, Grounding, Healing, How, HubInvited, HubJoined, HubLeft, HubMigrated, HubPulled,
+    HubPushed, HubRevoked, HubStatus, Inherited, IssueDetail, IssueList, IssuesExported,
     IssuesImported, LedgerBackup, LedgerCollected, LedgerExported, LedgerHeads, LedgerImported,
     LedgerRebuilt, LedgerRehosted, LedgerReport, LedgerStats, Line, Lineage, Lint, ManPage,
     NewIssue, Note, NoteList, PastList, PipelineDetail, PipelineList, Recovery, Repository,
@@ -78,6 +79,14 @@ names! {
     "handoffs-show" "handoffs show [ID]" HandoffDetail;
     "heal" "heal" Healing;
     "how" "how TEXT" How;
+    "hub-invite" "hub invite NAME" HubInvited;
+    "hub-join" "hub join URL" HubJoined;
+    "hub-leave" "hub leave" HubLeft;
+    "hub-migrate" "hub migrate URL" HubMigrated;
+    "hub-pull" "hub pull" HubPulled;
+    "hub-push" "hub push" HubPushed;
+    "hub-revoke" "hub revoke NAME" HubRevoked;
+    "hub-status" "hub status" HubStatus;
     "import-daemon" "import daemon FILE" DaemonImported;
     "inherit" "inherit S" Inherited;
     "init" "init" Setup;

@@ -40,6 +40,7 @@ pub mod rules;
 pub mod run;
 pub mod session;
 pub mod settings;
+pub mod share;
 pub mod status;
 pub mod suggest;
 pub mod tokens;

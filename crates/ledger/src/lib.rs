@@ -40,6 +40,7 @@ mod runs;
 mod salvage;
 mod schema;
 mod sessions;
+mod share;
 mod stats;
 mod still;
 mod taking_in;

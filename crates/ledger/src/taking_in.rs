@@ -47,7 +47,7 @@ impl Ledger {
         self.take_in(&scratch, true)
     }
 
-    fn scratch(&self) -> Result<Scratch, Error> {
+    pub(crate) fn scratch(&self) -> Result<Scratch, Error> {
         Scratch::new(self.path.parent().unwrap_or(Path::new(".")))
     }
 
@@ -73,7 +73,11 @@ impl Ledger {
         Ok(())
     }
 
-    fn take_in(&mut self, scratch: &Scratch, chosen: bool) -> Result<Imported, ImportError> {
+    pub(crate) fn take_in(
+        &mut self,
+        scratch: &Scratch,
+        chosen: bool,
+    ) -> Result<Imported, ImportError> {
         let explain = |source| self.explain("import into", source);
         self.attached()?;
         self.configure()?;

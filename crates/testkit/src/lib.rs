@@ -12,6 +12,7 @@ pub mod http;
 pub mod instructions;
 pub mod model;
 pub mod openai;
+pub mod postgres;
 pub mod reads;
 pub mod real;
 pub mod terminal;

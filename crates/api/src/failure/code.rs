@@ -81,6 +81,18 @@ codes! {
     Git = "git",
     /// There is no such handoff, or there are several.
     HandoffNotFound = "handoff.not-found",
+    /// That is not the address of a hub, or the way there would not be safe.
+    HubAddress = "hub.address",
+    /// The hub does not let this member do that.
+    HubDenied = "hub.denied",
+    /// The hub could not do it.
+    HubFailed = "hub.failed",
+    /// The hub has other records of this ledger than this ledger.
+    HubForked = "hub.forked",
+    /// The repository has not joined a hub.
+    HubNotJoined = "hub.not-joined",
+    /// The hub cannot be reached.
+    HubUnreachable = "hub.unreachable",
     /// The database of the other daemon cannot be taken over.
     ImportDaemon = "import.daemon",
     /// What should be inherited from fits several sessions.

@@ -21,6 +21,7 @@ mod handoffs;
 mod heal;
 mod hook;
 mod how;
+mod hub;
 mod import;
 mod inherit;
 mod init;
@@ -133,6 +134,7 @@ enum Command {
     Ledger(ledger::Args),
     Import(import::Args),
     Repo(repo::Args),
+    Hub(hub::Args),
     Agents(agents::Args),
     Config(config::Args),
     Schema(schema::Args),
@@ -280,6 +282,7 @@ fn carry_out(app: &App, command: Command) -> Done {
         Command::Ledger(args) => ledger::run(app, args),
         Command::Import(args) => import::run(app, &args),
         Command::Repo(args) => repo::run(app, &args),
+        Command::Hub(args) => hub::run(app, &args),
         Command::Agents(args) => agents::run(app, &args),
         Command::Config(args) => config::run(app, &args),
         Command::Schema(args) => schema::run(app, &args),

@@ -13,6 +13,7 @@ mod guard;
 mod handing_over;
 mod help;
 mod hostile;
+mod hub;
 mod identity;
 mod init;
 mod installed;

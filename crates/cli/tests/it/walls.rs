@@ -70,6 +70,9 @@ fn arrows_run_only_downward() {
         ("heirloom-hook", "heirloom-api"),
         ("heirloom-hook", "heirloom-server"),
         ("heirloom-api", "heirloom-server"),
+        ("heirloom-api", "heirloom-hub"),
+        ("heirloom-engine", "heirloom-hub"),
+        ("heirloom-hook", "heirloom-hub"),
     ] {
         assert!(!knows(from, to), "{from} must not know {to}");
     }
@@ -88,7 +91,7 @@ fn core_reaches_nothing_that_does_io_and_only_the_ledger_speaks_sql() {
         let may =
             ["heirloom-ledger", "heirloom-engine", "heirloom-hook", "heirloom-api", "heirloom"]
                 .contains(&name.as_str());
-        let serves = ["heirloom-server", "heirloom"].contains(&name.as_str());
+        let serves = ["heirloom-server", "heirloom-hub", "heirloom"].contains(&name.as_str());
         assert!(may || serves || !reached.contains("rusqlite"), "{name} reaches SQL");
         assert!(serves || !reached.contains("tokio"), "{name} reaches an async runtime");
     }
@@ -97,9 +100,19 @@ fn core_reaches_nothing_that_does_io_and_only_the_ledger_speaks_sql() {
 #[test]
 fn the_hook_carries_nothing_that_it_does_not_need() {
     let reach = reach();
-    for name in
-        ["clap", "clap_builder", "anstream", "schemars", "tokio", "hyper", "axum", "tree-sitter"]
-    {
+    for name in [
+        "clap",
+        "clap_builder",
+        "anstream",
+        "schemars",
+        "tokio",
+        "hyper",
+        "axum",
+        "tree-sitter",
+        "tokio-postgres",
+        "rustls",
+        "ring",
+    ] {
         assert!(!reach["heirloom-hook"].contains(name), "the hook reaches {name}");
     }
 }

@@ -48,8 +48,8 @@ pub use requirement::{
 };
 pub use run::{IterationFlagged, RunInherited, RunPermitted, RunPlanned, StageEnded};
 pub use session::{
-    SessionAnnounced, SessionChanged, SessionConfigured, SessionContinued, SessionCreated,
-    SessionLinked, SessionPrompted, SessionSpent,
+    HostNamed, SessionAnnounced, SessionChanged, SessionConfigured, SessionContinued,
+    SessionCreated, SessionLinked, SessionPrompted, SessionShared, SessionSpent, SessionWithheld,
 };
 pub use template::TemplateSaved;
 pub use trust::TrustDecided;
@@ -82,6 +82,7 @@ kinds! {
     ClaimReleased => "claim.released",
     ClaimRenewed => "claim.renewed",
     ClaimTaken => "claim.taken",
+    HostNamed => "host.named",
     HostSucceeded => "host.succeeded",
     IssueChanged => "issue.changed",
     IssueCommented => "issue.commented",
@@ -137,7 +138,9 @@ kinds! {
     SessionCreated => "session.created",
     SessionLinked => "session.linked",
     SessionPrompted => "session.prompted",
+    SessionShared => "session.shared",
     SessionSpent => "session.spent",
+    SessionWithheld => "session.withheld",
     TemplateSaved => "template.saved",
     TrustDecided => "trust.decided",
     StageEnded => "stage.ended",

@@ -1,7 +1,8 @@
+use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::config::{Config, Field};
-use crate::id::SessionId;
+use crate::id::{HostId, SessionId};
 use crate::name::SessionName;
 use crate::session::Link;
 use crate::status::Status;
@@ -102,4 +103,49 @@ pub struct SessionSpent {
     /// Tokens that came out of it.
     #[serde(default)]
     pub output_tokens: u64,
+}
+
+/// What a team may know of a session: no prompt, no config, and a title only if a person gave it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SessionShared {
+    /// Its name.
+    pub name: SessionName,
+    /// The session it comes from.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub parent: Option<SessionId>,
+    /// How it comes from it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub link: Option<Link>,
+    /// The agent that does the work.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent: Option<String>,
+    /// The branch that was checked out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub branch: Option<String>,
+    /// The title that a person gave it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
+    /// What became of it so far.
+    pub status: Status,
+    /// When it began.
+    pub created_at: Timestamp,
+    /// When it ended.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub completed_at: Option<Timestamp>,
+}
+
+/// A session is to be withheld from the team, with all that come from it; or no longer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SessionWithheld {
+    /// Whether it is.
+    pub private: bool,
+}
+
+/// Who writes under the name of a host, as the hub says. Only what this ledger itself wrote counts.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct HostNamed {
+    /// The host.
+    pub host: HostId,
+    /// The person.
+    pub name: String,
 }

@@ -9,6 +9,7 @@ mod approval;
 mod claim;
 pub(crate) mod conversation;
 mod dependency;
+mod host_name;
 mod issue;
 mod issue_log;
 pub(crate) mod iteration;
@@ -84,6 +85,7 @@ pub(crate) const HOT: &[&dyn Projection] =
 pub(crate) const VIEWS: &[&dyn Projection] = &[
     &repository::Names,
     &repository::Places,
+    &host_name::HostNames,
     &session::Sessions,
     &iteration::Iterations,
     &note::Notes,

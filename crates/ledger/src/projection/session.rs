@@ -4,7 +4,7 @@ use rusqlite::Connection;
 
 use heirloom_core::event::{
     Body, NoteAdded, SessionAnnounced, SessionChanged, SessionConfigured, SessionCreated,
-    SessionLinked, SessionPrompted, SessionSpent,
+    SessionLinked, SessionPrompted, SessionShared, SessionSpent, SessionWithheld,
 };
 use heirloom_core::note::Kind;
 use heirloom_core::record::Record;
@@ -46,7 +46,11 @@ impl Projection for Sessions {
            cost_usd REAL NOT NULL,
            input_tokens INTEGER NOT NULL,
            output_tokens INTEGER NOT NULL,
-           learnings INTEGER NOT NULL
+           learnings INTEGER NOT NULL,
+           host TEXT NOT NULL,
+           titled INTEGER NOT NULL,
+           private INTEGER NOT NULL,
+           shared TEXT
          ) STRICT;
          CREATE INDEX session_by_age ON session (repo, created_at) WHERE status <> 'archived';
          CREATE INDEX session_by_status ON session (repo, status, created_at);
@@ -56,7 +60,7 @@ impl Projection for Sessions {
          CREATE INDEX session_by_parent ON session (parent, created_at);"
     }
 
-    fn apply(&self, db: &Connection, record: &Record, _: Origin) -> rusqlite::Result<()> {
+    fn apply(&self, db: &Connection, record: &Record, origin: Origin) -> rusqlite::Result<()> {
         let Some(session) = record.session else { return Ok(()) };
         let id = session.to_string();
         match record.kind.as_str() {
@@ -67,6 +71,9 @@ impl Projection for Sessions {
             SessionLinked::KIND => linked(db, &id, record),
             SessionPrompted::KIND => prompted(db, &id, record),
             SessionSpent::KIND => spent(db, &id, record),
+            SessionShared::KIND if origin == Origin::Here => told(db, &id, record),
+            SessionShared::KIND => shared(db, &id, record),
+            SessionWithheld::KIND if origin == Origin::Here => withheld(db, &id, record),
             NoteAdded::KIND => learned(db, &id, record),
             _ => Ok(()),
         }
@@ -78,8 +85,8 @@ fn created(db: &Connection, id: &str, record: &Record) -> rusqlite::Result<()> {
     db.prepare_cached(
         "INSERT INTO session (id, name, repo, parent, link, status, agent, agent_session_id, branch,
            config, created_at, overridden, forked_at, announced, cost_usd, input_tokens,
-           output_tokens, learnings)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, 0, 0, 0, 0, 0)
+           output_tokens, learnings, host, titled, private)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, 0, 0, 0, 0, 0, ?14, 0, 0)
          ON CONFLICT (id) DO NOTHING",
     )?
     .execute((
@@ -96,6 +103,7 @@ fn created(db: &Connection, id: &str, record: &Record) -> rusqlite::Result<()> {
         record.at.as_millisecond(),
         launched.overridden,
         session.forked_at,
+        record.host.as_str(),
     ))?;
     Ok(())
 }
@@ -140,8 +148,13 @@ fn announced(db: &Connection, id: &str, record: &Record) -> rusqlite::Result<()>
 
 fn configured(db: &Connection, id: &str, record: &Record) -> rusqlite::Result<()> {
     let Some((_, launched)) = launched::<SessionConfigured>(record) else { return Ok(()) };
-    db.prepare_cached("UPDATE session SET config = ?2 WHERE id = ?1")?
-        .execute((id, launched.config))?;
+    // A title that came later is one that somebody gave it.
+    db.prepare_cached(
+        "UPDATE session SET config = ?2, titled = titled OR (json_extract(?2, '$.title') IS NOT NULL
+           AND json_extract(?2, '$.title') IS NOT json_extract(config, '$.title'))
+         WHERE id = ?1",
+    )?
+    .execute((id, launched.config))?;
     Ok(())
 }
 
@@ -172,6 +185,51 @@ fn learned(db: &Connection, id: &str, record: &Record) -> rusqlite::Result<()> {
     }
     db.prepare_cached("UPDATE session SET learnings = learnings + 1 WHERE id = ?1")?
         .execute((id,))?;
+    Ok(())
+}
+
+/// What the team was told last.
+fn told(db: &Connection, id: &str, record: &Record) -> rusqlite::Result<()> {
+    db.prepare_cached("UPDATE session SET shared = ?2 WHERE id = ?1")?
+        .execute((id, &record.body))?;
+    Ok(())
+}
+
+/// What a colleague lets the team know of a session. It says nothing of the sessions of other hosts.
+fn shared(db: &Connection, id: &str, record: &Record) -> rusqlite::Result<()> {
+    let Some(shared) = body::<SessionShared>(record) else { return Ok(()) };
+    let config = shared
+        .title
+        .map_or_else(|| "{}".to_owned(), |title| serde_json::json!({ "title": title }).to_string());
+    db.prepare_cached(
+        "INSERT INTO session (id, name, repo, parent, link, status, agent, branch, config, created_at,
+           completed_at, overridden, announced, cost_usd, input_tokens, output_tokens, learnings, host,
+           titled, private)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, '[]', 0, 0, 0, 0, 0, ?12, 0, 0)
+         ON CONFLICT (id) DO UPDATE SET name = ?2, parent = ?4, link = ?5, status = ?6, agent = ?7,
+           branch = ?8, config = ?9, completed_at = ?11 WHERE host = ?12",
+    )?
+    .execute((
+        id,
+        shared.name.as_str(),
+        record.repo.as_deref().unwrap_or(""),
+        shared.parent.map(|parent| parent.to_string()),
+        word(&shared.link),
+        shared.status.as_str(),
+        shared.agent,
+        shared.branch,
+        config,
+        shared.created_at.min(record.at).as_millisecond(),
+        shared.completed_at.map(|at| at.min(record.at).as_millisecond()),
+        record.host.as_str(),
+    ))?;
+    Ok(())
+}
+
+fn withheld(db: &Connection, id: &str, record: &Record) -> rusqlite::Result<()> {
+    let Some(withheld) = body::<SessionWithheld>(record) else { return Ok(()) };
+    db.prepare_cached("UPDATE session SET private = ?2 WHERE id = ?1")?
+        .execute((id, withheld.private))?;
     Ok(())
 }
 

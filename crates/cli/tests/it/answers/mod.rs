@@ -99,11 +99,26 @@ fn every_command_answers_what_its_schema_says() {
     approvals(&mut house);
     ledger(&mut house);
     captured(&mut house);
+    shared(&mut house);
     serving(&mut house);
     types_alone(&mut house);
     let names: BTreeSet<&str> = heirloom_api::names().iter().map(|name| name.name).collect();
     let unseen: Vec<_> = names.difference(&house.seen).collect();
     assert!(unseen.is_empty(), "no answer was held against {unseen:?}");
+}
+
+fn shared(house: &mut House) {
+    let postgres = heirloom_testkit::postgres::Postgres::start();
+    let url = postgres.owner();
+    house.env.run(&["init", "--yes"]).success();
+    house.ask("hub-migrate", &["hub", "migrate", &url]);
+    house.ask("hub-join", &["hub", "join", &url, "--history", "--yes"]);
+    house.ask("hub-push", &["hub", "push"]);
+    house.ask("hub-pull", &["hub", "pull"]);
+    house.ask("hub-status", &["hub", "status"]);
+    house.ask("hub-invite", &["hub", "invite", "ada"]);
+    house.ask("hub-revoke", &["hub", "revoke", "ada"]);
+    house.ask("hub-leave", &["hub", "leave"]);
 }
 
 fn captured(house: &mut House) {

@@ -1,0 +1,66 @@
+//! A team through a hub: several homes, one real PostgreSQL.
+
+mod story;
+
+use heirloom_testkit::env::{Ran, TestEnv};
+use heirloom_testkit::postgres::Postgres;
+
+/// A hub with one repository, and the person who set it up.
+struct Team {
+    postgres: Postgres,
+    owner: TestEnv,
+}
+
+impl Team {
+    fn new() -> Self {
+        let postgres = Postgres::start();
+        let owner = home();
+        owner.run(&["init", "--yes"]).success();
+        owner.run(&["hub", "migrate", &postgres.owner()]).success();
+        owner.run(&["hub", "join", &postgres.owner(), "--yes"]).success();
+        Self { postgres, owner }
+    }
+
+    /// Another home of the same repository, whose person is let in under `name`.
+    fn colleague(&self, name: &str) -> TestEnv {
+        let url = self.invite(name);
+        let env = self.clone_of_it();
+        env.run(&["hub", "join", &url, "--yes"]).success();
+        env
+    }
+
+    fn invite(&self, name: &str) -> String {
+        let invited = self.owner.run(&["hub", "invite", name, "--json"]).success();
+        invited.json()["url"].as_str().expect("a new member gets an address").to_owned()
+    }
+
+    fn clone_of_it(&self) -> TestEnv {
+        let env = home();
+        env.write(".heirloom/repository", &self.owner.read(".heirloom/repository"));
+        env.run(&["init", "--yes"]).success();
+        env
+    }
+}
+
+fn home() -> TestEnv {
+    TestEnv::new(env!("CARGO_BIN_EXE_heirloom"))
+}
+
+fn note(env: &TestEnv, text: &str) -> Ran {
+    env.run(&["note", "learning", text]).success()
+}
+
+fn push(env: &TestEnv) -> serde_json::Value {
+    env.run(&["hub", "push", "--json"]).success().json()
+}
+
+fn pull(env: &TestEnv) -> serde_json::Value {
+    env.run(&["hub", "pull", "--json"]).success().json()
+}
+
+/// The texts of the notes that a home knows.
+fn notes(env: &TestEnv) -> Vec<String> {
+    let listed = env.run(&["notes", "--json"]).success().json();
+    let texts = listed["notes"].as_array().expect("a list").iter();
+    texts.map(|note| note["text"].as_str().expect("a text").to_owned()).collect()
+}

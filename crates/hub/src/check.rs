@@ -1,0 +1,125 @@
+//! Following what a hub passed on: the chain of each host, and its signature over each batch.
+//!
+//! The hub is not believed. What was changed, left out, put in or moved on the way does not fit, and then
+//! that host's stream stops there with its reason, and nobody else's.
+
+use heirloom_core::id::{HostId, RecordId, SessionId};
+use heirloom_core::record::{Erased, Hash, Record, Stored};
+use heirloom_core::share;
+use jiff::Timestamp;
+
+use crate::sign::is_signed;
+use crate::state::Stream;
+use crate::wire::{End, Passed};
+
+/// Follows a batch of `host`. What is new in it comes out, and `stream` is where it ends; or why it does
+/// not fit, and `stream` is as it was.
+pub(crate) fn follow(
+    stream: &mut Stream,
+    (host, key): (&HostId, &str),
+    batch: Vec<Passed>,
+) -> Result<Vec<Stored>, String> {
+    let Some(end) = batch.last().and_then(|last| last.end.clone()) else {
+        return Err("its last batch has no signature".to_owned());
+    };
+    if end.n != batch.len() {
+        return Err(format!("a batch of {} came with {} records", end.n, batch.len()));
+    }
+    if batch.last().is_some_and(|last| last.seq <= stream.seq) {
+        return Ok(Vec::new());
+    }
+    if stream.seq == 0 {
+        (stream.count, stream.link) = (end.count - end.n as u64, end.base.to_string());
+    }
+    let (mut link, mut count) = (stream.link(), stream.count);
+    let mut before: Option<(u64, Hash)> =
+        Hash::parse(&stream.hash).filter(|_| stream.seq > 0).map(|hash| (stream.seq, hash));
+    let mut found = Vec::new();
+    for passed in batch.into_iter().filter(|passed| passed.seq > stream.seq) {
+        let previous = previous(before, &passed)?;
+        before = Some((passed.seq, passed.hash));
+        (link, count) = (share::link(&link, &passed.hash), count + 1);
+        let stored = stored(host, key, passed, previous)?;
+        if !stored.follows(&previous) {
+            return Err(format!("record {} was changed on the way", stored.seq()));
+        }
+        found.push(stored);
+    }
+    check_signature(stream, (host, key), (count, link), &end)?;
+    if let Some((seq, hash)) = before {
+        (stream.seq, stream.hash) = (seq, hash.to_string());
+    }
+    (stream.count, stream.link) = (count, link.to_string());
+    Ok(found)
+}
+
+fn check_signature(
+    stream: &Stream,
+    (host, key): (&HostId, &str),
+    (count, link): (u64, Hash),
+    end: &End,
+) -> Result<(), String> {
+    if count != end.count {
+        let missing = format!("{count} records of it came, it sent {}", end.count);
+        return Err(missing);
+    }
+    if is_signed(&stream.public, (host.as_str(), key), count, &link, &end.signature) {
+        return Ok(());
+    }
+    Err("its signature does not cover what came".to_owned())
+}
+
+/// The hash of the record before, by what it carries or by the one that came before it.
+fn previous(before: Option<(u64, Hash)>, passed: &Passed) -> Result<Hash, String> {
+    let beside = before.filter(|(seq, _)| seq + 1 == passed.seq).map(|(_, hash)| hash);
+    let first = (passed.seq == 1).then_some(Hash::GENESIS);
+    match (passed.prev, beside.or(first)) {
+        (Some(carried), Some(known)) if carried != known => {
+            Err(format!("record {} does not follow the one before it", passed.seq))
+        }
+        (Some(carried), _) => Ok(carried),
+        (None, Some(known)) => Ok(known),
+        (None, None) => Err(format!("what came before record {} is not said", passed.seq)),
+    }
+}
+
+fn stored(host: &HostId, key: &str, passed: Passed, previous: Hash) -> Result<Stored, String> {
+    let Passed { seq, at, id, session, kind, bare, hash, body, .. } = passed;
+    let at = Timestamp::from_millisecond(at).map_err(|_| format!("record {seq} has no time"))?;
+    let (host, session) = (host.clone(), session.map(SessionId::new));
+    let repo = (!bare).then(|| key.to_owned());
+    let prev = Some(previous);
+    match (id, body) {
+        (Some(id), Some(body)) => {
+            let id = RecordId::new(id);
+            Ok(Stored::Whole(Record { host, seq, id, at, kind, session, repo, body, hash, prev }))
+        }
+        (None, None) => {
+            Ok(Stored::Erased(Erased { host, seq, at, kind, session, repo, hash, prev }))
+        }
+        _ => Err(format!("record {seq} is half there")),
+    }
+}
+
+/// What of it is taken in. What does not travel is left out, whoever sent it; the next record then says
+/// itself what it follows.
+pub(crate) fn admitted(found: Vec<Stored>) -> (Vec<Stored>, u64) {
+    let all = found.len();
+    let kind = |stored: &Stored| match stored {
+        Stored::Whole(record) => record.kind.clone(),
+        Stored::Erased(erased) => erased.kind.clone(),
+    };
+    let mut taken: Vec<Stored> = Vec::new();
+    for mut stored in found.into_iter().filter(|stored| share::travels(&kind(stored))) {
+        let is_beside = taken.last().is_some_and(|last| last.seq() + 1 == stored.seq());
+        if is_beside {
+            match &mut stored {
+                Stored::Whole(record) => record.prev = None,
+                Stored::Erased(erased) => erased.prev = None,
+            }
+        }
+        taken.push(stored);
+    }
+    let refused = (all - taken.len()) as u64;
+    (taken, refused)
+}

@@ -1,0 +1,140 @@
+//! A connection to a hub, for callers that are not async. Everything has a deadline: a line that was cut
+//! does not fail, it answers nothing.
+
+use std::future::Future;
+use std::sync::Arc;
+use std::time::Duration;
+
+use rustls::pki_types::CertificateDer;
+use rustls::pki_types::pem::PemObject;
+use rustls::{ClientConfig, RootCertStore};
+use tokio::runtime::{Builder, Runtime};
+use tokio_postgres::error::SqlState;
+use tokio_postgres::types::ToSql;
+use tokio_postgres::{Client, NoTls, Row};
+use tokio_postgres_rustls::MakeRustlsConnect;
+
+use crate::address::Address;
+use crate::error::HubError;
+
+/// How long a connection may take to be made, and data may stay unacknowledged.
+const CONNECT: Duration = Duration::from_secs(10);
+
+/// How long an answer may take.
+const CALL: Duration = Duration::from_mins(1);
+
+/// A connection to a hub.
+#[derive(Debug)]
+pub struct Connection {
+    // Before the runtime, which would otherwise be gone when it says goodbye.
+    client: Client,
+    runtime: Runtime,
+    hub: String,
+}
+
+impl Connection {
+    /// Connects.
+    pub fn open(address: &Address) -> Result<Self, HubError> {
+        let hub = address.to_string();
+        let lost = |source: Box<dyn std::error::Error + Send + Sync>| HubError::Unreachable {
+            hub: hub.clone(),
+            source,
+        };
+        let runtime = Builder::new_current_thread()
+            .enable_all()
+            .build()
+            .map_err(|source| lost(Box::new(source)))?;
+        let mut config = address.config.clone();
+        config.connect_timeout(CONNECT).tcp_user_timeout(CONNECT).application_name("heirloom");
+        let client = runtime.block_on(async {
+            let connected = tokio::time::timeout(2 * CONNECT, async {
+                // Who answers drives the connection; without a caller nothing moves, and nothing has to.
+                if address.encrypted {
+                    let tls = MakeRustlsConnect::new(encryption(address)?);
+                    let (client, driver) = config.connect(tls).await?;
+                    tokio::spawn(driver);
+                    Ok(client)
+                } else {
+                    let (client, driver) = config.connect(NoTls).await?;
+                    tokio::spawn(driver);
+                    Ok(client)
+                }
+            });
+            match connected.await {
+                Ok(connected) => connected.map_err(lost),
+                Err(_) => {
+                    Err(HubError::Deadline { hub: hub.clone(), seconds: CONNECT.as_secs() * 2 })
+                }
+            }
+        })?;
+        Ok(Self { client, runtime, hub })
+    }
+
+    /// Asks, and returns all rows.
+    pub(crate) fn query(
+        &self,
+        doing: &'static str,
+        sql: &str,
+        values: &[&(dyn ToSql + Sync)],
+    ) -> Result<Vec<Row>, HubError> {
+        self.wait(doing, self.client.query(sql, values))
+    }
+
+    /// Asks for exactly one row.
+    pub(crate) fn one(
+        &self,
+        doing: &'static str,
+        sql: &str,
+        values: &[&(dyn ToSql + Sync)],
+    ) -> Result<Row, HubError> {
+        self.wait(doing, self.client.query_one(sql, values))
+    }
+
+    /// Runs statements without values.
+    pub(crate) fn batch(&self, doing: &'static str, sql: &str) -> Result<(), HubError> {
+        self.wait(doing, self.client.batch_execute(sql))
+    }
+
+    fn wait<T>(
+        &self,
+        doing: &'static str,
+        answer: impl Future<Output = Result<T, tokio_postgres::Error>>,
+    ) -> Result<T, HubError> {
+        let answered = self.runtime.block_on(async { tokio::time::timeout(CALL, answer).await });
+        match answered {
+            Ok(answered) => answered.map_err(|error| self.explain(doing, error)),
+            Err(_) => Err(HubError::Deadline { hub: self.hub.clone(), seconds: CALL.as_secs() }),
+        }
+    }
+
+    fn explain(&self, doing: &'static str, error: tokio_postgres::Error) -> HubError {
+        let Some(said) = error.as_db_error() else {
+            return HubError::Unreachable { hub: self.hub.clone(), source: Box::new(error) };
+        };
+        let why = said.message().to_owned();
+        match *said.code() {
+            SqlState::INVALID_SCHEMA_NAME | SqlState::UNDEFINED_FUNCTION => HubError::NotMigrated,
+            SqlState::INSUFFICIENT_PRIVILEGE => HubError::Denied { why },
+            _ => HubError::Failed { doing, why },
+        }
+    }
+}
+
+/// Certificates are always checked, and so is the name they are for.
+fn encryption(address: &Address) -> Result<ClientConfig, Box<dyn std::error::Error + Send + Sync>> {
+    let mut roots = RootCertStore::empty();
+    match &address.authority {
+        Some(file) => {
+            for certificate in CertificateDer::pem_file_iter(file)? {
+                roots.add(certificate?)?;
+            }
+        }
+        None => {
+            roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
+        }
+    }
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let config =
+        ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions()?;
+    Ok(config.with_root_certificates(roots).with_no_client_auth())
+}

@@ -1,0 +1,225 @@
+//! Sending what is new in this ledger and may leave it.
+
+use std::collections::HashSet;
+
+use heirloom_api::{HubPushed, HubWithheld};
+use heirloom_core::event::Body;
+use heirloom_core::event::RecordErased;
+use heirloom_core::id::SessionId;
+use heirloom_core::record::{Hash, Record, Stored};
+use heirloom_core::share::{self, Fate};
+use heirloom_core::trust::person::Action;
+use heirloom_engine::here::Here;
+use heirloom_engine::person;
+use heirloom_ledger::{Ledger, Scope};
+
+use crate::connection::Connection;
+use crate::error::HubError;
+use crate::join::key_of;
+use crate::sign::Signer;
+use crate::state::{Held, Joined, Withheld};
+use crate::wire::{self, Batch, Head, Hello, Pushed};
+
+/// The most bytes of bodies in a batch, but for one that is larger alone.
+const MOST_BYTES: usize = 1024 * 1024;
+
+/// Sends what is new. What was acknowledged before a line was cut is not sent again: the hub's head
+/// decides, not what this side remembers.
+pub fn push(here: &Here, ledger: &mut Ledger) -> Result<HubPushed, HubError> {
+    person::allow(here, ledger, Action::Hub)?;
+    let key = key_of(here, ledger)?;
+    let mut held = Held::take(&here.home)?;
+    let joined = held.joined(&key)?;
+    let address = joined.url.parse()?;
+    let hub = Connection::open(&address)?;
+    let hello = wire::hello(&hub)?;
+    let signer = Signer::of(&here.home)?;
+    let host = ledger.host()?.to_string();
+    if joined.host != host {
+        // A home that became a host of its own joins as that: from its first record on.
+        wire::join(
+            &hub,
+            (&key, here.place.label(), &[]),
+            (&host, &signer.public()),
+            (0, Hash::GENESIS),
+        )?;
+        joined.host.clone_from(&host);
+    }
+    tell_sessions(here, ledger, &key, joined)?;
+    let mut sending = Sending {
+        hub: &hub,
+        hello: &hello,
+        signer: &signer,
+        key: &key,
+        host: &host,
+        private: ledger.private_sessions()?,
+        pushed: HubPushed { hub: address.to_string(), ..HubPushed::default() },
+        withheld: Vec::new(),
+    };
+    let sent = sending.send_all(ledger);
+    let Sending { mut pushed, withheld, .. } = sending;
+    pushed.withheld = withheld.iter().map(named).collect();
+    joined.name_withheld(withheld);
+    joined.pushed_seq = pushed.seq;
+    joined.pushed_at = Some(here.clock.now());
+    held.save()?;
+    sent.map(|()| pushed)
+}
+
+pub(crate) fn named(withheld: &Withheld) -> HubWithheld {
+    HubWithheld {
+        seq: withheld.seq,
+        kind: withheld.kind.clone(),
+        why: withheld.why.words().to_owned(),
+    }
+}
+
+/// Writes down what the team may know of sessions, where it does not know it yet.
+fn tell_sessions(
+    here: &Here,
+    ledger: &mut Ledger,
+    key: &str,
+    joined: &Joined,
+) -> Result<(), HubError> {
+    let private = ledger.private_sessions()?;
+    let untold = ledger.untold_sessions(&here.place.repo, joined.since)?;
+    let untold: Vec<_> = untold.into_iter().filter(|(id, _)| !private.contains(id)).collect();
+    if untold.is_empty() {
+        return Ok(());
+    }
+    Ok(ledger.append_all(here.clock.now(), |appender| {
+        untold.iter().try_for_each(|(id, shared)| {
+            appender.append(Scope::session(*id, key), shared).map(drop)
+        })
+    })?)
+}
+
+struct Sending<'a> {
+    hub: &'a Connection,
+    hello: &'a Hello,
+    signer: &'a Signer,
+    key: &'a str,
+    host: &'a str,
+    private: HashSet<SessionId>,
+    pushed: HubPushed,
+    withheld: Vec<Withheld>,
+}
+
+impl Sending<'_> {
+    fn send_all(&mut self, ledger: &Ledger) -> Result<(), HubError> {
+        let mut head = wire::head(self.hub, self.key, self.host)?;
+        loop {
+            self.pushed.seq = head.seq;
+            self.check_head(ledger, &head)?;
+            let next = ledger.own_after(head.seq, self.hello.largest_batch)?;
+            if next.is_empty() {
+                return Ok(());
+            }
+            let (batch, withheld) = self.batch(ledger, &head, next)?;
+            match wire::push(self.hub, self.key, self.host, &batch)? {
+                Pushed::Taken(now) => {
+                    self.pushed.sent += batch.records.len() as u64;
+                    self.withheld.extend(withheld);
+                    head = now;
+                }
+                // Another process of this home was quicker.
+                Pushed::Elsewhere(now) if now.seq > head.seq => head = now,
+                Pushed::Elsewhere(now) => return Err(HubError::Forked { seq: now.seq }),
+                Pushed::Later(wait_ms) => {
+                    self.pushed.later_ms = Some(wait_ms);
+                    return Ok(());
+                }
+                Pushed::TooLarge => {
+                    let why = "its limits changed in between; push again".to_owned();
+                    return Err(HubError::Failed { doing: "take records", why });
+                }
+            }
+        }
+    }
+
+    /// The hub's last record of this ledger has to be the one that is here.
+    fn check_head(&self, ledger: &Ledger, head: &Head) -> Result<(), HubError> {
+        if head.seq == 0 {
+            return Ok(());
+        }
+        let (host, ..) = ledger.own_end()?;
+        match ledger.hash_of(&host, head.seq)? {
+            Some(hash) if hash == head.hash => Ok(()),
+            _ => Err(HubError::Forked { seq: head.seq }),
+        }
+    }
+
+    fn batch(
+        &self,
+        ledger: &Ledger,
+        head: &Head,
+        next: Vec<Stored>,
+    ) -> Result<(Batch, Vec<Withheld>), HubError> {
+        let (mut before, mut link) = ((head.seq, head.hash), head.link);
+        let (mut records, mut withheld, mut bytes) = (Vec::new(), Vec::new(), 0);
+        let mut last_sent = None;
+        for stored in next {
+            let fate = self.fate(ledger, &stored)?;
+            if fate == Fate::Sent {
+                bytes += size(&stored);
+                if bytes > MOST_BYTES && !records.is_empty() {
+                    break;
+                }
+            }
+            let (seq, hash) = (stored.seq(), stored.hash());
+            match fate {
+                Fate::Stays => {}
+                Fate::Withheld(why) => {
+                    withheld.push(Withheld { seq, kind: kind(&stored).to_owned(), why });
+                }
+                Fate::Sent => {
+                    let is_beside = last_sent == Some(before.0);
+                    link = share::link(&link, &hash);
+                    records.push((stored, (!is_beside).then_some(before.1)));
+                    last_sent = Some(seq);
+                }
+            }
+            before = (seq, hash);
+        }
+        let count = head.count + records.len() as u64;
+        let signature = self.signer.sign(self.host, self.key, count, &link);
+        let after = (head.seq, head.hash);
+        Ok((Batch { after, to: before, records, link, signature }, withheld))
+    }
+
+    fn fate(&self, ledger: &Ledger, stored: &Stored) -> Result<Fate, HubError> {
+        let record = match stored {
+            Stored::Whole(record) => record,
+            // Nothing of it is left; the next one says what it follows.
+            Stored::Erased(_) => return Ok(Fate::Stays),
+        };
+        if record.kind == RecordErased::KIND && !self.concerns(ledger, record)? {
+            return Ok(Fate::Stays);
+        }
+        let is_private = record.session.is_some_and(|session| self.private.contains(&session));
+        Ok(share::fate(record, self.key, is_private, self.hello.largest_body))
+    }
+
+    /// Whether what was erased was of this host and repository.
+    fn concerns(&self, ledger: &Ledger, record: &Record) -> Result<bool, HubError> {
+        let Ok(erased) = serde_json::from_str::<RecordErased>(&record.body) else {
+            return Ok(false);
+        };
+        Ok(erased.host.as_str() == self.host
+            && ledger.repos_of(&erased.host, &erased.seqs)?.contains(self.key))
+    }
+}
+
+fn kind(stored: &Stored) -> &str {
+    match stored {
+        Stored::Whole(record) => &record.kind,
+        Stored::Erased(erased) => &erased.kind,
+    }
+}
+
+fn size(stored: &Stored) -> usize {
+    match stored {
+        Stored::Whole(record) => record.body.len(),
+        Stored::Erased(_) => 0,
+    }
+}

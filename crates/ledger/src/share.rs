@@ -1,0 +1,156 @@
+//! What a hub's client asks of the ledger: the own chain from a place on, which sessions are private,
+//! what a team may know of the others, and taking in what colleagues wrote.
+
+use std::collections::{BTreeMap, HashSet};
+
+use jiff::Timestamp;
+use rusqlite::{Connection, OptionalExtension, Row};
+
+use heirloom_core::event::SessionShared;
+use heirloom_core::id::{HostId, SessionId};
+use heirloom_core::record::{Hash, Stored};
+
+use crate::error::Error;
+use crate::exchange::{ImportError, Imported};
+use crate::ledger::Ledger;
+use crate::records::{self, parse, timestamp, to_sql};
+use crate::salvage::scratch::Place;
+
+impl Ledger {
+    /// The end of the chain that this ledger writes.
+    pub fn own_end(&self) -> Result<(HostId, u64, Hash), Error> {
+        self.run_hot("read", records::own_head)
+    }
+
+    /// At most `limit` records of the own chain behind `seq`, in order.
+    pub fn own_after(&self, seq: u64, limit: usize) -> Result<Vec<Stored>, Error> {
+        let sql = format!(
+            "SELECT {} FROM main.record
+             WHERE host = (SELECT host FROM main.head WHERE own = 1) AND seq > ?1
+             ORDER BY seq LIMIT ?2",
+            records::COLUMNS
+        );
+        self.run_hot("read", |db| {
+            db.prepare_cached(&sql)?
+                .query_map((to_sql(seq), to_sql(limit as u64)), |row| records::read_stored(row, 0))?
+                .collect()
+        })
+    }
+
+    /// The hash of a record, where it is here.
+    pub fn hash_of(&self, host: &HostId, seq: u64) -> Result<Option<Hash>, Error> {
+        self.run_hot("read", |db| {
+            db.prepare_cached("SELECT hash FROM main.record WHERE host = ?1 AND seq = ?2")?
+                .query_row((host.as_str(), to_sql(seq)), |row| records::hash(row, 0))
+                .optional()
+        })
+    }
+
+    /// The repositories that records of a host belong to; erased ones still say it.
+    pub fn repos_of(&self, host: &HostId, seqs: &[u64]) -> Result<HashSet<String>, Error> {
+        self.run_hot("read", |db| {
+            let mut statement = db.prepare_cached(
+                "SELECT repo FROM main.record WHERE host = ?1 AND seq = ?2 AND repo IS NOT NULL",
+            )?;
+            let found = |seq: &u64| {
+                statement
+                    .query_row((host.as_str(), to_sql(*seq)), |row| row.get::<_, String>(0))
+                    .optional()
+            };
+            Ok(seqs
+                .iter()
+                .map(found)
+                .collect::<rusqlite::Result<Vec<_>>>()?
+                .into_iter()
+                .flatten()
+                .collect())
+        })
+    }
+
+    /// The sessions that are withheld from the team: those that a person said, and all that come from
+    /// them.
+    pub fn private_sessions(&self) -> Result<HashSet<SessionId>, Error> {
+        self.run("read", |db| {
+            db.prepare_cached(
+                "WITH RECURSIVE private (id) AS (
+                   SELECT id FROM session WHERE private = 1
+                   UNION SELECT session.id FROM session JOIN private ON session.parent = private.id)
+                 SELECT id FROM private",
+            )?
+            .query_map((), |row| parse(row, 0, |id| id.parse().ok()))?
+            .collect()
+        })
+    }
+
+    /// What a team may know of the sessions of `repo` that this ledger ran since `since`, where it was
+    /// not told yet.
+    pub fn untold_sessions(
+        &self,
+        repo: &str,
+        since: Timestamp,
+    ) -> Result<Vec<(SessionId, SessionShared)>, Error> {
+        let repo = &*self.repository(repo)?;
+        let rows = self.run("read", |db| untold(db, repo, since))?;
+        let is_news = |(_, shared, told): &(SessionId, SessionShared, Option<String>)| {
+            let now = serde_json::to_value(shared).ok();
+            let then = told.as_deref().and_then(|told| serde_json::from_str(told).ok());
+            now != then
+        };
+        Ok(rows.into_iter().filter(is_news).map(|(id, shared, _)| (id, shared)).collect())
+    }
+
+    /// Who writes under the names of hosts, as far as a hub said.
+    pub fn authors(&self) -> Result<BTreeMap<String, String>, Error> {
+        self.run("read", |db| {
+            db.prepare_cached("SELECT host, name FROM host_name")?
+                .query_map((), |row| Ok((row.get(0)?, row.get(1)?)))?
+                .collect()
+        })
+    }
+
+    /// Takes in records that a hub passed on, already followed along their chains.
+    pub fn take_records(&mut self, records: &[Stored]) -> Result<Imported, ImportError> {
+        let scratch = self.scratch()?;
+        for (place, stored) in (1..).zip(records) {
+            scratch
+                .add(stored, Place { source: 1, arrival: place }, 0)
+                .map_err(|source| self.explain("import into", source))?;
+        }
+        self.take_in(&scratch, false)
+    }
+}
+
+type Untold = (SessionId, SessionShared, Option<String>);
+
+fn untold(db: &Connection, repo: &str, since: Timestamp) -> rusqlite::Result<Vec<Untold>> {
+    db.prepare_cached(
+        "SELECT id, name, parent, link, agent, branch, status, created_at, completed_at, shared,
+           CASE WHEN titled = 1 THEN json_extract(config, '$.title') END
+         FROM session WHERE repo = ?1 AND (created_at >= ?2 OR completed_at >= ?2)
+           AND host = (SELECT host FROM main.head WHERE own = 1)
+         ORDER BY created_at, rowid",
+    )?
+    .query_map((repo, since.as_millisecond()), |row| {
+        let shared = SessionShared {
+            name: parse(row, 1, |name| name.parse().ok())?,
+            parent: word(row, 2, |id| id.parse().ok())?,
+            link: word(row, 3, |link| serde_json::from_value(link.into()).ok())?,
+            agent: row.get(4)?,
+            branch: row.get(5)?,
+            title: row.get(10)?,
+            status: parse(row, 6, |status| serde_json::from_value(status.into()).ok())?,
+            created_at: timestamp(row.get(7)?),
+            completed_at: row.get::<_, Option<i64>>(8)?.map(timestamp),
+        };
+        Ok((parse(row, 0, |id| id.parse().ok())?, shared, row.get(9)?))
+    })?
+    .collect()
+}
+
+fn word<T>(
+    row: &Row<'_>,
+    column: usize,
+    read: impl FnOnce(&str) -> Option<T>,
+) -> rusqlite::Result<Option<T>> {
+    Ok(row.get::<_, Option<String>>(column)?.and_then(|text| read(&text)))
+}
