@@ -33,13 +33,13 @@ enum What {
     ///
     /// For whoever owns the database. PostgreSQL 15 or newer; the role needs CREATEROLE, to let members in.
     Migrate {
-        /// postgresql://NAME:PASSWORD@HOST/DATABASE
+        /// `postgresql://NAME:PASSWORD@HOST/DATABASE`
         #[arg(value_name = "URL")]
         url: String,
     },
     /// Share this repository through a hub
     Join {
-        /// postgresql://NAME:PASSWORD@HOST/DATABASE, as `hub invite` printed it
+        /// `postgresql://NAME:PASSWORD@HOST/DATABASE`, as `hub invite` printed it
         #[arg(value_name = "URL")]
         url: String,
         /// Also send what was recorded before
