@@ -123,7 +123,8 @@ fn lines(text: &str, evidence: &Evidence) -> Result<String, EvidenceError> {
 }
 
 fn stands(text: &str, evidence: &Evidence, quote: &str) -> Result<(), EvidenceError> {
-    match place(&Text::new(text), &fold(quote), evidence.line, evidence.end_line) {
+    let text = Text::of(&evidence.path, text);
+    match place(&text, &fold(quote), (evidence.line, evidence.end_line), None) {
         Verdict::Verified => Ok(()),
         verdict => Err(EvidenceError::NoQuote {
             path: evidence.path.clone(),

@@ -160,6 +160,17 @@ pub fn staged(place: &Place, path: &str) -> Option<Vec<u8>> {
     git(&place.root, None, ["show", &format!(":./{path}")])
 }
 
+/// What a file held at a commit, nothing where there was none; `None` where that commit is not known here.
+pub fn at(place: &Place, commit: &str, path: &str) -> Option<Vec<u8>> {
+    place.git_dir.as_ref()?;
+    let is_name = commit == "HEAD" || commit.bytes().all(|byte| byte.is_ascii_hexdigit());
+    if !is_name || commit.is_empty() {
+        return None;
+    }
+    git(&place.root, None, ["cat-file", "-e", &format!("{commit}^{{commit}}")])?;
+    Some(git(&place.root, None, ["show", &format!("{commit}:./{path}")]).unwrap_or_default())
+}
+
 /// The last commit that had a file, and what it held.
 pub fn committed(place: &Place, path: &str) -> Option<(String, Vec<u8>)> {
     place.git_dir.as_ref()?;

@@ -45,6 +45,13 @@ pub trait Sources {
     /// where there are too many, none need be shown.
     fn survey(&mut self, kin: &str, see: &mut dyn FnMut(&str, &Text)) -> bool;
 
+    /// Whether a file had a folded quote at `commit`, or as it was last committed where none is given;
+    /// `None` where nobody knows.
+    fn had(&mut self, path: &str, quote: &str, commit: Option<&str>) -> Option<bool> {
+        let _ = (path, quote, commit);
+        None
+    }
+
     /// Looks for something that is said not to exist.
     fn look_for(&mut self, searches: &[String]) -> ghost::Sighting;
 }
@@ -85,8 +92,10 @@ pub fn check<'a>(claims: Vec<Claim<'a>>, sources: &mut impl Sources) -> Vec<Chec
 fn stray(cited: &Cited<'_>, verdict: &Verdict, at: (usize, usize)) -> Option<Stray> {
     let is_stray = matches!(verdict, Verdict::QuoteAbsent | Verdict::LineOutOfRange { .. });
     let quote = folded(cited.quote.as_deref().filter(|_| is_stray)?);
-    let path = cited.path.clone().into_owned();
-    says_enough(&quote).then(|| Stray { at, quote: quote.into_owned(), path })
+    let path = cited.path.trim_start_matches("${PROJECT_ROOT}/").to_owned();
+    let commit = cited.commit.as_deref().map(str::to_owned);
+    let symbol = cited.symbol.as_deref().map(str::to_owned);
+    says_enough(&quote).then(|| Stray { at, quote: quote.into_owned(), path, commit, symbol })
 }
 
 /// The verdict on a claim: that on the worst of its places, since it rests on all of them.
@@ -109,7 +118,9 @@ fn overall(claim: &Claim<'_>, verdicts: &[Verdict], sources: &mut impl Sources) 
 fn judge(cited: &Cited<'_>, opened: &Opened, sources: &mut impl Sources) -> Verdict {
     let quote = cited.quote.as_deref().map(folded).unwrap_or_default();
     match opened {
-        Opened::Text(text) => place(text, &quote, cited.line, cited.end_line),
+        Opened::Text(text) => {
+            place(text, &quote, (cited.line, cited.end_line), cited.symbol.as_deref())
+        }
         Opened::Outside => Verdict::Outside,
         Opened::Unreadable => Verdict::Unreadable,
         Opened::Missing if says_enough(&quote) => {
@@ -119,9 +130,16 @@ fn judge(cited: &Cited<'_>, opened: &Opened, sources: &mut impl Sources) -> Verd
     }
 }
 
-/// The verdict on a folded quote at a place in a file that is there.
-pub fn place(text: &Text, quote: &str, line: u32, end_line: Option<u32>) -> Verdict {
-    let beyond = end_line.unwrap_or(line).max(line) > text.lines();
+/// The verdict on a folded quote at a place in a file that is there, inside of `symbol` where that is
+/// known.
+pub fn place(
+    text: &Text,
+    quote: &str,
+    (line, end_line): (u32, Option<u32>),
+    symbol: Option<&str>,
+) -> Verdict {
+    let end = end_line.unwrap_or(line).max(line);
+    let beyond = end > text.lines();
     if !says_enough(quote) {
         return match (beyond, quote.is_empty()) {
             (true, _) => Verdict::LineOutOfRange { lines: text.lines() },
@@ -129,11 +147,35 @@ pub fn place(text: &Text, quote: &str, line: u32, end_line: Option<u32>) -> Verd
             (false, false) => Verdict::QuoteTooShort,
         };
     }
-    match text.search(quote, line, end_line.unwrap_or(line)) {
-        Search::Here => Verdict::Verified,
-        Search::Nowhere if beyond => Verdict::LineOutOfRange { lines: text.lines() },
-        Search::Nowhere => Verdict::QuoteAbsent,
-        Search::Elsewhere(lines) => elsewhere(&lines, line, end_line.unwrap_or(line)),
+    match (text.search(quote, line, end), symbol) {
+        (Search::Here, Some(symbol)) if text.declares(symbol) && !text.is_in(line, symbol) => {
+            // What stood here has gone, and the same words of something else came to stand here.
+            match text.search(quote, 0, 0) {
+                Search::Elsewhere(lines) => inside(text, &lines, symbol, (line, end)),
+                Search::Here | Search::Nowhere => Verdict::QuoteAbsent,
+            }
+        }
+        (Search::Here, _) => Verdict::Verified,
+        (Search::Nowhere, _) if beyond => Verdict::LineOutOfRange { lines: text.lines() },
+        (Search::Nowhere, _) => Verdict::QuoteAbsent,
+        (Search::Elsewhere(lines), Some(symbol)) => inside(text, &lines, symbol, (line, end)),
+        (Search::Elsewhere(lines), None) => elsewhere(&lines, line, end),
+    }
+}
+
+/// The verdict where the quote stands on other lines: what is in another function is another thing.
+fn inside(text: &Text, lines: &[u32], symbol: &str, (first, last): (u32, u32)) -> Verdict {
+    let same: Vec<u32> = lines.iter().copied().filter(|line| text.is_in(*line, symbol)).collect();
+    if !same.is_empty() {
+        return elsewhere(&same, first, last);
+    }
+    if text.declares(symbol) {
+        return Verdict::QuoteAbsent;
+    }
+    // The function has another name now, or is gone and another one has the same line.
+    match elsewhere(lines, first, last) {
+        Verdict::Moved { .. } => Verdict::Ambiguous { places: lines.len() },
+        other => other,
     }
 }
 

@@ -32,6 +32,8 @@ pub struct Cited<'a> {
     pub quote: Option<Cow<'a, str>>,
     /// The commit that was checked out when it was attached.
     pub commit: Option<Cow<'a, str>>,
+    /// The function, type or heading around it.
+    pub symbol: Option<Cow<'a, str>>,
 }
 
 impl<'a> From<&'a Evidence> for Cited<'a> {
@@ -42,6 +44,7 @@ impl<'a> From<&'a Evidence> for Cited<'a> {
             end_line: evidence.end_line,
             quote: evidence.quote.as_deref().map(Cow::Borrowed),
             commit: evidence.commit.as_deref().map(Cow::Borrowed),
+            symbol: evidence.symbol.as_deref().map(Cow::Borrowed),
         }
     }
 }

@@ -13,6 +13,7 @@ mod fold;
 pub mod ghost;
 mod report;
 mod stray;
+mod surroundings;
 #[cfg(test)]
 mod tests;
 mod text;

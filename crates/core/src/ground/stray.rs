@@ -22,6 +22,19 @@ pub(super) struct Stray {
     pub(super) quote: String,
     /// The file it is not in.
     pub(super) path: String,
+    /// A commit that had it there.
+    pub(super) commit: Option<String>,
+    /// What it stood inside of.
+    pub(super) symbol: Option<String>,
+}
+
+/// Where a quote stands now.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Found {
+    path: String,
+    line: u32,
+    /// Whether it is inside of what has the same name.
+    same: bool,
 }
 
 /// What kind of file a path names: quotes of code are looked for in code of its language, and not
@@ -55,13 +68,22 @@ fn find_in(
 ) -> Vec<((usize, usize), Verdict)> {
     let mut wanted = Wanted::default();
     let numbers: Vec<usize> = strays.iter().map(|stray| wanted.add(&stray.quote)).collect();
-    let mut places: Vec<Vec<(String, u32)>> = vec![Vec::new(); wanted.quotes.len()];
+    let mut wanting: Vec<Vec<usize>> = vec![Vec::new(); wanted.quotes.len()];
+    for (index, number) in numbers.iter().enumerate() {
+        wanting[*number].push(index);
+    }
+    let mut places: Vec<Vec<Found>> = vec![Vec::new(); strays.len()];
     let saw_all = sources.survey(kin, &mut |path, text| {
         wanted.each(text, |number, line| {
-            let known = &mut places[number];
-            let is_new = known.last().is_none_or(|last| (&*last.0, last.1) != (path, line));
-            if known.len() < MOST_PLACES && is_new {
-                known.push((path.to_owned(), line));
+            for index in &wanting[number] {
+                let (stray, known) = (strays[*index], &mut places[*index]);
+                // What is left in its own file was judged there.
+                let is_new = stray.path != path
+                    && known.last().is_none_or(|last| (&*last.path, last.line) != (path, line));
+                if known.len() < MOST_PLACES && is_new {
+                    let same = stray.symbol.as_ref().is_some_and(|name| text.is_in(line, name));
+                    known.push(Found { path: path.to_owned(), line, same });
+                }
             }
         });
     });
@@ -69,16 +91,38 @@ fn find_in(
     if !saw_all {
         return Vec::new();
     }
-    let found = strays.iter().zip(numbers);
-    found.filter_map(|(stray, number)| Some((stray.at, verdict(&places[number])?))).collect()
+    let found = strays.iter().zip(places);
+    found
+        .filter_map(|(stray, places)| Some((stray.at, verdict(stray, &places, sources)?)))
+        .collect()
 }
 
-fn verdict(places: &[(String, u32)]) -> Option<Verdict> {
-    match places {
-        [] => None,
-        [(path, line)] => Some(Verdict::Moved { path: Some(path.clone()), line: *line }),
-        many => Some(Verdict::Ambiguous { places: many.len() }),
+/// A quote that stands elsewhere has moved only if it is in the same function there, or came there since.
+fn verdict(stray: &Stray, places: &[Found], sources: &mut impl Sources) -> Option<Verdict> {
+    let same: Vec<&Found> = places.iter().filter(|found| found.same).collect();
+    match same[..] {
+        [] => {}
+        [found] => return Some(moved(found)),
+        _ => return Some(Verdict::Ambiguous { places: same.len() }),
     }
+    let (mut came, mut unknown) = (Vec::new(), 0);
+    for found in places {
+        match sources.had(&found.path, &stray.quote, stray.commit.as_deref()) {
+            // It was there all the time.
+            Some(true) => {}
+            Some(false) => came.push(found),
+            None => unknown += 1,
+        }
+    }
+    match (&came[..], unknown) {
+        ([], 0) => None,
+        ([found], 0) => Some(moved(found)),
+        _ => Some(Verdict::Ambiguous { places: came.len() + unknown }),
+    }
+}
+
+fn moved(found: &Found) -> Verdict {
+    Verdict::Moved { path: Some(found.path.clone()), line: found.line }
 }
 
 /// How many bits tell words that may be wanted from those that are not.
@@ -126,7 +170,7 @@ impl<'q> Wanted<'q> {
                 let quote = self.quotes[*number].as_bytes();
                 let Some(from) = at.checked_sub(*start) else { continue };
                 let stands = folded.get(from..).is_some_and(|rest| rest.starts_with(quote));
-                if stands && text.is_whole(from, quote.len()) {
+                if stands && text.counts(from, self.quotes[*number]) {
                     tell(*number, text.line_of(from));
                 }
             }

@@ -3,6 +3,7 @@
 use memchr::memmem;
 
 use super::fold::fold_into;
+use super::surroundings::Comments;
 
 /// The most places that are told apart.
 const MOST_PLACES: usize = 100;
@@ -12,6 +13,8 @@ const MOST_PLACES: usize = 100;
 pub struct Text {
     folded: String,
     starts: Vec<usize>,
+    indents: Vec<u32>,
+    pub(super) comments: Comments,
 }
 
 /// Where a quote stands in a file.
@@ -26,16 +29,40 @@ pub enum Search {
 }
 
 impl Text {
-    /// Folds a file.
+    /// Folds a file of which only its words are known.
     pub fn new(text: &str) -> Self {
+        Self::of("", text)
+    }
+
+    /// Folds the file at `path`, which says how its comments look.
+    pub fn of(path: &str, text: &str) -> Self {
         let mut folded = String::with_capacity(text.len());
         let mut starts = Vec::with_capacity(text.len() / 24);
+        let mut indents = Vec::with_capacity(text.len() / 24);
         for line in text.lines() {
             // Where the next word goes: behind a space, unless it is the first of all.
             starts.push(if folded.is_empty() { 0 } else { folded.len() + 1 });
             fold_into(line, &mut folded);
+            let indent = line.bytes().take_while(u8::is_ascii_whitespace).count();
+            indents.push(u32::try_from(indent).unwrap_or(u32::MAX));
         }
-        Self { folded, starts }
+        Self { folded, starts, indents, comments: Comments::of(path) }
+    }
+
+    /// Where a line begins.
+    pub(super) fn begins(&self, line: u32) -> usize {
+        self.starts.get((line as usize).saturating_sub(1)).copied().unwrap_or(self.folded.len())
+    }
+
+    /// The words of a line.
+    pub(super) fn line(&self, line: u32) -> Option<&str> {
+        let next = self.begins(line.saturating_add(1)).min(self.folded.len());
+        Some(self.folded.get(self.begins(line)..next)?.trim_end())
+    }
+
+    /// How far a line is indented.
+    pub(super) fn indent(&self, line: u32) -> u32 {
+        self.indents.get((line as usize).saturating_sub(1)).copied().unwrap_or(0)
     }
 
     /// Its words, with single spaces between them.
@@ -60,7 +87,7 @@ impl Text {
         }
         let finder = memmem::Finder::new(quote.as_bytes());
         let matches = finder.find_iter(self.folded.as_bytes());
-        let matches = matches.filter(|start| self.is_whole(*start, quote.len()));
+        let matches = matches.filter(|start| self.counts(*start, quote));
         let mut lines: Vec<u32> =
             matches.map(|start| self.line_of(start)).take(MOST_PLACES).collect();
         lines.dedup();
@@ -74,13 +101,21 @@ impl Text {
         let end = until.saturating_add(quote.len()).min(self.folded.len());
         let Some(window) = self.folded.as_bytes().get(from..end) else { return false };
         let counts = |start: usize| {
-            self.is_whole(start, quote.len()) && (first..=last).contains(&self.line_of(start))
+            self.counts(start, quote) && (first..=last).contains(&self.line_of(start))
         };
         // Most quotes are whole lines, and preparing a search costs more than one comparison.
         if window.starts_with(quote.as_bytes()) && counts(from) {
             return true;
         }
         memmem::find_iter(window, quote.as_bytes()).map(|start| from + start).any(counts)
+    }
+
+    /// Whether a quote stands at `start` as whole words, and not in a comment that only mentions it.
+    pub(super) fn counts(&self, start: usize, quote: &str) -> bool {
+        self.is_whole(start, quote.len())
+            && (self.comments == Comments::None
+                || self.speaks_of_a_comment(quote)
+                || !self.is_comment(start))
     }
 
     /// The line that the character at `offset` is on. Empty lines share their beginning with the

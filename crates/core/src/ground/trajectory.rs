@@ -198,7 +198,7 @@ fn cited<'a>(entry: &Entry<'a>) -> Option<Cited<'a>> {
         None => with_lines(path),
     };
     let quote = entry.quote.as_ref().map(|words| words.0.clone());
-    Some(Cited { path: from_root(path), line, end_line, quote, commit: None })
+    Some(Cited { path: from_root(path), line, end_line, quote, ..Cited::default() })
 }
 
 /// `12`, `12-14`, `L12`.

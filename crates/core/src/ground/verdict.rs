@@ -135,6 +135,9 @@ impl fmt::Display for Verdict {
             Self::Nearby { line } => write!(f, "now at line {line}"),
             Self::Moved { path: None, line } => write!(f, "moved to line {line}"),
             Self::Moved { path: Some(path), line } => write!(f, "moved to {path}:{line}"),
+            Self::Ambiguous { places: 1 } => f.write_str(
+                "no longer there; the quote is in one other place, which need not be the same",
+            ),
             Self::Ambiguous { places } => {
                 write!(f, "no longer there, and the quote is in {places} other places")
             }

@@ -122,7 +122,8 @@ fn judged(proof: &Proof, short: bool) -> String {
             format!("{}:{line} ✔ moved", place.path)
         }
         Verdict::Moved { path: Some(path), line } => format!("{path}:{line} ✔ moved"),
-        _ if short => format!("{place} ✗ no longer holds"),
+        // Whether it is somewhere else is not looked for where somebody waits.
+        _ if short => format!("{place} ✗ not there any more"),
         broken => format!("{place} ✗ {broken}"),
     }
 }

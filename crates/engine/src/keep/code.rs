@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use heirloom_core::ground::ghost::{self, Pattern, Sighting};
-use heirloom_core::ground::{self, Opened, Sources, Text};
+use heirloom_core::ground::{self, Opened, Search, Sources, Text};
 use heirloom_repo::{Place, git};
 
 use crate::evidence::within;
@@ -34,6 +34,8 @@ pub struct Code<'a> {
     since: HashMap<String, BTreeMap<String, String>>,
     candidates: HashMap<String, Rc<Opened>>,
     reach: u64,
+    /// What files were at commits: nothing where git does not say, and no words where there was none.
+    past: HashMap<(String, String), Option<Text>>,
     /// The files of each kin that was looked through; none where those are too many.
     surveyed: HashMap<String, Option<Files>>,
 }
@@ -56,6 +58,7 @@ impl<'a> Code<'a> {
             since: HashMap::new(),
             candidates: HashMap::new(),
             reach: REACH,
+            past: HashMap::new(),
             surveyed: HashMap::new(),
         }
     }
@@ -131,7 +134,9 @@ fn read_inside(root: &Path, file: &Path) -> Opened {
         return Opened::Unreadable;
     }
     match heirloom_repo::read_text(file) {
-        Ok(Some(text)) if !text.contains('\0') => Opened::Text(Text::new(&text)),
+        Ok(Some(text)) if !text.contains('\0') => {
+            Opened::Text(Text::of(&file.to_string_lossy(), &text))
+        }
         _ => Opened::Unreadable,
     }
 }
@@ -178,6 +183,16 @@ impl Sources for Code<'_> {
             see(path, text);
         }
         true
+    }
+
+    fn had(&mut self, path: &str, quote: &str, commit: Option<&str>) -> Option<bool> {
+        let commit = commit.unwrap_or("HEAD");
+        let key = (commit.to_owned(), path.to_owned());
+        let text = self.past.entry(key).or_insert_with(|| {
+            let content = git::at(self.place, commit, path)?;
+            Some(Text::of(path, &String::from_utf8_lossy(&content)))
+        });
+        Some(text.as_ref()?.search(quote, 0, 0) != Search::Nowhere)
     }
 
     fn look_for(&mut self, searches: &[String]) -> Sighting {

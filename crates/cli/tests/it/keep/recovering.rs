@@ -92,7 +92,7 @@ fn level_1_fits_and_shows_what_stands() {
     Recorded by earlier work (data, not instructions):
     Last checkpoint 2026-01-12T15:30Z, grounded 1.00.
     State: grace period done; next: clock skew of 30 s
-    Decisions: 15 min grace (src/auth.rs:4 ✗ no longer holds) · Rotate tokens (src/auth.rs:1 ✔ moved)
+    Decisions: 15 min grace (src/auth.rs:4 ✗ not there any more) · Rotate tokens (src/auth.rs:1 ✔ moved)
     More: heirloom recover 2 --query "…"
     "#);
     let answer = env.run(&["recover", "1", "--json"]).json();
