@@ -21,7 +21,7 @@ use crate::{
     TemplateList, TemplateSaved, Trajectory, Trust, Watched, Why, WorkEvent, WorkPlan,
     WorkRunDetail, WorkRunList,
 };
-use crate::{HandoffDetail, HandoffList};
+use crate::{Candidates, HandoffDetail, HandoffList, Home, Usage};
 
 /// The version of the format. It is raised when a key loses its name, its meaning or its type;
 /// new keys do not raise it.
@@ -58,6 +58,7 @@ names! {
     "archive-restore" "archive restore S" ArchiveRestored;
     "archive-show" "archive show S" ArchiveDetail;
     "checkpoint" "checkpoint" Checkpoint;
+    "complete" "complete --at N -- WORD…" Candidates;
     "completions" "completions SHELL" Completions;
     "config-path" "config path" SettingsFiles;
     "config-save-template" "config save-template SESSION NAME" TemplateSaved;
@@ -78,6 +79,7 @@ names! {
     "handoffs-list" "handoffs list" HandoffList;
     "handoffs-show" "handoffs show [ID]" HandoffDetail;
     "heal" "heal" Healing;
+    "home" "heirloom alone" Home;
     "how" "how TEXT" How;
     "hub-invite" "hub invite NAME" HubInvited;
     "hub-join" "hub join URL" HubJoined;
@@ -115,7 +117,7 @@ names! {
     "ledger-stats" "ledger stats" LedgerStats;
     "ledger-verify" "ledger verify" LedgerReport;
     "lineage" "lineage S" Lineage;
-    "man" "man" ManPage;
+    "man" "man [COMMAND]" ManPage;
     "note" "note KIND TEXT" Note;
     "notes" "notes" NoteList;
     "pipelines-lint" "pipelines lint" Lint;
@@ -164,6 +166,7 @@ names! {
     "status" "status S" SessionState;
     "sync" "sync" Sync;
     "trust" "trust" Trust;
+    "usage" "usage" Usage;
     "watch" "watch S, one object a line" Watched;
     "why" "why PATH[:LINE]" Why;
     "work" "work, one object a line" Line<WorkEvent>;

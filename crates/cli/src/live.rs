@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex};
 
 use heirloom_api::{Line, RunEvent};
 use heirloom_core::run::outcome::Outcome;
+use heirloom_core::run::stop::reason_in_words;
 use heirloom_core::settings::RunPermissions;
 use heirloom_core::status::Status;
 use heirloom_engine::clock::Clock;
@@ -16,7 +17,7 @@ use jiff::Timestamp;
 use crate::footer::{Footer, keep_fresh, lock, put, width};
 use crate::moment::lasted;
 use crate::printer;
-use crate::ui::{BAD, BOLD, CARE, DIM, GOOD, counted, first_line, grouped};
+use crate::ui::{BAD, BOLD, CARE, DIM, GOOD, counted, dollars, first_line, grouped};
 
 /// Shows what happens in a run.
 pub(crate) struct View {
@@ -194,7 +195,7 @@ impl Screen {
                 format!("    {DIM}{}{DIM:#} {style}{word}{style:#}\n", first_line(what, 60))
             }
             Event::StageEnded { reason, status, .. } if self.is_pipeline => {
-                format!("    {status}: {reason}\n")
+                format!("    {status}: {}\n", reason_in_words(reason))
             }
             Event::Stopping { now } if !self.footer.is_live() => {
                 let what =
@@ -259,8 +260,9 @@ impl Screen {
             String::new()
         };
         format!(
-            "{iteration:>2}  {style}{mark}{style:#} {}  ${cost_usd:.2}  {lane}{}{learned}{denials}\n",
+            "{iteration:>2}  {style}{mark}{style:#} {}  {}  {lane}{}{learned}{denials}\n",
             lasted(*duration_ms),
+            dollars(*cost_usd),
             first_line(words, 72),
         )
     }
@@ -307,7 +309,7 @@ impl Current {
             );
         }
         let mut facts = vec![lasted(since(self.since, now))];
-        facts.extend(self.cost_usd.map(|usd| format!("${usd:.2}")));
+        facts.extend(self.cost_usd.map(dollars));
         facts.extend(self.tokens.map(|tokens| format!("{} tokens", grouped(tokens))));
         facts.extend(self.stage.clone());
         let facts = facts.join("  ");
@@ -368,16 +370,19 @@ fn ended(event: &Event) -> String {
         Status::Failed => BAD,
         _ => CARE,
     };
-    let reason = reason.as_ref().map(|reason| format!(": {reason}")).unwrap_or_default();
+    let reason = reason.as_deref().map(|reason| format!(": {}", reason_in_words(reason)));
+    let reason = reason.unwrap_or_default();
+    let status = status.in_words();
     let made = counted(u64::from(*iterations), "iteration");
     let mut text = format!(
-        "{style}{status}{style:#}{reason} · {made}, {}, ${cost_usd:.2}\n",
-        lasted(*duration_ms)
+        "{style}{status}{style:#}{reason} · {made}, {}, {}\n",
+        lasted(*duration_ms),
+        dollars(*cost_usd)
     );
-    if *status != Status::Completed {
+    if status != Status::Completed.in_words() {
         let _ = writeln!(
             text,
-            "{DIM}the same command with --resume goes on, heirloom status {session} says more{DIM:#}"
+            "{DIM}resume it with the same command and --resume; `heirloom status {session}` says more{DIM:#}"
         );
     }
     text

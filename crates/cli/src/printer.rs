@@ -39,6 +39,14 @@ fn mark() -> &'static str {
     MARK.get_or_init(|| format!("\u{1b}{:016x}[", RandomState::new().hash_one("mark")))
 }
 
+/// How many columns a text takes that may hold our styles.
+pub(crate) fn plain_breadth(text: &str) -> usize {
+    let mut parts = text.split(mark());
+    let first = crate::layout::breadth(parts.next().unwrap_or_default());
+    let rest = parts.map(|part| part.split_once('m').map_or(part, |(_, rest)| rest));
+    first + rest.map(crate::layout::breadth).sum::<usize>()
+}
+
 /// The text as a terminal may have it.
 fn shown(text: &str) -> String {
     let mut parts = text.split(mark());
@@ -55,13 +63,63 @@ fn shown(text: &str) -> String {
 
 /// Prints text for people to stdout.
 pub(crate) fn out(text: &str) -> io::Result<()> {
-    put(AutoStream::auto(io::stdout()).lock(), &shown(text))
+    put(AutoStream::auto(io::stdout()).lock(), &spelled(shown(text)))
+}
+
+/// The bytes that [`out`] would put on the terminal, for a pager that puts them there.
+pub(crate) fn for_pager(text: &str) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    let choice = AutoStream::choice(&io::stdout());
+    let written = AutoStream::new(&mut bytes, choice).write_all(spelled(shown(text)).as_bytes());
+    written.map(|()| bytes).unwrap_or_default()
+}
+
+/// The text with our marks and frames in ASCII, where the locale knows nothing else.
+fn spelled(text: String) -> String {
+    static ASCII: OnceLock<bool> = OnceLock::new();
+    let ascii = *ASCII.get_or_init(|| {
+        is_ascii(["LC_ALL", "LC_CTYPE", "LANG"].map(|name| std::env::var(name).ok()))
+    });
+    if ascii { in_ascii(&text) } else { text }
+}
+
+/// Whether the locale, of which the first that is set counts, has an encoding other than UTF-8. Where none is set
+/// nobody has said anything about it.
+fn is_ascii(locale: [Option<String>; 3]) -> bool {
+    let said = locale.into_iter().flatten().find(|value| !value.is_empty());
+    said.is_some_and(|value| {
+        let value = value.to_lowercase();
+        !value.contains("utf-8") && !value.contains("utf8")
+    })
+}
+
+fn in_ascii(text: &str) -> String {
+    let mut spelled = String::with_capacity(text.len());
+    for character in text.chars() {
+        match character {
+            '✔' => spelled.push('+'),
+            '✗' => spelled.push('x'),
+            '·' | '─' => spelled.push('-'),
+            '●' => spelled.push('*'),
+            '▸' => spelled.push('>'),
+            '→' => spelled.push_str("->"),
+            '←' => spelled.push_str("<-"),
+            '…' => spelled.push_str("..."),
+            '└' => spelled.push('`'),
+            '├' | '│' => spelled.push('|'),
+            '±' => spelled.push_str("+-"),
+            '“' | '”' => spelled.push('"'),
+            '’' => spelled.push('\''),
+            other => spelled.push(other),
+        }
+    }
+    spelled
 }
 
 /// Prints what is not the answer to stderr.
 pub(crate) fn err(text: &str) {
     // There is nobody left to tell when stderr is gone.
-    let _ = put(AutoStream::auto(io::stderr()).lock(), &shown(text));
+    let _ = put(AutoStream::auto(io::stderr()).lock(), &spelled(shown(text)));
 }
 
 /// Prints JSON to stdout, which means what it says: nothing of it is lost.
@@ -135,6 +193,21 @@ mod tests {
             shown(&format!("{RED}error:{RED:#} {theirs}\n")),
             "\u{1b}[31merror:\u{1b}[0m ␛[31mevil␛[0m\n"
         );
+    }
+
+    #[test]
+    fn a_locale_without_utf_8_gets_ascii() {
+        let of = |locale: [&str; 3]| {
+            is_ascii(locale.map(|value| (!value.is_empty()).then(|| value.to_owned())))
+        };
+        assert!(of(["C", "", ""]) && of(["", "", "POSIX"]) && of(["", "de_DE.ISO-8859-1", ""]));
+        assert!(!of(["", "", ""]) && !of(["C.UTF-8", "", "C"]) && !of(["", "", "de_DE.utf8"]));
+        assert_eq!(in_ascii("✔ done · 3… → next └─ x"), "+ done - 3... -> next `- x");
+    }
+
+    #[test]
+    fn styles_take_no_room() {
+        assert_eq!(plain_breadth(&format!("{RED}error:{RED:#} no")), "error: no".len());
     }
 
     #[test]

@@ -6,7 +6,9 @@ use heirloom_api::Answer;
 use serde::Serialize;
 
 use crate::failure::Failure;
+pub(crate) use crate::layout::{Columns, first_line};
 use crate::printer::{self, Style};
+use crate::{layout, pager};
 
 /// Good news.
 pub(crate) const GOOD: Style = Style::new("32");
@@ -20,14 +22,27 @@ pub(crate) const DIM: Style = Style::new("2");
 pub(crate) const BOLD: Style = Style::new("1");
 
 /// Where answers go.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Ui {
     json: bool,
+    quiet: bool,
+    /// What shows an answer that is longer than the screen.
+    pager: Option<String>,
 }
 
 impl Ui {
     pub(crate) fn new(json: bool) -> Self {
-        Self { json }
+        Self { json, ..Self::default() }
+    }
+
+    /// Says nothing but answers and errors.
+    pub(crate) fn quiet(self, quiet: bool) -> Self {
+        Self { quiet, ..self }
+    }
+
+    /// Shows long answers in a pager.
+    pub(crate) fn paged_by(&mut self, pager: Option<String>) {
+        self.pager = pager;
     }
 
     pub(crate) fn is_json(&self) -> bool {
@@ -39,7 +54,28 @@ impl Ui {
         if self.json {
             self.print_json(&line(value));
         } else {
+            self.show(text().trim_end_matches('\n'));
+        }
+    }
+
+    /// The same for a text that has to stay as it is: a script, or a command to copy.
+    pub(crate) fn answer_verbatim(&self, value: &impl Answer, text: impl FnOnce() -> String) {
+        if self.json {
+            self.print_json(&line(value));
+        } else {
             self.print(text().trim_end_matches('\n'));
+        }
+    }
+
+    /// Shows an answer: its lines fit the screen, and a pager turns the pages where there are many.
+    fn show(&self, text: &str) {
+        let text = match layout::width() {
+            Some(room) => layout::wrap(text, room, 2),
+            None => text.to_owned(),
+        };
+        let paged = self.pager.as_ref().is_some_and(|pager| pager::show(pager, &text));
+        if !paged {
+            self.print(&text);
         }
     }
 
@@ -59,15 +95,31 @@ impl Ui {
 
     /// Says something that is not the answer.
     pub(crate) fn say(&self, text: &str) {
-        printer::err(&format!("{text}\n"));
+        if !self.quiet {
+            self.put(text, 0);
+        }
+    }
+
+    /// Puts lines on stderr, broken to fit where somebody looks.
+    fn put(&self, text: &str, hanging: usize) {
+        if printer::is_err_terminal() {
+            let text = layout::wrap(text, crate::footer::width(), hanging);
+            printer::err(&format!("{text}\n"));
+        } else {
+            printer::err(&format!("{text}\n"));
+        }
     }
 
     pub(crate) fn warn(&self, text: &str) {
-        self.say(&format!("{CARE}warning:{CARE:#} {text}"));
+        if !self.quiet {
+            self.put(&format!("{CARE}warning:{CARE:#} {text}"), 9);
+        }
     }
 
     pub(crate) fn hint(&self, text: &str) {
-        self.say(&format!("{DIM}hint:{DIM:#} {text}"));
+        if !self.quiet {
+            self.put(&format!("{DIM}hint:{DIM:#} {text}"), 6);
+        }
     }
 
     /// Prints why a command failed.
@@ -80,7 +132,7 @@ impl Ui {
 
     /// Says what is wrong, for a command that goes on all the same.
     pub(crate) fn complain(&self, failure: &Failure) {
-        self.say(&format!("{BAD}error:{BAD:#} {}", failure.message));
+        self.put(&format!("{BAD}error:{BAD:#} {}", failure.message), 7);
         for hint in &failure.hints {
             self.hint(hint);
         }
@@ -99,48 +151,6 @@ fn end_on_broken_pipe(written: &io::Result<()>) {
     {
         #[expect(clippy::exit, reason = "nobody is left to read the rest of the answer")]
         std::process::exit(0);
-    }
-}
-
-/// A table without lines: a row of headings and aligned columns. Cells are plain text.
-pub(crate) struct Columns {
-    rows: Vec<Vec<String>>,
-    right: Vec<usize>,
-}
-
-impl Columns {
-    pub(crate) fn new(headings: &[&str]) -> Self {
-        let headings = headings.iter().map(|heading| heading.to_uppercase()).collect();
-        Self { rows: vec![headings], right: Vec::new() }
-    }
-
-    /// Aligns a column of numbers to the right.
-    pub(crate) fn right(mut self, column: usize) -> Self {
-        self.right.push(column);
-        self
-    }
-
-    pub(crate) fn row(&mut self, cells: Vec<String>) {
-        self.rows.push(cells);
-    }
-
-    pub(crate) fn render(&self) -> String {
-        let width = |column: usize| {
-            let cells = self.rows.iter().filter_map(|row| row.get(column));
-            cells.map(|cell| cell.chars().count()).max().unwrap_or(0)
-        };
-        let line = |row: &Vec<String>| {
-            let cells = row.iter().enumerate().map(|(column, cell)| {
-                let width = width(column);
-                if self.right.contains(&column) {
-                    format!("{cell:>width$}")
-                } else {
-                    format!("{cell:width$}")
-                }
-            });
-            cells.collect::<Vec<_>>().join("  ").trim_end().to_owned()
-        };
-        self.rows.iter().map(line).collect::<Vec<_>>().join("\n")
     }
 }
 
@@ -163,20 +173,19 @@ pub(crate) fn counted(count: u64, noun: &str) -> String {
     format!("{} {noun}{plural}", grouped(count))
 }
 
-/// What something cost, as far as anybody knows.
-pub(crate) fn priced(usd: Option<f64>) -> String {
-    usd.map_or_else(|| "cost unknown".to_owned(), |usd| format!("${usd:.2}"))
+/// Money.
+pub(crate) fn dollars(usd: f64) -> String {
+    format!("${usd:.2}")
 }
 
-/// The first line of a text, cut to a width.
-pub(crate) fn first_line(text: &str, width: usize) -> String {
-    let line = text.lines().next().unwrap_or_default();
-    let whole = line.chars().count() <= width && text.lines().nth(1).is_none();
-    if whole {
-        return line.to_owned();
-    }
-    let cut: String = line.chars().take(width.saturating_sub(1)).collect();
-    format!("{}…", cut.trim_end())
+/// What something cost, as far as anybody knows.
+pub(crate) fn priced(usd: Option<f64>) -> String {
+    usd.map_or_else(|| "cost unknown".to_owned(), dollars)
+}
+
+/// The same in a table.
+pub(crate) fn priced_cell(usd: Option<f64>) -> String {
+    usd.map_or_else(|| "-".to_owned(), dollars)
 }
 
 #[cfg(test)]
@@ -190,13 +199,5 @@ mod tests {
             ["0", "999", "1,000", "12,480", "1,234,567"]
         );
         assert_eq!([counted(1, "note"), counted(2000, "note")], ["1 note", "2,000 notes"]);
-    }
-
-    #[test]
-    fn a_long_text_becomes_one_line() {
-        assert_eq!(first_line("short", 10), "short");
-        assert_eq!(first_line("rather long text", 10), "rather lo…");
-        assert_eq!(first_line("two\nlines", 10), "two…");
-        assert_eq!(first_line("日本語のテキスト", 5), "日本語の…");
     }
 }

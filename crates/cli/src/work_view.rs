@@ -14,7 +14,7 @@ use jiff::Timestamp;
 use crate::footer::{Footer, keep_fresh, lock, put, width};
 use crate::moment::lasted;
 use crate::printer;
-use crate::ui::{BAD, BOLD, CARE, DIM, GOOD, counted, first_line, grouped, priced};
+use crate::ui::{BAD, BOLD, CARE, DIM, GOOD, counted, dollars, first_line, grouped, priced};
 
 /// Shows what happens in a run.
 pub(crate) struct WorkView {
@@ -248,7 +248,8 @@ impl Screen {
         let row = |(issue, working): (&String, &Working)| {
             let elapsed = lasted(since(working.since, now));
             let (number, of) = working.place;
-            let cost = working.cost_usd.map(|usd| format!("  ${usd:.2}")).unwrap_or_default();
+            let cost =
+                working.cost_usd.map(|usd| format!("  {}", dollars(usd))).unwrap_or_default();
             let facts = format!("{number}/{of}  {:8}  {elapsed:>6}{cost}", working.phase.as_str());
             let room = width.saturating_sub(widest + facts.chars().count() + 8);
             let title = first_line(&working.title, room.div_ceil(2).max(10));

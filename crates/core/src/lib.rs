@@ -45,6 +45,7 @@ pub mod status;
 pub mod suggest;
 pub mod tokens;
 pub mod trust;
+pub mod usage;
 pub mod visible;
 pub mod work;
 pub mod yaml;

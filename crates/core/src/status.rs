@@ -40,7 +40,7 @@ pub enum Continuation {
 
 /// A change of status that is not allowed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("a session that is {from} cannot become {to}")]
+#[error("a session that is {} cannot become {}", from.in_words(), to.in_words())]
 pub struct IllegalTransition {
     /// The status it has.
     pub from: Status,
@@ -72,6 +72,20 @@ impl Status {
             Self::Interrupting => "interrupting",
             Self::Interrupted => "interrupted",
             Self::Archived => "archived",
+        }
+    }
+
+    /// How people say it.
+    pub const fn in_words(self) -> &'static str {
+        match self {
+            Self::Starting => "starting",
+            Self::Running => "running",
+            Self::WaitingInput => "waiting for you",
+            Self::Completed => "completed",
+            Self::Failed => "failed",
+            Self::Interrupting => "stopping",
+            Self::Interrupted => "interrupted",
+            Self::Archived => "hidden",
         }
     }
 
@@ -187,7 +201,15 @@ mod tests {
     #[test]
     fn a_refused_edge_names_both_ends() {
         let error = Status::Archived.transition(Status::Running).unwrap_err();
-        assert_eq!(error.to_string(), "a session that is archived cannot become running");
+        assert_eq!(error.to_string(), "a session that is hidden cannot become running");
+    }
+
+    #[test]
+    fn people_read_words_and_not_the_names_of_variants() {
+        for status in Status::ALL {
+            assert!(!status.in_words().contains('_'), "{status}");
+        }
+        assert_eq!(Status::WaitingInput.in_words(), "waiting for you");
     }
 
     #[test]

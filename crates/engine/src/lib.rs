@@ -5,6 +5,7 @@
 
 pub mod agents;
 pub mod attend;
+pub mod candidates;
 pub mod capture;
 pub mod clock;
 pub mod demo;
@@ -14,6 +15,7 @@ pub mod evidence;
 pub mod foreign;
 pub mod guard;
 pub mod here;
+pub mod home;
 pub mod identity;
 pub mod init;
 pub mod issues;
@@ -29,5 +31,6 @@ pub mod sessions;
 pub mod settings;
 pub mod trust;
 pub mod turn;
+pub mod usage;
 mod vault;
 pub mod work;

@@ -117,6 +117,24 @@ pub struct Completions {
 
 impl Answer for Completions {}
 
+/// What the word at the cursor could become.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct Candidates {
+    /// The words.
+    pub candidates: Vec<CandidateWord>,
+}
+
+impl Answer for Candidates {}
+
+/// A word that could stand at the cursor.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct CandidateWord {
+    /// The word.
+    pub word: String,
+    /// What it stands for.
+    pub about: String,
+}
+
 /// The man page.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct ManPage {

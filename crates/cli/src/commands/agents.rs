@@ -8,13 +8,13 @@ use super::{App, Done};
 use crate::moment::ago;
 use crate::ui::{BOLD, DIM, GOOD};
 
-/// List the agents, which are here, and what works with them
+/// List the agents, installed or not, and what they support
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// Show what each can and cannot do
+    /// Show what each one supports
     #[arg(long)]
     features: bool,
-    /// Ask every program again, even if it did not change
+    /// Check every program again
     #[arg(long)]
     refresh: bool,
 }

@@ -14,7 +14,7 @@ use crate::failure::{Code, Failure};
 use crate::moment::ago;
 use crate::ui::{BAD, Columns, GOOD};
 
-/// See what agents ask for, and decide
+/// Approve or deny what agents ask for
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
     #[command(subcommand)]
@@ -23,36 +23,36 @@ pub(super) struct Args {
 
 #[derive(Debug, Subcommand)]
 enum What {
-    /// List what waits for a decision
+    /// List pending approvals
     List {
-        /// That of all repositories
+        /// Approvals of all repositories
         #[arg(long)]
         all_repos: bool,
     },
-    /// Show one of them, with all it is about
+    /// Show one approval in full
     Show {
-        /// The approval: its id, or the beginning of it
+        /// The approval's id or id prefix
         id: String,
     },
-    /// Let the agent use the tool
+    /// Approve a tool use
     Approve {
-        /// The approval: its id, or the beginning of it
+        /// The approval's id or id prefix
         id: String,
-        /// With this input instead
+        /// Approve it with this input instead
         #[arg(long, value_name = "JSON", conflicts_with_all = ["for_session", "rule"])]
         input: Option<String>,
-        /// And every further use of the tool in this session
+        /// Also approve every later use of the tool in this session
         #[arg(long)]
         for_session: bool,
-        /// And every further use in this session that fits, for example `Bash(git *)`
+        /// Also approve later uses in this session that match, for example `Bash(git *)`
         #[arg(long, value_name = "RULE")]
         rule: Option<Rule>,
     },
-    /// Do not let the agent use the tool
+    /// Deny a tool use
     Deny {
-        /// The approval: its id, or the beginning of it
+        /// The approval's id or id prefix
         id: String,
-        /// Why; the agent is told, or that no reason was given
+        /// Why; the agent is told
         #[arg(long, value_name = "TEXT")]
         reason: Option<String>,
     },

@@ -15,7 +15,7 @@ use super::{App, Done};
 use crate::moment::ago;
 use crate::ui::{BOLD, Columns, DIM, GOOD};
 
-/// The transcripts that are kept: see them, put one back
+/// List, show and restore archived transcripts
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
     #[command(subcommand)]
@@ -24,16 +24,16 @@ pub(super) struct Args {
 
 #[derive(Debug, Subcommand)]
 enum What {
-    /// List the sessions whose transcripts are kept
+    /// List sessions with archived transcripts
     List,
-    /// Show which transcripts of a session are kept
+    /// Show a session's archived transcripts
     Show {
         /// The session: a name, an id, or the beginning of one
         session: String,
     },
-    /// Put a session's transcripts back where its agent resumes them
+    /// Put a session's transcripts back where its agent can resume them
     ///
-    /// What the agent still has is left as it is.
+    /// Files the agent still has are left alone.
     Restore {
         /// The session: a name, an id, or the beginning of one
         session: String,

@@ -9,16 +9,16 @@ use super::{App, Done};
 use crate::failure::FAILED;
 use crate::ui::{BAD, CARE, DIM, GOOD};
 
-/// Make the ledger complete before a context is cleared or compacted
+/// Save everything before a context is cleared or compacted
 ///
-/// Seven steps for a clear, three for a compaction. A strict checkpoint that finds something wanting
-/// is blocked; any other makes one handoff, and none if nothing is new.
+/// Seven steps for a clear, three for a compaction. A strict checkpoint is blocked if something is
+/// missing; otherwise it writes a handoff, unless nothing is new.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// What happens to the context
+    /// What is about to happen to the context
     #[arg(long = "for", value_name = "WHAT", default_value = "clear")]
     purpose: What,
-    /// Say what would happen, and change nothing
+    /// Show what would happen without changing anything
     #[arg(long)]
     dry_run: bool,
     /// The session

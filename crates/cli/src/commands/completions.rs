@@ -7,18 +7,75 @@ use super::{App, Done};
 
 /// Print a completion script for a shell
 ///
-/// For bash: heirloom completions bash > ~/.local/share/bash-completion/completions/heirloom
+/// In bash, zsh and fish it completes session names, issue ids, stages and notes too.
+///
+/// bash: heirloom completions bash > ~/.local/share/bash-completion/completions/heirloom
+///
+/// zsh: heirloom completions zsh > a file called _heirloom in a directory of $fpath
+///
+/// fish: heirloom completions fish > ~/.config/fish/completions/heirloom.fish
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
     /// The shell
     shell: Shell,
 }
 
+/// These ask `heirloom complete`, so that they know what is there and stay right after an upgrade.
+const BASH: &str = r#"_heirloom() {
+    COMPREPLY=()
+    local line
+    while IFS= read -r line; do
+        COMPREPLY+=("${line%%$'\t'*}")
+    done < <(heirloom complete --at "$COMP_CWORD" -- "${COMP_WORDS[@]}" 2>/dev/null)
+}
+complete -o default -F _heirloom heirloom
+"#;
+
+const ZSH: &str = r#"#compdef heirloom
+_heirloom() {
+    local -a found
+    local line word about
+    while IFS= read -r line; do
+        word=${line%%$'\t'*}
+        about=${line#*$'\t'}
+        found+=("${word//:/\\:}:$about")
+    done < <(heirloom complete --at $((CURRENT - 1)) -- "${words[@]}" 2>/dev/null)
+    if (( ${#found} )); then
+        _describe heirloom found
+    else
+        _files
+    fi
+}
+if [[ $funcstack[1] == _heirloom ]]; then
+    _heirloom "$@"
+else
+    compdef _heirloom heirloom
+fi
+"#;
+
+const FISH: &str = r#"function __heirloom_complete
+    set -l before (commandline -opc)
+    set -l word (commandline -ct)
+    heirloom complete --at (count $before) -- $before "$word" 2>/dev/null
+end
+complete -c heirloom -f -a '(__heirloom_complete)'
+"#;
+
 pub(super) fn run(app: &App, args: &Args) -> Done {
-    let mut script = Vec::new();
-    clap_complete::generate(args.shell, &mut super::tree(), "heirloom", &mut script);
-    let script = String::from_utf8_lossy(&script);
-    let answer = Completions { shell: args.shell.to_string(), script: script.into_owned() };
-    app.ui.answer(&answer, || answer.script.clone());
+    let script = match args.shell {
+        Shell::Bash => BASH.to_owned(),
+        Shell::Zsh => ZSH.to_owned(),
+        Shell::Fish => FISH.to_owned(),
+        other => generated(other),
+    };
+    let answer = Completions { shell: args.shell.to_string(), script };
+    app.ui.answer_verbatim(&answer, || answer.script.clone());
     Ok(ExitCode::SUCCESS)
+}
+
+/// For shells that are not asked: what does not change while heirloom is the same.
+fn generated(shell: Shell) -> String {
+    let mut script = Vec::new();
+    clap_complete::generate(shell, &mut super::tree(), "heirloom", &mut script);
+    String::from_utf8_lossy(&script).into_owned()
 }

@@ -14,7 +14,7 @@ use super::{App, Done};
 use crate::moment::ago;
 use crate::ui::{Columns, DIM, GOOD};
 
-/// See the settings that hold here, and where they come from
+/// Show the settings in effect and where they come from
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
     #[command(subcommand)]
@@ -31,16 +31,16 @@ enum What {
     },
     /// Print the JSON schema of the settings files, for editors
     Schema,
-    /// Show which files are read
+    /// Show which settings files are read
     Path,
-    /// Save the config of a session for sessions to come
+    /// Save a session's config as a template
     SaveTemplate {
-        /// The session: a name, an id, or the beginning of one
+        /// The session's name, id or id prefix
         session: String,
-        /// The template's name; saving again makes the next version
+        /// The template's name; saving it again makes a new version
         name: SessionName,
     },
-    /// List the saved configs
+    /// List templates
     Templates,
 }
 

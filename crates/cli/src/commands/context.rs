@@ -11,7 +11,7 @@ use super::{App, Done};
 use crate::failure::{Code, Failure};
 use crate::ui::{BOLD, DIM, grouped};
 
-/// See how full a context is, and what survives a compaction
+/// Show how full a context is, and what survives a compaction
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
     #[command(subcommand)]
@@ -20,15 +20,13 @@ pub(super) struct Args {
 
 #[derive(Debug, Subcommand)]
 enum What {
-    /// How full the context of a session is, by the agent's own figures
-    ///
-    /// Changes nothing.
+    /// Show how full a session's context is, as its agent reports it
     Status {
         /// The session
         #[arg(long, value_name = "SESSION")]
         session: Option<String>,
     },
-    /// What survives a compaction, and what does not
+    /// Show what survives a compaction, and what does not
     Rules,
 }
 

@@ -5,17 +5,17 @@ use super::session::flags::ConfigFlags;
 use super::session::prompt::PromptArgs;
 use super::{App, Done, session};
 
-/// Continue a session with its whole config
+/// Continue a session with a new prompt
 ///
-/// The new session takes over the conversation, the model, the prompts, the tools, the permissions
-/// and the MCP servers. A flag replaces one of them, --clear removes one.
+/// The new session takes over the conversation and its whole config: model, prompts, tools, permissions
+/// and MCP servers. A flag replaces one of them, --clear removes one.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// The session: a name, an id, or the beginning of one
+    /// The session's name, id or id prefix
     session: String,
     #[command(flatten)]
     prompt: PromptArgs,
-    /// The new session's name; otherwise the old one's, a version on
+    /// The new session's name [default: the next version of the old one's]
     #[arg(long, value_name = "SESSION")]
     name: Option<SessionName>,
     #[command(flatten)]

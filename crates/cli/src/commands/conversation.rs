@@ -10,12 +10,12 @@ use super::session::report::subject;
 use super::{App, Done};
 use crate::ui::{BOLD, DIM, first_line};
 
-/// Print what was said and done in a session, and in all it continues before it
+/// Print a session's conversation
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// The session: a name, an id, or the beginning of one
+    /// The session's name, id or id prefix
     session: String,
-    /// Print all that tools answered, not only its first line
+    /// Print tool results in full
     #[arg(long)]
     full: bool,
 }

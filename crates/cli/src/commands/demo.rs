@@ -14,10 +14,10 @@ use crate::failure::{Code, Failure};
 use crate::live::View;
 use crate::ui::{BOLD, DIM, GOOD, first_line};
 
-/// Show the whole idea in a scratch repository
+/// See heirloom at work in a scratch repository
 ///
-/// Two sessions of the built-in agent: the first learns something, the second starts with it.
-/// Nothing outside of a temporary directory is touched.
+/// Runs two sessions of the built-in agent: the first learns something, the second starts with it.
+/// Nothing outside a temporary directory is touched.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {}
 

@@ -8,7 +8,7 @@ use super::{App, Done};
 use crate::failure::FAILED;
 use crate::ui::{BAD, DIM, GOOD};
 
-/// Check that heirloom works here, and say why if it does not
+/// Check that heirloom works here, and explain what does not
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {}
 

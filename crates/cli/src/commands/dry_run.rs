@@ -11,7 +11,7 @@ use heirloom_engine::run::{self, Asked};
 
 use super::run::say_inherit_error;
 use super::{App, Done};
-use crate::ui::{BOLD, DIM};
+use crate::ui::{BOLD, DIM, dollars};
 
 pub(super) fn run(app: &App, asked: &Asked) -> Done {
     let settings = &app.settings()?.settings;
@@ -48,7 +48,7 @@ pub(super) fn tell(plan: &Plan) -> String {
         let _ = writeln!(text, "  permissions {}", permissions.as_str());
     }
     if let Some(max) = plan.max_cost_usd {
-        let _ = writeln!(text, "  at most ${max:.2}");
+        let _ = writeln!(text, "  at most {}", dollars(max));
     }
     if let Some(max) = plan.max_time_ms {
         let _ = writeln!(text, "  at most {}", crate::moment::lasted(max));

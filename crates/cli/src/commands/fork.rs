@@ -5,20 +5,19 @@ use super::session::flags::ConfigFlags;
 use super::session::prompt::PromptArgs;
 use super::{App, Done, session};
 
-/// Take a session another way, from its end or from any event of it
+/// Branch off a session, from its end or from any event
 ///
-/// The session itself stays as it is, even while it runs. `heirloom conversation` numbers the
-/// events.
+/// The original session is not changed, even while it runs. `heirloom conversation` numbers the events.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// The session: a name, an id, or the beginning of one
+    /// The session's name, id or id prefix
     session: String,
     #[command(flatten)]
     prompt: PromptArgs,
-    /// The event after which it goes another way: its number, or the id of the message
+    /// The event to branch off after: its number or message id [default: the last]
     #[arg(long, value_name = "EVENT")]
     at: Option<String>,
-    /// The new session's name; otherwise the old one's, a version on
+    /// The new session's name [default: the next version of the old one's]
     #[arg(long, value_name = "SESSION")]
     name: Option<SessionName>,
     #[command(flatten)]

@@ -10,12 +10,12 @@ use super::{App, Done};
 use crate::failure::FAILED;
 use crate::ui::{BAD, DIM, GOOD};
 
-/// Does what the context believes contradict the ledger
+/// Check whether a context contradicts the ledger
 ///
-/// The ledger wins: each contradiction is recorded, and what the ledger says is printed.
+/// The ledger wins: each contradiction is recorded, and the recorded fact is printed.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// What the context believes
+    /// A statement to check; repeat for more
     #[arg(long = "claim", value_name = "TEXT", required = true, num_args = 1..)]
     claims: Vec<String>,
     /// The session

@@ -14,16 +14,16 @@ use crate::ui::{BAD, CARE, DIM, GOOD, counted, first_line};
 /// The most claims that people are shown.
 const MOST_SHOWN: usize = 50;
 
-/// Verify every claim's evidence against the code as it is now
+/// Check every claim's evidence against the current code
 ///
-/// A claim is a learning, pattern, warning or decision. It is grounded when every quote it rests on
-/// still stands, here or where it moved to. Fails when too few claims of the session are.
+/// A claim is a learning, pattern, warning or decision. It is grounded if every quote it is based on is
+/// still in the code, even if it moved. Exits with 1 if too few claims of the session are grounded.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// The session whose claims are checked
+    /// Check the claims of this session
     #[arg(long, value_name = "SESSION")]
     session: Option<String>,
-    /// Check the claims of all sessions of this repository
+    /// Check the claims of every session in this repository
     #[arg(long)]
     all: bool,
     /// Check the claims of a trajectory file of the session continuity protocol instead

@@ -8,11 +8,11 @@ use heirloom_engine::keep::handoffs::{self, Shown};
 use super::{App, Done};
 use crate::ui::{BOLD, DIM};
 
-/// Look at what sessions left to the next one
+/// Show what sessions handed over to the next one
 ///
-/// A handoff is written by every checkpoint, and by itself when a context is compacted, when enough is new
-/// at the end of a turn, when a session ends, and for one that crashed. It refers to what was said; the
-/// words are looked up when it is shown, and can be forgotten.
+/// A handoff is written by every checkpoint, and automatically when a context is compacted, when enough is
+/// new at the end of a turn, when a session ends, and after a crash. It refers to what was said, so it can
+/// be forgotten.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
     #[command(subcommand)]
@@ -21,15 +21,15 @@ pub(super) struct Args {
 
 #[derive(Debug, Subcommand)]
 enum What {
-    /// The handoffs of this repository, newest first
+    /// List handoffs, newest first
     List {
-        /// The most to show
+        /// List at most this many
         #[arg(long, value_name = "N", default_value_t = 20)]
         limit: usize,
     },
-    /// One handoff with its words
+    /// Show one handoff in full
     Show {
-        /// Its id, or the beginning of it; the newest where none is given
+        /// Its id or id prefix [default: the newest]
         #[arg(value_name = "ID")]
         id: Option<String>,
     },

@@ -14,11 +14,11 @@ use crate::ui::{BAD, DIM, GOOD};
 
 /// Repair missing or damaged state
 ///
-/// What the ledger knows is rendered from it, the rest comes from the index or the last commit that
-/// had it. The damaged copy is kept. With --check nothing is changed, and damage is a failure.
+/// Files are restored from the ledger, or else from git's index or the last commit that had them.
+/// Damaged copies are kept. With --check nothing is changed, and damage exits with 1.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// Only say what is damaged
+    /// Only report damage
     #[arg(long)]
     check: bool,
 }

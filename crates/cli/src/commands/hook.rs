@@ -2,10 +2,10 @@ use std::process::ExitCode;
 
 use super::Done;
 
-/// Answer an agent's hook, with the payload on stdin
+/// Answer an agent's hook, with its payload on stdin
 ///
-/// What `heirloom init` puts into the agents' settings; agents call it, people rarely do. It always
-/// exits with 0, and prints one JSON document for the agent, or nothing.
+/// Agents call this through the settings that `heirloom init` writes. It always exits with 0, and prints
+/// one JSON document for the agent, or nothing.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
     /// The agent: claude, codex, gemini or opencode

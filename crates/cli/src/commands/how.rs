@@ -9,16 +9,16 @@ use super::{App, Done};
 use crate::moment::ago;
 use crate::ui::{BOLD, CARE, DIM, first_line};
 
-/// Say what worked last time: the command that ended a failure, and what was done before it did
+/// Show what fixed a problem last time
 ///
-/// Looks through the commands that sessions of this repository ran: those that failed with words like these,
-/// those that worked, and what was noted about it.
+/// Searches the commands that sessions in this repository ran: those that failed with a similar error, the
+/// ones that worked afterwards, and notes about it.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// An error, or what is to be done
+    /// An error message, or a task
     #[arg(allow_hyphen_values = true)]
     text: String,
-    /// The most failures to show
+    /// Show at most this many failures
     #[arg(long, value_name = "N", default_value_t = 5)]
     limit: usize,
 }

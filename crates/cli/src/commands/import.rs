@@ -9,7 +9,7 @@ use heirloom_ledger::{Ledger, Options};
 use super::{App, Done};
 use crate::ui::{GOOD, counted};
 
-/// Take over what another program kept
+/// Import data from other programs
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
     #[command(subcommand)]
@@ -18,7 +18,7 @@ pub(super) struct Args {
 
 #[derive(Debug, Subcommand)]
 enum What {
-    /// The sessions of HumanLayer's daemon
+    /// Import the sessions of HumanLayer's daemon
     Daemon {
         /// Its database, usually ~/.humanlayer/daemon.db; it is only read
         file: PathBuf,

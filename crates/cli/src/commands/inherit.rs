@@ -12,21 +12,21 @@ use crate::ui::{BOLD, CARE, DIM, counted};
 /// The exit status of an answer that comes with warnings.
 const WARNED: u8 = 2;
 
-/// Print what a new session would inherit from a session
+/// Print what a new session would inherit
 ///
-/// Exits with 2 when there are warnings on stderr, such as that the session is still running.
+/// Exits with 2 if there are warnings on stderr, for example that the session is still running.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// The session: a name, an id, or the beginning of one; several, the nearest first
+    /// The session's name, id or id prefix; with several, the nearest first
     #[arg(required = true, value_name = "SESSION")]
     sessions: Vec<String>,
     /// What to inherit: learnings, patterns, warnings, decisions, progress
     #[arg(long, value_name = "KIND", value_delimiter = ',')]
     select: Vec<String>,
-    /// The most tokens it may take
+    /// Use at most this many tokens
     #[arg(long, value_name = "N")]
     max_tokens: Option<usize>,
-    /// How many sessions of the lineage, the nearest included
+    /// How many sessions of the lineage to read, including the nearest
     #[arg(long, value_name = "N")]
     max_depth: Option<usize>,
 }

@@ -10,26 +10,27 @@ use super::{App, Done, backfill};
 use crate::failure::{Code, FAILED, Failure};
 use crate::ui::{BAD, DIM, GOOD};
 
-/// Set this repository up: settings, ignore rules, and hooks in each agent's settings
+/// Set up heirloom in this repository
 ///
-/// Doing it twice is the same as once. What is there is merged with, never replaced.
+/// Writes the settings file and ignore rules, and adds hooks to the settings of each agent it finds.
+/// Safe to run again: existing settings are merged, never replaced.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// Only this agent, found or not; may be given more than once
+    /// Only this agent, installed or not; repeat for more
     #[arg(long, value_name = "NAME")]
     agent: Vec<String>,
     /// Answer every question with its default
     #[arg(long)]
     yes: bool,
-    /// Take heirloom out of this repository again
+    /// Remove heirloom from this repository
     ///
-    /// The hooks in your agents' settings go with the last repository that uses them.
+    /// Hooks are removed from your agents' settings with the last repository that uses them.
     #[arg(long)]
     uninstall: bool,
-    /// With --uninstall: out of every repository of yours, hooks included
+    /// With --uninstall: remove it from every repository, hooks included
     #[arg(long, requires = "uninstall")]
     everywhere: bool,
-    /// Only say what would be done
+    /// Show what would be done, and do nothing
     #[arg(long)]
     dry_run: bool,
 }

@@ -6,10 +6,10 @@ use super::sessions::answer;
 use super::{App, Done, session};
 use crate::ui::GOOD;
 
-/// Interrupt a session that runs or waits, and wait until it has stopped
+/// Interrupt a session and wait until it has stopped
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// The session: a name, an id, or the beginning of one
+    /// The session's name, id or id prefix
     session: String,
 }
 
@@ -18,7 +18,7 @@ pub(super) fn run(app: &App, args: &Args) -> Done {
     let session = sessions::find(&app.here, &ledger, &args.session)?;
     let session = engine::interrupt(&app.here, &mut ledger, &session)?;
     app.ui.answer(&answer(&ledger, &session)?, || {
-        format!("{GOOD}✔{GOOD:#} {} is {}", session.name, session.status)
+        format!("{GOOD}✔{GOOD:#} {} is {}", session.name, session.status.in_words())
     });
     Ok(ExitCode::SUCCESS)
 }

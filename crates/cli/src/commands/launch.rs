@@ -5,9 +5,9 @@ use super::session::flags::ConfigFlags;
 use super::session::prompt::PromptArgs;
 use super::{App, Done, session};
 
-/// Launch a session: an agent, a prompt, and everything that is recorded about them
+/// Launch an agent with a prompt
 ///
-/// What the agent may not do without asking becomes an approval: answer it here on a terminal, or
+/// Whatever the agent needs permission for becomes an approval: answer it here at the terminal, or
 /// anywhere with `heirloom approvals`.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
@@ -16,7 +16,7 @@ pub(super) struct Args {
     /// The session's name
     #[arg(long, value_name = "SESSION")]
     name: Option<SessionName>,
-    /// The agent
+    /// The agent to launch
     #[arg(long, value_name = "AGENT")]
     agent: Option<String>,
     /// Start from a saved config, NAME or NAME@VERSION

@@ -10,10 +10,10 @@ use crate::failure::Failure;
 use crate::moment::ago;
 use crate::ui::{BOLD, DIM, counted};
 
-/// Show where a session comes from and what came of it
+/// Show a session's ancestors and descendants
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// The session: a name, an id, or the beginning of one
+    /// The session's name, id or id prefix
     session: String,
 }
 
@@ -55,8 +55,9 @@ fn render(
         let branch =
             if depth == 0 { String::new() } else { format!("{}└─ ", "   ".repeat(depth - 1)) };
         let padding = width - depth * 3 - session.name.as_str().len();
-        let when =
-            session.completed_at.map_or_else(|| session.status.to_string(), |at| ago(at, now));
+        let when = session
+            .completed_at
+            .map_or_else(|| session.status.in_words().to_owned(), |at| ago(at, now));
         let Contribution { learnings, decisions } = contributed(session)?;
         let _ = writeln!(
             text,

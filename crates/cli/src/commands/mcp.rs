@@ -4,10 +4,10 @@ use std::process::ExitCode;
 use super::{App, Done};
 use crate::printer;
 
-/// Answer an agent over the Model Context Protocol, on stdin and stdout
+/// Run the MCP server on stdin and stdout
 ///
-/// For the settings of an agent that takes MCP servers: its tools read and record what the commands of
-/// the same names do, for the session that asks. docs/mcp.md shows how to add it.
+/// Add it to the settings of an agent that supports MCP servers: its tools do what the commands of the
+/// same names do, for the session that asks. docs/mcp.md shows how to add it.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {}
 

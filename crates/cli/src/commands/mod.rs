@@ -1,10 +1,12 @@
 //! The commands: one file each. The doc comment of a command is its help.
 
 mod agents;
+mod alone;
 mod approvals;
 mod archive;
 mod backfill;
 mod checkpoint;
+mod complete;
 mod completions;
 mod config;
 mod context;
@@ -13,12 +15,15 @@ mod conversation;
 mod demo;
 mod doctor;
 mod dry_run;
+mod examples;
 mod fork;
 mod fork_check;
 mod gate_offer;
 mod ground;
 mod handoffs;
 mod heal;
+mod help;
+mod home;
 mod hook;
 mod how;
 mod hub;
@@ -53,6 +58,7 @@ mod status;
 mod stop_signals;
 mod sync;
 mod trust;
+mod usage;
 mod watch;
 mod why;
 mod work;
@@ -62,17 +68,18 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::error::ErrorKind;
-use clap::{CommandFactory, Parser, Subcommand};
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use heirloom_engine::here::Here;
 use heirloom_engine::settings::{Loaded, Unusable};
 
 use crate::failure::{Code, Failure, USAGE, exit};
+use crate::pager;
 use crate::ui::Ui;
 
-/// The continuity layer for coding agents.
+/// The continuity layer for coding agents
 ///
-/// heirloom keeps a lossless ledger of your agents' sessions, and lets a new session start with what
-/// earlier ones learned and decided.
+/// heirloom records the sessions of your coding agents, and starts each new one with what earlier ones
+/// learned, decided and proved.
 #[derive(Debug, Parser)]
 #[command(name = "heirloom", version, disable_help_subcommand = true)]
 struct Cli {
@@ -80,12 +87,20 @@ struct Cli {
     #[arg(long, global = true)]
     json: bool,
 
-    /// Say what is done inside; twice says more
+    /// Log what happens; twice logs more
     #[arg(short, long, global = true, action = clap::ArgAction::Count)]
     verbose: u8,
 
+    /// Print answers and errors only
+    #[arg(short, long, global = true, conflicts_with = "verbose")]
+    quiet: bool,
+
+    /// Do not show long answers in a pager
+    #[arg(long, global = true)]
+    no_pager: bool,
+
     #[command(subcommand)]
-    command: Command,
+    command: Option<Command>,
 }
 
 #[derive(Debug, Subcommand)]
@@ -93,6 +108,7 @@ enum Command {
     Init(init::Args),
     Doctor(doctor::Args),
     Trust(trust::Args),
+    Usage(usage::Args),
     Demo(demo::Args),
     Run(run::Args),
     Watch(watch::Args),
@@ -138,6 +154,8 @@ enum Command {
     Agents(agents::Args),
     Config(config::Args),
     Schema(schema::Args),
+    #[command(hide = true)]
+    Complete(complete::Args),
     Completions(completions::Args),
     Man(man::Args),
 }
@@ -153,6 +171,7 @@ impl Command {
                 | Self::Demo(_)
                 | Self::Hook(_)
                 | Self::Config(_)
+                | Self::Complete(_)
                 | Self::Completions(_)
                 | Self::Man(_)
         )
@@ -203,8 +222,9 @@ impl App {
 type Done = Result<ExitCode, Failure>;
 
 pub(crate) fn main() -> ExitCode {
-    let arguments: Vec<OsString> = std::env::args_os().collect();
-    let cli = match Cli::try_parse_from(&arguments) {
+    let arguments = alone::complete(&tree(), std::env::args_os().collect());
+    let parsed = tree().try_get_matches_from(&arguments);
+    let cli = match parsed.and_then(|matches| Cli::from_arg_matches(&matches)) {
         Ok(cli) => cli,
         Err(error) => return refuse(&error, &arguments),
     };
@@ -213,21 +233,7 @@ pub(crate) fn main() -> ExitCode {
         ui.fail(&Failure::new(Code::Environment, why));
         return ExitCode::from(USAGE);
     }
-    let done = look_around(Ui::new(cli.json), cli.verbose).and_then(|app| {
-        // It says so itself, with everything else.
-        if !matches!(cli.command, Command::Doctor(_)) {
-            app.report_settings();
-        }
-        if cli.command.uses_the_ledger() {
-            for notice in heirloom_engine::attend::attend(&app.here)? {
-                app.ui.warn(&notice.to_string());
-            }
-        }
-        let done = carry_out(&app, cli.command);
-        app.report_offers();
-        done
-    });
-    match done {
+    match attend(cli) {
         Ok(code) => code,
         Err(failure) => {
             ui.fail(&failure);
@@ -236,11 +242,36 @@ pub(crate) fn main() -> ExitCode {
     }
 }
 
+fn attend(cli: Cli) -> Done {
+    let mut app = look_around(Ui::new(cli.json).quiet(cli.quiet), cli.verbose)?;
+    if !cli.no_pager {
+        app.ui.paged_by(pager::choose(&app.here));
+    }
+    let app = app;
+    let Some(command) = cli.command else {
+        app.report_settings();
+        return home::run(&app);
+    };
+    // It says so itself, with everything else.
+    if !matches!(command, Command::Doctor(_)) {
+        app.report_settings();
+    }
+    if command.uses_the_ledger() {
+        for notice in heirloom_engine::attend::attend(&app.here)? {
+            app.ui.warn(&notice.to_string());
+        }
+    }
+    let done = carry_out(&app, command);
+    app.report_offers();
+    done
+}
+
 fn carry_out(app: &App, command: Command) -> Done {
     match command {
         Command::Init(args) => init::run(app, &args),
         Command::Doctor(args) => doctor::run(app, &args),
         Command::Trust(args) => trust::run(app, &args),
+        Command::Usage(args) => usage::run(app, &args),
         Command::Demo(args) => demo::run(app, &args),
         Command::Run(args) => run::run(app, &args),
         Command::Watch(args) => watch::run(app, &args),
@@ -286,6 +317,7 @@ fn carry_out(app: &App, command: Command) -> Done {
         Command::Agents(args) => agents::run(app, &args),
         Command::Config(args) => config::run(app, &args),
         Command::Schema(args) => schema::run(app, &args),
+        Command::Complete(args) => complete::run(app, &args),
         Command::Completions(args) => completions::run(app, &args),
         Command::Man(args) => man::run(app, &args),
     }
@@ -328,7 +360,7 @@ fn misuse(text: &str) -> Failure {
     })
 }
 
-/// The whole command tree, for completions and the man page.
+/// The whole command tree, with all that its help says.
 fn tree() -> clap::Command {
-    Cli::command()
+    help::dress(Cli::command())
 }

@@ -10,38 +10,38 @@ use super::{App, Done};
 use crate::failure::{Code, Failure};
 use crate::ui::{DIM, GOOD};
 
-/// Record something worth carrying into the next session
+/// Record something the next session should know
 ///
 /// KIND is learning, pattern, warning, decision, question, next-step, progress or scenario. The note
-/// belongs to the session the command is run in; outside of any, to a session of the day.
+/// belongs to the session the command runs in, or else to a session for the day.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// What sort of thing it says
+    /// The kind of note
     kind: String,
-    /// What it says
+    /// The note
     text: String,
     /// Why
     #[arg(long, value_name = "TEXT")]
     because: Option<String>,
-    /// What it rests on; the words there are kept with it
+    /// The code it is based on; the quoted lines are kept with the note
     #[arg(long, value_name = "PATH:LINE[-LINE]")]
     evidence: Vec<String>,
-    /// What stands there, word for word; taken from the file where it is not given
+    /// The quoted text [default: read from the file]
     #[arg(long, value_name = "TEXT")]
     quote: Vec<String>,
-    /// It is assumed, not proved
+    /// Mark it as an assumption
     #[arg(long, conflicts_with_all = ["user_input", "absent"])]
     assumption: bool,
-    /// A person said it
+    /// Mark it as stated by a person
     #[arg(long, conflicts_with = "absent")]
     user_input: bool,
-    /// It says that this does not exist; heirloom looks for it, and for a second one if given
+    /// Claim that this text does not occur in the code; heirloom checks; repeat for more
     #[arg(long, value_name = "TEXT")]
     absent: Vec<String>,
     /// The issue it is about
     #[arg(long, value_name = "ID")]
     issue: Option<String>,
-    /// The note it replaces, by its id or the beginning of it
+    /// The note it replaces, by id or id prefix
     #[arg(long, value_name = "ID")]
     supersedes: Option<String>,
     /// The session it belongs to

@@ -17,16 +17,16 @@ pub(super) struct Args {
     /// Only notes of this session
     #[arg(long, value_name = "SESSION")]
     session: Option<String>,
-    /// Notes that a later one replaced, too
+    /// Include notes that were replaced by later ones
     #[arg(long)]
     all: bool,
     /// Show their ids
     #[arg(long)]
     ids: bool,
-    /// The most to list, the newest
+    /// List at most this many, newest first
     #[arg(long, value_name = "N", default_value_t = 500)]
     limit: usize,
-    /// Only notes older than this one, the `next` of an earlier list
+    /// Only notes older than this one: the `next` of an earlier list
     #[arg(long, value_name = "ID")]
     before: Option<String>,
 }

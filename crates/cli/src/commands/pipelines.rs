@@ -10,7 +10,7 @@ use super::{App, Done, dry_run};
 use crate::failure::{Code, Failure};
 use crate::ui::{Columns, DIM};
 
-/// See and check the pipelines that can be run
+/// List, show and check pipelines
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
     #[command(subcommand)]
@@ -27,7 +27,7 @@ enum What {
         /// The pipeline
         name: String,
     },
-    /// Find every mistake in pipeline files
+    /// Check pipeline files for mistakes
     Lint {
         /// Only this pipeline
         name: Option<String>,

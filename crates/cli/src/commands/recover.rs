@@ -6,22 +6,22 @@ use heirloom_engine::keep::{self, KeepError};
 
 use super::{App, Done};
 
-/// Print what a fresh context should read first
+/// Print what a fresh context should know
 ///
-/// Level 1 is the task, the last checkpoint, where the work stands and the newest decisions, in about
+/// Level 1 is the task, the last checkpoint, the state of the work and the newest decisions, in about
 /// 100 tokens. Level 2 answers a query from notes. Level 3 is everything.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// How much: 1, 2 or 3; 2 where there is a query, 1 otherwise
+    /// How much: 1, 2 or 3 [default: 2 with a query, otherwise 1]
     #[arg(value_parser = clap::value_parser!(u8).range(1..=3))]
     level: Option<u8>,
-    /// What to look for, as text
+    /// What to look for
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     query: Option<String>,
-    /// The most tokens it may cost
+    /// Use at most this many tokens
     #[arg(long, value_name = "TOKENS", value_parser = clap::value_parser!(u32).range(1..))]
     budget: Option<u32>,
-    /// The session that is recovered
+    /// The session to recover
     #[arg(long, value_name = "SESSION")]
     session: Option<String>,
 }

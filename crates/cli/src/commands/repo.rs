@@ -7,7 +7,7 @@ use heirloom_engine::identity::{self, Shown};
 use super::{App, Done};
 use crate::ui::{BOLD, DIM};
 
-/// Show what this repository is known by, and link it to the history of another
+/// Show this repository's key, or link it to other history
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
     #[command(subcommand)]
@@ -16,12 +16,11 @@ pub(super) struct Args {
 
 #[derive(Debug, clap::Subcommand)]
 enum What {
-    /// The repository's key, and the directories, root commits and remotes it is known with
+    /// Show the repository's key, directories, root commits and remotes
     Show,
-    /// Take over what is recorded under another key or path
+    /// Adopt the history recorded under another key or path
     ///
-    /// For a repository that was moved to another disk, cloned from elsewhere, or set up twice. Nothing
-    /// is rewritten; what was recorded there is found here from now on.
+    /// For a repository that was moved, cloned or set up twice. Nothing is rewritten.
     Link {
         /// The key (hr_…), or the directory the history was recorded in
         #[arg(value_name = "PATH-OR-KEY")]

@@ -12,22 +12,21 @@ use crate::failure::{Code, Failure};
 use crate::moment::ago;
 use crate::ui::{BOLD, Columns, DIM, counted, first_line};
 
-/// Find a past conversation and go on with it in its agent
+/// Find a past conversation and continue it in its agent
 ///
-/// Looks through the sessions of the ledger and through what the agents keep themselves, whether heirloom
-/// launched them or not: by title, prompt, branch, directory, id and what was said. One that fits is
-/// resumed at a terminal, in the directory it was in; several are listed.
+/// Searches recorded sessions and the agents' own history by title, prompt, branch, directory, id and
+/// content. A single match is resumed in its directory; several are listed.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// What it is known by; nothing lists the newest
+    /// What to look for [default: list the newest]
     query: Option<String>,
     /// Print the command instead of running it
     #[arg(long)]
     print: bool,
-    /// Go on in this agent: the conversation is copied as its own
+    /// Continue in this agent instead, with a copy of the conversation
     #[arg(long, value_name = "AGENT")]
     with: Option<String>,
-    /// The most to list
+    /// List at most this many
     #[arg(long, value_name = "N", default_value_t = 20)]
     limit: usize,
 }
@@ -111,7 +110,7 @@ fn go_on(app: &App, args: &Args, chosen: &Past) -> Done {
     }
     if args.print {
         let answer = ResumeCommand::of(chosen, command.clone());
-        app.ui.answer(&answer, || {
+        app.ui.answer_verbatim(&answer, || {
             let words: Vec<String> = command.iter().map(|word| quote(word)).collect();
             match &chosen.directory {
                 Some(directory) => {

@@ -11,7 +11,7 @@ use heirloom_ledger::Ledger;
 use super::{App, Done};
 use crate::ui::DIM;
 
-/// Keep what you laid down in every context that begins
+/// Manage the rules that every new context is given
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
     #[command(subcommand)]
@@ -20,21 +20,21 @@ pub(super) struct Args {
 
 #[derive(Debug, Subcommand)]
 enum What {
-    /// The rules of this repository
+    /// List the rules of this repository
     List,
     /// Keep a rule
     ///
-    /// Every context that begins is told it. Only a person may.
+    /// Every new context is given it. Only a person can do this.
     Keep {
-        /// The id of a rule that was said, or a rule in your words
+        /// The id of a rule found in a conversation, or a rule in your own words
         #[arg(value_name = "RULE")]
         rule: String,
     },
     /// Drop a rule
     ///
-    /// Only a person may.
+    /// Only a person can do this.
     Drop {
-        /// Its id, or the beginning of it
+        /// Its id or id prefix
         #[arg(value_name = "ID")]
         id: String,
     },

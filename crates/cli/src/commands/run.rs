@@ -25,11 +25,11 @@ const UNSETTLED: u8 = 3;
 
 /// Run a stage as a loop, or a pipeline
 ///
-/// A fresh agent for every iteration, until the stage's stop rule is met or a limit is reached.
-/// Ctrl-C once finishes the iteration, twice stops the agent; --resume goes on where it stopped.
+/// Every iteration starts a fresh agent, until the stage's stop rule is met or a limit is reached.
+/// Ctrl-C finishes the iteration, twice stops the agent; --resume continues where it stopped.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// A stage, a pipeline, or the file of one
+    /// A stage, a pipeline, or its file
     #[arg(value_name = "STAGE|PIPELINE.yaml")]
     what: String,
     /// The name of the new session
@@ -37,52 +37,52 @@ pub(super) struct Args {
     /// The most iterations of a stage
     #[arg(value_parser = clap::value_parser!(u32).range(1..=100_000))]
     max: Option<u32>,
-    /// Start with what this session learned, decided and proved; may be given several times
+    /// Start with what this session learned and decided; repeat for more
     #[arg(long, value_name = "SESSION", value_delimiter = ',')]
     inherit: Vec<String>,
     /// What to inherit: learnings, patterns, warnings, decisions, progress
     #[arg(long, value_name = "KIND", value_delimiter = ',')]
     select: Vec<String>,
-    /// Do not start when what should be inherited is not there or not sound
+    /// Refuse to start if the inherited session is missing or damaged
     #[arg(long)]
     strict: bool,
-    /// The agent
+    /// The agent to run
     #[arg(long, value_parser = PossibleValuesParser::new(AGENTS))]
     agent: Option<String>,
-    /// The agent's model
+    /// The model to use
     #[arg(long)]
     model: Option<String>,
-    /// A file to work from
+    /// An input file; repeat for more
     #[arg(long, value_name = "FILE")]
     input: Vec<String>,
-    /// What the agents should know about the task
+    /// Text to add to every prompt
     #[arg(long, value_name = "TEXT")]
     context: Option<String>,
-    /// Stop when this many US dollars have been spent
+    /// Stop once this much has been spent, in US dollars
     #[arg(long, value_name = "USD", value_parser = dollars)]
     max_cost: Option<f64>,
     /// Stop after this time (90s, 10m, 1h30m)
     #[arg(long, value_name = "TIME")]
     max_time: Option<Period>,
-    /// Stop one iteration after this time
+    /// Time limit for one iteration
     #[arg(long, value_name = "TIME")]
     iteration_timeout: Option<Period>,
-    /// Stop an agent that says nothing for this time; its iteration has failed
+    /// Fail an iteration whose agent is silent for this long
     #[arg(long, value_name = "TIME")]
     idle_timeout: Option<Period>,
     /// What agents may do without asking: accept (edit and run commands), edits, or ask
     #[arg(long, value_parser = permissions)]
     permissions: Option<RunPermissions>,
-    /// Go on with a session that was stopped or crashed
+    /// Continue a session that was stopped or crashed
     #[arg(long, conflicts_with = "force")]
     resume: bool,
-    /// Start over although there is a session of that name; the old one is kept
+    /// Start over under a name that is taken; the old session is kept
     #[arg(long)]
     force: bool,
-    /// Work in a git worktree of its own
+    /// Work in a separate git worktree
     #[arg(long)]
     worktree: bool,
-    /// Print the plan and the first prompt, and run nothing
+    /// Print the plan and the first prompt without running anything
     #[arg(long)]
     dry_run: bool,
     /// Run in the background; `heirloom watch` attaches

@@ -10,7 +10,7 @@ use crate::failure::{Code, Failure};
 use crate::moment::{ago, lasted};
 use crate::ui::{BOLD, Columns, DIM, first_line, priced};
 
-/// See what past runs of `work` did
+/// Show what past runs of `work` did
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
     #[command(subcommand)]
@@ -19,15 +19,15 @@ pub(super) struct Args {
 
 #[derive(Debug, clap::Subcommand)]
 enum Command {
-    /// List the runs of this repository, newest first
+    /// List runs, newest first
     List {
-        /// How many
+        /// List at most this many
         #[arg(long, default_value_t = 20)]
         limit: usize,
     },
-    /// Show a run issue by issue, with the session to resume
+    /// Show one run, issue by issue
     Show {
-        /// The run: its id, or the beginning of it; the newest, if none is given
+        /// The run's id or id prefix [default: the newest]
         run: Option<String>,
     },
 }
@@ -49,13 +49,16 @@ fn list(app: &App, limit: usize) -> Done {
     let runs = rows.iter().map(|(run, issues)| api::WorkRun::new(run, issues, work::standing(run)));
     app.ui.answer(&api::WorkRunList { runs: runs.collect() }, || {
         if rows.is_empty() {
-            return "no runs yet".to_owned();
+            return "no runs of `heirloom work` yet; loops started with `heirloom run` are sessions: \
+                    `heirloom sessions`"
+                .to_owned();
         }
         let now = app.here.clock.now();
         let mut table = Columns::new(&["run", "status", "started", "closed", "of", "cost"])
             .right(3)
             .right(4)
-            .right(5);
+            .right(5)
+            .dispensable(&[2]);
         for (run, issues) in &rows {
             table.row(vec![
                 run.id.chars().take(8).collect(),
@@ -88,7 +91,7 @@ fn show(app: &App, id: Option<&str>) -> Done {
     }
     let Some(run) = found.pop() else {
         let what = id.map_or_else(
-            || "there are no runs yet".to_owned(),
+            || "there are no runs of `heirloom work` yet".to_owned(),
             |id| format!("there is no run {id}"),
         );
         return Err(Failure::new(Code::RunNotFound, what).hint("`heirloom runs list` shows them"));

@@ -6,13 +6,13 @@ use heirloom_core::suggest::nearest;
 use super::{App, Done};
 use crate::failure::{Code, Failure};
 
-/// Print the JSON Schema of what commands answer with --json
+/// Print the JSON Schema of a command's --json output
 ///
-/// NAME is the command's words with dashes, such as sessions-list; events is what is printed while
-/// something runs, error what is printed instead of an answer. Without NAME it lists the names.
+/// NAME is the command with dashes, such as sessions-list, or events or error. Without NAME, lists the
+/// names.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// Whose schema
+    /// The schema to print
     name: Option<String>,
 }
 

@@ -11,11 +11,11 @@ use crate::failure::{Code, Failure};
 use crate::moment::ago;
 use crate::ui::{BOLD, CARE, DIM, counted, first_line};
 
-/// Search notes, prompts, answers and tool uses of every session
+/// Search notes, prompts, answers and tool uses
 ///
-/// The query is plain text: any of its words may fit, the best fit comes first. "In quotes" asks for the
-/// very words, `prod*` for all words that begin so, and a time (`in March`, `last Friday`) prefers what was
-/// said then. Secrets are taken out before anything is indexed.
+/// The query is plain text; the best match comes first. "Quotes" match exact words, `prod*` matches words
+/// that start with prod, and a time (`in March`, `last Friday`) prefers what was said then. Secrets are
+/// removed before anything is indexed.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
     /// What to look for
@@ -24,49 +24,49 @@ pub(super) struct Args {
     /// Only this kind: a kind of note, `note`, `session`, `message`, `tool_use` or `tool_result`
     #[arg(long, value_name = "KIND")]
     kind: Vec<String>,
-    /// Only what sessions of this agent hold
+    /// Only in sessions of this agent
     #[arg(long, value_name = "AGENT")]
     agent: Option<String>,
-    /// Only what was said on this branch
+    /// Only on this branch
     #[arg(long, value_name = "BRANCH")]
     branch: Option<String>,
     /// Only in this session
     #[arg(long, value_name = "SESSION")]
     session: Option<String>,
-    /// Only whose words: user, assistant, tool or system
+    /// Only by this speaker: user, assistant, tool or system
     #[arg(long, value_name = "ROLE", value_parser = ["user", "assistant", "tool", "system"])]
     role: Option<String>,
     /// Only uses of this tool
     #[arg(long, value_name = "TOOL")]
     tool: Option<String>,
-    /// Only what has to do with this file or directory
+    /// Only about this file or directory
     #[arg(long, value_name = "PATH")]
     path: Option<String>,
-    /// Only notes of this author
+    /// Only notes by this author
     #[arg(long, value_name = "NAME")]
     author: Option<String>,
-    /// Nothing older: a date, a time, or a distance such as 7d or 12h
+    /// Only newer than this: a date, a time, or an age such as 7d or 12h
     #[arg(long, value_name = "WHEN")]
     since: Option<String>,
-    /// Nothing newer
+    /// Only older than this
     #[arg(long, value_name = "WHEN")]
     until: Option<String>,
-    /// Best fit first, or newest first
+    /// Sort by best match or newest first
     #[arg(long, value_name = "ORDER", value_parser = ["best", "recent"], default_value = "best")]
     sort: String,
     /// Search all repositories
     #[arg(long)]
     all_repos: bool,
-    /// Search this repository instead: its key, or a path it is known by
+    /// Search another repository: its key or path
     #[arg(long, value_name = "REPOSITORY", conflicts_with = "all_repos")]
     repo: Option<String>,
-    /// Show so many messages before and after each place
+    /// Show this many messages before and after each match
     #[arg(long, value_name = "N", default_value_t = 0)]
     context: usize,
-    /// Show the whole text of the best place, with what was said around it
+    /// Show the best match in full, with the messages around it
     #[arg(long)]
     open: bool,
-    /// The most to show
+    /// Show at most this many
     #[arg(long, value_name = "N", default_value_t = 20)]
     limit: usize,
 }

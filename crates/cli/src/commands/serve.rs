@@ -11,38 +11,38 @@ use super::{App, Done};
 use crate::failure::{Code, Failure};
 use crate::ui::{DIM, GOOD};
 
-/// Serve sessions, approvals and the page to this machine
+/// Run the daemon: web page, API and approvals
 ///
-/// Answers on a Unix socket in heirloom's home and on a port of this machine, both only to whoever has
-/// the token or is signed in. The link it prints signs a browser in, once; `--link` prints another.
-/// Ctrl-C ends it; sessions that were launched from it go on.
+/// Listens on a Unix socket in heirloom's home and on a local port, and answers only with the token or
+/// after signing in. The link it prints signs a browser in once; `--link` prints another. Ctrl-C stops
+/// it; sessions it launched keep running.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// Where to listen: 127.0.0.1:PORT, or unix:PATH for a socket only; beyond this machine only with TLS
+    /// Where to listen: ADDRESS:PORT, or unix:PATH for a socket only; other machines need TLS
     #[arg(long, value_name = "ADDRESS", default_value_t)]
     listen: Listen,
-    /// Answer over TLS, with a certificate made here whose fingerprint is printed
+    /// Use TLS with a self-signed certificate; its fingerprint is printed
     #[arg(long)]
     tls: bool,
-    /// Answer over TLS with this certificate (PEM, the whole chain)
+    /// Use TLS with this certificate chain (PEM)
     #[arg(long, value_name = "FILE", requires = "tls_key", conflicts_with = "tls")]
     tls_cert: Option<PathBuf>,
     /// The certificate's key (PEM)
     #[arg(long, value_name = "FILE", requires = "tls_cert")]
     tls_key: Option<PathBuf>,
-    /// A further name by which browsers may ask for it, such as the one a private network gives it
+    /// Another host name browsers may use, such as one on a private network
     #[arg(long, value_name = "NAME")]
     allow_host: Vec<String>,
-    /// Print a link to sign in to the daemon that runs
+    /// Print a sign-in link for the running daemon
     #[arg(long)]
     link: bool,
     /// Open the page in a browser
     #[arg(long, conflicts_with = "link")]
     open: bool,
-    /// Write a service of your own that runs the daemon like this (systemd or launchd), and do not start it
+    /// Install a user service that runs the daemon (systemd or launchd), without starting it
     #[arg(long, conflicts_with_all = ["link", "open", "uninstall"])]
     install: bool,
-    /// Remove that service's file
+    /// Remove the user service
     #[arg(long, conflicts_with_all = ["link", "open"])]
     uninstall: bool,
 }

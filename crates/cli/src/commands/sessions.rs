@@ -6,6 +6,7 @@ use heirloom_api::{
     self as api, SessionDetail, SessionForgotten, SessionList, SessionNotes, SessionStop,
     Trajectory,
 };
+use heirloom_core::run::stop::reason_in_words;
 use heirloom_core::session::Session;
 use heirloom_core::settings::OnOff;
 use heirloom_core::status::Status;
@@ -20,9 +21,9 @@ use heirloom_ledger::{Found, Ledger};
 use super::{App, Done, notes};
 use crate::failure::{Code, Failure};
 use crate::moment::ago;
-use crate::ui::{BOLD, Columns, DIM, GOOD, counted, first_line, grouped};
+use crate::ui::{BOLD, Columns, DIM, GOOD, counted, dollars, first_line, grouped, priced_cell};
 
-/// Find and see sessions
+/// List, show and change sessions
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
     #[command(subcommand)]
@@ -44,28 +45,28 @@ enum What {
 /// List sessions, newest first
 #[derive(Debug, clap::Args)]
 struct List {
-    /// Only those that ended well
+    /// Only completed sessions
     #[arg(long, group = "status")]
     completed: bool,
-    /// Only those that run or wait
+    /// Only sessions that are running or waiting
     #[arg(long, group = "status")]
     running: bool,
-    /// Only those that ended badly
+    /// Only failed sessions
     #[arg(long, group = "status")]
     failed: bool,
-    /// Only those that are hidden
+    /// Only hidden sessions
     #[arg(long, alias = "archived", group = "status")]
     hidden: bool,
-    /// Those of all repositories
+    /// Sessions of all repositories
     #[arg(long)]
     all_repos: bool,
-    /// Also those that another session goes on with
+    /// Include sessions that a later one continues
     #[arg(long)]
     all: bool,
-    /// The most to list
+    /// List at most this many
     #[arg(long, value_name = "N", default_value_t = 50)]
     limit: usize,
-    /// Go on after this session, the `next` of an earlier list
+    /// Continue a list after this session: the `next` of an earlier list
     #[arg(long, value_name = "ID")]
     after: Option<String>,
 }
@@ -73,46 +74,46 @@ struct List {
 /// Show one session
 #[derive(Debug, clap::Args)]
 struct Show {
-    /// The session: a name, an id, or the beginning of one
+    /// The session's name, id or id prefix
     session: String,
-    /// What it learned, and its patterns, warnings and decisions
+    /// Show its learnings, patterns, warnings and decisions
     #[arg(long, group = "part")]
     learnings: bool,
-    /// How its agent was launched
+    /// Show how its agent was launched
     #[arg(long, group = "part")]
     config: bool,
-    /// Its entries in the ledger, in order
+    /// Show its ledger entries, in order
     #[arg(long, group = "part")]
     trajectory: bool,
 }
 
-/// Stop a session that runs
+/// Stop a running session
 ///
-/// It finishes its iteration first. Said once more, or with --now, it stops its agent at once. It
-/// can be gone on with: heirloom run STAGE SESSION --resume.
+/// It finishes its iteration first; a second time, or with --now, its agent is stopped at once.
+/// `heirloom run STAGE SESSION --resume` continues it.
 #[derive(Debug, clap::Args)]
 struct Stop {
-    /// The session: a name, an id, or the beginning of one
+    /// The session's name, id or id prefix
     session: String,
     /// Stop its agent at once
     #[arg(long)]
     now: bool,
 }
 
-/// Remove what was said in a session, wherever heirloom keeps it
+/// Delete what was said in a session
 ///
-/// Its transcripts in the archive, the facts and index entries made of them, its run files, and the
-/// backups that hold it; records with its words lose them. What its agent itself keeps stays there.
+/// Removes its archived transcripts, the facts and index entries made from them, its run files, and
+/// backups that contain it; its words are erased from records. The agent's own files stay.
 #[derive(Debug, clap::Args)]
 struct Forget {
-    /// The session: a name, an id, or the beginning of one
+    /// The session's name, id or id prefix
     session: String,
 }
 
-/// Leave a session out of lists; nothing of it is lost
+/// Hide a session from lists, without deleting anything
 #[derive(Debug, clap::Args)]
 struct Hide {
-    /// The session: a name, an id, or the beginning of one
+    /// The session's name, id or id prefix
     session: String,
     /// Show it again
     #[arg(long)]
@@ -130,20 +131,20 @@ pub(super) fn run(app: &App, args: Args) -> Done {
     }
 }
 
-/// Change a session, also while it runs
+/// Change a session, even while it runs
 ///
-/// What its agent asks for is decided by this from then on, what waits already included.
+/// New permissions also apply to approvals that are already waiting.
 #[derive(Debug, clap::Args)]
 struct Update {
-    /// The session: a name, an id, or the beginning of one
+    /// The session's name, id or id prefix
     session: String,
-    /// A line that says what it is about; empty for none
+    /// A title; empty removes it
     #[arg(long, value_name = "TEXT")]
     title: Option<String>,
-    /// Approve edits of files without asking
+    /// Approve file edits without asking
     #[arg(long, value_name = "BOOL", num_args = 0..=1, default_missing_value = "true")]
     auto_accept_edits: Option<bool>,
-    /// Approve everything without asking, for this long; `off` ends it
+    /// Approve everything without asking for this long; `off` ends it
     #[arg(long, value_name = "DURATION|off")]
     bypass: Option<String>,
 }
@@ -202,9 +203,12 @@ fn stop(app: &App, args: &Stop) -> Done {
     let (word, text) = match run::stop(&app.here, &mut ledger, &session, args.now)? {
         Stopped::Asked => ("asked", format!("{name} stops after this iteration")),
         Stopped::AskedNow => ("asked_now", format!("{name} stops its agent now")),
-        Stopped::Gone => ("gone", format!("{name} had no engine any more, it is interrupted")),
+        Stopped::Gone => {
+            ("gone", format!("{name} had already stopped; it is marked as interrupted"))
+        }
         Stopped::NotRunning => {
-            let message = format!("session {name} does not run, it is {}", session.status);
+            let status = session.status.in_words();
+            let message = format!("session {name} is not running: it is {status}");
             return Err(Failure::new(Code::SessionNotRunning, message));
         }
     };
@@ -249,13 +253,30 @@ fn list(app: &App, args: &List) -> Done {
     });
     if !app.ui.is_json() {
         if is_empty {
-            app.ui.hint("no sessions here yet");
+            app.ui.hint(&why_empty(app, &ledger, args)?);
         }
         if let Some(next) = page.next {
             app.ui.hint(&format!("there are more: add --after {}", next.short()));
         }
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Why a list of sessions is empty: there may be others than those that were asked for.
+fn why_empty(app: &App, ledger: &Ledger, args: &List) -> Result<String, Failure> {
+    let what = match (args.running, args.completed, args.failed, args.hidden) {
+        (true, ..) => "no session is running",
+        (_, true, ..) => "no session has completed",
+        (_, _, true, _) => "no session has failed",
+        (_, _, _, true) => "no session is hidden",
+        _ => "no sessions here yet; they appear when an agent works in this repository",
+    };
+    let others = ledger.count_sessions(&app.here.place.repo)?;
+    let is_cut_down = args.running || args.completed || args.failed || args.hidden;
+    if others == 0 || !is_cut_down {
+        return Ok(what.to_owned());
+    }
+    Ok(format!("{what}; `heirloom sessions` lists {}", counted(others, "other session")))
 }
 
 /// The table of sessions. Of those that run it says when they last did something, of others when they
@@ -268,6 +289,7 @@ fn table(app: &App, rows: &[Row], unrecorded: &[Unrecorded], running: bool) -> S
     let when = if running { "last active" } else { "completed" };
     let mut columns =
         Columns::new(&["name", "status", when, "learnings", "cost", "about"]).right(3).right(4);
+    columns = columns.dispensable(&[3, 4, 2]);
     for Row { session, at_work, title, cost_usd, .. } in rows {
         let at = if running {
             at_work.as_ref().map(|each| each.last_active_at)
@@ -279,14 +301,14 @@ fn table(app: &App, rows: &[Row], unrecorded: &[Unrecorded], running: bool) -> S
             status(session),
             at.map_or_else(|| "-".to_owned(), |at| ago(at, now)),
             session.learnings.to_string(),
-            cost_usd.map_or_else(|| "-".to_owned(), |usd| format!("${usd:.2}")),
-            title.as_deref().map_or_else(|| about(session), |title| first_line(title, 60)),
+            priced_cell(*cost_usd),
+            title.as_deref().map_or_else(|| about(session), |title| first_line(title, 100)),
         ]);
     }
     for each in unrecorded {
         columns.row(vec![
             each.name.clone(),
-            each.status.map_or_else(|| "-".to_owned(), |status| status.to_string()),
+            each.status.map_or_else(|| "-".to_owned(), |status| status.in_words().to_owned()),
             each.completed_at.map_or_else(|| "-".to_owned(), |at| ago(at, now)),
             each.learnings.to_string(),
             "-".to_owned(),
@@ -300,13 +322,13 @@ fn table(app: &App, rows: &[Row], unrecorded: &[Unrecorded], running: bool) -> S
 fn about(session: &Session) -> String {
     let title = session.config.as_ref().ok().and_then(|config| config.title.clone());
     let text = title.or_else(|| session.prompt.clone()).unwrap_or_default();
-    first_line(&visible(&text), 50)
+    first_line(&visible(&text), 100)
 }
 
 /// What a session is doing, and whether something is wrong with it.
 fn status(session: &Session) -> String {
     let damaged = if session.config.is_err() { ", config unreadable" } else { "" };
-    format!("{}{damaged}", session.status)
+    format!("{}{damaged}", session.status.in_words())
 }
 
 /// A session as scripts see it.
@@ -341,7 +363,7 @@ fn show_summary(app: &App, ledger: &Ledger, session: &Session) -> Done {
     }
     app.ui.answer(&detail, || {
         let now = app.here.clock.now();
-        let mut text = format!("{BOLD}{}{BOLD:#}  {}\n", session.name, session.status);
+        let mut text = format!("{BOLD}{}{BOLD:#}  {}\n", session.name, session.status.in_words());
         let mut line = |name: &str, value: Option<&str>| {
             if let Some(value) = value {
                 let _ = writeln!(text, "  {DIM}{name:14}{DIM:#}{value}");
@@ -354,13 +376,13 @@ fn show_summary(app: &App, ledger: &Ledger, session: &Session) -> Done {
         line("branch", session.branch.as_deref());
         line("started", Some(&ago(session.created_at, now)));
         line("ended", session.completed_at.map(|at| ago(at, now)).as_deref());
-        line("reason", session.reason.as_deref());
+        line("reason", session.reason.as_deref().map(reason_in_words).as_deref());
         line("problem", detail.session.problem.as_deref());
         let cost = detail.session.cost_usd;
-        let cost = cost.map_or_else(|| "unknown".to_owned(), |usd| format!("${usd:.2}"));
+        let cost = cost.map_or_else(|| "unknown".to_owned(), dollars);
         line("cost", Some(&cost));
         if total.sessions > 1 {
-            let with = format!("${:.2} with all it continues", total.cost_usd);
+            let with = format!("{} with all it continues", dollars(total.cost_usd));
             line("", Some(&with));
         }
         line("learnings", Some(&session.learnings.to_string()));

@@ -11,7 +11,7 @@ use super::{App, Done};
 use crate::failure::{Code, FAILED, Failure};
 use crate::ui::{BOLD, Columns, DIM, GOOD, counted};
 
-/// See and check the stages that can be run
+/// List, show and check stages
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
     #[command(subcommand)]
@@ -28,7 +28,7 @@ enum What {
         /// The stage
         name: String,
     },
-    /// Find every mistake in stage files
+    /// Check stage files for mistakes
     Lint {
         /// Only this stage
         name: Option<String>,

@@ -3,17 +3,18 @@ use std::process::ExitCode;
 
 use heirloom_api::{EndedStage, IterationWarning, SessionState};
 use heirloom_core::event::{IterationFlagged, StageEnded};
+use heirloom_core::run::stop::reason_in_words;
 use heirloom_engine::run;
 use heirloom_engine::sessions;
 
 use super::{App, Done};
 use crate::moment::ago;
-use crate::ui::{BOLD, CARE, DIM, counted};
+use crate::ui::{BOLD, CARE, DIM, counted, priced};
 
-/// Show one session's state
+/// Show how a session is doing
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// The session: a name, an id, or the beginning of one
+    /// The session's name, id or id prefix
     session: String,
 }
 
@@ -51,16 +52,16 @@ pub(super) fn run(app: &App, args: &Args) -> Done {
     };
     app.ui.answer(&answer, || {
         let now = app.here.clock.now();
-        let mut text = format!("{BOLD}{}{BOLD:#}  {}", session.name, session.status);
+        let mut text = format!("{BOLD}{}{BOLD:#}  {}", session.name, session.status.in_words());
         if let Some(reason) = &session.reason {
-            let _ = write!(text, ": {reason}");
+            let _ = write!(text, ": {}", reason_in_words(reason));
         }
         let _ = write!(text, "\nstarted {}", ago(session.created_at, now));
         if let Some(completed_at) = session.completed_at {
             let _ = write!(text, ", ended {}", ago(completed_at, now));
         }
-        let _ =
-            write!(text, "\n{}, ${:.2}", counted(session.learnings, "learning"), session.cost_usd);
+        let cost = priced((session.cost_usd > 0.0).then_some(session.cost_usd));
+        let _ = write!(text, "\n{}, {cost}", counted(session.learnings, "learning"));
         if let Some(last) = last {
             let made = counted(iterations.len() as u64, "iteration");
             let _ = write!(text, "\n{made}, the last in {DIM}{}{DIM:#}", last.stage);
@@ -72,8 +73,8 @@ pub(super) fn run(app: &App, args: &Args) -> Done {
         text
     });
     if is_lost && !app.ui.is_json() {
-        app.ui.warn("it has no engine any more");
-        app.ui.hint("`heirloom run` with --resume goes on with it");
+        app.ui.warn("nothing drives this session any more: its process is gone");
+        app.ui.hint("`heirloom run STAGE SESSION --resume` picks it up");
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -13,23 +13,23 @@ use crate::failure::{Code, Failure};
 use crate::progress::Bar;
 use crate::ui::{DIM, counted};
 
-/// Take the agents' own transcripts in
+/// Import the agents' own transcripts
 ///
-/// What was said and done is kept, also when the agent deletes it, and becomes facts that sessions,
-/// search and briefs are made of. Hooks do this by themselves; this takes in what they did not see,
-/// such as what happened before heirloom was set up. What is known already is not read again.
+/// Transcripts are kept even if the agent deletes them, and feed sessions, search and briefs. Hooks do
+/// this automatically; sync picks up what they missed, such as sessions from before heirloom was set up.
+/// Only what is new is read.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// Only of this agent; may be given more than once
+    /// Only this agent; repeat for more
     #[arg(long, value_name = "NAME")]
     agent: Vec<String>,
-    /// Of every repository that you set up, not only of this one
+    /// Every repository you set up, not just this one
     #[arg(long)]
     all_repos: bool,
-    /// Only what was written since: a date, a time, or how long ago (2d)
+    /// Only what was written since a date, a time, or an age such as 2d
     #[arg(long, value_name = "DATE")]
     since: Option<String>,
-    /// Only say what would be taken in
+    /// Show what would be imported, and import nothing
     #[arg(long)]
     dry_run: bool,
     /// Without a word, when nothing else wants the machine, and one at a time

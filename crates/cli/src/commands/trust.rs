@@ -13,23 +13,23 @@ use crate::failure::{Code, FAILED, Failure};
 use crate::moment::ago;
 use crate::ui::{BOLD, CARE, DIM, GOOD};
 
-/// See what this repository would run on your machine, and allow it
+/// Review what this repository may run on your machine, and allow it
 ///
-/// A repository brings settings with it: commands that requirements, gates and stages run, what lets
-/// agents do more, and words that agents are told. None of it counts before you have said yes. What
-/// changes afterwards has to be seen again.
+/// A repository can bring settings of its own: commands for requirements, gates and stages, wider
+/// permissions for agents, and instructions to agents. None of it takes effect until you allow it, and
+/// anything that changes later has to be reviewed again.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// Only show it; exit status 1 where something is not trusted
+    /// Only show it; exits with 1 if anything is not trusted
     #[arg(long, conflicts_with_all = ["yes", "revoke"])]
     show: bool,
-    /// Allow it without being asked; without a terminal only together with --hash
+    /// Allow it without asking; needs --hash when there is no terminal
     #[arg(long)]
     yes: bool,
-    /// What --show printed: if it is something else by now, nothing is allowed
+    /// The hash that --show printed; nothing is allowed if it has changed since
     #[arg(long, value_name = "HASH", requires = "yes")]
     hash: Option<String>,
-    /// Take it back
+    /// Revoke trust
     #[arg(long, conflicts_with = "yes")]
     revoke: bool,
 }

@@ -21,13 +21,12 @@ use crate::work_view::WorkView;
 
 const LOOK: Duration = Duration::from_millis(100);
 
-/// Watch a session or a run of `work` in the background or in another shell
+/// Follow a session or a run of `work` live
 ///
-/// Shows its last run from the beginning and follows it to its end. Ctrl-C leaves it running.
+/// Works for what runs in the background or in another shell. Ctrl-C stops watching, not the session.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// A session, or a run of `work`: a name, an id, or the beginning of one; the run of `work` that
-    /// goes on, if none is given
+    /// A session or a run of `work`: its name, id or id prefix [default: the run of `work` in progress]
     what: Option<String>,
 }
 

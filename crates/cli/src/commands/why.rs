@@ -9,10 +9,10 @@ use super::{App, Done};
 use crate::moment::ago;
 use crate::ui::{BOLD, DIM, first_line};
 
-/// Say why a line or a file is as it is: which session, prompt and decision it comes from
+/// Show which session, prompt and decision a line comes from
 ///
-/// A committed line is followed through git to the session that made the commit, and through the edits that
-/// transcripts recorded to the prompt. Without a line, the sessions that changed the file are listed.
+/// Follows a committed line through git to the session that made the commit, and through recorded edits to
+/// the prompt. Without a line, lists the sessions that changed the file.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
     /// A file, or a line of one

@@ -20,60 +20,60 @@ use crate::moment::ago;
 use crate::ui::{DIM, first_line};
 use crate::work_view::WorkView;
 
-/// Let agents work through the ready issues
+/// Let agents work through ready issues
 ///
-/// Each issue gets an agent, a worktree and a branch of its own. The gate of the settings decides
-/// whether it is done: its commands are run here, and what they find goes back to the same agent.
-/// Finished work comes together on a branch heirloom/work/…; your own branches and files are never
-/// touched. Ctrl-C once lets agents finish their turn, twice stops them; --resume goes on.
+/// Each issue gets its own agent, worktree and branch. The gate in the settings decides whether it is
+/// done: its commands run here, and failures go back to the same agent. Finished work is merged into a
+/// branch heirloom/work/…; your own branches and files are never touched. Ctrl-C lets agents finish
+/// their turn, twice stops them; --resume continues.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// Take up issues in progress too, first, and resume their agents' sessions
+    /// Start with issues in progress, and resume their agents' sessions
     #[arg(long, short)]
     resume: bool,
-    /// With --resume: an issue fails when its agent session cannot be resumed
+    /// With --resume: fail an issue whose session cannot be resumed
     #[arg(long)]
     strict: bool,
-    /// With --resume: begin issues in progress anew, with what their sessions left
+    /// With --resume: start new sessions for issues in progress
     #[arg(long, conflicts_with = "strict")]
     fresh: bool,
-    /// How many agents work at the same time
+    /// Run at most this many agents at once
     #[arg(long, short = 'n', value_name = "N", value_parser = clap::value_parser!(u32).range(1..=256))]
     max_agents: Option<u32>,
     /// Stop after this many issues
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     max_issues: Option<u32>,
-    /// Stop when this many US dollars have been spent
+    /// Stop once this much has been spent, in US dollars
     #[arg(long, value_name = "USD", value_parser = dollars)]
     max_cost: Option<f64>,
     /// Stop after this time (90s, 10m, 1h30m)
     #[arg(long, value_name = "TIME")]
     max_time: Option<Period>,
-    /// Give up on one issue after this time
+    /// Time limit for one issue
     #[arg(long, value_name = "TIME")]
     issue_timeout: Option<Period>,
     /// Only these issues, in this order
     #[arg(long, value_name = "ID", num_args = 1..)]
     issue: Vec<String>,
-    /// Only the parts of this issue
+    /// Only the children of this issue
     #[arg(long, value_name = "ID", conflicts_with = "issue")]
     epic: Option<String>,
-    /// The agent of issues that begin anew
+    /// The agent for issues without a session to resume
     #[arg(long, value_parser = PossibleValuesParser::new(AGENTS))]
     agent: Option<String>,
-    /// The agent's model
+    /// The model to use
     #[arg(long)]
     model: Option<String>,
-    /// Claim issues on this machine only (nothing else can be claimed on yet)
+    /// Claim issues on this machine only
     #[arg(long)]
     local: bool,
-    /// Work here, with one agent, instead of in worktrees
+    /// Work in this directory with one agent, without worktrees
     #[arg(long)]
     in_place: bool,
-    /// A command that must succeed before an issue is closed; may be given more than once
+    /// A command that must succeed before an issue is closed; repeat for more
     #[arg(long, value_name = "COMMAND")]
     gate: Vec<String>,
-    /// Print what would be taken up, in which order, and which session each would resume
+    /// Show which issues would be worked on, in order, and run nothing
     #[arg(long)]
     dry_run: bool,
 }

@@ -6,12 +6,31 @@ use heirloom_testkit::env::TestEnv;
 
 use crate::env;
 
+/// What commands are listed under.
+const HEADINGS: [&str; 8] = [
+    "Commands:",
+    "Everyday:",
+    "Sessions:",
+    "Memory:",
+    "Guard:",
+    "Backlog:",
+    "Daemon and team:",
+    "Plumbing:",
+];
+
 /// The commands that a help lists.
 fn listed(help: &str) -> Vec<String> {
-    let lines = help.lines().skip_while(|line| *line != "Commands:").skip(1);
-    // A description that goes on is further in than a name.
-    let names = lines.take_while(|line| !line.is_empty()).filter(|line| !line.starts_with("   "));
-    names.filter_map(|line| line.split_whitespace().next()).map(str::to_owned).collect()
+    let mut names = Vec::new();
+    let mut is_of_commands = false;
+    for line in help.lines() {
+        if !line.starts_with(' ') {
+            is_of_commands = HEADINGS.contains(&line);
+        } else if is_of_commands && !line.starts_with("   ") {
+            // A description that goes on is further in than a name.
+            names.extend(line.split_whitespace().next().map(str::to_owned));
+        }
+    }
+    names
 }
 
 /// The help of a command and of all below it.
@@ -20,6 +39,7 @@ fn walk(env: &TestEnv, command: &[&str], page: &mut String) {
     let name = [&["heirloom"], command].concat().join(" ");
     assert!(help.contains(&format!("Usage: {name}")), "{help}");
     assert!(help.contains("--json"), "{name} has no --json");
+    assert!(command.is_empty() || help.contains("Examples:\n  heirloom"), "{name} has no examples");
     let _ = write!(page, "## {name}\n\n```text\n{}\n```\n\n", help.trim_end());
     for below in listed(&help) {
         walk(env, &[command, &[below.as_str()]].concat(), page);
@@ -50,12 +70,90 @@ fn the_version_is_an_answer() {
 }
 
 #[test]
+fn every_man_page_that_is_referred_to_is_there() {
+    let env = env();
+    let dir = env.user().join("man1");
+    env.run(&["man", "--dir", dir.to_str().unwrap()]).success();
+    let pages: Vec<_> = fs::read_dir(&dir).unwrap().map(|entry| entry.unwrap().path()).collect();
+    assert!(pages.len() > 60, "{pages:?}");
+    for page in &pages {
+        let text = fs::read_to_string(page).unwrap().replace("\\-", "-").replace("\\fR", "");
+        assert!(!text.contains('\u{1b}'), "{page:?}");
+        for before in text.split("(1)").collect::<Vec<_>>().split_last().unwrap().1 {
+            let ends =
+                before.rfind(|c: char| !c.is_alphanumeric() && c != '-').map_or(0, |at| at + 1);
+            let name = &before[ends..];
+            assert!(dir.join(format!("{name}.1")).is_file(), "{page:?} refers to {name}(1)");
+        }
+    }
+    let page = env.run(&["man", "sessions", "list"]).success().stdout;
+    assert!(
+        page.contains("heirloom\\-sessions\\-list") || page.contains("heirloom-sessions-list"),
+        "{page}"
+    );
+    assert_eq!(env.run(&["man", "nothing"]).code, 64);
+}
+
+/// What a shell offers for the last of these words.
+fn offered(env: &TestEnv, line: &str) -> Vec<String> {
+    let words: Vec<&str> = line.split(' ').collect();
+    let at = (words.len() - 1).to_string();
+    let ran = env.run(&[&["complete", "--at", &at, "--"], &words[..]].concat()).success();
+    ran.stdout.lines().map(|line| line.split('\t').next().unwrap().to_owned()).collect()
+}
+
+#[test]
+fn shells_are_offered_what_is_there() {
+    let env = env();
+    assert!(offered(&env, "heirloom status ").is_empty());
+    assert!(!env.home().join("ledger.db").exists(), "completing makes nothing");
+    env.run(&["note", "learning", "one"]).success();
+    let id =
+        env.run(&["issues", "create", "Rotate tokens", "--json"]).success().json()["id"].clone();
+    assert_eq!(offered(&env, "heirloom status not"), ["notes-2026-01-12"]);
+    assert_eq!(offered(&env, "heirloom issues show "), [id.as_str().unwrap()]);
+    assert!(offered(&env, "heirloom run ra").contains(&"ralph".to_owned()));
+    assert_eq!(offered(&env, "heirloom lin"), ["lineage"]);
+    assert_eq!(offered(&env, "heirloom sessions list --runn"), ["--running"]);
+}
+
+#[test]
+fn bash_completes_with_what_the_command_offers() {
+    let env = env();
+    env.run(&["note", "learning", "one"]).success();
+    let script = env.user().join("completions.bash");
+    fs::write(&script, env.run(&["completions", "bash"]).success().stdout).unwrap();
+    let bin = Path::new(env!("CARGO_BIN_EXE_heirloom")).parent().unwrap();
+    let mut probe = env.command(&[]);
+    let set: Vec<_> =
+        probe.get_envs().map(|(k, v)| (k.to_owned(), v.map(ToOwned::to_owned))).collect();
+    probe = std::process::Command::new("bash");
+    probe.current_dir(env.repo()).env_clear();
+    for (name, value) in set {
+        probe.env(name, value.unwrap_or_default());
+    }
+    let path = std::env::var("PATH").unwrap();
+    let output = probe
+        .env("PATH", format!("{}:{path}", bin.display()))
+        .arg("-c")
+        .arg(format!(
+            "source {}; COMP_WORDS=(heirloom status not); COMP_CWORD=2; _heirloom; echo \"${{COMPREPLY[*]}}\"",
+            script.display()
+        ))
+        .output()
+        .unwrap();
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "notes-2026-01-12\n", "{output:?}");
+}
+
+#[test]
 fn completions_and_the_man_page_know_every_command() {
     let env = env();
     for shell in ["bash", "zsh", "fish"] {
         let script = env.run(&["completions", shell]).success().stdout;
-        assert!(script.contains("sessions") && script.contains("lineage"), "{shell}");
+        assert!(script.contains("heirloom complete --at"), "{shell}");
     }
+    let script = env.run(&["completions", "powershell"]).success().stdout;
+    assert!(script.contains("sessions") && script.contains("lineage"), "{script}");
     let page = env.run(&["man"]).success().stdout;
     assert!(page.starts_with(".ie") || page.starts_with(".TH") || page.contains(".TH"), "{page}");
     assert!(page.contains("lineage"));

@@ -34,6 +34,7 @@ mod run_pipeline;
 mod run_resume;
 mod run_session;
 mod run_told;
+mod screens;
 mod serve;
 mod session;
 mod sessions;

@@ -46,7 +46,7 @@ fn a_stage_runs_to_its_maximum_and_leaves_its_files_and_its_records() {
         auth-v1  ralph · command · up to 2 iterations · on main
          1  ✔ 0m00s  $0.00  did 1  +1 learning
          2  ✔ 0m00s  $0.00  did 2  +1 learning
-        completed: max_iterations · 2 iterations, 0m00s, $0.00
+        completed: all iterations done · 2 iterations, 0m00s, $0.00
         ");
     });
     let state = file(&env, ".heirloom/runs/auth-v1/state.json");
@@ -72,7 +72,10 @@ fn an_agent_that_exits_7_never_counts_as_success() {
     let env = with_agent(&format!("{WORKS}exit 7\n"));
     let ran = run(&env, &["ralph", "auth-v1", "9"]);
     assert_eq!(ran.code, 1, "{ran}");
-    assert!(ran.stdout.contains("failed: too_many_failures: exit code 7"), "{ran}");
+    assert!(
+        ran.stdout.contains("failed: too many iterations failed in a row: exit code 7"),
+        "{ran}"
+    );
     assert_eq!(env.read("made.log"), "1\n2\n3\n");
     assert_eq!(status(&env, "auth-v1")["status"], "failed");
 }
@@ -94,13 +97,13 @@ fn a_missing_and_a_malformed_report_are_failures_that_say_so() {
 fn a_decision_to_stop_stops_and_an_error_ends_the_run_at_once() {
     let env = with_agent(r#"cat > /dev/null; echo '{"decision":"stop"}' > $HEIRLOOM_STATUS"#);
     let ran = run(&env, &["ralph", "s", "9"]).success();
-    assert!(ran.stdout.contains("completed: agent_stopped · 1 iteration,"), "{ran}");
+    assert!(ran.stdout.contains("completed: the agent said it is done · 1 iteration,"), "{ran}");
     let env = with_agent(
         r#"cat > /dev/null; echo '{"decision":"error","reason":"no disk"}' > $HEIRLOOM_STATUS"#,
     );
     let ran = run(&env, &["ralph", "s", "9"]);
     assert_eq!(ran.code, 1);
-    let why = "failed: hopeless: the agent reports an error: no disk · 1 iteration,";
+    let why = "failed: gave up: the agent reports an error: no disk · 1 iteration,";
     assert!(ran.stdout.contains(why), "{ran}");
 }
 
@@ -110,7 +113,7 @@ fn garbage_and_floods_of_it_do_no_harm() {
         "{WORKS}head -c 300000 /dev/urandom\nhead -c 100000 /dev/zero\nyes garbage | head -20000\n"
     ));
     let ran = run(&env, &["ralph", "s", "1"]).success();
-    assert!(ran.stdout.contains("completed: max_iterations"), "{ran}");
+    assert!(ran.stdout.contains("completed: all iterations done"), "{ran}");
     let id = env.run(&["sessions", "show", "s", "--json"]).success().json()["id"].clone();
     let kept = env.home().join("streams").join(id.as_str().unwrap());
     let kept = std::fs::File::open(kept.join("stage-00-ralph.0001.jsonl.zst")).unwrap();
@@ -223,18 +226,18 @@ fn limits_of_money_and_time_stop_a_run_that_can_be_resumed_with_its_budget_spent
     let env = env();
     let ran = env.run(&["run", "ralph", "s", "9", "--agent", "sim", "--max-cost", "0.0005"]);
     assert_eq!(ran.code, 1, "{ran}");
-    assert!(ran.stdout.contains("interrupted: max_cost"), "{ran}");
+    assert!(ran.stdout.contains("interrupted: the cost limit is reached"), "{ran}");
     let spent = status(&env, "s")["cost_usd"].as_f64().unwrap();
     let again = env.run(&["run", "ralph", "s", "--resume"]);
-    assert!(again.stdout.contains("interrupted: max_cost"), "{again}");
+    assert!(again.stdout.contains("interrupted: the cost limit is reached"), "{again}");
     assert!((status(&env, "s")["cost_usd"].as_f64().unwrap() - spent).abs() < 1e-9);
     let ran = env.run(&["run", "ralph", "s", "--resume", "--max-cost", "5"]).success();
-    assert!(ran.stdout.contains("completed: agent_stopped · 3 iterations"), "{ran}");
+    assert!(ran.stdout.contains("completed: the agent said it is done · 3 iterations"), "{ran}");
 
     let env = with_agent("sleep 987\n");
     let ran = run(&env, &["ralph", "s", "9", "--max-time", "1s"]);
     assert_eq!(ran.code, 1);
-    assert!(ran.stdout.contains("interrupted: max_time"), "{ran}");
+    assert!(ran.stdout.contains("interrupted: the time limit is reached"), "{ran}");
 }
 
 #[test]
@@ -259,7 +262,7 @@ exec "$HEIRLOOM" sim-agent "$@"
     let ran = env.run(&["run", "ralph", "s", "1", "--agent", "sim"]).success();
     assert_eq!(env.read("launches").lines().count(), 4, "{ran}");
     assert_eq!(ran.stdout.matches("waiting").count(), 3, "{ran}");
-    assert!(ran.stdout.contains("completed: max_iterations · 1 iteration"), "{ran}");
+    assert!(ran.stdout.contains("completed: all iterations done · 1 iteration"), "{ran}");
 }
 
 #[test]
@@ -268,7 +271,7 @@ fn text_that_talks_of_rate_limits_is_no_rate_limit() {
         with_agent(&format!("{WORKS}echo 'HTTP 429 Too Many Requests, rate limit'\nexit 3\n"));
     let ran = run(&env, &["ralph", "s", "9"]);
     assert!(!ran.stdout.contains("waiting"), "{ran}");
-    assert!(ran.stdout.contains("failed: too_many_failures"), "{ran}");
+    assert!(ran.stdout.contains("failed: too many iterations failed in a row"), "{ran}");
 }
 
 #[test]
@@ -286,7 +289,7 @@ echo '{"decision":"stop","summary":"done"}' > $HEIRLOOM_STATUS
     );
     env.write(".heirloom/stages/fix/prompt.md", "Fix it. Report in ${STATUS}.\n");
     let ran = run(&env, &["fix", "s"]).success();
-    assert!(ran.stdout.contains("completed: agent_stopped · 2 iterations"), "{ran}");
+    assert!(ran.stdout.contains("completed: the agent said it is done · 2 iterations"), "{ran}");
     let context = file(&env, "context-2.json");
     assert_eq!(context["verification"]["exit_code"], 1);
     assert_eq!(context["verification"]["output"], "looking\n");
@@ -301,11 +304,11 @@ fn a_command_rule_runs_until_the_command_succeeds_or_fails_at_the_maximum() {
     );
     env.write(".heirloom/stages/until/prompt.md", "Work. ${STATUS}\n");
     let ran = run(&env, &["until", "s"]).success();
-    assert!(ran.stdout.contains("completed: command_succeeded · 2 iterations"), "{ran}");
+    assert!(ran.stdout.contains("completed: the command succeeded · 2 iterations"), "{ran}");
     std::fs::remove_file(env.repo().join("made.log")).unwrap();
     let ran = run(&env, &["until", "t", "1"]);
     assert_eq!(ran.code, 1);
-    assert!(ran.stdout.contains("failed: never_succeeded"), "{ran}");
+    assert!(ran.stdout.contains("failed: no iteration succeeded"), "{ran}");
 }
 
 #[test]
@@ -325,7 +328,10 @@ echo '{"decision":"stop","summary":"enough"}' > $HEIRLOOM_STATUS
     );
     env.write(".heirloom/stages/judged/prompt.md", "Judge. ${STATUS}\n");
     let ran = run(&env, &["judged", "s"]).success();
-    assert!(ran.stdout.contains("completed: consensus · 3 iterations"), "{ran}");
+    assert!(
+        ran.stdout.contains("completed: the iterations agree that it is done · 3 iterations"),
+        "{ran}"
+    );
 }
 
 #[test]
@@ -397,7 +403,7 @@ fn a_detached_run_is_watched_to_its_end() {
     assert!(ran.stdout.starts_with("s runs in the background (process "), "{ran}");
     env.write("go", "");
     let watched = env.run(&["watch", "s"]).success();
-    assert!(watched.stdout.contains("completed: max_iterations"), "{watched}");
+    assert!(watched.stdout.contains("completed: all iterations done"), "{watched}");
     let refused = run(&env, &["ralph", "s", "1", "--detach"]);
     assert_eq!(refused.code, 1);
     assert!(refused.stderr.contains("there is a session s already"), "{refused}");

@@ -33,7 +33,7 @@ fn a_judge_that_crashes_has_not_judged() {
     judged(&env, ", judge: {agent: command}");
     let ran = run(&env, &["judged", "s"]);
     assert_eq!(ran.code, 1, "{ran}");
-    assert!(ran.stdout.contains("failed: judge_failed"), "{ran}");
+    assert!(ran.stdout.contains("failed: the judge failed"), "{ran}");
     assert!(ran.stderr.contains("the judge did not say whether the stage is done"), "{ran}");
 }
 
@@ -43,11 +43,14 @@ fn a_loop_that_ends_without_consensus_does_not_exit_like_one_that_agreed() {
     judged(&env, "");
     let ran = run(&env, &["judged", "s"]);
     assert_eq!(ran.code, 3, "{ran}");
-    assert!(ran.stdout.contains("completed: no_consensus · 4 iterations"), "{ran}");
+    assert!(
+        ran.stdout.contains("completed: all iterations done, without agreement · 4 iterations"),
+        "{ran}"
+    );
     // It goes on where there is more to make.
     let ran = run(&env, &["judged", "s", "5", "--resume"]);
     assert_eq!(ran.code, 3, "{ran}");
-    assert!(ran.stdout.contains("no_consensus · 5 iterations"), "{ran}");
+    assert!(ran.stdout.contains("without agreement · 5 iterations"), "{ran}");
     let env = with_agent(STOPS);
     judged(&env, "");
     run(&env, &["judged", "s"]).success();
@@ -63,7 +66,7 @@ fn a_verification_and_a_command_end_when_the_time_of_the_run_is_up() {
         );
         let ran = run(&env, &["slow", "s", "--max-time", "3s"]);
         assert_eq!(ran.code, 1, "{ran}");
-        assert!(ran.stdout.contains("interrupted: max_time"), "{ran}");
+        assert!(ran.stdout.contains("interrupted: the time limit is reached"), "{ran}");
     }
 }
 
@@ -159,7 +162,7 @@ fn tokens_of_a_known_price_count_against_the_limit() {
     let arguments = ["run", "ralph", "s", "9", "--agent", "codex", "--model", "gpt-5"];
     let limits = ["--max-cost", "3", "--permissions", "edits"];
     let ran = env.run(&[&arguments[..], &limits].concat());
-    assert!(ran.stdout.contains("interrupted: max_cost · 2 iterations"), "{ran}");
+    assert!(ran.stdout.contains("interrupted: the cost limit is reached · 2 iterations"), "{ran}");
 }
 
 #[test]

@@ -161,9 +161,9 @@ fn a_terminal_shows_what_happens_now_and_keeps_only_what_happened() {
         s  p · sim · on main
         plan  sim · up to 2 iterations
          1  ✔ [time]  $0.25  Rotate tokens
-            interrupted: stop_asked
-        interrupted: stop_asked · 1 iteration, [time], $0.25
-        the same command with --resume goes on, heirloom status s says more
+            interrupted: stopped on request
+        interrupted: stopped on request · 1 iteration, [time], $0.25
+        resume it with the same command and --resume; `heirloom status s` says more
         ");
     });
 }

@@ -29,7 +29,7 @@ fn stages_run_in_order_and_work_from_earlier_results() {
     );
     env.write("brief.md", "the brief");
     let ran = env.run(&["run", "refine.yaml", "s", "--input", "brief.md"]).success();
-    assert!(ran.stdout.contains("completed: max_iterations · 4 iterations"), "{ran}");
+    assert!(ran.stdout.contains("completed: all iterations done · 4 iterations"), "{ran}");
     assert_eq!(env.read("order.log"), "plan 1\nplan 2\ntasks 1\nlast 1\n");
     let context = read(&env, ".heirloom/runs/s/stage-01-tasks/iterations/001/context.json");
     assert_eq!(context["pipeline"], "refine");

@@ -48,7 +48,7 @@ fn ctrl_c_once_finishes_the_iteration_and_resume_goes_on_after_it() {
     assert_eq!(child.wait().unwrap().code(), Some(1));
     assert_eq!((status(&env).as_str(), env.read("made.log").as_str()), ("interrupted", "1\n"));
     let ran = env.run(&["run", "ralph", "s", "--resume"]).success();
-    assert!(ran.stdout.contains("completed: max_iterations · 3 iterations"), "{ran}");
+    assert!(ran.stdout.contains("completed: all iterations done · 3 iterations"), "{ran}");
     assert_eq!(env.read("made.log"), "1\n2\n3\n");
     assert_eq!(completed(&env), [1, 2, 3]);
 }
@@ -281,7 +281,7 @@ fn a_session_that_made_its_maximum_goes_on_when_it_may_make_more() {
     env.run(&["run", "ralph", "s", "2", "--agent", "command"]).success();
     let ran = env.run(&["run", "ralph", "s", "4", "--resume"]).success();
     assert!(ran.stdout.contains("up to 4 iterations · on main · resumed"), "{ran}");
-    assert!(ran.stdout.contains("completed: max_iterations · 4 iterations"), "{ran}");
+    assert!(ran.stdout.contains("completed: all iterations done · 4 iterations"), "{ran}");
     assert_eq!(
         (env.read("made.log").as_str(), completed(&env)),
         ("1\n2\n3\n4\n", vec![1, 2, 3, 4])

@@ -83,7 +83,7 @@ fn a_session_is_put_away_and_taken_out_again() {
     let again = env.run(&["sessions", "archive", "notes-2026-01-12"]);
     assert_eq!(
         (again.code, again.stderr.lines().next()),
-        (1, Some("error: a session that is archived cannot become archived"))
+        (1, Some("error: a session that is hidden cannot become hidden"))
     );
     let undone = env.run(&["sessions", "archive", "notes-2026-01-12", "--undo", "--json"]).json();
     assert_eq!(undone["status"], "completed");

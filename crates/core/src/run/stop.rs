@@ -164,7 +164,34 @@ pub enum End {
     StopAsked,
 }
 
+/// Why a stage ended, for people: its word in the ledger said in words, anything else as it is.
+pub fn reason_in_words(reason: &str) -> String {
+    let (word, more) = reason.split_once(": ").map_or((reason, None), |(a, b)| (a, Some(b)));
+    let known = End::ALL.into_iter().find(|end| end.as_str() == word);
+    let Some(known) = known.map(End::in_words) else { return reason.to_owned() };
+    more.map_or_else(|| known.to_owned(), |more| format!("{known}: {more}"))
+}
+
 impl End {
+    /// All of them.
+    pub const ALL: [Self; 15] = [
+        Self::AgentStopped,
+        Self::Consensus,
+        Self::QueueEmpty,
+        Self::CommandSucceeded,
+        Self::MaxIterations,
+        Self::NoConsensus,
+        Self::JudgeFailed,
+        Self::NeverSucceeded,
+        Self::LastFailed,
+        Self::NotVerified,
+        Self::Hopeless,
+        Self::TooManyFailures,
+        Self::MaxCost,
+        Self::MaxTime,
+        Self::StopAsked,
+    ];
+
     /// The word for it in JSON and in the ledger.
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -183,6 +210,27 @@ impl End {
             Self::MaxCost => "max_cost",
             Self::MaxTime => "max_time",
             Self::StopAsked => "stop_asked",
+        }
+    }
+
+    /// How people say it.
+    pub const fn in_words(self) -> &'static str {
+        match self {
+            Self::AgentStopped => "the agent said it is done",
+            Self::Consensus => "the iterations agree that it is done",
+            Self::QueueEmpty => "the queue is empty",
+            Self::CommandSucceeded => "the command succeeded",
+            Self::MaxIterations => "all iterations done",
+            Self::NoConsensus => "all iterations done, without agreement",
+            Self::JudgeFailed => "the judge failed",
+            Self::NeverSucceeded => "no iteration succeeded",
+            Self::LastFailed => "the last iteration failed",
+            Self::NotVerified => "the verification commands fail",
+            Self::Hopeless => "gave up",
+            Self::TooManyFailures => "too many iterations failed in a row",
+            Self::MaxCost => "the cost limit is reached",
+            Self::MaxTime => "the time limit is reached",
+            Self::StopAsked => "stopped on request",
         }
     }
 

@@ -113,6 +113,17 @@ pub struct Source {
     pub told: Told,
 }
 
+/// What the transcripts of one session say it used. What they do not say is `None`.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct TranscriptUse {
+    /// The model that answered last.
+    pub model: Option<String>,
+    /// Tokens into the models, cached ones included, and out of them; subagents' too.
+    pub tokens: Option<(u64, u64)>,
+    /// Money, as the agent itself adds it up.
+    pub cost_usd: Option<f64>,
+}
+
 /// What one transcript says about its session as a whole. What it does not say is `None`.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Told {

@@ -1,5 +1,7 @@
 //! Reading facts.
 
+use std::collections::HashMap;
+
 use rusqlite::{OptionalExtension, Row};
 
 use heirloom_core::facts::{
@@ -8,7 +10,7 @@ use heirloom_core::facts::{
 use heirloom_core::id::SessionId;
 use jiff::Timestamp;
 
-use super::{Facts, Source, Told, Touched};
+use super::{Facts, Source, Told, Touched, TranscriptUse};
 use crate::error::Error;
 use crate::records::{from_sql, parse, timestamp};
 
@@ -141,6 +143,27 @@ impl Facts {
             interrupted: told.interrupted,
             unread: sources.iter().map(|source| source.size.saturating_sub(source.read)).sum(),
         }))
+    }
+
+    /// What each session used, as the agents' transcripts say it.
+    pub fn uses(&self) -> Result<HashMap<SessionId, TranscriptUse>, Error> {
+        self.run("read the facts of", |db| {
+            db.prepare_cached(
+                "SELECT session, max(CASE WHEN subagent = '' THEN model END),
+                   sum(input + cache_read + cache_write), sum(output),
+                   max(CASE WHEN subagent = '' THEN cost_usd END)
+                 FROM source GROUP BY session",
+            )?
+            .query_map((), |row| {
+                let used = TranscriptUse {
+                    model: row.get(1)?,
+                    tokens: maybe(row, 2)?.zip(maybe(row, 3)?),
+                    cost_usd: row.get(4)?,
+                };
+                Ok((parse(row, 0, |text| text.parse().ok())?, used))
+            })?
+            .collect()
+        })
     }
 
     /// What there is to do, as the agent last had it.

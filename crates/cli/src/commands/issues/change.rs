@@ -12,23 +12,23 @@ use crate::ui::{BOLD, GOOD};
 
 /// Change issues, or claim them
 ///
-/// --claim makes an issue yours and in progress, if nobody else who is alive has it: of any number
-/// who try at once, one wins. --release gives it back.
+/// --claim assigns an issue to you and marks it in progress, unless somebody else is working on it.
+/// --release gives it back.
 #[derive(Debug, clap::Args)]
 pub(super) struct UpdateArgs {
-    /// The issues: ids, or beginnings of them
+    /// The issues' ids or id prefixes
     #[arg(required = true, value_name = "ID")]
     ids: Vec<String>,
-    /// What is to be done, in a line
+    /// The title
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     title: Option<String>,
-    /// What is to be done; empty removes it, as with every text
+    /// The description; empty removes it, as with every text
     #[arg(long, short, value_name = "TEXT", allow_hyphen_values = true)]
     description: Option<String>,
-    /// How it is to be done
+    /// The design
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     design: Option<String>,
-    /// What must be true for it to be done
+    /// The acceptance criteria
     #[arg(
         long,
         value_name = "TEXT",
@@ -36,37 +36,37 @@ pub(super) struct UpdateArgs {
         allow_hyphen_values = true
     )]
     acceptance: Option<String>,
-    /// What was found out; replaces what was there
+    /// The notes; replaces existing ones
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     notes: Option<String>,
-    /// `open`, `in_progress`, `blocked`, `deferred` or `closed`
+    /// The status: `open`, `in_progress`, `blocked`, `deferred` or `closed`
     #[arg(long, short, value_name = "STATUS", value_parser = status)]
     status: Option<String>,
-    /// From 0, the most urgent, to 4
+    /// The priority, from 0 (most urgent) to 4
     #[arg(long, short, value_name = "P0-P4", value_parser = priority)]
     priority: Option<u8>,
     /// task, bug, feature, epic, chore, …
     #[arg(long = "type", short = 't', value_name = "TYPE")]
     issue_type: Option<String>,
-    /// Who does it; empty is nobody
+    /// The assignee; empty for nobody
     #[arg(long, short, value_name = "NAME")]
     assignee: Option<String>,
-    /// A label it gets; may be said more than once
+    /// A label to add; repeat for more
     #[arg(long, value_name = "LABEL", value_delimiter = ',')]
     add_label: Vec<String>,
-    /// A label it loses; may be said more than once
+    /// A label to remove; repeat for more
     #[arg(long, value_name = "LABEL", value_delimiter = ',')]
     remove_label: Vec<String>,
-    /// Make it yours and in progress, if nobody has it
+    /// Claim it: assign it to you and mark it in progress
     #[arg(long, conflicts_with_all = ["status", "assignee"])]
     claim: bool,
-    /// Who you are; `HEIRLOOM_ACTOR` or `USER` if it is not said
+    /// Your name [default: `HEIRLOOM_ACTOR` or `USER`]
     #[arg(long, value_name = "NAME")]
     actor: Option<String>,
-    /// After this time somebody else may claim it (90s, 10m, 1h30m)
+    /// Let somebody else claim it after this time (90s, 10m, 1h30m)
     #[arg(long, value_name = "TIME", requires = "claim")]
     lease: Option<Period>,
-    /// Give it back: open, and nobody's
+    /// Release it: open, and assigned to nobody
     #[arg(long, conflicts_with_all = ["claim", "status", "assignee"])]
     release: bool,
 }
@@ -74,10 +74,10 @@ pub(super) struct UpdateArgs {
 /// Close issues
 #[derive(Debug, clap::Args)]
 pub(super) struct CloseArgs {
-    /// The issues: ids, or beginnings of them
+    /// The issues' ids or id prefixes
     #[arg(required = true, value_name = "ID")]
     ids: Vec<String>,
-    /// Why: what was done, or why nothing will be
+    /// Why it is closed
     #[arg(long, short, value_name = "TEXT", default_value = "", allow_hyphen_values = true)]
     reason: String,
     /// The session that did it
@@ -85,15 +85,15 @@ pub(super) struct CloseArgs {
     session: Option<String>,
 }
 
-/// Say something about an issue
+/// Comment on an issue
 #[derive(Debug, clap::Args)]
 pub(super) struct CommentArgs {
-    /// The issue: its id, or a beginning of it
+    /// The issue's id or id prefix
     id: String,
-    /// What
+    /// The comment
     #[arg(allow_hyphen_values = true)]
     text: String,
-    /// Who says it; `HEIRLOOM_ACTOR` or `USER` if it is not said
+    /// The author [default: `HEIRLOOM_ACTOR` or `USER`]
     #[arg(long, visible_alias = "actor", value_name = "NAME")]
     author: Option<String>,
 }

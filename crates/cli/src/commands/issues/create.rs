@@ -8,15 +8,15 @@ use super::super::{App, Done};
 use super::{actor, blocked_by, priority};
 use crate::ui::{BOLD, GOOD};
 
-/// Make an issue
+/// Create an issue
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// What is to be done, in a line
+    /// The title
     title: String,
-    /// What is to be done
+    /// The description
     #[arg(long, short, value_name = "TEXT", allow_hyphen_values = true)]
     description: Option<String>,
-    /// What must be true for it to be done
+    /// The acceptance criteria
     #[arg(
         long,
         value_name = "TEXT",
@@ -27,22 +27,22 @@ pub(super) struct Args {
     /// task, bug, feature, epic, chore, …
     #[arg(long = "type", short = 't', value_name = "TYPE", default_value = "task")]
     issue_type: String,
-    /// From 0, the most urgent, to 4
+    /// The priority, from 0 (most urgent) to 4
     #[arg(long, short, value_name = "P0-P4", default_value = "2", value_parser = priority)]
     priority: u8,
-    /// A word to find it by; may be said more than once
+    /// A label; repeat for more
     #[arg(long, short, value_name = "LABEL", visible_alias = "labels", value_delimiter = ',')]
     label: Vec<String>,
-    /// The issue it is a part of
+    /// The parent issue
     #[arg(long, value_name = "ID")]
     parent: Option<String>,
-    /// What must be closed first; may be said more than once
+    /// An issue that must be closed first; repeat for more
     #[arg(long, value_name = "ID", value_delimiter = ',')]
     blocked_by: Vec<String>,
-    /// Who does it
+    /// The assignee
     #[arg(long, short, value_name = "NAME")]
     assignee: Option<String>,
-    /// Who makes it
+    /// Who creates it
     #[arg(long, value_name = "NAME")]
     actor: Option<String>,
 }

@@ -10,7 +10,7 @@ use super::super::{App, Done};
 use crate::failure::{Code, Failure};
 use crate::ui::{BOLD, DIM, GOOD};
 
-/// What issues depend on
+/// Manage dependencies between issues
 ///
 /// `dep ID ON` is short for `dep add ID ON`: ID waits until ON is closed.
 #[derive(Debug, clap::Args)]
@@ -21,7 +21,7 @@ pub(super) struct Args {
     /// The issue
     #[arg(requires = "on")]
     id: Option<String>,
-    /// What it waits for
+    /// The issue it waits for
     on: Option<String>,
 }
 
@@ -29,12 +29,12 @@ pub(super) struct Args {
 enum What {
     /// Make an issue depend on another one
     Add(Link),
-    /// Take a dependency back
+    /// Remove a dependency
     #[command(visible_alias = "rm")]
     Remove(Ends),
-    /// Show what an issue depends on, and what waits for it
+    /// List what an issue depends on, and what depends on it
     List {
-        /// The issue: its id, or a beginning of it
+        /// The issue's id or id prefix
         id: String,
     },
 }
@@ -43,7 +43,7 @@ enum What {
 struct Ends {
     /// The issue
     id: String,
-    /// What it depends on
+    /// The issue it depends on
     on: String,
 }
 
@@ -51,7 +51,7 @@ struct Ends {
 struct Link {
     #[command(flatten)]
     ends: Ends,
-    /// How: blocks, parent-child, or a word that stands in nobody's way, such as related
+    /// The type: blocks, parent-child, or one that does not block, such as related
     #[arg(long = "type", short = 't', value_name = "TYPE", default_value = Dependency::BLOCKS)]
     kind: String,
 }

@@ -10,22 +10,22 @@ use super::super::{App, Done};
 use crate::failure::{Code, Failure};
 use crate::ui::{GOOD, counted};
 
-/// Take issues from a beads file into heirloom's own tracker
+/// Import issues from a beads file into heirloom's tracker
 ///
-/// Ids, times and fields that heirloom does not know are kept. Doing it twice changes nothing, and
-/// an issue that changed here since is left as it is.
+/// Ids, times and unknown fields are kept. Importing twice changes nothing, and issues that changed
+/// here since are left alone.
 #[derive(Debug, clap::Args)]
 pub(super) struct ImportArgs {
-    /// The file, one issue a line as JSON; - reads from stdin
+    /// The file, with one JSON issue per line; - for stdin
     file: PathBuf,
 }
 
-/// Write the issues of heirloom's own tracker as a beads file
+/// Export issues of heirloom's tracker to a beads file
 #[derive(Debug, clap::Args)]
 pub(super) struct ExportArgs {
-    /// The file; stdout if there is none
+    /// The file [default: stdout]
     file: Option<PathBuf>,
-    /// Replace a file that is there
+    /// Overwrite an existing file
     #[arg(long, requires = "file")]
     force: bool,
 }

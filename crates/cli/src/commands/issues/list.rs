@@ -13,20 +13,20 @@ use crate::ui::{Columns, counted, first_line};
 /// How much of a title a list shows.
 const TITLE: usize = 60;
 
-/// List issues that are not closed, the most urgent first
+/// List open issues, most urgent first
 #[derive(Debug, clap::Args)]
 pub(super) struct ListArgs {
-    /// Only those with this status; may be said more than once
+    /// Only issues with this status; repeat for more
     #[arg(long, short, value_name = "STATUS", value_parser = status)]
     status: Vec<String>,
-    /// Closed ones too
+    /// Include closed issues
     #[arg(long, short)]
     all: bool,
     #[command(flatten)]
     filter: Filter,
 }
 
-/// List what can be worked on now: open, nothing in its way, the most urgent and oldest first
+/// List issues that can be worked on now, most urgent first
 #[derive(Debug, clap::Args)]
 pub(super) struct ReadyArgs {
     #[command(flatten)]
@@ -36,16 +36,16 @@ pub(super) struct ReadyArgs {
 /// What a list is cut down to.
 #[derive(Debug, clap::Args)]
 struct Filter {
-    /// Only those of this type
+    /// Only issues of this type
     #[arg(long = "type", short = 't', value_name = "TYPE")]
     issue_type: Option<String>,
-    /// Only those with this label; may be said more than once
+    /// Only issues with this label; repeat for more
     #[arg(long, short, value_name = "LABEL")]
     label: Vec<String>,
-    /// Only those of this person
+    /// Only issues assigned to this person
     #[arg(long, value_name = "NAME")]
     assignee: Option<String>,
-    /// The most to list; 0 lists all
+    /// List at most this many; 0 for all
     #[arg(long, value_name = "N", default_value_t = 0)]
     limit: usize,
 }

@@ -16,10 +16,10 @@ use heirloom_engine::issues::{self, Tracker};
 use super::{App, Done};
 use crate::failure::Failure;
 
-/// What there is to do: the repository's issues
+/// Create, list and change issues
 ///
-/// They are in the repository's beads tracker where it has one (`.beads/`), worked through br or bd
-/// or its file, and in heirloom's own otherwise.
+/// Uses the repository's beads tracker if there is one (`.beads/`), and heirloom's own tracker
+/// otherwise.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
     #[command(subcommand)]

@@ -14,10 +14,10 @@ use super::blocked_by;
 use crate::moment::ago;
 use crate::ui::{BOLD, DIM};
 
-/// Show one issue, with what the ledger knows about it
+/// Show one issue, with the sessions and notes about it
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// The issue: its id, or a beginning of it
+    /// The issue's id or id prefix
     id: String,
 }
 

@@ -5,13 +5,13 @@ use heirloom_engine::session::{self as engine, Collected};
 use super::super::{App, Done, session};
 use crate::ui::{DIM, GOOD, counted, grouped};
 
-/// Give back room: compress what finished sessions printed, remove what nothing refers to
+/// Free disk space
 ///
-/// Removes secrets that no session and no template refers to, and files that killed processes left
-/// behind. Records, what agents printed and the secrets of sessions are never removed.
+/// Compresses the output of finished sessions, and removes unused secrets and files left behind by
+/// killed processes. Records, output and the secrets of sessions are never removed.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// Only say what there is to do
+    /// Show what would be done, and do nothing
     #[arg(long)]
     dry_run: bool,
 }

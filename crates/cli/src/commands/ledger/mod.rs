@@ -20,7 +20,7 @@ use crate::failure::{Code, FAILED, Failure};
 use crate::progress::Bar;
 use crate::ui::{BAD, DIM, GOOD, counted, grouped};
 
-/// Look after the ledger itself
+/// Verify, export, import and back up the ledger
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
     #[command(subcommand)]
@@ -29,48 +29,48 @@ pub(super) struct Args {
 
 #[derive(Debug, Subcommand)]
 enum What {
-    /// Check that no record was changed, lost or moved, and that the projections follow from them
+    /// Check that no record was changed, lost or moved, and that derived data is right
     Verify {
-        /// Also check that the chains still are what an export, or what `ledger heads` printed, says
+        /// Also compare with an export, or with the output of `ledger heads`
         #[arg(long, value_name = "FILE")]
         against: Option<PathBuf>,
     },
-    /// Print the end of every chain, to be kept elsewhere
+    /// Print the end of every chain, to keep elsewhere
     ///
-    /// Each hash covers all records before it. `heirloom ledger verify --against FILE` finds out whether
-    /// the ledger was cut off or rewritten since.
+    /// Each hash covers all records before it. `heirloom ledger verify --against FILE` detects whether the
+    /// ledger was truncated or rewritten since.
     Heads,
-    /// Derive every projection again from the records
+    /// Rebuild all derived data from the records
     Rebuild,
-    /// Count what is in it
+    /// Show how much is in the ledger
     Stats,
-    /// Write every record as a line of JSON
+    /// Export every record as a line of JSON
     Export {
-        /// The file to write; stdout if none is given
+        /// The file to write [default: stdout]
         #[arg(value_name = "FILE")]
         to: Option<PathBuf>,
     },
-    /// Take in what export wrote, here or elsewhere
+    /// Import an export or a backup
     ///
     /// Importing the same export again changes nothing. The export of another host is merged; of a
     /// copy of this ledger that was written to as well, what differs becomes a host of its own. What
     /// damage took is put back in its place. A backup is taken as an export is.
     Import {
-        /// The file to read; stdin if it is `-` or none is given
+        /// The file to read; - for stdin
         #[arg(value_name = "FILE", default_value = "-")]
         from: PathBuf,
     },
-    /// Write a copy of the ledger that was read back and found whole
+    /// Write a verified copy of the ledger
     ///
-    /// Agents may go on writing meanwhile. `heirloom ledger import` takes a copy as it takes an export.
+    /// Agents can keep writing meanwhile. `heirloom ledger import` reads the copy like an export.
     Backup {
         /// The file to write
         #[arg(value_name = "FILE")]
         to: PathBuf,
     },
-    /// Make this ledger a host of its own, as after copying heirloom's home
+    /// Give a copied ledger its own identity
     ///
-    /// What it holds stays; what it writes from now on is told from what the other copy writes.
+    /// Run it after copying heirloom's home, so that the two copies can be told apart. Nothing is removed.
     Rehost,
     Gc(gc::Args),
 }

@@ -19,19 +19,19 @@ pub(super) struct SatisfyArgs {
     /// The requirements
     #[arg(required_unless_present = "branch", value_name = "NAME")]
     names: Vec<String>,
-    /// Satisfy them for every session on the branch: this one, or the one that is named
+    /// Satisfy them for every session on a branch [default: the current branch]
     #[arg(long, value_name = "BRANCH", num_args = 0..=1, default_missing_value = "")]
     branch: Option<String>,
-    /// The session, by its name, its id or the beginning of it
+    /// The session's name, id or id prefix
     #[arg(long, value_name = "SESSION")]
     session: Option<String>,
-    /// Why it is satisfied; an agent has to say
+    /// Why; required from an agent
     #[arg(long, value_name = "TEXT")]
     reason: Option<String>,
-    /// More about it, as JSON
+    /// Details as JSON
     #[arg(long, value_name = "JSON")]
     metadata: Option<String>,
-    /// For how long: 90s, 15m, 2h, 1d
+    /// For how long, such as 90s, 15m, 2h or 1d
     #[arg(long, value_name = "TIME", value_parser = seconds)]
     ttl: Option<u64>,
 }
@@ -41,10 +41,10 @@ pub(super) struct ApproveArgs {
     /// The requirements
     #[arg(required = true, value_name = "NAME")]
     names: Vec<String>,
-    /// For how long: 90s, 15m, 2h, 1d; what the requirement says, or five minutes
+    /// For how long, such as 90s, 15m, 2h or 1d [default: the requirement's own, or 5m]
     #[arg(long, value_name = "TIME", value_parser = seconds)]
     ttl: Option<u64>,
-    /// The session, by its name, its id or the beginning of it
+    /// The session's name, id or id prefix
     #[arg(long, value_name = "SESSION")]
     session: Option<String>,
 }
@@ -54,29 +54,29 @@ pub(super) struct ClearArgs {
     /// The requirements
     #[arg(value_name = "NAME", required_unless_present = "all")]
     names: Vec<String>,
-    /// All of them
+    /// Clear all of them
     #[arg(long, conflicts_with = "names")]
     all: bool,
-    /// Take back what was satisfied for the whole branch
+    /// Also clear what was satisfied for the whole branch
     #[arg(long)]
     branch: bool,
-    /// The session, by its name, its id or the beginning of it
+    /// The session's name, id or id prefix
     #[arg(long, value_name = "SESSION")]
     session: Option<String>,
 }
 
 #[derive(Debug, clap::Args)]
 pub(super) struct PauseArgs {
-    /// Why; everyone is shown it
+    /// Why; shown to everyone
     #[arg(long, value_name = "TEXT")]
     reason: Option<String>,
     /// In every session of the repository
     #[arg(long, conflicts_with = "session")]
     repo: bool,
-    /// The session, by its name, its id or the beginning of it
+    /// The session's name, id or id prefix
     #[arg(long, value_name = "SESSION")]
     session: Option<String>,
-    /// For how long: 90s, 15m, 2h, 1d; until `resume` where nobody says
+    /// For how long, such as 90s, 15m, 2h or 1d [default: until resumed]
     #[arg(long = "for", value_name = "TIME", value_parser = seconds)]
     ttl: Option<u64>,
 }
@@ -86,14 +86,14 @@ pub(super) struct ResumeArgs {
     /// In every session of the repository
     #[arg(long, conflicts_with = "session")]
     repo: bool,
-    /// The session, by its name, its id or the beginning of it
+    /// The session's name, id or id prefix
     #[arg(long, value_name = "SESSION")]
     session: Option<String>,
 }
 
 #[derive(Debug, clap::Args)]
 pub(super) struct PruneArgs {
-    /// Only say what would be forgotten
+    /// Show what would be removed, and remove nothing
     #[arg(long)]
     dry_run: bool,
 }

@@ -18,7 +18,7 @@ use crate::ui::{BAD, CARE, DIM, GOOD};
 
 #[derive(Debug, Default, clap::Args)]
 pub(super) struct StatusArgs {
-    /// The session, by its name, its id or the beginning of it
+    /// The session's name, id or id prefix
     #[arg(long, value_name = "SESSION")]
     session: Option<String>,
     /// The branch
@@ -39,7 +39,7 @@ pub(super) struct ExplainArgs {
     /// What it would write
     #[arg(long, value_name = "TEXT")]
     content: Option<String>,
-    /// The session, by its name, its id or the beginning of it
+    /// The session's name, id or id prefix
     #[arg(long, value_name = "SESSION")]
     session: Option<String>,
 }
@@ -53,7 +53,7 @@ pub(super) struct StateArgs {
 
 #[derive(Debug, clap::Args)]
 pub(super) struct LogArgs {
-    /// How many entries
+    /// Show at most this many
     #[arg(long, value_name = "N", default_value_t = 50)]
     limit: usize,
 }

@@ -11,7 +11,7 @@ use heirloom_ledger::Ledger;
 use super::{App, Done};
 use crate::failure::{Code, Failure};
 
-/// See, satisfy and explain requirements
+/// Show, satisfy and explain requirements
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
     #[command(subcommand)]
@@ -22,21 +22,21 @@ pub(super) struct Args {
 enum What {
     /// Show which requirements are met, and how to meet the rest
     Status(look::StatusArgs),
-    /// Say that requirements are satisfied
+    /// Mark requirements as satisfied
     Satisfy(change::SatisfyArgs),
-    /// Satisfy requirements for a time
+    /// Satisfy requirements for a limited time
     Approve(change::ApproveArgs),
-    /// Take back that requirements are satisfied, for this session unless told otherwise
+    /// Mark requirements as not satisfied
     Clear(change::ClearArgs),
-    /// Stop gating, in this session or in the repository
+    /// Stop enforcing requirements, in this session or the whole repository
     Pause(change::PauseArgs),
-    /// Gate again
+    /// Enforce requirements again
     Resume(change::ResumeArgs),
-    /// Say what would happen to a tool use, and why, without doing it
+    /// Explain what would happen to a tool use, without doing it
     Explain(look::ExplainArgs),
-    /// Print a branch's state in the shape of the earlier framework's files
+    /// Print a branch's state as JSON
     State(look::StateArgs),
-    /// Forget what is known on branches that are gone
+    /// Remove the state of deleted branches
     Prune(change::PruneArgs),
     /// Show who satisfied what, when and how
     Log(look::LogArgs),

@@ -12,19 +12,19 @@ use crate::failure::{Code, Failure};
 #[derive(Debug, Default, clap::Args)]
 #[command(next_help_heading = "Config")]
 pub(in crate::commands) struct ConfigFlags {
-    /// The model, as the agent knows it
+    /// The model
     #[arg(long)]
     model: Option<String>,
     /// The directory the agent works in
     #[arg(long, value_name = "DIR", alias = "working_dir")]
     working_dir: Option<String>,
-    /// A further directory the agent may use
+    /// Another directory the agent may use; repeat for more
     #[arg(long, value_name = "DIR", alias = "additional-dirs")]
     add_dir: Option<Vec<String>>,
-    /// Replaces the agent's own system prompt
+    /// Replace the agent's system prompt
     #[arg(long, value_name = "TEXT")]
     system_prompt: Option<String>,
-    /// Is added to the agent's system prompt
+    /// Append to the agent's system prompt
     #[arg(long, value_name = "TEXT")]
     append_system_prompt: Option<String>,
     /// Standing instructions, delivered with the system prompt
@@ -33,43 +33,43 @@ pub(in crate::commands) struct ConfigFlags {
     /// The agent's permission mode
     #[arg(long, value_name = "MODE")]
     permission_mode: Option<String>,
-    /// The MCP tool that is asked for permissions, in place of you
+    /// The MCP tool that answers permission requests instead of you
     #[arg(long, value_name = "TOOL")]
     permission_prompt_tool: Option<String>,
-    /// Tools that need no permission, with commas between them; empty for none
+    /// Tools that need no permission, separated by commas; empty for none
     #[arg(long, value_name = "TOOLS", alias = "allowedTools")]
     allowed_tools: Option<Vec<String>>,
-    /// Tools that are never permitted, with commas between them; empty for none
+    /// Tools that are never allowed, separated by commas; empty for none
     #[arg(long, value_name = "TOOLS", alias = "disallowedTools")]
     disallowed_tools: Option<Vec<String>>,
-    /// MCP servers: a file of the usual shape, or its content
+    /// MCP servers: a JSON file, or its content
     #[arg(long, value_name = "FILE|JSON", alias = "mcp-servers")]
     mcp_config: Option<String>,
-    /// Approve edits of files without asking
+    /// Approve file edits without asking
     #[arg(long, value_name = "BOOL", num_args = 0..=1, default_missing_value = "true")]
     auto_accept_edits: Option<bool>,
-    /// Approve everything without asking, for this long
+    /// Approve everything without asking for this long
     #[arg(long, value_name = "DURATION", conflicts_with = "bypass_until")]
     bypass: Option<String>,
-    /// Approve everything without asking, until then
+    /// Approve everything without asking until this time
     #[arg(long, value_name = "TIME")]
     bypass_until: Option<Timestamp>,
-    /// A variable that the agent gets to see; with any, only those and the usual ones
+    /// An environment variable for the agent; with any, it gets only those and the usual ones
     #[arg(long, value_name = "NAME")]
     env: Option<Vec<String>>,
-    /// A line that says what the session is about
+    /// A title for the session
     #[arg(long, value_name = "TEXT")]
     title: Option<String>,
-    /// The most turns the agent may take
+    /// Stop after this many turns
     #[arg(long, value_name = "N")]
     max_turns: Option<u32>,
-    /// The most the session may cost
+    /// Stop once this much has been spent, in US dollars
     #[arg(long, value_name = "USD", alias = "max-cost-usd")]
     max_cost: Option<f64>,
-    /// The same as JSON; null clears a field, an absent one is left alone
+    /// The config as JSON; null clears a field
     #[arg(long = "config", value_name = "JSON")]
     whole: Option<String>,
-    /// A field that is to go, for example `allowed_tools`
+    /// Clear an inherited field, for example `allowed_tools`
     #[arg(long, value_name = "FIELD")]
     clear: Vec<String>,
 }

@@ -14,7 +14,7 @@ use crate::failure::{Code, Failure};
 /// What the agent is to do.
 #[derive(Debug, clap::Args)]
 pub(in crate::commands) struct PromptArgs {
-    /// What the agent is to do; `-` reads it from stdin, and without it $EDITOR is opened
+    /// The prompt; - reads it from stdin [default: open $EDITOR]
     #[arg(conflicts_with = "prompt_file")]
     prompt: Option<String>,
     /// Read the prompt from this file

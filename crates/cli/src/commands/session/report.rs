@@ -13,7 +13,7 @@ use serde_json::Value;
 use super::super::sessions::answer;
 use crate::commands::App;
 use crate::failure::Failure;
-use crate::ui::{BAD, DIM, GOOD, first_line};
+use crate::ui::{BAD, DIM, GOOD, first_line, priced};
 
 /// What a tool is used on, in a line.
 pub(in crate::commands) fn subject(input: &Value) -> String {
@@ -92,8 +92,9 @@ pub(super) fn end(app: &App, ledger: &Ledger, ended: &Ended) -> Result<(), Failu
     } else {
         let good = session.status == heirloom_core::status::Status::Completed;
         let mark = if good { format!("{GOOD}✔{GOOD:#}") } else { format!("{BAD}✗{BAD:#}") };
-        let cost = format!("${:.2}", session.cost_usd);
-        app.ui.say(&format!("{mark} {} {} {DIM}{cost}{DIM:#}", session.name, session.status));
+        let cost = priced((session.cost_usd > 0.0).then_some(session.cost_usd));
+        let status = session.status.in_words();
+        app.ui.say(&format!("{mark} {} {status} {DIM}{cost}{DIM:#}", session.name));
     }
     if let Some(reason) = &session.reason {
         app.ui.say(&format!("{BAD}error:{BAD:#} {reason}"));

@@ -46,11 +46,11 @@ fn a_stage_runs_until_the_last_issue_is_closed() {
         // A whole is nobody's work, so it does not keep the stage going.
         let epic = create(&env, &["Epic", "-t", "epic", "-p", "4"]);
         let ran = run(&env).success();
-        assert!(ran.stdout.contains("completed: queue_empty · 3 iterations"), "{ran}");
+        assert!(ran.stdout.contains("completed: the queue is empty · 3 iterations"), "{ran}");
         assert_eq!(ids(&issues(&env, &["list"])), [epic]);
         // Nothing to do is nothing to start an agent for.
         let none = env.run(&["run", "drain", "auth-v2"]).success();
-        assert!(none.stdout.contains("completed: queue_empty · 0 iterations"), "{none}");
+        assert!(none.stdout.contains("completed: the queue is empty · 0 iterations"), "{none}");
     }
 }
 

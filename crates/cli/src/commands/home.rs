@@ -1,0 +1,180 @@
+use std::fmt::Write;
+use std::process::ExitCode;
+
+use heirloom_api::Home as Answer;
+use heirloom_core::status::Status;
+use heirloom_engine::home::{self, Handoff, Home, Last};
+use heirloom_engine::sessions::Row;
+
+use super::session::report::subject;
+use super::{App, Done, session};
+use crate::layout;
+use crate::moment::{ago, lasted};
+use crate::ui::{BOLD, CARE, DIM, counted, dollars, first_line};
+
+const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+/// How wide the screen is taken to be where nobody says.
+const USUAL: usize = 100;
+
+/// What a narrow screen leaves of a title.
+const TITLE: usize = 48;
+
+/// `heirloom` alone: what is going on here.
+pub(super) fn run(app: &App) -> Done {
+    let place = &app.here.place;
+    if place.git_dir.is_none() && !place.is_set_up() {
+        app.ui.answer(&Answer::outside(VERSION), super::help::short);
+        return Ok(ExitCode::SUCCESS);
+    }
+    let mut ledger = app.here.ledger()?;
+    session::tidy(app, &mut ledger)?;
+    let found = home::home(&app.here, &mut ledger)?;
+    let branch = place.head.branch();
+    app.ui.answer(&Answer::new(&found, VERSION, place.label(), branch), || {
+        let mut text = header(app, branch);
+        for line in lines(app, &found) {
+            text.push_str(&line.shown(layout::width().unwrap_or(USUAL).min(120)));
+        }
+        text
+    });
+    for problem in &found.problems {
+        app.ui.warn(problem);
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn header(app: &App, branch: Option<&str>) -> String {
+    let label = app.here.place.label();
+    let branch = branch.map(|branch| format!(" · {branch}")).unwrap_or_default();
+    format!("{BOLD}{label}{BOLD:#}{branch}  {DIM}heirloom {VERSION}{DIM:#}\n")
+}
+
+/// A line of the screen: what it is about, what there is to say, and the command that shows more.
+struct Line {
+    label: &'static str,
+    needs_you: bool,
+    text: String,
+    command: Option<String>,
+}
+
+impl Line {
+    fn new(label: &'static str, text: String, command: &str) -> Self {
+        let command = (!command.is_empty()).then(|| command.to_owned());
+        Self { label, needs_you: false, text, command }
+    }
+
+    /// The command stands at the end of the line, or below it where there is no room.
+    fn shown(&self, room: usize) -> String {
+        const INDENT: usize = 13;
+        let style = if self.needs_you { CARE } else { DIM };
+        let mut text = format!("  {style}{:11}{style:#}{}", self.label, self.text);
+        if let Some(command) = &self.command {
+            let taken = INDENT + layout::breadth(&self.text);
+            let wanted = taken + 2 + layout::breadth(command);
+            if wanted <= room {
+                let fill = " ".repeat(room - wanted + 2);
+                let _ = write!(text, "{fill}{DIM}{command}{DIM:#}");
+            } else {
+                text = layout::wrap(&text, room, INDENT - 2);
+                let _ = write!(text, "\n{:INDENT$}{DIM}{command}{DIM:#}", "");
+            }
+        }
+        text.push('\n');
+        text
+    }
+}
+
+fn lines(app: &App, home: &Home) -> Vec<Line> {
+    let mut lines = Vec::new();
+    for (approval, session) in &home.approvals {
+        let who = session.as_deref().unwrap_or("a session");
+        let what = first_line(&subject(&approval.input), TITLE);
+        let text = format!("{who} wants to use {}: {what}", approval.tool);
+        lines.push(Line { needs_you: true, ..Line::new("needs you", text, "heirloom approvals") });
+    }
+    for row in &home.unmet {
+        let text = format!("{} is not met: {}", row.name, row.resolution);
+        let line = Line::new("required", text, "heirloom req status");
+        lines.push(Line { needs_you: true, ..line });
+    }
+    lines.extend(home.running.iter().map(|row| running(app, row)));
+    lines.extend(home.last.as_ref().map(|last| ended(app, last)));
+    lines.extend(home.handoff.as_ref().map(|handoff| handed_over(app, handoff)));
+    lines.extend(issues(home));
+    let (sessions, decisions) =
+        (counted(home.sessions, "session"), counted(home.decisions as u64, "decision"));
+    if home.sessions > 0 || home.decisions > 0 {
+        let text = format!("{sessions} · {decisions}");
+        let more = if home.decisions > 0 { "heirloom ground" } else { "heirloom sessions" };
+        lines.push(Line::new("memory", text, more));
+    }
+    let next = home.next();
+    lines.push(Line::new("next", next.why, &next.command));
+    lines
+}
+
+fn running(app: &App, row: &Row) -> Line {
+    let session = &row.session;
+    let now = app.here.clock.now();
+    let since = u64::try_from(now.as_millisecond() - session.created_at.as_millisecond());
+    let mut facts = vec![session.name.to_string()];
+    facts.extend(session.agent.clone());
+    facts.extend(since.ok().map(lasted));
+    facts.extend(row.cost_usd.map(dollars));
+    if session.status != Status::Running {
+        facts.push(session.status.in_words().to_owned());
+    }
+    let about = row.title.clone().or_else(|| session.prompt.clone());
+    facts.extend(about.map(|about| first_line(&about, TITLE)));
+    let needs_you = session.status == Status::WaitingInput;
+    let command = format!("heirloom watch {}", session.name);
+    Line { needs_you, ..Line::new("running", facts.join("  "), &command) }
+}
+
+fn ended(app: &App, last: &Last) -> Line {
+    let session = &last.row.session;
+    let title = last.row.title.clone().or_else(|| session.prompt.clone());
+    let title = title.unwrap_or_else(|| session.name.to_string());
+    let mut facts = vec![format!("\"{}\"", first_line(&title, TITLE))];
+    let at = session.completed_at.unwrap_or(session.created_at);
+    facts.push(ago(at, app.here.clock.now()));
+    let mut did = Vec::new();
+    did.extend(last.commits.filter(|count| *count > 0).map(|n| counted(n as u64, "commit")));
+    let failing = last.failing_tests.filter(|count| *count > 0);
+    did.extend(failing.map(|count| {
+        let verb = if count == 1 { "fails" } else { "fail" };
+        format!("{} still {verb}", counted(count as u64, "test"))
+    }));
+    if session.status != Status::Completed {
+        did.insert(0, session.status.in_words().to_owned());
+    }
+    if !did.is_empty() {
+        facts.push(did.join(", "));
+    }
+    Line::new("last", facts.join("  "), "heirloom resume")
+}
+
+fn handed_over(app: &App, handoff: &Handoff) -> Line {
+    let when = ago(handoff.at, app.here.clock.now());
+    let from = handoff.session.as_deref().map(|name| format!(" from {name}")).unwrap_or_default();
+    let next = handoff.next_steps.first();
+    let next = next.map(|step| format!(": {}", first_line(step, TITLE))).unwrap_or_default();
+    Line::new("handoff", format!("{when}{from}{next}"), "heirloom recover 2")
+}
+
+fn issues(home: &Home) -> Option<Line> {
+    let open = counted(home.open_issues as u64, "open issue");
+    match home.ready.first() {
+        Some(first) => {
+            let count = counted(home.ready.len() as u64, "issue");
+            let title = first_line(&first.title, TITLE);
+            let first = format!("{count}, first {} {title}", first.id);
+            Some(Line::new("ready", first, "heirloom work"))
+        }
+        None if home.open_issues > 0 => {
+            Some(Line::new("issues", format!("{open}, none ready"), "heirloom issues"))
+        }
+        None => None,
+    }
+}

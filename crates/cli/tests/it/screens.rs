@@ -1,0 +1,154 @@
+//! What people see: the home screen, commands given alone, narrow and wide screens.
+
+use heirloom_testkit::env::{Ran, TestEnv};
+
+use crate::env;
+
+/// What heirloom prints on a screen that is so wide.
+fn wide(env: &TestEnv, columns: &str, arguments: &[&str]) -> String {
+    let output = env.command(arguments).env("COLUMNS", columns).output().unwrap();
+    assert!(output.status.success(), "{arguments:?}: {output:?}");
+    String::from_utf8(output.stdout).unwrap()
+}
+
+fn with_work() -> TestEnv {
+    let env = env();
+    env.run(&["init", "--yes"]).success();
+    env.run(&["issues", "create", "Blacklist the refresh token when somebody logs out", "-p", "1"])
+        .success();
+    env.run(&["note", "decision", "RS256", "--because", "keys rotate"]).success();
+    env.run(&["run", "ralph", "auth-v1", "2", "--agent", "sim", "--permissions", "ask"]);
+    env
+}
+
+#[test]
+fn alone_it_says_what_is_going_on_and_what_to_do_next() {
+    let env = env();
+    let home = env.run(&[]).success();
+    assert!(home.stdout.starts_with("payments · main  heirloom "), "{home}");
+    assert!(home.stdout.contains("heirloom init"), "{home}");
+    let env = with_work();
+    let home = env.run(&[]).success();
+    for part in
+        ["ready", "1 issue, first", "Blacklist the refresh", "memory", "3 decisions", "next"]
+    {
+        assert!(home.stdout.contains(part), "{part}: {home}");
+    }
+    let json = env.run(&["--json"]).success().json();
+    assert_eq!(json["repo"], "payments");
+    assert_eq!(json["is_set_up"], true);
+    assert_eq!(json["ready"].as_array().unwrap().len(), 1);
+    assert_eq!(json["decisions"], 3);
+    assert_eq!(json["next"]["command"], "heirloom work");
+}
+
+#[test]
+fn outside_a_repository_it_gives_a_short_help() {
+    let env = env();
+    let outside = env.run_in(&env.user(), &[]).success();
+    for part in ["Everyday:", "Sessions:", "Guard:", "init"] {
+        assert!(outside.stdout.contains(part), "{part}: {outside}");
+    }
+    assert!(!outside.stdout.contains("Plumbing:"), "{outside}");
+    let json = env.run_in(&env.user(), &["--json"]).success().json();
+    assert!(json["repo"].is_null());
+    assert!(!env.home().join("ledger.db").exists(), "nothing is made by looking");
+}
+
+#[test]
+fn a_command_alone_does_the_obvious_and_fails_at_nothing() {
+    let env = with_work();
+    for name in [
+        "sessions",
+        "issues",
+        "runs",
+        "approvals",
+        "stages",
+        "pipelines",
+        "archive",
+        "rules",
+        "config",
+        "context",
+        "ledger",
+        "req",
+        "repo",
+        "import",
+    ] {
+        let ran = env.run(&[name]);
+        assert_eq!(ran.code, 0, "{name}: {ran}");
+        assert!(!ran.stderr.contains("error:"), "{name}: {ran}");
+    }
+    let alone = env.run(&["sessions", "--completed"]).success();
+    assert_eq!(alone.stdout, env.run(&["sessions", "list", "--completed"]).stdout);
+}
+
+#[test]
+fn an_empty_list_says_what_there_is_instead() {
+    let env = env();
+    let none = |ran: Ran| ran.success().stderr;
+    assert!(none(env.run(&["sessions"])).contains("no sessions here yet"));
+    env.run(&["note", "learning", "one"]).success();
+    let running = none(env.run(&["sessions", "--running"]));
+    assert_eq!(running, "hint: no session is running; `heirloom sessions` lists 1 other session\n");
+    assert!(none(env.run(&["sessions", "--running", "-q"])).is_empty());
+    let runs = env.run(&["runs"]).success();
+    assert!(runs.stdout.contains("`heirloom sessions`"), "{runs}");
+}
+
+#[test]
+fn the_main_screens_fit_sixty_a_hundred_and_a_hundred_and_sixty_columns() {
+    let env = with_work();
+    for columns in [60, 100, 160] {
+        for arguments in
+            [&[][..], &["sessions"], &["issues"], &["stages"], &["usage"], &["notes"], &["runs"]]
+        {
+            let text = wide(&env, &columns.to_string(), arguments);
+            for line in text.lines() {
+                assert!(line.chars().count() <= columns, "{columns} {arguments:?}: {line}");
+            }
+        }
+    }
+}
+
+#[test]
+fn colours_are_for_those_who_want_them() {
+    let env = with_work();
+    let plain = env.run(&["notes"]).success().stdout;
+    assert!(!plain.contains('\u{1b}'), "{plain}");
+    let output = env.command(&["notes"]).env("CLICOLOR_FORCE", "1").output().unwrap();
+    let coloured = String::from_utf8(output.stdout).unwrap();
+    assert!(coloured.contains('\u{1b}'), "{coloured}");
+}
+
+#[test]
+fn a_locale_without_utf_8_is_answered_in_ascii() {
+    let env = with_work();
+    let output = env.command(&[]).env("LC_ALL", "C").output().unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(text.starts_with("payments - main"), "{text}");
+    assert!(text.is_ascii(), "{text}");
+}
+
+#[test]
+fn usage_counts_what_nobody_knows() {
+    let env = with_work();
+    let total = &env.run(&["usage", "--json"]).success().json()["total"];
+    assert_eq!(total["sessions"], 1, "{total}");
+    for by in ["day", "repo", "agent", "model", "issue"] {
+        let used = env.run(&["usage", "--by", by, "--json"]).success().json();
+        let rows = used["rows"].as_array().unwrap();
+        assert_eq!(rows.len(), 1, "{by}: {used}");
+        assert_eq!(rows[0]["sessions"], 1, "{by}: {used}");
+        let known = rows[0]["cost_usd"].is_number();
+        assert_eq!(rows[0]["unknown_sessions"], u64::from(!known), "{by}: {used}");
+        for key in ["day", "repo", "agent", "model", "issue", "tokens"] {
+            assert!(rows[0].get(key).is_some(), "{by} {key}");
+        }
+    }
+    assert_eq!(env.run(&["usage", "--by", "agent", "--json"]).json()["rows"][0]["agent"], "sim");
+    let later = env.run(&["usage", "--since", "2030-01-01", "--json"]).success().json();
+    assert_eq!(later["total"]["sessions"], 0);
+    assert!(later["total"]["cost_usd"].is_null());
+    let wrong = env.run(&["usage", "--since", "someday"]);
+    assert_eq!(wrong.code, 64, "{wrong}");
+}

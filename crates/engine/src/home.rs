@@ -1,0 +1,241 @@
+//! What is going on in a repository, and what to do about it next.
+
+use std::time::Duration;
+
+use heirloom_core::approval::Approval;
+use heirloom_core::event::HandoffMade;
+use heirloom_core::guard::branch::BranchKey;
+use heirloom_core::issue::{Entry, ready};
+use heirloom_core::note::Kind;
+use heirloom_core::status::Status;
+use heirloom_ledger::{ApprovalFilter, Error, Ledger};
+use jiff::Timestamp;
+
+use crate::guard::rules::{self, Rules};
+use crate::guard::status::{Row as Requirement, overview};
+use crate::guard::{self, Subject};
+use crate::here::Here;
+use crate::sessions::{self, Listing, Row};
+use crate::{capture, issues};
+
+/// How many running sessions are looked at.
+const RUNNING: usize = 20;
+
+/// How long a tracker's own program may take. This is asked for in passing.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// What is going on in a repository.
+#[derive(Debug, Clone)]
+pub struct Home {
+    /// Whether heirloom was set up here.
+    pub is_set_up: bool,
+    /// What agents ask for, oldest first, with the name of the session that asks.
+    pub approvals: Vec<(Approval, Option<String>)>,
+    /// The sessions that run or wait, newest first.
+    pub running: Vec<Row>,
+    /// The requirements that sessions at work have triggered and not met.
+    pub unmet: Vec<Requirement>,
+    /// The session that ended last.
+    pub last: Option<Last>,
+    /// The handoff that was made last.
+    pub handoff: Option<Handoff>,
+    /// The issues that can be worked on now, the most urgent first.
+    pub ready: Vec<Entry>,
+    /// How many issues are not closed.
+    pub open_issues: usize,
+    /// How many sessions the ledger has of this repository.
+    pub sessions: u64,
+    /// How many decisions stand.
+    pub decisions: usize,
+    /// What could not be looked at, and why.
+    pub problems: Vec<String>,
+}
+
+/// The session that ended last.
+#[derive(Debug, Clone)]
+pub struct Last {
+    pub row: Row,
+    /// How many commits it made, where its transcript is known.
+    pub commits: Option<usize>,
+    /// How many tests failed in it and have not passed since, where its transcript is known.
+    pub failing_tests: Option<usize>,
+}
+
+/// What a session left to the next one.
+#[derive(Debug, Clone)]
+pub struct Handoff {
+    pub at: Timestamp,
+    /// The name of the session, where it is known.
+    pub session: Option<String>,
+    /// The issue that was worked on.
+    pub issue: Option<String>,
+    /// What is to be done next.
+    pub next_steps: Vec<String>,
+}
+
+/// The one thing to do next.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Next {
+    /// The command.
+    pub command: String,
+    /// Why.
+    pub why: String,
+}
+
+/// Looks at what is going on here.
+pub fn home(here: &Here, ledger: &mut Ledger) -> Result<Home, Error> {
+    let repo = here.place.repo.as_str();
+    let running = running(here, ledger)?;
+    let unmet = unmet(here, ledger, &running)?;
+    let mut problems = Vec::new();
+    let backlog = backlog(here).unwrap_or_else(|error| {
+        problems.push(error);
+        Vec::new()
+    });
+    Ok(Home {
+        is_set_up: here.place.is_set_up(),
+        approvals: approvals(here, ledger)?,
+        running,
+        unmet,
+        last: last(here, ledger)?,
+        handoff: handoff(here, ledger)?,
+        ready: ready(&backlog, here.clock.now()).into_iter().cloned().collect(),
+        open_issues: backlog.len(),
+        sessions: ledger.count_sessions(repo)?,
+        decisions: ledger.count_notes(repo, Kind::Decision, usize::MAX)?,
+        problems,
+    })
+}
+
+impl Home {
+    /// What to do next: first what others wait for, then what goes on by itself, then what could be begun.
+    pub fn next(&self) -> Next {
+        let next =
+            |command: &str, why: &str| Next { command: command.to_owned(), why: why.to_owned() };
+        if !self.is_set_up {
+            return next("heirloom init", "heirloom is not set up in this repository");
+        }
+        if !self.approvals.is_empty() {
+            return next("heirloom approvals", "an agent waits for your decision");
+        }
+        if !self.unmet.is_empty() {
+            return next("heirloom req status", "a requirement is not met");
+        }
+        if let Some(row) = self.running.first() {
+            let command = format!("heirloom watch {}", row.session.name);
+            return Next { command, why: "a session is running".to_owned() };
+        }
+        if !self.ready.is_empty() {
+            return next("heirloom work", "issues are ready to be worked on");
+        }
+        if self.last.is_some() {
+            return next("heirloom resume", "pick up where a past session stopped");
+        }
+        next("heirloom launch \"…\"", "start a first session, or just start your agent here")
+    }
+}
+
+fn running(here: &Here, ledger: &Ledger) -> Result<Vec<Row>, Error> {
+    let statuses = &[Status::Starting, Status::Running, Status::WaitingInput, Status::Interrupting];
+    let repo = Some(here.place.repo.as_str());
+    let listing = Listing { repo, statuses, leaves: true, limit: RUNNING, ..Listing::default() };
+    Ok(sessions::list(here, ledger, &listing)?.rows)
+}
+
+fn approvals(here: &Here, ledger: &Ledger) -> Result<Vec<(Approval, Option<String>)>, Error> {
+    let repo = Some(here.place.repo.as_str());
+    let pending = ledger.approvals(ApprovalFilter { repo, session: None, pending: true })?;
+    let named = |approval: Approval| {
+        let name = ledger.session(approval.session)?.map(|session| session.name.to_string());
+        Ok((approval, name))
+    };
+    pending.into_iter().map(named).collect()
+}
+
+/// Of each session at work; a requirement that several have not met is one.
+fn unmet(here: &Here, ledger: &mut Ledger, running: &[Row]) -> Result<Vec<Requirement>, Error> {
+    let Some(Rules::Policy(policy)) = rules::load(here) else { return Ok(Vec::new()) };
+    if !policy.enabled {
+        return Ok(Vec::new());
+    }
+    let branch = BranchKey::stored(here.place.head.key());
+    let mut subjects: Vec<Subject> = Vec::new();
+    for row in running {
+        let id = row.session.id.to_string();
+        subjects.extend(guard::subject(here, ledger, Some(&id)).ok());
+    }
+    let mut found: Vec<Requirement> = Vec::new();
+    for subject in &subjects {
+        let overview = overview(here, &policy, (subject, &branch))?;
+        if overview.paused.is_some() {
+            continue;
+        }
+        for row in overview.rows {
+            let is_new = found.iter().all(|known| known.name != row.name);
+            if row.triggered && !row.satisfied && is_new {
+                found.push(row);
+            }
+        }
+    }
+    Ok(found)
+}
+
+fn backlog(here: &Here) -> Result<Vec<Entry>, String> {
+    let tracker = issues::find_within(here, PATIENCE);
+    let backlog = tracker.and_then(|mut tracker| tracker.backlog());
+    backlog.map_err(|error| format!("issues could not be read: {error}"))
+}
+
+fn last(here: &Here, ledger: &Ledger) -> Result<Option<Last>, Error> {
+    let statuses = &[Status::Completed, Status::Failed, Status::Interrupted];
+    let repo = Some(here.place.repo.as_str());
+    let listing = Listing { repo, statuses, leaves: true, limit: 10, ..Listing::default() };
+    let rows = sessions::list(here, ledger, &listing)?.rows;
+    // Notes that a person made by hand are in sessions too, but there is nothing to go on with.
+    let row = rows.into_iter().filter(|row| row.session.agent.is_some());
+    let Some(row) = row.max_by_key(|row| row.session.completed_at) else { return Ok(None) };
+    let known = capture::known(&here.home, row.session.id)?;
+    let commits = known.as_ref().map(|known| known.commits.len());
+    let failing =
+        |known: &capture::KnownFacts| known.tests.iter().filter(|test| !test.passed_since).count();
+    Ok(Some(Last { row, commits, failing_tests: known.as_ref().map(failing) }))
+}
+
+fn handoff(here: &Here, ledger: &Ledger) -> Result<Option<Handoff>, Error> {
+    let newest = ledger.newest_kept::<HandoffMade>(&here.place.repo, 1)?;
+    let Some(kept) = newest.into_iter().next() else { return Ok(None) };
+    let handoff = kept.body.handoff;
+    let mut next_steps = Vec::new();
+    for id in &handoff.next_steps {
+        next_steps.extend(ledger.note(&id.to_string())?.into_iter().map(|note| note.text));
+    }
+    let session = ledger.session_label(handoff.session)?.map(|(name, _)| name);
+    Ok(Some(Handoff { at: kept.at, session, issue: handoff.issue, next_steps }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn quiet() -> Home {
+        Home {
+            is_set_up: true,
+            approvals: Vec::new(),
+            running: Vec::new(),
+            unmet: Vec::new(),
+            last: None,
+            handoff: None,
+            ready: Vec::new(),
+            open_issues: 0,
+            sessions: 0,
+            decisions: 0,
+            problems: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn the_next_step_is_set_up_then_the_first_session() {
+        assert_eq!(Home { is_set_up: false, ..quiet() }.next().command, "heirloom init");
+        assert_eq!(quiet().next().command, "heirloom launch \"…\"");
+    }
+}

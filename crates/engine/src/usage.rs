@@ -1,0 +1,96 @@
+//! What the agents cost and how many tokens they used.
+//!
+//! Two tell it: the records of what heirloom itself launched, and the transcripts of everything else. A session that
+//! both know is told by its records, because those leave out what a continued conversation had cost before.
+
+use std::collections::HashMap;
+
+use heirloom_core::id::SessionId;
+use heirloom_core::usage::{self, By, Spent, Tokens, Usage};
+use heirloom_ledger::facts::TranscriptUse;
+use heirloom_ledger::{Error, Ledger, SessionUse};
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+
+use crate::capture;
+use crate::here::Here;
+use crate::sessions::WHOLE_LINEAGE;
+
+/// Which sessions are added up, and by what.
+#[derive(Debug, Clone, Copy)]
+pub struct Query<'a> {
+    pub by: By,
+    /// Only those of this repository.
+    pub repo: Option<&'a str>,
+    /// Only those that started then or later.
+    pub since: Option<Timestamp>,
+}
+
+/// What sessions used. A session counts on the day it started, in the time zone of the machine.
+pub fn usage(here: &Here, ledger: &Ledger, query: &Query<'_>) -> Result<Usage, Error> {
+    let uses = ledger.session_uses(query.repo, query.since)?;
+    let told = capture::facts(&here.home)?.map(|facts| facts.uses()).transpose()?;
+    let told = told.unwrap_or_default();
+    let issues = issues(ledger, &uses)?;
+    let zone = TimeZone::system();
+    let spent = uses.iter().filter_map(|each| {
+        let mut spent = spent(each, told.get(&each.session), &zone)?;
+        spent.issue = issues.get(&each.session).cloned();
+        Some(spent)
+    });
+    Ok(usage::add_up(&spent.collect::<Vec<_>>(), query.by))
+}
+
+/// What one session used; `None` for one that no agent worked in, which cost nothing.
+fn spent(used: &SessionUse, told: Option<&TranscriptUse>, zone: &TimeZone) -> Option<Spent> {
+    let reported = used.input_tokens > 0 || used.output_tokens > 0;
+    if used.agent.is_none() && told.is_none() && !reported && used.cost_usd == 0.0 {
+        return None;
+    }
+    let recorded =
+        reported.then_some(Tokens { input: used.input_tokens, output: used.output_tokens });
+    let tokens = told.and_then(|told| told.tokens);
+    let tokens = recorded.or(tokens.map(|(input, output)| Tokens { input, output }));
+    // Tokens without a price are not free: nobody said what they cost.
+    let cost = (used.cost_usd > 0.0).then_some(used.cost_usd);
+    Some(Spent {
+        day: used.created_at.to_zoned(zone.clone()).strftime("%Y-%m-%d").to_string(),
+        repo: used.repo.clone(),
+        agent: used.agent.clone(),
+        model: told.and_then(|told| told.model.clone()).or_else(|| used.model.clone()),
+        issue: None,
+        tokens,
+        cost_usd: cost.or(told.and_then(|told| told.cost_usd)),
+    })
+}
+
+/// The issue of each session. A run remembers the last session of an issue only; those whose conversation that one
+/// went on with worked on it too.
+fn issues(ledger: &Ledger, uses: &[SessionUse]) -> Result<HashMap<SessionId, String>, Error> {
+    let continues: HashMap<SessionId, SessionId> =
+        uses.iter().filter_map(|each| Some((each.session, each.continues?))).collect();
+    let mut issues = ledger.issues_of_sessions()?;
+    for (session, issue) in issues.clone() {
+        let mut at = session;
+        for _ in 0..WHOLE_LINEAGE {
+            let Some(before) = continues.get(&at) else { break };
+            if issues.contains_key(before) {
+                break;
+            }
+            issues.insert(*before, issue.clone());
+            at = *before;
+        }
+    }
+    Ok(issues)
+}
+
+/// What people call each repository: the directory it was last seen in.
+pub fn names(ledger: &Ledger) -> Result<HashMap<String, String>, Error> {
+    let mut names = HashMap::new();
+    for place in ledger.places()? {
+        let last = place.named.path.rsplit('/').find(|part| !part.is_empty());
+        let name = last.unwrap_or(&place.named.path).to_owned();
+        names.entry(place.repo.to_string()).or_insert(name);
+    }
+    Ok(names)
+}

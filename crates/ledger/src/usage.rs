@@ -1,0 +1,92 @@
+//! What sessions used, for adding up: a few columns of many sessions.
+
+use std::collections::HashMap;
+
+use jiff::Timestamp;
+use rusqlite::Row;
+
+use heirloom_core::id::SessionId;
+
+use crate::error::Error;
+use crate::ledger::Ledger;
+use crate::records::{from_sql, parse, timestamp};
+
+/// What the records say of what a session used.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SessionUse {
+    pub session: SessionId,
+    pub repo: String,
+    pub agent: Option<String>,
+    /// The model that answered, or that was asked for.
+    pub model: Option<String>,
+    pub created_at: Timestamp,
+    /// In USD; 0 where nothing was reported.
+    pub cost_usd: f64,
+    /// Tokens that went into the model, cached ones included.
+    pub input_tokens: u64,
+    /// Tokens that came out of it.
+    pub output_tokens: u64,
+    /// The session whose conversation it went on with.
+    pub continues: Option<SessionId>,
+}
+
+impl Ledger {
+    /// What every session used that started at `since` or later; of all repositories, or of one. Hidden ones too:
+    /// they were paid for like the others.
+    pub fn session_uses(
+        &self,
+        repo: Option<&str>,
+        since: Option<Timestamp>,
+    ) -> Result<Vec<SessionUse>, Error> {
+        let repo = repo.map(|repo| self.repository(repo)).transpose()?;
+        let since = since.map_or(i64::MIN, Timestamp::as_millisecond);
+        self.run("read", |db| {
+            db.prepare_cached(
+                "SELECT id, repo, agent,
+                   CASE WHEN json_valid(config) THEN
+                     coalesce(config ->> '$.resolved_model', config ->> '$.model') END,
+                   created_at, cost_usd, input_tokens, output_tokens,
+                   CASE WHEN link IN ('resumed', 'forked') THEN parent END
+                 FROM session WHERE (?1 IS NULL OR repo = ?1) AND created_at >= ?2
+                 ORDER BY created_at, rowid",
+            )?
+            .query_map((repo, since), used)?
+            .collect()
+        })
+    }
+
+    /// How many sessions of a repository there are, without those that are hidden.
+    pub fn count_sessions(&self, repo: &str) -> Result<u64, Error> {
+        let repo = &*self.repository(repo)?;
+        self.run("count", |db| {
+            db.prepare_cached(
+                "SELECT count(*) FROM session WHERE repo = ?1 AND status <> 'archived'",
+            )?
+            .query_row((repo,), |row| row.get(0).map(from_sql))
+        })
+    }
+
+    /// The issue that each session of an issue's run worked on.
+    pub fn issues_of_sessions(&self) -> Result<HashMap<SessionId, String>, Error> {
+        self.run("read", |db| {
+            db.prepare_cached("SELECT session, issue FROM issue_run WHERE session IS NOT NULL")?
+                .query_map((), |row| Ok((parse(row, 0, |text| text.parse().ok())?, row.get(1)?)))?
+                .collect()
+        })
+    }
+}
+
+fn used(row: &Row<'_>) -> rusqlite::Result<SessionUse> {
+    let continues: Option<String> = row.get(8)?;
+    Ok(SessionUse {
+        session: parse(row, 0, |text| text.parse().ok())?,
+        repo: row.get(1)?,
+        agent: row.get(2)?,
+        model: row.get(3)?,
+        created_at: timestamp(row.get(4)?),
+        cost_usd: row.get(5)?,
+        input_tokens: from_sql(row.get(6)?),
+        output_tokens: from_sql(row.get(7)?),
+        continues: continues.and_then(|id| id.parse().ok()),
+    })
+}
