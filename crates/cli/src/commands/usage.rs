@@ -1,3 +1,4 @@
+use std::collections::HashMap;
 use std::process::ExitCode;
 
 use clap::ValueEnum;
@@ -65,7 +66,7 @@ pub(super) fn run(app: &App, args: &Args) -> Done {
     let repo = (!all).then_some(app.here.place.repo.as_str());
     let by = args.by.by();
     let used = usage::usage(&app.here, &ledger, &Query { by, repo, since })?;
-    let names = if by == By::Repo { usage::names(&ledger)? } else { Default::default() };
+    let names = if by == By::Repo { usage::names(&ledger)? } else { HashMap::new() };
     app.ui.answer(&Usage::new(&used, by), || {
         if used.rows.is_empty() {
             return String::new();
