@@ -152,6 +152,11 @@ pub enum HookKind {
         /// What the person asked the summary to keep.
         instructions: Option<String>,
     },
+    /// The context was compacted.
+    PostCompact {
+        /// What the agent keeps of it, in its own words.
+        summary: String,
+    },
     /// The conversation ends.
     SessionEnd {
         /// Why, in the agent's word (`clear`, `other`, …).

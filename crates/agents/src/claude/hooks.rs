@@ -37,6 +37,7 @@ const INSTALLED: CommandHooks = CommandHooks {
         entry("SubagentStart", 10),
         entry("SubagentStop", 10),
         entry("PreCompact", 30),
+        entry("PostCompact", 10),
         entry("SessionEnd", 10),
     ],
 };
@@ -127,6 +128,7 @@ fn block(event: &HookEvent, reason: &str, output: &mut Map<String, Value>) {
         }
         // A context that begins, or a conversation that ends, cannot be held back.
         HookKind::SessionStart { .. }
+        | HookKind::PostCompact { .. }
         | HookKind::SessionEnd { .. }
         | HookKind::SubagentStart
         | HookKind::Other => {}
@@ -179,6 +181,7 @@ struct Payload {
     background_tasks: Vec<serde::de::IgnoredAny>,
     trigger: Option<String>,
     custom_instructions: Option<String>,
+    compact_summary: Option<String>,
     reason: Option<String>,
 }
 
@@ -230,6 +233,9 @@ impl Payload {
                 auto: self.trigger.as_deref() == Some("auto"),
                 instructions: self.custom_instructions.filter(|text| !text.is_empty()),
             },
+            "PostCompact" => {
+                HookKind::PostCompact { summary: self.compact_summary.unwrap_or_default() }
+            }
             "SessionEnd" => HookKind::SessionEnd { reason: self.reason.unwrap_or_default() },
             _ => HookKind::Other,
         }

@@ -131,3 +131,34 @@ fn a_compaction_and_the_end_of_a_session_hand_over_without_making_a_page() {
     let told = env.run(&["handoffs", "show", "zzzz"]);
     assert!(told.code != 0 && told.stderr.contains("heirloom handoffs list"), "{told:?}");
 }
+
+#[test]
+fn what_the_agents_own_summary_lost_comes_with_the_next_prompt_and_once() {
+    let env = crate::env();
+    env.run(&["init", "--yes"]).success();
+    let mut process = agent();
+    let pid = process.id();
+    hook(&env, "SessionStart", ID, pid, &json!({"source": "startup"}));
+    for number in 0..8 {
+        let fact = format!(
+            "the valve {number} leaks when it is cold outside, so close it by hand before the pump \
+             {number} is started, and write into the log book of the station which of the two \
+             inspectors was there, how long the valve stayed open, and what the gauge beside the \
+             door of the boiler room showed at that moment"
+        );
+        env.run(&["note", "warning", &fact, "--session", ID]).success();
+    }
+    turn(&env, "make the lists nest", ("make lists", "error: too deep"), 1000);
+    hook(&env, "PreCompact", ID, pid, &json!({"trigger": "auto"}));
+    hook(&env, "SessionStart", ID, pid, &json!({"source": "compact"}));
+    let summary = "They made lists nest. Valves were discussed.";
+    let said = hook(&env, "PostCompact", ID, pid, &json!({"compact_summary": summary}));
+    assert_eq!(said, "", "nothing can be said there");
+    let next = hook(&env, "UserPromptSubmit", ID, pid, &json!({"prompt": "go on"}));
+    assert!(next.contains("Not in the summary of this conversation"), "{next}");
+    assert!(next.contains("leaks when it is cold outside"), "{next}");
+    let after = hook(&env, "UserPromptSubmit", ID, pid, &json!({"prompt": "and on"}));
+    assert!(!after.contains("Not in the summary"), "{after}");
+    process.kill().unwrap();
+    process.wait().unwrap();
+}

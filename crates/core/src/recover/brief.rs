@@ -116,12 +116,12 @@ impl Part {
 }
 
 /// A line that may be said.
-struct Line {
+pub(super) struct Line {
     part: Part,
     kind: Option<Kind>,
     /// Where it stands in its part, where that is not where it was chosen.
     place: usize,
-    text: String,
+    pub(super) text: String,
 }
 
 impl Line {
@@ -162,7 +162,7 @@ impl Brief {
     }
 
     /// The lines that are said, the most needed first, and how many notes of each kind there are.
-    fn chosen(&self, budget: usize) -> (Vec<Line>, BTreeMap<Kind, usize>) {
+    pub(super) fn chosen(&self, budget: usize) -> (Vec<Line>, BTreeMap<Kind, usize>) {
         let mut all = self.beyond.clone();
         let mut queues: BTreeMap<Part, Vec<Line>> = BTreeMap::new();
         for entry in ranked(&self.entries) {

@@ -10,6 +10,7 @@
 mod brief;
 mod entry;
 mod levels;
+mod lost;
 mod standing;
 #[cfg(test)]
 mod standing_tests;

@@ -76,7 +76,7 @@ pub fn forget(
     gone.native.dedup();
     gone.archived = archive.remove(session.id)?;
     gone.facts = Facts::open(&here.home, PATIENCE)?.forget(session.id)?;
-    gone.files = files(here, session);
+    gone.files = files(here, session) + cached(&here.home);
     gone.records = erase(here, ledger, session.id)?;
     gone.backups = backups(here)?;
     ledger.with_index(|index| index.forget(session.id))?;
@@ -95,6 +95,14 @@ fn files(here: &Here, session: &Session) -> usize {
     }
     gone += remove(&dir::scratch(&here.home, session.id));
     gone + remove(&here.place.own_directory().join("runs").join(session.name.as_str()))
+}
+
+/// What hooks keep for the next prompt or tool use may quote any session, and is made anew.
+fn cached(home: &Path) -> usize {
+    let is_quote = |name: &str| ["failures-", "lost-"].iter().any(|kind| name.starts_with(kind));
+    let entries = fs::read_dir(home.join("cache")).into_iter().flatten().flatten();
+    let quotes = entries.filter(|entry| is_quote(&entry.file_name().to_string_lossy()));
+    quotes.map(|entry| remove(&entry.path())).sum()
 }
 
 fn remove(path: &Path) -> usize {

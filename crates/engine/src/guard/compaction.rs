@@ -4,12 +4,16 @@
 //! begins by itself would only fail later, and a clear has happened when its hook runs. What is wanting
 //! then opens the next brief.
 
+use std::fs;
+use std::path::PathBuf;
+
 use heirloom_core::event::CheckpointMissed;
+use heirloom_core::recover::{MARK, wrap};
 use heirloom_core::settings::CheckpointMode;
 use heirloom_ledger::{Error, NoteFilter, Scope};
 
 use super::hook::Call;
-use super::presence;
+use super::{cache, presence};
 use crate::keep::checkpoint::{Checkpoint, Outcome, Purpose, Status};
 use crate::keep::handoffs::{self, Cause};
 use crate::keep::{self, Fresh, KeepError, page};
@@ -33,6 +37,46 @@ pub(super) fn before(call: &mut Call<'_>, auto: bool) {
     });
     drop(known);
     call.hold("cannot note the compaction", owed);
+}
+
+/// So many tokens of what a summary lost are told.
+const MOST_LOST: usize = 300;
+
+/// The context was compacted. What the agent's own summary lost, and the brief at the start after it has no
+/// room for, comes with the next prompt: this hook may say nothing itself.
+pub(super) fn after(call: &mut Call<'_>, summary: &str) {
+    let Some(settings) = call.settings() else { return };
+    let mut known = call.known();
+    let found = known.book.ledger().and_then(|ledger| {
+        let Some(id) = presence::find(call.here, ledger, call.caller)? else {
+            return Ok(Vec::new());
+        };
+        let session = ledger.session(id)?.ok_or(Error::NoSession { id })?;
+        keep::lost(call.here, ledger, &settings, &session, (summary, MOST_LOST))
+    });
+    drop(known);
+    let lost = call.hold("cannot compare the summary", found).unwrap_or_default();
+    let file = lost_file(call);
+    if lost.is_empty() {
+        let _ = fs::remove_file(file);
+    } else {
+        cache::write(&file, lost.join("\n").as_bytes());
+    }
+}
+
+/// What is kept of what a summary lost, until a prompt brings it.
+fn lost_file(call: &Call<'_>) -> PathBuf {
+    cache::file(call.here, "lost", &call.event.agent_session_id)
+}
+
+/// What the summary lost; told once.
+pub(super) fn take_lost(call: &Call<'_>) -> Option<String> {
+    let file = lost_file(call);
+    let lost = fs::read_to_string(&file).ok()?;
+    let _ = fs::remove_file(file);
+    let lines: Vec<String> = lost.lines().map(|line| format!("- {line}")).collect();
+    let text = format!("{MARK}\nNot in the summary of this conversation:\n{}", lines.join("\n"));
+    Some(wrap(&text))
 }
 
 /// The context was cleared.

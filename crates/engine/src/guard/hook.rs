@@ -85,6 +85,10 @@ impl Call<'_> {
                 take_in::take_in(self, false);
                 compaction::before(self, *auto);
             }
+            HookKind::PostCompact { summary } => {
+                take_in::take_in(self, false);
+                compaction::after(self, summary);
+            }
             HookKind::SessionEnd { reason } => {
                 take_in::take_in(self, true);
                 self.session_end(reason);

@@ -22,7 +22,7 @@ use super::rules::Rules;
 use super::satisfy::end_pause;
 use super::settle::settle;
 use super::subject::Subject;
-use super::{branches, cache, failures, fault, handing, import, neighbours, presence};
+use super::{branches, cache, compaction, failures, fault, handing, import, neighbours, presence};
 use crate::capture;
 use crate::identity::{self, Look};
 use crate::keep::{self, Fresh, KeepError, context};
@@ -171,8 +171,15 @@ pub(super) fn watch(call: &mut Call<'_>) -> Option<context::Usage> {
     Some(usage)
 }
 
-/// What is still owed at a prompt.
+/// What is still owed at a prompt, and what a summary lost.
 pub(super) fn owed(call: &mut Call<'_>) -> Option<String> {
+    match (owed_brief(call), compaction::take_lost(call)) {
+        (Some(brief), Some(lost)) => Some(bounded(&format!("{brief}\n{lost}"), MAX_UNITS)),
+        (brief, lost) => brief.or(lost),
+    }
+}
+
+fn owed_brief(call: &mut Call<'_>) -> Option<String> {
     let mut known = call.known();
     let given = known.book.ledger().and_then(|ledger| {
         let id = presence::ensure(call.here, ledger, call.caller)?;

@@ -9,6 +9,7 @@ use heirloom_core::id::SessionId;
 use heirloom_core::recover::{Brief, Failure, wrap};
 use heirloom_core::session::Session;
 use heirloom_core::settings::Settings;
+use heirloom_core::tokens::estimate;
 use heirloom_ledger::{Error, Ledger, Scope};
 
 use super::page::Keeper;
@@ -155,6 +156,27 @@ pub fn prompt_context(
         return Ok(None);
     }
     Ok(text(brief, settings, Fresh::parse(&owed.body.cause), cap))
+}
+
+/// What the agent's own summary of a context lost that the brief has no room for, at most `most` tokens of it.
+pub fn lost(
+    here: &Here,
+    ledger: &Ledger,
+    settings: &Settings,
+    session: &Session,
+    (summary, most): (&str, usize),
+) -> Result<Vec<String>, Error> {
+    let gather = Gatherer { here, ledger, settings };
+    let mut left = most;
+    let mut lost = gather.brief(Some(session))?.lost(summary, budget(settings));
+    lost.retain(|line| match left.checked_sub(estimate(line) + 1) {
+        Some(rest) => {
+            left = rest;
+            true
+        }
+        None => false,
+    });
+    Ok(lost)
 }
 
 /// By what it is known later which brief a conversation holds, where it is told of its own past: that is

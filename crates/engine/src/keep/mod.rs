@@ -34,6 +34,6 @@ mod tests;
 pub mod tracker;
 mod work;
 
-pub use deliver::{Fresh, Start, owe, prompt_context, session_start_context};
+pub use deliver::{Fresh, Start, lost, owe, prompt_context, session_start_context};
 pub use noting::{Noted, Page, record};
 pub use scope::{KeepError, agent_session, session, session_or_new, settings};

@@ -30,6 +30,7 @@ const EVENTS: &[(&str, &[&str])] = &[
             "PermissionRequest",
             "PostToolUse",
             "PreCompact",
+            "PostCompact",
             "SubagentStart",
             "Stop",
             "SessionEnd",

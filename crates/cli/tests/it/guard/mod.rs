@@ -36,6 +36,7 @@ pub(crate) const CLAUDE_EVENTS: &[&str] = &[
     "SubagentStart",
     "SubagentStop",
     "PreCompact",
+    "PostCompact",
     "SessionEnd",
 ];
 
