@@ -214,3 +214,27 @@ fn a_trajectory_file_is_checked_and_not_believed() {
     assert!(ran.stderr.contains("warning: line 5 is not an entry"), "{}", ran.stderr);
     assert_eq!(answer["status"], "fail");
 }
+
+#[test]
+fn what_another_function_a_comment_or_an_old_file_repeats_is_not_what_was_cited() {
+    let env = env();
+    let two = "fn rotate(token: &str) {\n    check(token);\n}\n\nfn revoke(token: &str) {\n    check(token);\n}\n";
+    let check = "    check(token);\n";
+    env.write("src/two.rs", two);
+    env.write("src/always.rs", "fn always(token: &str) {\n    check(token);\n}\n");
+    env.git(&["add", "."]);
+    env.git(&["commit", "-q", "-m", "two"]);
+    let decision = ["note", "decision", "Rotation checks the token", "--because", "theft"];
+    env.run(&[&decision[..], &["--evidence", "src/two.rs:2"]].concat()).success();
+    assert_eq!(verdict(&env), "verified");
+    env.write("src/two.rs", &two.replacen(check, "", 1));
+    assert_eq!(verdict(&env), "quote_absent", "the other function has its own");
+    let level1 = env.run(&["recover", "1"]).success().stdout;
+    assert!(level1.contains("src/two.rs:2 ✗ not there any more"), "{level1}");
+    env.write("src/two.rs", &two.replacen(check, "    // check(token);\n", 1));
+    assert_eq!(verdict(&env), "quote_absent", "a comment is not code");
+    env.write("src/two.rs", &two.replace(check, ""));
+    assert_eq!(verdict(&env), "quote_absent", "the other file always had it");
+    env.write("src/new.rs", "fn fresh(token: &str) {\n    check(token);\n}\n");
+    assert_eq!(verdict(&env), "moved", "this one did not");
+}
