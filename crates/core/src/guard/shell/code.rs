@@ -40,7 +40,21 @@ const INTERPRETERS: &[Interpreter] = &[
     Interpreter { names: &["php"], options: &["-r"], letters: &[], reads_input: true },
     Interpreter { names: &["lua", "luajit"], options: &["-e"], letters: &[], reads_input: true },
     Interpreter {
-        names: &["osascript", "Rscript", "julia", "elixir", "groovy", "scala", "ghc"],
+        names: &[
+            "osascript",
+            "Rscript",
+            "R",
+            "gnuplot",
+            "octave",
+            "maxima",
+            "sbcl",
+            "guile",
+            "julia",
+            "elixir",
+            "groovy",
+            "scala",
+            "ghc",
+        ],
         options: &["-e"],
         letters: &[],
         reads_input: false,
@@ -73,7 +87,13 @@ pub(super) fn inner<'f>(
             .iter()
             .skip(1)
             .find(|word| word.text.contains("system") || word.text.contains('|'));
-        return Some(program.map_or(Inner::Nothing, |word| Inner::Code(word.text.clone())));
+        return Some(program.map_or(Inner::Nothing, |word| {
+            // What is piped into or out of a text is a command.
+            let pipes = ["\" |", "| \"", "\"|", "|\""];
+            let runs = pipes.iter().any(|pipe| word.text.contains(pipe));
+            let sign = if runs { "system\n" } else { "" };
+            Inner::Code(format!("{sign}{}", word.text))
+        }));
     }
     let plain = name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
     let own = INTERPRETERS.iter().find(|own| own.names.contains(&plain))?;
@@ -98,6 +118,11 @@ pub(super) fn inner<'f>(
         if own.options.contains(&text) || is_cluster(own, text) {
             codes.extend(argv.get(at + 1).map(|next| next.text.as_str()));
             at += 2;
+            continue;
+        }
+        if let Some(command) = text.strip_prefix('+').filter(|_| own.options.contains(&"+")) {
+            codes.push(command);
+            at += 1;
             continue;
         }
         if let Some((_, value)) = text.split_once('=').filter(|(o, _)| own.options.contains(o)) {

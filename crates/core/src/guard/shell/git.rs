@@ -22,6 +22,15 @@ const COMMAND_SETTINGS: &[&str] = &[
     "core.pager",
     "core.editor",
     "core.sshcommand",
+    "core.askpass",
+    "core.gitproxy",
+    "credential.helper",
+    "gpg.program",
+    "pager.log",
+    "pager.diff",
+    "pager.show",
+    "interactive.difffilter",
+    "uploadpack.packobjectshook",
     "core.fsmonitor",
     "sequence.editor",
     "diff.external",
@@ -47,8 +56,8 @@ pub(super) fn normalise(name: &str, argv: &[Word], aliases: &[(String, String)])
     let (start, settings) = subcommand_start(argv);
     for setting in &settings {
         let Some((key, value)) = setting.split_once('=') else { continue };
-        if COMMAND_SETTINGS.contains(&key.to_lowercase().as_str()) {
-            normal.scripts.push(value.to_owned());
+        if is_command(&key.to_lowercase()) {
+            normal.scripts.push(value.strip_prefix('!').unwrap_or(value).to_owned());
         }
     }
     let Some(subcommand) = argv.get(start) else { return normal };
@@ -69,6 +78,22 @@ pub(super) fn normalise(name: &str, argv: &[Word], aliases: &[(String, String)])
         None => normal.argv.extend_from_slice(&argv[start..]),
     }
     normal
+}
+
+/// Whether the value of a setting is a command, also where it is one of many: `diff.NAME.textconv`.
+fn is_command(key: &str) -> bool {
+    const OF_EACH: [(&str, &[&str]); 6] = [
+        ("filter.", &[".clean", ".smudge", ".process"]),
+        ("diff.", &[".command", ".textconv"]),
+        ("merge.", &[".driver"]),
+        ("difftool.", &[".cmd"]),
+        ("mergetool.", &[".cmd"]),
+        ("credential.", &[".helper"]),
+    ];
+    let is_each = |(begins, ends): &(&str, &[&str])| {
+        key.starts_with(begins) && ends.iter().any(|end| key.ends_with(end))
+    };
+    COMMAND_SETTINGS.contains(&key) || OF_EACH.iter().any(is_each)
 }
 
 /// Where the subcommand is, and the values of `-c` before it.
@@ -114,7 +139,25 @@ pub(super) fn inner(argv: &[Word]) -> Inner {
             .map_or(Inner::Nothing, |text| Inner::Script { text, arguments: None })
     };
     match word(1) {
-        Some("rebase") => script(&["-x", "--exec"]),
+        Some("rebase") => match script(&["-x", "--exec"]) {
+            Inner::Nothing => attached(argv, "-x"),
+            inner => inner,
+        },
+        Some("grep") => match script(&["--open-files-in-pager"]) {
+            Inner::Nothing => attached(argv, "-O"),
+            inner => inner,
+        },
+        Some("clone" | "fetch" | "pull" | "ls-remote" | "fetch-pack" | "submodule")
+            if argv.iter().any(|word| word.text.starts_with("ext::")) =>
+        {
+            let own = argv.iter().filter_map(|word| word.text.strip_prefix("ext::"));
+            Inner::Scripts(own.map(str::to_owned).collect())
+        }
+        Some("clone" | "fetch" | "pull" | "ls-remote" | "fetch-pack" | "archive") => {
+            script(&["-u", "--upload-pack", "--exec"])
+        }
+        Some("push" | "send-pack") => script(&["--receive-pack", "--exec"]),
+        Some("send-email") => script(&["--sendmail-cmd", "--to-cmd", "--cc-cmd"]),
         Some("bisect") if word(2) == Some("run") && argv.len() > 3 => Inner::Rest(3),
         Some("submodule") if word(2) == Some("foreach") => {
             let start = 3 + usize::from(matches!(word(3), Some("--recursive" | "--quiet")));
@@ -125,5 +168,14 @@ pub(super) fn inner(argv: &[Word]) -> Inner {
         }
         Some("difftool" | "mergetool") => script(&["-x", "--extcmd"]),
         _ => Inner::Nothing,
+    }
+}
+
+/// A script in the same word as its option.
+fn attached(argv: &[Word], option: &str) -> Inner {
+    let text = argv.iter().find_map(|word| word.text.strip_prefix(option));
+    match text.filter(|text| !text.is_empty()) {
+        Some(text) => Inner::Script { text: text.to_owned(), arguments: None },
+        None => Inner::Nothing,
     }
 }

@@ -15,6 +15,7 @@ mod code;
 mod expand;
 mod git;
 mod here;
+mod hosts;
 mod mark;
 mod options;
 mod parameter;

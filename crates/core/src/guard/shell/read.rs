@@ -14,15 +14,23 @@ const MOST_COMMANDS: usize = 32;
 
 /// Variables whose value is a command that some program runs.
 const COMMAND_VARIABLES: &[&str] = &[
+    "BROWSER",
     "EDITOR",
     "GIT_ASKPASS",
     "GIT_EDITOR",
     "GIT_EXTERNAL_DIFF",
     "GIT_PAGER",
+    "GIT_PROXY_COMMAND",
     "GIT_SEQUENCE_EDITOR",
     "GIT_SSH_COMMAND",
+    "LESSOPEN",
+    "MANPAGER",
     "PAGER",
     "PROMPT_COMMAND",
+    "RSYNC_RSH",
+    "SSH_ASKPASS",
+    "SUDO_EDITOR",
+    "TAR_OPTIONS",
     "VISUAL",
 ];
 
@@ -360,7 +368,8 @@ impl<'t, 's> Reader<'t, 's> {
     /// Takes a reserved word in, and whatever of its compound command is not a command itself.
     fn reserved(&mut self, word: &Lexed, current: &mut Current) -> bool {
         match word.text() {
-            "then" | "elif" | "else" | "do" | "!" | "coproc" => {}
+            "then" | "elif" | "else" | "do" | "!" => {}
+            "coproc" => self.coprocess_name(),
             "{" => {
                 let kind = match current.defining.take() {
                     Some(name) => Kind::Function { name, start: self.at, before: self.before() },

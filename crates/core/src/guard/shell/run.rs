@@ -5,7 +5,7 @@ use super::read::{Input, Output, Reader};
 use super::word::is_assignment;
 use super::world::Holds;
 use super::wrappers::{self, command_start, option_value};
-use super::{Command, Word, builtin, code, git, writes};
+use super::{Command, Word, builtin, code, git, hosts, writes};
 
 /// How many commands may run each other in one simple command before the rest is given up.
 const MAX_WRAPPERS: usize = 12;
@@ -75,6 +75,11 @@ pub(super) fn run(reader: &mut Reader<'_, '_>, mut argv: Vec<Word>, input: Input
             }
             None => (argv.clone(), None),
         };
+        if matches!(name.as_str(), "ssh" | "scp" | "sftp") {
+            for script in hosts::proxies(&seen) {
+                reader.nested(&script, Input::Nothing);
+            }
+        }
         let inner = match scripts {
             Some(text) => Inner::Script { text, arguments: None },
             None => inner(reader, &name, &seen, &input),
@@ -229,7 +234,7 @@ fn inner(reader: &Reader<'_, '_>, name: &str, argv: &[Word], input: &Input) -> I
         "git" => git::inner(argv),
         "find" => found(argv),
         "fd" | "fdfind" => after_option(argv, &["-x", "-X", "--exec", "--exec-batch"]),
-        "xargs" => each_of_input(argv, input),
+        "xargs" => each_of_input(argv, &listed(reader, argv, input)),
         "parallel" => parallel(argv, input),
         "su" | "runuser" | "sg" => match option_value(argv, &["-c", "--command"]) {
             Some(text) => Inner::Script { text, arguments: None },
@@ -242,10 +247,9 @@ fn inner(reader: &Reader<'_, '_>, name: &str, argv: &[Word], input: &Input) -> I
         "flock" => flock(argv),
         "ssh" => ssh(argv),
         shell if SHELLS.contains(&shell) => shell_script(reader, argv),
-        _ => match code::inner(name, argv, |file| reader.world.file(file)) {
-            Some(inner) => inner,
-            None => wrappers::inner(name, argv),
-        },
+        _ => code::inner(name, argv, |file| reader.world.file(file))
+            .or_else(|| hosts::inner(name, argv, input, |file| reader.world.file(file)))
+            .unwrap_or_else(|| wrappers::inner(name, argv)),
     }
 }
 
@@ -389,6 +393,15 @@ fn after_option(argv: &[Word], options: &[&str]) -> Inner {
     match argv.iter().position(|word| options.contains(&word.text.as_str())) {
         Some(index) if index + 1 < argv.len() => Inner::Rest(index + 1),
         _ => Inner::Nothing,
+    }
+}
+
+/// What `xargs` reads: its input, or the file it is given.
+fn listed(reader: &Reader<'_, '_>, argv: &[Word], input: &Input) -> Input {
+    let Some(file) = option_value(argv, &["-a", "--arg-file"]) else { return input.clone() };
+    match reader.world.file(&file) {
+        Holds::Text(text) => Input::Text(text.to_owned()),
+        Holds::Unknown | Holds::NotOurs => Input::Unknown,
     }
 }
 

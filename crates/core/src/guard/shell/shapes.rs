@@ -5,6 +5,19 @@ use super::read::Reader;
 use super::word::{Lexed, Text};
 
 impl Reader<'_, '_> {
+    /// After `coproc`: the name that a compound command may have.
+    pub(super) fn coprocess_name(&mut self) {
+        let rest = &self.text[self.at..];
+        let name = rest.trim_start_matches([' ', '\t']);
+        let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
+        let after = name.trim_start_matches(is_name);
+        let command = after.trim_start_matches([' ', '\t']);
+        let is_named = after.len() < name.len() && command.len() < after.len();
+        if is_named && command.starts_with(['{', '(']) {
+            self.at += rest.len() - command.len();
+        }
+    }
+
     /// After `for` or `select`: the name and the words, up to `do` or the end of the line. Says which
     /// values the variable has in turn.
     pub(super) fn for_header(&mut self) -> Option<(String, Vec<String>)> {
