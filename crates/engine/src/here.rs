@@ -7,6 +7,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use heirloom_core::trust::person::Who;
 use heirloom_ledger::{Ledger, Options};
 use heirloom_repo::Place;
 
@@ -29,6 +30,8 @@ pub struct Here {
     pub env: Env,
     /// Variables that the repository set and that do not count.
     pub ignored: Vec<String>,
+    /// Who asks, where whoever called found that out for themselves.
+    pub asks: Option<Who>,
     /// What a person should hear about which repository this is.
     offers: Arc<Mutex<Vec<Offer>>>,
 }
@@ -53,7 +56,7 @@ impl Here {
         let clock = Clock::from_setting(setting).map_err(HereError::Clock)?;
         let home = home(&env).ok_or(HereError::NoHome)?;
         let home = if home.is_absolute() { home } else { directory.join(home) };
-        Ok(Self { home, place, clock, env, ignored, offers: Arc::default() })
+        Ok(Self { home, place, clock, env, ignored, asks: None, offers: Arc::default() })
     }
 
     /// A variable of the environment, if it is set to something.

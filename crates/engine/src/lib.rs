@@ -12,6 +12,7 @@ pub mod demo;
 pub mod doctor;
 pub mod events;
 pub mod evidence;
+pub mod exchange;
 pub mod foreign;
 pub mod guard;
 pub mod here;

@@ -15,14 +15,16 @@ use heirloom_api::{Code, Failure, Kind};
 use heirloom_core::config::Overrides;
 use heirloom_core::id::SessionId;
 use heirloom_core::session::Session;
+use heirloom_core::trust::person::Who;
 use heirloom_engine::here::{Env, Here};
 use heirloom_engine::session::{self as engine, Continue, Launch, LaunchContext, Watcher};
 use heirloom_engine::turn::system::Real;
-use heirloom_engine::{agents, guard};
+use heirloom_engine::{agents, guard, person};
 use heirloom_ledger::Options;
 use serde::{Deserialize, Serialize};
 
 use crate::house::House;
+use crate::keys::Keys;
 
 /// The word by which the command is asked to drive.
 pub const WORD: &str = "drive";
@@ -48,6 +50,9 @@ pub(crate) struct Order {
     pub(crate) at: Option<String>,
     /// What is said about the config.
     pub(crate) config: Overrides,
+    /// The sign-in of the person who asks, where it is one. It goes through the pipe and is looked at there,
+    /// so that an order which somebody else wrote gives its agent nothing.
+    pub(crate) signed_in: Option<String>,
 }
 
 /// What the process says, once.
@@ -144,7 +149,10 @@ impl Watcher for First<'_> {
 fn driven(order: &[u8], env: Env, first: &mut First<'_>) -> Result<SessionId, Failure> {
     let order: Order = serde_json::from_slice(order)
         .map_err(|error| Failure::from_error(Code::RequestInvalid, &error))?;
-    let here = Here::look(&order.directory, env)?;
+    let mut here = Here::look(&order.directory, env)?;
+    let is_signed_in =
+        |cookie: &String| Keys::new(&here.home).is_signed_in(cookie, here.clock.now());
+    let is_signed_in = order.signed_in.as_ref().is_some_and(is_signed_in);
     let loaded = here.settings(&[]).map_err(|unusable| {
         Failure::new(Code::Settings, unusable.to_string())
             .hint("`heirloom doctor` shows all that is wrong")
@@ -153,6 +161,11 @@ fn driven(order: &[u8], env: Env, first: &mut First<'_>) -> Result<SessionId, Fa
     // Of many that end at once, each is worth waiting for.
     let wait = std::time::Duration::from_mins(2);
     let mut ledger = here.ledger_with(Options { wait, ..Options::COMMAND })?;
+    // The daemon has looked at what its token may. An agent that writes orders itself is one still.
+    here.asks = Some(match person::who(&here, &ledger) {
+        agent @ Who::Agent(_) if !is_signed_in => agent,
+        _ => Who::Person,
+    });
     guard::tidy(&here, &mut ledger)?;
     engine::recover(&here, &mut ledger)?;
     let context = LaunchContext {

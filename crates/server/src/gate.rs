@@ -38,6 +38,14 @@ pub(crate) enum Caller {
 }
 
 impl Caller {
+    /// The sign-in of a person.
+    pub(crate) fn cookie(&self) -> Option<String> {
+        match self {
+            Self::Person(cookie) => Some(cookie.clone()),
+            Self::Program => None,
+        }
+    }
+
     /// Who that is. A sign-in is a person's, whoever started the daemon: only a person's terminal gives a
     /// link, and it is good once.
     pub(crate) fn who(&self) -> Who {

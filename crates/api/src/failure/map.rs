@@ -4,6 +4,7 @@
 use heirloom_core::status::Status;
 use heirloom_core::trust::person::NotAPerson;
 use heirloom_engine::capture::{CaptureError, RestoreError};
+use heirloom_engine::exchange::ExchangeError;
 use heirloom_engine::guard::{SubjectError, WordError};
 use heirloom_engine::here::HereError;
 use heirloom_engine::identity::LinkError;
@@ -85,6 +86,7 @@ impl From<CaptureError> for Failure {
         match error {
             CaptureError::Ledger(error) => error.into(),
             CaptureError::File(error) => error.into(),
+            CaptureError::NotAPerson(error) => error.into(),
             CaptureError::NoTranscripts(_) => Self::from_error(Code::AgentUnknown, &error),
             CaptureError::Database { .. } => Self::from_error(Code::File, &error),
         }
@@ -95,6 +97,7 @@ impl From<RestoreError> for Failure {
     fn from(error: RestoreError) -> Self {
         match error {
             RestoreError::File(error) => error.into(),
+            RestoreError::NotAPerson(error) => error.into(),
             error => Self::from_error(Code::ArchiveNothing, &error)
                 .hint("`heirloom archive list` shows what is kept"),
         }
@@ -248,6 +251,7 @@ impl From<RunError> for Failure {
             RunError::Name { .. } => Code::SessionName,
             RunError::Unknown { .. } => Code::RunUnknown,
             RunError::Untrusted(_) => Code::TrustNeeded,
+            RunError::NotAPerson(_) => Code::PersonNeeded,
             RunError::Mistakes { .. } => Code::RunMistakes,
             RunError::NoInput { .. } => Code::RunInput,
             RunError::Agent(_) => Code::AgentNotFound,
@@ -266,6 +270,8 @@ impl From<RunError> for Failure {
         match error {
             RunError::Ledger(error) => error.into(),
             RunError::Untrusted(error) => error.into(),
+            RunError::NotAPerson(error) => Self::from(error)
+                .hint("for good, and where nobody sits: run.permissions in your own settings"),
             RunError::Inherit(error) => Self::of_inherit(&error),
             RunError::Name { .. } => {
                 failure.hint("letters, digits, `.`, `_` and `-`, at most 100 of them").usage()
@@ -366,6 +372,7 @@ impl From<RuleError> for Failure {
     fn from(error: RuleError) -> Self {
         match error {
             RuleError::Ledger(error) => error.into(),
+            RuleError::NotAPerson(error) => error.into(),
             RuleError::Empty => Self::from_error(Code::RuleEmpty, &error).usage(),
             RuleError::None { .. } | RuleError::Many { .. } => {
                 Self::from_error(Code::RuleNotFound, &error)
@@ -451,6 +458,15 @@ impl From<ImportError> for Failure {
         match error {
             ImportError::Ledger(error) => error.into(),
             error => Self::from_error(Code::LedgerImport, &error).hint("nothing was imported"),
+        }
+    }
+}
+
+impl From<ExchangeError> for Failure {
+    fn from(error: ExchangeError) -> Self {
+        match error {
+            ExchangeError::NotAPerson(error) => error.into(),
+            ExchangeError::Import(error) => error.into(),
         }
     }
 }

@@ -7,9 +7,8 @@ use heirloom_api::{
     ArchiveDetail, ArchiveList, ArchiveRestored, ArchivedSession, ArchivedTranscript, RestoredFile,
 };
 use heirloom_core::id::SessionId;
-use heirloom_core::trust::person::{Action, allow};
 use heirloom_engine::capture::{self, Archive, Kept};
-use heirloom_engine::{person, sessions};
+use heirloom_engine::sessions;
 
 use super::{App, Done};
 use crate::moment::ago;
@@ -136,8 +135,7 @@ fn show(app: &App, address: &str) -> Done {
 fn restore(app: &App, address: &str) -> Done {
     let ledger = app.here.ledger()?;
     let session = sessions::find(&app.here, &ledger, address)?;
-    allow(Action::RestoreArchive, person::who(&app.here, &ledger))?;
-    let done = capture::restore(&app.here, session.id)?;
+    let done = capture::restore(&app.here, &ledger, session.id)?;
     let files = done
         .iter()
         .map(|one| RestoredFile {

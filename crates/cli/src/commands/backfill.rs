@@ -4,20 +4,25 @@ use std::io::{BufRead, IsTerminal};
 use std::time::Instant;
 
 use heirloom_core::settings::{Capture, OnOff};
-use heirloom_engine::capture::{self, Request, Synced};
+use heirloom_engine::capture::{self, CaptureError, Request, Synced};
 use heirloom_engine::init::Step;
 
 use super::{App, sync};
-use crate::failure::{Code, Failure};
+use crate::failure::Failure;
 use crate::progress::Bar;
 use crate::ui::counted;
 
 /// From now on this repository is captured, with its history if the person wants that. `yes` answers
-/// the question.
+/// the question. Nothing of it where it is no person who sets the repository up.
 pub(super) fn switch_on(app: &App, yes: bool) -> Result<Vec<Step>, Failure> {
     let mut ledger = app.here.ledger()?;
-    let repo = ledger.repository(&app.here.place.repo)?;
-    noted(capture::switch_on(&app.here.home, &repo))?;
+    match capture::switch_on(&app.here, &ledger) {
+        Err(CaptureError::NotAPerson(_)) => {
+            let why = "only a person may switch it on: heirloom init in a terminal";
+            return Ok(vec![Step::new("skipped", "capture", why)]);
+        }
+        done => done?,
+    }
     let Ok(loaded) = &app.settings else { return Ok(Vec::new()) };
     let settings = &loaded.settings.capture;
     let archive = settings.archive == OnOff::On;
@@ -42,11 +47,6 @@ pub(super) fn switch_on(app: &App, yes: bool) -> Result<Vec<Step>, Failure> {
     sync::report(app, &synced);
     let detail = format!("{}, {:.1} s", amount(&synced), began.elapsed().as_secs_f64());
     Ok(vec![Step::new("took in", what, detail)])
-}
-
-fn noted(done: std::io::Result<()>) -> Result<(), Failure> {
-    let failed = |error| format!("cannot note whether this repository is captured: {error}");
-    done.map_err(|error| Failure::new(Code::File, failed(error)))
 }
 
 /// One question, at a terminal. Without one nothing is taken in that nobody asked for.

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{BufRead, IsTerminal};
 
 use heirloom_core::settings::RunPermissions;
-use heirloom_core::trust::person::{Action, allow};
+use heirloom_core::trust::person::Action;
 use heirloom_engine::{person, run};
 use heirloom_ledger::Ledger;
 
@@ -19,7 +19,7 @@ pub(super) fn ask(
     ledger: &mut Ledger,
     agents: &[&str],
 ) -> Result<Option<RunPermissions>, Failure> {
-    let is_person = allow(Action::Widen, person::who(&app.here, ledger)).is_ok();
+    let is_person = person::allow(&app.here, ledger, Action::Widen).is_ok();
     let has_terminal = std::io::stdin().is_terminal() && File::open("/dev/tty").is_ok();
     if !is_person || !has_terminal || app.ui.is_json() {
         return Ok(None);

@@ -3,9 +3,7 @@ use std::process::ExitCode;
 use clap::Subcommand;
 use heirloom_api::{Rule, RuleList};
 use heirloom_core::settings::Settings;
-use heirloom_core::trust::person::{Action, allow};
 use heirloom_engine::keep::rules;
-use heirloom_engine::person;
 use heirloom_ledger::Ledger;
 
 use super::{App, Done};
@@ -45,14 +43,8 @@ pub(super) fn run(app: &App, args: &Args) -> Done {
     let mut ledger = app.here.ledger()?;
     let (rule, did) = match &args.what {
         What::List => return list(app, &ledger, settings),
-        What::Keep { rule } => {
-            allow(Action::KeepRule, person::who(&app.here, &ledger))?;
-            (rules::keep(&app.here, &mut ledger, settings, rule)?, "kept")
-        }
-        What::Drop { id } => {
-            allow(Action::KeepRule, person::who(&app.here, &ledger))?;
-            (rules::drop(&app.here, &mut ledger, settings, id)?, "dropped")
-        }
+        What::Keep { rule } => (rules::keep(&app.here, &mut ledger, settings, rule)?, "kept"),
+        What::Drop { id } => (rules::drop(&app.here, &mut ledger, settings, id)?, "dropped"),
     };
     app.ui.answer(&Rule::from(&rule), || format!("{did} {DIM}{}{DIM:#} {}", rule.id, rule.text));
     Ok(ExitCode::SUCCESS)

@@ -2,7 +2,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use heirloom_api::{ServiceFile, SignInLink};
-use heirloom_core::trust::person::{Action, NotAPerson, Who, allow};
+use heirloom_core::trust::person::{Action, NotAPerson, Who};
 use heirloom_engine::person;
 use heirloom_engine::service::{self, Manager, Service, ServiceError};
 use heirloom_server::{Certificate, Daemon, Keys, Listen, Opening, ServeError, read_serving};
@@ -85,7 +85,7 @@ pub(super) fn run(app: &App, args: &Args) -> Done {
         return service(app, args);
     }
     let ledger = app.here.ledger()?;
-    let person = allow(Action::Approve, person::who(&app.here, &ledger));
+    let person = person::allow(&app.here, &ledger, Action::Approve);
     drop(ledger);
     let code = match &person {
         Ok(()) => Some(mint(app)?),
@@ -163,7 +163,7 @@ fn service(app: &App, args: &Args) -> Done {
 /// Prints a link to the daemon that runs.
 fn link(app: &App) -> Done {
     let ledger = app.here.ledger()?;
-    allow(Action::Approve, person::who(&app.here, &ledger))?;
+    person::allow(&app.here, &ledger, Action::Approve)?;
     let serving = read_serving(&app.here.home).filter(heirloom_api::Serving::has_page);
     let serving = serving.ok_or_else(|| {
         Failure::new(Code::ServeNotRunning, "heirloom does not serve a page here")

@@ -145,6 +145,78 @@ fn an_agent_trusts_approves_pauses_and_clears_nothing() {
 }
 
 #[test]
+fn an_agent_widens_imports_and_captures_nothing() {
+    let env = super::env();
+    env.run(&["note", "learning", "kept"]).success();
+    env.run(&["ledger", "export", "all.jsonl"]).success();
+    env.run(&["ledger", "backup", "all.db"]).success();
+    env.run(&["launch", "go", "--agent", "sim", "--name", "wide", "--allowed-tools", "Bash"]);
+    env.run(&["launch", "go", "--agent", "sim", "--name", "narrow"]).success();
+    let env = env.var("HEIRLOOM_TEST_LINE", "sh|claude -p x|bash");
+    for arguments in [
+        &["ledger", "import", "all.jsonl"][..],
+        &["ledger", "import", "all.db"],
+        &["launch", "go", "--agent", "sim", "--permission-mode", "acceptEdits"],
+        &["launch", "go", "--agent", "sim", "--allowed-tools", "Bash"],
+        &["launch", "go", "--agent", "sim", "--auto-accept-edits"],
+        &["launch", "go", "--agent", "sim", "--add-dir", "/"],
+        &["continue", "wide", "go on"],
+        &["fork", "narrow", "go on", "--allowed-tools", "Bash"],
+        &["run", "ralph", "a", "1", "--agent", "sim", "--permissions", "accept"],
+        &["run", "ralph", "a", "1", "--agent", "sim", "--permissions", "edits"],
+        &["sessions", "update", "narrow", "--auto-accept-edits"],
+        &["sessions", "update", "narrow", "--bypass", "1h"],
+        &["sessions", "forget", "narrow"],
+        &["archive", "restore", "narrow"],
+        &["rules", "keep", "always obey"],
+        &["serve", "--link"],
+    ] {
+        let ran = env.run(arguments);
+        assert_eq!(ran.code, 1, "{arguments:?}: {ran:?}");
+        assert!(ran.stderr.contains("only a person may"), "{arguments:?}: {}", ran.stderr);
+    }
+    env.run(&["launch", "go", "--agent", "sim", "--name", "plain"]).success();
+    env.run(&["continue", "narrow", "go on"]).success();
+    env.run(&["run", "ralph", "b", "1", "--agent", "sim"]).success();
+    env.run(&["sessions", "update", "narrow", "--bypass", "off"]).success();
+
+    let ran = env.run(&["init"]);
+    assert!(ran.stdout.contains("only a person may switch it on"), "{ran}");
+    assert!(!env.home().join("capture/repositories").exists(), "an agent had it captured");
+    let env = env.var("HEIRLOOM_TEST_LINE", "bash|xterm");
+    env.run(&["init"]).success();
+    assert!(env.home().join("capture/repositories").exists());
+    // What the person laid down for good, an agent may ask for.
+    env.write_user("run: {permissions: edits}\n");
+    let env = env.var("HEIRLOOM_TEST_LINE", "sh|codex|bash");
+    let run = |permissions: &str, name: &str| {
+        let word = ["run", "ralph", name, "1", "--agent", "sim", "--permissions", permissions];
+        env.run(&word)
+    };
+    run("edits", "c").success();
+    assert!(run("accept", "d").stderr.contains("only a person may"));
+}
+
+/// An agent of heirloom's hands on what it has itself, and no more.
+#[test]
+fn an_agent_gives_the_agents_it_launches_what_it_has_itself() {
+    let env = super::env();
+    let program = env.script(
+        "claude",
+        "#!/bin/sh\nunset HEIRLOOM_TEST_LINE\n\
+         \"$HEIRLOOM\" launch go --agent sim --name same --allowed-tools Read > same 2>&1\n\
+         \"$HEIRLOOM\" launch go --agent sim --name more --allowed-tools Read,Bash > more 2>&1\n\
+         echo '{\"type\":\"result\",\"subtype\":\"success\",\"is_error\":false,\"result\":\"done\"}'\n",
+    );
+    let heirloom = env.command(&[]).get_program().to_owned();
+    let env = env.var("HEIRLOOM_AGENT_CLAUDE", program).var("HEIRLOOM", heirloom);
+    env.run(&["launch", "go", "--agent", "claude", "--allowed-tools", "Read"]);
+    let said = |name: &str| std::fs::read_to_string(env.repo().join(name)).unwrap_or_default();
+    assert!(said("more").contains("only a person may"), "{}", said("more"));
+    assert!(!said("same").contains("only a person may"), "{}", said("same"));
+}
+
+#[test]
 fn an_agents_word_does_not_stand_in_for_a_skill() {
     let mut guarded = stranger("requirements: {reviewed: {satisfied_by_skill: review}}\n");
     let denied = guarded.edit(ONE);

@@ -1,6 +1,7 @@
 //! The walls of the house: which crate may know which.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
 use std::process::Command;
 
 use serde_json::Value;
@@ -130,4 +131,24 @@ fn heirloom_is_the_only_program_so_that_cargo_run_knows_which() {
         .map(|target| target["name"].as_str().unwrap())
         .collect();
     assert_eq!(programs, ["heirloom"]);
+}
+
+/// Use cases ask who it is; a surface that did would be one more that can forget to.
+#[test]
+fn only_the_engine_asks_whether_a_person_is_there() {
+    let mut pending = vec![PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/src"))];
+    let mut read = 0;
+    while let Some(path) = pending.pop() {
+        if path.is_dir() {
+            let inside = std::fs::read_dir(&path).unwrap();
+            pending.extend(inside.map(|entry| entry.unwrap().path()));
+            continue;
+        }
+        let text = std::fs::read_to_string(&path).unwrap();
+        for word in ["NotAPerson {", "Who::Person", "person::{Action, allow", "judge("] {
+            assert!(!text.contains(word), "{} decides who is a person: {word}", path.display());
+        }
+        read += 1;
+    }
+    assert!(read > 40, "{read} files");
 }

@@ -38,11 +38,13 @@ pub enum Action {
     Widen,
     /// Search what was said in other repositories.
     SearchEverywhere,
+    /// Have what is said in a repository kept.
+    Capture,
 }
 
 impl Action {
     /// All of them.
-    pub const ALL: [Self; 16] = [
+    pub const ALL: [Self; 17] = [
         Self::Trust,
         Self::Approve,
         Self::PauseRequirements,
@@ -59,6 +61,7 @@ impl Action {
         Self::Uninstall,
         Self::Widen,
         Self::SearchEverywhere,
+        Self::Capture,
     ];
 
     /// What it is, after "only a person may".
@@ -80,6 +83,7 @@ impl Action {
             Self::Uninstall => "uninstall heirloom",
             Self::Widen => "launch an agent with wider permissions",
             Self::SearchEverywhere => "search other repositories",
+            Self::Capture => "switch capture on",
         }
     }
 }
@@ -252,10 +256,11 @@ pub fn is_agent(one: &Ancestor) -> bool {
     let words: Vec<String> = one.words.iter().take(2).map(|word| file(word)).collect();
     let program = words.first().map_or(one.name.as_str(), String::as_str);
     // What heirloom launches, it launches as an agent, a plain command included.
+    // One that only sends it to the background stands above it and drives nothing.
     let drives = matches!(
         words.get(1).map(String::as_str),
-        Some("run" | "work" | "launch" | "continue" | "fork")
-    );
+        Some("run" | "work" | "launch" | "continue" | "fork" | "resume" | "drive")
+    ) && !one.words.iter().any(|word| word == "--detach");
     let is_named =
         |name: &str| AGENTS.contains(&name.trim_end_matches(".js").trim_end_matches(".mjs"));
     let is_interpreter =
@@ -322,6 +327,7 @@ mod tests {
         // Words in a path or an argument name nobody.
         assert_eq!(at("bash|vim claude|bash|xterm", true), Who::Person);
         assert_eq!(at("bash|heirloom conversation claude|xterm", true), Who::Person);
+        assert_eq!(at("heirloom run ralph a --detach|bash|xterm", true), Who::Person);
     }
 
     #[test]

@@ -1,14 +1,18 @@
 //! What of a config lets an agent do more without asking.
 //!
-//! A program that launches an agent must not be able to give it what nobody gave the program itself. What
-//! only forbids, or says what is to be done, is not meant here.
+//! Whoever launches an agent must not be able to give it what nobody gave them. What only forbids, or says
+//! what is to be done, is not meant here.
 
 use crate::config::{Change, Config, Field, Overrides};
+use crate::settings::RunPermissions;
 
 /// Modes in which an agent changes nothing.
 const LOOKING: [&str; 2] = ["plan", "read-only"];
 /// Modes in which it asks before it does.
 const ASKING: [&str; 4] = ["", "default", "ask", "untrusted"];
+
+/// Modes in which it edits files and asks about everything else.
+const EDITING: [&str; 3] = ["acceptEdits", "auto_edit", "autoEdit"];
 
 /// How much an agent may do unasked in a mode.
 fn reach(mode: Option<&str>) -> u8 {
@@ -65,6 +69,51 @@ pub fn fields(overrides: &Overrides, before: &Config) -> Vec<Field> {
 /// What of a config would be wider than nothing at all.
 pub fn fields_of(config: Config) -> Vec<Field> {
     fields(&Overrides::setting(config), &Config::default())
+}
+
+/// The fields in which a config lets an agent do more than `own` lets whoever launches it.
+pub fn beyond(config: &Config, own: &Config) -> Vec<Field> {
+    let mut said = Overrides::setting(config.clone());
+    // What it does not say, it does not have.
+    if config.disallowed_tools.is_none() {
+        said.disallowed_tools = Change::Clear;
+    }
+    if config.permission_mode.is_none() {
+        said.permission_mode = Change::Clear;
+    }
+    let mut wider = fields(&said, own);
+    let had = permissions(own);
+    wider.retain(|field| match field {
+        Field::AutoAcceptEdits => had == RunPermissions::Ask,
+        Field::BypassUntil | Field::PermissionMode | Field::AllowedTools => {
+            had != RunPermissions::Accept
+        }
+        _ => true,
+    });
+    wider
+}
+
+/// What a config lets its agent do without asking, in the words of a run.
+pub fn permissions(config: &Config) -> RunPermissions {
+    let mode = config.permission_mode.as_deref().unwrap_or_default();
+    let edits = EDITING.contains(&mode);
+    if config.bypass_until.is_some() || (reach(Some(mode)) > 1 && !edits) {
+        RunPermissions::Accept
+    } else if edits || config.auto_accept_edits == Some(true) {
+        RunPermissions::Edits
+    } else {
+        RunPermissions::Ask
+    }
+}
+
+/// Whether the first lets an agent do more than the second.
+pub fn is_wider(one: RunPermissions, than: RunPermissions) -> bool {
+    let rank = |permissions| match permissions {
+        RunPermissions::Ask => 0,
+        RunPermissions::Edits => 1,
+        RunPermissions::Accept => 2,
+    };
+    rank(one) > rank(than)
 }
 
 /// Whether something is in the list that was not.
@@ -140,5 +189,33 @@ mod tests {
         let config = Config { allowed_tools: Some(vec!["Bash".to_owned()]), ..Config::default() };
         assert_eq!(fields_of(config), [Field::AllowedTools]);
         assert!(fields_of(Config::default()).is_empty());
+    }
+
+    #[test]
+    fn nobody_gives_on_more_than_they_have() {
+        let config = |json: &str| serde_json::from_str::<Config>(json).unwrap();
+        let own = config(r#"{"allowed_tools":["Read"],"disallowed_tools":["WebFetch"]}"#);
+        assert!(beyond(&own, &own).is_empty());
+        let more = config(r#"{"allowed_tools":["Read","Bash"],"permission_mode":"yolo"}"#);
+        let fields: Vec<&str> = beyond(&more, &own).into_iter().map(Field::as_str).collect();
+        assert_eq!(fields, ["permission_mode", "allowed_tools", "disallowed_tools"]);
+        let free = config(r#"{"permission_mode":"bypassPermissions"}"#);
+        let same = config(r#"{"bypass_until":"2099-01-12T15:30:00Z","auto_accept_edits":true}"#);
+        assert!(beyond(&same, &free).is_empty(), "it may do everything itself");
+    }
+
+    #[test]
+    fn the_permissions_of_a_run_are_in_its_config() {
+        for (json, said) in [
+            ("{}", RunPermissions::Ask),
+            (r#"{"permission_mode":"plan"}"#, RunPermissions::Ask),
+            (r#"{"auto_accept_edits":true}"#, RunPermissions::Edits),
+            (r#"{"permission_mode":"acceptEdits"}"#, RunPermissions::Edits),
+            (r#"{"permission_mode":"yolo","auto_accept_edits":true}"#, RunPermissions::Accept),
+            (r#"{"bypass_until":"2026-01-12T15:30:00Z"}"#, RunPermissions::Accept),
+        ] {
+            assert_eq!(permissions(&serde_json::from_str(json).unwrap()), said, "{json}");
+            assert_eq!(is_wider(said, RunPermissions::Ask), said != RunPermissions::Ask);
+        }
     }
 }

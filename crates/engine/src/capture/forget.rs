@@ -9,11 +9,13 @@ use std::path::{Path, PathBuf};
 use heirloom_core::event::RecordErased;
 use heirloom_core::id::SessionId;
 use heirloom_core::session::Session;
+use heirloom_core::trust::person::Action;
 use heirloom_ledger::{Facts, Ledger};
 use heirloom_repo::{FileError, make_private_dir};
 
 use super::{Archive, CaptureError, PATIENCE};
 use crate::here::Here;
+use crate::person;
 use crate::turn::dir;
 
 /// What went.
@@ -59,6 +61,7 @@ pub fn forget(
     ledger: &mut Ledger,
     session: &Session,
 ) -> Result<Forgotten, CaptureError> {
+    person::allow(here, ledger, Action::Forget)?;
     let mut gone = Forgotten::default();
     let marked = mark(&here.home, session.id);
     let failed = |source| FileError { doing: "write", path: marked.clone(), source };

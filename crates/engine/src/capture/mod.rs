@@ -23,6 +23,7 @@ mod take;
 use std::path::Path;
 use std::time::Duration;
 
+use heirloom_core::trust::person::NotAPerson;
 use heirloom_ledger::{Error, Facts};
 use heirloom_repo::FileError;
 
@@ -45,6 +46,9 @@ pub enum CaptureError {
     /// The ledger or the facts failed.
     #[error(transparent)]
     Ledger(#[from] Error),
+    /// Only a person may.
+    #[error(transparent)]
+    NotAPerson(#[from] NotAPerson),
     /// An agent that keeps no transcripts.
     #[error("{0} keeps no transcripts")]
     NoTranscripts(&'static str),

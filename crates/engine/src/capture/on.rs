@@ -6,7 +6,13 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::listed;
+use heirloom_core::trust::person::Action;
+use heirloom_ledger::Ledger;
+use heirloom_repo::FileError;
+
+use super::CaptureError;
+use crate::here::Here;
+use crate::{listed, person};
 
 fn file(home: &Path) -> PathBuf {
     home.join("capture").join("repositories")
@@ -22,8 +28,15 @@ pub fn is_on(home: &Path, repo: &str) -> bool {
     listed::has(&file(home), repo)
 }
 
-/// From now on the repository is captured.
-pub fn switch_on(home: &Path, repo: &str) -> io::Result<()> {
+/// From now on the repository here is captured. Only a person may say so.
+pub fn switch_on(here: &Here, ledger: &Ledger) -> Result<(), CaptureError> {
+    person::allow(here, ledger, Action::Capture)?;
+    let repo = ledger.repository(&here.place.repo)?;
+    add(&here.home, &repo)
+        .map_err(|source| FileError { doing: "write", path: file(&here.home), source }.into())
+}
+
+fn add(home: &Path, repo: &str) -> io::Result<()> {
     listed::add(&file(home), repo)
 }
 
@@ -46,9 +59,9 @@ mod tests {
         let home = tempfile::tempdir().unwrap();
         assert!(!is_on(home.path(), "r1"));
         for _twice in 0..2 {
-            switch_on(home.path(), "r1").unwrap();
+            add(home.path(), "r1").unwrap();
         }
-        switch_on(home.path(), "r2").unwrap();
+        add(home.path(), "r2").unwrap();
         assert_eq!(all(home.path()), ["r1", "r2"]);
         switch_off(home.path(), "r1").unwrap();
         assert!(!is_on(home.path(), "r1") && is_on(home.path(), "r2"));

@@ -3,10 +3,13 @@
 use std::path::PathBuf;
 
 use heirloom_core::id::SessionId;
+use heirloom_core::trust::person::{Action, NotAPerson};
+use heirloom_ledger::Ledger;
 use heirloom_repo::{FileError, make_private_dir, write_private};
 
 use super::{Archive, Kept};
 use crate::here::Here;
+use crate::person;
 
 /// What came of one transcript.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -29,13 +32,21 @@ pub enum RestoreError {
     /// The agent keeps a database.
     #[error("{agent} keeps its conversations in a database, into which nothing can be put back")]
     Database { agent: String },
+    /// Only a person may.
+    #[error(transparent)]
+    NotAPerson(#[from] NotAPerson),
     /// A file could not be used.
     #[error(transparent)]
     File(#[from] FileError),
 }
 
 /// Puts back what an agent itself no longer has of a session: the newest of each transcript.
-pub fn restore(here: &Here, session: SessionId) -> Result<Vec<Restored>, RestoreError> {
+pub fn restore(
+    here: &Here,
+    ledger: &Ledger,
+    session: SessionId,
+) -> Result<Vec<Restored>, RestoreError> {
+    person::allow(here, ledger, Action::RestoreArchive)?;
     let archive = Archive::new(&here.home);
     let mut newest: Vec<Kept> = Vec::new();
     for kept in archive.of_session(session) {

@@ -3,11 +3,13 @@
 use heirloom_core::event::RuleDecided;
 use heirloom_core::ground::digest;
 use heirloom_core::settings::Settings;
+use heirloom_core::trust::person::{Action, NotAPerson};
 use heirloom_ledger::{Error, Ledger, Scope};
 use jiff::Timestamp;
 
 use super::recover::Gatherer;
 use crate::here::Here;
+use crate::person;
 
 /// So many decisions about rules are looked at.
 const MOST: usize = 1000;
@@ -44,6 +46,9 @@ pub enum RuleError {
         /// How many begin with it.
         count: usize,
     },
+    /// Only a person may.
+    #[error(transparent)]
+    NotAPerson(#[from] NotAPerson),
     /// The ledger failed.
     #[error(transparent)]
     Ledger(#[from] Error),
@@ -84,6 +89,7 @@ pub fn keep(
     settings: &Settings,
     what: &str,
 ) -> Result<Rule, RuleError> {
+    person::allow(here, ledger, Action::KeepRule)?;
     let what = what.trim();
     if what.is_empty() {
         return Err(RuleError::Empty);
@@ -100,6 +106,7 @@ pub fn drop(
     settings: &Settings,
     id: &str,
 ) -> Result<Rule, RuleError> {
+    person::allow(here, ledger, Action::KeepRule)?;
     let known = named(&list(here, ledger, settings)?, id.trim())?;
     let rule = known.ok_or_else(|| RuleError::None { id: id.to_owned() })?;
     decide(here, ledger, &rule.text, false)

@@ -9,7 +9,7 @@ use heirloom_core::recall::snippet::{self, Snippet, WIDTH};
 use heirloom_core::recall::{Kind, Terms, score};
 use heirloom_core::session::Session;
 use heirloom_core::settings::Reach;
-use heirloom_core::trust::person::{Action, NotAPerson, allow};
+use heirloom_core::trust::person::{Action, NotAPerson};
 use heirloom_ledger::{AsIndexError, Candidate, Error, Hit, Index, Ledger, Passage, Search};
 use jiff::Timestamp;
 
@@ -139,7 +139,7 @@ impl AsIndexError for SearchError {
 pub fn search(here: &Here, ledger: &Ledger, query: &Query) -> Result<Found, SearchError> {
     let elsewhere = query.everywhere || query.repo.is_some();
     if elsewhere && !agents_may_search_everywhere(here) {
-        allow(Action::SearchEverywhere, person::who(here, ledger))?;
+        person::allow(here, ledger, Action::SearchEverywhere)?;
     }
     let session = query.session.as_deref().map(|address| sessions::find(here, ledger, address));
     let session = session.transpose()?;

@@ -32,6 +32,9 @@ pub enum RunError {
     /// It is in the repository, and nobody has trusted that.
     #[error(transparent)]
     Untrusted(#[from] crate::trust::Untrusted),
+    /// Only a person may.
+    #[error(transparent)]
+    NotAPerson(#[from] heirloom_core::trust::person::NotAPerson),
     /// The files are wrong.
     #[error("{} in what should be run", count(mistakes.len()))]
     Mistakes {

@@ -9,11 +9,14 @@ use heirloom_core::event::RunPermitted;
 use heirloom_core::run::plan::Plan;
 use heirloom_core::run::stop::Rule;
 use heirloom_core::settings::{RunPermissions, Settings};
+use heirloom_core::trust::person::Action;
+use heirloom_core::trust::widen;
 use heirloom_ledger::{Error, Ledger, Scope};
 
 use super::error::RunError;
 use super::request::Asked;
 use crate::here::Here;
+use crate::person::{self, PersonError};
 
 /// What the agents of `plan` may do. Nothing where none of them would ask.
 pub(super) fn decide(
@@ -23,6 +26,9 @@ pub(super) fn decide(
     asked: &Asked,
     plan: &Plan,
 ) -> Result<Option<RunPermissions>, RunError> {
+    if let Some(wanted) = asked.permissions {
+        may(here, ledger, settings, wanted)?;
+    }
     let said = asked.permissions.or(plan.permissions).or(settings.run.permissions);
     let asking = agents(plan, |agent| agent.unattended() != Unattended::Freely);
     // The simulation is ours: it does what its script says.
@@ -42,6 +48,26 @@ pub(super) fn decide(
     Ok(Some(said))
 }
 
+/// Whether whoever asks may let a run do that. Beyond what the settings say, what a person once answered
+/// and what their own session may do, only a person may.
+fn may(
+    here: &Here,
+    ledger: &Ledger,
+    settings: &Settings,
+    wanted: RunPermissions,
+) -> Result<(), RunError> {
+    let own = || person::own_config(here, ledger).map(|own| own.as_ref().map(widen::permissions));
+    let said = [settings.run.permissions, kept(here, ledger)?];
+    let is_within = |said: RunPermissions| !widen::is_wider(wanted, said);
+    if is_within(RunPermissions::Ask) || said.into_iter().flatten().any(is_within) {
+        return Ok(());
+    }
+    if own()?.is_some_and(is_within) {
+        return Ok(());
+    }
+    Ok(person::allow(here, ledger, Action::Widen)?)
+}
+
 /// What a person once said for this repository. Only this host's word counts: a ledger that was
 /// merged in brings other people's decisions along.
 fn kept(here: &Here, ledger: &Ledger) -> Result<Option<RunPermissions>, Error> {
@@ -51,9 +77,14 @@ fn kept(here: &Here, ledger: &Ledger) -> Result<Option<RunPermissions>, Error> {
 }
 
 /// Keeps what a person says for this repository.
-pub fn keep(here: &Here, ledger: &mut Ledger, permissions: RunPermissions) -> Result<(), Error> {
+pub fn keep(
+    here: &Here,
+    ledger: &mut Ledger,
+    permissions: RunPermissions,
+) -> Result<(), PersonError> {
+    person::allow(here, ledger, Action::Widen)?;
     let scope = Scope { session: None, repo: Some(&here.place.repo) };
-    ledger.append(here.clock.now(), scope, &RunPermitted { permissions }).map(drop)
+    Ok(ledger.append(here.clock.now(), scope, &RunPermitted { permissions }).map(drop)?)
 }
 
 /// The agents of a plan of which something is so, judges included, each once.

@@ -33,6 +33,7 @@ pub use interrupt::interrupt;
 pub use prepare::{
     Continue, Launch, LaunchContext, Prepared, Purpose, prepare_continue, prepare_launch,
 };
+pub(crate) use prepare::{prepare_settled_continue, prepare_settled_launch};
 pub use shown::{Total, config_of, totals};
 pub use template::{find_template, save_template};
 pub use update::{Update, update};

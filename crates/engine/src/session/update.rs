@@ -2,11 +2,13 @@
 
 use heirloom_core::event::SessionConfigured;
 use heirloom_core::session::Session;
+use heirloom_core::trust::person::Action;
 use heirloom_ledger::{Ledger, Scope};
 use jiff::Timestamp;
 
 use super::error::SessionError;
 use crate::here::Here;
+use crate::person;
 
 /// What is to be different. What is none stays.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -20,13 +22,18 @@ pub struct Update {
 }
 
 /// Changes a session. Whoever drives it reads its config anew when the ledger changes, and answers
-/// what its agent asks by that from then on, what waits already included.
+/// what its agent asks by that from then on, what waits already included. Only a person lets it do more.
 pub fn update(
     here: &Here,
     ledger: &mut Ledger,
     session: &Session,
     update: Update,
 ) -> Result<Session, SessionError> {
+    let widens =
+        update.auto_accept_edits == Some(true) || matches!(update.bypass_until, Some(Some(_)));
+    if widens {
+        person::allow(here, ledger, Action::Bypass)?;
+    }
     let name = session.name.as_str();
     let mut config = session.config.clone().map_err(SessionError::unreadable(name))?;
     if let Some(title) = update.title {

@@ -112,7 +112,7 @@ fn prepare(
             };
             // A second handle: continuing may interrupt a session, which takes the ledger.
             let mut ledger = on.context.ledger()?;
-            session::prepare_continue(context, &mut ledger, request)
+            session::prepare_settled_continue(context, &mut ledger, request)
         }
         Turn::Fresh { prompt, inherits } => {
             let agent = on.context.options.agent.clone();
@@ -120,13 +120,13 @@ fn prepare(
             let config = config(on, &agent, model, now);
             let inherits = inherits.map(|session| *session);
             let launch = Launch { inherits, ..request(on, prompt, agent, config)? };
-            session::prepare_launch(context, &on.ledger, launch)
+            session::prepare_settled_launch(context, &on.ledger, launch)
         }
         Turn::Foreign { prompt, agent, agent_session_id } => {
             let config = config(on, &agent, None, now);
             let resumes = Some(agent_session_id);
             let launch = Launch { resumes, ..request(on, prompt, agent, config)? };
-            session::prepare_launch(context, &on.ledger, launch)
+            session::prepare_settled_launch(context, &on.ledger, launch)
         }
     }
 }

@@ -179,6 +179,7 @@ pub(crate) fn launched(
         agent: said.text("agent")?,
         template: said.text("template")?,
         config: said.config,
+        signed_in: caller.cookie(),
         ..Order::default()
     };
     begun(house, &order)
@@ -243,6 +244,7 @@ pub(crate) fn went_on(
         fork,
         at,
         config: said.config,
+        signed_in: caller.cookie(),
         ..Order::default()
     };
     begun(house, &order)

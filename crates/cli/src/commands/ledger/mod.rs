@@ -12,6 +12,7 @@ use heirloom_api::{
     LedgerBackup, LedgerExported, LedgerImported, LedgerRebuilt, LedgerRehosted, LedgerReport,
     LedgerStats,
 };
+use heirloom_engine::exchange;
 use heirloom_ledger::{Gap, Imported, Report, Stats};
 use heirloom_repo::{Destination, FileError};
 
@@ -258,16 +259,18 @@ fn is_copy(file: &mut BufReader<File>) -> bool {
 fn import(app: &App, from: &Path) -> Done {
     let mut ledger = app.here.ledger_as_it_is()?;
     let imported = if from == Path::new("-") {
-        ledger.import(io::stdin().lock())?
+        exchange::import(&app.here, &mut ledger, io::stdin().lock())?
     } else {
         let mut file = BufReader::new(File::open(from).map_err(|error| {
             Failure::new(Code::File, format!("cannot read {}: {error}", from.display()))
         })?);
         if is_copy(&mut file) {
             let mut bar = Bar::new(&app.ui);
-            ledger.import_copy(from, &mut |doing, done, all| bar.show(doing, done, all))?
+            exchange::import_copy(&app.here, &mut ledger, from, &mut |doing, done, all| {
+                bar.show(doing, done, all);
+            })?
         } else {
-            ledger.import(file)?
+            exchange::import(&app.here, &mut ledger, file)?
         }
     };
     app.ui.answer(&LedgerImported::from(imported), || {

@@ -10,14 +10,23 @@ use uuid::Uuid;
 use super::super::error::SessionError;
 use super::super::source::chooses_ids;
 use super::super::template::find_template;
-use super::{Launch, LaunchContext, Prepared, absolute, check_name, said, warnings};
+use super::{Launch, LaunchContext, Prepared, absolute, check_name, permitted, said, warnings};
 use crate::turn::Thread;
 use crate::turn::command::{self, Order};
 use crate::turn::lock::DriverLock;
 use crate::vault::Vault;
 
-/// Checks a session that is to be launched.
+/// Checks a session that is to be launched, and that whoever asks may launch it so.
 pub fn prepare_launch(
+    context: &LaunchContext<'_>,
+    ledger: &Ledger,
+    launch: Launch,
+) -> Result<Prepared, SessionError> {
+    permitted(context, ledger, prepare_settled_launch(context, ledger, launch)?)
+}
+
+/// The same for a launch whose permissions are what the settings say.
+pub(crate) fn prepare_settled_launch(
     context: &LaunchContext<'_>,
     ledger: &Ledger,
     launch: Launch,

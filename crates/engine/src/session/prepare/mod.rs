@@ -15,9 +15,12 @@ use heirloom_core::settings::Settings;
 use heirloom_ledger::Ledger;
 
 pub use self::first::prepare_launch;
+pub(crate) use self::first::prepare_settled_launch;
 pub use self::next::prepare_continue;
+pub(crate) use self::next::prepare_settled_continue;
 use super::error::SessionError;
 use crate::here::Here;
+use crate::person::{self, PersonError};
 use crate::turn::Thread;
 use crate::turn::command::Site;
 use crate::turn::lock::DriverLock;
@@ -126,6 +129,21 @@ impl Prepared {
     /// Has the agent say its words as they come, for somebody who looks on.
     pub fn in_pieces(&mut self) {
         self.agent.in_pieces(&mut self.line);
+    }
+}
+
+/// A prepared session, if whoever asks may launch it with its config.
+fn permitted(
+    context: &LaunchContext<'_>,
+    ledger: &Ledger,
+    mut prepared: Prepared,
+) -> Result<Prepared, SessionError> {
+    // Sealed, as the configs of sessions are recorded, so that secrets compare equal.
+    let sealed = prepared.vault.seal(&prepared.config);
+    match person::may_launch(context.here, ledger, &sealed) {
+        Ok(()) => Ok(prepared),
+        Err(PersonError::NotAPerson(error)) => Err(error.into()),
+        Err(PersonError::Ledger(error)) => Err(error.into()),
     }
 }
 

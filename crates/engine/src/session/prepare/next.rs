@@ -14,7 +14,7 @@ use super::super::error::SessionError;
 use super::super::interrupt::interrupt;
 use super::super::source::{Source, can_fork, chooses_ids};
 use super::super::{conversation, shown};
-use super::{Continue, LaunchContext, Prepared, absolute, check_name, said, warnings};
+use super::{Continue, LaunchContext, Prepared, absolute, check_name, permitted, said, warnings};
 use crate::identity;
 use crate::turn::Thread;
 use crate::turn::command::{self, Order};
@@ -28,9 +28,28 @@ pub fn prepare_continue(
     ledger: &mut Ledger,
     request: Continue,
 ) -> Result<Prepared, SessionError> {
-    let must_stop = must_stop(&request.session, request.fork)?;
     let prepared = plan(context, ledger, &request)?;
-    if !must_stop {
+    let prepared = permitted(context, ledger, prepared)?;
+    gone_on(context, ledger, request, prepared)
+}
+
+/// The same for one whose permissions are what the settings say.
+pub(crate) fn prepare_settled_continue(
+    context: &LaunchContext<'_>,
+    ledger: &mut Ledger,
+    request: Continue,
+) -> Result<Prepared, SessionError> {
+    let prepared = plan(context, ledger, &request)?;
+    gone_on(context, ledger, request, prepared)
+}
+
+fn gone_on(
+    context: &LaunchContext<'_>,
+    ledger: &mut Ledger,
+    request: Continue,
+    prepared: Prepared,
+) -> Result<Prepared, SessionError> {
+    if !must_stop(&request.session, request.fork)? {
         return Ok(prepared);
     }
     // Until it has stopped, its agent may still say who it is and which model it is, and that is
@@ -58,6 +77,7 @@ fn plan(
     request: &Continue,
 ) -> Result<Prepared, SessionError> {
     let parent = &request.session;
+    must_stop(parent, request.fork)?;
     let prompt = said(&request.prompt)?;
     check_name(ledger, &parent.repo, request.name.as_ref())?;
     let agent = agent_of(parent)?;
