@@ -179,6 +179,29 @@ esac"#;
 }
 
 #[test]
+fn one_that_pages_is_read_to_the_end() {
+    // Two issues a page, whatever limit it is given; the last page is short.
+    let script = r#"offset=0 previous=
+for argument in "$@"; do [ "$previous" = --offset ] && offset=$argument; previous=$argument; done
+issue() { printf '{"id":"bd-%s","title":"t","status":"open","priority":1,"issue_type":"task","created_at":"2026-01-0%sT00:00:00Z"}' "$1" "$1"; }
+echo "$* @$offset" >> "$HOME/asked"
+case "$1 $offset" in
+blocked*) echo '[]' ;;
+*0) echo '{"issues":['"$(issue 1),$(issue 2)"'],"total":5,"has_more":true}' ;;
+*2) echo '{"issues":['"$(issue 3),$(issue 4)"'],"total":5,"has_more":true}' ;;
+*4) echo '{"issues":['"$(issue 5)"'],"total":5,"has_more":false}' ;;
+esac"#;
+    let env = program("br", script);
+    assert_eq!(ids(&issues(&env, &["ready"])), ["bd-1", "bd-2", "bd-3", "bd-4", "bd-5"]);
+    // One that says "more" for ever is found out.
+    let same = r#"case "$1" in blocked) echo '[]' ;;
+*) echo '{"issues":[{"id":"bd-1","title":"t","status":"open"}],"has_more":true}' ;; esac"#;
+    let ran = run(&program("br", same), &["ready"]);
+    assert_eq!(ran.code, 1, "{ran}");
+    assert!(ran.stderr.contains("it says that there is more, and answers nothing new"), "{ran}");
+}
+
+#[test]
 fn one_that_knows_no_limit_of_what_is_blocked_is_asked_without() {
     let script = r#"case "$*" in
 *blocked*--limit*) echo "error: unexpected argument '--limit' found" >&2; exit 2 ;;

@@ -21,6 +21,7 @@ use serde_json::Value;
 
 use self::arguments::Arguments;
 use self::ask::{Asker, Unanswered};
+use self::shape::Page;
 use super::{Tracker, TrackerError};
 use crate::here::Here;
 
@@ -62,6 +63,35 @@ impl Program {
         shape::issues(self.ask(arguments)?).map_err(|why| self.odd(arguments, why))
     }
 
+    /// Asks for a list of issues, to its end.
+    fn listed(&self, arguments: &[&str]) -> Result<Vec<Issue>, TrackerError> {
+        let items = self.whole(arguments, self.ask(arguments)?)?;
+        shape::read_all(items).map_err(|why| self.odd(arguments, why))
+    }
+
+    /// All of a list of which `answer` is the beginning. A program that has a page of its own for
+    /// "all" says `has_more`, and is asked for the rest.
+    fn whole(&self, arguments: &[&str], answer: Value) -> Result<Vec<Value>, TrackerError> {
+        let odd = |why: String| self.odd(arguments, why);
+        let Page { mut items, mut more } = shape::page(answer).map_err(odd)?;
+        let key = |item: &Value| shape::id(item).map(str::to_owned);
+        let mut seen: HashSet<String> = items.iter().filter_map(key).collect();
+        while more {
+            let offset = items.len().to_string();
+            let next = [arguments, &["--offset", &offset]].concat();
+            let page = shape::page(self.ask(&next)?).map_err(|why| self.odd(&next, why))?;
+            let before = items.len();
+            let is_new = |item: &Value| key(item).is_none_or(|id| seen.insert(id));
+            items.extend(page.items.into_iter().filter(is_new));
+            if items.len() == before {
+                let why = "it says that there is more, and answers nothing new".to_owned();
+                return Err(self.odd(&next, why));
+            }
+            more = page.more;
+        }
+        Ok(items)
+    }
+
     fn odd(&self, arguments: &[&str], why: String) -> TrackerError {
         TrackerError::Shape { tracker: self.asker.question(arguments), why }
     }
@@ -77,7 +107,7 @@ impl Program {
     }
 
     fn ready(&self) -> Result<Vec<Issue>, TrackerError> {
-        self.issues(&["ready", "--json", "--limit", "0"])
+        self.listed(&["ready", "--json", "--limit", "0"])
     }
 
     /// What blocks what.
@@ -90,8 +120,12 @@ impl Program {
             Err(failed) if asked != plain && failed.says(&["--limit"]) => self.ask(plain)?,
             answer => answer?,
         };
-        let read = |items: Vec<Value>| items.iter().map(shape::blocked).collect();
-        shape::items(answer).and_then(read).map_err(|why| self.odd(asked, why))
+        let items = self.whole(asked, answer)?;
+        items
+            .iter()
+            .map(shape::blocked)
+            .collect::<Result<_, _>>()
+            .map_err(|why| self.odd(asked, why))
     }
 
     /// Which issue each of these is a part of, for those that say they depend on something.
@@ -192,7 +226,7 @@ impl Tracker for Program {
     }
 
     fn backlog(&mut self) -> Result<Vec<Entry>, TrackerError> {
-        let mut issues = self.issues(&["list", "--json", "--limit", "0"])?;
+        let mut issues = self.listed(&["list", "--json", "--limit", "0"])?;
         issues.retain(|issue| !issue.status.is_closed());
         let mut blocked = self.blocked()?;
         let mut parents = self.parents(&issues)?;
@@ -212,9 +246,9 @@ impl Tracker for Program {
     }
 
     fn all(&mut self) -> Result<Vec<Issue>, TrackerError> {
-        let mut issues = self.issues(&["list", "--json", "--limit", "0"])?;
+        let mut issues = self.listed(&["list", "--json", "--limit", "0"])?;
         let known: HashSet<IssueId> = issues.iter().map(|issue| issue.id.clone()).collect();
-        let closed = self.issues(&["list", "--status", "closed", "--json", "--limit", "0"])?;
+        let closed = self.listed(&["list", "--status", "closed", "--json", "--limit", "0"])?;
         issues.extend(closed.into_iter().filter(|issue| !known.contains(&issue.id)));
         issues.retain(|issue| !issue.status.is_deleted());
         Ok(issues)

@@ -25,12 +25,37 @@ const AROUND: [&str; 12] = [
 /// How deep lists have been seen inside of each other.
 const DEEPEST: usize = 3;
 
-/// The issues of an answer, each as it came.
-pub(super) fn items(answer: Value) -> Result<Vec<Value>, String> {
-    if ["has_more", "truncated"].iter().any(|mark| answer.get(mark) == Some(&Value::Bool(true))) {
-        return Err("it answered only a part of what it has".to_owned());
+/// A part of what a program has, or all of it.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Page {
+    /// The issues, each as it came.
+    pub(super) items: Vec<Value>,
+    /// Whether there are more.
+    pub(super) more: bool,
+}
+
+/// The issues of an answer, and whether they are all.
+pub(super) fn page(answer: Value) -> Result<Page, String> {
+    let more = is_part(&answer, DEEPEST);
+    let items = list(answer, DEEPEST).ok_or_else(|| "there is no list of issues in it".to_owned());
+    Ok(Page { items: items?, more })
+}
+
+/// Whether it says, wherever it says such things, that it is not all.
+fn is_part(value: &Value, depth: usize) -> bool {
+    let Value::Object(fields) = value else { return false };
+    let says = |mark: &&str| fields.get(*mark) == Some(&Value::Bool(true));
+    ["has_more", "truncated"].iter().any(says)
+        || (depth > 0
+            && AROUND.iter().filter_map(|name| fields.get(*name)).any(|it| is_part(it, depth - 1)))
+}
+
+/// The issues of an answer that is all there is.
+fn items(answer: Value) -> Result<Vec<Value>, String> {
+    match page(answer)? {
+        Page { items, more: false } => Ok(items),
+        Page { .. } => Err("it answered only a part of what it has".to_owned()),
     }
-    list(answer, DEEPEST).ok_or_else(|| "there is no list of issues in it".to_owned())
 }
 
 fn list(value: Value, depth: usize) -> Option<Vec<Value>> {
@@ -47,10 +72,18 @@ fn list(value: Value, depth: usize) -> Option<Vec<Value>> {
 
 /// The issues of an answer.
 pub(super) fn issues(answer: Value) -> Result<Vec<Issue>, String> {
-    items(answer)?
-        .into_iter()
-        .map(|item| read(item).map_err(|why| format!("an issue of it: {why}")))
-        .collect()
+    read_all(items(answer)?)
+}
+
+/// Issues, each as it came.
+pub(super) fn read_all(items: Vec<Value>) -> Result<Vec<Issue>, String> {
+    let one = |item| read(item).map_err(|why| format!("an issue of it: {why}"));
+    items.into_iter().map(one).collect()
+}
+
+/// The id of an item of a list, by which it is known whether it was there before.
+pub(super) fn id(item: &Value) -> Option<&str> {
+    item.get("issue").unwrap_or(item).get("id")?.as_str()
 }
 
 /// The issue that another one is a part of: among its dependencies, or in a field of its own.
@@ -119,6 +152,7 @@ mod tests {
             json!({"issues": null}),
             json!({"issues": "none"}),
             json!({"issues": [], "has_more": true}),
+            json!({"data": {"issues": [], "truncated": true}}),
         ] {
             assert!(items(answer.clone()).is_err(), "{answer}");
         }
