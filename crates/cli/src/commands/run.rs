@@ -145,7 +145,7 @@ pub(super) fn run(app: &App, args: &Args) -> Done {
         return Ok(ExitCode::SUCCESS);
     }
     let stopping = Stopping::new();
-    listen(&stopping)?;
+    let signal = stop_signals::listen(&stopping)?;
     let running = run::start(here, &mut ledger, prepared)?;
     drop(ledger);
     let view = View::new(app.ui.is_json(), here.clock);
@@ -156,6 +156,7 @@ pub(super) fn run(app: &App, args: &Args) -> Done {
     match ended.status {
         Status::Completed if ended.is_unsettled => Ok(ExitCode::from(UNSETTLED)),
         Status::Completed => Ok(ExitCode::SUCCESS),
+        Status::Interrupted => Ok(signal.exit_code()),
         _ => Ok(ExitCode::from(FAILED)),
     }
 }
@@ -211,11 +212,6 @@ pub(super) fn say_inherit_error(app: &App, error: &run::inherit::InheritError) {
     let failure = Failure::of_inherit(error);
     app.ui.complain(&failure);
     app.ui.warn("going on without inherited context; --strict would have stopped here");
-}
-
-/// Counts the signals that ask to stop.
-pub(super) fn listen(stopping: &Stopping) -> Result<(), Failure> {
-    stop_signals::listen(stopping).map(drop)
 }
 
 /// Starts the same command again, in the background, and waits until it runs.

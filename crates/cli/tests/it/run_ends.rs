@@ -160,7 +160,7 @@ fn tokens_of_a_known_price_count_against_the_limit() {
     );
     let env = env.var("HEIRLOOM_AGENT_CODEX", codex);
     let arguments = ["run", "ralph", "s", "9", "--agent", "codex", "--model", "gpt-5"];
-    let limits = ["--max-cost", "3", "--permissions", "edits"];
+    let limits = ["--max-cost", "2", "--permissions", "edits"];
     let ran = env.run(&[&arguments[..], &limits].concat());
     assert!(ran.stdout.contains("interrupted: the cost limit is reached · 2 iterations"), "{ran}");
 }

@@ -45,7 +45,7 @@ fn ctrl_c_once_finishes_the_iteration_and_resume_goes_on_after_it() {
     signal(&child, "-INT");
     wait_for(|| status(&env) == "interrupting");
     env.write("go", "");
-    assert_eq!(child.wait().unwrap().code(), Some(1));
+    assert_eq!(child.wait().unwrap().code(), Some(130));
     assert_eq!((status(&env).as_str(), env.read("made.log").as_str()), ("interrupted", "1\n"));
     let ran = env.run(&["run", "ralph", "s", "--resume"]).success();
     assert!(ran.stdout.contains("completed: all iterations done · 3 iterations"), "{ran}");
@@ -61,9 +61,19 @@ fn ctrl_c_twice_stops_the_agent_and_all_its_children() {
     signal(&child, "-INT");
     wait_for(|| status(&env) == "interrupting");
     signal(&child, "-INT");
-    assert_eq!(child.wait().unwrap().code(), Some(1));
+    assert_eq!(child.wait().unwrap().code(), Some(130));
     assert_eq!(status(&env), "interrupted");
     assert!(!alive(&env));
+}
+
+#[test]
+fn a_sigterm_stops_the_agent_at_once_with_the_exit_code_of_one() {
+    let env = with_agent("cat > /dev/null\ntouch begun\nsleep 987\n");
+    let mut child = begin(&env, "3");
+    wait_for(|| env.repo().join("begun").exists());
+    signal(&child, "-TERM");
+    assert_eq!(child.wait().unwrap().code(), Some(143));
+    assert_eq!((status(&env).as_str(), alive(&env)), ("interrupted", false));
 }
 
 #[test]
@@ -76,7 +86,8 @@ fn a_session_is_stopped_from_another_shell() {
     wait_for(|| status(&env) == "interrupting");
     let said = env.run(&["sessions", "stop", "s"]).success();
     assert_eq!(said.stdout, "s stops its agent now\n");
-    child.wait().unwrap();
+    // It is asked by the signal that ctrl-C sends.
+    assert_eq!(child.wait().unwrap().code(), Some(130));
     assert_eq!(status(&env), "interrupted");
     assert!(!alive(&env));
     assert_eq!(env.run(&["sessions", "stop", "s"]).code, 1);
@@ -176,7 +187,7 @@ fn a_terminal_that_goes_away_finishes_the_iteration_and_nothing_is_lost() {
     signal(&child, "-HUP");
     wait_for(|| status(&env) == "interrupting");
     env.write("go", "");
-    assert_eq!(child.wait().unwrap().code(), Some(1));
+    assert_eq!(child.wait().unwrap().code(), Some(129));
     assert_eq!((status(&env).as_str(), completed(&env)), ("interrupted", vec![1]));
     env.run(&["run", "ralph", "s", "--resume"]).success();
     assert_eq!((env.read("made.log"), completed(&env)), ("1\n2\n".to_owned(), vec![1, 2]));
@@ -196,7 +207,7 @@ fn a_third_ctrl_c_kills_an_agent_that_listens_to_nothing() {
     signal(&child, "-INT");
     wait_for(|| env.repo().join("asked-int").exists());
     signal(&child, "-INT");
-    assert_eq!(child.wait().unwrap().code(), Some(1));
+    assert_eq!(child.wait().unwrap().code(), Some(130));
     assert!(!env.repo().join("asked-term").exists(), "it was not killed at once");
     assert_eq!((status(&env).as_str(), alive(&env)), ("interrupted", false));
 }

@@ -122,7 +122,10 @@ pub enum RunError {
 
 fn price(model: Option<&str>) -> String {
     match model {
-        Some(model) => format!(", and the price of {model} is not known"),
+        Some(model) => {
+            let as_of = heirloom_agents::prices::AS_OF;
+            format!(", and the price of {model} is not known (prices are of {as_of})")
+        }
         None => ", and which model it uses is not said".to_owned(),
     }
 }
