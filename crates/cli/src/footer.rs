@@ -34,8 +34,10 @@ impl Footer {
         above();
         if self.live {
             self.drawn = lines.len();
+            let width = width();
             for line in lines {
-                put(&format!("{line}\n"));
+                // A line that wraps is two, and only one of them would be taken away.
+                put(&format!("{}\n", clip(line, width)));
             }
         }
     }
@@ -76,5 +78,63 @@ pub(crate) fn lock<S>(shared: &Mutex<S>) -> MutexGuard<'_, S> {
 pub(crate) fn put(text: &str) {
     if !text.is_empty() {
         let _ = printer::out(text);
+    }
+}
+
+/// As much of a line as a terminal of this width shows in one row. Styles take no room.
+fn clip(line: &str, width: usize) -> String {
+    let (mut out, mut taken, mut cut_at) = (String::with_capacity(line.len()), 0, None);
+    let mut in_style = false;
+    for c in line.chars() {
+        if in_style || c == '\u{1b}' {
+            in_style = c != 'm';
+            out.push(c);
+            continue;
+        }
+        taken += columns(c);
+        // The last column is for the mark that there is more, if there is.
+        if cut_at.is_none() && taken >= width {
+            cut_at = Some(out.len());
+        }
+        if taken > width {
+            out.truncate(cut_at.unwrap_or(0));
+            out.push_str("…\u{1b}[0m");
+            return out;
+        }
+        out.push(c);
+    }
+    out
+}
+
+/// How many columns a character takes.
+const fn columns(c: char) -> usize {
+    match c as u32 {
+        0x1100..=0x115f
+        | 0x2e80..=0xa4cf
+        | 0xac00..=0xd7a3
+        | 0xf900..=0xfaff
+        | 0xfe30..=0xfe6f
+        | 0xff00..=0xff60
+        | 0xffe0..=0xffe6
+        | 0x1f300..=0x1f64f
+        | 0x1f900..=0x1f9ff
+        | 0x20000..=0x3fffd => 2,
+        _ => 1,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_never_takes_more_than_a_row() {
+        assert_eq!(clip("twelve chars", 12), "twelve chars");
+        assert_eq!(clip("thirteen char", 12), "thirteen ch…\u{1b}[0m");
+        assert_eq!(clip("\u{1b}[2mdim\u{1b}[0m", 3), "\u{1b}[2mdim\u{1b}[0m");
+        assert_eq!(clip("\u{1b}[2mdimmer\u{1b}[0m", 3), "\u{1b}[2mdi…\u{1b}[0m");
+        assert_eq!(clip("日本語", 6), "日本語");
+        assert_eq!(clip("日本語", 5), "日本…\u{1b}[0m");
+        assert_eq!(clip("x", 0), "…\u{1b}[0m");
     }
 }

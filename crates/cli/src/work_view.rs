@@ -188,6 +188,10 @@ impl Screen {
                 let took = lasted(*duration_ms);
                 format!("{issue}  {CARE}fails{CARE:#}  {} ({took})\n", first_line(command, 60))
             }
+            Event::Reviewed { issue, agent, approved, findings } if *approved != Some(true) => {
+                let found = first_line(findings, 60);
+                format!("{issue}  {CARE}review{CARE:#}  {agent}: {found}\n")
+            }
             Event::IssueEnded { issue, title, status, reason, cost_usd, duration_ms, .. } => {
                 let (style, mark) = match *status {
                     IssueRunStatus::Closed => (GOOD, "✔"),
@@ -237,10 +241,14 @@ impl Screen {
 
     /// The table of agents.
     fn below(&self) -> Vec<String> {
+        self.table(width())
+    }
+
+    fn table(&self, width: usize) -> Vec<String> {
         if self.working.is_empty() {
             return Vec::new();
         }
-        let (now, width) = (self.clock.now(), width());
+        let now = self.clock.now();
         let since = |from: Timestamp, to: Timestamp| {
             u64::try_from(to.as_millisecond() - from.as_millisecond()).unwrap_or(0)
         };
@@ -251,10 +259,11 @@ impl Screen {
             let cost =
                 working.cost_usd.map(|usd| format!("  {}", dollars(usd))).unwrap_or_default();
             let facts = format!("{number}/{of}  {:8}  {elapsed:>6}{cost}", working.phase.as_str());
-            let room = width.saturating_sub(widest + facts.chars().count() + 8);
-            let title = first_line(&working.title, room.div_ceil(2).max(10));
-            let rest = room.saturating_sub(title.chars().count() + 3);
-            let doing = first_line(&working.doing, rest);
+            let room = width.saturating_sub(widest + facts.chars().count() + 6);
+            // What it is about comes before what it does; on a narrow terminal there is room for one.
+            let title = first_line(&working.title, if room < 30 { room } else { room / 2 });
+            let rest = room.saturating_sub(title.chars().count() + 2);
+            let doing = if rest < 8 { String::new() } else { first_line(&working.doing, rest) };
             format!("● {issue:widest$}  {facts}  {title}  {DIM}{doing}{DIM:#}")
         };
         let mut lines: Vec<String> = self.working.iter().map(row).collect();
@@ -269,5 +278,46 @@ impl Screen {
         };
         lines.push(format!("  {DIM}{hint}{DIM:#}"));
         lines
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn at_sixty_columns_the_table_still_says_which_of_how_many_and_what_about() {
+        let clock = Clock::from_setting(Some("2026-01-12T12:00:12Z")).unwrap();
+        let mut screen = Screen {
+            json: false,
+            verbose: false,
+            footer: Footer::new(true),
+            clock,
+            working: BTreeMap::new(),
+            paused_until: None,
+            stopping: None,
+            closed: false,
+        };
+        let at: Timestamp = "2026-01-12T12:00:00Z".parse().unwrap();
+        screen.apply(
+            at,
+            &Event::IssueStarted {
+                issue: "hl-4f2".to_owned(),
+                title: "Rotate refresh tokens when they are used".to_owned(),
+                worktree: None,
+                branch: None,
+                number: 3,
+                of: 40,
+            },
+        );
+        let table = |width| {
+            let row = &screen.table(width)[0];
+            anstream::adapter::strip_str(row).to_string().trim_end().to_owned()
+        };
+        assert_eq!(table(60), "● hl-4f2  3/40  working    0m12s  Rotate refresh tokens whe…");
+        assert!(table(100).ends_with("starting"), "{}", table(100));
+        for width in [40, 60, 80, 100] {
+            assert!(table(width).chars().count() <= width, "{width}: {}", table(width));
+        }
     }
 }
