@@ -135,6 +135,8 @@ pub enum Unattended {
     Asks,
     /// By this permission mode.
     Mode(&'static str),
+    /// It runs commands in a sandbox of its own, which this permission mode takes away.
+    Sandboxed(&'static str),
 }
 
 /// How an agent is interrupted.

@@ -367,7 +367,8 @@ pub enum WorkEvent {
         /// The id.
         agent_session_id: String,
     },
-    /// An issue is in another phase: `working`, `checking`, `fixing`, `merging`, `waiting`.
+    /// An issue is in another phase: `working`, `checking`, `reviewing`,
+    /// `fixing`, `merging`, `waiting`.
     Phase {
         /// The issue.
         issue: String,
@@ -395,6 +396,17 @@ pub enum WorkEvent {
         passed: bool,
         /// How long it took.
         duration_ms: u64,
+    },
+    /// Another agent looked at the work.
+    Reviewed {
+        /// The issue.
+        issue: String,
+        /// The agent that reviewed.
+        agent: String,
+        /// Whether it may be brought together; null where the reviewer did not say.
+        approved: Option<bool>,
+        /// What has to be changed first.
+        findings: String,
     },
     /// Runs of another program are taken in.
     Importing {
@@ -487,6 +499,9 @@ impl From<&work::Event> for WorkEvent {
             }
             work::Event::Checked { issue, command, passed, duration_ms } => {
                 Self::Checked { issue, command, passed, duration_ms }
+            }
+            work::Event::Reviewed { issue, agent, approved, findings } => {
+                Self::Reviewed { issue, agent, approved, findings }
             }
             work::Event::Importing { done, total } => Self::Importing { done, total },
             work::Event::Paused { wait_ms, why } => Self::Paused { wait_ms, why },

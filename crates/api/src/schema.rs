@@ -18,7 +18,7 @@ use crate::{
     SchemaDocument, SchemaNames, SearchResults, ServiceFile, Serving, Session, SessionConfig,
     SessionDetail, SessionEnd, SessionForgotten, SessionList, SessionNotes, SessionState,
     SessionStop, SettingsFiles, SettingsShown, Setup, SignInLink, StageDetail, StageList, Sync,
-    TemplateList, TemplateSaved, Trajectory, Trust, Watched, Why, WorkEvent, WorkPlan,
+    TemplateList, TemplateSaved, Trajectory, Trust, Watched, Why, WorkCleaned, WorkEvent, WorkPlan,
     WorkRunDetail, WorkRunList,
 };
 use crate::{Candidates, HandoffDetail, HandoffList, Home, Usage};
@@ -170,6 +170,7 @@ names! {
     "watch" "watch S, one object a line" Watched;
     "why" "why PATH[:LINE]" Why;
     "work" "work, one object a line" Line<WorkEvent>;
+    "work-clean" "work clean" WorkCleaned;
     "work-dry-run" "work --dry-run" WorkPlan;
 }
 

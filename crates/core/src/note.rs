@@ -71,6 +71,29 @@ impl fmt::Display for Kind {
     }
 }
 
+/// How many test scenarios go with what was decided.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Scenarios {
+    /// How many there are.
+    pub count: usize,
+    /// How many there should be.
+    pub asked: usize,
+}
+
+impl Scenarios {
+    /// Of these notes; `None` where nothing was decided, so that none are asked for.
+    pub fn of(notes: &[Note], asked: u32) -> Option<Self> {
+        let count = |kind: Kind| notes.iter().filter(|note| note.kind == kind).count();
+        let asked = usize::try_from(asked).unwrap_or(usize::MAX);
+        (count(Kind::Decision) > 0).then(|| Self { count: count(Kind::Scenario), asked })
+    }
+
+    /// Whether there are as many as there should be.
+    pub const fn are_enough(self) -> bool {
+        self.count >= self.asked
+    }
+}
+
 /// Why a text is not a kind of note.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("there is no kind of note called `{text}`")]

@@ -132,6 +132,32 @@ pub fn ahead(root: &Path, one: &str, other: &str) -> Vec<String> {
     log.unwrap_or_default().lines().map(str::to_owned).collect()
 }
 
+/// The branches whose names begin with `prefix`.
+pub fn below(root: &Path, prefix: &str) -> Vec<String> {
+    let pattern = format!("refs/heads/{prefix}");
+    let names = git(root, None, &["for-each-ref", "--format=%(refname:lstrip=2)", &pattern]);
+    names.unwrap_or_default().lines().map(str::to_owned).collect()
+}
+
+/// The branches, of remotes too, that hold `commit`.
+pub fn holders(root: &Path, commit: &str) -> Vec<String> {
+    let arguments = [
+        "for-each-ref",
+        "--format=%(refname:lstrip=2)",
+        "--contains",
+        commit,
+        "refs/heads",
+        "refs/remotes",
+    ];
+    let names = git(root, None, &arguments);
+    names.unwrap_or_default().lines().map(str::to_owned).collect()
+}
+
+/// Deletes a branch, whatever is on it.
+pub fn delete(root: &Path, name: &str) -> Result<(), GitError> {
+    git(root, None, &["branch", "-q", "-D", "--", name]).map(drop)
+}
+
 #[cfg(test)]
 mod tests {
     use tempfile::TempDir;

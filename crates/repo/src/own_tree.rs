@@ -175,6 +175,13 @@ pub fn commit_all(path: &Path, message: &str) -> Result<(), GitError> {
     }
 }
 
+/// Puts the worktree at `path` back to `commit` on `branch`, whatever was done in it since. Ignored
+/// files stay.
+pub fn put_back(path: &Path, branch: &str, commit: &str) -> Result<(), GitError> {
+    git(path, None, &["checkout", "-q", "-f", "-B", branch, commit])?;
+    git(path, None, &["clean", "-fdq"]).map(drop)
+}
+
 /// The commit that is checked out at `path`.
 pub fn head(path: &Path) -> Result<String, GitError> {
     let place = discover(path);
@@ -211,13 +218,9 @@ fn is_program(path: &Path) -> bool {
     fs::metadata(path).is_ok_and(|file| file.is_file() && file.permissions().mode() & 0o111 != 0)
 }
 
-/// Takes away a worktree and, if all of it is somewhere else too, its branch.
-pub fn remove(root: &Path, path: &Path, branch: &str, with_branch: bool) -> Result<(), GitError> {
-    git(root, None, &["worktree", "remove", "--force", &path.to_string_lossy()])?;
-    if with_branch {
-        git(root, None, &["branch", "-q", "-D", branch])?;
-    }
-    Ok(())
+/// Takes a worktree away, whatever is in it.
+pub fn forget(root: &Path, path: &Path) -> Result<(), GitError> {
+    git(root, None, &["worktree", "remove", "--force", &path.to_string_lossy()]).map(drop)
 }
 
 #[cfg(test)]
@@ -302,7 +305,15 @@ mod tests {
         fs::remove_dir_all(&one).unwrap();
         let again = worktree(&dir, "one");
         assert_eq!((again.how, again.path.join("b.txt").exists()), (How::Again, true));
-        remove(dir.path(), &one, "ours/one", true).unwrap();
+        let commit = head(&one).unwrap();
+        fs::write(one.join("c.txt"), "c\n").unwrap();
+        git(&one, None, &["checkout", "-q", "--detach", "HEAD~1"]).unwrap();
+        put_back(&one, "ours/one", &commit).unwrap();
+        assert_eq!((head(&one).unwrap(), left(&one, "ours/one").unwrap().problem), (commit, None));
+        assert!(one.join("b.txt").exists() && !one.join("c.txt").exists());
+        assert_eq!(crate::branch::below(dir.path(), "ours/"), ["ours/one"]);
+        forget(dir.path(), &one).unwrap();
+        crate::branch::delete(dir.path(), "ours/one").unwrap();
         assert!(!one.exists() && !has_branch(dir.path(), "ours/one"));
     }
 

@@ -106,6 +106,7 @@ pub(crate) fn status(failure: &Failure) -> StatusCode {
         | Code::IssueCircle
         | Code::IssueNotOpen
         | Code::IssueTaken
+        | Code::IssueUntested
         | Code::NoteAmbiguous
         | Code::RepoSame
         | Code::RunAmbiguous

@@ -72,7 +72,7 @@ impl Agent for Codex {
     }
 
     fn unattended(&self) -> Unattended {
-        Unattended::Mode("danger-full-access")
+        Unattended::Sandboxed("danger-full-access")
     }
 
     fn resume_command(&self, id: &str, _directory: Option<&Path>) -> Option<Vec<String>> {

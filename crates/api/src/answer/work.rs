@@ -221,3 +221,41 @@ impl From<&Checked> for GateCheck {
         Self { command, passed, exit_code, duration_ms, output }
     }
 }
+
+/// What ended runs left, and what became of it.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct WorkCleaned {
+    /// Whether nothing was changed.
+    pub dry_run: bool,
+    /// What was left over.
+    pub leftovers: Vec<WorkLeftover>,
+}
+
+impl Answer for WorkCleaned {}
+
+/// Something that an ended run left.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct WorkLeftover {
+    /// The id, or the branch of finished work.
+    pub name: String,
+    /// The worktree.
+    pub worktree: Option<String>,
+    /// The branch.
+    pub branch: Option<String>,
+    /// What of it is nowhere else.
+    pub holds: Option<String>,
+    /// Why it is left alone; null if it was removed, or would be.
+    pub kept: Option<String>,
+}
+
+impl From<&heirloom_engine::work::Leftover> for WorkLeftover {
+    fn from(left: &heirloom_engine::work::Leftover) -> Self {
+        Self {
+            name: left.name.clone(),
+            worktree: left.worktree.as_ref().map(|path| path.display().to_string()),
+            branch: left.branch.clone(),
+            holds: left.holds.clone(),
+            kept: left.kept.clone(),
+        }
+    }
+}

@@ -119,6 +119,8 @@ codes! {
     IssueNotOpen = "issue.not-open",
     /// Somebody else has the issue.
     IssueTaken = "issue.taken",
+    /// Decisions were noted on the issue, and too few test scenarios.
+    IssueUntested = "issue.untested",
     /// The issues could not be worked with.
     IssuesFailed = "issues.failed",
     /// Another process holds the ledger for too long.

@@ -436,6 +436,7 @@ impl From<TrackerError> for Failure {
             TrackerError::Taken { .. } => Code::IssueTaken,
             TrackerError::NotOpen { .. } => Code::IssueNotOpen,
             TrackerError::Circle { .. } => Code::IssueCircle,
+            TrackerError::Untested { .. } => Code::IssueUntested,
             TrackerError::Program { .. } => Code::TrackerFailed,
             TrackerError::Shape { .. } => Code::TrackerShape,
             TrackerError::Line { .. }

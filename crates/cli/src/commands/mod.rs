@@ -62,6 +62,7 @@ mod usage;
 mod watch;
 mod why;
 mod work;
+mod work_clean;
 
 use std::ffi::OsString;
 use std::path::PathBuf;

@@ -11,10 +11,10 @@ use heirloom_engine::issues::{self, Tracker};
 use heirloom_engine::run::Stopping;
 use heirloom_engine::trust;
 use heirloom_engine::turn::system::Real;
-use heirloom_engine::work::{self, Options, Planned, With};
+use heirloom_engine::work::{self, Options, Planned, Reviewer, With};
 
 use super::run::dollars;
-use super::{App, Done, gate_offer, stop_signals};
+use super::{App, Done, gate_offer, stop_signals, work_clean};
 use crate::failure::{Code, FAILED, Failure};
 use crate::moment::ago;
 use crate::ui::{DIM, first_line};
@@ -27,7 +27,10 @@ use crate::work_view::WorkView;
 /// branch heirloom/work/…; your own branches and files are never touched. Ctrl-C lets agents finish
 /// their turn, twice stops them; --resume continues.
 #[derive(Debug, clap::Args)]
+#[command(args_conflicts_with_subcommands = true)]
 pub(super) struct Args {
+    #[command(subcommand)]
+    what: Option<What>,
     /// Start with issues in progress, and resume their agents' sessions
     #[arg(long, short)]
     resume: bool,
@@ -73,12 +76,23 @@ pub(super) struct Args {
     /// A command that must succeed before an issue is closed; repeat for more
     #[arg(long, value_name = "COMMAND")]
     gate: Vec<String>,
+    /// The agent that reviews finished work before an issue is closed
+    #[arg(long, value_name = "AGENT", value_parser = PossibleValuesParser::new(AGENTS))]
+    review: Option<String>,
     /// Show which issues would be worked on, in order, and run nothing
     #[arg(long)]
     dry_run: bool,
 }
 
+#[derive(Debug, clap::Subcommand)]
+enum What {
+    Clean(work_clean::Args),
+}
+
 pub(super) fn run(app: &App, args: &Args) -> Done {
+    if let Some(What::Clean(args)) = &args.what {
+        return work_clean::run(app, args);
+    }
     let loaded = app.settings()?;
     trust::needs(loaded, &["work", "agents"])?;
     let settings = &loaded.settings;
@@ -170,6 +184,9 @@ fn options(
     };
     if !args.gate.is_empty() {
         options.gate.clone_from(&args.gate);
+    }
+    if let Some(agent) = &args.review {
+        options.review = Some(Reviewer::by(&app.settings()?.settings, agent));
     }
     options.max_issues = args.max_issues.map(number).or(options.max_issues);
     options.max_cost_usd = args.max_cost.or(options.max_cost_usd);

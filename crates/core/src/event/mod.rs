@@ -55,7 +55,7 @@ pub use template::TemplateSaved;
 pub use trust::TrustDecided;
 pub use work::{
     AgentSessionLost, ImportedIssueRun, IssueRunEnded, IssueRunGated, IssueRunLaunched,
-    IssueRunStarted, IssueRunTranscribed, WorkEnded, WorkImported, WorkStarted,
+    IssueRunReviewed, IssueRunStarted, IssueRunTranscribed, WorkEnded, WorkImported, WorkStarted,
 };
 
 /// The body of a record of one kind.
@@ -97,6 +97,7 @@ kinds! {
     IssueRunEnded => "issue_run.ended",
     IssueRunGated => "issue_run.gated",
     IssueRunLaunched => "issue_run.launched",
+    IssueRunReviewed => "issue_run.reviewed",
     IssueRunStarted => "issue_run.started",
     IssueRunTranscribed => "issue_run.transcribed",
     CheckpointMissed => "keep.checkpoint_missed",

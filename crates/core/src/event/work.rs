@@ -75,6 +75,24 @@ pub struct IssueRunGated {
     pub gate: Vec<Checked>,
 }
 
+/// Another agent reviewed the work on an issue.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct IssueRunReviewed {
+    /// What the run does for the issue.
+    pub issue_run: IssueRunId,
+    /// The reviewer's session.
+    pub session: SessionId,
+    /// Whether the work may be brought together; nothing where the reviewer did not say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub approved: Option<bool>,
+    /// What it found.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub findings: String,
+    /// What the review cost, where that is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cost_usd: Option<f64>,
+}
+
 /// The agent's own transcript of the conversation was seen.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct IssueRunTranscribed {

@@ -358,6 +358,18 @@ choice! {
 }
 
 section! {
+    /// A second opinion on finished work, before it is brought together and its issue closed.
+    pub struct Review {
+        /// The agent that reviews. Without one nothing is reviewed.
+        agent: Option<AgentName>,
+        /// The model it reviews with, where it is not the agent's.
+        model: Option<String>,
+        /// How often findings go back to the agent that did the work; after that a person has to look.
+        max: u32 = 2,
+    }
+}
+
+section! {
     /// Working through issues.
     pub struct Work {
         /// Commands that must succeed before an issue may be closed.
@@ -371,6 +383,8 @@ section! {
         max_agents: NonZeroU32 = count(2),
         /// How often an agent is sent back to fix what the gate found.
         max_fixes: u32 = 3,
+        /// Another agent's look at finished work, before an issue is closed.
+        review: Review,
         /// Stop after this many issues.
         max_issues: Option<NonZeroU32>,
         /// Stop when this many US dollars have been spent.

@@ -9,7 +9,7 @@ use super::nothing::NOTHING_TO_DO;
 use super::outcome::Checked;
 use crate::inherit::Inherited;
 use crate::issue::Issue;
-use crate::note::Note;
+use crate::note::{Note, Scenarios};
 
 /// How much of the end of each command's output an agent is shown, in characters.
 const TAIL: usize = 3000;
@@ -123,6 +123,16 @@ pub fn resolve(issue: &Issue, branch: &str, conflict: &str) -> String {
     )
 }
 
+/// What is missing where decisions go with too few test scenarios.
+pub fn note_scenarios(issue: &Issue, scenarios: Scenarios) -> String {
+    let (id, Scenarios { count, asked }) = (&issue.id, scenarios);
+    format!(
+        "Issue {id} is not done yet: decisions were noted on it, and {count} of {asked} test scenarios. \
+         Note each that is missing with `heirloom note scenario \"…\" --issue {id}`: what is given, \
+         what is done, and what has to come of it. See that the tests hold them.\n"
+    )
+}
+
 /// What to do about a worktree that is in no state to be committed.
 pub fn put_right(issue: &Issue, what: &str) -> String {
     format!(
@@ -133,7 +143,7 @@ pub fn put_right(issue: &Issue, what: &str) -> String {
     )
 }
 
-fn section(text: &mut String, title: &str, body: Option<&str>) {
+pub(super) fn section(text: &mut String, title: &str, body: Option<&str>) {
     if let Some(body) = body.map(str::trim).filter(|body| !body.is_empty()) {
         let _ = write!(text, "\n## {title}\n{body}\n");
     }
@@ -198,7 +208,7 @@ fn failures(text: &mut String, findings: &[Checked]) {
 }
 
 /// Text from outside, in a fence that it cannot close.
-fn fenced(text: &str) -> String {
+pub(super) fn fenced(text: &str) -> String {
     let text = text.trim_end();
     let from = text.char_indices().rev().nth(TAIL).map_or(0, |(at, _)| at);
     let text = &text[from..];

@@ -6,7 +6,7 @@ use heirloom_core::issue::{Change, Issue, IssueStatus};
 use heirloom_ledger::Ledger;
 use jiff::SignedDuration;
 
-use super::{Claimant, Tracker, TrackerError, claim, let_go, release};
+use super::{Claimant, Tracker, TrackerError, claim, let_go, release, untested};
 use crate::here::Here;
 
 /// What is done about a claim on an issue.
@@ -54,6 +54,9 @@ pub fn update(
         None => {}
     }
     let change = &update.change;
+    if change.status == Some(IssueStatus::Closed) {
+        may_close(here, ledger, &issue)?;
+    }
     if !change.is_empty() {
         issue = tracker.change(&id, change)?;
     }
@@ -64,6 +67,17 @@ pub fn update(
     Ok(issue)
 }
 
+/// One that is closed already stays so, whatever it lacks.
+fn may_close(here: &Here, ledger: &Ledger, issue: &Issue) -> Result<(), TrackerError> {
+    if issue.status.is_closed() {
+        return Ok(());
+    }
+    match untested(here, ledger, &issue.id)? {
+        Some(untested) if untested.refuses => Err(untested.into()),
+        _ => Ok(()),
+    }
+}
+
 /// Closes an issue, whoever had a claim on it.
 pub fn close(
     here: &Here,
@@ -72,6 +86,7 @@ pub fn close(
     issue: &Issue,
     change: &Change,
 ) -> Result<Issue, TrackerError> {
+    may_close(here, ledger, issue)?;
     let closed = tracker.change(&issue.id, change)?;
     let_go(here, ledger, &closed.id)?;
     Ok(closed)

@@ -44,6 +44,9 @@ pub enum TrackerError {
     /// It is not open, so it cannot be claimed.
     #[error("{id} is {status}, it cannot be claimed")]
     NotOpen { id: IssueId, status: String },
+    /// What was decided on it goes with too few test scenarios to close it.
+    #[error("{why}")]
+    Untested { id: IssueId, why: String },
     /// Issues would wait for each other for ever.
     #[error("{id} would wait for itself: {}", way.join(" → "))]
     Circle {
@@ -147,6 +150,9 @@ impl TrackerError {
             Self::NotOpen { id, .. } => {
                 format!("`heirloom issues update {id} --status open` opens it again")
             }
+            Self::Untested { id, .. } => format!(
+                "`heirloom note scenario \"…\" --issue {id}` notes one; checkpoint.mode is strict"
+            ),
             Self::Circle { way, .. } => match &way[..] {
                 [_, issue, on, ..] if on != Self::UNKNOWN => {
                     format!("`heirloom issues dep remove {issue} {on}` would make room for it")
@@ -193,6 +199,7 @@ impl TrackerError {
                 | Self::BadId(_)
                 | Self::Taken { .. }
                 | Self::NotOpen { .. }
+                | Self::Untested { .. }
                 | Self::Circle { .. }
         )
     }

@@ -11,6 +11,7 @@ mod exchange;
 mod found;
 mod jsonl;
 mod program;
+mod scenarios;
 
 use std::fmt;
 
@@ -25,6 +26,8 @@ pub use exchange::{Imported, export, import};
 pub use found::{Kind, find, find_within, kind};
 pub use jsonl::Jsonl;
 pub use program::Program;
+pub(crate) use scenarios::lacks;
+pub use scenarios::{Untested, untested};
 
 /// A tracker of issues.
 pub trait Tracker: fmt::Debug + Send {

@@ -10,7 +10,7 @@ use heirloom_core::event::HandoffMade;
 use heirloom_core::ground::Claim;
 use heirloom_core::handoff::{Handoff, Worked};
 use heirloom_core::id::NoteId;
-use heirloom_core::note::{Kind, Note};
+use heirloom_core::note::{Kind, Note, Scenarios};
 use heirloom_core::session::Session;
 use heirloom_core::settings::{CheckpointMode, Settings};
 use heirloom_core::tokens;
@@ -146,13 +146,13 @@ impl Checkpoint<'_> {
     }
 
     fn scenarios(&self, notes: &[Note]) -> Taken {
-        let count = notes.iter().filter(|note| note.kind == Kind::Scenario).count();
-        let asked = self.settings.checkpoint.scenarios as usize;
-        let decided = notes.iter().any(|note| note.kind == Kind::Decision);
-        let status = if count >= asked || !decided { Status::Passed } else { Status::Warned };
-        let detail = match (decided, count) {
-            (false, 0) => "no decisions, so no scenarios are asked for".to_owned(),
-            _ => format!("{count} of {asked} test scenarios"),
+        let (status, detail) = match Scenarios::of(notes, self.settings.checkpoint.scenarios) {
+            None => (Status::Passed, "no decisions, so no scenarios are asked for".to_owned()),
+            Some(found) => {
+                let Scenarios { count, asked } = found;
+                let status = if found.are_enough() { Status::Passed } else { Status::Warned };
+                (status, format!("{count} of {asked} test scenarios"))
+            }
         };
         ("scenarios", status, detail)
     }

@@ -123,7 +123,7 @@ pub(super) fn config(
     let accepts = plan.permissions == Some(RunPermissions::Accept);
     let unattended = agent.and_then(by_name).filter(|_| accepts).map(Agent::unattended);
     let (mode, bypass_until) = match unattended {
-        Some(Unattended::Mode(mode)) => (Some(mode), None),
+        Some(Unattended::Mode(mode) | Unattended::Sandboxed(mode)) => (Some(mode), None),
         Some(Unattended::Asks) => (None, leave.until()),
         Some(Unattended::Freely) | None => (None, None),
     };

@@ -85,6 +85,12 @@ impl OnIssue<'_, '_> {
 
     /// A limit holds for everybody: all of them wait for it.
     fn wait(&mut self, until: Option<jiff::Timestamp>) -> Result<Turn, End> {
+        self.hold(until)?;
+        self.again()
+    }
+
+    /// Everything waits from now on, unless that takes too long.
+    pub(super) fn hold(&mut self, until: Option<jiff::Timestamp>) -> Result<(), End> {
         let now = self.here.clock.now();
         match self.context.limiter.limited(until, now, |time| self.scaled(time)) {
             Held::GiveUp => {
@@ -99,12 +105,18 @@ impl OnIssue<'_, '_> {
                     self.context.tell(&Event::Paused { wait_ms, why });
                 }
                 self.phase(Phase::Waiting);
-                self.again()
+                Ok(())
             }
         }
     }
 
     fn retry(&mut self, why: &str) -> Result<Turn, End> {
+        self.pause(why)?;
+        self.again()
+    }
+
+    /// Waits a while before the same is tried once more.
+    pub(super) fn pause(&mut self, why: &str) -> Result<(), End> {
         self.tries.retried += 1;
         if self.tries.retried > MOST_RETRIES {
             return Err(End::Failed(why.to_owned()));
@@ -121,7 +133,7 @@ impl OnIssue<'_, '_> {
                 self.context.system.sleep(Duration::from_millis(20));
             }
         }
-        self.again()
+        Ok(())
     }
 
     fn start_over(&mut self, why: String) -> Result<Turn, End> {

@@ -58,6 +58,16 @@ pub enum Event {
         /// How long it took.
         duration_ms: u64,
     },
+    /// Another agent looked at the work.
+    Reviewed {
+        issue: String,
+        /// The agent that reviewed.
+        agent: String,
+        /// Whether it may be brought together; nothing where the reviewer did not say.
+        approved: Option<bool>,
+        /// What has to be changed first.
+        findings: String,
+    },
     /// Runs of the original are taken in.
     Importing {
         /// How many were.
@@ -129,7 +139,9 @@ pub enum Phase {
     Working,
     /// The gate is run.
     Checking,
-    /// An agent puts right what the gate found.
+    /// Another agent looks at the work.
+    Reviewing,
+    /// An agent puts right what the gate or a review found.
     Fixing,
     /// It is brought together with what others finished.
     Merging,
@@ -143,6 +155,7 @@ impl Phase {
         match self {
             Self::Working => "working",
             Self::Checking => "checking",
+            Self::Reviewing => "reviewing",
             Self::Fixing => "fixing",
             Self::Merging => "merging",
             Self::Waiting => "waiting",

@@ -10,7 +10,7 @@ use super::job::End;
 use super::on_issue::OnIssue;
 use super::trees::{Prepared, Ready, Trouble};
 use crate::events::clean;
-use crate::evidence;
+use crate::{evidence, issues};
 
 /// How often finished work is checked again because others were faster.
 const MOST_RACES: u32 = 20;
@@ -49,15 +49,45 @@ impl OnIssue<'_, '_> {
             if !self.gate()? {
                 return self.mend().map(Checkup::Back);
             }
-            let Some(ready) = ready else { return self.in_place().map(Checkup::Done) };
+            let Some(ready) = ready else {
+                let done = self.in_place()?;
+                return self.approved(None, done);
+            };
             if ready.unchanged && !self.was_brought_together()? {
                 return self.nothing().map(Checkup::Done);
+            }
+            if let Some(back) = self.objection(Some(&ready))? {
+                return Ok(Checkup::Back(back));
             }
             if let Some(branch) = self.context.trees.bring_together(&self.tree, &ready) {
                 return Ok(Checkup::Done(self.done(&ready, &branch)));
             }
         }
         Err(End::Failed("others were faster each time the work was to be brought together".into()))
+    }
+
+    /// What is done, unless a reviewer thinks otherwise.
+    fn approved(&mut self, ready: Option<&Ready>, done: Done) -> Result<Checkup, End> {
+        Ok(match self.objection(ready)? {
+            Some(back) => Checkup::Back(back),
+            None => Checkup::Done(done),
+        })
+    }
+
+    /// What still stands in the way of work that passed the gate.
+    fn objection(&mut self, ready: Option<&Ready>) -> Result<Option<String>, End> {
+        let rule = &self.context.settings.checkpoint;
+        let id = &self.job.issue.id;
+        match issues::lacks(&self.here, &self.ledger, rule, id)? {
+            Some(untested) if untested.refuses => {
+                let what = untested.to_string();
+                self.count_fix(&what)?;
+                return Ok(Some(rules::note_scenarios(&self.job.issue, untested.scenarios)));
+            }
+            Some(untested) => self.warn(untested.to_string()),
+            None => {}
+        }
+        self.second_opinion(ready)
     }
 
     fn gate(&mut self) -> Result<bool, End> {
@@ -77,8 +107,8 @@ impl OnIssue<'_, '_> {
         let failed = self.so_far.findings.iter().find(|checked| !checked.passed);
         let what = failed.map(|failed| format!("`{}` fails", failed.command)).unwrap_or_default();
         self.count_fix(&what)?;
-        let most = self.context.options.max_fixes;
-        Ok(rules::fix(&self.job.issue, &self.so_far.findings, self.tries.fixes, most))
+        let (round, most) = (self.tries.of_gate(), self.context.options.max_fixes);
+        Ok(rules::fix(&self.job.issue, &self.so_far.findings, round, most))
     }
 
     /// What the agent is told about work that cannot be committed or merged as it is.
@@ -99,7 +129,7 @@ impl OnIssue<'_, '_> {
     fn count_fix(&mut self, what: &str) -> Result<(), End> {
         self.tries.fixes += 1;
         let most = self.context.options.max_fixes;
-        if self.tries.fixes <= most {
+        if self.tries.of_gate() <= most {
             return Ok(());
         }
         let fixes = if most == 1 { "1 fix".to_owned() } else { format!("{most} fixes") };
@@ -178,7 +208,7 @@ impl OnIssue<'_, '_> {
     }
 
     /// A person has to look; the agent's own words tell them what at.
-    fn review(&self, why: &str) -> End {
+    pub(super) fn review(&self, why: &str) -> End {
         let words = self.so_far.words.as_deref().map(str::trim).unwrap_or_default();
         let words: String = clean(words).chars().take(WORDS).collect();
         let said = if words.is_empty() { "nothing".to_owned() } else { format!("“{words}”") };

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use heirloom_agents::{Feature, Support, by_name};
+use heirloom_agents::{Feature, Support, Unattended, by_name};
 use heirloom_core::config::{Change, Config, Overrides};
 use heirloom_core::event::IssueRunTranscribed;
 use heirloom_core::issue::Issue;
@@ -13,6 +13,7 @@ use jiff::Timestamp;
 
 use super::monitor::ActivityMonitor;
 use super::on_issue::OnIssue;
+use super::options::Reviewer;
 use super::prior;
 use super::trees::Trees;
 use crate::session::{
@@ -35,6 +36,39 @@ pub(super) enum Turn {
 
 /// Launches an agent and stays with it to its end.
 pub(super) fn launch(on: &mut OnIssue<'_, '_>, turn: Turn) -> Result<Ended, SessionError> {
+    let purpose = Purpose {
+        issue_run: on.job.issue_run,
+        issue: on.job.issue.id.clone(),
+        title: on.job.issue.title.clone(),
+    };
+    let ended = attend(on, |on, context| {
+        let mut prepared = prepare(on, context, turn)?;
+        prepared.purpose = Some(purpose);
+        Ok(prepared)
+    })?;
+    note_transcript(on, &ended.session)?;
+    Ok(ended)
+}
+
+/// Launches a reviewer. Its session is not one that the issue is ever resumed in.
+pub(super) fn review(
+    on: &mut OnIssue<'_, '_>,
+    reviewer: &Reviewer,
+    prompt: String,
+) -> Result<Ended, SessionError> {
+    attend(on, |on, context| {
+        let (agent, model) = (reviewer.agent.clone(), reviewer.model.clone());
+        let config = config(on, &agent, model, on.here.clock.now());
+        let name = Some(name(on, "-review")?);
+        let launch = Launch { name, ..request(on, prompt, agent, config)? };
+        session::prepare_launch(context, &on.ledger, launch)
+    })
+}
+
+fn attend(
+    on: &mut OnIssue<'_, '_>,
+    prepare: impl FnOnce(&OnIssue<'_, '_>, &LaunchContext<'_>) -> Result<Prepared, SessionError>,
+) -> Result<Ended, SessionError> {
     let context = LaunchContext {
         here: &on.here,
         programs: on.context.programs,
@@ -42,7 +76,7 @@ pub(super) fn launch(on: &mut OnIssue<'_, '_>, turn: Turn) -> Result<Ended, Sess
         directory: &on.tree.path,
         system: on.context.system,
     };
-    let mut prepared = match prepare(on, &context, turn) {
+    let prepared = match prepare(on, &context) {
         Ok(prepared) => prepared,
         Err(error) => {
             on.context.spend(on.share.take(), 0.0);
@@ -52,11 +86,6 @@ pub(super) fn launch(on: &mut OnIssue<'_, '_>, turn: Turn) -> Result<Ended, Sess
     for warning in &prepared.warnings {
         on.context.warn(Some(on.job.issue.id.as_str()), warning.clone());
     }
-    prepared.purpose = Some(Purpose {
-        issue_run: on.job.issue_run,
-        issue: on.job.issue.id.clone(),
-        title: on.job.issue.title.clone(),
-    });
     let stashes = on.context.trees.stashes();
     let issue = on.job.issue.id.as_str();
     let mut monitor = ActivityMonitor::new(on.context, issue, on.deadline, on.share);
@@ -64,9 +93,7 @@ pub(super) fn launch(on: &mut OnIssue<'_, '_>, turn: Turn) -> Result<Ended, Sess
     let usd = ended.as_ref().map_or(0.0, |ended| ended.session.cost_usd);
     on.context.spend(on.share.take(), usd);
     take_stashes(on, &stashes);
-    let ended = ended?;
-    note_transcript(on, &ended.session)?;
-    Ok(ended)
+    ended
 }
 
 /// What the agent stashed is kept for it, but not on the list that the person has.
@@ -137,7 +164,7 @@ fn request(
     agent: String,
     config: Config,
 ) -> Result<Launch, SessionError> {
-    let name = Some(name(on)?);
+    let name = Some(name(on, "")?);
     let (agent, config) = (Some(agent), Overrides::setting(config));
     Ok(Launch { prompt, name, agent, config, ..Launch::default() })
 }
@@ -148,6 +175,7 @@ fn config(on: &OnIssue<'_, '_>, agent: &str, model: Option<String>, now: Timesta
         model,
         working_dir: Some(on.tree.path.to_string_lossy().into_owned()),
         auto_accept_edits: (on.context.options.permissions != Permissions::Ask).then_some(true),
+        permission_mode: mode(on, agent),
         bypass_until: permitted_until(on, agent, now),
         title: Some(title(issue)),
         max_cost_usd: budget(on, agent),
@@ -170,15 +198,25 @@ fn permitted_until(on: &OnIssue<'_, '_>, agent: &str, now: Timestamp) -> Option<
         .flatten()
 }
 
+/// The mode of an agent that does not ask, where it may do everything and could run no command
+/// otherwise. A sandbox in which commands run is left as it is.
+fn mode(on: &OnIssue<'_, '_>, agent: &str) -> Option<String> {
+    let accepts = on.context.options.permissions == Permissions::Accept;
+    match by_name(agent).filter(|_| accepts)?.unattended() {
+        Unattended::Mode(mode) => Some(mode.to_owned()),
+        Unattended::Freely | Unattended::Asks | Unattended::Sandboxed(_) => None,
+    }
+}
+
 fn title(issue: &Issue) -> String {
     let title: String = issue.title.chars().filter(|c| !c.is_control()).take(120).collect();
     format!("{} {title}", issue.id)
 }
 
 /// A name for a session of the issue that no session has yet.
-fn name(on: &OnIssue<'_, '_>) -> Result<SessionName, SessionError> {
+fn name(on: &OnIssue<'_, '_>, what: &str) -> Result<SessionName, SessionError> {
     let id: String = on.job.issue.id.as_str().chars().take(80).collect();
-    let first = id.trim_end_matches('.').parse::<SessionName>();
+    let first = format!("{}{what}", id.trim_end_matches('.')).parse::<SessionName>();
     let first = first.unwrap_or_else(|_| "issue".parse().expect("a word is a name"));
     let repo = &on.here.place.repo;
     let is_taken =

@@ -9,6 +9,7 @@
 
 mod after;
 mod answer;
+mod clean;
 mod context;
 mod dispatch;
 mod error;
@@ -25,6 +26,7 @@ mod picks;
 mod prior;
 mod rate_limiter;
 mod recover;
+mod review;
 mod setup;
 mod suggest;
 mod take;
@@ -33,11 +35,12 @@ mod tests;
 mod told;
 mod trees;
 
+pub use clean::{Clean, Leftover, clean};
 pub use context::{With, events_of};
 pub use dispatch::{Ended, work};
 pub use error::WorkError;
 pub use event::{Event, Phase};
-pub use options::Options;
+pub use options::{Options, Reviewer};
 pub use picks::{Planned, plan};
 pub use prior::Resumes;
 pub use recover::{is_alive, standing};

@@ -52,18 +52,30 @@ pub(super) struct SoFar {
     pub(super) words: Option<String>,
     /// What the gate found last.
     pub(super) findings: Vec<Checked>,
+    /// Whether a reviewer approved the work as it is.
+    pub(super) approved: bool,
 }
 
 /// What was tried, and is not tried for ever.
 #[derive(Debug, Default)]
 pub(super) struct Tries {
+    /// How often the agent was sent back.
     pub(super) fixes: u32,
+    /// How often of these a review had found something.
+    pub(super) reviews: u32,
     /// How often in a row the way to the model failed.
     pub(super) retried: u32,
     pub(super) was_silent: bool,
     pub(super) was_too_long: bool,
     /// Whether the last turn was in a new conversation.
     pub(super) was_fresh: bool,
+}
+
+impl Tries {
+    /// How often it was sent back for something else than a review.
+    pub(super) const fn of_gate(&self) -> u32 {
+        self.fixes.saturating_sub(self.reviews)
+    }
 }
 
 /// Works on an issue until something has become of it.
@@ -133,6 +145,7 @@ impl<'s, 'a> OnIssue<'s, 'a> {
             if !self.context.may_go_on() {
                 return Err(End::Stopped(self.why_stopped()));
             }
+            self.so_far.approved = false;
             let phase = if self.tries.fixes > 0 { Phase::Fixing } else { Phase::Working };
             self.phase(phase);
             self.tries.was_fresh = matches!(turn, Turn::Fresh { .. });
@@ -149,7 +162,7 @@ impl<'s, 'a> OnIssue<'s, 'a> {
     }
 
     /// What the agent may spend on its turn, as soon as others left something of it.
-    fn wait_for_money(&self) -> Result<Option<f64>, End> {
+    pub(super) fn wait_for_money(&self) -> Result<Option<f64>, End> {
         loop {
             match self.context.reserve() {
                 Some(share) if share <= 0.0 => {}

@@ -39,10 +39,37 @@ pub struct Options {
     pub setup: Vec<String>,
     /// How often an agent is sent back.
     pub max_fixes: u32,
+    /// Who reviews finished work, if anybody does.
+    pub review: Option<Reviewer>,
     /// What becomes of finished work.
     pub merge: MergePolicy,
     /// What agents may do.
     pub permissions: Permissions,
+}
+
+/// Who reviews finished work.
+#[derive(Debug, Clone)]
+pub struct Reviewer {
+    pub agent: String,
+    pub model: Option<String>,
+    /// How often findings go back.
+    pub max: u32,
+}
+
+impl Reviewer {
+    fn of(settings: &Settings) -> Option<Self> {
+        Some(Self::by(settings, settings.work.review.agent.as_ref()?.as_str()))
+    }
+
+    /// This agent, and otherwise what the settings say.
+    pub fn by(settings: &Settings, agent: &str) -> Self {
+        let review = &settings.work.review;
+        // A model is of an agent: another agent does not know it.
+        let is_set = review.agent.as_ref().is_some_and(|set| set.as_str() == agent);
+        let own = settings.agents.get(agent).and_then(|agent| agent.model.clone());
+        let model = review.model.clone().filter(|_| is_set).or(own);
+        Self { agent: agent.to_owned(), model, max: review.max }
+    }
 }
 
 impl Options {
@@ -69,6 +96,7 @@ impl Options {
             gate_timeout: work.gate_timeout.duration(),
             setup: work.setup.clone(),
             max_fixes: work.max_fixes,
+            review: Reviewer::of(settings),
             merge: work.merge,
             permissions: work.permissions,
         }

@@ -6,8 +6,9 @@
 use rusqlite::Connection;
 
 use heirloom_core::event::{
-    AgentSessionLost, Body, IssueRunEnded, IssueRunGated, IssueRunLaunched, IssueRunStarted,
-    IssueRunTranscribed, SessionAnnounced, SessionSpent, WorkEnded, WorkImported, WorkStarted,
+    AgentSessionLost, Body, IssueRunEnded, IssueRunGated, IssueRunLaunched, IssueRunReviewed,
+    IssueRunStarted, IssueRunTranscribed, SessionAnnounced, SessionSpent, WorkEnded, WorkImported,
+    WorkStarted,
 };
 use heirloom_core::record::Record;
 use heirloom_core::work::{IssueRunStatus, WorkStatus};
@@ -148,6 +149,7 @@ impl Projection for IssueRuns {
             IssueRunStarted::KIND => taken_up(db, repo, record),
             IssueRunLaunched::KIND => launched(db, record),
             IssueRunGated::KIND => gated(db, record),
+            IssueRunReviewed::KIND => reviewed(db, record),
             IssueRunTranscribed::KIND => transcribed(db, record),
             IssueRunEnded::KIND => ended(db, record),
             AgentSessionLost::KIND => lost(db, repo, record),
@@ -200,6 +202,17 @@ fn gated(db: &Connection, record: &Record) -> rusqlite::Result<()> {
     let results = serde_json::to_string(&gated.gate).unwrap_or_else(|_| "[]".to_owned());
     db.prepare_cached("UPDATE issue_run SET gate = ?2, gates = gates + 1 WHERE id = ?1")?
         .execute((gated.issue_run.to_string(), results))?;
+    Ok(())
+}
+
+/// A review is paid for by the issue; its session is not the one that the issue is resumed in.
+fn reviewed(db: &Connection, record: &Record) -> rusqlite::Result<()> {
+    let Some(reviewed) = body::<IssueRunReviewed>(record) else { return Ok(()) };
+    db.prepare_cached(
+        "UPDATE issue_run SET cost_usd = coalesce(cost_usd, 0) + coalesce(?2, 0),
+           unpriced = max(unpriced, ?2 IS NULL) WHERE id = ?1",
+    )?
+    .execute((reviewed.issue_run.to_string(), reviewed.cost_usd))?;
     Ok(())
 }
 

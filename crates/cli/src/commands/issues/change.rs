@@ -4,6 +4,7 @@ use heirloom_api::Commented;
 use heirloom_core::issue::{Change, Issue, IssueStatus};
 use heirloom_core::settings::Period;
 use heirloom_engine::issues::{self, Claiming, Tracker, TrackerError, Update};
+use heirloom_ledger::Ledger;
 
 use super::super::{App, Done};
 use super::{actor, answer, priority, status};
@@ -139,6 +140,9 @@ pub(super) fn update(app: &App, tracker: &mut dyn Tracker, args: &UpdateArgs) ->
     let found = found(tracker, &args.ids)?;
     let mut done = Vec::with_capacity(found.len());
     for issue in found {
+        if update.change.status == Some(IssueStatus::Closed) {
+            warn_untested(app, &ledger, &issue)?;
+        }
         let updated = issues::update(&app.here, &mut ledger, tracker, issue, &update);
         done.push(updated.map_err(|error| after(error.into(), &done))?);
     }
@@ -155,10 +159,20 @@ pub(super) fn close(app: &App, tracker: &mut dyn Tracker, args: &CloseArgs) -> D
     let mut done = Vec::with_capacity(args.ids.len());
     for issue in found(tracker, &args.ids)? {
         let change = Change::close(args.reason.clone(), args.session.clone());
+        warn_untested(app, &ledger, &issue)?;
         let closed = issues::close(&app.here, &mut ledger, tracker, &issue, &change);
         done.push(closed.map_err(|error| after(error.into(), &done))?);
     }
     answer(app, &done, || told("closed", &done))
+}
+
+/// What an issue lacks is said where that does not keep it from being closed.
+fn warn_untested(app: &App, ledger: &Ledger, issue: &Issue) -> Result<(), Failure> {
+    let untested = issues::untested(&app.here, ledger, &issue.id)?;
+    if let Some(untested) = untested.filter(|untested| !untested.refuses) {
+        app.ui.warn(&untested.to_string());
+    }
+    Ok(())
 }
 
 /// All of them are found before anything is done to the first.

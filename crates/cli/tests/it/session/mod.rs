@@ -6,6 +6,7 @@ mod continuing;
 mod crashing;
 mod damaged;
 mod fields;
+mod listing;
 mod many;
 mod others;
 mod prompting;

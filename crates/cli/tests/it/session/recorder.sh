@@ -51,6 +51,9 @@ case "$line" in
   *'ask once'*) ask r1 Bash; hear ;;
   *'ask twice'*) ask r1 Bash; hear; ask r2 Bash; hear ;;
   *'ask both'*) ask r1 Bash; ask r2 Read; hear; hear ;;
+  *'read much'*)
+    say '{"type":"assistant","message":{"id":"m0","content":[{"type":"tool_use","id":"t-1","name":"Bash","input":{"command":"cat long"}}]}}'
+    say '{"type":"user","message":{"content":[{"type":"tool_result","tool_use_id":"t-1","content":"first line\nsecond line\nlast line"}]}}' ;;
   *'edit a notebook'*) ask r1 NotebookEdit; hear ;;
   *'fail"'*) text 1 one; end error_during_execution true failed; exit 1 ;;
   *'hang'*) echo $$ > "$dir/pid"; exec sleep 600 ;;

@@ -63,6 +63,13 @@ case "$step" in
   claims) end 'NOTHING TO DO: it is all there already'; exit 0 ;;
   lies) end 'NOTHING TO DO: it is all there already\nREADME.md:1: words that nobody wrote'; exit 0 ;;
   shows) end 'I looked.\n\nNOTHING TO DO: it is written down already\n- `.heirloom/config.yaml:1: work:`'; exit 0 ;;
+  approves) end 'It does what it should.\n\nREVIEW: approved'; exit 0 ;;
+  objects) end 'I looked.\n\nREVIEW: changes\n- done.txt:1: it does not say why'; exit 0 ;;
+  mumbles) end 'Looks good to me.'; exit 0 ;;
+  meddles)
+    export GIT_AUTHOR_NAME=a GIT_AUTHOR_EMAIL=a@b GIT_COMMITTER_NAME=a GIT_COMMITTER_EMAIL=a@b
+    echo meddled > meddled.txt; git add -A; git commit -qm meddled; echo more > more.txt; git checkout -q --detach
+    end 'REVIEW: approved'; exit 0 ;;
   half)
     export GIT_AUTHOR_NAME=a GIT_AUTHOR_EMAIL=a@b GIT_COMMITTER_NAME=a GIT_COMMITTER_EMAIL=a@b
     git merge -q heirloom/work/main > /dev/null 2>&1
@@ -72,6 +79,16 @@ case "$step" in
   commit)
     export GIT_AUTHOR_NAME=a GIT_AUTHOR_EMAIL=a@b GIT_COMMITTER_NAME=a GIT_COMMITTER_EMAIL=a@b
     echo "$issue" > "$issue.txt"; git add "$issue.txt"; git commit -qm "$issue" ;;
+  scenarios)
+    @HEIRLOOM@ note scenario 'A used token is refused' --issue "$issue" > /dev/null 2>&1
+    @HEIRLOOM@ note scenario 'A fresh token is taken' --issue "$issue" > /dev/null 2>&1 ;;
+  flood) yes 'this is no JSON, and there is a lot of it' | head -n 100000; echo "$issue" >&2 ;;
+  vanish) here=$(pwd); cd /; rm -rf "$here"; end; exit 0 ;;
+  closes) @HEIRLOOM@ issues close "$issue" --reason 'I say so' > /dev/null 2>&1 ;;
+  stray)
+    export GIT_AUTHOR_NAME=a GIT_AUTHOR_EMAIL=a@b GIT_COMMITTER_NAME=a GIT_COMMITTER_EMAIL=a@b
+    git checkout -qb "stray-$issue"; echo stray > stray.txt; git add -A; git commit -qm stray; end; exit 0 ;;
+  home) git checkout -q "heirloom/issue/$issue" ;;
   edit) echo both > same.txt ;;
   stash) echo stashed > stashed.txt; git stash push -qu; end; exit 0 ;;
   mute) ;;

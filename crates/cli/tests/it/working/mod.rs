@@ -1,12 +1,17 @@
 //! Agents work through the issues, seen from the tracker, the repository and what the agents got.
 
+mod cleaning;
+mod costing;
 mod dying;
 mod gating;
 mod many;
 mod picking;
 mod real_claude;
 mod resuming;
+mod reviewing;
+mod scenarios;
 mod stopping;
+mod trouble;
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -19,6 +24,9 @@ use serde_json::Value;
 
 /// Longer than anything takes.
 const PATIENCE: Duration = Duration::from_mins(2);
+
+/// The branch on which finished work comes together.
+const TOGETHER: &str = concat!("heirloom/work", "/main");
 
 /// A repository with issues, and an agent that does what each issue's plan says.
 struct Yard {
@@ -34,7 +42,9 @@ impl Yard {
         let env = crate::env();
         let plan = env.user().join("plan");
         fs::create_dir_all(&plan).unwrap();
-        let script = include_str!("agent.sh").replace("@PLAN@", plan.to_str().unwrap());
+        let script = include_str!("agent.sh")
+            .replace("@PLAN@", plan.to_str().unwrap())
+            .replace("@HEIRLOOM@", env!("CARGO_BIN_EXE_heirloom"));
         let agent = env.user().join("agent");
         fs::write(&agent, script).unwrap();
         fs::set_permissions(&agent, fs::Permissions::from_mode(0o755)).unwrap();

@@ -329,6 +329,7 @@ fn every_effective_value_has_a_row() {
     work.setup = [] (default)
     work.max_agents = 2 (default)
     work.max_fixes = 3 (default)
+    work.review.max = 2 (default)
     work.silence = "15m" (default)
     work.merge = "together" (default)
     work.permissions = "accept" (default)

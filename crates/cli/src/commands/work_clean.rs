@@ -1,0 +1,59 @@
+use std::fmt::Write as _;
+use std::process::ExitCode;
+
+use heirloom_api::{WorkCleaned, WorkLeftover};
+use heirloom_engine::work::{self, Clean, Leftover};
+
+use super::{App, Done};
+use crate::ui::{CARE, DIM, GOOD};
+
+/// Remove worktrees and branches that ended runs left
+///
+/// Only what no run works on, and what is somewhere else too: uncommitted changes and commits that are
+/// on no other branch are named and kept.
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    /// Only print what would be removed
+    #[arg(long)]
+    dry_run: bool,
+    /// Also remove work that is nowhere else
+    #[arg(long)]
+    force: bool,
+}
+
+pub(super) fn run(app: &App, args: &Args) -> Done {
+    let mut ledger = app.here.ledger()?;
+    let how = Clean { dry_run: args.dry_run, force: args.force };
+    let found = work::clean(&app.here, &mut ledger, &app.settings()?.settings, how)?;
+    let leftovers = found.iter().map(WorkLeftover::from).collect();
+    let answer = WorkCleaned { dry_run: args.dry_run, leftovers };
+    app.ui.answer(&answer, || text(&found, args));
+    if !args.force && found.iter().any(|left| left.kept.is_some() && left.holds.is_some()) {
+        app.ui.hint("look at what is kept first; `heirloom work clean --force` removes it too");
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn text(found: &[Leftover], args: &Args) -> String {
+    if found.is_empty() {
+        return "nothing is left over".to_owned();
+    }
+    let width = found.iter().map(|left| left.name.chars().count()).max().unwrap_or(0);
+    let mut text = String::new();
+    for left in found {
+        let what = match (&left.worktree, &left.branch) {
+            (Some(_), Some(_)) => "worktree and branch",
+            (Some(_), None) => "worktree",
+            _ => "branch",
+        };
+        let name = &left.name;
+        if let Some(why) = &left.kept {
+            let _ = writeln!(text, "{CARE}kept{CARE:#}     {name:width$}  {why}");
+            continue;
+        }
+        let word = if args.dry_run { "would go" } else { "removed " };
+        let lost = left.holds.as_ref().map(|what| format!(", with {what}")).unwrap_or_default();
+        let _ = writeln!(text, "{GOOD}{word}{GOOD:#} {name:width$}  {DIM}{what}{lost}{DIM:#}");
+    }
+    text
+}

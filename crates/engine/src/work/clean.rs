@@ -1,0 +1,163 @@
+//! What ended runs left: worktrees and branches of issues, taken away where nothing is lost by it.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use heirloom_core::issue::IssueId;
+use heirloom_core::settings::Settings;
+use heirloom_ledger::Ledger;
+use heirloom_repo::{branch, own_tree};
+
+use super::error::WorkError;
+use super::options::Options;
+use super::picks::Claims;
+use super::recover;
+use super::trees::Trees;
+use crate::here::Here;
+
+/// What the names of the branches of issues begin with.
+const OF_ISSUES: &str = "heirloom/issue/";
+/// What the names of the branches of finished work begin with.
+const OF_WORK: &str = "heirloom/work/";
+
+/// What is left over, and what becomes of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Leftover {
+    /// What it is called: the issue's id, or the branch.
+    pub name: String,
+    pub worktree: Option<PathBuf>,
+    pub branch: Option<String>,
+    /// What would be lost with it, in words.
+    pub holds: Option<String>,
+    /// Why it is left alone, if it is.
+    pub kept: Option<String>,
+}
+
+/// How it is cleaned up.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Clean {
+    /// Nothing is changed.
+    pub dry_run: bool,
+    /// Work that is nowhere else goes, too.
+    pub force: bool,
+}
+
+/// Takes away what runs that ended left behind. What holds work that is nowhere else is kept, unless
+/// that is wanted.
+pub fn clean(
+    here: &Here,
+    ledger: &mut Ledger,
+    settings: &Settings,
+    how: Clean,
+) -> Result<Vec<Leftover>, WorkError> {
+    let root = here.place.root.as_path();
+    let directory = directory(&Trees::new(here, &Options::of(settings))?);
+    if !how.dry_run {
+        recover::recover(here, ledger)?;
+    }
+    let claims = Claims::read(here, ledger)?;
+    let runs = ledger.open_work_runs(&here.place.repo)?;
+    let is_running = runs.iter().any(recover::is_alive);
+    let mut found = Vec::new();
+    for name in names(&directory, root) {
+        let mut left = look(&directory, root, &name);
+        let is_taken = name.parse::<IssueId>().is_ok_and(|id| claims.is_taken(&id));
+        left.kept = if is_taken {
+            Some("a run works on it".to_owned())
+        } else {
+            left.holds.clone().filter(|_| !how.force)
+        };
+        found.push(left);
+    }
+    found.extend(brought_together(root, is_running));
+    if !how.dry_run {
+        for left in found.iter_mut().filter(|left| left.kept.is_none()) {
+            left.kept = take_away(root, &directory, left).err();
+        }
+    }
+    Ok(found)
+}
+
+/// Where the worktrees of issues are.
+fn directory(trees: &Trees) -> PathBuf {
+    let any: IssueId = "any".parse().expect("a word is an id");
+    let mut path = trees.of(&any).path;
+    path.pop();
+    path
+}
+
+/// The issues that something is left of, and what was set aside.
+fn names(directory: &Path, root: &Path) -> BTreeSet<String> {
+    let entries = fs::read_dir(directory).into_iter().flatten().flatten();
+    let directories = entries.filter(|entry| entry.path().is_dir());
+    let mut names: BTreeSet<String> =
+        directories.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
+    let branches = branch::below(root, OF_ISSUES).into_iter();
+    names.extend(branches.filter_map(|name| Some(name.strip_prefix(OF_ISSUES)?.to_owned())));
+    names
+}
+
+/// What is left of one issue, and what of it is nowhere else.
+fn look(directory: &Path, root: &Path, name: &str) -> Leftover {
+    let path = directory.join(name);
+    let branch = format!("{OF_ISSUES}{name}");
+    let tip = branch::tip_of(root, &branch);
+    let worktree = path.is_dir().then(|| path.clone());
+    let mut holds = Vec::new();
+    if worktree.is_some() {
+        match own_tree::left(&path, &branch) {
+            Ok(left) if left.problem.is_some() => holds.extend(left.problem),
+            Ok(left) if left.is_dirty => holds.push("uncommitted changes".to_owned()),
+            Ok(_) => {}
+            Err(_) => holds.push("it is no worktree that git knows".to_owned()),
+        }
+    }
+    if let Some(tip) = &tip {
+        let elsewhere = branch::holders(root, tip);
+        let is_elsewhere = |name: &String| !name.starts_with(OF_ISSUES);
+        if !elsewhere.iter().any(is_elsewhere) {
+            holds.push(format!("commits that are only on {branch}"));
+        }
+    }
+    Leftover {
+        name: name.to_owned(),
+        worktree,
+        branch: tip.map(|_| branch),
+        holds: (!holds.is_empty()).then(|| holds.join("; ")),
+        kept: None,
+    }
+}
+
+/// Branches of finished work that somebody took over.
+fn brought_together(root: &Path, is_running: bool) -> Vec<Leftover> {
+    let branches = branch::below(root, OF_WORK).into_iter();
+    let leftover = |name: String| {
+        let tip = branch::tip_of(root, &name)?;
+        let is_persons = |holder: &String| !holder.starts_with("heirloom/");
+        let is_taken_over = branch::holders(root, &tip).iter().any(is_persons);
+        let kept = match () {
+            () if branch::is_checked_out(root, &name) => Some("it is checked out".to_owned()),
+            () if is_running => Some("a run works on it".to_owned()),
+            () if !is_taken_over => Some(format!("not taken over yet: git merge {name}")),
+            () => None,
+        };
+        let holds = (!is_taken_over).then(|| "finished work".to_owned());
+        Some(Leftover { name: name.clone(), worktree: None, branch: Some(name), holds, kept })
+    };
+    branches.filter_map(leftover).collect()
+}
+
+fn take_away(root: &Path, directory: &Path, left: &Leftover) -> Result<(), String> {
+    let words = |error: heirloom_repo::worktree::GitError| error.to_string();
+    // Git may remember a worktree that somebody deleted, and would not let go of its branch.
+    let forgotten = own_tree::forget(root, &directory.join(&left.name));
+    if let (Some(path), Err(_)) = (&left.worktree, forgotten) {
+        // Set aside, or from a repository that is gone: only the directory is left, and it is ours.
+        fs::remove_dir_all(path).map_err(|error| format!("{}: {error}", path.display()))?;
+    }
+    match &left.branch {
+        Some(name) => branch::delete(root, name).map_err(words),
+        None => Ok(()),
+    }
+}
