@@ -52,10 +52,10 @@ const stories = {
     await picture(tab, 'page-home');
     await tab.going(() => tab.key('a'));
     assert.match(await tab.run(heading), /^auth-v1 asks to run a command$/);
-    await picture(tab, 'page-approval');
     // A key that was still held decides nothing, nor does one that only leads to the button.
     await tab.key('a');
     await tab.until('!document.querySelector("[data-go=approve]").disabled');
+    await picture(tab, 'page-approval');
     await tab.key('a');
     assert.match(await tab.run(focused), /^Approve as asked/);
     assert.equal(await tab.run('location.pathname.startsWith("/approvals/")'), true);
@@ -64,7 +64,12 @@ const stories = {
     // The session goes on, and the page says so by itself.
     await tab.going(() => tab.key('v'));
     await tab.until('document.querySelector("#state").innerText.includes("completed")');
-    assert.match(await tab.run('document.querySelector("#said").innerText'), /done/);
+    assert.match(await tab.run('document.querySelector("#said").innerText'), /Bash[^]*done/);
+    // Reading is folded, a key unfolds it, and it stays so.
+    assert.equal(await tab.run('document.querySelector("#said details").open'), false);
+    await tab.key('O');
+    assert.equal(await tab.run('document.querySelector("#said details").open'), true);
+    await tab.key('O');
     await picture(tab, 'page-session');
     await tab.going(() => tab.key('c'));
     assert.match(await tab.run(heading), /auth-v1/);
@@ -76,7 +81,15 @@ const stories = {
     assert.equal(await tab.run('document.activeElement.value'), 'Push it', 'overriding begins with what is inherited');
     await tab.run('document.activeElement.select()');
     await tab.type('Push again');
+    await tab.until('/title[^]*Push again[^]*set here/.test(document.querySelector("#difference").innerText)');
+    await tab.run('document.querySelector("fieldset[data-field=allowed_tools] input:checked").focus()');
+    await tab.key('o');
+    await tab.type('Bash');
+    await tab.until('/allowed tools[^]*Bash[^]*wider/.test(document.querySelector("#difference").innerText)');
     await tab.key('Escape');
+    await tab.run('document.querySelector("fieldset[data-field=allowed_tools] input:checked").focus()');
+    await tab.key('i');
+    await tab.until('!document.querySelector("#difference").innerText.includes("wider")');
     await tab.key('p');
     assert.equal(await tab.run('document.activeElement.id'), 'prompt');
     await tab.type('and once more');
@@ -108,10 +121,10 @@ const stories = {
     await picture(tab, 'page-phone-home');
     await tab.going(() => tab.tap('.item .act a'));
     assert.match(await tab.run(heading), /asks to run a command$/);
-    await picture(tab, 'page-phone-approval');
     const small = await tab.run(`[...document.querySelectorAll('main a.btn, main button, .tabs a')].filter(e => e.offsetHeight && e.offsetHeight < 44).map(e => e.innerText)`);
     assert.deepEqual(small, [], 'everything to tap is large enough');
     await tab.until('!document.querySelector("[data-go=deny]").disabled');
+    await picture(tab, 'page-phone-approval');
     // Without a reason it is said what is missing, and nothing is decided.
     await tab.going(() => tab.tap('[data-go=deny]'));
     assert.match(await tab.run('document.querySelector("[role=alert]").innerText'), /reason/);

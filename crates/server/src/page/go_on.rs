@@ -24,7 +24,7 @@ const KEYS: [(&str, &str); 5] =
     [("j", "next field"), ("i", "inherit"), ("o", "override"), ("x", "clear"), ("p", "prompt")];
 
 /// What was filled in, by the names of the fields.
-type Filled = BTreeMap<String, String>;
+pub(super) type Filled = BTreeMap<String, String>;
 
 /// Whether it goes another way, and where.
 #[derive(Debug, Clone, Default, Deserialize)]
@@ -101,6 +101,9 @@ fn rendered(
                 }
             }
             div.side {
+                h2 { "What differs" }
+                div id="difference" data-from=(format!("{}/difference", address(&session))) {
+                    (super::difference::listed(&session, filled)) }
                 h2 { "What will happen" }
                 p { "Everything is checked first. If something is wrong, nothing starts and " (session.name) " stays as it is." }
                 @if way.forks() { p { "A fork leaves " (session.name) " alone"
@@ -186,7 +189,7 @@ fn check(caller: &Caller, filled: &Filled) -> Result<(), Failure> {
 }
 
 /// What was filled in, as the API takes it.
-fn overrides(filled: &Filled) -> Result<Map<String, Value>, Failure> {
+pub(super) fn overrides(filled: &Filled) -> Result<Map<String, Value>, Failure> {
     let mut body = Map::new();
     for name in ["prompt", "name", "agent"] {
         if let Some(text) = filled.get(name).filter(|text| !text.trim().is_empty()) {

@@ -10,7 +10,7 @@ use heirloom_engine::sessions::{Listed, Listing, Row, list};
 use maud::{Markup, html};
 
 use super::approval::{asks, subject};
-use super::{Sheet, View, about, agent, cost, glyph, line, page, sheet, since};
+use super::{Sheet, View, about, agent, cost, counted, glyph, line, page, sheet, since};
 use crate::gate::Caller;
 use crate::house::{Desk, House};
 use crate::routes::sessions::{Filter, statuses};
@@ -59,9 +59,9 @@ fn rendered(house: &House, caller: &Caller) -> Result<Markup, Failure> {
         div id="head" data-live {
             h1 { (title) }
             p.soft {
-                (running.len()) " running, $" (format!("{spent:.2}")) " so far · "
-                a href="/decisions" { (count("holds")) " decisions hold, " (count("moved")) " moved, "
-                    (count("broken")) " broken" }
+                (counted(running.len(), "session")) " running, $" (format!("{spent:.2}")) " so far · "
+                a href="/decisions" { @if count("holds") == 1 { "1 decision holds, " } @else { (count("holds")) " decisions hold, " }
+                    (count("moved")) " moved, " (count("broken")) " broken" }
             }
         }
         ul.list id="needed" data-live data-list aria-label="Needs you" {

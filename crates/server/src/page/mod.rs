@@ -5,11 +5,13 @@
 
 mod approval;
 mod backlog;
+mod difference;
 mod glyph;
 mod go_on;
 mod home;
 mod recall;
 mod rest;
+mod said;
 mod session;
 
 use axum::Router;
@@ -213,6 +215,11 @@ fn cost(session: &Session) -> String {
     if known { format!("${:.2}", session.cost_usd) } else { "unknown".to_owned() }
 }
 
+/// A number with what is counted.
+fn counted(count: usize, word: &str) -> String {
+    if count == 1 { format!("1 {word}") } else { format!("{count} {word}s") }
+}
+
 /// A line of text that came from elsewhere.
 fn line(text: &str, most: usize) -> String {
     let first = text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default().trim();
@@ -249,6 +256,7 @@ pub(crate) fn routes() -> Router<House> {
         .route("/sessions/{id}", get(session::session))
         .route("/sessions/{id}/{part}", get(session::part))
         .route("/sessions/{id}/continue", get(go_on::form).post(go_on::submit))
+        .route("/sessions/{id}/difference", get(difference::shown))
         .route("/sessions/{id}/interrupt", axum::routing::post(go_on::interrupt))
         .route("/launch", get(go_on::launch).post(go_on::launched))
         .route("/approvals", get(approval::inbox))

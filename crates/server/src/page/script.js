@@ -136,6 +136,17 @@ function enliven() {
 }
 enliven();
 for (const f of $$('fieldset[data-field]')) { const box = document.getElementById('set-' + f.dataset.field); if (box) box.hidden = $('input:checked', f).value !== 'set' }
+const differs = $('#difference');
+if (differs) { // what the child will have otherwise, as the server reads it
+  let soon = 0;
+  addEventListener('input', e => {
+    const form = e.target.closest('form[data-send]'); if (!form || e.target.id === 'prompt') return;
+    clearTimeout(soon); soon = setTimeout(async () => {
+      const said = new URLSearchParams([...new FormData(form)].filter(([name]) => /^(do|set)-/.test(name)));
+      try { const answer = await fetch(differs.dataset.from + '?' + said, { credentials: 'same-origin' }); if (answer.ok) { differs.innerHTML = await answer.text(); say('what differs has changed') } } catch { }
+    }, 200);
+  });
+}
 if (page.page === 'approval') { // a decision is never made by a key that was still held
   for (const b of $$('.decide button')) b.disabled = true;
   setTimeout(() => { for (const b of $$('.decide button')) b.disabled = false }, 600);
@@ -162,7 +173,7 @@ function step(by, q) {
 }
 const rowLink = '[data-row] a.open, .ev, fieldset[data-field] input:checked';
 const link = name => { const at = document.activeElement.closest('[data-row]'); const el = at && $(`[data-go="${name}"]`, at) || $(`main [data-go="${name}"]`); if (el) el.tagName === 'A' ? go(el.href) : focus(el) };
-const pick = value => { const f = document.activeElement.closest('fieldset[data-field]'); const r = f && $(`input[value=${value}]`, f); if (r) { r.checked = true; r.focus(); f.onchange() } };
+const pick = value => { const f = document.activeElement.closest('fieldset[data-field]'); const r = f && $(`input[value=${value}]`, f); if (r) { r.checked = true; r.focus(); f.onchange(); r.dispatchEvent(new Event('input', { bubbles: true })) } };
 const own = {
   approval: { a: () => focus('[data-go=approve]'), e: () => document.activeElement.id === 'input' ? focus('[data-edit]') : focus('#input'), s: () => focus('[data-go=session]'), d: () => $('#reason').value ? focus('[data-go=deny]') : focus('#reason'), n: () => link('next'), v: () => link('event') },
   session: { J: () => step(1, '.ev.you'), K: () => step(-1, '.ev.you'), o: () => { const d = document.activeElement.closest('.ev'); const f = d && $('details', d); if (f) f.open = !f.open }, O: () => { const all = $$('.ev details'), to = !all.every(d => d.open); for (const d of all) d.open = to }, G: () => { scrollTo(0, document.body.scrollHeight) }, i: () => focus('#prompt'), c: () => link('continue'), f: () => { const at = document.activeElement.closest('.ev'); const el = $('[data-go=fork]'); if (el) go(el.href + (at ? '?at=' + at.id.slice(1) : '')) }, x: () => focus('[data-go=interrupt]'), p: () => link('parent') },

@@ -13,9 +13,9 @@ use heirloom_ledger::ApprovalFilter;
 use maud::{Markup, html};
 use serde_json::Value;
 
-use super::approval::{difference, subject};
+use super::approval::subject;
 use super::home::address;
-use super::{Sheet, View, about, agent, cost, glyph, line, page, sheet, since};
+use super::{Sheet, View, about, agent, cost, counted, glyph, line, page, said, sheet, since};
 use crate::gate::Caller;
 use crate::house::{Desk, House};
 use crate::routes::look::{Whose, asked_for, judged_of};
@@ -91,7 +91,7 @@ fn rendered(house: &House, caller: &Caller, id: &str, all: bool) -> Result<Marku
             section aria-label="Conversation" {
                 h2.legend { "Conversation" }
                 @if left > 0 { p { a href=(format!("{here}/all")) { "Show " (left) " earlier events" } } }
-                div id="said" data-live data-version=(events.len()) { (conversation(&session, &events)) }
+                div id="said" data-live data-version=(events.len()) { (said::conversation(&session, &events)) }
                 div id="asks" data-live { @for approval in &asks {
                     div.err { p { (glyph::ask("waiting")) " " b { (approval.tool) } " " span.mono { (line(&subject(&approval.input), 200)) } }
                         a.btn.primary href=(format!("/approvals/{}", approval.id)) { "Review" } }
@@ -106,10 +106,11 @@ fn rendered(house: &House, caller: &Caller, id: &str, all: bool) -> Result<Marku
                 }
             }
             div.side {
-                section aria-labelledby="part1" { h2 id="part1" tabindex="-1" { "Cost" }
+                section aria-labelledby="part1" { h2 id="part1" tabindex="-1" { "Context and cost" }
                     div id="cost" data-live { dl {
+                        dt { "Context" } dd { (context(&desk, &session)) } dd.from {}
                         dt { "This session" } dd { a.plain href=(format!("{here}/cost")) { (cost(&session)) } } dd.from {}
-                        dt { "With its lineage" } dd { "$" (format!("{:.2}", total.cost_usd)) } dd.from { (total.sessions) " sessions" }
+                        dt { "With its lineage" } dd { "$" (format!("{:.2}", total.cost_usd)) } dd.from { (counted(usize::try_from(total.sessions).unwrap_or(usize::MAX), "session")) }
                         dt { "Tokens in, out" } dd { (total.input_tokens) ", " (total.output_tokens) } dd.from {}
                     } } }
                 section aria-labelledby="part2" { h2 id="part2" tabindex="-1" { "Lineage" } (tree(&family)) }
@@ -138,53 +139,20 @@ fn rendered(house: &House, caller: &Caller, id: &str, all: bool) -> Result<Marku
     Ok(sheet(&view, &sheeted, &content))
 }
 
-/// What was said and done: prose and edits open, the rest folded.
-fn conversation(session: &Session, events: &[Said]) -> Markup {
-    html! { @for said in events {
-        @let you = said.kind == "prompt";
-        div class=(if you { "ev you" } else { "ev" }) id=(format!("e{}", said.number)) tabindex="-1" {
-            time { @if let Some(at) = said.at { (at.strftime("%H:%M")) } }
-            div { (event(session, said)) }
+/// How full the agent's context is, as far as it says.
+fn context(desk: &Desk, session: &Session) -> Markup {
+    let Some(used) = heirloom_engine::keep::context::usage(&desk.here, session) else {
+        return html! { span.dim { "unknown" } };
+    };
+    let thousands = |tokens: u64| format!("{}k", tokens.div_ceil(1000));
+    match (used.share(), used.window) {
+        (Some(share), Some(window)) => {
+            let percent = (share * 100.0).round().clamp(0.0, 100.0);
+            html! { meter min="0" max="100" value=(percent) aria-label="Context used" {}
+            " " (percent) " %, " (thousands(used.tokens)) " of " (thousands(window)) " tokens" }
         }
-    } @if events.is_empty() { p.dim { "Nothing was said yet." } } }
-}
-
-fn event(session: &Session, said: &Said) -> Markup {
-    let text = said.text.as_deref().unwrap_or_default();
-    let input = said.input.as_ref();
-    let field = |name: &str| input.and_then(|input| input.get(name)).and_then(Value::as_str);
-    match said.kind.as_str() {
-        "prompt" => html! { span.who { "You" } (prose(text)) },
-        "text" => html! { span.who { (agent(session)) } (prose(text)) },
-        "tool_call" => {
-            let tool = said.tool.as_deref().unwrap_or_default();
-            let path = field("file_path").unwrap_or_default();
-            if let (Some(old), Some(new)) = (field("old_string"), field("new_string")) {
-                return difference(path, old, new);
-            }
-            if let Some(new) = field("content").filter(|_| !path.is_empty()) {
-                return difference(path, "", new);
-            }
-            html! { details id=(format!("d{}", said.number)) {
-                summary { b { (visible(tool)) } " " span.mono { (line(&input.map(subject).unwrap_or_default(), 100)) } }
-                pre tabindex="0" { (visible(&input.map(|input| serde_json::to_string_pretty(input).unwrap_or_default()).unwrap_or_default())) }
-            } }
-        }
-        "result" if said.is_error != Some(true) => html! {},
-        "error" => html! { p.alarm { "error " (visible(text)) } },
-        kind => html! { details id=(format!("d{}", said.number)) {
-            summary { @if said.is_error == Some(true) { span.alarm { "failed " } } (kind.replace('_', " ")) " " span.dim { (line(text, 90)) } }
-            pre tabindex="0" { (visible(text)) }
-        } },
+        _ => html! { (thousands(used.tokens)) " tokens, of how many is unknown" },
     }
-}
-
-/// Text of an agent: paragraphs, and code where it says so. Nothing of it is markup.
-fn prose(text: &str) -> Markup {
-    html! { div.said { @for (at, part) in text.split("```").enumerate() {
-        @if at % 2 == 1 { pre tabindex="0" { (visible(part.split_once('\n').map_or(part, |(_, code)| code))) } }
-        @else if !part.trim().is_empty() { p { (visible(part.trim())) } }
-    } } }
 }
 
 fn tree(family: &Family) -> Markup {

@@ -176,3 +176,22 @@ fn a_program_continues_with_what_there_was_and_a_person_with_more() {
         daemon.ended(made.json()["name"].as_str().unwrap());
     }
 }
+
+#[test]
+fn an_agent_gives_another_no_more_than_it_has_in_the_shell_either() {
+    let env = crate::env();
+    let launch = ["launch", "say hello", "--agent", "sim", "--json"];
+    let as_agent = |words: &[&str]| {
+        let mut command = env.command(&[&launch[..], words].concat());
+        let ran = command.env("HEIRLOOM_TEST_LINE", "bash|claude").output().unwrap();
+        serde_json::from_slice::<Value>(&ran.stdout).unwrap()
+    };
+    for wider in [["--allowed-tools", "Bash"], ["--permission-mode", "acceptEdits"]] {
+        let refused = as_agent(&wider);
+        assert_eq!(refused["error"]["code"], "person.needed", "{wider:?} {refused}");
+        let made = env.run(&[&launch[..], &wider[..]].concat()).success();
+        assert_eq!(made.json()["status"], "completed", "{made}");
+    }
+    let narrower = as_agent(&["--disallowed-tools", "Bash"]);
+    assert_eq!(narrower["status"], "completed", "{narrower}");
+}

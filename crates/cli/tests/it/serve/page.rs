@@ -115,3 +115,63 @@ fn a_person_continues_a_session_on_the_page_and_a_form_from_elsewhere_does_nothi
     assert_eq!(out.status, 303);
     assert_eq!(person.open("/").status, 401);
 }
+
+#[test]
+fn reading_is_folded_into_one_counted_line_and_edits_are_open() {
+    let env = crate::env();
+    env.write("src/a.rs", "fn rotate_tokens() {}\n");
+    let file = env.repo().join("src/a.rs");
+    let steps = [
+        json!({"tool": "Read", "input": {"file_path": file}}),
+        json!({"tool": "Read", "input": {"file_path": file}}),
+        json!({"tool": "Grep", "input": {"pattern": "rotate"}}),
+        json!({"tool": "Edit", "input": {"file_path": file, "old_string": "rotate_tokens",
+                                         "new_string": "swap_tokens"}}),
+        json!({"say": "done <img src=x>"}),
+    ];
+    env.write("steps.jsonl", &steps.map(|step| step.to_string()).join("\n"));
+    let script = env.repo().join("steps.jsonl");
+    let env = env.var("HEIRLOOM_SIM_SCRIPT", script);
+    let launch = ["launch", "swap it", "--name", "auth-v1", "--agent", "sim"];
+    env.run(&[&launch[..], &["--allowed-tools", "Read,Grep,Edit"]].concat()).success();
+    let daemon = Daemon::start(env);
+    let person = Person::new(&daemon);
+    let page = person.open("/sessions/auth-v1").body;
+    assert!(
+        page.contains("<b>3 tool calls</b> <span class=\"dim\">Read 2 · Grep 1</span>"),
+        "{page}"
+    );
+    assert_eq!(page.matches("class=\"diff\"").count(), 1, "{page}");
+    assert!(page.contains("swap_tokens") && page.contains("done &lt;img src=x&gt;"), "{page}");
+    // Every event can be linked to, folded or not, and none twice.
+    let said = daemon.get("/api/v1/sessions/auth-v1/conversation").json();
+    for event in said["events"].as_array().unwrap() {
+        let times = page.matches(&format!("id=\"e{}\"", event["number"])).count();
+        let is_end = event["kind"] == "result";
+        assert_eq!(times, usize::from(!is_end), "{event}");
+    }
+    let context = page.split("<dt>Context</dt>").nth(1).unwrap();
+    assert!(context.starts_with("<dd>"), "{page}");
+}
+
+#[test]
+fn the_form_says_what_differs_and_what_is_wider() {
+    let env = crate::env();
+    let launch = ["launch", "say hello", "--name", "auth-v1", "--agent", "sim"];
+    env.run(&[&launch[..], &["--allowed-tools", "Read", "--title", "Greet"]].concat()).success();
+    let daemon = Daemon::start(env);
+    let person = Person::new(&daemon);
+    let differs = |fields: &str| {
+        let answer = person.open(&format!("/sessions/auth-v1/difference?{fields}"));
+        assert_eq!(answer.status, 200, "{answer:?}");
+        answer.body
+    };
+    assert!(differs("").contains("Nothing differs from auth-v1"));
+    assert!(differs("do-title=set&set-title=Greet").contains("Nothing differs"));
+    let wider = differs("do-allowed_tools=set&set-allowed_tools=Read,Bash");
+    assert!(wider.contains("Bash") && wider.contains("wider"), "{wider}");
+    let tighter = differs("do-allowed_tools=clear&do-title=set&set-title=Bye");
+    assert!(tighter.contains("cleared here") && tighter.contains("tighter"), "{tighter}");
+    assert!(tighter.contains("Bye") && tighter.contains("set here"), "{tighter}");
+    assert!(differs("do-max_turns=set&set-max_turns=many").contains("write a number"));
+}
