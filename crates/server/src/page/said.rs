@@ -131,13 +131,15 @@ fn event(session: &Session, said: &Said) -> Markup {
         "prompt" => html! { span.who { "You" } (prose(text)) },
         "text" => html! { span.who { (agent(session)) } (prose(text)) },
         "error" => html! { p.alarm { "error " (visible(text)) } },
-        "tool_call" => match edit(said) {
-            Some((path, old, new)) => difference(path, old, new),
-            None => html! { details id=(format!("d{}", said.number)) {
+        "tool_call" => {
+            if let Some((path, old, new)) = edit(said) {
+                return difference(path, old, new);
+            }
+            html! { details id=(format!("d{}", said.number)) {
                 summary { (used(said)) }
                 pre tabindex="0" { (visible(&whole(said))) }
-            } },
-        },
+            } }
+        }
         kind => html! { details id=(format!("d{}", said.number)) {
             summary { @if said.is_error == Some(true) { span.alarm { "failed " } } (kind.replace('_', " ")) " " span.dim { (line(text, 90)) } }
             pre tabindex="0" { (visible(text)) }

@@ -145,14 +145,12 @@ fn context(desk: &Desk, session: &Session) -> Markup {
         return html! { span.dim { "unknown" } };
     };
     let thousands = |tokens: u64| format!("{}k", tokens.div_ceil(1000));
-    match (used.share(), used.window) {
-        (Some(share), Some(window)) => {
-            let percent = (share * 100.0).round().clamp(0.0, 100.0);
-            html! { meter min="0" max="100" value=(percent) aria-label="Context used" {}
-            " " (percent) " %, " (thousands(used.tokens)) " of " (thousands(window)) " tokens" }
-        }
-        _ => html! { (thousands(used.tokens)) " tokens, of how many is unknown" },
-    }
+    let (Some(share), Some(window)) = (used.share(), used.window) else {
+        return html! { (thousands(used.tokens)) " tokens, of how many is unknown" };
+    };
+    let percent = (share * 100.0).round().clamp(0.0, 100.0);
+    html! { meter min="0" max="100" value=(percent) aria-label="Context used" {}
+    " " (percent) " %, " (thousands(used.tokens)) " of " (thousands(window)) " tokens" }
 }
 
 fn tree(family: &Family) -> Markup {
