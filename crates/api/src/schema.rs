@@ -154,6 +154,7 @@ names! {
     "sessions-forget" "sessions forget S" SessionForgotten;
     "sessions-hide" "sessions hide S" Session;
     "sessions-list" "sessions list" SessionList;
+    "sessions-private" "sessions private S" Session;
     "sessions-show" "sessions show S" SessionDetail;
     "sessions-show-config" "sessions show S --config" SessionConfig;
     "sessions-show-learnings" "sessions show S --learnings" SessionNotes;

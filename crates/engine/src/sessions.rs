@@ -3,7 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use heirloom_core::config::Config;
-use heirloom_core::event::{Body, RunInherited, SessionChanged, SessionContinued, SessionCreated};
+use heirloom_core::event::{
+    Body, RunInherited, SessionChanged, SessionContinued, SessionCreated, SessionWithheld,
+};
 use heirloom_core::id::SessionId;
 use heirloom_core::lineage::{End, Lineage};
 use heirloom_core::name::SessionName;
@@ -11,6 +13,7 @@ use heirloom_core::note::Kind;
 use heirloom_core::session::{Link, Session};
 use heirloom_core::status::Status;
 use heirloom_core::suggest;
+use heirloom_core::trust::person::Action;
 use heirloom_ledger::{Error, Found, Ledger, NoteFilter, Scope, SessionFilter, Writer};
 use jiff::Timestamp;
 use uuid::Uuid;
@@ -19,6 +22,7 @@ use crate::capture;
 use crate::guard::{self, AtWork};
 use crate::here::Here;
 use crate::identity::{self, Look};
+use crate::person::{self, PersonError};
 
 /// How far `lineage` walks: as good as without end, but it does end.
 pub const WHOLE_LINEAGE: usize = 1000;
@@ -182,6 +186,19 @@ pub fn archive(
 ) -> Result<(), Error> {
     let status = if put_away { Status::Archived } else { before_archive(ledger, session)? };
     ledger.write(here.clock.now(), |writer| writer.change_status(session.id, status, None))
+}
+
+/// Withholds a session from the team's hub, with all that come from it; or no longer.
+pub fn withhold(
+    here: &Here,
+    ledger: &mut Ledger,
+    session: &Session,
+    private: bool,
+) -> Result<(), PersonError> {
+    person::allow(here, ledger, Action::Hub)?;
+    let scope = Scope::session(session.id, &here.place.repo);
+    ledger.append(here.clock.now(), scope, &SessionWithheld { private })?;
+    Ok(())
 }
 
 /// The status a session had when it was put away.

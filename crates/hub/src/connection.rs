@@ -61,7 +61,9 @@ impl Connection {
                 }
             });
             match connected.await {
-                Ok(connected) => connected.map_err(lost),
+                Ok(connected) => {
+                    connected.map_err(|error| refused(&*error).unwrap_or_else(|| lost(error)))
+                }
                 Err(_) => {
                     Err(HubError::Deadline { hub: hub.clone(), seconds: CONNECT.as_secs() * 2 })
                 }
@@ -118,6 +120,14 @@ impl Connection {
             _ => HubError::Failed { doing, why },
         }
     }
+}
+
+/// What a server says to somebody whom it does not let in.
+fn refused(error: &(dyn std::error::Error + 'static)) -> Option<HubError> {
+    let said = error.downcast_ref::<tokio_postgres::Error>()?.as_db_error()?;
+    let is_no = [SqlState::INVALID_PASSWORD, SqlState::INVALID_AUTHORIZATION_SPECIFICATION]
+        .contains(said.code());
+    is_no.then(|| HubError::Denied { why: said.message().to_owned() })
 }
 
 /// Certificates are always checked, and so is the name they are for.

@@ -133,7 +133,7 @@ fn batches(page: Vec<Passed>) -> Vec<Vec<Passed>> {
 
 fn new_stream(row: &HostRow) -> Stream {
     Stream {
-        author: row.login.clone(),
+        author: author(row),
         public: row.public.clone(),
         seq: 0,
         hash: String::new(),
@@ -141,6 +141,13 @@ fn new_stream(row: &HostRow) -> Stream {
         link: String::new(),
         problem: None,
     }
+}
+
+/// The name of whoever is behind a host. It is shown to people and agents, so nothing but a name counts.
+fn author(row: &HostRow) -> String {
+    let fits = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    let is_name = !row.login.is_empty() && row.login.len() <= 63 && row.login.chars().all(fits);
+    if is_name { row.login.clone() } else { row.host.clone() }
 }
 
 /// Writes down who is behind the hosts, so that what they wrote can be shown with its author.

@@ -1,13 +1,13 @@
 //! What a hub's client asks of the ledger: the own chain from a place on, which sessions are private,
 //! what a team may know of the others, and taking in what colleagues wrote.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension, Row};
 
 use heirloom_core::event::SessionShared;
-use heirloom_core::id::{HostId, SessionId};
+use heirloom_core::id::{HostId, NoteId, SessionId};
 use heirloom_core::record::{Hash, Stored};
 
 use crate::error::Error;
@@ -105,6 +105,26 @@ impl Ledger {
             db.prepare_cached("SELECT host, name FROM host_name")?
                 .query_map((), |row| Ok((row.get(0)?, row.get(1)?)))?
                 .collect()
+        })
+    }
+
+    /// Who else wrote these notes, of those that colleagues wrote.
+    pub fn authors_of(&self, notes: &[NoteId]) -> Result<HashMap<NoteId, String>, Error> {
+        self.run("read", |db| {
+            // Most have no team, and every context that begins asks.
+            if !db.prepare_cached("SELECT 1 FROM host_name LIMIT 1")?.exists(())? {
+                return Ok(HashMap::new());
+            }
+            let mut statement = db.prepare_cached(
+                "SELECT host_name.name FROM note JOIN host_name USING (host) WHERE note.id = ?1
+                   AND note.host <> (SELECT host FROM main.head WHERE own = 1)",
+            )?;
+            let mut found = HashMap::new();
+            for id in notes {
+                let name = statement.query_row((id.to_string(),), |row| row.get(0)).optional()?;
+                found.extend(name.map(|name: String| (*id, name)));
+            }
+            Ok(found)
         })
     }
 

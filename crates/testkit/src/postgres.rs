@@ -117,6 +117,15 @@ impl Postgres {
         String::from_utf8_lossy(&ran.stdout).trim_end().to_owned()
     }
 
+    /// Runs SQL as whoever the address is of. Returns what it printed, or what the server said.
+    pub fn sql_at(&self, url: &str, sql: &str) -> Result<String, String> {
+        let mut command = Command::new(self.bin.join("psql"));
+        let ran = command.args([url, "-XqAt", "-v", "ON_ERROR_STOP=1", "-c", sql]).output();
+        let ran = ran.expect("psql");
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).trim_end().to_owned();
+        if ran.status.success() { Ok(text(&ran.stdout)) } else { Err(text(&ran.stderr)) }
+    }
+
     /// Everything that is in the database, as text.
     pub fn dump(&self) -> String {
         let mut command = Command::new(self.bin.join("pg_dump"));

@@ -39,6 +39,7 @@ enum What {
     // What it was called before an archive was what is kept of transcripts.
     #[command(alias = "archive")]
     Hide(Hide),
+    Private(Private),
 }
 
 /// List sessions, newest first
@@ -119,6 +120,18 @@ struct Hide {
     undo: bool,
 }
 
+/// Withhold a session from the team's hub, with all that come from it
+///
+/// What was sent already stays there; `heirloom sessions forget` erases it with the next push.
+#[derive(Debug, clap::Args)]
+struct Private {
+    /// The session: a name, an id, or the beginning of one
+    session: String,
+    /// Let what it says from now on travel again
+    #[arg(long)]
+    off: bool,
+}
+
 pub(super) fn run(app: &App, args: Args) -> Done {
     match args.what {
         What::List(args) => list(app, &args),
@@ -127,6 +140,7 @@ pub(super) fn run(app: &App, args: Args) -> Done {
         What::Update(args) => update(app, args),
         What::Forget(args) => forget(app, &args),
         What::Hide(args) => hide(app, &args),
+        What::Private(args) => private(app, &args),
     }
 }
 
@@ -442,6 +456,17 @@ fn show_trajectory(app: &App, ledger: &Ledger, session: &Session) -> Done {
             let _ = writeln!(text, "{DIM}{}{DIM:#}  {:20} {body}", record.at, record.kind);
         }
         text
+    });
+    Ok(ExitCode::SUCCESS)
+}
+
+fn private(app: &App, args: &Private) -> Done {
+    let mut ledger = app.here.ledger()?;
+    let session = sessions::find(&app.here, &ledger, &args.session)?;
+    sessions::withhold(&app.here, &mut ledger, &session, !args.off)?;
+    app.ui.answer(&answer(&ledger, &session)?, || {
+        let now = if args.off { "travels again" } else { "stays here, with all that come from it" };
+        format!("{GOOD}✔{GOOD:#} {} {now}", session.name)
     });
     Ok(ExitCode::SUCCESS)
 }

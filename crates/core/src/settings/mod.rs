@@ -34,7 +34,7 @@ pub use fault::Fault;
 pub use model::{
     AGENTS, Agent, AgentName, Capture, CarryOver, Checkpoint, CheckpointMode, Comprehension,
     Context, Guard, Inherit, Inherited, MergePolicy, Notes, OnOff, Permissions, Protect, Reach,
-    Recall, Recovery, Run, RunPermissions, Settings, Trust, Work,
+    Recall, Recovery, Run, RunPermissions, Settings, Team, Trust, Whose, Work,
 };
 pub use origin::{Origin, Row, Source};
 pub use period::{Period, PeriodError};
@@ -47,4 +47,4 @@ pub use requirement::{
 pub use resolve::{Broken, Layers, Resolved};
 pub use schema::schema;
 pub use shape::{Choice, Field, Section, Shape};
-pub use value::{Amount, Command, Dollars, Either, OneOrMany, Pattern, Ratio, RepoPath};
+pub use value::{Amount, Command, Dollars, Either, NotesFrom, OneOrMany, Pattern, Ratio, RepoPath};

@@ -6,7 +6,8 @@ use std::num::NonZeroU32;
 use super::declare::{choice, section};
 use super::read::Named;
 use super::{
-    Command, Dollars, Enforcement, OneOrMany, Period, Ratio, RepoPath, Requirement, Scope,
+    Command, Dollars, Enforcement, NotesFrom, OneOrMany, Period, Ratio, RepoPath, Requirement,
+    Scope,
 };
 
 /// The agents there are.
@@ -36,6 +37,8 @@ section! {
         capture: Capture,
         /// What is found of what was said. Only a person's own settings have a say in it.
         recall: Recall,
+        /// What comes from others through a hub. Only a person's own settings have a say in it.
+        team: Team,
         /// When a context counts as full.
         context: Context,
         /// What a new session takes from its lineage.
@@ -246,6 +249,25 @@ section! {
     pub struct Recall {
         /// Where agents may search. A person may search everywhere.
         agents: Reach,
+    }
+}
+
+choice! {
+    /// Whose notes agents are told.
+    pub enum Whose {
+        /// Everybody's in the team.
+        Team = "team",
+        /// Only what was noted here.
+        Me = "me",
+    }
+}
+
+section! {
+    /// What comes from others through a hub.
+    pub struct Team {
+        /// Whose notes agents are told at the start: those of the whole team, only one's own, or also
+        /// those of the people named.
+        notes_from: NotesFrom = NotesFrom::Word(Whose::Team),
     }
 }
 

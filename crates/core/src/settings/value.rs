@@ -3,8 +3,39 @@
 use regex::bytes::RegexBuilder;
 use serde::Serialize;
 
-use super::{Fault, Period, Reader, Setting, Shape};
+use super::{Fault, Period, Reader, Setting, Shape, Whose};
 use crate::yaml::{Node, Value};
+
+/// Whose notes are told: a word for it, or names.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(untagged)]
+pub enum NotesFrom {
+    /// The team's, or only one's own.
+    Word(Whose),
+    /// One's own, and those of these people.
+    People(Vec<String>),
+}
+
+impl NotesFrom {
+    /// Whether the notes of somebody else are told.
+    pub fn includes(&self, name: &str) -> bool {
+        match self {
+            Self::Word(whose) => *whose == Whose::Team,
+            Self::People(names) => names.iter().any(|known| known == name),
+        }
+    }
+}
+
+impl Setting for NotesFrom {
+    const SHAPE: Shape = Shape::Either(&Whose::SHAPE, &Vec::<String>::SHAPE);
+
+    fn read(node: &Node, reader: &mut Reader) -> Option<Self> {
+        match &node.value {
+            Value::List(_) => Vec::read(node, reader).map(Self::People),
+            _ => Whose::read(node, reader).map(Self::Word),
+        }
+    }
+}
 
 /// A part of a whole, 0 to 1.
 #[derive(Debug, Clone, Copy, PartialEq, PartialOrd, Serialize)]

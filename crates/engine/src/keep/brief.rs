@@ -64,6 +64,7 @@ impl Gatherer<'_> {
             }
             entries.append(&mut found);
         }
+        let entries = self.with_the_teams(entries)?;
         let Stood { title, standing, failures } = stood;
         let named = |what: String| Work { what, how: How::Task };
         let work = self.work(session, &entries)?.or_else(|| title.map(named));

@@ -29,6 +29,7 @@ mod scope;
 mod standing;
 mod steps;
 mod taking_in;
+mod team;
 #[cfg(test)]
 mod tests;
 pub mod tracker;

@@ -31,7 +31,8 @@ impl Projection for Notes {
            issue TEXT,
            source TEXT,
            at INTEGER NOT NULL,
-           superseded_by TEXT
+           superseded_by TEXT,
+           host TEXT NOT NULL
          ) STRICT;
          CREATE INDEX note_by_session ON note (session, at);
          CREATE INDEX note_by_age ON note (repo, at);
@@ -56,8 +57,8 @@ impl Projection for Notes {
         let source = note.source.and_then(|source| serde_json::to_string(&source).ok());
         db.prepare_cached(
             "INSERT INTO note (id, session, repo, kind, text, rationale, evidence, basis, issue, at,
-                               source)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11) ON CONFLICT (id) DO NOTHING",
+                               source, host)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12) ON CONFLICT (id) DO NOTHING",
         )?
         .execute((
             note.id.to_string(),
@@ -71,6 +72,7 @@ impl Projection for Notes {
             note.issue,
             at.as_millisecond(),
             source,
+            record.host.as_str(),
         ))?;
         if let Some(old) = note.supersedes {
             db.prepare_cached("UPDATE note SET superseded_by = ?2 WHERE id = ?1")?

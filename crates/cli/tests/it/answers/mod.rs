@@ -196,6 +196,7 @@ fn sessions(house: &mut House) {
     house.ask("sessions-show-learnings", &["sessions", "show", "auth-v1", "--learnings"]);
     house.ask("sessions-show-trajectory", &["sessions", "show", "auth-v1", "--trajectory"]);
     house.ask("sessions-hide", &["sessions", "hide", "auth-v3"]);
+    house.ask("sessions-private", &["sessions", "private", "auth-v3"]);
     house.ask("config-save-template", &["config", "save-template", "hello", "greeting"]);
     house.ask("config-templates", &["config", "templates"]);
 }

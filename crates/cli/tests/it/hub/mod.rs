@@ -1,6 +1,10 @@
 //! A team through a hub: several homes, one real PostgreSQL.
 
+mod crash;
+mod fleet;
+mod hostile;
 mod story;
+mod withheld;
 
 use heirloom_testkit::env::{Ran, TestEnv};
 use heirloom_testkit::postgres::Postgres;
@@ -63,4 +67,12 @@ fn notes(env: &TestEnv) -> Vec<String> {
     let listed = env.run(&["notes", "--json"]).success().json();
     let texts = listed["notes"].as_array().expect("a list").iter();
     texts.map(|note| note["text"].as_str().expect("a text").to_owned()).collect()
+}
+
+/// The session in which a note was made.
+fn session_of(env: &TestEnv, text: &str) -> String {
+    let listed = env.run(&["notes", "--json"]).success().json();
+    let notes = listed["notes"].as_array().expect("a list").clone();
+    let found = notes.iter().find(|note| note["text"] == text).expect("such a note");
+    found["session_id"].as_str().or(found["session"].as_str()).expect("its session").to_owned()
 }

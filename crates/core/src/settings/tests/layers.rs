@@ -314,6 +314,7 @@ fn every_effective_value_has_a_row() {
     capture.keep = "365d" (default)
     capture.max_megabytes = 4096 (default)
     recall.agents = "repository" (default)
+    team.notes_from = "team" (default)
     context.yellow = 0.5 (default)
     context.orange = 0.75 (default)
     context.red = 0.9 (default)

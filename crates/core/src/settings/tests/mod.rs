@@ -20,6 +20,7 @@ notes: {file: NOTES.md}
 checkpoint: {mode: warn, threshold: 0.95, scenarios: 3}
 recovery: {level1_tokens: 100, level2_tokens: 500}
 recall: {agents: repository}
+team: {notes_from: team}
 context: {yellow: 0.5, orange: 0.75, red: 0.9}
 work: {gate: ["cargo test"], max_agents: 2, max_fixes: 3}
 "#;
