@@ -23,6 +23,9 @@ const CONNECT: Duration = Duration::from_secs(10);
 /// How long an answer may take.
 const CALL: Duration = Duration::from_mins(1);
 
+/// Why a connection was not made.
+type Lost = Box<dyn std::error::Error + Send + Sync>;
+
 /// A connection to a hub.
 #[derive(Debug)]
 pub struct Connection {
@@ -36,10 +39,7 @@ impl Connection {
     /// Connects.
     pub fn open(address: &Address) -> Result<Self, HubError> {
         let hub = address.to_string();
-        let lost = |source: Box<dyn std::error::Error + Send + Sync>| HubError::Unreachable {
-            hub: hub.clone(),
-            source,
-        };
+        let lost = |source: Lost| HubError::Unreachable { hub: hub.clone(), source };
         let runtime = Builder::new_current_thread()
             .enable_all()
             .build()
@@ -62,7 +62,7 @@ impl Connection {
             });
             match connected.await {
                 Ok(connected) => {
-                    connected.map_err(|error| refused(&*error).unwrap_or_else(|| lost(error)))
+                    connected.map_err(|error: Lost| refused(&*error).unwrap_or_else(|| lost(error)))
                 }
                 Err(_) => {
                     Err(HubError::Deadline { hub: hub.clone(), seconds: CONNECT.as_secs() * 2 })
@@ -131,7 +131,7 @@ fn refused(error: &(dyn std::error::Error + 'static)) -> Option<HubError> {
 }
 
 /// Certificates are always checked, and so is the name they are for.
-fn encryption(address: &Address) -> Result<ClientConfig, Box<dyn std::error::Error + Send + Sync>> {
+fn encryption(address: &Address) -> Result<ClientConfig, Lost> {
     let mut roots = RootCertStore::empty();
     match &address.authority {
         Some(file) => {
