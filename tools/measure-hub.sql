@@ -11,7 +11,7 @@ SELECT is_new FROM heirloom.join_v1('hr_0000000000000000000000000p', 'measured',
 DO $$
 DECLARE
   zero bytea := decode(repeat('00', 32), 'hex');
-  body text := '{"kind":"learning","text":"' || repeat('what was learned ', 8) || '"}';
+  body text := '{"id":"0192f0c1-2345-7000-8000-000000000001","kind":"learning","text":"' || repeat('what was learned ', 8) || '"}';
   ats bigint[]; ids uuid[]; sessions uuid[]; kinds text[]; bare boolean[]; prevs bytea[]; hashes bytea[]; bodies text[];
 BEGIN
   SELECT array_agg(1::bigint), array_agg(gen_random_uuid()), array_agg(gen_random_uuid()), array_agg('note.added'::text),

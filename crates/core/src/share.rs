@@ -74,7 +74,7 @@ pub fn fate(record: &Record, key: &str, is_private: bool, largest: usize) -> Fat
         RecordErased::KIND => true,
         _ => record.repo.as_deref() == Some(key),
     };
-    if !travels(&record.kind) || !is_here {
+    if !travels(&record.kind) || !is_here || quotes_output(record) {
         return Fate::Stays;
     }
     if is_private {
@@ -87,6 +87,14 @@ pub fn fate(record: &Record, key: &str, is_private: bool, largest: usize) -> Fat
         return Fate::Withheld(Why::Secret);
     }
     Fate::Sent
+}
+
+/// Whether it is a comment of heirloom's own, which says why work on an issue failed, in the words of
+/// whatever command failed.
+fn quotes_output(record: &Record) -> bool {
+    record.kind == IssueCommented::KIND
+        && serde_json::from_str::<IssueCommented>(&record.body)
+            .is_ok_and(|said| said.comment.author == "heirloom")
 }
 
 fn holds_a_secret(body: &str) -> bool {
@@ -163,6 +171,21 @@ mod tests {
             fate(&record("note.added", "torn"), KEY, false, 100),
             Fate::Withheld(Why::Secret)
         );
+    }
+
+    #[test]
+    fn what_heirloom_says_of_a_failed_command_stays_and_what_people_say_leaves() {
+        let comment = |author: &str| {
+            let comment = format!(
+                r#"{{"author":"{author}","text":"not done, make: *** [all] Error 2","created_at":"2026-01-12T15:30:00Z"}}"#
+            );
+            record(
+                "issue.commented",
+                &format!(r#"{{"id":"hl-abc","number":1,"comment":{comment}}}"#),
+            )
+        };
+        assert_eq!(fate(&comment("ada"), KEY, false, 1000), Fate::Sent);
+        assert_eq!(fate(&comment("heirloom"), KEY, false, 1000), Fate::Stays);
     }
 
     #[test]
