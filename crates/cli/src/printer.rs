@@ -48,7 +48,7 @@ pub(crate) fn plain_breadth(text: &str) -> usize {
 }
 
 /// The text as a terminal may have it.
-fn shown(text: &str) -> String {
+pub(crate) fn shown(text: &str) -> String {
     let mut parts = text.split(mark());
     let mut shown = visible(parts.next().unwrap_or_default()).into_owned();
     for part in parts {

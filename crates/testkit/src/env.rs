@@ -116,9 +116,14 @@ impl TestEnv {
 
     /// Runs heirloom on a terminal, with a person in front of it.
     pub fn terminal(&self, arguments: &[&str]) -> Terminal {
+        self.wide_terminal(arguments, 80)
+    }
+
+    /// The same, on a terminal of so many columns.
+    pub fn wide_terminal(&self, arguments: &[&str], columns: u16) -> Terminal {
         let mut command = self.place("setsid".as_ref());
         command.arg("--ctty").arg(&self.program).args(arguments).env("TERM", "xterm");
-        Terminal::start(command)
+        Terminal::of_width(command, columns)
     }
 
     /// A program in the repository.

@@ -10,6 +10,7 @@ use std::thread;
 use std::time::Duration;
 
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+use rustix::termios::{LocalModes, Winsize, tcgetattr, tcsetwinsize};
 
 /// Longer than anything takes.
 const PATIENCE: Duration = Duration::from_mins(2);
@@ -46,11 +47,18 @@ impl Terminal {
     ///
     /// Its program must be `setsid --ctty`, with the actual one as its argument: only a process can
     /// say of itself which terminal controls it.
-    pub fn start(mut command: Command) -> Self {
+    pub fn start(command: Command) -> Self {
+        Self::of_width(command, 80)
+    }
+
+    /// The same, on a terminal of so many columns and 24 lines.
+    pub fn of_width(mut command: Command, columns: u16) -> Self {
         let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC)
             .expect("a terminal");
         grantpt(&master).expect("a terminal of our own");
         unlockpt(&master).expect("an unlocked one");
+        let size = Winsize { ws_row: 24, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0 };
+        tcsetwinsize(&master, size).expect("a size");
         let name = ptsname(&master, Vec::new()).expect("its name");
         let no_control = i32::try_from(rustix::fs::OFlags::NOCTTY.bits()).expect("a small flag");
         let slave = std::fs::OpenOptions::new()
@@ -93,6 +101,21 @@ impl Terminal {
     /// Presses keys; control and C is `\x03`.
     pub fn presses(&mut self, keys: &[u8]) {
         self.keys.write_all(keys).expect("a terminal that listens");
+    }
+
+    /// Whether it is as a shell wants it: lines are edited and shown as they are typed.
+    pub fn is_as_before(&self) -> bool {
+        let modes = tcgetattr(&self.keys).expect("a terminal").local_modes;
+        modes.contains(LocalModes::ICANON | LocalModes::ECHO | LocalModes::ISIG)
+    }
+
+    /// Waits until it is so.
+    pub fn waits_to_be_as_before(&self) {
+        let begun = std::time::Instant::now();
+        while !self.is_as_before() {
+            assert!(begun.elapsed() < PATIENCE, "the terminal was not given back");
+            thread::sleep(Duration::from_millis(10));
+        }
     }
 
     /// Waits for the end. Returns the exit status, -1 if a signal ended it, and all that was shown.

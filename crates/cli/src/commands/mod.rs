@@ -40,6 +40,7 @@ mod mcp;
 mod note;
 mod notes;
 mod permitting;
+mod picking;
 mod pipelines;
 mod recover;
 mod repo;

@@ -7,15 +7,16 @@ use heirloom_engine::agents::programs;
 use heirloom_engine::recall::carry::{self, Carry};
 use heirloom_engine::recall::resume::{Past, past};
 
-use super::{App, Done};
+use super::{App, Done, picking};
 use crate::failure::{Code, Failure};
 use crate::moment::ago;
 use crate::ui::{BOLD, Columns, DIM, counted, first_line};
 
 /// Find a past conversation and continue it in its agent
 ///
-/// Searches recorded sessions and the agents' own history by title, prompt, branch, directory, id and
-/// content. A single match is resumed in its directory; several are listed.
+/// Searches recorded sessions and the agents' own history by title, prompt, file, commit, branch, directory, id
+/// and content. A single match is resumed in its directory. At a terminal, you choose among several on a screen that
+/// narrows down as you type; in a pipe they are listed.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
     /// What to look for [default: list the newest]
@@ -33,10 +34,20 @@ pub(super) struct Args {
 
 pub(super) fn run(app: &App, args: &Args) -> Done {
     let mut ledger = app.here.ledger()?;
-    let mut all = past(&app.here, &ledger, args.query.as_deref())?;
-    let is_chosen = args.query.is_some() && (args.print || args.with.is_some() || all.len() == 1);
-    let watched = crate::printer::is_terminal() && !app.ui.is_json();
-    if !is_chosen || !(args.print || watched || args.with.is_some()) {
+    let watched = !app.ui.is_json() && is_watched(args);
+    let mut all = if args.query.is_none() && watched {
+        Vec::new()
+    } else {
+        past(&app.here, &ledger, args.query.as_deref())?
+    };
+    let is_one = args.query.is_some() && (args.print || args.with.is_some() || all.len() == 1);
+    if watched && !is_one {
+        let typed = args.query.clone().unwrap_or_default();
+        match picking::choose(app, &ledger, typed)? {
+            Some(chosen) => all = vec![chosen],
+            None => return Ok(ExitCode::SUCCESS),
+        }
+    } else if !is_one || !(args.print || watched || args.with.is_some()) {
         all.truncate(args.limit);
         return list(app, &all);
     }
@@ -56,6 +67,14 @@ pub(super) fn run(app: &App, args: &Args) -> Done {
         };
     }
     go_on(app, args, &chosen)
+}
+
+/// Whether a person can be let choose: at a terminal, or where the command is printed for one by a key
+/// of the shell.
+fn is_watched(args: &Args) -> bool {
+    let is_smart = std::env::var_os("TERM").is_some_and(|term| !term.is_empty() && term != "dumb");
+    let looks = crate::printer::is_terminal() || (args.print && crate::printer::is_err_terminal());
+    is_smart && looks && std::io::IsTerminal::is_terminal(&std::io::stdin())
 }
 
 fn list(app: &App, all: &[Past]) -> Done {

@@ -5,6 +5,7 @@ pub mod carry;
 mod edits;
 mod feed;
 pub mod how;
+pub mod pick;
 pub mod resume;
 mod said;
 pub mod search;

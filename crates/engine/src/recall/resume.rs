@@ -4,13 +4,14 @@
 //! launched is as good as one that it did.
 
 use std::collections::{HashMap, HashSet};
+use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use heirloom_agents::transcript::{Entry, What};
 use heirloom_agents::{Env as AgentEnv, by_name};
 use heirloom_core::id::SessionId;
 use heirloom_core::session::Session;
-use heirloom_ledger::{Error, Ledger, SessionFilter};
+use heirloom_ledger::{Error, Facts, Ledger, SessionFilter};
 use jiff::Timestamp;
 
 use super::search::{Query, SearchError, search};
@@ -41,6 +42,8 @@ pub struct Past {
     pub at: Option<Timestamp>,
     /// Where the agent keeps it; `None` where it is gone or the agent keeps no files.
     pub transcript: Option<PathBuf>,
+    /// The files it changed and the commits it made, as text to be looked through.
+    pub done: String,
 }
 
 impl Past {
@@ -55,7 +58,7 @@ impl Past {
     }
 
     /// Whether all of the words are in what it is known by.
-    fn mentions(&self, words: &[String]) -> bool {
+    pub(super) fn mentions(&self, words: &[String]) -> bool {
         let name =
             self.session.as_ref().map(|session| session.name.to_string()).unwrap_or_default();
         let directory =
@@ -68,6 +71,7 @@ impl Past {
             &self.agent_session_id,
             &name,
             &directory,
+            &self.done,
         ];
         let known = known.join("\n").to_lowercase();
         words.iter().all(|word| known.contains(word))
@@ -86,17 +90,22 @@ pub fn past(here: &Here, ledger: &Ledger, query: Option<&str>) -> Result<Vec<Pas
     let words: Vec<String> = query.split_whitespace().map(str::to_lowercase).collect();
     let (mut fitting, rest): (Vec<Past>, Vec<Past>) =
         all.into_iter().partition(|past| past.mentions(&words));
-    fitting.extend(said(here, ledger, query, rest)?);
+    let ranks = ranks(here, ledger, query)?;
+    let ranked =
+        |past: &Past| past.session.as_ref().and_then(|session| ranks.get(&session.id).copied());
+    let mut said: Vec<(usize, Past)> =
+        rest.into_iter().filter_map(|past| Some((ranked(&past)?, past))).collect();
+    said.sort_by_key(|(rank, _)| *rank);
+    fitting.extend(said.into_iter().map(|(_, past)| past));
     Ok(fitting)
 }
 
-/// Those of the rest in which something like it was said, best first.
-fn said(
+/// The sessions in which something like it was said, and which of them comes first.
+pub(super) fn ranks(
     here: &Here,
     ledger: &Ledger,
     query: &str,
-    rest: Vec<Past>,
-) -> Result<Vec<Past>, SearchError> {
+) -> Result<HashMap<SessionId, usize>, SearchError> {
     let everywhere = heirloom_core::trust::person::Who::Person == crate::person::who(here, ledger);
     let asked = Query { text: query.to_owned(), everywhere, limit: 50, ..Query::default() };
     let found = search(here, ledger, &asked)?;
@@ -106,17 +115,13 @@ fn said(
     {
         rank.entry(session.id).or_insert(place);
     }
-    let ranked =
-        |past: &Past| past.session.as_ref().and_then(|session| rank.get(&session.id).copied());
-    let mut fitting: Vec<(usize, Past)> =
-        rest.into_iter().filter_map(|past| Some((ranked(&past)?, past))).collect();
-    fitting.sort_by_key(|(rank, _)| *rank);
-    Ok(fitting.into_iter().map(|(_, past)| past).collect())
+    Ok(rank)
 }
 
 fn of_ledger(here: &Here, ledger: &Ledger) -> Result<Vec<Past>, Error> {
     let env = agent_env(here);
     let filter = SessionFilter { limit: MOST, ..SessionFilter::default() };
+    let facts = crate::capture::facts(&here.home)?;
     let mut all = Vec::new();
     let mut seen = HashSet::new();
     for session in ledger.sessions(&filter)?.sessions {
@@ -151,10 +156,23 @@ fn of_ledger(here: &Here, ledger: &Ledger) -> Result<Vec<Past>, Error> {
             agent_session_id: id,
             agent,
             transcript,
+            done: facts.as_ref().map(|facts| done(facts, session.id)).unwrap_or_default(),
             session: Some(session),
         });
     }
     Ok(all)
+}
+
+/// The files that a session changed and the commits it made.
+fn done(facts: &Facts, session: SessionId) -> String {
+    let mut done = String::new();
+    for commit in facts.commits(session).unwrap_or_default() {
+        let _ = writeln!(done, "{} {}", commit.hash, commit.subject);
+    }
+    for file in facts.files(session).unwrap_or_default().iter().filter(|file| file.edited) {
+        let _ = writeln!(done, "{}", file.path);
+    }
+    done
 }
 
 /// Where a session's repository is on this machine.
@@ -198,6 +216,7 @@ fn of_agents(here: &Here, known: &HashSet<String>) -> Vec<Past> {
             at,
             agent_session_id: each.agent_session_id,
             transcript: Some(each.path),
+            done: String::new(),
         })
     };
     dated.into_iter().filter_map(past).collect()

@@ -1,6 +1,7 @@
 //! Finding what was ever said, and going on from there.
 
 mod continuity;
+mod picking;
 mod resuming;
 mod scene;
 mod searching;

@@ -3,10 +3,10 @@ use std::fs;
 use heirloom_testkit::env::TestEnv;
 use serde_json::{Value, json};
 
-const ID: &str = "0b8e7c1e-3d0e-4a5c-9a67-3f6f2b8a1c11";
+pub(super) const ID: &str = "0b8e7c1e-3d0e-4a5c-9a67-3f6f2b8a1c11";
 
 /// A conversation that somebody had with Claude Code, of which heirloom knows nothing.
-fn by_hand(env: &TestEnv) {
+pub(super) fn by_hand(env: &TestEnv) {
     let cwd = env.repo();
     let slug: String = cwd
         .to_str()
