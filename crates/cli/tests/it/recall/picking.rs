@@ -25,7 +25,7 @@ fn typing_narrows_down_and_enter_goes_on_where_it_was_at_every_width() {
         terminal.presses(b"\x15");
         terminal.sees("1 conversation");
         terminal.presses(b"billing");
-        terminal.sees("> billing");
+        terminal.sees("\u{1b}[0m billing");
         terminal.presses(b"\r");
         terminal.sees(&format!("resumed with --resume {ID} in"));
         let (code, shown) = terminal.ends();
