@@ -3,8 +3,9 @@
 //! It is the terminal itself and not stdout, so that what is chosen can be printed to a pipe. What is drawn
 //! goes through the printer, like everything else.
 
+use std::fmt::Write as _;
 use std::fs::{File, OpenOptions};
-use std::io::{self, Read, Write};
+use std::io::{self, Read, Write as _};
 use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -85,7 +86,7 @@ impl Screen {
             text.push_str(&printer::shown(line));
         }
         text.push_str("\x1b[J");
-        text.push_str(&format!("\x1b[1;{}H", column + 1));
+        let _ = write!(text, "\x1b[1;{}H", column + 1);
         self.tty.write_all(text.as_bytes())?;
         self.tty.flush()
     }
