@@ -45,12 +45,13 @@ pub(super) fn is_forgotten(home: &Path, session: SessionId) -> bool {
 }
 
 /// Kinds of records that hold no word that was said: who worked where, and when.
-const WORDLESS: [&str; 7] = [
+const WORDLESS: [&str; 8] = [
     "session.announced",
     "session.changed",
     "session.continued",
     "session.linked",
     "session.spent",
+    "session.withheld",
     "live.seen",
     "live.gone",
 ];
