@@ -5,8 +5,10 @@ use std::path::Path;
 
 use serde_json::Value;
 
+use crate::env::Env;
 use crate::event::{PermissionRequest, Reader};
 use crate::hook::Hooks;
+use crate::kit::Kit;
 use crate::launch::{CommandLine, Gap, Input, Launch, LaunchError};
 use crate::outcome::{End, Outcome};
 use crate::transcript::Transcripts;
@@ -118,6 +120,11 @@ pub trait Agent: fmt::Debug + Sync {
     }
 
     fn hooks(&self) -> Option<&'static dyn Hooks> {
+        None
+    }
+
+    /// What it takes of ours beside hooks.
+    fn kit(&self, _env: &Env) -> Option<Kit> {
         None
     }
 

@@ -29,6 +29,18 @@ pub trait Hooks: Sync {
         self.install(file, Some(text), program).is_ok_and(|installed| installed == text)
     }
 
+    /// What in this repository or on this machine keeps the agent from running any hook of ours, wherever
+    /// they are installed.
+    fn switched_off(&self, _repo: &Path, _env: &Env) -> Option<Obstacle> {
+        None
+    }
+
+    /// What brings the same hooks to the agent instead of its settings, where a person chose that: the
+    /// agent's own word for it.
+    fn plugin(&self, _env: &Env) -> Option<&'static str> {
+        None
+    }
+
     /// Why the agent would not run our hooks, although `file` has them in `text`.
     fn obstacle(&self, _file: &Path, _text: &str, _env: &Env) -> Option<Obstacle> {
         None

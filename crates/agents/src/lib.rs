@@ -18,6 +18,7 @@ pub mod event;
 pub mod find;
 pub mod gemini;
 pub mod hook;
+pub mod kit;
 pub mod launch;
 pub mod lock;
 pub mod opencode;

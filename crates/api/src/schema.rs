@@ -5,21 +5,21 @@ use schemars::{JsonSchema, Schema};
 use serde_json::Value;
 
 use crate::{
-    AgentList, Approval, ApprovalList, ArchiveDetail, ArchiveList, ArchiveRestored, ChangedIssues,
-    Checkpoint, Commented, Completions, ContextRules, ContextStatus, Conversation, DaemonImported,
-    Demonstration, Dependencies, DependencyChange, Diagnosis, ErrorDocument, Event, Explanation,
-    ForkCheck, Grounding, Healing, How, HubInvited, HubJoined, HubLeft, HubMigrated, HubPulled,
-    HubPushed, HubRevoked, HubStatus, Inherited, IssueDetail, IssueList, IssuesExported,
-    IssuesImported, LedgerBackup, LedgerCollected, LedgerExported, LedgerHeads, LedgerImported,
-    LedgerRebuilt, LedgerRehosted, LedgerReport, LedgerStats, Line, Lineage, Lint, ManPage,
-    NewIssue, Note, NoteList, PastList, PipelineDetail, PipelineList, Recovery, Repository,
-    RequirementChanges, RequirementLog, RequirementState, RequirementStatus, RequirementsPaused,
-    RequirementsPruned, ResumeCommand, Rule, RuleList, RunDetached, RunEvent, RunPreview,
-    SchemaDocument, SchemaNames, SearchResults, ServiceFile, Serving, Session, SessionConfig,
-    SessionDetail, SessionEnd, SessionForgotten, SessionList, SessionNotes, SessionState,
-    SessionStop, SettingsFiles, SettingsShown, Setup, SignInLink, StageDetail, StageList, Sync,
-    TemplateList, TemplateSaved, Trajectory, Trust, Watched, Why, WorkCleaned, WorkEvent, WorkPlan,
-    WorkRunDetail, WorkRunList,
+    AgentList, AgentStatusLine, Approval, ApprovalList, ArchiveDetail, ArchiveList,
+    ArchiveRestored, ChangedIssues, Checkpoint, Commented, Completions, ContextRules,
+    ContextStatus, Conversation, DaemonImported, Demonstration, Dependencies, DependencyChange,
+    Diagnosis, ErrorDocument, Event, Explanation, ForkCheck, Grounding, Healing, How, HubInvited,
+    HubJoined, HubLeft, HubMigrated, HubPulled, HubPushed, HubRevoked, HubStatus, Inherited,
+    IssueDetail, IssueList, IssuesExported, IssuesImported, LedgerBackup, LedgerCollected,
+    LedgerExported, LedgerHeads, LedgerImported, LedgerRebuilt, LedgerRehosted, LedgerReport,
+    LedgerStats, Line, Lineage, Lint, ManPage, NewIssue, Note, NoteList, PastList, PipelineDetail,
+    PipelineList, Recovery, Repository, RequirementChanges, RequirementLog, RequirementState,
+    RequirementStatus, RequirementsPaused, RequirementsPruned, ResumeCommand, Rule, RuleList,
+    RunDetached, RunEvent, RunPreview, SchemaDocument, SchemaNames, SearchResults, ServiceFile,
+    Serving, Session, SessionConfig, SessionDetail, SessionEnd, SessionForgotten, SessionList,
+    SessionNotes, SessionState, SessionStop, SettingsFiles, SettingsShown, Setup, SignInLink,
+    StageDetail, StageList, Sync, TemplateList, TemplateSaved, Trajectory, Trust, Watched, Why,
+    WorkCleaned, WorkEvent, WorkPlan, WorkRunDetail, WorkRunList,
 };
 use crate::{Candidates, HandoffDetail, HandoffList, Home, Usage};
 
@@ -165,6 +165,7 @@ names! {
     "stages-list" "stages list" StageList;
     "stages-show" "stages show NAME" StageDetail;
     "status" "status S" SessionState;
+    "statusline" "statusline" AgentStatusLine;
     "sync" "sync" Sync;
     "trust" "trust" Trust;
     "usage" "usage" Usage;

@@ -30,6 +30,7 @@ pub mod service;
 pub mod session;
 pub mod sessions;
 pub mod settings;
+pub mod status_line;
 pub mod trust;
 pub mod turn;
 pub mod usage;

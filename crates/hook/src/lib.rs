@@ -20,11 +20,13 @@ use heirloom_engine::guard::{self, fault, rules};
 use heirloom_engine::here::{Env, home};
 
 /// What of the environment matters here. The rest is left where it is.
-const VARIABLES: [&str; 13] = [
+const VARIABLES: [&str; 15] = [
     "CLAUDE_CODE_SESSION_ATTENDED",
+    "CLAUDE_CONFIG_DIR",
     "CLAUDE_PID",
     "CLAUDE_PROJECT_DIR",
     "CLAUDE_SKIP_REQUIREMENTS",
+    "GEMINI_CLI_HOME",
     "GEMINI_PROJECT_DIR",
     "HEIRLOOM_CLOCK",
     "HEIRLOOM_CONFIG",
@@ -47,9 +49,12 @@ pub fn run(arguments: impl Iterator<Item = OsString>) -> ExitCode {
     }
     let env = environment(|name| std::env::var_os(name));
     survive_panics(home(&env));
-    let arguments: Vec<OsString> = arguments.take(2).collect();
+    let arguments: Vec<OsString> = arguments.take(3).collect();
     let word = |at: usize| arguments.get(at).and_then(|word| word.to_str()).unwrap_or_default();
     let (agent, event) = (word(0), word(1));
+    if word(2) == "--plugin" && is_hooked(agent, &env) {
+        return ExitCode::SUCCESS;
+    }
     let fallback = home(&env);
     match answer(agent, event, env) {
         Ok(Some(text)) => {
@@ -59,6 +64,17 @@ pub fn run(arguments: impl Iterator<Item = OsString>) -> ExitCode {
         Err(what) => note(fallback, &format!("{agent} {event}: {what}")),
     }
     ExitCode::SUCCESS
+}
+
+/// Whether the agent calls us by hooks of its settings as well: then a plugin's have nothing to add.
+fn is_hooked(agent: &str, env: &Env) -> bool {
+    let hooks = heirloom_agents::by_name(agent).and_then(heirloom_agents::Agent::hooks);
+    let files = hooks.map(|hooks| hooks.files(&PathBuf::new(), env)).unwrap_or_default();
+    let call = format!("hook {agent} ");
+    files.iter().any(|file| {
+        std::fs::read_to_string(file)
+            .is_ok_and(|text| text.contains("heirloom") && text.contains(&call))
+    })
 }
 
 /// One write: an agent that is gone by now misses nothing.

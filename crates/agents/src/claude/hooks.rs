@@ -23,7 +23,7 @@ const fn entry(event: &'static str, timeout: u64) -> Entry {
 
 /// The timeouts are in seconds. Without one of its own a hook at the end of a session is killed
 /// after a second and a half.
-const INSTALLED: CommandHooks = CommandHooks {
+pub(crate) const INSTALLED: CommandHooks = CommandHooks {
     agent: "claude",
     entries: &[
         entry("SessionStart", 10),
@@ -63,6 +63,36 @@ impl Hooks for ClaudeHooks {
 
     fn uninstall(&self, file: &Path, text: &str) -> Result<Option<String>, HookError> {
         INSTALLED.uninstall(file, text)
+    }
+
+    fn switched_off(&self, repo: &Path, _env: &Env) -> Option<Obstacle> {
+        let managed = [
+            PathBuf::from("/etc/claude-code/managed-settings.json"),
+            PathBuf::from("/Library/Application Support/ClaudeCode/managed-settings.json"),
+        ];
+        let project =
+            ["settings.json", "settings.local.json"].map(|name| repo.join(".claude").join(name));
+        let all = managed.into_iter().chain(project);
+        all.into_iter().find_map(|file| {
+            let text = heirloom_repo::read_text(&file).ok().flatten()?;
+            let settings: Value = serde_json::from_str(&text).ok()?;
+            let keys = ["disableAllHooks", "allowManagedHooksOnly"];
+            let key = keys.into_iter().find(|key| settings[*key] == true)?;
+            let file = file.display();
+            Some(Obstacle {
+                why: format!("Claude Code runs no hooks here: {file} sets `{key}`"),
+                remedy: format!("take `{key}` out of {file}"),
+            })
+        })
+    }
+
+    fn plugin(&self, env: &Env) -> Option<&'static str> {
+        let settings = super::home(env)?.join("settings.json");
+        let text = heirloom_repo::read_text(&settings).ok().flatten()?;
+        let settings: Value = serde_json::from_str(&text).ok()?;
+        let plugins = settings["enabledPlugins"].as_object()?;
+        let is_on = |(name, on): (&String, &Value)| name.starts_with("heirloom@") && *on != false;
+        plugins.iter().any(is_on).then_some("plugin")
     }
 
     fn obstacle(&self, _file: &Path, text: &str, _env: &Env) -> Option<Obstacle> {

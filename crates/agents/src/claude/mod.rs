@@ -5,8 +5,9 @@ pub(crate) mod classify;
 mod content;
 pub(crate) mod dialogue;
 pub(crate) mod entries;
-mod hooks;
+pub(crate) mod hooks;
 pub(crate) mod launch;
+mod status_line;
 #[cfg(test)]
 mod tests;
 pub(crate) mod transcript;
@@ -15,10 +16,13 @@ pub(crate) mod wire;
 
 use std::path::{Path, PathBuf};
 
+pub use status_line::{StatusPayload, status_line};
+
 use crate::agent::{Agent, Dialogue, Feature, Interrupt, Support, Unattended};
 use crate::env::{self, Env};
 use crate::event::Reader;
 use crate::hook::Hooks;
+use crate::kit::{self, Kit};
 use crate::launch::{CommandLine, Input, Launch, LaunchError};
 use crate::outcome::{End, Outcome};
 use crate::transcript::Transcripts;
@@ -111,6 +115,10 @@ impl Agent for Claude {
 
     fn hooks(&self) -> Option<&'static dyn Hooks> {
         Some(&hooks::ClaudeHooks)
+    }
+
+    fn kit(&self, env: &Env) -> Option<Kit> {
+        Some(kit::claude(&home(env)?, env))
     }
 
     fn transcripts(&self) -> Option<&'static dyn Transcripts> {

@@ -20,6 +20,7 @@ use crate::agent::{Agent, Feature, Interrupt, Support, Unattended, WHOLE_ONLY};
 use crate::env::{self, Env};
 use crate::event::Reader;
 use crate::hook::Hooks;
+use crate::kit::{self, Kit};
 use crate::launch::{CommandLine, Input, Launch, LaunchError};
 use crate::outcome::{End, Outcome};
 use crate::transcript::Transcripts;
@@ -93,6 +94,10 @@ impl Agent for Codex {
 
     fn hooks(&self) -> Option<&'static dyn Hooks> {
         Some(&hooks::CodexHooks)
+    }
+
+    fn kit(&self, env: &Env) -> Option<Kit> {
+        Some(kit::codex(&home(env)?))
     }
 
     fn transcripts(&self) -> Option<&'static dyn Transcripts> {

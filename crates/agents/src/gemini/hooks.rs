@@ -10,7 +10,9 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use crate::env::Env;
-use crate::hook::{HookAnswer, HookError, HookEvent, HookKind, Hooks, Source, Stopping, ToolUse};
+use crate::hook::{
+    HookAnswer, HookError, HookEvent, HookKind, Hooks, Obstacle, Source, Stopping, ToolUse,
+};
 use crate::settings::{CommandHooks, Entry};
 use crate::{payload, tool};
 
@@ -22,7 +24,7 @@ const TIMEOUT: Option<u64> = Some(15_000);
 /// At the end of a turn there is more to look at, and nobody waits for it.
 const END_TIMEOUT: Option<u64> = Some(30_000);
 
-const OURS: CommandHooks = CommandHooks {
+pub(crate) const OURS: CommandHooks = CommandHooks {
     agent: "gemini",
     entries: &[
         Entry { event: "SessionStart", matcher: None, timeout: TIMEOUT },
@@ -45,6 +47,27 @@ impl Hooks for GeminiHooks {
 
     fn uninstall(&self, file: &Path, text: &str) -> Result<Option<String>, HookError> {
         OURS.uninstall(file, text)
+    }
+
+    fn switched_off(&self, repo: &Path, env: &Env) -> Option<Obstacle> {
+        let user = super::home(env).map(|home| home.join("settings.json"));
+        let project = repo.join(".gemini/settings.json");
+        user.into_iter().chain([project]).find_map(|file| {
+            let text = heirloom_repo::read_text(&file).ok().flatten()?;
+            let settings: Value = serde_json::from_str(&text).ok()?;
+            let file = file.display();
+            (settings["hooksConfig"]["enabled"] == false).then(|| Obstacle {
+                why: format!(
+                    "Gemini CLI runs no hooks here: {file} sets `hooksConfig.enabled` to false"
+                ),
+                remedy: format!("take `hooksConfig.enabled` out of {file}"),
+            })
+        })
+    }
+
+    fn plugin(&self, env: &Env) -> Option<&'static str> {
+        let manifest = super::home(env)?.join("extensions/heirloom");
+        manifest.is_dir().then_some("extension")
     }
 
     fn parse(&self, event: &str, payload: &[u8]) -> Result<HookEvent, HookError> {

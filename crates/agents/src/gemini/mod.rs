@@ -6,7 +6,7 @@
 
 mod classify;
 mod entries;
-mod hooks;
+pub(crate) mod hooks;
 mod launch;
 mod read;
 mod transcripts;
@@ -17,6 +17,7 @@ use crate::agent::{Agent, Feature, Support, Unattended};
 use crate::env::{self, Env};
 use crate::event::Reader;
 use crate::hook::Hooks;
+use crate::kit::{self, Kit};
 use crate::launch::{CommandLine, Launch, LaunchError};
 use crate::outcome::{End, Outcome};
 use crate::transcript::Transcripts;
@@ -80,6 +81,10 @@ impl Agent for Gemini {
 
     fn hooks(&self) -> Option<&'static dyn Hooks> {
         Some(&hooks::GeminiHooks)
+    }
+
+    fn kit(&self, env: &Env) -> Option<Kit> {
+        Some(kit::gemini(&home(env)?))
     }
 
     fn transcripts(&self) -> Option<&'static dyn Transcripts> {

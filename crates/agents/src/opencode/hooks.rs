@@ -26,19 +26,13 @@ const ENTRY: &str = "./heirloom.js";
 
 impl Hooks for OpencodeHooks {
     fn files(&self, _repo: &Path, env: &Env) -> Vec<PathBuf> {
-        let config = env::path(env, "XDG_CONFIG_HOME")
-            .or_else(|| env::path(env, "HOME").map(|home| home.join(".config")));
-        let Some(home) = config.map(|config| config.join("opencode")) else { return Vec::new() };
-        let with_comments = home.join("opencode.jsonc");
-        let settings =
-            if with_comments.exists() { with_comments } else { home.join("opencode.json") };
-        vec![home.join(PLUGIN_FILE), settings]
+        let Some(home) = home(env) else { return Vec::new() };
+        vec![home.join(PLUGIN_FILE), settings(&home)]
     }
 
     fn install(&self, file: &Path, text: Option<&str>, program: &str) -> Result<String, HookError> {
         if is_plugin(file) {
-            let program = Value::from(program).to_string();
-            return Ok(PLUGIN.replace("\"@PROGRAM@\"", &program));
+            return Ok(plugin(program));
         }
         let text = text.unwrap_or_default();
         let mut document = parse(file, text)?;
@@ -86,6 +80,23 @@ impl Hooks for OpencodeHooks {
         let said: Map<_, _> = said.collect();
         (!said.is_empty()).then(|| Value::Object(said).to_string())
     }
+}
+
+/// Where opencode's own settings are.
+pub(super) fn home(env: &Env) -> Option<PathBuf> {
+    let config = env::path(env, "XDG_CONFIG_HOME")
+        .or_else(|| env::path(env, "HOME").map(|home| home.join(".config")));
+    config.map(|config| config.join("opencode"))
+}
+
+pub(super) fn settings(home: &Path) -> PathBuf {
+    let with_comments = home.join("opencode.jsonc");
+    if with_comments.exists() { with_comments } else { home.join("opencode.json") }
+}
+
+/// The plugin, calling that program.
+pub(crate) fn plugin(program: &str) -> String {
+    PLUGIN.replace("\"@PROGRAM@\"", &Value::from(program).to_string())
 }
 
 fn is_plugin(file: &Path) -> bool {

@@ -5,7 +5,7 @@
 
 mod classify;
 mod entries;
-mod hooks;
+pub(crate) mod hooks;
 mod launch;
 mod read;
 mod transcripts;
@@ -13,8 +13,10 @@ mod transcripts;
 use std::path::Path;
 
 use crate::agent::{Agent, Feature, Support, Unattended, WHOLE_ONLY};
+use crate::env::Env;
 use crate::event::Reader;
 use crate::hook::Hooks;
+use crate::kit::{self, Kit};
 use crate::launch::{CommandLine, Launch, LaunchError};
 use crate::outcome::{End, Outcome};
 use crate::transcript::Transcripts;
@@ -79,6 +81,12 @@ impl Agent for Opencode {
 
     fn hooks(&self) -> Option<&'static dyn Hooks> {
         Some(&hooks::OpencodeHooks)
+    }
+
+    fn kit(&self, env: &Env) -> Option<Kit> {
+        let home = hooks::home(env)?;
+        let settings = hooks::settings(&home);
+        Some(kit::opencode(&home, settings))
     }
 
     fn transcripts(&self) -> Option<&'static dyn Transcripts> {

@@ -90,6 +90,40 @@ impl Document {
         fits
     }
 
+    /// Puts `value` at the end of the object keys of `path`, in place of what is there. Objects are made
+    /// where they are missing. `false` when something else stands in the way.
+    pub(crate) fn insert(&mut self, path: &[&str], value: &Value) -> bool {
+        let mut depth = 0;
+        let mut node = &self.root;
+        while let Some(key) = path.get(depth) {
+            let Kind::Object(members) = &node.kind else { return false };
+            let Some(member) = members.iter().find(|member| member.key == *key) else { break };
+            node = &member.value;
+            depth += 1;
+        }
+        let (span, last) = (node.span.clone(), last_end(node));
+        match (&path[depth..], &node.kind) {
+            ([], _) => self.replace(span, &value.to_string()),
+            (missing, Kind::Object(_)) => {
+                let member = self.member(missing, value, depth + 1);
+                self.append(&span, last, &member, depth);
+            }
+            _ => return false,
+        }
+        true
+    }
+
+    /// The text of a member that `value` is the innermost of, its first line not indented.
+    fn member(&self, keys: &[&str], value: &Value, depth: usize) -> String {
+        let Some((key, rest)) = keys.split_first() else { return value.to_string() };
+        let (key, inner) = (Value::from(*key), self.member(rest, value, depth + 1));
+        if rest.is_empty() {
+            return format!("{key}: {inner}");
+        }
+        let (deeper, here) = (self.indent(depth + 1), self.indent(depth));
+        format!("{key}: {{{deeper}{inner}{here}}}")
+    }
+
     /// Takes the value at `path` out, and what is empty without it.
     pub(crate) fn remove(&mut self, path: &[Step<'_>]) {
         let Some((last, parent)) = path.split_last() else { return };

@@ -75,6 +75,28 @@ impl CommandHooks {
         format!("{}; exit 0", guarded(program, &call))
     }
 
+    /// The same for a plugin, which finds us in `PATH` alone and leaves it to the hooks that `init`
+    /// installed where there are any. Only a plugin that finds nothing says so, to the person.
+    pub(crate) fn plugin(&self) -> Value {
+        let mut events = Map::new();
+        for entry in self.entries {
+            let (agent, event) = (self.agent, entry.event);
+            let call = format!(
+                "command -v heirloom >/dev/null && exec heirloom hook {agent} {event} --plugin"
+            );
+            let otherwise = if event == "SessionStart" {
+                let message = "heirloom: its plugin is here, but the program is not installed or not in PATH.";
+                format!("echo '{}'", json!({"systemMessage": message}))
+            } else {
+                "exit 0".to_owned()
+            };
+            let mut group = self.group(entry, "");
+            group["hooks"][0]["command"] = format!("{call}; {otherwise}").into();
+            events.insert(event.to_owned(), json!([group]));
+        }
+        json!({"hooks": events})
+    }
+
     fn parse(&self, file: &Path, text: &str) -> Result<Document, HookError> {
         let document =
             Document::parse(text).map_err(|error| self.error(file, error.to_string()))?;

@@ -8,4 +8,4 @@ mod hooks;
 mod scan;
 
 pub(crate) use edit::{Document, Step};
-pub(crate) use hooks::{CommandHooks, Entry};
+pub(crate) use hooks::{CommandHooks, Entry, guarded};

@@ -27,7 +27,7 @@ impl Answer for Setup {}
 /// One thing that was done, or would be.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct SetupStep {
-    /// `wrote`, `kept`, `ignored`, `hooked`, `skipped`, `removed`, `restored`, `failed`.
+    /// `wrote`, `kept`, `ignored`, `hooked`, `added`, `skipped`, `removed`, `restored`, `failed`.
     pub done: String,
     /// To what.
     pub what: String,
@@ -55,6 +55,8 @@ pub struct Diagnosis {
     pub ok: bool,
     /// The version of heirloom.
     pub version: String,
+    /// What `--fix` did, in order.
+    pub fixed: Vec<SetupStep>,
     /// Everything that was looked at.
     pub checks: Vec<DiagnosisCheck>,
 }
@@ -90,6 +92,23 @@ impl From<&Check> for DiagnosisCheck {
         }
     }
 }
+
+/// What stands in an agent's status line.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct AgentStatusLine {
+    /// The line.
+    pub text: String,
+    /// How much of the context is used, in percent; `null` where the agent did not say.
+    pub context_percent: Option<f64>,
+    /// What the session has cost so far; `null` where the agent did not say.
+    pub cost_usd: Option<f64>,
+    /// The requirements that are unmet; `null` where none are asked for.
+    pub unmet: Option<Vec<String>>,
+    /// How many decisions stand in this repository; `null` where heirloom is not set up.
+    pub decisions: Option<usize>,
+}
+
+impl Answer for AgentStatusLine {}
 
 /// What the demonstration came to.
 #[derive(Debug, Clone, Serialize, JsonSchema)]

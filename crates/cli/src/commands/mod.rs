@@ -56,6 +56,7 @@ mod session;
 mod sessions;
 mod stages;
 mod status;
+mod statusline;
 mod stop_signals;
 mod sync;
 mod trust;
@@ -149,6 +150,7 @@ enum Command {
     Approvals(approvals::Args),
     Serve(serve::Args),
     Mcp(mcp::Args),
+    Statusline(statusline::Args),
     Ledger(ledger::Args),
     Import(import::Args),
     Repo(repo::Args),
@@ -172,6 +174,7 @@ impl Command {
                 | Self::Heal(_)
                 | Self::Demo(_)
                 | Self::Hook(_)
+                | Self::Statusline(_)
                 | Self::Config(_)
                 | Self::Complete(_)
                 | Self::Completions(_)
@@ -312,6 +315,7 @@ fn carry_out(app: &App, command: Command) -> Done {
         Command::Approvals(args) => approvals::run(app, args),
         Command::Serve(args) => serve::run(app, &args),
         Command::Mcp(args) => mcp::run(app, &args),
+        Command::Statusline(args) => statusline::run(app, &args),
         Command::Ledger(args) => ledger::run(app, args),
         Command::Import(args) => import::run(app, &args),
         Command::Repo(args) => repo::run(app, &args),

@@ -14,6 +14,7 @@ fn setting_up_says_what_it_did_and_twice_is_the_same_as_once() {
       wrote    .heirloom/repository                  what this repository is known by, commit this
       ignored  .heirloom/runs, .heirloom/local.yaml
       hooked   Claude Code                           user settings, active only where .heirloom/ is
+      added    Claude Code                           commands such as /heirloom:recall, and MCP tools
     Nothing else to do. Try: heirloom doctor
     ");
     let file = env.user().join(".claude/settings.json");

@@ -38,6 +38,7 @@ mod screens;
 mod serve;
 mod session;
 mod sessions;
+mod shops;
 mod trust;
 mod walls;
 mod watching;

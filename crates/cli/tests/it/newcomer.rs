@@ -62,3 +62,65 @@ fn doctor_says_why_nothing_is_asked_for() {
         assert!(lines.any(|line| line[1..] == words), "{settings}: {ran}");
     }
 }
+
+/// What doctor says about a thing.
+fn about(env: &heirloom_testkit::env::TestEnv, name: &str) -> (String, String) {
+    let ran = env.run(&["doctor", "--json"]).json();
+    let checks = ran["checks"].as_array().unwrap();
+    let check = checks.iter().find(|check| check["name"] == name);
+    let check = check.unwrap_or_else(|| panic!("nothing about {name} in {ran:#}"));
+    let word = |key: &str| check[key].as_str().unwrap_or_default().to_owned();
+    (word("health"), word("detail"))
+}
+
+/// Claude Code, as far as doctor asks it.
+fn with_claude() -> heirloom_testkit::env::TestEnv {
+    let env = env();
+    let claude = env.script("claude", "#!/bin/sh\necho '2.1.325 (Claude Code)'\n");
+    env.var("HEIRLOOM_AGENT_CLAUDE", claude)
+}
+
+#[test]
+fn doctor_tells_what_the_agent_will_really_do_and_mends_what_it_can() {
+    let env = with_claude();
+    env.run(&["init", "--agent", "claude"]).success();
+    assert_eq!(about(&env, "claude hooks"), ("ok".to_owned(), "installed".to_owned()));
+    assert_eq!(about(&env, "claude commands").0, "ok");
+    let settings = env.user().join(".claude/settings.json");
+    let ours = std::fs::read_to_string(&settings).unwrap();
+
+    // Those of a program that was elsewhere.
+    let old = ours.replace(env!("CARGO_BIN_EXE_heirloom"), "/old/heirloom");
+    std::fs::write(&settings, &old).unwrap();
+    let (health, detail) = about(&env, "claude hooks");
+    assert!(health == "note" && detail.contains("another heirloom"), "{health}: {detail}");
+    let fixed = env.run(&["doctor", "--fix"]).success();
+    assert!(fixed.stdout.starts_with("hooked Claude Code"), "{fixed}");
+    assert_eq!(std::fs::read_to_string(&settings).unwrap(), ours);
+    let again = env.run(&["doctor", "--fix"]).success();
+    assert!(again.stdout.starts_with("Nothing could be fixed"), "{again}");
+
+    // A project that switches hooks off, and an environment that does.
+    env.write(".claude/settings.local.json", r#"{"disableAllHooks": true}"#);
+    let (health, detail) = about(&env, "claude hooks");
+    assert!(health == "problem" && detail.contains("settings.local.json"), "{health}: {detail}");
+    std::fs::remove_file(env.repo().join(".claude/settings.local.json")).unwrap();
+    let env = env.var("HEIRLOOM_DISABLE", "1");
+    assert!(about(&env, "environment").1.contains("HEIRLOOM_DISABLE"));
+}
+
+#[test]
+fn doctor_says_whether_sessions_arrive_and_what_is_kept() {
+    let env = with_claude();
+    env.write(".heirloom/config.yaml", "requirements: {}\n");
+    assert!(about(&env, "capture").1.starts_with("off"));
+    env.run(&["init", "--agent", "claude"]).success();
+    assert_eq!(about(&env, "capture").1, "on; no session has been seen here yet");
+    assert_eq!(about(&env, "archive").1, "nothing is in it yet");
+    let start = format!(r#"{{"session_id":"s-1","cwd":{:?},"source":"startup"}}"#, env.repo());
+    env.run_with(&["hook", "claude", "SessionStart"], start.as_bytes()).success();
+    let env = env.var("HEIRLOOM_CLOCK", "2026-01-12T15:33:10Z");
+    assert_eq!(about(&env, "capture").1, "on; last session seen 3 minutes ago, claude");
+    env.run(&["init", "--uninstall"]).success();
+    assert!(about(&env, "repository").1.contains("took heirloom out"));
+}

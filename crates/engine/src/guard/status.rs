@@ -77,6 +77,26 @@ pub fn overview(
     Ok(Overview { rows: rows.collect(), paused })
 }
 
+/// The requirements that are unmet, as far as no command has to run to find out.
+pub fn unmet(
+    here: &Here,
+    policy: &Policy,
+    (subject, branch): (&Subject, &BranchKey),
+) -> Result<Vec<String>, Error> {
+    let now = here.clock.now();
+    let session = subject.key().unwrap_or_default();
+    let moment = Moment { now, branch, session, run: None };
+    let mut known = Known::new(here, subject.keys.clone(), Options::HOOK);
+    if known.seen(branch)?.paused(now).is_some() {
+        return Ok(Vec::new());
+    }
+    let mut facts = Idle(known.hurried());
+    let is_unmet = |requirement: &&Requirement| {
+        matches!(judge(requirement, &moment, &mut facts).standing, Standing::Unmet(_))
+    };
+    Ok(policy.requirements.iter().filter(is_unmet).map(|one| one.name.clone()).collect())
+}
+
 fn row(requirement: &Requirement, judged: &Judged) -> Row {
     let standing = &judged.standing;
     let triggered = judged.own.as_ref().is_some_and(|own| own.triggered_at.is_some());

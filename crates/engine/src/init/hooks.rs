@@ -1,14 +1,11 @@
 //! Hooks in the settings of agents.
 
-use std::fs;
-use std::path::Path;
-
 use heirloom_agents::Agent;
 use heirloom_agents::hook::{Hooks, Obstacle};
 use heirloom_core::causes;
-use heirloom_repo::{read_text, write_whole};
+use heirloom_repo::read_text;
 
-use super::original::{forget, keep, kept};
+use super::target::Target;
 use super::{Request, Step};
 use crate::agents::Known;
 use crate::here::Here;
@@ -18,6 +15,12 @@ use crate::here::Here;
 pub enum Hooking {
     /// It does.
     Hooked,
+    /// Its plugin does.
+    Plugged(&'static str),
+    /// They are in its settings and come with its plugin as well.
+    Twice(&'static str),
+    /// They are in its settings, but call another program or are those of an earlier version.
+    Outdated,
     /// They are not in its settings, or not all of them.
     Missing,
     /// They are there, but it does not run them.
@@ -29,32 +32,58 @@ pub enum Hooking {
 /// Whether an agent calls our hooks with `program`.
 pub fn hooking(here: &Here, agent: &dyn Agent, program: &str) -> Option<Hooking> {
     let hooks = agent.hooks()?;
+    if let Some(obstacle) = hooks.switched_off(&here.place.root, &here.env) {
+        return Some(Hooking::Held(obstacle));
+    }
+    let settings = in_settings(here, hooks, program);
+    Some(match (hooks.plugin(&here.env), settings) {
+        (Some(plugin), Hooking::Missing) => Hooking::Plugged(plugin),
+        (Some(plugin), Hooking::Hooked | Hooking::Outdated) => Hooking::Twice(plugin),
+        (_, settings) => settings,
+    })
+}
+
+/// Whether the agent's settings have our hooks.
+fn in_settings(here: &Here, hooks: &dyn Hooks, program: &str) -> Hooking {
     let mut held = None;
+    let mut is_outdated = false;
     for file in hooks.files(&here.place.root, &here.env) {
         let text = match read_text(&file) {
             Ok(Some(text)) => text,
-            Ok(None) => return Some(Hooking::Missing),
-            Err(error) => return Some(Hooking::Unreadable(causes::told(&error))),
+            Ok(None) => return Hooking::Missing,
+            Err(error) => return Hooking::Unreadable(causes::told(&error)),
         };
         if !hooks.is_installed(&file, &text, program) {
-            return Some(Hooking::Missing);
+            // Taking ours out changes nothing where there are none.
+            match hooks.uninstall(&file, &text) {
+                Ok(Some(without)) if without == text => return Hooking::Missing,
+                Ok(_) => is_outdated = true,
+                Err(error) => return Hooking::Unreadable(causes::told(&error)),
+            }
         }
         held = held.or_else(|| hooks.obstacle(&file, &text, &here.env));
     }
-    Some(held.map_or(Hooking::Hooked, Hooking::Held))
+    match held {
+        _ if is_outdated => Hooking::Outdated,
+        Some(obstacle) => Hooking::Held(obstacle),
+        None => Hooking::Hooked,
+    }
 }
 
 pub(super) fn install(here: &Here, agent: &dyn Agent, known: &Known, request: Request<'_>) -> Step {
-    let title = match &known.version {
-        Some(version) => format!("{} {version}", known.title),
-        None => known.title.to_owned(),
-    };
+    let title = title(known);
     let Some(hooks) = agent.hooks() else { return Step::new("skipped", title, "it has no hooks") };
     let files = hooks.files(&here.place.root, &here.env);
     let is_users = files.iter().all(|file| !file.starts_with(&here.place.root));
     let mut is_new = false;
     for file in &files {
-        match install_one(here, hooks, file, request) {
+        let target = Target {
+            file,
+            is_own: false,
+            install: &|text| hooks.install(file, text, request.program),
+            uninstall: &|text| hooks.uninstall(file, text),
+        };
+        match target.put(here, request.is_rehearsal) {
             Ok(changed) => is_new |= changed,
             Err(problem) => return Step::new("failed", title, problem),
         }
@@ -69,72 +98,26 @@ pub(super) fn install(here: &Here, agent: &dyn Agent, known: &Known, request: Re
     Step::new("hooked", title, detail)
 }
 
-/// Whether anything had to change.
-fn install_one(
-    here: &Here,
-    hooks: &dyn Hooks,
-    file: &Path,
-    request: Request<'_>,
-) -> Result<bool, String> {
-    let text = read_text(file).map_err(|error| causes::told(&error))?;
-    let after =
-        hooks.install(file, text.as_deref(), request.program).map_err(|error| error.to_string())?;
-    if text.as_deref() == Some(after.as_str()) {
-        return Ok(false);
+/// An agent with its version, where that is known.
+pub(super) fn title(known: &Known) -> String {
+    match &known.version {
+        Some(version) => format!("{} {version}", known.title),
+        None => known.title.to_owned(),
     }
-    if !request.is_rehearsal {
-        let before = match text.as_deref().and_then(|text| kept(&here.home, file, text)) {
-            Some(original) => original.before,
-            None => match &text {
-                // Ours are in it already: what it was before them is what it is without them.
-                Some(text) => hooks.uninstall(file, text).map_err(|error| error.to_string())?,
-                None => None,
-            },
-        };
-        keep(&here.home, file, before, &after).map_err(|error| causes::told(&error))?;
-        write_whole(file, after.as_bytes()).map_err(|error| causes::told(&error))?;
-    }
-    Ok(true)
 }
 
 pub(super) fn remove(here: &Here, agent: &dyn Agent, request: Request<'_>) -> Vec<Step> {
     let Some(hooks) = agent.hooks() else { return Vec::new() };
     let files = hooks.files(&here.place.root, &here.env).into_iter();
-    files.filter_map(|file| remove_one(here, hooks, &file, request)).collect()
-}
-
-fn remove_one(here: &Here, hooks: &dyn Hooks, file: &Path, request: Request<'_>) -> Option<Step> {
-    let shown = file.display().to_string();
-    let text = match read_text(file) {
-        Ok(text) => text?,
-        Err(error) => return Some(Step::new("failed", shown, causes::told(&error))),
-    };
-    let (after, how) = match kept(&here.home, file, &text) {
-        Some(original) => (original.before, "to the byte what it was"),
-        None => match hooks.uninstall(file, &text) {
-            Ok(after) => (after, "our hooks are out, the rest is as it is"),
-            Err(error) => return Some(Step::new("failed", shown, error.to_string())),
-        },
-    };
-    if after.as_deref() == Some(text.as_str()) {
-        return None;
-    }
-    if !request.is_rehearsal {
-        let written = match &after {
-            Some(after) => {
-                write_whole(file, after.as_bytes()).map_err(|error| causes::told(&error))
-            }
-            None => fs::remove_file(file).map_err(|error| error.to_string()),
-        };
-        if let Err(problem) = written {
-            return Some(Step::new("failed", shown, problem));
-        }
-        forget(&here.home, file);
-    }
-    let is_users = !file.starts_with(&here.place.root);
-    let reach = if is_users { "; that is for every repository of yours" } else { "" };
-    Some(match after {
-        Some(_) => Step::new("restored", shown, format!("{how}{reach}")),
-        None => Step::new("removed", shown, format!("it was not there before{reach}")),
-    })
+    files
+        .filter_map(|file| {
+            let target = Target {
+                file: &file,
+                is_own: false,
+                install: &|text| hooks.install(&file, text, request.program),
+                uninstall: &|text| hooks.uninstall(&file, text),
+            };
+            target.take(here, request.is_rehearsal)
+        })
+        .collect()
 }

@@ -5,12 +5,15 @@
 //! changed it since.
 
 mod hooks;
+mod kit;
 mod original;
 mod out;
 mod own;
 mod program;
+mod target;
 
 pub use hooks::{Hooking, hooking};
+pub use kit::is_installed as has_kit;
 pub use out::is_out;
 pub use program::program;
 
@@ -40,7 +43,7 @@ pub struct Request<'a> {
 /// One thing that was done, or would be.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
 pub struct Step {
-    /// `wrote`, `kept`, `ignored`, `hooked`, `skipped`, `removed`, `restored`, `failed`.
+    /// `wrote`, `kept`, `ignored`, `hooked`, `added`, `skipped`, `removed`, `restored`, `failed`.
     pub done: &'static str,
     /// To what.
     pub what: String,
@@ -91,13 +94,33 @@ pub fn set_up(here: &Here, request: Request<'_>) -> Result<Vec<Step>, InitError>
     }
     for (agent, known) in chosen {
         let is_wanted = known.path.is_some() || !request.agents.is_empty();
-        steps.push(if is_wanted {
-            hooks::install(here, agent, &known, request)
+        if is_wanted {
+            steps.extend(equip(here, agent, &known, request));
         } else {
-            Step::new("skipped", known.title, "not installed")
-        });
+            steps.push(Step::new("skipped", known.title, "not installed"));
+        }
     }
     Ok(steps)
+}
+
+/// Hooks, commands and tools for one agent: its plugin's where a person chose that, or else our own,
+/// and never both.
+fn equip(here: &Here, agent: &dyn Agent, known: &Known, request: Request<'_>) -> Vec<Step> {
+    let plugin = agent.hooks().and_then(|hooks| hooks.plugin(&here.env));
+    if let Some(plugin) = plugin {
+        let detail = format!("by its {plugin}");
+        let mut steps = vec![Step::new("hooked", hooks::title(known), detail)];
+        steps.extend(remove_from(here, agent, request));
+        return steps;
+    }
+    let hooked = hooks::install(here, agent, known, request);
+    std::iter::once(hooked).chain(kit::install(here, agent, known, request)).collect()
+}
+
+fn remove_from(here: &Here, agent: &dyn Agent, request: Request<'_>) -> Vec<Step> {
+    let mut steps = hooks::remove(here, agent, request);
+    steps.extend(kit::remove(here, agent, request));
+    steps
 }
 
 /// What the repository brings, and whether saying yes to it is part of setting it up.
@@ -137,7 +160,7 @@ pub fn take_out(here: &Here, request: Request<'_>) -> Result<Vec<Step>, InitErro
         steps.push(Step::new("kept", "the hooks in your agents' settings", detail));
     } else {
         for (agent, _) in chosen(here, request)? {
-            steps.extend(hooks::remove(here, agent, request));
+            steps.extend(remove_from(here, agent, request));
         }
     }
     if request.agents.is_empty() {

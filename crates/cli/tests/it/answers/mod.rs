@@ -152,6 +152,7 @@ fn serving(house: &mut House) {
 fn set_up(house: &mut House) {
     house.ask("init", &["init", "--agent", "claude"]);
     house.ask("doctor", &["doctor"]);
+    house.ask("statusline", &["statusline"]);
     house.ask("trust", &["trust", "--show"]);
     let shown = house.ask("repo-show", &["repo", "show"]);
     house.hold("repo-link", &shown);

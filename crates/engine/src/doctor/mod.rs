@@ -1,5 +1,7 @@
 //! Is heirloom active here, and if not, why.
 
+mod captured;
+
 use heirloom_core::guard::policy::Problem;
 use heirloom_core::trust::State;
 use heirloom_ledger::{Ledger, VERSION};
@@ -10,7 +12,7 @@ use crate::agents::{self, Known};
 use crate::guard::fault;
 use crate::guard::rules::{self, Rules};
 use crate::here::Here;
-use crate::init::{self, Hooking};
+use crate::init::{self, Hooking, InitError, Request, Step};
 use crate::issues;
 use crate::settings::FileState;
 use crate::trust::{self, Untrusted};
@@ -64,7 +66,9 @@ pub fn examine(here: &Here) -> Vec<Check> {
         let detail = format!("this repository sets {variable}, which does not count");
         Check::new("environment", Health::Note, detail)
     }));
+    checks.extend(disabled(here));
     checks.extend(trusted(here));
+    checks.extend(captured::checks(here));
     checks.push(tracker(here));
     checks.extend(requirements(here));
     let loaded = here.settings(&[]).ok();
@@ -72,7 +76,33 @@ pub fn examine(here: &Here) -> Vec<Check> {
     let known = agents::look(here, &programs, false);
     checks.extend(known.iter().filter(|known| is_looked_for(known)).map(agent));
     checks.extend(known.iter().filter_map(|known| hooked(here, known)));
+    checks.extend(known.iter().filter_map(|known| equipped(here, known)));
     checks
+}
+
+/// The variable that makes every hook silent.
+fn disabled(here: &Here) -> Option<Check> {
+    here.var("HEIRLOOM_DISABLE")?;
+    let detail = "HEIRLOOM_DISABLE is set, so hooks started from here say and record nothing";
+    Some(Check::new("environment", Health::Problem, detail).hint("unset HEIRLOOM_DISABLE"))
+}
+
+/// Mends what can be mended without asking: hooks, commands and tools that are missing or outdated, and
+/// our own files. What was done is returned.
+pub fn fix(here: &Here) -> Result<Vec<Step>, InitError> {
+    if !here.place.is_set_up() || init::is_out(here) {
+        return Ok(Vec::new());
+    }
+    let Ok(program) = init::program(here) else { return Ok(Vec::new()) };
+    let request =
+        Request { agents: &[], program: &program, is_rehearsal: false, is_everywhere: false };
+    let steps = init::set_up(here, request)?;
+    let is_news = |step: &Step| {
+        !matches!(step.done, "kept" | "skipped")
+            && !step.detail.ends_with("already")
+            && !step.detail.starts_with("by its ")
+    };
+    Ok(steps.into_iter().filter(is_news).collect())
 }
 
 fn repository(here: &Here) -> Check {
@@ -81,6 +111,13 @@ fn repository(here: &Here) -> Check {
         Head::None => format!("{}, not under git", place.label()),
         _ => format!("{}, on {}", place.label(), place.head),
     };
+    if init::is_out(here) {
+        let detail = format!(
+            "{detail}; you took heirloom out here, so nothing gates and nothing is captured"
+        );
+        return Check::new("repository", Health::Note, detail)
+            .hint("`heirloom init` sets it up again");
+    }
     if place.is_set_up() {
         return Check::new("repository", Health::Ok, detail);
     }
@@ -233,7 +270,7 @@ fn is_looked_for(known: &Known) -> bool {
 
 /// Whether an agent that is there calls our hooks, where that is wanted.
 fn hooked(here: &Here, known: &Known) -> Option<Check> {
-    if known.path.is_none() || !here.place.is_set_up() {
+    if known.path.is_none() || !here.place.is_set_up() || init::is_out(here) {
         return None;
     }
     let program = init::program(here).ok()?;
@@ -241,14 +278,43 @@ fn hooked(here: &Here, known: &Known) -> Option<Check> {
     let name = format!("{} hooks", known.name);
     Some(match init::hooking(here, agent, &program)? {
         Hooking::Hooked => Check::new(&name, Health::Ok, "installed"),
+        Hooking::Plugged(plugin) => Check::new(&name, Health::Ok, format!("by its {plugin}")),
+        Hooking::Twice(plugin) => {
+            let detail =
+                format!("in its settings and by its {plugin}; only those in its settings act");
+            Check::new(&name, Health::Note, detail).hint("`heirloom init` leaves it to the plugin")
+        }
+        Hooking::Outdated => {
+            let detail = "they call another heirloom, or are those of an earlier version";
+            Check::new(&name, Health::Note, detail).hint("`heirloom doctor --fix` renews them")
+        }
         Hooking::Missing => {
             Check::new(&name, Health::Note, "not installed, so requirements do not hold in it")
-                .hint("`heirloom init` installs them")
+                .hint("`heirloom doctor --fix` installs them")
         }
         Hooking::Held(obstacle) => {
             Check::new(&name, Health::Problem, obstacle.why).hint(obstacle.remedy)
         }
         Hooking::Unreadable(why) => Check::new(&name, Health::Problem, why),
+    })
+}
+
+/// Whether an agent that is there has our commands and tools, where its plugin does not bring them.
+fn equipped(here: &Here, known: &Known) -> Option<Check> {
+    if known.path.is_none() || !here.place.is_set_up() || init::is_out(here) {
+        return None;
+    }
+    let agent = heirloom_agents::by_name(known.name)?;
+    if agent.hooks().is_some_and(|hooks| hooks.plugin(&here.env).is_some()) {
+        return None;
+    }
+    let program = init::program(here).ok()?;
+    let name = format!("{} commands", known.name);
+    Some(if init::has_kit(here, agent, &program)? {
+        Check::new(&name, Health::Ok, "installed, with MCP tools")
+    } else {
+        Check::new(&name, Health::Note, "commands or MCP tools are missing")
+            .hint("`heirloom doctor --fix` installs them")
     })
 }
 

@@ -1,0 +1,274 @@
+//! The agents' own shops: what `init` adds to each agent, and the plugins and extensions that bring the
+//! same.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use heirloom_testkit::env::TestEnv;
+use heirloom_testkit::model::{Answer, Script};
+use heirloom_testkit::real;
+use serde_json::Value;
+
+use crate::env;
+
+fn root() -> &'static Path {
+    Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))
+}
+
+/// `UPDATE_DOCS=1` writes them.
+#[test]
+fn the_plugins_in_this_repository_are_what_init_installs() {
+    let is_update = std::env::var_os("UPDATE_DOCS").is_some();
+    for (name, text) in heirloom_agents::kit::shop() {
+        let file = root().join(&name);
+        if is_update {
+            fs::create_dir_all(file.parent().unwrap()).unwrap();
+            fs::write(&file, &text).unwrap();
+        }
+        let there = fs::read_to_string(&file).unwrap_or_default();
+        assert_eq!(there, text, "{name}: UPDATE_DOCS=1 writes it anew");
+    }
+}
+
+/// Everything in a directory, with what is in it.
+fn tree(directory: &Path) -> Vec<(PathBuf, Option<String>)> {
+    let mut all = Vec::new();
+    for entry in fs::read_dir(directory).unwrap().flatten() {
+        let path = entry.path();
+        if path.is_dir() {
+            all.push((path.clone(), None));
+            all.extend(tree(&path));
+        } else {
+            all.push((path.clone(), fs::read_to_string(&path).ok()));
+        }
+    }
+    all.sort();
+    all
+}
+
+#[test]
+fn commands_and_tools_come_with_init_and_leave_without_a_trace() {
+    for (agent, command, settings) in [
+        ("claude", ".claude/commands/heirloom/recall.md", ".claude.json"),
+        ("codex", ".codex/skills/heirloom-recall/SKILL.md", ".codex/config.toml"),
+        ("gemini", ".gemini/commands/heirloom/recall.toml", ".gemini/settings.json"),
+        (
+            "opencode",
+            ".config/opencode/command/heirloom-recall.md",
+            ".config/opencode/opencode.json",
+        ),
+    ] {
+        let env = env();
+        for name in [".claude", ".codex", ".gemini", ".config/opencode"] {
+            fs::create_dir_all(env.user().join(name)).unwrap();
+        }
+        let before = tree(&env.user());
+        let ran = env.run(&["init", "--agent", agent]).success();
+        assert!(ran.stdout.contains("MCP tools"), "{agent}: {ran}");
+        let text = fs::read_to_string(env.user().join(command)).unwrap();
+        assert!(text.contains("heirloom search"), "{agent}: {text}");
+        let server = fs::read_to_string(env.user().join(settings)).unwrap();
+        assert!(server.contains("mcp") && server.contains("/bin/sh"), "{agent}: {server}");
+        let again = env.run(&["init", "--agent", agent]).success();
+        assert!(!again.stdout.contains("MCP tools"), "{agent}: {again}");
+        env.run(&["init", "--uninstall"]).success();
+        assert_eq!(tree(&env.user()), before, "{agent}");
+    }
+}
+
+#[test]
+fn a_command_that_a_person_made_their_own_stays_theirs() {
+    let env = env();
+    let file = env.user().join(".claude/commands/heirloom/note.md");
+    fs::create_dir_all(file.parent().unwrap()).unwrap();
+    fs::write(&file, "mine").unwrap();
+    env.run(&["init", "--agent", "claude"]).success();
+    assert_eq!(fs::read_to_string(&file).unwrap(), "mine");
+    env.run(&["init", "--uninstall"]).success();
+    assert_eq!(fs::read_to_string(&file).unwrap(), "mine");
+    assert!(!file.with_file_name("recall.md").exists());
+}
+
+#[test]
+fn the_mcp_server_that_init_names_answers() {
+    let env = env();
+    env.run(&["init", "--agent", "claude"]).success();
+    let text = fs::read_to_string(env.user().join(".claude.json")).unwrap();
+    let settings: Value = serde_json::from_str(&text).unwrap();
+    let server = &settings["mcpServers"]["heirloom"];
+    let hello = r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}"#;
+    let input = env.user().join("hello");
+    fs::write(&input, format!("{hello}\n")).unwrap();
+    let vars = env.command(&[]);
+    let vars = vars.get_envs().filter_map(|(name, value)| Some((name, value?)));
+    let output = Command::new(server["command"].as_str().unwrap())
+        .args(server["args"].as_array().unwrap().iter().map(|word| word.as_str().unwrap()))
+        .env_clear()
+        .envs(vars)
+        .current_dir(env.repo())
+        .stdin(fs::File::open(input).unwrap())
+        .output()
+        .unwrap();
+    let said = String::from_utf8(output.stdout).unwrap();
+    assert!(said.contains("serverInfo"), "{said}");
+}
+
+#[test]
+fn where_the_plugin_is_installed_init_leaves_it_to_the_plugin() {
+    let env = env();
+    env.run(&["init", "--agent", "claude"]).success();
+    let file = env.user().join(".claude/settings.json");
+    let mut settings: Value = serde_json::from_str(&fs::read_to_string(&file).unwrap()).unwrap();
+    settings["enabledPlugins"] = serde_json::json!({"heirloom@heirloom": true});
+    fs::write(&file, settings.to_string()).unwrap();
+    let start = format!(r#"{{"session_id":"s","cwd":{:?},"source":"startup"}}"#, env.repo());
+    let hook = |last: &[&str]| {
+        let words = [&["hook", "claude", "SessionStart"], last].concat();
+        env.run_with(&words, start.as_bytes()).stdout
+    };
+    assert_eq!(
+        hook(&["--plugin"]),
+        "",
+        "the hooks in the settings speak, not the plugin's as well"
+    );
+    assert!(hook(&[]).contains("heirloom"));
+
+    let ran = env.run(&["init", "--agent", "claude"]).success();
+    assert!(ran.stdout.contains("by its plugin"), "{ran}");
+    assert!(!fs::read_to_string(&file).unwrap().contains("hook claude"));
+    assert!(!env.user().join(".claude/commands").exists());
+    assert!(hook(&["--plugin"]).contains("heirloom"), "now the plugin's speak");
+}
+
+const PAYLOAD: &str = r#""cost":{"total_cost_usd":1.04},"context_window":{"used_percentage":41.7}"#;
+
+#[test]
+fn the_status_line_says_context_cost_what_is_unmet_and_what_is_kept() {
+    let env = env();
+    let line = |payload: &str| env.run_with(&["statusline"], payload.as_bytes()).success().stdout;
+    let payload =
+        format!(r#"{{"session_id":"s-1","cwd":{:?},{PAYLOAD}}}"#, env.repo().join("nowhere"));
+    assert_eq!(line(&payload), "42 % of context · $1.04\n", "where it is not set up");
+    env.write(".heirloom/config.yaml", "requirements: {plan: {}, ticket: {scope: branch}}\n");
+    env.run(&["init", "--agent", "claude"]).success();
+    assert_eq!(line(&payload), "42 % of context · $1.04 · unmet: plan, ticket · 0 decisions\n");
+    env.write("src/a.rs", "fn rotate() {}\n");
+    let evidence = ["--because", "replay", "--evidence", "src/a.rs:1"];
+    env.run(&[&["note", "decision", "Rotate tokens"], &evidence[..]].concat()).success();
+    env.run(&["req", "satisfy", "ticket", "--branch", "main"]).success();
+    assert_eq!(line(&payload), "42 % of context · $1.04 · unmet: plan · 1 decision\n");
+    assert_eq!(line("\u{0}not json"), "unmet: plan · 1 decision\n");
+    let answer = env.run_with(&["statusline", "--json"], b"{}").success().json();
+    assert_eq!(answer["cost_usd"], Value::Null, "unknown is not zero");
+    assert_eq!(answer["unmet"], serde_json::json!(["plan"]));
+}
+
+/// Claude Code with the plugin of this repository, from its marketplace.
+struct Plugged {
+    env: TestEnv,
+    program: PathBuf,
+}
+
+impl Plugged {
+    fn new() -> Self {
+        let version = heirloom_agents::by_name("claude").unwrap().tested_version().unwrap();
+        let env = env();
+        env.write("README.md", "# payments\n");
+        let plugged = Self { program: real::pinned("claude", version), env };
+        let market = plugged.env.user().join("market");
+        for (name, text) in heirloom_agents::kit::shop() {
+            fs::create_dir_all(market.join(&name).parent().unwrap()).unwrap();
+            fs::write(market.join(&name), text).unwrap();
+        }
+        let market = market.to_str().unwrap();
+        for words in [
+            &["plugin", "validate", market][..],
+            &["plugin", "validate", &format!("{market}/plugins/claude")],
+            &["plugin", "marketplace", "add", market],
+            &["plugin", "install", "heirloom@heirloom"],
+        ] {
+            let (said, ok) = plugged.claude(words, &[]);
+            assert!(ok, "claude {words:?}: {said}");
+        }
+        plugged
+    }
+
+    fn claude(&self, words: &[&str], vars: &[(String, String)]) -> (String, bool) {
+        // The plugin looks for the program in PATH.
+        let own = Path::new(env!("CARGO_BIN_EXE_heirloom")).parent().unwrap();
+        let path = std::env::var_os("PATH").unwrap();
+        let path = std::iter::once(own.to_owned()).chain(std::env::split_paths(&path));
+        let output = Command::new(&self.program)
+            .args(words)
+            .current_dir(self.env.repo())
+            .env_clear()
+            .env("PATH", std::env::join_paths(path).unwrap())
+            .env("HOME", self.env.user())
+            .env("TMPDIR", self.env.user())
+            .env("HEIRLOOM_HOME", self.env.home())
+            .env("NO_PROXY", "127.0.0.1")
+            .env("DISABLE_AUTOUPDATER", "1")
+            .env("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1")
+            .envs(vars.iter().map(|(name, value)| (name, value)))
+            .stdin(std::process::Stdio::null())
+            .output()
+            .unwrap();
+        let said = [output.stdout, output.stderr].map(|part| String::from_utf8(part).unwrap());
+        (said.concat(), output.status.success())
+    }
+
+    /// The first request that a prompt leads to.
+    fn ask(&self, prompt: &str) -> String {
+        let served = real::claude(&self.env.user(), Script::new([Answer::text("ok")]));
+        let (said, ok) = self.claude(&["-p", prompt], &served.env);
+        assert!(ok, "{said}");
+        served.requests().first().cloned().unwrap_or_default()
+    }
+}
+
+#[test]
+#[ignore = "drives the real Claude Code: tools/install-agents claude"]
+fn the_plugin_is_valid_and_does_in_the_real_claude_code_what_init_does() {
+    let plugged = Plugged::new();
+    let ran = plugged.env.run(&["init", "--agent", "claude"]).success();
+    assert!(ran.stdout.contains("by its plugin"), "{ran}");
+    let text = "Record what must outlast this context";
+    let first = plugged.ask("hello");
+    assert_eq!(first.matches(text).count(), 1, "{first}");
+    assert!(first.contains("mcp__plugin_heirloom_heirloom__note"), "{first}");
+    let recalled = plugged.ask("/heirloom:recall rotation");
+    assert!(recalled.contains("heirloom search") && recalled.contains("rotation"), "{recalled}");
+    let sessions = plugged.env.run(&["sessions", "list", "--json"]).success().json();
+    assert_eq!(sessions["sessions"].as_array().unwrap().len(), 2, "{sessions}");
+    // Hooks of both at once would tell everything twice.
+    let settings = plugged.env.user().join(".claude/settings.json");
+    let before = fs::read_to_string(&settings).unwrap();
+    let disabled = before.replace("\"heirloom@heirloom\": true", "\"heirloom@heirloom\": false");
+    fs::write(&settings, &disabled).unwrap();
+    plugged.env.run(&["init", "--agent", "claude"]).success();
+    let both = fs::read_to_string(&settings).unwrap();
+    let both = both.replace("\"heirloom@heirloom\": false", "\"heirloom@heirloom\": true");
+    fs::write(&settings, both).unwrap();
+    let second = plugged.ask("hello again");
+    assert_eq!(second.matches(text).count(), 1, "{second}");
+}
+
+#[test]
+#[ignore = "drives the real Gemini CLI: tools/install-agents gemini"]
+fn the_extension_is_valid_in_the_real_gemini_cli() {
+    let version = heirloom_agents::by_name("gemini").unwrap().tested_version().unwrap();
+    let env = env();
+    let output = Command::new(real::pinned("gemini", version))
+        .args(["extensions", "validate"])
+        .arg(root().join("plugins/gemini"))
+        .current_dir(env.repo())
+        .env_clear()
+        .env("PATH", std::env::var_os("PATH").unwrap())
+        .env("HOME", env.user())
+        .stdin(std::process::Stdio::null())
+        .output()
+        .unwrap();
+    let said = [output.stdout, output.stderr].map(|part| String::from_utf8(part).unwrap()).concat();
+    assert!(output.status.success() && said.contains("success"), "{said}");
+}

@@ -1,0 +1,93 @@
+//! Whether what agents say arrives, and how much of it is kept.
+
+use heirloom_core::settings::OnOff;
+use heirloom_ledger::SessionFilter;
+use jiff::Timestamp;
+
+use super::{Check, Health};
+use crate::capture::{self, Archive};
+use crate::here::Here;
+use crate::init;
+
+pub(super) fn checks(here: &Here) -> Vec<Check> {
+    if !here.place.is_set_up() || init::is_out(here) {
+        return Vec::new();
+    }
+    capture(here).into_iter().chain([archive(here)]).collect()
+}
+
+/// Whether sessions of this repository are taken in, and when the last one was.
+fn capture(here: &Here) -> Option<Check> {
+    let ledger = here.ledger().ok()?;
+    let repo = ledger.repository(&here.place.repo).ok()?;
+    if !capture::is_on(&here.home, &repo) {
+        let detail = "off: others set heirloom up here, and you have not";
+        let check = Check::new("capture", Health::Note, detail);
+        return Some(check.hint("`heirloom init` switches it on for you"));
+    }
+    let filter = SessionFilter { repo: Some(&repo), limit: 1, ..SessionFilter::default() };
+    let last = ledger.sessions(&filter).ok()?.sessions.into_iter().next();
+    let detail = match last {
+        None => "on; no session has been seen here yet".to_owned(),
+        Some(last) => {
+            let seen = last.completed_at.map_or(last.created_at, |end| end.max(last.created_at));
+            let by = last.agent.map(|agent| format!(", {agent}")).unwrap_or_default();
+            format!("on; last session seen {}{by}", ago(seen, here.clock.now()))
+        }
+    };
+    Some(Check::new("capture", Health::Ok, detail))
+}
+
+/// How much is kept, and for how long.
+fn archive(here: &Here) -> Check {
+    let loaded = here.settings(&[]).ok();
+    let settings = loaded.as_ref().map(|loaded| &loaded.settings.capture);
+    if settings.is_some_and(|capture| capture.archive == OnOff::Off) {
+        return Check::new("archive", Health::Note, "off: facts are kept, conversations are not");
+    }
+    let kept = Archive::new(&here.home).list();
+    let bytes: u64 = kept.iter().map(|one| one.stored).sum();
+    let days = settings.map(|capture| capture.keep.as_secs() / (24 * 60 * 60));
+    let days = days.map(|days| format!(", each kept for {days} days")).unwrap_or_default();
+    let detail = match kept.len() {
+        0 => "nothing is in it yet".to_owned(),
+        1 => format!("1 conversation, {}{days}", size(bytes)),
+        count => format!("{count} conversations, {}{days}", size(bytes)),
+    };
+    Check::new("archive", Health::Ok, detail)
+}
+
+fn size(bytes: u64) -> String {
+    #[expect(clippy::cast_precision_loss, reason = "nobody counts an archive to the byte")]
+    let bytes = bytes as f64;
+    if bytes < 1e6 { format!("{:.0} kB", bytes / 1e3) } else { format!("{:.1} MB", bytes / 1e6) }
+}
+
+fn ago(at: Timestamp, now: Timestamp) -> String {
+    let minutes = now.duration_since(at).as_mins().max(0);
+    let (count, unit) = match minutes {
+        0 => return "just now".to_owned(),
+        1..60 => (minutes, "minute"),
+        60..1440 => (minutes / 60, "hour"),
+        _ => (minutes / 1440, "day"),
+    };
+    let plural = if count == 1 { "" } else { "s" };
+    format!("{count} {unit}{plural} ago")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn distances_and_sizes_are_said_as_people_say_them() {
+        let now: Timestamp = "2026-01-12T15:30:00Z".parse().unwrap();
+        let said = ["15:30:01", "15:29:00", "15:27:30", "14:30:00", "00:00:00"];
+        let said = said.map(|time| ago(format!("2026-01-12T{time}Z").parse().unwrap(), now));
+        assert_eq!(
+            said,
+            ["just now", "1 minute ago", "2 minutes ago", "1 hour ago", "15 hours ago"]
+        );
+        assert_eq!([size(900), size(2_340_000)], ["1 kB", "2.3 MB"]);
+    }
+}
