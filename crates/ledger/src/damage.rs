@@ -36,13 +36,23 @@ pub(crate) fn check_before_opening(path: &Path) -> Result<(), Error> {
     Err(Error::Damaged { path: path.to_owned(), reason: reason.to_owned(), set_aside: None })
 }
 
-/// Moves the ledger at `path` and its log aside and says so.
+/// Which file a name means.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Identity(u64, u64);
+
+/// Which file is at `path`. Whoever may set it aside asks before opening it.
+pub(crate) fn identity(path: &Path) -> Option<Identity> {
+    path.metadata().ok().map(|there| Identity(there.dev(), there.ino()))
+}
+
+/// Moves the ledger at `path` and its log aside and says so, if it still is the file that was found
+/// damaged.
 ///
 /// Many processes may find the damage at once. Each holds a lock on the damaged file, by its
 /// identity and not by its name, while it looks whether the name still means that file: so a new
-/// ledger that took its place is never moved.
-pub(crate) fn set_aside(path: &Path, reason: String) -> Error {
-    let set_aside = match try_set_aside(path) {
+/// ledger that took its place since the damage was found is never moved.
+pub(crate) fn set_aside(path: &Path, found: Option<Identity>, reason: String) -> Error {
+    let set_aside = match try_set_aside(path, found) {
         Ok(place) => Some(SetAside { path: place }),
         Err(_) => None,
     };
@@ -50,11 +60,11 @@ pub(crate) fn set_aside(path: &Path, reason: String) -> Error {
     Error::Damaged { path: path.to_owned(), reason, set_aside }
 }
 
-fn try_set_aside(path: &Path) -> std::io::Result<PathBuf> {
+fn try_set_aside(path: &Path, found: Option<Identity>) -> std::io::Result<PathBuf> {
     let damaged = File::open(path)?;
     damaged.lock()?;
-    let (ours, there) = (damaged.metadata()?, path.metadata()?);
-    if (ours.dev(), ours.ino()) != (there.dev(), there.ino()) {
+    let ours = damaged.metadata().map(|ours| Identity(ours.dev(), ours.ino()))?;
+    if found != Some(ours) || identity(path) != Some(ours) {
         return Err(std::io::ErrorKind::NotFound.into());
     }
     let place = free_place(path);

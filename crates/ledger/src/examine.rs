@@ -44,7 +44,9 @@ impl Ledger {
 
     /// Moves the damaged ledger in `home` aside, with its log. The error says where it is now.
     pub fn set_aside(home: &Path, reason: &str) -> Error {
-        damage::set_aside(&home.join(FILE_NAME), reason.to_owned())
+        let path = home.join(FILE_NAME);
+        let found = damage::identity(&path);
+        damage::set_aside(&path, found, reason.to_owned())
     }
 }
 

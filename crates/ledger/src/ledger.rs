@@ -80,8 +80,9 @@ impl Ledger {
         if !path.try_exists().unwrap_or(false) {
             create::create(&path)?;
         }
+        let opened = damage::identity(&path);
         match Self::connect(&path, options) {
-            Err(Error::Damaged { reason, .. }) => Err(damage::set_aside(&path, reason)),
+            Err(Error::Damaged { reason, .. }) => Err(damage::set_aside(&path, opened, reason)),
             // Where nothing can be written everything can still be read. A hook around a tool use has
             // no use for that.
             Err(refused @ Error::ReadOnly { .. }) if !options.keeps_log => {

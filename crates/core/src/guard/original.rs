@@ -105,6 +105,10 @@ fn translate(tree: &Value) -> Value {
         }
         guard.insert("carry_over".to_owned(), Value::Object(translated));
     }
+    // What was satisfied goes with its session, so there is nothing to take over.
+    if hook("session_end/clear_session_state") == Some(&Value::Bool(true)) {
+        guard.insert("carry_over".to_owned(), json!({"enabled": false}));
+    }
     if hook("session_start/inject_context") == Some(&Value::Bool(false)) {
         guard.insert("start_tokens".to_owned(), json!(0));
     }

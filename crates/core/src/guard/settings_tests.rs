@@ -249,6 +249,9 @@ fn the_originals_hook_settings_are_kept() {
     );
     let carry = json!({"hooks": {"session_start": {"carry_over": {"enabled": true, "window_seconds": 30}}}});
     assert_eq!(read(carry).carry_over.unwrap().window, 30);
+    let ends = json!({"hooks": {"session_end": {"clear_session_state": true},
+        "session_start": {"carry_over": {"enabled": true, "window_seconds": 30}}}});
+    assert!(read(ends).carry_over.is_none(), "nothing outlives its session");
     assert_eq!(read(json!(null)).requirements.len(), 0);
 }
 

@@ -24,6 +24,9 @@ use super::page::Keeper;
 use crate::here::Here;
 
 /// Files that are repaired from git alone, where git has them.
+/// What a page is made from where nothing is known of it.
+const TEMPLATE: &str = "a template";
+
 const TRACKED: [&str; 2] = [".heirloom/config.yaml", ".beads/issues.jsonl"];
 
 /// Something that was found damaged.
@@ -280,6 +283,10 @@ impl Healer<'_> {
             return self.without_part(ledger, name, bytes.as_deref());
         };
         let (base, from) = self.source(ledger, name, bytes.as_deref())?;
+        // A page that nobody has begun is not damaged.
+        if self.check && bytes.is_none() && from == TEMPLATE {
+            return Ok(None);
+        }
         let kept = self.keep(name, bytes.as_deref())?;
         let what = name.to_owned();
         let found = found.to_owned();
@@ -330,7 +337,7 @@ impl Healer<'_> {
         Ok(match (beginning, knows) {
             (Some(text), _) => (Some(text), "its own beginning and the ledger".to_owned()),
             (None, true) => (None, "the ledger".to_owned()),
-            (None, false) => (None, "a template".to_owned()),
+            (None, false) => (None, TEMPLATE.to_owned()),
         })
     }
 

@@ -151,6 +151,26 @@ fn many_processes_that_find_the_damage_at_once_set_it_aside_once() {
     assert_eq!(home.open().verify().unwrap().records, written);
 }
 
+/// Whoever finds the damage late must not set aside what others have made in the meantime. Many rounds,
+/// because what must not happen needs two of them to cross.
+#[test]
+fn a_new_ledger_is_never_taken_for_the_damaged_one_it_replaced() {
+    for _ in 0..20 {
+        let home = Home::new();
+        fs::write(home.file(), b"not a ledger").unwrap();
+        let path = home.path().to_owned();
+        let open = |_| {
+            let path = path.clone();
+            std::thread::spawn(move || Ledger::open(&path, Options::COMMAND).is_ok())
+        };
+        let threads: Vec<_> = (0..8).map(open).collect();
+        let opened = threads.into_iter().map(|one| one.join().unwrap());
+        assert!(opened.filter(|is_open| !is_open).count() >= 1, "somebody has to find it");
+        let damaged = home.files().into_iter().filter(|name| name.contains("damaged"));
+        assert_eq!(damaged.collect::<Vec<_>>(), ["ledger.db.damaged"]);
+    }
+}
+
 #[test]
 fn a_directory_that_cannot_be_written_is_said_to_be_so() {
     let home = Home::new();

@@ -203,8 +203,20 @@ fn a_check_in_an_empty_home_makes_nothing() {
     let env = env();
     let home = env.home().join("never-made");
     let env = env.var("HEIRLOOM_HOME", home.as_os_str());
-    let checked = env.run(&["heal", "--check"]);
+    let checked = env.run(&["heal", "--check"]).success();
     assert!(!home.exists(), "{checked}");
+}
+
+#[test]
+fn a_page_that_nobody_has_begun_is_not_damaged_and_one_that_is_gone_is() {
+    let env = env();
+    env.run(&["heal", "--check"]).success();
+    env.run(&["note", "decision", "Rotate tokens"]).success();
+    env.run(&["heal", "--check"]).success();
+    std::fs::remove_file(env.repo().join("NOTES.md")).unwrap();
+    let checked = env.run(&["heal", "--check"]);
+    assert_eq!(checked.code, 1, "{checked}");
+    assert!(checked.stdout.contains("NOTES.md was missing"), "{checked}");
 }
 
 #[test]
