@@ -12,7 +12,7 @@ use super::Team;
 
 const WORKERS: usize = 50;
 const ISSUES: usize = 1000;
-const LEASE: Duration = Duration::from_secs(4);
+const LEASE: Duration = Duration::from_secs(6);
 
 fn backlog(env: &TestEnv, holder: &str) -> SharedBacklog {
     let vars = [("HEIRLOOM_HOME", env.home()), ("HOME", env.user())];
@@ -24,9 +24,9 @@ fn backlog(env: &TestEnv, holder: &str) -> SharedBacklog {
 #[derive(Default)]
 struct Seen {
     /// Who holds what, as the holders themselves say.
-    held: BTreeMap<String, usize>,
+    held: BTreeMap<String, Held>,
     closed: BTreeSet<String>,
-    dead: Vec<(usize, Held)>,
+    dead: Vec<Held>,
     twice: Vec<String>,
 }
 
@@ -50,7 +50,7 @@ fn no_issue_is_held_twice_and_those_of_the_dead_come_back() {
     assert_eq!(seen.dead.len(), 5);
     // The dead wake up: they can neither renew nor close, nor do they go on by themselves.
     let late = backlog(&team.owner, "late");
-    for (_, mut held) in seen.dead {
+    for mut held in seen.dead {
         assert!(!held.is_held());
         assert!(!late.renew(&mut held).unwrap() && !late.release(&held, true).unwrap());
     }
@@ -81,20 +81,19 @@ fn work(
         };
         {
             let mut seen = seen.lock().unwrap();
-            let dead: Vec<String> = seen.dead.iter().map(|(_, held)| held.issue.clone()).collect();
-            if seen.held.insert(held.issue.clone(), worker).is_some() && !dead.contains(&held.issue)
-            {
+            let before = seen.held.insert(held.issue.clone(), held.clone());
+            // Whoever had it before must know by its own clock that it has not any more.
+            if before.is_some_and(|before| before.is_held()) {
                 seen.twice.push(held.issue.clone());
             }
             if worker % 10 == 3 {
-                seen.dead.push((worker, held));
+                seen.dead.push(held);
                 return;
             }
         }
-        let mut seen = seen.lock().unwrap();
-        seen.held.remove(&held.issue);
+        seen.lock().unwrap().held.remove(&held.issue);
         if backlog.release(&held, true).unwrap() {
-            seen.closed.insert(held.issue);
+            seen.lock().unwrap().closed.insert(held.issue);
         }
     }
 }
