@@ -165,7 +165,7 @@ impl Screen {
             }
             Event::Stopping { now } => {
                 let what = if *now { "stopping the agents" } else { "agents finish their turn" };
-                Some(format!("{what}; `heirloom work --resume` goes on\n"))
+                Some(format!("{what}; `heirloom work --resume` continues\n"))
             }
             _ => None,
         }

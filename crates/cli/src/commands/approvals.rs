@@ -104,7 +104,7 @@ fn list(app: &App, ledger: &Ledger, all_repos: bool) -> Done {
         if pending.is_empty() { String::new() } else { columns.render() }
     });
     if pending.is_empty() && !app.ui.is_json() {
-        app.ui.hint("nothing waits for a decision");
+        app.ui.hint("no approvals are pending");
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -78,7 +78,9 @@ fn list(app: &App) -> Done {
     let answer = ArchiveList { sessions: rows };
     app.ui.answer(&answer, || table(app, &answer.sessions));
     if answer.sessions.is_empty() && !app.ui.is_json() {
-        app.ui.hint("nothing is kept of this repository yet: heirloom sync");
+        app.ui.hint(
+            "nothing is archived for this repository yet; `heirloom sync` imports transcripts",
+        );
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -127,7 +129,7 @@ fn show(app: &App, address: &str) -> Done {
         text
     });
     if kept.is_empty() && !app.ui.is_json() {
-        app.ui.hint("no transcript of this session is kept");
+        app.ui.hint("no transcript of this session is archived");
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -218,7 +218,7 @@ impl App {
     fn report_offers(&self) {
         for offer in self.here.offers() {
             let link = &offer.link;
-            self.ui.hint(&format!("{}; `heirloom repo link {link}` takes it over", offer.why));
+            self.ui.hint(&format!("{}; `heirloom repo link {link}` adopts it", offer.why));
         }
     }
 }

@@ -52,7 +52,7 @@ pub(super) fn run(app: &App, args: &Args) -> Done {
         return list(app, &all);
     }
     let Some(mut chosen) = all.into_iter().next() else {
-        return Err(Failure::new(Code::SessionNotFound, "no past conversation fits")
+        return Err(Failure::new(Code::SessionNotFound, "no past conversation matches")
             .hint("`heirloom resume` without a query lists them all"));
     };
     if let Some(agent) = args.with.as_deref().filter(|agent| *agent != chosen.agent) {
@@ -94,9 +94,9 @@ fn list(app: &App, all: &[Past]) -> Done {
     });
     if !app.ui.is_json() {
         let hint = if all.is_empty() {
-            "no past conversation fits"
+            "no past conversation matches"
         } else {
-            "`heirloom resume ID` goes on with one"
+            "`heirloom resume ID` continues one of them"
         };
         app.ui.hint(hint);
     }

@@ -141,7 +141,7 @@ pub(super) fn run(app: &App, args: &Args) -> Done {
         say_inherit_error(app, error);
     }
     if prepared.is_done() {
-        app.ui.hint(&format!("{} is done, there is nothing to resume", asked.session));
+        app.ui.hint(&format!("{} is done; nothing to resume", asked.session));
         return Ok(ExitCode::SUCCESS);
     }
     let stopping = Stopping::new();

@@ -145,15 +145,16 @@ fn hours(span: Span) -> Option<Span> {
 /// What was looked for instead, and what to try.
 fn explain(app: &App, found: &Found, query: &Query) {
     for (typed, instead) in &found.instead {
-        app.ui.hint(&format!("nothing has \"{typed}\"; showing \"{instead}\""));
+        app.ui.hint(&format!("no matches for \"{typed}\"; showing \"{instead}\" instead"));
     }
     if found.unread > 0 {
         let unread = counted(found.unread as u64, "message");
         app.ui.warn(&format!("{unread} with these words were not compared with the quote"));
     }
     if found.places.is_empty() {
-        let more = if query.everywhere { "other words" } else { "other words, or --all-repos," };
-        app.ui.hint(&format!("nothing fits; {more} may find it"));
+        let more =
+            if query.everywhere { "" } else { ", or search every repository with --all-repos" };
+        app.ui.hint(&format!("no matches; try other words{more}"));
     }
 }
 

@@ -177,7 +177,7 @@ fn update(app: &App, args: Update) -> Done {
         bypass_until,
     };
     if change == session::Update::default() {
-        let message = "there is nothing to change";
+        let message = "nothing to change";
         let hint = "--title, --auto-accept-edits or --bypass";
         return Err(Failure::new(Code::Usage, message).hint(hint).usage());
     }
@@ -194,7 +194,7 @@ fn forget(app: &App, args: &Forget) -> Done {
     let answer = SessionForgotten::new(session.name.to_string(), &gone);
     app.ui.answer(&answer, || {
         let records = counted(gone.records as u64, "record");
-        format!("{GOOD}✔{GOOD:#} {} is forgotten; {records} lost their words", session.name)
+        format!("{GOOD}✔{GOOD:#} forgot {}; its text was erased from {records}", session.name)
     });
     for path in &gone.native {
         let agent = session.agent.as_deref().unwrap_or("its agent");

@@ -73,7 +73,7 @@ pub(super) fn run(app: &App, args: &Args) -> Done {
         text
     });
     if is_lost && !app.ui.is_json() {
-        app.ui.warn("nothing drives this session any more: its process is gone");
+        app.ui.warn("the process that ran this session is gone");
         app.ui.hint("`heirloom run STAGE SESSION --resume` picks it up");
     }
     Ok(ExitCode::SUCCESS)

@@ -91,7 +91,7 @@ fn conclude(app: &App, args: &Args, after: &Standing) -> ExitCode {
     }
     let label = app.here.place.label();
     let text = match (args.revoke, after.survey.covered.is_empty()) {
-        (true, _) => format!("{GOOD}\u{2714}{GOOD:#} {label} is not trusted any more"),
+        (true, _) => format!("{GOOD}\u{2714}{GOOD:#} {label} is no longer trusted"),
         (false, true) => {
             format!("{GOOD}\u{2714}{GOOD:#} {label} brings nothing that would need your trust")
         }

@@ -37,7 +37,7 @@ pub(super) fn run(app: &App, args: &Args) -> Done {
         let alive = ledger.open_work_runs(repo)?.into_iter().find(work::is_alive);
         return match alive {
             Some(run) => watch_work(app, ledger, &run),
-            None => Err(Failure::new(Code::RunNotFound, "no run of `work` goes on here")
+            None => Err(Failure::new(Code::RunNotFound, "no run of `work` is in progress here")
                 .hint("`heirloom watch SESSION` watches a session")),
         };
     };
@@ -96,7 +96,7 @@ fn watch_work(app: &App, ledger: Ledger, run: &WorkRun) -> Done {
         return Ok(ExitCode::SUCCESS);
     }
     app.ui.warn("the process of that run is gone");
-    app.ui.hint("`heirloom work --resume` goes on");
+    app.ui.hint("`heirloom work --resume` continues");
     Ok(ExitCode::from(FAILED))
 }
 

@@ -121,7 +121,7 @@ pub(super) fn run(app: &App, args: &Args) -> Done {
     let ended = ended?;
     if ended.tally.open() > 0 && !app.ui.is_json() {
         app.ui.hint(&format!(
-            "`heirloom runs show {}` says more; `heirloom work --resume` goes on",
+            "`heirloom runs show {}` says more; `heirloom work --resume` continues",
             ended.run.short()
         ));
     }

@@ -137,7 +137,7 @@ fn a_stranger_that_claims_the_key_is_given_nothing_until_a_person_links_it() {
     assert_eq!(
         first.stderr.lines().last().unwrap(),
         format!(
-            "hint: this directory says that it is {own}, which has a history here that it was not given; `heirloom repo link {own}` takes it over"
+            "hint: this directory says that it is {own}, which has a history here that it was not given; `heirloom repo link {own}` adopts it"
         )
     );
     assert!(!at(&env, &stranger, &["notes"]).stderr.contains("repo link"), "said twice");
@@ -184,7 +184,7 @@ fn a_directory_that_looks_like_one_that_is_gone_is_offered_its_history_once() {
     fs::create_dir(beside(&env, "tmp")).unwrap();
     let first = env.command(&["notes"]).current_dir(&copied).output().unwrap();
     let said = String::from_utf8_lossy(&first.stderr).into_owned();
-    let offer = format!("`heirloom repo link {}` takes it over", from.display());
+    let offer = format!("`heirloom repo link {}` adopts it", from.display());
     assert!(said.contains(&offer), "{said}");
     let again = env.command(&["notes"]).current_dir(&copied).output().unwrap();
     assert!(!String::from_utf8_lossy(&again.stderr).contains("repo link"));

@@ -154,7 +154,7 @@ fn a_finished_session_is_not_started_over_without_force_and_nothing_of_it_is_los
     run(&env, &["ralph", "s", "1", "--force"]).success();
     assert!(env.repo().join(".heirloom/runs/s.old-1/state.json").exists());
     let ran = env.run(&["run", "ralph", "s", "--resume"]).success();
-    assert!(ran.stderr.contains("s is done, there is nothing to resume"), "{ran}");
+    assert!(ran.stderr.contains("s is done; nothing to resume"), "{ran}");
 }
 
 #[test]

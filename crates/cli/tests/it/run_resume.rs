@@ -299,7 +299,7 @@ fn a_session_that_made_its_maximum_goes_on_when_it_may_make_more() {
     );
     for max in ["4", "3"] {
         let ran = env.run(&["run", "ralph", "s", max, "--resume"]).success();
-        assert!(ran.stderr.contains("s is done, there is nothing to resume"), "{ran}");
+        assert!(ran.stderr.contains("s is done; nothing to resume"), "{ran}");
     }
     assert_eq!(completed(&env).len(), 4);
     env.run(&["ledger", "verify"]).success();

@@ -58,7 +58,7 @@ fn what_is_said_in_a_session_is_seen_as_it_is_said() {
 fn a_run_of_work_is_watched_from_another_shell_and_its_sessions_are_like_any_other() {
     let env = hanging();
     env.run(&["issues", "create", "the first"]).success();
-    assert!(env.run(&["watch"]).stderr.contains("no run of `work` goes on here"));
+    assert!(env.run(&["watch"]).stderr.contains("no run of `work` is in progress here"));
     let mut work = spawn(&env, &["work", "--agent", "sim", "--in-place", "--json"]);
     let mut events = read_until(&mut work, "looking around");
     let run: Value = serde_json::from_str(&events[0]).unwrap();

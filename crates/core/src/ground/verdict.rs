@@ -150,7 +150,7 @@ impl fmt::Display for Verdict {
             Self::Outside => f.write_str("the path is outside the repository"),
             Self::Unreadable => f.write_str("the file cannot be read as text"),
             Self::Assumption => f.write_str("assumed"),
-            Self::UserInput => f.write_str("said by a person"),
+            Self::UserInput => f.write_str("stated by a person"),
             Self::NoEvidence => f.write_str("no evidence"),
             Self::ConfirmedGhost => f.write_str("really not there"),
             Self::HighAmbiguity { documents } => {

@@ -132,9 +132,9 @@ impl UpdateArgs {
 pub(super) fn update(app: &App, tracker: &mut dyn Tracker, args: &UpdateArgs) -> Done {
     let update = args.update(app);
     if update.change.is_empty() && update.claiming.is_none() {
-        return Err(Failure::new(Code::Usage, "there is nothing to change").usage().hint(
-            "say what is to be different, for example --status or --priority; --help shows all",
-        ));
+        return Err(Failure::new(Code::Usage, "nothing to change")
+            .usage()
+            .hint("give a field to change, for example --status or --priority; --help lists all"));
     }
     let mut ledger = app.here.ledger()?;
     let found = found(tracker, &args.ids)?;
@@ -198,7 +198,7 @@ fn told(word: &str, issues: &[Issue]) -> String {
 
 pub(super) fn comment(app: &App, tracker: &mut dyn Tracker, args: &CommentArgs) -> Done {
     if args.text.trim().is_empty() {
-        return Err(Failure::new(Code::Usage, "there is nothing to say").usage());
+        return Err(Failure::new(Code::Usage, "the comment is empty").usage());
     }
     let issue = tracker.find(&args.id)?;
     let author = actor(app, args.author.as_deref());

@@ -63,12 +63,11 @@ fn head(approval: &Approval) -> String {
     format!("{CARE}?{CARE:#} {BOLD}{tool}{BOLD:#} {what}")
 }
 
-/// The input line by line; nothing if the heading says all there is.
+/// The input line by line, without what the heading says in full.
 fn details(input: &Value) -> Vec<String> {
     let Value::Object(fields) = input else { return Vec::new() };
-    if fields.len() == 1 && fields.values().all(|value| value.as_str() == Some(&subject(input))) {
-        return Vec::new();
-    }
+    let said = subject(input);
+    let is_new = |(_, value): &(&String, &Value)| value.as_str() != Some(&said);
     let field = |(key, value): (&String, &Value)| {
         let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
         let (key, text) = (visible(key), visible(&text));
@@ -79,7 +78,7 @@ fn details(input: &Value) -> Vec<String> {
             vec![format!("{key}: {text}")]
         }
     };
-    fields.iter().flat_map(field).collect()
+    fields.iter().filter(is_new).flat_map(field).collect()
 }
 
 #[cfg(test)]
@@ -109,7 +108,6 @@ mod tests {
         insta::assert_snapshot!(
             lines(&json!({"file_path": "/w/a", "old_string": "a\u{1b}[2K", "new_string": "b"})),
             @"
-        file_path: /w/a
         old_string: a␛[2K
         new_string: b
         "

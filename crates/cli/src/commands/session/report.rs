@@ -106,11 +106,10 @@ pub(super) fn end(app: &App, ledger: &Ledger, ended: &Ended) -> Result<(), Failu
         Some(parent) => ledger.session(parent)?.map(|parent| parent.name),
         None => None,
     };
-    let kept =
-        format!("the message is kept: `heirloom continue {} …` goes on with it", session.name);
+    let kept = format!("the prompt is kept: `heirloom continue {} …` continues", session.name);
     app.ui.hint(&match again.filter(|_| !session.announced) {
         Some(parent) => format!("{kept}; {parent} is as it was"),
-        None if session.announced => format!("`heirloom continue {} …` goes on", session.name),
+        None if session.announced => format!("`heirloom continue {} …` continues", session.name),
         None => kept,
     });
     Ok(())

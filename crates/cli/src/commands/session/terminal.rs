@@ -9,7 +9,7 @@ use std::thread;
 use std::time::Instant;
 
 use heirloom_agents::{Event, Tally};
-use heirloom_core::approval::{Approval, By};
+use heirloom_core::approval::{Approval, By, State};
 use heirloom_core::id::ApprovalId;
 use heirloom_core::session::Session;
 use heirloom_engine::session::{self as engine, Cause, Choice, Watcher};
@@ -152,8 +152,11 @@ impl Watcher for Terminal<'_> {
         let first = self.questions.front().is_some_and(|front| front.id == approval.id);
         self.questions.retain(|question| question.id != approval.id);
         let here = self.decided == Some(approval.id);
-        if !self.ui.is_json() && !here {
-            let elsewhere = if approval.by == Some(By::Person) { " elsewhere" } else { "" };
+        // What was approved here shows by what happens; what was denied leaves no other trace.
+        let is_told = !here || approval.state == State::Denied;
+        if !self.ui.is_json() && is_told {
+            let is_elsewhere = !here && approval.by == Some(By::Person);
+            let elsewhere = if is_elsewhere { " elsewhere" } else { "" };
             let why = approval.reason.as_deref().map(|why| format!(": {why}")).unwrap_or_default();
             let (tool, state) = (&approval.tool, approval.state);
             self.ui.say(&format!("{DIM}  {tool} {state}{elsewhere}{why}{DIM:#}"));

@@ -125,8 +125,8 @@ fn a_word_that_is_none_brings_the_one_that_was_meant() {
     ");
     insta::assert_snapshot!(run(&env, &["update", &id]), @"
     ------- stderr -------
-    error: there is nothing to change
-    hint: say what is to be different, for example --status or --priority; --help shows all
+    error: nothing to change
+    hint: give a field to change, for example --status or --priority; --help lists all
     [exit 64]
     ");
 }
