@@ -10,7 +10,9 @@ use crate::ui::counted;
 /// The most that is read; the payload has a few hundred bytes.
 const MOST_BYTES: u64 = 1024 * 1024;
 
-/// Print one line for an agent's status line: context used, cost, unmet requirements, decisions kept
+/// Print one line for an agent's status line
+///
+/// Shows context used, cost, unmet requirements and decisions kept.
 ///
 /// Takes the payload of Claude Code's status line on stdin. In ~/.claude/settings.json:
 /// "statusLine": {"type": "command", "command": "heirloom statusline"}
