@@ -138,7 +138,7 @@ impl Gatherer<'_> {
         labels: &mut Labels,
     ) -> Result<Vec<Entry>, Error> {
         let mut entries = Vec::with_capacity(notes.len());
-        for note in notes {
+        for note in self.marked(notes)? {
             let (session, branch) = labels.of(self, note.session)?;
             let nearness = if lineage.contains(&note.session) {
                 Nearness::Lineage

@@ -185,6 +185,13 @@ impl Gatherer<'_> {
         // A context that begins does not wait until a repository has been looked through.
         let look = if few.is_some() { Look::AtAGlance } else { Look::Everywhere };
         self.prove(&mut state.decisions, look);
+        if few.is_some() {
+            for entries in
+                [&mut state.decisions, &mut state.next_steps, &mut state.done, &mut state.others]
+            {
+                *entries = self.with_the_teams(std::mem::take(entries))?;
+            }
+        }
         Ok(state)
     }
 

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 
 use heirloom_core::ground::Verdict;
 use heirloom_core::id::NoteId;
+use heirloom_core::note::Note;
 use heirloom_core::recover::Entry;
 use heirloom_core::tokens;
 use heirloom_ledger::Error;
@@ -15,7 +16,19 @@ use super::recover::Gatherer;
 const SHARE: usize = 4;
 
 impl Gatherer<'_> {
-    /// The entries with those of colleagues that are told, marked as theirs, and without the others.
+    /// The notes, those of colleagues marked as theirs.
+    pub(super) fn marked(&self, mut notes: Vec<Note>) -> Result<Vec<Note>, Error> {
+        let ids: Vec<NoteId> = notes.iter().map(|note| note.id).collect();
+        let authors = self.ledger.authors_of(&ids)?;
+        for note in &mut notes {
+            if let Some(author) = authors.get(&note.id) {
+                note.text = format!("[{author}] {}", note.text);
+            }
+        }
+        Ok(notes)
+    }
+
+    /// The entries without those of colleagues that are not told to a context that begins.
     pub(super) fn with_the_teams(&self, entries: Vec<Entry>) -> Result<Vec<Entry>, Error> {
         let ids: Vec<NoteId> = entries.iter().map(|entry| entry.note.id).collect();
         let authors = self.ledger.authors_of(&ids)?;
@@ -25,21 +38,21 @@ impl Gatherer<'_> {
         Ok(self.chosen(entries, &authors))
     }
 
-    fn chosen(&self, entries: Vec<Entry>, authors: &HashMap<NoteId, String>) -> Vec<Entry> {
+    fn chosen(&self, mut entries: Vec<Entry>, authors: &HashMap<NoteId, String>) -> Vec<Entry> {
         let budget = self.settings.recovery.brief_tokens.get() as usize;
         let mut room = budget / SHARE;
         let from = &self.settings.team.notes_from;
-        let tell = |mut entry: Entry| {
-            let Some(author) = authors.get(&entry.note.id) else { return Some(entry) };
-            if !from.includes(author) || !is_borne_out(&entry) {
-                return None;
+        let mut is_told = |entry: &Entry| {
+            let Some(author) = authors.get(&entry.note.id) else { return true };
+            if !from.includes(author) || !is_borne_out(entry) {
+                return false;
             }
-            entry.note.text = format!("[{author}] {}", entry.note.text);
-            let cost = tokens::estimate(&entry.note.text);
-            room = room.checked_sub(cost)?;
-            Some(entry)
+            let left = room.checked_sub(tokens::estimate(&entry.note.text));
+            room = left.unwrap_or(room);
+            left.is_some()
         };
-        entries.into_iter().filter_map(tell).collect()
+        entries.retain(|entry| is_told(entry));
+        entries
     }
 }
 

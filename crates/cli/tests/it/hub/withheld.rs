@@ -48,14 +48,14 @@ fn no_byte_of_a_prompt_a_title_a_rule_a_command_or_a_to_do_reaches_the_hub() {
 fn a_private_session_is_withheld_with_all_that_come_from_it_and_the_chain_stays_whole() {
     let team = Team::new();
     let ada = team.colleague("ada");
-    note(&team.owner, "before");
-    let session = session_of(&team.owner, "before");
+    note(&team.owner, "said in private");
+    let session = session_of(&team.owner, "said in private");
     team.owner.run(&["sessions", "private", &session]).success();
     note(&team.owner, "after");
     let pushed = push(&team.owner);
     let why = &pushed["withheld"][0]["why"];
     assert_eq!(why, "its session is private", "{pushed}");
-    assert!(!team.postgres.dump().contains("before"));
+    assert!(!team.postgres.dump().contains("said in private"));
     team.owner.run(&["sessions", "private", &session, "--off"]).success();
     note(&team.owner, "shared again");
     push(&team.owner);
