@@ -45,6 +45,8 @@ fn what_tools_answered_is_a_line_and_all_of_it_when_asked() {
 fn a_session_goes_on_after_its_repository_was_moved() {
     let fixture = Fixture::new();
     fixture.run(&["init", "--agent", "claude"]).success();
+    // Setting up asks the agent's program who it is.
+    let before = fixture.launches();
     fixture.run(&["launch", "begin", "--name", "a"]).success();
     let (here, there) = (fixture.env.repo(), fixture.env.user().join("moved"));
     fs::rename(&here, &there).unwrap();
@@ -60,7 +62,8 @@ fn a_session_goes_on_after_its_repository_was_moved() {
     let ended = moved(&["continue", "a", "go on", "--name", "b", "--json"]);
     assert_eq!(ended["status"], "completed", "{ended}");
     // The same conversation, where the repository is now.
-    let (first, second) = (fixture.given(1), fixture.given(2));
+    let (first, second) = (fixture.given(before + 1), fixture.given(before + 2));
+    assert!(first.flag("--session-id").is_some());
     assert_eq!(second.flag("--resume"), first.flag("--session-id"));
     let cwd = std::path::PathBuf::from(second.file("cwd").unwrap().trim());
     assert_eq!(cwd.file_name(), there.file_name(), "{}", cwd.display());
