@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
+use rustix::process::{Pid, Signal, kill_process};
 use tempfile::TempDir;
 
 /// How long it may take to start, on a machine that does other things as well.
@@ -88,13 +89,10 @@ impl Postgres {
     /// Kills the server and all its processes at once, as a power cut would.
     pub fn kill(&mut self) {
         let Some(mut server) = self.server.take() else { return };
-        let id = server.id();
-        // Its children first, so that none of them lives on to say goodbye.
-        let children = Command::new("ps").args(["-o", "pid=", "--ppid", &id.to_string()]).output();
-        let children = children.map(|ran| String::from_utf8_lossy(&ran.stdout).into_owned());
+        let children = children(server.id());
         let _ = server.kill();
-        for pid in children.unwrap_or_default().split_whitespace() {
-            let _ = Command::new("kill").args(["-9", pid]).stderr(Stdio::null()).status();
+        for child in children.into_iter().filter_map(Pid::from_raw) {
+            let _ = kill_process(child, Signal::KILL);
         }
         let _ = server.wait();
     }
@@ -166,6 +164,22 @@ impl Drop for Postgres {
     fn drop(&mut self) {
         self.kill();
     }
+}
+
+/// The processes that a process started.
+fn children(of: u32) -> Vec<i32> {
+    let processes = fs::read_dir("/proc").into_iter().flatten().flatten();
+    let is_child = |stat: &str| {
+        // Behind the name, which may have spaces: the state, then the parent.
+        let parent = stat.rsplit(')').next().and_then(|rest| rest.split_whitespace().nth(1));
+        parent == Some(of.to_string().as_str())
+    };
+    processes
+        .filter_map(|entry| entry.file_name().to_str()?.parse::<i32>().ok())
+        .filter(|pid| {
+            fs::read_to_string(format!("/proc/{pid}/stat")).is_ok_and(|stat| is_child(&stat))
+        })
+        .collect()
 }
 
 /// The newest that is installed.
