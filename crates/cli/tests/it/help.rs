@@ -19,7 +19,7 @@ const HEADINGS: [&str; 8] = [
 ];
 
 /// The commands that a help lists.
-fn listed(help: &str) -> Vec<String> {
+pub(crate) fn listed(help: &str) -> Vec<String> {
     let mut names = Vec::new();
     let mut is_of_commands = false;
     for line in help.lines() {

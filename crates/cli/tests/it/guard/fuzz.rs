@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
 use serde_json::{Value, json};
 
-use super::{CLAUDE_EVENTS, Guarded, ONE, Said};
+use super::{CLAUDE_EVENTS, Guarded, ONE};
 
 /// Something in it denies, warns, blocks and says.
 const SETTINGS: &str = r#"
@@ -223,11 +223,11 @@ fn what_is_very_large_or_very_deep_is_answered_all_the_same() {
         let start: String = command.chars().take(20).collect();
         assert_eq!(said.is_denied(), is_denied, "{start}: {said:?}");
     }
-    // What is too deep to be followed may be anything that it mentions.
+    // What is too deep is not followed, and what comes after it is read all the same.
     let command = format!("{} git push", deep(100_000, "(", ")"));
     let payload = json!({"session_id": ONE, "cwd": cwd, "tool_name": "Bash", "tool_input": {"command": command}});
     let said = guarded.raw("claude", "PreToolUse", payload.to_string().as_bytes());
-    assert!(matches!(said, Said::Asked(_) | Said::Denied(_)), "{said:?}");
+    assert!(said.is_denied(), "{said:?}");
     let nested = deep(200_000, "[", "]");
     let payload = format!(
         r#"{{"session_id":"{ONE}","cwd":"{}","tool_name":"Edit","tool_input":{nested}}}"#,

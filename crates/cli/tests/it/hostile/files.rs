@@ -91,6 +91,20 @@ fn a_run_directory_behind_a_link_is_neither_read_nor_written() {
 }
 
 #[test]
+fn a_home_that_an_earlier_version_left_open_is_closed() {
+    let env = with_agent(WORKS);
+    env.run(&["note", "learning", "tokens rotate"]).success();
+    let mode = || fs::metadata(env.home()).unwrap().permissions().mode() & 0o777;
+    let open = || fs::set_permissions(env.home(), fs::Permissions::from_mode(0o755)).unwrap();
+    open();
+    env.run(&["notes"]).success();
+    assert_eq!(mode(), 0o700, "by the next command");
+    open();
+    session_start(&env);
+    assert_eq!(mode(), 0o700, "by the start of a session");
+}
+
+#[test]
 fn whatever_lies_in_the_home_and_the_run_directory_is_its_owners_alone() {
     let env = with_agent(WORKS);
     fs::remove_dir(env.home()).unwrap();

@@ -104,6 +104,53 @@ fn no_command_lets_text_of_others_act_on_a_terminal() {
     assert!(shown > 20, "hardly anything hostile was shown at all: {shown}");
 }
 
+/// Commands that never end by themselves, or speak a protocol and not to a terminal.
+const NOT_FOR_READING: &[&str] = &["serve", "mcp", "hook", "completions", "man", "help"];
+/// What they are given to look at would be gone for those after them.
+const TAKES_AWAY: &[&str] = &["forget", "uninstall", "rehost"];
+
+/// Every command there is, by what the helps list: one that is new is in it by itself.
+fn leaves(env: &TestEnv, command: &[String], found: &mut Vec<Vec<String>>) {
+    let words: Vec<&str> = command.iter().map(String::as_str).chain(["--help"]).collect();
+    let below = crate::help::listed(&env.run(&words).stdout);
+    let skipped = |name: &String| NOT_FOR_READING.contains(&name.as_str());
+    // What a pipe gets of an export is what was hashed; a terminal gets it made visible.
+    let is_export = command.iter().eq(["ledger", "export"]);
+    if below.is_empty() && !is_export {
+        found.push(command.to_vec());
+    }
+    for name in below.into_iter().filter(|name| !skipped(name)) {
+        leaves(env, &[command, &[name]].concat(), found);
+    }
+}
+
+/// Whatever the arguments are taken for, by every command: a session, an issue, a file, a name.
+#[test]
+fn there_is_no_command_that_forgets_to_make_text_visible() {
+    let env = hostile();
+    let mut commands = Vec::new();
+    leaves(&env, &[], &mut commands);
+    assert!(commands.len() > 60, "{}", commands.len());
+    for known in ["search", "resume", "why", "how", "usage"] {
+        let is_known = commands.iter().any(|command| command[0] == known);
+        let is_there = env.run(&[known, "--help"]).code == 0;
+        assert_eq!(is_known, is_there, "{known}");
+    }
+    for argument in [Some(EVIL), Some("s"), None] {
+        for command in &commands {
+            if command.iter().any(|word| TAKES_AWAY.contains(&word.as_str())) {
+                continue;
+            }
+            let mut words: Vec<&str> = command.iter().map(String::as_str).collect();
+            words.extend(argument);
+            let ran = env.run(&words);
+            for text in [&ran.stdout, &ran.stderr] {
+                assert_eq!(acting(text, false), [], "{words:?}: {text:?}");
+            }
+        }
+    }
+}
+
 #[test]
 fn colours_are_ours_alone() {
     let env = hostile().var("CLICOLOR_FORCE", "1");
