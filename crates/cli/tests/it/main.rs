@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot set the scene has failed")]
 
+mod action;
 mod answers;
 mod capture;
 mod config;
@@ -24,6 +25,7 @@ mod ledger;
 mod logging;
 mod newcomer;
 mod notes;
+mod pages;
 mod recall;
 mod run;
 mod run_ends;

@@ -1,0 +1,179 @@
+//! The pages that people read first: every command of a `console` block in them is run as printed, and has
+//! to work. `UPDATE_DOCS=1` writes what it prints below it.
+//!
+//! Within a page the commands follow each other, in one shell and one scratch repository.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use heirloom_testkit::env::{NOW, TestEnv};
+
+use crate::env;
+
+fn docs() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs")
+}
+
+/// Says where the output of one command ends, and how it ended.
+const END: &str = "@@end of output@@";
+
+/// What each of `commands` prints, run one after the other in one shell.
+fn run(env: &TestEnv, directory: &Path, commands: &[String]) -> Vec<String> {
+    let script: String =
+        commands.iter().flat_map(|command| [command.as_str(), "\necho $? '", END, "'\n"]).collect();
+    let own = Path::new(env!("CARGO_BIN_EXE_heirloom")).parent().unwrap();
+    let path = std::env::var_os("PATH").unwrap();
+    let path = std::iter::once(own.to_owned()).chain(std::env::split_paths(&path));
+    let output = Command::new("bash")
+        .args(["-c", &format!("exec 2>&1\n{script}")])
+        .current_dir(directory)
+        .env_clear()
+        .env("PATH", std::env::join_paths(path).unwrap())
+        .env("HOME", env.user())
+        .env("HEIRLOOM_HOME", env.home())
+        .env("HEIRLOOM_CLOCK", NOW)
+        .env("HEIRLOOM_TEST_LINE", "bash|xterm")
+        .env("TZ", "UTC")
+        .env("GIT_CONFIG_NOSYSTEM", "1")
+        .env("GIT_AUTHOR_NAME", "ada")
+        .env("GIT_AUTHOR_EMAIL", "ada@localhost")
+        .env("GIT_COMMITTER_NAME", "ada")
+        .env("GIT_COMMITTER_EMAIL", "ada@localhost")
+        .stdin(Stdio::null())
+        .output()
+        .unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    let root = fs::canonicalize(directory).unwrap().to_string_lossy().into_owned();
+    let text = text.replace(&root, "~").replace(env.user().to_str().unwrap(), "~");
+    let parts: Vec<&str> = text.split(&format!(" {END}\n")).collect();
+    assert_eq!(parts.len(), commands.len() + 1, "{text}");
+    let printed = parts.iter().zip(commands).map(|(part, command)| {
+        let (printed, status) = part.rsplit_once('\n').unwrap_or(("", part));
+        // What these ask about does not hold, and that is what the page shows.
+        let asks = ["heirloom ground", "heirloom req explain"];
+        let may_fail = asks.iter().any(|ask| command.starts_with(ask));
+        let is_fine = status == "0" || (status == "1" && may_fail);
+        assert!(is_fine, "$ {command}\n{printed}\nexit {status}");
+        printed.trim_end().to_owned()
+    });
+    printed.collect()
+}
+
+/// A line of a page: prose, or a command with what is shown below it.
+enum Part {
+    Line(String),
+    Command { typed: String, shown: Vec<String> },
+}
+
+fn parts(text: &str) -> Vec<Part> {
+    let mut parts = Vec::new();
+    let mut is_console = false;
+    for line in text.lines() {
+        if line == "```console" || (is_console && line == "```") {
+            is_console = !is_console;
+            parts.push(Part::Line(line.to_owned()));
+        } else if let (true, Some(typed)) = (is_console, line.strip_prefix("$ ")) {
+            parts.push(Part::Command { typed: typed.to_owned(), shown: Vec::new() });
+        } else if let (true, Some(Part::Command { shown, .. })) = (is_console, parts.last_mut()) {
+            shown.push(line.to_owned());
+        } else {
+            parts.push(Part::Line(line.to_owned()));
+        }
+    }
+    parts
+}
+
+fn check(name: &str) {
+    let file = docs().join(name);
+    let text = fs::read_to_string(&file).unwrap();
+    let env = env();
+    let directory = env.user().join("work");
+    fs::create_dir_all(&directory).unwrap();
+    if !text.contains("$ git init") {
+        // A guide begins in a repository that is there.
+        let mut git = Command::new("git");
+        git.args(["init", "-q", "-b", "main"]).arg(directory.join("payments"));
+        assert!(git.status().unwrap().success());
+    }
+    let inside = directory.join("payments");
+    let place = if inside.is_dir() { inside } else { directory };
+    let mut parts = parts(&text);
+    let commands: Vec<String> = parts
+        .iter()
+        .filter_map(|part| match part {
+            Part::Command { typed, .. } => Some(typed.clone()),
+            Part::Line(_) => None,
+        })
+        .collect();
+    assert!(!commands.is_empty(), "{name} shows no command");
+    let mut printed = run(&env, &place, &commands).into_iter();
+    for part in &mut parts {
+        let Part::Command { shown, .. } = part else { continue };
+        *shown = printed.next().unwrap_or_default().lines().map(str::to_owned).collect();
+    }
+    if std::env::var_os("UPDATE_DOCS").is_some() {
+        let lines = parts.iter().flat_map(|part| match part {
+            Part::Line(line) => vec![line.clone()],
+            Part::Command { typed, shown } => {
+                std::iter::once(format!("$ {typed}")).chain(shown.iter().cloned()).collect()
+            }
+        });
+        fs::write(&file, lines.collect::<Vec<_>>().join("\n") + "\n").unwrap();
+    }
+}
+
+#[test]
+fn the_tutorial_runs_as_printed() {
+    check("tutorial.md");
+}
+
+#[test]
+fn the_guide_to_a_solo_day_runs_as_printed() {
+    check("guides/solo-day.md");
+}
+
+#[test]
+fn the_guide_to_a_teams_guards_runs_as_printed() {
+    check("guides/team-guards.md");
+}
+
+#[test]
+fn the_guide_to_overnight_loops_runs_as_printed() {
+    check("guides/overnight.md");
+}
+
+#[test]
+fn the_guide_to_a_backlog_runs_as_printed() {
+    check("guides/backlog.md");
+}
+
+/// Pages that are run have a test above.
+#[test]
+fn no_page_with_commands_is_forgotten() {
+    let own = include_str!("pages.rs");
+    let guides = fs::read_dir(docs().join("guides")).unwrap().flatten().map(|entry| entry.path());
+    let pages = fs::read_dir(docs()).unwrap().flatten().map(|entry| entry.path());
+    for page in guides.chain(pages).filter(|page| page.extension().is_some_and(|e| e == "md")) {
+        let name = page.strip_prefix(docs()).unwrap().to_str().unwrap().to_owned();
+        let is_run = own.contains(&format!("check(\"{name}\")"));
+        let has_commands = fs::read_to_string(&page).unwrap().contains("\n```console\n");
+        assert_eq!(is_run, has_commands, "{name}");
+    }
+}
+
+/// The pages that the index and the guides lead to are there.
+#[test]
+fn no_link_between_pages_leads_nowhere() {
+    let guides = fs::read_dir(docs().join("guides")).unwrap().flatten().map(|entry| entry.path());
+    let pages =
+        ["README.md", "tutorial.md", "shops.md", "comparison.md"].map(|name| docs().join(name));
+    for page in guides.chain(pages) {
+        let text = fs::read_to_string(&page).unwrap();
+        for link in text.split("](").skip(1).filter_map(|rest| rest.split(')').next()) {
+            let target = link.split('#').next().unwrap();
+            let is_there = link.contains("://") || page.parent().unwrap().join(target).exists();
+            assert!(is_there, "{} leads to {link}", page.display());
+        }
+    }
+}
