@@ -38,8 +38,8 @@ pub(super) fn words(line: &str) -> Vec<std::ffi::OsString> {
 }
 
 const EXAMPLES: &[(&str, &str)] = &[
-    ("init", "heirloom init\nheirloom init --agent claude --yes\nheirloom init --dry-run"),
-    ("doctor", "heirloom doctor"),
+    ("init", "heirloom init\nheirloom init --agent claude --yes\nheirloom init --uninstall"),
+    ("doctor", "heirloom doctor\nheirloom doctor --fix"),
     ("trust", "heirloom trust --show\nheirloom trust"),
     ("demo", "heirloom demo"),
     ("usage", "heirloom usage --since 7d\nheirloom usage --by model --all-repos"),
@@ -185,6 +185,7 @@ const EXAMPLES: &[(&str, &str)] = &[
     ("approvals deny", "heirloom approvals deny 4f2a9c1e --reason \"not on main\""),
     ("serve", "heirloom serve\nheirloom serve --listen 127.0.0.1:8080\nheirloom serve --link"),
     ("mcp", "heirloom mcp"),
+    ("statusline", "heirloom statusline < payload.json"),
     ("ledger", "heirloom ledger\nheirloom ledger verify"),
     ("ledger verify", "heirloom ledger verify\nheirloom ledger verify --against heads.json"),
     ("ledger heads", "heirloom ledger heads --json > heads.json"),
