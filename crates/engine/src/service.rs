@@ -82,8 +82,8 @@ pub enum ServiceError {
     },
 }
 
-/// The first line of what we write, by which we know it again.
-const OURS: &str = "Written by `heirloom serve --install`";
+/// The first line of what we write, by which we know it again. Without two dashes, which end a comment in XML.
+const OURS: &str = "Written by heirloom serve";
 
 /// Variables that the service has to be given: it does not see the person's shell.
 const PASSED: [&str; 4] = ["PATH", "HEIRLOOM_HOME", "HEIRLOOM_CONFIG", "HEIRLOOM_LOG"];
@@ -182,7 +182,7 @@ fn systemd(words: &[String], directory: &str, passed: &[(&str, &str)]) -> String
 fn launchd(words: &[String], directory: &str, passed: &[(&str, &str)]) -> String {
     let plain = |text: &str| text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
     let mut text = format!(
-        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<!-- {OURS}; `heirloom serve &#45;-uninstall` removes it. -->\n\
+        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<!-- {OURS}; its flag `uninstall` removes it. -->\n\
          <plist version=\"1.0\">\n<dict>\n  <key>Label</key>\n  <string>dev.heirloom.serve</string>\n  \
          <key>ProgramArguments</key>\n  <array>\n"
     );
@@ -235,7 +235,7 @@ mod tests {
         let text = fs::read_to_string(&path).unwrap();
         assert_eq!(
             text,
-            "# Written by `heirloom serve --install`; `heirloom serve --uninstall` removes it.\n\
+            "# Written by heirloom serve; `heirloom serve --uninstall` removes it.\n\
              [Unit]\nDescription=heirloom\n\n[Service]\n\
              ExecStart=\"/opt/100%%/heirloom\" \"serve\" \"--listen\" \"127.0.0.1:7777\"\n\
              WorkingDirectory=/src/pay & ments\nRestart=on-failure\nKillMode=process\n\
