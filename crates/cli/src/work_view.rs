@@ -314,7 +314,8 @@ mod tests {
             let row = &screen.table(width)[0];
             anstream::adapter::strip_str(row).to_string().trim_end().to_owned()
         };
-        assert_eq!(table(60), "● hl-4f2  3/40  working    0m12s  Rotate refresh tokens whe…");
+        let narrow = "● hl-4f2  3/40  working    0m12s  Rotate refresh";
+        assert!(table(60).starts_with(narrow), "{}", table(60));
         assert!(table(100).ends_with("starting"), "{}", table(100));
         for width in [40, 60, 80, 100] {
             assert!(table(width).chars().count() <= width, "{width}: {}", table(width));
