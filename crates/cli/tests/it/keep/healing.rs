@@ -212,6 +212,7 @@ fn a_page_that_nobody_has_begun_is_not_damaged_and_one_that_is_gone_is() {
     let env = env();
     env.run(&["heal", "--check"]).success();
     env.run(&["note", "decision", "Rotate tokens"]).success();
+    env.run(&["heal"]).success();
     env.run(&["heal", "--check"]).success();
     std::fs::remove_file(env.repo().join("NOTES.md")).unwrap();
     let checked = env.run(&["heal", "--check"]);
