@@ -149,8 +149,8 @@ names! {
     "schema" "schema" SchemaNames;
     "search" "search QUERY" SearchResults;
     "serve" "serve" Serving;
-    "serve-link" "serve --link" SignInLink;
     "serve-install" "serve --install" ServiceFile;
+    "serve-link" "serve --link" SignInLink;
     "sessions-forget" "sessions forget S" SessionForgotten;
     "sessions-hide" "sessions hide S" Session;
     "sessions-list" "sessions list" SessionList;

@@ -5,6 +5,9 @@ pub(crate) use heirloom_api::{Code, Failure, Kind};
 /// The exit status of a command that failed, or of a question whose answer is no.
 pub(crate) const FAILED: u8 = 1;
 
+/// The exit status of a run that a limit stopped, or that reached its maximum without agreement: it can be resumed.
+pub(crate) const LIMITED: u8 = 3;
+
 /// The exit status of a command that was called in a way that cannot be right.
 pub(crate) const USAGE: u8 = 64;
 

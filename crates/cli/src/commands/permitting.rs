@@ -29,8 +29,7 @@ pub(super) fn ask(
          {BOLD}a{BOLD:#}  accept: edit files and run commands, such as tests and commits; what it runs is recorded\n  \
          {BOLD}e{BOLD:#}  edits: edit files; every command is denied, so most stages cannot do their work\n  \
          {BOLD}q{BOLD:#}  ask: nothing; each tool use waits for `heirloom approvals`\n\
-         {DIM}Kept for this repository on this machine. --permissions says otherwise for one run,\n\
-         run.permissions in your settings for good.{DIM:#}\n\
+         {DIM}Kept for this repository on this machine. --permissions says otherwise for one run, run.permissions in your settings for good.{DIM:#}\n\
          a, e or q?",
         agents.join(" and "),
         app.here.place.label(),

@@ -17,11 +17,8 @@ use heirloom_engine::trust;
 use heirloom_engine::turn::system::Real;
 
 use super::{App, Done, dry_run, permitting, stop_signals};
-use crate::failure::{Code, FAILED, Failure};
+use crate::failure::{Code, FAILED, Failure, LIMITED};
 use crate::live::View;
-
-/// The exit status of a loop that ends by consensus and reached its maximum without.
-const UNSETTLED: u8 = 3;
 
 /// Run a stage as a loop, or a pipeline
 ///
@@ -154,7 +151,7 @@ pub(super) fn run(app: &App, args: &Args) -> Done {
     view.close();
     let ended = ended?;
     match ended.status {
-        Status::Completed if ended.is_unsettled => Ok(ExitCode::from(UNSETTLED)),
+        Status::Completed if ended.is_unsettled => Ok(ExitCode::from(LIMITED)),
         Status::Completed => Ok(ExitCode::SUCCESS),
         Status::Interrupted => Ok(signal.exit_code()),
         _ => Ok(ExitCode::from(FAILED)),

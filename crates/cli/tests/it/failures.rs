@@ -16,7 +16,6 @@ fn wrong_usage_is_exit_64() {
         &["note"],
         &["notes", "--nope"],
         &["sessions", "list", "--limit", "x"],
-        &[],
     ] {
         assert_eq!(env.run(arguments).code, 64, "{arguments:?}");
     }

@@ -225,7 +225,7 @@ pub(crate) fn wait_for(mut happened: impl FnMut() -> bool) {
 fn limits_of_money_and_time_stop_a_run_that_can_be_resumed_with_its_budget_spent() {
     let env = env();
     let ran = env.run(&["run", "ralph", "s", "9", "--agent", "sim", "--max-cost", "0.0005"]);
-    assert_eq!(ran.code, 1, "{ran}");
+    assert_eq!(ran.code, 3, "{ran}");
     assert!(ran.stdout.contains("interrupted: the cost limit is reached"), "{ran}");
     let spent = status(&env, "s")["cost_usd"].as_f64().unwrap();
     let again = env.run(&["run", "ralph", "s", "--resume"]);
@@ -236,7 +236,7 @@ fn limits_of_money_and_time_stop_a_run_that_can_be_resumed_with_its_budget_spent
 
     let env = with_agent("sleep 987\n");
     let ran = run(&env, &["ralph", "s", "9", "--max-time", "1s"]);
-    assert_eq!(ran.code, 1);
+    assert_eq!(ran.code, 3);
     assert!(ran.stdout.contains("interrupted: the time limit is reached"), "{ran}");
 }
 

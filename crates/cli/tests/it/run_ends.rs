@@ -65,7 +65,7 @@ fn a_verification_and_a_command_end_when_the_time_of_the_run_is_up() {
             &format!("name: slow\nprompt: Go on.\n{stop}\n"),
         );
         let ran = run(&env, &["slow", "s", "--max-time", "3s"]);
-        assert_eq!(ran.code, 1, "{ran}");
+        assert_eq!(ran.code, 3, "{ran}");
         assert!(ran.stdout.contains("interrupted: the time limit is reached"), "{ran}");
     }
 }

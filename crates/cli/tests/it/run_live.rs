@@ -155,7 +155,7 @@ fn a_terminal_shows_what_happens_now_and_keeps_only_what_happened() {
     shown.wait_for(&["stopping after this iteration, ctrl-c stops it now"]);
     env.write("go", "");
     let (screen, code) = shown.end();
-    assert_eq!(code, Some(1));
+    assert_eq!(code, Some(130));
     insta::with_settings!({filters => vec![(r"\dm\d\ds", "[time]")]}, {
         insta::assert_snapshot!(screen, @r"
         s  p · sim · on main

@@ -263,5 +263,5 @@ fn an_agent_whose_beginning_cannot_be_recorded_does_not_run_on() {
     let mut watcher = Impatient::default();
     scene.take(&fake, whole(), &mut watcher);
     assert!(fake.done(0).stopped);
-    assert_eq!(watcher.warned, ["a session that is archived cannot become running"]);
+    assert_eq!(watcher.warned, ["a session that is hidden cannot become running"]);
 }

@@ -31,8 +31,10 @@ fn dump(home: &Home) -> BTreeMap<String, Vec<Vec<Value>>> {
 }
 
 fn rows(db: &rusqlite::Connection, table: &str) -> Vec<Vec<Value>> {
-    let mut statement = db.prepare(&format!("SELECT * FROM {table} ORDER BY 1, 2, 3")).unwrap();
-    let columns = statement.column_count();
+    let columns = db.prepare(&format!("SELECT * FROM {table}")).unwrap().column_count();
+    let order: Vec<String> = (1..=columns.min(3)).map(|column| column.to_string()).collect();
+    let all = format!("SELECT * FROM {table} ORDER BY {}", order.join(", "));
+    let mut statement = db.prepare(&all).unwrap();
     statement
         .query_map((), |row| (0..columns).map(|column| row.get(column)).collect())
         .unwrap()

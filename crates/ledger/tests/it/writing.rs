@@ -69,7 +69,7 @@ fn an_illegal_change_of_status_is_refused_and_not_recorded() {
     change(Status::Running).unwrap();
     change(Status::Completed).unwrap();
     let refused = change(Status::WaitingInput).unwrap_err();
-    assert_eq!(refused.to_string(), "a session that is completed cannot become waiting_input");
+    assert_eq!(refused.to_string(), "a session that is completed cannot become waiting for you");
     let session = ledger.session(session_id(1)).unwrap().unwrap();
     assert_eq!((session.status, session.completed_at), (Status::Completed, Some(at(2))));
     assert_eq!(ledger.trajectory(session_id(1)).unwrap().len(), 3);

@@ -144,6 +144,7 @@ fn serving(house: &mut House) {
     let stdout = child.stdout.take().unwrap();
     std::io::BufRead::read_line(&mut std::io::BufReader::new(stdout), &mut line).unwrap();
     house.ask("serve-link", &["serve", "--link"]);
+    house.ask("serve-install", &["serve", "--install"]);
     child.kill().unwrap();
     child.wait().unwrap();
     house.hold("serve", &serde_json::from_str(&line).unwrap());
@@ -152,6 +153,10 @@ fn serving(house: &mut House) {
 fn set_up(house: &mut House) {
     house.ask("init", &["init", "--agent", "claude"]);
     house.ask("doctor", &["doctor"]);
+    house.ask("home", &[]);
+    house.ask("usage", &["usage"]);
+    let offered = house.env.run(&["complete", "--json", "--at", "1", "--", "heirloom", "ses"]);
+    house.hold("complete", &offered.json());
     house.ask("statusline", &["statusline"]);
     house.ask("trust", &["trust", "--show"]);
     let shown = house.ask("repo-show", &["repo", "show"]);
@@ -260,6 +265,7 @@ fn issues(house: &mut House) {
 fn work(house: &mut House) {
     house.ask("work-dry-run", &["work", "--dry-run"]);
     house.follow("work", &["work", "--agent", "sim", "--in-place", "--max-issues", "1"]);
+    house.ask("work-clean", &["work", "clean"]);
     house.ask("runs-list", &["runs", "list"]);
     house.ask("runs-show", &["runs", "show"]);
 }
@@ -320,7 +326,7 @@ fn every_command_has_a_schema_of_its_name() {
         let below = commands(&env, &words);
         // The agents' own protocols are not ours to describe.
         if below.is_empty() && words != ["hook"] && words != ["mcp"] {
-            let name = words.join("-");
+            let name = if words.is_empty() { "home".to_owned() } else { words.join("-") };
             if heirloom_api::schema(&name).is_none() {
                 missing.push(name);
             }
@@ -334,15 +340,7 @@ fn every_command_has_a_schema_of_its_name() {
 pub(crate) fn commands(env: &TestEnv, words: &[String]) -> Vec<String> {
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     let help = env.run(&[&words[..], &["--help"]].concat()).success().stdout;
-    help.lines()
-        .skip_while(|line| *line != "Commands:")
-        .skip(1)
-        .take_while(|line| !line.is_empty())
-        .filter_map(|line| {
-            let name = line.strip_prefix("  ")?.split_whitespace().next()?;
-            (!line.starts_with("   ") && !name.starts_with('[')).then(|| name.to_owned())
-        })
-        .collect()
+    crate::help::listed(&help)
 }
 
 #[test]

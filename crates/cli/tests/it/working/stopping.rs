@@ -74,7 +74,7 @@ fn a_run_ends_when_its_time_is_up() {
     let yard = Yard::new();
     let issue = yard.issue("Endless", &["hang", "ok"]);
     let ran = yard.run(&["work", "--max-time", "1s"]);
-    assert_eq!(ran.code, 1, "{ran}");
+    assert_eq!(ran.code, 3, "{ran}");
     assert_eq!(yard.issue_run(&issue)["status"], "interrupted");
     assert!(!yard.given(&issue, 1).is_alive());
     yard.run(&["work", "--resume"]).success();
@@ -173,7 +173,7 @@ fn a_limit_that_is_never_lifted_ends_the_run_and_leaves_the_rest_alone() {
 fn time_limits_hold_in_the_gate_and_in_a_pause() {
     let yard = Yard::with_settings("work: {gate: [sleep 600]}\n");
     let issue = yard.issue("Gated", &["ok"]);
-    assert_eq!(yard.run(&["work", "--max-time", "2s"]).code, 1);
+    assert_eq!(yard.run(&["work", "--max-time", "2s"]).code, 3);
     assert_eq!(yard.issue_run(&issue)["status"], "interrupted");
     assert_eq!(yard.run(&["work", "--resume", "--issue-timeout", "2s"]).code, 1);
     assert_eq!(yard.issue_run(&issue)["reason"], "it took longer than an issue may");
@@ -181,7 +181,7 @@ fn time_limits_hold_in_the_gate_and_in_a_pause() {
     let issue = paused.issue("Paused", &["limit", "ok"]);
     let mut command = paused.env.command(&["work", "--max-time", "1s"]);
     let status = command.env("HEIRLOOM_BACKOFF_MS", "600000").output().unwrap().status;
-    assert_eq!(status.code(), Some(1));
+    assert_eq!(status.code(), Some(3));
     assert_eq!(paused.issue_run(&issue)["status"], "interrupted");
 }
 
