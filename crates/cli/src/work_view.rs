@@ -312,7 +312,10 @@ mod tests {
         );
         let table = |width| {
             let row = &screen.table(width)[0];
-            anstream::adapter::strip_str(row).to_string().trim_end().to_owned()
+            anstream::adapter::strip_str(&crate::printer::shown(row))
+                .to_string()
+                .trim_end()
+                .to_owned()
         };
         let narrow = "● hl-4f2  3/40  working    0m12s  Rotate refresh";
         assert!(table(60).starts_with(narrow), "{}", table(60));

@@ -5,11 +5,10 @@
 use std::ffi::OsString;
 
 /// What the obvious word is. A command that is not here says what there is.
-const OBVIOUS: [(&str, &str); 13] = [
+const OBVIOUS: [(&str, &str); 12] = [
     ("approvals", "list"),
     ("archive", "list"),
     ("config", "show"),
-    ("context", "status"),
     ("handoffs", "list"),
     ("hub", "status"),
     ("issues", "list"),

@@ -80,7 +80,7 @@ const EXAMPLES: &[(&str, &str)] = &[
     ("why", "heirloom why src/auth.rs:42\nheirloom why src/auth.rs"),
     ("how", "heirloom how \"address already in use\""),
     ("recover", "heirloom recover\nheirloom recover 2 --query \"token refresh\""),
-    ("context", "heirloom context\nheirloom context rules"),
+    ("context", "heirloom context status\nheirloom context rules"),
     ("context status", "heirloom context status"),
     ("context rules", "heirloom context rules"),
     ("fork-check", "heirloom fork-check --claim \"tokens are signed with HS256\""),

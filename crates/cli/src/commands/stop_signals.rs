@@ -10,7 +10,7 @@ use heirloom_engine::run::Stopping;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
-use crate::failure::{Code, FAILED, Failure, LIMITED};
+use crate::failure::{Code, FAILED, Failure, INTERRUPTED};
 
 /// How long agents have after a SIGTERM until they are killed: whoever sent it waits only so long.
 const GRACE: Duration = Duration::from_secs(3);
@@ -20,10 +20,11 @@ const GRACE: Duration = Duration::from_secs(3);
 pub(super) struct StopSignal(Arc<AtomicI32>);
 
 impl StopSignal {
-    /// The usual exit code of a program that such a signal ended; without one it was a limit.
+    /// The usual exit code of a program that such a signal ended. `interrupt` and `continue` ask
+    /// without a signal, and mean what Ctrl-C does.
     pub(super) fn exit_code(&self) -> ExitCode {
         match self.0.load(Ordering::SeqCst) {
-            0 => ExitCode::from(LIMITED),
+            0 => ExitCode::from(INTERRUPTED),
             signal => ExitCode::from(u8::try_from(128 + signal).unwrap_or(FAILED)),
         }
     }

@@ -15,7 +15,7 @@ use heirloom_engine::work::{self, Options, Planned, Reviewer, With};
 
 use super::run::dollars;
 use super::{App, Done, gate_offer, stop_signals, work_clean};
-use crate::failure::{Code, FAILED, Failure};
+use crate::failure::{Code, FAILED, Failure, LIMITED};
 use crate::moment::ago;
 use crate::ui::{DIM, first_line};
 use crate::work_view::WorkView;
@@ -128,6 +128,7 @@ pub(super) fn run(app: &App, args: &Args) -> Done {
     Ok(match ended.status {
         WorkStatus::Interrupted => signal.exit_code(),
         WorkStatus::Completed if ended.tally.open() == 0 => ExitCode::SUCCESS,
+        WorkStatus::Completed if ended.is_limited => ExitCode::from(LIMITED),
         _ => ExitCode::from(FAILED),
     })
 }

@@ -11,12 +11,9 @@ fn a_failure_with_json_is_one_document_on_stdout() {
 #[test]
 fn wrong_usage_is_exit_64() {
     let env = env();
-    for arguments in [
-        &["sesions"][..],
-        &["note"],
-        &["notes", "--nope"],
-        &["sessions", "list", "--limit", "x"],
-    ] {
+    for arguments in
+        [&["sesions"][..], &["note"], &["notes", "--nope"], &["sessions", "list", "--limit", "x"]]
+    {
         assert_eq!(env.run(arguments).code, 64, "{arguments:?}");
     }
     let ran = env.run(&["sesions", "--json"]);

@@ -111,7 +111,7 @@ fn hanging(env: TestEnv) -> (TestEnv, Child) {
 fn a_run_is_interrupted_like_any_session_and_can_be_resumed() {
     let (env, run) = hanging(crate::env());
     assert_eq!(json(&env, &["interrupt", "busy"])["status"], "interrupted");
-    assert_eq!(run.wait_with_output().unwrap().status.code(), Some(1));
+    assert_eq!(run.wait_with_output().unwrap().status.code(), Some(130));
     let env = env.var("HEIRLOOM_SIM_SCRIPT", "");
     env.run(&["run", "ralph", "busy", "--agent", "sim", "--resume"]).success();
     assert_eq!(json(&env, &["sessions", "show", "busy"])["status"], "completed");
@@ -123,7 +123,7 @@ fn a_run_that_is_continued_while_it_runs_is_interrupted_first() {
     let env = env.var("HEIRLOOM_SIM_SCRIPT", "");
     let child = json(&env, &["continue", "busy", "something else"]);
     assert_eq!(child["status"], "completed");
-    assert_eq!(run.wait_with_output().unwrap().status.code(), Some(1));
+    assert_eq!(run.wait_with_output().unwrap().status.code(), Some(130));
     assert_eq!(json(&env, &["sessions", "show", "busy"])["status"], "interrupted");
     assert!(transcript(&env, &child["agent_session_id"]).contains("looking"));
 }

@@ -47,8 +47,8 @@ pub(super) struct AtWork<'a> {
     pub(super) elapsed_before: Duration,
     pub(super) spent: Mutex<f64>,
     pub(super) made: AtomicU32,
-    /// Whether agents did not agree that a stage is done when its maximum was made.
-    pub(super) unsettled: AtomicBool,
+    /// Whether a stage ended at a limit of money or time, or at its maximum without agreement.
+    pub(super) is_limited: AtomicBool,
     pub(super) state: Mutex<StateFile>,
     pub(super) told_stopping: AtomicBool,
 }

@@ -45,8 +45,8 @@ pub struct Ended {
     pub iterations: u32,
     /// What it cost, before a resume too.
     pub cost_usd: f64,
-    /// Whether a stage that ends by consensus reached its maximum without.
-    pub is_unsettled: bool,
+    /// Whether a stage ended at a limit of money or time, or at its maximum without agreement.
+    pub is_limited: bool,
 }
 
 /// What a run works with.
@@ -104,7 +104,7 @@ impl Running {
             reason,
             iterations: at.made.load(Ordering::SeqCst),
             cost_usd: at.cost_usd(),
-            is_unsettled: at.unsettled.load(Ordering::SeqCst),
+            is_limited: at.is_limited.load(Ordering::SeqCst),
         };
         tell_end(&at, &ended);
         result.map(|_| ended)
@@ -162,7 +162,7 @@ fn at_work(running: Running, with: With<'_>) -> Result<(AtWork<'_>, Locks), RunE
         began: with.system.now(),
         elapsed_before: elapsed(&recorded),
         made: AtomicU32::new(made),
-        unsettled: AtomicBool::new(false),
+        is_limited: AtomicBool::new(false),
         state: Mutex::new(file),
         told_stopping: AtomicBool::new(false),
     };

@@ -67,8 +67,8 @@ pub(super) fn run(
         _ => end.clone(),
     };
     let is_done = status == Status::Completed;
-    if end == End::NoConsensus.as_str() {
-        at.unsettled.store(true, Ordering::SeqCst);
+    if [End::NoConsensus, End::MaxCost, End::MaxTime].iter().any(|limit| end == limit.as_str()) {
+        at.is_limited.store(true, Ordering::SeqCst);
     }
     let ended = StageEnded { stage: stage.dir.clone(), reason: end, is_done };
     ledger.append(at.here.clock.now(), at.scope(), &ended)?;

@@ -48,6 +48,8 @@ pub struct Ended {
     pub status: WorkStatus,
     /// Why, where there is more to say.
     pub reason: Option<String>,
+    /// Whether a limit of money or time ended it.
+    pub is_limited: bool,
     /// What became of its issues.
     pub tally: Tally,
 }
@@ -421,6 +423,7 @@ impl<'d> Dispatcher<'d, '_> {
             gate: self.context.options.gate.clone(),
             branch: self.context.trees.together().map(str::to_owned),
         });
-        Ok(Ended { run: self.context.run, status, reason, tally: self.tally })
+        let is_limited = status == WorkStatus::Completed && self.context.limit().is_some();
+        Ok(Ended { run: self.context.run, status, reason, is_limited, tally: self.tally })
     }
 }

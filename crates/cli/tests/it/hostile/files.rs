@@ -93,6 +93,7 @@ fn a_run_directory_behind_a_link_is_neither_read_nor_written() {
 #[test]
 fn a_home_that_an_earlier_version_left_open_is_closed() {
     let env = with_agent(WORKS);
+    env.run(&["init", "--agent", "claude"]).success();
     env.run(&["note", "learning", "tokens rotate"]).success();
     let mode = || fs::metadata(env.home()).unwrap().permissions().mode() & 0o777;
     let open = || fs::set_permissions(env.home(), fs::Permissions::from_mode(0o755)).unwrap();
