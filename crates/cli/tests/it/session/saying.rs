@@ -211,7 +211,7 @@ fn a_run_of_claude_code_is_interrupted_from_another_shell() {
     env.run(&["interrupt", "s"]).success();
     let output = child.wait_with_output().unwrap();
     let said = String::from_utf8_lossy(&output.stdout).into_owned();
-    assert_eq!(output.status.code(), Some(1), "{said}");
+    assert_eq!(output.status.code(), Some(130), "{said}");
     assert!(said.contains("interrupted"), "{said}");
     assert!(!crate::run::alive(&env), "nothing of it is left");
     let shown = env.run(&["sessions", "show", "s", "--json"]).json();
