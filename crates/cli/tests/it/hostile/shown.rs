@@ -42,7 +42,7 @@ fn hostile() -> TestEnv {
 fn acting(text: &str, colours: bool) -> Vec<char> {
     let mut rest = text.to_owned();
     if colours {
-        for style in ["0", "1", "2", "31", "32", "33"] {
+        for style in ["0", "1", "2", "4", "31", "32", "33"] {
             rest = rest.replace(&format!("\u{1b}[{style}m"), "");
         }
     }

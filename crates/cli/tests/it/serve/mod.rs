@@ -133,5 +133,11 @@ impl Drop for Daemon {
     fn drop(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();
+        // What it launched goes on without it, as it should; but not after the test.
+        let running = self.env.run(&["sessions", "list", "--running", "--all", "--json"]);
+        let running = serde_json::from_str::<Value>(&running.stdout).unwrap_or_default();
+        for session in running["sessions"].as_array().into_iter().flatten() {
+            self.env.run(&["interrupt", session["id"].as_str().unwrap_or_default()]);
+        }
     }
 }
