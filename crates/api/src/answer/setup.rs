@@ -119,6 +119,10 @@ pub struct Demonstration {
     pub second: String,
     /// What the second one started with.
     pub inherited: Inherited,
+    /// What it was told no longer holds, each with the reason.
+    pub no_longer_holds: Vec<String>,
+    /// What a context was given after it was compacted.
+    pub after_compaction: String,
     /// How many iterations each made.
     pub iterations: [u32; 2],
 }

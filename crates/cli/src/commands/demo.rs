@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use heirloom_api::Demonstration;
 use heirloom_core::inherit::Inherited;
-use heirloom_engine::demo::{self, NAMES};
+use heirloom_engine::demo::{self, DemoError, NAMES};
 use heirloom_engine::here::Here;
 use heirloom_engine::run::{Event, Watcher};
 use jiff::Timestamp;
@@ -12,12 +12,13 @@ use jiff::Timestamp;
 use super::{App, Done};
 use crate::failure::{Code, Failure};
 use crate::live::View;
-use crate::ui::{BOLD, DIM, GOOD, first_line};
+use crate::ui::{BAD, BOLD, DIM, GOOD, first_line};
 
 /// See heirloom at work in a scratch repository
 ///
 /// Runs two sessions of the built-in agent: the first learns something, the second starts with it.
-/// Nothing outside a temporary directory is touched.
+/// In between the code changes, and one decision no longer holds. Then a context is compacted, and
+/// gets back what it needs. Nothing outside a temporary directory is touched.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {}
 
@@ -38,34 +39,77 @@ pub(super) fn run(app: &App, _: &Args) -> Done {
     let view = View::new(false, app.here.clock);
     let played = Here::look(&repo, env).map_err(Failure::from).and_then(|here| {
         let watcher: &dyn Watcher<Event> = if app.ui.is_json() { &Quiet } else { &view };
-        Ok(demo::play(&here, watcher)?)
+        demo::play(&here, watcher).map_err(|error| match error {
+            DemoError::Run(error) => error.into(),
+            DemoError::Note(error) => error.into(),
+            DemoError::Hook(error) => Failure::from_error(Code::Environment, &error),
+        })
     });
     view.close();
     scratch.close().map_err(cannot)?;
     let demo = played?;
+    let no_longer_holds: Vec<String> =
+        demo.no_longer_holds().into_iter().map(|(text, why)| format!("{text} ({why})")).collect();
     let inherited = demo.inherited.unwrap_or_default();
     let answer = Demonstration {
         first: NAMES[0].to_owned(),
         second: NAMES[1].to_owned(),
         inherited: (&inherited).into(),
         iterations: [demo.first.iterations, demo.second.iterations],
+        no_longer_holds: no_longer_holds.clone(),
+        after_compaction: demo.after_compaction.clone(),
     };
-    app.ui.answer(&answer, || tell(&inherited));
+    app.ui.answer(&answer, || tell(&inherited, &no_longer_holds, &demo.after_compaction));
     Ok(ExitCode::SUCCESS)
 }
 
-fn tell(inherited: &Inherited) -> String {
+/// How many lines of what a context gets back are shown: enough to see what it is.
+const MOST_SHOWN: usize = 12;
+
+/// What comes next, in the person's own repository.
+const NEXT: &str = "In your own repository:
+  heirloom init      once: hooks, commands and MCP tools for the agents you have
+  heirloom doctor    whether it works there
+Then use your agent as always: the next session starts with what this one leaves.";
+
+fn tell(inherited: &Inherited, broken: &[String], after_compaction: &str) -> String {
     let [first, second] = NAMES;
     let mut text =
         format!("\n{BOLD}{second}{BOLD:#} started with what {BOLD}{first}{BOLD:#} left:\n");
     let lists =
         [&inherited.learnings, &inherited.patterns, &inherited.warnings, &inherited.decisions];
-    for item in lists.into_iter().flatten() {
+    let is_broken = |item: &str| {
+        inherited.notes.iter().any(|note| {
+            let stated = broken.iter().any(|broken| broken.starts_with(&*note.text));
+            stated && item.contains(&*note.text)
+        })
+    };
+    for item in lists.into_iter().flatten().filter(|item| !is_broken(item)) {
         let _ = writeln!(text, "  {GOOD}+{GOOD:#} {}", first_line(item, 90));
     }
-    let _ = write!(
+    let _ = writeln!(
         text,
-        "{DIM}Try it: heirloom run ralph my-session 5, then heirloom run ralph next --inherit my-session{DIM:#}"
+        "\nSomebody changed src/auth.rs in between, so this arrived as no longer true:"
     );
+    for item in broken {
+        let _ = writeln!(text, "  {BAD}✗{BAD:#} {}", first_line(item, 110));
+    }
+    let _ = writeln!(
+        text,
+        "\nThen the agent's context was compacted, and the hook gave back what it needs:"
+    );
+    let given: Vec<&str> = after_compaction
+        .lines()
+        .skip_while(|line| !line.starts_with("Next"))
+        .take_while(|line| !line.starts_with("</"))
+        .filter(|line| !line.trim().is_empty())
+        .collect();
+    for line in given.iter().take(MOST_SHOWN) {
+        let _ = writeln!(text, "  {DIM}│{DIM:#} {}", first_line(line, 110));
+    }
+    if given.len() > MOST_SHOWN {
+        let _ = writeln!(text, "  {DIM}│ and {} more lines{DIM:#}", given.len() - MOST_SHOWN);
+    }
+    let _ = write!(text, "\n{NEXT}");
     text
 }

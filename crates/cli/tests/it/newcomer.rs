@@ -3,7 +3,7 @@
 use crate::env;
 
 #[test]
-fn the_demo_shows_a_second_session_that_inherits_and_leaves_nothing_behind() {
+fn the_demo_shows_what_is_inherited_what_no_longer_holds_and_what_survives_a_compaction() {
     let env = env().var("TMPDIR", env().home());
     let tmp = env.home().join("tmp");
     std::fs::create_dir(&tmp).unwrap();
@@ -15,6 +15,12 @@ fn the_demo_shows_a_second_session_that_inherits_and_leaves_nothing_behind() {
         told.contains("inherits auth-v1: 3 learnings") && told.contains("+ auth-v1: "),
         "{told}"
     );
+    let (held, rest) = told.split_once("no longer true:").unwrap_or_else(|| panic!("{told}"));
+    let broken = "✗ Swap refresh tokens in the store on every use (the quote is not in the file)";
+    assert!(rest.contains(broken) && !held.contains("+ Swap refresh tokens"), "{told}");
+    let (_, compacted) = rest.split_once("was compacted").unwrap_or_else(|| panic!("{told}"));
+    assert!(compacted.contains("1. Accept tokens up to 30 seconds early"), "{told}");
+    assert!(compacted.contains("heirloom init"), "{told}");
     assert_eq!(std::fs::read_dir(&tmp).unwrap().count(), 0);
     assert!(!env.home().join("ledger.db").exists(), "the demo used the person's own ledger");
 }
