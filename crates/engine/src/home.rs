@@ -76,9 +76,7 @@ pub struct Handoff {
 /// The one thing to do next.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Next {
-    /// The command.
     pub command: String,
-    /// Why.
     pub why: String,
 }
 

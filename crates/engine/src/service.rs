@@ -48,7 +48,6 @@ impl Manager {
 /// What the service runs.
 #[derive(Debug, Clone)]
 pub struct Service {
-    /// The program.
     pub program: PathBuf,
     /// What it is started with, after `serve`.
     pub arguments: Vec<String>,
@@ -64,17 +63,12 @@ pub enum ServiceError {
     NoHome,
     /// A value cannot be written down.
     #[error("{what} has a character that a service cannot be given")]
-    Unwritable {
-        /// What it is.
-        what: String,
-    },
+    Unwritable { what: String },
     /// Something is there that heirloom did not write.
     #[error("{} is there, and heirloom did not write it", .0.display())]
     Foreign(PathBuf),
-    /// The file failed.
     #[error("cannot write {}", .path.display())]
     File {
-        /// The file.
         path: PathBuf,
         /// What the system said.
         #[source]

@@ -36,7 +36,6 @@ pub struct Connection {
 }
 
 impl Connection {
-    /// Connects.
     pub fn open(address: &Address) -> Result<Self, HubError> {
         let hub = address.to_string();
         let lost = |source: Lost| HubError::Unreachable { hub: hub.clone(), source };

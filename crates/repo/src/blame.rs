@@ -8,9 +8,7 @@ use crate::git::{git, text};
 pub struct Blamed {
     /// Its hash; `None` for a line that is not committed.
     pub commit: Option<String>,
-    /// Its subject.
     pub subject: String,
-    /// Who wrote it.
     pub author: String,
     /// When, in seconds since 1970.
     pub at: i64,

@@ -12,7 +12,6 @@ use tempfile::TempDir;
 /// How long it may take to start, on a machine that does other things as well.
 const PATIENCE: Duration = Duration::from_mins(2);
 
-/// A server.
 #[derive(Debug)]
 pub struct Postgres {
     dir: TempDir,

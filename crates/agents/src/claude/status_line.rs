@@ -8,7 +8,6 @@ use serde_json::Value;
 /// What is known of a session while it runs. Anything may be missing.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct StatusPayload {
-    /// The conversation.
     pub session: Option<String>,
     /// Where the agent works.
     pub directory: Option<PathBuf>,

@@ -84,7 +84,6 @@ pub struct Kit {
     pub call: &'static str,
 }
 
-/// One file.
 #[derive(Debug, Clone)]
 pub struct Part {
     pub file: PathBuf,

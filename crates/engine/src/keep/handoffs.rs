@@ -151,7 +151,6 @@ pub enum HandoffError {
         /// How many begin with it.
         count: usize,
     },
-    /// The ledger failed.
     #[error(transparent)]
     Ledger(#[from] Error),
 }

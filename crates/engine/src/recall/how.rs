@@ -25,7 +25,6 @@ const LOOKED_INTO: usize = 40;
 /// So many commands that worked, and notes, are given.
 const MOST: usize = 5;
 
-/// What worked.
 #[derive(Debug, Clone, Default)]
 pub struct How {
     /// Failures that ended, best fit first.
@@ -42,7 +41,6 @@ pub struct Fix {
     pub session: Session,
     /// The command that failed.
     pub failed: String,
-    /// What it said.
     pub error: Option<String>,
     /// How often it failed so.
     pub times: usize,
@@ -63,7 +61,6 @@ pub struct Fix {
 pub struct Worked {
     pub session: Session,
     pub command: String,
-    /// How often.
     pub times: usize,
     /// The last time.
     pub at: Option<Timestamp>,

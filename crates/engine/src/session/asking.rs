@@ -22,7 +22,6 @@ const TICK: Duration = Duration::from_millis(50);
 /// What an agent wants to do.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Wish {
-    /// The tool.
     pub tool: String,
     /// What it is to be used with.
     pub input: Value,

@@ -13,7 +13,6 @@ use crate::records::parse;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Did<T> {
     pub session: SessionId,
-    /// What it did.
     pub what: T,
 }
 

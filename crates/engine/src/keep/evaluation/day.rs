@@ -17,7 +17,6 @@ pub(super) struct Question {
     pub(super) unwanted: Vec<String>,
 }
 
-/// A day.
 #[derive(Default)]
 pub(super) struct Day {
     pub(super) title: String,
