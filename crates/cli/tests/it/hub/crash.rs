@@ -1,6 +1,6 @@
 //! Killed in the middle, cut off, copied: what was acknowledged is there, once.
 
-use std::process::Stdio;
+use std::process::{Child, Stdio};
 use std::time::Duration;
 
 use heirloom_core::event::NoteAdded;
@@ -50,6 +50,15 @@ fn check(team: &Team, reader: &TestEnv) {
     reader.run(&["ledger", "verify"]).success();
 }
 
+/// A push that has been going on for `pause`.
+fn pushing(team: &Team, pause: Duration) -> Child {
+    let mut command = team.owner.command(&["hub", "push"]);
+    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    let child = command.spawn().unwrap();
+    std::thread::sleep(pause);
+    child
+}
+
 #[test]
 fn a_client_that_is_killed_in_mid_push_loses_and_doubles_nothing() {
     let team = Team::new();
@@ -57,14 +66,7 @@ fn a_client_that_is_killed_in_mid_push_loses_and_doubles_nothing() {
     team.postgres.sql("hub", "UPDATE heirloom.meta SET largest_batch = 40");
     write_many(&team.owner);
     for pause in [20, 60, 120, 200, 300] {
-        let mut command = team.owner.command(&["hub", "push"]);
-        let mut child = command
-            .stdin(Stdio::null())
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            .spawn()
-            .unwrap();
-        std::thread::sleep(Duration::from_millis(pause));
+        let mut child = pushing(&team, Duration::from_millis(pause));
         let _ = child.kill();
         child.wait().unwrap();
     }
@@ -78,14 +80,7 @@ fn a_server_that_is_killed_in_mid_push_loses_and_doubles_nothing() {
     team.postgres.sql("hub", "UPDATE heirloom.meta SET largest_batch = 40");
     write_many(&team.owner);
     for pause in [80, 200] {
-        let mut command = team.owner.command(&["hub", "push"]);
-        let mut child = command
-            .stdin(Stdio::null())
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            .spawn()
-            .unwrap();
-        std::thread::sleep(Duration::from_millis(pause));
+        let mut child = pushing(&team, Duration::from_millis(pause));
         team.postgres.kill();
         child.wait().unwrap();
         let away = team.owner.run(&["hub", "push"]);
