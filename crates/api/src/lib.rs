@@ -16,7 +16,7 @@ mod schema;
 pub mod words;
 
 pub use answer::*;
-pub use event::{Event, Line, RunEvent, Watched, WorkEvent};
+pub use event::{AnyEvent, Event, Line, RunEnded, RunEvent, Told, Watched, WorkEnded, WorkEvent};
 pub use failure::{Code, ErrorBody, ErrorDocument, Failure, Kind};
 pub use schema::{Name, VERSION, names, schema};
 

@@ -18,8 +18,8 @@ use crate::{
     RunDetached, RunEvent, RunPreview, SchemaDocument, SchemaNames, SearchResults, ServiceFile,
     Serving, Session, SessionConfig, SessionDetail, SessionEnd, SessionForgotten, SessionList,
     SessionNotes, SessionState, SessionStop, SettingsFiles, SettingsShown, Setup, SignInLink,
-    StageDetail, StageList, Sync, TemplateList, TemplateSaved, Trajectory, Trust, Watched, Why,
-    WorkCleaned, WorkEvent, WorkPlan, WorkRunDetail, WorkRunList,
+    StageDetail, StageList, Sync, TemplateList, TemplateSaved, Told, Trajectory, Trust, Watched,
+    Why, WorkCleaned, WorkEvent, WorkPlan, WorkRunDetail, WorkRunList,
 };
 use crate::{Candidates, HandoffDetail, HandoffList, Home, Usage};
 
@@ -141,7 +141,7 @@ names! {
     "rules-drop" "rules drop ID" Rule;
     "rules-keep" "rules keep RULE" Rule;
     "rules-list" "rules list" RuleList;
-    "run" "run STAGE SESSION, one object a line" Line<RunEvent>;
+    "run" "run STAGE SESSION, one object a line" Line<Told<RunEvent>>;
     "run-detach" "run STAGE SESSION --detach" RunDetached;
     "run-dry-run" "run STAGE SESSION --dry-run" RunPreview;
     "runs-list" "runs list" WorkRunList;
@@ -171,7 +171,7 @@ names! {
     "usage" "usage" Usage;
     "watch" "watch S, one object a line" Watched;
     "why" "why PATH[:LINE]" Why;
-    "work" "work, one object a line" Line<WorkEvent>;
+    "work" "work, one object a line" Line<Told<WorkEvent>>;
     "work-clean" "work clean" WorkCleaned;
     "work-dry-run" "work --dry-run" WorkPlan;
 }

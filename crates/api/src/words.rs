@@ -50,6 +50,14 @@ words! {
     Health: "ok" "note" "problem";
     /// How a step of a checkpoint ended.
     StepStatus: "passed" "warned" "failed" "skipped";
+    /// What an iteration amounts to.
+    Outcome: "completed" "failed" "hopeless" "interrupted" "postponed";
+    /// What an agent wants to happen after its iteration.
+    Decision: "continue" "stop" "error";
+    /// What agents may do without asking.
+    RunPermissions: "accept" "edits" "ask";
+    /// Where the work on an issue is.
+    Phase: "working" "checking" "reviewing" "fixing" "merging" "waiting";
     /// How full a context is.
     Zone: "green" "yellow" "orange" "red";
 }

@@ -5,13 +5,12 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::sync::{Arc, Mutex};
 
-use heirloom_api::{Line, RunEvent};
 use heirloom_core::run::outcome::Outcome;
 use heirloom_core::run::stop::reason_in_words;
 use heirloom_core::settings::RunPermissions;
 use heirloom_core::status::Status;
 use heirloom_engine::clock::Clock;
-use heirloom_engine::run::{Event, Watcher};
+use heirloom_engine::events::{AnyEvent, Event, RunEnded, RunEvent, Watcher, to_line};
 use jiff::Timestamp;
 
 use crate::footer::{Footer, keep_fresh, lock, put, width};
@@ -85,32 +84,45 @@ impl View {
     }
 }
 
-impl Watcher<Event> for View {
+impl Watcher for View {
     fn see(&self, at: Timestamp, event: &Event) {
         let mut screen = lock(&self.screen);
         if screen.json {
-            let line = Line { at, event: RunEvent::from(event) }.to_text();
-            let _ = printer::json(&format!("{line}\n"));
+            let _ = printer::json(&format!("{}\n", to_line(at, event)));
             return;
         }
-        if let Event::Warning { message } = event {
-            screen.redraw_with(|| printer::err(&format!("{CARE}warning:{CARE:#} {message}\n")));
-            return;
-        }
-        screen.apply(at, event);
-        let text = screen.lines(event);
+        let text = match event {
+            Event::Any(AnyEvent::Warning { message, .. }) => {
+                let text = format!("{CARE}warning:{CARE:#} {message}\n");
+                screen.redraw_with(|| printer::err(&text));
+                return;
+            }
+            Event::Any(AnyEvent::Stopping { now }) => screen.stop(*now),
+            Event::Run(event) => {
+                screen.apply(at, event);
+                screen.lines(event)
+            }
+            // Another view shows these.
+            Event::Work(_) => return,
+        };
         screen.redraw(&text);
     }
 }
 
 impl Screen {
-    fn apply(&mut self, at: Timestamp, event: &Event) {
+    fn stop(&mut self, now: bool) -> String {
+        self.stopping = Some(now);
+        let what = if now { "stopping the agent" } else { "stopping after this iteration" };
+        if self.footer.is_live() { String::new() } else { format!("    {what}\n") }
+    }
+
+    fn apply(&mut self, at: Timestamp, event: &RunEvent) {
         match event {
-            Event::Started { max, permissions, .. } => {
+            RunEvent::Started { max, permissions, .. } => {
                 self.is_pipeline = max.is_none();
                 self.may_do_all = *permissions == Some(RunPermissions::Accept);
             }
-            Event::IterationStarted { stage, iteration, .. } => {
+            RunEvent::IterationStarted { stage, iteration, .. } => {
                 let current = Current {
                     iteration: *iteration,
                     since: at,
@@ -122,7 +134,7 @@ impl Screen {
                 };
                 self.running.insert(stage.clone(), current);
             }
-            Event::Activity { stage, tool, text, cost_usd, tokens, .. } => {
+            RunEvent::Activity { stage, tool, text, cost_usd, tokens, .. } => {
                 if let Some(current) = self.running.get_mut(stage) {
                     current.doing = match tool {
                         Some(tool) => format!("{tool}  {text}"),
@@ -132,7 +144,7 @@ impl Screen {
                     current.tokens = tokens.or(current.tokens);
                 }
             }
-            Event::Waiting { stage, wait_ms, why, .. } => {
+            RunEvent::Waiting { stage, wait_ms, why, .. } => {
                 if let Some(current) = self.running.get_mut(stage) {
                     let wait = i64::try_from(*wait_ms).unwrap_or(i64::MAX);
                     let until = at.as_millisecond().saturating_add(wait);
@@ -140,23 +152,22 @@ impl Screen {
                     current.doing.clone_from(why);
                 }
             }
-            Event::IterationEnded { stage, denied, .. } => {
+            RunEvent::IterationEnded { stage, denied, .. } => {
                 self.denied += denied.values().sum::<u64>();
                 self.running.remove(stage);
             }
-            Event::StageEnded { stage, .. } => {
+            RunEvent::StageEnded { stage, .. } => {
                 self.running.remove(stage);
             }
-            Event::Stopping { now } => self.stopping = Some(*now),
-            Event::Ended { .. } => self.running.clear(),
+            RunEvent::Ended(_) => self.running.clear(),
             _ => {}
         }
     }
 
     /// What stays of an event.
-    fn lines(&self, event: &Event) -> String {
+    fn lines(&self, event: &RunEvent) -> String {
         match event {
-            Event::Started {
+            RunEvent::Started {
                 session,
                 plan,
                 agent,
@@ -182,27 +193,22 @@ impl Screen {
                 let place = place.unwrap_or_default();
                 format!("{BOLD}{session}{BOLD:#}  {}\n{place}", parts.join(" · "))
             }
-            Event::Inherited { .. } => inherited(event),
-            Event::StageStarted { id, agent, max, .. } if self.is_pipeline => {
+            RunEvent::Inherited { .. } => inherited(event),
+            RunEvent::StageStarted { id, agent, max, .. } if self.is_pipeline => {
                 format!("{BOLD}{id}{BOLD:#}  {agent} · up to {max} iterations\n")
             }
-            Event::IterationEnded { .. } => self.iteration(event),
-            Event::Waiting { wait_ms, why, .. } if !self.footer.is_live() => {
+            RunEvent::IterationEnded { .. } => self.iteration(event),
+            RunEvent::Waiting { wait_ms, why, .. } if !self.footer.is_live() => {
                 format!("    waiting {}: {why}\n", lasted(*wait_ms))
             }
-            Event::Checked { what, holds, .. } if !what.is_empty() => {
+            RunEvent::Checked { what, holds, .. } if !what.is_empty() => {
                 let (style, word) = if *holds { (GOOD, "holds") } else { (CARE, "does not hold") };
                 format!("    {DIM}{}{DIM:#} {style}{word}{style:#}\n", first_line(what, 60))
             }
-            Event::StageEnded { reason, status, .. } if self.is_pipeline => {
+            RunEvent::StageEnded { reason, status, .. } if self.is_pipeline => {
                 format!("    {status}: {}\n", reason_in_words(reason))
             }
-            Event::Stopping { now } if !self.footer.is_live() => {
-                let what =
-                    if *now { "stopping the agent" } else { "stopping after this iteration" };
-                format!("    {what}\n")
-            }
-            Event::Ended { .. } => ended(event) + &self.about_denials(),
+            RunEvent::Ended(run) => ended(run) + &self.about_denials(),
             _ => String::new(),
         }
     }
@@ -226,8 +232,8 @@ impl Screen {
         }
     }
 
-    fn iteration(&self, event: &Event) -> String {
-        let Event::IterationEnded {
+    fn iteration(&self, event: &RunEvent) -> String {
+        let RunEvent::IterationEnded {
             stage,
             iteration,
             outcome,
@@ -318,8 +324,8 @@ impl Current {
     }
 }
 
-fn inherited(event: &Event) -> String {
-    let Event::Inherited {
+fn inherited(event: &RunEvent) -> String {
+    let RunEvent::Inherited {
         lineage,
         learnings,
         patterns,
@@ -361,10 +367,8 @@ fn inherited(event: &Event) -> String {
     text
 }
 
-fn ended(event: &Event) -> String {
-    let Event::Ended { session, status, reason, iterations, cost_usd, duration_ms } = event else {
-        return String::new();
-    };
+fn ended(run: &RunEnded) -> String {
+    let RunEnded { session, status, reason, iterations, cost_usd, duration_ms, .. } = run;
     let style = match *status {
         Status::Completed => GOOD,
         Status::Failed => BAD,

@@ -5,10 +5,9 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::sync::{Arc, Mutex};
 
-use heirloom_api::{Line, WorkEvent};
 use heirloom_core::work::{IssueRunStatus, WorkStatus};
 use heirloom_engine::clock::Clock;
-use heirloom_engine::work::{Event, Phase, Watcher};
+use heirloom_engine::events::{AnyEvent, Event, Phase, Watcher, WorkEnded, WorkEvent, to_line};
 use jiff::Timestamp;
 
 use crate::footer::{Footer, keep_fresh, lock, put, width};
@@ -78,12 +77,11 @@ impl WorkView {
     }
 }
 
-impl Watcher<Event> for WorkView {
+impl Watcher for WorkView {
     fn see(&self, at: Timestamp, event: &Event) {
         let mut screen = lock(&self.screen);
         if screen.json {
-            let line = Line { at, event: WorkEvent::from(event) }.to_text();
-            let _ = printer::json(&format!("{line}\n"));
+            let _ = printer::json(&format!("{}\n", to_line(at, event)));
             return;
         }
         screen.apply(at, event);
@@ -100,7 +98,7 @@ impl Watcher<Event> for WorkView {
 impl Screen {
     fn apply(&mut self, at: Timestamp, event: &Event) {
         match event {
-            Event::IssueStarted { issue, title, number, of, .. } => {
+            Event::Work(WorkEvent::IssueStarted { issue, title, number, of, .. }) => {
                 let working = Working {
                     since: at,
                     title: title.clone(),
@@ -111,12 +109,12 @@ impl Screen {
                 };
                 self.working.insert(issue.clone(), working);
             }
-            Event::Phase { issue, phase } => {
+            Event::Work(WorkEvent::Phase { issue, phase }) => {
                 if let Some(working) = self.working.get_mut(issue) {
                     working.phase = *phase;
                 }
             }
-            Event::Activity { issue, tool, text, cost_usd } => {
+            Event::Work(WorkEvent::Activity { issue, tool, text, cost_usd }) => {
                 if let Some(working) = self.working.get_mut(issue) {
                     working.cost_usd = cost_usd.or(working.cost_usd);
                     match tool {
@@ -126,21 +124,21 @@ impl Screen {
                     }
                 }
             }
-            Event::Checked { issue, command, .. } => {
+            Event::Work(WorkEvent::Checked { issue, command, .. }) => {
                 if let Some(working) = self.working.get_mut(issue) {
                     working.doing.clone_from(command);
                 }
             }
-            Event::Paused { wait_ms, .. } => {
+            Event::Work(WorkEvent::Paused { wait_ms, .. }) => {
                 let wait = i64::try_from(*wait_ms).unwrap_or(i64::MAX);
                 let until = at.as_millisecond().saturating_add(wait);
                 self.paused_until = Timestamp::from_millisecond(until).ok();
             }
-            Event::IssueEnded { issue, .. } => {
+            Event::Work(WorkEvent::IssueEnded { issue, .. }) => {
                 self.working.remove(issue);
             }
-            Event::Stopping { now } => self.stopping = Some(*now),
-            Event::Ended { .. } => self.working.clear(),
+            Event::Any(AnyEvent::Stopping { now }) => self.stopping = Some(*now),
+            Event::Work(WorkEvent::Ended(_)) => self.working.clear(),
             _ => {}
         }
     }
@@ -148,22 +146,22 @@ impl Screen {
     /// What belongs on stderr.
     fn aside(&self, event: &Event) -> Option<String> {
         match event {
-            Event::Warning { issue, message } => {
+            Event::Any(AnyEvent::Warning { issue, message }) => {
                 let about = issue.as_ref().map(|issue| format!("{issue}: ")).unwrap_or_default();
                 Some(format!("{CARE}warning:{CARE:#} {about}{message}\n"))
             }
-            Event::Resuming { issue, agent, agent_session_id } if self.verbose => {
+            Event::Work(WorkEvent::Resuming { issue, agent, agent_session_id }) if self.verbose => {
                 Some(format!("{issue}: resuming {agent} session {agent_session_id}\n"))
             }
-            Event::Importing { done, total } => {
+            Event::Work(WorkEvent::Importing { done, total }) => {
                 let (done, total) = (grouped(*done as u64), grouped(*total as u64));
                 Some(format!("taking in the original's runs: {done} of {total}\n"))
             }
-            Event::Paused { wait_ms, why } => {
+            Event::Work(WorkEvent::Paused { wait_ms, why }) => {
                 let wait = lasted(*wait_ms);
                 Some(format!("{CARE}paused{CARE:#} for {wait}: {why}\n"))
             }
-            Event::Stopping { now } => {
+            Event::Any(AnyEvent::Stopping { now }) => {
                 let what = if *now { "stopping the agents" } else { "agents finish their turn" };
                 Some(format!("{what}; `heirloom work --resume` continues\n"))
             }
@@ -174,25 +172,37 @@ impl Screen {
     /// What stays of an event.
     fn lines(&self, event: &Event) -> String {
         match event {
-            Event::Started { tracker, agent, max_agents, run, .. } => {
-                let run: String = run.chars().take(8).collect();
+            Event::Work(WorkEvent::Started { tracker, agent, max_agents, run, .. }) => {
+                let run = run.short();
                 let agents = counted(*max_agents as u64, "agent");
                 format!(
                     "{BOLD}work{BOLD:#} {run}  {agent} · up to {agents} · issues in {tracker}\n"
                 )
             }
-            Event::IssueStarted { issue, title, number, of, .. } if !self.footer.is_live() => {
+            Event::Work(WorkEvent::IssueStarted { issue, title, number, of, .. })
+                if !self.footer.is_live() =>
+            {
                 format!("{issue}  started  {number} of {of}  {}\n", first_line(title, 60))
             }
-            Event::Checked { issue, command, passed, duration_ms } if !passed => {
+            Event::Work(WorkEvent::Checked { issue, command, passed, duration_ms }) if !passed => {
                 let took = lasted(*duration_ms);
                 format!("{issue}  {CARE}fails{CARE:#}  {} ({took})\n", first_line(command, 60))
             }
-            Event::Reviewed { issue, agent, approved, findings } if *approved != Some(true) => {
+            Event::Work(WorkEvent::Reviewed { issue, agent, approved, findings })
+                if *approved != Some(true) =>
+            {
                 let found = first_line(findings, 60);
                 format!("{issue}  {CARE}review{CARE:#}  {agent}: {found}\n")
             }
-            Event::IssueEnded { issue, title, status, reason, cost_usd, duration_ms, .. } => {
+            Event::Work(WorkEvent::IssueEnded {
+                issue,
+                title,
+                status,
+                reason,
+                cost_usd,
+                duration_ms,
+                ..
+            }) => {
                 let (style, mark) = match *status {
                     IssueRunStatus::Closed => (GOOD, "✔"),
                     IssueRunStatus::Failed | IssueRunStatus::TimedOut => (BAD, "✗"),
@@ -209,7 +219,8 @@ impl Screen {
                     first_line(reason, 160)
                 )
             }
-            Event::Ended { status, reason, tally, cost_usd, gate, branch, .. } => {
+            Event::Work(WorkEvent::Ended(ended)) => {
+                let WorkEnded { status, reason, tally, cost_usd, gate, branch, .. } = ended;
                 let style = match *status {
                     WorkStatus::Completed => GOOD,
                     WorkStatus::Failed => BAD,
@@ -301,14 +312,14 @@ mod tests {
         let at: Timestamp = "2026-01-12T12:00:00Z".parse().unwrap();
         screen.apply(
             at,
-            &Event::IssueStarted {
+            &Event::from(WorkEvent::IssueStarted {
                 issue: "hl-4f2".to_owned(),
                 title: "Rotate refresh tokens when they are used".to_owned(),
                 worktree: None,
                 branch: None,
                 number: 3,
                 of: 40,
-            },
+            }),
         );
         let table = |width| {
             let row = &screen.table(width)[0];

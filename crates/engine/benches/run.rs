@@ -20,9 +20,10 @@ use heirloom_core::run::choices::Choices;
 use heirloom_core::settings::Settings;
 use heirloom_core::status::Status;
 use heirloom_engine::agents;
+use heirloom_engine::events::{Event, RunEvent, Watcher};
 use heirloom_engine::here::Here;
 use heirloom_engine::run::inherit::{self, Limits};
-use heirloom_engine::run::{self, Asked, Event, Preparing, Stopping, Watcher, With};
+use heirloom_engine::run::{self, Asked, Preparing, Stopping, With};
 use heirloom_engine::turn::system::Real;
 use heirloom_ledger::Scope;
 use heirloom_testkit::instructions;
@@ -40,9 +41,9 @@ const SLACK: Duration = Duration::from_millis(2);
 #[derive(Default)]
 struct Ends(Mutex<Vec<Instant>>);
 
-impl Watcher<Event> for Ends {
+impl Watcher for Ends {
     fn see(&self, _: Timestamp, event: &Event) {
-        if matches!(event, Event::IterationEnded { .. }) {
+        if matches!(event, Event::Run(RunEvent::IterationEnded { .. })) {
             self.0.lock().unwrap().push(Instant::now());
         }
     }

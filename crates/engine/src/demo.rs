@@ -14,20 +14,21 @@ use heirloom_core::run::choices::Choices;
 use heirloom_core::settings::Settings;
 
 use crate::agents;
+use crate::events::{RunEnded, Watcher};
 use crate::guard;
 use crate::here::Here;
 use crate::keep;
 use crate::notes::{NewNote, NoteError};
-use crate::run::{self, Asked, Ended, Event, Preparing, RunError, Stopping, Watcher, With};
+use crate::run::{self, Asked, Preparing, RunError, Stopping, With};
 use crate::turn::system::Real;
 
 /// What the demo did.
 #[derive(Debug)]
 pub struct Demo {
     /// How the session that learned something ended.
-    pub first: Ended,
+    pub first: RunEnded,
     /// How the session that inherits from it ended.
-    pub second: Ended,
+    pub second: RunEnded,
     /// What the second one started with.
     pub inherited: Option<Inherited>,
     /// What a context was given after it was compacted.
@@ -72,7 +73,7 @@ const FILE: &str = "src/auth.rs";
 const READER: &str = "# payments\n\nTokens are rotated in src/auth.rs.\n";
 
 /// Runs two sessions in `here`, an empty directory, with somebody's change of the code between them.
-pub fn play(here: &Here, watcher: &dyn Watcher<Event>) -> Result<Demo, DemoError> {
+pub fn play(here: &Here, watcher: &dyn Watcher) -> Result<Demo, DemoError> {
     let root = &here.place.root;
     let write = |name: &str, text: &str| {
         heirloom_repo::write_whole(&root.join(name), text.as_bytes()).map_err(RunError::from)
@@ -127,10 +128,10 @@ fn call(here: &Here, event: &str, word: &str) -> Result<Option<String>, HookErro
 
 fn session(
     here: &Here,
-    watcher: &dyn Watcher<Event>,
+    watcher: &dyn Watcher,
     name: &str,
     parent: Option<&str>,
-) -> Result<(Ended, Option<Inherited>), RunError> {
+) -> Result<(RunEnded, Option<Inherited>), RunError> {
     let settings = Settings::default();
     let programs = agents::programs(here, None);
     let asked = Asked {

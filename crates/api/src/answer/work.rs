@@ -1,6 +1,6 @@
 //! Work: what runs through the issues did, and would do.
 
-use heirloom_core::work::{Checked, Tally, WorkStatus};
+use heirloom_core::work::{self, Checked, WorkStatus};
 use heirloom_engine::work::Planned;
 use heirloom_ledger as ledger;
 use jiff::Timestamp;
@@ -83,6 +83,33 @@ pub struct WorkRun {
     pub ended_at: Option<Timestamp>,
     /// The file of another program that it was taken in from.
     pub source: Option<String>,
+    /// What became of its issues.
+    #[serde(flatten)]
+    pub tally: Tally,
+    /// What it cost, in USD; null where an agent does not say.
+    pub cost_usd: Option<f64>,
+}
+
+impl WorkRun {
+    /// `status` is how the run stands now.
+    pub fn new(run: &ledger::WorkRun, issues: &[ledger::IssueRun], status: WorkStatus) -> Self {
+        Self {
+            id: run.id.clone(),
+            agent: run.agent.clone(),
+            status: status.as_str().to_owned(),
+            reason: run.reason.clone(),
+            started_at: run.started_at,
+            ended_at: run.ended_at,
+            source: run.source.clone(),
+            tally: issues.iter().map(|issue| issue.status).collect::<work::Tally>().into(),
+            cost_usd: issues.iter().try_fold(0.0, |sum, issue| Some(sum + issue.cost_usd?)),
+        }
+    }
+}
+
+/// What became of the issues of a run, counted.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct Tally {
     /// Issues that were closed.
     pub closed: usize,
     /// Issues that failed.
@@ -93,29 +120,12 @@ pub struct WorkRun {
     pub interrupted: usize,
     /// Issues that a person has to look at.
     pub needs_review: usize,
-    /// What it cost, in USD; null where an agent does not say.
-    pub cost_usd: Option<f64>,
 }
 
-impl WorkRun {
-    /// `status` is how the run stands now.
-    pub fn new(run: &ledger::WorkRun, issues: &[ledger::IssueRun], status: WorkStatus) -> Self {
-        let tally: Tally = issues.iter().map(|issue| issue.status).collect();
-        Self {
-            id: run.id.clone(),
-            agent: run.agent.clone(),
-            status: status.as_str().to_owned(),
-            reason: run.reason.clone(),
-            started_at: run.started_at,
-            ended_at: run.ended_at,
-            source: run.source.clone(),
-            closed: tally.closed,
-            failed: tally.failed,
-            timed_out: tally.timed_out,
-            interrupted: tally.interrupted,
-            needs_review: tally.needs_review,
-            cost_usd: issues.iter().try_fold(0.0, |sum, issue| Some(sum + issue.cost_usd?)),
-        }
+impl From<work::Tally> for Tally {
+    fn from(tally: work::Tally) -> Self {
+        let work::Tally { closed, failed, timed_out, interrupted, needs_review } = tally;
+        Self { closed, failed, timed_out, interrupted, needs_review }
     }
 }
 

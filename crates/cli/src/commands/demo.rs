@@ -5,8 +5,8 @@ use std::process::ExitCode;
 use heirloom_api::Demonstration;
 use heirloom_core::inherit::Inherited;
 use heirloom_engine::demo::{self, DemoError, NAMES};
+use heirloom_engine::events::{Event, Watcher};
 use heirloom_engine::here::Here;
-use heirloom_engine::run::{Event, Watcher};
 use jiff::Timestamp;
 
 use super::{App, Done};
@@ -25,7 +25,7 @@ pub(super) struct Args {}
 /// The answer of `--json` is one document, so the events of the runs are not printed then.
 struct Quiet;
 
-impl Watcher<Event> for Quiet {
+impl Watcher for Quiet {
     fn see(&self, _: Timestamp, _: &Event) {}
 }
 
@@ -38,7 +38,7 @@ pub(super) fn run(app: &App, _: &Args) -> Done {
     env.insert("HEIRLOOM_HOME".into(), home.into());
     let view = View::new(false, app.here.clock);
     let played = Here::look(&repo, env).map_err(Failure::from).and_then(|here| {
-        let watcher: &dyn Watcher<Event> = if app.ui.is_json() { &Quiet } else { &view };
+        let watcher: &dyn Watcher = if app.ui.is_json() { &Quiet } else { &view };
         demo::play(&here, watcher).map_err(|error| match error {
             DemoError::Run(error) => error.into(),
             DemoError::Note(error) => error.into(),

@@ -151,7 +151,7 @@ pub(super) fn run(app: &App, args: &Args) -> Done {
     view.close();
     let ended = ended?;
     match ended.status {
-        Status::Completed | Status::Interrupted if ended.is_limited => Ok(ExitCode::from(LIMITED)),
+        Status::Completed | Status::Interrupted if ended.limited => Ok(ExitCode::from(LIMITED)),
         Status::Completed => Ok(ExitCode::SUCCESS),
         Status::Interrupted => Ok(signal.exit_code()),
         _ => Ok(ExitCode::from(FAILED)),

@@ -12,7 +12,6 @@ use heirloom_engine::events::{Follow, Watcher};
 use heirloom_engine::session::{self as engine, Item};
 use heirloom_engine::{identity, run, sessions, work};
 use heirloom_ledger::{Ledger, WorkRun};
-use serde::de::DeserializeOwned;
 
 use super::{App, Done, conversation};
 use crate::failure::{Code, FAILED, Failure};
@@ -62,13 +61,8 @@ fn watch_run(app: &App, ledger: Ledger, session: &Session, planned: &RunPlanned)
     let view = View::new(app.ui.is_json(), app.here.clock);
     let name = session.name.as_str();
     let path = run_dir.join("run.jsonl");
-    let is_over = follow(
-        &path,
-        &view,
-        |event| matches!(event, run::Event::Started { .. }),
-        |event| matches!(event, run::Event::Ended { .. }),
-        || run::engine_of(&app.here, &session.repo, name).is_some(),
-    );
+    let is_alive = || run::engine_of(&app.here, &session.repo, name).is_some();
+    let is_over = follow(&path, &view, is_alive);
     view.close();
     if is_over? {
         return Ok(ExitCode::SUCCESS);
@@ -84,13 +78,8 @@ fn watch_work(app: &App, ledger: Ledger, run: &WorkRun) -> Done {
         return Err(Failure::new(Code::RunNotFound, "that run was not one of heirloom's"));
     };
     let view = WorkView::new(app.ui.is_json(), false, app.here.clock);
-    let is_over = follow(
-        &work::events_of(&app.here.home, id),
-        &view,
-        |event| matches!(event, work::Event::Started { .. }),
-        |event| matches!(event, work::Event::Ended { .. }),
-        || work::is_alive(run),
-    );
+    let path = work::events_of(&app.here.home, id);
+    let is_over = follow(&path, &view, || work::is_alive(run));
     view.close();
     if is_over? {
         return Ok(ExitCode::SUCCESS);
@@ -101,24 +90,18 @@ fn watch_work(app: &App, ledger: Ledger, run: &WorkRun) -> Done {
 }
 
 /// Shows what is in a file of events and follows it; whether it came to its end.
-fn follow<E: DeserializeOwned>(
-    path: &Path,
-    view: &dyn Watcher<E>,
-    begins: impl Fn(&E) -> bool,
-    ends: impl Fn(&E) -> bool,
-    is_alive: impl Fn() -> bool,
-) -> Result<bool, Failure> {
+fn follow(path: &Path, view: &dyn Watcher, is_alive: impl Fn() -> bool) -> Result<bool, Failure> {
     let cannot = |error: io::Error| Failure::from_error(Code::File, &error);
     // A run that has just begun has said nothing yet.
     while !path.exists() && is_alive() {
         thread::sleep(LOOK);
     }
-    let (mut follow, mut events) = Follow::open(path, begins).map_err(cannot)?;
+    let (mut follow, mut events) = Follow::open(path).map_err(cannot)?;
     loop {
         for (at, event) in &events {
             view.see(*at, event);
         }
-        if events.iter().any(|(_, event)| ends(event)) {
+        if events.iter().any(|(_, event)| event.is_end()) {
             return Ok(true);
         }
         // Asked before the file is read: what it wrote last is there when it is gone.

@@ -128,7 +128,7 @@ pub(super) fn run(app: &App, args: &Args) -> Done {
     Ok(match ended.status {
         WorkStatus::Interrupted => signal.exit_code(),
         WorkStatus::Completed if ended.tally.open() == 0 => ExitCode::SUCCESS,
-        WorkStatus::Completed if ended.is_limited => ExitCode::from(LIMITED),
+        WorkStatus::Completed if ended.limited => ExitCode::from(LIMITED),
         _ => ExitCode::from(FAILED),
     })
 }

@@ -9,13 +9,12 @@ use uuid::Uuid;
 
 use super::at_work::AtWork;
 use super::error::RunError;
-use super::event::Event;
 use super::file;
 use super::iteration::{self, Briefing, InStage};
 use super::launch::{self, Order, Purpose};
 use super::shell;
 use super::stage::tell_verification;
-use crate::events::clean;
+use crate::events::{RunEvent, clean};
 use crate::issues;
 use crate::turn::command::{CARRIED, RUN};
 
@@ -90,7 +89,7 @@ pub(super) fn find_out(
         Found::NoJudgment => false,
         Found::Verified(failed) => failed.is_none(),
     };
-    at.reporter.tell(&Event::Checked { stage: stage.dir.clone(), what, holds });
+    at.reporter.tell(RunEvent::Checked { stage: stage.dir.clone(), what, holds });
     Ok(found)
 }
 

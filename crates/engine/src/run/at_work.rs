@@ -16,10 +16,10 @@ use heirloom_ledger::{Ledger, Options, Scope};
 
 use super::dir::RunDir;
 use super::error::RunError;
-use super::event::{Event, Reporter};
 use super::launch::{Leave, Worksite};
 use super::state::StateFile;
 use super::stopping::Stopping;
+use crate::events::{AnyEvent, Reporter};
 use crate::here::Here;
 use crate::turn::system::System;
 
@@ -146,7 +146,7 @@ impl AtWork<'_> {
         if self.stopping.asked() == 0 || self.told_stopping.swap(true, Ordering::SeqCst) {
             return;
         }
-        self.reporter.tell(&Event::Stopping { now: self.stopping.asked() > 1 });
+        self.reporter.tell(AnyEvent::Stopping { now: self.stopping.asked() > 1 });
         let at = self.here.clock.now();
         // Somebody else may have said so already.
         if let Ok(mut ledger) = self.ledger() {

@@ -21,7 +21,6 @@ use super::at_work::AtWork;
 use super::block;
 use super::dir::lane_page;
 use super::error::RunError;
-use super::event::{Event, Reporter};
 use super::launch::Worksite;
 use super::notify::notify;
 use super::recover::{self, Known};
@@ -29,25 +28,10 @@ use super::stage::{self, StageEnd};
 use super::start::{Locks, Running};
 use super::state::{self, Found, State, StateFile};
 use super::stopping::Stopping;
-use crate::events::Watcher;
+use crate::events::{Reporter, RunEnded, RunEvent, Watcher};
 use crate::here::Here;
 use crate::turn::stream;
 use crate::turn::system::System;
-
-/// How a run ended.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Ended {
-    /// The session's status.
-    pub status: Status,
-    /// Why, in a few words.
-    pub reason: Option<String>,
-    /// How many iterations were made, before a resume too.
-    pub iterations: u32,
-    /// What it cost, before a resume too.
-    pub cost_usd: f64,
-    /// Whether a stage ended at a limit of money or time, or at its maximum without agreement.
-    pub is_limited: bool,
-}
 
 /// What a run works with.
 #[derive(Clone, Copy)]
@@ -59,7 +43,7 @@ pub struct With<'a> {
     /// The machine that agents run on.
     pub system: &'a dyn System,
     /// Who sees it.
-    pub watcher: &'a dyn Watcher<Event>,
+    pub watcher: &'a dyn Watcher,
     /// Who may stop it.
     pub stopping: &'a Stopping,
 }
@@ -72,7 +56,7 @@ impl std::fmt::Debug for With<'_> {
 
 impl Running {
     /// Runs the session to its end.
-    pub fn drive(self, with: With<'_>) -> Result<Ended, RunError> {
+    pub fn drive(self, with: With<'_>) -> Result<RunEnded, RunError> {
         let is_resumed = self.is_resumed;
         let (at, locks) = at_work(self, with)?;
         let mut ledger = at.ledger()?;
@@ -99,12 +83,15 @@ impl Running {
         if let Err(error) = stream::finish_all(&at.here.home, id) {
             at.reporter.warn(format!("what the agents printed could not be compressed: {error}"));
         }
-        let ended = Ended {
+        let took = at.elapsed().saturating_sub(at.elapsed_before);
+        let ended = RunEnded {
+            session: at.session.name.clone(),
             status,
             reason,
             iterations: at.made.load(Ordering::SeqCst),
             cost_usd: at.cost_usd(),
-            is_limited: at.is_limited.load(Ordering::SeqCst),
+            duration_ms: u64::try_from(took.as_millis()).unwrap_or(u64::MAX),
+            limited: at.is_limited.load(Ordering::SeqCst),
         };
         tell_end(&at, &ended);
         result.map(|_| ended)
@@ -250,9 +237,9 @@ pub(super) fn page_of<'p>(at: &'p AtWork<'_>, stage: &PlannedStage) -> (PathBuf,
 fn tell_start(at: &AtWork<'_>, resumed: bool) {
     let first = at.plan.all_stages().next();
     let only = first.filter(|_| !at.plan.is_pipeline);
-    at.reporter.tell(&Event::Started {
-        session: at.session.name.to_string(),
-        id: at.session.id.to_string(),
+    at.reporter.tell(RunEvent::Started {
+        session: at.session.name.clone(),
+        id: at.session.id,
         plan: at.plan.name.clone(),
         agent: first.map(|stage| stage.agent.clone()),
         model: first.and_then(|stage| stage.model.clone()),
@@ -278,7 +265,7 @@ pub(super) fn tell_inherited(at: &AtWork<'_>, block: &Inherited) {
     let broken: Vec<String> =
         decisions().filter(|note| is_broken(note)).map(|note| note.text.clone()).collect();
     let grounded = decisions().filter(|note| !note.evidence.is_empty()).count();
-    at.reporter.tell(&Event::Inherited {
+    at.reporter.tell(RunEvent::Inherited {
         from: block.from_session.clone(),
         lineage: block.lineage.clone(),
         learnings: block.learnings.len(),
@@ -295,7 +282,7 @@ pub(super) fn tell_inherited(at: &AtWork<'_>, block: &Inherited) {
     }
 }
 
-fn tell_end(at: &AtWork<'_>, ended: &Ended) {
+fn tell_end(at: &AtWork<'_>, ended: &RunEnded) {
     let now = at.here.clock.now();
     let filter = NoteFilter { session: Some(at.session.id), ..NoteFilter::default() };
     let notes = at.ledger().and_then(|ledger| Ok(ledger.notes(&filter)?)).unwrap_or_default();
@@ -305,15 +292,7 @@ fn tell_end(at: &AtWork<'_>, ended: &Ended) {
         state.state.reason.clone_from(&ended.reason);
         state.state.completed_at = Some(now);
     });
-    at.reporter.tell(&Event::Ended {
-        session: at.session.name.to_string(),
-        status: ended.status,
-        reason: ended.reason.clone(),
-        iterations: ended.iterations,
-        cost_usd: ended.cost_usd,
-        duration_ms: u64::try_from(at.elapsed().saturating_sub(at.elapsed_before).as_millis())
-            .unwrap_or(u64::MAX),
-    });
+    at.reporter.tell(RunEvent::Ended(ended.clone()));
     let text = format!("{} after {} iterations", ended.status, ended.iterations);
     notify(&at.here.env, at.session.name.as_str(), &text);
 }

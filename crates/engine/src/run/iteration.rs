@@ -19,12 +19,11 @@ use uuid::Uuid;
 
 use super::at_work::AtWork;
 use super::error::RunError;
-use super::event::Event;
 use super::file;
 use super::launch::{self, Launched, Order, Purpose};
 use super::notify::notify;
 use super::record::{self, EndedIteration};
-use crate::events::clean;
+use crate::events::{RunEvent, clean};
 use crate::turn::Cause;
 
 /// A stage as its iterations see it.
@@ -269,7 +268,7 @@ pub(super) fn conclude(
             stage.iteration = ended.iteration;
         }
     });
-    at.reporter.tell(&Event::IterationEnded {
+    at.reporter.tell(RunEvent::IterationEnded {
         stage: ended.stage.to_owned(),
         iteration: ended.iteration,
         outcome: ended.judged.outcome,

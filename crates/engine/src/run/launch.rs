@@ -19,9 +19,8 @@ use jiff::Timestamp;
 
 use super::at_work::AtWork;
 use super::doing::Doing;
-use super::event::Event;
 use super::outcome;
-use crate::events::clean;
+use crate::events::{RunEvent, clean};
 use crate::turn::activity::{Activity, Throttle};
 use crate::turn::command::{self, RUN, Site};
 use crate::turn::stream::{Header, Stream};
@@ -309,7 +308,7 @@ impl Watcher for LookOn<'_, '_> {
             }
         });
         let stage = stage.to_owned();
-        self.at.reporter.tell(&Event::IterationStarted { stage, iteration, pid });
+        self.at.reporter.tell(RunEvent::IterationStarted { stage, iteration, pid });
     }
 
     fn asked(&mut self, _: &Approval) {
@@ -338,7 +337,7 @@ impl Watcher for LookOn<'_, '_> {
         let Some(Activity { tool, text }) = self.activity.take() else { return };
         // Most agents sum up at the end of a turn; until then the context is what is known.
         let tokens = Some(tally.tokens.total()).filter(|tokens| *tokens > 0);
-        self.at.reporter.tell(&Event::Activity {
+        self.at.reporter.tell(RunEvent::Activity {
             stage: stage.to_owned(),
             iteration,
             tool,

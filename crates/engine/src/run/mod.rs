@@ -13,7 +13,6 @@ mod dir;
 mod doing;
 mod drive;
 mod error;
-mod event;
 mod file;
 pub mod inherit;
 mod iteration;
@@ -37,11 +36,9 @@ mod stopping;
 #[cfg(test)]
 mod tests;
 
-pub use crate::events::Watcher;
 pub use dir::{RunDir, runs_root};
-pub use drive::{Ended, With};
+pub use drive::With;
 pub use error::RunError;
-pub use event::Event;
 pub use prepare::{Prepared, Preparing, prepare};
 pub use preview::{Preview, preview};
 pub use request::{Asked, plan};

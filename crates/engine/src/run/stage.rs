@@ -20,8 +20,8 @@ use super::at_work::AtWork;
 use super::checkpoint;
 use super::drive::tell_inherited;
 use super::error::RunError;
-use super::event::Event;
 use super::iteration::{self, Briefing, InStage, IterationResult};
+use crate::events::RunEvent;
 use crate::turn::Cause;
 
 /// How a stage ended.
@@ -41,7 +41,7 @@ pub(super) fn run(
     lane: Option<&str>,
     point: Point,
 ) -> Result<StageEnd, RunError> {
-    at.reporter.tell(&Event::StageStarted {
+    at.reporter.tell(RunEvent::StageStarted {
         stage: stage.dir.clone(),
         id: stage.id.clone(),
         agent: stage.agent.clone(),
@@ -77,7 +77,7 @@ pub(super) fn run(
             stage.reason = Some(reason.clone());
         }
     });
-    at.reporter.tell(&Event::StageEnded {
+    at.reporter.tell(RunEvent::StageEnded {
         stage: stage.dir.clone(),
         reason: reason.clone(),
         status,
@@ -187,7 +187,7 @@ impl Loop<'_, '_> {
             Wait::For(time) => {
                 let scaled = self.at.here.var("HEIRLOOM_BACKOFF_MS").and_then(|ms| ms.parse().ok());
                 let time = scaled.map_or(time, Duration::from_millis);
-                self.at.reporter.tell(&Event::Waiting {
+                self.at.reporter.tell(RunEvent::Waiting {
                     stage: self.within.stage.dir.clone(),
                     iteration: self.next,
                     wait_ms: u64::try_from(time.as_millis()).unwrap_or(u64::MAX),

@@ -15,6 +15,7 @@ use serde_json::json;
 use tempfile::TempDir;
 
 use super::*;
+use crate::events::{Event, RunEnded, RunEvent, Watcher};
 use crate::here::Here;
 use crate::turn::fake::{self, Act, Fake};
 use crate::{agents, session};
@@ -33,7 +34,7 @@ fn scene() -> Scene {
 #[derive(Default)]
 struct Seen(Mutex<Vec<Event>>);
 
-impl Watcher<Event> for Seen {
+impl Watcher for Seen {
     fn see(&self, _: Timestamp, event: &Event) {
         self.0.lock().unwrap().push(event.clone());
     }
@@ -51,7 +52,7 @@ fn asked(max: u32) -> Asked {
 }
 
 impl Scene {
-    fn run(&self, fake: &Fake, asked: &Asked) -> (Ended, Vec<Event>) {
+    fn run(&self, fake: &Fake, asked: &Asked) -> (RunEnded, Vec<Event>) {
         let here = &self.here;
         let (settings, programs) = (Settings::default(), agents::programs(here, None));
         let (settings, programs) = (&settings, &programs);
@@ -106,7 +107,7 @@ fn an_agent_that_says_nothing_for_too_long_is_stopped_and_one_that_talks_is_not(
     let why: Vec<Option<&str>> = events
         .iter()
         .filter_map(|event| match event {
-            Event::IterationEnded { why, .. } => Some(why.as_deref()),
+            Event::Run(RunEvent::IterationEnded { why, .. }) => Some(why.as_deref()),
             _ => None,
         })
         .collect();
@@ -156,7 +157,7 @@ fn an_agent_that_reports_and_then_dies_has_failed() {
     let (ended, events) = scene.run(&Fake::new([dies(), dies(), dies()]), &asked(9));
     assert_eq!(ended.status, Status::Failed);
     let failed = events.iter().filter(
-        |event| matches!(event, Event::IterationEnded { outcome, .. } if outcome.as_str() == "failed"),
+        |event| matches!(event, Event::Run(RunEvent::IterationEnded { outcome, .. }) if outcome.as_str() == "failed"),
     );
     assert_eq!(failed.count(), 3);
 }

@@ -10,11 +10,11 @@ use heirloom_ledger::Ledger;
 
 use super::answer::{Answer, answer};
 use super::context::RunContext;
-use super::event::{Event, Phase};
 use super::job::End;
 use super::launch::Turn;
 use super::on_issue::{OnIssue, TOO_LONG};
 use super::rate_limiter::Held;
+use crate::events::{Phase, WorkEvent};
 use crate::session::Ended;
 use crate::turn::Cause;
 
@@ -102,7 +102,7 @@ impl OnIssue<'_, '_> {
                 if is_news {
                     let wait_ms = u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
                     let why = "the agent's account or model has no capacity for now".to_owned();
-                    self.context.tell(&Event::Paused { wait_ms, why });
+                    self.context.tell(WorkEvent::Paused { wait_ms, why });
                 }
                 self.phase(Phase::Waiting);
                 Ok(())

@@ -10,11 +10,10 @@ use heirloom_core::id::WorkRunId;
 use heirloom_core::settings::Settings;
 use heirloom_ledger::{Ledger, Options as Opening, Scope};
 
-use super::event::Event;
 use super::options::Options;
 use super::rate_limiter::RateLimiter;
 use super::trees::Trees;
-use crate::events::{Reporter, Watcher, clean};
+use crate::events::{Event, Reporter, Watcher, clean};
 use crate::here::Here;
 use crate::run::Stopping;
 use crate::turn::dir;
@@ -32,7 +31,7 @@ pub struct With<'a> {
     /// The machine that agents run on.
     pub system: &'a dyn System,
     /// Who sees it.
-    pub watcher: &'a dyn Watcher<Event>,
+    pub watcher: &'a dyn Watcher,
     /// Who may stop it.
     pub stopping: &'a Stopping,
 }
@@ -80,7 +79,7 @@ pub(super) struct RunContext<'a> {
     pub(super) limiter: RateLimiter,
     pub(super) stopping: Stopping,
     pub(super) began: Instant,
-    reporter: Reporter<'a, Event>,
+    reporter: Reporter<'a>,
     money: Mutex<Money>,
     /// How many issues could still be taken up, as last seen.
     ahead: AtomicUsize,
@@ -124,13 +123,12 @@ impl<'a> RunContext<'a> {
         Scope { session: None, repo: Some(&self.here.place.repo) }
     }
 
-    pub(super) fn tell(&self, event: &Event) {
+    pub(super) fn tell(&self, event: impl Into<Event>) {
         self.reporter.tell(event);
     }
 
     pub(super) fn warn(&self, issue: Option<&str>, message: impl Into<String>) {
-        let issue = issue.map(str::to_owned);
-        self.tell(&Event::Warning { issue, message: clean(&message.into()) });
+        self.tell(Event::warning(issue, clean(&message.into())));
     }
 
     /// Sets a part of what may be spent aside for an agent: together they never have more than there

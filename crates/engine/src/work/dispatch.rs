@@ -7,27 +7,25 @@ use std::thread::{self, Scope as Threads};
 use std::time::{Duration, Instant};
 
 use heirloom_agents::{Feature, Support, by_name};
-use heirloom_core::event::{IssueRunEnded, WorkEnded, WorkStarted};
-use heirloom_core::id::{IssueRunId, WorkRunId};
-use heirloom_core::issue::{Change, Entry, IssueId, Owner};
-use heirloom_core::work::{IssueRunStatus, Tally, WorkStatus, choose, left_over};
+use heirloom_core::event::WorkStarted;
+use heirloom_core::id::WorkRunId;
+use heirloom_core::issue::{Entry, IssueId, Owner};
+use heirloom_core::work::{Tally, choose};
 use heirloom_ledger::Ledger;
 use uuid::Uuid;
 
 use super::context::RunContext;
 use super::context::With;
 use super::error::WorkError;
-use super::event::Event;
 use super::job::{Job, Verdict};
 use super::on_issue;
 use super::options::Options;
-use super::picks::{self, ACTOR};
+use super::picks;
 use super::take::LEASE;
 use super::trees::Trees;
 use super::{import, recover};
-use crate::events::clean;
+use crate::events::{AnyEvent, WorkEnded, WorkEvent};
 use crate::issues::Tracker;
-use crate::turn;
 
 #[cfg(not(panic = "unwind"))]
 compile_error!(
@@ -35,31 +33,15 @@ compile_error!(
 );
 
 const HEARTBEAT: Duration = Duration::from_mins(2);
-/// How many issues that were left alone are named.
-const MOST_NAMED: usize = 10;
 const TICK: Duration = Duration::from_millis(100);
 const LOOK_AGAIN: Duration = Duration::from_secs(5);
-
-/// How a run ended.
-#[derive(Debug, Clone)]
-pub struct Ended {
-    pub run: WorkRunId,
-    /// How it ended.
-    pub status: WorkStatus,
-    /// Why, where there is more to say.
-    pub reason: Option<String>,
-    /// Whether a limit of money or time ended it.
-    pub is_limited: bool,
-    /// What became of its issues.
-    pub tally: Tally,
-}
 
 /// Works through the issues until nothing is left to do or a limit is reached.
 pub fn work(
     with: With<'_>,
     tracker: &mut dyn Tracker,
     options: &Options,
-) -> Result<Ended, WorkError> {
+) -> Result<WorkEnded, WorkError> {
     let With { here, programs, stopping, .. } = with;
     let agent = by_name(&options.agent)
         .ok_or_else(|| WorkError::NoAgent { name: options.agent.clone() })?;
@@ -74,7 +56,7 @@ pub fn work(
     let context = RunContext::new(with, options, run, trees);
     recover::recover(here, &mut ledger)?;
     if options.wanted.resume {
-        let tell = |done, total| context.tell(&Event::Importing { done, total });
+        let tell = |done, total| context.tell(WorkEvent::Importing { done, total });
         for bad in import::import_runs(here, &mut ledger, &tell)? {
             context.warn(None, format!("a run of the original was left out: {bad}"));
         }
@@ -132,10 +114,10 @@ pub(super) struct Dispatcher<'d, 'a> {
     pub(super) owner: Owner,
     entries: Vec<Entry>,
     /// Whether the entries may have changed since they were read.
-    is_stale: bool,
+    pub(super) is_stale: bool,
     /// When nothing was found that could be begun.
     looked: Option<Instant>,
-    active: usize,
+    pub(super) active: usize,
     pub(super) taken_up: usize,
     /// Issues that this run is done with, or leaves alone.
     pub(super) tried: HashSet<IssueId>,
@@ -144,8 +126,8 @@ pub(super) struct Dispatcher<'d, 'a> {
     beat: Instant,
     told_stopping: u32,
     /// Why the tracker cannot be asked any more.
-    broken: Option<String>,
-    tally: Tally,
+    pub(super) broken: Option<String>,
+    pub(super) tally: Tally,
     sender: Sender<(Job, Verdict)>,
 }
 
@@ -158,8 +140,8 @@ impl<'d> Dispatcher<'d, '_> {
             pid_started: self.owner.pid_started,
         };
         self.ledger.append(self.context.here.clock.now(), self.context.scope(), &started)?;
-        self.context.tell(&Event::Started {
-            run: self.context.run.to_string(),
+        self.context.tell(WorkEvent::Started {
+            run: self.context.run,
             tracker: self.tracker.name().to_owned(),
             agent: started.agent,
             max_agents: self.context.options.max_agents,
@@ -284,84 +266,6 @@ impl<'d> Dispatcher<'d, '_> {
         });
     }
 
-    /// What became of an issue, told to the tracker and recorded.
-    fn settle(&mut self, job: &Job, mut verdict: Verdict) -> Result<(), WorkError> {
-        self.active -= 1;
-        self.context.see_active(self.active);
-        self.is_stale = true;
-        if verdict.is_fault {
-            // Its session is in nobody's hands any more, as after a crash.
-            turn::recover(self.context.here, &mut self.ledger)?;
-        }
-        let id = &job.issue.id;
-        if self.is_closed_by_another(id) {
-            let own = verdict.reason.take().unwrap_or_default();
-            verdict.reason =
-                Some(format!("somebody else closed it while an agent worked on it; {own}"));
-            verdict.status = IssueRunStatus::Closed;
-            self.conclude(id, &job.issue.title, job.issue_run, &verdict)?;
-            return self.release(id);
-        }
-        let reason = verdict.reason.clone().unwrap_or_default();
-        let told = match verdict.status {
-            IssueRunStatus::Closed => {
-                let session = verdict.session.as_ref().map(|session| session.id.to_string());
-                self.tracker.change(id, &Change::close(reason, session)).map(drop)
-            }
-            IssueRunStatus::Failed | IssueRunStatus::TimedOut => {
-                let text = format!("heirloom: not done, {reason}");
-                self.tracker.comment(id, ACTOR, &text)
-            }
-            IssueRunStatus::NeedsReview => {
-                let text = format!("heirloom: somebody has to look at this, {reason}");
-                self.tracker.comment(id, ACTOR, &text)
-            }
-            IssueRunStatus::Interrupted | IssueRunStatus::Running => Ok(()),
-        };
-        if let Err(error) = told {
-            let message = format!("the tracker could not be told: {error}");
-            if verdict.status == IssueRunStatus::Closed {
-                verdict.status = IssueRunStatus::Failed;
-                verdict.reason = Some(format!("the work is done, but {message}"));
-            }
-            self.context.warn(Some(id.as_str()), message);
-            if !error.is_about_an_issue() {
-                self.broken.get_or_insert_with(|| error.to_string());
-            }
-        }
-        self.conclude(id, &job.issue.title, job.issue_run, &verdict)?;
-        self.release(id)
-    }
-
-    /// Whether somebody closed the issue while an agent worked on it. Their word stands.
-    fn is_closed_by_another(&mut self, id: &IssueId) -> bool {
-        self.tracker.find(id.as_str()).is_ok_and(|issue| issue.status.is_closed())
-    }
-
-    pub(super) fn conclude(
-        &mut self,
-        issue: &IssueId,
-        title: &str,
-        issue_run: IssueRunId,
-        verdict: &Verdict,
-    ) -> Result<(), WorkError> {
-        let status = verdict.status;
-        self.tally.count(status);
-        let (reason, commit) = (verdict.reason.clone(), verdict.commit.clone());
-        let ended = IssueRunEnded { issue_run, status, reason: reason.clone(), commit };
-        self.ledger.append(self.context.here.clock.now(), self.context.scope(), &ended)?;
-        self.context.tell(&Event::IssueEnded {
-            issue: issue.to_string(),
-            title: title.to_owned(),
-            status,
-            reason: reason.as_deref().map(clean),
-            cost_usd: self.ledger.issue_run_cost(&issue_run.to_string())?,
-            duration_ms: u64::try_from(verdict.took.as_millis()).unwrap_or(u64::MAX),
-            session: verdict.session.as_ref().map(|session| session.name.to_string()),
-        });
-        Ok(())
-    }
-
     fn beat(&mut self) -> Result<(), WorkError> {
         if self.beat.elapsed() >= HEARTBEAT {
             self.beat = Instant::now();
@@ -376,54 +280,7 @@ impl<'d> Dispatcher<'d, '_> {
         let asked = self.context.stopping.asked().min(2);
         if asked > self.told_stopping {
             self.told_stopping = asked;
-            self.context.tell(&Event::Stopping { now: asked > 1 });
+            self.context.tell(AnyEvent::Stopping { now: asked > 1 });
         }
-    }
-
-    /// Names what was left alone, where nothing else was left to do.
-    fn name_leftovers(&mut self) {
-        let Ok(entries) = self.tracker.backlog() else { return };
-        let wanted = &self.context.options.wanted;
-        let left = left_over(&entries, wanted, ACTOR, self.context.here.clock.now());
-        let left: Vec<_> =
-            left.into_iter().filter(|(entry, _)| !self.told.contains(&entry.id)).collect();
-        for (entry, why) in left.iter().take(MOST_NAMED) {
-            self.context.warn(Some(entry.id.as_str()), format!("left alone: {why}"));
-        }
-        if left.len() > MOST_NAMED {
-            let more = left.len() - MOST_NAMED;
-            self.context.warn(None, format!("{more} more were left alone for such reasons"));
-        }
-    }
-
-    fn end(&mut self) -> Result<Ended, WorkError> {
-        let hopeless = self.broken.take().or_else(|| self.context.hopeless());
-        let (status, reason) = match hopeless {
-            Some(why) => (WorkStatus::Failed, Some(why)),
-            None if self.context.stopping.asked() > 0 => {
-                (WorkStatus::Interrupted, Some("somebody stopped it".to_owned()))
-            }
-            None => (WorkStatus::Completed, self.context.limit().map(str::to_owned)),
-        };
-        if status == WorkStatus::Completed && reason.is_none() {
-            self.name_leftovers();
-        }
-        let ended = WorkEnded { run: self.context.run, status, reason: reason.clone() };
-        self.ledger.append(self.context.here.clock.now(), self.context.scope(), &ended)?;
-        let run = self.context.run.to_string();
-        let costs = self.ledger.issue_runs_of(&run)?;
-        let cost_usd =
-            costs.iter().map(|each| each.cost_usd).try_fold(0.0, |sum, cost| Some(sum + cost?));
-        self.context.tell(&Event::Ended {
-            run,
-            status,
-            reason: reason.as_deref().map(clean),
-            tally: self.tally,
-            cost_usd,
-            gate: self.context.options.gate.clone(),
-            branch: self.context.trees.together().map(str::to_owned),
-        });
-        let is_limited = status == WorkStatus::Completed && self.context.limit().is_some();
-        Ok(Ended { run: self.context.run, status, reason, is_limited, tally: self.tally })
     }
 }

@@ -4,8 +4,8 @@ use std::time::Instant;
 
 use heirloom_core::work::Checked;
 
-use super::event::Event;
 use super::on_issue::OnIssue;
+use crate::events::WorkEvent;
 use crate::run::shell;
 
 /// Runs every command of the gate, the rest too when one fails: an agent mends all of it at once.
@@ -41,7 +41,7 @@ pub(super) fn check(on: &OnIssue<'_, '_>) -> Vec<Checked> {
                 output: failed.output,
             },
         };
-        on.context.tell(&Event::Checked {
+        on.context.tell(WorkEvent::Checked {
             issue: on.job.issue.id.to_string(),
             command: command.clone(),
             passed: checked.passed,

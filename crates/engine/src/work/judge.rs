@@ -4,12 +4,11 @@ use heirloom_core::event::IssueRunGated;
 use heirloom_core::work::{self as rules, Evidence, IssueRunStatus, Nothing};
 use heirloom_repo::worktree::GitError;
 
-use super::event::Phase;
 use super::gate;
 use super::job::End;
 use super::on_issue::OnIssue;
 use super::trees::{Prepared, Ready, Trouble};
-use crate::events::clean;
+use crate::events::{Phase, clean};
 use crate::{evidence, issues};
 
 /// How often finished work is checked again because others were faster.

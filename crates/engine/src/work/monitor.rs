@@ -6,8 +6,7 @@ use heirloom_agents::{Event as Said, Tally};
 use heirloom_core::approval::Approval;
 
 use super::context::RunContext;
-use super::event::Event;
-use crate::events::clean;
+use crate::events::{WorkEvent, clean};
 use crate::turn::activity::{Activity, Throttle};
 use crate::turn::{self, Cause};
 
@@ -78,7 +77,7 @@ impl turn::Watcher for ActivityMonitor<'_, '_> {
         };
         let issue = self.issue.to_owned();
         let text = clean(&text);
-        self.context.tell(&Event::Activity { issue, tool, text, cost_usd });
+        self.context.tell(WorkEvent::Activity { issue, tool, text, cost_usd });
     }
 
     fn asked(&mut self, approval: &Approval) {

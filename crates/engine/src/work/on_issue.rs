@@ -10,12 +10,12 @@ use heirloom_repo::fingerprint::Fingerprint;
 use heirloom_repo::own_tree::How;
 
 use super::context::RunContext;
-use super::event::{Event, Phase};
 use super::job::{End, Job, Verdict};
 use super::judge::{Checkup, Done};
 use super::launch::{self, Turn};
 use super::setup;
 use super::trees::Tree;
+use crate::events::{Phase, WorkEvent};
 use crate::here::Here;
 
 /// The variable that everything started for an issue carries: what the run does for it.
@@ -195,7 +195,7 @@ impl<'s, 'a> OnIssue<'s, 'a> {
 
     pub(super) fn phase(&self, phase: Phase) {
         let issue = self.job.issue.id.to_string();
-        self.context.tell(&Event::Phase { issue, phase });
+        self.context.tell(WorkEvent::Phase { issue, phase });
     }
 
     pub(super) fn warn(&self, message: String) {

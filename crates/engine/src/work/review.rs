@@ -7,13 +7,12 @@ use heirloom_repo::own_tree;
 use heirloom_repo::worktree::GitError;
 
 use super::answer::{Answer, answer};
-use super::event::{Event, Phase};
 use super::job::End;
 use super::launch;
 use super::on_issue::{OnIssue, TOO_LONG};
 use super::options::Reviewer;
 use super::trees::{Ready, Tree};
-use crate::events::clean;
+use crate::events::{Phase, WorkEvent, clean};
 use crate::session::Ended;
 use crate::turn::Cause;
 
@@ -126,7 +125,7 @@ impl OnIssue<'_, '_> {
             cost_usd: is_known.then_some(session.cost_usd),
         };
         self.ledger.append(self.here.clock.now(), self.context.scope(), &record)?;
-        self.context.tell(&Event::Reviewed {
+        self.context.tell(WorkEvent::Reviewed {
             issue: self.job.issue.id.to_string(),
             agent: reviewer.agent.clone(),
             approved,

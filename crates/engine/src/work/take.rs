@@ -10,12 +10,12 @@ use uuid::Uuid;
 use super::after::lose;
 use super::dispatch::Dispatcher;
 use super::error::WorkError;
-use super::event::Event;
 use super::job::{Job, Verdict};
 use super::picks::{self, ACTOR, Begun, NO_SESSION};
 use super::prior::Resumes;
 use super::recover;
 use super::trees::Tree;
+use crate::events::WorkEvent;
 use crate::issues::TrackerError;
 
 /// How long a claim holds without a heartbeat, for those who cannot see our process.
@@ -164,7 +164,7 @@ impl Dispatcher<'_, '_> {
             branch: tree.branch.clone(),
         };
         self.ledger.append(self.context.here.clock.now(), self.context.scope(), &started)?;
-        self.context.tell(&Event::IssueStarted {
+        self.context.tell(WorkEvent::IssueStarted {
             issue: issue.id.to_string(),
             title: issue.title.clone(),
             worktree: started.worktree,

@@ -16,7 +16,7 @@ use tempfile::TempDir;
 
 use super::*;
 use crate::agents;
-use crate::events::Follow;
+use crate::events::{Event, Follow, Watcher, WorkEnded, WorkEvent};
 use crate::here::Here;
 use crate::issues::{BuiltIn, Tracker};
 use crate::run::Stopping;
@@ -42,14 +42,14 @@ fn scene(issues: usize) -> Scene {
 #[derive(Default)]
 struct Seen(Mutex<Vec<Event>>);
 
-impl Watcher<Event> for Seen {
+impl Watcher for Seen {
     fn see(&self, _: Timestamp, event: &Event) {
         self.0.lock().unwrap().push(event.clone());
     }
 }
 
 impl Scene {
-    fn work(&mut self, fake: &Fake) -> (Ended, Vec<Event>) {
+    fn work(&mut self, fake: &Fake) -> (WorkEnded, Vec<Event>) {
         let settings = Settings::default();
         let programs = agents::programs(&self.here, None);
         let (seen, stopping) = (Seen::default(), Stopping::new());
@@ -83,7 +83,9 @@ fn a_fault_of_ours_in_one_issue_ends_that_issue_and_not_the_run() {
     assert_eq!(ended.status, WorkStatus::Completed);
     assert_eq!((ended.tally.closed, ended.tally.failed, ended.tally.interrupted), (2, 1, 0));
     let failed = events.iter().find_map(|event| match event {
-        Event::IssueEnded { status: IssueRunStatus::Failed, reason, .. } => reason.clone(),
+        Event::Work(WorkEvent::IssueEnded { status: IssueRunStatus::Failed, reason, .. }) => {
+            reason.clone()
+        }
         _ => None,
     });
     assert_eq!(failed.as_deref(), Some("heirloom itself failed: index out of bounds"));
@@ -135,7 +137,7 @@ fn what_happens_in_a_run_can_be_followed_from_another_process() {
     let mut scene = scene(1);
     let (ended, events) = scene.work(&Fake::new([finishes()]));
     let path = events_of(&scene.here.home, ended.run);
-    let (mut follow, written) = Follow::<Event>::open(&path, |_| false).unwrap();
+    let (mut follow, written) = Follow::open(&path).unwrap();
     let written: Vec<Event> = written.into_iter().map(|(_, event)| event).collect();
     assert_eq!(written, events);
     assert!(follow.more().unwrap().is_empty());

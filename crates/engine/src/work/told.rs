@@ -6,10 +6,10 @@ use heirloom_core::session::Session;
 use heirloom_core::work::{self as rules, Brief};
 use heirloom_ledger::NoteFilter;
 
-use super::event::Event;
 use super::job::End;
 use super::launch::Turn;
 use super::on_issue::OnIssue;
+use crate::events::WorkEvent;
 use crate::run::inherit;
 
 impl OnIssue<'_, '_> {
@@ -18,7 +18,7 @@ impl OnIssue<'_, '_> {
         let Some(resumes) = &self.job.resumes else { return self.fresh(None) };
         let news = std::mem::take(&mut self.so_far.news);
         let (agent, agent_session_id) = (resumes.agent.clone(), resumes.agent_session_id.clone());
-        self.context.tell(&Event::Resuming {
+        self.context.tell(WorkEvent::Resuming {
             issue: self.job.issue.id.to_string(),
             agent: agent.clone(),
             agent_session_id: agent_session_id.clone(),

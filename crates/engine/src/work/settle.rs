@@ -1,0 +1,144 @@
+//! What becomes of an issue, and of the run: told to the tracker, recorded, and told to whoever
+//! looks on.
+
+use heirloom_core::event::{self, IssueRunEnded};
+use heirloom_core::id::IssueRunId;
+use heirloom_core::issue::{Change, IssueId};
+use heirloom_core::work::{IssueRunStatus, WorkStatus, left_over};
+
+use super::dispatch::Dispatcher;
+use super::error::WorkError;
+use super::job::{Job, Verdict};
+use super::picks::ACTOR;
+use crate::events::{WorkEnded, WorkEvent, clean};
+use crate::turn;
+
+/// How many issues that were left alone are named.
+const MOST_NAMED: usize = 10;
+
+impl Dispatcher<'_, '_> {
+    /// What became of an issue, told to the tracker and recorded.
+    pub(super) fn settle(&mut self, job: &Job, mut verdict: Verdict) -> Result<(), WorkError> {
+        self.active -= 1;
+        self.context.see_active(self.active);
+        self.is_stale = true;
+        if verdict.is_fault {
+            // Its session is in nobody's hands any more, as after a crash.
+            turn::recover(self.context.here, &mut self.ledger)?;
+        }
+        let id = &job.issue.id;
+        if self.is_closed_by_another(id) {
+            let own = verdict.reason.take().unwrap_or_default();
+            verdict.reason =
+                Some(format!("somebody else closed it while an agent worked on it; {own}"));
+            verdict.status = IssueRunStatus::Closed;
+            self.conclude(id, &job.issue.title, job.issue_run, &verdict)?;
+            return self.release(id);
+        }
+        let reason = verdict.reason.clone().unwrap_or_default();
+        let told = match verdict.status {
+            IssueRunStatus::Closed => {
+                let session = verdict.session.as_ref().map(|session| session.id.to_string());
+                self.tracker.change(id, &Change::close(reason, session)).map(drop)
+            }
+            IssueRunStatus::Failed | IssueRunStatus::TimedOut => {
+                let text = format!("heirloom: not done, {reason}");
+                self.tracker.comment(id, ACTOR, &text)
+            }
+            IssueRunStatus::NeedsReview => {
+                let text = format!("heirloom: somebody has to look at this, {reason}");
+                self.tracker.comment(id, ACTOR, &text)
+            }
+            IssueRunStatus::Interrupted | IssueRunStatus::Running => Ok(()),
+        };
+        if let Err(error) = told {
+            let message = format!("the tracker could not be told: {error}");
+            if verdict.status == IssueRunStatus::Closed {
+                verdict.status = IssueRunStatus::Failed;
+                verdict.reason = Some(format!("the work is done, but {message}"));
+            }
+            self.context.warn(Some(id.as_str()), message);
+            if !error.is_about_an_issue() {
+                self.broken.get_or_insert_with(|| error.to_string());
+            }
+        }
+        self.conclude(id, &job.issue.title, job.issue_run, &verdict)?;
+        self.release(id)
+    }
+
+    /// Whether somebody closed the issue while an agent worked on it. Their word stands.
+    fn is_closed_by_another(&mut self, id: &IssueId) -> bool {
+        self.tracker.find(id.as_str()).is_ok_and(|issue| issue.status.is_closed())
+    }
+
+    pub(super) fn conclude(
+        &mut self,
+        issue: &IssueId,
+        title: &str,
+        issue_run: IssueRunId,
+        verdict: &Verdict,
+    ) -> Result<(), WorkError> {
+        let status = verdict.status;
+        self.tally.count(status);
+        let (reason, commit) = (verdict.reason.clone(), verdict.commit.clone());
+        let ended = IssueRunEnded { issue_run, status, reason: reason.clone(), commit };
+        self.ledger.append(self.context.here.clock.now(), self.context.scope(), &ended)?;
+        self.context.tell(WorkEvent::IssueEnded {
+            issue: issue.to_string(),
+            title: title.to_owned(),
+            status,
+            reason: reason.as_deref().map(clean),
+            cost_usd: self.ledger.issue_run_cost(&issue_run.to_string())?,
+            duration_ms: u64::try_from(verdict.took.as_millis()).unwrap_or(u64::MAX),
+            session: verdict.session.as_ref().map(|session| session.name.to_string()),
+        });
+        Ok(())
+    }
+
+    /// Names what was left alone, where nothing else was left to do.
+    fn name_leftovers(&mut self) {
+        let Ok(entries) = self.tracker.backlog() else { return };
+        let wanted = &self.context.options.wanted;
+        let left = left_over(&entries, wanted, ACTOR, self.context.here.clock.now());
+        let left: Vec<_> =
+            left.into_iter().filter(|(entry, _)| !self.told.contains(&entry.id)).collect();
+        for (entry, why) in left.iter().take(MOST_NAMED) {
+            self.context.warn(Some(entry.id.as_str()), format!("left alone: {why}"));
+        }
+        if left.len() > MOST_NAMED {
+            let more = left.len() - MOST_NAMED;
+            self.context.warn(None, format!("{more} more were left alone for such reasons"));
+        }
+    }
+
+    pub(super) fn end(&mut self) -> Result<WorkEnded, WorkError> {
+        let hopeless = self.broken.take().or_else(|| self.context.hopeless());
+        let (status, reason) = match hopeless {
+            Some(why) => (WorkStatus::Failed, Some(why)),
+            None if self.context.stopping.asked() > 0 => {
+                (WorkStatus::Interrupted, Some("somebody stopped it".to_owned()))
+            }
+            None => (WorkStatus::Completed, self.context.limit().map(str::to_owned)),
+        };
+        if status == WorkStatus::Completed && reason.is_none() {
+            self.name_leftovers();
+        }
+        let recorded = event::WorkEnded { run: self.context.run, status, reason: reason.clone() };
+        self.ledger.append(self.context.here.clock.now(), self.context.scope(), &recorded)?;
+        let costs = self.ledger.issue_runs_of(&self.context.run.to_string())?;
+        let cost_usd =
+            costs.iter().map(|each| each.cost_usd).try_fold(0.0, |sum, cost| Some(sum + cost?));
+        let ended = WorkEnded {
+            run: self.context.run,
+            status,
+            reason: reason.as_deref().map(clean),
+            tally: self.tally,
+            cost_usd,
+            gate: self.context.options.gate.clone(),
+            branch: self.context.trees.together().map(str::to_owned),
+            limited: status == WorkStatus::Completed && self.context.limit().is_some(),
+        };
+        self.context.tell(WorkEvent::Ended(ended.clone()));
+        Ok(ended)
+    }
+}
