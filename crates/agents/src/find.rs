@@ -1,14 +1,13 @@
 //! Which agents are there, in which version, and what they can do.
 
 use std::io::Read;
-use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
-use rustix::process::{Pid, Signal, kill_process_group};
+use heirloom_repo::child;
 use serde::Serialize;
 
 use crate::agent::{Agent, Feature, Support};
@@ -93,15 +92,11 @@ pub fn version(agent: &dyn Agent, program: &Program, env: &Env) -> Option<String
     if agent.version_args().is_empty() {
         return None;
     }
-    let mut child = Command::new(&program.path)
+    let mut child = child::leader(&program.path, env)
         .args(&program.args)
         .args(agent.version_args())
-        .env_clear()
-        .envs(env)
-        .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .stderr(Stdio::null())
-        .process_group(0)
         .spawn()
         .ok()?;
     let stdout = child.stdout.take()?;
@@ -113,10 +108,6 @@ pub fn version(agent: &dyn Agent, program: &Program, env: &Env) -> Option<String
         let _ = said.send(String::from_utf8_lossy(&text).into_owned());
     });
     let text = heard.recv_timeout(VERSION_TIMEOUT).ok();
-    if let Some(group) = i32::try_from(child.id()).ok().and_then(Pid::from_raw) {
-        // Not yet reaped, so the number still means this group.
-        let _ = kill_process_group(group, Signal::KILL);
-    }
-    let _ = child.wait();
+    let _ = child::end(&mut child);
     agent.parse_version(&text?)
 }

@@ -166,7 +166,7 @@ impl ScratchFile {
     /// As [`Self::create`], with a name that ends in `suffix`.
     pub fn named(dir: &Path, suffix: &str, content: &[u8]) -> Result<Self, LaunchError> {
         let failed = |source| LaunchError::Scratch { dir: dir.to_owned(), source };
-        std::fs::create_dir_all(dir).map_err(failed)?;
+        heirloom_repo::file::create_dir_all(dir).map_err(|error| failed(error.source))?;
         let mut file = tempfile::Builder::new()
             .prefix("agent-")
             .suffix(suffix)
@@ -187,7 +187,7 @@ impl ScratchFile {
     ) -> Result<Self, LaunchError> {
         let mut scratch = Self::named(dir, suffix, content)?;
         let failed = |source| LaunchError::Scratch { dir: place.to_owned(), source };
-        std::fs::create_dir_all(place).map_err(failed)?;
+        heirloom_repo::file::create_dir_all(place).map_err(|error| failed(error.source))?;
         let target = scratch.file.path().canonicalize().map_err(failed)?;
         let link = place.join(target.file_name().unwrap_or_default());
         std::os::unix::fs::symlink(&target, &link).map_err(failed)?;
@@ -204,7 +204,7 @@ impl ScratchFile {
 impl Drop for ScratchFile {
     fn drop(&mut self) {
         if let Some(link) = &self.link {
-            let _ = std::fs::remove_file(link);
+            let _ = heirloom_repo::file::remove_file(link);
         }
     }
 }

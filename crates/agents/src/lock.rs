@@ -141,7 +141,7 @@ impl SessionLock {
 impl Drop for SessionLock {
     fn drop(&mut self) {
         // Still locked, so nobody else can have taken this file in the meantime.
-        let _ = std::fs::remove_file(&self.path);
+        let _ = heirloom_repo::file::remove_file(&self.path);
     }
 }
 
@@ -151,14 +151,16 @@ pub fn stale(dir: &Path, remove: bool) -> Vec<PathBuf> {
     let Ok(entries) = std::fs::read_dir(dir) else { return Vec::new() };
     let paths = entries.flatten().map(|entry| entry.path()).filter(|path| is_ours(path));
     let stale = paths.filter(|path| {
-        let Ok(mut file) = OpenOptions::new().read(true).write(true).open(path) else {
+        let Ok(mut file) =
+            heirloom_repo::file::open_with(OpenOptions::new().read(true).write(true), path)
+        else {
             return false;
         };
         let is_stale = file.try_lock().is_ok()
             && is_still(&file, path)
             && read(&mut file).living_agent().is_none();
         // Locked until it is gone, so nobody takes it in the meantime.
-        is_stale && (!remove || std::fs::remove_file(path).is_ok())
+        is_stale && (!remove || heirloom_repo::file::remove_file(path).is_ok())
     });
     stale.collect()
 }

@@ -8,6 +8,10 @@
 //!
 //! `--write` only writes the transcripts and the needles, for other programs to be measured by.
 
+#![expect(
+    clippy::disallowed_methods,
+    reason = "a benchmark that cannot set the scene panics, and says where"
+)]
 #![expect(clippy::unwrap_used, reason = "a benchmark that cannot set the scene has no result")]
 #![expect(clippy::print_stdout, reason = "figures are what a benchmark is for")]
 

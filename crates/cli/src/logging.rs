@@ -17,6 +17,7 @@ use heirloom_core::redact::redact;
 use heirloom_core::visible::visible;
 use heirloom_engine::clock::Clock;
 use heirloom_engine::here;
+use heirloom_repo::file;
 use heirloom_repo::{append_private, make_private_dir};
 use tracing::level_filters::LevelFilter;
 use tracing_subscriber::filter::Targets;
@@ -113,10 +114,10 @@ fn rotate(path: &Path) {
     if fs::metadata(path).is_ok_and(|found| found.len() > MOST_BYTES) {
         let aside = |number: u32| path.with_extension(format!("log.{number}"));
         for number in (1..KEPT).rev() {
-            let _ = fs::rename(aside(number), aside(number + 1));
+            let _ = file::rename(aside(number), aside(number + 1));
         }
         // Of two processes that do this at once, one moves a log that is short. Nothing is lost by it.
-        let _ = fs::rename(path, aside(1));
+        let _ = file::rename(path, aside(1));
     }
 }
 

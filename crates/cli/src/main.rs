@@ -3,6 +3,14 @@
 //! A surface: it reads arguments, calls one use case, and prints the answer. What other programs
 //! start is taken out before anything else happens: it has no use for the rest, and no time for it.
 
+#![cfg_attr(
+    test,
+    expect(
+        clippy::disallowed_methods,
+        reason = "a test that cannot set the scene panics, and says where"
+    )
+)]
+
 mod commands;
 mod drive;
 mod failure;

@@ -2,9 +2,10 @@
 
 use std::ffi::OsStr;
 use std::io::Write;
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 
 use heirloom_engine::here::Here;
+use heirloom_repo::child;
 
 use crate::printer;
 
@@ -37,8 +38,8 @@ pub(crate) fn show(pager: &str, text: &str) -> bool {
         return false;
     }
     // As a shell would read it: people write `less -R` there.
-    let mut command = Command::new("sh");
-    command.arg("-c").arg(pager).stdin(Stdio::piped());
+    let mut command = child::shell(pager);
+    command.stdin(Stdio::piped());
     if std::env::var_os("LESS").is_none() {
         command.env("LESS", "FRX");
     }

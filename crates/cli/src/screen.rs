@@ -48,7 +48,8 @@ pub(crate) struct Screen {
 impl Screen {
     /// Takes the terminal.
     pub(crate) fn open() -> io::Result<Self> {
-        let mut tty = OpenOptions::new().read(true).write(true).open("/dev/tty")?;
+        let mut tty =
+            heirloom_repo::file::open_with(OpenOptions::new().read(true).write(true), "/dev/tty")?;
         let before = tcgetattr(&tty)?;
         let mut raw = before.clone();
         raw.make_raw();

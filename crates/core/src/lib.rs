@@ -4,6 +4,13 @@
 //! randomness, no async. Time and fresh ids come in as arguments. If a rule can live here, it does,
 //! because this is where it can be tested with a table or a property instead of a fixture.
 
+#![cfg_attr(
+    test,
+    expect(
+        clippy::disallowed_methods,
+        reason = "a test that cannot set the scene panics, and says where"
+    )
+)]
 #![warn(missing_docs)]
 
 // Here because every other crate needs this one, so nothing else is compiled before it is said.

@@ -3,6 +3,10 @@
 //! Prints it with its target: `cargo bench -p heirloom-engine --bench recover`. Times on a busy
 //! machine say little; compare runs on a quiet one.
 
+#![expect(
+    clippy::disallowed_methods,
+    reason = "a benchmark that cannot set the scene panics, and says where"
+)]
 #![expect(clippy::unwrap_used, clippy::print_stdout, reason = "a measurement, for people")]
 
 use std::fs;

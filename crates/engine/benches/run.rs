@@ -4,6 +4,10 @@
 //! budget, and fail if they are over it or grow. Times are printed with their targets; on a busy
 //! machine they say little, and `-- --quick` leaves them out.
 
+#![expect(
+    clippy::disallowed_methods,
+    reason = "a benchmark that cannot set the scene panics, and says where"
+)]
 #![expect(clippy::unwrap_used, clippy::print_stdout, reason = "a measurement, for people")]
 
 use std::fs;

@@ -41,7 +41,7 @@ impl Demo {
         let notes = self.inherited.iter().flat_map(|inherited| &inherited.notes);
         notes
             .filter_map(|note| {
-                let broken = note.evidence.iter().find(|one| one.verdict == "broken")?;
+                let broken = note.broken()?;
                 Some((note.text.as_str(), broken.reason.as_deref().unwrap_or("its quote is gone")))
             })
             .collect()

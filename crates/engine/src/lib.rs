@@ -3,6 +3,14 @@
 //! Each function does one thing a person or an agent asks for, on the ledger, the repository and the
 //! agents below. Nothing here prints, parses arguments or decides how an answer looks.
 
+#![cfg_attr(
+    test,
+    expect(
+        clippy::disallowed_methods,
+        reason = "a test that cannot set the scene panics, and says where"
+    )
+)]
+
 pub mod agents;
 pub mod attend;
 pub mod candidates;

@@ -2,21 +2,21 @@
 //!
 //! Hooks ask them, so asking opens one small file and nothing else.
 
-use std::fs;
 use std::io;
 use std::path::Path;
 
+use heirloom_repo::file;
 use heirloom_repo::{make_private_dir, open_lock, replace_private};
 
 /// What is in the list.
 pub(crate) fn all(file: &Path) -> Vec<String> {
-    let text = fs::read_to_string(file).unwrap_or_default();
+    let text = file::read_to_string(file).unwrap_or_default();
     text.lines().filter(|line| !line.is_empty()).map(str::to_owned).collect()
 }
 
 /// Whether `line` is in the list.
 pub(crate) fn has(file: &Path, line: &str) -> bool {
-    fs::read_to_string(file).is_ok_and(|text| text.lines().any(|known| known == line))
+    file::read_to_string(file).is_ok_and(|text| text.lines().any(|known| known == line))
 }
 
 /// Puts a line into the list, unless it is there. What cannot be a line is refused.

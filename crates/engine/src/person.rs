@@ -2,13 +2,12 @@
 //!
 //! What is seen is gathered here; what follows from it is [`heirloom_core::trust::person`].
 
-use std::fs::File;
-
 use heirloom_agents::system;
 use heirloom_core::config::Config;
 use heirloom_core::trust::person::{Action, Ancestor, NotAPerson, Seen, Who, judge};
 use heirloom_core::trust::widen;
 use heirloom_ledger::{Error, Ledger, Live};
+use heirloom_repo::file;
 
 use crate::here::Here;
 
@@ -68,7 +67,7 @@ fn seen(here: &Here, ledger: &Ledger) -> Seen {
         line,
         variable: variable(here),
         // Opening it works only where a terminal controls the process.
-        has_terminal: File::open("/dev/tty").is_ok(),
+        has_terminal: file::open_any("/dev/tty").is_ok(),
         clients: if is_inside { clients(&agents) } else { Vec::new() },
     }
 }

@@ -8,6 +8,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::here::Here;
+use heirloom_repo::file;
 
 /// Which manager of services there is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -102,7 +103,7 @@ pub fn install(here: &Here, manager: Manager, service: &Service) -> Result<PathB
     let text = text(here, manager, service)?;
     let failed = |source| ServiceError::File { path: path.clone(), source };
     if let Some(directory) = path.parent() {
-        fs::create_dir_all(directory).map_err(failed)?;
+        file::create_dir_all(directory).map_err(|error| failed(error.source))?;
     }
     heirloom_repo::replace_private(&path, text.as_bytes()).map_err(failed)?;
     Ok(path)
@@ -112,10 +113,10 @@ pub fn install(here: &Here, manager: Manager, service: &Service) -> Result<PathB
 pub fn uninstall(here: &Here, manager: Manager) -> Result<Option<PathBuf>, ServiceError> {
     let path = file(here, manager)?;
     refuse_foreign(&path)?;
-    match fs::remove_file(&path) {
+    match file::remove_file(&path) {
         Ok(()) => Ok(Some(path)),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-        Err(source) => Err(ServiceError::File { path, source }),
+        Err(error) => Err(ServiceError::File { path, source: error.source }),
     }
 }
 

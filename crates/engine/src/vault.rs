@@ -17,6 +17,7 @@ use std::path::{Path, PathBuf};
 
 use heirloom_core::config::{self, Config, Field, Lost, Reference};
 use heirloom_repo::FileError;
+use heirloom_repo::file;
 use uuid::Uuid;
 
 use crate::turn::dir;
@@ -70,7 +71,7 @@ impl Vault {
 
     /// The secret, if it is there.
     pub(crate) fn look_up(&mut self, reference: Reference) -> Option<String> {
-        let secret = fs::read_to_string(self.file(reference)).ok()?;
+        let secret = file::read_to_string(self.file(reference)).ok()?;
         self.known.insert(secret.clone(), reference);
         Some(secret)
     }
@@ -134,7 +135,9 @@ impl Vault {
 }
 
 fn write(file: &Path, secret: &[u8]) -> io::Result<()> {
-    let mut file = fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(file)?;
+    let mut options = fs::OpenOptions::new();
+    options.write(true).create_new(true).mode(0o600);
+    let mut file = file::open_with(&options, file).map_err(|error| error.source)?;
     file.write_all(secret)?;
     file.sync_all()
 }

@@ -8,6 +8,10 @@
 //!
 //! cargo bench -p heirloom-hook --bench process
 
+#![expect(
+    clippy::disallowed_methods,
+    reason = "a benchmark that cannot set the scene panics, and says where"
+)]
 #![expect(clippy::unwrap_used, reason = "a benchmark that cannot set the scene has no result")]
 #![expect(clippy::print_stdout, reason = "figures are what a benchmark is for")]
 #![expect(clippy::cast_precision_loss, reason = "no process runs that many instructions")]

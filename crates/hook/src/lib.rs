@@ -72,7 +72,7 @@ fn is_hooked(agent: &str, env: &Env) -> bool {
     let files = hooks.map(|hooks| hooks.files(&PathBuf::new(), env)).unwrap_or_default();
     let call = format!("hook {agent} ");
     files.iter().any(|file| {
-        std::fs::read_to_string(file)
+        heirloom_repo::file::read_to_string(file)
             .is_ok_and(|text| text.contains("heirloom") && text.contains(&call))
     })
 }

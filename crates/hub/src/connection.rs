@@ -5,6 +5,10 @@ use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
 
+use heirloom_core::trust::person::Action;
+use heirloom_engine::here::Here;
+use heirloom_engine::person;
+use heirloom_ledger::Ledger;
 use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject;
 use rustls::{ClientConfig, RootCertStore};
@@ -16,6 +20,9 @@ use tokio_postgres_rustls::MakeRustlsConnect;
 
 use crate::address::Address;
 use crate::error::HubError;
+use crate::join::key_of;
+use crate::state::Held;
+use crate::wire::{self, Hello};
 
 /// How long a connection may take to be made, and data may stay unacknowledged.
 const CONNECT: Duration = Duration::from_secs(10);
@@ -25,6 +32,28 @@ const CALL: Duration = Duration::from_mins(1);
 
 /// Why a connection was not made.
 type Lost = Box<dyn std::error::Error + Send + Sync>;
+
+/// The hub of a repository, for somebody who may use it: what is known of it is held until this is dropped, and it
+/// said hello.
+pub(crate) struct Opened {
+    pub(crate) key: String,
+    pub(crate) held: Held,
+    pub(crate) address: Address,
+    pub(crate) hub: Connection,
+    pub(crate) hello: Hello,
+}
+
+impl Opened {
+    pub(crate) fn of(here: &Here, ledger: &mut Ledger) -> Result<Self, HubError> {
+        person::allow(here, ledger, Action::Hub)?;
+        let key = key_of(here, ledger)?;
+        let mut held = Held::take(&here.home)?;
+        let address: Address = held.joined(&key)?.url.parse()?;
+        let hub = Connection::open(&address)?;
+        let hello = wire::hello(&hub)?;
+        Ok(Self { key, held, address, hub, hello })
+    }
+}
 
 /// A connection to a hub.
 #[derive(Debug)]

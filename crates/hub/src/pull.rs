@@ -5,16 +5,13 @@ use std::collections::BTreeMap;
 use heirloom_api::{HubProblem, HubPulled};
 use heirloom_core::event::HostNamed;
 use heirloom_core::id::HostId;
-use heirloom_core::trust::person::Action;
 use heirloom_engine::here::Here;
-use heirloom_engine::person;
 use heirloom_ledger::{Ledger, Scope};
 
 use crate::check::{admitted, follow};
-use crate::connection::Connection;
+use crate::connection::Opened;
 use crate::error::HubError;
-use crate::join::key_of;
-use crate::state::{Held, Joined, Stream};
+use crate::state::{Joined, Stream};
 use crate::wire::{self, HostRow, Passed};
 
 /// Records a page. More than any batch has, so that a page always has a whole one.
@@ -26,13 +23,8 @@ const DAY_US: i64 = 86_400_000_000;
 
 /// Takes in what is new.
 pub fn pull(here: &Here, ledger: &mut Ledger) -> Result<HubPulled, HubError> {
-    person::allow(here, ledger, Action::Hub)?;
-    let key = key_of(here, ledger)?;
-    let mut held = Held::take(&here.home)?;
+    let Opened { key, mut held, address, hub, hello } = Opened::of(here, ledger)?;
     let joined = held.joined(&key)?;
-    let address = joined.url.parse()?;
-    let hub = Connection::open(&address)?;
-    let hello = wire::hello(&hub)?;
     if joined.epoch.as_ref().is_some_and(|epoch| *epoch != hello.epoch) {
         joined.cursor = (joined.cursor - DAY_US).max(0);
     }

@@ -8,16 +8,13 @@ use heirloom_core::event::RecordErased;
 use heirloom_core::id::SessionId;
 use heirloom_core::record::{Hash, Record, Stored};
 use heirloom_core::share::{self, Fate};
-use heirloom_core::trust::person::Action;
 use heirloom_engine::here::Here;
-use heirloom_engine::person;
 use heirloom_ledger::{Ledger, Scope};
 
-use crate::connection::Connection;
+use crate::connection::{Connection, Opened};
 use crate::error::HubError;
-use crate::join::key_of;
 use crate::sign::Signer;
-use crate::state::{Held, Joined, Withheld};
+use crate::state::{Joined, Withheld};
 use crate::wire::{self, Batch, Head, Hello, Pushed};
 
 /// The most bytes of bodies in a batch, but for one that is larger alone.
@@ -26,13 +23,8 @@ const MOST_BYTES: usize = 1024 * 1024;
 /// Sends what is new. What was acknowledged before a line was cut is not sent again: the hub's head
 /// decides, not what this side remembers.
 pub fn push(here: &Here, ledger: &mut Ledger) -> Result<HubPushed, HubError> {
-    person::allow(here, ledger, Action::Hub)?;
-    let key = key_of(here, ledger)?;
-    let mut held = Held::take(&here.home)?;
+    let Opened { key, mut held, address, hub, hello } = Opened::of(here, ledger)?;
     let joined = held.joined(&key)?;
-    let address = joined.url.parse()?;
-    let hub = Connection::open(&address)?;
-    let hello = wire::hello(&hub)?;
     let signer = Signer::of(&here.home)?;
     let host = ledger.host()?.to_string();
     if joined.host != host {

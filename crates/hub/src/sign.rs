@@ -21,7 +21,7 @@ impl Signer {
         let path = home.join(FILE);
         let failed = |doing, source| HubError::File { doing, path: path.clone(), source };
         let bad = |why: &str| failed("use", std::io::Error::other(why.to_owned()));
-        let bytes = match std::fs::read(&path) {
+        let bytes = match heirloom_repo::file::read(&path) {
             Ok(bytes) => bytes,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
                 let made = Ed25519KeyPair::generate_pkcs8(&SystemRandom::new())
@@ -30,7 +30,7 @@ impl Signer {
                     .map_err(|source| failed("write", source))?;
                 made.as_ref().to_vec()
             }
-            Err(source) => return Err(failed("read", source)),
+            Err(error) => return Err(failed("read", error.source)),
         };
         Ed25519KeyPair::from_pkcs8(&bytes).map(Self).map_err(|_| bad("it is not a key"))
     }

@@ -106,12 +106,12 @@ pub fn is_joined(home: &Path, key: &str) -> bool {
 
 fn read(path: &Path) -> Result<State, HubError> {
     let failed = |doing, source| HubError::File { doing, path: path.to_owned(), source };
-    match std::fs::read(path) {
+    match heirloom_repo::file::read(path) {
         Ok(bytes) => {
             serde_json::from_slice(&bytes).map_err(|error| failed("understand", error.into()))
         }
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(State::default()),
-        Err(source) => Err(failed("read", source)),
+        Err(error) => Err(failed("read", error.source)),
     }
 }
 

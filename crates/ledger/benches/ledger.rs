@@ -3,6 +3,10 @@
 //!
 //! cargo bench -p heirloom-ledger --bench ledger
 
+#![expect(
+    clippy::disallowed_methods,
+    reason = "a benchmark that cannot set the scene panics, and says where"
+)]
 #![expect(clippy::unwrap_used, reason = "a benchmark that cannot set the scene has no result")]
 #![expect(clippy::print_stdout, reason = "figures are what a benchmark is for")]
 

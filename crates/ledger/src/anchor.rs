@@ -15,6 +15,7 @@ use serde::{Deserialize, Serialize};
 
 use heirloom_core::id::HostId;
 use heirloom_core::record::Hash;
+use heirloom_repo::file;
 
 use crate::create;
 
@@ -70,7 +71,7 @@ fn born(metadata: &Metadata) -> Option<String> {
 impl Anchor {
     /// What is known of the ledger at `ledger`.
     pub(crate) fn read(ledger: &Path) -> Self {
-        let text = fs::read_to_string(place(ledger)).unwrap_or_default();
+        let text = file::read_to_string(place(ledger)).unwrap_or_default();
         serde_json::from_str(&text).unwrap_or_default()
     }
 
@@ -103,9 +104,9 @@ impl Anchor {
         let Ok(mut text) = serde_json::to_string(self) else { return };
         text.push('\n');
         let written = create::write_synced(&unfinished, text.as_bytes())
-            .and_then(|()| fs::rename(&unfinished, place(ledger)));
-        if written.is_err() {
-            let _ = fs::remove_file(&unfinished);
+            .is_ok_and(|()| file::rename(&unfinished, place(ledger)).is_ok());
+        if !written {
+            let _ = file::remove_file(&unfinished);
         }
     }
 }

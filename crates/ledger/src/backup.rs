@@ -1,11 +1,11 @@
 //! Copies of the ledger: made while it is used, checked before they count, a few kept.
 
 use std::fmt::Write;
-use std::fs::{self, File};
-use std::os::unix::fs::DirBuilderExt;
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use heirloom_repo::file;
 use jiff::{SignedDuration, Timestamp};
 use rusqlite::{Connection, OpenFlags, OptionalExtension};
 
@@ -33,15 +33,15 @@ impl Ledger {
         let unfinished = create::unfinished(directory.unwrap_or(Path::new(".")));
         let done = self.copy_to(&unfinished).and_then(|()| {
             let records = check(&unfinished, progress)?;
-            let placed = File::open(&unfinished)
-                .and_then(|file| file.sync_all())
-                .and_then(|()| fs::rename(&unfinished, to));
-            let (doing, path) = ("write the backup", to.to_owned());
-            placed.map_err(|source| Error::File { doing, path, source })?;
+            let failed =
+                |source| Error::File { doing: "write the backup", path: to.to_owned(), source };
+            let copy = file::open_any(&unfinished).map_err(|error| failed(error.source))?;
+            copy.sync_all().map_err(failed)?;
+            file::rename(&unfinished, to).map_err(|error| failed(error.source))?;
             Ok(records)
         });
         if done.is_err() {
-            let _ = fs::remove_file(&unfinished);
+            let _ = file::remove_file(&unfinished);
         }
         done
     }
@@ -81,13 +81,11 @@ impl Ledger {
             return Ok(None);
         }
         let directory = home.join(DIRECTORY);
-        fs::DirBuilder::new().recursive(true).mode(0o700).create(&directory).map_err(|source| {
-            Error::File { doing: "make the directory", path: directory.clone(), source }
-        })?;
+        create::make_home(&directory)?;
         let place = directory.join(name(now));
         self.back_up(&place, &mut |_, _, _| {})?;
         for old in Self::backups_in(home).iter().skip(KEPT) {
-            let _ = fs::remove_file(old);
+            let _ = file::remove_file(old);
         }
         Ok(Some(place))
     }

@@ -6,7 +6,7 @@
 
 use std::fs;
 use std::io::{ErrorKind, Write};
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::process;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -18,6 +18,7 @@ use uuid::Uuid;
 
 use heirloom_core::id::HostId;
 use heirloom_core::record::Hash;
+use heirloom_repo::{file, make_private_dir};
 
 use crate::error::{Error, explain};
 use crate::{projection, schema};
@@ -34,11 +35,7 @@ pub(crate) fn create(path: &Path) -> Result<(), Error> {
 
 /// Makes heirloom's home, for its owner only, if it is not there.
 pub(crate) fn make_home(home: &Path) -> Result<(), Error> {
-    fs::DirBuilder::new()
-        .recursive(true)
-        .mode(0o700)
-        .create(home)
-        .map_err(|source| cannot("make the directory", home, source))
+    make_private_dir(home).map_err(|source| cannot("make the directory", home, source))
 }
 
 /// Puts a database that `fill` makes at `path`, unless another process is faster.
@@ -51,11 +48,11 @@ pub(crate) fn place(
     let unfinished = unfinished(home);
     let placed = write_synced(&unfinished, &image)
         .and_then(|()| move_if_absent(&unfinished, path))
-        .and_then(|()| fs::File::open(home)?.sync_all());
+        .and_then(|()| file::open_any(home).map_err(|error| error.source)?.sync_all());
     match placed {
         Ok(()) => Ok(()),
         Err(source) => {
-            let _ = fs::remove_file(&unfinished);
+            let _ = file::remove_file(&unfinished);
             if source.kind() == ErrorKind::AlreadyExists {
                 Ok(())
             } else {
@@ -76,13 +73,15 @@ pub(crate) fn unfinished(home: &Path) -> PathBuf {
 /// and gives its own files beside it the same mode. What cannot be made here cannot be opened either, and
 /// whoever opens it says why.
 pub(crate) fn make_private(path: &Path) {
-    let _ = fs::OpenOptions::new().append(true).create(true).mode(0o600).open(path);
+    let mut options = fs::OpenOptions::new();
+    let _ = file::open_with(options.append(true).create(true).mode(0o600), path);
 }
 
 /// Writes a file that only its owner can read, and waits until the disk has it.
 pub(crate) fn write_synced(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
-    let mut file =
-        fs::OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(path)?;
+    let mut options = fs::OpenOptions::new();
+    options.write(true).create(true).truncate(true).mode(0o600);
+    let mut file = file::open_with(&options, path).map_err(|error| error.source)?;
     file.write_all(bytes)?;
     file.sync_all()
 }
@@ -90,10 +89,9 @@ pub(crate) fn write_synced(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
 fn move_if_absent(from: &Path, to: &Path) -> std::io::Result<()> {
     match renameat_with(CWD, from, CWD, to, RenameFlags::NOREPLACE) {
         // A file system that cannot do it in one step gets the two-step form.
-        Err(rustix::io::Errno::INVAL | rustix::io::Errno::NOSYS) => {
-            fs::hard_link(from, to)?;
-            fs::remove_file(from)
-        }
+        Err(rustix::io::Errno::INVAL | rustix::io::Errno::NOSYS) => file::hard_link(from, to)
+            .and_then(|()| file::remove_file(from))
+            .map_err(|error| error.source),
         moved => Ok(moved?),
     }
 }
@@ -112,7 +110,7 @@ pub(crate) fn remove_leftovers(home: &Path) {
             rustix::process::test_kill_process(pid) != Err(rustix::io::Errno::SRCH)
         });
         if !alive {
-            let _ = fs::remove_file(entry.path());
+            let _ = file::remove_file(entry.path());
         }
     }
 }

@@ -1,12 +1,13 @@
 //! A file that is no ledger, or no longer one, is moved aside: whole, and under a name that says so.
 
 use std::ffi::OsString;
-use std::fs::{self, File};
+use std::fs;
 use std::io::Read;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use crate::error::Error;
+use heirloom_repo::file;
 
 /// Where a damaged file went.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -61,7 +62,7 @@ pub(crate) fn set_aside(path: &Path, found: Option<Identity>, reason: String) ->
 }
 
 fn try_set_aside(path: &Path, found: Option<Identity>) -> std::io::Result<PathBuf> {
-    let damaged = File::open(path)?;
+    let damaged = file::open_any(path).map_err(|error| error.source)?;
     damaged.lock()?;
     let ours = damaged.metadata().map(|ours| Identity(ours.dev(), ours.ino()))?;
     if found != Some(ours) || identity(path) != Some(ours) {
@@ -71,9 +72,9 @@ fn try_set_aside(path: &Path, found: Option<Identity>) -> std::io::Result<PathBu
     // The log first: if only one of the moves happens, the file that stays is the one that is
     // found damaged again.
     for suffix in ["-wal", "-shm"] {
-        let _ = fs::rename(with_suffix(path, suffix), with_suffix(&place, suffix));
+        let _ = file::rename(with_suffix(path, suffix), with_suffix(&place, suffix));
     }
-    fs::rename(path, &place)?;
+    file::rename(path, &place).map_err(|error| error.source)?;
     Ok(place)
 }
 
@@ -102,8 +103,8 @@ fn is_cut_off(path: &Path, length: u64) -> bool {
         return false;
     }
     let mut start = [0; MAGIC.len()];
-    let read = File::open(path).and_then(|mut file| file.read(&mut start));
-    read.is_ok_and(|read| MAGIC.starts_with(&start[..read]))
+    let read = file::open_any(path).ok().and_then(|mut file| file.read(&mut start).ok());
+    read.is_some_and(|read| MAGIC.starts_with(&start[..read]))
 }
 
 fn is_empty(path: &Path) -> bool {

@@ -8,6 +8,14 @@
 //! Nothing here is async, and nothing on the way of [`Ledger::open`] and [`Ledger::append_all`] costs
 //! more when there is more history, or more views: every hook is a process that does just that.
 
+#![cfg_attr(
+    test,
+    expect(
+        clippy::disallowed_methods,
+        reason = "a test that cannot set the scene panics, and says where"
+    )
+)]
+
 mod anchor;
 mod approvals;
 mod attend;

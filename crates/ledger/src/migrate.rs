@@ -94,10 +94,10 @@ fn back_up(ledger: &Ledger, version: i64) -> Result<(), Error> {
         let reader = Connection::open(&ledger.path)?;
         reader.backup("main", &unfinished, None::<fn(rusqlite::backup::Progress)>)
     })?;
-    std::fs::rename(&unfinished, &backup).map_err(|source| Error::File {
+    heirloom_repo::file::rename(&unfinished, &backup).map_err(|error| Error::File {
         doing: "write the backup",
         path: backup,
-        source,
+        source: error.source,
     })
 }
 

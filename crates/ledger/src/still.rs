@@ -8,6 +8,7 @@ use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use heirloom_repo::file;
 use rusqlite::{Connection, OpenFlags};
 
 use crate::backup::open_still;
@@ -27,11 +28,13 @@ impl Borrowed {
         let number = COUNT.fetch_add(1, Ordering::Relaxed);
         let name = format!("heirloom-read-{}-{number}", std::process::id());
         let directory = std::env::temp_dir().join(name);
-        fs::DirBuilder::new().mode(0o700).create(&directory)?;
+        // One that is there already is somebody else's.
+        file::create_dir_with(fs::DirBuilder::new().mode(0o700), &directory)
+            .map_err(|error| error.source)?;
         let borrowed = Self { directory };
         for suffix in ["", "-wal"] {
             let to = with_suffix(&borrowed.directory.join(FILE_NAME), suffix);
-            fs::copy(with_suffix(ledger, suffix), &to)?;
+            file::copy(with_suffix(ledger, suffix), &to).map_err(|error| error.source)?;
         }
         Ok(borrowed)
     }
@@ -39,7 +42,7 @@ impl Borrowed {
 
 impl Drop for Borrowed {
     fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.directory);
+        let _ = file::remove_dir_all(&self.directory);
     }
 }
 

@@ -13,7 +13,7 @@
 //! Who writes to both takes the views first. Then somebody who waits for views that are being made
 //! anew keeps no hook from the ledger.
 
-use std::fs::{self, File};
+use std::fs::File;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -23,6 +23,7 @@ use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior};
 
 use heirloom_core::id::HostId;
 use heirloom_core::record::{Hash, Record};
+use heirloom_repo::file;
 
 use crate::anchor::Anchor;
 use crate::dating::Dating;
@@ -315,14 +316,14 @@ pub(crate) fn forget(db: &Connection) -> rusqlite::Result<()> {
 /// Puts empty views at `path`; where some are already, only if they are to be replaced.
 fn make(path: &Path, replace: bool) -> Result<(), Error> {
     // One at a time: nobody may lose a log that belongs to views which somebody just made.
-    let home = path.parent().and_then(|home| File::open(home).ok());
+    let home = path.parent().and_then(|home| file::open_any(home).ok());
     let _lock = home.as_ref().map(File::lock);
     if !replace && path.try_exists().unwrap_or(false) {
         return Ok(());
     }
     // The log of views that are gone would be taken for theirs.
     for suffix in ["-wal", "-shm", ""] {
-        let _ = fs::remove_file(damage::with_suffix(path, suffix));
+        let _ = file::remove_file(damage::with_suffix(path, suffix));
     }
     create::place(path, |db| fill(db, None))
 }

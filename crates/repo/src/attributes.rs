@@ -1,9 +1,10 @@
 //! How git merges a file.
 
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::{self, Write as _};
 
 use crate::discover::{Place, common_dir};
+use crate::file;
 
 /// Has git keep what both sides added to `path`, in this clone, unless somebody said how it is to be
 /// merged. Not in a file of the repository, which is for its people to change.
@@ -15,14 +16,14 @@ pub fn merge_by_union(place: &Place, path: &str) -> io::Result<()> {
     }
     let local = common_dir(git_dir).join("info/attributes");
     let shared = place.root.join(".gitattributes");
-    let says = |file| fs::read_to_string(file).is_ok_and(|text| is_said(&text, path));
+    let says = |file| file::read_to_string(file).is_ok_and(|text| is_said(&text, path));
     if says(&local) || says(&shared) {
         return Ok(());
     }
-    let before = fs::read(&local).unwrap_or_default();
+    let before = file::read(&local).unwrap_or_default();
     let newline = if before.is_empty() || before.ends_with(b"\n") { "" } else { "\n" };
-    fs::create_dir_all(local.parent().unwrap_or(git_dir))?;
-    let mut file = File::options().create(true).append(true).open(&local)?;
+    file::create_dir_all(local.parent().unwrap_or(git_dir))?;
+    let mut file = file::open_with(File::options().create(true).append(true), &local)?;
     writeln!(file, "{newline}/{path} merge=union")
 }
 
@@ -42,6 +43,7 @@ fn is_said(text: &str, path: &str) -> bool {
 mod tests {
     use super::*;
     use crate::discover::discover;
+    use std::fs;
     use tempfile::TempDir;
 
     #[test]

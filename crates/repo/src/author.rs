@@ -1,9 +1,9 @@
 //! Whose work it is, by git's own settings.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::discover::{Place, common_dir};
+use crate::file;
 
 /// The name that git would put under a commit here, read by hand from the files it is written in.
 /// `user_files` are those of the person, the strongest first.
@@ -13,7 +13,7 @@ pub fn author(place: &Place, user_files: &[PathBuf]) -> Option<String> {
 }
 
 fn name_in(file: &Path) -> Option<String> {
-    let text = fs::read_to_string(file).ok()?;
+    let text = file::read_to_string(file).ok()?;
     let (mut inside, mut name) = (false, None);
     for line in text.lines().map(str::trim) {
         if let Some(section) = line.strip_prefix('[') {
@@ -33,6 +33,7 @@ fn name_in(file: &Path) -> Option<String> {
 mod tests {
     use super::*;
     use crate::discover::discover;
+    use std::fs;
     use tempfile::TempDir;
 
     #[test]

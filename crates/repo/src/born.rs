@@ -3,11 +3,11 @@
 //! Git moves a branch's reflog when the branch is renamed and removes it with the branch, so its first
 //! line is the birth of that branch. Read by hand, because hooks ask.
 
-use std::fs::File;
 use std::io::Read;
 use std::time::UNIX_EPOCH;
 
 use crate::discover::Place;
+use crate::file;
 
 /// As much as a first line needs.
 const MOST_BYTES: usize = 512;
@@ -26,7 +26,7 @@ impl Place {
     /// The birth of a branch; nothing where git keeps no reflog, or has forgotten its beginning.
     pub fn born(&self, branch: &str) -> Option<Born> {
         let log = self.common_dir.as_ref()?.join("logs/refs/heads").join(branch);
-        let mut file = File::open(log).ok()?;
+        let mut file = file::open_any(log).ok()?;
         let mut bytes = [0; MOST_BYTES];
         let length = file.read(&mut bytes).ok()?;
         let at = birth_in(&String::from_utf8_lossy(&bytes[..length]))?;

@@ -3,13 +3,14 @@
 //! Read from `.git` by hand, because a hook asks. Nothing here is proof that a person wrote
 //! something; it is proof that git did not.
 
-use std::fs::{self, File};
+use std::fs;
 use std::io::{Read as _, Seek as _, SeekFrom};
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
 use crate::discover::{Place, common_dir};
+use crate::file;
 use crate::head::Head;
 use crate::index::{self, Tracked};
 
@@ -116,7 +117,7 @@ fn logged(git_dir: &Path, from: u64, to: u64) -> Option<Vec<String>> {
         return Some(Vec::new());
     }
     let length = to.checked_sub(from).filter(|length| *length <= MOST_LOG)?;
-    let mut file = File::open(git_dir.join("logs/HEAD")).ok()?;
+    let mut file = file::open_any(git_dir.join("logs/HEAD")).ok()?;
     file.seek(SeekFrom::Start(from)).ok()?;
     let mut text = String::new();
     file.take(length).read_to_string(&mut text).ok()?;
@@ -133,10 +134,10 @@ pub(crate) fn commit(git_dir: &Path, head: &Head) -> Option<String> {
 
 /// What a reference points to: in a file of its own, or packed with the others.
 pub(crate) fn reference(common: &Path, name: &str) -> Option<String> {
-    if let Ok(text) = fs::read_to_string(common.join(name)) {
+    if let Ok(text) = file::read_to_string(common.join(name)) {
         return Some(text.trim().to_owned());
     }
-    let packed = fs::read_to_string(common.join("packed-refs")).ok()?;
+    let packed = file::read_to_string(common.join("packed-refs")).ok()?;
     let lines = packed.lines().filter_map(|line| line.split_once(' '));
     lines.filter(|(_, packed)| *packed == name).map(|(commit, _)| commit.to_owned()).next()
 }

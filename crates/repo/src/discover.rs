@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use crate::file;
 use crate::head::{self, Head};
 
 /// heirloom's own directory in a repository.
@@ -71,7 +72,7 @@ fn git_dir(root: &Path) -> Option<PathBuf> {
         // An empty `.git` directory is not a repository, and git goes on looking further up.
         return dot_git.join("HEAD").exists().then_some(dot_git);
     }
-    let text = fs::read_to_string(&dot_git).ok()?;
+    let text = file::read_to_string(&dot_git).ok()?;
     let named = text.strip_prefix("gitdir:")?.trim();
     let git_dir = root.join(named);
     git_dir.join("HEAD").exists().then(|| fs::canonicalize(&git_dir).unwrap_or(git_dir))
@@ -79,7 +80,7 @@ fn git_dir(root: &Path) -> Option<PathBuf> {
 
 /// The directory that all worktrees of the repository share.
 pub(crate) fn common_dir(git_dir: &Path) -> PathBuf {
-    let Ok(named) = fs::read_to_string(git_dir.join("commondir")) else {
+    let Ok(named) = file::read_to_string(git_dir.join("commondir")) else {
         return git_dir.to_owned();
     };
     let common = git_dir.join(named.trim());

@@ -7,6 +7,7 @@ use std::path::Path;
 use std::process::Command;
 
 use crate::discover::Place;
+use crate::file;
 
 /// Commits that are looked through for renames.
 const MOST_COMMITS: &str = "--max-count=5000";
@@ -96,7 +97,7 @@ pub fn renames_since(place: &Place, commit: &str) -> BTreeMap<String, String> {
         return BTreeMap::new();
     }
     let copy = tempfile::NamedTempFile::new().ok();
-    let copy = copy.filter(|copy| fs::copy(git_dir.join("index"), copy.path()).is_ok());
+    let copy = copy.filter(|copy| file::copy(git_dir.join("index"), copy.path()).is_ok());
     let index = copy.as_ref().map(tempfile::NamedTempFile::path);
     if index.is_some() {
         git(&place.root, index, ["add", "--intent-to-add", "--", "."]);
@@ -199,7 +200,7 @@ pub fn is_tracked(root: &Path, path: &Path) -> bool {
         matches!(index.get(..8), Some(b"DIRC\0\0\0\x02" | b"DIRC\0\0\0\x03"))
             && !index.windows(4).any(|word| word == b"link")
     };
-    match fs::read(git_dir.join("index")) {
+    match file::read(git_dir.join("index")) {
         Ok(index) if is_plain(&index) => {
             index.split(|byte| *byte == 0).any(|part| part.ends_with(name.as_bytes()))
         }

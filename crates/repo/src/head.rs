@@ -1,8 +1,9 @@
 //! What is checked out.
 
 use std::fmt;
-use std::fs;
 use std::path::Path;
+
+use crate::file;
 
 /// What is checked out in a worktree.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -49,7 +50,7 @@ impl fmt::Display for Head {
 
 /// Reads `HEAD` of a git directory.
 pub(crate) fn read(git_dir: &Path) -> Head {
-    let Ok(text) = fs::read_to_string(git_dir.join("HEAD")) else { return Head::Unknown };
+    let Ok(text) = file::read_to_string(git_dir.join("HEAD")) else { return Head::Unknown };
     let text = text.trim();
     match text.strip_prefix("ref:").map(str::trim) {
         // What repositories with another reference format put there for old readers.
@@ -64,7 +65,7 @@ pub(crate) fn read(git_dir: &Path) -> Head {
 /// are work on that branch.
 fn rebased(git_dir: &Path) -> Option<Head> {
     let branch = |name: &str| {
-        let text = fs::read_to_string(git_dir.join(name).join("head-name")).ok()?;
+        let text = file::read_to_string(git_dir.join(name).join("head-name")).ok()?;
         let name = text.trim().strip_prefix("refs/heads/")?;
         (!name.is_empty()).then(|| Head::Branch(name.to_owned()))
     };
@@ -79,6 +80,7 @@ fn is_hash(text: &str) -> bool {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+    use std::fs;
 
     #[test]
     fn every_stop_of_a_rebase_is_on_the_branch_that_is_rebased() {

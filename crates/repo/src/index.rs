@@ -8,6 +8,8 @@ use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
+use crate::file;
+
 /// A larger index is not read: it would cost more than what is asked of it.
 const MOST_BYTES: u64 = 64 << 20;
 
@@ -53,7 +55,7 @@ pub(crate) fn tracked(git_dir: &Path, path: &str) -> Tracked {
         Ok(found) if found.len() <= MOST_BYTES => {}
         _ => return Tracked::Unknown,
     }
-    let Ok(bytes) = fs::read(&file) else { return Tracked::Unknown };
+    let Ok(bytes) = file::read(&file) else { return Tracked::Unknown };
     find(&bytes, path.as_bytes()).unwrap_or(Tracked::Unknown)
 }
 

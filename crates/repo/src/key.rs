@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
 use crate::discover::Place;
+use crate::file;
 use crate::file::{FileError, write_whole};
 use crate::worktree::git;
 
@@ -53,7 +54,7 @@ impl Place {
     /// Forgets what the git directory remembers.
     pub fn forget_key(&self) {
         if let Some(cache) = self.key_cache() {
-            let _ = fs::remove_file(&cache);
+            let _ = file::remove_file(&cache);
             // Only goes if nothing is left in it.
             let _ = cache.parent().map(fs::remove_dir);
         }
@@ -101,7 +102,7 @@ fn read(path: &Path) -> Option<String> {
     if !metadata.is_file() || metadata.len() > MOST_BYTES {
         return None;
     }
-    fs::read(path).ok().map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
+    file::read(path).ok().map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
 }
 
 fn remotes_in(config: &str) -> Vec<String> {

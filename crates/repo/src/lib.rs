@@ -1,7 +1,15 @@
-//! Git repositories and files.
+//! Git repositories, files, and the programs that heirloom starts.
 //!
 //! What a hook needs to know about a repository is read from `.git` by hand: starting `git` would
 //! cost more than everything else it does. Whatever needs git's own judgement asks the program.
+
+#![cfg_attr(
+    test,
+    expect(
+        clippy::disallowed_methods,
+        reason = "a test that cannot set the scene panics, and says where"
+    )
+)]
 
 mod attributes;
 mod author;
@@ -10,8 +18,9 @@ mod born;
 pub mod branch;
 pub mod changes;
 pub mod checkout;
+pub mod child;
 mod discover;
-mod file;
+pub mod file;
 pub mod fingerprint;
 pub mod git;
 mod head;

@@ -10,6 +10,7 @@ use std::sync::{Mutex, PoisonError};
 use crate::branch::commit_of;
 use crate::checkout::{commit as commit_by_hand, reference};
 use crate::discover::{common_dir, discover};
+use crate::file;
 use crate::worktree::{GitError, git};
 
 /// Git does not like two worktrees being made at the same time, in one process or in two.
@@ -68,7 +69,7 @@ fn lock_beside(path: &Path) -> Result<File, GitError> {
         why: format!("{}: {error}", path.display()),
     };
     let parent = path.parent().unwrap_or(path);
-    fs::create_dir_all(parent).map_err(failed)?;
+    file::create_dir_all(parent).map_err(|error| failed(error.source))?;
     let file = crate::open_lock(&parent.join(".making")).map_err(failed)?;
     file.lock().map_err(failed)?;
     Ok(file)
@@ -90,7 +91,7 @@ fn is_whole(path: &Path) -> bool {
     if !index.exists() || git(path, None, &["rev-parse", "--verify", "-q", "HEAD"]).is_err() {
         return false;
     }
-    let _ = fs::remove_file(index.with_extension("lock"));
+    let _ = file::remove_file(index.with_extension("lock"));
     git(path, None, &["ls-files", "-u"]).is_ok()
 }
 
@@ -100,7 +101,7 @@ fn set_aside(path: &Path) -> Result<PathBuf, GitError> {
     let free =
         (1..1000).map(|n| path.with_file_name(format!("{name}~{n}"))).find(|to| !to.exists());
     let free = free.ok_or_else(|| failed(format!("there are too many of {}", path.display())))?;
-    fs::rename(path, &free).map_err(|error| failed(error.to_string()))?;
+    file::rename(path, &free).map_err(|error| failed(error.source.to_string()))?;
     Ok(free)
 }
 
@@ -197,7 +198,7 @@ pub fn head(path: &Path) -> Result<String, GitError> {
 pub fn has_own_commits(root: &Path, branch: &str) -> bool {
     let Some(git_dir) = discover(root).git_dir else { return false };
     let log = common_dir(&git_dir).join("logs/refs/heads").join(branch);
-    let log = fs::read_to_string(log).unwrap_or_default();
+    let log = file::read_to_string(log).unwrap_or_default();
     log.lines()
         .any(|line| line.split_once('\t').is_some_and(|(_, what)| what.starts_with("commit")))
 }

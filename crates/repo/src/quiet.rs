@@ -42,6 +42,7 @@ pub(crate) fn command(root: &Path) -> Command {
     command
 }
 
+#[expect(clippy::disallowed_methods, reason = "every git of ours is started here")]
 fn bare(root: &Path) -> Command {
     let mut command = Command::new("git");
     command.current_dir(root).stdin(Stdio::null());

@@ -5,13 +5,14 @@
 
 use std::collections::HashSet;
 use std::fmt::Write as _;
-use std::fs::{self, OpenOptions};
-use std::io::{self, Write as _};
+use std::fs::OpenOptions;
+use std::io;
 use std::path::Path;
 use std::thread;
 use std::time::Duration;
 
 use crate::discover::{common_dir, discover};
+use crate::file;
 use crate::worktree::{GitError, git};
 
 /// Where the list is.
@@ -22,7 +23,7 @@ const TRIES: u32 = 100;
 /// What is on the list, for [`take`] to tell what came later.
 pub fn list(root: &Path) -> String {
     let Some(git_dir) = discover(root).git_dir else { return String::new() };
-    fs::read_to_string(common_dir(&git_dir).join(LOG)).unwrap_or_default()
+    file::read_to_string(common_dir(&git_dir).join(LOG)).unwrap_or_default()
 }
 
 /// Takes what was stashed in the worktree at `path` since the list was `before` off the person's list,
@@ -59,7 +60,7 @@ pub fn take(path: &Path, before: &str, name: &str) -> Result<Vec<String>, GitErr
 fn visited(path: &Path) -> Vec<String> {
     let place = discover(path);
     let log =
-        place.git_dir.map(|dir| fs::read_to_string(dir.join("logs/HEAD")).unwrap_or_default());
+        place.git_dir.map(|dir| file::read_to_string(dir.join("logs/HEAD")).unwrap_or_default());
     let moves = |line: &str| {
         let (from, to) = line.split_once("checkout: moving from ")?.1.split_once(" to ")?;
         Some([from.to_owned(), to.to_owned()])
@@ -89,17 +90,17 @@ fn take_off(common: &Path, is_theirs: &dyn Fn(&str) -> bool) -> io::Result<Vec<S
     let lock = common.join("refs/stash.lock");
     locked(&lock)?;
     let result = rewrite(common, &reference, is_theirs);
-    let _ = fs::remove_file(&lock);
+    let _ = file::remove_file(&lock);
     result
 }
 
 fn locked(lock: &Path) -> io::Result<()> {
     for _ in 0..TRIES {
-        match OpenOptions::new().write(true).create_new(true).open(lock) {
+        match file::open_with(OpenOptions::new().write(true).create_new(true), lock) {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
                 thread::sleep(Duration::from_millis(20));
             }
-            made => return made.map(drop),
+            made => return Ok(made.map(drop)?),
         }
     }
     Err(io::ErrorKind::WouldBlock.into())
@@ -111,12 +112,12 @@ fn rewrite(
     is_theirs: &dyn Fn(&str) -> bool,
 ) -> io::Result<Vec<String>> {
     let log = common.join(LOG);
-    let text = fs::read_to_string(&log)?;
+    let text = file::read_to_string(&log)?;
     let (theirs, rest): (Vec<&str>, Vec<&str>) = text.lines().partition(|line| is_theirs(line));
     let new = |line: &&str| commit_of_line(line).to_owned();
     let Some(newest) = rest.last() else {
-        fs::remove_file(reference)?;
-        fs::remove_file(&log)?;
+        file::remove_file(reference)?;
+        file::remove_file(&log)?;
         return Ok(theirs.iter().map(new).collect());
     };
     // Each line begins with what the one before it ends with.
@@ -134,13 +135,14 @@ fn rewrite(
 
 fn write_over(path: &Path, text: &str) -> io::Result<()> {
     let beside = path.with_extension("heirloom");
-    fs::File::create(&beside)?.write_all(text.as_bytes())?;
-    fs::rename(beside, path)
+    file::write(&beside, text)?;
+    Ok(file::rename(beside, path)?)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::fs;
     use tempfile::TempDir;
 
     #[test]

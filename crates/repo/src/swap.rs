@@ -5,6 +5,7 @@ use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
+use crate::file;
 use crate::file::{FileError, open};
 
 /// A file that was replaced, with a hold on what it replaced: whoever had that open may still have
@@ -28,7 +29,7 @@ pub fn swap(
 ) -> Result<Option<Swapped>, FileError> {
     let cannot = |source| FileError { doing: "write", path: path.to_owned(), source };
     let directory = path.parent().unwrap_or(Path::new(".")).to_owned();
-    fs::create_dir_all(&directory).map_err(cannot)?;
+    file::create_dir_all(&directory)?;
     let mode = fs::metadata(path).map_or(0o644, |found| found.permissions().mode());
     let mut file = tempfile::Builder::new()
         .prefix(".heirloom-")
@@ -57,7 +58,7 @@ pub fn swap(
     }
     file.persist(path).map_err(|error| cannot(error.error))?;
     // The name is what has to survive; that it does not is no reason to fail.
-    let _ = File::open(&directory).and_then(|directory| directory.sync_all());
+    let _ = file::open_any(&directory).map(|directory| directory.sync_all());
     Ok(Some(Swapped { path: path.to_owned(), before, length: found.len() as u64 }))
 }
 
@@ -73,7 +74,7 @@ impl Swapped {
         let mut more = Vec::new();
         before.seek(SeekFrom::Start(self.length)).map_err(cannot)?;
         before.read_to_end(&mut more).map_err(cannot)?;
-        let mut file = File::options().append(true).open(&self.path).map_err(cannot)?;
+        let mut file = file::open_with(File::options().append(true), &self.path)?;
         file.write_all(&more).map_err(cannot)?;
         self.length += more.len() as u64;
         Ok(more.len() as u64)

@@ -2,12 +2,13 @@
 //!
 //! Invariant: nothing here touches the index, the files or the stashes of the person.
 
-use std::fs;
 use std::io::Write as _;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::thread;
+
+use crate::file;
 
 /// Why git did not do it.
 #[derive(Debug, thiserror::Error)]
@@ -94,7 +95,7 @@ pub fn keep(root: &Path, name: &str, message: &str) -> Result<String, GitError> 
         copy.map_err(|error| GitError { doing: "add".to_owned(), why: error.to_string() })?;
     let index = copy.path().join("index");
     // With what git knows about the files already, it has to read only those that changed.
-    let _ = fs::copy(root.join(own_index), &index);
+    let _ = file::copy(root.join(own_index), &index);
     git(root, Some(&index), &["add", "--all", "--", "."])?;
     let tree = git(root, Some(&index), &["write-tree"])?;
     let known = git(root, None, &["rev-parse", "--verify", "-q", name]);
@@ -111,6 +112,7 @@ pub fn keep(root: &Path, name: &str, message: &str) -> Result<String, GitError> 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::fs;
     use tempfile::TempDir;
 
     fn repository() -> TempDir {

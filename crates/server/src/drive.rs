@@ -7,9 +7,8 @@
 //! is none.
 
 use std::io::{BufRead, BufReader, Write};
-use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Stdio};
 
 use heirloom_api::{Code, Failure, Kind};
 use heirloom_core::config::Overrides;
@@ -21,6 +20,7 @@ use heirloom_engine::session::{self as engine, Continue, Launch, LaunchContext, 
 use heirloom_engine::turn::system::Real;
 use heirloom_engine::{agents, guard, person};
 use heirloom_ledger::Options;
+use heirloom_repo::{FileError, child};
 use serde::{Deserialize, Serialize};
 
 use crate::house::House;
@@ -67,9 +67,16 @@ enum Word {
 pub(crate) fn start(house: &House, order: &Order) -> Result<SessionId, Failure> {
     let failed = |error: std::io::Error| Failure::from_error(Code::SessionFailed, &error);
     let logs = house.home().join("logs");
-    heirloom_repo::make_private_dir(&logs).map_err(failed)?;
-    let log = heirloom_repo::append_private(&logs.join("drive.log")).map_err(failed)?;
-    let mut child = Command::new(std::env::current_exe().map_err(failed)?)
+    let log = logs.join("drive.log");
+    let unusable = |error: FileError| Failure::from_error(Code::SessionFailed, &error);
+    heirloom_repo::make_private_dir(&logs)
+        .map_err(FileError::new("make the directory", &logs))
+        .map_err(unusable)?;
+    let log = heirloom_repo::append_private(&log)
+        .map_err(FileError::new("write", &log))
+        .map_err(unusable)?;
+    let mut child = child::ourselves()
+        .map_err(failed)?
         .arg(WORD)
         .current_dir(&order.directory)
         .env_clear()
@@ -77,7 +84,6 @@ pub(crate) fn start(house: &House, order: &Order) -> Result<SessionId, Failure> 
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(log)
-        .process_group(0)
         .spawn()
         .map_err(failed)?;
     let (stdin, stdout) = (child.stdin.take(), child.stdout.take());

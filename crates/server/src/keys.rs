@@ -8,6 +8,7 @@
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
+use heirloom_repo::file;
 use jiff::{SignedDuration, Timestamp};
 use uuid::Uuid;
 
@@ -60,7 +61,7 @@ impl Keys {
         let path = self.file("codes", code);
         let lasts = lasts(&path, now);
         // Whoever removes it had it.
-        if fs::remove_file(&path).is_err() || !lasts {
+        if file::remove_file(&path).is_err() || !lasts {
             return Ok(None);
         }
         let cookie = secret();
@@ -76,7 +77,7 @@ impl Keys {
 
     /// Ends a sign-in.
     pub(crate) fn sign_out(&self, cookie: &str) {
-        let _ = fs::remove_file(self.file("signins", cookie));
+        let _ = file::remove_file(self.file("signins", cookie));
     }
 
     fn keep(
@@ -100,7 +101,7 @@ impl Keys {
     fn sweep(&self, kind: &str, now: Timestamp) {
         for entry in fs::read_dir(self.directory.join(kind)).into_iter().flatten().flatten() {
             if !lasts(&entry.path(), now) {
-                let _ = fs::remove_file(entry.path());
+                let _ = file::remove_file(entry.path());
             }
         }
     }

@@ -5,6 +5,14 @@
 //! threads of its own. The one invariant: nothing but the health of the daemon is told to anybody who
 //! has not shown a token or a sign-in, and nothing a request says ends the process.
 
+#![cfg_attr(
+    test,
+    expect(
+        clippy::disallowed_methods,
+        reason = "a test that cannot set the scene panics, and says where"
+    )
+)]
+
 mod answer;
 mod drive;
 mod events;

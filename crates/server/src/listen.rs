@@ -80,7 +80,7 @@ pub(crate) fn tcp(address: SocketAddr, last: Option<u16>) -> io::Result<TcpListe
 /// that is there stays.
 pub(crate) fn unix(path: &Path) -> io::Result<UnixListener> {
     match std::fs::symlink_metadata(path) {
-        Ok(found) if found.file_type().is_socket() => std::fs::remove_file(path)?,
+        Ok(found) if found.file_type().is_socket() => heirloom_repo::file::remove_file(path)?,
         Ok(_) => {
             let why = format!("{} is there and is no socket", path.display());
             return Err(io::Error::new(io::ErrorKind::AlreadyExists, why));

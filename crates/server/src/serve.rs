@@ -217,8 +217,8 @@ impl Daemon {
         };
         // Whoever does not hang up is left.
         let _ = tokio::time::timeout(PATIENCE, both).await;
-        let _ = std::fs::remove_file(&self.socket);
-        let _ = std::fs::remove_file(self.here.home.join("serve.json"));
+        let _ = heirloom_repo::file::remove_file(&self.socket);
+        let _ = heirloom_repo::file::remove_file(self.here.home.join("serve.json"));
         Ok(())
     }
 }

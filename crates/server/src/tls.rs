@@ -4,12 +4,13 @@
 //! one, a person can, by the fingerprint that is printed.
 
 use std::fmt::Write as _;
+use std::io;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
-use std::{fs, io};
 
+use heirloom_repo::file;
 use rcgen::{CertificateParams, DistinguishedName, DnType, KeyPair};
 use rustls::ServerConfig;
 use rustls::pki_types::pem::PemObject;
@@ -130,7 +131,7 @@ fn kept(directory: &Path, names: &[String]) -> Result<(PathBuf, PathBuf), TlsErr
     let wanted = names.join("\n");
     let is_there = chain.is_file() && key.is_file();
     // The same one as long as it can be: whoever checked its fingerprint need not check again.
-    if is_there && fs::read_to_string(&known).is_ok_and(|known| known == wanted) {
+    if is_there && file::read_to_string(&known).is_ok_and(|known| known == wanted) {
         return Ok((chain, key));
     }
     let pair = KeyPair::generate().map_err(TlsError::Make)?;
@@ -211,6 +212,7 @@ impl axum::serve::Listener for Secured {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
     use std::os::unix::fs::PermissionsExt;
 
     use super::*;

@@ -3,6 +3,11 @@
 //! Models that follow a script, on loopback: what they answer is decided before, what they were
 //! asked can be looked at afterwards. A new API is a [`model::Dialect`] in a file of its own.
 
+#![expect(
+    clippy::disallowed_methods,
+    reason = "only tests use it: what cannot be set up panics, and says where"
+)]
+
 pub mod anthropic;
 pub mod corpus;
 pub mod cpu;

@@ -6,10 +6,10 @@
 
 use std::borrow::Cow;
 use std::ffi::OsStr;
-use std::fs::File;
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 
+use heirloom_repo::file;
 use jiff::Timestamp;
 use serde::Deserialize;
 use serde_json::Value;
@@ -59,7 +59,7 @@ impl Transcripts for Projects {
 
     fn is_whole(&self, path: &Path) -> bool {
         // Of a file that cannot be read nothing is known.
-        File::open(path).map_or(true, |file| is_whole(BufReader::new(file)))
+        file::open_any(path).map_or(true, |file| is_whole(BufReader::new(file)))
     }
 }
 

@@ -19,13 +19,14 @@ pub(crate) mod strays;
 
 use std::collections::VecDeque;
 use std::io::{self, Write};
-use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{ChildStdin, Command, Stdio};
 use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
+
+use heirloom_repo::child;
 
 use self::drain::Drain;
 use self::group::Group;
@@ -354,17 +355,14 @@ fn lock(
 }
 
 fn command(line: &CommandLine, mark: &Mark) -> Command {
-    let mut command = Command::new(&line.program);
+    let mut command = child::leader(&line.program, &line.env);
     command
         .args(&line.args)
-        .env_clear()
-        .envs(&line.env)
         .env(strays::VARIABLE, mark.value())
         .current_dir(&line.cwd)
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .process_group(0);
+        .stderr(Stdio::piped());
     command
 }
 

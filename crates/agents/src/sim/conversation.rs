@@ -1,9 +1,10 @@
 //! The simulation's memory: a transcript per conversation, in Claude Code's layout.
 
-use std::fs::{self, OpenOptions};
+use std::fs::OpenOptions;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
+use heirloom_repo::file;
 use serde_json::{Value, json};
 
 use super::args::Args;
@@ -59,9 +60,9 @@ impl Conversation {
         }
         let id = fresh()?;
         let path = dir.join(format!("{id}.jsonl"));
-        let copied = fs::create_dir_all(&dir).and_then(|()| fs::copy(&known.path, &path));
+        let copied = file::create_dir_all(&dir).and_then(|()| file::copy(&known.path, &path));
         if let Err(error) = copied {
-            return refuse(format!("Error: {error}"));
+            return refuse(format!("Error: {}", error.source));
         }
         Ok(Self { id, path, messages, cost_usd })
     }
@@ -85,15 +86,15 @@ impl Conversation {
 
     fn keep(&self, entry: &Value) -> io::Result<()> {
         if let Some(dir) = self.path.parent() {
-            fs::create_dir_all(dir)?;
+            file::create_dir_all(dir)?;
         }
-        let mut file = OpenOptions::new().create(true).append(true).open(&self.path)?;
+        let mut file = file::open_with(OpenOptions::new().create(true).append(true), &self.path)?;
         file.write_all(format!("{entry}\n").as_bytes())
     }
 }
 
 fn read(path: &Path) -> (Vec<Value>, f64) {
-    let text = fs::read_to_string(path).unwrap_or_default();
+    let text = file::read_to_string(path).unwrap_or_default();
     let (mut messages, mut cost) = (Vec::new(), 0.0);
     for entry in text.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok()) {
         if let Some(usd) = entry.get("totalCostUSD").and_then(Value::as_f64) {
@@ -107,14 +108,16 @@ fn read(path: &Path) -> (Vec<Value>, f64) {
 /// An id that is new, taken at once so that no other process takes it too, and the same when
 /// everything is the same.
 fn fresh_id(dir: &Path, cwd: &Path) -> io::Result<String> {
-    fs::create_dir_all(dir)?;
+    file::create_dir_all(dir)?;
     let mut number = 0;
     loop {
         let id = id_of(&format!("{}#{number}", cwd.display()));
-        match fs::File::create_new(dir.join(format!("{id}.jsonl"))) {
+        let mut options = OpenOptions::new();
+        let options = options.write(true).create_new(true);
+        match file::open_with(options, dir.join(format!("{id}.jsonl"))) {
             Ok(_) => return Ok(id),
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => number += 1,
-            Err(error) => return Err(error),
+            Err(error) => return Err(error.into()),
         }
     }
 }

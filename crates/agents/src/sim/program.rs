@@ -8,6 +8,7 @@ use std::sync::mpsc::{self, Receiver};
 use std::thread;
 use std::time::Duration;
 
+use heirloom_repo::file;
 use serde_json::{Value, json};
 
 use super::args::Args;
@@ -221,8 +222,8 @@ impl Session<'_> {
         let Some(path) = env::path(self.env, "HEIRLOOM_SIM_SCRIPT") else {
             return Ok(work::steps(self.env, prompt, self.cwd));
         };
-        let text =
-            fs::read_to_string(&path).map_err(|error| format!("{}: {error}", path.display()))?;
+        let text = file::read_to_string(&path)
+            .map_err(|error| format!("{}: {}", path.display(), error.source))?;
         script::parse(&text)
     }
 
@@ -250,7 +251,7 @@ impl Session<'_> {
             self.stream.raw(&flood_line(number))?;
         }
         if let Some(file) = &step.write {
-            fs::write(self.cwd.join(&file.path), &file.content)?;
+            file::write(self.cwd.join(&file.path), &file.content)?;
         }
         if let Some(fields) = &step.status {
             work::write_status(self.env, fields)?;
@@ -393,11 +394,11 @@ impl Session<'_> {
     /// For tests: what a model would have been sent.
     fn log_request(&self) {
         let Some(path) = env::path(self.env, "HEIRLOOM_SIM_REQUESTS") else { return };
-        let read = |path: &std::path::PathBuf| fs::read_to_string(path).unwrap_or_default();
+        let read = |path: &std::path::PathBuf| file::read_to_string(path).unwrap_or_default();
         let system: Vec<String> = self.args.prompts.iter().map(read).collect();
         let request = json!({"system": system, "messages": self.conversation.messages});
-        let file = fs::OpenOptions::new().create(true).append(true).open(path);
-        let _ = file.and_then(|mut file| file.write_all(format!("{request}\n").as_bytes()));
+        let file = file::open_with(fs::OpenOptions::new().create(true).append(true), path);
+        let _ = file.map(|mut file| file.write_all(format!("{request}\n").as_bytes()));
     }
 }
 

@@ -1,13 +1,13 @@
 //! The tools of the simulation, and who may use them.
 
-use std::fs;
 use std::io::Read;
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
+use heirloom_repo::{child, file};
 use serde_json::Value;
 
 use super::args::Args;
@@ -68,13 +68,13 @@ pub(super) fn run(
     let field = |name: &str| input.get(name).and_then(Value::as_str).unwrap_or_default();
     Some(match tool {
         "Bash" => return bash(field("command"), cwd, env, interrupted),
-        "Read" => match fs::read_to_string(cwd.join(field("file_path"))) {
+        "Read" => match file::read_to_string(cwd.join(field("file_path"))) {
             Ok(text) => Answer::good(text),
-            Err(error) => Answer::bad(error.to_string()),
+            Err(error) => Answer::bad(error.source.to_string()),
         },
-        "Write" => match fs::write(cwd.join(field("file_path")), field("content")) {
+        "Write" => match file::write(cwd.join(field("file_path")), field("content")) {
             Ok(()) => Answer::good("written"),
-            Err(error) => Answer::bad(error.to_string()),
+            Err(error) => Answer::bad(error.source.to_string()),
         },
         _ => Answer::good("ok"),
     })
@@ -86,8 +86,7 @@ fn bash(
     env: &Env,
     interrupted: &mut dyn FnMut() -> bool,
 ) -> Option<Answer> {
-    let child = Command::new("/bin/sh")
-        .args(["-c", command])
+    let child = child::shell(command)
         .env_clear()
         .envs(env)
         .current_dir(cwd)

@@ -8,6 +8,7 @@ use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
+use heirloom_repo::file;
 use serde_json::{Map, Value, json};
 
 use super::script::Step;
@@ -27,7 +28,7 @@ const LEARNINGS: &[(&str, &str)] = &[
 /// The steps of one iteration.
 pub(super) fn steps(env: &Env, prompt: &str, cwd: &Path) -> Vec<Step> {
     let context_path = place(env, "HEIRLOOM_CTX", prompt, "context.json");
-    let text = context_path.as_ref().and_then(|path| fs::read_to_string(path).ok());
+    let text = context_path.as_ref().and_then(|path| file::read_to_string(path).ok());
     let context: Value = text.and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default();
     let session = context["session"].as_str().unwrap_or("session").to_owned();
     let iteration = context["iteration"].as_u64().unwrap_or(1);
@@ -104,7 +105,7 @@ fn evidence(cwd: &Path) -> Value {
     files.sort();
     let first = files.iter().find_map(|path| {
         let name = path.file_name()?.to_str().filter(|name| !name.starts_with('.'))?;
-        let text = fs::read_to_string(path).ok()?;
+        let text = file::read_to_string(path).ok()?;
         let line = text.lines().position(|line| !line.trim().is_empty())?;
         let quote = text.lines().nth(line)?;
         Some(json!([{"path": name, "line": line + 1, "quote": quote}]))
@@ -129,14 +130,14 @@ fn place(env: &Env, name: &str, prompt: &str, ending: &str) -> Option<PathBuf> {
 /// Merges fields into the status file, where there is one to write.
 pub(super) fn write_status(env: &Env, fields: &Map<String, Value>) -> io::Result<()> {
     let Some(path) = env::path(env, "HEIRLOOM_STATUS") else { return Ok(()) };
-    let text = fs::read_to_string(&path).unwrap_or_default();
+    let text = file::read_to_string(&path).unwrap_or_default();
     let mut status: Map<String, Value> = serde_json::from_str(&text).unwrap_or_default();
     status.extend(fields.clone());
-    fs::write(path, serde_json::to_string_pretty(&status)?)
+    Ok(file::write(path, serde_json::to_string_pretty(&status)?)?)
 }
 
 /// Appends to the progress page, where there is one.
 pub(super) fn append_progress(env: &Env, text: &str) -> io::Result<()> {
     let Some(path) = env::path(env, "HEIRLOOM_PROGRESS") else { return Ok(()) };
-    OpenOptions::new().create(true).append(true).open(path)?.write_all(text.as_bytes())
+    file::open_with(OpenOptions::new().create(true).append(true), path)?.write_all(text.as_bytes())
 }

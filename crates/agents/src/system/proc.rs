@@ -5,10 +5,11 @@ use std::thread;
 use std::time::Duration;
 
 use super::Running;
+use heirloom_repo::file;
 
 /// What the kernel says of a process. The name stands in parentheses and may hold any of its own.
 pub(super) fn running(pid: u32) -> Option<Running> {
-    let text = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    let text = file::read_to_string(format!("/proc/{pid}/stat")).ok()?;
     let (head, tail) = text.rsplit_once(')')?;
     let mut fields = tail.split_whitespace();
     // One that is dead and not yet buried does nothing any more.
@@ -41,7 +42,7 @@ const STARTING: usize = 50;
 /// go on already: its mark would be missed, and its conversation given to somebody else.
 pub fn environ(pid: u32) -> Option<Vec<u8>> {
     for _ in 0..STARTING {
-        let environ = fs::read(format!("/proc/{pid}/environ")).ok()?;
+        let environ = file::read(format!("/proc/{pid}/environ")).ok()?;
         if !environ.is_empty() || !is_starting(pid) {
             return Some(environ);
         }
@@ -52,13 +53,13 @@ pub fn environ(pid: u32) -> Option<Vec<u8>> {
 
 /// Whether a process has a program and no words. Threads of the kernel, and the dead, have no program.
 fn is_starting(pid: u32) -> bool {
-    fs::read(format!("/proc/{pid}/cmdline")).is_ok_and(|words| words.is_empty())
+    file::read(format!("/proc/{pid}/cmdline")).is_ok_and(|words| words.is_empty())
         && fs::read_link(format!("/proc/{pid}/exe")).is_ok()
 }
 
 /// The words a process was started with.
 pub fn command_line(pid: u32) -> Vec<String> {
-    let line = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+    let line = file::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
     line.split(|byte| *byte == 0).map(|word| String::from_utf8_lossy(word).into_owned()).collect()
 }
 
@@ -76,6 +77,6 @@ fn reads(pid: u32) -> bool {
         // The number of the call is not known here.
         _ => return false,
     };
-    let call = fs::read_to_string(format!("/proc/{pid}/syscall")).unwrap_or_default();
+    let call = file::read_to_string(format!("/proc/{pid}/syscall")).unwrap_or_default();
     call.starts_with(read_from_stdin)
 }

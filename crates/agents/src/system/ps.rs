@@ -7,8 +7,9 @@
 )]
 
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 
+use heirloom_repo::child;
 use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
 
@@ -52,10 +53,10 @@ pub(crate) fn is_reading_stdin(_leader: u32) -> bool {
 }
 
 fn ask(program: &Path, arguments: &[&str]) -> Option<String> {
-    let mut command = Command::new(program);
+    let mut command = child::silent(program);
     // The names of days and months, and the clock, as they are read below.
-    command.args(arguments).env("LC_ALL", "C").env("TZ", "UTC").stdin(Stdio::null());
-    let output = command.stderr(Stdio::null()).output().ok()?;
+    command.args(arguments).env("LC_ALL", "C").env("TZ", "UTC");
+    let output = command.stdout(Stdio::piped()).output().ok()?;
     Some(String::from_utf8_lossy(&output.stdout).into_owned())
 }
 

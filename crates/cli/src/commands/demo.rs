@@ -1,5 +1,4 @@
 use std::fmt::Write;
-use std::fs;
 use std::process::ExitCode;
 
 use heirloom_api::Demonstration;
@@ -7,6 +6,7 @@ use heirloom_core::inherit::Inherited;
 use heirloom_engine::demo::{self, DemoError, NAMES};
 use heirloom_engine::events::{Event, Watcher};
 use heirloom_engine::here::Here;
+use heirloom_repo::file;
 use jiff::Timestamp;
 
 use super::{App, Done};
@@ -33,7 +33,7 @@ pub(super) fn run(app: &App, _: &Args) -> Done {
     let cannot = |error: std::io::Error| Failure::from_error(Code::File, &error);
     let scratch = tempfile::Builder::new().prefix("heirloom-demo-").tempdir().map_err(cannot)?;
     let (repo, home) = demo::places(scratch.path());
-    fs::create_dir_all(repo.join(".heirloom")).map_err(cannot)?;
+    file::create_dir_all(repo.join(".heirloom"))?;
     let mut env = app.here.env.clone();
     env.insert("HEIRLOOM_HOME".into(), home.into());
     let view = View::new(false, app.here.clock);
@@ -76,16 +76,8 @@ fn tell(inherited: &Inherited, broken: &[String], after_compaction: &str) -> Str
     let [first, second] = NAMES;
     let mut text =
         format!("\n{BOLD}{second}{BOLD:#} started with what {BOLD}{first}{BOLD:#} left:\n");
-    let lists =
-        [&inherited.learnings, &inherited.patterns, &inherited.warnings, &inherited.decisions];
-    let is_broken = |item: &str| {
-        inherited.notes.iter().any(|note| {
-            let stated = broken.iter().any(|broken| broken.starts_with(&*note.text));
-            stated && item.contains(&*note.text)
-        })
-    };
-    for item in lists.into_iter().flatten().filter(|item| !is_broken(item)) {
-        let _ = writeln!(text, "  {GOOD}+{GOOD:#} {}", first_line(item, 90));
+    for note in inherited.notes.iter().filter(|note| note.broken().is_none()) {
+        let _ = writeln!(text, "  {GOOD}+{GOOD:#} {}", first_line(&note.plain(), 90));
     }
     let _ = writeln!(
         text,

@@ -44,7 +44,7 @@ pub(super) fn offer(app: &App, loaded: &Loaded) -> Vec<String> {
 fn remember(app: &App, gates: &[String]) {
     let list = serde_json::to_string(gates).unwrap_or_default();
     let root = &app.here.place.root;
-    let known = std::fs::read_to_string(root.join(LOCAL)).unwrap_or_default();
+    let known = heirloom_repo::file::read_to_string(root.join(LOCAL)).unwrap_or_default();
     let written = with_gate(&known, &list).is_some_and(|text| {
         heirloom_repo::write_within(root, Path::new(LOCAL), text.as_bytes()).is_ok()
     });

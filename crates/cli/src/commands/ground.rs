@@ -8,7 +8,7 @@ use heirloom_engine::keep::ground::{self, Grounded};
 use heirloom_engine::keep::{self, KeepError};
 
 use super::{App, Done};
-use crate::failure::{Code, FAILED, Failure};
+use crate::failure::{FAILED, Failure};
 use crate::ui::{BAD, CARE, DIM, GOOD, counted, first_line};
 
 /// The most claims that people are shown.
@@ -52,9 +52,7 @@ pub(super) fn run(app: &App, args: &Args) -> Done {
 
 /// What is not text in it is replaced, and so becomes a line that cannot be read.
 fn read(file: &Path) -> Result<String, Failure> {
-    let bytes = std::fs::read(file).map_err(|error| {
-        Failure::new(Code::File, format!("cannot read {}: {error}", file.display()))
-    })?;
+    let bytes = heirloom_repo::file::read(file)?;
     Ok(match String::from_utf8(bytes) {
         Ok(text) => text,
         Err(error) => String::from_utf8_lossy(error.as_bytes()).into_owned(),

@@ -22,7 +22,8 @@ pub(super) fn run(app: &App, args: &Args) -> Done {
     let mut tree = super::tree();
     tree.build();
     if let Some(dir) = &args.dir {
-        std::fs::create_dir_all(dir)
+        heirloom_repo::file::create_dir_all(dir)
+            .map_err(|error| error.source)
             .and_then(|()| clap_mangen::generate_to(super::tree(), dir))
             .map_err(|error| {
                 let message = format!("the pages cannot be written to {}: {error}", dir.display());

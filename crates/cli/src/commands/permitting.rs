@@ -1,12 +1,12 @@
 //! The one question before the first run in a repository: what its agents may do without asking.
 
-use std::fs::File;
 use std::io::{BufRead, IsTerminal};
 
 use heirloom_core::settings::RunPermissions;
 use heirloom_core::trust::person::Action;
 use heirloom_engine::{person, run};
 use heirloom_ledger::Ledger;
+use heirloom_repo::file;
 
 use super::App;
 use crate::failure::Failure;
@@ -20,7 +20,7 @@ pub(super) fn ask(
     agents: &[&str],
 ) -> Result<Option<RunPermissions>, Failure> {
     let is_person = person::allow(&app.here, ledger, Action::Widen).is_ok();
-    let has_terminal = std::io::stdin().is_terminal() && File::open("/dev/tty").is_ok();
+    let has_terminal = std::io::stdin().is_terminal() && file::open_any("/dev/tty").is_ok();
     if !is_person || !has_terminal || app.ui.is_json() {
         return Ok(None);
     }

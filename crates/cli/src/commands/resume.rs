@@ -1,11 +1,12 @@
 use std::os::unix::process::CommandExt;
-use std::process::{Command, ExitCode};
+use std::process::ExitCode;
 
 use heirloom_agents::program::quote;
 use heirloom_api::{PastList, ResumeCommand};
 use heirloom_engine::agents::programs;
 use heirloom_engine::recall::carry::{self, Carry};
 use heirloom_engine::recall::resume::{Past, past};
+use heirloom_repo::child;
 
 use super::{App, Done, picking};
 use crate::failure::{Code, Failure};
@@ -143,7 +144,7 @@ fn go_on(app: &App, args: &Args, chosen: &Past) -> Done {
     if chosen.session.is_some() && chosen.transcript.is_none() {
         app.ui.hint("its transcript is not where the agent keeps it; `heirloom archive restore` may bring it back");
     }
-    let mut run = Command::new(&command[0]);
+    let mut run = child::successor(&command[0]);
     run.args(&command[1..]);
     if let Some(directory) = &chosen.directory {
         run.current_dir(directory);

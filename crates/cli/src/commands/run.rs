@@ -1,5 +1,4 @@
-use std::os::unix::process::CommandExt;
-use std::process::{Command, ExitCode, Stdio};
+use std::process::{ExitCode, Stdio};
 use std::thread;
 use std::time::Duration;
 
@@ -15,6 +14,7 @@ use heirloom_engine::agents;
 use heirloom_engine::run::{self, Asked, Preparing, RunError, Stopping, With};
 use heirloom_engine::trust;
 use heirloom_engine::turn::system::Real;
+use heirloom_repo::{FileError, child};
 
 use super::{App, Done, dry_run, permitting, stop_signals};
 use crate::failure::{Code, FAILED, Failure, LIMITED};
@@ -218,22 +218,22 @@ fn detach(app: &App, args: &Args, asked: &Asked) -> Done {
         run::plan(&app.here, &app.settings()?.settings, &app.directory, asked)?;
     }
     let logs = app.here.home.join("logs");
-    heirloom_repo::make_private_dir(&logs).map_err(cannot)?;
+    heirloom_repo::make_private_dir(&logs).map_err(FileError::new("make the directory", &logs))?;
     let name: SessionName = args
         .session
         .parse()
         .map_err(|source| Failure::from(RunError::Name { name: args.session.clone(), source }))?;
     let path = logs.join(format!("run-{name}.log"));
-    heirloom_repo::write_private(&path, b"").map_err(cannot)?;
-    let log = heirloom_repo::append_private(&path).map_err(cannot)?;
+    heirloom_repo::write_private(&path, b"").map_err(FileError::new("write", &path))?;
+    let log = heirloom_repo::append_private(&path).map_err(FileError::new("write", &path))?;
     let before = newest(app, &name)?.map(|(id, _)| id).filter(|_| !args.resume);
     let arguments = std::env::args_os().skip(1).filter(|word| word != "--detach");
-    let mut child = Command::new(std::env::current_exe().map_err(cannot)?)
+    let mut child = child::ourselves()
+        .map_err(cannot)?
         .args(arguments)
         .stdin(Stdio::null())
         .stdout(log.try_clone().map_err(cannot)?)
         .stderr(log)
-        .process_group(0)
         .spawn()
         .map_err(cannot)?;
     let pid = child.id();
@@ -248,7 +248,7 @@ fn detach(app: &App, args: &Args, asked: &Asked) -> Done {
             if status.success() || newest(app, &name)?.map(|(id, _)| id) != before {
                 break;
             }
-            let said = std::fs::read_to_string(&path).unwrap_or_default();
+            let said = heirloom_repo::file::read_to_string(&path).unwrap_or_default();
             app.ui.say(said.trim_end());
             return Ok(ExitCode::from(u8::try_from(status.code().unwrap_or(1)).unwrap_or(FAILED)));
         }

@@ -193,13 +193,7 @@ fn no_link(refused: &NotAPerson) -> String {
 
 fn open(app: &App, link: &str) {
     let program = if cfg!(target_os = "macos") { "open" } else { "xdg-open" };
-    let started = std::process::Command::new(program)
-        .arg(link)
-        .stdin(std::process::Stdio::null())
-        .stdout(std::process::Stdio::null())
-        .stderr(std::process::Stdio::null())
-        .spawn();
-    if let Err(error) = started {
+    if let Err(error) = heirloom_repo::child::silent(program).arg(link).spawn() {
         app.ui.warn(&format!("no browser could be opened: {program}: {error}"));
     }
 }

@@ -1,5 +1,9 @@
 //! The command from outside: what it prints, and how it ends.
 
+#![expect(
+    clippy::disallowed_methods,
+    reason = "a test that cannot set the scene panics, and says where"
+)]
 #![expect(clippy::unwrap_used, reason = "a test that cannot set the scene has failed")]
 
 mod action;

@@ -14,7 +14,7 @@ use crate::layout;
 use crate::note::Kind;
 use crate::tokens::CHARACTERS_PER_TOKEN;
 
-use super::item::{Item, unmark};
+use super::item::{self, Item, unmark};
 use super::select::Category;
 
 /// The version of the block that is written.
@@ -251,6 +251,16 @@ impl InheritedNote {
             evidence: self.evidence.into_iter().map(CheckedEvidence::into_evidence).collect(),
             from_session: Some(self.from_session),
         })
+    }
+
+    /// The note as one string, as it stands in the list of its kind but for the mark of what is broken.
+    pub fn plain(&self) -> String {
+        item::plain(&self.text, self.rationale.as_deref())
+    }
+
+    /// The evidence that no longer holds, where there is some.
+    pub fn broken(&self) -> Option<&CheckedEvidence> {
+        self.evidence.iter().find(|one| one.verdict == "broken")
     }
 
     /// Whether it says more than its string and its session.

@@ -104,11 +104,15 @@ impl Item {
     /// The item as one string: what it says, and why where that is known
     /// (`Chose JWT - needed stateless scaling`).
     pub(super) fn plain(&self) -> String {
-        let text = self.text.trim();
-        match self.rationale.as_deref().map(str::trim) {
-            Some(why) if !why.is_empty() && !text.ends_with(why) => cut(&format!("{text} - {why}")),
-            _ => cut(text),
-        }
+        plain(&self.text, self.rationale.as_deref())
+    }
+}
+
+pub(super) fn plain(text: &str, rationale: Option<&str>) -> String {
+    let text = text.trim();
+    match rationale.map(str::trim) {
+        Some(why) if !why.is_empty() && !text.ends_with(why) => cut(&format!("{text} - {why}")),
+        _ => cut(text),
     }
 }
 

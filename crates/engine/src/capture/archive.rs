@@ -15,6 +15,7 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 use heirloom_core::id::SessionId;
+use heirloom_repo::file;
 use heirloom_repo::{FileError, make_private_dir, open_lock, replace_private};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -117,7 +118,7 @@ impl Archive {
     pub fn remove(&self, session: SessionId) -> Result<usize, FileError> {
         let directory = self.directory(session);
         let files = fs::read_dir(&directory).into_iter().flatten().flatten();
-        let gone = files.filter(|file| fs::remove_file(file.path()).is_ok()).count();
+        let gone = files.filter(|file| file::remove_file(file.path()).is_ok()).count();
         match fs::remove_dir(&directory) {
             Err(source) if source.kind() != io::ErrorKind::NotFound => {
                 Err(FileError { doing: "remove", path: directory, source })
@@ -142,7 +143,7 @@ impl Archive {
             total -= kept.stored;
             (kept.stored, kept.frames, kept.dropped) = (0, 0, true);
             opened.say(&kept)?;
-            fs::remove_file(&path).map_err(|source| FileError { doing: "remove", path, source })?;
+            file::remove_file(&path)?;
             gone += 1;
         }
         Ok(gone)
@@ -229,7 +230,8 @@ impl Opened {
 
 fn append(path: &Path, length: u64, bytes: &[u8]) -> io::Result<u64> {
     let mut options = OpenOptions::new();
-    let mut file = options.write(true).create(true).truncate(false).mode(0o600).open(path)?;
+    options.write(true).create(true).truncate(false).mode(0o600);
+    let mut file = file::open_with(&options, path).map_err(|error| error.source)?;
     // Shorter than was said is one whose small frames were put together by somebody who was ended
     // before saying so: it is whole as it is.
     let length = length.min(file.metadata()?.len());
@@ -242,7 +244,8 @@ fn append(path: &Path, length: u64, bytes: &[u8]) -> io::Result<u64> {
 /// Many small frames compress badly.
 fn tidy(path: &Path, length: u64) -> io::Result<u64> {
     let mut bytes = Vec::new();
-    File::open(path)?.take(length).read_to_end(&mut bytes)?;
+    let file = file::open_any(path).map_err(|error| error.source)?;
+    file.take(length).read_to_end(&mut bytes)?;
     let frames = Frames::new(bytes)?;
     if frames.small() < 2 {
         return Ok(length);

@@ -4,12 +4,11 @@
 
 use std::os::unix::process::CommandExt;
 use std::path::Path;
-use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use heirloom_core::id::SessionId;
 use heirloom_ledger::Facts;
-use heirloom_repo::open_lock;
+use heirloom_repo::{child, open_lock};
 
 use super::take::{Manner, Taken, Wanted, take};
 use super::{CaptureError, on};
@@ -71,14 +70,8 @@ pub fn wake(here: &Here, program: &Path) {
     // Somebody is at it: what is new now is seen by them, or by the next.
     let Some(free) = lock(&here.home) else { return };
     drop(free);
-    let mut command = Command::new(program);
-    command
-        .args(["sync", "--background"])
-        .current_dir(&here.place.root)
-        .stdin(Stdio::null())
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .process_group(0);
+    let mut command = child::silent(program);
+    command.args(["sync", "--background"]).current_dir(&here.place.root).process_group(0);
     // The child is adopted by init when the hook ends; a hook lives for milliseconds.
     let _ = command.spawn();
 }

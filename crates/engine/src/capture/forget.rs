@@ -11,6 +11,7 @@ use heirloom_core::id::SessionId;
 use heirloom_core::session::Session;
 use heirloom_core::trust::person::Action;
 use heirloom_ledger::{Facts, Ledger};
+use heirloom_repo::file;
 use heirloom_repo::{FileError, make_private_dir};
 
 use super::{Archive, CaptureError, PATIENCE};
@@ -69,7 +70,7 @@ pub fn forget(
     if let Some(parent) = marked.parent() {
         make_private_dir(parent).map_err(failed)?;
     }
-    fs::write(&marked, b"").map_err(failed)?;
+    file::write(&marked, b"")?;
     let archive = Archive::new(&here.home);
     gone.native = archive
         .of_session(session.id)
@@ -112,7 +113,7 @@ fn cached(home: &Path) -> usize {
 fn remove(path: &Path) -> usize {
     let Ok(found) = fs::symlink_metadata(path) else { return 0 };
     if !found.is_dir() {
-        return usize::from(fs::remove_file(path).is_ok());
+        return usize::from(file::remove_file(path).is_ok());
     }
     let inner: usize =
         fs::read_dir(path).into_iter().flatten().flatten().map(|entry| remove(&entry.path())).sum();
@@ -143,11 +144,7 @@ fn backups(here: &Here) -> Result<usize, CaptureError> {
     let all = Ledger::backups_in(&here.home);
     let mut gone = 0;
     for path in &all {
-        fs::remove_file(path).map_err(|source| FileError {
-            doing: "remove",
-            path: path.clone(),
-            source,
-        })?;
+        file::remove_file(path)?;
         gone += 1;
     }
     Ok(gone)

@@ -73,8 +73,8 @@ pub fn restore(
             let directory = kept.path.parent().map_or(Ok(()), make_private_dir);
             directory
                 .and_then(|()| write_private(&unfinished, &bytes))
-                .and_then(|()| std::fs::rename(&unfinished, &kept.path))
-                .map_err(failed)?;
+                .map_err(failed)
+                .and_then(|()| heirloom_repo::file::rename(&unfinished, &kept.path))?;
         }
         done.push(Restored { path: kept.path.clone(), restored });
     }

@@ -3,11 +3,11 @@
 //! An agent says before each use that it is about to happen, and only then whether somebody has to
 //! permit it. So the last use that triggered something is remembered until it is known.
 
-use std::fs;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::PathBuf;
 
 use heirloom_agents::hook::ToolUse;
+use heirloom_repo::file;
 
 use super::cache;
 use super::hook::Call;
@@ -20,7 +20,7 @@ pub(super) fn remember(call: &Call<'_>, tool: &ToolUse, names: &[&str]) {
 
 /// What this use triggered, if it is the one that is remembered.
 pub(super) fn triggered_by(call: &Call<'_>, tool: &ToolUse) -> Vec<String> {
-    let text = fs::read_to_string(file(call)).unwrap_or_default();
+    let text = file::read_to_string(file(call)).unwrap_or_default();
     let mut lines = text.lines();
     if lines.next() != Some(mark(call, tool).as_str()) {
         return Vec::new();
@@ -31,7 +31,7 @@ pub(super) fn triggered_by(call: &Call<'_>, tool: &ToolUse) -> Vec<String> {
 
 /// Something that requirements are about ran: what is triggered, is.
 pub(super) fn forget(call: &Call<'_>) {
-    let _ = fs::remove_file(file(call));
+    let _ = file::remove_file(file(call));
 }
 
 fn mark(call: &Call<'_>, tool: &ToolUse) -> String {

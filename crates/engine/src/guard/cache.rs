@@ -7,6 +7,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
+use heirloom_repo::file;
 use heirloom_repo::{make_private_dir, write_private};
 
 use crate::here::Here;
@@ -38,9 +39,9 @@ pub(super) fn write(file: &Path, bytes: &[u8]) {
     let unfinished = directory.join(name);
     let written = make_private_dir(directory)
         .and_then(|()| write_private(&unfinished, bytes))
-        .and_then(|()| fs::rename(&unfinished, file));
-    if written.is_err() {
-        let _ = fs::remove_file(&unfinished);
+        .is_ok_and(|()| file::rename(&unfinished, file).is_ok());
+    if !written {
+        let _ = file::remove_file(&unfinished);
     }
 }
 
@@ -63,7 +64,7 @@ pub(super) fn sweep(here: &Here) {
             None => KEPT,
         };
         if age(&entry.path(), now).is_some_and(|age| age > limit) {
-            let _ = fs::remove_file(entry.path());
+            let _ = file::remove_file(entry.path());
         }
     }
 }

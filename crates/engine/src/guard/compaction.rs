@@ -4,13 +4,13 @@
 //! begins by itself would only fail later, and a clear has happened when its hook runs. What is wanting
 //! then opens the next brief.
 
-use std::fs;
 use std::path::PathBuf;
 
 use heirloom_core::event::CheckpointMissed;
 use heirloom_core::recover::{MARK, wrap};
 use heirloom_core::settings::CheckpointMode;
 use heirloom_ledger::{Error, NoteFilter, Scope};
+use heirloom_repo::file;
 
 use super::hook::Call;
 use super::{cache, presence};
@@ -58,7 +58,7 @@ pub(super) fn after(call: &mut Call<'_>, summary: &str) {
     let lost = call.hold("cannot compare the summary", found).unwrap_or_default();
     let file = lost_file(call);
     if lost.is_empty() {
-        let _ = fs::remove_file(file);
+        let _ = file::remove_file(file);
     } else {
         cache::write(&file, lost.join("\n").as_bytes());
     }
@@ -72,8 +72,8 @@ fn lost_file(call: &Call<'_>) -> PathBuf {
 /// What the summary lost; told once.
 pub(super) fn take_lost(call: &Call<'_>) -> Option<String> {
     let file = lost_file(call);
-    let lost = fs::read_to_string(&file).ok()?;
-    let _ = fs::remove_file(file);
+    let lost = file::read_to_string(&file).ok()?;
+    let _ = file::remove_file(file);
     let lines: Vec<String> = lost.lines().map(|line| format!("- {line}")).collect();
     let text = format!("{MARK}\nNot in the summary of this conversation:\n{}", lines.join("\n"));
     Some(wrap(&text))

@@ -3,10 +3,9 @@
 //! Found at the start of a context and kept in a small file of its own; a tool use only looks into that,
 //! and where nothing is known there is no file. It never blocks.
 
-use std::fs;
-
 use heirloom_agents::hook::ToolUse;
 use heirloom_core::recover::Failure;
+use heirloom_repo::file;
 use serde::{Deserialize, Serialize};
 
 use super::cache;
@@ -30,7 +29,7 @@ pub(super) fn remember(call: &Call<'_>, mut failures: Vec<Failure>) {
     let file = cache::file(call.here, "failures", &call.event.agent_session_id);
     failures.truncate(MOST);
     if failures.is_empty() {
-        let _ = fs::remove_file(file);
+        let _ = file::remove_file(file);
         return;
     }
     if let Ok(text) = serde_json::to_vec(&Remembered { told: 0, failures }) {
@@ -42,7 +41,7 @@ pub(super) fn remember(call: &Call<'_>, mut failures: Vec<Failure>) {
 pub(super) fn tell(call: &mut Call<'_>, tool: &ToolUse) {
     let Some(command) = tool.text("command").filter(|_| tool.name == "Bash") else { return };
     let file = cache::file(call.here, "failures", &call.event.agent_session_id);
-    let Ok(text) = fs::read(&file) else { return };
+    let Ok(text) = file::read(&file) else { return };
     let Ok(mut known) = serde_json::from_slice::<Remembered>(&text) else { return };
     let same = known.failures.iter().position(|failure| failure.command == command.trim());
     let Some(at) = same.filter(|_| known.told < MOST_TOLD) else { return };

@@ -8,6 +8,7 @@ use heirloom_core::settings::{CheckpointMode, OnOff, Settings};
 use heirloom_core::status::Status;
 use heirloom_core::tokens::CHARACTERS_PER_TOKEN;
 use heirloom_ledger::{Error, Ledger, SessionFilter};
+use heirloom_repo::file;
 
 use super::hook::Call;
 use super::{cache, presence, take_in};
@@ -40,7 +41,7 @@ pub(super) fn after_turn(call: &mut Call<'_>, usage: Option<Usage>) {
     let Some(settings) = call.settings() else { return };
     let Some(tokens) = usage.map(|usage| usage.tokens).or_else(|| guessed(call)) else { return };
     let file = cache::file(call.here, "handed-over", &call.event.agent_session_id);
-    let saved = fs::read_to_string(&file).ok().and_then(|text| text.trim().parse::<u64>().ok());
+    let saved = file::read_to_string(&file).ok().and_then(|text| text.trim().parse::<u64>().ok());
     let saved = saved.unwrap_or(0);
     // A context that became smaller is another one.
     let new = tokens.checked_sub(saved).unwrap_or(tokens);

@@ -1,17 +1,16 @@
 //! What is measured, and kept for a while: the size of a branch, the number that a command prints.
 
-use std::fs;
 use std::io::Read;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitStatus, Stdio};
-use std::time::{Duration, Instant};
+use std::process::{ExitStatus, Stdio};
+use std::time::Duration;
 
 use heirloom_core::guard::check::Fault;
 use heirloom_core::guard::requirement::Measure;
-use heirloom_repo::changes;
+use heirloom_repo::file;
+use heirloom_repo::{changes, child};
 use jiff::Timestamp;
-use rustix::process::{Pid, Signal, kill_process_group};
 
 use super::cache;
 use crate::here::Here;
@@ -21,7 +20,7 @@ const MOST_OUTPUT: u64 = 64 * 1024;
 
 /// The value that was measured last, and when.
 pub(super) fn kept(here: &Here, measure: &Measure) -> Option<(Timestamp, f64)> {
-    let text = fs::read_to_string(file(here, measure)).ok()?;
+    let text = file::read_to_string(file(here, measure)).ok()?;
     let (at, value) = text.trim().split_once(' ')?;
     let at = Timestamp::from_millisecond(at.parse().ok()?).ok()?;
     Some((at, value.parse().ok()?))
@@ -82,8 +81,7 @@ pub(super) fn succeeds(root: &Path, command: &str, seconds: u64) -> Result<bool,
 /// Runs a command of the settings in the repository's root, and ends it when its time is up.
 fn run(root: &Path, command: &str, seconds: u64) -> Result<(ExitStatus, String), Fault> {
     let failed = |error: std::io::Error| fault(&format!("`{command}` cannot be run: {error}"));
-    let mut child = Command::new("sh")
-        .args(["-c", command])
+    let mut child = child::shell(command)
         .current_dir(root)
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
@@ -91,8 +89,6 @@ fn run(root: &Path, command: &str, seconds: u64) -> Result<(ExitStatus, String),
         .process_group(0)
         .spawn()
         .map_err(failed)?;
-    let group = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
-    let end = Instant::now() + Duration::from_secs(seconds);
     let reader = child.stdout.take().map(|stdout| {
         std::thread::spawn(move || {
             let mut text = Vec::new();
@@ -100,31 +96,18 @@ fn run(root: &Path, command: &str, seconds: u64) -> Result<(ExitStatus, String),
             String::from_utf8_lossy(&text).into_owned()
         })
     });
-    loop {
-        if let Some(status) = child.try_wait().map_err(failed)? {
-            let is_read = reader.as_ref().is_none_or(|reader| {
-                // What it left behind may hold the pipe open; what it printed is there by now.
-                (0..50).any(|_| {
-                    reader.is_finished() || {
-                        nap();
-                        false
-                    }
-                })
-            });
-            let text = if is_read { reader.and_then(|reader| reader.join().ok()) } else { None };
-            return Ok((status, text.unwrap_or_default()));
-        }
-        if Instant::now() >= end {
-            if let Some(group) = group {
-                let _ = kill_process_group(group, Signal::KILL);
+    let ended = child::wait(&mut child, Duration::from_secs(seconds)).map_err(failed)?;
+    let status =
+        ended.ok_or_else(|| fault(&format!("`{command}` took longer than {seconds} s")))?;
+    let is_read = reader.as_ref().is_none_or(|reader| {
+        // What it left behind may hold the pipe open; what it printed is there by now.
+        (0..50).any(|_| {
+            reader.is_finished() || {
+                std::thread::sleep(Duration::from_millis(2));
+                false
             }
-            let _ = child.wait();
-            return Err(fault(&format!("`{command}` took longer than {seconds} s")));
-        }
-        nap();
-    }
-}
-
-fn nap() {
-    std::thread::sleep(Duration::from_millis(2));
+        })
+    });
+    let text = if is_read { reader.and_then(|reader| reader.join().ok()) } else { None };
+    Ok((status, text.unwrap_or_default()))
 }

@@ -12,6 +12,7 @@ use heirloom_core::guard::policy::{Policy, Problem, Unseen};
 use heirloom_core::guard::protect::Protection;
 use heirloom_core::guard::settings as section;
 use heirloom_core::yaml;
+use heirloom_repo::file;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -169,7 +170,7 @@ struct Kept {
 }
 
 fn read_kept(file: &Path, key: &str) -> Option<Kept> {
-    let text = fs::read(file).ok()?;
+    let text = file::read(file).ok()?;
     serde_json::from_slice(text.strip_prefix(key.as_bytes())?).ok()
 }
 

@@ -1,7 +1,5 @@
 //! What a context begins with.
 
-use std::fs;
-
 use heirloom_agents::hook::Source;
 use heirloom_core::context::Zone;
 use heirloom_core::event::RecoveryDelivered;
@@ -12,6 +10,7 @@ use heirloom_core::guard::decide::{
 use heirloom_core::guard::policy::Policy;
 use heirloom_core::guard::state::{ChangeKind, carry_over};
 use heirloom_ledger::{Error, Ledger, Seen, SessionFilter};
+use heirloom_repo::file;
 use serde_json::json;
 
 use super::arrive::{Arrived, arrive};
@@ -101,7 +100,7 @@ pub(super) fn start(
 fn tell_unseen(call: &mut Call<'_>, policy: &Policy) {
     let Some(unseen) = &policy.unseen else { return };
     let file = cache::file(call.here, "unseen", &call.here.place.root);
-    if fs::read_to_string(&file).is_ok_and(|told| told == unseen.hash) {
+    if file::read_to_string(&file).is_ok_and(|told| told == unseen.hash) {
         return;
     }
     cache::write(&file, unseen.hash.as_bytes());
@@ -229,7 +228,7 @@ fn standing(
 /// A conversation that goes on has what it was told before. It is told again only if that changed.
 fn said_once(call: &Call<'_>, source: &Source, text: String) -> Option<String> {
     let file = cache::file(call.here, "said", &call.event.agent_session_id);
-    if *source == Source::Resume && fs::read_to_string(&file).is_ok_and(|before| before == text) {
+    if *source == Source::Resume && file::read_to_string(&file).is_ok_and(|before| before == text) {
         return None;
     }
     cache::write(&file, text.as_bytes());

@@ -5,6 +5,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use heirloom_core::digest;
+use heirloom_repo::file;
 use heirloom_repo::{FileError, make_private_dir, read_text, replace_private};
 use serde::{Deserialize, Serialize};
 
@@ -65,7 +66,7 @@ pub(super) fn keep(
 
 pub(super) fn forget(home: &Path, file: &Path) {
     while let Some((path, _)) = find(home, file) {
-        if fs::remove_file(path).is_err() {
+        if file::remove_file(path).is_err() {
             return;
         }
     }

@@ -4,6 +4,7 @@ use std::fs;
 
 use heirloom_core::causes;
 use heirloom_core::repo::{self, RepoId, RepoKey};
+use heirloom_repo::file;
 use heirloom_repo::{read_text, write_within};
 
 use super::Step;
@@ -121,7 +122,7 @@ fn ignore(here: &Here, is_rehearsal: bool) -> Step {
 pub(super) fn remove(here: &Here, is_rehearsal: bool) -> Vec<Step> {
     let directory = here.place.own_directory();
     let ignored = IGNORED.map(|rule| format!("{rule}\n")).concat();
-    let keys = fs::read_to_string(here.place.key_file()).unwrap_or_default();
+    let keys = file::read_to_string(here.place.key_file()).unwrap_or_default();
     let keys = repo::key_file(&repo::keys_in(&keys));
     let mut steps = Vec::new();
     for (name, ours) in
@@ -131,10 +132,10 @@ pub(super) fn remove(here: &Here, is_rehearsal: bool) -> Vec<Step> {
         let shown = format!(".heirloom/{name}");
         match read_text(&file) {
             Ok(Some(text)) if text == ours => {
-                let removed = if is_rehearsal { Ok(()) } else { fs::remove_file(&file) };
+                let removed = if is_rehearsal { Ok(()) } else { file::remove_file(&file) };
                 steps.push(match removed {
                     Ok(()) => Step::new("removed", shown, ""),
-                    Err(error) => Step::new("failed", shown, error.to_string()),
+                    Err(error) => Step::new("failed", shown, error.source.to_string()),
                 });
             }
             Ok(Some(_)) => steps.push(Step::new("kept", shown, "it was changed, so it is yours")),

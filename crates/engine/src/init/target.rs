@@ -1,10 +1,10 @@
 //! A file of another program's that something of ours goes into, and comes out of again.
 
-use std::fs;
 use std::path::Path;
 
 use heirloom_agents::hook::HookError;
 use heirloom_core::causes;
+use heirloom_repo::file;
 use heirloom_repo::{read_text, write_whole};
 
 use super::Step;
@@ -65,7 +65,7 @@ impl Target<'_> {
                 Some(after) => {
                     write_whole(self.file, after.as_bytes()).map_err(|error| causes::told(&error))
                 }
-                None => fs::remove_file(self.file).map_err(|error| error.to_string()),
+                None => file::remove_file(self.file).map_err(|error| causes::told(&error)),
             };
             if let Err(problem) = written {
                 return Some(Step::new("failed", shown, problem));

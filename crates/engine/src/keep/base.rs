@@ -6,12 +6,12 @@
 //! Losing it does no harm: nothing counts as taken off then.
 
 use std::collections::HashSet;
-use std::fs;
 use std::path::PathBuf;
 
 use heirloom_core::ground::digest;
 use heirloom_core::id::NoteId;
 use heirloom_repo::checkout::Checkout;
+use heirloom_repo::file;
 use serde::{Deserialize, Serialize};
 
 use crate::here::Here;
@@ -47,7 +47,7 @@ impl Base {
 
     /// What was written last on the page at `path`, if that is known.
     pub(super) fn read(here: &Here, path: &str) -> Option<Self> {
-        let text = fs::read(place(here)).ok()?;
+        let text = file::read(place(here)).ok()?;
         let base: Self = serde_json::from_slice(&text).ok()?;
         (base.version == VERSION && base.path == path).then_some(base)
     }
@@ -70,7 +70,7 @@ impl Base {
 
     /// Forgets what was written: whatever the page says next, nothing was taken off it.
     pub(super) fn forget(here: &Here) {
-        let _ = fs::remove_file(place(here));
+        let _ = file::remove_file(place(here));
     }
 }
 

@@ -6,7 +6,6 @@
 //!
 //! The ledger itself has no other source: of a damaged one, what can still be read is taken over.
 
-use std::fs;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
@@ -15,6 +14,7 @@ use heirloom_core::page;
 use heirloom_core::session::Session;
 use heirloom_core::settings::Settings;
 use heirloom_ledger::{Error, Gap, Ledger, NoteFilter, Notice, Options, Problem, Progress, Scope};
+use heirloom_repo::file;
 use heirloom_repo::{FileError, git, make_private_dir, replace_private, write_within};
 use serde::Serialize;
 
@@ -196,11 +196,7 @@ fn source(saved: u64) -> String {
 /// Moves a damaged ledger and its log to the other damaged copies.
 fn put_away(here: &Here, aside: &Path) -> Result<PathBuf, FileError> {
     let directory = here.home.join("damaged");
-    let cannot = |path: &Path| {
-        let path = path.to_owned();
-        move |source| FileError { doing: "move", path, source }
-    };
-    fs::create_dir_all(&directory).map_err(cannot(&directory))?;
+    file::create_dir_all(&directory)?;
     let stamp = here.clock.now().strftime("%Y%m%dT%H%M%S").to_string();
     let mut number = 1;
     let mut place = directory.join(format!("{stamp}-ledger.db"));
@@ -215,9 +211,9 @@ fn put_away(here: &Here, aside: &Path) -> Result<PathBuf, FileError> {
     };
     for suffix in ["-wal", "-shm"] {
         // They need not be there.
-        let _ = fs::rename(beside(aside, suffix), beside(&place, suffix));
+        let _ = file::rename(beside(aside, suffix), beside(&place, suffix));
     }
-    fs::rename(aside, &place).map_err(cannot(aside))?;
+    file::rename(aside, &place)?;
     Ok(place)
 }
 
@@ -428,13 +424,13 @@ impl Healer<'_> {
 fn is_database(path: &Path) -> Result<bool, FileError> {
     const MAGIC: &[u8] = b"SQLite format 3\0";
     let mut start = Vec::new();
-    let read =
-        fs::File::open(path).and_then(|file| file.take(MAGIC.len() as u64).read_to_end(&mut start));
-    match read {
-        Ok(_) => Ok(start == MAGIC),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(true),
-        Err(source) => Err(FileError { doing: "read", path: path.to_owned(), source }),
-    }
+    let file = match file::open_any(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(true),
+        opened => opened?,
+    };
+    let read = file.take(MAGIC.len() as u64).read_to_end(&mut start);
+    read.map_err(FileError::new("read", path))?;
+    Ok(start == MAGIC)
 }
 
 /// What stands in front of the kept part of a page.

@@ -139,7 +139,7 @@ fn turns(here: &Here, past: &Past) -> Option<Vec<Turn>> {
         .transcript
         .clone()
         .or_else(|| transcripts.find(&here.env, &past.agent_session_id).map(|found| found.path))?;
-    let bytes = std::fs::read(path).ok()?;
+    let bytes = heirloom_repo::file::read(path).ok()?;
     let mut reader = transcripts.entries();
     let mut entries = Vec::new();
     for line in bytes.split(|byte| *byte == b'\n') {

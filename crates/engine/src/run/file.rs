@@ -6,10 +6,10 @@
 //! They lie in the repository and hold what agents said, so they are their owner's alone, and secrets are taken
 //! out of everything that is written here. What an agent writes there itself stays as it wrote it.
 
-use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
+use heirloom_repo::file;
 use heirloom_repo::{FileError, append_private, make_private_dir, replace_private};
 
 use crate::turn::redacted;
@@ -45,13 +45,14 @@ pub(super) fn set_aside(path: &Path, word: &str) -> Result<Option<PathBuf>, File
     let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     let free = (1..).map(|n| path.with_file_name(format!("{name}.{word}-{n}")));
     let Some(aside) = free.into_iter().find(|aside| !aside.exists()) else { return Ok(None) };
-    fs::rename(path, &aside).map_err(failed("move", path))?;
+    file::rename(path, &aside)?;
     Ok(Some(aside))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::fs;
     use tempfile::TempDir;
 
     #[test]

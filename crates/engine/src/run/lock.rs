@@ -47,7 +47,8 @@ impl EngineLock {
     /// The process that runs the session now, if one does.
     pub(super) fn holder(home: &Path, repo: &str, name: &str) -> Option<u32> {
         let path = path(home, repo, name);
-        let mut file = OpenOptions::new().read(true).write(true).open(path).ok()?;
+        let mut file =
+            heirloom_repo::file::open_with(OpenOptions::new().read(true).write(true), path).ok()?;
         matches!(file.try_lock(), Err(TryLockError::WouldBlock)).then(|| read(&mut file))
     }
 }

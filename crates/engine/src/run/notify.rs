@@ -1,9 +1,8 @@
 //! A word on the desktop, where there is one.
 
-use std::process::{Command, Stdio};
-
 use heirloom_agents::Env;
 use heirloom_agents::program::search;
+use heirloom_repo::child;
 
 /// Shows `text`. Nothing waits for it, and nothing depends on it.
 pub(super) fn notify(env: &Env, title: &str, text: &str) {
@@ -20,10 +19,8 @@ pub(super) fn notify(env: &Env, title: &str, text: &str) {
         return;
     };
     let Some(program) = search(program, env) else { return };
-    let mut command = Command::new(program);
-    command.args(args).env_clear().envs(env);
-    let quiet = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-    if let Ok(mut child) = quiet.spawn() {
+    let started = child::silent(program).args(args).env_clear().envs(env).spawn();
+    if let Ok(mut child) = started {
         std::thread::spawn(move || child.wait());
     }
 }

@@ -13,6 +13,7 @@ use heirloom_core::run::{
 };
 use heirloom_core::settings::{Dollars, Period, RunPermissions, Settings};
 use heirloom_core::suggest;
+use heirloom_repo::file;
 
 use super::error::RunError;
 use super::library;
@@ -200,7 +201,7 @@ fn resolve_file(
     request: &Request,
 ) -> Result<(Plan, Vec<Mistake>), RunError> {
     let path = directory.join(what);
-    let text = fs::read_to_string(&path).map_err(super::file::failed("read", &path))?;
+    let text = file::read_to_string(&path)?;
     let stem = path.file_stem().map(|s| s.to_string_lossy().into_owned()).unwrap_or_default();
     let (pipeline, found) = pipeline::read(what, &stem, &text);
     let mut found = refuse_errors(found)?;

@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use heirloom_agents::lock as conversation_locks;
 use heirloom_core::id::SessionId;
 use heirloom_ledger::{Compacted, Ledger};
+use heirloom_repo::file;
 use jiff::{SignedDuration, Timestamp};
 use serde::Serialize;
 
@@ -165,11 +166,9 @@ fn is_old(path: &Path, now: Timestamp) -> bool {
 }
 
 fn remove(path: &Path) -> Result<(), SessionError> {
-    let removed = if path.is_dir() { fs::remove_dir_all(path) } else { fs::remove_file(path) };
+    let removed = if path.is_dir() { file::remove_dir_all(path) } else { file::remove_file(path) };
     match removed {
-        Err(source) if source.kind() != std::io::ErrorKind::NotFound => {
-            Err(SessionError::File { doing: "remove", path: path.to_owned(), source })
-        }
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(error.into()),
         _ => Ok(()),
     }
 }

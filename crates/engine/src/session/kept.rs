@@ -27,10 +27,10 @@ pub(super) fn keep(here: &Here, id: SessionId, prompt: &str) -> std::io::Result<
 
 /// The message to the letter, where it was kept.
 pub(super) fn kept(here: &Here, id: SessionId) -> Option<String> {
-    std::fs::read_to_string(path(&here.home, id)).ok()
+    heirloom_repo::file::read_to_string(path(&here.home, id)).ok()
 }
 
 /// Its agent heard it: the conversation has it.
 pub(super) fn heard(here: &Here, id: SessionId) {
-    let _ = std::fs::remove_file(path(&here.home, id));
+    let _ = heirloom_repo::file::remove_file(path(&here.home, id));
 }

@@ -1,10 +1,11 @@
 //! Reading one file.
 
-use std::fs::{self, File};
+use std::fs;
 use std::io::{self, ErrorKind, Read};
 use std::path::Path;
 
 use heirloom_core::settings::{Diagnostic, Severity};
+use heirloom_repo::file;
 
 use super::Place;
 
@@ -95,7 +96,7 @@ fn is_null_device(path: &Path) -> bool {
 
 fn read_text(path: &Path) -> Result<String, FileError> {
     let mut bytes = Vec::new();
-    let file = File::open(path).map_err(FileError::Io)?;
+    let file = file::open_any(path).map_err(|error| FileError::Io(error.source))?;
     file.take(LIMIT + 1).read_to_end(&mut bytes).map_err(FileError::Io)?;
     if bytes.len() as u64 > LIMIT {
         return Err(FileError::TooLarge);

@@ -14,6 +14,7 @@ use std::time::Duration;
 
 use heirloom_core::id::SessionId;
 use heirloom_repo::FileError;
+use heirloom_repo::file;
 
 use super::dir;
 
@@ -39,7 +40,8 @@ impl DriverLock {
         // Locked before it has its name: whoever finds it by that name finds it locked.
         let unnamed = path.with_extension("new");
         let file = open(&unnamed).map_err(failed)?;
-        file.lock().and_then(|()| fs::rename(&unnamed, &path)).map_err(failed)?;
+        file.lock().map_err(failed)?;
+        file::rename(&unnamed, &path)?;
         Ok(Self { path, scratch: dir::scratch(home, id), left: false, _file: file })
     }
 
@@ -66,7 +68,7 @@ impl DriverLock {
     /// quicker and removed the file, which then says nothing about the one that is there now.
     fn take_over(home: &Path, id: SessionId) -> io::Result<Option<Self>> {
         let path = path(home, id);
-        let file = OpenOptions::new().read(true).write(true).open(&path)?;
+        let file = file::open_with(OpenOptions::new().read(true).write(true), &path)?;
         match file.try_lock() {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => return Ok(None),
@@ -90,8 +92,8 @@ impl Drop for DriverLock {
         // A thread that panics leaves its session as a process does that dies: for the next to close.
         if !self.left && !thread::panicking() {
             // In this order: whoever is killed in between is cleaned up after.
-            let _ = fs::remove_dir_all(&self.scratch);
-            let _ = fs::remove_file(&self.path);
+            let _ = file::remove_dir_all(&self.scratch);
+            let _ = file::remove_file(&self.path);
         }
     }
 }
@@ -123,7 +125,8 @@ fn path(home: &Path, id: SessionId) -> PathBuf {
 
 fn open(path: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();
-    options.read(true).write(true).create(true).truncate(false).mode(0o600).open(path)
+    options.read(true).write(true).create(true).truncate(false).mode(0o600);
+    file::open_with(&options, path).map_err(|error| error.source)
 }
 
 #[cfg(test)]

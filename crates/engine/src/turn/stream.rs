@@ -6,7 +6,7 @@
 //! A compressed file takes its place whole, and only then the plain one goes. So whichever of the two
 //! is there has everything, and a reader that finds the plain one gone finds the other.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, OpenOptions};
 use std::io::{self, BufRead, BufReader, ErrorKind, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
@@ -14,6 +14,7 @@ use std::path::{Path, PathBuf};
 use heirloom_agents::{Agent, Tally};
 use heirloom_core::id::SessionId;
 use heirloom_repo::FileError;
+use heirloom_repo::file;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
@@ -68,10 +69,11 @@ impl Stream {
             let stream =
                 Self { base: directory.join(name(&header.stage, header.iteration, attempt)) };
             let mut options = OpenOptions::new();
-            match options.write(true).create_new(true).mode(0o600).open(stream.header()) {
+            options.write(true).create_new(true).mode(0o600);
+            match file::open_with(&options, stream.header()) {
                 Ok(mut file) => return file.write_all(&text).map(|()| stream).map_err(failed),
                 Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
-                Err(error) => return Err(failed(error)),
+                Err(error) => return Err(error),
             }
         }
         Err(failed(io::Error::other("too many attempts")))
@@ -164,7 +166,7 @@ pub(crate) fn turns(home: &Path, id: SessionId) -> Result<Vec<(Header, Stream)>,
         if path.extension().is_none_or(|end| end != "json") {
             continue;
         }
-        let text = fs::read(&path).map_err(failed)?;
+        let text = file::read(&path)?;
         // One that was cut off says nothing, and nothing was printed after it.
         let Ok(header) = serde_json::from_slice::<Header>(&text) else { continue };
         turns.push((header, Stream { base: path.with_extension("") }));
@@ -184,24 +186,24 @@ pub(crate) fn finish_all(home: &Path, id: SessionId) -> Result<(), FileError> {
 
 /// The plain file, or the compressed one; `None` if there is neither.
 fn open(plain: &Path) -> io::Result<Option<Box<dyn BufRead>>> {
-    match File::open(plain) {
+    match file::open_any(plain) {
         Ok(file) => return Ok(Some(Box::new(BufReader::new(file)))),
         Err(error) if error.kind() == ErrorKind::NotFound => {}
-        Err(error) => return Err(error),
+        Err(error) => return Err(error.source),
     }
-    match File::open(compressed(plain)) {
+    match file::open_any(compressed(plain)) {
         Ok(file) => Ok(Some(Box::new(BufReader::new(zstd::Decoder::new(file)?)))),
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(error),
+        Err(error) => Err(error.source),
     }
 }
 
 /// Compresses a finished file; `None` if it is not there. An empty one is only removed.
 pub(crate) fn compress(plain: &Path) -> io::Result<Option<Compressed>> {
-    let file = match File::open(plain) {
+    let file = match file::open_any(plain) {
         Ok(file) => file,
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
-        Err(error) => return Err(error),
+        Err(error) => return Err(error.source),
     };
     let before = file.metadata()?.len();
     if before == 0 {
@@ -241,8 +243,8 @@ pub(crate) const UNFINISHED: &str = ".unfinished-";
 const LEVEL: i32 = 3;
 
 fn remove(path: &Path) -> io::Result<()> {
-    match fs::remove_file(path) {
-        Err(error) if error.kind() != ErrorKind::NotFound => Err(error),
+    match file::remove_file(path) {
+        Err(error) if error.kind() != ErrorKind::NotFound => Err(error.source),
         _ => Ok(()),
     }
 }

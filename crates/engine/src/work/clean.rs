@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use heirloom_core::issue::IssueId;
 use heirloom_core::settings::Settings;
 use heirloom_ledger::Ledger;
+use heirloom_repo::file;
 use heirloom_repo::{branch, own_tree};
 
 use super::error::WorkError;
@@ -154,7 +155,8 @@ fn take_away(root: &Path, directory: &Path, left: &Leftover) -> Result<(), Strin
     let forgotten = own_tree::forget(root, &directory.join(&left.name));
     if let (Some(path), Err(_)) = (&left.worktree, forgotten) {
         // Set aside, or from a repository that is gone: only the directory is left, and it is ours.
-        fs::remove_dir_all(path).map_err(|error| format!("{}: {error}", path.display()))?;
+        file::remove_dir_all(path)
+            .map_err(|error| format!("{}: {}", path.display(), error.source))?;
     }
     match &left.branch {
         Some(name) => branch::delete(root, name).map_err(words),

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use heirloom_core::event::WorkImported;
 use heirloom_core::work::{BadRunFile, parse_original};
 use heirloom_ledger::{Ledger, Scope};
+use heirloom_repo::file;
 
 use super::error::WorkError;
 use crate::here::Here;
@@ -69,8 +70,8 @@ fn read(here: &Here, file: &Path, bad: &mut Vec<String>) -> Option<WorkImported>
             || repo.canonicalize().is_ok_and(|repo| repo == *root)
     };
     let problem = |why: String| format!("{}: {why}", file.display());
-    match fs::read_to_string(file) {
-        Err(error) => bad.push(problem(error.to_string())),
+    match file::read_to_string(file) {
+        Err(error) => bad.push(problem(error.source.to_string())),
         Ok(content) => match parse_original(&name(file), &content, is_here) {
             Ok(run) => return Some(run),
             // Two paths may share a directory of the original: that is nobody's mistake.

@@ -12,7 +12,6 @@ mod across;
 mod read;
 mod write;
 
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -22,6 +21,7 @@ use heirloom_core::facts::{
     CommandFacts, CommitFacts, FileFacts, TestFacts, TodoFacts, TokenFacts, TurnFacts,
 };
 use heirloom_core::id::SessionId;
+use heirloom_repo::file;
 use jiff::Timestamp;
 
 pub use across::Did;
@@ -273,6 +273,6 @@ fn remove(path: &Path) {
     for suffix in ["", "-wal", "-shm"] {
         let mut name = path.to_owned().into_os_string();
         name.push(suffix);
-        let _ = fs::remove_file(PathBuf::from(name));
+        let _ = file::remove_file(PathBuf::from(name));
     }
 }

@@ -17,7 +17,6 @@ mod search;
 mod write;
 
 use std::cell::RefCell;
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -25,6 +24,7 @@ use rusqlite::{Connection, ErrorCode, OptionalExtension, Transaction, Transactio
 
 use heirloom_core::note;
 use heirloom_core::recall::Terms;
+use heirloom_repo::file;
 
 use crate::create;
 use crate::error::{Error, explain};
@@ -130,9 +130,9 @@ impl Ledger {
         for suffix in ["", "-wal", "-shm"] {
             let mut name = path.clone().into_os_string();
             name.push(suffix);
-            match fs::remove_file(PathBuf::from(name)) {
-                Err(source) if source.kind() != std::io::ErrorKind::NotFound => {
-                    return Err(Error::File { doing: "remove", path, source });
+            match file::remove_file(PathBuf::from(name)) {
+                Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                    return Err(Error::File { doing: "remove", path, source: error.source });
                 }
                 _ => {}
             }

@@ -10,6 +10,7 @@ use std::io::{Read, Seek, SeekFrom};
 use std::path::Path;
 
 use crate::damage::with_suffix;
+use heirloom_repo::file;
 
 const HEADER: usize = 32;
 const FRAME_HEADER: usize = 24;
@@ -42,8 +43,9 @@ pub(super) struct Pages {
 
 impl Pages {
     pub(super) fn open(path: &Path) -> Self {
-        let file = File::open(path).ok().filter(|file| file.metadata().is_ok_and(|m| m.is_file()));
-        let log = File::open(with_suffix(path, "-wal")).ok();
+        let file =
+            file::open_any(path).ok().filter(|file| file.metadata().is_ok_and(|m| m.is_file()));
+        let log = file::open_any(with_suffix(path, "-wal")).ok();
         let mut pages = Self {
             file,
             log,

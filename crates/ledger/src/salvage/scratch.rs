@@ -1,7 +1,6 @@
 //! What was found of records, until it is decided which of it is genuine: in a file of its own, because
 //! there may be more of it than memory should hold.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -9,6 +8,7 @@ use rusqlite::{Connection, OptionalExtension, Row};
 
 use heirloom_core::id::HostId;
 use heirloom_core::record::{Hash, Stored};
+use heirloom_repo::file;
 
 use super::cell::Head;
 use crate::damage::with_suffix;
@@ -228,7 +228,7 @@ impl Scratch {
 impl Drop for Scratch {
     fn drop(&mut self) {
         for suffix in ["", "-journal"] {
-            let _ = fs::remove_file(with_suffix(&self.path, suffix));
+            let _ = file::remove_file(with_suffix(&self.path, suffix));
         }
     }
 }

@@ -1,5 +1,9 @@
 //! The ledger from outside: what it promises, and what it does when things go wrong.
 
+#![expect(
+    clippy::disallowed_methods,
+    reason = "a test that cannot set the scene panics, and says where"
+)]
 #![expect(clippy::unwrap_used, reason = "a test that cannot set the scene has failed")]
 
 mod addressing;

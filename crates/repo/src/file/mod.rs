@@ -5,6 +5,9 @@
 //! written however it must be ([`Destination`]). The invariant: nothing that is not a regular file is ever replaced
 //! by one, and nothing that could keep its reader waiting is read.
 
+#![expect(clippy::disallowed_methods, reason = "this is where everything else goes through")]
+
+mod call;
 mod destination;
 mod read;
 mod within;
@@ -15,6 +18,10 @@ use std::io;
 use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 
+pub use call::{
+    copy, create_dir_all, create_dir_with, hard_link, open_any, open_with, read, read_to_string,
+    remove_dir_all, remove_file, rename, write,
+};
 pub use destination::Destination;
 pub use read::{MOST_BYTES, open, read_at_most, read_bytes, read_given, read_text};
 pub use within::{inside, read_within, write_within};
@@ -38,6 +45,16 @@ impl FileError {
     /// An error of the system with what it was about.
     pub fn new<'a>(doing: &'static str, path: &'a Path) -> impl FnOnce(io::Error) -> Self + 'a {
         move |source| Self { doing, path: path.to_owned(), source }
+    }
+
+    pub fn kind(&self) -> io::ErrorKind {
+        self.source.kind()
+    }
+}
+
+impl From<FileError> for io::Error {
+    fn from(error: FileError) -> Self {
+        Self::new(error.kind(), format!("{error}: {}", error.source))
     }
 }
 

@@ -1,4 +1,3 @@
-use std::fs::File;
 use std::io::BufReader;
 use std::path::Path;
 use std::process::ExitCode;
@@ -6,6 +5,7 @@ use std::process::ExitCode;
 use heirloom_api::LedgerHeads;
 use heirloom_core::causes;
 use heirloom_ledger::Head;
+use heirloom_repo::file;
 
 use super::super::{App, Done};
 use crate::failure::{Code, Failure};
@@ -21,8 +21,8 @@ pub(super) fn run(app: &App) -> Done {
 
 /// The ends that a file knows which somebody kept.
 pub(super) fn read(file: &Path) -> Result<Vec<Head>, Failure> {
-    let opened = File::open(file).map_err(|error| {
-        Failure::new(Code::File, format!("cannot read {}: {error}", file.display()))
+    let opened = file::open_any(file).map_err(|error| {
+        Failure::new(Code::File, format!("cannot read {}: {}", file.display(), error.source))
     })?;
     heirloom_ledger::read_heads(BufReader::new(opened)).map_err(|error| {
         Failure::new(Code::File, format!("{}: {}", file.display(), causes::told(&error)))

@@ -14,6 +14,7 @@ use heirloom_api::{
 };
 use heirloom_engine::exchange;
 use heirloom_ledger::{Gap, Imported, Report, Stats};
+use heirloom_repo::file;
 use heirloom_repo::{Destination, FileError};
 
 use super::{App, Done};
@@ -229,9 +230,10 @@ fn backup(app: &App, to: &Path) -> Done {
         let mut bar = Bar::new(&app.ui);
         ledger.back_up(&copy, &mut |doing, done, all| bar.show(doing, done, all))?
     };
-    let put =
-        |out: &mut dyn io::Write| File::open(&copy).and_then(|mut file| io::copy(&mut file, out));
-    destination.write(|out| put(out).map_err(FileError::new("write", to)))?;
+    destination.write(|out| {
+        let mut copied = file::open_any(&copy)?;
+        io::copy(&mut copied, out).map_err(FileError::new("write", to))
+    })?;
     let told =
         || format!("{GOOD}✔{GOOD:#} copied {} to {}", counted(records, "record"), to.display());
     if destination.is_stdout() {
@@ -261,8 +263,8 @@ fn import(app: &App, from: &Path) -> Done {
     let imported = if from == Path::new("-") {
         exchange::import(&app.here, &mut ledger, io::stdin().lock())?
     } else {
-        let mut file = BufReader::new(File::open(from).map_err(|error| {
-            Failure::new(Code::File, format!("cannot read {}: {error}", from.display()))
+        let mut file = BufReader::new(file::open_any(from).map_err(|error| {
+            Failure::new(Code::File, format!("cannot read {}: {}", from.display(), error.source))
         })?);
         if is_copy(&mut file) {
             let mut bar = Bar::new(&app.ui);

@@ -3,10 +3,10 @@
 //! What stands on a command line everybody on the machine can read while it runs, and it has a limit.
 //! The other ways have neither.
 
-use std::fs;
 use std::io::{IsTerminal, Read, stdin};
 use std::path::PathBuf;
-use std::process::Command;
+
+use heirloom_repo::{FileError, child, file};
 
 use crate::commands::App;
 use crate::failure::{Code, Failure};
@@ -45,9 +45,7 @@ fn from_stdin() -> Result<String, Failure> {
 
 fn from_file(app: &App, path: &std::path::Path) -> Result<String, Failure> {
     let path = app.directory.join(path);
-    let bytes = fs::read(&path).map_err(|error| {
-        Failure::new(Code::File, format!("cannot read {}: {error}", path.display()))
-    })?;
+    let bytes = file::read(&path)?;
     text(bytes, &path.display().to_string())
 }
 
@@ -64,21 +62,20 @@ fn from_editor(app: &App) -> Result<String, Failure> {
             .hint("at a terminal, without any of these, $EDITOR is opened")
             .usage());
     };
-    let failed = |error: std::io::Error| Failure::from_error(Code::File, &error);
     let scratch = app.here.home.join("scratch");
-    heirloom_repo::make_private_dir(&scratch).map_err(failed)?;
+    heirloom_repo::make_private_dir(&scratch)
+        .map_err(FileError::new("make the directory", &scratch))?;
     let path = scratch.join(format!("prompt-{}.md", std::process::id()));
-    heirloom_repo::write_private(&path, b"").map_err(failed)?;
+    heirloom_repo::write_private(&path, b"").map_err(FileError::new("write", &path))?;
     // As git does it: an editor may come with arguments.
-    let status =
-        Command::new("/bin/sh").args(["-c", &format!("{editor} \"$1\""), "sh"]).arg(&path).status();
-    let written = fs::read(&path);
-    let _ = fs::remove_file(&path);
+    let status = child::shell(&format!("{editor} \"$1\"")).arg("sh").arg(&path).status();
+    let written = file::read(&path);
+    let _ = file::remove_file(&path);
     match status {
-        Ok(status) if status.success() => text(written.map_err(failed)?, "the prompt"),
+        Ok(status) if status.success() => text(written?, "the prompt"),
         Ok(_) => {
             Err(Failure::new(Code::Usage, format!("`{editor}` did not end well: nothing was done")))
         }
-        Err(error) => Err(failed(error)),
+        Err(error) => Err(Failure::from_error(Code::File, &error)),
     }
 }

@@ -5,13 +5,11 @@
 
 use std::fs::File;
 use std::io::{self, Read, Seek};
-use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, ExitStatus, Stdio};
-use std::thread;
-use std::time::{Duration, Instant};
+use std::process::ExitStatus;
+use std::time::Duration;
 
-use rustix::process::{Pid, Signal, kill_process_group};
+use heirloom_repo::child;
 use serde_json::Value;
 
 use crate::here::Env;
@@ -106,42 +104,17 @@ impl Asker {
 
     fn run(&self, arguments: &[&str]) -> io::Result<(ExitStatus, String, String)> {
         let (mut stdout, mut stderr) = (tempfile::tempfile()?, tempfile::tempfile()?);
-        let mut child = Command::new(&self.path)
+        let mut child = child::leader(&self.path, &self.env)
             .args(arguments)
             .current_dir(&self.cwd)
-            .env_clear()
-            .envs(&self.env)
             // Its own talk about itself is nobody's answer.
             .env("RUST_LOG", "error")
             .env("NO_COLOR", "1")
-            .stdin(Stdio::null())
             .stdout(stdout.try_clone()?)
             .stderr(stderr.try_clone()?)
-            .process_group(0)
             .spawn()?;
-        let status = wait(&mut child, self.patience)?;
+        let status = child::wait(&mut child, self.patience)?.ok_or(io::ErrorKind::TimedOut)?;
         Ok((status, content(&mut stdout)?, content(&mut stderr)?))
-    }
-}
-
-/// Waits for a child; ends it and everything it started when it takes too long.
-fn wait(child: &mut Child, patience: Duration) -> io::Result<ExitStatus> {
-    let started = Instant::now();
-    let mut pause = Duration::from_millis(1);
-    loop {
-        if let Some(status) = child.try_wait()? {
-            return Ok(status);
-        }
-        if started.elapsed() > patience {
-            if let Some(group) = i32::try_from(child.id()).ok().and_then(Pid::from_raw) {
-                // Not yet reaped, so the number still means this group.
-                let _ = kill_process_group(group, Signal::KILL);
-            }
-            child.wait()?;
-            return Err(io::ErrorKind::TimedOut.into());
-        }
-        thread::sleep(pause);
-        pause = (pause * 2).min(Duration::from_millis(10));
     }
 }
 
