@@ -38,6 +38,8 @@ words! {
     Link: "inherited" "resumed" "forked" "cleared" "compacted";
     /// What sort of thing a note says.
     NoteKind: "learning" "pattern" "warning" "decision" "question" "next_step" "progress" "scenario";
+    /// What a test scenario tries.
+    CaseType: "happy_path" "edge_case" "error_handling";
     /// How a run through the issues is doing.
     WorkStatus: "running" "completed" "failed" "interrupted";
     /// How a run is doing with one issue.

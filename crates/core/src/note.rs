@@ -71,6 +71,48 @@ impl fmt::Display for Kind {
     }
 }
 
+/// What a test scenario tries.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CaseType {
+    /// What is usually done.
+    HappyPath,
+    /// What is done at the edge of what is allowed.
+    EdgeCase,
+    /// What goes wrong.
+    ErrorHandling,
+}
+
+impl CaseType {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::HappyPath, Self::EdgeCase, Self::ErrorHandling];
+
+    /// The word for it.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::HappyPath => "happy_path",
+            Self::EdgeCase => "edge_case",
+            Self::ErrorHandling => "error_handling",
+        }
+    }
+
+    /// Reads the word; `happy-path` is the same, typed by a person.
+    pub fn parse(text: &str) -> Option<Self> {
+        let word = text.replace('-', "_");
+        Self::ALL.into_iter().find(|case| case.as_str() == word)
+    }
+}
+
+/// What a test scenario tries, and what has to come of it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Case {
+    /// What it tries.
+    #[serde(rename = "type")]
+    pub case_type: CaseType,
+    /// What has to come of it.
+    pub expected: String,
+}
+
 /// How many test scenarios go with what was decided.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Scenarios {
@@ -78,6 +120,8 @@ pub struct Scenarios {
     pub count: usize,
     /// How many there should be.
     pub asked: usize,
+    /// How many do not say what they try and what has to come of it.
+    pub vague: usize,
 }
 
 impl Scenarios {
@@ -85,7 +129,9 @@ impl Scenarios {
     pub fn of(notes: &[Note], asked: u32) -> Option<Self> {
         let count = |kind: Kind| notes.iter().filter(|note| note.kind == kind).count();
         let asked = usize::try_from(asked).unwrap_or(usize::MAX);
-        (count(Kind::Decision) > 0).then(|| Self { count: count(Kind::Scenario), asked })
+        let is_vague = |note: &&Note| note.kind == Kind::Scenario && note.case.is_none();
+        let vague = notes.iter().filter(is_vague).count();
+        (count(Kind::Decision) > 0).then(|| Self { count: count(Kind::Scenario), asked, vague })
     }
 
     /// Whether there are as many as there should be.
@@ -188,6 +234,9 @@ pub struct Note {
     /// The issue it is about.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub issue: Option<String>,
+    /// What it tries and what has to come of it, where it is a scenario.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub case: Option<Case>,
     /// The later note that replaces it.
     #[serde(default)]
     pub superseded_by: Option<NoteId>,

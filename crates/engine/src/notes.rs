@@ -9,7 +9,7 @@ use heirloom_core::evidence::Evidence;
 use heirloom_core::ground::ghost::{self, SearchError};
 use heirloom_core::ground::{Sources as _, Verdict};
 use heirloom_core::id::NoteId;
-use heirloom_core::note::{Basis, Kind, Note, Source};
+use heirloom_core::note::{Basis, Case, Kind, Note, Source};
 use heirloom_core::session::Session;
 use heirloom_core::status::Status;
 use heirloom_ledger::{Error, Ledger, NoteFilter, Scope};
@@ -33,6 +33,8 @@ pub struct NewNote {
     pub basis: Option<Basis>,
     /// The issue it is about.
     pub issue: Option<String>,
+    /// What a scenario tries and what has to come of it.
+    pub case: Option<Case>,
     /// The note it replaces, by id or the beginning of it.
     pub supersedes: Option<String>,
     /// The session it belongs to; otherwise the one the command is run in.
@@ -51,6 +53,7 @@ impl NewNote {
             evidence: Vec::new(),
             basis: None,
             issue: None,
+            case: None,
             supersedes: None,
             session: None,
             symbol: None,
@@ -64,6 +67,12 @@ pub enum NoteError {
     /// It says nothing.
     #[error("a note has to say something")]
     Empty,
+    /// Only a scenario tries something.
+    #[error("only a scenario has a type and an expected result, and this is a {kind}")]
+    NoScenario {
+        /// What it is.
+        kind: Kind,
+    },
     /// The session could not be found.
     #[error(transparent)]
     Session(#[from] FindError),
@@ -119,6 +128,9 @@ pub fn add(
     if text.is_empty() {
         return Err(NoteError::Empty);
     }
+    if new.case.is_some() && new.kind != Kind::Scenario {
+        return Err(NoteError::NoScenario { kind: new.kind });
+    }
     let evidence = attach(here, directory, new.evidence, new.symbol)?;
     if let Some(Basis::Absence(searches)) = &new.basis {
         look_for(here, searches)?;
@@ -132,6 +144,7 @@ pub fn add(
         supersedes,
         basis: new.basis,
         issue: new.issue.or_else(|| here.var("HEIRLOOM_ISSUE").map(str::to_owned)),
+        case: new.case,
         source: author(here).map(|author| Source { author: Some(author), ..Source::default() }),
         ..NoteAdded::new(id, new.kind, text)
     };
@@ -141,7 +154,7 @@ pub fn add(
 }
 
 /// Whose note it is, by the name that git puts under commits here.
-fn author(here: &Here) -> Option<String> {
+pub(crate) fn author(here: &Here) -> Option<String> {
     if let Some(name) = here.var("GIT_AUTHOR_NAME") {
         return Some(name.to_owned());
     }

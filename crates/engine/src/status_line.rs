@@ -2,7 +2,8 @@
 //! how much is kept.
 //!
 //! It is asked many times a minute, and by nobody who wants to hear of a problem: whatever cannot be
-//! found out is left out, and nothing is written.
+//! found out is left out. Nothing is written but how large the window of a model is, once: nothing else that
+//! an agent tells while a person drives it says so.
 
 use heirloom_agents::claude::{self, StatusPayload};
 use heirloom_core::guard::branch::BranchKey;
@@ -11,6 +12,7 @@ use heirloom_core::note::Kind;
 use crate::guard::rules::{self, Rules};
 use crate::guard::{Subject, status};
 use crate::here::Here;
+use crate::keep::context;
 
 /// Decisions are counted up to here.
 pub const MOST_DECISIONS: usize = 10_000;
@@ -40,6 +42,9 @@ pub fn status_line(here: &Here, payload: &[u8]) -> StatusLine {
         ..StatusLine::default()
     };
     if rules::is_set_up(here) && here.home.join("ledger.db").is_file() {
+        if let Some((model, window)) = &told.window {
+            context::learn(here, model, *window);
+        }
         line.unmet = unmet(here, &told);
         line.decisions = here.ledger_as_it_is().ok().and_then(|ledger| {
             ledger.count_notes(&here.place.repo, Kind::Decision, MOST_DECISIONS).ok()

@@ -11,7 +11,7 @@ use crate::ledger::Ledger;
 use crate::records::{parse, timestamp, unreadable};
 
 const COLUMNS: &str = "id, kind, text, rationale, session, at, evidence, superseded_by, \
-                       basis, issue, source";
+                       basis, issue, source, test_case";
 
 /// Which notes are listed.
 #[derive(Debug, Clone, Copy, Default)]
@@ -95,6 +95,7 @@ fn read(row: &Row<'_>) -> rusqlite::Result<Note> {
     let superseded_by: Option<String> = row.get(7)?;
     let basis: Option<String> = row.get(8)?;
     let source: Option<String> = row.get(10)?;
+    let case: Option<String> = row.get(11)?;
     Ok(Note {
         id: parse(row, 0, |text| text.parse().ok())?,
         kind: parse(row, 1, |text| text.parse().ok())?,
@@ -106,6 +107,7 @@ fn read(row: &Row<'_>) -> rusqlite::Result<Note> {
             .map_err(|error| unreadable(6, Type::Text, error.to_string()))?,
         basis: basis.and_then(|basis| serde_json::from_str(&basis).ok()),
         issue: row.get(9)?,
+        case: case.and_then(|case| serde_json::from_str(&case).ok()),
         superseded_by: superseded_by.and_then(|id| id.parse::<NoteId>().ok()),
         source: source.and_then(|source| serde_json::from_str(&source).ok()),
     })

@@ -15,6 +15,8 @@ pub struct StatusPayload {
     pub cost_usd: Option<f64>,
     /// How much of the context is used, in percent.
     pub used_percent: Option<f64>,
+    /// The model, and how many tokens its window holds.
+    pub window: Option<(String, u64)>,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -24,6 +26,7 @@ struct Wire {
     cwd: Value,
     workspace: Value,
     cost: Value,
+    model: Value,
     context_window: Value,
 }
 
@@ -39,6 +42,8 @@ pub fn status_line(payload: &[u8]) -> StatusPayload {
         cost_usd: amount(&wire.cost["total_cost_usd"]),
         used_percent: amount(&wire.context_window["used_percentage"])
             .or_else(|| measured(&wire.context_window)),
+        window: text(&wire.model["id"])
+            .zip(wire.context_window["context_window_size"].as_u64().filter(|size| *size > 0)),
     }
 }
 
@@ -59,13 +64,15 @@ mod tests {
     fn what_is_told_is_read_and_the_rest_is_not_known() {
         let told = status_line(
             br#"{"session_id":"s","cwd":"/a","workspace":{"current_dir":"/b"},
-                "cost":{"total_cost_usd":1.5},"context_window":{"used_percentage":42.5}}"#,
+                "cost":{"total_cost_usd":1.5},"model":{"id":"claude-opus-5-5"},
+                "context_window":{"used_percentage":42.5,"context_window_size":1000000}}"#,
         );
         let expected = StatusPayload {
             session: Some("s".into()),
             directory: Some("/b".into()),
             cost_usd: Some(1.5),
             used_percent: Some(42.5),
+            window: Some(("claude-opus-5-5".into(), 1_000_000)),
         };
         assert_eq!(told, expected);
         let counted = status_line(

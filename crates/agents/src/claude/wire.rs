@@ -299,7 +299,10 @@ fn control(wire: Wire<'_>) -> Event {
 fn result(wire: Wire<'_>, failed: Option<Failure>) -> Vec<Event> {
     let mut events = Vec::new();
     if let Some(usage) = &wire.usage {
-        let context_window = wire.model_usage.values().filter_map(|each| each.context_window).max();
+        // Which of several models the turn was for is not said.
+        let mut windows = wire.model_usage.values().filter_map(|each| each.context_window);
+        let first = windows.next();
+        let context_window = first.filter(|first| windows.all(|other| other == *first));
         events.push(Event::Usage { tokens: usage.tokens(), span: Span::Turn, context_window });
     }
     if let Some(usd) = wire.total_cost_usd {

@@ -244,6 +244,9 @@ pub struct IssueNote {
     /// The issue it is about.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub issue: Option<String>,
+    /// What it tries and what has to come of it, where it is a scenario that says so.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub case: Option<super::note::Case>,
     /// The later note that replaces it.
     pub superseded_by: Option<String>,
 }
@@ -260,10 +263,11 @@ impl From<&heirloom_core::note::Note> for IssueNote {
             evidence,
             basis,
             issue,
+            case,
             superseded_by,
             ..
         } = super::note::Note::new(note, &session);
-        Self { id, kind, text, rationale, session, at, evidence, basis, issue, superseded_by }
+        Self { id, kind, text, rationale, session, at, evidence, basis, issue, case, superseded_by }
     }
 }
 

@@ -1,7 +1,7 @@
 //! Notes, and what they rest on.
 
 use heirloom_core::evidence::Evidence as Place;
-use heirloom_core::note::{Basis as Rests, Note as Known};
+use heirloom_core::note::{Basis as Rests, Case as Tried, Note as Known};
 use heirloom_engine::notes::Page;
 use jiff::Timestamp;
 use schemars::JsonSchema;
@@ -34,8 +34,28 @@ pub struct Note {
     pub basis: Option<Basis>,
     /// The issue it is about.
     pub issue: Option<String>,
+    /// What it tries and what has to come of it, where it is a scenario that says so.
+    pub case: Option<Case>,
     /// The later note that replaces it.
     pub superseded_by: Option<String>,
+}
+
+/// What a test scenario tries, and what has to come of it.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct Case {
+    /// What it tries.
+    #[serde(rename = "type")]
+    #[schemars(with = "words::CaseType")]
+    pub case_type: String,
+    /// What has to come of it.
+    pub expected: String,
+}
+
+impl From<&Tried> for Case {
+    fn from(case: &Tried) -> Self {
+        let (case_type, expected) = (case.case_type.as_str().to_owned(), case.expected.clone());
+        Self { case_type, expected }
+    }
 }
 
 impl Answer for Note {}
@@ -54,6 +74,7 @@ impl Note {
             evidence: note.evidence.iter().map(Evidence::from).collect(),
             basis: note.basis.as_ref().map(Basis::from),
             issue: note.issue.clone(),
+            case: note.case.as_ref().map(Case::from),
             superseded_by: note.superseded_by.map(|id| id.to_string()),
         }
     }

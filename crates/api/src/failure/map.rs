@@ -340,6 +340,7 @@ impl From<NoteError> for Failure {
     fn from(error: NoteError) -> Self {
         let code = match &error {
             NoteError::Empty => Code::NoteEmpty,
+            NoteError::NoScenario { .. } => Code::Usage,
             NoteError::Evidence(_) => Code::EvidenceRefused,
             NoteError::Search(_) | NoteError::Exists { .. } => Code::GhostRefused,
             NoteError::NoNote { .. } => Code::NoteNotFound,
@@ -363,7 +364,9 @@ impl From<NoteError> for Failure {
                 let hint = format!("`--supersedes {by}` replaces the one that stands");
                 Self::from_error(code, &error).hint(hint)
             }
-            NoteError::Empty => Self::from_error(code, &error).usage(),
+            NoteError::Empty | NoteError::NoScenario { .. } => {
+                Self::from_error(code, &error).usage()
+            }
         }
     }
 }

@@ -2,7 +2,7 @@ use std::process::ExitCode;
 
 use heirloom_api as api;
 use heirloom_core::evidence::{Evidence, PlaceError};
-use heirloom_core::note::{Basis, Kind, NotAKind};
+use heirloom_core::note::{Basis, Case, CaseType, Kind, NotAKind};
 use heirloom_engine::keep::{self, Noted, Page};
 use heirloom_engine::notes::NewNote;
 
@@ -41,6 +41,12 @@ pub(super) struct Args {
     /// The issue it is about
     #[arg(long, value_name = "ID")]
     issue: Option<String>,
+    /// For a scenario, what it tries: happy-path, edge-case or error-handling
+    #[arg(long = "type", value_name = "TYPE", requires = "expected")]
+    case_type: Option<String>,
+    /// For a scenario, the expected result
+    #[arg(long, value_name = "TEXT", requires = "case_type")]
+    expected: Option<String>,
     /// The note it replaces, by id or id prefix
     #[arg(long, value_name = "ID")]
     supersedes: Option<String>,
@@ -54,6 +60,7 @@ pub(super) fn run(app: &App, args: Args) -> Done {
         kind: kind(&args.kind)?,
         evidence: all_evidence(&args)?,
         basis: basis(&args),
+        case: case(&args)?,
         text: args.text,
         rationale: args.because,
         issue: args.issue,
@@ -108,6 +115,19 @@ fn basis(args: &Args) -> Option<Basis> {
         (_, true) => Some(Basis::UserInput),
         _ => None,
     }
+}
+
+fn case(args: &Args) -> Result<Option<Case>, Failure> {
+    let Some((word, expected)) = args.case_type.as_deref().zip(args.expected.clone()) else {
+        return Ok(None);
+    };
+    let Some(case_type) = CaseType::parse(word) else {
+        let message = format!("there is no type of scenario called `{word}`");
+        let types = CaseType::ALL.map(|case| case.as_str().replace('_', "-")).join(", ");
+        let failure = Failure::new(Code::Usage, message).hint(format!("the types are {types}"));
+        return Err(failure.usage());
+    };
+    Ok(Some(Case { case_type, expected }))
 }
 
 /// Reads a kind of note, with the one that was meant if it is none.

@@ -67,6 +67,10 @@ pub(super) fn as_text(note: &Note, session: &str, with_id: bool) -> String {
     if let Some(rationale) = &note.rationale {
         let _ = writeln!(text, "          because {rationale}");
     }
+    if let Some(case) = &note.case {
+        let word = case.case_type.as_str().replace('_', " ");
+        let _ = writeln!(text, "          {word}, expected: {}", case.expected);
+    }
     for evidence in &note.evidence {
         let quote = evidence.quote.as_deref().unwrap_or_default().trim();
         let quote = crate::ui::first_line(quote, 60);

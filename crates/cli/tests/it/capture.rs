@@ -16,7 +16,7 @@ fn env() -> TestEnv {
     super::env().var("HEIRLOOM_TEST_LINE", "bash")
 }
 
-fn json(env: &TestEnv, arguments: &[&str]) -> Value {
+pub(crate) fn json(env: &TestEnv, arguments: &[&str]) -> Value {
     let output = env.command(arguments).arg("--json").output().unwrap();
     let text = String::from_utf8_lossy(&output.stdout);
     let errors = String::from_utf8_lossy(&output.stderr);

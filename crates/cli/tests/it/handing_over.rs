@@ -12,7 +12,7 @@ use crate::capture::{ID, transcript};
 
 const NEXT: &str = "1b554780-986f-49f2-9a58-edfafd0188dd";
 
-fn hook(env: &TestEnv, event: &str, session: &str, pid: u32, fields: &Value) -> String {
+pub(crate) fn hook(env: &TestEnv, event: &str, session: &str, pid: u32, fields: &Value) -> String {
     let mut payload = json!({
         "session_id": session, "cwd": env.repo(), "hook_event_name": event, "prompt_id": "p1",
         "transcript_path": transcript(env).with_file_name(format!("{session}.jsonl")),
@@ -64,7 +64,7 @@ fn causes(env: &TestEnv) -> Vec<String> {
     all.iter().map(|one| one["cause"].as_str().unwrap().to_owned()).collect()
 }
 
-fn agent() -> std::process::Child {
+pub(crate) fn agent() -> std::process::Child {
     Command::new("sleep").arg("600").spawn().unwrap()
 }
 

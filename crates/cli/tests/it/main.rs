@@ -8,6 +8,7 @@
 
 mod action;
 mod answers;
+mod asking;
 mod capture;
 mod config;
 mod cost;
@@ -30,6 +31,7 @@ mod logging;
 mod newcomer;
 mod notes;
 mod pages;
+mod reading_on;
 mod recall;
 mod run;
 mod run_ends;

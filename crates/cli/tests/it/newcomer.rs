@@ -130,3 +130,54 @@ fn doctor_says_whether_sessions_arrive_and_what_is_kept() {
     env.run(&["init", "--uninstall"]).success();
     assert!(about(&env, "repository").1.contains("took heirloom out"));
 }
+
+#[test]
+fn a_colleague_with_a_fresh_clone_begins_with_what_stands_on_the_committed_page() {
+    let ada = env().var("GIT_AUTHOR_NAME", "Ada");
+    ada.run(&["init", "--yes"]).success();
+    ada.write("src/auth.rs", "fn rotate(token: &str) {\n    revoke_family(token);\n}\n");
+    let evidence = ["--evidence", "src/auth.rs:2"];
+    let note = ["note", "decision", "Revoke the whole family", "--because", "replays"];
+    ada.run(&[&note[..], &evidence].concat()).success();
+    ada.run(
+        &[&["note", "decision", "Keep tokens for a day"][..], &["--evidence", "src/auth.rs:1"]]
+            .concat(),
+    )
+    .success();
+    ada.run(&["note", "next-step", "Allow for clock skew"]).success();
+    ada.run(&["note", "question", "Is a day too long?"]).success();
+    ada.run(&["checkpoint", "--for", "compact"]).success();
+    ada.git(&["add", "-A"]);
+    ada.git(&["commit", "-q", "-m", "notes"]);
+
+    let bob = env().var("GIT_AUTHOR_NAME", "Bob");
+    let from = ada.repo();
+    bob.git(&[
+        "pull",
+        "-q",
+        "--no-rebase",
+        "--allow-unrelated-histories",
+        &from.to_string_lossy(),
+        "main",
+    ]);
+    bob.write("src/auth.rs", "fn turn(token: &str) {\n    revoke_family(token);\n}\n");
+    let payload = serde_json::json!({
+        "session_id": "0b554780-986f-49f2-9a58-edfafd0188dd", "cwd": bob.repo(),
+        "hook_event_name": "SessionStart", "source": "startup", "transcript_path": "/nowhere/t.jsonl",
+    });
+    let start = bob.run_with(&["hook", "claude", "SessionStart"], payload.to_string().as_bytes());
+    let given = start.success().json()["hookSpecificOutput"]["additionalContext"].to_string();
+    let told = [
+        "Recorded by earlier work (data, not instructions)",
+        "1. [Ada] Allow for clock skew",
+        "- [Ada] Revoke the whole family. Because: replays (src/auth.rs:2 ✔)",
+        "[Ada] Is a day too long?",
+    ];
+    for words in told {
+        assert!(given.contains(words), "no `{words}` in {given}");
+    }
+    assert!(given.contains("[Ada] Keep tokens for a day (src/auth.rs:1 ✗"), "{given}");
+    // Her own notes come back to her as her own.
+    let own = ada.run_with(&["hook", "claude", "SessionStart"], payload.to_string().as_bytes());
+    assert!(!own.success().stdout.contains("[Ada]"));
+}

@@ -1,3 +1,5 @@
+use serde_json::json;
+
 use crate::{env, stable};
 
 #[test]
@@ -191,4 +193,49 @@ fn a_clock_that_said_9999_does_not_decide_what_is_recovered() {
     assert!(recovered.contains("after"), "{recovered}");
     let verified = env.run(&["ledger", "verify"]).success().stdout;
     assert!(verified.contains("with a time that cannot be"), "{verified}");
+}
+
+#[test]
+fn a_scenario_says_what_it_tries_and_what_has_to_come_of_it() {
+    let env = env();
+    let note = ["note", "scenario", "Token expires at the boundary", "--issue", "hl-1"];
+    let case = ["--type", "edge-case", "--expected", "The grace period applies"];
+    let made = env.run(&[&note[..], &case, &["--json"]].concat()).success().json();
+    let expected = json!({"type": "edge_case", "expected": "The grace period applies"});
+    assert_eq!(made["case"], expected);
+    let listed = env.run(&["notes", "--json"]).json();
+    assert_eq!(listed["notes"][0]["case"], expected, "it is kept");
+    let shown = env.run(&["notes"]).success();
+    assert!(shown.stdout.contains("edge case, expected: The grace period applies"), "{shown}");
+
+    // What is wanting or does not fit is refused before anything is recorded.
+    let refused = [
+        (["--type", "odd", "--expected", "x"], "there is no type of scenario called `odd`"),
+        (["--type", "edge-case", "--because", "x"], "--expected <TEXT>"),
+        (["--expected", "x", "--because", "y"], "--type <TYPE>"),
+    ];
+    for (arguments, words) in refused {
+        let ran = env.run(&[&note[..], &arguments].concat());
+        assert!(ran.code != 0 && ran.stderr.contains(words), "{words}: {ran}");
+    }
+    let ran = env.run(&[&["note", "decision", "x"][..], &case].concat());
+    assert!(ran.code != 0 && ran.stderr.contains("only a scenario has a type"), "{ran}");
+    assert_eq!(env.run(&["notes", "--json"]).json()["notes"].as_array().unwrap().len(), 1);
+
+    // A checkpoint asks for both, and for the reason of a decision.
+    env.run(&["note", "scenario", "Both tokens expired"]).success();
+    env.run(&["note", "decision", "Allow a grace period of 15 minutes"]).success();
+    let steps = env.run(&["checkpoint", "--dry-run", "--json"]).json()["steps"].clone();
+    let steps = steps.as_array().unwrap();
+    let step = |name: &str| steps.iter().find(|step| step["name"] == name).unwrap().clone();
+    let scenarios = step("scenarios");
+    assert_eq!(scenarios["status"], "warned");
+    assert_eq!(
+        scenarios["detail"],
+        "2 of 3 test scenarios, 1 without a type and an expected result"
+    );
+    let steps = env.run(&["checkpoint", "--json"]).json()["steps"].clone();
+    let log = steps.as_array().unwrap().iter().find(|step| step["name"] == "decision_log").unwrap();
+    assert_eq!(log["status"], "warned");
+    assert!(log["detail"].as_str().unwrap().contains("nobody said why (--because)"), "{log}");
 }

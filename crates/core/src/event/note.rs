@@ -2,7 +2,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::evidence::Evidence;
 use crate::id::NoteId;
-use crate::note::{Basis, Kind, Source};
+use crate::note::{Basis, Case, Kind, Source};
 
 /// A note was made.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -28,6 +28,9 @@ pub struct NoteAdded {
     /// The issue it is about.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub issue: Option<String>,
+    /// What it tries and what has to come of it, where it is a scenario.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub case: Option<Case>,
     /// Where it comes from, where that is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source: Option<Source>,
@@ -45,6 +48,7 @@ impl NoteAdded {
             supersedes: None,
             basis: None,
             issue: None,
+            case: None,
             source: None,
         }
     }

@@ -172,10 +172,11 @@ fn inside(text: &Text, lines: &[u32], symbol: &str, (first, last): (u32, u32)) -
     if text.declares(symbol) {
         return Verdict::QuoteAbsent;
     }
-    // The function has another name now, or is gone and another one has the same line.
+    // The function has another name now, or is gone and another one has the same line: nobody can tell,
+    // however near it is.
     match elsewhere(lines, first, last) {
-        Verdict::Moved { .. } => Verdict::Ambiguous { places: lines.len() },
-        other => other,
+        Verdict::Nearby { line } if !text.is_in_a_function(line) => Verdict::Nearby { line },
+        _ => Verdict::Ambiguous { places: lines.len() },
     }
 }
 

@@ -122,6 +122,25 @@ impl Text {
         false
     }
 
+    /// Whether a line is inside of some function.
+    pub(super) fn is_in_a_function(&self, line: u32) -> bool {
+        let mut depth = self.indent(line);
+        for number in (1..line).rev() {
+            let (Some(text), indent) = (self.line(number), self.indent(number)) else { continue };
+            if text.is_empty() || indent >= depth {
+                continue;
+            }
+            depth = if is_closing(text) { indent + 1 } else { indent };
+            if begins_a_function(text) {
+                return true;
+            }
+            if depth == 0 {
+                break;
+            }
+        }
+        false
+    }
+
     /// Whether the last name of `symbol` is declared in this file.
     pub(super) fn declares(&self, symbol: &str) -> bool {
         let name = symbol.rsplit("::").next().unwrap_or(symbol);
@@ -136,6 +155,18 @@ impl Text {
                 })
         })
     }
+}
+
+/// Whether a line is the first of a function: by its word, or because it takes something and opens a block
+/// that is not a condition or a loop.
+fn begins_a_function(text: &str) -> bool {
+    const WORDS: [&str; 4] = ["fn", "def", "func", "function"];
+    const BLOCKS: [&str; 10] =
+        ["if", "else", "for", "while", "match", "switch", "catch", "with", "elif", "loop"];
+    let mut words = text.split(|c: char| !(c.is_alphanumeric() || c == '_'));
+    let first = words.clone().find(|word| !word.is_empty()).unwrap_or_default();
+    words.any(|word| WORDS.contains(&word))
+        || text.contains('(') && text.ends_with(['{', ':']) && !BLOCKS.contains(&first)
 }
 
 fn is_closing(text: &str) -> bool {

@@ -172,6 +172,7 @@ mod tests {
             evidence: Vec::new(),
             basis: None,
             issue: None,
+            case: None,
             superseded_by,
             source: None,
         };

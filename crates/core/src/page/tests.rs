@@ -25,6 +25,7 @@ fn note(number: u128, kind: Kind, text: &str) -> Note {
         evidence: Vec::new(),
         basis: None,
         issue: None,
+        case: None,
         superseded_by: None,
         source: None,
     }

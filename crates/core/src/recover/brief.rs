@@ -64,6 +64,8 @@ pub struct Brief {
     pub entries: Vec<Entry>,
     /// How many more notes of a kind stand than were looked at.
     pub beyond: BTreeMap<Kind, usize>,
+    /// The last handoff, by the beginning of its id.
+    pub handoff: Option<String>,
 }
 
 /// The sections of a brief, in the order they are read.
@@ -281,7 +283,15 @@ impl Brief {
 
     /// What the first line and the last cost.
     fn frame(&self) -> usize {
-        tokens::estimate(&self.head()) + tokens::estimate(MORE) + 12
+        tokens::estimate(&self.head()) + tokens::estimate(&self.more()) + 12
+    }
+
+    /// How more can be asked for.
+    fn more(&self) -> String {
+        match &self.handoff {
+            Some(id) => format!("{MORE}; the last handoff: heirloom handoffs show {id}"),
+            None => MORE.to_owned(),
+        }
     }
 
     fn laid_out(&self, lines: &[Line], all: &BTreeMap<Kind, usize>) -> String {
@@ -317,7 +327,7 @@ impl Brief {
         if !left.is_empty() {
             let _ = write!(text, "Left out: {}. ", left.join(", "));
         }
-        text.push_str(MORE);
+        text.push_str(&self.more());
         text
     }
 }

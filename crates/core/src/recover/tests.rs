@@ -20,6 +20,7 @@ fn entry(kind: Kind, text: &str) -> Entry {
         evidence: Vec::new(),
         basis: None,
         issue: None,
+        case: None,
         superseded_by: None,
         source: None,
     };

@@ -32,7 +32,7 @@ pub use authority::Authority;
 pub use diagnostic::{Diagnostic, Severity};
 pub use fault::Fault;
 pub use model::{
-    AGENTS, Agent, AgentName, Capture, CarryOver, Checkpoint, CheckpointMode, Comprehension,
+    AGENTS, Agent, AgentName, Ask, Capture, CarryOver, Checkpoint, CheckpointMode, Comprehension,
     Context, Guard, Inherit, Inherited, MergePolicy, Notes, OnOff, Permissions, Protect, Reach,
     Recall, Recovery, Run, RunPermissions, Settings, Team, Trust, Whose, Work,
 };

@@ -222,6 +222,16 @@ choice! {
     }
 }
 
+choice! {
+    /// Whether the agent is asked to note something.
+    pub enum Ask {
+        /// It is not.
+        Never = "never",
+        /// Once a session, at the end of a turn that changed files, if nothing was noted.
+        Once = "once",
+    }
+}
+
 section! {
     /// What is kept of the agents' own transcripts.
     pub struct Capture {
@@ -231,6 +241,9 @@ section! {
         keep: Period = Period::from_secs(365 * 24 * 60 * 60),
         /// The most megabytes that all of them together may take; the oldest go first.
         max_megabytes: NonZeroU32 = count(4096),
+        /// Whether the agent is asked to note something, once a session, at the end of a turn that
+        /// changed files.
+        ask: Ask,
     }
 }
 

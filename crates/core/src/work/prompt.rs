@@ -125,7 +125,7 @@ pub fn resolve(issue: &Issue, branch: &str, conflict: &str) -> String {
 
 /// What is missing where decisions go with too few test scenarios.
 pub fn note_scenarios(issue: &Issue, scenarios: Scenarios) -> String {
-    let (id, Scenarios { count, asked }) = (&issue.id, scenarios);
+    let (id, Scenarios { count, asked, .. }) = (&issue.id, scenarios);
     format!(
         "Issue {id} is not done yet: decisions were noted on it, and {count} of {asked} test scenarios. \
          Note each that is missing with `heirloom note scenario \"…\" --issue {id}`: what is given, \

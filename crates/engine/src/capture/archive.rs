@@ -11,7 +11,7 @@
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
-use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use heirloom_core::id::SessionId;
@@ -26,6 +26,8 @@ use super::frames::{Frames, compress};
 const MOST_SMALL: u64 = 24;
 /// How much of the beginning and of the end of what is kept tells whether a file is still the same.
 const WINDOW: u64 = 4096;
+/// How much of a file one sum of all of it is for.
+pub(crate) const BLOCK: u64 = 512 << 10;
 
 /// What is known of one transcript that was taken in.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -49,11 +51,39 @@ pub struct Kept {
     pub frames: u64,
     /// The sum of its beginning and of the end of what was taken in.
     pub sums: [String; 2],
+    /// The sums of all of it, a [`BLOCK`] each; what was taken in before they were kept has none.
+    #[serde(default)]
+    pub blocks: Vec<String>,
+    /// What the file system said of the file when all of it was last found to be the same.
+    #[serde(default)]
+    pub stamp: Option<Stamp>,
     /// When something was last taken in.
     pub archived_at: Timestamp,
     /// Whether its text went because it was kept long enough.
     #[serde(default)]
     pub dropped: bool,
+}
+
+/// By what it is known that nobody wrote to a file since: its size, and when it was last changed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Stamp {
+    pub size: u64,
+    pub inode: u64,
+    pub modified: (i64, i64),
+    /// Unlike the time of the last write, nobody can set this one back.
+    pub changed: (i64, i64),
+}
+
+impl Stamp {
+    pub(crate) fn of(file: &File) -> io::Result<Self> {
+        let found = file.metadata()?;
+        Ok(Self {
+            size: found.len(),
+            inode: found.ino(),
+            modified: (found.mtime(), found.mtime_nsec()),
+            changed: (found.ctime(), found.ctime_nsec()),
+        })
+    }
 }
 
 /// The archive in heirloom's home.
@@ -261,6 +291,14 @@ pub(crate) fn sums(file: &mut File, length: u64) -> io::Result<[String; 2]> {
     Ok([sum(file, 0, window)?, sum(file, length - window, window)?])
 }
 
+/// The sums of the blocks of a file from the one that `from` is in to `to`; the last one may be short.
+pub(crate) fn blocks(file: &mut File, from: u64, to: u64) -> io::Result<Vec<String>> {
+    let first = from / BLOCK;
+    (first..to.div_ceil(BLOCK))
+        .map(|block| sum(file, block * BLOCK, BLOCK.min(to - block * BLOCK)))
+        .collect()
+}
+
 fn sum(file: &mut File, from: u64, length: u64) -> io::Result<String> {
     let mut bytes = Vec::new();
     file.seek(SeekFrom::Start(from))?;
@@ -286,6 +324,8 @@ mod tests {
             stored: 0,
             frames: 0,
             sums: [String::new(), String::new()],
+            blocks: Vec::new(),
+            stamp: None,
             archived_at: Timestamp::UNIX_EPOCH,
             dropped: false,
         }

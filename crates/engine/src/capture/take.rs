@@ -13,7 +13,7 @@ use heirloom_repo::FileError;
 use jiff::Timestamp;
 
 use super::CaptureError;
-use super::archive::{Archive, Kept, sums};
+use super::archive::{Archive, BLOCK, Kept, Stamp, blocks, sums};
 use super::fold::{Fold, State};
 
 /// A transcript that is to be taken in.
@@ -81,10 +81,11 @@ pub fn take(
     let mut kept = opened.newest(wanted.subagent.as_deref());
     let is_new = kept.is_none();
     let is_same = match &kept {
-        Some(kept) if kept.bytes <= size => origin.sums(kept.bytes)? == kept.sums,
+        Some(kept) if kept.bytes <= size => origin.is_same(kept, manner.wait)?,
         Some(_) => false,
         None => true,
     };
+    let stamp = origin.stamp()?;
     if !is_same {
         // What is printed from a database is what is there now, not a file that was rewritten.
         let next = u64::from(wanted.printed.is_none());
@@ -108,15 +109,18 @@ pub fn take(
         if read > kept.bytes {
             let skip = usize::try_from(kept.bytes.saturating_sub(at)).unwrap_or(0);
             taken.bytes += read - kept.bytes;
-            kept.bytes = read;
+            origin.sum_up(&mut kept, read)?;
             kept.archived_at = manner.now;
-            kept.sums = origin.sums(read)?;
+            kept.stamp = None;
             opened.add(&mut kept, &bytes[skip..], manner.archive)?;
         }
         reading.take(&bytes, at, &mut taken);
         at = read;
     }
-    if is_new && taken.bytes == 0 {
+    // Whoever waits has looked at all of it; the next one need not, unless somebody wrote to it meanwhile.
+    let looked_at = stamp.filter(|_| manner.wait && kept.bytes == size);
+    if is_new && taken.bytes == 0 || looked_at.is_some_and(|stamp| kept.stamp != Some(stamp)) {
+        kept.stamp = looked_at.or(kept.stamp);
         opened.say(&kept)?;
     }
     taken.left = size.saturating_sub(at);
@@ -160,6 +164,8 @@ fn fresh(wanted: &Wanted, generation: u64, now: Timestamp) -> Kept {
         stored: 0,
         frames: 0,
         sums: [String::new(), String::new()],
+        blocks: Vec::new(),
+        stamp: None,
         archived_at: now,
         dropped: false,
     }
@@ -207,6 +213,52 @@ impl<'a> Origin<'a> {
         }
         let end = usize::try_from(length).unwrap_or(usize::MAX).min(self.printed.len());
         Ok([blake3::hash(&self.printed[..end]).to_hex().to_string(), String::new()])
+    }
+
+    /// What the file system says of it.
+    fn stamp(&self) -> Result<Option<Stamp>, FileError> {
+        let failed = |source| FileError { doing: "read", path: self.path.clone(), source };
+        self.file.as_ref().map(Stamp::of).transpose().map_err(failed)
+    }
+
+    /// The sums of the blocks from the one that `from` is in to `to`.
+    fn blocks(&mut self, from: u64, to: u64) -> Result<Vec<String>, FileError> {
+        let failed = |source| FileError { doing: "read", path: self.path.clone(), source };
+        match &mut self.file {
+            Some(file) => blocks(file, from, to).map_err(failed),
+            None => Ok(Vec::new()),
+        }
+    }
+
+    /// Notes that all up to `read` is kept now.
+    fn sum_up(&mut self, kept: &mut Kept, read: u64) -> Result<(), FileError> {
+        // What was begun before sums of all of it were kept goes on without them.
+        if kept.bytes == 0 || !kept.blocks.is_empty() {
+            let whole = kept.bytes / BLOCK;
+            kept.blocks.truncate(usize::try_from(whole).unwrap_or(usize::MAX));
+            let new = self.blocks(kept.bytes, read)?;
+            kept.blocks.extend(new);
+        }
+        kept.sums = self.sums(read)?;
+        kept.bytes = read;
+        Ok(())
+    }
+
+    /// Whether the file still begins with what is kept. A hook looks at the beginning and at the last block,
+    /// whoever has the time at all of it.
+    fn is_same(&mut self, kept: &Kept, all: bool) -> Result<bool, FileError> {
+        if kept.stamp.is_some() && self.stamp()? == kept.stamp {
+            return Ok(true);
+        }
+        if self.sums(kept.bytes)? != kept.sums {
+            return Ok(false);
+        }
+        if kept.blocks.is_empty() || kept.bytes == 0 {
+            return Ok(true);
+        }
+        let from = if all { 0 } else { kept.bytes - 1 };
+        let now = self.blocks(from, kept.bytes)?;
+        Ok(kept.blocks.ends_with(&now))
     }
 }
 

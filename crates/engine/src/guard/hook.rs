@@ -19,7 +19,9 @@ use super::facts::{Known, keys};
 use super::presence::{self, Caller};
 use super::rules::{self, Rules};
 use super::satisfy::end_pause;
-use super::{activity, compaction, failures, handing, skill, start, take_in, tool_use, turn};
+use super::{
+    activity, asking, compaction, failures, handing, skill, start, take_in, tool_use, turn,
+};
 use crate::here::Here;
 use crate::keep;
 use crate::keep::handoffs::Cause;
@@ -103,9 +105,10 @@ impl Call<'_> {
                 if let HookKind::PreTool { tool } = kind {
                     failures::tell(self, tool);
                 }
-                if let HookKind::Stop(_) = kind {
+                if let HookKind::Stop(stopping) = kind {
                     let usage = start::watch(self);
                     handing::after_turn(self, usage);
+                    asking::ask(self, stopping);
                 }
             }
         }

@@ -7,6 +7,7 @@
 mod activity;
 mod arrive;
 mod asked;
+mod asking;
 mod branches;
 mod cache;
 mod compaction;

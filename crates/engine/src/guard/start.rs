@@ -148,7 +148,8 @@ fn recovery(call: &mut Call<'_>, source: &Source, said: Option<&str>) -> Option<
 pub(super) fn watch(call: &mut Call<'_>) -> Option<context::Usage> {
     let transcript = call.event.transcript.as_deref();
     let agent = heirloom_agents::by_name(call.caller.agent);
-    let usage = agent.zip(transcript).and_then(|(agent, path)| context::usage_in(agent, path));
+    let usage =
+        agent.zip(transcript).and_then(|(agent, path)| context::usage_in(call.here, agent, path));
     let (usage, settings) = (usage?, call.settings()?);
     let mut known = call.known();
     let watched = known.book.ledger().map_err(KeepError::from).and_then(|ledger| {

@@ -65,4 +65,10 @@ pub trait Tracker: fmt::Debug + Send {
 
     /// Takes a dependency back.
     fn unlink(&mut self, id: &IssueId, depends_on: &IssueId) -> Result<(), TrackerError>;
+
+    /// Writes what it holds back to where git sees it. Returns whether there was such a place: most
+    /// write at once.
+    fn flush(&mut self) -> Result<bool, TrackerError> {
+        Ok(false)
+    }
 }

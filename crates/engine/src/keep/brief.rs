@@ -9,6 +9,7 @@ use heirloom_core::recover::{Brief, Entry, How, MANY, Nearness, Work};
 use heirloom_core::session::Session;
 use heirloom_ledger::{Error, NoteFilter};
 
+use super::handoffs;
 use super::recover::{Gatherer, Look};
 use super::standing::Stood;
 
@@ -65,7 +66,7 @@ impl Gatherer<'_> {
             entries.append(&mut found);
         }
         let entries = self.with_the_teams(entries)?;
-        let Stood { title, standing, failures } = stood;
+        let Stood { title, standing, failures, wanting } = stood;
         let named = |what: String| Work { what, how: How::Task };
         let work = self.work(session, &entries)?.or_else(|| title.map(named));
         let mut rules = self.rules()?;
@@ -77,15 +78,28 @@ impl Gatherer<'_> {
         Ok(Brief {
             work,
             rules,
-            notices: self.missed(lineage)?,
+            notices: self.missed(lineage)?.into_iter().chain(wanting).collect(),
             standing: standing.lines,
             todos: standing.todos,
             earlier: standing.earlier,
             failures: failures.collect(),
             entries,
             beyond,
+            handoff: self.last_handoff(lineage)?,
             replaces: false,
         })
+    }
+
+    /// The newest handoff of the lineage, or of the repository, by what `handoffs show` takes.
+    fn last_handoff(&self, lineage: &[SessionId]) -> Result<Option<String>, Error> {
+        const SHORT: usize = 8;
+        let repo = &self.here.place.repo;
+        for session in lineage.iter().take(2).map(Some).chain([None]) {
+            if let Some(kept) = handoffs::newest(self.ledger, repo, session.copied())? {
+                return Ok(Some(kept.body.id.chars().take(SHORT).collect()));
+            }
+        }
+        Ok(None)
     }
 
     /// The rules that a person keeps, newest first.

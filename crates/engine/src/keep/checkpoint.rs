@@ -149,9 +149,14 @@ impl Checkpoint<'_> {
         let (status, detail) = match Scenarios::of(notes, self.settings.checkpoint.scenarios) {
             None => (Status::Passed, "no decisions, so no scenarios are asked for".to_owned()),
             Some(found) => {
-                let Scenarios { count, asked } = found;
-                let status = if found.are_enough() { Status::Passed } else { Status::Warned };
-                (status, format!("{count} of {asked} test scenarios"))
+                let Scenarios { count, asked, vague } = found;
+                let is_whole = found.are_enough() && vague == 0;
+                let status = if is_whole { Status::Passed } else { Status::Warned };
+                let vague = match vague {
+                    0 => String::new(),
+                    vague => format!(", {vague} without a type and an expected result"),
+                };
+                (status, format!("{count} of {asked} test scenarios{vague}"))
             }
         };
         ("scenarios", status, detail)
@@ -186,7 +191,8 @@ impl Checkpoint<'_> {
                     settings.notes.file.as_str(),
                     found.taken_in + synced.taken_in
                 );
-                let findings = findings(&synced);
+                let mut findings = findings(&synced);
+                findings.extend(found.notes.iter().filter_map(unexplained));
                 let status = if findings.is_empty() { Status::Passed } else { Status::Warned };
                 listed(&mut detail, &findings);
                 ("decision_log", status, detail)
@@ -213,8 +219,13 @@ impl Checkpoint<'_> {
             Ok(tracker) => tracker,
             Err(error) => return Ok(("tracker", Status::Warned, error.to_string())),
         };
-        let told = tracker::tell_decisions(self.here, ledger, tracker.as_mut())?;
+        let mut told = tracker::tell_decisions(self.here, ledger, tracker.as_mut())?;
         let mut detail = format!("{} comments written with {}", told.comments, tracker.name());
+        match tracker.flush() {
+            Ok(true) => detail.push_str(", and written to its file"),
+            Ok(false) => {}
+            Err(error) => told.failed.push(error.to_string()),
+        }
         listed(&mut detail, &told.failed);
         let status = if told.failed.is_empty() { Status::Passed } else { Status::Warned };
         Ok(("tracker", status, detail))
@@ -278,7 +289,11 @@ impl Checkpoint<'_> {
             return Ok((None, false));
         };
         if let Some(Ok(mut tracker)) = tracker::find(self.here) {
-            tracker::tell_handoff(self.here, ledger, tracker.as_mut(), &made)?;
+            let told = tracker::tell_handoff(self.here, ledger, tracker.as_mut(), &made)?;
+            if told.comments > 0 {
+                // The step before has said whether that works.
+                let _ = tracker.flush();
+            }
         }
         found.steps.push(("handoff", Status::Passed, made.id.clone()));
         Ok((Some(made.id), true))
@@ -343,4 +358,11 @@ impl Checkpoint<'_> {
             worked: found.worked.clone(),
         }
     }
+}
+
+/// What a decision lacks that a log of decisions asks for. Whether its evidence holds, grounding says.
+fn unexplained(note: &Note) -> Option<String> {
+    let is_lacking = note.kind == Kind::Decision
+        && note.rationale.as_deref().is_none_or(|why| why.trim().is_empty());
+    is_lacking.then(|| format!("{}: nobody said why (--because)", short(&note.text)))
 }

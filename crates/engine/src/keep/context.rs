@@ -2,6 +2,7 @@
 
 use std::io::{BufRead, BufReader, Read, Seek, SeekFrom};
 use std::path::Path;
+use std::time::Duration;
 
 use heirloom_agents::Agent;
 use heirloom_agents::event::Span;
@@ -11,10 +12,11 @@ use heirloom_core::event::{ContextUsed, DeltaSynced};
 use heirloom_core::note::Kind;
 use heirloom_core::session::Session;
 use heirloom_core::settings::Settings;
-use heirloom_ledger::{Ledger, NoteFilter, Scope};
+use heirloom_ledger::{Facts, Ledger, NoteFilter, Scope};
 
 use super::page::Keeper;
 use super::{KeepError, tracker};
+use crate::capture;
 use crate::here::Here;
 
 /// How full a context is.
@@ -42,15 +44,18 @@ impl Usage {
 /// How much of a transcript's end is read: the last request is in it, however long the rest is.
 const TAIL: u64 = 256 << 10;
 
+/// How long is waited for somebody else who writes facts.
+const PATIENCE: Duration = Duration::from_millis(50);
+
 /// What the agent's own transcript says about a session's context, if it says anything.
 pub fn usage(here: &Here, session: &Session) -> Option<Usage> {
     let agent = heirloom_agents::by_name(session.agent.as_deref()?)?;
     let found = agent.transcripts()?.find(&here.env, session.agent_session_id.as_deref()?)?;
-    usage_in(agent, &found.path)
+    usage_in(here, agent, &found.path)
 }
 
 /// What the end of a transcript of `agent` says. Costs the same however long the transcript is.
-pub fn usage_in(agent: &dyn Agent, path: &Path) -> Option<Usage> {
+pub fn usage_in(here: &Here, agent: &dyn Agent, path: &Path) -> Option<Usage> {
     let mut file = heirloom_repo::open(path).ok()?;
     let length = file.metadata().ok()?.len();
     let mut input = if length > TAIL {
@@ -79,9 +84,27 @@ pub fn usage_in(agent: &dyn Agent, path: &Path) -> Option<Usage> {
         }
     }
     let tokens = tokens?;
-    let window = window.or_else(|| agent.context_window(model.as_deref()));
+    let window = window
+        .or_else(|| learned(here, model.as_deref()?))
+        .or_else(|| agent.context_window(model.as_deref()));
     // A window that holds more than it can is another one.
     Some(Usage { tokens, window: window.filter(|window| tokens <= *window) })
+}
+
+/// The window of a model as an agent said it once: in a status line, or in the result of a run.
+fn learned(here: &Here, model: &str) -> Option<u64> {
+    capture::facts(&here.home).ok()??.window(model).ok()?
+}
+
+/// Remembers the window of a model that an agent told, unless it is known. What cannot be remembered is
+/// told again.
+pub fn learn(here: &Here, model: &str, window: u64) {
+    if window == 0 || learned(here, model) == Some(window) {
+        return;
+    }
+    if let Ok(facts) = Facts::open(&here.home, PATIENCE) {
+        let _ = facts.put_window(model, window);
+    }
 }
 
 /// What a change of zone led to.

@@ -19,6 +19,8 @@ pub(super) struct Stood {
     pub(super) title: Option<String>,
     pub(super) standing: Standing,
     pub(super) failures: Vec<Failure>,
+    /// What of it is not known yet, in words.
+    pub(super) wanting: Option<String>,
 }
 
 impl Gatherer<'_> {
@@ -36,9 +38,11 @@ impl Gatherer<'_> {
         ids.extend(
             lineage.iter().take(2).filter(|id| !ids.contains(id)).copied().collect::<Vec<_>>(),
         );
-        let mut told = Vec::new();
+        let (mut told, mut wanting) = (Vec::new(), None);
         for id in ids.into_iter().filter(|id| Some(*id) != but) {
-            told.extend(self.told(&facts, id, lineage)?);
+            let Some(session) = facts.session(id)? else { continue };
+            wanting = wanting.or_else(|| unread(&session));
+            told.push(self.told(&facts, session, lineage)?);
         }
         // The nearest first, and of those the last.
         told.sort_by_key(|(is_own, told, _)| (!is_own, !told.near));
@@ -47,22 +51,21 @@ impl Gatherer<'_> {
         let begun: Vec<Told> = told.into_iter().map(|(_, told, _)| told).collect();
         let mut standing = recover::standing(&begun, self.here.clock.now());
         self.undecided(&mut standing)?;
-        Ok(Stood { title, standing, failures: recover::failures(&begun) })
+        Ok(Stood { title, standing, failures: recover::failures(&begun), wanting })
     }
 
     /// What is known of one session: whether it is of the lineage, the facts, and what it is called.
     fn told(
         &self,
         facts: &Facts,
-        id: SessionId,
+        session: SessionFacts,
         lineage: &[SessionId],
-    ) -> Result<Option<(bool, Told, Option<String>)>, Error> {
-        let Some(session) = facts.session(id)? else { return Ok(None) };
-        let is_own = lineage.contains(&id);
+    ) -> Result<(bool, Told, Option<String>), Error> {
+        let is_own = lineage.contains(&session.session);
         let branch = self.here.place.head.branch();
         let on_branch = branch.is_some() && session.branch.as_deref() == branch;
         let told = Told { near: is_own || on_branch, ..told(facts, &session)? };
-        Ok(Some((is_own, told, session.title)))
+        Ok((is_own, told, session.title))
     }
 
     /// Leaves out what a person has kept or dropped already.
@@ -77,6 +80,18 @@ impl Gatherer<'_> {
         standing.said = undecided;
         Ok(())
     }
+}
+
+/// What is to be said of a session whose transcript was longer than a hook may read.
+#[expect(clippy::cast_precision_loss, reason = "megabytes are not counted to the byte")]
+fn unread(session: &SessionFacts) -> Option<String> {
+    let megabytes = session.unread as f64 / 1e6;
+    // A line whose end is still to come is no news.
+    (megabytes >= 0.1).then(|| {
+        format!(
+            "the last {megabytes:.1} MB of an earlier session are not in yet, so what it did last may be missing here"
+        )
+    })
 }
 
 /// What the facts say of a session, however near it is.

@@ -1,11 +1,13 @@
-//! What colleagues noted, in a context's first words: as theirs, only what the code here bears out, and
-//! never more than a quarter.
+//! What colleagues noted, in a context's first words: as theirs. Of what a hub brings only what the code here
+//! bears out, and never more than a quarter; what is committed on the page came with the code, and is told
+//! with its verdicts as one's own is.
 
+use std::cell::OnceCell;
 use std::collections::HashMap;
 
 use heirloom_core::ground::Verdict;
 use heirloom_core::id::NoteId;
-use heirloom_core::note::Note;
+use heirloom_core::note::{Note, Origin};
 use heirloom_core::recover::Entry;
 use heirloom_core::tokens;
 use heirloom_ledger::Error;
@@ -16,12 +18,18 @@ use super::recover::Gatherer;
 const SHARE: usize = 4;
 
 impl Gatherer<'_> {
-    /// The notes, those of colleagues marked as theirs.
+    /// The notes, those of colleagues marked as theirs: what a hub brought, and what stood on the page of
+    /// a repository that was cloned.
     pub(super) fn marked(&self, mut notes: Vec<Note>) -> Result<Vec<Note>, Error> {
         let ids: Vec<NoteId> = notes.iter().map(|note| note.id).collect();
         let authors = self.ledger.authors_of(&ids)?;
+        let own = OnceCell::new();
         for note in &mut notes {
-            if let Some(author) = authors.get(&note.id) {
+            let on_page = note.source.as_ref().filter(|source| source.origin == Origin::Elsewhere);
+            let on_page = on_page.and_then(|source| source.author.clone()).filter(|author| {
+                own.get_or_init(|| crate::notes::author(self.here)).as_ref() != Some(author)
+            });
+            if let Some(author) = authors.get(&note.id).or(on_page.as_ref()) {
                 note.text = format!("[{author}] {}", note.text);
             }
         }

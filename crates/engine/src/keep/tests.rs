@@ -310,6 +310,13 @@ fn usage_is_what_the_agents_own_transcript_says() {
     let usage = context::usage(&place.here, &session).unwrap();
     assert_eq!((usage.tokens, usage.window), (100_000, Some(1_000_000)));
     assert_eq!(usage.zone(&place.settings).unwrap().as_str(), "green", "18 % is not full");
+    // What the agent itself said counts more than any table.
+    context::learn(&place.here, "claude-opus-5-5", 500_000);
+    assert_eq!(context::usage(&place.here, &session).unwrap().window, Some(500_000));
+    context::learn(&place.here, "claude-opus", 120_000);
+    fs::write(project.join(format!("{id}.jsonl")), format!("{before}{line}\n")).unwrap();
+    let usage = context::usage(&place.here, &session).unwrap();
+    assert_eq!((usage.tokens, usage.window), (100_000, Some(120_000)), "no table has it");
 }
 
 #[test]

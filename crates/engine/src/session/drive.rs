@@ -161,6 +161,9 @@ fn end(
     finished: &Finished,
 ) -> Result<Ended, SessionError> {
     let tally = &finished.tally;
+    if let (Some(model), Some(window)) = (&tally.model, tally.context_window) {
+        crate::keep::context::learn(context.here, model, window);
+    }
     let spent = SessionSpent { cost_usd: own_cost(ledger, session, tally)?, ..turn::spent(tally) };
     let id = session.id;
     ledger.write::<_, Error>(context.here.clock.now(), |writer| {

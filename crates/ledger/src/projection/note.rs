@@ -29,6 +29,7 @@ impl Projection for Notes {
            evidence TEXT NOT NULL,
            basis TEXT,
            issue TEXT,
+           test_case TEXT,
            source TEXT,
            at INTEGER NOT NULL,
            superseded_by TEXT,
@@ -50,6 +51,7 @@ impl Projection for Notes {
             return Ok(());
         };
         let evidence = serde_json::to_string(&note.evidence).unwrap_or_else(|_| "[]".to_owned());
+        let case = note.case.and_then(|case| serde_json::to_string(&case).ok());
         let basis = note.basis.and_then(|basis| serde_json::to_string(&basis).ok());
         // A date that is still to come would make a note the newest for good.
         let said = note.source.as_ref().and_then(|source| source.at);
@@ -57,8 +59,8 @@ impl Projection for Notes {
         let source = note.source.and_then(|source| serde_json::to_string(&source).ok());
         db.prepare_cached(
             "INSERT INTO note (id, session, repo, kind, text, rationale, evidence, basis, issue, at,
-                               source, host)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12) ON CONFLICT (id) DO NOTHING",
+                               source, host, test_case)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13) ON CONFLICT (id) DO NOTHING",
         )?
         .execute((
             note.id.to_string(),
@@ -73,6 +75,7 @@ impl Projection for Notes {
             at.as_millisecond(),
             source,
             record.host.as_str(),
+            case,
         ))?;
         if let Some(old) = note.supersedes {
             db.prepare_cached("UPDATE note SET superseded_by = ?2 WHERE id = ?1")?

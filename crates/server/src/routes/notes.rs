@@ -3,7 +3,7 @@
 use axum::extract::State;
 use heirloom_api::{Code, Failure, Note, NoteList};
 use heirloom_core::evidence::{Evidence, PlaceError};
-use heirloom_core::note::{Basis, Kind, NotAKind};
+use heirloom_core::note::{Basis, Case, CaseType, Kind, NotAKind};
 use heirloom_engine::keep;
 use heirloom_engine::notes::{self, NewNote, Query};
 use schemars::JsonSchema;
@@ -64,11 +64,34 @@ pub(crate) struct Body {
     pub(crate) evidence: Vec<String>,
     pub(crate) supersedes: Option<String>,
     pub(crate) issue: Option<String>,
+    /// What a scenario tries, and what has to come of it.
+    pub(crate) case: Option<CaseBody>,
     pub(crate) session: Option<String>,
     pub(crate) repo: Option<String>,
     /// Whether it is declared as nothing more than an assumption.
     #[serde(default)]
     pub(crate) assumption: bool,
+}
+
+/// What a test scenario tries, and what has to come of it.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct CaseBody {
+    /// `happy_path`, `edge_case` or `error_handling`.
+    #[serde(rename = "type")]
+    pub(crate) case_type: String,
+    pub(crate) expected: String,
+}
+
+fn case(body: Option<CaseBody>) -> Result<Option<Case>, Failure> {
+    let Some(CaseBody { case_type, expected }) = body else { return Ok(None) };
+    let Some(case_type) = CaseType::parse(&case_type) else {
+        let message = format!("there is no type of scenario called `{case_type}`");
+        let types = CaseType::ALL.map(CaseType::as_str).join(", ");
+        let failure = Failure::new(Code::RequestInvalid, message);
+        return Err(failure.hint(format!("the types are {types}")));
+    };
+    Ok(Some(Case { case_type, expected }))
 }
 
 pub(super) async fn make(
@@ -95,6 +118,7 @@ pub(crate) fn made(house: &House, body: Body) -> Result<Note, Failure> {
         text: body.text,
         rationale: body.because,
         issue: body.issue,
+        case: case(body.case)?,
         supersedes: body.supersedes,
         session: body.session,
         symbol: Some(heirloom_symbols::enclosing),

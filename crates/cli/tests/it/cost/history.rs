@@ -1,13 +1,17 @@
 //! A repository with as much history as is wanted, and what commands and hooks read in it.
 
+use std::time::Duration;
+
 use heirloom_core::event::{
     ApprovalDecided, ApprovalRequested, Body, ContextUsed, IssueChanged, IssueCreated,
     IssueRunEnded, IssueRunLaunched, IssueRunStarted, IterationEnded, IterationStarted, NoteAdded,
     RequirementCleared, RequirementSatisfied, SessionAnnounced, SessionChanged, SessionCreated,
     TaskSet, WorkEnded, WorkStarted,
 };
+use heirloom_core::facts::{CommandFacts, TurnFacts};
 use heirloom_core::id::SessionId;
-use heirloom_ledger::{Error, Ledger, Options, Scope, Writer};
+use heirloom_ledger::facts::{News, Source, Told};
+use heirloom_ledger::{Error, Facts, Ledger, Options, Scope, Writer};
 use heirloom_testkit::env::TestEnv;
 use heirloom_testkit::reads;
 use jiff::Timestamp;
@@ -48,12 +52,64 @@ pub(crate) fn repository(records: u64) -> TestEnv {
             })
             .unwrap();
     }
+    let known = ledger.repository(&repo).unwrap();
     drop(ledger);
+    take_in(&env, &known, sessions);
     // Everything is in its place, and nothing is left to be done for the first who asks.
     for command in [&["sessions", "list"][..], &["issues", "list"], &["ledger", "gc"]] {
         env.run(command).success();
     }
     env
+}
+
+/// What the transcripts of the sessions say, as if each had been taken in.
+fn take_in(env: &TestEnv, repo: &str, sessions: u64) {
+    let mut facts = Facts::open(&env.home(), Duration::from_secs(10)).unwrap();
+    for n in 0..sessions {
+        let at = Timestamp::from_second(1_700_000_000 + i64::try_from(n).unwrap()).ok();
+        let told = Told {
+            branch: Some("main".to_owned()),
+            interactive: Some(true),
+            first_at: at,
+            last_at: at,
+            ..Told::default()
+        };
+        let source = Source {
+            session: id(n, 1).parse().unwrap(),
+            agent: "claude".to_owned(),
+            agent_session_id: id(n, 2),
+            subagent: None,
+            repo: repo.to_owned(),
+            path: "/nowhere/t.jsonl".to_owned(),
+            generation: 1,
+            read: 100,
+            size: 100,
+            state: "{}".to_owned(),
+            told,
+        };
+        let turn = TurnFacts {
+            number: 1,
+            at,
+            by: "person".to_owned(),
+            text: format!("Make part {n} accept lists, and never touch legacy/"),
+            offset: 0,
+            rewound: false,
+        };
+        let command = CommandFacts {
+            tool_use: format!("t{n}"),
+            turn: 1,
+            at,
+            command: format!("make part-{n}"),
+            exit: Some(2),
+            failed: Some(true),
+            error: Some("error: no rule to make target".to_owned()),
+            is_test: false,
+            offset: 50,
+        };
+        let news =
+            News { anew: true, turns: vec![turn], commands: vec![command], ..News::default() };
+        facts.put(&source, &news).unwrap();
+    }
 }
 
 fn id(n: u64, what: u64) -> String {

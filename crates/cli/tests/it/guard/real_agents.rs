@@ -86,12 +86,16 @@ struct Run {
 
 impl Real {
     fn new(subject: &'static Subject) -> Self {
+        Self::with(subject, SETTINGS)
+    }
+
+    fn with(subject: &'static Subject, settings: &str) -> Self {
         let agent = by_name(subject.name).unwrap();
         let program = real::pinned(subject.name, agent.tested_version().unwrap());
         let mut programs = Programs::default();
         programs.replace(subject.name, vec![program.to_str().unwrap().to_owned()]);
         let variable = format!("HEIRLOOM_AGENT_{}", subject.name.to_uppercase());
-        let guarded = Guarded::new(SETTINGS);
+        let guarded = Guarded::new(settings);
         let guarded = Guarded { env: guarded.env.var(&variable, program) };
         guarded.env.git(&["config", "user.name", "t"]);
         guarded.env.git(&["config", "user.email", "t@localhost"]);
@@ -100,6 +104,10 @@ impl Real {
     }
 
     fn run(&self, cwd: &Path, answers: impl IntoIterator<Item = Answer>) -> Run {
+        self.say(cwd, "work", answers)
+    }
+
+    fn say(&self, cwd: &Path, prompt: &str, answers: impl IntoIterator<Item = Answer>) -> Run {
         let user = self.guarded.env.user();
         let served = (self.subject.serve)(&user, Script::new(answers));
         let text = |name: &str, value: &str| (name.into(), value.into());
@@ -115,7 +123,7 @@ impl Real {
         let permission_mode = self.subject.permission_mode.map(str::to_owned);
         let line = self.agent.launch(&Launch {
             config: &Config { permission_mode, ..Config::default() },
-            prompt: "work",
+            prompt,
             conversation: Conversation::New(None),
             input: Input::Once,
             cwd,
@@ -217,12 +225,44 @@ fn assert_recorded(real: &Real, run: &Run) {
 
 /// Codex with a person's trust in our hooks.
 fn trusted_codex() -> Real {
-    let real = Real::new(&CODEX);
+    trusting(Real::new(&CODEX))
+}
+
+fn trusting(real: Real) -> Real {
     let home = real.guarded.env.user().join(".codex");
     let hooks = home.join("hooks.json");
     let trust = codex::trusting(&hooks, &fs::read_to_string(&hooks).unwrap());
     fs::write(home.join("trust.toml"), trust).unwrap();
     real
+}
+
+#[test]
+#[ignore = "drives a real agent"]
+fn codex_begins_with_what_its_sessions_before_left_and_nobody_typed_heirloom() {
+    let real = trusting(Real::with(&CODEX, ""));
+    let repo = real.guarded.env.repo();
+    let prompt = "Make the parser accept nested lists. Never touch legacy/, customers build that.";
+    let fails = "echo 'FAILED test_parser.py::test_nested - AssertionError: not parsed'; exit 1";
+    let failing = [real.write(&repo, "parser.py"), real.shell(fails), Answer::text("not yet")];
+    real.say(&repo, prompt, failing);
+    let prompt = "Use an explicit stack instead of recursion, because deep input overflowed.";
+    let commit = "git add -A && git commit -q -m 'parser: a stack' && git log --oneline -1";
+    let plan = json!({"plan": [{"step": "use the stack", "status": "completed"},
+                               {"step": "limit the depth to sixteen", "status": "pending"}]});
+    let second = [Answer::tool("update_plan", plan), real.shell(commit), Answer::text("committed")];
+    real.say(&repo, prompt, second);
+    let third = real.say(&repo, "go on", [Answer::text("x")]);
+    let wanted = [
+        ("what was asked", "explicit stack instead of recursion"),
+        ("why", "because deep input overflowed"),
+        ("the rule", "Never touch legacy/"),
+        ("what comes next", "limit the depth to sixteen"),
+        ("the handoff", "heirloom handoffs show "),
+    ];
+    for (what, words) in wanted {
+        let request = &third.requests[0];
+        assert!(request.contains(words), "{what} (`{words}`) is not in {request}");
+    }
 }
 
 #[test]

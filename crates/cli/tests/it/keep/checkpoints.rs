@@ -47,7 +47,8 @@ fn a_strict_checkpoint_names_every_finding_and_makes_no_handoff() {
                        - "no limiter": it is there: src/limit.rs:1
     2 ✗ ghosts        0 of 1 claims of absence confirmed
                        - "no limiter": it is there: src/limit.rs:1
-    3 ✔ decision log  1 decisions in NOTES.md, 0 entries taken in from it
+    3 ! decision log  1 decisions in NOTES.md, 0 entries taken in from it
+                       - "Unproved": nobody said why (--because)
     4 ✔ tracker       no tracker here: the page of notes stands in for it
     5 · handoff       blocked
     6 · decay         blocked
@@ -155,6 +156,16 @@ fn the_tracker_is_told_once_where_there_is_one() {
     let told = std::fs::read_to_string(&log).unwrap();
     assert_eq!(told.matches("comments add hl-1 DECISION: Rotate tokens").count(), 1, "{told}");
     assert_eq!(told.matches("comments add hl-1 HANDOFF: ").count(), 1, "{told}");
+    // Each of the two writes it to its file, the first once more after the handoff.
+    let words = told.lines().map(|line| line.split(' ').next().unwrap());
+    let calls: Vec<&str> = words.filter(|word| ["comments", "sync"].contains(word)).collect();
+    assert_eq!(calls, ["comments", "sync", "comments", "sync", "sync"], "{told}");
+    assert!(told.contains("sync --flush-only"), "{told}");
+    std::fs::write(&log, "").unwrap();
+    env.run(&["note", "decision", "Log refusals", "--issue", "hl-1"]).success();
+    env.run(&["checkpoint", "--for", "compact"]).success();
+    let told = std::fs::read_to_string(&log).unwrap();
+    assert!(told.contains("sync --flush-only"), "before a compaction as well: {told}");
 }
 
 #[test]

@@ -6,6 +6,7 @@ mod grounding;
 mod healing;
 mod page;
 mod real_claude;
+mod real_story;
 mod recovering;
 
 use heirloom_testkit::env::TestEnv;

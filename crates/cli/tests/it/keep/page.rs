@@ -86,7 +86,7 @@ fn an_entry_that_somebody_took_off_the_page_stays_off_it() {
 #[test]
 fn a_page_that_contradicts_the_ledger_is_a_fork_and_both_texts_are_kept() {
     let env = env();
-    env.run(&["note", "decision", "Use rotating refresh tokens"]).success();
+    env.run(&["note", "decision", "Use rotating refresh tokens", "--because", "replays"]).success();
     env.run(&["checkpoint"]).success();
     let page = env.read("NOTES.md").replace(
         "### Decision Log\n",

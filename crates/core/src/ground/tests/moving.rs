@@ -24,10 +24,19 @@ fn a_check_that_was_deleted_from_one_function_is_not_the_one_in_another() {
     let shifted = format!("{shifted}\nfn rotate(token: &str) {{\n    go();\n}}\n");
     let mut files = Files::default().with("a.rs", &shifted);
     assert_eq!(verdict(&mut files, inside(2, "rotate")), Verdict::QuoteAbsent);
-    // A function that has another name now: near it is still the one, far away nobody knows.
+    // A function that has another name now, or is gone: that another one has the same line, however near,
+    // says nothing.
     let renamed = deleted.replace("fn rotate", "fn turn");
     let mut files = Files::default().with("a.rs", &renamed);
-    assert_eq!(verdict(&mut files, inside(2, "rotate")), Verdict::Nearby { line: 6 });
+    assert_eq!(verdict(&mut files, inside(2, "rotate")), Verdict::Ambiguous { places: 1 });
+    let method =
+        "class Auth {\n  revoke(token) {\n    if (a) {\n      check(token)?;\n    }\n  }\n}\n";
+    let mut files = Files::default().with("a.rs", method);
+    assert_eq!(verdict(&mut files, inside(3, "rotate")), Verdict::Ambiguous { places: 1 });
+    // What stands in no function at all is not another one's.
+    let outside = "use a::b;\n\nif ready(a) {\n    check(token)?;\n}\n";
+    let mut files = Files::default().with("a.rs", outside);
+    assert_eq!(verdict(&mut files, inside(2, "rotate")), Verdict::Nearby { line: 4 });
     let far = format!("{}{renamed}", "use a::b;\n".repeat(30));
     let mut files = Files::default().with("a.rs", &far);
     assert_eq!(verdict(&mut files, inside(2, "rotate")), Verdict::Ambiguous { places: 1 });

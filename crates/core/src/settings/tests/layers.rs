@@ -313,6 +313,7 @@ fn every_effective_value_has_a_row() {
     capture.archive = "on" (default)
     capture.keep = "365d" (default)
     capture.max_megabytes = 4096 (default)
+    capture.ask = "never" (default)
     recall.agents = "repository" (default)
     team.notes_from = "team" (default)
     context.yellow = 0.5 (default)

@@ -355,4 +355,10 @@ impl Tracker for Program {
         let arguments = ["dep", "remove", id.as_str(), depends_on.as_str(), "--json"];
         Ok(self.tell(&arguments.map(str::to_owned))?)
     }
+
+    /// Its database goes into the file that is committed, and nothing else: no commit, no push.
+    fn flush(&mut self) -> Result<bool, TrackerError> {
+        self.tell(&["sync", "--flush-only"].map(str::to_owned))?;
+        Ok(true)
+    }
 }

@@ -33,6 +33,16 @@ const DAYS: [&str; 10] = [
     include_str!("days/10-infrastructure.day"),
 ];
 
+/// Days that were written after the brief was made, and scored before anything was changed for them. What
+/// they miss stays missed until a change that was made for another reason mends it.
+const HELD_OUT: [&str; 5] = [
+    include_str!("held_out/01-webhooks.day"),
+    include_str!("held_out/02-accessibility.day"),
+    include_str!("held_out/03-upgrade.day"),
+    include_str!("held_out/04-embedded.day"),
+    include_str!("held_out/05-triage.day"),
+];
+
 /// Those that are compared, in the order of the table.
 const NAMES: [&str; 4] = ["brief", "last 600 tokens", "own summary", "digest"];
 
@@ -102,45 +112,65 @@ fn table(days: &[Scored]) -> String {
     text
 }
 
-/// The page with the table between its two marks.
-fn page(kept: &str, table: &str) -> String {
-    const BEGIN: &str = "<!-- score -->\n";
-    const END: &str = "<!-- /score -->";
-    let (before, rest) = kept.split_once(BEGIN).expect("the page has a place for the score");
-    let (_, after) = rest.split_once(END).expect("the place has an end");
-    format!("{before}{BEGIN}{table}{END}{after}")
+/// The page with the table between the two marks of `name`.
+fn page(kept: &str, name: &str, table: &str) -> String {
+    let (begin, end) = (format!("<!-- {name} -->\n"), format!("<!-- /{name} -->"));
+    let (before, rest) = kept.split_once(&begin).expect("the page has a place for the score");
+    let (_, after) = rest.split_once(&end).expect("the place has an end");
+    format!("{before}{begin}{table}{end}{after}")
 }
 
-#[test]
-fn a_fresh_context_can_answer_what_the_days_before_it_leave_open() {
-    let days: Vec<Scored> = DAYS.into_iter().map(score).collect();
-    let (questions, right) = days
-        .iter()
-        .fold((0, 0), |(questions, right), day| (questions + day.questions, right + day.of[0].0));
-    let missed: Vec<String> = days
-        .iter()
-        .filter(|day| !day.missed.is_empty())
-        .map(|day| format!("{}\n{}\n{}", day.title, day.missed.join("\n"), day.brief))
-        .collect();
-    assert!(right * 100 >= questions * 97, "{right} of {questions}\n{}", missed.join("\n\n"));
-    for (index, name) in NAMES.iter().enumerate().skip(1) {
-        let theirs: usize = days.iter().map(|day| day.of[index].0).sum();
-        assert!(theirs < right, "{name} answers {theirs}, the brief {right}");
-    }
-    for day in &days {
-        // The tags around it are not part of it.
-        assert!(day.of[0].1 <= BUDGET + 15, "{}", day.brief);
-    }
-
+/// The docs say what the score is.
+fn hold(name: &str, days: &[Scored]) {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/evaluation.md");
     let kept = std::fs::read_to_string(&file).expect("docs/evaluation.md");
-    let now = page(&kept, &table(&days));
+    let now = page(&kept, name, &table(days));
     if std::env::var_os("UPDATE_DOCS").is_some() {
         std::fs::write(&file, now).expect("write docs/evaluation.md");
     } else {
         assert!(
             kept == now,
-            "docs/evaluation.md is not what the score is; UPDATE_DOCS=1 makes it anew:\n{now}"
+            "docs/evaluation.md is not what the score is; UPDATE_DOCS=1 makes it anew:\n{now}\n{}",
+            missed(days)
         );
     }
+}
+
+/// What the briefs do not answer, with them.
+fn missed(days: &[Scored]) -> String {
+    let days = days.iter().filter(|day| !day.missed.is_empty());
+    let told = |day: &Scored| format!("{}\n{}\n{}", day.title, day.missed.join("\n"), day.brief);
+    days.map(told).collect::<Vec<_>>().join("\n\n")
+}
+
+/// How many of the questions the brief answers, and that no rival answers as many.
+fn right(days: &[Scored]) -> (usize, usize) {
+    let (questions, right) = days
+        .iter()
+        .fold((0, 0), |(questions, right), day| (questions + day.questions, right + day.of[0].0));
+    for (index, name) in NAMES.iter().enumerate().skip(1) {
+        let theirs: usize = days.iter().map(|day| day.of[index].0).sum();
+        assert!(theirs < right, "{name} answers {theirs}, the brief {right}");
+    }
+    for day in days {
+        // The tags around it are not part of it.
+        assert!(day.of[0].1 <= BUDGET + 15, "{}", day.brief);
+    }
+    (right, questions)
+}
+
+#[test]
+fn a_fresh_context_can_answer_what_the_days_before_it_leave_open() {
+    let days: Vec<Scored> = DAYS.into_iter().map(score).collect();
+    let (right, questions) = right(&days);
+    assert!(right * 100 >= questions * 97, "{right} of {questions}\n{}", missed(&days));
+    hold("score", &days);
+}
+
+#[test]
+fn days_that_the_brief_was_not_made_for_are_scored_as_they_are() {
+    let days: Vec<Scored> = HELD_OUT.into_iter().map(score).collect();
+    let (right, questions) = right(&days);
+    assert!(right * 100 >= questions * 75, "{right} of {questions}\n{}", missed(&days));
+    hold("held-out", &days);
 }

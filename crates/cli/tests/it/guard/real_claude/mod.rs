@@ -19,6 +19,8 @@ pub(crate) struct Real {
     pub(crate) guarded: Guarded,
     program: PathBuf,
     allowed: &'static str,
+    /// How the agent believes that it was started.
+    entrypoint: Option<&'static str>,
 }
 
 /// An agent at work.
@@ -63,7 +65,12 @@ impl Real {
         guarded.env.git(&["add", "-A"]);
         guarded.env.git(&["commit", "-q", "-m", "settings"]);
         guarded.env.run(&["init", "--agent", "claude"]).success();
-        Self { guarded, program, allowed: "Bash,Write,Skill,Agent" }
+        Self { guarded, program, allowed: "Bash,Write,Skill,Agent", entrypoint: None }
+    }
+
+    /// The same, but it writes down what it is told as what a person typed in front of it.
+    pub(crate) fn typed(self) -> Self {
+        Self { entrypoint: Some("cli"), ..self }
     }
 
     pub(crate) fn repo(&self) -> PathBuf {
@@ -84,6 +91,7 @@ impl Real {
             .env("HEIRLOOM_HOME", self.guarded.env.home())
             .env("NO_PROXY", "127.0.0.1")
             .envs(served.env.iter().map(|(name, value)| (name, value)))
+            .envs(self.entrypoint.map(|word| ("CLAUDE_CODE_ENTRYPOINT", word)))
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())

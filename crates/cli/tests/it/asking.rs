@@ -1,0 +1,80 @@
+//! The end of a turn asks for what only the agent can still say: once, and never in a row.
+
+use std::fs;
+
+use heirloom_testkit::env::TestEnv;
+use serde_json::json;
+
+use crate::capture::{ID, day, transcript};
+use crate::handing_over::{agent, hook};
+
+/// A session at work, whose transcript says that it changed a file.
+fn at_work(settings: &str) -> (TestEnv, std::process::Child) {
+    let env = crate::env();
+    env.write_user(settings);
+    env.run(&["init", "--yes"]).success();
+    let process = agent();
+    hook(&env, "SessionStart", ID, process.id(), &json!({"source": "startup"}));
+    // The turn that changed it is the last one.
+    let text = day(&env);
+    let lines: Vec<&str> = text.lines().filter(|line| !line.contains("and the docs")).collect();
+    fs::write(transcript(&env), lines.join("\n") + "\n").unwrap();
+    (env, process)
+}
+
+fn stop(env: &TestEnv, process: &std::process::Child) -> String {
+    hook(env, "Stop", ID, process.id(), &json!({"stop_hook_active": false}))
+}
+
+fn end(mut process: std::process::Child) {
+    process.kill().unwrap();
+    process.wait().unwrap();
+}
+
+#[test]
+fn a_session_that_changed_files_and_noted_nothing_is_asked_once_where_the_person_wants_that() {
+    let (env, process) = at_work("capture: {ask: once}\n");
+    let active = hook(&env, "Stop", ID, process.id(), &json!({"stop_hook_active": true}));
+    assert_eq!(active, "", "a turn that was held back already is let go");
+    let asked = stop(&env, &process);
+    assert!(asked.contains("\"decision\":\"block\""), "{asked}");
+    assert!(asked.contains("files changed and nothing was noted"), "{asked}");
+    assert_eq!(stop(&env, &process), "", "asked once");
+    end(process);
+
+    let (env, process) = at_work("capture: {ask: once}\n");
+    env.run(&["note", "decision", "Lists nest", "--session", ID]).success();
+    assert_eq!(stop(&env, &process), "", "something was noted");
+    end(process);
+
+    let (env, process) = at_work("capture: {keep: 30d}\n");
+    assert_eq!(stop(&env, &process), "", "nobody wanted to be asked");
+    end(process);
+}
+
+#[test]
+fn strict_settings_ask_for_decisions_that_hold_before_the_context_can_be_cleared() {
+    let (env, process) = at_work("checkpoint: {mode: strict}\n");
+    env.write("src/auth.rs", "fn rotate(token: &str) {\n    revoke_family(token);\n}\n");
+    let note = ["note", "decision", "Revoke the family", "--session", ID];
+    env.run(&[&note[..], &["--evidence", "src/auth.rs:2"]].concat()).success();
+    assert_eq!(stop(&env, &process), "", "it holds");
+    env.write("src/auth.rs", "fn rotate(token: &str) {}\n");
+    let asked = stop(&env, &process);
+    assert!(asked.contains("\"decision\":\"block\""), "{asked}");
+    assert!(
+        asked.contains("Revoke the family") && asked.contains("heirloom checkpoint"),
+        "{asked}"
+    );
+    assert_eq!(stop(&env, &process), "", "the same is not asked for again");
+    env.run(&["note", "decision", "Log refusals", "--session", ID]).success();
+    let asked = stop(&env, &process);
+    assert!(asked.contains("Log refusals"), "{asked}");
+    end(process);
+
+    // Where it only warns, the end of a turn says nothing.
+    let (env, process) = at_work("checkpoint: {mode: warn}\n");
+    env.run(&["note", "decision", "Log refusals", "--session", ID]).success();
+    assert_eq!(stop(&env, &process), "");
+    end(process);
+}

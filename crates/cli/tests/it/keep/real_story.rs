@@ -1,0 +1,107 @@
+//! The real Claude Code and the real Codex over several sessions, and nobody types heirloom: what the next
+//! session's first request holds.
+
+use heirloom_testkit::model::Answer;
+use serde_json::json;
+
+use crate::guard::real_claude::Real;
+
+fn bash(command: &str) -> Answer {
+    Answer::tool("Bash", json!({"command": command, "description": "d"}))
+}
+
+fn done(text: &str) -> Answer {
+    Answer::text(text)
+}
+
+/// Fails as long as the parser does not know the word, as a test runner does.
+fn check(word: &str) -> String {
+    format!(
+        "grep -q {word} src/parser.py || {{ echo 'FAILED test_parser.py::test_{word} - AssertionError: {word} is not parsed'; exit 1; }}"
+    )
+}
+
+#[test]
+#[ignore = "drives a real agent"]
+fn after_days_of_work_the_next_request_holds_the_task_the_step_the_failure_the_decision_and_the_rule()
+ {
+    let real = Real::new("").typed();
+    let repo = real.repo();
+    let parser = repo.join("src/parser.py");
+    let write = |text: &str| Answer::tool("Write", json!({"file_path": parser, "content": text}));
+
+    // The first day: work, a test that fails, and what the person forbids.
+    let prompt =
+        "Make the parser accept nested lists. Never touch legacy/, customers still build that.";
+    let answers =
+        [write("def parse(): pass\n"), bash(&check("nested")), done("The test fails still.")];
+    let first = real.run(&repo, &[prompt], answers);
+
+    // The second: the same conversation goes on, it is mended and committed, and something is decided.
+    let prompt =
+        "Use an explicit stack instead of recursion, because deep input overflowed in production.";
+    let answers = [
+        bash("mkdir -p src && echo 'nested = stack()' > src/parser.py"),
+        bash(&check("nested")),
+        bash(
+            "git add -A && git commit -q -m 'parser: nested lists with a stack' && git log --oneline -1",
+        ),
+        done("Committed."),
+    ];
+    let resumed = real.run(&repo, &["--resume", first.session(), prompt], answers);
+    assert_eq!(resumed.session(), first.session());
+
+    // The third: another conversation, with open tasks, a failure, a compaction and a clear.
+    let prompt = "Now the parser must know comments; they begin with a semicolon.";
+    let answers = [
+        Answer::tool(
+            "TaskCreate",
+            json!({"subject": "skip comments at the end of a line", "description": "d"}),
+        ),
+        Answer::tool(
+            "TaskCreate",
+            json!({"subject": "document the comment syntax", "description": "d"}),
+        ),
+        bash("echo '# comments come here' >> src/parser.py; true"),
+        bash(&check("semicolon")),
+        done("Not yet."),
+    ];
+    let third = real.run(&repo, &[prompt], answers);
+    let summary = "<summary>The parser is being worked on.</summary>";
+    real.run(&repo, &["--resume", third.session(), "/compact"], [done(summary)]);
+    let after = real.run(&repo, &["--resume", third.session(), "go on"], [done("I go on.")]);
+    let request = after.request(0);
+    assert!(request.contains("The parser is being worked on."), "it was compacted: {request}");
+    assert_brief(request);
+    real.run(&repo, &["--resume", third.session(), "/clear"], []);
+
+    // The fourth begins, and knows.
+    let fourth = real.run(&repo, &["what is next?"], [done("x")]);
+    assert_brief(fourth.request(0));
+    let handed = real.guarded.env.run(&["handoffs", "list", "--json"]).success().json();
+    let handed = handed["handoffs"].as_array().unwrap();
+    assert!(handed.len() >= 3, "{handed:?}");
+}
+
+/// The block of a request says what the three sessions before left, once.
+#[track_caller]
+fn assert_brief(request: &str) {
+    let begin = request.rfind("<heirloom-recovery>").unwrap_or_else(|| panic!("none in {request}"));
+    let block = &request[begin..];
+    let block = &block[..block.find("</heirloom-recovery>").unwrap()];
+    let wanted = [
+        ("the task", "they begin with a semicolon"),
+        ("the next step", "1. skip comments at the end of a line"),
+        ("the one after it", "2. document the comment syntax"),
+        ("what fails", "semicolon is not parsed"),
+        ("what was decided", "explicit stack instead of recursion"),
+        ("why", "deep input overflowed in production"),
+        ("the rule", "Never touch legacy/"),
+        ("what is not committed", "src/parser.py"),
+        ("the handoff", "heirloom handoffs show "),
+    ];
+    for (what, words) in wanted {
+        assert!(block.contains(words), "{what} (`{words}`) is not in {block}");
+    }
+    assert!(!block.contains("nested is not parsed"), "that was mended: {block}");
+}
