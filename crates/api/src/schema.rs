@@ -18,8 +18,8 @@ use crate::{
     RunDetached, RunEvent, RunPreview, SchemaDocument, SchemaNames, SearchResults, ServiceFile,
     Serving, Session, SessionConfig, SessionDetail, SessionEnd, SessionForgotten, SessionList,
     SessionNotes, SessionState, SessionStop, SettingsFiles, SettingsShown, Setup, SignInLink,
-    StageDetail, StageList, Sync, TemplateList, TemplateSaved, Told, Trajectory, Trust, Watched,
-    Why, WorkCleaned, WorkEvent, WorkPlan, WorkRunDetail, WorkRunList,
+    StageDetail, StageList, Sync, TemplateList, TemplateSaved, Told, Trajectory, Trust,
+    UnrecordedDetail, Watched, Why, WorkCleaned, WorkEvent, WorkPlan, WorkRunDetail, WorkRunList,
 };
 use crate::{Candidates, HandoffDetail, HandoffList, Home, Usage};
 
@@ -159,6 +159,7 @@ names! {
     "sessions-show-config" "sessions show S --config" SessionConfig;
     "sessions-show-learnings" "sessions show S --learnings" SessionNotes;
     "sessions-show-trajectory" "sessions show S --trajectory" Trajectory;
+    "sessions-show-unrecorded" "sessions show S, also by `lineage S`, where only a run directory knows S" UnrecordedDetail;
     "sessions-stop" "sessions stop S" SessionStop;
     "sessions-update" "sessions update S" Session;
     "stages-lint" "stages lint" Lint;

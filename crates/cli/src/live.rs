@@ -184,7 +184,9 @@ impl Screen {
                     let model = model.as_ref().map(|model| format!(" {model}"));
                     parts.push(format!("{agent}{}", model.unwrap_or_default()));
                 }
-                parts.extend(max.map(|max| format!("up to {max} iterations")));
+                parts.extend(
+                    max.map(|max| format!("up to {}", counted(u64::from(max), "iteration"))),
+                );
                 parts.extend(branch.as_ref().map(|branch| format!("on {branch}")));
                 let may = permissions.map(|may| format!("permissions {}", may.as_str()));
                 parts.extend(may);
@@ -195,7 +197,8 @@ impl Screen {
             }
             RunEvent::Inherited { .. } => inherited(event),
             RunEvent::StageStarted { id, agent, max, .. } if self.is_pipeline => {
-                format!("{BOLD}{id}{BOLD:#}  {agent} · up to {max} iterations\n")
+                let most = counted((*max).into(), "iteration");
+                format!("{BOLD}{id}{BOLD:#}  {agent} · up to {most}\n")
             }
             RunEvent::IterationEnded { .. } => self.iteration(event),
             RunEvent::Waiting { wait_ms, why, .. } if !self.footer.is_live() => {

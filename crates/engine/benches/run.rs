@@ -29,7 +29,7 @@ use heirloom_engine::here::Here;
 use heirloom_engine::run::inherit::{self, Limits};
 use heirloom_engine::run::{self, Asked, Preparing, Stopping, With};
 use heirloom_engine::turn::system::Real;
-use heirloom_ledger::Scope;
+use heirloom_ledger::{Ledger, Scope};
 use heirloom_testkit::instructions;
 use jiff::Timestamp;
 use uuid::Uuid;
@@ -38,6 +38,8 @@ const ITERATIONS: u32 = 1000;
 const LONG: u32 = 5000;
 /// The most that the engine may cost an iteration, in instructions.
 const MOST: u64 = 12_000_000;
+/// The most that inheriting from a long session may cost, in instructions: well below 50 ms.
+const MOST_TO_INHERIT: u64 = 200_000_000;
 /// How much two measurements of the same may differ.
 const SLACK: Duration = Duration::from_millis(2);
 
@@ -62,7 +64,15 @@ fn main() {
         scene.iterate(count.parse().unwrap());
         return;
     }
+    if let [_, word, at] = std::env::args().collect::<Vec<_>>().as_slice()
+        && word == "inherit"
+    {
+        let here = Scene::new(at.as_ref()).here;
+        inherit_all(&here, &here.ledger().unwrap());
+        return;
+    }
     budget();
+    inheriting_budget();
     if !std::env::args().any(|word| word == "--quick") {
         let dir = tempfile::TempDir::new().unwrap();
         let scene = Scene::new(dir.path());
@@ -84,6 +94,17 @@ fn budget() {
     println!("instructions an iteration: {first} of 6 to 15, {last} of 51 to 60, of {MOST}");
     assert!(first.max(last) <= MOST, "over its budget of {MOST}");
     assert!(last <= first + first / 4, "it grows: {first} became {last}");
+}
+
+/// Counts the instructions of a program that only inherits from a long session.
+fn inheriting_budget() {
+    let dir = tempfile::TempDir::new().unwrap();
+    long_session(&Scene::new(dir.path()).here);
+    let count = instructions::count(&std::env::current_exe().unwrap(), |command| {
+        command.arg("inherit").arg(dir.path()).stdout(Stdio::null());
+    });
+    println!("instructions to inherit from {LONG} iterations: {count}, of {MOST_TO_INHERIT}");
+    assert!(count <= MOST_TO_INHERIT, "over its budget of {MOST_TO_INHERIT}");
 }
 
 /// A repository with an agent that does nothing.
@@ -168,7 +189,8 @@ fn alone(agent: &Path, status: &Path) -> Duration {
     times[times.len() / 4]
 }
 
-fn inheriting(here: &Here) {
+/// Makes a session of many iterations with two notes each.
+fn long_session(here: &Here) {
     let mut ledger = here.ledger().unwrap();
     let id = SessionId::new(Uuid::new_v4());
     let repo = here.place.repo.clone();
@@ -198,12 +220,21 @@ fn inheriting(here: &Here) {
             writer.change_status(id, Status::Completed, None)
         })
         .unwrap();
+}
+
+fn inherit_all(here: &Here, ledger: &Ledger) {
     let limits = Limits { max_tokens: 8000, max_depth: 3 };
+    let resolved = inherit::resolve(here, ledger, &["long"], Select::default(), limits);
+    assert_eq!(resolved.unwrap().block.learnings.len(), 100);
+}
+
+fn inheriting(here: &Here) {
+    long_session(here);
+    let ledger = here.ledger().unwrap();
     let mut times: Vec<Duration> = (0..10)
         .map(|_| {
             let began = Instant::now();
-            let resolved = inherit::resolve(here, &ledger, &["long"], Select::default(), limits);
-            assert_eq!(resolved.unwrap().block.learnings.len(), 100);
+            inherit_all(here, &ledger);
             began.elapsed()
         })
         .collect();

@@ -1,6 +1,8 @@
-//! Finding an issue's prior agent session among many, and planning a run over a large backlog.
+//! Finding an issue's prior agent session among many, planning a run over a large backlog, and taking
+//! in the runs of the original.
 //!
-//! Fails if finding a session grows with the number of recorded issue runs.
+//! Fails if finding a session grows with the number of recorded issue runs, and if taking in a run
+//! costs more instructions than its budget.
 //!
 //! cargo bench -p heirloom-engine --bench work
 
@@ -15,21 +17,44 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use heirloom_core::event::{ImportedIssueRun, WorkImported};
 use heirloom_core::settings::Settings;
 use heirloom_core::work::IssueRunStatus;
+use heirloom_engine::agents;
+use heirloom_engine::events::{Event, Watcher};
 use heirloom_engine::here::Here;
 use heirloom_engine::issues;
-use heirloom_engine::work::{self, Options};
+use heirloom_engine::run::Stopping;
+use heirloom_engine::turn::system::Real;
+use heirloom_engine::work::{self, Options, With};
 use heirloom_ledger::{Error, Ledger, Options as Opening, Scope};
+use heirloom_testkit::{cpu, instructions};
 use jiff::Timestamp;
 use tempfile::TempDir;
 
 const REPO: &str = "/src/payments";
+/// How many runs of the original are taken in within two seconds of CPU time.
+const ORIGINAL_RUNS: usize = 50_000;
+/// The most that taking in one of them may cost, in instructions.
+const MOST_A_RUN: u64 = 150_000;
+
+struct Nobody;
+
+impl Watcher for Nobody {
+    fn see(&self, _: Timestamp, _: &Event) {}
+}
 
 fn main() {
+    // This program measures itself: with these words it takes in what is there and ends.
+    if let [_, word, at] = std::env::args().collect::<Vec<_>>().as_slice()
+        && word == "import"
+    {
+        return import(at.as_ref());
+    }
+    importing();
     println!("{:>34} {:>10} {:>10}", "case", "size", "ms");
     let (few, many) = (lookup(500), lookup(50_000));
     println!("{:>34} {:>10} {:>10.3}", "find the prior session", 500, millis(few));
@@ -90,6 +115,78 @@ fn lookup(issue_runs: usize) -> Duration {
         assert!(ledger.resumable_run(REPO, "hl-7").unwrap().is_some());
         assert!(ledger.resumable_run(REPO, "hl-never").unwrap().is_none());
     })
+}
+
+/// Counts what taking in the original's runs costs.
+fn importing() {
+    let program = std::env::current_exe().unwrap();
+    let instructions = |runs: usize| {
+        let dir = original(runs);
+        instructions::count(&program, |command| {
+            command.arg("import").arg(dir.path()).stdout(Stdio::null());
+        })
+    };
+    let each = (instructions(3000) - instructions(1000)) / 2000;
+    println!("instructions to take in a run of the original: {each}, of {MOST_A_RUN}");
+    assert!(each <= MOST_A_RUN, "over its budget of {MOST_A_RUN}");
+    let dir = original(ORIGINAL_RUNS);
+    let (output, took) = cpu::count(Command::new(&program).arg("import").arg(dir.path()));
+    assert!(output.status.success(), "{output:?}");
+    println!("CPU time to take in {ORIGINAL_RUNS}: {took:.2?}, of 2 s");
+}
+
+/// A place with that many runs of the original, of three issues each.
+fn original(runs: usize) -> TempDir {
+    let dir = TempDir::new().unwrap();
+    let repo = dir.path().join("repo");
+    fs::create_dir_all(repo.join(".git")).unwrap();
+    fs::write(repo.join(".git/HEAD"), "ref: refs/heads/main\n").unwrap();
+    let repo = repo.canonicalize().unwrap();
+    let place = repo.to_str().unwrap();
+    let files = dir.path().join("runs").join(place.replace(['/', '_'], "-"));
+    fs::create_dir_all(&files).unwrap();
+    for n in 0..runs {
+        let issue = |i: usize| {
+            format!(
+                r#""bd-{n}-{i}": {{"status": "failed", "duration_seconds": 61.2, "gate_attempts": 2, "review_attempts": 1,
+                   "session_id": "0c1e7f52-3f1e-4d55-9d0c-{n:012}", "log_path": "/home/a/.claude/projects/x/{n}.jsonl",
+                   "error": "the gate fails", "validation": {{"passed": false, "commands_run": ["pytest"]}}}}"#
+            )
+        };
+        let issues: Vec<String> = (0..3).map(issue).collect();
+        let run = format!(
+            r#"{{"run_id": "run-{n}", "started_at": "2026-01-03T00:00:00+00:00", "completed_at": "2026-01-03T01:00:00+00:00",
+               "version": "1", "repo_path": "{place}", "config": {{"max_agents": 2}}, "issues": {{{}}}}}"#,
+            issues.join(",")
+        );
+        fs::write(files.join(format!("2026-01-03T00-00-00_{n:08}.json")), run).unwrap();
+    }
+    dir
+}
+
+/// Takes in the original's runs, as a run does that resumes.
+fn import(dir: &Path) {
+    let env = BTreeMap::from([
+        ("HEIRLOOM_HOME".into(), dir.join("home").into_os_string()),
+        ("MALA_RUNS_DIR".into(), dir.join("runs").into_os_string()),
+        ("HEIRLOOM_AGENT_CLAUDE".into(), "/bin/true".into()),
+    ]);
+    let here = &Here::look(&dir.join("repo"), env).unwrap();
+    let settings = &Settings::default();
+    let mut options = Options { in_place: true, max_agents: 1, ..Options::of(settings) };
+    options.wanted.resume = true;
+    let mut tracker = issues::find(here).unwrap();
+    let with = With {
+        here,
+        programs: &agents::programs(here, None),
+        settings,
+        system: &Real,
+        watcher: &Nobody,
+        stopping: &Stopping::new(),
+    };
+    work::work(with, &mut *tracker, &options).unwrap();
+    let ledger = here.ledger().unwrap();
+    assert!(!ledger.imported_work_runs(&here.place.repo).unwrap().is_empty());
 }
 
 /// Plans a run over ten thousand issues with thirty thousand dependencies.

@@ -186,6 +186,23 @@ mod tests {
     }
 
     #[test]
+    fn a_branch_that_somebody_else_is_moving_is_waited_for() {
+        let dir = repository();
+        let root = dir.path();
+        let tip = head(root).unwrap();
+        assert!(advance(root, "ours/all", &tip, None));
+        let lock = root.join(".git/refs/heads/ours/all.lock");
+        fs::write(&lock, "").unwrap();
+        let other = std::thread::spawn(move || {
+            // Longer than git waits by itself.
+            std::thread::sleep(std::time::Duration::from_millis(400));
+            fs::remove_file(lock).unwrap();
+        });
+        assert!(advance(root, "ours/all", &tip, Some(&tip)));
+        other.join().unwrap();
+    }
+
+    #[test]
     fn work_is_committed_and_brought_together_without_touching_the_person() {
         let dir = repository();
         let root = dir.path();

@@ -77,8 +77,12 @@ fn lock_beside(path: &Path) -> Result<File, GitError> {
 
 fn has_branch(root: &Path, branch: &str) -> bool {
     let name = format!("refs/heads/{branch}");
-    let by_hand = discover(root).git_dir.and_then(|dir| reference(&common_dir(&dir), &name));
-    by_hand.is_some() || commit_of(root, &name).is_some()
+    let Some(common) = discover(root).git_dir.map(|dir| common_dir(&dir)) else { return false };
+    if reference(&common, &name).is_some() {
+        return true;
+    }
+    // Another format of references is git's own business.
+    common.join("reftable").exists() && commit_of(root, &name).is_some()
 }
 
 /// Whether a worktree can be worked in. A lock that somebody who was killed left is taken away.

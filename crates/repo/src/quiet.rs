@@ -29,6 +29,10 @@ const OFF: [&str; 12] = [
     "maintenance.auto=false",
 ];
 
+/// How long another process that holds a reference is waited for. By itself git gives up after a tenth
+/// of a second, which on a busy machine is less than it takes the other one to get its turn.
+const PATIENT: [&str; 2] = ["core.filesRefLockTimeout=30000", "core.packedRefsTimeout=30000"];
+
 /// Settings by which a driver names a program.
 const DRIVERS: &str =
     r"^(filter\..*\.(clean|smudge|process)|diff\..*\.(command|textconv)|merge\..*\.driver)$";
@@ -46,7 +50,7 @@ pub(crate) fn command(root: &Path) -> Command {
 fn bare(root: &Path) -> Command {
     let mut command = Command::new("git");
     command.current_dir(root).stdin(Stdio::null());
-    for setting in OFF {
+    for setting in OFF.into_iter().chain(PATIENT) {
         command.args(["-c", setting]);
     }
     // Whoever called us may have been called by git, and may mean another repository.

@@ -13,6 +13,9 @@ use crate::uuid::checked;
 const MODES: &[&str] =
     &["acceptEdits", "auto", "bypassPermissions", "default", "dontAsk", "manual", "plan"];
 
+/// The shortest timeout of an MCP server that it takes notice of, in milliseconds.
+const LEAST_TIMEOUT: u64 = 1000;
+
 /// The command line, for Claude Code and whatever speaks its protocol.
 pub(crate) fn command_line(
     agent: &'static str,
@@ -37,6 +40,12 @@ fn gaps(agent: &'static str, launch: &Launch<'_>) -> Gaps {
         config.bypass_until.is_some() && launch.input == Input::Once,
         "bypass_until",
         "nobody answers permission requests in this launch",
+    );
+    let mut timeouts = config.mcp_servers.iter().flatten().filter_map(|(_, each)| each.timeout());
+    gaps.report(
+        timeouts.any(|milliseconds| milliseconds < LEAST_TIMEOUT),
+        "the timeout of an MCP server",
+        "it takes no notice of less than 1,000 ms",
     );
     gaps.refuse(
         is_bypass(config) && launch.as_root && !is_sandbox(launch),
@@ -171,16 +180,38 @@ fn mcp_servers(line: &mut CommandLine, launch: &Launch<'_>) -> Result<(), Launch
 }
 
 fn render(servers: &BTreeMap<String, McpServer>) -> Map<String, Value> {
-    let each = servers.iter().map(|(name, server)| {
-        let server = match server {
-            McpServer::Stdio { command, args, env } => {
+    // It has no word for one that is switched off, and only those in this file are started.
+    let each = servers.iter().filter(|(_, server)| !server.is_disabled()).map(|(name, server)| {
+        let mut rendered = match server {
+            McpServer::Stdio { command, args, env, .. } => {
                 json!({"type": "stdio", "command": command, "args": args, "env": env})
             }
-            McpServer::Http { url, headers } => {
+            McpServer::Http { url, headers, .. } => {
                 json!({"type": "http", "url": url, "headers": headers})
             }
         };
-        (name.clone(), server)
+        if let Some(milliseconds) = server.timeout() {
+            rendered["timeout"] = json!(milliseconds);
+        }
+        (name.clone(), rendered)
     });
     each.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_timeout_of_an_mcp_server_is_given_and_one_that_is_switched_off_is_not() {
+        let server = |timeout, disabled| McpServer::Http {
+            url: "http://x/".to_owned(),
+            headers: [].into(),
+            timeout,
+            disabled,
+        };
+        let slow = ("slow".to_owned(), server(Some(60_000), false));
+        let servers = [slow, ("off".to_owned(), server(None, true))].into();
+        insta::assert_snapshot!(json!(render(&servers)), @r#"{"slow":{"headers":{},"timeout":60000,"type":"http","url":"http://x/"}}"#);
+    }
 }

@@ -144,16 +144,22 @@ fn profile_name(file: &ScratchFile) -> OsString {
 fn render(name: &str, server: &McpServer) -> String {
     let head = format!("[mcp_servers.{}]\n", quoted(name));
     let body = match server {
-        McpServer::Stdio { command, args, env } => {
+        McpServer::Stdio { command, args, env, .. } => {
             let args: Vec<_> = args.iter().map(|arg| quoted(arg)).collect();
             let (command, args) = (quoted(command), args.join(", "));
             format!("command = {command}\nargs = [{args}]\nenv = {}\n", table(env))
         }
-        McpServer::Http { url, headers } => {
+        McpServer::Http { url, headers, .. } => {
             format!("url = {}\nhttp_headers = {}\n", quoted(url), table(headers))
         }
     };
-    head + &body
+    let timeout = server.timeout().map(|milliseconds| {
+        let (whole, rest) = (milliseconds / 1000, milliseconds % 1000);
+        format!("tool_timeout_sec = {whole}.{rest:03}\n")
+    });
+    // One of that name in its own settings would start otherwise.
+    let off = if server.is_disabled() { "enabled = false\n" } else { "" };
+    head + &body + &timeout.unwrap_or_default() + off
 }
 
 fn table(values: &std::collections::BTreeMap<String, String>) -> String {
@@ -225,11 +231,22 @@ mod tests {
     #[test]
     fn prompts_and_servers_stand_in_a_profile_that_is_gone_afterwards() {
         let env = [("TOKEN".to_owned(), "s3cret".to_owned())].into();
-        let server =
-            McpServer::Stdio { command: "db".to_owned(), args: vec!["--ro".to_owned()], env };
+        let server = McpServer::Stdio {
+            command: "db".to_owned(),
+            args: vec!["--ro".to_owned()],
+            env,
+            timeout: Some(2500),
+            disabled: false,
+        };
+        let off = McpServer::Http {
+            url: "http://x/".to_owned(),
+            headers: [].into(),
+            timeout: None,
+            disabled: true,
+        };
         let config = Config {
             append_system_prompt: Some("say \"hi\"".to_owned()),
-            mcp_servers: Some([("a b".to_owned(), server)].into()),
+            mcp_servers: Some([("a b".to_owned(), server), ("off".to_owned(), off)].into()),
             ..Config::default()
         };
         let line = build(&config, Conversation::New(None)).unwrap();
@@ -241,6 +258,11 @@ mod tests {
         command = "db"
         args = ["--ro"]
         env = {"TOKEN" = "s3cret"}
+        tool_timeout_sec = 2.500
+        [mcp_servers."off"]
+        url = "http://x/"
+        http_headers = {}
+        enabled = false
         "#);
         drop(line);
         assert!(!path.exists());

@@ -193,16 +193,20 @@ fn rendered(rules: &[(String, String, &str)]) -> Map<String, Value> {
 
 fn mcp(config: &Config) -> Map<String, Value> {
     let servers = config.mcp_servers.iter().flatten().map(|(name, server)| {
-        let server = match server {
-            McpServer::Stdio { command, args, env } => {
+        let enabled = !server.is_disabled();
+        let mut rendered = match server {
+            McpServer::Stdio { command, args, env, .. } => {
                 let command: Vec<_> = std::iter::once(command).chain(args).collect();
-                json!({"type": "local", "command": command, "environment": env, "enabled": true})
+                json!({"type": "local", "command": command, "environment": env, "enabled": enabled})
             }
-            McpServer::Http { url, headers } => {
-                json!({"type": "remote", "url": url, "headers": headers, "enabled": true})
+            McpServer::Http { url, headers, .. } => {
+                json!({"type": "remote", "url": url, "headers": headers, "enabled": enabled})
             }
         };
-        (name.clone(), server)
+        if let Some(milliseconds) = server.timeout() {
+            rendered["timeout"] = json!(milliseconds);
+        }
+        (name.clone(), rendered)
     });
     servers.collect()
 }
@@ -260,6 +264,20 @@ mod tests {
         let line = build(&config, Conversation::New(None)).unwrap();
         let content = line.env[OsStr::new(CONTENT)].to_string_lossy();
         insta::assert_snapshot!(content, @r#"{"theme":"x","mcp":{"own":{}},"permission":{"external_directory":{"/data/*":"allow"},"bash":{"*":"ask","git *":"allow"},"webfetch":"deny"},"agent":{"build":{"prompt":"be brief"}}}"#);
+    }
+
+    #[test]
+    fn a_timeout_and_a_switch_of_an_mcp_server_are_given() {
+        let server = |timeout, disabled| McpServer::Http {
+            url: "http://x/".to_owned(),
+            headers: [].into(),
+            timeout,
+            disabled,
+        };
+        let slow = ("slow".to_owned(), server(Some(60_000), false));
+        let servers = [slow, ("off".to_owned(), server(None, true))].into();
+        let rendered = mcp(&Config { mcp_servers: Some(servers), ..Config::default() });
+        insta::assert_snapshot!(json!(rendered), @r#"{"off":{"enabled":false,"headers":{},"type":"remote","url":"http://x/"},"slow":{"enabled":true,"headers":{},"timeout":60000,"type":"remote","url":"http://x/"}}"#);
     }
 
     #[test]

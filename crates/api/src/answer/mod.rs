@@ -23,6 +23,7 @@ mod session;
 mod settings;
 mod setup;
 mod trust;
+mod unrecorded;
 mod usage;
 mod work;
 
@@ -49,5 +50,6 @@ pub use session::*;
 pub use settings::*;
 pub use setup::*;
 pub use trust::*;
+pub use unrecorded::*;
 pub use usage::*;
 pub use work::*;

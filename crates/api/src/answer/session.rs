@@ -18,6 +18,7 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::note::Note;
+use super::unrecorded::UnrecordedSession;
 use crate::Answer;
 use crate::words;
 
@@ -99,33 +100,6 @@ pub struct SessionList {
 }
 
 impl Answer for SessionList {}
-
-/// A session of a run directory that the ledger does not know.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
-pub struct UnrecordedSession {
-    /// Its name.
-    pub name: String,
-    /// Its status, where its files say one.
-    pub status: Option<String>,
-    /// When it ended, if it did.
-    pub completed_at: Option<Timestamp>,
-    /// How many learnings it made.
-    pub learnings: usize,
-    /// The session it comes from.
-    pub parent: Option<String>,
-}
-
-impl From<Unrecorded> for UnrecordedSession {
-    fn from(session: Unrecorded) -> Self {
-        Self {
-            name: session.name,
-            status: session.status.map(|status| status.to_string()),
-            completed_at: session.completed_at,
-            learnings: session.learnings,
-            parent: session.parent,
-        }
-    }
-}
 
 impl SessionList {
     pub fn new(listed: Listed, unrecorded: Vec<Unrecorded>) -> Self {

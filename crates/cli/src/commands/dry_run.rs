@@ -11,7 +11,7 @@ use heirloom_engine::run::{self, Asked};
 
 use super::run::say_inherit_error;
 use super::{App, Done};
-use crate::ui::{BOLD, DIM, dollars};
+use crate::ui::{BOLD, DIM, counted, dollars};
 
 pub(super) fn run(app: &App, asked: &Asked) -> Done {
     let settings = &app.settings()?.settings;
@@ -73,17 +73,22 @@ fn line(text: &mut String, indent: &str, stage: &PlannedStage) {
         Rule::Fixed => "until an agent says stop".to_owned(),
         Rule::Judgment { min, consensus, judge } => {
             let judge = judge.as_ref().map(|j| format!(" and {} agrees", j.agent));
-            format!(
-                "until {consensus} agents in a row say stop, at least {min} iterations{}",
-                judge.unwrap_or_default()
-            )
+            let agree = match consensus {
+                1 => "an agent says".to_owned(),
+                agents => format!("{agents} agents in a row say"),
+            };
+            let least = counted((*min).into(), "iteration");
+            format!("until {agree} stop, at least {least}{}", judge.unwrap_or_default())
         }
         Rule::Queue => "until the issue tracker has no ready work".to_owned(),
         Rule::Command { command } => format!("until `{command}` succeeds"),
     };
     let _ = writeln!(
         text,
-        "{indent}{}  {}{model} · up to {} iterations, {rule} {DIM}{}{DIM:#}",
-        stage.id, stage.agent, stage.max, stage.dir
+        "{indent}{}  {}{model} · up to {}, {rule} {DIM}{}{DIM:#}",
+        stage.id,
+        stage.agent,
+        counted(stage.max.into(), "iteration"),
+        stage.dir
     );
 }

@@ -3,9 +3,9 @@ use std::process::ExitCode;
 
 use heirloom_api::Lineage;
 use heirloom_core::session::Session;
-use heirloom_engine::sessions::{self, Contribution, Family};
+use heirloom_engine::sessions::{self, Contribution, Family, FindError};
 
-use super::{App, Done};
+use super::{App, Done, unrecorded};
 use crate::failure::Failure;
 use crate::moment::ago;
 use crate::ui::{BOLD, DIM, counted};
@@ -20,7 +20,12 @@ pub(super) struct Args {
 pub(super) fn run(app: &App, args: &Args) -> Done {
     let mut ledger = app.here.ledger()?;
     super::session::tidy(app, &mut ledger)?;
-    let session = sessions::find(&app.here, &ledger, &args.session)?;
+    let session = match sessions::find(&app.here, &ledger, &args.session) {
+        Err(FindError::None { .. }) if unrecorded::show(app, &ledger, &args.session)? => {
+            return Ok(ExitCode::SUCCESS);
+        }
+        found => found?,
+    };
     let family = sessions::family(&ledger, session)?;
     if let Some(warning) = &family.warning {
         app.ui.warn(warning);

@@ -60,6 +60,7 @@ mod statusline;
 mod stop_signals;
 mod sync;
 mod trust;
+mod unrecorded;
 mod usage;
 mod watch;
 mod why;

@@ -13,11 +13,11 @@ use heirloom_core::status::Status;
 use heirloom_core::visible::visible;
 use heirloom_engine::run::inherit::Unrecorded;
 use heirloom_engine::run::{self, Stopped};
-use heirloom_engine::sessions::{Listing, Row};
+use heirloom_engine::sessions::{FindError, Listing, Row};
 use heirloom_engine::{capture, notes as engine_notes, session, sessions};
 use heirloom_ledger::{Found, Ledger};
 
-use super::{App, Done, notes};
+use super::{App, Done, notes, unrecorded};
 use crate::failure::{Code, Failure};
 use crate::moment::ago;
 use crate::ui::{BOLD, Columns, DIM, GOOD, counted, dollars, first_line, grouped, priced_cell};
@@ -346,7 +346,12 @@ pub(super) fn answer(ledger: &Ledger, session: &Session) -> Result<api::Session,
 fn show(app: &App, args: &Show) -> Done {
     let mut ledger = app.here.ledger()?;
     super::session::tidy(app, &mut ledger)?;
-    let session = sessions::find(&app.here, &ledger, &args.session)?;
+    let session = match sessions::find(&app.here, &ledger, &args.session) {
+        Err(FindError::None { .. }) if unrecorded::show(app, &ledger, &args.session)? => {
+            return Ok(ExitCode::SUCCESS);
+        }
+        found => found?,
+    };
     if args.learnings {
         show_notes(app, &ledger, &session)
     } else if args.config {

@@ -183,6 +183,19 @@ fn sessions_of_the_original_engine_are_listed_and_in_the_lineage() {
     let lineage = env.run(&["lineage", "new", "--json"]).success().json();
     assert_eq!(lineage["beyond"], json!(["old"]));
     assert!(env.run(&["lineage", "new"]).stdout.contains("old"));
+    let child = json!({"status": "complete", "parent_session": "old"});
+    env.write(".claude/pipeline-runs/child/state.json", &child.to_string());
+    let shown = env.run(&["sessions", "show", "old", "--json"]).success().json();
+    assert_eq!(
+        (&shown["status"], &shown["learnings"], &shown["ancestors"]),
+        (&json!("completed"), &json!(["from the old one"]), &json!([]))
+    );
+    let lineage = env.run(&["lineage", "child", "--json"]).success().json();
+    assert_eq!((&lineage["name"], &lineage["ancestors"]), (&json!("child"), &json!(["old"])));
+    let said = env.run(&["sessions", "show", "old"]).success();
+    assert!(said.stdout.contains("only in its run directory"), "{said}");
+    assert!(said.stdout.contains("from the old one"), "{said}");
+    assert_eq!(env.run(&["sessions", "show", "never"]).code, 1);
 }
 
 #[test]

@@ -127,6 +127,11 @@ fn an_iteration_that_was_done_when_its_engine_died_is_taken_in_and_not_made_agai
     assert_eq!((env.read("made.log"), completed(&env)), ("1\n2\n".to_owned(), vec![1, 2]));
     let shown = env.run(&["sessions", "show", "s", "--learnings", "--json"]).json();
     assert_eq!(shown["learnings"], serde_json::json!(["learned 1", "learned 2"]));
+    // The one that was taken in has its section on the page as well.
+    let page = env.read(".heirloom/runs/s/progress-s.md");
+    for n in ["1", "2"] {
+        assert_eq!(page.matches(&format!("## ralph {n}\n\ndid {n}\n")).count(), 1, "{page}");
+    }
 }
 
 /// The iterations that were reported, once for each attempt that was.

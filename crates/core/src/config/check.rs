@@ -93,6 +93,9 @@ fn mcp_server(name: &str, server: &McpServer) -> Result<(), ConfigError> {
         {
             wrong(Field::McpServers, &format!("the URL of {name} is not http:// or https://"))
         }
+        _ if server.timeout() == Some(0) => {
+            wrong(Field::McpServers, &format!("the timeout of {name} is nothing"))
+        }
         _ => Ok(()),
     }
 }

@@ -20,10 +20,8 @@ pub enum McpError {
         /// Its type.
         kind: String,
     },
-    /// A server with a limit that not every agent could be given.
-    #[error(
-        "the MCP server {name} has a timeout, which belongs into the agent's own settings (MCP_TIMEOUT)"
-    )]
+    /// A server with a limit that is none.
+    #[error("the timeout of the MCP server {name} is not a number of milliseconds")]
     Timeout {
         /// The server.
         name: String,
@@ -70,24 +68,26 @@ pub fn parse_mcp_servers(text: &str) -> Result<BTreeMap<String, McpServer>, McpE
     } else {
         serde_json::from_value(value)?
     };
-    // One that is switched off is not given to the agent.
-    let used = servers.into_iter().filter(|(_, server)| !server.disabled);
-    used.map(|(name, server)| Ok((name.clone(), read(name, server)?))).collect()
+    servers.into_iter().map(|(name, server)| Ok((name.clone(), read(name, server)?))).collect()
 }
 
 fn read(name: String, server: Loose) -> Result<McpServer, McpError> {
-    let Loose { kind, command, args, env, url, headers, cwd, timeout, disabled: _ } = server;
-    if timeout.is_some() {
-        return Err(McpError::Timeout { name });
-    }
+    let Loose { kind, command, args, env, url, headers, cwd, timeout, disabled } = server;
+    let timeout = match timeout.as_ref().map(serde_json::Value::as_u64) {
+        None => None,
+        Some(Some(milliseconds @ 1..)) => Some(milliseconds),
+        Some(_) => return Err(McpError::Timeout { name }),
+    };
     let (command, args) = match (command, cwd) {
         (Some(command), Some(cwd)) => started_in(&cwd, command, args),
         (command, _) => (command, args),
     };
     match (kind.as_deref(), command, url) {
-        (None | Some("stdio"), Some(command), _) => Ok(McpServer::Stdio { command, args, env }),
+        (None | Some("stdio"), Some(command), _) => {
+            Ok(McpServer::Stdio { command, args, env, timeout, disabled })
+        }
         (None | Some("http" | "streamable-http"), _, Some(url)) => {
-            Ok(McpServer::Http { url, headers })
+            Ok(McpServer::Http { url, headers, timeout, disabled })
         }
         (None | Some("stdio" | "http" | "streamable-http"), ..) => Err(McpError::Empty { name }),
         (Some(kind), ..) => Err(McpError::Kind { name, kind: kind.to_owned() }),
@@ -117,19 +117,27 @@ mod tests {
     }
 
     #[test]
-    fn a_directory_is_kept_a_switched_off_server_is_not_given_and_a_timeout_is_refused() {
+    fn a_directory_a_timeout_and_a_switch_are_kept_and_a_timeout_that_is_none_is_refused() {
         let servers = parse_mcp_servers(
-            r#"{"db":{"command":"db-mcp","args":["--ro"],"cwd":"/data dir"},"off":{"command":"x","disabled":true}}"#,
+            r#"{"db":{"command":"db-mcp","args":["--ro"],"cwd":"/data dir","timeout":5000},
+                "off":{"url":"http://x/","disabled":true}}"#,
         )
         .unwrap();
-        assert_eq!(servers.len(), 1);
+        assert_eq!((servers["db"].timeout(), servers["db"].is_disabled()), (Some(5000), false));
+        assert_eq!((servers["off"].timeout(), servers["off"].is_disabled()), (None, true));
+        let stored = serde_json::to_string(&servers).unwrap();
+        let read: BTreeMap<String, McpServer> = serde_json::from_str(&stored).unwrap();
+        assert_eq!(read, servers);
         let McpServer::Stdio { command, args, .. } = &servers["db"] else { panic!("{servers:?}") };
         assert_eq!(
             (command.as_str(), &args[3..]),
             ("/bin/sh", &["/data dir", "db-mcp", "--ro"].map(str::to_owned)[..])
         );
-        let error = parse_mcp_servers(r#"{"db":{"command":"x","timeout":5000}}"#).unwrap_err();
-        assert!(error.to_string().contains("has a timeout"), "{error}");
+        for timeout in ["0", "-1", "2.5", "\"5 s\"", "true"] {
+            let text = format!(r#"{{"db":{{"command":"x","timeout":{timeout}}}}}"#);
+            let error = parse_mcp_servers(&text).unwrap_err().to_string();
+            assert_eq!(error, "the timeout of the MCP server db is not a number of milliseconds");
+        }
     }
 
     #[test]

@@ -81,6 +81,12 @@ pub enum McpServer {
         /// Its environment, on top of the agent's.
         #[serde(default)]
         env: BTreeMap<String, String>,
+        /// How long a call may take, in milliseconds.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        timeout: Option<u64>,
+        /// Whether it is switched off.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        disabled: bool,
     },
     /// A server that speaks MCP over HTTP.
     Http {
@@ -89,7 +95,29 @@ pub enum McpServer {
         /// Headers that are sent with each request.
         #[serde(default)]
         headers: BTreeMap<String, String>,
+        /// How long a call may take, in milliseconds.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        timeout: Option<u64>,
+        /// Whether it is switched off.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        disabled: bool,
     },
+}
+
+impl McpServer {
+    /// How long a call may take, in milliseconds, if that is said.
+    pub const fn timeout(&self) -> Option<u64> {
+        match self {
+            Self::Stdio { timeout, .. } | Self::Http { timeout, .. } => *timeout,
+        }
+    }
+
+    /// Whether it is switched off.
+    pub const fn is_disabled(&self) -> bool {
+        match self {
+            Self::Stdio { disabled, .. } | Self::Http { disabled, .. } => *disabled,
+        }
+    }
 }
 
 #[cfg(test)]

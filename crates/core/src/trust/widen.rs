@@ -51,7 +51,8 @@ pub fn fields(overrides: &Overrides, before: &Config) -> Vec<Field> {
     wider(Field::DisallowedTools, drops(forbidden, before.disallowed_tools.as_ref()));
     let servers = overrides.mcp_servers.as_set().is_some_and(|servers| {
         let known = |name| before.mcp_servers.as_ref().and_then(|known| known.get(name));
-        servers.iter().any(|(name, server)| known(name) != Some(server))
+        let is_new = |(name, server)| known(name) != Some(server);
+        servers.iter().filter(|(_, server)| !server.is_disabled()).any(is_new)
     });
     wider(Field::McpServers, servers);
     let accepts = before.auto_accept_edits == Some(true);

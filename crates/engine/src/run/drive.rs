@@ -293,6 +293,10 @@ fn tell_end(at: &AtWork<'_>, ended: &RunEnded) {
         state.state.completed_at = Some(now);
     });
     at.reporter.tell(RunEvent::Ended(ended.clone()));
-    let text = format!("{} after {} iterations", ended.status, ended.iterations);
+    let made = match ended.iterations {
+        1 => "1 iteration".to_owned(),
+        made => format!("{made} iterations"),
+    };
+    let text = format!("{} after {made}", ended.status);
     notify(&at.here.env, at.session.name.as_str(), &text);
 }

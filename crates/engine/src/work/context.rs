@@ -11,6 +11,7 @@ use heirloom_core::settings::Settings;
 use heirloom_ledger::{Ledger, Options as Opening, Scope};
 
 use super::options::Options;
+use super::persons_tree::PersonsTree;
 use super::rate_limiter::RateLimiter;
 use super::trees::Trees;
 use crate::events::{Event, Reporter, Watcher, clean};
@@ -76,6 +77,7 @@ pub(super) struct RunContext<'a> {
     pub(super) options: &'a Options,
     pub(super) run: WorkRunId,
     pub(super) trees: Trees,
+    pub(super) persons_tree: PersonsTree,
     pub(super) limiter: RateLimiter,
     pub(super) stopping: Stopping,
     pub(super) began: Instant,
@@ -102,6 +104,7 @@ impl<'a> RunContext<'a> {
             options,
             run,
             trees,
+            persons_tree: PersonsTree::default(),
             limiter: RateLimiter::default(),
             stopping: stopping.clone(),
             began: system.now(),
@@ -129,6 +132,14 @@ impl<'a> RunContext<'a> {
 
     pub(super) fn warn(&self, issue: Option<&str>, message: impl Into<String>) {
         self.tell(Event::warning(issue, clean(&message.into())));
+    }
+
+    /// What changed where the person works since the last look, if agents should not be there.
+    pub(super) fn look_at_persons_tree(&self) -> Option<String> {
+        if self.options.in_place {
+            return None;
+        }
+        self.persons_tree.look(self.trees.fingerprint())
     }
 
     /// Sets a part of what may be spent aside for an agent: together they never have more than there

@@ -73,6 +73,7 @@ pub fn work(
             format!("heirloom's own commits do not run this repository's hooks: {names}"),
         );
     }
+    context.look_at_persons_tree();
     let owner = picks::owner(&ledger, &format!("work {}", run.short()))?;
     let (sender, receiver) = mpsc::channel();
     let mut dispatcher = Dispatcher {

@@ -21,6 +21,7 @@ mod launch;
 mod monitor;
 mod on_issue;
 mod options;
+mod persons_tree;
 mod picks;
 mod prior;
 mod rate_limiter;

@@ -95,6 +95,11 @@ pub(super) fn work_on(context: &RunContext<'_>, job: &Job) -> Verdict {
             (status, why, None)
         }
     };
+    let strayed = context.look_at_persons_tree();
+    let reason = match strayed {
+        Some(files) => format!("{reason}; the person's own worktree changed meanwhile: {files}"),
+        None => reason,
+    };
     let session = on.so_far.session;
     let took = context.system.now().saturating_duration_since(began);
     let reason = Some(reason);

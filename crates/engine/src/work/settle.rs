@@ -123,6 +123,13 @@ impl Dispatcher<'_, '_> {
         if status == WorkStatus::Completed && reason.is_none() {
             self.name_leftovers();
         }
+        if let Some(files) = self.context.persons_tree.changed() {
+            let message = format!(
+                "while agents worked in their worktrees, your own changed: {files}; look at it with \
+                 `git status` and `git diff` if that was not you"
+            );
+            self.context.warn(None, message);
+        }
         let recorded = event::WorkEnded { run: self.context.run, status, reason: reason.clone() };
         self.ledger.append(self.context.here.clock.now(), self.context.scope(), &recorded)?;
         let costs = self.ledger.issue_runs_of(&self.context.run.to_string())?;

@@ -243,8 +243,10 @@ fn server(row: &Columns) -> Result<(String, McpServer), String> {
     values.retain(|key, _| !OWN_ENV.contains(&key.as_str()));
     let command = text(row, "command").unwrap_or_default();
     let server = match (command.as_str(), args.first()) {
-        ("http", Some(url)) => McpServer::Http { url: url.clone(), headers: values },
-        _ => McpServer::Stdio { command, args, env: values },
+        ("http", Some(url)) => {
+            McpServer::Http { url: url.clone(), headers: values, timeout: None, disabled: false }
+        }
+        _ => McpServer::Stdio { command, args, env: values, timeout: None, disabled: false },
     };
     Ok((name, server))
 }

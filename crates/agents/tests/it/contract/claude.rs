@@ -310,9 +310,18 @@ fn an_mcp_server_is_started_from_a_file_and_only_that_one() {
         command: "/bin/sh".to_owned(),
         args: vec![server.to_str().unwrap().to_owned()],
         env: [("SECRET".to_owned(), "not-on-the-command-line".to_owned())].into(),
+        timeout: Some(30_000),
+        disabled: false,
+    };
+    let off = McpServer::Stdio {
+        command: "/bin/sh".to_owned(),
+        args: vec!["-c".to_owned(), "touch off".to_owned()],
+        env: [].into(),
+        timeout: None,
+        disabled: true,
     };
     let config = Config {
-        mcp_servers: Some([("probe".to_owned(), stdio)].into()),
+        mcp_servers: Some([("probe".to_owned(), stdio), ("off".to_owned(), off)].into()),
         allowed_tools: Some(vec!["mcp__probe__ping".to_owned()]),
         ..Config::default()
     };
@@ -323,7 +332,7 @@ fn an_mcp_server_is_started_from_a_file_and_only_that_one() {
     let run = rig.run(&ask);
     assert_eq!(run.finished.outcome, Outcome::Success, "{:#?}", run.finished);
     assert!(run.last_request().contains("pong of the probe"), "{}", run.last_request());
-    assert!(!rig.work.join("theirs").exists());
+    assert!(!rig.work.join("theirs").exists() && !rig.work.join("off").exists());
 }
 
 #[test]

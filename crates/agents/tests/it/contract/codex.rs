@@ -195,11 +195,20 @@ fn prompts_servers_and_directories_come_from_files() {
         command: "/bin/sh".to_owned(),
         args: vec!["-c".to_owned(), "printf %s \"$SECRET\" > seen".to_owned()],
         env: [("SECRET".to_owned(), "not-on-the-command-line".to_owned())].into(),
+        timeout: Some(30_000),
+        disabled: false,
+    };
+    let off = McpServer::Stdio {
+        command: "/bin/sh".to_owned(),
+        args: vec!["-c".to_owned(), "touch off".to_owned()],
+        env: [].into(),
+        timeout: None,
+        disabled: true,
     };
     let config = Config {
         system_prompt: Some("you are the scripted one".to_owned()),
         additional_dirs: Some(vec!["/".to_owned()]),
-        mcp_servers: Some([("probe".to_owned(), stdio)].into()),
+        mcp_servers: Some([("probe".to_owned(), stdio), ("off".to_owned(), off)].into()),
         model: Some("gpt-5-codex".to_owned()),
         ..rig.permissive()
     };
@@ -215,6 +224,7 @@ fn prompts_servers_and_directories_come_from_files() {
     assert!(run.last_request().contains("you are the scripted one"));
     let seen = fs::read_to_string(rig.work.join("seen")).unwrap();
     assert_eq!(seen, "not-on-the-command-line");
+    assert!(!rig.work.join("off").exists());
     let left = fs::read_dir(rig.home.path().join(".codex")).unwrap().flatten();
     let left: Vec<_> =
         left.filter(|file| file.file_name().to_string_lossy().starts_with("agent-")).collect();

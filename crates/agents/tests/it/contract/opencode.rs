@@ -90,12 +90,21 @@ fn settings_travel_in_the_environment() {
         command: "/bin/sh".to_owned(),
         args: vec!["-c".to_owned(), "printf %s \"$SECRET\" > seen".to_owned()],
         env: [("SECRET".to_owned(), "not-on-the-command-line".to_owned())].into(),
+        timeout: Some(30_000),
+        disabled: false,
+    };
+    let off = McpServer::Stdio {
+        command: "/bin/sh".to_owned(),
+        args: vec!["-c".to_owned(), "touch off".to_owned()],
+        env: [].into(),
+        timeout: None,
+        disabled: true,
     };
     let config = Config {
         model: Some("scripted/m".to_owned()),
         system_prompt: Some("you are the scripted one".to_owned()),
         additional_dirs: Some(vec![other.path().to_str().unwrap().to_owned()]),
-        mcp_servers: Some([("probe".to_owned(), stdio)].into()),
+        mcp_servers: Some([("probe".to_owned(), stdio), ("off".to_owned(), off)].into()),
         title: Some("--a title".to_owned()),
         ..Config::default()
     };
@@ -112,6 +121,35 @@ fn settings_travel_in_the_environment() {
     assert!(file.exists(), "{:#?}", run.events);
     let seen = fs::read_to_string(rig.work.join("seen")).unwrap();
     assert_eq!(seen, "not-on-the-command-line");
+    assert!(!rig.work.join("off").exists());
+}
+
+#[test]
+#[ignore = "drives a real agent"]
+fn a_forbidden_tool_is_not_there_and_only_permitted_commands_run() {
+    let rig = rig();
+    let config = Config {
+        allowed_tools: Some(vec!["bash(git *)".to_owned()]),
+        disallowed_tools: Some(vec!["webfetch".to_owned()]),
+        ..Config::default()
+    };
+    let answers = [
+        Answer::Say(vec![(rig.subject.shell)("git init -q permitted")]),
+        Answer::Say(vec![(rig.subject.shell)("touch not-permitted")]),
+        Answer::text("ok"),
+    ];
+    let run = rig.run(&Ask { config, ..Ask::answered(answers) });
+    assert!(!run.requests.is_empty(), "{:#?}", run.finished);
+    let request: serde_json::Value = serde_json::from_str(&run.requests[0]).unwrap();
+    let tools: Vec<&str> = request["tools"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter_map(|tool| tool["function"]["name"].as_str())
+        .collect();
+    assert!(tools.contains(&"bash") && !tools.contains(&"webfetch"), "{tools:?}");
+    assert!(rig.work.join("permitted").exists(), "{:#?}", run.events);
+    assert!(!rig.work.join("not-permitted").exists(), "{:#?}", run.events);
 }
 
 #[test]

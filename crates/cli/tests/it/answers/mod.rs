@@ -198,6 +198,8 @@ fn sessions(house: &mut House) {
     house.ask("conversation", &["conversation", "hello"]);
     house.ask("sessions-list", &["sessions", "list"]);
     house.ask("sessions-show", &["sessions", "show", "auth-v1"]);
+    house.env.write(".claude/pipeline-runs/old/state.json", r#"{"status":"complete"}"#);
+    house.ask("sessions-show-unrecorded", &["sessions", "show", "old"]);
     house.ask("sessions-show-config", &["sessions", "show", "hello", "--config"]);
     house.ask("sessions-show-learnings", &["sessions", "show", "auth-v1", "--learnings"]);
     house.ask("sessions-show-trajectory", &["sessions", "show", "auth-v1", "--trajectory"]);

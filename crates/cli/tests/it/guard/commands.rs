@@ -99,6 +99,10 @@ fn explaining_says_what_would_happen_and_does_nothing() {
     assert_eq!(rows[0]["standing"], "unmet");
     let silent = guarded.req(&["explain", "Read", "--path", "a"]).success();
     assert_eq!(silent.stdout, "no requirement is about this\n");
+    // Nobody's session is in the command that a person is told.
+    let anyone = guarded.req(&["explain", "Edit", "--path", "a"]);
+    let told = "ticket: say why it is met: heirloom req satisfy ticket --reason WHY.";
+    assert!(anyone.stdout.contains(told), "{anyone:?}");
     assert_eq!(guarded.req(&["log", "--json"]).json()["log"], json!([]));
 }
 

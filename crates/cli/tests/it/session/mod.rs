@@ -11,6 +11,7 @@ mod many;
 mod others;
 mod prompting;
 pub(crate) mod real;
+mod real_prompts;
 mod saying;
 mod states;
 

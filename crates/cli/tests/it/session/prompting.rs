@@ -159,3 +159,17 @@ fn without_a_terminal_the_way_to_decide_is_said() {
     let shown = fixture.run(&["approvals", "show", &id]).success().stdout;
     assert!(shown.contains("was approved by person at 2026-01-12T15:30:00Z"), "{shown}");
 }
+
+#[test]
+fn what_the_model_says_is_shown_while_it_says_it_and_once() {
+    let fixture = Fixture::new();
+    let mut terminal = fixture.env.terminal(&["launch", "speak slowly", "--name", "a"]);
+    // The agent does not go on before this was seen.
+    terminal.sees("the first half,");
+    std::fs::write(fixture.env.user().join("record/go"), "").unwrap();
+    let (code, screen) = terminal.ends();
+    assert_eq!(code, 0, "{screen}");
+    assert_eq!(screen.matches("the first half, and the second").count(), 1, "{screen}");
+    let argv = fixture.given(1).file("argv").unwrap();
+    assert!(argv.contains("--include-partial-messages"), "{argv}");
+}

@@ -56,6 +56,13 @@ case "$line" in
     say '{"type":"user","message":{"content":[{"type":"tool_result","tool_use_id":"t-1","content":"first line\nsecond line\nlast line"}]}}' ;;
   *'edit a notebook'*) ask r1 NotebookEdit; hear ;;
   *'fail"'*) text 1 one; end error_during_execution true failed; exit 1 ;;
+  *'speak slowly'*)
+    say '{"type":"stream_event","event":{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"the first half,"}}}'
+    while [ ! -e "$record/go" ]; do sleep 0.05; done
+    say '{"type":"stream_event","event":{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":" and the second"}}}'
+    text 1 'the first half, and the second'
+    end success false completed
+    exit 0 ;;
   *'hang'*) echo $$ > "$dir/pid"; exec sleep 600 ;;
 esac
 text 1 one

@@ -90,6 +90,7 @@ case "$step" in
     git checkout -qb "stray-$issue"; echo stray > stray.txt; git add -A; git commit -qm stray; end; exit 0 ;;
   home) git checkout -q "heirloom/issue/$issue" ;;
   edit) echo both > same.txt ;;
+  reaches) echo reached >> "$HEIRLOOM_MAIN/mine.txt" ;;
   stash) echo stashed > stashed.txt; git stash push -qu; end; exit 0 ;;
   mute) ;;
   child) setsid sleep 600 > /dev/null 2>&1 < /dev/null & echo $! > "$dir/child" ;;

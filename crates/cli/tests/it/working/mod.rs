@@ -11,6 +11,7 @@ mod resuming;
 mod reviewing;
 mod scenarios;
 mod stopping;
+mod straying;
 mod trouble;
 
 use std::fs;

@@ -11,7 +11,7 @@ use heirloom_testkit::http::Request;
 use heirloom_testkit::model::{Answer, Model, Script};
 use serde_json::{Value, json};
 
-use super::signal;
+use super::{TOGETHER, signal};
 use crate::session::real;
 
 /// An issue whose agent writes a file, and then waits for a model that says nothing more.
@@ -128,4 +128,46 @@ fn a_session_that_is_gone_is_replaced_by_a_fresh_one_with_a_warning() {
     assert!(ran.stderr.contains("the agent session cannot be resumed"), "{ran}");
     let shown = env.run(&["issues", "show", &issue, "--json"]).success().json();
     assert_eq!(shown["status"], "closed");
+}
+
+#[test]
+#[ignore = "drives a real agent"]
+fn what_a_reviewer_finds_goes_back_to_the_author_and_is_looked_at_again() {
+    let write = |text: &str| {
+        let command = format!("echo {text} > done.txt");
+        Answer::tool("Bash", json!({"command": command, "description": "write"}))
+    };
+    let model = Model::start(
+        Anthropic,
+        Script::new([
+            write("done"),
+            Answer::text("finished"),
+            Answer::text("REVIEW: changes\n- done.txt:1: it does not say why"),
+            write("because"),
+            Answer::text("mended"),
+            Answer::text("REVIEW: approved"),
+        ]),
+    );
+    let env = real::env(&model);
+    env.write(
+        ".heirloom/config.yaml",
+        "work: {gate: ['test -f done.txt'], review: {agent: claude, max: 1}}\n",
+    );
+    env.git(&["add", "-A"]);
+    env.git(&["commit", "-qm", "settings"]);
+    let made = env.run(&["issues", "create", "Rotate tokens", "--json"]).success().json();
+    let issue = made["id"].as_str().unwrap().to_owned();
+    let ran = env.run(&["work"]).success();
+    let shown = env.run(&["issues", "show", &issue, "--json"]).success().json();
+    assert_eq!(shown["status"], "closed", "{ran}");
+    let kept = env.git(&["show", &format!("{TOGETHER}:done.txt")]);
+    assert_eq!(kept.trim(), "because");
+    let requests: Vec<String> = model.requests().iter().map(Request::text).collect();
+    let reviewed = requests.iter().find(|text| text.contains("Review the work on issue"));
+    // A conversation of its own, that begins with the review.
+    let reviewed = reviewed.unwrap_or_else(|| panic!("{ran}"));
+    assert!(!reviewed.contains("Work on issue"), "{reviewed}");
+    let mending = requests.iter().find(|text| text.contains("- done.txt:1: it does not say why"));
+    let mending = mending.unwrap_or_else(|| panic!("{ran}"));
+    assert!(mending.contains("Work on issue"), "{mending}");
 }

@@ -100,6 +100,7 @@ fn forty_issues_with_every_kind_of_trouble_touch_nothing_of_the_persons() {
         .collect();
     let ran = yard.run(&["work"]);
     assert_eq!(ran.code, 1, "{ran}");
+    assert!(!ran.stderr.contains("your own changed"), "{ran}");
     let all = yard.json(&["issues", "list", "--all", "--limit", "0"]);
     let listed = all["issues"].as_array().unwrap();
     for (issue, steps, end) in &ends {

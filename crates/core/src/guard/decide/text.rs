@@ -157,9 +157,16 @@ fn ways_out(unmet: &Unmets<'_>, moment: &Moment<'_>) -> Vec<String> {
         if !says_skill && helps(why) && !requirement.skills.is_empty() {
             by_skill.push((&requirement.name, &requirement.skills));
         } else if message.is_none() && reason.is_none() {
-            let (name, session) = (&requirement.name, session_address(moment.session));
+            let name = &requirement.name;
             lines.push(if requirement.takes_word() {
-                format!("{name}: say why it is met: heirloom req satisfy {name} --session {session} --reason WHY.")
+                // A person who only asks has none.
+                let session = match moment.session {
+                    "" => String::new(),
+                    session => format!(" --session {}", session_address(session)),
+                };
+                format!(
+                    "{name}: say why it is met: heirloom req satisfy {name}{session} --reason WHY."
+                )
             } else {
                 format!("{name}: a person has to satisfy it.")
             });
@@ -322,6 +329,8 @@ fn value(
         "auto_resolve_skill" => {
             requirement.skills.first().map(|skill| short_skill(skill).to_owned())
         }
+        // A person who only asks has none: the word stands where theirs would.
+        "session" | "session_id" if moment.session.is_empty() => Some("SESSION".to_owned()),
         "session" | "session_id" => Some(session_address(moment.session)),
         "branch" => Some(moment.branch.to_string()),
         "name" | "req_name" | "requirement" => Some(requirement.name.clone()),

@@ -79,6 +79,9 @@ pub enum InheritError {
     Ledger(#[from] Error),
 }
 
+/// How many ancestors of a session are looked for that only a run directory knows.
+const MOST_ANCESTORS: usize = 100;
+
 /// How much is inherited.
 #[derive(Debug, Clone, Copy)]
 pub struct Limits {
@@ -194,6 +197,42 @@ pub struct Unrecorded {
     pub learnings: usize,
     /// The session it comes from.
     pub parent: Option<String>,
+}
+
+/// What a run directory says of its session, which the ledger does not know.
+#[derive(Debug, Clone, PartialEq)]
+pub struct UnrecordedDetail {
+    pub name: String,
+    /// Its status, where its files say one we know.
+    pub status: Option<Status>,
+    /// When it ended, if it did.
+    pub completed_at: Option<Timestamp>,
+    /// What it passes on.
+    pub items: Vec<Item>,
+    /// The sessions it comes from, nearest first, as far as anybody knows them.
+    pub ancestors: Vec<String>,
+}
+
+/// The session called `name`, where only a run directory knows it.
+pub fn find_unrecorded(
+    here: &Here,
+    ledger: &Ledger,
+    name: &str,
+) -> Result<Option<UnrecordedDetail>, InheritError> {
+    let Ok(parsed) = name.parse::<SessionName>() else { return Ok(None) };
+    if directory::find(here, &parsed).is_none() {
+        return Ok(None);
+    }
+    let key = Key { name: name.to_owned(), id: None };
+    let Some((source, parent)) = read(here, ledger, &key)? else { return Ok(None) };
+    let walked = lineage::walk(key, parent, MOST_ANCESTORS, |key| read(here, ledger, key))?;
+    Ok(Some(UnrecordedDetail {
+        name: source.name,
+        status: source.status,
+        completed_at: source.completed_at,
+        items: source.items,
+        ancestors: walked.ancestors.into_iter().map(|source| source.name).collect(),
+    }))
 }
 
 /// The sessions that only run directories know, by name. What cannot be read is none.

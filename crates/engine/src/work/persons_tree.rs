@@ -1,0 +1,49 @@
+//! The person's own tree, looked at after each issue: an agent that was told to stay in its worktree
+//! can still write elsewhere by an absolute path.
+//!
+//! It costs one process of git an issue. Whoever changed something there is not known: the person
+//! works there too, so it is said and nothing is undone.
+
+use std::collections::BTreeSet;
+use std::sync::{Mutex, PoisonError};
+
+use heirloom_repo::fingerprint::Fingerprint;
+
+/// How many files are named.
+const MOST_NAMED: usize = 5;
+
+/// What became of the person's tree since a run began.
+#[derive(Debug, Default)]
+pub(super) struct PersonsTree(Mutex<Seen>);
+
+#[derive(Debug, Default)]
+struct Seen {
+    last: Option<Fingerprint>,
+    changed: BTreeSet<String>,
+}
+
+impl PersonsTree {
+    /// Compares with the last look, and returns what is different in words. The first look, and one
+    /// that git cannot answer, tells nothing.
+    pub(super) fn look(&self, now: Option<Fingerprint>) -> Option<String> {
+        let now = now?;
+        let mut seen = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let changed = seen.last.as_ref().map(|last| now.changed_since(last)).unwrap_or_default();
+        seen.last = Some(now);
+        seen.changed.extend(changed.iter().cloned());
+        (!changed.is_empty()).then(|| named(changed.iter()))
+    }
+
+    /// All that was different at some look, in words.
+    pub(super) fn changed(&self) -> Option<String> {
+        let seen = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        (!seen.changed.is_empty()).then(|| named(seen.changed.iter()))
+    }
+}
+
+fn named<'a>(changed: impl ExactSizeIterator<Item = &'a String>) -> String {
+    let more = changed.len().saturating_sub(MOST_NAMED);
+    let names: Vec<&str> = changed.take(MOST_NAMED).map(String::as_str).collect();
+    let names = names.join(", ");
+    if more == 0 { names } else { format!("{names} and {more} more") }
+}
