@@ -34,6 +34,7 @@ pub mod id;
 pub mod inherit;
 pub mod issue;
 pub mod layout;
+pub mod legacy;
 pub mod lineage;
 pub mod name;
 pub mod note;

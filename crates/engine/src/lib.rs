@@ -29,6 +29,7 @@ pub mod identity;
 pub mod init;
 pub mod issues;
 pub mod keep;
+pub mod legacy;
 mod listed;
 pub mod notes;
 pub mod person;

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use heirloom_engine::session::{Collected, Imported as ImportedDaemon};
+use heirloom_engine::legacy::daemon::Imported as ImportedDaemon;
+use heirloom_engine::session::Collected;
 use heirloom_ledger as ledger;
 use jiff::Timestamp;
 use schemars::JsonSchema;

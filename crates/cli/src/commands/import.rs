@@ -3,7 +3,7 @@ use std::process::ExitCode;
 
 use clap::Subcommand;
 use heirloom_api::DaemonImported;
-use heirloom_engine::session as engine;
+use heirloom_engine::legacy::daemon;
 use heirloom_ledger::{Ledger, Options};
 
 use super::{App, Done};
@@ -29,7 +29,7 @@ pub(super) fn run(app: &App, args: &Args) -> Done {
     let What::Daemon { file } = &args.what;
     // Many small transactions: what a power cut takes back is imported again.
     let mut ledger = Ledger::open(&app.here.home, Options { sync: false, ..Options::COMMAND })?;
-    let imported = engine::import_daemon(&app.here, &mut ledger, &app.directory.join(file))?;
+    let imported = daemon::import(&app.here, &mut ledger, &app.directory.join(file))?;
     for (id, why) in &imported.refused {
         app.ui.warn(&format!("{id} was not taken over: {why}"));
     }

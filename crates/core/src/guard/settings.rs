@@ -308,7 +308,7 @@ fn skills(fields: &Fields<'_>, name: &str) -> Result<Vec<String>, Problem> {
     let mut skills = fields.texts("auto_resolve_skill")?.unwrap_or_default();
     skills.extend(fields.texts("satisfied_by_skill")?.unwrap_or_default());
     if skills.is_empty() {
-        skills = super::original::default_skills(name).map(str::to_owned).collect();
+        skills = crate::legacy::requirements::default_skills(name).map(str::to_owned).collect();
     }
     let mut seen = std::collections::HashSet::new();
     skills.retain(|skill| !skill.is_empty() && seen.insert(skill.clone()));

@@ -1,9 +1,9 @@
 use serde_json::{Value, json};
 
-use super::original::{self, Layers};
 use super::policy::Policy;
 use super::requirement::{Evidence, Measure, Requirement, Rule, Scope};
 use super::settings::policy;
+use crate::legacy::requirements::{self as original, Layers};
 
 #[expect(clippy::needless_pass_by_value, reason = "a table of literals reads better")]
 fn only(requirement: Value) -> Requirement {

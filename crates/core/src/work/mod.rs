@@ -5,14 +5,12 @@
 
 mod choose;
 mod nothing;
-mod original;
 mod outcome;
 mod prompt;
 mod review;
 
 pub use choose::{Pick, Wanted, choose, left_over};
 pub use nothing::{NOTHING_TO_DO, Nothing};
-pub use original::{BadRunFile, parse as parse_original};
 pub use outcome::{Checked, Evidence, IssueRunStatus, Tally, WorkStatus};
 pub use prompt::{Brief, carry_on, first, fix, note_scenarios, put_right, resolve, with_news};
 pub use review::{Opinion, review, reviewed};

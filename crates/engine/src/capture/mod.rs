@@ -58,7 +58,7 @@ pub enum CaptureError {
         path: std::path::PathBuf,
         /// What it said.
         #[source]
-        source: heirloom_ledger::import::opencode::OpencodeError,
+        source: heirloom_ledger::opencode::OpencodeError,
     },
 }
 

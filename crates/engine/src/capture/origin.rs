@@ -6,7 +6,7 @@ use std::time::SystemTime;
 
 use heirloom_agents::transcript::{What, entry};
 use heirloom_agents::{ALL, Agent};
-use heirloom_ledger::import::opencode::Opencode;
+use heirloom_ledger::opencode::Opencode;
 use heirloom_ledger::{Error, Ledger};
 use heirloom_repo::discover;
 use jiff::Timestamp;

@@ -6,7 +6,7 @@ use heirloom_agents::Agent;
 use heirloom_core::event::SessionCreated;
 use heirloom_core::id::SessionId;
 use heirloom_core::status::Status;
-use heirloom_ledger::import::opencode::Opencode;
+use heirloom_ledger::opencode::Opencode;
 use heirloom_ledger::{Error, Facts, Ledger, Scope};
 use jiff::Timestamp;
 

@@ -18,7 +18,6 @@ mod gone;
 mod handing;
 mod hook;
 mod idle;
-mod import;
 pub mod live;
 mod measure;
 mod neighbours;
@@ -26,7 +25,7 @@ mod presence;
 mod roots;
 pub mod rules;
 mod satisfy;
-mod settle;
+pub(crate) mod settle;
 mod skill;
 mod start;
 pub mod status;
@@ -40,7 +39,6 @@ pub use branches::settle as settle_branch;
 pub use facts::Known;
 pub use gone::tidy;
 pub use hook::{Said, answer};
-pub use import::{Imports, import};
 pub(crate) use presence::session_of;
 pub use satisfy::{
     Approve, Satisfy, Word, WordError, approve, clear, pause, prune, resume, satisfy,

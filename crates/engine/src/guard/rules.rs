@@ -7,10 +7,10 @@ use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use heirloom_core::guard::original::{self, Layers};
 use heirloom_core::guard::policy::{Policy, Problem, Unseen};
 use heirloom_core::guard::protect::Protection;
 use heirloom_core::guard::settings as section;
+use heirloom_core::legacy::requirements::{self, Layers};
 use heirloom_core::yaml;
 use heirloom_repo::file;
 use serde::{Deserialize, Serialize};
@@ -320,11 +320,11 @@ fn read_original(
         guard: guard.clone(),
         ..Layers::default()
     });
-    let own = own.and_then(original::policy);
+    let own = own.and_then(requirements::policy);
     if unread.is_some() && own.is_none() {
         return (None, unread);
     }
-    let all = original::policy(Layers { user, project, local, guard });
+    let all = requirements::policy(Layers { user, project, local, guard });
     let all = all.unwrap_or_else(|| Policy { enabled: false, ..Policy::default() });
     let policy = match own {
         Some(own) => Policy::guarding(own, all),

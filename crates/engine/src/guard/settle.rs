@@ -12,13 +12,13 @@ use crate::here::Here;
 
 /// Whose changes they are, and where.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Whose<'a> {
+pub(crate) struct Whose<'a> {
     /// Where.
-    pub(super) here: &'a Here,
+    pub(crate) here: &'a Here,
     /// The session in the ledger.
-    pub(super) session: Option<SessionId>,
+    pub(crate) session: Option<SessionId>,
     /// The session's name in entries.
-    pub(super) key: Option<&'a str>,
+    pub(crate) key: Option<&'a str>,
 }
 
 impl Whose<'_> {
@@ -51,7 +51,7 @@ pub(super) fn settle(
     })
 }
 
-pub(super) fn append(
+pub(crate) fn append(
     appender: &mut Appender<'_>,
     whose: Whose<'_>,
     change: &Change,

@@ -21,10 +21,11 @@ use super::rules::Rules;
 use super::satisfy::end_pause;
 use super::settle::settle;
 use super::subject::Subject;
-use super::{branches, cache, compaction, failures, fault, handing, import, neighbours, presence};
+use super::{branches, cache, compaction, failures, fault, handing, neighbours, presence};
 use crate::capture;
 use crate::identity::{self, Look};
 use crate::keep::{self, Fresh, KeepError, context};
+use crate::legacy::requirements_state;
 
 /// How many sessions are looked through for the one before.
 const RECENT: usize = 8;
@@ -49,7 +50,7 @@ pub(super) fn start(
     let arrived = known.book.ledger().and_then(|ledger| {
         let arrived = arrive(call.here, ledger, call.caller, (source, model))?;
         identity::settle(call.here, ledger, Look::AtWork)?;
-        let imported = import::import(call.here, ledger)?;
+        let imported = requirements_state::import(call.here, ledger)?;
         notes.extend(neighbours::notice(call.here, ledger, arrived.id)?);
         if let Some(policy) = policy {
             notes.extend(carry(call, ledger, policy, source, arrived)?);

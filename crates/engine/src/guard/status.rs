@@ -3,12 +3,12 @@
 use heirloom_core::guard::branch::BranchKey;
 use heirloom_core::guard::check::{Judged, Moment, Standing, Unmet, judge};
 use heirloom_core::guard::decide::{Before, before, gap_text, resolution};
-use heirloom_core::guard::import;
 use heirloom_core::guard::policy::Policy;
 use heirloom_core::guard::requirement::Requirement;
 use heirloom_core::guard::state::Satisfied;
 use heirloom_core::guard::trigger::{Place, ToolUse};
 use heirloom_core::id::SessionId;
+use heirloom_core::legacy::requirements_state;
 use heirloom_ledger::{Error, Ledger, Options, Pause};
 use jiff::Timestamp;
 use serde::Serialize;
@@ -173,7 +173,7 @@ pub fn state(
 ) -> Result<Value, Error> {
     let entries = ledger.all_requirements(&here.place.repo)?;
     let entries = entries.iter().map(|(key, entry)| (key, entry));
-    Ok(import::export(branch, &here.place.repo, policy, entries))
+    Ok(requirements_state::export(branch, &here.place.repo, policy, entries))
 }
 
 /// One thing that happened to a requirement.

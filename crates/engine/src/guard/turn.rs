@@ -13,7 +13,8 @@ use super::facts::Known;
 use super::hook::Call;
 use super::rules::Rules;
 use super::tool_use::owned;
-use super::{import, presence, skill, start};
+use super::{presence, skill, start};
+use crate::legacy::requirements_state;
 
 /// A person submits a prompt, which may call a skill.
 pub(super) fn prompt(call: &mut Call<'_>, rules: &Rules, text: &str) {
@@ -48,7 +49,7 @@ fn note_prompt(call: &Call<'_>, text: &str) -> Result<Option<Pause>, Error> {
     let now = call.here.clock.now();
     let ledger = known.book.ledger()?;
     let id = presence::touch(call.here, ledger, call.caller)?;
-    import::import(call.here, ledger)?;
+    requirements_state::import(call.here, ledger)?;
     // Where the agent names no turns, a prompt begins one, unless it is why the last one goes on.
     let counted = seen.stops.as_ref().is_some_and(|stops| stops.count > 0);
     if call.event.prompt_id.is_none() && counted && !is_own_prompt(text) {

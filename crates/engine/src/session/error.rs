@@ -9,7 +9,7 @@ use heirloom_core::name::SessionName;
 use heirloom_core::status::Status;
 use heirloom_core::trust::person::NotAPerson;
 use heirloom_ledger::ApprovalError;
-use heirloom_ledger::import::daemon::DaemonError;
+use heirloom_ledger::legacy::daemon::DaemonError;
 use heirloom_repo::FileError;
 
 use crate::sessions::FindError;

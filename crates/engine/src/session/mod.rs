@@ -12,7 +12,6 @@ mod collect;
 mod conversation;
 mod drive;
 mod error;
-mod import;
 mod interrupt;
 mod kept;
 mod name;
@@ -28,7 +27,6 @@ pub use collect::{Collected, Secrets, Streams, collect};
 pub use conversation::{Conversation, Following, Item, conversation, follow, printed};
 pub use drive::{Ended, run};
 pub use error::SessionError;
-pub use import::{Imported, import_daemon};
 pub use interrupt::interrupt;
 pub use prepare::{
     Continue, Launch, LaunchContext, Prepared, Purpose, prepare_continue, prepare_launch,

@@ -21,11 +21,12 @@ use super::job::{Job, Verdict};
 use super::on_issue;
 use super::options::Options;
 use super::picks;
+use super::recover;
 use super::take::LEASE;
 use super::trees::Trees;
-use super::{import, recover};
 use crate::events::{AnyEvent, WorkEnded, WorkEvent};
 use crate::issues::Tracker;
+use crate::legacy::work_runs;
 
 #[cfg(not(panic = "unwind"))]
 compile_error!(
@@ -57,7 +58,7 @@ pub fn work(
     recover::recover(here, &mut ledger)?;
     if options.wanted.resume {
         let tell = |done, total| context.tell(WorkEvent::Importing { done, total });
-        for bad in import::import_runs(here, &mut ledger, &tell)? {
+        for bad in work_runs::import(here, &mut ledger, &tell)? {
             context.warn(None, format!("a run of the original was left out: {bad}"));
         }
     }

@@ -14,7 +14,6 @@ mod context;
 mod dispatch;
 mod error;
 mod gate;
-mod import;
 mod job;
 mod judge;
 mod launch;

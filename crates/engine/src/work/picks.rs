@@ -8,11 +8,11 @@ use heirloom_core::work::{IssueRunStatus, Wanted, choose};
 use heirloom_ledger::{Error, Ledger};
 
 use super::error::WorkError;
-use super::import;
 use super::options::Options;
 use super::prior::{self, Resumes};
 use crate::here::Here;
 use crate::issues::Tracker;
+use crate::legacy::work_runs;
 
 /// The name under which a run assigns issues to itself.
 pub(super) const ACTOR: &str = "heirloom";
@@ -39,7 +39,7 @@ pub fn plan(
     tracker: &mut dyn Tracker,
     options: &Options,
 ) -> Result<Vec<Planned>, WorkError> {
-    let original = if options.wanted.resume { import::look(here, ledger)? } else { Vec::new() };
+    let original = if options.wanted.resume { work_runs::look(here, ledger)? } else { Vec::new() };
     let entries = tracker.backlog()?;
     let standing = Claims::read(here, ledger)?;
     let mut planned = Vec::new();

@@ -6,6 +6,7 @@ use heirloom_core::guard::branch::BranchKey;
 use heirloom_core::guard::policy::Policy;
 use heirloom_engine::guard::rules::{self, Rules};
 use heirloom_engine::guard::{self, Subject, SubjectError};
+use heirloom_engine::legacy::requirements_state;
 use heirloom_ledger::Ledger;
 
 use super::{App, Done};
@@ -62,7 +63,7 @@ pub(super) fn run(app: &App, args: Args) -> Done {
 
 /// Takes in the state files of the earlier framework that are new.
 fn import_state(app: &App, ledger: &mut Ledger) -> Result<(), Failure> {
-    let imports = guard::import(&app.here, ledger)?;
+    let imports = requirements_state::import(&app.here, ledger)?;
     for problem in &imports.problems {
         app.ui.warn(&format!("a state file could not be taken in whole: {problem}"));
     }

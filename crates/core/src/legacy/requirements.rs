@@ -2,13 +2,13 @@
 //! by installing.
 //!
 //! Three files make one tree: the user's, the project's and the project's local one. This turns
-//! them into the tree that [`super::settings`] reads. What it had and heirloom has not (its skills,
+//! them into the tree that [`settings`] reads. What it had and heirloom has not (its skills,
 //! its side systems) is left alone.
 
 use serde_json::{Map, Value, json};
 
-use super::policy::Policy;
-use super::settings;
+use crate::guard::policy::Policy;
+use crate::guard::settings;
 
 /// The skills that always satisfied a requirement of this name.
 const SKILLS: &[(&str, &[&str])] = &[

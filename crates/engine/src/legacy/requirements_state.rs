@@ -4,10 +4,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use heirloom_core::event::RequirementsImported;
-use heirloom_core::guard::import;
+use heirloom_core::legacy::requirements_state as state_file;
 use heirloom_ledger::{Error, Ledger, Scope};
 
-use super::settle::{Whose, append};
+use crate::guard::settle::{Whose, append};
 use crate::here::Here;
 
 /// What was taken in.
@@ -55,7 +55,7 @@ fn one(here: &Here, ledger: &mut Ledger, file: &Path, imports: &mut Imports) -> 
         return Ok(());
     };
     let now = here.clock.now();
-    let read = import::read(&state, now);
+    let read = state_file::read(&state, now);
     imports.problems.extend(read.skipped.iter().map(|place| format!("{name}: {place}")));
     imports.entries += read.changes.len() as u64;
     let whose = Whose { here, session: None, key: None };

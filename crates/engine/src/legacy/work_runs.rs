@@ -4,12 +4,12 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use heirloom_core::event::WorkImported;
-use heirloom_core::work::{BadRunFile, parse_original};
+use heirloom_core::legacy::work_runs::{BadRunFile, parse};
 use heirloom_ledger::{Ledger, Scope};
 use heirloom_repo::file;
 
-use super::error::WorkError;
 use crate::here::Here;
+use crate::work::WorkError;
 
 /// How many files are taken in by one transaction.
 const AT_ONCE: usize = 2000;
@@ -19,7 +19,7 @@ const MANY: usize = 2000;
 
 /// Takes in the runs of the original that are not known yet, and tells how far it is where there are
 /// many. Returns what could not be read.
-pub(super) fn import_runs(
+pub(crate) fn import(
     here: &Here,
     ledger: &mut Ledger,
     tell: &dyn Fn(usize, usize),
@@ -45,7 +45,7 @@ pub(super) fn import_runs(
 }
 
 /// What would be taken in.
-pub(super) fn look(here: &Here, ledger: &Ledger) -> Result<Vec<WorkImported>, WorkError> {
+pub(crate) fn look(here: &Here, ledger: &Ledger) -> Result<Vec<WorkImported>, WorkError> {
     let new = unknown(here, ledger)?;
     Ok(new.iter().filter_map(|file| read(here, file, &mut Vec::new())).collect())
 }
@@ -72,7 +72,7 @@ fn read(here: &Here, file: &Path, bad: &mut Vec<String>) -> Option<WorkImported>
     let problem = |why: String| format!("{}: {why}", file.display());
     match file::read_to_string(file) {
         Err(error) => bad.push(problem(error.source.to_string())),
-        Ok(content) => match parse_original(&name(file), &content, is_here) {
+        Ok(content) => match parse(&name(file), &content, is_here) {
             Ok(run) => return Some(run),
             // Two paths may share a directory of the original: that is nobody's mistake.
             Err(BadRunFile::Elsewhere { .. }) => {}

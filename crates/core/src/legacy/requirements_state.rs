@@ -8,10 +8,10 @@
 use jiff::Timestamp;
 use serde_json::{Map, Value, json};
 
-use super::branch::BranchKey;
-use super::policy::Policy;
-use super::requirement::Scope;
-use super::state::{Change, ChangeKind, Entry, Key, Satisfied, short_session};
+use crate::guard::branch::BranchKey;
+use crate::guard::policy::Policy;
+use crate::guard::requirement::Scope;
+use crate::guard::state::{Change, ChangeKind, Entry, Key, Satisfied, short_session};
 
 /// What a state file says.
 #[derive(Debug, Clone, Default, PartialEq)]

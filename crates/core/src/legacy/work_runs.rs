@@ -7,9 +7,9 @@ use jiff::Timestamp;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::outcome::IssueRunStatus;
 use crate::event::{ImportedIssueRun, WorkImported};
 use crate::issue::IssueId;
+use crate::work::IssueRunStatus;
 
 /// Why a file is not a run.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

@@ -6,11 +6,11 @@ use heirloom_core::event::{SessionAnnounced, SessionCreated, SessionPrompted, Se
 use heirloom_core::id::SessionId;
 use heirloom_core::session::Link;
 use heirloom_core::status::Status;
-use heirloom_ledger::import::daemon::{Daemon, DaemonSession};
+use heirloom_ledger::legacy::daemon::{Daemon, DaemonSession};
 use heirloom_ledger::{Error, Ledger, Scope};
 
-use super::error::SessionError;
 use crate::here::Here;
+use crate::session::SessionError;
 use crate::turn::stream::Stream;
 use crate::vault::Vault;
 
@@ -28,11 +28,7 @@ pub struct Imported {
 }
 
 /// Takes over the sessions of the database at `path`. Doing it again only adds what is new.
-pub fn import_daemon(
-    here: &Here,
-    ledger: &mut Ledger,
-    path: &Path,
-) -> Result<Imported, SessionError> {
+pub fn import(here: &Here, ledger: &mut Ledger, path: &Path) -> Result<Imported, SessionError> {
     let daemon = Daemon::open(path)?;
     let mut imported = Imported::default();
     for session in daemon.sessions()? {
@@ -131,10 +127,9 @@ mod tests {
     use heirloom_core::settings::Settings;
     use rusqlite::Connection;
 
-    use super::super::prepare::{Continue, LaunchContext, Prepared, prepare_continue};
-    use super::super::{conversation, shown};
     use super::*;
     use crate::here::Env;
+    use crate::session::{self, Continue, LaunchContext, Prepared, prepare_continue};
 
     const PARENT: &str = "11111111-1111-4111-8111-111111111111";
     const TALK: &str = "44444444-4444-4444-8444-444444444444";
@@ -196,7 +191,7 @@ mod tests {
         let mut ledger = here.ledger().unwrap();
         let path = dir.path().join("daemon.db");
         daemon(&path);
-        let imported = import_daemon(&here, &mut ledger, &path).unwrap();
+        let imported = import(&here, &mut ledger, &path).unwrap();
         assert_eq!((imported.sessions, imported.already), (2, 0));
         assert!(imported.refused[0].1.starts_with("disallowed_tools"), "{imported:?}");
 
@@ -204,9 +199,9 @@ mod tests {
         let child = ledger.session(CHILD.parse().unwrap()).unwrap().unwrap();
         assert_eq!((child.status, child.announced), (Status::Interrupted, true));
         assert_eq!(child.agent_session_id.as_deref(), Some("c2"));
-        let total = shown::totals(&ledger, &child).unwrap();
+        let total = session::totals(&ledger, &child).unwrap();
         assert_eq!((total.sessions, format!("{:.2}", total.cost_usd)), (2, "0.75".to_owned()));
-        let said = conversation::conversation(&here, &ledger, &child).unwrap().items;
+        let said = session::conversation(&here, &ledger, &child).unwrap().items;
         let texts: Vec<_> = said.iter().map(|item| item.text.as_deref().unwrap()).collect();
         assert_eq!(texts, ["do it", "done", "go on"]);
 
@@ -226,7 +221,7 @@ mod tests {
         assert!(servers.contains("t0p"), "{servers}");
         drop(prepared);
 
-        let again = import_daemon(&here, &mut ledger, &path).unwrap();
+        let again = import(&here, &mut ledger, &path).unwrap();
         assert_eq!((again.sessions, again.already), (0, 2));
         assert!(ledger.verify().unwrap().ok);
     }

@@ -1,0 +1,3 @@
+//! Databases of programs whose users switched. Read only: nothing here writes, neither to theirs nor to the ledger.
+
+pub mod daemon;
