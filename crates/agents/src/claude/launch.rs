@@ -212,6 +212,6 @@ mod tests {
         };
         let slow = ("slow".to_owned(), server(Some(60_000), false));
         let servers = [slow, ("off".to_owned(), server(None, true))].into();
-        insta::assert_snapshot!(json!(render(&servers)), @r#"{"slow":{"headers":{},"timeout":60000,"type":"http","url":"http://x/"}}"#);
+        insta::assert_snapshot!(json!(render(&servers)), @r#"{"slow":{"type":"http","url":"http://x/","headers":{},"timeout":60000}}"#);
     }
 }

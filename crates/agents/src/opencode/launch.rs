@@ -277,7 +277,7 @@ mod tests {
         let slow = ("slow".to_owned(), server(Some(60_000), false));
         let servers = [slow, ("off".to_owned(), server(None, true))].into();
         let rendered = mcp(&Config { mcp_servers: Some(servers), ..Config::default() });
-        insta::assert_snapshot!(json!(rendered), @r#"{"off":{"enabled":false,"headers":{},"type":"remote","url":"http://x/"},"slow":{"enabled":true,"headers":{},"timeout":60000,"type":"remote","url":"http://x/"}}"#);
+        insta::assert_snapshot!(json!(rendered), @r#"{"off":{"type":"remote","url":"http://x/","headers":{},"enabled":false},"slow":{"type":"remote","url":"http://x/","headers":{},"enabled":true,"timeout":60000}}"#);
     }
 
     #[test]
