@@ -66,6 +66,9 @@ fn shape(text: &mut String, schema: &Value) {
         let words = words.unwrap_or_else(|| kind(form));
         let _ = writeln!(text, "\n{words}: {}", about(form));
         keys(text, form["properties"].as_object());
+        if form["properties"].is_object() && form["$ref"].is_string() {
+            let _ = writeln!(text, "\nAnd the keys of {}.", kind(form));
+        }
     }
 }
 

@@ -21,6 +21,8 @@ use heirloom_core::id::{NoteId, SessionId};
 use heirloom_core::inherit::Select;
 use heirloom_core::note::Kind;
 use heirloom_core::run::choices::Choices;
+use heirloom_core::run::outcome::Outcome;
+use heirloom_core::run::status_file::Decision;
 use heirloom_core::settings::Settings;
 use heirloom_core::status::Status;
 use heirloom_engine::agents;
@@ -207,8 +209,8 @@ fn long_session(here: &Here) {
                 let ended = IterationEnded {
                     stage: "stage-00-ralph".to_owned(),
                     iteration: n + 1,
-                    outcome: "completed".to_owned(),
-                    decision: Some("continue".to_owned()),
+                    outcome: Outcome::Completed,
+                    decision: Some(Decision::Continue),
                     summary: Some(format!("did {n}")),
                     cost_usd: 0.1,
                     duration_ms: 1000,

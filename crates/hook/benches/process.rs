@@ -23,6 +23,7 @@ use std::time::{Duration, Instant};
 
 use heirloom_core::config::Config;
 use heirloom_core::event::{RequirementSatisfied, RequirementTriggered, SessionCreated};
+use heirloom_core::guard::requirement;
 use heirloom_core::id::SessionId;
 use heirloom_ledger::{Error, Ledger, Options, Scope};
 use heirloom_testkit::instructions;
@@ -238,7 +239,7 @@ fn triggered(name: &str) -> RequirementTriggered {
 fn satisfied(name: &str) -> RequirementSatisfied {
     RequirementSatisfied {
         name: name.to_owned(),
-        scope: "session".to_owned(),
+        scope: requirement::Scope::Session,
         branch: "main".to_owned(),
         method: "skill".to_owned(),
         metadata: Value::Null,

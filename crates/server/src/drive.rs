@@ -16,7 +16,7 @@ use heirloom_core::id::SessionId;
 use heirloom_core::session::Session;
 use heirloom_core::trust::person::Who;
 use heirloom_engine::here::{Env, Here};
-use heirloom_engine::session::{self as engine, Continue, Launch, LaunchContext, Watcher};
+use heirloom_engine::session::{self as engine, Continue, Launch, LaunchContext, Supervisor};
 use heirloom_engine::turn::system::Real;
 use heirloom_engine::{agents, guard, person};
 use heirloom_ledger::Options;
@@ -146,7 +146,7 @@ impl First<'_> {
     }
 }
 
-impl Watcher for First<'_> {
+impl Supervisor for First<'_> {
     fn started(&mut self, session: &Session, _pid: u32) {
         self.say(&Word::Session(session.id));
     }

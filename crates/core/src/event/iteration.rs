@@ -1,5 +1,8 @@
 use serde::{Deserialize, Serialize};
 
+use crate::run::outcome::Outcome;
+use crate::run::status_file::Decision;
+
 /// The agent of a looping session was launched once more.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct IterationStarted {
@@ -25,11 +28,11 @@ pub struct IterationEnded {
     pub stage: String,
     /// Counted from 1 within the stage.
     pub iteration: u32,
-    /// How it ended: `completed`, `failed`, `interrupted`, …
-    pub outcome: String,
-    /// What the agent decided: `continue`, `stop` or `error`.
+    /// How it ended.
+    pub outcome: Outcome,
+    /// What the agent decided.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub decision: Option<String>,
+    pub decision: Option<Decision>,
     /// What the agent says it did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub summary: Option<String>,

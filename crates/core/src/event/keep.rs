@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::context::Zone;
 use crate::handoff::Handoff;
 use crate::id::NoteId;
 
@@ -46,7 +47,7 @@ pub struct ContextUsed {
     /// Tokens the window holds.
     pub window: u64,
     /// The zone that was entered.
-    pub zone: String,
+    pub zone: Zone,
 }
 
 /// The context became yellow, and what was new has been persisted.

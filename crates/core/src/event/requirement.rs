@@ -2,6 +2,8 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::guard::requirement::Scope;
+
 /// A gated tool use of the record's session made a requirement count.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RequirementTriggered {
@@ -38,8 +40,8 @@ pub struct RequirementUntriggered {
 pub struct RequirementSatisfied {
     /// The requirement.
     pub name: String,
-    /// For what: `session`, `branch`, `single_use` or `permanent`.
-    pub scope: String,
+    /// For what.
+    pub scope: Scope,
     /// The branch, or the commit where no branch is checked out.
     pub branch: String,
     /// By what: `skill`, `person`, `agent`, …
@@ -66,8 +68,8 @@ pub struct RequirementSatisfied {
 pub struct RequirementCleared {
     /// The requirement.
     pub name: String,
-    /// For what: `session`, `branch`, `single_use` or `permanent`.
-    pub scope: String,
+    /// For what.
+    pub scope: Scope,
     /// The branch, or the commit where no branch is checked out.
     pub branch: String,
     /// Why: `used`, `person`, …

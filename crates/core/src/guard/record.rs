@@ -3,7 +3,6 @@
 use jiff::Timestamp;
 
 use super::branch::BranchKey;
-use super::requirement::Scope;
 use super::state::{Change, ChangeKind, Satisfied};
 use crate::event::{
     RequirementCleared, RequirementSatisfied, RequirementTriggered, RequirementUntriggered,
@@ -58,7 +57,7 @@ impl Change {
             ChangeKind::Satisfied(scope, satisfied) => {
                 ChangeBody::Satisfied(RequirementSatisfied {
                     name,
-                    scope: scope.as_str().to_owned(),
+                    scope: *scope,
                     branch,
                     method: satisfied.by.clone(),
                     metadata: satisfied.metadata.clone(),
@@ -70,7 +69,7 @@ impl Change {
             }
             ChangeKind::Cleared(scope, method) => ChangeBody::Cleared(RequirementCleared {
                 name,
-                scope: scope.as_str().to_owned(),
+                scope: *scope,
                 branch,
                 method: method.clone(),
                 agent_session_id,
@@ -80,8 +79,8 @@ impl Change {
 }
 
 impl ChangeBody {
-    /// The change that a record says; nothing where it names a scope that nobody knows.
-    pub fn change(&self, around: Around) -> Option<Change> {
+    /// The change that a record says.
+    pub fn change(&self, around: Around) -> Change {
         let own = around.session.map(|id| id.to_string());
         let make = |name: &str, branch: &str, session: Option<&String>, kind| Change {
             name: name.to_owned(),
@@ -89,7 +88,7 @@ impl ChangeBody {
             session: session.cloned().or_else(|| own.clone()),
             kind,
         };
-        Some(match self {
+        match self {
             Self::Triggered(b) => {
                 let kind = ChangeKind::Triggered(b.at.unwrap_or(around.at));
                 make(&b.name, &b.branch, b.agent_session_id.as_ref(), kind)
@@ -107,20 +106,21 @@ impl ChangeBody {
                     expires_at: b.expires_at,
                     reviewed: b.reviewed.clone(),
                 };
-                let kind = ChangeKind::Satisfied(Scope::parse(&b.scope)?, satisfied);
+                let kind = ChangeKind::Satisfied(b.scope, satisfied);
                 make(&b.name, &b.branch, b.agent_session_id.as_ref(), kind)
             }
             Self::Cleared(b) => {
-                let kind = ChangeKind::Cleared(Scope::parse(&b.scope)?, b.method.clone());
+                let kind = ChangeKind::Cleared(b.scope, b.method.clone());
                 make(&b.name, &b.branch, b.agent_session_id.as_ref(), kind)
             }
-        })
+        }
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::guard::requirement::Scope;
     use serde_json::json;
 
     #[test]
@@ -148,24 +148,20 @@ mod tests {
                 kind,
             };
             let around = Around { session: Some(session), at };
-            assert_eq!(own.body(Some(session)).change(around).as_ref(), Some(&own));
+            assert_eq!(own.body(Some(session)).change(around), own);
             if !matches!(own.kind, ChangeKind::Warned(_)) {
                 let imported = Change { session: Some("cad0ac4d".to_owned()), ..own };
                 let around = Around { session: None, at };
-                assert_eq!(imported.body(None).change(around), Some(imported));
+                assert_eq!(imported.body(None).change(around), imported);
             }
         }
     }
 
     #[test]
-    fn a_scope_that_nobody_knows_changes_nothing() {
-        let body = ChangeBody::Cleared(RequirementCleared {
-            name: "a".to_owned(),
-            scope: "galaxy".to_owned(),
-            branch: "m".to_owned(),
-            method: "person".to_owned(),
-            agent_session_id: None,
-        });
-        assert_eq!(body.change(Around { session: None, at: Timestamp::UNIX_EPOCH }), None);
+    fn a_record_with_a_scope_that_nobody_knows_is_not_read() {
+        let body = json!(
+            {"name": "a", "scope": "galaxy", "branch": "m", "method": "person"}
+        );
+        assert!(serde_json::from_value::<RequirementCleared>(body).is_err());
     }
 }

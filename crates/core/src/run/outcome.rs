@@ -33,7 +33,7 @@ pub enum AgentEnd {
 
 /// What an iteration amounts to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[serde(rename_all = "snake_case", from = "String")]
 pub enum Outcome {
     /// It ran to its end and reported.
     Completed,
@@ -71,6 +71,13 @@ impl Outcome {
     /// Whether it counts as an iteration that was made, well or badly.
     pub const fn counts(self) -> bool {
         matches!(self, Self::Completed | Self::Failed | Self::Hopeless)
+    }
+}
+
+/// A word of a later version is none that this one could count on.
+impl From<String> for Outcome {
+    fn from(word: String) -> Self {
+        Self::parse(&word).unwrap_or(Self::Failed)
     }
 }
 

@@ -33,6 +33,11 @@ impl Decision {
     /// All of them.
     pub const ALL: [Self; 3] = [Self::Continue, Self::Stop, Self::Error];
 
+    /// Reads the ledger's word for it.
+    pub fn of(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|decision| decision.as_str() == word)
+    }
+
     /// The word for it.
     pub const fn as_str(self) -> &'static str {
         match self {

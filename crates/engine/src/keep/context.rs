@@ -129,19 +129,14 @@ pub fn observe(
     let tokens = usage.tokens;
     let key = session.id.to_string();
     let before = ledger.kept::<ContextUsed>(&session.repo, &key)?;
-    let before = before.map_or("green", |kept| match kept.body.zone.as_str() {
-        "yellow" => "yellow",
-        "orange" => "orange",
-        "red" => "red",
-        _ => "green",
-    });
-    if before == zone.as_str() {
+    let before = before.map_or(Zone::Green, |kept| kept.body.zone);
+    if before == zone {
         return Ok(None);
     }
     let scope = Scope::session(session.id, &session.repo);
-    let used = ContextUsed { tokens, window, zone: zone.to_string() };
+    let used = ContextUsed { tokens, window, zone };
     ledger.append(here.clock.now(), scope, &used)?;
-    let synced = before == "green" && zone >= Zone::Yellow;
+    let synced = before == Zone::Green && zone >= Zone::Yellow;
     if synced {
         delta_sync(here, ledger, settings, session, (tokens, window))?;
     }

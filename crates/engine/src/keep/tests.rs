@@ -286,7 +286,7 @@ fn becoming_yellow_persists_what_is_new_once() {
     assert_eq!(place.observe(&session, 120_000), Some(("yellow".to_owned(), true)));
     assert_eq!(place.count(&session, "keep.delta_sync"), 2);
     let used = place.ledger.kept::<ContextUsed>(&session.repo, &session.id.to_string()).unwrap();
-    assert_eq!(used.unwrap().body.zone, "yellow");
+    assert_eq!(used.unwrap().body.zone, heirloom_core::context::Zone::Yellow);
 }
 
 #[test]

@@ -11,6 +11,7 @@ use heirloom_agents::event::Tokens;
 use heirloom_agents::{Programs, prices};
 use heirloom_core::config::Config;
 use heirloom_core::inherit::Inherited;
+use heirloom_core::run::outcome::Outcome;
 use heirloom_core::run::plan::{Plan, PlannedStage, Step};
 use heirloom_core::run::resume;
 use heirloom_core::session::Session;
@@ -120,7 +121,7 @@ fn at_work(running: Running, with: With<'_>) -> Result<(AtWork<'_>, Locks), RunE
         cost_usd: session.cost_usd,
         found: None,
     };
-    let counts = |iteration: &&Iteration| iteration.outcome.as_deref() == Some("completed");
+    let counts = |iteration: &&Iteration| iteration.outcome == Some(Outcome::Completed);
     let made = u32::try_from(recorded.iter().filter(counts).count()).unwrap_or(u32::MAX);
     let mut file = StateFile::new(dir.state(), state);
     for iteration in &recorded {

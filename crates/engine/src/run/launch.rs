@@ -24,7 +24,7 @@ use crate::events::{RunEvent, clean};
 use crate::turn::activity::{Activity, Throttle};
 use crate::turn::command::{self, RUN, Site};
 use crate::turn::stream::{Header, Stream};
-use crate::turn::{self, Cause, Part, Thread, Turn, Watcher};
+use crate::turn::{self, Cause, Part, Supervisor, Thread, Turn};
 
 /// What is to be launched.
 pub(super) struct Order<'o> {
@@ -297,7 +297,7 @@ impl LookOn<'_, '_> {
     }
 }
 
-impl Watcher for LookOn<'_, '_> {
+impl Supervisor for LookOn<'_, '_> {
     fn started(&mut self, _: &Session, pid: u32) {
         let Purpose::Iteration { stage, iteration } = self.order.purpose else { return };
         self.at.update(|state| {

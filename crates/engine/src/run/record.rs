@@ -7,7 +7,7 @@ use heirloom_core::evidence::Evidence;
 use heirloom_core::id::NoteId;
 use heirloom_core::note::Kind;
 use heirloom_core::run::outcome::{Judged, Leeway};
-use heirloom_core::run::status_file::{Decision, Report};
+use heirloom_core::run::status_file::Report;
 use heirloom_core::run::{Reported, Validation};
 use heirloom_ledger::Ledger;
 use uuid::Uuid;
@@ -56,8 +56,8 @@ pub(super) fn ended(
     let record = IterationEnded {
         stage: ended.stage.to_owned(),
         iteration: ended.iteration,
-        outcome: ended.judged.outcome.as_str().to_owned(),
-        decision: ended.judged.decision.map(|decision| Decision::as_str(decision).to_owned()),
+        outcome: ended.judged.outcome,
+        decision: ended.judged.decision,
         summary: ended.report.and_then(|report| report.summary.clone()),
         cost_usd: ended.spent.cost_usd,
         duration_ms: ended.duration_ms,

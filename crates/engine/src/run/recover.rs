@@ -14,10 +14,9 @@ use std::time::{Duration, Instant};
 use heirloom_agents::by_name;
 use heirloom_agents::process::orphan::Identity;
 use heirloom_core::event::{LiveGone, SessionSpent, StageEnded};
-use heirloom_core::run::outcome::{AgentEnd, Leeway, Outcome, judge};
+use heirloom_core::run::outcome::{AgentEnd, Leeway, judge};
 use heirloom_core::run::plan::PlannedStage;
 use heirloom_core::run::resume::{self, Recorded};
-use heirloom_core::run::status_file::Decision;
 use heirloom_core::status::Status;
 use heirloom_ledger::{Iteration, Ledger};
 
@@ -200,11 +199,10 @@ fn spent(at: &AtWork<'_>, stage: &PlannedStage, iteration: u32) -> SessionSpent 
 }
 
 fn recorded(iteration: Iteration) -> Recorded {
-    let decision = iteration.decision.as_deref();
     Recorded {
         stage: iteration.stage,
         iteration: iteration.iteration,
-        outcome: iteration.outcome.as_deref().and_then(Outcome::parse),
-        decision: Decision::ALL.into_iter().find(|known| Some(known.as_str()) == decision),
+        outcome: iteration.outcome,
+        decision: iteration.decision,
     }
 }

@@ -15,19 +15,15 @@ use super::error::SessionError;
 use super::prepare::{LaunchContext, Prepared};
 use super::{kept, name, shown};
 use crate::turn::stream::Stream;
-use crate::turn::{self, Cause, Part, Turn, Watcher};
+use crate::turn::{self, Ended, Part, Supervisor, Turn};
 
 /// How a session ended.
 #[derive(Debug)]
-pub struct Ended {
+pub struct SessionEnded {
     /// The session, as it is now.
     pub session: Session,
-    /// How its agent ended; `None` if it never started.
-    pub outcome: Option<Outcome>,
-    /// The agent's last words.
-    pub text: Option<String>,
-    /// Why it was stopped, where somebody here saw to that.
-    pub cause: Option<Cause>,
+    /// What came of its turn.
+    pub turn: Ended,
 }
 
 /// Starts a prepared session and stays with it until it has ended.
@@ -38,8 +34,8 @@ pub fn run(
     context: &LaunchContext<'_>,
     ledger: &mut Ledger,
     mut prepared: Prepared,
-    watcher: &mut dyn Watcher,
-) -> Result<Ended, SessionError> {
+    supervisor: &mut dyn Supervisor,
+) -> Result<SessionEnded, SessionError> {
     let session = match record(context, ledger, &mut prepared) {
         Ok(session) => session,
         Err(error) => {
@@ -63,20 +59,23 @@ pub fn run(
     };
     let id = session.id;
     let begin = |writer: &mut Writer<'_>, _| writer.change_status(id, Status::Running, None);
-    let took = turn::take(&turn, line, ledger, begin, watcher);
+    let took = turn::take(&turn, line, ledger, begin, supervisor);
     let ended = match &took.finished {
         Ok(finished) => end(context, ledger, &session, &took, finished),
         Err(problem) => failed_to_start(context, ledger, &session, problem),
     };
-    if ended.is_err() {
-        // Its end could not be recorded: the next command closes it.
-        lock.leave();
-        return ended;
-    }
+    let session = match ended {
+        Ok(session) => session,
+        Err(error) => {
+            // Its end could not be recorded: the next command closes it.
+            lock.leave();
+            return Err(error);
+        }
+    };
     if let Err(error) = turn.stream.finish() {
-        watcher.warn(&format!("what the agent printed could not be compressed: {error}"));
+        supervisor.warn(&format!("what the agent printed could not be compressed: {error}"));
     }
-    ended
+    Ok(SessionEnded { session, turn: took })
 }
 
 /// Makes the session exist. Its name is settled in the same transaction: two that continue the
@@ -144,12 +143,12 @@ fn failed_to_start(
     ledger: &mut Ledger,
     session: &Session,
     problem: &str,
-) -> Result<Ended, SessionError> {
+) -> Result<Session, SessionError> {
     let reason = Some(problem.to_owned());
     ledger.write(context.here.clock.now(), |writer| {
         writer.change_status(session.id, Status::Failed, reason)
     })?;
-    Ok(Ended { session: read(ledger, session.id)?, outcome: None, text: None, cause: None })
+    read(ledger, session.id)
 }
 
 /// Records the end: the cost, the open questions, the status, in one transaction.
@@ -157,9 +156,9 @@ fn end(
     context: &LaunchContext<'_>,
     ledger: &mut Ledger,
     session: &Session,
-    took: &turn::Ended,
+    took: &Ended,
     finished: &Finished,
-) -> Result<Ended, SessionError> {
+) -> Result<Session, SessionError> {
     let tally = &finished.tally;
     if let (Some(model), Some(window)) = (&tally.model, tally.context_window) {
         crate::keep::context::learn(context.here, model, window);
@@ -176,12 +175,7 @@ fn end(
     if session.announced {
         kept::heard(context.here, id);
     }
-    Ok(Ended {
-        session,
-        outcome: Some(finished.outcome.clone()),
-        text: tally.text.clone().or_else(|| tally.result.as_ref()?.text.clone()),
-        cause: took.cause,
-    })
+    Ok(session)
 }
 
 /// What the session itself cost. An agent that remembers what a conversation cost begins a copy

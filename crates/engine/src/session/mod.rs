@@ -25,7 +25,7 @@ pub use approvals::{approval, decide, pending};
 pub use asking::{Verdict, Wish, ask};
 pub use collect::{Collected, Secrets, Streams, collect};
 pub use conversation::{Conversation, Following, Item, conversation, follow, printed};
-pub use drive::{Ended, run};
+pub use drive::{SessionEnded, run};
 pub use error::SessionError;
 pub use interrupt::interrupt;
 pub use prepare::{
@@ -38,6 +38,6 @@ pub use update::{Update, update};
 
 pub use crate::turn::activity::waiting;
 pub use crate::turn::approvals::Choice;
-pub use crate::turn::{Cause, Recovered, Unwatched, Watcher, recover};
+pub use crate::turn::{Cause, Recovered, Supervisor, Unsupervised, recover};
 
 pub(crate) use name::free as free_name;

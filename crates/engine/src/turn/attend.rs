@@ -13,8 +13,8 @@ use heirloom_ledger::{Error, Ledger, Scope};
 
 use super::end::Ended;
 use super::questions::Question;
+use super::supervise::{Cause, Supervisor};
 use super::system::AgentProcess;
-use super::watch::{Cause, Watcher};
 use super::{Part, Thread, Turn, approvals};
 
 /// How often somebody looks up from the agent.
@@ -73,10 +73,10 @@ impl<'a> Driver<'a> {
     }
 
     /// Stays until the agent has ended.
-    pub(super) fn drive(mut self, watcher: &mut dyn Watcher) -> Ended {
+    pub(super) fn drive(mut self, supervisor: &mut dyn Supervisor) -> Ended {
         loop {
             match self.process.next_within(TICK) {
-                Next::Line(line) => self.take(&line, watcher),
+                Next::Line(line) => self.take(&line, supervisor),
                 Next::Silence => {
                     self.end_quiet_turn();
                     self.feed();
@@ -84,7 +84,7 @@ impl<'a> Driver<'a> {
                 Next::End => break,
             }
             if self.since(self.looked) >= TICK {
-                self.look_around(watcher);
+                self.look_around(supervisor);
                 self.looked = self.turn.system.now();
             }
         }
@@ -126,23 +126,23 @@ impl<'a> Driver<'a> {
         }
     }
 
-    fn take(&mut self, line: &Line, watcher: &mut dyn Watcher) {
+    fn take(&mut self, line: &Line, supervisor: &mut dyn Supervisor) {
         let subagent = line.parsed.subagent.is_some();
         for event in &line.parsed.events {
-            watcher.event(event, subagent);
+            supervisor.event(event, subagent);
             match event {
                 Event::Started { agent_session_id, model, .. } => {
-                    self.announce(agent_session_id, model.as_ref(), watcher);
+                    self.announce(agent_session_id, model.as_ref(), supervisor);
                 }
                 Event::Renamed { agent_session_id } => {
-                    self.announce(agent_session_id, None, watcher);
+                    self.announce(agent_session_id, None, supervisor);
                 }
-                Event::PermissionRequest(request) => self.ask(request, watcher),
+                Event::PermissionRequest(request) => self.ask(request, supervisor),
                 Event::Result(_) if !subagent => self.end_turn(),
                 _ => {}
             }
         }
-        watcher.so_far(self.process.tally());
+        supervisor.so_far(self.process.tally());
     }
 
     /// The only turn has ended; but one that left something running may be followed by another.
@@ -178,7 +178,7 @@ impl<'a> Driver<'a> {
         }
     }
 
-    fn announce(&mut self, id: &str, model: Option<&String>, watcher: &mut dyn Watcher) {
+    fn announce(&mut self, id: &str, model: Option<&String>, supervisor: &mut dyn Supervisor) {
         let new = SessionAnnounced {
             agent_session_id: id.to_owned(),
             model: model.cloned(),
@@ -196,7 +196,7 @@ impl<'a> Driver<'a> {
         let scope = Scope::session(self.turn.session.id, &self.turn.session.repo);
         match self.ledger.append(self.turn.here.clock.now(), scope, &new) {
             Ok(_) => self.announced = Some(new),
-            Err(error) => watcher.warn(&format!("the agent's id was not recorded: {error}")),
+            Err(error) => supervisor.warn(&format!("the agent's id was not recorded: {error}")),
         }
     }
 
@@ -213,9 +213,9 @@ impl<'a> Driver<'a> {
     }
 
     /// What the person here, other processes and the passing of time want.
-    fn look_around(&mut self, watcher: &mut dyn Watcher) {
+    fn look_around(&mut self, supervisor: &mut dyn Supervisor) {
         if !self.stopping
-            && let Some(cause) = watcher.must_stop(self.process.tally())
+            && let Some(cause) = supervisor.must_stop(self.process.tally())
         {
             self.cause = Some(cause);
             self.stop();
@@ -223,27 +223,27 @@ impl<'a> Driver<'a> {
             if self.turn.part == Part::Whole
                 && let Err(error) = self.note_stop()
             {
-                watcher.warn(&error.to_string());
+                supervisor.warn(&error.to_string());
             }
         }
-        if !self.killing && watcher.must_kill() {
+        if !self.killing && supervisor.must_kill() {
             self.killing = true;
             self.process.kill();
         }
         let mut changed = false;
-        while let Some((id, choice)) = watcher.decision() {
+        while let Some((id, choice)) = supervisor.decision() {
             changed = true;
             if let Err(error) = approvals::decide_by_id(self.turn.here, self.ledger, id, choice) {
-                watcher.warn(&error.to_string());
+                supervisor.warn(&error.to_string());
             }
         }
         if self.turn.part == Part::Whole || !self.waiting.is_empty() {
-            self.read_ledger(changed, watcher);
+            self.read_ledger(changed, supervisor);
         }
     }
 
     /// What other processes wrote: decisions, and that somebody wants it interrupted.
-    fn read_ledger(&mut self, mut changed: bool, watcher: &mut dyn Watcher) {
+    fn read_ledger(&mut self, mut changed: bool, supervisor: &mut dyn Supervisor) {
         // A ledger that cannot be read now can be read at the next tick.
         let version = self.ledger.data_version().ok();
         changed |= version != self.version;
@@ -264,7 +264,7 @@ impl<'a> Driver<'a> {
             self.stop();
             self.waiting.clear();
         }
-        self.settle(watcher);
+        self.settle(supervisor);
     }
 
     fn note_stop(&mut self) -> Result<(), Error> {

@@ -1,17 +1,17 @@
 //! What came of a turn, and what of it is recorded whoever asked for it.
 
-use heirloom_agents::Tally;
 use heirloom_agents::process::Finished;
+use heirloom_agents::{Outcome, Tally};
 use heirloom_core::event::{LiveGone, SessionAnnounced, SessionSpent};
 use heirloom_core::session::Session;
 use heirloom_ledger::{Error, Scope, Writer};
 
 use super::Part;
-use super::watch::Cause;
+use super::supervise::Cause;
 
 /// What came of a turn.
 #[derive(Debug)]
-pub(crate) struct Ended {
+pub struct Ended {
     /// How the agent ended; why it did not start, if it did not.
     pub(crate) finished: Result<Finished, String>,
     /// Why it was stopped, if it was.
@@ -31,6 +31,18 @@ impl Ended {
             has_asked: false,
             unannounced: None,
         }
+    }
+
+    /// How the agent ended; `None` if it never started.
+    pub fn outcome(&self) -> Option<&Outcome> {
+        self.finished.as_ref().ok().map(|finished| &finished.outcome)
+    }
+
+    /// The agent's last words.
+    pub fn text(&self) -> Option<&str> {
+        let tally = &self.finished.as_ref().ok()?.tally;
+        let result = || tally.result.as_ref()?.text.as_deref();
+        tally.text.as_deref().or_else(result)
     }
 
     /// Records that the agent is gone: what it called its conversation, what it `spent`, and that

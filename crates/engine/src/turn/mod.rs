@@ -21,10 +21,10 @@ pub(crate) mod lock;
 mod questions;
 mod recover;
 pub(crate) mod stream;
+mod supervise;
 pub mod system;
 #[cfg(test)]
 mod tests;
-mod watch;
 
 use std::io::BufWriter;
 
@@ -39,12 +39,13 @@ use heirloom_ledger::{Error, Ledger, Scope, Writer};
 use self::attend::Driver;
 use self::clean::Clean;
 pub(crate) use self::clean::redacted;
-pub(crate) use self::end::{Ended, charge, spent};
+pub use self::end::Ended;
+pub(crate) use self::end::{charge, spent};
 pub use self::recover::{Recovered, recover};
 pub(crate) use self::recover::{end_agents, has_agents};
 use self::stream::Stream;
+pub use self::supervise::{Cause, Supervisor, Unsupervised};
 use self::system::{AgentProcess, System};
-pub use self::watch::{Cause, Unwatched, Watcher};
 use crate::here::Here;
 
 /// What is to be launched, and for whom.
@@ -88,7 +89,7 @@ pub(crate) fn take(
     line: CommandLine,
     ledger: &mut Ledger,
     begin: impl FnOnce(&mut Writer<'_>, Identity) -> Result<(), Error>,
-    watcher: &mut dyn Watcher,
+    supervisor: &mut dyn Supervisor,
 ) -> Ended {
     let Turn { here, session, part, .. } = *turn;
     let process = match spawn(turn, line) {
@@ -113,15 +114,15 @@ pub(crate) fn take(
     if let Err(error) = recorded {
         // Somebody interrupted it before it ran; anything else is found again at the end.
         driver.stop();
-        watcher.warn(&error.to_string());
+        supervisor.warn(&error.to_string());
     } else {
-        watcher.started(session, identity.pid);
+        supervisor.started(session, identity.pid);
     }
-    let ended = driver.drive(watcher);
+    let ended = driver.drive(supervisor);
     if let Ok(finished) = &ended.finished
         && let Some(problem) = &finished.recording
     {
-        watcher.warn(&format!("what the agent printed could not all be kept: {problem}"));
+        supervisor.warn(&format!("what the agent printed could not all be kept: {problem}"));
     }
     ended
 }

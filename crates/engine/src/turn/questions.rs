@@ -10,7 +10,7 @@ use serde_json::Value;
 use uuid::Uuid;
 
 use super::attend::Driver;
-use super::watch::Watcher;
+use super::supervise::Supervisor;
 use crate::vault::Vault;
 
 /// A question that nobody has decided yet.
@@ -21,7 +21,7 @@ pub(super) struct Question {
 }
 
 impl Driver<'_> {
-    pub(super) fn ask(&mut self, request: &PermissionRequest, watcher: &mut dyn Watcher) {
+    pub(super) fn ask(&mut self, request: &PermissionRequest, supervisor: &mut dyn Supervisor) {
         self.has_asked = true;
         let id = ApprovalId::new(Uuid::new_v4());
         let now = self.turn.here.clock.now();
@@ -40,11 +40,11 @@ impl Driver<'_> {
         match recorded {
             Ok(approval) if approval.state == State::Pending => {
                 self.waiting.push(Question { id, request: request.clone() });
-                watcher.asked(&approval);
+                supervisor.asked(&approval);
             }
-            Ok(approval) => self.answer(request, &approval, watcher),
+            Ok(approval) => self.answer(request, &approval, supervisor),
             Err(error) => {
-                watcher.warn(&format!("{} was denied: {error}", request.tool));
+                supervisor.warn(&format!("{} was denied: {error}", request.tool));
                 self.say(|dialogue| {
                     dialogue.deny(request, "heirloom could not record the request", false)
                 });
@@ -53,7 +53,7 @@ impl Driver<'_> {
     }
 
     /// Answers the questions that were decided. A rule that comes with one may cover others.
-    pub(super) fn settle(&mut self, watcher: &mut dyn Watcher) {
+    pub(super) fn settle(&mut self, supervisor: &mut dyn Supervisor) {
         let mut open = std::mem::take(&mut self.waiting);
         let mut progress = true;
         while progress && !open.is_empty() {
@@ -66,7 +66,7 @@ impl Driver<'_> {
                 };
                 approval
                     .as_ref()
-                    .inspect(|approval| self.answer(request, approval, watcher))
+                    .inspect(|approval| self.answer(request, approval, supervisor))
                     .is_none()
             });
             progress = open.len() < before;
@@ -86,7 +86,7 @@ impl Driver<'_> {
         &mut self,
         request: &PermissionRequest,
         approval: &Approval,
-        watcher: &mut dyn Watcher,
+        supervisor: &mut dyn Supervisor,
     ) {
         if let Some(rule) = approval.rule.as_deref().and_then(|rule| rule.parse().ok()) {
             self.policy.add(rule);
@@ -99,7 +99,7 @@ impl Driver<'_> {
             },
             _ => self.say(|dialogue| dialogue.deny(request, reason, false)),
         }
-        watcher.settled(approval);
+        supervisor.settled(approval);
     }
 
     fn edited(&self, approval: &Approval) -> Result<Option<Value>, &'static str> {

@@ -40,7 +40,12 @@ fn scene() -> Scene {
 }
 
 impl Scene {
-    fn take(&mut self, fake: &Fake, turn: (Part, Thread), watcher: &mut dyn Watcher) -> Ended {
+    fn take(
+        &mut self,
+        fake: &Fake,
+        turn: (Part, Thread),
+        supervisor: &mut dyn Supervisor,
+    ) -> Ended {
         let (part, thread) = turn;
         let agent = by_name("claude").unwrap();
         let (config, id) = (Config::default(), self.session.id);
@@ -72,7 +77,7 @@ impl Scene {
             part,
         };
         let begin = |writer: &mut Writer<'_>, _| writer.change_status(id, Status::Running, None);
-        super::take(&turn, line, &mut self.ledger, begin, watcher)
+        super::take(&turn, line, &mut self.ledger, begin, supervisor)
     }
 
     fn status(&self) -> Status {
@@ -94,7 +99,7 @@ struct Impatient {
     events: usize,
 }
 
-impl Watcher for Impatient {
+impl Supervisor for Impatient {
     fn event(&mut self, _: &Event, _: bool) {
         self.events += 1;
     }
@@ -123,9 +128,9 @@ fn impatient(fake: Fake, stops: u64, kills: Option<u64>) -> (&'static Fake, Impa
 #[test]
 fn an_agent_that_hangs_is_stopped_in_its_time_and_the_cause_is_told() {
     let mut scene = scene();
-    let (fake, mut watcher) =
+    let (fake, mut supervisor) =
         impatient(Fake::new([vec![Act::started(ID), Act::UntilStopped, Act::Exit(0)]]), 60, None);
-    let ended = scene.take(fake, whole(), &mut watcher);
+    let ended = scene.take(fake, whole(), &mut supervisor);
     assert_eq!(ended.cause, Some(Cause::TooLong));
     assert_eq!(ended.finished.unwrap().outcome, Outcome::Interrupted);
     assert_eq!(fake.passed().as_secs() / 60, 60);
@@ -136,9 +141,9 @@ fn an_agent_that_hangs_is_stopped_in_its_time_and_the_cause_is_told() {
 #[test]
 fn an_agent_that_listens_to_nothing_is_killed() {
     let mut scene = scene();
-    let (fake, mut watcher) =
+    let (fake, mut supervisor) =
         impatient(Fake::new([vec![Act::started(ID), Act::UntilKilled]]), 1, Some(2));
-    let ended = scene.take(fake, whole(), &mut watcher);
+    let ended = scene.take(fake, whole(), &mut supervisor);
     assert!(ended.finished.is_ok() && fake.done(0).killed);
 }
 
@@ -149,11 +154,11 @@ fn a_flood_is_read_to_its_end_and_kept_whole() {
     let script =
         [Act::started(ID)].into_iter().chain(flood).chain([Act::result(), Act::Exit(0)]).collect();
     let fake = Fake::new([script]);
-    let mut watcher = Impatient::default();
-    let ended = scene.take(&fake, whole(), &mut watcher);
+    let mut supervisor = Impatient::default();
+    let ended = scene.take(&fake, whole(), &mut supervisor);
     let finished = ended.finished.unwrap();
     assert_eq!((finished.tally.lines, finished.outcome), (20_002, Outcome::Success));
-    assert!(watcher.events >= 20_002);
+    assert!(supervisor.events >= 20_002);
     let kept = Stream::of_session(&scene.here.home, scene.session.id);
     assert_eq!(kept.tally(by_name("claude").unwrap()).lines, 20_002);
 }
@@ -163,7 +168,7 @@ fn an_agent_that_goes_on_with_another_conversation_is_stopped_and_its_id_is_nobo
     let mut scene = scene();
     let fake = Fake::new([vec![Act::started(OTHER), Act::UntilStopped, Act::Exit(0)]]);
     let thread = Thread { resumed: Some(ID.to_owned()), ..Thread::default() };
-    let ended = scene.take(&fake, (Part::Whole, thread), &mut Unwatched);
+    let ended = scene.take(&fake, (Part::Whole, thread), &mut Unsupervised);
     let outcome = ended.finished.unwrap().outcome;
     assert!(matches!(outcome, Outcome::StaleSession { id, .. } if id == ID));
     let session = scene.ledger.session(scene.session.id).unwrap().unwrap();
@@ -174,7 +179,7 @@ fn an_agent_that_goes_on_with_another_conversation_is_stopped_and_its_id_is_nobo
 fn an_agent_that_works_without_saying_who_it_is_did_so_under_the_id_it_was_given() {
     let mut scene = scene();
     let fake = Fake::new([vec![Act::result(), Act::Exit(0)]]);
-    let ended = scene.take(&fake, whole(), &mut Unwatched);
+    let ended = scene.take(&fake, whole(), &mut Unsupervised);
     let (session, spent) = (scene.session.clone(), spent(&ended.finished.as_ref().unwrap().tally));
     let now = scene.here.clock.now();
     scene.ledger.write(now, |writer| ended.close(writer, &session, &spent)).unwrap();
@@ -189,7 +194,7 @@ fn an_agent_that_only_waits_for_more_is_not_left_waiting() {
     let mut scene = scene();
     let mut fake = Fake::new([vec![Act::UntilHungUp, Act::Exit(0)]]);
     fake.starving = true;
-    scene.take(&fake, whole(), &mut Unwatched);
+    scene.take(&fake, whole(), &mut Unsupervised);
     assert!(fake.done(0).hung_up && fake.passed() < Duration::from_secs(2));
 }
 
@@ -208,14 +213,14 @@ fn what_another_process_wants_stops_a_session_but_not_one_turn_of_several() {
     let mut scene = scene();
     let fake =
         Fake::new([vec![Act::started(ID), interrupt(&scene), Act::UntilStopped, Act::Exit(0)]]);
-    let ended = scene.take(&fake, whole(), &mut Unwatched);
+    let ended = scene.take(&fake, whole(), &mut Unsupervised);
     assert_eq!(ended.finished.unwrap().outcome, Outcome::Interrupted);
 
     let mut scene = self::scene();
     let minute = Act::Wait(Duration::from_mins(1));
     let script = vec![Act::started(ID), interrupt(&scene), minute, Act::result(), Act::Exit(0)];
     let fake = Fake::new([script]);
-    let ended = scene.take(&fake, (Part::Iteration, whole().1), &mut Unwatched);
+    let ended = scene.take(&fake, (Part::Iteration, whole().1), &mut Unsupervised);
     assert_eq!(ended.finished.unwrap().outcome, Outcome::Success);
     assert!(!fake.done(0).stopped);
 }
@@ -245,7 +250,7 @@ fn a_question_waits_for_a_decision_of_another_process() {
         Act::result(),
     ];
     let fake = Fake::new([script]);
-    let ended = scene.take(&fake, whole(), &mut Unwatched);
+    let ended = scene.take(&fake, whole(), &mut Unsupervised);
     assert_eq!(ended.finished.unwrap().outcome, Outcome::Success);
     assert!(ended.has_asked && fake.passed() > Duration::from_mins(10));
 }
@@ -260,8 +265,8 @@ fn an_agent_whose_beginning_cannot_be_recorded_does_not_run_on() {
     scene.ledger.write(now, ends).unwrap();
     scene.ledger.write(now, |w| w.change_status(id, Status::Archived, None)).unwrap();
     let fake = Fake::new([vec![Act::UntilStopped, Act::Exit(0)]]);
-    let mut watcher = Impatient::default();
-    scene.take(&fake, whole(), &mut watcher);
+    let mut supervisor = Impatient::default();
+    scene.take(&fake, whole(), &mut supervisor);
     assert!(fake.done(0).stopped);
-    assert_eq!(watcher.warned, ["a session that is hidden cannot become running"]);
+    assert_eq!(supervisor.warned, ["a session that is hidden cannot become running"]);
 }

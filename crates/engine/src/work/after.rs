@@ -15,7 +15,7 @@ use super::launch::Turn;
 use super::on_issue::{OnIssue, TOO_LONG};
 use super::rate_limiter::Held;
 use crate::events::{Phase, WorkEvent};
-use crate::session::Ended;
+use crate::session::SessionEnded;
 use crate::turn::Cause;
 
 /// How often in a row the way to the model may fail.
@@ -23,12 +23,12 @@ const MOST_RETRIES: u32 = 5;
 
 impl OnIssue<'_, '_> {
     /// What the way an agent ended leads to: another turn, or the gate.
-    pub(super) fn next_turn(&mut self, ended: &Ended) -> Result<Option<Turn>, End> {
+    pub(super) fn next_turn(&mut self, ended: &SessionEnded) -> Result<Option<Turn>, End> {
         let resumed = self.so_far.session.take();
         self.so_far.session = Some(ended.session.clone());
-        self.so_far.words.clone_from(&ended.text);
+        self.so_far.words = ended.turn.text().map(str::to_owned);
         let why = || ended.session.reason.clone().unwrap_or_else(|| "it ended".to_owned());
-        let Some(outcome) = &ended.outcome else { return Err(End::Failed(why())) };
+        let Some(outcome) = ended.turn.outcome() else { return Err(End::Failed(why())) };
         let answer = answer(outcome, self.here.clock.now());
         if answer == Answer::Check {
             self.context.limiter.ease();
@@ -36,7 +36,7 @@ impl OnIssue<'_, '_> {
         if answer != Answer::Retry {
             self.tries.retried = 0;
         }
-        match (answer, ended.cause) {
+        match (answer, ended.turn.cause) {
             (Answer::Stale { why }, _) => {
                 let turn = self.stale(&why, resumed)?;
                 Ok(Some(turn))

@@ -17,7 +17,7 @@ use super::options::Reviewer;
 use super::prior;
 use super::trees::Trees;
 use crate::session::{
-    self, Continue, Ended, Launch, LaunchContext, Prepared, Purpose, SessionError,
+    self, Continue, Launch, LaunchContext, Prepared, Purpose, SessionEnded, SessionError,
 };
 use crate::turn::command::asks;
 
@@ -35,7 +35,7 @@ pub(super) enum Turn {
 }
 
 /// Launches an agent and stays with it to its end.
-pub(super) fn launch(on: &mut OnIssue<'_, '_>, turn: Turn) -> Result<Ended, SessionError> {
+pub(super) fn launch(on: &mut OnIssue<'_, '_>, turn: Turn) -> Result<SessionEnded, SessionError> {
     let purpose = Purpose {
         issue_run: on.job.issue_run,
         issue: on.job.issue.id.clone(),
@@ -55,7 +55,7 @@ pub(super) fn review(
     on: &mut OnIssue<'_, '_>,
     reviewer: &Reviewer,
     prompt: String,
-) -> Result<Ended, SessionError> {
+) -> Result<SessionEnded, SessionError> {
     attend(on, |on, context| {
         let (agent, model) = (reviewer.agent.clone(), reviewer.model.clone());
         let config = config(on, &agent, model, on.here.clock.now());
@@ -68,7 +68,7 @@ pub(super) fn review(
 fn attend(
     on: &mut OnIssue<'_, '_>,
     prepare: impl FnOnce(&OnIssue<'_, '_>, &LaunchContext<'_>) -> Result<Prepared, SessionError>,
-) -> Result<Ended, SessionError> {
+) -> Result<SessionEnded, SessionError> {
     let context = LaunchContext {
         here: &on.here,
         programs: on.context.programs,

@@ -63,7 +63,7 @@ impl<'s, 'a> ActivityMonitor<'s, 'a> {
     }
 }
 
-impl turn::Watcher for ActivityMonitor<'_, '_> {
+impl turn::Supervisor for ActivityMonitor<'_, '_> {
     fn event(&mut self, event: &Said, _subagent: bool) {
         self.heard = self.context.system.now();
         let (Activity { tool, text }, cost_usd) = match event {

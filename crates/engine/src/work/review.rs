@@ -13,7 +13,7 @@ use super::on_issue::{OnIssue, TOO_LONG};
 use super::options::Reviewer;
 use super::trees::{Ready, Tree};
 use crate::events::{Phase, WorkEvent, clean};
-use crate::session::Ended;
+use crate::session::SessionEnded;
 use crate::turn::Cause;
 
 /// How much of the findings a person is shown, in characters.
@@ -30,7 +30,7 @@ impl OnIssue<'_, '_> {
         }
         self.phase(Phase::Reviewing);
         let ended = self.ask(reviewer, ready)?;
-        let opinion = ended.text.as_deref().and_then(Opinion::read);
+        let opinion = ended.turn.text().and_then(Opinion::read);
         self.record(reviewer, &ended.session, opinion.as_ref())?;
         self.undo(reviewer, ready)?;
         match opinion {
@@ -40,7 +40,7 @@ impl OnIssue<'_, '_> {
             }
             Some(Opinion::Changes(findings)) => self.send_back(reviewer, &findings).map(Some),
             None => {
-                let words = ended.text.as_deref().map(clean).unwrap_or_default();
+                let words = ended.turn.text().map(clean).unwrap_or_default();
                 let words: String = words.trim().chars().take(SHOWN).collect();
                 let agent = &reviewer.agent;
                 Err(End::NeedsReview(format!("{agent} reviewed it without a verdict: “{words}”")))
@@ -49,7 +49,7 @@ impl OnIssue<'_, '_> {
     }
 
     /// Launches the reviewer, again after limits and faults that pass.
-    fn ask(&mut self, reviewer: &Reviewer, ready: Option<&Ready>) -> Result<Ended, End> {
+    fn ask(&mut self, reviewer: &Reviewer, ready: Option<&Ready>) -> Result<SessionEnded, End> {
         let changes = match ready {
             Some(ready) => {
                 let trees = &self.context.trees;
@@ -79,11 +79,11 @@ impl OnIssue<'_, '_> {
     }
 
     /// Whether the reviewer came to its end; otherwise it is asked once more.
-    fn is_over(&mut self, reviewer: &Reviewer, ended: &Ended) -> Result<bool, End> {
+    fn is_over(&mut self, reviewer: &Reviewer, ended: &SessionEnded) -> Result<bool, End> {
         let why = ended.session.reason.clone().unwrap_or_else(|| "it ended".to_owned());
         let failed = || End::NeedsReview(format!("the review by {} failed: {why}", reviewer.agent));
-        let Some(outcome) = &ended.outcome else { return Err(failed()) };
-        match (answer(outcome, self.here.clock.now()), ended.cause) {
+        let Some(outcome) = ended.turn.outcome() else { return Err(failed()) };
+        match (answer(outcome, self.here.clock.now()), ended.turn.cause) {
             (Answer::Check, _) => {
                 self.context.limiter.ease();
                 self.tries.retried = 0;

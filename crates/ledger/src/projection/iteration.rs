@@ -6,6 +6,8 @@ use rusqlite::{Connection, Row};
 use heirloom_core::event::{Body, IterationEnded, IterationStarted};
 use heirloom_core::id::SessionId;
 use heirloom_core::record::Record;
+use heirloom_core::run::outcome::Outcome;
+use heirloom_core::run::status_file::Decision;
 
 use super::{Origin, Projection, body};
 use crate::error::Error;
@@ -32,9 +34,9 @@ pub struct Iteration {
     /// When it ended, if it did.
     pub ended_at: Option<Timestamp>,
     /// How it ended, if it did.
-    pub outcome: Option<String>,
+    pub outcome: Option<Outcome>,
     /// What the agent decided.
-    pub decision: Option<String>,
+    pub decision: Option<Decision>,
     /// What the agent says it did.
     pub summary: Option<String>,
     /// What it cost, in USD.
@@ -119,8 +121,8 @@ fn ended(db: &Connection, session: &str, record: &Record) -> rusqlite::Result<()
         iteration.stage,
         iteration.iteration,
         record.at.as_millisecond(),
-        iteration.outcome,
-        iteration.decision,
+        iteration.outcome.as_str(),
+        iteration.decision.map(Decision::as_str),
         iteration.summary,
         iteration.cost_usd,
     ))?;
@@ -143,6 +145,7 @@ impl Ledger {
 }
 
 fn read(row: &Row<'_>) -> rusqlite::Result<Iteration> {
+    let (outcome, decision): (Option<String>, Option<String>) = (row.get(6)?, row.get(7)?);
     Ok(Iteration {
         stage: row.get(0)?,
         iteration: row.get(1)?,
@@ -150,8 +153,8 @@ fn read(row: &Row<'_>) -> rusqlite::Result<Iteration> {
         pid_started: row.get::<_, Option<i64>>(3)?.map(from_sql),
         started_at: timestamp(row.get(4)?),
         ended_at: row.get::<_, Option<i64>>(5)?.map(timestamp),
-        outcome: row.get(6)?,
-        decision: row.get(7)?,
+        outcome: outcome.and_then(|word| Outcome::parse(&word)),
+        decision: decision.and_then(|word| Decision::of(&word)),
         summary: row.get(8)?,
         cost_usd: row.get(9)?,
         agent_session_id: row.get(10)?,

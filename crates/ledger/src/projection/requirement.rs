@@ -110,7 +110,7 @@ impl Projection for Requirements {
 
 fn changed(db: &Connection, record: &Record, body: Option<ChangeBody>) -> rusqlite::Result<()> {
     let around = Around { session: record.session, at: record.at };
-    let Some(change) = body.and_then(|body| body.change(around)) else { return Ok(()) };
+    let Some(change) = body.map(|body| body.change(around)) else { return Ok(()) };
     if change.name.starts_with(RESERVED) {
         return Ok(());
     }

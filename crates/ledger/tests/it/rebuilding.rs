@@ -5,6 +5,8 @@ use heirloom_core::event::{
     RequirementSatisfied, RequirementTriggered, SessionChanged, SessionSpent,
 };
 use heirloom_core::record::Record;
+use heirloom_core::run::outcome::Outcome;
+use heirloom_core::run::status_file::Decision;
 use heirloom_core::status::Status;
 use heirloom_ledger::{Ledger, Scope};
 use proptest::prelude::*;
@@ -109,8 +111,8 @@ fn take(ledger: &mut Ledger, second: i64, step: &Step) {
             let ended = IterationEnded {
                 stage: "stage-00-ralph".to_owned(),
                 iteration: *iteration,
-                outcome: "completed".to_owned(),
-                decision: Some("continue".to_owned()),
+                outcome: Outcome::Completed,
+                decision: Some(Decision::Continue),
                 summary: None,
                 cost_usd: 0.1,
                 duration_ms: 5,

@@ -4,6 +4,7 @@ use heirloom_core::event::{
     RepoLinked, RepoNamed, RequirementSatisfied, RequirementsPaused, TemplateSaved,
 };
 use heirloom_core::guard::branch::BranchKey;
+use heirloom_core::guard::requirement;
 use heirloom_core::repo::{Marks, RepoId};
 use heirloom_ledger::{Ledger, NoteFilter, Options, Scope, SessionFilter, SessionKeys};
 use serde_json::Value;
@@ -36,7 +37,7 @@ fn link(ledger: &mut Ledger, from: &str, to: &str) {
 fn satisfied(branch: &str) -> RequirementSatisfied {
     RequirementSatisfied {
         name: "reviewed".to_owned(),
-        scope: "branch".to_owned(),
+        scope: requirement::Scope::Branch,
         branch: branch.to_owned(),
         method: "person".to_owned(),
         metadata: Value::Null,

@@ -6,7 +6,7 @@ use heirloom_api::{SessionConfig, SessionEnd};
 use heirloom_core::config::{Field, Origin};
 use heirloom_core::session::Session;
 use heirloom_core::visible::visible;
-use heirloom_engine::session::{self, Ended, Prepared};
+use heirloom_engine::session::{self, Prepared, SessionEnded};
 use heirloom_ledger::Ledger;
 use serde_json::Value;
 
@@ -77,15 +77,15 @@ pub(in crate::commands) fn config(app: &App, session: &Session, provenance: &[Or
 }
 
 /// What came of it.
-pub(super) fn end(app: &App, ledger: &Ledger, ended: &Ended) -> Result<(), Failure> {
+pub(super) fn end(app: &App, ledger: &Ledger, ended: &SessionEnded) -> Result<(), Failure> {
     let session = &ended.session;
     let total = session::totals(ledger, session)?;
     if app.ui.is_json() {
         let answer = SessionEnd {
             session: answer(ledger, session)?,
             reason: session.reason.clone(),
-            outcome: ended.outcome.as_ref().map(|outcome| outcome.as_str().to_owned()),
-            text: ended.text.clone(),
+            outcome: ended.turn.outcome().map(|outcome| outcome.as_str().to_owned()),
+            text: ended.turn.text().map(str::to_owned),
             lineage: total.into(),
         };
         app.ui.answer(&answer, String::new);

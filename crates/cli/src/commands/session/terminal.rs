@@ -12,7 +12,7 @@ use heirloom_agents::{Event, Tally};
 use heirloom_core::approval::{Approval, By, State};
 use heirloom_core::id::ApprovalId;
 use heirloom_core::session::Session;
-use heirloom_engine::session::{self as engine, Cause, Choice, Watcher};
+use heirloom_engine::session::{self as engine, Cause, Choice, Supervisor};
 use rustix::termios::{QueueSelector, tcflush};
 
 use super::question;
@@ -100,7 +100,7 @@ fn choice(line: &str) -> Result<Choice, String> {
     }
 }
 
-impl Watcher for Terminal<'_> {
+impl Supervisor for Terminal<'_> {
     fn started(&mut self, session: &Session, _pid: u32) {
         let id = session.id.short();
         self.ui.say(&format!("{DIM}{} ({id}){DIM:#}", session.name));

@@ -1,4 +1,7 @@
-//! Who looks on while an agent works, and may have a say.
+//! Who stays with an agent while it works, and has a say: about its questions, and about its end.
+//!
+//! Not who looks on at a run: that is a [`Watcher`](crate::events::Watcher), who is told and is not
+//! asked.
 
 use heirloom_agents::{Event, Tally};
 use heirloom_core::approval::Approval;
@@ -22,8 +25,8 @@ pub enum Cause {
     Spent,
 }
 
-/// Somebody who looks on, and may have a say. Every method may do nothing.
-pub trait Watcher {
+/// Somebody who stays with an agent, and may have a say. Every method may do nothing.
+pub trait Supervisor {
     /// The agent runs, as this process.
     fn started(&mut self, _session: &Session, _pid: u32) {}
 
@@ -60,6 +63,6 @@ pub trait Watcher {
 
 /// Nobody.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Unwatched;
+pub struct Unsupervised;
 
-impl Watcher for Unwatched {}
+impl Supervisor for Unsupervised {}
