@@ -176,3 +176,16 @@ fn a_rule_that_is_kept_is_in_every_brief_and_one_that_is_dropped_in_none() {
     assert_eq!(rules::list(&here, &place.ledger, &settings).unwrap(), []);
     assert!(rules::drop(&here, &mut place.ledger, &settings, "0000").is_err());
 }
+
+#[test]
+fn a_context_that_was_cleared_and_left_again_hides_nothing_of_the_work_before_it() {
+    let mut place = place();
+    three_sessions(&place);
+    let next = place.session("next", None);
+    let before = place.start(&next, Fresh::Startup).unwrap();
+    assert!(before.contains("Task: "), "{before}");
+    Conversation::new(14).say("ready").take_in(&place);
+    let other = place.session("other", None);
+    let after = place.start(&other, Fresh::Startup).unwrap();
+    assert_eq!(after, before);
+}

@@ -42,7 +42,11 @@ impl Gatherer<'_> {
         for id in ids.into_iter().filter(|id| Some(*id) != but) {
             let Some(session) = facts.session(id)? else { continue };
             wanting = wanting.or_else(|| unread(&session));
-            told.push(self.told(&facts, session, lineage)?);
+            let (is_own, begun, title) = self.told(&facts, session, lineage)?;
+            // A context that was cleared and left again says nothing about the work.
+            if !(begun.turns.is_empty() && begun.commands.is_empty() && begun.files.is_empty()) {
+                told.push((is_own, begun, title));
+            }
         }
         // The nearest first, and of those the last.
         told.sort_by_key(|(is_own, told, _)| (!is_own, !told.near));

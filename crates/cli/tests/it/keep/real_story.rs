@@ -25,7 +25,7 @@ fn check(word: &str) -> String {
 #[ignore = "drives a real agent"]
 fn after_days_of_work_the_next_request_holds_the_task_the_step_the_failure_the_decision_and_the_rule()
  {
-    let real = Real::new("").typed();
+    let real = Real::new("").with_tasks();
     let repo = real.repo();
     let parser = repo.join("src/parser.py");
     let write = |text: &str| Answer::tool("Write", json!({"file_path": parser, "content": text}));
@@ -62,11 +62,15 @@ fn after_days_of_work_the_next_request_holds_the_task_the_step_the_failure_the_d
             "TaskCreate",
             json!({"subject": "document the comment syntax", "description": "d"}),
         ),
-        bash("echo '# comments come here' >> src/parser.py; true"),
+        Answer::tool("Read", json!({"file_path": parser})),
+        write("nested = stack()\n# comments come here\n"),
         bash(&check("semicolon")),
         done("Not yet."),
     ];
     let third = real.run(&repo, &[prompt], answers);
+    let shown = real.guarded.env.run(&["sessions", "show", third.session(), "--json"]);
+    let shown = shown.success().json();
+    assert_eq!(shown["todos"].as_array().map(Vec::len), Some(2), "{shown:#}\n{}", third.request(2));
     let summary = "<summary>The parser is being worked on.</summary>";
     real.run(&repo, &["--resume", third.session(), "/compact"], [done(summary)]);
     let after = real.run(&repo, &["--resume", third.session(), "go on"], [done("I go on.")]);

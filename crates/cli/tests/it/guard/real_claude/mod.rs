@@ -19,8 +19,8 @@ pub(crate) struct Real {
     pub(crate) guarded: Guarded,
     program: PathBuf,
     allowed: &'static str,
-    /// How the agent believes that it was started.
-    entrypoint: Option<&'static str>,
+    /// Whether the model may keep a list of tasks, as it may where a person sits in front of it.
+    has_tasks: bool,
 }
 
 /// An agent at work.
@@ -65,12 +65,12 @@ impl Real {
         guarded.env.git(&["add", "-A"]);
         guarded.env.git(&["commit", "-q", "-m", "settings"]);
         guarded.env.run(&["init", "--agent", "claude"]).success();
-        Self { guarded, program, allowed: "Bash,Write,Skill,Agent", entrypoint: None }
+        Self { guarded, program, allowed: "Bash,Write,Skill,Agent", has_tasks: false }
     }
 
-    /// The same, but it writes down what it is told as what a person typed in front of it.
-    pub(crate) fn typed(self) -> Self {
-        Self { entrypoint: Some("cli"), ..self }
+    /// The same, with a list of tasks.
+    pub(crate) fn with_tasks(self) -> Self {
+        Self { has_tasks: true, ..self }
     }
 
     pub(crate) fn repo(&self) -> PathBuf {
@@ -91,7 +91,7 @@ impl Real {
             .env("HEIRLOOM_HOME", self.guarded.env.home())
             .env("NO_PROXY", "127.0.0.1")
             .envs(served.env.iter().map(|(name, value)| (name, value)))
-            .envs(self.entrypoint.map(|word| ("CLAUDE_CODE_ENTRYPOINT", word)))
+            .envs(self.has_tasks.then_some(("CLAUDE_CODE_ENABLE_TODO_TOOLS", "1")))
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
