@@ -184,6 +184,13 @@ pub fn committed(place: &Place, path: &str) -> Option<(String, Vec<u8>)> {
     })
 }
 
+/// Whether any commit of any branch has something about a file: then git puts it there and takes it away.
+pub fn ever_had(place: &Place, path: &str) -> bool {
+    let arguments = ["rev-list", "--max-count=1", "--all", "--", path];
+    place.git_dir.is_some()
+        && git(&place.root, None, arguments).is_some_and(|commits| !commits.is_empty())
+}
+
 /// Whether git has the file at `path` below `root`: then it came with the clone.
 ///
 /// Read from the index by hand, because every command asks. What cannot be read by hand (an index of

@@ -279,14 +279,22 @@ impl Healer<'_> {
             return self.without_part(ledger, name, bytes.as_deref());
         };
         let (base, from) = self.source(ledger, name, bytes.as_deref())?;
-        // A page that nobody has begun is not damaged.
-        if self.check && bytes.is_none() && from == TEMPLATE {
+        // A page that nobody has begun is not damaged, however much the ledger could put on it. Nor is
+        // one that git took away with another branch, or that was only ever kept in another checkout.
+        if self.check && bytes.is_none() && !self.was_here(name) {
             return Ok(None);
         }
         let kept = self.keep(name, bytes.as_deref())?;
         let what = name.to_owned();
         let found = found.to_owned();
         Ok(Some((Repair { what, found, from, kept, repaired: !self.check }, base)))
+    }
+
+    /// Whether a page that is missing should be there: git has it, or it was written in this checkout
+    /// and git, which never had it, cannot have taken it away.
+    fn was_here(&self, name: &str) -> bool {
+        let is_written = || Base::read(self.here, name).is_some();
+        self.git_has(name).is_some() || (is_written() && !git::ever_had(&self.here.place, name))
     }
 
     /// A page that heirloom keeps and that has lost the part it keeps: what is left of it stays.

@@ -91,6 +91,29 @@ fn outside_git_the_ledger_is_enough_and_a_template_is_the_last_resort() {
 }
 
 #[test]
+fn a_page_that_was_never_here_is_not_damaged_and_one_that_was_is() {
+    let env = env();
+    let check = || env.run(&["heal", "--check"]).code;
+    env.run(&["note", "decision", "Rotate tokens"]).success();
+    let _ = std::fs::remove_file(env.repo().join("NOTES.md"));
+    std::fs::remove_dir_all(env.repo().join(".git/heirloom")).unwrap_or_default();
+    assert_eq!(check(), 0, "nobody has begun a page");
+    env.run(&["checkpoint"]).success();
+    std::fs::remove_file(env.repo().join("NOTES.md")).unwrap();
+    assert_eq!(check(), 1, "it was here");
+    env.run(&["heal"]).success();
+    env.git(&["checkout", "-q", "-b", "with-the-page"]);
+    env.git(&["add", "-f", "NOTES.md"]);
+    env.git(&["commit", "-q", "-m", "notes"]);
+    env.git(&["checkout", "-q", "-"]);
+    assert!(!env.repo().join("NOTES.md").exists(), "git took it away");
+    assert_eq!(check(), 0, "this branch has none");
+    env.git(&["worktree", "add", "-q", "../beside"]);
+    let beside = env.repo().parent().unwrap().join("beside");
+    assert_eq!(env.run_in(&beside, &["heal", "--check"]).code, 0, "nor has this worktree");
+}
+
+#[test]
 fn a_page_without_its_part_gets_it_back_and_keeps_what_is_left() {
     let env = env();
     kept_page(&env);
