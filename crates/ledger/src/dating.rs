@@ -1,10 +1,15 @@
 //! When a record was written, where its own word cannot be true.
 //!
-//! A machine whose clock once said 9999 has written records that would be the newest of all for ever:
-//! every recovery would begin with them, and no later change of an issue would count. A record is never
-//! changed, so the views are shown such a one under the time of the record before it of the same host.
-//! That follows from the host's own chain and not from who looks or what arrived first, so all ledgers
-//! that have the same records agree.
+//! A machine whose clock once said 9999, or only some years too much, has written records that would be
+//! the newest of all for as long: every recovery would begin with them, and no later change of an issue
+//! would count. A record is never changed, so the views are shown such a one under the time of the
+//! record before it of the same host.
+//!
+//! That a clock was ahead by a time that can be is seen when it is set right: the chain jumps ahead and
+//! falls back. A chain that falls back without having jumped was continued by a clock that is behind,
+//! and is believed: what it wrote sinks a little, and buries nothing. All of this follows from the
+//! host's own chain and not from who looks or what arrived first, so all ledgers that have the same
+//! records agree.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -17,46 +22,200 @@ use heirloom_core::record::{self, Record};
 
 use crate::records;
 
+/// The table of the views that has what is known of clocks that were ahead.
+pub(crate) const AHEAD: &str = "
+CREATE TABLE ahead (
+  host TEXT NOT NULL, first INTEGER NOT NULL, last INTEGER NOT NULL, at INTEGER NOT NULL
+) STRICT;
+";
+
+/// Clocks are set by less than this every day, and time zones do not matter here.
+const A_DAY: i64 = 24 * 60 * 60 * 1000;
+
+/// A part of a chain that was written by a clock that was ahead.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Ahead {
+    host: String,
+    first: u64,
+    last: u64,
+    /// The time it is shown under.
+    at: Timestamp,
+}
+
 /// Dates records that are shown to it in the order of their chains.
 pub(crate) struct Dating<'a> {
     db: &'a Connection,
-    /// The last time of each host that can be true: who dates many records looks each up once.
-    last: HashMap<HostId, Timestamp>,
+    /// Each host's last record with a time that can be: who dates many records looks each up once.
+    last: HashMap<HostId, (u64, Timestamp)>,
+    ahead: Vec<Ahead>,
+    is_outdated: bool,
 }
 
 impl<'a> Dating<'a> {
-    /// `db` has the records.
-    pub(crate) fn new(db: &'a Connection) -> Self {
-        Self { db, last: HashMap::new() }
+    /// `db` has the records, and `ahead` is what is known of them.
+    pub(crate) fn new(db: &'a Connection, ahead: Vec<Ahead>) -> Self {
+        Self { db, last: HashMap::new(), ahead, is_outdated: false }
+    }
+
+    /// Whether a record showed that earlier ones were written by a clock that was ahead, which was not
+    /// known: what was derived from those is to be derived again.
+    pub(crate) fn is_outdated(&self) -> bool {
+        self.is_outdated
     }
 
     /// The record with a time that can be true.
     pub(crate) fn date<'r>(&mut self, record: &'r Record) -> rusqlite::Result<Cow<'r, Record>> {
-        if record::is_credible(record.at) {
-            if let Some(last) = self.last.get_mut(&record.host) {
-                *last = record.at;
+        let before = match self.last.get(&record.host) {
+            Some(before) => Some(*before),
+            None => last_credible(self.db, record.host.as_str(), record.seq)?,
+        };
+        let is_credible = record::is_credible(record.at);
+        if is_credible {
+            let now = (record.seq, record.at);
+            match self.last.get_mut(&record.host) {
+                Some(last) => *last = now,
+                None => drop(self.last.insert(record.host.clone(), now)),
             }
+        }
+        let known = |seq: u64| {
+            let is_in = |part: &&Ahead| {
+                part.host == record.host.as_str() && (part.first..=part.last).contains(&seq)
+            };
+            self.ahead.iter().find(is_in).map(|part| part.at)
+        };
+        let at = match (known(record.seq), before) {
+            (Some(at), _) => at,
+            (None, None) if !is_credible => record::EARLIEST,
+            (None, Some((seq, at))) if !is_credible => known(seq).unwrap_or(at),
+            (None, Some((seq, at))) if falls_back(at, record.at) && known(seq).is_none() => {
+                let place = (record.host.as_str(), record.seq, record.at);
+                self.is_outdated |= ahead_of(self.db, place, at)?.is_some();
+                record.at
+            }
+            (None, _) => record.at,
+        };
+        if at == record.at {
             return Ok(Cow::Borrowed(record));
         }
-        let at = match self.last.get(&record.host) {
-            Some(last) => *last,
-            None => before(self.db, record)?,
-        };
-        self.last.insert(record.host.clone(), at);
         Ok(Cow::Owned(Record { at, ..record.clone() }))
     }
 }
 
-/// The last time that can be true in a chain, up to a record.
-fn before(db: &Connection, record: &Record) -> rusqlite::Result<Timestamp> {
-    let sql = "SELECT at FROM main.record
+fn falls_back(before: Timestamp, at: Timestamp) -> bool {
+    before.as_millisecond() - at.as_millisecond() > A_DAY
+}
+
+/// The parts of all chains that clocks wrote that were ahead, as the records up to an arrival show.
+pub(crate) fn find_ahead(db: &Connection, arrival: i64) -> rusqlite::Result<Vec<Ahead>> {
+    let sql = "SELECT host, seq, at, before FROM (
+                 SELECT host, seq, at, lag(at) OVER (PARTITION BY host ORDER BY seq) AS before
+                 FROM main.record WHERE at >= ?1 AND at < ?2 AND arrival <= ?3)
+               WHERE before - at > ?4";
+    let (earliest, latest) = range();
+    let falls = db
+        .prepare(sql)?
+        .query_map((earliest, latest, arrival, A_DAY), |row| {
+            let seq = records::from_sql(row.get(1)?);
+            let (at, before) = (row.get(2)?, row.get(3)?);
+            Ok((row.get::<_, String>(0)?, seq, records::timestamp(at), records::timestamp(before)))
+        })?
+        .collect::<rusqlite::Result<Vec<_>>>()?;
+    let mut found = Vec::new();
+    for (host, seq, at, before) in falls {
+        found.extend(ahead_of(db, (&host, seq, at), before)?);
+    }
+    Ok(found)
+}
+
+/// How many records clocks wrote that were ahead.
+pub(crate) fn count(db: &Connection, ahead: &[Ahead]) -> rusqlite::Result<u64> {
+    let sql = "SELECT count(*) FROM main.record
+               WHERE host = ?1 AND seq BETWEEN ?2 AND ?3 AND at >= ?4 AND at < ?5";
+    let (earliest, latest) = range();
+    let mut statement = db.prepare(sql)?;
+    let mut all = 0;
+    for part in ahead {
+        let (first, last) = (records::to_sql(part.first), records::to_sql(part.last));
+        all += statement.query_row((&part.host, first, last, earliest, latest), |row| {
+            row.get(0).map(records::from_sql)
+        })?;
+    }
+    Ok(all)
+}
+
+/// Keeps what is known in the views, which are derived with it from now on.
+pub(crate) fn keep(db: &Connection, ahead: &[Ahead]) -> rusqlite::Result<()> {
+    let mut insert =
+        db.prepare("INSERT INTO views.ahead (host, first, last, at) VALUES (?1, ?2, ?3, ?4)")?;
+    for Ahead { host, first, last, at } in ahead {
+        let (first, last) = (records::to_sql(*first), records::to_sql(*last));
+        insert.execute((host, first, last, at.as_millisecond()))?;
+    }
+    Ok(())
+}
+
+/// What the views were derived with.
+pub(crate) fn kept(db: &Connection) -> rusqlite::Result<Vec<Ahead>> {
+    db.prepare_cached("SELECT host, first, last, at FROM views.ahead")?
+        .query_map((), |row| {
+            Ok(Ahead {
+                host: row.get(0)?,
+                first: records::from_sql(row.get(1)?),
+                last: records::from_sql(row.get(2)?),
+                at: records::timestamp(row.get(3)?),
+            })
+        })?
+        .collect()
+}
+
+/// What was written ahead of a record (its host, its place and its time), if the one before it was, as
+/// its time `before` suggests.
+fn ahead_of(
+    db: &Connection,
+    (host, seq, at): (&str, u64, Timestamp),
+    before: Timestamp,
+) -> rusqlite::Result<Option<Ahead>> {
+    let (earliest, latest) = range();
+    let read = |row: &rusqlite::Row<'_>| Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(1)?));
+    let fitting = "SELECT seq, at FROM main.record
+                   WHERE host = ?1 AND seq < ?2 AND at >= ?3 AND at <= ?4
+                   ORDER BY seq DESC LIMIT 1";
+    let place = (host, records::to_sql(seq), earliest, at.as_millisecond() + A_DAY);
+    let fitting = db.prepare_cached(fitting)?.query_row(place, read).optional()?;
+    let first = "SELECT seq, at FROM main.record
+                 WHERE host = ?1 AND seq > ?2 AND at >= ?3 AND at < ?4 ORDER BY seq LIMIT 1";
+    let place = (host, fitting.map_or(0, |(seq, _)| seq), earliest, latest);
+    let Some((first, jumped_to)) = db.prepare_cached(first)?.query_row(place, read).optional()?
+    else {
+        return Ok(None);
+    };
+    let fell = before.as_millisecond() - at.as_millisecond();
+    let has_jumped = fitting.is_none_or(|(_, from)| (jumped_to - from) * 2 >= fell);
+    Ok(has_jumped.then(|| Ahead {
+        host: host.to_owned(),
+        first: records::from_sql(first),
+        last: seq - 1,
+        at: fitting.map_or(at, |(_, at)| records::timestamp(at)),
+    }))
+}
+
+/// The last record of a host before a place that has a time that can be true.
+fn last_credible(
+    db: &Connection,
+    host: &str,
+    seq: u64,
+) -> rusqlite::Result<Option<(u64, Timestamp)>> {
+    let sql = "SELECT seq, at FROM main.record
                WHERE host = ?1 AND seq < ?2 AND at >= ?3 AND at < ?4 ORDER BY seq DESC LIMIT 1";
-    let range = (record::EARLIEST.as_millisecond(), record::LATEST.as_millisecond());
-    let found = db
-        .prepare_cached(sql)?
-        .query_row((record.host.as_str(), records::to_sql(record.seq), range.0, range.1), |row| {
-            row.get(0)
+    let (earliest, latest) = range();
+    db.prepare_cached(sql)?
+        .query_row((host, records::to_sql(seq), earliest, latest), |row| {
+            Ok((records::from_sql(row.get(0)?), records::timestamp(row.get(1)?)))
         })
-        .optional()?;
-    Ok(found.map_or(record::EARLIEST, records::timestamp))
+        .optional()
+}
+
+/// The times that can be true, in milliseconds.
+fn range() -> (i64, i64) {
+    (record::EARLIEST.as_millisecond(), record::LATEST.as_millisecond())
 }

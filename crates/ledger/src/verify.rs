@@ -8,7 +8,7 @@ use heirloom_core::record::{Record, Stored};
 
 use crate::anchor::Anchor;
 use crate::chain;
-use crate::dating::Dating;
+use crate::dating::{self, Dating};
 use crate::error::Error;
 use crate::ledger::Ledger;
 use crate::projection::{self, Origin, Projection};
@@ -118,6 +118,9 @@ impl Ledger {
             let checked = chain::check(&snapshot, &mut problems, progress);
             let chain::Checked { records, gaps, misdated } =
                 named(checked, &mut problems).unwrap_or_default();
+            let ahead = dating::find_ahead(&snapshot, i64::MAX);
+            let ahead = ahead.and_then(|ahead| dating::count(&snapshot, &ahead));
+            let misdated = misdated + named(ahead, &mut problems).unwrap_or_default();
             let anchor = Anchor::read(&self.path);
             let compared = chain::check_anchor(&snapshot, &anchor, &gaps, &mut problems);
             named(compared, &mut problems);
@@ -191,7 +194,7 @@ impl Derivation<'_, '_> {
             Some(Foreign) | None => (0, &[][..]),
         };
         let mut done = 0;
-        let mut dating = Dating::new(self.db);
+        let mut dating = Dating::new(self.db, dating::find_ahead(self.db, folded)?);
         rebuild::derive(self.db, 0, rebuild::ALL, |arrival, record| {
             done += 1;
             (self.progress)("deriving again", done, self.records);

@@ -26,7 +26,7 @@ use heirloom_core::record::{Hash, Record};
 use heirloom_repo::file;
 
 use crate::anchor::Anchor;
-use crate::dating::Dating;
+use crate::dating::{self, Dating};
 use crate::error::Error;
 use crate::ledger::Ledger;
 use crate::projection::Origin;
@@ -259,6 +259,7 @@ fn remake_telling(
 ) -> rusqlite::Result<i64> {
     drop_tables(db, "views", &[])?;
     fill(db, Some("views"))?;
+    dating::keep(db, &dating::find_ahead(db, i64::MAX)?)?;
     let all = records::from_sql(records::last_arrival(db)?);
     let mut tell = |arrival| progress("deriving the views", records::from_sql(arrival), all);
     fold_telling(db, 0, most, &mut tell)
@@ -275,12 +276,18 @@ fn fold_telling(
     tell: &mut dyn FnMut(i64),
 ) -> rusqlite::Result<i64> {
     let own = records::own_host(db)?;
-    let mut dating = Dating::new(db);
+    let mut dating = Dating::new(db, dating::kept(db)?);
     let views = |arrival, record: &Record| {
         tell(arrival);
-        projection::apply_views(db, &*dating.date(record)?, Origin::of(record, own.as_ref()))
+        let record = dating.date(record)?;
+        projection::apply_views(db, &record, Origin::of(&record, own.as_ref()))
     };
     let Some(last) = derive(db, arrival, most, views)?.last else { return Ok(arrival) };
+    // Only if it is news: whoever is never done would derive them for ever.
+    if dating.is_outdated() && dating::find_ahead(db, i64::MAX)? != dating::kept(db)? {
+        tracing::info!("deriving the views again: a clock was ahead");
+        return remake(db, most);
+    }
     remember(db, &last)?;
     Ok(last.arrival)
 }
@@ -344,7 +351,7 @@ fn fill(db: &Connection, name: Option<&str>) -> rusqlite::Result<()> {
 }
 
 fn schemas() -> impl Iterator<Item = &'static str> {
-    std::iter::once(FOLDED).chain(projection::VIEWS.iter().map(|view| view.schema()))
+    [FOLDED, dating::AHEAD].into_iter().chain(projection::VIEWS.iter().map(|view| view.schema()))
 }
 
 /// Tells views of this version from those of another. It follows from their tables, so that nobody
