@@ -128,7 +128,7 @@ fn is_one_of(key: &OsStr, names: &[&str]) -> bool {
 }
 
 /// Whether a text has the word where it is not only asked for (`$HOME`).
-fn sets(text: &str, word: &str) -> bool {
+pub(crate) fn sets(text: &str, word: &str) -> bool {
     let joins = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '$' | '{');
     text.match_indices(word).any(|(at, _)| {
         let (before, after) = (&text[..at], &text[at + word.len()..]);

@@ -42,6 +42,12 @@ pub enum HereError {
     /// Neither `HEIRLOOM_HOME` nor `HOME` is set.
     #[error("there is no place for heirloom's data: neither HEIRLOOM_HOME nor HOME is set")]
     NoHome,
+    /// An agent that heirloom guards set a variable by which it would be held to something else.
+    #[error("an agent does not change {variable} for heirloom")]
+    Changed {
+        /// Its name.
+        variable: String,
+    },
     /// `HEIRLOOM_CLOCK` is set to something that is not a time.
     #[error("HEIRLOOM_CLOCK is not an RFC 3339 time")]
     Clock(#[source] jiff::Error),
@@ -57,6 +63,16 @@ impl Here {
         let home = home(&env).ok_or(HereError::NoHome)?;
         let home = if home.is_absolute() { home } else { directory.join(home) };
         Ok(Self { home, place, clock, env, ignored, asks: None, offers: Arc::default() })
+    }
+
+    /// The same for a command, which an agent may run.
+    pub fn look_for_command(directory: &Path, env: Env) -> Result<Self, HereError> {
+        // What the repository set is no doing of the agent's, and does not count anyway.
+        let here = Self::look(directory, env)?;
+        match crate::started::changed(&here.env) {
+            Some(variable) => Err(HereError::Changed { variable }),
+            None => Ok(here),
+        }
     }
 
     /// A variable of the environment, if it is set to something.

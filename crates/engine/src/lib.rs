@@ -39,6 +39,7 @@ pub mod service;
 pub mod session;
 pub mod sessions;
 pub mod settings;
+pub mod started;
 pub mod status_line;
 pub mod trust;
 pub mod turn;

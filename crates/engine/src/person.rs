@@ -100,7 +100,7 @@ fn described(line: Vec<(system::Identity, String)>, agents: &[Live]) -> Vec<Ance
 }
 
 /// Whether the agent of a session is this very process.
-fn is_process(live: &Live, process: system::Identity) -> bool {
+pub(crate) fn is_process(live: &Live, process: system::Identity) -> bool {
     live.pid == process.pid && live.pid_started.is_none_or(|at| Some(at) == process.began)
 }
 

@@ -7,7 +7,7 @@
 mod input;
 
 use std::borrow::Cow;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -18,6 +18,7 @@ use heirloom_core::guard::decide::bounded;
 use heirloom_core::visible::visible;
 use heirloom_engine::guard::{self, fault, rules};
 use heirloom_engine::here::{Env, home};
+use heirloom_engine::started::undone;
 
 /// What of the environment matters here. The rest is left where it is.
 const VARIABLES: [&str; 15] = [
@@ -43,11 +44,13 @@ pub fn run(arguments: impl Iterator<Item = OsString>) -> ExitCode {
     if let Some(word) = std::env::var_os("HEIRLOOM_DISABLE") {
         let project = std::env::var_os("CLAUDE_PROJECT_DIR").map(PathBuf::from);
         let directory = project.or_else(|| std::env::current_dir().ok()).unwrap_or_default();
-        if heirloom_engine::foreign::is_disabled(Some(&word), &directory) {
+        let env = undone(std::env::vars_os().collect());
+        let word = env.get(OsStr::new("HEIRLOOM_DISABLE")).filter(|now| **now == word);
+        if heirloom_engine::foreign::is_disabled(word.map(OsString::as_os_str), &directory) {
             return ExitCode::SUCCESS;
         }
     }
-    let env = environment(|name| std::env::var_os(name));
+    let env = undone(environment(|name| std::env::var_os(name)));
     survive_panics(home(&env));
     let arguments: Vec<OsString> = arguments.take(3).collect();
     let word = |at: usize| arguments.get(at).and_then(|word| word.to_str()).unwrap_or_default();

@@ -558,7 +558,14 @@ fn serve_hint(error: &SessionError) -> Option<String> {
 
 impl From<HereError> for Failure {
     fn from(error: HereError) -> Self {
-        Self::from_error(Code::Environment, &error).usage()
+        match &error {
+            HereError::Changed { variable } => Self::from_error(Code::PersonNeeded, &error).hint(
+                format!("run it without {variable}; a person changes it in another terminal"),
+            ),
+            HereError::NoHome | HereError::Clock(_) => {
+                Self::from_error(Code::Environment, &error).usage()
+            }
+        }
     }
 }
 

@@ -335,7 +335,7 @@ fn look_around(ui: Ui, verbose: u8) -> Result<App, Failure> {
         Failure::from_error(Code::Environment, &error)
             .hint("the current directory may have been deleted")
     })?;
-    let here = Here::look(&directory, std::env::vars_os().collect())?;
+    let here = Here::look_for_command(&directory, std::env::vars_os().collect())?;
     let settings = here.settings(&[]);
     Ok(App { ui, verbose, here, directory, settings })
 }

@@ -213,8 +213,7 @@ fn trusted(here: &Here) -> Option<Check> {
     if standing.survey.covered.is_empty() {
         return None;
     }
-    let commands = standing.survey.commands().count();
-    let brings = format!("{commands} commands among {} things", standing.survey.covered.len());
+    let brings = brought(standing.survey.commands().count(), standing.survey.covered.len());
     Some(match standing.state {
         State::Trusted => Check::new("trust", Health::Ok, "what this repository brings counts"),
         State::Untrusted => {
@@ -226,6 +225,21 @@ fn trusted(here: &Here) -> Option<Check> {
             Check::new("trust", Health::Problem, detail).hint(Untrusted::HINT)
         }
     })
+}
+
+/// What a repository brings, in words: commands, and what else only counts with trust.
+fn brought(commands: usize, all: usize) -> String {
+    let counted = |count: usize, word: &str| match count {
+        1 => format!("1 {word}"),
+        _ => format!("{count} {word}s"),
+    };
+    match (commands, all - commands) {
+        (commands, 0) => counted(commands, "command"),
+        (0, others) => counted(others, "thing") + " for you to see",
+        (commands, others) => {
+            format!("{} and {} more", counted(commands, "command"), counted(others, "thing"))
+        }
+    }
 }
 
 /// What holds here, and if nothing does, why.

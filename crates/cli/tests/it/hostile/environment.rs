@@ -1,0 +1,124 @@
+//! An agent that changes the environment of what it runs: other settings, another ledger, a switch.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+
+use heirloom_testkit::env::TestEnv;
+use serde_json::json;
+
+use crate::env;
+use crate::guard::ONE;
+
+/// A person who lets nobody but people satisfy what they ask for.
+const MINE: &str = "requirements: {mine: {may_satisfy: [person]}}\n";
+const HEIRLOOM: &str = env!("CARGO_BIN_EXE_heirloom");
+
+fn payload(env: &TestEnv, event: &str) -> PathBuf {
+    let file = env.user().join(format!("{event}.json"));
+    let payload = json!({
+        "session_id": ONE, "cwd": env.repo(), "hook_event_name": event, "source": "startup",
+        "tool_name": "Edit", "tool_input": {"file_path": "src/a.rs", "new_string": "x"},
+    });
+    fs::write(&file, payload.to_string()).unwrap();
+    file
+}
+
+/// A program that has the name of an agent.
+fn agent(env: &TestEnv, directory: &str, script: &str) -> PathBuf {
+    let directory = env.user().join(directory);
+    fs::create_dir_all(&directory).unwrap();
+    let program = directory.join("claude");
+    fs::write(&program, format!("#!/bin/sh\nexec 2>&1\n{script}\n")).unwrap();
+    fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+    program
+}
+
+/// What an agent prints that its person started and heirloom guards.
+fn guarded(env: &TestEnv, script: &str) -> String {
+    let start = payload(env, "SessionStart");
+    let begin = format!(
+        "CLAUDE_PID=$$ {HEIRLOOM} hook claude SessionStart < {} > /dev/null\n",
+        start.display()
+    );
+    started(env, &(begin + script))
+}
+
+/// What an agent prints that a person started. It is nobody's child: whether an agent runs the tests
+/// must make no difference.
+fn started(env: &TestEnv, script: &str) -> String {
+    let program = agent(env, "bin", script);
+    let staged = env.command(&[]);
+    let vars = staged.get_envs().filter(|(name, _)| *name != "HEIRLOOM_TEST_LINE");
+    let output = Command::new("setsid")
+        .arg("-f")
+        .arg(program)
+        .current_dir(env.repo())
+        .env_clear()
+        .envs(vars.filter_map(|(name, value)| Some((name, value?))))
+        .stdin(Stdio::null())
+        .output()
+        .unwrap();
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+fn mine() -> TestEnv {
+    let env = env();
+    env.write_user(MINE);
+    fs::create_dir_all(env.user().join("evil/heirloom")).unwrap();
+    fs::write(env.user().join("evil/heirloom/config.yaml"), "requirements: {mine: {}}\n").unwrap();
+    env
+}
+
+#[test]
+fn other_settings_do_not_let_an_agent_satisfy_what_only_a_person_may() {
+    let env = mine();
+    let evil = env.user().join("evil");
+    let evil = evil.display();
+    let satisfy = format!("{HEIRLOOM} req satisfy mine --reason trivial");
+    for (variable, set) in [
+        ("HEIRLOOM_CONFIG", format!("HEIRLOOM_CONFIG={evil}/heirloom/config.yaml")),
+        ("XDG_CONFIG_HOME", format!("XDG_CONFIG_HOME={evil}")),
+        ("HOME", format!("HOME={evil}")),
+        ("HEIRLOOM_HOME", format!("HEIRLOOM_HOME={evil}/ledger")),
+    ] {
+        let said = guarded(&env, &format!("{set} {satisfy}"));
+        let words = format!("an agent does not change {variable} for heirloom");
+        assert!(said.contains(&words), "{set}: {said}");
+        assert!(said.contains("in another terminal"), "{said}");
+    }
+    assert!(!env.user().join("evil/ledger").exists());
+    let status = env.run(&["req", "status", "--session", ONE]);
+    assert!(!status.stdout.contains("✔ mine"), "{status}");
+    // What leads to the same places is no change, and the rest of the environment is the agent's.
+    let same = format!("HEIRLOOM_HOME={} FOO=bar {HEIRLOOM} notes", env.home().display());
+    let said = guarded(&env, &format!("{same}; echo status $?"));
+    assert!(said.ends_with("status 0\n"), "{said}");
+}
+
+#[test]
+fn an_agent_launches_none_that_is_held_to_less() {
+    let env = mine();
+    for set in ["HEIRLOOM_DISABLE=1", "HEIRLOOM_AGENT_SIM=./evil", "HEIRLOOM_CONFIG=/dev/null"] {
+        let said = guarded(&env, &format!("{set} {HEIRLOOM} run ralph a 1 --agent sim"));
+        let variable = set.split('=').next().unwrap();
+        assert!(said.contains(&format!("an agent does not change {variable}")), "{set}: {said}");
+    }
+    // Nor does it go around heirloom: the hooks of the one it starts itself know what holds.
+    let edit = payload(&env, "PreToolUse");
+    let hook = format!("{HEIRLOOM} hook claude PreToolUse < {}", edit.display());
+    let below = agent(&env, "below", &hook);
+    for set in ["HEIRLOOM_DISABLE=1", "HEIRLOOM_CONFIG=/dev/null"] {
+        let said = guarded(&env, &format!("{set} {}", below.display()));
+        assert!(said.contains("\"deny\"") && said.contains("mine"), "{set}: {said}");
+    }
+}
+
+#[test]
+fn who_heirloom_does_not_guard_goes_where_they_like() {
+    let env = mine();
+    let elsewhere = env.user().join("elsewhere");
+    let said = started(&env, &format!("HEIRLOOM_HOME={} {HEIRLOOM} notes", elsewhere.display()));
+    assert!(!said.contains("does not change"), "{said}");
+}
