@@ -10,7 +10,7 @@ mod lifecycle;
 mod live;
 mod parallel;
 mod permission;
-mod real_agents;
+pub(crate) mod real_agents;
 pub(crate) mod real_claude;
 mod scopes;
 mod settings;

@@ -71,17 +71,17 @@ const OPENCODE: Subject = Subject {
 };
 
 /// An agent with our hooks.
-struct Real {
+pub(crate) struct Real {
     subject: &'static Subject,
     agent: &'static dyn Agent,
-    guarded: Guarded,
+    pub(crate) guarded: Guarded,
     programs: Programs,
 }
 
 /// What a run of the agent came to.
-struct Run {
+pub(crate) struct Run {
     finished: Finished,
-    requests: Vec<String>,
+    pub(crate) requests: Vec<String>,
 }
 
 impl Real {
@@ -103,7 +103,7 @@ impl Real {
         Self { subject, agent, guarded, programs }
     }
 
-    fn run(&self, cwd: &Path, answers: impl IntoIterator<Item = Answer>) -> Run {
+    pub(crate) fn run(&self, cwd: &Path, answers: impl IntoIterator<Item = Answer>) -> Run {
         self.say(cwd, "work", answers)
     }
 
@@ -138,16 +138,16 @@ impl Real {
         Run { finished, requests: served.requests() }
     }
 
-    fn shell(&self, command: &str) -> Answer {
+    pub(crate) fn shell(&self, command: &str) -> Answer {
         (self.subject.shell)(command)
     }
 
-    fn write(&self, directory: &Path, name: &str) -> Answer {
+    pub(crate) fn write(&self, directory: &Path, name: &str) -> Answer {
         (self.subject.write)(directory, name)
     }
 
     /// A command of heirloom that the model runs in its shell.
-    fn heirloom(&self, arguments: &str) -> Answer {
+    pub(crate) fn heirloom(&self, arguments: &str) -> Answer {
         self.shell(&format!("{} {arguments}", env!("CARGO_BIN_EXE_heirloom")))
     }
 
@@ -224,7 +224,7 @@ fn assert_recorded(real: &Real, run: &Run) {
 }
 
 /// Codex with a person's trust in our hooks.
-fn trusted_codex() -> Real {
+pub(crate) fn trusted_codex() -> Real {
     trusting(Real::new(&CODEX))
 }
 

@@ -1,4 +1,6 @@
 //! Repositories and agents that mean no good: what they can make heirloom show, read, write and run.
 
+mod environment;
 mod files;
+mod opened;
 mod shown;

@@ -136,7 +136,7 @@ impl Running {
     }
 }
 
-fn write(path: &Path) -> Answer {
+pub(crate) fn write(path: &Path) -> Answer {
     Answer::tool("Write", json!({"file_path": path, "content": "x"}))
 }
 
@@ -144,7 +144,7 @@ fn skill() -> Answer {
     Answer::tool("Skill", json!({"skill": "review"}))
 }
 
-fn bash(command: &str) -> Answer {
+pub(crate) fn bash(command: &str) -> Answer {
     Answer::tool("Bash", json!({"command": command, "description": "d"}))
 }
 
