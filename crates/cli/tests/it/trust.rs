@@ -259,6 +259,18 @@ fn a_local_file_that_came_with_the_clone_is_the_repositorys() {
 }
 
 #[test]
+fn a_local_file_that_cannot_be_read_costs_nothing_that_the_person_asks_for_everywhere() {
+    for broken in ["{{{{", "requirements: [\n", "requirements: 7\n"] {
+        let guarded = stranger("");
+        guarded.env.write_user("requirements: {mine: {}}\n");
+        guarded.env.write(".heirloom/local.yaml", broken);
+        assert!(guarded.edit(ONE).text().contains("mine"), "{broken}");
+        let told = guarded.start(ONE, "startup");
+        assert!(told.text().contains(".heirloom/local.yaml"), "{broken}: {told:?}");
+    }
+}
+
+#[test]
 fn variables_that_the_repository_sets_neither_switch_off_nor_move_anything() {
     let mut guarded = stranger("requirements: {plan: {}}\n");
     let moved = guarded.env.repo().join("ledger");

@@ -186,7 +186,13 @@ fn read(here: &Here, source: &Source, environment: &Environment) -> Option<Rules
         let repo = source.settings.as_deref();
         settings::load(&Request { environment, repo, flags: &[], say })
     };
-    let (person, own_fault) = tree_of(load(Say::Nothing));
+    let (mut person, own_fault) = tree_of(load(Say::Nothing));
+    // A person's file for this repository that cannot be read does not cost what they ask for
+    // everywhere.
+    if own_fault.is_some() {
+        let everywhere = Request { environment, repo: None, flags: &[], say: Say::Nothing };
+        person = tree_of(settings::load(&everywhere)).0;
+    }
     if source.is_stranger && section::policy(&person).requirements.is_empty() {
         return None;
     }

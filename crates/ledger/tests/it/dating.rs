@@ -119,7 +119,8 @@ fn what_a_clock_wrote_after_a_long_absence_is_believed() {
     let home = Home::new();
     let mut ledger = home.open();
     let later = at(20) + jiff::SignedDuration::from_hours(2 * 365 * 24);
-    let scope = Scope { session: None, repo: Some(REPO) };
+    let scope = Scope::session(session_id(1), REPO);
+    ledger.append(at(10), scope, &created("long")).unwrap();
     for (n, when) in [(1, at(10)), (2, later), (3, later + jiff::SignedDuration::from_mins(1))] {
         ledger.append(when, scope, &note(100 + n, &format!("note {n}"))).unwrap();
     }
@@ -134,7 +135,8 @@ fn a_clock_that_falls_behind_for_a_while_takes_nothing_from_what_was_written_bef
     let home = Home::new();
     let mut ledger = home.open();
     let day = |n: i64| at(n * 24 * 60 * 60);
-    let scope = Scope { session: None, repo: Some(REPO) };
+    let scope = Scope::session(session_id(1), REPO);
+    ledger.append(day(1), scope, &created("behind")).unwrap();
     let days = (1..=20).chain([5]).chain(21..=22);
     for (n, when) in days.enumerate() {
         ledger.append(day(when), scope, &note(100 + n as u128, &format!("note {n}"))).unwrap();
