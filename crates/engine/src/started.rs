@@ -118,9 +118,9 @@ fn settings_file(env: &Env) -> Option<PathBuf> {
 /// Whether the ledger that was in force when the agent was started has an agent above us at work.
 fn is_guarded(line: &[(Identity, String)], start: &Env) -> bool {
     let Some(home) = home(start).filter(|home| Ledger::exists_in(home)) else { return false };
-    let live = Ledger::open(&home, Options::HOOK).and_then(|ledger| ledger.live_everywhere());
-    let is_above = |live: &Live| line.iter().any(|(process, _)| is_process(live, *process));
-    live.is_ok_and(|live| live.iter().any(is_above))
+    let at_work = Ledger::open(&home, Options::HOOK).and_then(|ledger| ledger.live_everywhere());
+    let is_above = |agent: &Live| line.iter().any(|(process, _)| is_process(agent, *process));
+    at_work.is_ok_and(|agents| agents.iter().any(is_above))
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 //! theirs is run, what the person asks for holds, and `doctor` says what the repository tried.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::Command;
 
 use heirloom_testkit::env::TestEnv;
@@ -192,7 +192,7 @@ fn codex_in_a_strangers_repository_runs_nothing_of_it_and_is_held_to_the_persons
         let clone = Opened::new(env, stranger.what);
         (stranger.prepare)(&clone);
         let answers = [
-            real.write(Path::new(&clone.at), "made"),
+            real.write(&clone.at, "made"),
             real.shell(PUSH),
             real.heirloom("doctor"),
             Answer::text("done"),
