@@ -16,7 +16,7 @@ use jiff::Timestamp;
 use crate::footer::{Footer, keep_fresh, lock, put, width};
 use crate::moment::lasted;
 use crate::printer;
-use crate::ui::{BAD, BOLD, CARE, DIM, GOOD, counted, dollars, first_line, grouped};
+use crate::ui::{BAD, BOLD, CARE, DIM, GOOD, counted, dollars, first_line, grouped, priced};
 
 /// Shows what happens in a run.
 pub(crate) struct View {
@@ -271,7 +271,7 @@ impl Screen {
         format!(
             "{iteration:>2}  {style}{mark}{style:#} {}  {}  {lane}{}{learned}{denials}\n",
             lasted(*duration_ms),
-            dollars(*cost_usd),
+            told(*cost_usd),
             first_line(words, 72),
         )
     }
@@ -325,6 +325,11 @@ impl Current {
         let room = width.saturating_sub(facts.chars().count() + 10).max(10);
         format!("{:>2}  ● {facts}  {}", self.iteration, first_line(&self.doing, room))
     }
+}
+
+/// An agent that does not say what it costs is not free.
+fn told(cost_usd: f64) -> String {
+    priced((cost_usd > 0.0).then_some(cost_usd))
 }
 
 fn inherited(event: &RunEvent) -> String {
@@ -384,7 +389,7 @@ fn ended(run: &RunEnded) -> String {
     let mut text = format!(
         "{style}{status}{style:#}{reason} · {made}, {}, {}\n",
         lasted(*duration_ms),
-        dollars(*cost_usd)
+        told(*cost_usd)
     );
     if status != Status::Completed.in_words() {
         let _ = writeln!(

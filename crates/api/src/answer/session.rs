@@ -168,7 +168,7 @@ pub struct Totals {
 
 impl From<Total> for Totals {
     fn from(total: Total) -> Self {
-        let Total { sessions, cost_usd, input_tokens, output_tokens } = total;
+        let Total { sessions, cost_usd, input_tokens, output_tokens, .. } = total;
         Self { sessions, cost_usd, input_tokens, output_tokens }
     }
 }

@@ -394,7 +394,7 @@ fn show_summary(app: &App, ledger: &Ledger, session: &Session) -> Done {
         let cost = cost.map_or_else(|| "unknown".to_owned(), dollars);
         line("cost", Some(&cost));
         if total.sessions > 1 {
-            let with = format!("{} with all it continues", dollars(total.cost_usd));
+            let with = format!("{} with all it continues", total.cost_in_words());
             line("", Some(&with));
         }
         line("learnings", Some(&session.learnings.to_string()));

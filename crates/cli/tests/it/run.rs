@@ -44,9 +44,9 @@ fn a_stage_runs_to_its_maximum_and_leaves_its_files_and_its_records() {
     insta::with_settings!({filters => vec![(r"0m0\ds", "0m00s")]}, {
         insta::assert_snapshot!(ran, @r"
         auth-v1  ralph · command · up to 2 iterations · on main
-         1  ✔ 0m00s  $0.00  did 1  +1 learning
-         2  ✔ 0m00s  $0.00  did 2  +1 learning
-        completed: all iterations done · 2 iterations, 0m00s, $0.00
+         1  ✔ 0m00s  cost unknown  did 1  +1 learning
+         2  ✔ 0m00s  cost unknown  did 2  +1 learning
+        completed: all iterations done · 2 iterations, 0m00s, cost unknown
         ");
     });
     let state = file(&env, ".heirloom/runs/auth-v1/state.json");
@@ -89,7 +89,11 @@ fn a_missing_and_a_malformed_report_are_failures_that_say_so() {
         let env = with_agent(script);
         let ran = run(&env, &["ralph", "s", "9"]);
         assert_eq!(ran.code, 1);
-        assert_eq!(ran.stdout.matches(&format!("✗ 0m00s  $0.00  {why}")).count(), 3, "{ran}");
+        assert_eq!(
+            ran.stdout.matches(&format!("✗ 0m00s  cost unknown  {why}")).count(),
+            3,
+            "{ran}"
+        );
     }
 }
 

@@ -13,12 +13,27 @@ use crate::sessions::WHOLE_LINEAGE;
 pub struct Total {
     /// How many sessions.
     pub sessions: u64,
-    /// In USD.
+    /// In USD, of those whose agent said.
     pub cost_usd: f64,
+    /// How many of them have a cost that nobody told.
+    pub unknown_sessions: u64,
     /// Tokens that went into the model, cached ones included.
     pub input_tokens: u64,
     /// Tokens that came out of it.
     pub output_tokens: u64,
+}
+
+impl Total {
+    /// What they cost, for people. What nobody told is not nothing, and a sum in which a part is
+    /// missing says so.
+    pub fn cost_in_words(&self) -> String {
+        let told = format!("${:.2}", self.cost_usd);
+        match self.unknown_sessions {
+            0 => told,
+            all if all == self.sessions => "unknown".to_owned(),
+            _ => format!("at least {told}"),
+        }
+    }
 }
 
 /// Where each field of a session's config comes from, secrets masked.
@@ -41,6 +56,7 @@ pub fn totals(ledger: &Ledger, session: &Session) -> Result<Total, Error> {
     let add = |total: Total, session: &Session| Total {
         sessions: total.sessions + 1,
         cost_usd: total.cost_usd + session.cost_usd,
+        unknown_sessions: total.unknown_sessions + u64::from(session.cost_usd <= 0.0),
         input_tokens: total.input_tokens + session.input_tokens,
         output_tokens: total.output_tokens + session.output_tokens,
     };
@@ -83,4 +99,19 @@ pub(super) fn readable(sessions: &[Session]) -> Vec<Generation<'_>> {
 
 fn generation<'a>(session: &'a Session, config: &'a Config) -> Generation<'a> {
     Generation { name: session.name.as_str(), config, overridden: &session.overridden }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_sum_that_holds_an_unknown_cost_says_so() {
+        let words = |cost_usd: f64, unknown_sessions: u64| {
+            Total { sessions: 2, cost_usd, unknown_sessions, ..Total::default() }.cost_in_words()
+        };
+        assert_eq!(words(1.2, 0), "$1.20");
+        assert_eq!(words(1.2, 1), "at least $1.20");
+        assert_eq!(words(0.0, 2), "unknown");
+    }
 }

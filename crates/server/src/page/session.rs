@@ -110,7 +110,7 @@ fn rendered(house: &House, caller: &Caller, id: &str, all: bool) -> Result<Marku
                     div id="cost" data-live { dl {
                         dt { "Context" } dd { (context(&desk, &session)) } dd.from {}
                         dt { "This session" } dd { a.plain href=(format!("{here}/cost")) { (cost(&session)) } } dd.from {}
-                        dt { "With its lineage" } dd { "$" (format!("{:.2}", total.cost_usd)) } dd.from { (counted(usize::try_from(total.sessions).unwrap_or(usize::MAX), "session")) }
+                        dt { "With its lineage" } dd { (total.cost_in_words()) } dd.from { (counted(usize::try_from(total.sessions).unwrap_or(usize::MAX), "session")) }
                         dt { "Tokens in, out" } dd { (total.input_tokens) ", " (total.output_tokens) } dd.from {}
                     } } }
                 section aria-labelledby="part2" { h2 id="part2" tabindex="-1" { "Lineage" } (tree(&family)) }
