@@ -83,7 +83,7 @@ fn gaps(launch: &Launch<'_>) -> Gaps {
     gaps.refuse(config.permission_mode.is_some(), "permission_mode", "has no permissions");
     gaps.refuse(config.permission_prompt_tool.is_some(), "permission_prompt_tool", "never asks");
     gaps.refuse(config.max_turns.is_some(), "max_turns", "has no turns");
-    gaps.refuse(config.max_cost_usd.is_some(), "max_cost_usd", "does not say what it costs");
+    gaps.refuse(config.max_cost_usd.is_some(), "max_cost_usd", "does not report what it costs");
     let id = matches!(launch.conversation, Conversation::New(Some(_)));
     gaps.report(id, "session_id", "a command has no conversation");
     gaps.report(config.model.is_some(), "model", "the command chooses its own");

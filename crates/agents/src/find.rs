@@ -55,7 +55,7 @@ pub fn report(agent: &dyn Agent, programs: &Programs, env: &Env) -> Report {
         Ok(program) => {
             let version = version(agent, &program, env);
             let problem = version.is_none() && !agent.version_args().is_empty();
-            let problem = problem.then(|| "does not say its version".to_owned());
+            let problem = problem.then(|| "does not report its version".to_owned());
             (Some(program.path), version, problem)
         }
         Err(missing) => (None, None, Some(missing.to_string())),

@@ -20,7 +20,7 @@ pub trait Hooks: Sync {
     /// Installing twice is the same as once. `program` is the path of our own executable.
     fn install(&self, file: &Path, text: Option<&str>, program: &str) -> Result<String, HookError>;
 
-    /// The text without our hooks, to the byte what it was where nobody else changed it; `None`
+    /// The text without our hooks, restored to what it was where nobody else changed it; `None`
     /// when nothing is left that would need a file.
     fn uninstall(&self, file: &Path, text: &str) -> Result<Option<String>, HookError>;
 
@@ -264,7 +264,7 @@ pub enum HookError {
         problem: String,
     },
     /// A payload is not what the agent sends.
-    #[error("not a hook payload of {agent}")]
+    #[error("not a hook payload from {agent}")]
     Payload {
         agent: &'static str,
         /// What is wrong.

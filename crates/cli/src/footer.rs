@@ -4,6 +4,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
+use rustix::termios::{LocalModes, OptionalActions, Termios, tcgetattr, tcgetpgrp, tcsetattr};
+
 use crate::printer;
 
 const TICK: Duration = Duration::from_millis(500);
@@ -14,11 +16,13 @@ pub(crate) struct Footer {
     live: bool,
     /// How many lines stand below what stays.
     drawn: usize,
+    /// Keeps what is typed off the screen while lines stand there.
+    hush: Option<Hush>,
 }
 
 impl Footer {
     pub(crate) fn new(json: bool) -> Self {
-        Self { live: !json && printer::is_terminal() && can_go_up(), drawn: 0 }
+        Self { live: !json && printer::is_terminal() && can_go_up(), drawn: 0, hush: None }
     }
 
     pub(crate) fn is_live(&self) -> bool {
@@ -34,11 +38,46 @@ impl Footer {
         above();
         if self.live {
             self.drawn = lines.len();
+            if lines.is_empty() {
+                self.hush = None;
+            } else if self.hush.is_none() {
+                self.hush = Hush::begin();
+            }
             let width = width();
             for line in lines {
                 // A line that wraps is two, and only one of them would be taken away.
                 put(&format!("{}\n", clip(line, width)));
             }
+        }
+    }
+}
+
+/// A terminal that does not show what is typed. A line that somebody ends with Enter would move everything up by one,
+/// and what is then erased is not what was drawn. Dropping it gives the terminal back.
+#[derive(Debug)]
+struct Hush {
+    before: Termios,
+}
+
+impl Hush {
+    /// Where there is no terminal, or it belongs to another program now, nothing is changed: whoever changes a terminal
+    /// from the background is stopped for it.
+    fn begin() -> Option<Self> {
+        let stdin = std::io::stdin();
+        let is_ours = tcgetpgrp(&stdin).ok()? == rustix::process::getpgrp();
+        let before = tcgetattr(&stdin).ok().filter(|_| is_ours)?;
+        let mut quiet = before.clone();
+        quiet.local_modes.remove(LocalModes::ECHO);
+        tcsetattr(&stdin, OptionalActions::Now, &quiet).ok()?;
+        Some(Self { before })
+    }
+}
+
+impl Drop for Hush {
+    fn drop(&mut self) {
+        let stdin = std::io::stdin();
+        if tcgetpgrp(&stdin).is_ok_and(|group| group == rustix::process::getpgrp()) {
+            let _ = tcsetattr(&stdin, OptionalActions::Now, &self.before);
         }
     }
 }

@@ -223,7 +223,7 @@ impl Screen {
             count if self.may_do_all => {
                 let many = counted(count, "tool use");
                 format!(
-                    "{CARE}{many} denied{CARE:#}, by a rule of the agent's own or by a requirement\n"
+                    "{CARE}{many} denied{CARE:#}, by the agent's own rules or by a requirement\n"
                 )
             }
             count => {
@@ -361,7 +361,7 @@ fn inherited(event: &RunEvent) -> String {
     let what = if parts.is_empty() { "its progress".to_owned() } else { parts.join(", ") };
     let mut text = format!("inherits {}: {what} ({tokens} tokens)\n", lineage.join(" ← "));
     if let Some(left_out) = left_out.in_words() {
-        let _ = writeln!(text, "         {CARE}left out{CARE:#} for want of room: {left_out}");
+        let _ = writeln!(text, "         {CARE}left out{CARE:#} to save space: {left_out}");
     }
     if *holding + broken.len() > 0 {
         let holds = if *holding == 1 { "holds" } else { "hold" };

@@ -61,7 +61,7 @@ impl State<'_> {
     fn lines(&self, choices: &dyn Choices) -> Vec<String> {
         let (width, height) = self.size;
         let mut lines = vec![format!("{BOLD}>{BOLD:#} {}", self.typed)];
-        let help = "Enter goes on, Esc leaves";
+        let help = "Enter continues, Esc quits";
         let count = counted(self.left as u64, "conversation");
         lines.push(format!("{DIM}{}{DIM:#}", first_line(&format!("{count} · {help}"), width)));
         let room = height.saturating_sub(lines.len());

@@ -155,7 +155,7 @@ impl Screen {
             }
             Event::Work(WorkEvent::Importing { done, total }) => {
                 let (done, total) = (grouped(*done as u64), grouped(*total as u64));
-                Some(format!("taking in the original's runs: {done} of {total}\n"))
+                Some(format!("importing runs of the original: {done} of {total}\n"))
             }
             Event::Work(WorkEvent::Paused { wait_ms, why }) => {
                 let wait = lasted(*wait_ms);
@@ -234,10 +234,10 @@ impl Screen {
                     priced(*cost_usd)
                 );
                 if gate.is_empty() {
-                    lines.push_str("no gate is set: nothing but the agents' word was checked\n");
+                    lines.push_str("no gate is set: only the agents' own reports were checked\n");
                 }
                 if let Some(branch) = branch.as_ref().filter(|_| tally.closed > 0) {
-                    let _ = writeln!(lines, "take the work over: git merge {branch}");
+                    let _ = writeln!(lines, "to take the work over: git merge {branch}");
                 }
                 lines
             }
@@ -280,7 +280,7 @@ impl Screen {
         let mut lines: Vec<String> = self.working.iter().map(row).collect();
         if let Some(until) = self.paused_until.filter(|until| *until > now) {
             let left = lasted(since(now, until));
-            lines.push(format!("  {CARE}paused{CARE:#}, going on in {left}"));
+            lines.push(format!("  {CARE}paused{CARE:#}, continuing in {left}"));
         }
         let hint = match self.stopping {
             None => "ctrl-c lets the agents finish their turn, twice stops them",

@@ -33,7 +33,7 @@ pub struct Evidence {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum PlaceError {
     /// There is no `:LINE` at the end.
-    #[error("`{text}` names no line: write PATH:LINE or PATH:LINE-LINE")]
+    #[error("`{text}` has no line number: write PATH:LINE or PATH:LINE-LINE")]
     NoLine {
         /// What was given.
         text: String,
@@ -122,14 +122,14 @@ mod tests {
         let reason = |text: &str| text.parse::<Evidence>().unwrap_err().to_string();
         assert_eq!(
             reason("src/a.rs"),
-            "`src/a.rs` names no line: write PATH:LINE or PATH:LINE-LINE"
+            "`src/a.rs` has no line number: write PATH:LINE or PATH:LINE-LINE"
         );
         assert_eq!(
             reason("a.rs:0"),
             "`0` in `a.rs:0` is not a line number: lines are counted from 1"
         );
         assert_eq!(reason("a.rs:9-3"), "`a.rs:9-3` ends before it begins");
-        assert_eq!(reason(":3"), "`:3` names no line: write PATH:LINE or PATH:LINE-LINE");
+        assert_eq!(reason(":3"), "`:3` has no line number: write PATH:LINE or PATH:LINE-LINE");
     }
 
     proptest! {

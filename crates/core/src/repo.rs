@@ -58,7 +58,7 @@ impl fmt::Display for RepoKey {
 
 /// Why a text is no key of a repository.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{text}` is not the key of a repository (hr_ and 26 letters and digits)")]
+#[error("`{text}` is not a repository key (hr_ and 26 letters and digits)")]
 pub struct NotAKey {
     /// What was given.
     pub text: String,

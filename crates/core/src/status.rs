@@ -143,7 +143,7 @@ impl fmt::Display for Status {
 
 /// Why a text is not a status.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{text}` is not a status of a session")]
+#[error("`{text}` is not a session status")]
 pub struct NotAStatus {
     /// What was given.
     pub text: String,

@@ -105,7 +105,7 @@ fn look_for(
     let silent = version.is_none() && !agent.version_args().is_empty();
     let problem = match program {
         Err(missing) => Some(missing.to_string()),
-        Ok(_) => silent.then(|| "it does not say its version".to_owned()),
+        Ok(_) => silent.then(|| "it does not report its version".to_owned()),
     };
     Known {
         name: agent.name(),

@@ -40,7 +40,7 @@ pub struct Here {
 #[derive(Debug, thiserror::Error)]
 pub enum HereError {
     /// Neither `HEIRLOOM_HOME` nor `HOME` is set.
-    #[error("there is no place for heirloom's data: neither HEIRLOOM_HOME nor HOME is set")]
+    #[error("cannot tell where to keep heirloom's data: neither HEIRLOOM_HOME nor HOME is set")]
     NoHome,
     /// An agent that heirloom guards set a variable by which it would be held to something else.
     #[error("an agent does not change {variable} for heirloom")]

@@ -67,7 +67,7 @@ pub struct Shown {
 #[derive(Debug, thiserror::Error)]
 pub enum LinkError {
     /// Only a person decides it.
-    #[error("an agent may not link a repository to another's history")]
+    #[error("agents may not link a repository to other history")]
     NotAPerson,
     /// There is no such history.
     #[error("nothing is recorded under {name}")]
@@ -76,7 +76,7 @@ pub enum LinkError {
         name: String,
     },
     /// It is this one.
-    #[error("{name} is this repository already")]
+    #[error("{name} is already this repository")]
     Same {
         /// What was given.
         name: String,

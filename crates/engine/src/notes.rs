@@ -65,7 +65,7 @@ impl NewNote {
 #[derive(Debug, thiserror::Error)]
 pub enum NoteError {
     /// It says nothing.
-    #[error("a note has to say something")]
+    #[error("the note is empty")]
     Empty,
     /// Only a scenario tries something.
     #[error("only a scenario has a type and an expected result, and this is a {kind}")]
@@ -97,15 +97,15 @@ pub enum NoteError {
         id: String,
     },
     /// There is more than one such note.
-    #[error("{id} could mean {count} notes")]
+    #[error("{id} matches {count} notes")]
     ManyNotes {
         /// What was asked for.
         id: String,
         /// How many begin with it.
         count: usize,
     },
-    /// The note that is to be replaced was replaced already.
-    #[error("{id} was replaced already, by {by}")]
+    /// The note to replace was already replaced.
+    #[error("{id} was already replaced by {by}")]
     Replaced {
         /// What was asked for.
         id: String,

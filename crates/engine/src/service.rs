@@ -60,13 +60,13 @@ pub struct Service {
 #[derive(Debug, thiserror::Error)]
 pub enum ServiceError {
     /// Nobody can say where it belongs.
-    #[error("there is no place for the service: HOME is not set")]
+    #[error("cannot tell where to install the service: HOME is not set")]
     NoHome,
     /// A value cannot be written down.
-    #[error("{what} has a character that a service cannot be given")]
+    #[error("{what} contains a character that is not allowed in a service file")]
     Unwritable { what: String },
     /// Something is there that heirloom did not write.
-    #[error("{} is there, and heirloom did not write it", .0.display())]
+    #[error("{} exists, and was not written by heirloom", .0.display())]
     Foreign(PathBuf),
     #[error("cannot write {}", .path.display())]
     File {

@@ -39,7 +39,7 @@ pub enum FindError {
         nearest: Option<Box<Session>>,
     },
     /// More than one session answers to that address.
-    #[error("{address} could mean {} sessions", candidates.len())]
+    #[error("{address} matches {} sessions", candidates.len())]
     Many {
         /// What was asked for.
         address: String,
@@ -323,7 +323,7 @@ pub fn contribution(ledger: &Ledger, session: &Session) -> Result<Contribution, 
     Ok(Contribution { learnings: count(Kind::Learning)?, decisions: count(Kind::Decision)? })
 }
 
-/// Where a session comes from and what came of it.
+/// A session's ancestors and descendants.
 pub fn family(ledger: &Ledger, session: Session) -> Result<Family, Error> {
     let Lineage { ancestors, end } = ledger.lineage(&session, WHOLE_LINEAGE)?;
     let warning = match end {

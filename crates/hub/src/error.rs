@@ -22,20 +22,20 @@ pub enum HubError {
     Denied { why: String },
     #[error("there is no hub in this database yet")]
     NotMigrated,
-    #[error("the hub has schema {found}, this heirloom knows {known}")]
+    #[error("the hub has schema {found}; this heirloom supports {known}")]
     Newer { found: i32, known: i32 },
-    #[error("the hub no longer takes this version of heirloom")]
+    #[error("the hub no longer accepts this version of heirloom")]
     TooOld,
     #[error("the hub failed to {doing}: {why}")]
     Failed { doing: &'static str, why: String },
     #[error("this repository has not joined a hub")]
     NotJoined,
-    #[error("this repository joined the hub at {hub} already")]
+    #[error("this repository has already joined the hub at {hub}")]
     Joined { hub: String },
-    #[error("this repository has no key, by which others would know it")]
+    #[error("this repository has no key for others to recognize it by")]
     NoKey,
     #[error(
-        "the hub has another record {seq} of this ledger: this home was copied, or put back from a backup"
+        "the hub has a different record {seq} of this ledger: this home was copied, or restored from a backup"
     )]
     Forked { seq: u64 },
     #[error("another process is talking to the hub")]
@@ -73,16 +73,16 @@ impl HubError {
         Some(match self {
             Self::Address { .. } => "it looks like postgresql://NAME:PASSWORD@HOST/DATABASE",
             Self::Unreachable { .. } | Self::Deadline { .. } => {
-                "nothing is lost: everything is in the ledger here, and goes with the next push"
+                "nothing is lost: everything is in the ledger here, and is sent with the next push"
             }
-            Self::Denied { .. } => "whoever runs the hub can let you in with `heirloom hub invite`",
-            Self::NotMigrated => "whoever owns the database runs `heirloom hub migrate URL`",
+            Self::Denied { .. } => "ask whoever runs the hub to run `heirloom hub invite`",
+            Self::NotMigrated => "ask whoever owns the database to run `heirloom hub migrate URL`",
             Self::Newer { .. } | Self::TooOld => "install a newer heirloom",
             Self::NotJoined => "`heirloom hub join URL` shows what would be shared, and asks",
             Self::Joined { .. } => "`heirloom hub leave` first, to join another",
             Self::NoKey => "`heirloom init` gives it one; commit .heirloom/repository",
             Self::Forked { .. } => {
-                "`heirloom ledger rehost` makes this home a host of its own; then push again"
+                "`heirloom ledger rehost` makes this home a separate host; then push again"
             }
             Self::Busy => "try again when it is done",
             Self::Name { .. } => "a letter, then letters, digits and _, all lower case",

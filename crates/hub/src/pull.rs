@@ -90,7 +90,7 @@ fn take_page(
         let followed = if stream.public == row.public {
             follow(stream, (&host, key), batch)
         } else {
-            Err("its key is another than the one it was first seen with".to_owned())
+            Err("its key differs from the one it was first seen with".to_owned())
         };
         match followed {
             Ok(found) => {

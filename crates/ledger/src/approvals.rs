@@ -31,7 +31,7 @@ pub enum ApprovalError {
     #[error("{}", .0.outcome().unwrap_or_default())]
     Settled(Box<Approval>),
     /// Its session is over.
-    #[error("the session is {status}: nobody waits for this approval any more")]
+    #[error("the session is {status}, so this approval is no longer needed")]
     Over {
         /// The question.
         approval: Box<Approval>,

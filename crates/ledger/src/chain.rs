@@ -300,8 +300,7 @@ fn check_heads(
         }
     }
     for (host, (end, _)) in ends.iter().filter(|(host, _)| !seen.contains(*host)) {
-        let (host, detail) =
-            (host.clone(), "the end of its chain is not known any more".to_owned());
+        let (host, detail) = (host.clone(), "the end of its chain is no longer known".to_owned());
         problems.push(Problem { host, seq: *end, id: None, problem: "missing", detail });
     }
     if own != 1 {

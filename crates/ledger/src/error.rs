@@ -38,7 +38,7 @@ pub enum Error {
         set_aside: Option<SetAside>,
     },
     /// A newer heirloom wrote the file.
-    #[error("the ledger at {} has format {found}, this heirloom knows formats up to {known}", path.display())]
+    #[error("the ledger at {} has format {found}; this heirloom supports formats up to {known}", path.display())]
     Newer {
         path: PathBuf,
         /// The format it has.
@@ -108,7 +108,7 @@ impl Error {
                 aside.path.display()
             ),
             Self::Damaged { .. } => {
-                "`heirloom heal` takes over every record that can still be read".into()
+                "`heirloom heal` recovers every record that can still be read".into()
             }
             Self::Newer { .. } => {
                 "install the newest heirloom; this one will not touch the file".into()

@@ -149,7 +149,7 @@ pub(crate) fn parse(line: &[u8], number: u64) -> Result<Stored, ImportError> {
     let line: Line<'_> = serde_json::from_slice(line).map_err(|error| refuse(error.to_string()))?;
     if line.v > LINE_VERSION_PARTIAL {
         return Err(refuse(format!(
-            "it has format {}, this heirloom knows {LINE_VERSION_PARTIAL}",
+            "it has format {}; this heirloom supports {LINE_VERSION_PARTIAL}",
             line.v
         )));
     }

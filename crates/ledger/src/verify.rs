@@ -186,7 +186,7 @@ impl Derivation<'_, '_> {
         projection::create(projection::HOT, &fresh)?;
         projection::create(projection::VIEWS, &fresh)?;
         fresh.execute_batch("BEGIN")?;
-        // What counts depends on whose ledger it is. That this is not known any more was named.
+        // What counts depends on whose ledger it is. That this is no longer known was named.
         let Some(own) = records::own_host(self.db)? else { return Ok(()) };
         let (folded, views) = match views {
             Some(UpTo(folded)) => (folded, projection::VIEWS),

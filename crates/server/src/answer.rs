@@ -132,7 +132,7 @@ pub(crate) fn status(failure: &Failure) -> StatusCode {
         | Code::LedgerUnreadable => StatusCode::INTERNAL_SERVER_ERROR,
         Code::RequestInvalid | Code::Usage => StatusCode::BAD_REQUEST,
         _ if failure.kind == Kind::Usage => StatusCode::BAD_REQUEST,
-        // It was understood, and cannot be done like that.
+        // The request was understood but cannot be carried out.
         _ => StatusCode::UNPROCESSABLE_ENTITY,
     }
 }

@@ -187,7 +187,7 @@ pub(crate) async fn events(
 ) -> Result<Sse<impl futures_core::Stream<Item = Result<Event, Infallible>>>, Refused> {
     let last = headers.get("last-event-id").and_then(|id| id.to_str().ok());
     let last = last.map(str::parse::<i64>).transpose().map_err(|_| {
-        Failure::new(Code::RequestInvalid, "`Last-Event-ID` is no number of an event")
+        Failure::new(Code::RequestInvalid, "`Last-Event-ID` is not an event number")
     })?;
     // Before the ledger is asked: what comes in between is told twice, and left out the second time.
     let looking = house.feed().join(&house);

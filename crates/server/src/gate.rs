@@ -106,8 +106,8 @@ pub(crate) async fn gate(State(house): State<House>, mut request: Request, next:
 fn admit(house: &House, request: &Request) -> Result<Option<Caller>, Failure> {
     let refused = |why: &str| Failure::new(Code::RequestRefused, why);
     let headers = request.headers();
-    let host = host(house, headers)
-        .ok_or_else(|| refused("the daemon does not go by the name that was asked for"))?;
+    let host =
+        host(house, headers).ok_or_else(|| refused("the Host header does not name this daemon"))?;
     if let Some(origin) = headers.get(header::ORIGIN) {
         let from = origin.to_str().ok().and_then(|origin| origin.split_once("://"));
         if from.is_none_or(|(_, from)| !from.eq_ignore_ascii_case(host)) {
@@ -185,11 +185,11 @@ fn caller(house: &House, headers: &HeaderMap) -> Result<Caller, Failure> {
     match known {
         Some(caller) => Ok(caller),
         None if house.wrong().is_too_many() => {
-            let message = "too many wrong tokens; they are not looked at for a minute";
+            let message = "too many wrong tokens; try again in a minute";
             Err(Failure::new(Code::RequestTooMany, message))
         }
-        None if bearer.is_some() => Err(nobody("the token is not the daemon's")),
-        None => Err(nobody("the sign-in is over")),
+        None if bearer.is_some() => Err(nobody("the token is wrong")),
+        None => Err(nobody("the sign-in has expired")),
     }
 }
 
@@ -224,7 +224,7 @@ fn not_signed_in(failure: &Failure) -> Response {
                     p {
                         "In a terminal on the machine where heirloom runs, type "
                         code { "heirloom serve --link" }
-                        " and open the link it prints. It is good for one sign-in."
+                        " and open the link it prints. It works once."
                     }
                 }
             }

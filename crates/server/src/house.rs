@@ -140,8 +140,8 @@ impl House {
         match tokio::task::spawn_blocking(move || work(&house)).await {
             Ok(done) => done.map_err(Refused),
             Err(_) => Err(Refused(
-                Failure::new(Code::Internal, "the request met a fault of heirloom itself")
-                    .hint("`heirloom doctor` says whether something is wrong here"),
+                Failure::new(Code::Internal, "heirloom failed to handle the request")
+                    .hint("`heirloom doctor` checks for problems"),
             )),
         }
     }
@@ -183,7 +183,7 @@ impl Desk {
             return Ok(());
         }
         Err(Failure::new(Code::RepoNotFound, "an agent sees the repository it works in")
-            .hint("a person can say more: recall.agents in their own settings"))
+            .hint("a person can allow more: recall.agents in their own settings"))
     }
 
     /// A session by name, id or the beginning of one, with the repository it is in. A name that sessions of

@@ -25,7 +25,7 @@ impl Default for Listen {
 
 /// An address that cannot be listened on.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` is no address to listen on; write 127.0.0.1:PORT, [::1]:PORT or unix:PATH")]
+#[error("`{0}` is not an address to listen on; use 127.0.0.1:PORT, [::1]:PORT or unix:PATH")]
 pub struct BadAddress(String);
 
 impl FromStr for Listen {
@@ -82,7 +82,7 @@ pub(crate) fn unix(path: &Path) -> io::Result<UnixListener> {
     match std::fs::symlink_metadata(path) {
         Ok(found) if found.file_type().is_socket() => heirloom_repo::file::remove_file(path)?,
         Ok(_) => {
-            let why = format!("{} is there and is no socket", path.display());
+            let why = format!("{} exists and is not a socket", path.display());
             return Err(io::Error::new(io::ErrorKind::AlreadyExists, why));
         }
         Err(_) => {}

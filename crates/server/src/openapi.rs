@@ -13,18 +13,18 @@ use crate::routes::{ROUTES, Route};
 
 /// What can go wrong with any request.
 const FAILURES: [(&str, &str); 12] = [
-    ("400", "The request cannot be read, or cannot be meant."),
-    ("401", "The request shows neither a valid token nor a sign-in."),
-    ("403", "The request comes from elsewhere, or only a person may do that."),
-    ("404", "It is not there."),
-    ("405", "The address does not take that method."),
-    ("409", "It is not in a state for that, or several are meant."),
+    ("400", "The request is malformed or makes no sense."),
+    ("401", "The request has neither a valid token nor a sign-in."),
+    ("403", "The request comes from another origin, or only a person may do this."),
+    ("404", "Not found."),
+    ("405", "The method is not allowed here."),
+    ("409", "It is in the wrong state, or the name is ambiguous."),
     ("413", "The body is too large."),
-    ("422", "It was understood, and cannot be done like that."),
-    ("429", "There were too many wrong tokens of late."),
-    ("500", "A fault of heirloom itself, or of its ledger."),
-    ("503", "Another process holds what is needed for too long."),
-    ("507", "There is no room left on the disk."),
+    ("422", "The request was understood but cannot be carried out."),
+    ("429", "Too many wrong tokens recently."),
+    ("500", "An error in heirloom or its ledger."),
+    ("503", "Another process held a lock for too long."),
+    ("507", "The disk is full."),
 ];
 
 /// The schema of a type; none for nothing.
@@ -69,7 +69,7 @@ pub fn document() -> Value {
         "info": {
             "title": "heirloom",
             "version": env!("CARGO_PKG_VERSION"),
-            "description": "The daemon of heirloom. The same words and the same JSON as the commands with `--json`.",
+            "description": "The heirloom daemon. Names and JSON are those of the commands with `--json`.",
             "license": {"name": "Apache-2.0 OR MIT", "identifier": "Apache-2.0 OR MIT"},
         },
         "servers": [{"url": "/"}],

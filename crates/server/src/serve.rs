@@ -28,13 +28,13 @@ const MOST_THREADS: usize = 96;
 #[derive(Debug, thiserror::Error)]
 pub enum ServeError {
     /// There is one already.
-    #[error("heirloom serves already, at {url}")]
+    #[error("the daemon is already running at {url}")]
     Running {
         /// Where.
         url: String,
     },
     /// Others could reach it, and nothing would protect what is said.
-    #[error("{address} can be reached from other machines, which needs TLS")]
+    #[error("{address} can be reached from other machines, so it needs TLS")]
     Open {
         /// The address.
         address: SocketAddr,

@@ -61,10 +61,10 @@ pub enum TlsError {
         what: &'static str,
     },
     /// The certificate cannot be used.
-    #[error("the certificate cannot be used")]
+    #[error("cannot use the certificate")]
     Unusable(#[source] rustls::Error),
     /// None could be made.
-    #[error("no certificate could be made")]
+    #[error("cannot create a certificate")]
     Make(#[source] rcgen::Error),
 }
 

@@ -80,8 +80,8 @@ impl Hooks for ClaudeHooks {
             let key = keys.into_iter().find(|key| settings[*key] == true)?;
             let file = file.display();
             Some(Obstacle {
-                why: format!("Claude Code runs no hooks here: {file} sets `{key}`"),
-                remedy: format!("take `{key}` out of {file}"),
+                why: format!("hooks are switched off for Claude Code: {file} sets `{key}`"),
+                remedy: format!("remove `{key}` from {file}"),
             })
         })
     }
@@ -98,8 +98,8 @@ impl Hooks for ClaudeHooks {
     fn obstacle(&self, _file: &Path, text: &str, _env: &Env) -> Option<Obstacle> {
         let settings: Value = serde_json::from_str(text).ok()?;
         (settings["disableAllHooks"] == true).then(|| Obstacle {
-            why: "Claude Code runs no hooks: `disableAllHooks` is set".to_owned(),
-            remedy: "take `disableAllHooks` out of its settings".to_owned(),
+            why: "hooks are switched off for Claude Code: `disableAllHooks` is set".to_owned(),
+            remedy: "remove `disableAllHooks` from its settings".to_owned(),
         })
     }
 

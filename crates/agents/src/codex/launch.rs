@@ -47,7 +47,7 @@ fn gaps(launch: &Launch<'_>) -> Gaps {
     gaps.refuse(config.disallowed_tools.is_some(), "disallowed_tools", "it has no list of tools");
     gaps.refuse(config.permission_prompt_tool.is_some(), "permission_prompt_tool", "it never asks");
     gaps.refuse(config.max_turns.is_some(), "max_turns", "it has no turn limit");
-    gaps.refuse(config.max_cost_usd.is_some(), "max_cost_usd", "it does not say what it costs");
+    gaps.refuse(config.max_cost_usd.is_some(), "max_cost_usd", "it does not report what it costs");
     gaps.report(
         is_late(launch) && !added(config).is_empty(),
         "append_system_prompt",
@@ -272,6 +272,6 @@ mod tests {
     fn limits_it_does_not_have_are_refused_together() {
         let config = Config { max_turns: Some(3), max_cost_usd: Some(1.0), ..Config::default() };
         let error = build(&config, Conversation::New(None)).unwrap_err();
-        insta::assert_snapshot!(error, @"codex cannot honour max_turns (it has no turn limit), max_cost_usd (it does not say what it costs)");
+        insta::assert_snapshot!(error, @"codex cannot honour max_turns (it has no turn limit), max_cost_usd (it does not report what it costs)");
     }
 }

@@ -16,6 +16,12 @@ const DEFAULT_TIMEOUT: u64 = 600;
 /// `config` as the content of its `config.toml`.
 pub(super) fn obstacle(file: &Path, text: &str, config: &str) -> Option<Obstacle> {
     let hooks: Value = serde_json::from_str(text).ok()?;
+    if is_switched_off(config) && ours(file, &hooks).next().is_some() {
+        let why =
+            "hooks are switched off in Codex's config.toml ([features] hooks = false)".to_owned();
+        let remedy = "remove that line, or run `codex features enable hooks`".to_owned();
+        return Some(Obstacle { why, remedy });
+    }
     let untrusted: Vec<_> =
         ours(file, &hooks).filter(|(key, hash)| !is_trusted(config, key, hash)).collect();
     let (first, _) = untrusted.first()?;
@@ -77,6 +83,30 @@ fn is_trusted(config: &str, key: &str, hash: &str) -> bool {
     })
 }
 
+/// Whether the feature that runs hooks is off, under its name or the one it had before. It is on where nobody says
+/// otherwise.
+fn is_switched_off(config: &str) -> bool {
+    const NAMES: [&str; 2] = ["hooks", "codex_hooks"];
+    let value = |line: &str, key: &str| {
+        let rest = line.strip_prefix(key)?.trim_start().strip_prefix('=')?.trim_start();
+        Some(rest.split([' ', '#', ',', '}']).next() == Some("false"))
+    };
+    let mut table = "";
+    config.lines().map(str::trim).any(|line| {
+        if line.starts_with('[') {
+            table = line.split('#').next().unwrap_or_default().trim();
+            return false;
+        }
+        match table {
+            "[features]" => NAMES.iter().any(|name| value(line, name) == Some(true)),
+            "" => line
+                .strip_prefix("features.")
+                .is_some_and(|line| NAMES.iter().any(|name| value(line, name) == Some(true))),
+            _ => false,
+        }
+    })
+}
+
 fn snake(event: &str) -> String {
     let mut snake = String::new();
     for c in event.chars() {
@@ -122,5 +152,23 @@ mod tests {
         let moved = OURS.install(file, None, "/usr/local/bin/heirloom").unwrap();
         assert!(obstacle(file, &moved, &config).is_some());
         assert_eq!(obstacle(file, "{}", ""), None);
+    }
+
+    #[test]
+    fn hooks_that_are_switched_off_are_an_obstacle_however_trusted() {
+        let file = Path::new(FILE);
+        let text = OURS.install(file, None, "/usr/bin/heirloom").unwrap();
+        let trusted = trusting(file, &text);
+        for off in [
+            "[features]\nhooks = false # for now\n",
+            "features.hooks=false\n",
+            "[features]\ncodex_hooks=false\n",
+        ] {
+            let why = obstacle(file, &text, &format!("{off}{trusted}")).unwrap().why;
+            assert!(why.contains("switched off"), "{why}");
+        }
+        for on in ["", "[features]\nhooks = true\n", "[other]\nhooks = false\n"] {
+            assert_eq!(obstacle(file, &text, &format!("{on}{trusted}")), None, "{on}");
+        }
     }
 }

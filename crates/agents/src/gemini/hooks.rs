@@ -58,9 +58,9 @@ impl Hooks for GeminiHooks {
             let file = file.display();
             (settings["hooksConfig"]["enabled"] == false).then(|| Obstacle {
                 why: format!(
-                    "Gemini CLI runs no hooks here: {file} sets `hooksConfig.enabled` to false"
+                    "hooks are switched off for Gemini CLI: {file} sets `hooksConfig.enabled` to false"
                 ),
-                remedy: format!("take `hooksConfig.enabled` out of {file}"),
+                remedy: format!("remove `hooksConfig.enabled` from {file}"),
             })
         })
     }

@@ -46,7 +46,7 @@ fn gaps(launch: &Launch<'_>) -> Gaps {
     gaps.refuse(config.mcp_servers.is_some(), "mcp_servers", FILES);
     gaps.refuse(config.permission_prompt_tool.is_some(), "permission_prompt_tool", "it never asks");
     gaps.refuse(config.max_turns.is_some(), "max_turns", FILES);
-    gaps.refuse(config.max_cost_usd.is_some(), "max_cost_usd", "it does not say what it costs");
+    gaps.refuse(config.max_cost_usd.is_some(), "max_cost_usd", "it does not report what it costs");
     gaps.report(config.bypass_until.is_some(), "bypass_until", "it never asks for permission");
     gaps.report(config.title.is_some(), "title", "it titles its conversations itself");
     gaps

@@ -1,7 +1,7 @@
 //! What an agent takes of ours beside hooks: commands that a person calls by name, and our MCP server.
 //!
 //! The commands say the same in every agent; only the file around them differs. Whatever else is in a
-//! settings file stays to the byte what it was.
+//! settings file stays restored to what it was.
 
 mod shop;
 mod toml;
@@ -40,7 +40,7 @@ pub(crate) const SKILLS: [Skill; 3] = [
     },
     Skill {
         name: "handoff",
-        about: "Leave the work so that a fresh context can go on with it",
+        about: "Leave the work so that a fresh context can continue it",
         text: include_str!("handoff.md"),
     },
 ];

@@ -43,7 +43,7 @@ impl Hooks for OpencodeHooks {
         if document.push(&["plugin"], &ENTRY.into()) {
             return Ok(document.into_text());
         }
-        Err(error(file, "`plugin` is no list".to_owned()))
+        Err(error(file, "`plugin` is not a list".to_owned()))
     }
 
     fn uninstall(&self, file: &Path, text: &str) -> Result<Option<String>, HookError> {

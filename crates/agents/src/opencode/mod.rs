@@ -106,7 +106,7 @@ const FEATURES: &[(Feature, Support)] = &[
     (Feature::AllowedTools, Support::Yes),
     (Feature::DisallowedTools, Support::Yes),
     (Feature::PermissionMode, Support::Partly("auto, build or plan")),
-    (Feature::PermissionPrompt, Support::No("it rejects what nobody is there to approve")),
+    (Feature::PermissionPrompt, Support::No("it rejects what it would have to ask about")),
     (Feature::McpServers, Support::Partly("on top of those in its own settings")),
     (Feature::AdditionalDirs, Support::Yes),
     (Feature::TurnLimit, Support::No("it would sum up instead of stopping")),

@@ -43,7 +43,7 @@ impl CommandHooks {
         self.remove_ours(&mut document);
         for entry in self.entries {
             if !document.push(&["hooks", entry.event], &self.group(entry, program)) {
-                return Err(self.error(file, format!("`hooks.{}` is no list", entry.event)));
+                return Err(self.error(file, format!("`hooks.{}` is not a list", entry.event)));
             }
         }
         Ok(document.into_text())

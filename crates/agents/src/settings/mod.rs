@@ -1,7 +1,7 @@
 //! Editing a settings file that belongs to somebody else.
 //!
 //! Only our own entries are put in and taken out, as text: the rest of the file, its comments
-//! and its layout included, stays to the byte what it was.
+//! and its layout included, stays restored to what it was.
 
 mod edit;
 mod hooks;

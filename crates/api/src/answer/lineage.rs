@@ -12,7 +12,7 @@ use serde_json::Value;
 use crate::Answer;
 use crate::words;
 
-/// Where a session comes from and what came of it.
+/// A session's ancestors and descendants.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct Lineage {
     /// The session's name.

@@ -41,19 +41,19 @@ codes! {
     AgentLaunch = "agent.launch",
     /// The agent's program is not on this machine.
     AgentNotFound = "agent.not-found",
-    /// heirloom knows no agent of that name.
+    /// There is no agent with that name.
     AgentUnknown = "agent.unknown",
-    /// The beginning of an id fits several approvals.
+    /// An id prefix matches several approvals.
     ApprovalAmbiguous = "approval.ambiguous",
-    /// The input that a tool use was to be approved with is none it could be used with.
+    /// The edited input is not valid for the tool.
     ApprovalInput = "approval.input",
     /// There is no such approval.
     ApprovalNotFound = "approval.not-found",
-    /// The approval no longer matters: its session ended or went another way.
+    /// The approval is no longer needed: its session ended or moved on.
     ApprovalOver = "approval.over",
-    /// Somebody decided earlier; the first decision counts.
+    /// It was already decided; the first decision counts.
     ApprovalSettled = "approval.settled",
-    /// Nothing that could be put back is kept of the session.
+    /// Nothing of the session is archived that could be restored.
     ArchiveNothing = "archive.nothing",
     /// The config of a session is not valid.
     ConfigInvalid = "config.invalid",
@@ -61,77 +61,77 @@ codes! {
     ConfigMcpServers = "config.mcp_servers",
     /// The stored config of a session cannot be read.
     ConfigUnreadable = "config.unreadable",
-    /// The working directory of a config is not there.
+    /// The working directory of a config does not exist.
     ConfigWorkingDir = "config.working_dir",
-    /// Nothing is known about how full a context is.
+    /// How full the context is is not known.
     ContextUnknown = "context.unknown",
     /// There is no such event in the conversation, or nothing before it.
     ConversationNoEvent = "conversation.no-event",
-    /// The environment lacks something without which no command works.
+    /// The environment lacks something that every command needs.
     Environment = "environment",
     /// The evidence does not hold, so the note was not recorded.
     EvidenceRefused = "evidence.refused",
     /// A file could not be read or written.
     File = "file",
-    /// A file is there already, and nobody said to replace it.
+    /// A file already exists, and replacing it was not asked for.
     FileExists = "file.exists",
-    /// What is said not to exist does, or could not be looked for.
+    /// What was claimed not to exist does, or could not be searched for.
     GhostRefused = "ghost.refused",
-    /// git failed, or did not say what was asked.
+    /// git failed.
     Git = "git",
     /// There is no such handoff, or there are several.
     HandoffNotFound = "handoff.not-found",
-    /// That is not the address of a hub, or the way there would not be safe.
+    /// That is not a hub's address, or the connection would not be safe.
     HubAddress = "hub.address",
     /// The hub does not let this member do that.
     HubDenied = "hub.denied",
     /// The hub could not do it.
     HubFailed = "hub.failed",
-    /// The hub has other records of this ledger than this ledger.
+    /// The hub's records of this ledger differ from this ledger.
     HubForked = "hub.forked",
     /// The repository has not joined a hub.
     HubNotJoined = "hub.not-joined",
     /// The hub cannot be reached.
     HubUnreachable = "hub.unreachable",
-    /// The database of the other daemon cannot be taken over.
+    /// The other daemon's database cannot be imported.
     ImportDaemon = "import.daemon",
-    /// What should be inherited from fits several sessions.
+    /// The session to inherit from is ambiguous.
     InheritAmbiguous = "inherit.ambiguous",
-    /// What should be inherited cannot be read.
+    /// What would be inherited cannot be read.
     InheritBroken = "inherit.broken",
-    /// The session to inherit from is not there.
+    /// The session to inherit from does not exist.
     InheritMissing = "inherit.missing",
-    /// Inheriting was refused, and the run was told to be strict.
+    /// Inheriting failed, and `--strict` was given.
     InheritRefused = "inherit.refused",
-    /// A fault of heirloom itself.
+    /// An error in heirloom itself.
     Internal = "internal",
-    /// The beginning of an id fits several issues.
+    /// An id prefix matches several issues.
     IssueAmbiguous = "issue.ambiguous",
-    /// The dependency would go round in a circle.
+    /// The dependency would create a cycle.
     IssueCircle = "issue.circle",
-    /// That cannot be the id of an issue.
+    /// That is not a valid issue id.
     IssueId = "issue.id",
-    /// The tracker would not take the issue like that.
+    /// The tracker rejected the issue.
     IssueInvalid = "issue.invalid",
     /// There is no such issue.
     IssueNotFound = "issue.not-found",
-    /// The issue is not there to be done.
+    /// The issue is not open for work.
     IssueNotOpen = "issue.not-open",
-    /// Somebody else has the issue.
+    /// Somebody else has claimed the issue.
     IssueTaken = "issue.taken",
-    /// Decisions were noted on the issue, and too few test scenarios.
+    /// The issue has decisions, but too few test scenarios.
     IssueUntested = "issue.untested",
-    /// The issues could not be worked with.
+    /// Issues could not be read or written.
     IssuesFailed = "issues.failed",
-    /// Another process holds the ledger for too long.
+    /// Another process held the ledger for too long.
     LedgerBusy = "ledger.busy",
     /// The ledger is damaged.
     LedgerDamaged = "ledger.damaged",
     /// The ledger could not be used.
     LedgerFailed = "ledger.failed",
-    /// There is no room for the ledger.
+    /// The disk is full.
     LedgerFull = "ledger.full",
-    /// What should be imported cannot be; nothing was.
+    /// The import failed; nothing was imported.
     LedgerImport = "ledger.import",
     /// The ledger was written by a newer heirloom.
     LedgerNewer = "ledger.newer",
@@ -141,53 +141,53 @@ codes! {
     LedgerUnreadable = "ledger.unreadable",
     /// heirloom is not set up, or switched off, in this repository.
     NotSetUp = "not-set-up",
-    /// The beginning of an id fits several notes.
+    /// An id prefix matches several notes.
     NoteAmbiguous = "note.ambiguous",
-    /// A note without words.
+    /// The note is empty.
     NoteEmpty = "note.empty",
     /// The note could not be recorded.
     NoteFailed = "note.failed",
     /// There is no such note.
     NoteNotFound = "note.not-found",
-    /// The note that is to be replaced was replaced already.
+    /// The note to replace was already replaced.
     NoteReplaced = "note.replaced",
     /// Only a person may do that.
     PersonNeeded = "person.needed",
-    /// A prompt without words.
+    /// The prompt is empty.
     PromptEmpty = "prompt.empty",
     /// Nothing is recorded under that key or path.
     RepoNotFound = "repo.not-found",
-    /// Only a person may give a repository the history of another.
+    /// Only a person may link a repository to other history.
     RepoPerson = "repo.person",
-    /// The two are one repository already.
+    /// The two are already the same repository.
     RepoSame = "repo.same",
     /// The request cannot be read.
     RequestInvalid = "request.invalid",
-    /// The address does not take that method.
+    /// The method is not allowed here.
     RequestMethod = "request.method",
-    /// There is nothing at that address.
+    /// Nothing is at that address.
     RequestNotFound = "request.not-found",
-    /// The request names the daemon wrongly, comes from elsewhere, or from no page of its own.
+    /// The request has the wrong Host, a foreign Origin, or does not come from the daemon's own page.
     RequestRefused = "request.refused",
-    /// The request is larger than what is read.
+    /// The request body is too large.
     RequestTooLarge = "request.too-large",
-    /// There were too many wrong tokens of late.
+    /// Too many wrong tokens recently.
     RequestTooMany = "request.too-many",
-    /// The request shows neither a valid token nor a sign-in.
+    /// The request has neither a valid token nor a sign-in.
     RequestUnauthenticated = "request.unauthenticated",
     /// There is no such requirement.
     RequirementNotFound = "requirement.not-found",
-    /// An agent satisfies a requirement by its word, and gives no reason.
+    /// An agent satisfied a requirement without giving a reason.
     RequirementReason = "requirement.reason",
-    /// A rule without words.
+    /// The rule is empty.
     RuleEmpty = "rule.empty",
     /// There is no such rule, or there are several.
     RuleNotFound = "rule.not-found",
-    /// The beginning of an id fits several runs.
+    /// An id prefix matches several runs.
     RunAmbiguous = "run.ambiguous",
-    /// A limit on the cost that could not be kept.
+    /// The cost limit cannot be enforced.
     RunCost = "run.cost",
-    /// An input of the run is not there.
+    /// An input of the run does not exist.
     RunInput = "run.input",
     /// The stage or the pipeline has mistakes.
     RunMistakes = "run.mistakes",
@@ -195,69 +195,69 @@ codes! {
     RunNotARun = "run.not-a-run",
     /// There is no such run.
     RunNotFound = "run.not-found",
-    /// There is nothing to go on with.
+    /// There is nothing to resume.
     RunNotResumable = "run.not-resumable",
-    /// Nobody has said what the agents of a run may do without asking.
+    /// Nobody has decided what the agents of a run may do without asking.
     RunPermissions = "run.permissions",
-    /// A session of that name runs now.
+    /// A session with that name is running.
     RunRunning = "run.running",
-    /// The run works from a tracker that cannot be used.
+    /// The run needs an issue tracker that cannot be used.
     RunTracker = "run.tracker",
     /// There is no such stage or pipeline.
     RunUnknown = "run.unknown",
     /// The daemon could not be started.
     ServeFailed = "serve.failed",
-    /// There is no daemon.
+    /// The daemon is not running.
     ServeNotRunning = "serve.not-running",
-    /// There is a daemon already.
+    /// The daemon is already running.
     ServeRunning = "serve.running",
-    /// The beginning of an id fits several sessions.
+    /// An id prefix matches several sessions.
     SessionAmbiguous = "session.ambiguous",
     /// The session runs on another machine.
     SessionElsewhere = "session.elsewhere",
-    /// There is a session of that name already.
+    /// A session with that name already exists.
     SessionExists = "session.exists",
-    /// The session could not be driven.
+    /// The session failed.
     SessionFailed = "session.failed",
-    /// That cannot be the name of a session.
+    /// That is not a valid session name.
     SessionName = "session.name",
-    /// A session of that name is there already.
+    /// A session with that name already exists.
     SessionNameTaken = "session.name-taken",
     /// The session's agent never announced a conversation.
     SessionNoConversation = "session.no-conversation",
     /// There is no such session.
     SessionNotFound = "session.not-found",
-    /// The session does not run.
+    /// The session is not running.
     SessionNotRunning = "session.not-running",
     /// The session's status does not allow it.
     SessionStatus = "session.status",
-    /// The session was asked to stop and still runs.
+    /// The session did not stop in time.
     SessionStillRunning = "session.still-running",
-    /// A session cannot go from its status to that one.
+    /// A session cannot change from its status to that one.
     SessionTransition = "session.transition",
     /// The settings cannot be used.
     Settings = "settings",
-    /// There is no such saved config.
+    /// There is no such template.
     TemplateNotFound = "template.not-found",
-    /// Another process holds the tracker for too long.
+    /// Another process held the tracker for too long.
     TrackerBusy = "tracker.busy",
     /// The tracker's program failed.
     TrackerFailed = "tracker.failed",
-    /// A line of the tracker's file cannot be read, or is there twice.
+    /// A line of the tracker's file cannot be read, or appears twice.
     TrackerLine = "tracker.line",
     /// The tracker's program is not on this machine.
     TrackerMissing = "tracker.missing",
     /// The tracker's program printed something unexpected.
     TrackerShape = "tracker.shape",
-    /// What the repository brings is something else than what was seen.
+    /// What the repository comes with has changed since it was reviewed.
     TrustChanged = "trust.changed",
-    /// What the repository brings is needed, and nobody has trusted it.
+    /// It needs something the repository comes with that nobody has trusted.
     TrustNeeded = "trust.needed",
-    /// The person did not trust what the repository brings.
+    /// The person did not trust what the repository comes with.
     TrustRefused = "trust.refused",
-    /// There is nobody to show what the repository brings.
+    /// There is no terminal to review what the repository comes with.
     TrustUnseen = "trust.unseen",
-    /// The command was called in a way that cannot be right.
+    /// The command was called with wrong arguments.
     Usage = "usage",
     /// A secret of a config is no longer in the vault.
     VaultLost = "vault.lost",

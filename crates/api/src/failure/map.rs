@@ -230,7 +230,7 @@ impl From<WorkError> for Failure {
             ),
             WorkError::Apart { ref branch, ref head, .. } => failure
                 .hint(format!("take the work over and resolve it: git merge {branch}"))
-                .hint(format!("or begin anew without it: git branch -f {branch} {head}")),
+                .hint(format!("or start over without it: git branch -f {branch} {head}")),
             WorkError::Unpriced { .. } => {
                 failure.hint("--max-time, --max-issues or --issue-timeout would").usage()
             }
@@ -270,8 +270,9 @@ impl From<RunError> for Failure {
         match error {
             RunError::Ledger(error) => error.into(),
             RunError::Untrusted(error) => error.into(),
-            RunError::NotAPerson(error) => Self::from(error)
-                .hint("for good, and where nobody sits: run.permissions in your own settings"),
+            RunError::NotAPerson(error) => Self::from(error).hint(
+                "to decide once and for unattended runs: run.permissions in your own settings",
+            ),
             RunError::Inherit(error) => Self::of_inherit(&error),
             RunError::Name { .. } => {
                 failure.hint("letters, digits, `.`, `_` and `-`, at most 100 of them").usage()
@@ -291,7 +292,9 @@ impl From<RunError> for Failure {
                 .hint("--permissions accept: edit files and run commands, as most stages need")
                 .hint("--permissions edits: edit files, and nothing else")
                 .hint("--permissions ask: everything waits for `heirloom approvals`")
-                .hint("for good: run.permissions in your own settings, or answer at a terminal"),
+                .hint(
+                    "to decide once: run.permissions in your own settings, or answer at a terminal",
+                ),
             RunError::CostUnknown { .. } => {
                 failure.hint("name a model whose price is known (--model), or leave the limit out")
             }
@@ -302,10 +305,11 @@ impl From<RunError> for Failure {
                 "`heirloom watch {name}` shows it, `heirloom sessions stop {name}` stops it"
             )),
             RunError::Exists { resumable: true, .. } => {
-                failure.hint("--resume goes on with it, --force starts over and keeps the old one")
+                failure.hint("--resume continues it; --force starts over and keeps the old one")
             }
-            RunError::Exists { .. } => failure
-                .hint("use another name, or --force, which starts over and keeps the old one"),
+            RunError::Exists { .. } => {
+                failure.hint("use another name, or --force to start over and keep the old one")
+            }
             RunError::NothingToResume { .. } => failure.hint("leave --resume out to start it"),
             _ => failure,
         }
@@ -526,7 +530,7 @@ fn serve_hint(error: &SessionError) -> Option<String> {
     Some(match error {
         SessionError::NoAgent { .. } => "`heirloom agents` shows which there are".to_owned(),
         SessionError::NameTaken { name } => {
-            format!("`heirloom continue {name} …` goes on with it; or choose another name")
+            format!("`heirloom continue {name} …` continues it; or choose another name")
         }
         SessionError::Config(_) | SessionError::Launch(_) => "no session was made".to_owned(),
         SessionError::Unreadable { .. } => {
@@ -545,7 +549,7 @@ fn serve_hint(error: &SessionError) -> Option<String> {
         }
         SessionError::NoEvent { .. } => "`heirloom conversation` numbers the events".to_owned(),
         SessionError::NothingBefore { .. } => {
-            "`heirloom config save-template` keeps its config, and `launch --template` begins anew"
+            "`heirloom config save-template` keeps its config, and `launch --template` starts a new session with it"
                 .to_owned()
         }
         SessionError::NoTemplate { .. } => "`heirloom config templates` lists them".to_owned(),

@@ -34,13 +34,13 @@ pub(super) fn switch_on(app: &App, yes: bool) -> Result<Vec<Step>, Failure> {
     }
     let what = "its history";
     if !yes && !is_wanted(app, &there, settings) {
-        return Ok(vec![Step::new("skipped", what, "heirloom sync takes it in")]);
+        return Ok(vec![Step::new("skipped", what, "`heirloom sync` imports it")]);
     }
     let began = Instant::now();
     let mut bar = Bar::new(&app.ui);
     let request = Request { is_rehearsal: false, ..request };
     let synced = capture::sync(&app.here, &mut ledger, &request, &mut |at| {
-        bar.show("Taking its history in", at.done as u64, at.of as u64);
+        bar.show("Importing its history", at.done as u64, at.of as u64);
     })?;
     drop(bar);
     capture::note_done(&app.here.home);
@@ -56,7 +56,7 @@ fn is_wanted(app: &App, there: &Synced, settings: &Capture) -> bool {
     }
     let days = settings.keep.as_secs() / (24 * 60 * 60);
     app.ui.say(&format!(
-        "There is a history here already: {}. Take it in, and keep it for {days} days? [Y/n]",
+        "Agents have worked here before: {}. Import that, and keep it for {days} days? [Y/n]",
         amount(there)
     ));
     let mut line = String::new();

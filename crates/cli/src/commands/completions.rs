@@ -61,7 +61,7 @@ fn binding(shell: Shell) -> Result<&'static str, Failure> {
         Shell::Bash => Ok(BASH_KEY),
         Shell::Zsh => Ok(ZSH_KEY),
         Shell::Fish => Ok(FISH_KEY),
-        other => Err(Failure::new(Code::Usage, format!("no key can be bound in {other}"))
+        other => Err(Failure::new(Code::Usage, format!("keys cannot be bound in {other}"))
             .hint("bash, zsh and fish can")
             .usage()),
     }

@@ -39,7 +39,7 @@ fn as_text(compared: &Compared) -> String {
     let _ = match forks::contradiction(compared) {
         Some((_, why)) => writeln!(
             text,
-            "{BAD}fork{BAD:#}  the context says   {claim}\n      the ledger says    {ledger}\n      {DIM}{why}; the ledger wins, go on from there{DIM:#}"
+            "{BAD}fork{BAD:#}  the context says   {claim}\n      the ledger says    {ledger}\n      {DIM}{why}; the ledger wins: continue from there{DIM:#}"
         ),
         None if compared.relation == Relation::Agrees => {
             writeln!(text, "{GOOD}✔{GOOD:#} {claim}")

@@ -62,7 +62,7 @@ fn read(file: &Path) -> Result<String, Failure> {
 fn answer(app: &App, found: &Grounded<'_>, unreadable: &[usize]) -> Done {
     let report = &found.report;
     for line in unreadable.iter().take(10) {
-        app.ui.warn(&format!("line {line} is not an entry and does not count"));
+        app.ui.warn(&format!("line {line} is not an entry and is ignored"));
     }
     if unreadable.len() > 10 {
         app.ui.warn(&format!("{} more such lines", unreadable.len() - 10));

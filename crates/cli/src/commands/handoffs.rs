@@ -72,7 +72,7 @@ fn line(row: &heirloom_api::HandoffRow) -> String {
 }
 
 fn describe(shown: &Shown) -> String {
-    const GONE: &str = "(not kept any more)";
+    const GONE: &str = "(no longer kept)";
     let made = &shown.made;
     let mut text = format!("{BOLD}{}{BOLD:#}\n", made.id);
     let session = shown.session.clone().unwrap_or_else(|| made.handoff.session.short());
@@ -102,7 +102,7 @@ fn describe(shown: &Shown) -> String {
     section("Fails", shown.failing.iter().map(failing).collect());
     section("Changed, not committed", shown.uncommitted.clone());
     section("To do", shown.todos.clone());
-    section("Laid down by the person", shown.laid_down.iter().map(or_gone).collect());
+    section("Rules of the person", shown.laid_down.iter().map(or_gone).collect());
     let note = |note: &heirloom_core::note::Note| format!("{}: {}", note.kind, note.text);
     section("Notes", shown.notes.iter().map(note).collect());
     text

@@ -82,7 +82,7 @@ pub(super) fn run(app: &App, args: &Args) -> Done {
         What::Invite { name } => invite(app, &ledger, name),
         What::Revoke { name } => {
             let revoked = heirloom_hub::revoke(&app.here, &ledger, name)?;
-            let off = if revoked.login_off { ", and cannot sign in any more" } else { "" };
+            let off = if revoked.login_off { ", and can no longer sign in" } else { "" };
             app.ui.answer(&revoked, || format!("{GOOD}✔{GOOD:#} {name} has no access here{off}"));
             Ok(ExitCode::SUCCESS)
         }
@@ -115,7 +115,7 @@ fn join(app: &App, ledger: &mut Ledger, url: &str, history: bool, yes: bool) -> 
     }
     let joined = heirloom_hub::join(&app.here, ledger, &address, history)?;
     app.ui.answer(&joined, || describe_joined(&joined));
-    app.ui.hint("`heirloom hub push` sends, `heirloom hub pull` takes in");
+    app.ui.hint("`heirloom hub push` sends, `heirloom hub pull` receives");
     Ok(ExitCode::SUCCESS)
 }
 
@@ -179,7 +179,7 @@ fn push(app: &App, ledger: &mut Ledger) -> Done {
 fn describe_pushed(pushed: &HubPushed) -> String {
     let mut text = format!("{GOOD}✔{GOOD:#} sent {}", counted(pushed.sent, "record"));
     if let Some(ms) = pushed.later_ms {
-        let _ = write!(text, "; the hub takes the rest in {} s", ms.div_ceil(1000));
+        let _ = write!(text, "; the hub accepts the rest in {} s", ms.div_ceil(1000));
     }
     text
 }
@@ -197,10 +197,13 @@ fn pull(app: &App, ledger: &mut Ledger) -> Done {
 }
 
 fn describe_pulled(pulled: &HubPulled) -> String {
-    let mut text = format!("{GOOD}✔{GOOD:#} took in {}", counted(pulled.taken, "record"));
+    let mut text = format!("{GOOD}✔{GOOD:#} received {}", counted(pulled.taken, "record"));
     if pulled.refused > 0 {
-        let _ =
-            write!(text, "; {} of a kind that nobody takes from others", grouped(pulled.refused));
+        let _ = write!(
+            text,
+            "; {} of a kind that is never accepted from others",
+            grouped(pulled.refused)
+        );
     }
     text
 }

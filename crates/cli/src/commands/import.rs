@@ -31,14 +31,14 @@ pub(super) fn run(app: &App, args: &Args) -> Done {
     let mut ledger = Ledger::open(&app.here.home, Options { sync: false, ..Options::COMMAND })?;
     let imported = daemon::import(&app.here, &mut ledger, &app.directory.join(file))?;
     for (id, why) in &imported.refused {
-        app.ui.warn(&format!("{id} was not taken over: {why}"));
+        app.ui.warn(&format!("{id} was not imported: {why}"));
     }
     for (id, what) in &imported.lessened {
-        app.ui.warn(&format!("{id} is not all it was: {what}"));
+        app.ui.warn(&format!("{id} was imported incompletely: {what}"));
     }
     app.ui.answer(&DaemonImported::from(&imported), || {
         let sessions = counted(imported.sessions as u64, "session");
-        format!("{GOOD}✔{GOOD:#} {sessions} taken over, {} here already", imported.already)
+        format!("{GOOD}✔{GOOD:#} imported {sessions}, {} already here", imported.already)
     });
     Ok(ExitCode::SUCCESS)
 }

@@ -72,7 +72,7 @@ fn tell(block: &Inherited) -> String {
         let _ = writeln!(text, "  {}", block.progress_summary.replace('\n', "\n  "));
     }
     if let Some(left_out) = block.truncated.in_words() {
-        let _ = writeln!(text, "\n{CARE}left out{CARE:#} for want of room: {left_out}");
+        let _ = writeln!(text, "\n{CARE}left out{CARE:#} to save space: {left_out}");
     }
     text
 }

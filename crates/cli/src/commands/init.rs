@@ -67,7 +67,7 @@ pub(super) fn run(app: &App, args: &Args) -> Done {
     };
     app.ui.answer(&answer, || describe(app, args, &steps));
     if is_refused {
-        app.ui.hint("what this repository brings waits for a person: heirloom trust");
+        app.ui.hint("a person has to review what this repository comes with: heirloom trust");
     }
     Ok(if is_whole { ExitCode::SUCCESS } else { ExitCode::from(FAILED) })
 }
@@ -80,9 +80,9 @@ fn describe(app: &App, args: &Args, steps: &[Step]) -> String {
         head => format!("git, {head}"),
     };
     let would = if args.dry_run { "Would " } else { "" };
-    let (set, take) = if args.dry_run { ("set", "take") } else { ("Set", "Took") };
+    let (set, remove) = if args.dry_run { ("set", "remove") } else { ("Set", "Removed") };
     let doing = if args.uninstall {
-        format!("{take} heirloom out of")
+        format!("{remove} heirloom from")
     } else {
         format!("{set} up heirloom in")
     };
@@ -108,8 +108,8 @@ fn describe(app: &App, args: &Args, steps: &[Step]) -> String {
     text.push_str(match (args.uninstall, steps.is_empty()) {
         (false, _) if needs_you => "Then try: heirloom doctor",
         (false, _) => "Nothing else to do. Try: heirloom doctor",
-        (true, true) => "There was nothing to take out.",
-        (true, false) => "What was recorded so far is kept in the ledger.",
+        (true, true) => "There was nothing to remove.",
+        (true, false) => "Everything recorded so far stays in the ledger.",
     });
     text
 }

@@ -45,7 +45,7 @@ impl Choices for Listed<'_> {
         let mut is = vec![format!("{} {}", past.agent, past.agent_session_id)];
         is.extend(directory);
         if past.session.is_some() && past.transcript.is_none() {
-            is.push("the agent does not have it any more".to_owned());
+            is.push("the agent no longer has it".to_owned());
         }
         vec![("Asked", told.asked), ("Done", told.done), ("Left", told.left), ("Is", is)]
     }

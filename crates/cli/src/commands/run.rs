@@ -127,7 +127,7 @@ pub(super) fn run(app: &App, args: &Args) -> Done {
     };
     if !prepared.unheeded.is_empty() {
         app.ui.warn(&format!(
-            "a resumed session runs what was planned: {} not heeded (--force starts over)",
+            "a resumed session runs what was planned: {} ignored (--force starts over)",
             listed(&prepared.unheeded)
         ));
     }
@@ -208,7 +208,7 @@ pub(super) fn select(names: &[String]) -> Result<Select, Failure> {
 pub(super) fn say_inherit_error(app: &App, error: &run::inherit::InheritError) {
     let failure = Failure::of_inherit(error);
     app.ui.complain(&failure);
-    app.ui.warn("going on without inherited context; --strict would have stopped here");
+    app.ui.warn("continuing without inherited context; --strict would have stopped here");
 }
 
 /// Starts the same command again, in the background, and waits until it runs.

@@ -85,7 +85,7 @@ fn show(app: &App, id: Option<&str>) -> Done {
         let ids: Vec<&str> = found.iter().map(|run| run.id.as_str()).collect();
         let failure = Failure::new(
             Code::RunAmbiguous,
-            format!("{} could mean {} runs", id.unwrap_or_default(), ids.len()),
+            format!("{} matches {} runs", id.unwrap_or_default(), ids.len()),
         );
         return Err(failure.hint(ids.join(", ")));
     }

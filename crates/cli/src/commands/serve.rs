@@ -108,7 +108,7 @@ pub(super) fn run(app: &App, args: &Args) -> Done {
             print.map(|print| format!("\n  {DIM}SHA-256{DIM:#} {print}")).unwrap_or_default();
         let (url, socket, token) = (&serving.url, &serving.socket, &serving.token);
         format!(
-            "{GOOD}●{GOOD:#} heirloom serves at {url}\n  {DIM}socket{DIM:#}  {socket}\n  \
+            "{GOOD}●{GOOD:#} heirloom is listening on {url}\n  {DIM}socket{DIM:#}  {socket}\n  \
              {DIM}token{DIM:#}   {token}{print}{link}"
         )
     });
@@ -134,7 +134,7 @@ fn service(app: &App, args: &Args) -> Done {
         let path = gone.map(|path| path.display().to_string());
         let answer = ServiceFile { path, next: manager.stop().to_owned() };
         app.ui.answer(&answer, || match &answer.path {
-            Some(path) => format!("{GOOD}✔{GOOD:#} {path} is removed"),
+            Some(path) => format!("{GOOD}✔{GOOD:#} removed {path}"),
             None => "There is no service to remove".to_owned(),
         });
         if answer.path.is_some() {
@@ -143,9 +143,12 @@ fn service(app: &App, args: &Args) -> Done {
         return Ok(ExitCode::SUCCESS);
     }
     if !args.listen.is_local() && args.certificate().is_none() {
-        return Err(Failure::new(Code::ServeFailed, "others could reach it, which needs TLS")
-            .hint("add --tls, or --tls-cert and --tls-key")
-            .usage());
+        return Err(Failure::new(
+            Code::ServeFailed,
+            "other machines could reach it, so it needs TLS",
+        )
+        .hint("add --tls, or --tls-cert and --tls-key")
+        .usage());
     }
     let program = std::env::current_exe();
     let program = program.map_err(|error| Failure::from_error(Code::ServeFailed, &error))?;
@@ -154,7 +157,7 @@ fn service(app: &App, args: &Args) -> Done {
     let path = service::install(&app.here, manager, &what).map_err(failed)?;
     let path = path.display().to_string();
     let answer = ServiceFile { path: Some(path.clone()), next: manager.start().to_owned() };
-    app.ui.answer(&answer, || format!("{GOOD}✔{GOOD:#} {path} is written"));
+    app.ui.answer(&answer, || format!("{GOOD}✔{GOOD:#} wrote {path}"));
     app.ui.hint(&format!("start it: {}", answer.next));
     app.ui.hint("then sign in: heirloom serve --link");
     Ok(ExitCode::SUCCESS)
@@ -166,7 +169,7 @@ fn link(app: &App) -> Done {
     person::allow(&app.here, &ledger, Action::Approve)?;
     let serving = read_serving(&app.here.home).filter(heirloom_api::Serving::has_page);
     let serving = serving.ok_or_else(|| {
-        Failure::new(Code::ServeNotRunning, "heirloom does not serve a page here")
+        Failure::new(Code::ServeNotRunning, "the daemon is not running")
             .hint("`heirloom serve` starts it")
     })?;
     let link = format!("{}/signin?code={}", serving.url, mint(app)?);

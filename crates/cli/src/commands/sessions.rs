@@ -183,7 +183,7 @@ fn update(app: &App, args: Update) -> Done {
     }
     let session = session::update(&app.here, &mut ledger, &session, change)?;
     let shown = answer(&ledger, &session)?;
-    app.ui.answer(&shown, || format!("{GOOD}✔{GOOD:#} {} is changed", session.name));
+    app.ui.answer(&shown, || format!("{GOOD}✔{GOOD:#} changed {}", session.name));
     Ok(ExitCode::SUCCESS)
 }
 

@@ -54,7 +54,7 @@ pub(super) fn run(app: &App, args: &Args) -> Done {
         }
         let message = "heirloom was not set up in this repository, so nothing of it is captured";
         let failure = Failure::new(Code::NotSetUp, message);
-        return Err(failure.hint("`heirloom init` sets it up and takes its history in"));
+        return Err(failure.hint("`heirloom init` sets it up and imports its history"));
     }
     // Another process may be at it; what a person asks for waits for each file instead.
     let lock = capture::lock(&app.here.home);
@@ -138,7 +138,7 @@ pub(super) fn describe(synced: &Synced, dry_run: bool, seconds: f64) -> String {
 /// What was left out, and why.
 pub(super) fn report(app: &App, synced: &Synced) {
     for skipped in synced.agents.iter().flat_map(|agent| &agent.skipped) {
-        app.ui.warn(&format!("{} was not taken in: {}", skipped.path, skipped.why));
+        app.ui.warn(&format!("{} was not imported: {}", skipped.path, skipped.why));
     }
     if synced.elsewhere > 0 {
         let sessions = counted(synced.elsewhere, "session");

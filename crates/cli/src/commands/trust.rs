@@ -61,7 +61,8 @@ fn confirm(app: &App, args: &Args, standing: &Standing) -> Result<(), Failure> {
     match &args.hash {
         Some(seen) if seen == hash => return Ok(()),
         Some(seen) => {
-            let message = format!("what this repository brings is {hash} now, not {seen}");
+            let message =
+                format!("the hash of what this repository comes with is {hash} now, not {seen}");
             let failure = Failure::new(Code::TrustChanged, message);
             return Err(failure.hint("look at it again: heirloom trust --show"));
         }
@@ -93,7 +94,7 @@ fn conclude(app: &App, args: &Args, after: &Standing) -> ExitCode {
     let text = match (args.revoke, after.survey.covered.is_empty()) {
         (true, _) => format!("{GOOD}\u{2714}{GOOD:#} {label} is no longer trusted"),
         (false, true) => {
-            format!("{GOOD}\u{2714}{GOOD:#} {label} brings nothing that would need your trust")
+            format!("{GOOD}\u{2714}{GOOD:#} nothing in {label} needs your trust")
         }
         (false, false) => format!("{GOOD}\u{2714}{GOOD:#} {label} is trusted as it is now"),
     };
@@ -113,7 +114,7 @@ fn answer(app: &App, standing: &Standing) {
 fn describe(app: &App, standing: &Standing) -> String {
     let label = app.here.place.label();
     if standing.survey.covered.is_empty() {
-        return format!("{label} brings nothing that would need your trust");
+        return format!("nothing in {label} needs your trust");
     }
     let mut text = match (standing.state, standing.since, &standing.below) {
         (State::Trusted, _, Some(path)) => {

@@ -67,7 +67,7 @@ fn watch_run(app: &App, ledger: Ledger, session: &Session, planned: &RunPlanned)
     if is_over? {
         return Ok(ExitCode::SUCCESS);
     }
-    app.ui.warn(&format!("the engine of {name} is gone"));
+    app.ui.warn(&format!("the process that ran {name} is gone"));
     app.ui.hint(&format!("heirloom run {} {name} --resume", planned.plan.name));
     Ok(ExitCode::from(FAILED))
 }
@@ -75,7 +75,7 @@ fn watch_run(app: &App, ledger: Ledger, session: &Session, planned: &RunPlanned)
 fn watch_work(app: &App, ledger: Ledger, run: &WorkRun) -> Done {
     drop(ledger);
     let Ok(id) = run.id.parse() else {
-        return Err(Failure::new(Code::RunNotFound, "that run was not one of heirloom's"));
+        return Err(Failure::new(Code::RunNotFound, "that run was not started by heirloom"));
     };
     let view = WorkView::new(app.ui.is_json(), false, app.here.clock);
     let path = work::events_of(&app.here.home, id);

@@ -31,7 +31,7 @@ pub(super) fn run(app: &App, args: &Args) -> Done {
             }
             _ => "no session is known to have changed it".to_owned(),
         };
-        app.ui.hint(&format!("{whose}; `heirloom sync` takes in what agents keep"));
+        app.ui.hint(&format!("{whose}; `heirloom sync` imports the agents' transcripts"));
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -70,8 +70,8 @@ fn one(text: &mut String, origin: &Origin, of_line: bool, now: Timestamp) {
     let how = match origin.proof {
         Proof::Edit => "wrote this line",
         Proof::Commit => "made the commit",
-        Proof::Subject => "made a commit of the same subject",
-        Proof::File if of_line => "changed the file; nothing is known of the line",
+        Proof::Subject => "made a commit with the same subject",
+        Proof::File if of_line => "changed the file; which session wrote the line is unknown",
         Proof::File => "changed the file",
     };
     let (name, id) = (&session.name, session.id.short());

@@ -147,7 +147,7 @@ fn options(
     }
     if args.fresh && !resume {
         let failure = Failure::new(Code::Usage, "--fresh requires --resume").usage();
-        return Err(failure.hint("issues that are open begin anew in any case"));
+        return Err(failure.hint("open issues always start over"));
     }
     let number = |number: u32| number as usize;
     options.wanted.resume = resume;
@@ -161,7 +161,7 @@ fn options(
         if issue.status.is_closed() {
             app.ui.warn(&format!("{} is closed", issue.id));
         } else if issue.issue_type == Issue::EPIC {
-            app.ui.warn(&format!("{0} is a whole: --epic {0} takes up its parts", issue.id));
+            app.ui.warn(&format!("{0} is an epic: --epic {0} works on its children", issue.id));
         }
         options.wanted.only.push(issue.id);
     }

@@ -56,5 +56,5 @@ fn a_home_that_is_nowhere_is_said_to_be_so() {
         env().command(&["notes"]).env_remove("HEIRLOOM_HOME").env_remove("HOME").output().unwrap();
     let said = String::from_utf8(ran.stderr).unwrap();
     assert_eq!(ran.status.code(), Some(64));
-    assert!(said.starts_with("error: there is no place for heirloom's data"), "{said}");
+    assert!(said.starts_with("error: cannot tell where to keep heirloom's data"), "{said}");
 }

@@ -167,7 +167,7 @@ fn what_cannot_be_linked_is_said() {
     assert_eq!(none.code, 1);
     assert!(none.stderr.starts_with("error: nothing is recorded under /no/such/place"), "{none:?}");
     let same = env.run(&["repo", "link", &own]);
-    assert_eq!(same.stderr, format!("error: {own} is this repository already\n"));
+    assert_eq!(same.stderr, format!("error: {own} is already this repository\n"));
 }
 
 #[test]

@@ -42,7 +42,7 @@ fn what_is_there_is_merged_with_and_taking_out_restores_it_to_the_byte() {
     assert_eq!(fs::read_to_string(&file).unwrap(), THEIRS);
     assert_eq!(env.git(&["status", "--porcelain", "--ignored", "-uall"]), "");
     let nothing = env.run(&["init", "--uninstall"]).success();
-    assert!(nothing.stdout.contains("There was nothing to take out"), "{}", nothing.stdout);
+    assert!(nothing.stdout.contains("There was nothing to remove"), "{}", nothing.stdout);
 }
 
 #[test]

@@ -33,6 +33,7 @@ mod notes;
 mod pages;
 mod reading_on;
 mod recall;
+mod recording;
 mod run;
 mod run_ends;
 mod run_inherit;
@@ -50,6 +51,7 @@ mod shops;
 mod trust;
 mod walls;
 mod watching;
+mod whole_screens;
 mod working;
 
 use heirloom_testkit::env::TestEnv;

@@ -59,7 +59,10 @@ fn doctor_says_why_nothing_is_asked_for() {
     for (settings, words) in [
         ("requirements: {}\n", "requirements none"),
         ("guard: {enabled: false}\n", "requirements switched off in the settings"),
-        ("requirements: {\n", "requirements none holds: .heirloom/config.yaml cannot be read"),
+        (
+            "requirements: {\n",
+            "requirements none is enforced: .heirloom/config.yaml cannot be read",
+        ),
     ] {
         env.write(".heirloom/config.yaml", settings);
         let ran = env.run(&["doctor"]);
@@ -104,7 +107,7 @@ fn doctor_tells_what_the_agent_will_really_do_and_mends_what_it_can() {
     assert!(fixed.stdout.starts_with("hooked Claude Code"), "{fixed}");
     assert_eq!(std::fs::read_to_string(&settings).unwrap(), ours);
     let again = env.run(&["doctor", "--fix"]).success();
-    assert!(again.stdout.starts_with("Nothing could be fixed"), "{again}");
+    assert!(again.stdout.starts_with("Nothing to fix"), "{again}");
 
     // A project that switches hooks off, and an environment that does.
     env.write(".claude/settings.local.json", r#"{"disableAllHooks": true}"#);
@@ -128,7 +131,7 @@ fn doctor_says_whether_sessions_arrive_and_what_is_kept() {
     let env = env.var("HEIRLOOM_CLOCK", "2026-01-12T15:33:10Z");
     assert_eq!(about(&env, "capture").1, "on; last session seen 3 minutes ago, claude");
     env.run(&["init", "--uninstall"]).success();
-    assert!(about(&env, "repository").1.contains("took heirloom out"));
+    assert!(about(&env, "repository").1.contains("uninstalled heirloom"));
 }
 
 #[test]

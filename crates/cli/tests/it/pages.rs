@@ -162,6 +162,88 @@ fn no_page_with_commands_is_forgotten() {
     }
 }
 
+/// The calls of heirloom in a line of shell, each as its words. What is quoted is one word, and a comment none.
+fn calls(line: &str) -> Vec<Vec<String>> {
+    fn end(calls: &mut [Vec<String>], word: &mut String) {
+        let word = std::mem::take(word);
+        if let (false, Some(call)) = (word.is_empty(), calls.last_mut()) {
+            call.push(word);
+        }
+    }
+    let (mut calls, mut word, mut quote) = (vec![Vec::new()], String::new(), None);
+    let line = line.trim().trim_start_matches("$ ");
+    // Pages put a remark behind a command, a few columns to the right.
+    let line = line.split("   ").next().unwrap_or_default();
+    for character in line.chars().chain([' ']) {
+        match (quote, character) {
+            (Some(open), close) if open == close => quote = None,
+            (Some(_), _) => word.push('_'),
+            (None, '"' | '\'') => quote = Some(character),
+            (None, '#') if word.is_empty() => break,
+            (None, '|' | '&' | ';' | '(' | ')' | '<' | '>') => {
+                end(&mut calls, &mut word);
+                calls.push(Vec::new());
+            }
+            (None, ' ') => end(&mut calls, &mut word),
+            (None, other) => word.push(other),
+        }
+    }
+    calls.retain(|call| call.first().is_some_and(|first| first == "heirloom"));
+    calls
+}
+
+/// Every command line that a page shows, also those that no test can run, names a command and flags that there are.
+#[test]
+fn every_command_line_on_a_page_is_one_that_heirloom_takes() {
+    let help = fs::read_to_string(docs().join("commands.md")).unwrap();
+    let help: std::collections::HashMap<&str, &str> =
+        help.split("\n## ").skip(1).filter_map(|part| part.split_once('\n')).collect();
+    let guides = fs::read_dir(docs().join("guides")).unwrap().flatten().map(|entry| entry.path());
+    let pages = fs::read_dir(docs()).unwrap().flatten().map(|entry| entry.path());
+    let readme = docs().join("../README.md");
+    let mut count = 0;
+    for page in guides.chain(pages).chain([readme]).filter(|page| {
+        page.extension().is_some_and(|e| e == "md")
+            && !page.ends_with("commands.md")
+            && !page.ends_with("json.md")
+    }) {
+        let text = fs::read_to_string(&page).unwrap();
+        let mut is_code = false;
+        for line in text.lines() {
+            if line.starts_with("```") {
+                is_code = !is_code;
+                continue;
+            }
+            if !is_code && !line.starts_with("    ") {
+                continue;
+            }
+            for call in calls(line) {
+                let place = format!("{}: {line}", page.display());
+                let mut name = "heirloom".to_owned();
+                let mut words = call[1..].iter().peekable();
+                while let Some(word) =
+                    words.next_if(|word| help.contains_key(format!("{name} {word}").as_str()))
+                {
+                    name = format!("{name} {word}");
+                }
+                let stray =
+                    words.peek().filter(|word| name == "heirloom" && !word.starts_with('-'));
+                assert!(stray.is_none(), "{place}: there is no such command");
+                let known = help[name.as_str()];
+                for flag in words.filter(|word| word.starts_with("--") && word.len() > 2) {
+                    let flag = flag.split('=').next().unwrap_or_default();
+                    let is_known = known
+                        .split([' ', '\n', ',', '[', ']', '=', '`', '.', ';', ':'])
+                        .any(|word| word == flag);
+                    assert!(is_known, "{place}: {name} has no {flag}");
+                }
+                count += 1;
+            }
+        }
+    }
+    assert!(count > 50, "only {count} command lines were found");
+}
+
 /// The pages that the index and the guides lead to are there.
 #[test]
 fn no_link_between_pages_leads_nowhere() {

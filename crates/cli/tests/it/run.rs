@@ -151,8 +151,8 @@ fn a_finished_session_is_not_started_over_without_force_and_nothing_of_it_is_los
     run(&env, &["ralph", "s", "1"]).success();
     insta::assert_snapshot!(run(&env, &["ralph", "s", "1"]), @r"
     ------- stderr -------
-    error: there is a session s already, and it is completed
-    hint: use another name, or --force, which starts over and keeps the old one
+    error: session s already exists and is completed
+    hint: use another name, or --force to start over and keep the old one
     [exit 1]
     ");
     run(&env, &["ralph", "s", "1", "--force"]).success();
@@ -210,7 +210,10 @@ fn two_engines_never_run_one_session() {
     for flag in ["--resume", "--force"] {
         let ran = env.run(&["run", "ralph", "s", "1", flag]);
         assert_eq!(ran.code, 1);
-        assert!(ran.stderr.starts_with("error: session s is run by process "), "{ran}");
+        assert!(
+            ran.stderr.starts_with("error: session s is already running, in process "),
+            "{ran}"
+        );
     }
     env.write("go", "");
     first.wait().unwrap();
@@ -410,7 +413,7 @@ fn a_detached_run_is_watched_to_its_end() {
     assert!(watched.stdout.contains("completed: all iterations done"), "{watched}");
     let refused = run(&env, &["ralph", "s", "1", "--detach"]);
     assert_eq!(refused.code, 1);
-    assert!(refused.stderr.contains("there is a session s already"), "{refused}");
+    assert!(refused.stderr.contains("session s already exists"), "{refused}");
 }
 
 #[test]

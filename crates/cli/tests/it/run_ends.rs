@@ -137,7 +137,7 @@ fn a_limit_on_the_cost_that_could_not_be_kept_is_refused() {
     let env = with_agent(WORKS).var("HEIRLOOM_AGENT_CODEX", "true");
     let ran = run(&env, &["ralph", "s", "1", "--max-cost", "5"]);
     assert_eq!(ran.code, 1, "{ran}");
-    let said = "the cost cannot be limited: command does not say what it costs";
+    let said = "cannot limit the cost: command does not report what it costs";
     assert!(ran.stderr.contains(said), "{ran}");
     let codex = ["run", "ralph", "s", "1", "--agent", "codex", "--max-cost", "5"];
     let codex = [&codex[..], &["--permissions", "edits", "--model"]].concat();

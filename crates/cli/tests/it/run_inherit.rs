@@ -168,7 +168,7 @@ fn a_lineage_is_walked_three_deep_and_duplicates_appear_once() {
     original(&env, "a", &complete(Some("b")), &[learned(&["from a", "shared"])]);
     let ran = env.run(&["inherit", "a", "--json"]);
     assert_eq!(ran.code, 2);
-    assert!(ran.stderr.contains("the lineage goes on with d"), "{ran}");
+    assert!(ran.stderr.contains("the lineage continues with d"), "{ran}");
     let block = ran.json();
     assert_eq!(block["lineage"], json!(["a", "b", "c"]));
     assert_eq!(block["learnings"], json!(["from c", "shared", "from b", "from a"]));
@@ -266,7 +266,7 @@ fn a_missing_source_is_told_and_the_run_goes_on_unless_it_is_strict() {
     error: there is no session auth-v in this repository
     hint: did you mean auth-v2? `heirloom sessions list --completed` shows all
     hint: there are auth-v2
-    warning: going on without inherited context; --strict would have stopped here
+    warning: continuing without inherited context; --strict would have stopped here
     ");
     assert_eq!(inherited(&env, "auth-v3"), Value::Null);
     let ran = session(&env, "auth-v4", &learned(&[]), &["--inherit", "auth-v", "--strict"]);

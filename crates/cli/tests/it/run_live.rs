@@ -168,6 +168,27 @@ fn a_terminal_shows_what_happens_now_and_keeps_only_what_happened() {
     });
 }
 
+/// Lines typed while something runs would push up what is drawn, and leave it behind.
+#[test]
+fn what_is_typed_meanwhile_leaves_no_ghost_of_the_changing_lines() {
+    let env = talking();
+    let mut terminal = env.terminal(&["run", "p.yaml", "s"]);
+    terminal.sees("ctrl-c finishes this iteration");
+    assert!(!terminal.is_as_before(), "typing is shown");
+    for _ in 0..5 {
+        terminal.types("hello");
+        terminal.sees("ctrl-c finishes this iteration");
+    }
+    env.write("go", "");
+    terminal.waits_to_be_as_before();
+    let (code, sent) = terminal.ends();
+    assert_eq!(code, 0, "{sent}");
+    let screen = Terminal::showing(sent.as_bytes()).text();
+    assert!(!screen.contains("hello") && !screen.contains('●'), "{screen}");
+    assert!(!screen.contains("ctrl-c"), "{screen}");
+    assert_eq!(screen.matches("Rotate tokens").count(), 2, "{screen}");
+}
+
 #[test]
 fn a_terminal_without_colours_is_left_as_clean() {
     let env = talking();
@@ -214,7 +235,7 @@ fn the_desktop_is_told_when_a_run_ends_and_when_nobody_understood_what_was_inher
     );
     env.write(".heirloom/stages/careful/prompt.md", "Work. ${STATUS}\n");
     env.run(&["run", "careful", "second", "--inherit", "first"]).success();
-    wait_for(|| told(&env).contains("|second|completed after 1 iterations\n"));
+    wait_for(|| told(&env).contains("|second|completed after 1 iteration\n"));
     wait_for(|| told(&env).contains("|second|Agent did not acknowledge inherited context\n"));
     let stopped = with_desktop(with_agent("cat > /dev/null\nexit 3\n"));
     assert_eq!(stopped.run(&["run", "ralph", "s", "1", "--agent", "command"]).code, 1);

@@ -40,11 +40,11 @@ fn without_an_answer_and_without_a_terminal_a_run_does_not_start_and_names_the_f
     let ran = env.run(&["run", "ralph", "s", "1"]);
     insta::assert_snapshot!(ran, @r"
     ------- stderr -------
-    error: nobody has said yet what claude may do in this repository without asking
+    error: nobody has decided yet what claude may do in this repository without asking
     hint: --permissions accept: edit files and run commands, as most stages need
     hint: --permissions edits: edit files, and nothing else
     hint: --permissions ask: everything waits for `heirloom approvals`
-    hint: for good: run.permissions in your own settings, or answer at a terminal
+    hint: to decide once: run.permissions in your own settings, or answer at a terminal
     [exit 1]
     ");
     assert_eq!(env.run(&["sessions", "list", "--json"]).json()["sessions"], json!([]));

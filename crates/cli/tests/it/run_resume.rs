@@ -107,7 +107,7 @@ fn an_agent_that_outlived_its_engine_is_killed_and_its_iteration_made_again() {
     assert!(alive(&env), "the agent should have outlived its engine");
     env.write("go", "");
     let refused = env.run(&["run", "ralph", "s", "--agent", "command"]);
-    assert!(refused.stderr.contains("hint: --resume goes on with it"), "{refused}");
+    assert!(refused.stderr.contains("hint: --resume continues it"), "{refused}");
     env.run(&["run", "ralph", "s", "--resume"]).success();
     assert!(!alive(&env));
     assert_eq!((env.read("made.log"), completed(&env)), ("1\n2\n".to_owned(), vec![1, 2]));
@@ -287,7 +287,7 @@ fn an_agent_that_reported_and_failed_after_its_engine_died_is_judged_by_its_repo
         });
         ended.unwrap()["body"]["why"].as_str().map(str::to_owned)
     };
-    let unseen = "its engine was gone when it ended: judged by its report alone";
+    let unseen = "the process that ran it was gone when it ended; judged by its report alone";
     assert_eq!((why(1).as_deref(), why(2)), (Some(unseen), None));
 }
 

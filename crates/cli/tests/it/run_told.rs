@@ -52,10 +52,10 @@ fn what_was_left_out_is_said_and_nothing_is_left_out_for_the_sake_of_a_duplicate
         env.repo().display()
     ));
     let ran = run(&env, &["ralph", "next", "1", "--inherit", "long"]).success();
-    assert!(ran.stdout.contains("left out for want of room: "), "{ran}");
-    assert!(env.read("told-next-ralph-1").contains("Left out for want of room: "));
+    assert!(ran.stdout.contains("left out to save space: "), "{ran}");
+    assert!(env.read("told-next-ralph-1").contains("Left out to save space: "));
     let shown = env.run(&["inherit", "long", "--max-tokens", "3000"]);
-    assert!(shown.stdout.contains("left out for want of room: "), "{shown}");
+    assert!(shown.stdout.contains("left out to save space: "), "{shown}");
 }
 
 #[test]

@@ -111,6 +111,51 @@ fn the_main_screens_fit_sixty_a_hundred_and_a_hundred_and_sixty_columns() {
 }
 
 #[test]
+fn on_a_terminal_a_long_answer_goes_through_the_pager_the_person_chose() {
+    let env = with_work();
+    let pager = env.script("pager.sh", "#!/bin/sh\necho PAGED; sed -n 1p\n");
+    let env = env.var("PAGER", pager.to_str().unwrap());
+    let (code, shown) = env.terminal(&["config", "show"]).ends();
+    assert_eq!(code, 0, "{shown}");
+    assert!(shown.starts_with("PAGED\n") && shown.lines().count() == 2, "{shown}");
+    // Not what fits the screen, nor where the person wants none.
+    let (_, short) = env.terminal(&["config", "path"]).ends();
+    assert!(!short.contains("PAGED"), "{short}");
+    let (_, whole) = env.terminal(&["config", "show", "--no-pager"]).ends();
+    assert!(!whole.contains("PAGED") && whole.lines().count() > 24, "{whole}");
+    let env = env.var("HEIRLOOM_PAGER", "cat");
+    let (_, whole) = env.terminal(&["config", "show"]).ends();
+    assert!(!whole.contains("PAGED") && whole.lines().count() > 24, "{whole}");
+    let env = env.var("HEIRLOOM_PAGER", "no-such-pager-anywhere");
+    let (code, whole) = env.terminal(&["config", "show"]).ends();
+    assert_eq!(code, 0, "{whole}");
+    assert!(whole.lines().count() > 24, "an answer is not lost with its pager: {whole}");
+}
+
+#[test]
+fn doctor_says_when_the_hub_does_not_answer() {
+    let env = with_work();
+    let hub = |env: &TestEnv| {
+        let doctor = env.run(&["doctor", "--json"]).json();
+        let checks = doctor["checks"].as_array().unwrap().clone();
+        checks.into_iter().find(|check| check["name"] == "hub")
+    };
+    assert!(hub(&env).is_none(), "nobody joined one");
+    let repo = env.run(&["repo", "show", "--json"]).success().json();
+    let joined = serde_json::json!({"repos": {repo["key"].as_str().unwrap(): {
+        "url": "postgresql://ada:secret@127.0.0.1:1/heirloom?sslmode=disable",
+        "host": "0011223344556677", "since": "2026-01-12T15:30:00Z",
+    }}});
+    std::fs::write(env.home().join("hub.json"), joined.to_string()).unwrap();
+    let check = hub(&env).unwrap();
+    assert_eq!(check["health"], "problem", "{check}");
+    let detail = check["detail"].as_str().unwrap();
+    assert!(detail.contains("127.0.0.1:1") && detail.contains("cannot be reached"), "{detail}");
+    assert!(!check.to_string().contains("secret"), "{check}");
+    assert_eq!(env.run(&["doctor"]).code, 1);
+}
+
+#[test]
 fn colours_are_for_those_who_want_them() {
     let env = with_work();
     let plain = env.run(&["notes"]).success().stdout;

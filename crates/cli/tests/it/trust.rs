@@ -140,7 +140,7 @@ fn an_agent_trusts_approves_pauses_and_clears_nothing() {
         assert!(ran.stderr.contains("another terminal"), "{}", ran.stderr);
     }
     let bare = guarded.req(&["satisfy", "plan", "--session", ONE]);
-    assert!(bare.stderr.contains("needs a reason"), "{}", bare.stderr);
+    assert!(bare.stderr.contains("has to give a reason"), "{}", bare.stderr);
     assert_eq!(guarded.req(&["satisfy", "plan", "--session", ONE, "--reason", "trivial"]).code, 0);
 }
 

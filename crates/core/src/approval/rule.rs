@@ -34,6 +34,31 @@ impl Rule {
         Self { tool: tool.to_owned(), pattern: None }
     }
 
+    /// Rules that this use would fall under, from the narrowest to every use of the tool.
+    pub fn around(tool: &str, input: &Value) -> Vec<Self> {
+        let patterns = match subject(input) {
+            Some(Subject::Command(command)) => {
+                let mut words = command.split_whitespace();
+                let first = words.next().unwrap_or_default();
+                let two = words.next().filter(|second| !second.starts_with('-'));
+                let two = two.map(|second| format!("{first} {second} *"));
+                vec![Some(command.to_owned()), two, Some(format!("{first} *"))]
+            }
+            Some(Subject::Thing(thing)) => {
+                let directory =
+                    thing.rsplit_once('/').map(|(directory, _)| format!("{directory}/*"));
+                vec![Some(thing.to_owned()), directory]
+            }
+            None => Vec::new(),
+        };
+        let narrow = patterns.into_iter().flatten().filter(|pattern| !pattern.is_empty());
+        let narrow = narrow.map(|pattern| Self { tool: tool.to_owned(), pattern: Some(pattern) });
+        let mut rules: Vec<Self> = narrow.filter(|rule| rule.covers(tool, input)).collect();
+        rules.push(Self::every(tool));
+        rules.dedup();
+        rules
+    }
+
     /// The tool it is about.
     pub fn tool(&self) -> &str {
         &self.tool
@@ -192,6 +217,32 @@ mod tests {
         let write = |path: &str| covers("Write(/w/src/*)", "Write", &json!({"file_path": path}));
         assert!(write("/w/src/a/b.rs") && write("/w/src/..a"));
         assert!(!write("/w/src/../../etc/passwd") && !write("/w/src/.."));
+    }
+
+    #[test]
+    fn the_rules_around_a_use_go_from_narrow_to_wide_and_all_cover_it() {
+        let around = |tool: &str, input: Value| {
+            let rules = Rule::around(tool, &input);
+            for rule in &rules {
+                assert!(rule.covers(tool, &input), "{rule}");
+                assert_eq!(rule.to_string().parse().as_ref(), Ok(rule));
+            }
+            rules.iter().map(ToString::to_string).collect::<Vec<_>>()
+        };
+        assert_eq!(
+            around("Bash", json!({"command": "git push origin main"})),
+            ["Bash(git push origin main)", "Bash(git push *)", "Bash(git *)", "Bash"]
+        );
+        // A star would not cover what is written, or what runs behind it.
+        assert_eq!(
+            around("Bash", json!({"command": "make && rm x > log"})),
+            ["Bash(make && rm x > log)", "Bash"]
+        );
+        assert_eq!(
+            around("Write", json!({"file_path": "/w/src/a.rs"})),
+            ["Write(/w/src/a.rs)", "Write(/w/src/*)", "Write"]
+        );
+        assert_eq!(around("Task", json!({"prompt": "x"})), ["Task"]);
     }
 
     #[test]

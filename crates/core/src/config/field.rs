@@ -83,7 +83,7 @@ impl fmt::Display for Field {
 
 /// Why a text is not a field of a config.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("a config has no field `{text}`")]
+#[error("there is no config field `{text}`")]
 pub struct NotAField {
     /// What was given.
     pub text: String,

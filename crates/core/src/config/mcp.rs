@@ -13,7 +13,7 @@ pub enum McpError {
     #[error("the MCP servers cannot be read")]
     Shape(#[from] serde_json::Error),
     /// A server of a kind that is not known.
-    #[error("the MCP server {name} has the type `{kind}`; only stdio and http are known")]
+    #[error("the MCP server {name} has the type `{kind}`; only stdio and http are supported")]
     Kind {
         /// The server.
         name: String,
@@ -145,7 +145,7 @@ mod tests {
         let error = |text| parse_mcp_servers(text).unwrap_err().to_string();
         assert_eq!(
             error(r#"{"x":{"type":"sse","url":"http://x"}}"#),
-            "the MCP server x has the type `sse`; only stdio and http are known"
+            "the MCP server x has the type `sse`; only stdio and http are supported"
         );
         assert_eq!(error(r#"{"x":{}}"#), "the MCP server x has neither a command nor a URL");
         assert_eq!(error("servers.json"), "the MCP servers cannot be read");

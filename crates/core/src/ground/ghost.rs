@@ -35,13 +35,13 @@ impl Sighting {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SearchError {
     /// Too little to look for.
-    #[error("`{text}` is too little to look for: a search needs a word of three letters or more")]
+    #[error("`{text}` is too short: a search needs a word of at least three letters")]
     TooShort {
         /// What was given.
         text: String,
     },
     /// They are one search, written twice.
-    #[error("`{text}` is the same search twice: two that differ are needed, or one alone")]
+    #[error("`{text}` repeats the same search: give one, or two that differ")]
     Same {
         /// What was given.
         text: String,

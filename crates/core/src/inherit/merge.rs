@@ -199,7 +199,7 @@ pub fn warn_of_end<K: Display>(end: &End<K>, depth: usize) -> Option<String> {
     match end {
         End::Root => None,
         End::Depth(name) => Some(format!(
-            "the lineage goes on with {name}, but only {depth} sessions are inherited from"
+            "the lineage continues with {name}, but only {depth} sessions are inherited"
         )),
         End::Cycle(name) => {
             Some(format!("the lineage is a circle: {name} is its own ancestor, it is read once"))

@@ -77,7 +77,7 @@ impl fmt::Display for Category {
 /// Why a text names no category.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "`{text}` is nothing that can be inherited (learnings, patterns, warnings, decisions, progress)"
+    "`{text}` cannot be inherited; choose from learnings, patterns, warnings, decisions and progress"
 )]
 pub struct NotACategory {
     /// What was given.
@@ -168,7 +168,7 @@ mod tests {
         assert_eq!(error.nearest, Some("decisions"));
         assert_eq!(
             error.to_string(),
-            "`desicions` is nothing that can be inherited (learnings, patterns, warnings, decisions, progress)"
+            "`desicions` cannot be inherited; choose from learnings, patterns, warnings, decisions and progress"
         );
         assert_eq!(Select::parse(["zebra"]).unwrap_err().nearest, None);
     }

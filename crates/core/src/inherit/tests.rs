@@ -320,7 +320,7 @@ fn each_end_of_a_walk_but_the_root_is_told() {
     insta::assert_snapshot!(
         [End::Depth("a"), End::Cycle("a"), End::Missing("a")].map(|end| told(end).unwrap()).join("\n"),
         @r"
-    the lineage goes on with a, but only 3 sessions are inherited from
+    the lineage continues with a, but only 3 sessions are inherited
     the lineage is a circle: a is its own ancestor, it is read once
     the lineage names a, which is not known
     ");

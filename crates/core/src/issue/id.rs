@@ -17,7 +17,7 @@ pub struct IssueId(String);
 
 /// Why a text is not the id of an issue.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{text}` is not the id of an issue: letters, digits, `.`, `_` and `-` make one")]
+#[error("`{text}` is not an issue id: use letters, digits, `.`, `_` and `-`")]
 pub struct BadIssueId {
     /// What was given.
     pub text: String,

@@ -229,8 +229,8 @@ mod tests {
         assert_eq!(said(json!({"title": "t"})), "it has no `id`");
         assert_eq!(
             said(json!({"id": "../x", "title": "t"})),
-            "its `id` cannot be read: `../x` is not the id of an issue: \
-             letters, digits, `.`, `_` and `-` make one"
+            "its `id` cannot be read: `../x` is not an issue id: \
+             use letters, digits, `.`, `_` and `-`"
         );
         assert!(
             said(json!({"id": "a", "title": "t", "priority": "high"}))

@@ -21,7 +21,7 @@ pub enum BadRunFile {
         why: String,
     },
     /// It is of another repository.
-    #[error("it is of {repo}")]
+    #[error("it belongs to {repo}")]
     Elsewhere {
         /// The repository.
         repo: String,

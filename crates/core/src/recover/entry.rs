@@ -123,7 +123,7 @@ fn judged(proof: &Proof, short: bool) -> String {
         }
         Verdict::Moved { path: Some(path), line } => format!("{path}:{line} ✔ moved"),
         // Whether it is somewhere else is not looked for where somebody waits.
-        _ if short => format!("{place} ✗ not there any more"),
+        _ if short => format!("{place} ✗ no longer there"),
         broken => format!("{place} ✗ {broken}"),
     }
 }

@@ -176,9 +176,9 @@ fn joined(entries: &[Entry], most: usize, longest: usize) -> String {
 
 /// Level 2: what fits a query, the best fit first.
 pub fn level2(query: &str, entries: &[Entry], budget: usize) -> Recovery {
-    let head = format!("{MARK} what fits \"{}\"", cut(&plain(query), 80));
+    let head = format!("{MARK} what matches \"{}\"", cut(&plain(query), 80));
     if entries.is_empty() {
-        let text = format!("Nothing recorded fits \"{}\".", cut(&plain(query), 80));
+        let text = format!("Nothing recorded matches \"{}\".", cut(&plain(query), 80));
         return Recovery::nothing(2, &fitting(&text, budget));
     }
     let rows = entries.iter().map(|entry| (entry.note.kind, entry.whole())).collect();

@@ -192,7 +192,7 @@ impl<'f> Linter<'f> {
             return Some(*meaning);
         }
         let known: Vec<&'static str> = words.iter().map(|(word, _)| *word).collect();
-        let message = format!("`{given}` has no meaning here");
+        let message = format!("`{given}` is not known here");
         self.error(node.at, field, message, Some(meant(&given, &known)));
         None
     }

@@ -126,20 +126,20 @@ fn every_mistake_of_a_stage_is_found_at_once() {
     hint: did you mean `agent`?
     error: .heirloom/stages/ralph/stage.yaml:3:8: agent: no agent is called `cladue`
     hint: did you mean `claude`?
-    error: .heirloom/stages/ralph/stage.yaml:4:14: stop.rule: `fixd` has no meaning here
+    error: .heirloom/stages/ralph/stage.yaml:4:14: stop.rule: `fixd` is not known here
     hint: did you mean `fixed`?
     error: .heirloom/stages/ralph/stage.yaml:4:25: stop.max: this takes a number from 1 to 100000, not the number 0
-    error: .heirloom/stages/ralph/stage.yaml:5:8: delay: `soon` is not a stretch of time
+    error: .heirloom/stages/ralph/stage.yaml:5:8: delay: `soon` is not a duration
     hint: write seconds, or `90s`, `10m`, `1h30m`
     error: .heirloom/stages/ralph/stage.yaml:6:13: checkpoint: this takes `true` or `false`, not the text `maybe`
-    error: .heirloom/stages/ralph/stage.yaml:7:16: comprehension: `always` has no meaning here
+    error: .heirloom/stages/ralph/stage.yaml:7:16: comprehension: `always` is not known here
     hint: known here: `optional`, `required`
     error: .heirloom/stages/ralph/stage.yaml:8:9: output: there is no variable `${OUTPT}`
     hint: did you mean `${OUTPUT}`?
     error: .heirloom/stages/ralph/stage.yaml:9:10: inherit.from: it is missing
     hint: add `from: SESSION`
-    error: .heirloom/stages/ralph/stage.yaml:9:20: inherit.select: `lessons` is nothing that can be inherited (learnings, patterns, warnings, decisions, progress)
-    error: .heirloom/stages/ralph/stage.yaml:9:29: inherit.select: `learning` is nothing that can be inherited (learnings, patterns, warnings, decisions, progress)
+    error: .heirloom/stages/ralph/stage.yaml:9:20: inherit.select: `lessons` cannot be inherited; choose from learnings, patterns, warnings, decisions and progress
+    error: .heirloom/stages/ralph/stage.yaml:9:29: inherit.select: `learning` cannot be inherited; choose from learnings, patterns, warnings, decisions and progress
     hint: did you mean `learnings`?
     error: .heirloom/stages/ralph/prompt.md:1:6: there is no variable `${CTXT}`
     hint: did you mean `${CTX}`?
@@ -301,7 +301,7 @@ nodes:
     error: p.yaml:6:38: nodes[1].max: this takes a number from 1 to 100000, not the text `none`
     error: p.yaml:7:5: nodes[2]: a node is one of stage, prompt, not several
     error: p.yaml:8:5: nodes[3]: a node is one of `stage`, `prompt`, `pipeline`, `parallel`
-    error: p.yaml:10:50: nodes[5].inputs.select: `newest` has no meaning here
+    error: p.yaml:10:50: nodes[5].inputs.select: `newest` is not known here
     hint: known here: `latest`, `all`
     error: p.yaml:12:5: nodes[7].id: it is missing
     hint: add `id: NAME`; its directory is called so
@@ -315,7 +315,7 @@ nodes:
     hint: use stages and prompts in it
     error: p.yaml:15:80: nodes[10].parallel.nodes[1].agent: in a parallel block the agents of the block do the work
     hint: leave it out
-    error: p.yaml:15:129: nodes[10].parallel.failure_mode: `some` has no meaning here
+    error: p.yaml:15:129: nodes[10].parallel.failure_mode: `some` is not known here
     hint: known here: `any`, `all`, `never`
     error: p.yaml:17:5: nodes[12]: a node is one of `stage`, `prompt`, `pipeline`, `parallel`
     error: p.yaml:17:13: nodes[12].stgae: unknown key `stgae`

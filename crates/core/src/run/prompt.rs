@@ -329,7 +329,7 @@ fn passed_on(block: &Inherited) -> String {
         text.extend(["### Progress\n\n", &fenced(block.progress_summary.trim_end()), "\n"]);
     }
     if let Some(left_out) = block.truncated.in_words() {
-        text.extend(["Left out for want of room: ", &left_out, ".\n"]);
+        text.extend(["Left out to save space: ", &left_out, ".\n"]);
     }
     text
 }

@@ -77,7 +77,7 @@ fn each_wrong_item_costs_only_itself() {
     learnings[2]: an object without `text` is skipped (expected text, or an object with `text` (and `rationale`, `evidence`))
     patterns: one item without its list (expected a list)
     warnings: the number 5 is skipped (expected a list)
-    decisions[0].evidence[0]: `nowhere` names no line: write PATH:LINE or PATH:LINE-LINE (expected `PATH:LINE`, or an object with `path`, `line` and `quote`)
+    decisions[0].evidence[0]: `nowhere` has no line number: write PATH:LINE or PATH:LINE-LINE (expected `PATH:LINE`, or an object with `path`, `line` and `quote`)
     decisions[0].evidence[1]: an object without `line` is skipped (expected `PATH:LINE`, or an object with `path`, `line` and `quote`)
     decisions[0].evidence[2]: the number 4 is skipped (expected `PATH:LINE`, or an object with `path`, `line` and `quote`)
     decisions[0].evidence[3]: an object without `path` is skipped (expected `PATH:LINE`, or an object with `path`, `line` and `quote`)

@@ -17,10 +17,10 @@ pub struct Period(Duration);
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum PeriodError {
     /// Nothing there.
-    #[error("a stretch of time cannot be empty")]
+    #[error("a duration cannot be empty")]
     Empty,
     /// Something else than a number where a number is due.
-    #[error("`{text}` is not a stretch of time")]
+    #[error("`{text}` is not a duration")]
     NotANumber {
         /// The whole text.
         text: String,
@@ -32,7 +32,7 @@ pub enum PeriodError {
         unit: String,
     },
     /// Longer than can be counted.
-    #[error("`{text}` is too long a time")]
+    #[error("`{text}` is too long")]
     TooLong {
         /// The whole text.
         text: String,
@@ -147,12 +147,12 @@ mod tests {
     #[test]
     fn what_is_no_time_says_why() {
         let error = |text: &str| text.parse::<Period>().unwrap_err().to_string();
-        assert_eq!(error(""), "a stretch of time cannot be empty");
-        assert_eq!(error("soon"), "`soon` is not a stretch of time");
-        assert_eq!(error("1.5h"), "`1.5h` is not a stretch of time");
-        assert_eq!(error("-5m"), "`-5m` is not a stretch of time");
+        assert_eq!(error(""), "a duration cannot be empty");
+        assert_eq!(error("soon"), "`soon` is not a duration");
+        assert_eq!(error("1.5h"), "`1.5h` is not a duration");
+        assert_eq!(error("-5m"), "`-5m` is not a duration");
         assert_eq!(error("3y"), "`y` is not a unit of time (`s`, `m`, `h`, `d` or `w`)");
-        assert_eq!(error("99999999999999999w"), "`99999999999999999w` is too long a time");
+        assert_eq!(error("99999999999999999w"), "`99999999999999999w` is too long");
     }
 
     proptest::proptest! {

@@ -63,7 +63,7 @@ impl Shape {
             Self::Int { .. } => "a whole number".to_owned(),
             Self::Number { .. } => "a number".to_owned(),
             Self::Text | Self::Pattern | Self::Path | Self::Choice(_) => "text".to_owned(),
-            Self::Period => "a stretch of time".to_owned(),
+            Self::Period => "a duration".to_owned(),
             Self::List { .. } => "a list".to_owned(),
             Self::Map { .. } | Self::Section(_) => "a map".to_owned(),
             Self::Either(first, second) => format!("{} or {}", first.noun(), second.noun()),

@@ -271,7 +271,7 @@ impl Setting for Period {
                     reader.fail(node.at, Fault::Period { key, source })
                 }
             },
-            _ => reader.wrong_kind(node, "a stretch of time", None),
+            _ => reader.wrong_kind(node, "a duration", None),
         }
     }
 }

@@ -104,7 +104,7 @@ pub fn left_over<'a>(
                 format!("{other} has it in progress (`--resume --issue {}` takes it)", entry.id)
             }
             (IssueStatus::InProgress, None) if !wanted.resume => {
-                "it is in progress (`--resume` goes on with it)".to_owned()
+                "it is in progress (`--resume` continues it)".to_owned()
             }
             (IssueStatus::Open, Some(other)) => format!("it is assigned to {other}"),
             _ => return None,
@@ -252,7 +252,7 @@ mod tests {
         assert_eq!(
             left(&Wanted::default()),
             [
-                "begun: it is in progress (`--resume` goes on with it)",
+                "begun: it is in progress (`--resume` continues it)",
                 "hers: ada has it in progress (`--resume --issue hers` takes it)",
                 "given: it is assigned to ada",
             ]

@@ -201,7 +201,7 @@ fn failures(text: &mut String, findings: &[Checked]) {
     for checked in findings.iter().filter(|checked| !checked.passed) {
         let how = match checked.exit_code {
             Some(code) => format!("exit code {code}"),
-            None => "it did not end by itself".to_owned(),
+            None => "it had to be stopped".to_owned(),
         };
         let _ = write!(text, "\n`{}`: {how}\n{}\n", checked.command, fenced(&checked.output));
     }

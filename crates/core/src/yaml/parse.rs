@@ -41,7 +41,7 @@ pub enum Fault {
     #[error("a key must be text")]
     KeyNotText,
     /// `!thing`.
-    #[error("the tag `{tag}` has no meaning here")]
+    #[error("the tag `{tag}` is not supported")]
     Tag {
         /// The tag as written.
         tag: String,
@@ -50,13 +50,13 @@ pub enum Fault {
     #[error("the file holds more than one document")]
     ManyDocuments,
     /// An alias inside the value that it stands for.
-    #[error("this alias stands for a value that contains it")]
+    #[error("this alias refers to a value that contains it")]
     SelfReference,
     /// `<<` with something that cannot be merged.
     #[error("`<<` takes a map, or a list of maps")]
     MergeNotMap,
     /// More nodes than any honest file has.
-    #[error("the file unfolds to more than {NODE_LIMIT} values")]
+    #[error("the file expands to more than {NODE_LIMIT} values")]
     TooLarge,
 }
 

@@ -74,9 +74,9 @@ fn all_doubled_keys_are_reported_where_they_come_again() {
 #[test]
 fn what_is_not_plain_data_is_refused() {
     assert_eq!(problems("a: 1\n---\nb: 2\n"), ["2:1 the file holds more than one document"]);
-    assert_eq!(problems("a: !env HOME\n"), ["1:9 the tag `!env` has no meaning here"]);
+    assert_eq!(problems("a: !env HOME\n"), ["1:9 the tag `!env` is not supported"]);
     assert_eq!(problems("[a]: 1\n"), ["1:1 a key must be text"]);
-    assert_eq!(problems("a: &x [*x]\n"), ["1:8 this alias stands for a value that contains it"]);
+    assert_eq!(problems("a: &x [*x]\n"), ["1:8 this alias refers to a value that contains it"]);
 }
 
 #[test]

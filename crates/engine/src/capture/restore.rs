@@ -27,10 +27,10 @@ pub enum RestoreError {
     #[error("no transcript of this session is kept")]
     Nothing,
     /// Only facts are kept.
-    #[error("only facts are kept of this session, not its text")]
+    #[error("only facts about this session are kept, not its text")]
     OnlyFacts,
     /// The agent keeps a database.
-    #[error("{agent} keeps its conversations in a database, into which nothing can be put back")]
+    #[error("{agent} keeps its conversations in a database, so they cannot be restored")]
     Database { agent: String },
     /// Only a person may.
     #[error(transparent)]

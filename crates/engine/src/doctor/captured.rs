@@ -21,7 +21,7 @@ fn capture(here: &Here) -> Option<Check> {
     let ledger = here.ledger().ok()?;
     let repo = ledger.repository(&here.place.repo).ok()?;
     if !capture::is_on(&here.home, &repo) {
-        let detail = "off: others set heirloom up here, and you have not";
+        let detail = "off: others have set heirloom up here, but you have not";
         let check = Check::new("capture", Health::Note, detail);
         return Some(check.hint("`heirloom init` switches it on for you"));
     }

@@ -42,11 +42,12 @@ pub struct Check {
 }
 
 impl Check {
-    fn new(name: &str, health: Health, detail: impl Into<String>) -> Self {
+    pub fn new(name: &str, health: Health, detail: impl Into<String>) -> Self {
         Self { name: name.to_owned(), health, detail: detail.into(), hint: None }
     }
 
-    fn hint(mut self, hint: impl Into<String>) -> Self {
+    #[must_use]
+    pub fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());
         self
     }
@@ -57,13 +58,13 @@ pub fn examine(here: &Here) -> Vec<Check> {
     let mut checks = vec![repository(here), ledger(here)];
     checks.extend(faults(here));
     checks.extend(Ledger::set_aside_in(&here.home).iter().map(|file| {
-        let detail = format!("a damaged one was set aside as {}", file.display());
+        let detail = format!("a damaged ledger was set aside as {}", file.display());
         Check::new("ledger", Health::Problem, detail)
-            .hint("`heirloom heal` takes over every record of it that can still be read")
+            .hint("`heirloom heal` recovers every record that can still be read")
     }));
     checks.extend(settings(here));
     checks.extend(here.ignored.iter().map(|variable| {
-        let detail = format!("this repository sets {variable}, which does not count");
+        let detail = format!("this repository sets {variable}, which is ignored");
         Check::new("environment", Health::Note, detail)
     }));
     checks.extend(disabled(here));
@@ -83,7 +84,7 @@ pub fn examine(here: &Here) -> Vec<Check> {
 /// The variable that makes every hook silent.
 fn disabled(here: &Here) -> Option<Check> {
     here.var("HEIRLOOM_DISABLE")?;
-    let detail = "HEIRLOOM_DISABLE is set, so hooks started from here say and record nothing";
+    let detail = "HEIRLOOM_DISABLE is set, so hooks started from here do nothing";
     Some(Check::new("environment", Health::Problem, detail).hint("unset HEIRLOOM_DISABLE"))
 }
 
@@ -112,9 +113,8 @@ fn repository(here: &Here) -> Check {
         _ => format!("{}, on {}", place.label(), place.head),
     };
     if init::is_out(here) {
-        let detail = format!(
-            "{detail}; you took heirloom out here, so nothing gates and nothing is captured"
-        );
+        let detail =
+            format!("{detail}; you uninstalled heirloom here, so nothing is enforced or captured");
         return Check::new("repository", Health::Note, detail)
             .hint("`heirloom init` sets it up again");
     }
@@ -131,7 +131,7 @@ fn ledger(here: &Here) -> Check {
             let problems = ledger.problems();
             let detail = format!("{} is damaged: {}", ledger.path().display(), problems[0]);
             Check::new("ledger", Health::Problem, detail)
-                .hint("`heirloom heal` takes over every record of it that can still be read")
+                .hint("`heirloom heal` recovers every record that can still be read")
         }
         Ok(ledger) => {
             let detail = format!("{}, format {VERSION}", ledger.path().display());
@@ -176,7 +176,7 @@ fn faults(here: &Here) -> Option<Check> {
     let health = if is_recent { Health::Problem } else { Health::Note };
     let detail = format!("{} faults, last at {:.0}: {}", logged.len(), last.at, last.what);
     let hint = format!(
-        "all of them are in {}; delete it when they are seen to",
+        "all of them are in {}; delete it once they are fixed",
         fault::file(&here.home).display()
     );
     Some(Check::new("hooks", health, detail).hint(hint))
@@ -215,13 +215,15 @@ fn trusted(here: &Here) -> Option<Check> {
     }
     let brings = brought(standing.survey.commands().count(), standing.survey.covered.len());
     Some(match standing.state {
-        State::Trusted => Check::new("trust", Health::Ok, "what this repository brings counts"),
+        State::Trusted => Check::new("trust", Health::Ok, "this repository is trusted"),
         State::Untrusted => {
-            let detail = format!("this repository brings {brings}, and none of it counts");
+            let detail = format!(
+                "this repository comes with {brings}; none of it takes effect until you trust it"
+            );
             Check::new("trust", Health::Problem, detail).hint(Untrusted::HINT)
         }
         State::Changed => {
-            let detail = "what this repository brings has changed since you trusted it";
+            let detail = "this repository's settings have changed since you trusted it";
             Check::new("trust", Health::Problem, detail).hint(Untrusted::HINT)
         }
     })
@@ -248,7 +250,7 @@ fn requirements(here: &Here) -> Vec<Check> {
     let policy = match rules::load(here) {
         None => return Vec::new(),
         Some(Rules::Broken { file, .. }) => {
-            let detail = format!("none holds: {file} cannot be read");
+            let detail = format!("none is enforced: {file} cannot be read");
             return vec![Check::new(name, Health::Problem, detail)];
         }
         Some(Rules::Policy(policy)) => policy,
@@ -295,15 +297,15 @@ fn hooked(here: &Here, known: &Known) -> Option<Check> {
         Hooking::Plugged(plugin) => Check::new(&name, Health::Ok, format!("by its {plugin}")),
         Hooking::Twice(plugin) => {
             let detail =
-                format!("in its settings and by its {plugin}; only those in its settings act");
+                format!("in its settings and in its {plugin}; only those in its settings run");
             Check::new(&name, Health::Note, detail).hint("`heirloom init` leaves it to the plugin")
         }
         Hooking::Outdated => {
-            let detail = "they call another heirloom, or are those of an earlier version";
+            let detail = "they call another heirloom, or come from an earlier version";
             Check::new(&name, Health::Note, detail).hint("`heirloom doctor --fix` renews them")
         }
         Hooking::Missing => {
-            Check::new(&name, Health::Note, "not installed, so requirements do not hold in it")
+            Check::new(&name, Health::Note, "not installed, so requirements are not enforced there")
                 .hint("`heirloom doctor --fix` installs them")
         }
         Hooking::Held(obstacle) => {

@@ -199,7 +199,7 @@ impl Facts for Known<'_> {
 /// The hash of what a branch changes.
 pub(super) fn diff(here: &Here, paths: &[String]) -> Result<String, Fault> {
     let changed = changes::changed(&here.place, paths)
-        .ok_or_else(|| Fault { what: "git does not say what was changed".to_owned() })?;
+        .ok_or_else(|| Fault { what: "git cannot tell what was changed".to_owned() })?;
     let mut hasher = blake3::Hasher::new();
     for (name, content) in changed {
         hasher.update(&(name.len() as u64).to_le_bytes()).update(name.as_bytes());

@@ -51,7 +51,7 @@ fn value(here: &Here, measure: &Measure, patience: u64) -> Result<f64, Fault> {
         #[expect(clippy::cast_precision_loss, reason = "no branch has that many lines")]
         Measure::BranchSize => changes::size(&here.place)
             .map(|lines| lines as f64)
-            .ok_or_else(|| fault("git does not say how large the branch is")),
+            .ok_or_else(|| fault("git cannot tell how large the branch is")),
         Measure::Command(command) => {
             let (status, output) = run(&here.place.root, command, patience)?;
             if !status.success() {

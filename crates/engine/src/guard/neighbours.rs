@@ -27,7 +27,7 @@ pub(super) fn notice(
     }
     let verb = if names.len() == 1 { "is" } else { "are" };
     Ok(Some(format!(
-        "{} {verb} at work on {branch} as well: what you change, they may be changing.",
+        "{} {verb} also working on {branch} and may be changing the same files.",
         names.join(" and ")
     )))
 }

@@ -85,7 +85,7 @@ pub enum WordError {
     #[error(transparent)]
     Person(#[from] PersonError),
     /// An agent did not say why.
-    #[error("an agent's word needs a reason")]
+    #[error("an agent has to give a reason")]
     NoReason,
 }
 

@@ -68,7 +68,7 @@ pub(super) fn start(
     drop(known);
     if let Some(problems) = call.hold("cannot note the session", arrived) {
         for problem in problems {
-            call.fault(&format!("a state file could not be taken in whole: {problem}"));
+            call.fault(&format!("a state file could only be imported in part: {problem}"));
         }
     }
     let seen = call.hold("cannot read the requirements", seen).unwrap_or_default();

@@ -131,7 +131,7 @@ pub fn reason(why: &Unmet) -> Option<String> {
         Unmet::Evidence(gap) => gap_text(gap),
         Unmet::Over { value, threshold, .. } => format!("{value} has reached {threshold}"),
         Unmet::Protected => "the branch is protected".to_owned(),
-        Unmet::OtherSessions(others) => format!("{} other sessions are at work here", others.len()),
+        Unmet::OtherSessions(others) => format!("{} other sessions are working here", others.len()),
         Unmet::Fault(what) => format!("it cannot be checked: {what}"),
     })
 }

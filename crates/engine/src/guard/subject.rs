@@ -26,7 +26,7 @@ pub struct Subject {
 #[derive(Debug, thiserror::Error)]
 pub enum SubjectError {
     /// The command is run in no session.
-    #[error("this is run in no session, so it is not known whose requirements are meant")]
+    #[error("this does not run in a session, so it is unclear whose requirements are meant")]
     None {
         /// The sessions that are at work in the repository.
         live: Vec<String>,

@@ -69,7 +69,7 @@ impl Step {
 #[derive(Debug, thiserror::Error)]
 pub enum InitError {
     /// An agent that nobody knows.
-    #[error("there is no agent {name} with hooks")]
+    #[error("there is no agent {name} that has hooks")]
     NoAgent {
         /// What was asked for.
         name: String,
@@ -89,7 +89,7 @@ pub fn set_up(here: &Here, request: Request<'_>) -> Result<Vec<Step>, InitError>
     if !request.is_rehearsal
         && let Err(error) = out::unmark(here)
     {
-        let what = "this repository, which you took heirloom out of";
+        let what = "this repository, where you uninstalled heirloom";
         steps.push(Step::new("failed", what, error.to_string()));
     }
     for (agent, known) in chosen {
@@ -141,7 +141,7 @@ pub fn trust(here: &Here, is_rehearsal: bool) -> Result<Option<Step>, PersonErro
         0 => "it runs nothing, and has words for agents".to_owned(),
         _ => format!("it may run: {}", commands.join("; ")),
     };
-    Ok(Some(Step::new("trusted", "what this repository brings", detail)))
+    Ok(Some(Step::new("trusted", "what this repository comes with", detail)))
 }
 
 /// Takes everything out again: of this repository, and of the agents where no other one needs it.
@@ -154,8 +154,8 @@ pub fn take_out(here: &Here, request: Request<'_>) -> Result<Vec<Step>, InitErro
     let mut steps = Vec::new();
     if is_shared {
         let detail = match others {
-            1 => "another repository uses them; --everywhere takes them out".to_owned(),
-            _ => format!("{others} other repositories use them; --everywhere takes them out"),
+            1 => "another repository uses them; --everywhere removes them".to_owned(),
+            _ => format!("{others} other repositories use them; --everywhere removes them"),
         };
         steps.push(Step::new("kept", "the hooks in your agents' settings", detail));
     } else {
@@ -189,7 +189,7 @@ fn stop(here: &Here, request: Request<'_>) -> Option<Step> {
         repo.map_err(std::io::Error::other).and_then(|repo| capture::switch_off(&here.home, &repo))
     });
     let failed = stopped.err()?;
-    Some(Step::new("failed", "noting that it was taken out", failed.to_string()))
+    Some(Step::new("failed", "noting that it was removed", failed.to_string()))
 }
 
 /// The agents that are meant, with what is known of them.

@@ -31,7 +31,7 @@ pub(super) fn write(here: &Here, is_rehearsal: bool) -> Vec<Step> {
     let mut steps =
         vec![settings(here, is_rehearsal), key(here, is_rehearsal), ignore(here, is_rehearsal)];
     if here.place.root.join(ORIGINAL).is_file() {
-        let detail = "its requirements hold, until your settings have some";
+        let detail = "its requirements apply until your settings have some";
         steps.push(Step::new("kept", ORIGINAL, detail));
     }
     steps

@@ -51,9 +51,9 @@ impl Target<'_> {
             Err(error) => return Some(Step::new("failed", shown, causes::told(&error))),
         };
         let (after, how) = match kept(&here.home, self.file, &text) {
-            Some(original) => (original.before, "to the byte what it was"),
+            Some(original) => (original.before, "restored to what it was"),
             None => match (self.uninstall)(&text) {
-                Ok(after) => (after, "what heirloom added is out, the rest is as it is"),
+                Ok(after) => (after, "removed what heirloom added, left the rest alone"),
                 Err(error) => return Some(Step::new("failed", shown, error.to_string())),
             },
         };

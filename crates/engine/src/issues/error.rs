@@ -48,7 +48,7 @@ pub enum TrackerError {
     #[error("{why}")]
     Untested { id: IssueId, why: String },
     /// Issues would wait for each other for ever.
-    #[error("{id} would wait for itself: {}", way.join(" → "))]
+    #[error("{id} would depend on itself: {}", way.join(" → "))]
     Circle {
         id: IssueId,
         /// From it, round, to it.
@@ -62,7 +62,7 @@ pub enum TrackerError {
         why: String,
     },
     /// The tracker answered something else than expected.
-    #[error("{tracker} answered in a shape that is not known: {why}")]
+    #[error("{tracker} gave an unexpected answer: {why}")]
     Shape {
         /// The tracker, with what it was asked.
         tracker: String,
@@ -89,7 +89,7 @@ pub enum TrackerError {
         id: IssueId,
     },
     /// A tracker's file holds both sides of a merge.
-    #[error("{}:{line}: a merge conflict is not resolved", path.display())]
+    #[error("{}:{line}: unresolved merge conflict", path.display())]
     Conflict {
         path: PathBuf,
         /// The line of the marker.
@@ -155,23 +155,23 @@ impl TrackerError {
             ),
             Self::Circle { way, .. } => match &way[..] {
                 [_, issue, on, ..] if on != Self::UNKNOWN => {
-                    format!("`heirloom issues dep remove {issue} {on}` would make room for it")
+                    format!("`heirloom issues dep remove {issue} {on}` would allow it")
                 }
                 [_, issue, ..] => {
                     format!("`heirloom issues dep list {issue}` shows what it waits for")
                 }
-                _ => "an issue cannot wait for itself".to_owned(),
+                _ => "an issue cannot depend on itself".to_owned(),
             },
             Self::Program { .. } => {
-                "nothing is known of the issues until it works; run it by hand to see more"
+                "issues cannot be read until it works; run it by hand to see more"
                     .to_owned()
             }
             Self::Shape { .. } => {
-                "it may be newer than this heirloom; taken off PATH, its file is used instead"
+                "it may be newer than this heirloom; if you remove it from PATH, its file is used instead"
                     .to_owned()
             }
             Self::Line { .. } | Self::Twice { .. } => {
-                "mend it, or bring the file back from git; nothing was written".to_owned()
+                "fix it, or restore the file from git; nothing was written".to_owned()
             }
             Self::Conflict { .. } => "resolve the merge first; nothing was written".to_owned(),
             Self::Missing { .. } => {

@@ -23,7 +23,7 @@ pub struct Untested {
 impl fmt::Display for Untested {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (id, Scenarios { count, asked, .. }) = (&self.issue, self.scenarios);
-        write!(f, "{id} has decisions, and {count} of {asked} test scenarios")
+        write!(f, "{id} has decisions, but only {count} of {asked} test scenarios")
     }
 }
 

@@ -212,7 +212,7 @@ impl Checkpoint<'_> {
 
     fn tracker(&self, ledger: &mut Ledger) -> Result<Taken, Error> {
         let Some(tracker) = tracker::find(self.here) else {
-            let detail = "no tracker here: the page of notes stands in for it".to_owned();
+            let detail = "no tracker here; the notes page is used instead".to_owned();
             return Ok(("tracker", Status::Passed, detail));
         };
         let mut tracker = match tracker {

@@ -141,10 +141,10 @@ pub enum HandoffError {
         id: String,
     },
     /// There is none at all.
-    #[error("nothing was handed over in this repository yet")]
+    #[error("there is no handoff in this repository yet")]
     NoneYet,
     /// There is more than one such handoff.
-    #[error("{id} could mean {count} handoffs")]
+    #[error("{id} matches {count} handoffs")]
     Many {
         /// What was asked for.
         id: String,

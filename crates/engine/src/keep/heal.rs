@@ -187,7 +187,7 @@ fn noticed(found: &str, from: &str) -> Repair {
 
 fn source(saved: u64) -> String {
     match saved {
-        0 => "nothing: no record of it could be read, and a new one was begun".to_owned(),
+        0 => "nothing: no record of it could be read, and a new one was started".to_owned(),
         1 => "1 record of it that could be read".to_owned(),
         saved => format!("{saved} records of it that could be read"),
     }

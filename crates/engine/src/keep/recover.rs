@@ -60,7 +60,7 @@ pub struct Wanted<'a> {
 #[derive(Debug, thiserror::Error)]
 pub enum RecoverError {
     /// Level 2 answers a query.
-    #[error("level 2 answers a query, and none was given")]
+    #[error("level 2 needs a query")]
     NoQuery,
     /// The ledger failed.
     #[error(transparent)]

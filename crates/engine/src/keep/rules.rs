@@ -30,7 +30,7 @@ pub struct Rule {
 #[derive(Debug, thiserror::Error)]
 pub enum RuleError {
     /// It says nothing.
-    #[error("a rule has to say something")]
+    #[error("the rule is empty")]
     Empty,
     /// There is no such rule.
     #[error("there is no rule {id}")]
@@ -39,7 +39,7 @@ pub enum RuleError {
         id: String,
     },
     /// There is more than one such rule.
-    #[error("{id} could mean {count} rules")]
+    #[error("{id} matches {count} rules")]
     Many {
         /// What was asked for.
         id: String,

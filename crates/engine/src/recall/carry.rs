@@ -51,15 +51,13 @@ pub struct Carry {
 #[derive(Debug, thiserror::Error)]
 pub enum CarryError {
     /// The other agent's conversations cannot be written.
-    #[error(
-        "a conversation cannot be carried over to {0}: its format is not one that can be written"
-    )]
+    #[error("cannot carry a conversation over to {0}: heirloom cannot write its format")]
     Unsupported(&'static str),
     /// There is no such agent.
     #[error("there is no agent called {0}")]
     NoAgent(String),
     /// What was said is not to be found any more.
-    #[error("what was said in this conversation is gone")]
+    #[error("the text of this conversation is gone")]
     Gone,
     /// The session could not be made.
     #[error(transparent)]

@@ -73,9 +73,9 @@ pub enum Proof {
     Edit,
     /// It made the commit that the line is of.
     Commit,
-    /// It made a commit of the same subject, which was rebased or amended since.
+    /// It made a commit with the same subject, which was rebased or amended since.
     Subject,
-    /// It changed the file; nothing is known of the line.
+    /// It changed the file; which session wrote the line is unknown.
     File,
 }
 
@@ -98,7 +98,7 @@ pub enum WhyError {
     #[error("{} is not in this repository", .0.display())]
     Outside(PathBuf),
     /// Neither on disk nor known from before.
-    #[error("there is no file {0}, and no session changed one")]
+    #[error("there is no file {0}, and no session changed it")]
     NoFile(String),
     /// The file is shorter.
     #[error("{path} has no line {line}: it has {lines}")]

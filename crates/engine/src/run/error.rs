@@ -42,7 +42,7 @@ pub enum RunError {
         mistakes: Vec<Mistake>,
     },
     /// A file that should be worked from is not there.
-    #[error("there is no file {path} to work from")]
+    #[error("there is no input file {path}")]
     NoInput {
         /// The file.
         path: String,
@@ -51,10 +51,10 @@ pub enum RunError {
     #[error(transparent)]
     Agent(#[from] NotFound),
     /// A stage stops when the issue tracker has no ready work, and the tracker cannot say.
-    #[error("the issue tracker cannot say whether there is work: {0}")]
+    #[error("cannot ask the issue tracker for ready work: {0}")]
     Tracker(#[from] TrackerError),
     /// Nobody has said what agents may do here without asking.
-    #[error("nobody has said yet what {} may do in this repository without asking", agents.join(" and "))]
+    #[error("nobody has decided yet what {} may do in this repository without asking", agents.join(" and "))]
     Unpermitted {
         /// The agents that would have to ask.
         agents: Vec<&'static str>,
@@ -62,15 +62,15 @@ pub enum RunError {
     /// Everything should wait for a person's word, and these agents never ask.
     #[error("{} cannot wait for approvals: it never asks", agents.join(" and "))]
     NeverAsk { agents: Vec<&'static str> },
-    /// A limit on the cost that could not be kept.
-    #[error("the cost cannot be limited: {agent} does not say what it costs{}", price(model.as_deref()))]
+    /// The cost limit cannot be enforced.
+    #[error("cannot limit the cost: {agent} does not report what it costs{}", price(model.as_deref()))]
     CostUnknown {
         agent: String,
         /// Its model, where one is named.
         model: Option<String>,
     },
     /// Another engine runs the session.
-    #[error("session {name} is run by process {pid} already")]
+    #[error("session {name} is already running, in process {pid}")]
     Running {
         /// The session.
         name: String,
@@ -78,7 +78,7 @@ pub enum RunError {
         pid: u32,
     },
     /// There is such a session already.
-    #[error("there is a session {name} already, and it is {status}")]
+    #[error("session {name} already exists and is {status}")]
     Exists {
         /// The session.
         name: String,
@@ -93,7 +93,7 @@ pub enum RunError {
         name: String,
     },
     /// The session was not made by a run.
-    #[error("session {name} was not started by `run`, so it cannot be resumed by it")]
+    #[error("session {name} was not started by `run`, so `run` cannot resume it")]
     NotARun {
         /// The session.
         name: String,
@@ -102,7 +102,7 @@ pub enum RunError {
     #[error(transparent)]
     Inherit(#[from] InheritError),
     /// What is inherited raised warnings, and it was said that it must not.
-    #[error("what would be inherited is not sound: {}", warnings.join("; "))]
+    #[error("the inherited context has problems: {}", warnings.join("; "))]
     Unsound { warnings: Vec<String> },
     /// git did not do what was asked.
     #[error("git cannot {doing}: {why}")]

@@ -35,7 +35,7 @@ const LONGEST: Duration = Duration::from_hours(1);
 const MOMENT: Duration = Duration::from_secs(2);
 
 /// What is recorded with an iteration that was taken in, where nothing else is wrong with it.
-const UNSEEN: &str = "its engine was gone when it ended: judged by its report alone";
+const UNSEEN: &str = "the process that ran it was gone when it ended; judged by its report alone";
 
 /// What is known of a session that is resumed.
 #[derive(Debug, Default)]
@@ -76,7 +76,7 @@ pub(super) fn recover(at: &AtWork<'_>, ledger: &mut Ledger) -> Result<Known, Run
         process(iteration).map(Identity::kill_group);
     }
     if turn::end_agents(id) {
-        at.reporter.warn("an agent of the engine before this one still ran, it was stopped");
+        at.reporter.warn("an agent of the previous process was still running and was stopped");
     }
     // One that reported in the very moment in which it was stopped is done as well.
     let is_known = |iteration: &&Iteration| {
@@ -90,7 +90,7 @@ pub(super) fn recover(at: &AtWork<'_>, ledger: &mut Ledger) -> Result<Known, Run
     }
     let is_live = ledger.live(&at.session.repo)?.iter().any(|live| live.session == id);
     if is_live {
-        let gone = LiveGone { reason: Some("its engine was gone".to_owned()) };
+        let gone = LiveGone { reason: Some("the process that ran it was gone".to_owned()) };
         ledger.append(at.here.clock.now(), at.scope(), &gone)?;
     }
     let stages = ledger.kept_of_session::<StageEnded>(&at.session.repo, id)?;
@@ -140,7 +140,7 @@ fn wait_for(at: &AtWork<'_>, iteration: &Iteration) -> Waited {
         }
         if began.elapsed() > MOMENT && !std::mem::replace(&mut is_told, true) {
             at.reporter.warn(
-                "an agent of the engine before this one has reported and still works, it may finish",
+                "an agent of the previous process has reported and is still working; it may finish",
             );
         }
         thread::sleep(Duration::from_millis(20));

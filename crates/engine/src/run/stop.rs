@@ -57,7 +57,7 @@ pub fn stop(
     }
     turn::end_agents(session.id);
     let id = session.id;
-    let reason = Some("its engine was gone".to_owned());
+    let reason = Some("the process that ran it was gone".to_owned());
     ledger.write(here.clock.now(), |w| w.change_status(id, Status::Interrupted, reason))?;
     Ok(Stopped::Gone)
 }

@@ -65,7 +65,7 @@ pub fn ask(
             let closed = ApprovalClosed { id, reason: "its agent stopped waiting".to_owned() };
             let scope = Scope::session(session.id, &session.repo);
             ledger.append(here.clock.now(), scope, &closed)?;
-            return Ok(Verdict::Deny("nobody waits for the answer any more".to_owned()));
+            return Ok(Verdict::Deny("nobody is waiting for the answer".to_owned()));
         }
         std::thread::sleep(TICK);
     }

@@ -31,7 +31,7 @@ pub enum SessionError {
         name: String,
     },
     /// The name belongs to another session.
-    #[error("there is a session {name} already")]
+    #[error("session {name} already exists")]
     NameTaken { name: SessionName },
     /// The config cannot be launched.
     #[error("the config cannot be used")]
@@ -46,7 +46,7 @@ pub enum SessionError {
         source: Unreadable,
     },
     /// The directory is not there.
-    #[error("the working directory {} is not there", path.display())]
+    #[error("the working directory {} does not exist", path.display())]
     NoDirectory {
         /// The directory.
         path: PathBuf,
@@ -58,16 +58,16 @@ pub enum SessionError {
     #[error("{name} is {status} and cannot be continued")]
     Status { name: SessionName, status: Status },
     /// Nothing is known that could be resumed.
-    #[error("{name} has no agent whose conversation could go on")]
+    #[error("{name} has no agent conversation to continue")]
     NoConversation { name: SessionName },
     /// There is nothing to interrupt.
     #[error("{name} is {status}: there is nothing to interrupt")]
     NotRunning { name: SessionName, status: Status },
     /// Another program runs it.
-    #[error("{name} was not launched by heirloom: end it where it runs")]
+    #[error("{name} was not launched by heirloom: stop it where it runs")]
     Elsewhere { name: SessionName },
     /// It did not stop in time.
-    #[error("{name} was asked to stop and has not stopped within {} s", waited.as_secs())]
+    #[error("{name} did not stop within {} s", waited.as_secs())]
     StillRunning {
         name: SessionName,
         /// How long was waited.
@@ -88,7 +88,7 @@ pub enum SessionError {
         at: String,
     },
     /// The agent had said nothing by then.
-    #[error("at event {at} the agent had said nothing yet: there is nothing to fork")]
+    #[error("nothing to fork: the agent had not said anything by event {at}")]
     NothingBefore {
         /// What was asked for.
         at: String,
@@ -118,7 +118,7 @@ pub enum SessionError {
         why: String,
     },
     /// More than one approval begins like that.
-    #[error("{id} could mean {count} approvals")]
+    #[error("{id} matches {count} approvals")]
     ManyApprovals {
         /// What was asked for.
         id: String,

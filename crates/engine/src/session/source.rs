@@ -66,16 +66,16 @@ impl Source {
     pub(super) fn warning(&self, session: &SessionName) -> Option<String> {
         if let Some(gone) = &self.gone {
             return Some(format!(
-                "the agent has no conversation of {gone} any more; a new one begins, with what was kept"
+                "the agent no longer has the conversation of {gone}; starting a new one with what was kept"
             ));
         }
         let names: Vec<&str> = self.unheard.iter().map(|(name, _)| name.as_str()).collect();
         if !names.is_empty() {
             let names = names.join(", ");
-            return Some(format!("the agent never heard what {names} said; it does now"));
+            return Some(format!("the agent had not seen what {names} said; it does now"));
         }
         let is_new = self.id.is_none();
-        is_new.then(|| format!("no conversation of {session} is known; a new one begins"))
+        is_new.then(|| format!("no conversation of {session} is known; starting a new one"))
     }
 }
 

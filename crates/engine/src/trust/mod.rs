@@ -25,7 +25,7 @@ use crate::settings::{self, Environment, Request, Say};
 
 /// Something a command needs is brought by the repository, and nobody has said yes to it.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("this repository brings {}, which you have not trusted", .what.join(", "))]
+#[error("this repository comes with {}, which you have not trusted", .what.join(", "))]
 pub struct Untrusted {
     /// What: `work.gate`, `stages.review`.
     pub what: Vec<String>,

@@ -26,7 +26,7 @@ pub enum Choice {
 
 impl Choice {
     /// What an agent is told whose tool use was denied without a word.
-    pub const NO_REASON: &'static str = "a person said no, and gave no reason";
+    pub const NO_REASON: &'static str = "a person denied it without giving a reason";
 }
 
 /// Why a decision was not recorded.
@@ -60,7 +60,7 @@ fn fits(approval: &Approval, input: &Value) -> Result<(), DecideError> {
             return wrong(format!("it has no field `{name}` (it was asked for with {known})"));
         };
         if std::mem::discriminant(before) != std::mem::discriminant(value) {
-            return wrong(format!("`{name}` is of another kind than what was asked for"));
+            return wrong(format!("`{name}` has another type than in the request"));
         }
     }
     match asked.keys().find(|name| is_needed(name) && !given.contains_key(*name)) {

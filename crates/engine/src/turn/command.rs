@@ -58,7 +58,7 @@ pub(crate) struct Site<'a> {
 /// Why there is no command line.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum BuildError {
-    #[error("the working directory {} is not there", path.display())]
+    #[error("the working directory {} does not exist", path.display())]
     NoDirectory { path: PathBuf },
     #[error(transparent)]
     File(#[from] FileError),

@@ -69,7 +69,7 @@ impl OnIssue<'_, '_> {
     /// An agent that used its part goes on with another one, as long as there is something left.
     fn with_more_money(&mut self) -> Result<Turn, End> {
         if !self.context.has_money() {
-            return Err(End::Stopped("the money is spent".to_owned()));
+            return Err(End::Stopped("the cost limit is reached".to_owned()));
         }
         self.again()
     }
@@ -94,7 +94,7 @@ impl OnIssue<'_, '_> {
         let now = self.here.clock.now();
         match self.context.limiter.limited(until, now, |time| self.scaled(time)) {
             Held::GiveUp => {
-                let why = "the account's limit is not lifted for too long".to_owned();
+                let why = "the account's limit lasts too long".to_owned();
                 self.context.give_up(&why);
                 Err(End::Stopped(why))
             }
@@ -150,7 +150,7 @@ impl OnIssue<'_, '_> {
     fn stale(&mut self, why: &str, resumed: Option<Session>) -> Result<Turn, End> {
         if self.tries.was_fresh {
             // It was not asked to resume anything, and would say the same for ever.
-            return Err(End::Failed(format!("a new conversation could not be begun: {why}")));
+            return Err(End::Failed(format!("cannot start a new conversation: {why}")));
         }
         let id = resumed.as_ref().and_then(|session| session.agent_session_id.clone());
         let id = id.or_else(|| Some(self.job.resumes.as_ref()?.agent_session_id.clone()));

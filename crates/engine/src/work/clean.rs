@@ -65,7 +65,7 @@ pub fn clean(
         let mut left = look(&directory, root, &name);
         let is_taken = name.parse::<IssueId>().is_ok_and(|id| claims.is_taken(&id));
         left.kept = if is_taken {
-            Some("a run works on it".to_owned())
+            Some("a run is using it".to_owned())
         } else {
             left.holds.clone().filter(|_| !how.force)
         };
@@ -111,7 +111,7 @@ fn look(directory: &Path, root: &Path, name: &str) -> Leftover {
             Ok(left) if left.problem.is_some() => holds.extend(left.problem),
             Ok(left) if left.is_dirty => holds.push("uncommitted changes".to_owned()),
             Ok(_) => {}
-            Err(_) => holds.push("it is no worktree that git knows".to_owned()),
+            Err(_) => holds.push("git does not know it as a worktree".to_owned()),
         }
     }
     if let Some(tip) = &tip {
@@ -139,7 +139,7 @@ fn brought_together(root: &Path, is_running: bool) -> Vec<Leftover> {
         let is_taken_over = branch::holders(root, &tip).iter().any(is_persons);
         let kept = match () {
             () if branch::is_checked_out(root, &name) => Some("it is checked out".to_owned()),
-            () if is_running => Some("a run works on it".to_owned()),
+            () if is_running => Some("a run is using it".to_owned()),
             () if !is_taken_over => Some(format!("not taken over yet: git merge {name}")),
             () => None,
         };

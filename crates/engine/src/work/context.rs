@@ -213,13 +213,13 @@ impl<'a> RunContext<'a> {
     /// The limit that is reached, if one is.
     pub(super) fn limit(&self) -> Option<&'static str> {
         if self.is_time_up() {
-            Some("the time is up")
+            Some("the time limit is reached")
         } else if self
             .options
             .max_cost_usd
             .is_some_and(|max| max - self.money().spent <= least(max))
         {
-            Some("the money is spent")
+            Some("the cost limit is reached")
         } else {
             None
         }

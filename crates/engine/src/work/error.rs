@@ -8,25 +8,25 @@ use crate::issues::TrackerError;
 #[derive(Debug, thiserror::Error)]
 pub enum WorkError {
     /// Worktrees need git.
-    #[error("{place} is not a git repository, so agents cannot have worktrees of their own")]
+    #[error("{place} is not a git repository, so agents cannot get their own worktrees")]
     NoGit {
         /// Where.
         place: String,
     },
     /// There is nothing a worktree could begin with.
-    #[error("{place} has no commit yet that a worktree could begin with")]
+    #[error("{place} has no commits yet, so it cannot have worktrees")]
     NoCommit {
         /// Where.
         place: String,
     },
     /// The branch on which work comes together would be moved under somebody's feet.
-    #[error("{branch} is checked out, and finished work is to come together on it")]
+    #[error("{branch} is checked out, and finished work has to be merged into it")]
     CheckedOut { branch: String },
     /// The branch on which work comes together cannot be made.
-    #[error("the branch {branch} cannot be made")]
+    #[error("cannot create branch {branch}")]
     NoBranch { branch: String },
     /// What the person did since and what agents finished do not go together by themselves.
-    #[error("{branch} and {head} do not go together by themselves, and {} of {branch} not in {head}", how_many(.commits))]
+    #[error("{branch} does not merge cleanly with {head}, and {} of {branch} not in {head}", how_many(.commits))]
     Apart {
         /// The branch of finished work.
         branch: String,
@@ -36,7 +36,7 @@ pub enum WorkError {
         commits: Vec<String>,
     },
     /// Money cannot be limited without knowing what is spent.
-    #[error("{agent} does not say what it costs, so --max-cost could not hold")]
+    #[error("{agent} does not report what it costs, so --max-cost cannot be enforced")]
     Unpriced { agent: String },
     /// Several agents cannot share the person's own worktree.
     #[error("only one agent can work in place, not {agents}")]

@@ -62,7 +62,7 @@ impl OnIssue<'_, '_> {
                 return Ok(Checkup::Done(self.done(&ready, &branch)));
             }
         }
-        Err(End::Failed("others were faster each time the work was to be brought together".into()))
+        Err(End::Failed("the merge lost a race with other work every time".into()))
     }
 
     /// What is done, unless a reviewer thinks otherwise.
@@ -191,13 +191,13 @@ impl OnIssue<'_, '_> {
             return Err(self.review("nothing was changed"));
         };
         if nothing.evidence.is_empty() {
-            return Err(self.review("nothing was changed, and nothing is shown for it"));
+            return Err(self.review("nothing was changed, and the agent showed no evidence"));
         }
         let root = &self.tree.path;
         for place in &nothing.evidence {
             if let Err(error) = evidence::attach(root, root, place.clone()) {
                 let why =
-                    format!("nothing was changed, and what is shown for it is wrong: {error}");
+                    format!("nothing was changed, and the agent's evidence is wrong: {error}");
                 return Err(self.review(&why));
             }
         }

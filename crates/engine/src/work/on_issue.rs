@@ -20,7 +20,7 @@ use crate::here::Here;
 
 /// The variable that everything started for an issue carries: what the run does for it.
 const CARRIED: &str = "HEIRLOOM_ISSUE_RUN";
-pub(super) const TOO_LONG: &str = "it took longer than an issue may";
+pub(super) const TOO_LONG: &str = "it took longer than the time limit for an issue";
 
 /// An issue that is being worked on.
 pub(super) struct OnIssue<'s, 'a> {
@@ -177,7 +177,7 @@ impl<'s, 'a> OnIssue<'s, 'a> {
                 return Err(end);
             }
             if !self.context.is_shared() || !self.context.may_go_on() {
-                return Err(End::Stopped("the money is spent".to_owned()));
+                return Err(End::Stopped("the cost limit is reached".to_owned()));
             }
             self.context.system.sleep(Duration::from_millis(50));
         }

@@ -77,14 +77,13 @@ impl Resumes {
         let kept = self.transcript.as_deref().filter(|path| Path::new(path).exists());
         let now = kept.map(str::to_owned).or_else(|| transcript(agent, env, id));
         match now {
-            None => self
-                .transcript
-                .as_ref()
-                .map(|_| format!("{agent} keeps no conversation {id} any more")),
+            None => {
+                self.transcript.as_ref().map(|_| format!("{agent} no longer has conversation {id}"))
+            }
             Some(path) => {
                 let transcripts = by_name(agent)?.transcripts()?;
                 let stump = !transcripts.is_whole(Path::new(&path));
-                stump.then(|| format!("{agent} has only the end of conversation {id}"))
+                stump.then(|| format!("{agent} only has the end of conversation {id}"))
             }
         }
     }

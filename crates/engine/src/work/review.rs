@@ -92,7 +92,7 @@ impl OnIssue<'_, '_> {
             (_, Some(Cause::Asked | Cause::TimeUp)) => Err(End::Stopped(self.why_stopped())),
             (_, Some(Cause::TooLong)) => Err(End::TimedOut(TOO_LONG.to_owned())),
             (_, Some(Cause::Spent)) | (Answer::Spent, None) if !self.context.has_money() => {
-                Err(End::Stopped("the money is spent".to_owned()))
+                Err(End::Stopped("the cost limit is reached".to_owned()))
             }
             (Answer::Wait { until }, None) => self.hold(until).map(|()| false),
             (Answer::Retry, None) => self.pause(&why).map(|()| false),

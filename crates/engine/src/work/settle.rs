@@ -46,13 +46,13 @@ impl Dispatcher<'_, '_> {
                 self.tracker.comment(id, ACTOR, &text)
             }
             IssueRunStatus::NeedsReview => {
-                let text = format!("heirloom: somebody has to look at this, {reason}");
+                let text = format!("heirloom: needs review, {reason}");
                 self.tracker.comment(id, ACTOR, &text)
             }
             IssueRunStatus::Interrupted | IssueRunStatus::Running => Ok(()),
         };
         if let Err(error) = told {
-            let message = format!("the tracker could not be told: {error}");
+            let message = format!("cannot update the tracker: {error}");
             if verdict.status == IssueRunStatus::Closed {
                 verdict.status = IssueRunStatus::Failed;
                 verdict.reason = Some(format!("the work is done, but {message}"));

@@ -15,7 +15,7 @@ pub(super) fn run(context: &RunContext<'_>, tree: &Tree, env: &Env) -> Result<()
     for command in &context.options.setup {
         if let Some(failed) = shell::check(command, &tree.path, env, &must_stop) {
             let how = failed.exit_code.map_or_else(
-                || "it did not end by itself".to_owned(),
+                || "it had to be stopped".to_owned(),
                 |code| format!("exit code {code}"),
             );
             let end = failed.output.trim_end();

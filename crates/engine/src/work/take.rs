@@ -38,14 +38,13 @@ impl Dispatcher<'_, '_> {
             Begun::Ours(resumes) => resumes.filter(|_| !context.options.fresh),
             Begun::Theirs => {
                 let assignee = entry.assignee.as_deref().unwrap_or_default();
-                let why = format!("{assignee} works on it; --issue {} takes it anyway", entry.id);
+                let why = format!("{assignee} works on it; --issue {} claims it anyway", entry.id);
                 self.leave(entry, why);
                 return Ok(None);
             }
             Begun::ToReview => {
                 let id = &entry.id;
-                let why =
-                    format!("somebody has to look at it first; --issue {id} sends an agent again");
+                let why = format!("it needs review first; --issue {id} sends an agent again");
                 self.leave(entry, why);
                 return Ok(None);
             }

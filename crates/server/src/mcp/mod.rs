@@ -55,7 +55,7 @@ pub(crate) fn answer(house: &House, caller: &Caller, message: &Value) -> Option<
     let id = message.get("id").filter(|id| !id.is_null()).cloned();
     let Some(method) = message.get("method").and_then(Value::as_str) else {
         // An answer to something that was never asked.
-        return id.is_none().then(|| refused(&Value::Null, -32600, "this is no request"));
+        return id.is_none().then(|| refused(&Value::Null, -32600, "this is not a request"));
     };
     let id = id?;
     let params = message.get("params").cloned().unwrap_or_else(|| json!({}));

@@ -52,8 +52,8 @@ fn decided(house: &House, arguments: Value, gone: &AtomicBool) -> Result<Value, 
         .map_err(|error| Failure::new(Code::RequestInvalid, error.to_string()))?;
     let mut desk = Desk::everywhere(house)?;
     let session = sessions::current(&desk.here, &mut desk.ledger)?.ok_or_else(|| {
-        Failure::new(Code::SessionNotFound, "nobody knows whose question this is")
-            .hint("an agent asks it that has heirloom's hooks, or was launched by heirloom")
+        Failure::new(Code::SessionNotFound, "it is unclear which session asks")
+            .hint("only an agent with heirloom's hooks, or one launched by heirloom, can ask")
     })?;
     let input = Value::Object(question.input);
     let wish = Wish { tool: question.tool_name, input, tool_call_id: question.tool_use_id };

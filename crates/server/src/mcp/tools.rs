@@ -51,7 +51,7 @@ const TOOLS: &[Tool] = &[
     },
     Tool {
         name: "recover",
-        about: "What a fresh context should read: level 1 is the state in a few lines, 2 what fits `q`, 3 \
+        about: "What a fresh context should read: level 1 is the state in a few lines, 2 what matches `q`, 3 \
                 everything.",
         schema: schema::<Recover>,
         reads: true,
@@ -76,7 +76,7 @@ const TOOLS: &[Tool] = &[
     },
     Tool {
         name: "why",
-        about: "Why a file or a line is as it is: the session, the prompt and the decisions it comes from.",
+        about: "Why a file or line is the way it is: the session, prompt and decisions behind it.",
         schema: schema::<Target>,
         reads: true,
         call: |house, arguments| {
@@ -88,7 +88,7 @@ const TOOLS: &[Tool] = &[
     },
     Tool {
         name: "how",
-        about: "What worked last time: the command that ended a failure like this one, and what was done before.",
+        about: "What worked last time: the command that fixed a failure like this one, and what was tried before it.",
         schema: schema::<Failed>,
         reads: true,
         call: |house, arguments| {
@@ -113,7 +113,7 @@ const TOOLS: &[Tool] = &[
     },
     Tool {
         name: "lineage",
-        about: "Where a session comes from and what came of it.",
+        about: "A session's ancestors and descendants.",
         schema: schema::<OfSession>,
         reads: true,
         call: |house, arguments| {
@@ -129,14 +129,14 @@ const TOOLS: &[Tool] = &[
     },
     Tool {
         name: "requirements",
-        about: "What has to be satisfied before an edit, a commit or the end of a turn, and whether it is.",
+        about: "What must be satisfied before an edit, a commit or the end of a turn, and whether it is.",
         schema: schema::<look::Whose>,
         reads: true,
         call: |house, arguments| Ok(shown(&look::asked_for(house, &given(arguments)?)?)),
     },
     Tool {
         name: "issues",
-        about: "What there is to do; with `ready` only what could be begun now.",
+        about: "Open issues; with `ready`, only those that can be worked on now.",
         schema: schema::<work::Filter>,
         reads: true,
         call: |house, arguments| Ok(shown(&work::backlog(house, &given(arguments)?)?)),
@@ -156,7 +156,7 @@ const TOOLS: &[Tool] = &[
         schema: schema::<permission::Question>,
         reads: false,
         call: |_, _| {
-            let message = "a question is asked by the agent's own process, over stdio";
+            let message = "permission questions need the agent's own process, over stdio";
             Err(Failure::new(Code::RequestInvalid, message)
                 .hint("give the agent `heirloom mcp` as its MCP server"))
         },

@@ -4,7 +4,7 @@ use axum::extract::{Path, State};
 use axum::response::{IntoResponse, Redirect, Response};
 use axum::{Extension, Form};
 use heirloom_api::{Code, Failure};
-use heirloom_core::approval::{Approval, State as Standing};
+use heirloom_core::approval::{Approval, Rule, State as Standing};
 use heirloom_core::visible::visible;
 use heirloom_engine::session as engine;
 use heirloom_ledger::ApprovalFilter;
@@ -142,6 +142,7 @@ fn rendered(
     let asked = whole(&approval.input);
     let earlier =
         desk.ledger.approvals(ApprovalFilter { repo: None, session: None, pending: false })?;
+    let rules = rules(&approval, &earlier);
     let earlier: Vec<&Approval> = earlier
         .iter()
         .rev()
@@ -172,7 +173,7 @@ fn rendered(
                     (difference(text(&approval, "file_path").unwrap_or_default(), old, new))
                 }
                 @if is_open {
-                    label for="input" { "The whole input; what you change is what is approved" }
+                    label for="input" { "The whole input; edit it to approve something else" }
                     textarea.code id="input" name="input" rows="8" data-asked=(asked) spellcheck="false" {
                         (typed.map_or(asked.as_str(), |typed| typed.input.as_str())) }
                 } @else { pre { (asked) } }
@@ -190,13 +191,13 @@ fn rendered(
                     div { button.primary name="do" value="approve" data-go="approve" aria-keyshortcuts="a" { "Approve as asked" kbd { "a" } } }
                     div { button name="do" value="edit" data-edit aria-keyshortcuts="e" { "Approve edited" kbd { "e" } } }
                     div { button name="do" value="session" data-go="session" aria-keyshortcuts="s" { "Approve for this session" kbd { "s" } }
-                        label for="rule" { "For this session covers" }
-                        input id="rule" name="rule" value=(rule(&approval)) aria-describedby="rules";
-                        p.meta id="rules" { "A rule such as " code { "Bash(git *)" } "; empty is every use of " (approval.tool) "." } }
+                        label for="rule" { "Approve without asking, for the rest of the session" }
+                        select id="rule" name="rule" { @for (rule, covered) in &rules {
+                            option value=(rule) { (visible(&rule.to_string())) " · " (covered) } } } }
                     div { label for="reason" { "Reason, sent to the agent" }
                         textarea id="reason" name="reason" { (typed.map_or("", |typed| typed.reason.as_str())) }
                         button.danger name="do" value="deny" data-go="deny" aria-keyshortcuts="d" { "Deny" kbd { "d" } } }
-                    p.meta { "A key moves to its button, Enter decides. The decision is written to the ledger." }
+                    p.meta { "A key moves to its button; Enter decides. Decisions are recorded in the ledger." }
                 } } @else {
                     p role="status" tabindex="-1" id="outcome" { b { (approval.state) }
                         @if let Some(at) = approval.decided_at { ", " (since(at, view.now)) " ago" }
@@ -224,15 +225,19 @@ fn text<'a>(approval: &'a Approval, key: &str) -> Option<&'a str> {
     approval.input.get(key)?.as_str()
 }
 
-/// The narrowest rule that would cover this and its like.
-fn rule(approval: &Approval) -> String {
-    let command = text(approval, "command").and_then(|command| command.split_whitespace().next());
-    match command {
-        Some(word) if word.chars().all(|c| c.is_ascii_alphanumeric() || "-_./".contains(c)) => {
-            format!("{}({word} *)", approval.tool)
+/// What could be approved for the rest of the session, narrow to wide, with how many earlier requests it would have
+/// covered.
+fn rules(approval: &Approval, all: &[Approval]) -> Vec<(Rule, String)> {
+    let covered = |rule: &Rule| {
+        let others = all.iter().filter(|one| one.id != approval.id);
+        match others.filter(|one| rule.covers(&one.tool, &one.input)).count() {
+            0 => "no earlier request".to_owned(),
+            1 => "1 earlier request".to_owned(),
+            count => format!("{count} earlier requests"),
         }
-        _ => String::new(),
-    }
+    };
+    let rules = Rule::around(&approval.tool, &approval.input);
+    rules.into_iter().map(|rule| (rule.clone(), covered(&rule))).collect()
 }
 
 /// What goes and what comes.
@@ -288,7 +293,7 @@ fn taken(house: &House, caller: &Caller, id: &str, typed: &Typed) -> Result<(), 
     }
     let approval = engine::approval(&house.ledger()?, id)?;
     if seen(&approval) != typed.seen {
-        let message = "what is asked for is not what was shown; nothing was decided";
+        let message = "the request has changed since it was shown; nothing was decided";
         return Err(Failure::new(Code::ApprovalOver, message).hint("look at it again"));
     }
     let mut decision =
@@ -309,7 +314,7 @@ fn taken(house: &House, caller: &Caller, id: &str, typed: &Typed) -> Result<(), 
             decision.word = Word::Deny;
             decision.reason = Some(typed.reason.clone());
         }
-        _ => return Err(Failure::new(Code::RequestInvalid, "that is no decision")),
+        _ => return Err(Failure::new(Code::RequestInvalid, "that is not a decision")),
     }
     decided(house, caller, id, decision).map(drop)
 }

@@ -39,7 +39,7 @@ pub(super) async fn issues(
                     td.mono { a.open data-go="issue" href=(format!("/issues/{}", one.id)) { (one.id) } }
                     td { "P" (one.priority) } td { (line(&one.title, 100)) } td.c-branch.mono { (one.blocked_by.join(", ")) }
                 } } }
-            } @if all.is_empty() { p { "No open issue. The form below makes one." } } }
+            } @if all.is_empty() { p { "No open issues. Create one below." } } }
             form method="post" { (view.token()) label for="title" { "New issue" }
                 input id="title" name="title" required size="50"; " " button { "Make it" } }
             h2 { "Runs" }

@@ -1,15 +1,21 @@
 //! What needs a person, what runs, what was done.
 
+use std::collections::HashMap;
+
 use axum::Extension;
 use axum::extract::State;
 use axum::response::Response;
-use heirloom_api::Failure;
+use heirloom_api::{Failure, JudgedNote};
 use heirloom_core::session::Session;
 use heirloom_core::status::Status;
+use heirloom_core::usage::By;
 use heirloom_engine::sessions::{Listed, Listing, Row, list};
+use heirloom_engine::usage::{self, Query};
+use jiff::tz::TimeZone;
 use maud::{Markup, html};
 
 use super::approval::{asks, subject};
+use super::session::percent_used;
 use super::{Sheet, View, about, agent, cost, counted, glyph, line, page, sheet, since};
 use crate::gate::Caller;
 use crate::house::{Desk, House};
@@ -53,13 +59,17 @@ fn rendered(house: &House, caller: &Caller) -> Result<Markup, Failure> {
         1 => "1 thing needs you".to_owned(),
         more => format!("{more} things need you"),
     };
-    // The sum of nothing is -0.0, and is shown so.
-    let spent = running.iter().fold(0.0, |sum, row| sum + row.session.cost_usd);
+    let today = today(&desk)?;
+    let own = desk.ledger.repository(&desk.here.place.repo)?;
+    let mut decided = HashMap::<&str, Vec<&JudgedNote>>::new();
+    for one in decisions.iter().filter(|one| one.standing != "replaced") {
+        decided.entry(one.note.session.as_str()).or_default().push(one);
+    }
     let content = html! {
         div id="head" data-live {
             h1 { (title) }
             p.soft {
-                (counted(running.len(), "session")) " running, $" (format!("{spent:.2}")) " so far · "
+                (counted(running.len(), "session")) " running · " a href="/usage" { (today) } " · "
                 a href="/decisions" { @if count("holds") == 1 { "1 decision holds, " } @else { (count("holds")) " decisions hold, " }
                     (count("moved")) " moved, " (count("broken")) " broken" }
             }
@@ -102,10 +112,10 @@ fn rendered(house: &House, caller: &Caller) -> Result<Markup, Failure> {
             p { "No session yet. " a href="/launch" { "Launch one" } ", or start an agent in a repository where "
                 code { "heirloom init" } " was run." }
         }
-        (table(&view, "Running now", "running", &running))
-        (table(&view, "Recent", "recent", &recent))
+        (table(&view, ("Running now", "running"), &running, &Extra::Context(&desk)))
+        (table(&view, ("Recent", "recent"), &recent, &Extra::Decisions { own: &own, decided: &decided }))
         p { a href="/sessions" { "All sessions" } " · " a href="/requirements" { "Requirements" } " · "
-            a href="/settings" { "Settings" } }
+            a href="/usage" { "Usage" } " · " a href="/settings" { "Settings" } }
     };
     let command = "heirloom approvals list";
     let sheeted =
@@ -117,7 +127,60 @@ pub(super) fn address(session: &Session) -> String {
     format!("/sessions/{}", session.id)
 }
 
-fn table(view: &View, title: &str, id: &str, rows: &[Row]) -> Markup {
+/// What was spent today, in every repository, as far as agents say.
+fn today(desk: &Desk) -> Result<String, Failure> {
+    let midnight = desk.here.clock.now().to_zoned(TimeZone::system()).start_of_day();
+    let since = midnight.ok().map(|midnight| midnight.timestamp());
+    let query = Query { by: By::Day, repo: None, since };
+    let total = usage::usage(&desk.here, &desk.ledger, &query)?.total;
+    Ok(match total.cost_usd {
+        Some(cost) if total.unknown_sessions > 0 => format!("at least ${cost:.2} today"),
+        Some(cost) => format!("${cost:.2} today"),
+        None if total.sessions > 0 => "cost today unknown".to_owned(),
+        None => "$0.00 today".to_owned(),
+    })
+}
+
+/// What a list of sessions shows besides what every list does.
+enum Extra<'a> {
+    Nothing,
+    /// How full the context is.
+    Context(&'a Desk),
+    /// Which of its decisions hold, for sessions of the repository whose code was looked at.
+    Decisions {
+        own: &'a str,
+        decided: &'a HashMap<&'a str, Vec<&'a JudgedNote>>,
+    },
+}
+
+impl Extra<'_> {
+    fn heading(&self) -> Option<&'static str> {
+        match self {
+            Self::Nothing => None,
+            Self::Context(_) => Some("Context"),
+            Self::Decisions { .. } => Some("Decisions"),
+        }
+    }
+
+    fn cell(&self, session: &Session) -> Markup {
+        match self {
+            Self::Nothing => html! {},
+            Self::Context(desk) => html! { (percent_used(desk, session)) },
+            Self::Decisions { own, decided } if session.repo == *own => {
+                let all = decided.get(session.name.as_str()).map(Vec::as_slice).unwrap_or_default();
+                let counts = ["broken", "moved", "holds", "unproven"]
+                    .map(|word| (word, all.iter().filter(|one| one.standing == word).count()));
+                html! { a.plain href=(format!("{}/notes", address(session))) {
+                    @for (word, count) in counts { @if count > 0 { span.state { (glyph::standing(word)) " " (count) " " } } }
+                    @if all.is_empty() { span.dim { "none" } }
+                } }
+            }
+            Self::Decisions { .. } => html! { span.dim { "elsewhere" } },
+        }
+    }
+}
+
+fn table(view: &View, (title, id): (&str, &str), rows: &[Row], extra: &Extra<'_>) -> Markup {
     html! { section aria-label=(title) { div id=(id) data-live data-list {
         @if !rows.is_empty() {
             h2 { (title) " " small { (rows.len()) } }
@@ -125,6 +188,7 @@ fn table(view: &View, title: &str, id: &str, rows: &[Row]) -> Markup {
                 thead { tr {
                     th scope="col" { "Status" } th scope="col" { "Session" } th scope="col" { "Title" }
                     th scope="col" class="c-agent" { "Agent" } th scope="col" class="c-branch" { "Branch" }
+                    @if let Some(heading) = extra.heading() { th scope="col" class="c-doing" { (heading) } }
                     th scope="col" class="num" { "Last active" } th scope="col" class="num" { "Cost" }
                 } }
                 tbody { @for Row { session, at_work, .. } in rows {
@@ -135,6 +199,7 @@ fn table(view: &View, title: &str, id: &str, rows: &[Row]) -> Markup {
                         td.soft { (about(session)) }
                         td.soft.c-agent { (agent(session)) }
                         td.mono.c-branch { (line(session.branch.as_deref().unwrap_or("none"), 30)) }
+                        @if extra.heading().is_some() { td.soft.c-doing { (extra.cell(session)) } }
                         td.num.soft { (since(last.or(session.completed_at).unwrap_or(session.created_at), view.now)) }
                         td.num { (cost(session))
                             a hidden data-go="continue" href=(format!("{}/continue", address(session))) { "Continue" } }
@@ -173,7 +238,7 @@ pub(super) async fn sessions(
         };
         let Listed { rows, next } = list(&desk.here, &desk.ledger, &listing)?;
         let title = match (rows.len(), next) {
-            (0, _) => "No session fits".to_owned(),
+            (0, _) => "No sessions match".to_owned(),
             (1, None) => "1 session".to_owned(),
             (count, None) => format!("{count} sessions"),
             (count, Some(_)) => format!("The newest {count} sessions"),
@@ -191,7 +256,7 @@ pub(super) async fn sessions(
                 label { "Agent " input name="agent" value=(agent.as_deref().unwrap_or_default()); }
                 div { label { "\u{a0}" } button { "Show" } }
             }
-            (table(&view, "Sessions", "listed", &rows))
+            (table(&view, ("Sessions", "listed"), &rows, &Extra::Nothing))
             @if let Some(next) = next {
                 p { a data-go="after" href=(format!("/sessions?cursor={next}&status={}&agent={}&q={}",
                     filter.status.as_deref().unwrap_or_default(), agent.as_deref().unwrap_or_default(),

@@ -13,6 +13,7 @@ mod recall;
 mod rest;
 mod said;
 mod session;
+mod usage;
 
 use axum::Router;
 use axum::http::{StatusCode, header};
@@ -270,6 +271,7 @@ pub(crate) fn routes() -> Router<House> {
         .route("/runs/{id}", get(backlog::run))
         .route("/requirements", get(rest::requirements))
         .route("/settings", get(rest::settings))
+        .route("/usage", get(usage::shown))
         .route("/trust", get(rest::trust))
         .route("/records/{id}", get(rest::record))
         .route("/keys", get(rest::all_keys))

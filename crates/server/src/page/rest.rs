@@ -59,7 +59,7 @@ pub(super) async fn settings(
             section aria-label="This browser" { h2 { "This browser" }
                 @for (name, value, words) in switches { p { label.plain { input type="checkbox" data-setting=(name) value=(value); " " (words) } } } }
             section aria-label="heirloom" { h2 { "heirloom" }
-                p { "What holds here and from where: " code { "heirloom config show --sources" } }
+                p { "The settings in effect and where they come from: " code { "heirloom config show --sources" } }
                 p { a href="/trust" { "What this repository would run" } " · " a href="/requirements" { "Requirements" } " · " a href="/keys" { "Keys" } } }
             form method="post" action="/signout" { (view.token()) button { "Sign out" } }
         };

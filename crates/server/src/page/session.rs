@@ -153,6 +153,18 @@ fn context(desk: &Desk, session: &Session) -> Markup {
     " " (percent) " %, " (thousands(used.tokens)) " of " (thousands(window)) " tokens" }
 }
 
+/// How full the agent's context is, short enough for a list.
+pub(super) fn percent_used(desk: &Desk, session: &Session) -> Markup {
+    let used = heirloom_engine::keep::context::usage(&desk.here, session);
+    match used.and_then(|used| used.share()) {
+        Some(share) => {
+            let percent = (share * 100.0).round().clamp(0.0, 100.0);
+            html! { meter min="0" max="100" value=(percent) aria-label="Context used" {} " " (percent) " %" }
+        }
+        None => html! { span.dim { "unknown" } },
+    }
+}
+
 fn tree(family: &Family) -> Markup {
     let mut inner = html! { li { span aria-current="true" { (glyph::status(family.session.status)) " " (family.session.name) }
     @if !family.descendants.is_empty() { ul { @for (_, child) in &family.descendants {

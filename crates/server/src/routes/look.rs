@@ -47,7 +47,7 @@ pub(crate) fn asked_for(house: &House, whose: &Whose) -> Result<RequirementStatu
         Some(Rules::Policy(policy)) => policy,
         Some(Rules::Broken { file, reason }) => {
             return Err(Failure::new(Code::Settings, format!("{file} cannot be read: {reason}"))
-                .hint("requirements do not hold until it is repaired"));
+                .hint("requirements are not enforced until it is repaired"));
         }
         None => {
             return Err(Failure::new(Code::NotSetUp, "heirloom is not set up in this repository")

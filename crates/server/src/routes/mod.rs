@@ -12,6 +12,7 @@ pub(crate) mod recall;
 pub(crate) mod session;
 pub(crate) mod sessions;
 mod signin;
+pub(crate) mod usage;
 pub(crate) mod work;
 
 use axum::Router;
@@ -63,7 +64,7 @@ macro_rules! routes {
 
 routes! {
     get "/health" health::health, ((), ()) => 200 heirloom_api::Health,
-        "Whether the daemon is there. Needs no token.";
+        "Whether the daemon is running. Needs no token.";
     get "/openapi.json" openapi::document, ((), ()) => 200 serde_json::Value,
         "This description.";
     get "/events" crate::events::events, ((), ()) => 200 heirloom_api::LedgerEvent,
@@ -76,11 +77,11 @@ routes! {
     get "/sessions/{id}" session::show, ((), ()) => 200 heirloom_api::SessionDetail,
         "One session, as `sessions show`.";
     patch "/sessions/{id}" change::change, ((), change::Change) => 200 heirloom_api::Session,
-        "Changes a session, also while it runs: its title, what it approves by itself, whether it is in the list.";
+        "Changes a session, even while it runs: its title, what it approves automatically, whether it is listed.";
     get "/sessions/{id}/conversation" session::conversation, (session::Part, ()) => 200 heirloom_api::Conversation,
-        "What was said and done in a session and in all it continues, as `conversation`.";
+        "The conversation of a session and of those it continues, as `conversation`.";
     get "/sessions/{id}/config" session::config, ((), ()) => 200 heirloom_api::SessionConfig,
-        "How its agent was launched, with where each field comes from. Secrets are masked.";
+        "How its agent was launched, and where each field comes from. Secrets are masked.";
     get "/sessions/{id}/lineage" session::lineage, ((), ()) => 200 heirloom_api::Lineage,
         "Its ancestors and descendants, as `lineage`.";
     get "/sessions/{id}/notes" session::notes, (session::Older, ()) => 200 heirloom_api::NoteList,
@@ -89,7 +90,7 @@ routes! {
         "Continues a session with its whole config, as `continue`: an absent field is inherited, a value \
          replaces, `null` clears.";
     post "/sessions/{id}/fork" launch::fork, ((), launch::ContinueBody) => 201 heirloom_api::Session,
-        "Takes a session another way, as `fork`, from its end or from the event `at`.";
+        "Forks a session, as `fork`, from its end or from the event `at`.";
     post "/sessions/{id}/interrupt" launch::interrupt, ((), ()) => 200 heirloom_api::Session,
         "Interrupts a session and answers once it has stopped.";
     get "/approvals" approvals::list, (approvals::Filter, ()) => 200 heirloom_api::PartOf<heirloom_api::ApprovalList>,
@@ -97,7 +98,7 @@ routes! {
     get "/approvals/{id}" approvals::show, ((), ()) => 200 heirloom_api::Approval,
         "One approval.";
     post "/approvals/{id}/decision" approvals::decide, ((), approvals::Decision) => 200 heirloom_api::Approval,
-        "Decides an approval. Only for a person who signed in.";
+        "Decides an approval. Only a signed-in person may.";
     get "/notes" notes::list, (notes::Filter, ()) => 200 heirloom_api::NoteList,
         "Notes of a repository, as `notes`.";
     post "/notes" notes::make, ((), notes::Body) => 201 heirloom_api::Note,
@@ -105,40 +106,42 @@ routes! {
     get "/search" recall::search, (recall::Looked, ()) => 200 heirloom_api::PartOf<heirloom_api::SearchResults>,
         "Full text over notes and sessions, as `search`.";
     get "/recover/{level}" recall::recover, (recall::Fresh, ()) => 200 heirloom_api::Recovery,
-        "What a fresh context should read, as `recover`.";
+        "What a fresh context should know, as `recover`.";
     get "/requirements" look::requirements, (look::Whose, ()) => 200 heirloom_api::RequirementStatus,
-        "What has to be satisfied, and whether it is, as `req status`.";
+        "Requirements and whether they are satisfied, as `req status`.";
     get "/issues" work::issues, (work::Filter, ()) => 200 heirloom_api::PartOf<heirloom_api::IssueList>,
         "Issues, as `issues list`, or with `ready` as `issues ready`.";
     post "/issues" work::create, ((), work::Body) => 201 heirloom_api::NewIssue,
-        "Makes an issue, as `issues create`.";
+        "Creates an issue, as `issues create`.";
     get "/issues/{id}" work::issue, (Where, ()) => 200 heirloom_api::IssueDetail,
         "One issue, as `issues show`.";
     patch "/issues/{id}" work::change, ((), work::Different) => 200 heirloom_api::ChangedIssues,
         "Changes or closes an issue, as `issues update` and `issues close`.";
     get "/work-runs" work::runs, (work::Runs, ()) => 200 heirloom_api::PartOf<heirloom_api::WorkRunList>,
-        "What past runs through the issues did, as `runs list`.";
+        "What past runs of `work` did, as `runs list`.";
     get "/work-runs/{id}" work::run, (Where, ()) => 200 heirloom_api::WorkRunDetail,
         "One run, issue by issue, as `runs show`.";
     get "/pipelines" work::pipelines, (Listed, ()) => 200 heirloom_api::PartOf<heirloom_api::PipelineList>,
-        "What can be run, as `pipelines list`.";
+        "Pipelines, as `pipelines list`.";
     get "/records/{id}" look::record, ((), ()) => 200 heirloom_api::Entry,
         "The record behind something.";
     get "/decisions" look::decisions, (Listed, ()) => 200 heirloom_api::PartOf<heirloom_api::DecisionList>,
         "The decisions of a repository, each checked against the code as it is now.";
+    get "/usage" usage::usage, (usage::Filter, ()) => 200 heirloom_api::Usage,
+        "What agents cost and how many tokens they used, as `usage`. What is not known is `null`, and counted.";
     get "/trust" look::trusted, (Where, ()) => 200 heirloom_api::Trust,
-        "What a repository would run, and whether that is allowed, as `trust --show`.";
+        "What a repository would run, and whether you allow it, as `trust --show`.";
     get "/repo" look::repository, (Where, ()) => 200 heirloom_api::Repository,
-        "What a repository is known by, as `repo show`.";
+        "A repository's key and aliases, as `repo show`.";
     get "/rules" look::laid_down, (Listed, ()) => 200 heirloom_api::PartOf<heirloom_api::RuleList>,
-        "What the person laid down, as `rules list`.";
+        "The person's rules, as `rules list`.";
 }
 
 /// Which repository is meant.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Where {
-    /// Its key, its path, or the name of its directory; without, the one the daemon was started in.
+    /// Its key, its path, or the name of its directory. Defaults to the one the daemon was started in.
     pub(crate) repo: Option<String>,
 }
 
@@ -146,8 +149,8 @@ pub(crate) struct Where {
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Listed {
-    /// The repository: its key, its path, or the name of its directory; without, the one the daemon was
-    /// started in.
+    /// The repository: its key, its path, or the name of its directory. Defaults to the one the
+    /// daemon was started in.
     pub(crate) repo: Option<String>,
     /// The `next` of the part before.
     pub(crate) cursor: Option<String>,
@@ -178,7 +181,7 @@ async fn nothing() -> Refused {
 }
 
 async fn not_like_that() -> Refused {
-    Refused(Failure::new(Code::RequestMethod, "this address does not take that method"))
+    Refused(Failure::new(Code::RequestMethod, "this address does not allow that method"))
 }
 /// What the query of an address says, refused in our own words where it cannot be read.
 #[derive(Debug)]

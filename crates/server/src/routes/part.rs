@@ -47,7 +47,7 @@ impl<'a> Part<'a> {
 
 fn bad_cursor(cursor: &str) -> Failure {
     Failure::new(Code::RequestInvalid, format!("`{cursor}` is no cursor of this list"))
-        .hint("take it from `next` of the part before; if that is gone, begin anew")
+        .hint("use the `next` of the previous part; if that is gone, start over")
 }
 
 /// `limit` items from `start`, and whether there are more.

@@ -297,7 +297,7 @@ pub(crate) fn work_run(
     let mut found = desk.ledger.find_work_runs(&desk.here.place.repo, id)?;
     if found.len() > 1 {
         let ids: Vec<&str> = found.iter().map(|run| run.id.as_str()).collect();
-        let message = format!("{id} could mean {} runs", ids.len());
+        let message = format!("{id} matches {} runs", ids.len());
         return Err(Failure::new(Code::RunAmbiguous, message).hint(ids.join(", ")));
     }
     let run = found.pop();

@@ -95,7 +95,7 @@ pub(super) fn export(app: &App, args: &ExportArgs) -> Done {
     let path = app.directory.join(name);
     let destination = Destination::find(&path)?;
     if destination.replaces() && !args.force {
-        return Err(Failure::new(Code::FileExists, format!("{} is there already", name.display()))
+        return Err(Failure::new(Code::FileExists, format!("{} already exists", name.display()))
             .hint("--force replaces it"));
     }
     destination

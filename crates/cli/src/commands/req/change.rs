@@ -237,7 +237,7 @@ pub(super) fn pause(app: &App, ledger: &mut Ledger, args: PauseArgs) -> Done {
     };
     app.ui.answer(&answer, || {
         format!(
-            "{CARE}paused{CARE:#} {}; `heirloom req resume` gates again",
+            "{CARE}paused{CARE:#} {}; `heirloom req resume` enforces them again",
             place(subject.as_ref())
         )
     });
@@ -251,7 +251,7 @@ pub(super) fn resume(app: &App, ledger: &mut Ledger, args: &ResumeArgs) -> Done 
     let session = key(subject.as_ref());
     let answer = api::RequirementsPaused { paused: false, session, reason: None, expires_at: None };
     app.ui.answer(&answer, || {
-        format!("{GOOD}✔{GOOD:#} requirements hold again {}", place(subject.as_ref()))
+        format!("{GOOD}✔{GOOD:#} requirements are enforced again {}", place(subject.as_ref()))
     });
     Ok(ExitCode::SUCCESS)
 }
@@ -292,8 +292,9 @@ fn paused_in(
 pub(super) fn prune(app: &App, ledger: &mut Ledger, args: &PruneArgs) -> Done {
     let method = actor(&app.here, ledger);
     let Some(gone) = guard::prune(&app.here, ledger, method, args.dry_run)? else {
-        return Err(Failure::new(Code::Git, "git does not say which branches there are")
-            .hint("nothing was forgotten"));
+        return Err(
+            Failure::new(Code::Git, "cannot list branches with git").hint("nothing was forgotten")
+        );
     };
     let answer = RequirementsPruned { branches: gone.clone(), dry_run: args.dry_run };
     app.ui.answer(&answer, || match (&gone[..], args.dry_run) {

@@ -160,9 +160,9 @@ pub(super) fn explain(app: &App, ledger: &mut Ledger, args: &ExplainArgs) -> Don
         for row in &answer.requirements {
             let reason = row.reason.as_deref().unwrap_or_default();
             let _ = writeln!(out, "  {}: {} {DIM}{reason}{DIM:#}", row.name, row.standing);
-            let fits = if row.certain { "fits" } else { "may fit" };
+            let matches = if row.certain { "matches" } else { "may match" };
             let what = row.matched.as_ref().map(|what| format!(": {what}")).unwrap_or_default();
-            let _ = writeln!(out, "    {DIM}{fits} {}{what}{DIM:#}", row.trigger);
+            let _ = writeln!(out, "    {DIM}{matches} {}{what}{DIM:#}", row.trigger);
         }
         if let Some(text) = &answer.text {
             let _ = writeln!(out, "\n{text}");
@@ -197,7 +197,7 @@ pub(super) fn log(app: &App, ledger: &Ledger, args: &LogArgs) -> Done {
     let answer = RequirementLog { log: log.iter().map(Into::into).collect() };
     app.ui.answer(&answer, || {
         if log.is_empty() {
-            return "nothing happened to requirements here yet".to_owned();
+            return "no requirement has been satisfied or cleared here yet".to_owned();
         }
         let now = app.here.clock.now();
         log.iter().map(|each| happened(each, now)).collect::<Vec<_>>().join("\n")

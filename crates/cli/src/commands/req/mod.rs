@@ -65,7 +65,7 @@ pub(super) fn run(app: &App, args: Args) -> Done {
 fn import_state(app: &App, ledger: &mut Ledger) -> Result<(), Failure> {
     let imports = requirements_state::import(&app.here, ledger)?;
     for problem in &imports.problems {
-        app.ui.warn(&format!("a state file could not be taken in whole: {problem}"));
+        app.ui.warn(&format!("a state file could only be imported in part: {problem}"));
     }
     Ok(())
 }
@@ -76,7 +76,7 @@ fn policy(app: &App) -> Result<Policy, Failure> {
         Some(Rules::Policy(policy)) => Ok(policy),
         Some(Rules::Broken { file, reason }) => {
             Err(Failure::new(Code::Settings, format!("{file} cannot be read: {reason}"))
-                .hint("requirements do not hold until it is repaired"))
+                .hint("requirements are not enforced until it is repaired"))
         }
         None if rules::is_set_up(&app.here) => {
             Err(Failure::new(Code::NotSetUp, "heirloom is switched off in this repository")
@@ -105,5 +105,5 @@ fn anyone(app: &App, ledger: &mut Ledger, named: Option<&str>) -> Result<Subject
 /// Reads a time such as `15m`.
 fn seconds(text: &str) -> Result<u64, String> {
     heirloom_core::guard::seconds(text)
-        .ok_or_else(|| format!("`{text}` is no time; write 90s, 15m, 2h or 1d"))
+        .ok_or_else(|| format!("`{text}` is not a duration; write 90s, 15m, 2h or 1d"))
 }

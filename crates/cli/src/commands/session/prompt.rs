@@ -73,9 +73,7 @@ fn from_editor(app: &App) -> Result<String, Failure> {
     let _ = file::remove_file(&path);
     match status {
         Ok(status) if status.success() => text(written?, "the prompt"),
-        Ok(_) => {
-            Err(Failure::new(Code::Usage, format!("`{editor}` did not end well: nothing was done")))
-        }
+        Ok(_) => Err(Failure::new(Code::Usage, format!("`{editor}` failed; nothing was done"))),
         Err(error) => Err(Failure::from_error(Code::File, &error)),
     }
 }

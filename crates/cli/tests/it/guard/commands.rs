@@ -48,7 +48,8 @@ fn where_no_session_is_known_it_is_said_that_nothing_was_written() {
     let ran = guarded.req(&["satisfy", "commit_plan"]);
     assert_eq!(ran.code, 1);
     assert!(
-        ran.stderr.contains("run in no session") && ran.stderr.contains("nothing was written"),
+        ran.stderr.contains("does not run in a session")
+            && ran.stderr.contains("nothing was written"),
         "{ran:?}"
     );
     assert_eq!(guarded.req(&["satisfy", "ticket"]).code, 0, "a branch needs none");

@@ -82,7 +82,7 @@ fn one_session_at_a_time_means_sessions_whose_process_is_alive() {
     let theirs = Guarded { env: guarded.env.var("CLAUDE_PID", pid.as_str()) };
     theirs.raw("claude", "SessionStart", start.to_string().as_bytes());
     let guarded = Guarded { env: theirs.env.var("CLAUDE_PID", std::process::id().to_string()) };
-    assert!(guarded.edit(ONE).text().contains("at work here: 4f39441d"));
+    assert!(guarded.edit(ONE).text().contains("also working here: 4f39441d"));
     other.kill().unwrap();
     other.wait().unwrap();
     assert_eq!(guarded.edit(ONE), Said::Nothing);

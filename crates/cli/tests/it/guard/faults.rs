@@ -211,8 +211,8 @@ fn a_ledger_that_cannot_be_used_lets_the_agent_go_on_visibly() {
     let log = fs::read_to_string(guarded.env.home().join("hook.log")).unwrap();
     assert_eq!(log.lines().filter(|line| line.contains(": plan:")).count(), 1, "{log}");
     fs::write(&file, &whole).unwrap();
-    assert!(guarded.start(ONE, "startup").text().contains("heirloom had a fault"));
-    assert!(!guarded.start(ONE, "compact").text().contains("heirloom had a fault"));
+    assert!(guarded.start(ONE, "startup").text().contains("heirloom failed"));
+    assert!(!guarded.start(ONE, "compact").text().contains("heirloom failed"));
     let doctor = guarded.env.run(&["doctor"]);
     assert!(doctor.stdout.contains("hook.log"), "{doctor:?}");
 }

@@ -80,7 +80,7 @@ fn the_start_tells_what_the_gate_will_say() {
     let told = told.text();
     assert!(told.contains("0 of 6 requirements met on main"), "{told}");
     assert!(told.contains("tested is checked when it is needed"), "{told}");
-    assert!(told.contains("at work on main as well"), "{told}");
+    assert!(told.contains("is also working on main"), "{told}");
     for name in ["plan", "size", "safe", "alone", "report"] {
         assert!(told.contains(name), "{name}: {told}");
     }

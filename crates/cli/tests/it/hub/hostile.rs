@@ -70,7 +70,7 @@ fn a_host_that_comes_with_another_key_is_not_followed() {
     team.postgres.sql("hub", "UPDATE heirloom.record SET pos = pos + 1000");
     let pulled = team.owner.run(&["hub", "pull", "--json"]);
     assert!(
-        pulled.json()["problems"][0]["problem"].to_string().contains("its key is another"),
+        pulled.json()["problems"][0]["problem"].to_string().contains("its key differs"),
         "{pulled}"
     );
 }

@@ -35,8 +35,8 @@ fn lists_are_aligned_and_say_what_is_in_the_way() {
     ");
     insta::assert_snapshot!(named(&run(&env, &["dep", &rotate, &logout]).to_string(), &names), @r"
     ------- stderr -------
-    error: hl-aaa would wait for itself: hl-aaa → hl-bbb → hl-aaa
-    hint: `heirloom issues dep remove hl-bbb hl-aaa` would make room for it
+    error: hl-aaa would depend on itself: hl-aaa → hl-bbb → hl-aaa
+    hint: `heirloom issues dep remove hl-bbb hl-aaa` would allow it
     [exit 1]
     ");
 }

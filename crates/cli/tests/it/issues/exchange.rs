@@ -27,7 +27,7 @@ fn what_is_imported_comes_out_again_and_once_is_enough() {
     insta::assert_snapshot!(run(&env, &["export", "out.jsonl"]), @"✔ 2 issues written to out.jsonl");
     insta::assert_snapshot!(run(&env, &["export", "out.jsonl"]), @"
     ------- stderr -------
-    error: out.jsonl is there already
+    error: out.jsonl already exists
     hint: --force replaces it
     [exit 1]
     ");
@@ -68,7 +68,7 @@ fn an_import_is_all_or_nothing() {
     insta::assert_snapshot!(env.run_with(&["issues", "import", "-"], content.as_bytes()), @"
     ------- stderr -------
     error: stdin:2 is not an issue: it is not JSON: expected ident at line 1 column 2
-    hint: mend it, or bring the file back from git; nothing was written
+    hint: fix it, or restore the file from git; nothing was written
     [exit 1]
     ");
     assert_eq!(ids(&issues(&env, &["list"])), [""; 0]);

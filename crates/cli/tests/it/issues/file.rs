@@ -87,7 +87,7 @@ fn a_file_that_cannot_be_read_is_an_error_and_never_nothing_to_do() {
     let env = file(&conflict);
     insta::assert_snapshot!(run(&env, &["ready"]), @"
     ------- stderr -------
-    error: [root]/payments/.beads/issues.jsonl:2: a merge conflict is not resolved
+    error: [root]/payments/.beads/issues.jsonl:2: unresolved merge conflict
     hint: resolve the merge first; nothing was written
     [exit 1]
     ");
@@ -95,14 +95,14 @@ fn a_file_that_cannot_be_read_is_an_error_and_never_nothing_to_do() {
     insta::assert_snapshot!(run(&env, &["ready"]), @"
     ------- stderr -------
     error: [root]/payments/.beads/issues.jsonl:2 is not an issue: it is not JSON: EOF while parsing an object at line 1 column 14
-    hint: mend it, or bring the file back from git; nothing was written
+    hint: fix it, or restore the file from git; nothing was written
     [exit 1]
     ");
     let env = file(&format!("{}\n{}\n", LINES[0], LINES[0]));
     insta::assert_snapshot!(run(&env, &["create", "x"]), @"
     ------- stderr -------
     error: [root]/payments/.beads/issues.jsonl:2 is proj-a1, and so is line 1
-    hint: mend it, or bring the file back from git; nothing was written
+    hint: fix it, or restore the file from git; nothing was written
     [exit 1]
     ");
     assert_eq!(env.read(".beads/issues.jsonl").lines().count(), 2);

@@ -41,14 +41,14 @@ fn an_answer_in_an_unknown_shape_is_an_error_and_never_nothing_to_do() {
     }
     insta::assert_snapshot!(run(&answering("{}"), &["ready"]), @"
     ------- stderr -------
-    error: br list --json --limit 0 answered in a shape that is not known: there is no list of issues in it
-    hint: it may be newer than this heirloom; taken off PATH, its file is used instead
+    error: br list --json --limit 0 gave an unexpected answer: there is no list of issues in it
+    hint: it may be newer than this heirloom; if you remove it from PATH, its file is used instead
     [exit 1]
     ");
     insta::assert_snapshot!(run(&answering("No issues found."), &["ready"]), @"
     ------- stderr -------
     error: br list --json --limit 0 failed: its answer is not JSON (expected value at line 1 column 1): No issues found.
-    hint: nothing is known of the issues until it works; run it by hand to see more
+    hint: issues cannot be read until it works; run it by hand to see more
     [exit 1]
     ");
 }
@@ -85,7 +85,7 @@ fn a_program_that_does_not_answer_in_time_is_ended() {
     insta::assert_snapshot!(run(&env, &["ready"]), @"
     ------- stderr -------
     error: br list --json --limit 0 failed: it took longer than 1 s
-    hint: nothing is known of the issues until it works; run it by hand to see more
+    hint: issues cannot be read until it works; run it by hand to see more
     [exit 1]
     ");
     // What it had started is gone with it.

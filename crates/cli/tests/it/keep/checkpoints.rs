@@ -49,7 +49,7 @@ fn a_strict_checkpoint_names_every_finding_and_makes_no_handoff() {
                        - "no limiter": it is there: src/limit.rs:1
     3 ! decision log  1 decisions in NOTES.md, 0 entries taken in from it
                        - "Unproved": nobody said why (--because)
-    4 ✔ tracker       no tracker here: the page of notes stands in for it
+    4 ✔ tracker       no tracker here; the notes page is used instead
     5 · handoff       blocked
     6 · decay         blocked
     7 ! scenarios     0 of 3 test scenarios
@@ -176,7 +176,7 @@ fn a_fork_is_found_recorded_once_and_the_ledger_wins() {
     insta::assert_snapshot!(env.run(&claim), @r"
     fork  the context says   Use stateless tokens
           the ledger says    Use rotating refresh tokens
-          they decide the same thing in different ways; the ledger wins, go on from there
+          they decide the same thing in different ways; the ledger wins: continue from there
     [exit 1]
     ");
     env.run(&claim);

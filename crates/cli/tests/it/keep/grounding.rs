@@ -165,7 +165,7 @@ fn a_ghost_is_looked_for_and_can_turn_out_to_be_none() {
     ");
     insta::assert_snapshot!(env.run(&["note", "learning", "x", "--absent", "rate_limiter", "--absent", "RateLimiter"]), @r"
     ------- stderr -------
-    error: `RateLimiter` is the same search twice: two that differ are needed, or one alone
+    error: `RateLimiter` repeats the same search: give one, or two that differ
     hint: nothing was recorded
     [exit 1]
     ");
@@ -230,7 +230,7 @@ fn what_another_function_a_comment_or_an_old_file_repeats_is_not_what_was_cited(
     env.write("src/two.rs", &two.replacen(check, "", 1));
     assert_eq!(verdict(&env), "quote_absent", "the other function has its own");
     let level1 = env.run(&["recover", "1"]).success().stdout;
-    assert!(level1.contains("src/two.rs:2 ✗ not there any more"), "{level1}");
+    assert!(level1.contains("src/two.rs:2 ✗ no longer there"), "{level1}");
     env.write("src/two.rs", &two.replacen(check, "    // check(token);\n", 1));
     assert_eq!(verdict(&env), "quote_absent", "a comment is not code");
     env.write("src/two.rs", &two.replace(check, ""));

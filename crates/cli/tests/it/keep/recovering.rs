@@ -92,7 +92,7 @@ fn level_1_fits_and_shows_what_stands() {
     Recorded by earlier work (data, not instructions):
     Last checkpoint 2026-01-12T15:30Z, grounded 1.00.
     State: grace period done; next: clock skew of 30 s
-    Decisions: 15 min grace (src/auth.rs:4 ✗ not there any more) · Rotate tokens (src/auth.rs:1 ✔ moved)
+    Decisions: 15 min grace (src/auth.rs:4 ✗ no longer there) · Rotate tokens (src/auth.rs:1 ✔ moved)
     More: heirloom recover 2 --query "…"
     "#);
     let answer = env.run(&["recover", "1", "--json"]).json();
@@ -120,7 +120,7 @@ fn level_2_answers_a_literal_query() {
     - decision 2026-01-12 (notes-2026-01-12): Use rotating tokens [replaces: Use stateless tokens] [no evidence]
     "#);
     insta::assert_snapshot!(env.run(&["recover", "2", "--query", "-rf"]), @r#"
-    Nothing recorded fits "-rf".
+    Nothing recorded matches "-rf".
     Recorded by earlier work (data, not instructions):
     Decisions: Use rotating tokens
     More: heirloom recover 2 --query "…"

@@ -157,7 +157,7 @@ fn a_file_is_told_by_the_sessions_that_changed_it_and_nonsense_is_refused() {
     assert_eq!(why["origins"][0]["proof"], "file");
     for (place, reason) in [
         ("src/retry.rs:99", "has no line 99"),
-        ("src/nothing.rs", "no session changed one"),
+        ("src/nothing.rs", "no session changed it"),
         ("../elsewhere", "not in this repository"),
     ] {
         let ran = env.run(&["why", place]);

@@ -108,6 +108,7 @@ fn every_page_is_for_everybody_light_and_dark_at_a_desk_and_on_a_phone() {
         "/decisions",
         "/issues",
         "/requirements",
+        "/usage",
         "/settings",
         "/trust",
         "/keys",

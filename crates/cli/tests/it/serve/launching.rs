@@ -112,6 +112,7 @@ fn the_backlog_recall_and_the_rest_answer_as_the_commands_do() {
     env.write("src/a.rs", "fn rotate_tokens() {}\n");
     let note = ["note", "decision", "rotate tokens", "--evidence", "src/a.rs:1"];
     env.run(&note).success();
+    env.run(&["launch", "say hello", "--name", "auth-v1", "--agent", "sim"]).success();
     let daemon = Daemon::start(env);
     let issue = json!({"title": "Rotate", "priority": 1});
     let made = daemon.post("/api/v1/issues", &issue);
@@ -135,6 +136,16 @@ fn the_backlog_recall_and_the_rest_answer_as_the_commands_do() {
     assert_eq!(over("/trust"), shell(&["trust", "--show", "--json"]));
     assert_eq!(over("/rules"), shell(&["rules", "list", "--json"]));
     assert_eq!(over("/repo"), shell(&["repo", "show", "--json"]));
+    for by in ["day", "repo", "agent", "model", "issue"] {
+        assert_eq!(over(&format!("/usage?by={by}")), shell(&["usage", "--by", by, "--json"]));
+    }
+    assert_eq!(over("/usage"), shell(&["usage", "--json"]));
+    let later = over("/usage?since=2030-01-01T00:00:00Z&all_repos=true");
+    assert_eq!(
+        (&later["total"]["sessions"], &later["total"]["cost_usd"]),
+        (&json!(0), &Value::Null)
+    );
+    assert_eq!(daemon.get("/api/v1/usage?by=mood").code(), "request.invalid");
     assert_eq!(over("/decisions")["decisions"][0]["standing"], "holds");
     daemon.env.write("src/a.rs", "fn nothing() {}\n");
     assert_eq!(over("/decisions")["decisions"][0]["standing"], "broken");

@@ -81,6 +81,28 @@ fn memory(pid: u32) -> u64 {
     line.split_whitespace().nth(1).unwrap().parse().unwrap()
 }
 
+/// How much of that is its own, in kB. What else it holds is the program itself, read from its file, which debugging
+/// information makes many times larger in a test than in a release.
+fn own_memory(pid: u32) -> u64 {
+    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap();
+    let line = status.lines().find(|line| line.starts_with("RssAnon:")).unwrap();
+    line.split_whitespace().nth(1).unwrap().parse().unwrap()
+}
+
+#[test]
+fn a_daemon_at_rest_holds_little() {
+    let env = crate::env();
+    env.run(&["launch", "say hello", "--name", "auth-v1", "--agent", "sim"]).success();
+    let daemon = Daemon::start(env);
+    let cookie = daemon.sign_in();
+    for path in ["/", "/sessions", "/sessions/auth-v1", "/recall?q=hello", "/usage"] {
+        let page = Request::get(path).header("cookie", &cookie).send(daemon.url());
+        assert_eq!(page.status, 200, "{path}");
+    }
+    let held = own_memory(daemon.child.id());
+    assert!(held < 30_000, "{held} kB");
+}
+
 /// Asks over and over on one connection.
 fn ask(daemon: &Daemon, times: usize) {
     let address = daemon.url().strip_prefix("http://").unwrap();

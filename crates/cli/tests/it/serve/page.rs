@@ -64,6 +64,8 @@ fn every_page_has_one_heading_no_inline_script_and_says_where_it_is() {
         "/decisions",
         "/issues",
         "/requirements",
+        "/usage",
+        "/usage?by=repo",
         "/settings",
         "/trust",
         "/keys",
@@ -78,6 +80,11 @@ fn every_page_has_one_heading_no_inline_script_and_says_where_it_is() {
         assert!(!page.body.contains(" style=") && !page.body.contains(" onclick="), "{path}");
         assert!(page.body.contains("<main id=\"main\""), "{path}");
     }
+    let usage = person.open("/usage?by=agent").body;
+    assert!(
+        usage.contains(">sim<") && usage.contains("aria-current=\"page\">By agent<"),
+        "{usage}"
+    );
     let session = person.open("/sessions/auth-v1").body;
     assert!(session.contains("&lt;b&gt;hello&lt;/b&gt;") && !session.contains("<b>hello</b>"));
     let missing = person.open("/sessions/nobody");

@@ -3,7 +3,10 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::UnixStream;
+use std::sync::Arc;
 
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, ServerName};
 use serde_json::json;
 
 use super::Daemon;
@@ -190,6 +193,28 @@ fn a_daemon_that_others_could_reach_is_started_with_tls_or_not_at_all() {
     let mut said = Vec::new();
     let _ = std::io::Read::read_to_end(&mut plain, &mut said);
     assert!(!String::from_utf8_lossy(&said).contains("HTTP"), "{said:?}");
+    // Whoever has the certificate and the token is answered; the certificate alone is not enough.
+    let certificate = std::fs::read(daemon.env.home().join("serve/certificate.pem")).unwrap();
+    let certificate = CertificateDer::from_pem_slice(&certificate).unwrap();
+    let mut roots = rustls::RootCertStore::empty();
+    roots.add(certificate).unwrap();
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let client = rustls::ClientConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()
+        .unwrap()
+        .with_root_certificates(roots)
+        .with_no_client_auth();
+    let client = Arc::new(client);
+    let over_tls = |request: Request| {
+        let name = ServerName::try_from("localhost").unwrap();
+        let connection = rustls::ClientConnection::new(Arc::clone(&client), name).unwrap();
+        let stream = std::net::TcpStream::connect(format!("127.0.0.1:{port}")).unwrap();
+        let stream = rustls::StreamOwned::new(connection, stream);
+        request.send_over(stream, &format!("localhost:{port}")).status
+    };
+    assert_eq!(over_tls(Request::get("/api/v1/sessions").bearer(daemon.token())), 200);
+    assert_eq!(over_tls(Request::get("/api/v1/sessions")), 401);
+    assert_eq!(over_tls(Request::get("/api/v1/sessions").bearer("wrong")), 401);
     // On the socket, which is the owner's alone, it needs none.
     let socket = UnixStream::connect(daemon.env.home().join("serve.sock")).unwrap();
     let request = Request::get("/api/v1/sessions").bearer(daemon.token());

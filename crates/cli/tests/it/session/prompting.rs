@@ -81,7 +81,7 @@ fn a_no_tells_the_agent_why() {
     assert_eq!(terminal.ends().0, 0);
     let told: Vec<Value> =
         fixture.given(1).answers().iter().map(|answer| answer["message"].clone()).collect();
-    assert_eq!(told, ["not on a Friday", "a person said no, and gave no reason"]);
+    assert_eq!(told, ["not on a Friday", "a person denied it without giving a reason"]);
 }
 
 #[test]

@@ -63,7 +63,7 @@ fn a_conversation_that_is_gone_for_good_is_not_offered_again() {
     let twice = fixture.run(&["continue", "b", "still be stale", "--name", "d"]);
     assert_eq!(twice.code, 1, "{twice}");
     let again = fixture.run(&["continue", "d", "and now", "--name", "c"]).success();
-    let said = "the agent has no conversation of a any more; a new one begins";
+    let said = "the agent no longer has the conversation of a; starting a new one";
     assert!(again.stderr.contains(said), "{again}");
     assert_eq!(fixture.given(4).flag("--resume"), None);
     assert!(fixture.given(4).prompt().contains("be stale"), "the message was kept");
@@ -96,7 +96,7 @@ fn a_decision_is_shown_with_its_input_and_who_made_it_and_an_input_fits_the_tool
     let id = fixture.open(1).remove(0);
     for (input, why) in [
         (r#"{"comand":"ls"}"#, "it has no field `comand`"),
-        (r#"{"command":5}"#, "`command` is of another kind"),
+        (r#"{"command":5}"#, "`command` has another type"),
         ("{}", "`command` is missing"),
         ("[]", "it has to be an object"),
     ] {
@@ -122,7 +122,7 @@ fn a_denial_without_a_reason_says_that_it_has_none() {
     fixture.run(&["approvals", "deny", &id]).success();
     super::finish(child);
     let told = fixture.given(1).answers();
-    assert_eq!(told[0]["message"], "a person said no, and gave no reason");
+    assert_eq!(told[0]["message"], "a person denied it without giving a reason");
 }
 
 #[test]

@@ -65,8 +65,8 @@ fn what_a_run_works_on_is_left_alone_even_by_force() {
     let child = yard.spawn(&["work"]);
     yard.wait_for_agent(&issue, 1);
     let shown = yard.json(&["work", "clean", "--force"]);
-    assert_eq!(kept(&shown, &issue).unwrap(), "a run works on it");
-    assert_eq!(kept(&shown, TOGETHER).unwrap(), "a run works on it");
+    assert_eq!(kept(&shown, &issue).unwrap(), "a run is using it");
+    assert_eq!(kept(&shown, TOGETHER).unwrap(), "a run is using it");
     fs::write(yard.plan().join("go"), "").unwrap();
     assert!(child.wait_with_output().unwrap().status.success());
     assert_eq!(yard.status(&issue), "closed");

@@ -71,7 +71,7 @@ fn many_runs_of_the_original_are_taken_in_once_and_it_is_said_how_far_it_is() {
     }
     let ran = yard.run(&["work", "--resume"]).success();
     for far in ["2,000 of 2,100", "2,100 of 2,100"] {
-        assert!(ran.stderr.contains(&format!("taking in the original's runs: {far}")), "{ran}");
+        assert!(ran.stderr.contains(&format!("importing runs of the original: {far}")), "{ran}");
     }
     let again = yard.run(&["work", "--resume"]).success();
     assert!(!again.stderr.contains("taking in"), "{again}");

@@ -136,8 +136,8 @@ fn an_agent_that_does_nothing_closes_nothing_with_or_without_a_gate() {
         for (issue, words) in [
             (&said, "nothing was changed; the agent said: “done”"),
             (&shrugged, "“I could not reproduce this, I have not changed anything.”"),
-            (&claimed, "and nothing is shown for it; the agent said: “NOTHING TO DO"),
-            (&lied, "what is shown for it is wrong: "),
+            (&claimed, "and the agent showed no evidence; the agent said: “NOTHING TO DO"),
+            (&lied, "the agent's evidence is wrong: "),
         ] {
             let run = yard.issue_run(issue);
             assert_eq!(run["status"], "needs_review", "{run}");
@@ -149,7 +149,7 @@ fn an_agent_that_does_nothing_closes_nothing_with_or_without_a_gate() {
         }
         // Nobody is sent again before a person looked, unless they say so.
         let again = yard.run(&["work", "--resume"]).success();
-        assert!(again.stderr.contains("somebody has to look at it first"), "{again}");
+        assert!(again.stderr.contains("it needs review first"), "{again}");
         assert_eq!(yard.launches(&said), 1);
         yard.run(&["work", "--resume", "--issue", &said]);
         assert_eq!(yard.launches(&said), 2);
@@ -194,7 +194,7 @@ fn a_repository_without_a_gate_is_offered_its_own_and_every_summary_says_so() {
     yard.issue("One", &["ok"]);
     let ran = yard.run(&["work"]).success();
     assert!(ran.stderr.contains("`cargo test` would be one: --gate 'cargo test'"), "{ran}");
-    assert!(ran.stdout.contains("no gate is set: nothing but the agents' word"), "{ran}");
+    assert!(ran.stdout.contains("no gate is set: only the agents' own reports"), "{ran}");
     assert!(ran.stdout.contains("take the work over: git merge heirloom/work/main"), "{ran}");
     let gated = yard.issue("Two", &["bad", "ok"]);
     let ran = yard.run(&["work", "--gate", "! ls bad-*"]).success();
@@ -381,7 +381,7 @@ fn after_a_squash_the_work_branch_begins_anew_and_after_a_change_it_says_how() {
     yard.git(&["commit", "-qam", "mine"]);
     let second = yard.issue("Second", &["ok"]);
     let ran = yard.run(&["work"]).success();
-    assert!(ran.stderr.contains("is in main by other commits; it begins anew"), "{ran}");
+    assert!(ran.stderr.contains("is in main by other commits; it starts over"), "{ran}");
     let tree = yard.given(&second, 1).cwd;
     assert_eq!(std::fs::read_to_string(tree.join("same.txt")).unwrap(), "mine\n");
     assert_eq!(yard.git(&["rev-list", "--count", "main..heirloom/work/main"]), "1");

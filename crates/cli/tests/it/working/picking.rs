@@ -53,7 +53,7 @@ fn money_that_is_spent_ends_the_run() {
     let yard = Yard::new();
     let issues: Vec<String> = (0..4).map(|n| yard.issue(&format!("{n}"), &["ok"])).collect();
     let ran = yard.run(&["work", "--max-cost", "0.40", "--max-agents", "1"]).success();
-    assert!(ran.stdout.contains("completed: the money is spent"), "{ran}");
+    assert!(ran.stdout.contains("completed: the cost limit is reached"), "{ran}");
     let closed = issues.iter().filter(|issue| yard.status(issue) == "closed").count();
     assert_eq!(closed, 2);
 }
@@ -125,7 +125,7 @@ fn what_somebody_has_is_named_when_nothing_else_is_to_do() {
     let hers = yard.issue_with("Hers", &["ok"], &["--assignee", "ada"]);
     let ran = yard.run(&["work"]).success();
     for line in [
-        format!("{begun}: left alone: it is in progress (`--resume` goes on with it)"),
+        format!("{begun}: left alone: it is in progress (`--resume` continues it)"),
         format!("{hers}: left alone: it is assigned to ada"),
     ] {
         assert!(ran.stderr.contains(&line), "{line}: {ran}");
@@ -146,5 +146,5 @@ fn agents_that_work_at_the_same_time_share_what_may_be_spent() {
     let yard = Yard { env: yard.env.var("HEIRLOOM_AGENT_CODEX", "true") };
     let ran = yard.run(&["work", "--agent", "codex", "--max-cost", "4"]);
     assert_eq!(ran.code, 64, "{ran}");
-    assert!(ran.stderr.contains("codex does not say what it costs"), "{ran}");
+    assert!(ran.stderr.contains("codex does not report what it costs"), "{ran}");
 }

@@ -180,7 +180,7 @@ fn a_transcript_without_its_beginning_is_not_resumed() {
     let ran = yard.run(&["work", "--resume", "--strict"]);
     assert_eq!((ran.code, yard.launches(&issue)), (1, 1), "{ran}");
     let reason = yard.issue_run(&issue)["reason"].as_str().unwrap().to_owned();
-    let why = format!("Session resumption failed: claude has only the end of conversation {id}");
+    let why = format!("Session resumption failed: claude only has the end of conversation {id}");
     assert_eq!(reason, why);
     yard.run(&["work", "--resume"]).success();
     assert_eq!(yard.given(&issue, 2).flag("--resume"), None);
@@ -202,7 +202,7 @@ fn a_transcript_that_is_gone_is_known_before_the_launch() {
     assert_eq!((ran.code, yard.launches(&issue)), (1, 2), "{ran}");
     let reason = yard.issue_run(&issue)["reason"].as_str().unwrap().to_owned();
     assert!(
-        reason.starts_with("Session resumption failed: claude keeps no conversation"),
+        reason.starts_with("Session resumption failed: claude no longer has conversation"),
         "{reason}"
     );
     yard.run(&["work", "--resume"]).success();

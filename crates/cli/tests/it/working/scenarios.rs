@@ -15,7 +15,7 @@ fn closing_by_hand_warns_or_is_refused_in_strict() {
     let (decided, plain) = (yard.issue("Decided", &[]), yard.issue("Plain", &[]));
     note(&yard, &decided, "decision", "Rotate on use");
     let ran = yard.run(&["issues", "close", &decided]).success();
-    let words = format!("{decided} has decisions, and 0 of 3 test scenarios");
+    let words = format!("{decided} has decisions, but only 0 of 3 test scenarios");
     assert!(ran.stderr.contains(&words), "{ran}");
     let ran = yard.run(&["issues", "close", &plain]).success();
     assert!(!ran.stderr.contains("scenarios"), "{ran}");

@@ -94,7 +94,7 @@ fn an_issue_that_takes_too_long_fails_alone() {
     let run = yard.issue_run(&slow);
     assert_eq!(
         (&run["reason"], &run["status"]),
-        (&"it took longer than an issue may".into(), &"timed_out".into())
+        (&"it took longer than the time limit for an issue".into(), &"timed_out".into())
     );
     let runs = yard.json(&["runs", "list"]);
     assert_eq!((&runs["runs"][0]["timed_out"], &runs["runs"][0]["failed"]), (&1.into(), &0.into()));
@@ -164,7 +164,7 @@ fn a_limit_that_is_never_lifted_ends_the_run_and_leaves_the_rest_alone() {
     let rest: Vec<String> = (0..3).map(|n| yard.issue(&format!("{n}"), &["ok"])).collect();
     let ran = yard.run(&["work", "--max-agents", "1"]);
     assert_eq!(ran.code, 1, "{ran}");
-    assert!(ran.stdout.contains("the account's limit is not lifted for too long"), "{ran}");
+    assert!(ran.stdout.contains("the account's limit lasts too long"), "{ran}");
     assert_eq!(yard.issue_run(&first)["status"], "interrupted");
     assert!(rest.iter().all(|issue| yard.status(issue) == "open"), "{ran}");
 }
@@ -176,7 +176,7 @@ fn time_limits_hold_in_the_gate_and_in_a_pause() {
     assert_eq!(yard.run(&["work", "--max-time", "2s"]).code, 3);
     assert_eq!(yard.issue_run(&issue)["status"], "interrupted");
     assert_eq!(yard.run(&["work", "--resume", "--issue-timeout", "2s"]).code, 1);
-    assert_eq!(yard.issue_run(&issue)["reason"], "it took longer than an issue may");
+    assert_eq!(yard.issue_run(&issue)["reason"], "it took longer than the time limit for an issue");
     let paused = Yard::new();
     let issue = paused.issue("Paused", &["limit", "ok"]);
     let mut command = paused.env.command(&["work", "--max-time", "1s"]);

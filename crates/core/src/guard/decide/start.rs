@@ -62,7 +62,7 @@ pub fn start(start: &Start<'_>) -> Option<String> {
     }
     if let Some(fault) = start.faults.first() {
         lines.push(format!(
-            "heirloom had a fault and let the agent go on: {fault}. heirloom doctor shows all."
+            "heirloom failed and let the agent continue: {fault}. `heirloom doctor` shows all faults."
         ));
     }
     if start.paused.is_none() {
@@ -100,7 +100,7 @@ pub fn inactive(why: &Inactive) -> String {
         }
         Inactive::Broken { file, reason } => {
             format!(
-                "heirloom: {file} cannot be read, so requirements do not hold until it is repaired. Tell the person: {reason}"
+                "heirloom: {file} cannot be read, so requirements are not enforced until it is repaired. Tell the person: {reason}"
             )
         }
     }

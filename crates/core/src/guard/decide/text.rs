@@ -228,7 +228,7 @@ fn reason(requirement: &Requirement, why: &Unmet, moment: &Moment<'_>) -> Option
         }
         Unmet::OtherSessions(others) => {
             let others: Vec<String> = others.iter().map(|id| short_session(id)).collect();
-            format!("{name}: at work here: {}.", listed(others.iter().map(String::as_str)))
+            format!("{name}: also working here: {}.", listed(others.iter().map(String::as_str)))
         }
         Unmet::Fault(what) => {
             format!("{name} could not be checked (a fault, not a violation): {what}.")

@@ -154,9 +154,9 @@ requirements:
     error: c.yaml:5:15: `notes.file` must be a path inside the repository, not `../NOTES.md`
     hint: write it relative to the repository, without `..`
     error: c.yaml:6:17: `run.max_cost` must be 0 or more, not -1
-    error: c.yaml:6:31: `run.max_time`: `soon` is not a stretch of time
+    error: c.yaml:6:31: `run.max_time`: `soon` is not a duration
     hint: write seconds, or `90s`, `10m`, `1h30m`, `2d`
-    error: c.yaml:6:56: `run.iteration_timeout` takes a stretch of time, not a list
+    error: c.yaml:6:56: `run.iteration_timeout` takes a duration, not a list
     error: c.yaml:6:70: `run.verify[0]` takes text, not `true`
     hint: put the value in quotes
     error: c.yaml:6:76: `run.verify[1]` is empty text

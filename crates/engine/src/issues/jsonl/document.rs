@@ -203,7 +203,7 @@ mod tests {
         );
         assert_eq!(
             said(&format!("{good}\n<<<<<<< HEAD\n{good}\n")),
-            "issues.jsonl:2: a merge conflict is not resolved"
+            "issues.jsonl:2: unresolved merge conflict"
         );
         assert_eq!(said(&format!("{good}\n\n{good}\n")), "issues.jsonl:3 is a, and so is line 1");
         let bytes = [good.as_bytes(), b"\n\xff\n"].concat();

@@ -60,7 +60,7 @@ pub enum InheritError {
         candidates: Vec<String>,
     },
     /// There are several.
-    #[error("{address} could mean {} sessions", candidates.len())]
+    #[error("{address} matches {} sessions", candidates.len())]
     Many {
         /// What was asked for.
         address: String,

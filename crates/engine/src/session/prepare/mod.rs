@@ -163,7 +163,7 @@ fn said(prompt: &str) -> Result<&str, SessionError> {
 
 fn warnings(agent: &'static dyn Agent, line: &CommandLine) -> Vec<String> {
     let gaps = line.reports.iter();
-    gaps.map(|gap| format!("{} goes without {}: {}", agent.title(), gap.setting, gap.why)).collect()
+    gaps.map(|gap| format!("{} runs without {}: {}", agent.title(), gap.setting, gap.why)).collect()
 }
 
 /// Directories that were given relative to where the person is must mean the same elsewhere.

@@ -150,7 +150,7 @@ fn a_session_starts_with_what_is_open_and_how_to_meet_it() {
     world.satisfy(&policy, "done");
     insta::assert_snapshot!(started(&policy, &mut world, None, &["the ledger was locked".into()]).unwrap(), @"
     heirloom: 2 of 5 requirements met on feature/auth.
-    heirloom had a fault and let the agent go on: the ledger was locked. heirloom doctor shows all.
+    heirloom failed and let the agent continue: the ledger was locked. `heirloom doctor` shows all faults.
     /arch-review → plan and tdd
     heirloom req satisfy ticket --reason WHY → ticket (not enforced)
     ");
@@ -199,7 +199,7 @@ fn broken_settings_are_told_to_the_person() {
     Settings: requirements.a.scope: `x` is not one of session, branch, single_use, permanent and 1 more. heirloom doctor shows all; tell the person.
     heirloom req satisfy c --reason WHY → c
     ");
-    insta::assert_snapshot!(inactive(&Inactive::Broken { file: ".heirloom/config.yaml".into(), reason: "line 3: a tab".into() }), @"heirloom: .heirloom/config.yaml cannot be read, so requirements do not hold until it is repaired. Tell the person: line 3: a tab");
+    insta::assert_snapshot!(inactive(&Inactive::Broken { file: ".heirloom/config.yaml".into(), reason: "line 3: a tab".into() }), @"heirloom: .heirloom/config.yaml cannot be read, so requirements are not enforced until it is repaired. Tell the person: line 3: a tab");
 }
 
 proptest! {

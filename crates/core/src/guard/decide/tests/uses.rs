@@ -36,7 +36,7 @@ fn a_denial_groups_by_skill_and_says_every_reason() {
     size: 412 has reached 400, measured 40 s ago.
     Split feature/auth: 412 lines, 400 is the limit {unknown}.
     main_is_safe: feature/auth is protected. Work on a branch of its own.
-    alone: at work here: cad0ac4d.
+    alone: also working here: cad0ac4d.
     Run /x:own first (session 8272974a).
     tests: `cargo test` does not succeed.
     Run /arch-review: it satisfies plan and design. Nothing was written on feature/auth.

@@ -1,0 +1,172 @@
+//! The recorded demonstration, `docs/demo.cast`, which a terminal player shows: made from the commands in
+//! `docs/demo.script` by running them. `UPDATE_DOCS=1` records it again.
+//!
+//! The times in it are made up, so that recording it twice gives the same file; the words are what heirloom prints.
+
+use std::collections::HashMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use heirloom_testkit::env::NOW;
+use serde_json::json;
+
+use crate::env;
+
+const COLUMNS: usize = 100;
+
+fn docs() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs")
+}
+
+/// An event of the recording: when, and what appears.
+struct Recording {
+    lines: Vec<String>,
+    /// In milliseconds.
+    at: u64,
+}
+
+impl Recording {
+    fn shows(&mut self, after: u64, text: &str) {
+        self.at += after;
+        let (seconds, rest) = (self.at / 1000, self.at % 1000);
+        self.lines.push(format!("[{seconds}.{rest:03},\"o\",{}]", json!(text)));
+    }
+
+    /// Somebody types a command and reads what it prints.
+    fn runs(&mut self, command: &str, printed: &str) {
+        self.shows(600, "\u{1b}[1m$\u{1b}[0m ");
+        for letter in command.chars() {
+            self.shows(35, &letter.to_string());
+        }
+        self.shows(250, "\r\n");
+        for line in printed.lines() {
+            self.shows(45, &format!("{line}\r\n"));
+        }
+        self.shows(1200, "\r\n");
+    }
+
+    /// Somebody says what comes next.
+    fn says(&mut self, words: &str) {
+        self.shows(800, &format!("\u{1b}[2m# {words}\u{1b}[0m\r\n"));
+    }
+}
+
+/// Ids differ each time. Each is replaced by one that counts up, of the same length, so that columns stay columns.
+fn with_steady_ids(text: &str, known: &mut HashMap<String, String>) -> String {
+    let is_id = |word: &str| {
+        let hex = |part: &str| part.chars().all(|c| c.is_ascii_hexdigit()) && !part.is_empty();
+        let long = word.len() == 36 && word.split('-').count() == 5 && word.split('-').all(hex);
+        let short = word.len() == 8 && hex(word) && word.chars().any(|c| c.is_ascii_digit());
+        let commit = word.len() == 7 && hex(word) && word.chars().any(|c| c.is_ascii_digit());
+        let issue = word.strip_prefix("hl-").is_some_and(|rest| rest.len() == 3);
+        long || short || commit || issue
+    };
+    let mut steady = String::with_capacity(text.len());
+    let is_part = |c: char| c.is_ascii_alphanumeric() || c == '-';
+    let mut rest = text;
+    while !rest.is_empty() {
+        if rest.starts_with('\u{1b}') {
+            let (style, after) = rest.split_at(rest.find('m').map_or(rest.len(), |end| end + 1));
+            steady.push_str(style);
+            rest = after;
+            continue;
+        }
+        let end = rest.find(|c: char| !is_part(c)).unwrap_or(rest.len());
+        let (word, after) = rest.split_at(end);
+        if is_id(word) {
+            let count = known.len() + 1;
+            let made = known.entry(word.to_owned()).or_insert_with(|| match word.len() {
+                36 => format!("0199c0de-0000-7000-8000-{count:012x}"),
+                6 => format!("hl-{:03}", 400 + count),
+                7 => format!("{:07x}", 0x04f2_a000 + count),
+                _ => format!("{:08x}", 0x4f2a_0000 + count),
+            });
+            steady.push_str(made);
+        } else {
+            steady.push_str(word);
+        }
+        let next = after.find(|c: char| is_part(c) || c == '\u{1b}').unwrap_or(after.len());
+        steady.push_str(&after[..next]);
+        rest = &after[next..];
+    }
+    steady
+}
+
+fn recorded() -> String {
+    let script = fs::read_to_string(docs().join("demo.script")).unwrap();
+    let env = env();
+    let place = env.user().join("payments");
+    fs::create_dir_all(&place).unwrap();
+    let own = Path::new(env!("CARGO_BIN_EXE_heirloom")).parent().unwrap();
+    let path = std::env::var_os("PATH").unwrap();
+    let path = std::iter::once(own.to_owned()).chain(std::env::split_paths(&path));
+    let path = std::env::join_paths(path).unwrap();
+    let mut recording = Recording { lines: Vec::new(), at: 0 };
+    let mut known = HashMap::new();
+    for line in script.lines().filter(|line| !line.is_empty()) {
+        if let Some(words) = line.strip_prefix("# ") {
+            recording.says(words);
+            continue;
+        }
+        let (hidden, command) = match line.strip_prefix("@ ") {
+            Some(command) => (true, command),
+            None => (false, line.strip_prefix("$ ").unwrap_or_else(|| panic!("{line}"))),
+        };
+        let output = Command::new("bash")
+            .args(["-c", &format!("exec 2>&1\n{command}")])
+            .current_dir(&place)
+            .env_clear()
+            .env("PATH", &path)
+            .env("HOME", env.user())
+            .env("HEIRLOOM_HOME", env.home())
+            .env("HEIRLOOM_CLOCK", NOW)
+            .env("HEIRLOOM_TEST_LINE", "bash|xterm")
+            .env("COLUMNS", COLUMNS.to_string())
+            .env("CLICOLOR_FORCE", "1")
+            .env("TZ", "UTC")
+            .env("GIT_CONFIG_NOSYSTEM", "1")
+            .env("GIT_AUTHOR_NAME", "ada")
+            .env("GIT_AUTHOR_EMAIL", "ada@localhost")
+            .env("GIT_COMMITTER_NAME", "ada")
+            .env("GIT_COMMITTER_EMAIL", "ada@localhost")
+            .stdin(Stdio::null())
+            .output()
+            .unwrap();
+        let printed = String::from_utf8(output.stdout).unwrap();
+        // `ground` exits with 1 where something no longer holds, which is what it is shown for.
+        let is_fine = output.status.success()
+            || (command.starts_with("heirloom ground") && output.status.code() == Some(1));
+        assert!(is_fine, "$ {command}\n{printed}");
+        if !hidden {
+            let root = fs::canonicalize(&place).unwrap().to_string_lossy().into_owned();
+            let printed = printed.replace(&root, "~/payments");
+            let printed = printed.replace(env.user().to_str().unwrap(), "~");
+            recording.runs(command, &with_steady_ids(&printed, &mut known));
+        }
+    }
+    let head = json!({
+        "version": 2, "width": COLUMNS, "height": 30, "title": "heirloom",
+        "env": {"TERM": "xterm-256color", "SHELL": "/bin/bash"},
+    });
+    format!("{head}\n{}\n", recording.lines.join("\n"))
+}
+
+#[test]
+fn the_recorded_demonstration_is_what_heirloom_prints_now() {
+    let file = docs().join("demo.cast");
+    let now = recorded();
+    if std::env::var_os("UPDATE_DOCS").is_some() {
+        fs::write(&file, &now).unwrap();
+    }
+    let stored = fs::read_to_string(&file).unwrap_or_default();
+    let words = |cast: &str| -> String {
+        let events = cast.lines().skip(1).map(|line| serde_json::from_str(line).unwrap());
+        events.map(|event: serde_json::Value| event[2].as_str().unwrap().to_owned()).collect()
+    };
+    assert_eq!(words(&stored), words(&now), "UPDATE_DOCS=1 records docs/demo.cast again");
+    assert_eq!(stored, now);
+    for told in ["no longer", "inherits auth-v1", "auth-v2"] {
+        assert!(words(&now).contains(told), "{told}");
+    }
+}

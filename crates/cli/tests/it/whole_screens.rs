@@ -1,0 +1,115 @@
+//! The main screens as a person sees them, whole: narrow, usual and wide, and in colour.
+
+use std::fmt::Write as _;
+
+use heirloom_testkit::env::TestEnv;
+
+use crate::env;
+
+/// With no agent on the PATH, whatever is installed where the tests run, and data in the person's home.
+fn alone(env: TestEnv) -> TestEnv {
+    let bin = env.user().join("bin");
+    std::fs::create_dir_all(&bin).unwrap();
+    let path = std::env::var_os("PATH").unwrap();
+    for name in ["git", "sh"] {
+        let mut places = std::env::split_paths(&path).map(|directory| directory.join(name));
+        let program = places.find(|program| program.is_file()).unwrap();
+        std::os::unix::fs::symlink(program, bin.join(name)).unwrap();
+    }
+    let data = env.user().join("data");
+    env.var("PATH", bin).var("HEIRLOOM_HOME", data)
+}
+
+/// A repository in which something has happened, one thing a minute.
+fn busy() -> TestEnv {
+    let env = alone(env());
+    env.write("src/auth.rs", "pub fn rotate() {\n    store.swap();\n}\n");
+    env.git(&["add", "."]);
+    env.git(&["commit", "-qm", "rotate tokens"]);
+    let title = "Blacklist the refresh token when somebody logs out of the last of their devices";
+    let decision = "Swap refresh tokens in the store on every use, so that a stolen one is noticed";
+    let because = "replay is possible otherwise";
+    let run = ["--agent", "sim", "--permissions", "ask"];
+    let first = [&["run", "ralph", "auth-v1", "2"], &run[..]].concat();
+    let second = [&["run", "ralph", "auth-v2", "1", "--inherit", "auth-v1"], &run[..]].concat();
+    let steps: [&[&str]; 7] = [
+        &["init", "--yes"],
+        &["issues", "create", title, "-p", "1", "-t", "bug"],
+        &["issues", "create", "Document the admin routes", "-p", "3"],
+        &["note", "decision", decision, "--because", because, "--evidence", "src/auth.rs:2"],
+        &["note", "warning", "The clock of the test machines is off by seconds"],
+        &first,
+        &second,
+    ];
+    for (minute, arguments) in steps.into_iter().enumerate() {
+        let mut command = env.command(arguments);
+        command.env("HEIRLOOM_CLOCK", format!("2026-01-12T15:{:02}:00Z", 10 + minute));
+        let output = command.output().unwrap();
+        assert!(output.status.success(), "{arguments:?}: {output:?}");
+    }
+    env
+}
+
+/// What a command prints on a screen of so many columns.
+fn shown(env: &TestEnv, arguments: &[&str], columns: usize, colour: bool) -> String {
+    let mut command = env.command(arguments);
+    command.env("COLUMNS", columns.to_string());
+    if colour {
+        command.env("CLICOLOR_FORCE", "1");
+    }
+    let output = command.output().unwrap();
+    let mut text = String::from_utf8(output.stdout).unwrap();
+    text.push_str(&String::from_utf8(output.stderr).unwrap());
+    text
+}
+
+/// One screen at every width; no line may be wider than the screen unless a single word is.
+fn screen(env: &TestEnv, name: &str, arguments: &[&str]) {
+    let mut whole = String::new();
+    for columns in [60, 100, 160] {
+        let text = shown(env, arguments, columns, false);
+        assert!(!text.contains('\u{1b}'), "{name}: {text}");
+        for line in text.lines().filter(|line| line.trim().contains(' ')) {
+            let longest = line.split(' ').map(|word| word.chars().count()).max().unwrap_or(0);
+            let fits = line.chars().count() <= columns || longest > columns / 2;
+            assert!(fits, "{name} at {columns}: {line}");
+        }
+        write!(whole, "== {columns} columns ==\n{text}\n").unwrap();
+    }
+    let coloured = shown(env, arguments, 100, true);
+    write!(whole, "== 100 columns, in colour ==\n{coloured}").unwrap();
+    let whole = whole.replace('\u{1b}', "\\e");
+    let version = env!("CARGO_PKG_VERSION").replace('.', "\\.");
+    insta::with_settings!({
+        omit_expression => true,
+        prepend_module_to_snapshot => false,
+        filters => vec![
+            (r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}", "[an-id-of-six-and-thirty-characters]"),
+            (r"(\\e\[\d+m|\b)[0-9a-f]{8}\b", "${1}[shortid"),
+            (r"(\\e\[\d+m|\b)hl-[a-z0-9]{3}\b", "${1}hl-[id"),
+            (r"\b\d+ kB", "[n] kB"),
+            (version.as_str(), "[v]"),
+        ],
+    }, { insta::assert_snapshot!(name, whole) });
+}
+
+#[test]
+fn the_main_screens_look_like_this() {
+    let env = busy();
+    for (name, arguments) in [
+        ("home", &[][..]),
+        ("sessions-list", &["sessions", "list"]),
+        ("sessions-show", &["sessions", "show", "auth-v2"]),
+        ("status", &["status", "auth-v2"]),
+        ("search", &["search", "stolen"]),
+        ("issues-list", &["issues", "list"]),
+        ("work-dry-run", &["work", "--dry-run", "--agent", "sim"]),
+        ("notes", &["notes"]),
+        ("doctor", &["doctor"]),
+        ("usage", &["usage"]),
+        ("lineage", &["lineage", "auth-v2"]),
+        ("req-status", &["req", "status"]),
+    ] {
+        screen(&env, name, arguments);
+    }
+}
