@@ -324,7 +324,7 @@ fn what_one_agent_could_not_do_another_goes_on_with() {
     assert_eq!(env.run(&["run", "ralph", "s", "9", "--agent", "command"]).code, 1);
     let arguments = ["run", "ralph", "s", "1", "--resume", "--agent", "sim", "--model", "fast"];
     let ran = env.run(&arguments).success();
-    assert!(ran.stdout.contains("ralph · sim fast · up to 1 iterations"), "{ran}");
+    assert!(ran.stdout.contains("ralph · sim fast · up to 1 iteration"), "{ran}");
     let plan: serde_json::Value =
         serde_json::from_str(&env.read(".heirloom/runs/s/plan.json")).unwrap();
     let stage = &plan["stages"][0];

@@ -300,7 +300,7 @@ fn work_and_runs_refuse_what_nobody_has_seen() {
     }
     guarded.env.write(".heirloom/config.yaml", "");
     let ran = guarded.env.run(&["run", "evil", "a", "1", "--agent", "sim"]);
-    assert!(ran.stderr.contains("brings `evil`, which you have not trusted"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("comes with `evil`, which you have not trusted"), "{}", ran.stderr);
     assert!(!canary_sang(&guarded.env));
 }
 

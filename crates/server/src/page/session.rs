@@ -156,13 +156,11 @@ fn context(desk: &Desk, session: &Session) -> Markup {
 /// How full the agent's context is, short enough for a list.
 pub(super) fn percent_used(desk: &Desk, session: &Session) -> Markup {
     let used = heirloom_engine::keep::context::usage(&desk.here, session);
-    match used.and_then(|used| used.share()) {
-        Some(share) => {
-            let percent = (share * 100.0).round().clamp(0.0, 100.0);
-            html! { meter min="0" max="100" value=(percent) aria-label="Context used" {} " " (percent) " %" }
-        }
-        None => html! { span.dim { "unknown" } },
-    }
+    let Some(share) = used.and_then(|used| used.share()) else {
+        return html! { span.dim { "unknown" } };
+    };
+    let percent = (share * 100.0).round().clamp(0.0, 100.0);
+    html! { meter min="0" max="100" value=(percent) aria-label="Context used" {} " " (percent) " %" }
 }
 
 fn tree(family: &Family) -> Markup {
