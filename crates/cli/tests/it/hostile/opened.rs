@@ -152,7 +152,7 @@ fn assert_held(stranger: &Stranger, clone: &Opened, env: &TestEnv, requests: &[S
 const PUSH: &str = "git push origin main; touch pushed";
 
 fn doctor() -> String {
-    format!("{} doctor", env!("CARGO_BIN_EXE_heirloom"))
+    format!("env | grep ^HEIRLOOM; {} doctor", env!("CARGO_BIN_EXE_heirloom"))
 }
 
 #[test]
@@ -174,9 +174,16 @@ fn claude_code_in_a_strangers_repository_runs_nothing_of_it_and_is_held_to_the_p
         let requests: Vec<String> = (0..4).map(|at| run.request(at).to_owned()).collect();
         assert_held(stranger, &clone, env, &requests);
         if stranger.what == "variables" {
-            for variable in ["HEIRLOOM_DISABLE", "HEIRLOOM_CONFIG", "HEIRLOOM_HOME"] {
-                let words = format!("this repository sets {variable}");
-                assert!(requests[3].contains(&words), "{words} in {}", requests[3]);
+            // Whatever the agent hands on of them is named.
+            let ledger = clone.at.join("ledger");
+            for (variable, value) in [
+                ("HEIRLOOM_DISABLE", "1"),
+                ("HEIRLOOM_CONFIG", "/dev/null"),
+                ("HEIRLOOM_HOME", ledger.to_str().unwrap()),
+            ] {
+                let is_set = requests[3].contains(&format!("{variable}={value}"));
+                let is_named = requests[3].contains(&format!("this repository sets {variable}"));
+                assert_eq!(is_named, is_set, "{variable} in {}", requests[3]);
             }
         }
     }
