@@ -2,15 +2,14 @@
 
 use heirloom_core::issue as core;
 use heirloom_engine::issues::Imported;
-use heirloom_engine::keep::tracker::Bridge;
 use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
+use super::IssueKnowledge;
 use super::work::IssueRun;
 use crate::Answer;
-use crate::words;
 
 /// An issue, in the shape of a line of a beads file. What it does not have is left out, and what
 /// another tracker knows about it besides is kept.
@@ -199,113 +198,6 @@ impl From<&core::Claim> for Claim {
         let core::Claim { owner, since, until } = claim.clone();
         let core::Owner { name, host, pid, pid_started } = owner;
         Self { owner: Owner { name, host, pid, pid_started }, since, until }
-    }
-}
-
-/// What sessions decided, left open and handed over about an issue.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
-pub struct IssueKnowledge {
-    /// What was decided.
-    pub decisions: Vec<IssueNote>,
-    /// What it must be tested with.
-    pub test_scenarios: Vec<IssueNote>,
-    /// What was handed over.
-    pub handoffs: Vec<Handoff>,
-    /// What to do next.
-    pub next_steps: Vec<IssueNote>,
-    /// What is in the way: questions that begin with `blocked` or `blocker`.
-    pub blockers: Vec<IssueNote>,
-    /// What is still to be answered.
-    pub questions: Vec<IssueNote>,
-}
-
-/// A note about an issue.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
-pub struct IssueNote {
-    /// Its id.
-    pub id: String,
-    /// What sort of thing it says.
-    #[schemars(with = "words::NoteKind")]
-    pub kind: String,
-    /// What it says.
-    pub text: String,
-    /// Why.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub rationale: Option<String>,
-    /// The id of the session it was made in.
-    pub session: String,
-    /// When it was made.
-    pub at: Timestamp,
-    /// What it rests on.
-    pub evidence: Vec<super::note::Evidence>,
-    /// What it rests on besides, or instead.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub basis: Option<super::note::Basis>,
-    /// The issue it is about.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub issue: Option<String>,
-    /// What it tries and what has to come of it, where it is a scenario that says so.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub case: Option<super::note::Case>,
-    /// The later note that replaces it.
-    pub superseded_by: Option<String>,
-}
-
-impl From<&heirloom_core::note::Note> for IssueNote {
-    fn from(note: &heirloom_core::note::Note) -> Self {
-        let session = note.session.to_string();
-        let super::note::Note {
-            id,
-            kind,
-            text,
-            rationale,
-            at,
-            evidence,
-            basis,
-            issue,
-            case,
-            superseded_by,
-            ..
-        } = super::note::Note::new(note, &session);
-        Self { id, kind, text, rationale, session, at, evidence, basis, issue, case, superseded_by }
-    }
-}
-
-/// What a session left to the next one.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
-pub struct Handoff {
-    /// Its content's address.
-    pub id: String,
-    /// The handoff before it.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub previous: Option<String>,
-    /// What is handed over.
-    pub handoff: Value,
-}
-
-impl From<&heirloom_core::event::HandoffMade> for Handoff {
-    fn from(made: &heirloom_core::event::HandoffMade) -> Self {
-        Self {
-            id: made.id.clone(),
-            previous: made.previous.clone(),
-            handoff: serde_json::to_value(&made.handoff).unwrap_or_default(),
-        }
-    }
-}
-
-impl From<&Bridge> for IssueKnowledge {
-    fn from(bridge: &Bridge) -> Self {
-        let notes = |notes: &[heirloom_core::note::Note]| {
-            notes.iter().map(IssueNote::from).collect::<Vec<_>>()
-        };
-        Self {
-            decisions: notes(&bridge.decisions),
-            test_scenarios: notes(&bridge.test_scenarios),
-            handoffs: bridge.handoffs.iter().map(Handoff::from).collect(),
-            next_steps: notes(&bridge.next_steps),
-            blockers: notes(&bridge.blockers),
-            questions: notes(&bridge.questions),
-        }
     }
 }
 

@@ -1,7 +1,9 @@
 //! What a command, a request or a tool call fails with.
 
 mod code;
-mod map;
+mod driving;
+mod foundation;
+mod memory;
 
 use std::error::Error;
 

@@ -10,6 +10,7 @@
 //! Pages are numbered in the order in which they were begun, so the newest come last.
 
 mod filter;
+mod forget;
 mod found;
 mod lookup;
 mod notes;

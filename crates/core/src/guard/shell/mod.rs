@@ -12,6 +12,7 @@
 mod brace;
 mod builtin;
 mod code;
+mod current;
 mod expand;
 mod git;
 mod here;

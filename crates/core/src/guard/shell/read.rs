@@ -3,11 +3,12 @@
 
 use std::mem::take;
 
+use super::current::{Before, Current, Kind, Printed};
 use super::here::Redirection;
 use super::mark::{SPLIT, WORDS};
 use super::word::Lexed;
-use super::world::{Scope, World};
-use super::{MAX_DEPTH, MAX_VALUE, Word, run};
+use super::world::World;
+use super::{MAX_DEPTH, Word, run};
 
 /// How many commands one may stand for, where its variables have several values.
 const MOST_COMMANDS: usize = 32;
@@ -64,123 +65,6 @@ pub(super) enum Input {
 impl From<Output> for Input {
     fn from(output: Output) -> Self {
         output.map_or(Self::Unknown, Self::Text)
-    }
-}
-
-/// What a list has printed so far.
-struct Printed {
-    text: String,
-    is_known: bool,
-}
-
-impl Default for Printed {
-    fn default() -> Self {
-        Self { text: String::new(), is_known: true }
-    }
-}
-
-impl Printed {
-    fn add(&mut self, output: Output) {
-        match output {
-            Some(text) if self.text.len() + text.len() <= MAX_VALUE => self.text.push_str(&text),
-            _ => self.is_known = false,
-        }
-    }
-
-    fn output(self) -> Output {
-        self.is_known.then_some(self.text)
-    }
-}
-
-/// The simple command that is being read, and what it is in.
-struct Current {
-    words: Vec<Lexed>,
-    piped: Option<Input>,
-    redirected: Option<Input>,
-    to: Option<(String, bool)>,
-    /// What the command before this place printed.
-    stage: Option<Output>,
-    printed: Printed,
-    blocks: Vec<Block>,
-    /// What comes in where nothing else is said.
-    outer: Input,
-    /// It stands after `||`.
-    is_alternative: bool,
-    after_time: bool,
-    /// The function whose body comes next.
-    defining: Option<String>,
-}
-
-/// A compound command that is open.
-struct Block {
-    kind: Kind,
-    printed: Printed,
-    outer: Input,
-}
-
-enum Kind {
-    Plain,
-    Conditional,
-    Case,
-    Function { name: String, start: usize, before: Before },
-}
-
-/// What the world was like before a function's body, which is read again where it is called.
-struct Before {
-    counts: [usize; 4],
-    flags: [bool; 2],
-    scope: Scope,
-}
-
-impl Current {
-    fn new(input: Input) -> Self {
-        Self {
-            words: Vec::new(),
-            piped: None,
-            redirected: None,
-            to: None,
-            stage: None,
-            printed: Printed::default(),
-            blocks: Vec::new(),
-            outer: input,
-            is_alternative: false,
-            after_time: false,
-            defining: None,
-        }
-    }
-
-    fn open(&mut self, kind: Kind) {
-        let input = self.piped.take().unwrap_or_else(|| match &self.outer {
-            Input::Nothing => Input::Later,
-            outer => outer.clone(),
-        });
-        let outer = std::mem::replace(&mut self.outer, input);
-        self.blocks.push(Block { kind, printed: take(&mut self.printed), outer });
-    }
-
-    fn close(&mut self) -> Option<Kind> {
-        let block = self.blocks.pop()?;
-        self.settle();
-        let inner = std::mem::replace(&mut self.printed, block.printed);
-        self.stage = Some(inner.output());
-        self.outer = block.outer;
-        Some(block.kind)
-    }
-
-    fn settle(&mut self) {
-        if let Some(output) = self.stage.take() {
-            self.printed.add(output);
-        }
-        self.piped = None;
-    }
-
-    fn is_conditional(&self) -> bool {
-        self.is_alternative
-            || self.blocks.iter().any(|b| matches!(b.kind, Kind::Conditional | Kind::Case))
-    }
-
-    fn in_case(&self) -> bool {
-        self.blocks.iter().any(|block| matches!(block.kind, Kind::Case))
     }
 }
 

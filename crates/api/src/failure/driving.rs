@@ -1,56 +1,15 @@
-//! The one place where errors of the engine and the ledger become failures: a code, and what to do
-//! next.
+//! Failures of what drives agents: runs, sessions, and work on issues.
 
 use heirloom_core::status::Status;
-use heirloom_core::trust::person::NotAPerson;
-use heirloom_engine::capture::{CaptureError, RestoreError};
-use heirloom_engine::exchange::ExchangeError;
-use heirloom_engine::guard::{SubjectError, WordError};
-use heirloom_engine::here::HereError;
-use heirloom_engine::identity::LinkError;
-use heirloom_engine::init::InitError;
 use heirloom_engine::issues::TrackerError;
-use heirloom_engine::keep::KeepError;
-use heirloom_engine::keep::handoffs::HandoffError;
-use heirloom_engine::keep::recover::RecoverError;
-use heirloom_engine::keep::rules::RuleError;
-use heirloom_engine::notes::NoteError;
-use heirloom_engine::person::PersonError;
-use heirloom_engine::recall::SearchError;
 use heirloom_engine::recall::carry::CarryError;
-use heirloom_engine::recall::why::WhyError;
 use heirloom_engine::run::RunError;
 use heirloom_engine::run::inherit::InheritError;
 use heirloom_engine::session::SessionError;
-use heirloom_engine::sessions::FindError;
-use heirloom_engine::trust::Untrusted;
 use heirloom_engine::work::WorkError;
-use heirloom_ledger::{ApprovalError, ImportError};
-use heirloom_repo::FileError;
+use heirloom_ledger::ApprovalError;
 
 use super::{Code, Failure};
-
-impl From<heirloom_ledger::Error> for Failure {
-    fn from(error: heirloom_ledger::Error) -> Self {
-        use heirloom_ledger::Error as Ledger;
-        let code = match &error {
-            Ledger::Busy { .. } => Code::LedgerBusy,
-            Ledger::Full { .. } => Code::LedgerFull,
-            Ledger::ReadOnly { .. } => Code::LedgerReadOnly,
-            Ledger::Damaged { .. } => Code::LedgerDamaged,
-            Ledger::Newer { .. } => Code::LedgerNewer,
-            Ledger::NoSession { .. } => Code::SessionNotFound,
-            Ledger::Transition(_) => Code::SessionTransition,
-            Ledger::Unreadable { .. } => Code::LedgerUnreadable,
-            Ledger::File { .. } | Ledger::Database { .. } => Code::LedgerFailed,
-        };
-        let failure = Self::from_error(code, &error);
-        match error.hint() {
-            Some(hint) => failure.hint(hint),
-            None => failure,
-        }
-    }
-}
 
 impl Failure {
     /// Why nothing can be inherited, with what could be.
@@ -81,35 +40,6 @@ impl Failure {
     }
 }
 
-impl From<CaptureError> for Failure {
-    fn from(error: CaptureError) -> Self {
-        match error {
-            CaptureError::Ledger(error) => error.into(),
-            CaptureError::File(error) => error.into(),
-            CaptureError::NotAPerson(error) => error.into(),
-            CaptureError::NoTranscripts(_) => Self::from_error(Code::AgentUnknown, &error),
-            CaptureError::Database { .. } => Self::from_error(Code::File, &error),
-        }
-    }
-}
-
-impl From<RestoreError> for Failure {
-    fn from(error: RestoreError) -> Self {
-        match error {
-            RestoreError::File(error) => error.into(),
-            RestoreError::NotAPerson(error) => error.into(),
-            error => Self::from_error(Code::ArchiveNothing, &error)
-                .hint("`heirloom archive list` shows what is kept"),
-        }
-    }
-}
-
-impl From<Untrusted> for Failure {
-    fn from(error: Untrusted) -> Self {
-        Self::from_error(Code::TrustNeeded, &error).hint(Untrusted::HINT)
-    }
-}
-
 impl From<CarryError> for Failure {
     fn from(error: CarryError) -> Self {
         match error {
@@ -122,81 +52,6 @@ impl From<CarryError> for Failure {
                     .hint("claude and codex can take it over")
                     .usage()
             }
-        }
-    }
-}
-
-impl From<SearchError> for Failure {
-    fn from(error: SearchError) -> Self {
-        match error {
-            SearchError::Ledger(error) => error.into(),
-            SearchError::Session(error) => error.into(),
-            SearchError::NotAPerson(error) => error.into(),
-        }
-    }
-}
-
-impl From<WhyError> for Failure {
-    fn from(error: WhyError) -> Self {
-        match error {
-            WhyError::Ledger(error) => error.into(),
-            WhyError::File(error) => error.into(),
-            WhyError::Outside(_) | WhyError::NoFile(_) | WhyError::NoLine { .. } => {
-                Self::from_error(Code::Usage, &error)
-                    .hint("write PATH or PATH:LINE, as seen from here")
-                    .usage()
-            }
-        }
-    }
-}
-
-impl From<NotAPerson> for Failure {
-    fn from(error: NotAPerson) -> Self {
-        let hint = error.hint();
-        Self::from_error(Code::PersonNeeded, &error).hint(hint)
-    }
-}
-
-impl From<PersonError> for Failure {
-    fn from(error: PersonError) -> Self {
-        match error {
-            PersonError::NotAPerson(error) => error.into(),
-            PersonError::Ledger(error) => error.into(),
-        }
-    }
-}
-
-impl From<WordError> for Failure {
-    fn from(error: WordError) -> Self {
-        match error {
-            WordError::Person(error) => error.into(),
-            WordError::NoReason => Self::from_error(Code::RequirementReason, &error)
-                .hint("say why it is satisfied: --reason TEXT; nothing was written"),
-        }
-    }
-}
-
-impl From<InitError> for Failure {
-    fn from(error: InitError) -> Self {
-        match error {
-            InitError::NotAPerson(error) => error.into(),
-            InitError::Ledger(error) => error.into(),
-            InitError::NoAgent { .. } => Self::from_error(Code::AgentNotFound, &error)
-                .hint("`heirloom agents` shows all of them")
-                .usage(),
-        }
-    }
-}
-
-impl From<LinkError> for Failure {
-    fn from(error: LinkError) -> Self {
-        match error {
-            LinkError::Ledger(error) => error.into(),
-            LinkError::NotAPerson => Self::from_error(Code::RepoPerson, &error)
-                .hint("run this yourself, in a terminal of your own"),
-            LinkError::Nothing { .. } => Self::from_error(Code::RepoNotFound, &error)
-                .hint("give the key (hr_…) or the directory in which the sessions were recorded"),
-            LinkError::Same { .. } => Self::from_error(Code::RepoSame, &error),
         }
     }
 }
@@ -316,123 +171,6 @@ impl From<RunError> for Failure {
     }
 }
 
-impl From<FindError> for Failure {
-    fn from(error: FindError) -> Self {
-        let message = error.to_string();
-        match error {
-            FindError::Ledger(error) => error.into(),
-            FindError::None { nearest, .. } => {
-                let all = "`heirloom sessions list` shows all of them";
-                Self::new(Code::SessionNotFound, message).hint(match nearest {
-                    Some(session) => {
-                        format!("did you mean {} ({})? {all}", session.name, session.status)
-                    }
-                    None => all.to_owned(),
-                })
-            }
-            FindError::Many { candidates, .. } => {
-                let failure = Self::new(Code::SessionAmbiguous, message);
-                candidates.iter().fold(failure, |failure, session| {
-                    failure.hint(format!("{} is {} ({})", session.id, session.name, session.status))
-                })
-            }
-        }
-    }
-}
-
-impl From<NoteError> for Failure {
-    fn from(error: NoteError) -> Self {
-        let code = match &error {
-            NoteError::Empty => Code::NoteEmpty,
-            NoteError::NoScenario { .. } => Code::Usage,
-            NoteError::Evidence(_) => Code::EvidenceRefused,
-            NoteError::Search(_) | NoteError::Exists { .. } => Code::GhostRefused,
-            NoteError::NoNote { .. } => Code::NoteNotFound,
-            NoteError::ManyNotes { .. } => Code::NoteAmbiguous,
-            NoteError::Replaced { .. } => Code::NoteReplaced,
-            NoteError::Session(_) | NoteError::Ledger(_) => Code::NoteFailed,
-        };
-        match error {
-            NoteError::Session(error) => error.into(),
-            NoteError::Ledger(error) => error.into(),
-            NoteError::Evidence(error) => {
-                Self::from_error(code, &error).hint("nothing was recorded")
-            }
-            NoteError::NoNote { .. } | NoteError::ManyNotes { .. } => {
-                Self::from_error(code, &error).hint("`heirloom notes --ids` shows the ids")
-            }
-            NoteError::Search(_) | NoteError::Exists { .. } => {
-                Self::from_error(code, &error).hint("nothing was recorded")
-            }
-            NoteError::Replaced { ref by, .. } => {
-                let hint = format!("`--supersedes {by}` replaces the one that stands");
-                Self::from_error(code, &error).hint(hint)
-            }
-            NoteError::Empty | NoteError::NoScenario { .. } => {
-                Self::from_error(code, &error).usage()
-            }
-        }
-    }
-}
-
-impl From<RuleError> for Failure {
-    fn from(error: RuleError) -> Self {
-        match error {
-            RuleError::Ledger(error) => error.into(),
-            RuleError::NotAPerson(error) => error.into(),
-            RuleError::Empty => Self::from_error(Code::RuleEmpty, &error).usage(),
-            RuleError::None { .. } | RuleError::Many { .. } => {
-                Self::from_error(Code::RuleNotFound, &error)
-                    .hint("`heirloom rules list` shows the ids")
-            }
-        }
-    }
-}
-
-impl From<HandoffError> for Failure {
-    fn from(error: HandoffError) -> Self {
-        match error {
-            HandoffError::Ledger(error) => error.into(),
-            HandoffError::NoneYet => Self::from_error(Code::HandoffNotFound, &error)
-                .hint("`heirloom checkpoint` makes one; sessions write one when they end"),
-            HandoffError::None { .. } | HandoffError::Many { .. } => {
-                Self::from_error(Code::HandoffNotFound, &error)
-                    .hint("`heirloom handoffs list` shows the ids")
-            }
-        }
-    }
-}
-
-impl From<FileError> for Failure {
-    fn from(error: FileError) -> Self {
-        Self::from_error(Code::File, &error)
-    }
-}
-
-impl From<KeepError> for Failure {
-    fn from(error: KeepError) -> Self {
-        match error {
-            KeepError::Session(error) => error.into(),
-            KeepError::Ledger(error) => error.into(),
-            KeepError::Settings(error) => Self::from_error(Code::Settings, &*error),
-            KeepError::File(error) => error.into(),
-            KeepError::NoSession => Self::from_error(Code::SessionNotFound, &error)
-                .hint("`heirloom note` makes one, and so does every agent that is hooked"),
-        }
-    }
-}
-
-impl From<RecoverError> for Failure {
-    fn from(error: RecoverError) -> Self {
-        match error {
-            RecoverError::Ledger(error) => error.into(),
-            RecoverError::NoQuery => Self::from_error(Code::Usage, &error)
-                .hint("heirloom recover 2 --query \"refresh tokens\"")
-                .usage(),
-        }
-    }
-}
-
 impl From<TrackerError> for Failure {
     fn from(error: TrackerError) -> Self {
         let code = match &error {
@@ -457,24 +195,6 @@ impl From<TrackerError> for Failure {
         match error {
             TrackerError::Ledger(error) => error.into(),
             error => Self::from_error(code, &error).hint(error.hint()),
-        }
-    }
-}
-
-impl From<ImportError> for Failure {
-    fn from(error: ImportError) -> Self {
-        match error {
-            ImportError::Ledger(error) => error.into(),
-            error => Self::from_error(Code::LedgerImport, &error).hint("nothing was imported"),
-        }
-    }
-}
-
-impl From<ExchangeError> for Failure {
-    fn from(error: ExchangeError) -> Self {
-        match error {
-            ExchangeError::NotAPerson(error) => error.into(),
-            ExchangeError::Import(error) => error.into(),
         }
     }
 }
@@ -558,40 +278,4 @@ fn serve_hint(error: &SessionError) -> Option<String> {
         }
         _ => return None,
     })
-}
-
-impl From<HereError> for Failure {
-    fn from(error: HereError) -> Self {
-        match &error {
-            HereError::Changed { variable } => Self::from_error(Code::PersonNeeded, &error).hint(
-                format!("run it without {variable}; a person changes it in another terminal"),
-            ),
-            HereError::NoHome | HereError::Clock(_) => {
-                Self::from_error(Code::Environment, &error).usage()
-            }
-        }
-    }
-}
-
-impl From<SubjectError> for Failure {
-    fn from(error: SubjectError) -> Self {
-        let message = error.to_string();
-        match error {
-            SubjectError::None { live } => {
-                let failure = Self::new(Code::SessionNotFound, message);
-                if live.is_empty() {
-                    failure.hint(
-                        "--session names it, by its id or the beginning of it; nothing was written",
-                    )
-                } else {
-                    failure.hint(format!(
-                        "at work here: {}; --session names one; nothing was written",
-                        live.join(", ")
-                    ))
-                }
-            }
-            SubjectError::Find(error) => error.into(),
-            SubjectError::Ledger(error) => error.into(),
-        }
-    }
 }

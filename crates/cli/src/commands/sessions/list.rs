@@ -1,0 +1,147 @@
+//! `heirloom sessions list`: a page of them, and why it is empty.
+
+use std::process::ExitCode;
+
+use heirloom_api::SessionList;
+use heirloom_core::status::Status;
+use heirloom_engine::run;
+use heirloom_engine::run::inherit::Unrecorded;
+use heirloom_engine::sessions;
+use heirloom_engine::sessions::{Listing, Row};
+use heirloom_ledger::Ledger;
+
+use super::{about, status};
+use crate::commands::{App, Done};
+use crate::failure::Failure;
+use crate::moment::ago;
+use crate::ui::{Columns, counted, first_line, priced_cell};
+
+/// List sessions, newest first
+#[derive(Debug, clap::Args)]
+pub(super) struct List {
+    /// Only completed sessions
+    #[arg(long, group = "status")]
+    completed: bool,
+    /// Only sessions that are running or waiting
+    #[arg(long, group = "status")]
+    running: bool,
+    /// Only failed sessions
+    #[arg(long, group = "status")]
+    failed: bool,
+    /// Only hidden sessions
+    #[arg(long, alias = "archived", group = "status")]
+    hidden: bool,
+    /// Sessions of all repositories
+    #[arg(long)]
+    all_repos: bool,
+    /// Include sessions that a later one continues
+    #[arg(long)]
+    all: bool,
+    /// List at most this many
+    #[arg(long, value_name = "N", default_value_t = 50)]
+    limit: usize,
+    /// Continue a list after this session: the `next` of an earlier list
+    #[arg(long, value_name = "ID")]
+    after: Option<String>,
+}
+
+pub(super) fn list(app: &App, args: &List) -> Done {
+    let mut ledger = app.here.ledger()?;
+    crate::commands::session::tidy(app, &mut ledger)?;
+    let statuses: &[Status] = if args.completed {
+        &[Status::Completed]
+    } else if args.running {
+        &[Status::Starting, Status::Running, Status::WaitingInput, Status::Interrupting]
+    } else if args.failed {
+        &[Status::Failed]
+    } else if args.hidden {
+        &[Status::Archived]
+    } else {
+        &[]
+    };
+    let after = args.after.as_deref().map(|address| sessions::find(&app.here, &ledger, address));
+    let after = after.transpose()?.map(|session| session.id);
+    let repo = (!args.all_repos).then_some(app.here.place.repo.as_str());
+    let (leaves, limit) = (!args.all, args.limit);
+    let listing = Listing { repo, statuses, leaves, limit, after, ..Listing::default() };
+    let page = sessions::list(&app.here, &ledger, &listing)?;
+    let wanted = |each: &Unrecorded| {
+        statuses.is_empty() || each.status.is_some_and(|status| statuses.contains(&status))
+    };
+    // They come after all that the ledger knows.
+    let unrecorded: Vec<Unrecorded> = if page.next.is_some() || args.after.is_some() {
+        Vec::new()
+    } else {
+        let all = run::inherit::unrecorded(&app.here, &ledger)?;
+        all.into_iter().filter(wanted).collect()
+    };
+    let is_empty = page.rows.is_empty() && unrecorded.is_empty();
+    app.ui.answer(&SessionList::new(page.clone(), unrecorded.clone()), || {
+        table(app, &page.rows, &unrecorded, args.running)
+    });
+    if !app.ui.is_json() {
+        if is_empty {
+            app.ui.hint(&why_empty(app, &ledger, args)?);
+        }
+        if let Some(next) = page.next {
+            app.ui.hint(&format!("there are more: add --after {}", next.short()));
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Why a list of sessions is empty: there may be others than those that were asked for.
+fn why_empty(app: &App, ledger: &Ledger, args: &List) -> Result<String, Failure> {
+    let what = match (args.running, args.completed, args.failed, args.hidden) {
+        (true, ..) => "no session is running",
+        (_, true, ..) => "no session has completed",
+        (_, _, true, _) => "no session has failed",
+        (_, _, _, true) => "no session is hidden",
+        _ => "no sessions here yet; they appear when an agent works in this repository",
+    };
+    let others = ledger.count_sessions(&app.here.place.repo)?;
+    let is_cut_down = args.running || args.completed || args.failed || args.hidden;
+    if others == 0 || !is_cut_down {
+        return Ok(what.to_owned());
+    }
+    Ok(format!("{what}; `heirloom sessions` lists {}", counted(others, "other session")))
+}
+
+/// The table of sessions. Of those that run it says when they last did something, of others when they
+/// ended.
+fn table(app: &App, rows: &[Row], unrecorded: &[Unrecorded], running: bool) -> String {
+    if rows.is_empty() && unrecorded.is_empty() {
+        return String::new();
+    }
+    let now = app.here.clock.now();
+    let when = if running { "last active" } else { "completed" };
+    let mut columns =
+        Columns::new(&["name", "status", when, "learnings", "cost", "about"]).right(3).right(4);
+    columns = columns.dispensable(&[3, 4, 2]);
+    for Row { session, at_work, title, cost_usd, .. } in rows {
+        let at = if running {
+            at_work.as_ref().map(|each| each.last_active_at)
+        } else {
+            session.completed_at
+        };
+        columns.row(vec![
+            session.name.to_string(),
+            status(session),
+            at.map_or_else(|| "-".to_owned(), |at| ago(at, now)),
+            session.learnings.to_string(),
+            priced_cell(*cost_usd),
+            title.as_deref().map_or_else(|| about(session), |title| first_line(title, 100)),
+        ]);
+    }
+    for each in unrecorded {
+        columns.row(vec![
+            each.name.clone(),
+            each.status.map_or_else(|| "-".to_owned(), |status| status.in_words().to_owned()),
+            each.completed_at.map_or_else(|| "-".to_owned(), |at| ago(at, now)),
+            each.learnings.to_string(),
+            "-".to_owned(),
+            "only in its run directory".to_owned(),
+        ]);
+    }
+    columns.render()
+}

@@ -1,0 +1,154 @@
+//! `heirloom sessions show`: everything that is known of one.
+
+use std::fmt::Write;
+use std::process::ExitCode;
+
+use heirloom_api::{self as api, SessionDetail, SessionNotes, Trajectory};
+use heirloom_core::run::stop::reason_in_words;
+use heirloom_core::session::Session;
+use heirloom_core::settings::OnOff;
+use heirloom_engine::sessions::FindError;
+use heirloom_engine::{capture, notes as engine_notes, session, sessions};
+use heirloom_ledger::Ledger;
+
+use crate::commands::{App, Done, notes, unrecorded};
+use crate::moment::ago;
+use crate::ui::{BOLD, DIM, dollars, first_line, grouped};
+
+/// Show one session
+#[derive(Debug, clap::Args)]
+pub(super) struct Show {
+    /// The session's name, id or id prefix
+    session: String,
+    /// Show its learnings, patterns, warnings and decisions
+    #[arg(long, group = "part")]
+    learnings: bool,
+    /// Show how its agent was launched
+    #[arg(long, group = "part")]
+    config: bool,
+    /// Show its ledger entries, in order
+    #[arg(long, group = "part")]
+    trajectory: bool,
+}
+
+pub(super) fn show(app: &App, args: &Show) -> Done {
+    let mut ledger = app.here.ledger()?;
+    crate::commands::session::tidy(app, &mut ledger)?;
+    let session = match sessions::find(&app.here, &ledger, &args.session) {
+        Err(FindError::None { .. }) if unrecorded::show(app, &ledger, &args.session)? => {
+            return Ok(ExitCode::SUCCESS);
+        }
+        found => found?,
+    };
+    if args.learnings {
+        show_notes(app, &ledger, &session)
+    } else if args.config {
+        show_config(app, &ledger, &session)
+    } else if args.trajectory {
+        show_trajectory(app, &ledger, &session)
+    } else {
+        show_summary(app, &ledger, &session)
+    }
+}
+
+fn show_summary(app: &App, ledger: &Ledger, session: &Session) -> Done {
+    let total = session::totals(ledger, session)?;
+    let parent = sessions::parent_name(ledger, session)?;
+    let mut detail = SessionDetail::new(session, parent, total);
+    let archive = app.settings.as_ref().is_ok_and(|all| all.settings.capture.archive == OnOff::On);
+    // What cannot be read now is not in, which is shown.
+    let _ = capture::refresh(&app.here, ledger, session, archive);
+    if let Some(facts) = capture::known(&app.here.home, session.id)? {
+        detail.learn(&facts);
+    }
+    app.ui.answer(&detail, || {
+        let now = app.here.clock.now();
+        let mut text = format!("{BOLD}{}{BOLD:#}  {}\n", session.name, session.status.in_words());
+        let mut line = |name: &str, value: Option<&str>| {
+            if let Some(value) = value {
+                let _ = writeln!(text, "  {DIM}{name:14}{DIM:#}{value}");
+            }
+        };
+        line("id", Some(&session.id.to_string()));
+        line("parent", detail.session.parent.as_deref());
+        line("agent", session.agent.as_deref());
+        line("agent session", session.agent_session_id.as_deref());
+        line("branch", session.branch.as_deref());
+        line("started", Some(&ago(session.created_at, now)));
+        line("ended", session.completed_at.map(|at| ago(at, now)).as_deref());
+        line("reason", session.reason.as_deref().map(reason_in_words).as_deref());
+        line("problem", detail.session.problem.as_deref());
+        let cost = detail.session.cost_usd;
+        let cost = cost.map_or_else(|| "unknown".to_owned(), dollars);
+        line("cost", Some(&cost));
+        if total.sessions > 1 {
+            let with = format!("{} with all it continues", total.cost_in_words());
+            line("", Some(&with));
+        }
+        line("learnings", Some(&session.learnings.to_string()));
+        facts_text(&mut text, &detail);
+        text
+    });
+    Ok(ExitCode::SUCCESS)
+}
+
+/// What the agent's own transcript says, for people.
+fn facts_text(text: &mut String, detail: &SessionDetail) {
+    let mut rows: Vec<(&str, String)> = Vec::new();
+    rows.extend(detail.title.clone().map(|title| ("title", title)));
+    rows.extend(detail.model.clone().map(|model| ("model", model)));
+    rows.extend(detail.turns.map(|turns| ("turns", turns.to_string())));
+    if let Some(context) = &detail.context {
+        let window = context.window.map_or("an unknown number".to_owned(), grouped);
+        rows.push(("context", format!("{} of {window} tokens", grouped(context.used))));
+    }
+    let prompts = detail.prompts.iter().flatten().map(|prompt| prompt.text.clone());
+    rows.extend(prompts.map(|prompt| ("prompt", prompt)));
+    rows.extend(detail.files.iter().flatten().map(|file| ("file", file.clone())));
+    rows.extend(detail.commits.iter().flatten().map(|commit| ("commit", commit.clone())));
+    rows.extend(detail.tests.iter().flatten().map(|test| {
+        let stands = if test.passed_since { "failed, passed since" } else { "fails" };
+        ("test", format!("{} {stands}", test.name))
+    }));
+    let open = |todo: &&api::SessionTodo| todo.state != "dropped";
+    let todos = detail.todos.iter().flatten().filter(open);
+    rows.extend(todos.map(|todo| ("to do", format!("{} ({})", todo.text, todo.state))));
+    for (name, value) in rows {
+        let _ = writeln!(text, "  {DIM}{name:14}{DIM:#}{}", first_line(&value, 100));
+    }
+}
+
+fn show_notes(app: &App, ledger: &Ledger, session: &Session) -> Done {
+    let query = engine_notes::Query { session: Some(session.id.to_string()), ..Default::default() };
+    let mut listed = engine_notes::list(&app.here, ledger, &query)?.notes;
+    listed.retain(|(note, _)| note.kind.is_claim());
+    let notes = listed.iter().map(|(note, session)| api::Note::new(note, session)).collect();
+    let answer = SessionNotes::new(session, notes);
+    app.ui.answer(&answer, || {
+        let rows = listed.iter().map(|(note, session)| notes::as_text(note, session, false));
+        rows.collect()
+    });
+    if listed.is_empty() && !app.ui.is_json() {
+        app.ui.hint("this session made no notes");
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn show_config(app: &App, ledger: &Ledger, session: &Session) -> Done {
+    crate::commands::session::report::config(app, session, &session::config_of(ledger, session)?);
+    Ok(ExitCode::SUCCESS)
+}
+
+fn show_trajectory(app: &App, ledger: &Ledger, session: &Session) -> Done {
+    let records = ledger.trajectory(session.id)?;
+    let trajectory = records.iter().map(Into::into).collect();
+    app.ui.answer(&Trajectory { session: session.name.to_string(), trajectory }, || {
+        let mut text = String::new();
+        for record in &records {
+            let body = crate::ui::first_line(&record.body, 100);
+            let _ = writeln!(text, "{DIM}{}{DIM:#}  {:20} {body}", record.at, record.kind);
+        }
+        text
+    });
+    Ok(ExitCode::SUCCESS)
+}

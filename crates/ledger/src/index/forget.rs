@@ -1,0 +1,144 @@
+//! Taking out of the index: what was written anew, and what must not be found any more.
+
+use std::collections::BTreeMap;
+
+use heirloom_core::id::SessionId;
+use heirloom_core::recall::score;
+use rusqlite::{Connection, OptionalExtension};
+
+use super::{Index, PAGE_BITS};
+use crate::error::Error;
+
+impl Index {
+    /// Takes a source out of what is found, because its text was written anew. Its terms go when the
+    /// session is forgotten or the index is made anew.
+    pub fn put_away(&self, key: &str) -> Result<(), Error> {
+        let transaction = self.transaction()?;
+        self.run("write to the index of", |_| put_away(&transaction, key))?;
+        self.run("write to the index of", |_| transaction.commit())
+    }
+
+    /// Takes everything of a session out, so that no byte of it is left in the file.
+    pub fn forget(&self, session: SessionId) -> Result<(), Error> {
+        let session = session.to_string();
+        let keys: Vec<String> = self.run("read the index of", |db| {
+            let mut statement = db.prepare("SELECT key FROM source WHERE session = ?1")?;
+            statement.query_map((&session,), |row| row.get(0))?.collect()
+        })?;
+        let transaction = self.transaction()?;
+        self.run("write to the index of", |_| {
+            for key in &keys {
+                put_away(&transaction, key)?;
+            }
+            erase_dead(&transaction, Some(&session))
+        })?;
+        self.run("write to the index of", |_| transaction.commit())?;
+        self.scrub()
+    }
+
+    /// Takes a source that belongs to no session of the ledger out, so that no byte of it is left.
+    pub fn forget_source(&self, key: &str) -> Result<(), Error> {
+        let transaction = self.transaction()?;
+        self.run("write to the index of", |_| {
+            put_away(&transaction, key)?;
+            erase_dead(&transaction, None)
+        })?;
+        self.run("write to the index of", |_| transaction.commit())?;
+        self.scrub()
+    }
+
+    /// Makes the file anew from what is in use, and empties its log.
+    fn scrub(&self) -> Result<(), Error> {
+        self.run("write to the index of", |db| {
+            db.execute_batch("VACUUM")?;
+            db.query_row("PRAGMA wal_checkpoint(TRUNCATE)", (), |_| Ok(()))
+        })
+    }
+}
+
+fn put_away(db: &Connection, key: &str) -> rusqlite::Result<()> {
+    let found: Option<(i64, Option<String>, i64)> = db
+        .query_row("SELECT id, session, messages FROM source WHERE key = ?1", (key,), |row| {
+            Ok((row.get(0)?, row.get(1)?, row.get(2)?))
+        })
+        .optional()?;
+    let Some((id, session, messages)) = found else { return Ok(()) };
+    let terms = terms_of(db, id)?;
+    let groups = if key.starts_with(super::notes::KEY) { messages - 1 } else { 1 };
+    db.execute(
+        "UPDATE total SET messages = max(0, messages - ?1), terms = max(0, terms - ?2),
+           groups = max(0, groups - ?3)",
+        (messages, terms, groups),
+    )?;
+    db.execute(
+        "INSERT OR REPLACE INTO dead SELECT number, ?2 FROM page WHERE source = ?1",
+        (id, session),
+    )?;
+    db.execute("DELETE FROM page WHERE source = ?1", (id,))?;
+    db.execute("DELETE FROM source WHERE id = ?1", (id,)).map(drop)
+}
+
+/// About how many terms the messages of a source have.
+fn terms_of(db: &Connection, source: i64) -> rusqlite::Result<i64> {
+    let mut statement = db.prepare("SELECT lens FROM page WHERE source = ?1")?;
+    let mut rows = statement.query((source,))?;
+    let mut sum = 0.0;
+    while let Some(row) = rows.next()? {
+        let lens: Vec<u8> = row.get(0)?;
+        sum += lens.iter().map(|len| score::from_byte(*len)).sum::<f64>();
+    }
+    #[expect(clippy::cast_possible_truncation, reason = "an estimate of a count")]
+    Ok(sum as i64)
+}
+
+/// Takes the terms of pages that are no longer found out of the index: of one session, or of those that
+/// belong to none.
+///
+/// The text they came from may be gone or another one by now, so each term that there is is asked whether
+/// it has rows there. That is slow, and exact.
+fn erase_dead(db: &Connection, session: Option<&str>) -> rusqlite::Result<()> {
+    let pages: Vec<i64> = db
+        .prepare("SELECT number FROM dead WHERE session IS ?1 ORDER BY number")?
+        .query_map((session,), |row| row.get(0))?
+        .collect::<rusqlite::Result<_>>()?;
+    if pages.is_empty() {
+        return Ok(());
+    }
+    let ranges = ranges(&pages);
+    let terms: Vec<String> = db
+        .prepare("SELECT term FROM vocab")?
+        .query_map((), |row| row.get(0))?
+        .collect::<rusqlite::Result<_>>()?;
+    let mut rows: BTreeMap<i64, String> = BTreeMap::new();
+    let mut find =
+        db.prepare("SELECT rowid FROM fts WHERE fts MATCH ?1 AND rowid BETWEEN ?2 AND ?3")?;
+    for term in &terms {
+        for (from, to) in &ranges {
+            let found =
+                find.query_map((format!("\"{term}\""), from, to), |row| row.get::<_, i64>(0))?;
+            for row in found {
+                let text = rows.entry(row?).or_default();
+                text.push_str(term);
+                text.push(' ');
+            }
+        }
+    }
+    let mut delete = db.prepare("INSERT INTO fts(fts, rowid, t) VALUES('delete', ?1, ?2)")?;
+    for (row, text) in &rows {
+        delete.execute((row, text))?;
+    }
+    db.execute("DELETE FROM dead WHERE session IS ?1", (session,)).map(drop)
+}
+
+/// The rows of pages, neighbours together.
+fn ranges(pages: &[i64]) -> Vec<(i64, i64)> {
+    let mut ranges: Vec<(i64, i64)> = Vec::new();
+    for page in pages {
+        let (from, to) = (page << PAGE_BITS, ((page + 1) << PAGE_BITS) - 1);
+        match ranges.last_mut() {
+            Some(last) if last.1 + 1 == from => last.1 = to,
+            _ => ranges.push((from, to)),
+        }
+    }
+    ranges
+}
