@@ -196,3 +196,34 @@ fn every_iteration_announces_its_conversation_and_what_was_said_in_it_is_kept() 
     let texts = said.iter().filter(|item| item.kind == "text").filter_map(|i| i.text.as_deref());
     assert_eq!(texts.collect::<Vec<_>>(), ["one", "two"]);
 }
+
+#[test]
+fn an_agent_that_spends_more_than_is_left_is_stopped_while_it_works() {
+    let scene = scene();
+    let spends = |usd: f64| {
+        Act::print(&json!({
+            "type": "result", "subtype": "success", "is_error": false, "result": "more",
+            "session_id": "x", "total_cost_usd": usd, "num_turns": 1,
+            "usage": {"input_tokens": 3, "output_tokens": 4},
+        }))
+    };
+    let greedy = vec![spends(3.0), Act::UntilStopped, Act::Exit(0)];
+    let fake = Fake::new([greedy]);
+    let asked = Asked { max_cost_usd: Some(2.0), ..asked(9) };
+    let (ended, _) = scene.run(&fake, &asked);
+    assert_eq!((ended.status, ended.limited), (Status::Interrupted, true));
+    assert!(fake.done(0).stopped);
+    assert_eq!((fake.started(), ended.cost_usd), (1, 3.0));
+}
+
+#[test]
+fn a_flood_in_an_iteration_is_told_in_a_few_lines() {
+    let scene = scene();
+    let flood = (0..5_000).map(|n| Act::says(&format!("line {n}")));
+    let script = flood.chain([reports("stop"), Act::result(), Act::Exit(0)]).collect();
+    let (ended, events) = scene.run(&Fake::new([script]), &asked(1));
+    assert_eq!(ended.status, Status::Completed);
+    let told = |event: &&Event| matches!(event, Event::Run(RunEvent::Activity { .. }));
+    // No time passes while they come.
+    assert!(events.iter().filter(told).count() < 5);
+}

@@ -270,3 +270,25 @@ fn an_agent_whose_beginning_cannot_be_recorded_does_not_run_on() {
     assert!(fake.done(0).stopped);
     assert_eq!(supervisor.warned, ["a session that is hidden cannot become running"]);
 }
+
+#[test]
+fn an_agent_that_says_it_is_done_and_goes_on_is_hung_up_on() {
+    let mut scene = scene();
+    let fake = Fake::new([vec![Act::started(ID), Act::result(), Act::UntilHungUp, Act::Exit(0)]]);
+    let ended = scene.take(&fake, whole(), &mut Unsupervised);
+    assert!(fake.done(0).hung_up && !fake.done(0).stopped);
+    assert_eq!(ended.text(), Some("done"));
+    assert_eq!(ended.outcome(), Some(&Outcome::Success));
+}
+
+#[test]
+fn an_agent_that_dies_without_a_word_is_gone_and_has_failed() {
+    let mut scene = scene();
+    let fake = Fake::new([vec![Act::started(ID), Act::Exit(7)]]);
+    let ended = scene.take(&fake, whole(), &mut Unsupervised);
+    assert!(!ended.outcome().unwrap().is_success() && ended.text().is_none());
+    let spent = spent(&ended.finished.as_ref().unwrap().tally);
+    let (session, now) = (scene.session.clone(), scene.here.clock.now());
+    scene.ledger.write(now, |writer| ended.close(writer, &session, &spent)).unwrap();
+    assert!(scene.ledger.live(&session.repo).unwrap().is_empty());
+}

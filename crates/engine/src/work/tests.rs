@@ -16,7 +16,7 @@ use tempfile::TempDir;
 
 use super::*;
 use crate::agents;
-use crate::events::{Event, Follow, Watcher, WorkEnded, WorkEvent};
+use crate::events::{AnyEvent, Event, Follow, Watcher, WorkEnded, WorkEvent};
 use crate::here::Here;
 use crate::issues::{BuiltIn, Tracker};
 use crate::run::Stopping;
@@ -50,9 +50,13 @@ impl Watcher for Seen {
 
 impl Scene {
     fn work(&mut self, fake: &Fake) -> (WorkEnded, Vec<Event>) {
+        self.work_until(fake, &Stopping::new())
+    }
+
+    fn work_until(&mut self, fake: &Fake, stopping: &Stopping) -> (WorkEnded, Vec<Event>) {
         let settings = Settings::default();
         let programs = agents::programs(&self.here, None);
-        let (seen, stopping) = (Seen::default(), Stopping::new());
+        let seen = Seen::default();
         let gate = vec!["true".to_owned()];
         let options = Options { in_place: true, max_agents: 1, gate, ..Options::of(&settings) };
         let with = With {
@@ -61,7 +65,7 @@ impl Scene {
             settings: &settings,
             system: fake,
             watcher: &seen,
-            stopping: &stopping,
+            stopping,
         };
         let ended = work(with, &mut self.tracker, &options).unwrap();
         (ended, seen.0.into_inner().unwrap())
@@ -142,4 +146,65 @@ fn what_happens_in_a_run_can_be_followed_from_another_process() {
     assert_eq!(written, events);
     assert!(follow.more().unwrap().is_empty());
     assert_eq!(ended.tally.closed, 1);
+}
+
+/// Somebody presses ctrl-c so often.
+fn asks(stopping: &Stopping, times: usize) -> Act {
+    let stopping = stopping.clone();
+    Act::Do(Box::new(move |_| (0..times).for_each(|_| stopping.ask())))
+}
+
+#[test]
+fn an_agent_that_does_not_listen_is_killed_when_somebody_insists() {
+    let mut scene = scene(2);
+    let stopping = Stopping::new();
+    let id = "11111111-1111-4111-8111-111111111111";
+    let deaf = vec![Act::started(id), asks(&stopping, 3), Act::UntilKilled];
+    let fake = Fake::new([deaf]);
+    let (ended, events) = scene.work_until(&fake, &stopping);
+    assert!(fake.done(0).killed);
+    assert_eq!((ended.status, ended.tally.interrupted), (WorkStatus::Interrupted, 1));
+    assert!(events.contains(&AnyEvent::Stopping { now: true }.into()), "{events:?}");
+    // It can be taken up again, and nothing was told to be done or failed.
+    assert_eq!((ended.tally.closed, ended.tally.failed, fake.started()), (0, 0, 1));
+    assert!(scene.here.ledger().unwrap().claims(&scene.here.place.repo).unwrap().is_empty());
+}
+
+#[test]
+fn an_agent_that_may_finish_its_turn_is_not_stopped_and_no_other_issue_is_begun() {
+    let mut scene = scene(2);
+    let stopping = Stopping::new();
+    let script = vec![asks(&stopping, 1), Act::Wait(Duration::from_mins(1)), Act::result()];
+    let fake = Fake::new([script]);
+    let (ended, _) = scene.work_until(&fake, &stopping);
+    assert!(!fake.done(0).stopped);
+    assert_eq!((ended.status, fake.started()), (WorkStatus::Interrupted, 1));
+}
+
+#[test]
+fn a_cost_that_no_agent_tells_makes_the_run_cost_unknown() {
+    let mut scene = scene(2);
+    let untold = json!({"type": "result", "subtype": "success", "is_error": false,
+        "result": "done", "session_id": "x", "num_turns": 1,
+        "usage": {"input_tokens": 3, "output_tokens": 4}});
+    let fake = Fake::new([finishes(), vec![Act::print(&untold), Act::Exit(0)]]);
+    let (ended, events) = scene.work(&fake);
+    let costs: Vec<Option<f64>> = events
+        .iter()
+        .filter_map(|event| match event {
+            Event::Work(WorkEvent::IssueEnded { cost_usd, .. }) => Some(*cost_usd),
+            _ => None,
+        })
+        .collect();
+    assert_eq!((costs, ended.cost_usd), (vec![Some(0.5), None], None));
+}
+
+#[test]
+fn a_flood_does_not_keep_a_run_from_its_next_issue() {
+    let mut scene = scene(2);
+    let flood = (0..5_000).map(|_| Act::says("x")).chain(finishes()).collect();
+    let (ended, events) = scene.work(&Fake::new([flood, finishes()]));
+    assert_eq!(ended.tally.closed, 2);
+    let told = |event: &&Event| matches!(event, Event::Work(WorkEvent::Activity { .. }));
+    assert!(events.iter().filter(told).count() < 20);
 }
