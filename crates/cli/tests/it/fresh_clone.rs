@@ -31,6 +31,15 @@ fn contributing_shows_the_commands_of_the_readme() {
 }
 
 #[test]
+fn contributing_says_what_each_crate_is_for() {
+    let contributing = text("CONTRIBUTING.md");
+    for entry in fs::read_dir(root().join("crates")).unwrap().flatten() {
+        let name = entry.file_name().into_string().unwrap();
+        assert!(contributing.contains(&format!("| `{name}` |")), "{name} is not in the table");
+    }
+}
+
+#[test]
 fn what_runs_in_ci_is_read_from_the_readme() {
     let script = root().join(".ci/run");
     let script = fs::read_to_string(script).unwrap();
