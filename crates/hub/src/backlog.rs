@@ -72,6 +72,16 @@ impl SharedBacklog {
         Ok(issue.map(|issue| Held { issue, fence: row.get("fence"), until: self.end(asked) }))
     }
 
+    /// Lets an issue be taken again that somebody finished. Says whether it was finished.
+    pub fn reopen(&self, issue: &str) -> Result<bool, HubError> {
+        let row = self.hub.one(
+            "reopen an issue",
+            "SELECT heirloom.reopen_v1($1, $2)",
+            &[&self.key, &issue],
+        )?;
+        Ok(row.get(0))
+    }
+
     /// Keeps it for another lease, if it is still held. Says whether it is.
     pub fn renew(&self, held: &mut Held) -> Result<bool, HubError> {
         let asked = Instant::now();

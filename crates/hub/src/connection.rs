@@ -5,9 +5,7 @@ use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
 
-use heirloom_core::trust::person::Action;
 use heirloom_engine::here::Here;
-use heirloom_engine::person;
 use heirloom_ledger::Ledger;
 use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject;
@@ -33,7 +31,7 @@ const CALL: Duration = Duration::from_mins(1);
 /// Why a connection was not made.
 type Lost = Box<dyn std::error::Error + Send + Sync>;
 
-/// The hub of a repository, for somebody who may use it: what is known of it is held until this is dropped, and it
+/// The hub of a repository. Whether whoever asks may use it was asked before: what is known of it is held until this is dropped, and it
 /// said hello.
 pub(crate) struct Opened {
     pub(crate) key: String,
@@ -45,7 +43,6 @@ pub(crate) struct Opened {
 
 impl Opened {
     pub(crate) fn of(here: &Here, ledger: &mut Ledger) -> Result<Self, HubError> {
-        person::allow(here, ledger, Action::Hub)?;
         let key = key_of(here, ledger)?;
         let mut held = Held::take(&here.home)?;
         let address: Address = held.joined(&key)?.url.parse()?;

@@ -5,7 +5,9 @@ use std::collections::BTreeMap;
 use heirloom_api::{HubProblem, HubPulled};
 use heirloom_core::event::HostNamed;
 use heirloom_core::id::HostId;
+use heirloom_core::trust::person::Action;
 use heirloom_engine::here::Here;
+use heirloom_engine::person;
 use heirloom_ledger::{Ledger, Scope};
 
 use crate::check::{admitted, follow};
@@ -23,6 +25,12 @@ const DAY_US: i64 = 86_400_000_000;
 
 /// Takes in what is new.
 pub fn pull(here: &Here, ledger: &mut Ledger) -> Result<HubPulled, HubError> {
+    person::allow(here, ledger, Action::Hub)?;
+    take_in(here, ledger)
+}
+
+/// The same for what goes on by itself, since a person joined.
+pub(crate) fn take_in(here: &Here, ledger: &mut Ledger) -> Result<HubPulled, HubError> {
     let Opened { key, mut held, address, hub, hello } = Opened::of(here, ledger)?;
     let joined = held.joined(&key)?;
     if joined.epoch.as_ref().is_some_and(|epoch| *epoch != hello.epoch) {

@@ -8,7 +8,9 @@ use heirloom_core::event::RecordErased;
 use heirloom_core::id::SessionId;
 use heirloom_core::record::{Hash, Record, Stored};
 use heirloom_core::share::{self, Fate};
+use heirloom_core::trust::person::Action;
 use heirloom_engine::here::Here;
+use heirloom_engine::person;
 use heirloom_ledger::{Ledger, Scope};
 
 use crate::connection::{Connection, Opened};
@@ -23,6 +25,12 @@ const MOST_BYTES: usize = 1024 * 1024;
 /// Sends what is new. What was acknowledged before a line was cut is not sent again: the hub's head
 /// decides, not what this side remembers.
 pub fn push(here: &Here, ledger: &mut Ledger) -> Result<HubPushed, HubError> {
+    person::allow(here, ledger, Action::Hub)?;
+    send(here, ledger)
+}
+
+/// The same for what goes on by itself, since a person joined.
+pub(crate) fn send(here: &Here, ledger: &mut Ledger) -> Result<HubPushed, HubError> {
     let Opened { key, mut held, address, hub, hello } = Opened::of(here, ledger)?;
     let joined = held.joined(&key)?;
     let signer = Signer::of(&here.home)?;

@@ -4,6 +4,7 @@ use jiff::Timestamp;
 use rusqlite::types::Type;
 use rusqlite::{Connection, OptionalExtension, Row};
 
+use heirloom_core::event::{Body, IssueChanged};
 use heirloom_core::issue::{BadIssue, Edge, Entry, Issue, IssueId, IssueStatus, read_text};
 
 use crate::error::Error;
@@ -63,6 +64,24 @@ impl Ledger {
     pub fn issue(&self, repo: &str, id: &IssueId) -> Result<Option<Issue>, Error> {
         let repo = &*self.repository(repo)?;
         self.run("read", |db| one(db, repo, id))
+    }
+
+    /// Whether an issue was ever closed, whatever it is now.
+    pub fn was_closed_once(&self, repo: &str, id: &IssueId) -> Result<bool, Error> {
+        let repo = &*self.repository(repo)?;
+        let sql = "SELECT body FROM issue_log WHERE repo = ?1 AND issue = ?2 AND kind = ?3";
+        self.run("read", |db| {
+            let mut statement = db.prepare_cached(sql)?;
+            let mut rows = statement.query((repo, id.as_str(), IssueChanged::KIND))?;
+            while let Some(row) = rows.next()? {
+                let changed =
+                    parse(row, 0, |body| serde_json::from_str::<IssueChanged>(body).ok())?;
+                if changed.change.status.is_some_and(|status| status.is_closed()) {
+                    return Ok(true);
+                }
+            }
+            Ok(false)
+        })
     }
 
     /// The ids that begin like that, a handful at most.

@@ -3,6 +3,7 @@ use std::process::ExitCode;
 
 use clap::builder::PossibleValuesParser;
 use heirloom_api::{PlannedIssue, WorkPlan};
+use heirloom_core::causes;
 use heirloom_core::issue::{Issue, IssueId, IssueStatus};
 use heirloom_core::settings::{AGENTS, Period};
 use heirloom_core::work::WorkStatus;
@@ -11,7 +12,9 @@ use heirloom_engine::issues::{self, Tracker};
 use heirloom_engine::run::Stopping;
 use heirloom_engine::trust;
 use heirloom_engine::turn::system::Real;
-use heirloom_engine::work::{self, Options, Planned, Reviewer, With};
+use heirloom_engine::work::{self, Fleet, Options, Planned, Reviewer, With};
+
+use heirloom_hub::HubFleet;
 
 use super::run::dollars;
 use super::{App, Done, gate_offer, stop_signals, work_clean};
@@ -67,7 +70,7 @@ pub(super) struct Args {
     /// The model to use
     #[arg(long)]
     model: Option<String>,
-    /// Claim issues on this machine only
+    /// Work without the team's hub: claim issues on this machine only
     #[arg(long)]
     local: bool,
     /// Work in this directory with one agent, without worktrees
@@ -97,12 +100,16 @@ pub(super) fn run(app: &App, args: &Args) -> Done {
     trust::needs(loaded, &["work", "agents"])?;
     let settings = &loaded.settings;
     let mut tracker = issues::find(&app.here)?;
+    let fleet = if args.local || args.dry_run { None } else { share(app)? };
     let mut options = options(app, args, Options::of(settings), &mut *tracker)?;
     if args.dry_run {
         return dry_run(app, &mut *tracker, &options);
     }
     if options.gate.is_empty() {
         options.gate = gate_offer::offer(app, loaded);
+    }
+    if fleet.is_some() {
+        options.adopt();
     }
     let programs = agents::programs(&app.here, Some(settings));
     let stopping = Stopping::new();
@@ -115,9 +122,13 @@ pub(super) fn run(app: &App, args: &Args) -> Done {
         system: &Real,
         watcher: &view,
         stopping: &stopping,
+        fleet: fleet.as_ref().map(|fleet| fleet as &dyn Fleet),
     };
     let ended = work::work(with, &mut *tracker, &options);
     view.close();
+    if let Some(Err(error)) = fleet.as_ref().map(HubFleet::close) {
+        app.ui.warn(&format!("{}; `heirloom hub push` tries again", causes::told(&error)));
+    }
     let ended = ended?;
     if ended.tally.open() > 0 && !app.ui.is_json() {
         app.ui.hint(&format!(
@@ -130,6 +141,15 @@ pub(super) fn run(app: &App, args: &Args) -> Done {
         WorkStatus::Completed if ended.tally.open() == 0 => ExitCode::SUCCESS,
         WorkStatus::Completed if ended.limited => ExitCode::from(LIMITED),
         _ => ExitCode::from(FAILED),
+    })
+}
+
+/// Who lends out the issues, where this repository shares its backlog with a team.
+fn share(app: &App) -> Result<Option<HubFleet>, Failure> {
+    let holder = format!("work, process {}", std::process::id());
+    HubFleet::open(&app.here, &holder).map_err(|error| {
+        Failure::from(error)
+            .hint("--local works without the team: another machine may take the same issue")
     })
 }
 

@@ -16,6 +16,9 @@ pub struct Wanted {
     pub epic: Option<IssueId>,
     /// Issues in progress too, and first.
     pub resume: bool,
+    /// Issues that this actor has in progress too: where several machines work through one backlog, one
+    /// of them may have died.
+    pub adopts: Option<String>,
 }
 
 /// An issue to be worked on.
@@ -38,7 +41,10 @@ pub fn choose<'a>(entries: &'a [Entry], wanted: &Wanted, now: Timestamp) -> Vec<
     let is_candidate = |entry: &&Entry| {
         let status = match entry.status {
             IssueStatus::Open => true,
-            IssueStatus::InProgress => wanted.resume,
+            IssueStatus::InProgress => {
+                let is_adopted = wanted.adopts.is_some() && wanted.adopts == entry.assignee;
+                wanted.resume || is_adopted
+            }
             _ => false,
         };
         let named = only.is_empty() || only.contains(&entry.id);

@@ -28,6 +28,9 @@ pub struct BuiltIn {
 }
 
 impl BuiltIn {
+    /// What it is called.
+    pub const NAME: &str = "heirloom";
+
     /// The tracker of this repository.
     pub fn open(here: &Here) -> Result<Self, TrackerError> {
         Ok(Self { ledger: here.ledger()?, repo: here.place.repo.clone(), clock: here.clock })
@@ -62,7 +65,7 @@ impl BuiltIn {
 
 impl Tracker for BuiltIn {
     fn name(&self) -> &'static str {
-        "heirloom"
+        Self::NAME
     }
 
     fn backlog(&mut self) -> Result<Vec<Entry>, TrackerError> {

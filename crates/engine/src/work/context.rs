@@ -7,9 +7,11 @@ use std::time::Instant;
 
 use heirloom_agents::Programs;
 use heirloom_core::id::WorkRunId;
+use heirloom_core::issue::IssueId;
 use heirloom_core::settings::Settings;
 use heirloom_ledger::{Ledger, Options as Opening, Scope};
 
+use super::fleet::Fleet;
 use super::options::Options;
 use super::persons_tree::PersonsTree;
 use super::rate_limiter::RateLimiter;
@@ -35,6 +37,8 @@ pub struct With<'a> {
     pub watcher: &'a dyn Watcher,
     /// Who may stop it.
     pub stopping: &'a Stopping,
+    /// Who lends issues out, where other machines work through the same backlog.
+    pub fleet: Option<&'a dyn Fleet>,
 }
 
 impl std::fmt::Debug for With<'_> {
@@ -81,6 +85,7 @@ pub(super) struct RunContext<'a> {
     pub(super) limiter: RateLimiter,
     pub(super) stopping: Stopping,
     pub(super) began: Instant,
+    pub(super) fleet: Option<&'a dyn Fleet>,
     reporter: Reporter<'a>,
     money: Mutex<Money>,
     /// How many issues could still be taken up, as last seen.
@@ -92,7 +97,7 @@ pub(super) struct RunContext<'a> {
 
 impl<'a> RunContext<'a> {
     pub(super) fn new(with: With<'a>, options: &'a Options, run: WorkRunId, trees: Trees) -> Self {
-        let With { here, programs, settings, system, watcher, stopping } = with;
+        let With { here, programs, settings, system, watcher, stopping, fleet } = with;
         let path = events_of(&here.home, run);
         // Where it cannot be made, nobody can look on from elsewhere; the run goes on all the same.
         let _ = path.parent().map(dir::make);
@@ -108,6 +113,7 @@ impl<'a> RunContext<'a> {
             limiter: RateLimiter::default(),
             stopping: stopping.clone(),
             began: system.now(),
+            fleet,
             reporter: Reporter::new(here.clock, &path, watcher),
             money: Mutex::new(Money::default()),
             ahead: AtomicUsize::new(0),
@@ -193,6 +199,16 @@ impl<'a> RunContext<'a> {
 
     fn money(&self) -> MutexGuard<'_, Money> {
         self.money.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whether no other machine can have the issue by now.
+    pub(super) fn has(&self, issue: &IssueId) -> bool {
+        self.fleet.is_none_or(|fleet| fleet.has(issue))
+    }
+
+    /// The same, right before something that cannot be taken back.
+    pub(super) fn confirm(&self, issue: &IssueId) -> bool {
+        self.fleet.is_none_or(|fleet| fleet.confirm(issue))
     }
 
     /// No issue could be worked on: the reason ends the run.

@@ -1,6 +1,6 @@
 //! The dispatcher: it alone speaks to the tracker and claims issues, and hands each to a thread.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::thread::{self, Scope as Threads};
@@ -88,6 +88,7 @@ pub fn work(
         active: 0,
         taken_up: 0,
         tried: HashSet::new(),
+        elsewhere: HashMap::new(),
         told: HashSet::new(),
         beat: Instant::now(),
         told_stopping: 0,
@@ -123,11 +124,13 @@ pub(super) struct Dispatcher<'d, 'a> {
     pub(super) taken_up: usize,
     /// Issues that this run is done with, or leaves alone.
     pub(super) tried: HashSet<IssueId>,
+    /// Issues that another machine had, and when that was.
+    pub(super) elsewhere: HashMap<IssueId, Instant>,
     /// Those of them of which somebody was told what became of them.
     pub(super) told: HashSet<IssueId>,
     beat: Instant,
     told_stopping: u32,
-    /// Why the tracker cannot be asked any more.
+    /// Why the tracker, or who lends out issues, cannot be asked any more.
     pub(super) broken: Option<String>,
     pub(super) tally: Tally,
     sender: Sender<(Job, Verdict)>,

@@ -4,6 +4,7 @@ use heirloom_core::event::IssueRunGated;
 use heirloom_core::work::{self as rules, Evidence, IssueRunStatus, Nothing};
 use heirloom_repo::worktree::GitError;
 
+use super::fleet::LOST;
 use super::gate;
 use super::job::End;
 use super::on_issue::OnIssue;
@@ -57,6 +58,10 @@ impl OnIssue<'_, '_> {
             }
             if let Some(back) = self.objection(Some(&ready))? {
                 return Ok(Checkup::Back(back));
+            }
+            // Whoever has the issue by now begins with what is there: work of ours must not come under it.
+            if !self.context.confirm(&self.job.issue.id) {
+                return Err(End::Stopped(LOST.to_owned()));
             }
             if let Some(branch) = self.context.trees.bring_together(&self.tree, &ready) {
                 return Ok(Checkup::Done(self.done(&ready, &branch)));

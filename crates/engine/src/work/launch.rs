@@ -87,8 +87,7 @@ fn attend(
         on.context.warn(Some(on.job.issue.id.as_str()), warning.clone());
     }
     let stashes = on.context.trees.stashes();
-    let issue = on.job.issue.id.as_str();
-    let mut monitor = ActivityMonitor::new(on.context, issue, on.deadline, on.share);
+    let mut monitor = ActivityMonitor::new(on.context, &on.job.issue.id, on.deadline, on.share);
     let ended = session::run(&context, &mut on.ledger, prepared, &mut monitor);
     let usd = ended.as_ref().map_or(0.0, |ended| ended.session.cost_usd);
     on.context.spend(on.share.take(), usd);

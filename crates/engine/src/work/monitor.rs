@@ -4,6 +4,7 @@ use std::time::{Duration, Instant};
 
 use heirloom_agents::{Event as Said, Tally};
 use heirloom_core::approval::Approval;
+use heirloom_core::issue::IssueId;
 
 use super::context::RunContext;
 use crate::events::{WorkEvent, clean};
@@ -12,7 +13,7 @@ use crate::turn::{self, Cause};
 
 pub(super) struct ActivityMonitor<'s, 'a> {
     context: &'s RunContext<'a>,
-    issue: &'s str,
+    issue: &'s IssueId,
     /// When the issue's time is up.
     deadline: Option<Instant>,
     /// What the agent may spend.
@@ -26,7 +27,7 @@ pub(super) struct ActivityMonitor<'s, 'a> {
 impl<'s, 'a> ActivityMonitor<'s, 'a> {
     pub(super) fn new(
         context: &'s RunContext<'a>,
-        issue: &'s str,
+        issue: &'s IssueId,
         deadline: Option<Instant>,
         share: Option<f64>,
     ) -> Self {
@@ -47,7 +48,7 @@ impl<'s, 'a> ActivityMonitor<'s, 'a> {
 
     fn cause_to_stop(&self, tally: &Tally) -> Option<Cause> {
         let spent = tally.cost_usd.unwrap_or(0.0);
-        if self.context.stopping.asked() > 1 {
+        if self.context.stopping.asked() > 1 || !self.context.has(self.issue) {
             Some(Cause::Asked)
         } else if self.context.is_time_up() {
             Some(Cause::TimeUp)
@@ -75,7 +76,7 @@ impl turn::Supervisor for ActivityMonitor<'_, '_> {
                 _ => return,
             },
         };
-        let issue = self.issue.to_owned();
+        let issue = self.issue.to_string();
         let text = clean(&text);
         self.context.tell(WorkEvent::Activity { issue, tool, text, cost_usd });
     }
@@ -87,7 +88,7 @@ impl turn::Supervisor for ActivityMonitor<'_, '_> {
             approval.tool,
             approval.id.short()
         );
-        self.context.warn(Some(self.issue), message);
+        self.context.warn(Some(self.issue.as_str()), message);
     }
 
     fn settled(&mut self, _approval: &Approval) {
@@ -96,7 +97,7 @@ impl turn::Supervisor for ActivityMonitor<'_, '_> {
     }
 
     fn warn(&mut self, text: &str) {
-        self.context.warn(Some(self.issue), text);
+        self.context.warn(Some(self.issue.as_str()), text);
     }
 
     fn must_stop(&mut self, tally: &Tally) -> Option<Cause> {

@@ -10,6 +10,7 @@ use heirloom_repo::fingerprint::Fingerprint;
 use heirloom_repo::own_tree::How;
 
 use super::context::RunContext;
+use super::fleet::LOST;
 use super::job::{End, Job, Verdict};
 use super::judge::{Checkup, Done};
 use super::launch::{self, Turn};
@@ -188,11 +189,17 @@ impl<'s, 'a> OnIssue<'s, 'a> {
         if self.context.stopping.asked() > 1 || self.context.is_time_up() {
             return Some(End::Stopped(self.why_stopped()));
         }
+        if !self.context.has(&self.job.issue.id) {
+            return Some(End::Stopped(LOST.to_owned()));
+        }
         let is_late = self.deadline.is_some_and(|deadline| self.context.system.now() >= deadline);
         is_late.then(|| End::TimedOut(TOO_LONG.to_owned()))
     }
 
     pub(super) fn why_stopped(&self) -> String {
+        if !self.context.has(&self.job.issue.id) {
+            return LOST.to_owned();
+        }
         let limit = self.context.limit().map(str::to_owned);
         let limit = limit.or_else(|| self.context.hopeless());
         limit.unwrap_or_else(|| "somebody stopped it".to_owned())

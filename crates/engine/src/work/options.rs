@@ -5,6 +5,8 @@ use std::time::Duration;
 use heirloom_core::settings::{Dollars, MergePolicy, Period, Permissions, Settings};
 use heirloom_core::work::Wanted;
 
+use super::picks::ACTOR;
+
 /// What is asked of a run: flags, on top of settings.
 #[derive(Debug, Clone)]
 pub struct Options {
@@ -73,6 +75,11 @@ impl Reviewer {
 }
 
 impl Options {
+    /// Takes up what other machines of the team began and left, too.
+    pub fn adopt(&mut self) {
+        self.wanted.adopts = Some(ACTOR.to_owned());
+    }
+
     /// What the settings say.
     pub fn of(settings: &Settings) -> Self {
         let work = &settings.work;

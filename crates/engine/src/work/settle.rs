@@ -33,8 +33,9 @@ impl Dispatcher<'_, '_> {
                 Some(format!("somebody else closed it while an agent worked on it; {own}"));
             verdict.status = IssueRunStatus::Closed;
             self.conclude(id, &job.issue.title, job.issue_run, &verdict)?;
-            return self.release(id);
+            return self.let_go(id, true);
         }
+        self.keep_or_lose(id, &mut verdict);
         let reason = verdict.reason.clone().unwrap_or_default();
         let told = match verdict.status {
             IssueRunStatus::Closed => {
@@ -63,7 +64,7 @@ impl Dispatcher<'_, '_> {
             }
         }
         self.conclude(id, &job.issue.title, job.issue_run, &verdict)?;
-        self.release(id)
+        self.let_go(id, verdict.status == IssueRunStatus::Closed)
     }
 
     /// Whether somebody closed the issue while an agent worked on it. Their word stands.

@@ -1,8 +1,11 @@
 //! Taking an issue up: nobody else has it, its agent session can be resumed, and it is ours.
 
+use std::time::Duration;
+
 use heirloom_core::event::IssueRunStarted;
 use heirloom_core::id::IssueRunId;
 use heirloom_core::issue::{Entry, Issue, IssueId, IssueStatus};
+use heirloom_core::work::IssueRunStatus;
 use heirloom_ledger::Claimed;
 use jiff::SignedDuration;
 use uuid::Uuid;
@@ -10,13 +13,17 @@ use uuid::Uuid;
 use super::after::lose;
 use super::dispatch::Dispatcher;
 use super::error::WorkError;
+use super::fleet::LOST;
 use super::job::{Job, Verdict};
 use super::picks::{self, ACTOR, Begun, NO_SESSION};
 use super::prior::Resumes;
 use super::recover;
 use super::trees::Tree;
 use crate::events::WorkEvent;
-use crate::issues::TrackerError;
+use crate::issues::{BuiltIn, TrackerError};
+
+/// How long after another machine had an issue it is asked for again.
+const ASK_AGAIN: Duration = Duration::from_mins(5);
 
 /// How long a claim holds without a heartbeat, for those who cannot see our process.
 pub(super) const LEASE: SignedDuration = SignedDuration::from_mins(10);
@@ -52,6 +59,12 @@ impl Dispatcher<'_, '_> {
         if entry.status == IssueStatus::InProgress && self.is_with_another_run(&entry.id)? {
             return Ok(None);
         }
+        if entry.status == IssueStatus::InProgress && !context.options.wanted.resume {
+            // Another machine began it. What this one began waits for --resume, as without a team.
+            if !self.ledger.issue_runs(&context.here.place.repo, entry.id.as_str())?.is_empty() {
+                return Ok(None);
+            }
+        }
         let resumes = match self.usable(entry, resumes.map(|resumes| *resumes))? {
             Usable::As(resumes) => resumes.map(|resumes| *resumes),
             Usable::Refused(why) => {
@@ -68,6 +81,10 @@ impl Dispatcher<'_, '_> {
             return Ok(None);
         }
         if !self.claim(&entry.id)? {
+            return Ok(None);
+        }
+        if !self.borrow(entry)? {
+            self.release(&entry.id)?;
             return Ok(None);
         }
         let Some(issue) = self.make_ours(entry)? else {
@@ -124,7 +141,55 @@ impl Dispatcher<'_, '_> {
         Ok(matches!(claimed, Claimed::Won { .. }))
     }
 
+    /// Takes the issue from those who share the backlog, if they have it to give.
+    fn borrow(&mut self, entry: &Entry) -> Result<bool, WorkError> {
+        let Some(fleet) = self.context.fleet else { return Ok(true) };
+        let now = self.context.system.now();
+        let asked = self.elsewhere.get(&entry.id);
+        // The backlog is looked at every few seconds, and a claim lasts minutes.
+        if asked.is_some_and(|asked| now.saturating_duration_since(*asked) < ASK_AGAIN) {
+            return Ok(false);
+        }
+        let repo = &self.context.here.place.repo;
+        let reopened =
+            self.tracker.name() == BuiltIn::NAME && self.ledger.was_closed_once(repo, &entry.id)?;
+        match fleet.take(&entry.id, reopened) {
+            Ok(true) => Ok(true),
+            Ok(false) => {
+                if self.elsewhere.insert(entry.id.clone(), now).is_none() {
+                    self.told.insert(entry.id.clone());
+                    let why = "another machine works on it, or has finished it";
+                    self.context.warn(Some(entry.id.as_str()), why);
+                }
+                Ok(false)
+            }
+            Err(why) => {
+                // Without the others' word nothing new is begun; what was begun goes on.
+                self.broken.get_or_insert(format!("{why}; --local works without the team"));
+                Ok(false)
+            }
+        }
+    }
+
+    /// What has to be true before the issue is closed: no other machine has it by now.
+    pub(super) fn keep_or_lose(&self, issue: &IssueId, verdict: &mut Verdict) {
+        if verdict.status == IssueRunStatus::Closed && !self.context.confirm(issue) {
+            verdict.status = IssueRunStatus::Interrupted;
+            verdict.reason = Some(LOST.to_owned());
+        }
+    }
+
     pub(super) fn release(&mut self, issue: &IssueId) -> Result<(), WorkError> {
+        self.let_go(issue, false)
+    }
+
+    /// Nobody here works on it any more.
+    pub(super) fn let_go(&mut self, issue: &IssueId, finished: bool) -> Result<(), WorkError> {
+        if let Some(fleet) = self.context.fleet {
+            if let Err(why) = fleet.give_back(issue, finished) {
+                self.context.warn(Some(issue.as_str()), why);
+            }
+        }
         let (owner, repo) = (&self.owner, &self.context.here.place.repo);
         self.ledger.write(self.context.here.clock.now(), |writer| {
             writer.release_claim(repo, issue, owner).map(drop)

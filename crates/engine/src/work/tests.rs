@@ -5,7 +5,7 @@ use std::sync::Mutex;
 use std::time::Duration;
 
 use heirloom_agents::CommandLine;
-use heirloom_core::issue::NewIssue;
+use heirloom_core::issue::{IssueId, IssueStatus, NewIssue};
 use heirloom_core::settings::Settings;
 use heirloom_core::status::Status;
 use heirloom_core::work::{IssueRunStatus, WorkStatus};
@@ -26,6 +26,7 @@ struct Scene {
     _dir: TempDir,
     here: Here,
     tracker: BuiltIn,
+    fleet: Option<&'static Lender>,
 }
 
 /// A place with so many issues.
@@ -36,7 +37,38 @@ fn scene(issues: usize) -> Scene {
     for n in 1..=issues {
         tracker.create(NewIssue { title: format!("issue {n}"), ..NewIssue::default() }).unwrap();
     }
-    Scene { _dir: dir, here, tracker }
+    Scene { _dir: dir, here, tracker, fleet: None }
+}
+
+/// Lends every issue out but those that another machine has, and may take them away again.
+#[derive(Default)]
+struct Lender {
+    elsewhere: Mutex<Vec<String>>,
+    /// What was given back, and whether it was finished.
+    returned: Mutex<Vec<(String, bool)>>,
+}
+
+impl Fleet for Lender {
+    fn take(&self, issue: &IssueId, _: bool) -> Result<bool, String> {
+        Ok(self.has(issue))
+    }
+
+    fn has(&self, issue: &IssueId) -> bool {
+        !self.elsewhere.lock().unwrap().iter().any(|other| other == issue.as_str())
+    }
+
+    fn confirm(&self, issue: &IssueId) -> bool {
+        self.has(issue)
+    }
+
+    fn give_back(&self, issue: &IssueId, finished: bool) -> Result<(), String> {
+        self.returned.lock().unwrap().push((issue.to_string(), finished));
+        Ok(())
+    }
+}
+
+fn lender() -> &'static Lender {
+    Box::leak(Box::default())
 }
 
 #[derive(Default)]
@@ -66,6 +98,7 @@ impl Scene {
             system: fake,
             watcher: &seen,
             stopping,
+            fleet: self.fleet.map(|fleet| fleet as &dyn Fleet),
         };
         let ended = work(with, &mut self.tracker, &options).unwrap();
         (ended, seen.0.into_inner().unwrap())
@@ -207,4 +240,52 @@ fn a_flood_does_not_keep_a_run_from_its_next_issue() {
     assert_eq!(ended.tally.closed, 2);
     let told = |event: &&Event| matches!(event, Event::Work(WorkEvent::Activity { .. }));
     assert!(events.iter().filter(told).count() < 20);
+}
+
+#[test]
+fn what_another_machine_has_is_left_alone_and_the_rest_is_given_back_finished() {
+    let mut scene = scene(2);
+    let fleet = lender();
+    let ids: Vec<String> =
+        scene.tracker.backlog().unwrap().iter().map(|entry| entry.id.to_string()).collect();
+    fleet.elsewhere.lock().unwrap().push(ids[0].clone());
+    scene.fleet = Some(fleet);
+    let (ended, events) = scene.work(&Fake::new([finishes()]));
+    assert_eq!((ended.tally.closed, ended.tally.open()), (1, 0));
+    let first = scene.tracker.find(&ids[0]).unwrap();
+    assert_eq!(first.status, IssueStatus::Open, "it is the other machine's");
+    let last = (ids[1].clone(), true);
+    assert_eq!(fleet.returned.lock().unwrap().last(), Some(&last));
+    let said = events.iter().any(|event| {
+        matches!(event, Event::Any(AnyEvent::Warning { issue: Some(issue), message })
+            if *issue == ids[0] && message.contains("another machine"))
+    });
+    assert!(said, "{events:?}");
+}
+
+#[test]
+fn whoever_lost_an_issue_stops_its_agent_and_closes_nothing() {
+    let mut scene = scene(1);
+    let fleet = lender();
+    let id = scene.tracker.backlog().unwrap()[0].id.to_string();
+    scene.fleet = Some(fleet);
+    let taken = id.clone();
+    let loses = vec![
+        Act::started("11111111-1111-4111-8111-111111111111"),
+        Act::Do(Box::new(move |_: &CommandLine| {
+            fleet.elsewhere.lock().unwrap().push(taken);
+        })),
+        Act::UntilStopped,
+        Act::result(),
+        Act::Exit(0),
+    ];
+    let (ended, events) = scene.work(&Fake::new([loses]));
+    assert_eq!((ended.tally.closed, ended.tally.interrupted), (0, 1));
+    assert!(!scene.tracker.find(&id).unwrap().status.is_closed());
+    let why = events.iter().find_map(|event| match event {
+        Event::Work(WorkEvent::IssueEnded { reason, .. }) => reason.clone(),
+        _ => None,
+    });
+    assert!(why.unwrap().contains("another one may have taken the issue over"));
+    assert_eq!(*fleet.returned.lock().unwrap(), [(id, false)]);
 }
