@@ -254,8 +254,11 @@ fn what_another_machine_has_is_left_alone_and_the_rest_is_given_back_finished() 
     assert_eq!((ended.tally.closed, ended.tally.open()), (1, 0));
     let first = scene.tracker.find(&ids[0]).unwrap();
     assert_eq!(first.status, IssueStatus::Open, "it is the other machine's");
-    let last = (ids[1].clone(), true);
-    assert_eq!(fleet.returned.lock().unwrap().last(), Some(&last));
+    let returned = fleet.returned.lock().unwrap();
+    let finished: Vec<&str> =
+        returned.iter().filter(|(_, finished)| *finished).map(|(id, _)| id.as_str()).collect();
+    assert_eq!(finished, [ids[1].as_str()]);
+    drop(returned);
     let said = events.iter().any(|event| {
         matches!(event, Event::Any(AnyEvent::Warning { issue: Some(issue), message })
             if *issue == ids[0] && message.contains("another machine"))

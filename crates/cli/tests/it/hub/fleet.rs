@@ -110,7 +110,7 @@ done
 IFS= read -r line
 echo '{"type":"system","subtype":"init","session_id":"'"$id"'","model":"claude-opus-5-5"}'
 while [ -e '@LOG@.wait' ]; do sleep 0.05; done
-echo done > "$HEIRLOOM_ISSUE.txt"
+echo done >> "$HEIRLOOM_ISSUE.txt"
 echo '{"type":"result","subtype":"success","is_error":false,"result":"done","session_id":"'"$id"'","num_turns":1,"total_cost_usd":0.25,"usage":{"input_tokens":10,"output_tokens":5}}'
 "#;
 
