@@ -31,8 +31,8 @@ const CALL: Duration = Duration::from_mins(1);
 /// Why a connection was not made.
 type Lost = Box<dyn std::error::Error + Send + Sync>;
 
-/// The hub of a repository. Whether whoever asks may use it was asked before: what is known of it is held until this is dropped, and it
-/// said hello.
+/// The hub of a repository: what is known of it is held until this is dropped, and it said hello. Whether
+/// whoever asks may use it is asked before.
 pub(crate) struct Opened {
     pub(crate) key: String,
     pub(crate) held: Held,
@@ -42,7 +42,7 @@ pub(crate) struct Opened {
 }
 
 impl Opened {
-    pub(crate) fn of(here: &Here, ledger: &mut Ledger) -> Result<Self, HubError> {
+    pub(crate) fn of(here: &Here, ledger: &Ledger) -> Result<Self, HubError> {
         let key = key_of(here, ledger)?;
         let mut held = Held::take(&here.home)?;
         let address: Address = held.joined(&key)?.url.parse()?;
