@@ -185,10 +185,10 @@ impl Dispatcher<'_, '_> {
 
     /// Nobody here works on it any more.
     pub(super) fn let_go(&mut self, issue: &IssueId, finished: bool) -> Result<(), WorkError> {
-        if let Some(fleet) = self.context.fleet {
-            if let Err(why) = fleet.give_back(issue, finished) {
-                self.context.warn(Some(issue.as_str()), why);
-            }
+        if let Some(fleet) = self.context.fleet
+            && let Err(why) = fleet.give_back(issue, finished)
+        {
+            self.context.warn(Some(issue.as_str()), why);
         }
         let (owner, repo) = (&self.owner, &self.context.here.place.repo);
         self.ledger.write(self.context.here.clock.now(), |writer| {
