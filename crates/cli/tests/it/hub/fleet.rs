@@ -199,7 +199,7 @@ fn a_machine_that_died_loses_its_issue_to_the_next_and_a_stale_holder_closes_not
     assert_eq!(sent(&adas), Vec::<String>::new());
     team.postgres.sql("hub", "UPDATE heirloom.claim SET until = now() - interval '1 second'");
     ada.run(&WORK).success();
-    assert_eq!(sent(&adas), [id.clone()]);
+    assert_eq!(sent(&adas), [id.as_str()]);
     assert_eq!(status(&ada, &id), "closed");
     // It wakes up, and its agent says that it is done.
     std::fs::remove_file(owners.with_extension("wait")).unwrap();
