@@ -183,6 +183,7 @@ fn import(dir: &Path) {
         system: &Real,
         watcher: &Nobody,
         stopping: &Stopping::new(),
+        fleet: None,
     };
     work::work(with, &mut *tracker, &options).unwrap();
     let ledger = here.ledger().unwrap();
