@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use crate::env::Env;
 use crate::event::{Parsed, Reader};
-pub use carried::{Carried, Turn};
+pub use carried::{Carried, Turn, Written};
 pub use entry::{By, Does, Entries, Entry, Place, Todo, TodoState, What};
 
 /// Where an agent keeps its transcripts, and how to read them.
@@ -47,9 +47,8 @@ pub trait Transcripts: Sync {
         None
     }
 
-    /// A conversation of another agent as one of its own: where its file belongs, and what is in it.
-    /// `None` where its format cannot be written.
-    fn write(&self, _env: &Env, _carried: &Carried<'_>) -> Option<(PathBuf, String)> {
+    /// A conversation of another agent as one of its own. `None` where its format cannot be written.
+    fn write(&self, _env: &Env, _carried: &Carried<'_>) -> Option<Written> {
         None
     }
 

@@ -4,9 +4,10 @@
 //! A corpus of our own (`heirloom_testkit::corpus`) is written as transcripts, taken in and searched by the
 //! program itself, as a person would. CPU time of the whole process.
 //!
-//! cargo bench -p heirloom --bench continuity [-- --quick | --write DIRECTORY]
+//! cargo bench -p heirloom --bench continuity [-- --quick | --write DIRECTORY | --conversations [FILE]]
 //!
-//! `--write` only writes the transcripts and the needles, for other programs to be measured by.
+//! `--conversations` only asks questions about talk, of ours or of a public benchmark's file. `--write` only
+//! writes the transcripts and the needles, for other programs to be measured by.
 
 #![expect(
     clippy::disallowed_methods,
@@ -24,6 +25,8 @@ use heirloom_testkit::cpu;
 use heirloom_testkit::env::TestEnv;
 use serde_json::{Value, json};
 
+#[path = "continuity/conversations.rs"]
+mod conversations;
 #[path = "../tests/it/recall/scene.rs"]
 mod scene;
 
@@ -39,6 +42,10 @@ fn main() {
     if let Some(place) = arguments.iter().position(|word| word == "--write") {
         return write(&corpus, Path::new(&arguments[place + 1]));
     }
+    if let Some(place) = arguments.iter().position(|word| word == "--conversations") {
+        let file = arguments.get(place + 1).filter(|word| !word.starts_with("--"));
+        return conversations::measure(file.map(Path::new));
+    }
     let env = TestEnv::new(env!("CARGO_BIN_EXE_heirloom"));
     let fifth = corpus.sessions() / 5;
     let few = part(&env, &corpus, 0..fifth);
@@ -50,6 +57,7 @@ fn main() {
     needles(&env, &corpus);
     decisions(&env);
     added(&env, &corpus);
+    conversations::measure(None);
 }
 
 /// Takes sessions in, and says what that and the questions cost then.

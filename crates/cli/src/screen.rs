@@ -6,10 +6,16 @@
 use std::fmt::Write as _;
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Write as _};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
+use anstream::adapter::strip_str;
+use anstream::{AutoStream, ColorChoice};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::termios::{OptionalActions, Termios, tcgetattr, tcgetwinsize, tcsetattr};
+use signal_hook::SigId;
+use signal_hook::consts::{SIGHUP, SIGTERM};
 
 use crate::printer;
 
@@ -33,7 +39,7 @@ pub(crate) enum Key {
     PageDown,
     /// Nothing that means something here, or another size.
     Other,
-    /// The terminal is gone.
+    /// The terminal is gone, or somebody wants this to end.
     Gone,
 }
 
@@ -43,6 +49,10 @@ pub(crate) struct Screen {
     tty: File,
     before: Termios,
     size: (usize, usize),
+    has_colours: bool,
+    /// The signal that asked to end; 0 for none.
+    asked: Arc<AtomicUsize>,
+    heard: Vec<SigId>,
 }
 
 impl Screen {
@@ -56,8 +66,17 @@ impl Screen {
         tcsetattr(&tty, OptionalActions::Flush, &raw)?;
         // Another screen, without wrapping: a line that is too wide is cut, not broken.
         let taken = tty.write_all(b"\x1b[?1049h\x1b[?7l");
-        let mut screen = Self { tty, before, size: (80, 24) };
+        let has_colours = !matches!(AutoStream::choice(&tty), ColorChoice::Never);
+        let asked = Arc::new(AtomicUsize::new(0));
+        let mut screen =
+            Self { tty, before, size: (80, 24), has_colours, asked, heard: Vec::new() };
         taken?;
+        // Without a word of ours the terminal would be left as it is now.
+        for signal in [SIGTERM, SIGHUP] {
+            let number = usize::try_from(signal).unwrap_or(0);
+            let asked = Arc::clone(&screen.asked);
+            screen.heard.push(signal_hook::flag::register_usize(signal, asked, number)?);
+        }
         screen.look();
         Ok(screen)
     }
@@ -84,7 +103,12 @@ impl Screen {
                 text.push_str("\r\n");
             }
             text.push_str("\x1b[2K");
-            text.push_str(&printer::shown(line));
+            let shown = printer::shown(line);
+            if self.has_colours {
+                text.push_str(&shown);
+            } else {
+                let _ = write!(text, "{}", strip_str(&shown));
+            }
         }
         text.push_str("\x1b[J");
         let _ = write!(text, "\x1b[1;{}H", column + 1);
@@ -106,6 +130,9 @@ impl Screen {
     /// Waits for a key.
     pub(crate) fn key(&mut self) -> Key {
         while !self.waits(LOOK) {
+            if self.asked.load(Ordering::SeqCst) > 0 {
+                return Key::Gone;
+            }
             if self.look() {
                 return Key::Other;
             }
@@ -168,5 +195,13 @@ impl Drop for Screen {
         // Nobody is left to tell when it is gone.
         let _ = self.tty.write_all(b"\x1b[?7h\x1b[?1049l");
         let _ = tcsetattr(&self.tty, OptionalActions::Flush, &self.before);
+        for id in self.heard.drain(..) {
+            signal_hook::low_level::unregister(id);
+        }
+        let asked = i32::try_from(self.asked.load(Ordering::SeqCst)).unwrap_or(0);
+        if asked > 0 {
+            // Now it may end as it would have.
+            let _ = signal_hook::low_level::emulate_default_handler(asked);
+        }
     }
 }

@@ -63,9 +63,13 @@ impl Size {
 
 /// Numbers that look like chance and are always the same.
 #[derive(Debug, Clone)]
-struct Dice(u64);
+pub(crate) struct Dice(u64);
 
 impl Dice {
+    pub(crate) fn new(seed: u64) -> Self {
+        Self(seed)
+    }
+
     fn next(&mut self) -> u64 {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
@@ -73,7 +77,7 @@ impl Dice {
         self.0
     }
 
-    fn below(&mut self, most: usize) -> usize {
+    pub(crate) fn below(&mut self, most: usize) -> usize {
         usize::try_from(self.next() % most.max(1) as u64).unwrap_or(0)
     }
 

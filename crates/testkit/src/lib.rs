@@ -20,6 +20,7 @@ pub mod openai;
 pub mod postgres;
 pub mod reads;
 pub mod real;
+pub mod talks;
 pub mod terminal;
 
 use std::path::PathBuf;

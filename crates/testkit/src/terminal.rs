@@ -118,6 +118,11 @@ impl Terminal {
         }
     }
 
+    /// The process behind it.
+    pub fn process(&self) -> u32 {
+        self.child.id()
+    }
+
     /// Waits for the end. Returns the exit status, -1 if a signal ended it, and all that was shown.
     pub fn ends(mut self) -> (i32, String) {
         let status = self.child.wait().expect("a child");

@@ -18,7 +18,7 @@ use super::carry;
 use super::content::Message;
 use crate::env::Env;
 use crate::event::{Event, Failure, FailureKind, Parsed, Reader, Span};
-use crate::transcript::{Carried, Transcript, Transcripts};
+use crate::transcript::{Carried, Transcript, Transcripts, Written};
 
 /// The longest slug that is the path itself; longer ones are cut there, and the agent adds a sum
 /// of the whole.
@@ -49,12 +49,12 @@ impl Transcripts for Projects {
         Box::new(super::entries::Read::default())
     }
 
-    fn write(&self, env: &Env, carried: &Carried<'_>) -> Option<(PathBuf, String)> {
+    fn write(&self, env: &Env, carried: &Carried<'_>) -> Option<Written> {
         // Of a longer one the agent adds a sum that is its own.
         let slug = Some(slug(carried.directory)).filter(|slug| slug.len() <= LONGEST_SLUG)?;
         let directory = root(env)?.join(slug);
         let path = directory.join(format!("{}.jsonl", carried.id));
-        Some((path, carry::lines(carried, super::TESTED)))
+        Some(Written::File { path, text: carry::lines(carried, super::TESTED) })
     }
 
     fn is_whole(&self, path: &Path) -> bool {

@@ -10,7 +10,7 @@ use super::carry;
 use super::read::Usage;
 use crate::env::Env;
 use crate::event::{Event, Parsed, Reader, Span, TurnResult};
-use crate::transcript::{Carried, Transcript, Transcripts};
+use crate::transcript::{Carried, Transcript, Transcripts, Written};
 
 #[derive(Debug)]
 pub(super) struct Rollouts;
@@ -35,9 +35,9 @@ impl Transcripts for Rollouts {
         Some(Transcript { path, agent_session_id, subagent: None })
     }
 
-    fn write(&self, env: &Env, carried: &Carried<'_>) -> Option<(PathBuf, String)> {
+    fn write(&self, env: &Env, carried: &Carried<'_>) -> Option<Written> {
         let path = carry::path(&super::home(env)?, carried);
-        Some((path, carry::lines(carried, super::TESTED)))
+        Some(Written::File { path, text: carry::lines(carried, super::TESTED) })
     }
 
     fn reader(&self) -> Box<dyn Reader> {

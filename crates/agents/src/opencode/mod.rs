@@ -3,6 +3,7 @@
 //! It keeps its conversations in a database of its own; `opencode export` prints one. It has no
 //! command hooks: a small plugin of ours calls the hook command.
 
+mod carry;
 mod classify;
 mod entries;
 pub(crate) mod hooks;
@@ -20,6 +21,9 @@ use crate::kit::{self, Kit};
 use crate::launch::{CommandLine, Launch, LaunchError};
 use crate::outcome::{End, Outcome};
 use crate::transcript::Transcripts;
+
+/// The version that is tested.
+const TESTED: &str = "1.18.33";
 
 #[derive(Debug)]
 pub struct Opencode;
@@ -42,7 +46,7 @@ impl Agent for Opencode {
     }
 
     fn tested_version(&self) -> Option<&'static str> {
-        Some("1.18.33")
+        Some(TESTED)
     }
 
     fn features(&self) -> &'static [(Feature, Support)] {

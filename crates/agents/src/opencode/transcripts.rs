@@ -9,7 +9,7 @@ use serde::Deserialize;
 use super::read::{Part, WireError};
 use crate::env::Env;
 use crate::event::{Event, Parsed, Reader, Span};
-use crate::transcript::{Transcript, Transcripts};
+use crate::transcript::{Carried, Transcript, Transcripts, Written};
 
 #[derive(Debug)]
 pub(super) struct Exports;
@@ -36,6 +36,10 @@ impl Transcripts for Exports {
         let data = crate::env::path(env, "XDG_DATA_HOME")
             .or_else(|| Some(crate::env::path(env, "HOME")?.join(".local/share")))?;
         Some(data.join("opencode/opencode.db"))
+    }
+
+    fn write(&self, env: &Env, carried: &Carried<'_>) -> Option<Written> {
+        Some(super::carry::document(env, carried))
     }
 
     fn export_args(&self, agent_session_id: &str) -> Option<Vec<String>> {

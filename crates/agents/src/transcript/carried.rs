@@ -1,6 +1,6 @@
 //! A conversation that is written for an agent which did not have it.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
 
@@ -16,6 +16,27 @@ pub struct Carried<'a> {
     pub at: Timestamp,
     /// What was said, prompts and answers in turn.
     pub turns: &'a [Turn],
+}
+
+/// A conversation in the form in which an agent has it as its own.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Written {
+    /// A file.
+    File {
+        /// Where it belongs.
+        path: PathBuf,
+        /// What is in it.
+        text: String,
+    },
+    /// A document that the agent's own program takes in.
+    Import {
+        /// The conversation's id then.
+        id: String,
+        /// The document.
+        text: String,
+        /// The arguments of the program, to which the document's path is added.
+        arguments: Vec<String>,
+    },
 }
 
 /// One side's words.

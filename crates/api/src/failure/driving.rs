@@ -2,6 +2,7 @@
 
 use heirloom_core::status::Status;
 use heirloom_engine::issues::TrackerError;
+use heirloom_engine::recall::back::BackError;
 use heirloom_engine::recall::carry::CarryError;
 use heirloom_engine::run::RunError;
 use heirloom_engine::run::inherit::InheritError;
@@ -40,6 +41,15 @@ impl Failure {
     }
 }
 
+impl From<BackError> for Failure {
+    fn from(error: BackError) -> Self {
+        match error {
+            BackError::Restore(error) => error.into(),
+            BackError::Carry(error) => error.into(),
+        }
+    }
+}
+
 impl From<CarryError> for Failure {
     fn from(error: CarryError) -> Self {
         match error {
@@ -47,9 +57,12 @@ impl From<CarryError> for Failure {
             CarryError::File(error) => error.into(),
             CarryError::Gone => Self::from_error(Code::SessionNotFound, &error)
                 .hint("`heirloom archive list` shows what is kept"),
+            CarryError::NoProgram(_) | CarryError::Refused { .. } => {
+                Self::from_error(Code::Environment, &error)
+            }
             CarryError::Unsupported(_) | CarryError::NoAgent(_) => {
                 Self::from_error(Code::Usage, &error)
-                    .hint("claude and codex can take it over")
+                    .hint("claude, codex and opencode can take it over")
                     .usage()
             }
         }

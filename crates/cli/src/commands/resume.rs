@@ -1,11 +1,15 @@
 use std::os::unix::process::CommandExt;
 use std::process::ExitCode;
 
+use heirloom_agents::Programs;
 use heirloom_agents::program::quote;
 use heirloom_api::{PastList, ResumeCommand};
 use heirloom_engine::agents::programs;
+use heirloom_engine::recall::Kept;
+use heirloom_engine::recall::back::{self, Back};
 use heirloom_engine::recall::carry::{self, Carry};
 use heirloom_engine::recall::resume::{Past, past};
+use heirloom_ledger::Ledger;
 use heirloom_repo::child;
 
 use super::{App, Done, picking};
@@ -52,22 +56,26 @@ pub(super) fn run(app: &App, args: &Args) -> Done {
         all.truncate(args.limit);
         return list(app, &all);
     }
+    let settings = app.settings.as_ref().ok().map(|loaded| &loaded.settings);
+    let programs = programs(&app.here, settings);
     let Some(mut chosen) = all.into_iter().next() else {
         return Err(Failure::new(Code::SessionNotFound, "no past conversation matches")
             .hint("`heirloom resume` without a query lists them all"));
     };
     if let Some(agent) = args.with.as_deref().filter(|agent| *agent != chosen.agent) {
-        let carried = carry::carry(&app.here, &mut ledger, &chosen, agent)?;
+        let carried = carry::carry(&app.here, &mut ledger, &programs, &chosen, agent)?;
         say(app, &carried);
         chosen = Past {
             agent: agent.to_owned(),
             agent_session_id: carried.session.agent_session_id.clone().unwrap_or_default(),
-            transcript: Some(carried.path),
+            transcript: carried.path,
             session: Some(carried.session),
             ..chosen
         };
+    } else {
+        bring_back(app, &mut ledger, &programs, &mut chosen)?;
     }
-    go_on(app, args, &chosen)
+    go_on(app, args, &programs, &chosen)
 }
 
 /// Whether a person can be let choose: at a terminal, or where the command is printed for one by a key
@@ -104,13 +112,41 @@ fn list(app: &App, all: &[Past]) -> Done {
     Ok(ExitCode::SUCCESS)
 }
 
-fn say(app: &App, carried: &Carry) {
+/// Gives the agent a conversation back that it no longer has, where something of it is kept.
+fn bring_back(
+    app: &App,
+    ledger: &mut Ledger,
+    programs: &Programs,
+    chosen: &mut Past,
+) -> Result<(), Failure> {
+    match back::bring_back(&app.here, ledger, programs, chosen)? {
+        Back::There => {}
+        Back::Restored(path) => app.ui.say(&format!(
+            "{} no longer had its transcript; restored from the archive {DIM}{}{DIM:#}",
+            chosen.agent,
+            path.display()
+        )),
+        Back::Copied(carried) => say(app, &carried),
+        Back::Gone => app.ui.warn(&format!(
+            "{} no longer has its transcript, and nothing of it is archived",
+            chosen.agent
+        )),
+    }
+    Ok(())
+}
+
+pub(super) fn say(app: &App, carried: &Carry) {
     let turns = counted(carried.turns as u64, "turn");
+    let path = carried.path.as_ref().map(|path| path.display().to_string()).unwrap_or_default();
     app.ui.say(&format!(
-        "{BOLD}{}{BOLD:#} has {turns} of it {DIM}{}{DIM:#}",
-        carried.session.name,
-        carried.path.display()
+        "{BOLD}{}{BOLD:#} has {turns} of it {DIM}{path}{DIM:#}",
+        carried.session.name
     ));
+    match carried.from {
+        Kept::Native => {}
+        Kept::Archive => app.ui.hint("from the archive: the agent's own transcript is gone"),
+        Kept::Stream => app.ui.hint("from the recorded stream: no transcript is left"),
+    }
     app.ui.hint(&format!("not carried over: {}", carry::LEFT_BEHIND.join(", ")));
     if carried.left_out > 0 {
         app.ui
@@ -118,13 +154,11 @@ fn say(app: &App, carried: &Carry) {
     }
 }
 
-fn go_on(app: &App, args: &Args, chosen: &Past) -> Done {
+fn go_on(app: &App, args: &Args, programs: &Programs, chosen: &Past) -> Done {
     let Some(mut command) = chosen.command() else {
         let message = format!("{} has no command that resumes a conversation", chosen.agent);
         return Err(Failure::new(Code::SessionNotFound, message));
     };
-    let settings = app.settings.as_ref().ok().map(|loaded| &loaded.settings);
-    let programs = programs(&app.here, settings);
     if let Some(replaced) = programs.replacement(&chosen.agent) {
         command.splice(0..1, replaced.iter().cloned());
     }
@@ -140,9 +174,6 @@ fn go_on(app: &App, args: &Args, chosen: &Past) -> Done {
             }
         });
         return Ok(ExitCode::SUCCESS);
-    }
-    if chosen.session.is_some() && chosen.transcript.is_none() {
-        app.ui.hint("its transcript is not where the agent keeps it; `heirloom archive restore` may bring it back");
     }
     let mut run = child::successor(&command[0]);
     run.args(&command[1..]);

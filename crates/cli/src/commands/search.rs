@@ -191,7 +191,9 @@ fn heading(place: &Place, now: Timestamp) -> String {
     let at = place.at.map(|at| ago(at, now)).unwrap_or_default();
     let Some(session) = &place.session else {
         let agent = place.agent.as_deref().unwrap_or("unknown agent");
-        return format!("{BOLD}{}{BOLD:#} {DIM}{agent} {at}{DIM:#}", place.key);
+        // The path of the agent's own file is what it is known by.
+        let name = place.key.splitn(3, ':').last().unwrap_or_default();
+        return format!("{BOLD}{name}{BOLD:#} {DIM}{agent} {at}{DIM:#}");
     };
     let agent = session.agent.as_deref().map(|agent| format!(" {agent}")).unwrap_or_default();
     format!("{BOLD}{}{BOLD:#} {DIM}{}{agent} {at}{DIM:#}", session.name, session.id.short())

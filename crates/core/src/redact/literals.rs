@@ -18,6 +18,9 @@ pub(super) struct Literals<T> {
 
 struct Entry<T> {
     literal: &'static [u8],
+    /// Its first four bytes, folded, and which of them it has: most places are told apart by these.
+    start: u32,
+    mask: u32,
     value: T,
     next: u16,
 }
@@ -30,9 +33,12 @@ impl<T: Copy> Literals<T> {
         for (literal, value) in literals {
             let literal = literal.as_bytes();
             debug_assert!(literal.len() >= 2, "a literal has at least two bytes");
-            let bucket = &mut heads[bucket(literal[0], literal[1])];
+            let length = literal.len().min(4);
+            let mask = u32::MAX >> (32 - 8 * length);
+            let start = window(literal, 0) & mask;
+            let bucket = &mut heads[bucket(start)];
             let index = u16::try_from(entries.len()).unwrap_or(NONE);
-            entries.push(Entry { literal, value, next: *bucket });
+            entries.push(Entry { literal, start, mask, value, next: *bucket });
             *bucket = index;
         }
         Self { heads, entries }
@@ -41,11 +47,15 @@ impl<T: Copy> Literals<T> {
     /// Calls `found` with the place and value of every literal in `text`.
     pub(super) fn each_in(&self, text: &[u8], mut found: impl FnMut(std::ops::Range<usize>, T)) {
         for at in 0..text.len().saturating_sub(1) {
-            let mut next = self.heads[bucket(text[at], text[at + 1])];
+            let window = window(text, at);
+            let mut next = self.heads[bucket(window)];
             while let Some(entry) = self.entries.get(usize::from(next)) {
-                let end = at + entry.literal.len();
-                if text.get(at..end).is_some_and(|here| here.eq_ignore_ascii_case(entry.literal)) {
-                    found(at..end, entry.value);
+                if window & entry.mask == entry.start {
+                    let end = at + entry.literal.len();
+                    let here = text.get(at..end);
+                    if here.is_some_and(|here| here.eq_ignore_ascii_case(entry.literal)) {
+                        found(at..end, entry.value);
+                    }
                 }
                 next = entry.next;
             }
@@ -53,10 +63,20 @@ impl<T: Copy> Literals<T> {
     }
 }
 
-fn bucket(first: u8, second: u8) -> usize {
-    let first = usize::from(first.to_ascii_lowercase());
-    let second = usize::from(second.to_ascii_lowercase());
-    (first * 37 + second) % BUCKETS
+/// The four bytes from `at` on, with a bit set that is all that tells small letters from capitals. It makes
+/// some other bytes the same as well, so what is equal here is compared once more.
+fn window(text: &[u8], at: usize) -> u32 {
+    let bytes = match text.get(at..at + 4) {
+        Some(four) => [four[0], four[1], four[2], four[3]],
+        None => std::array::from_fn(|place| text.get(at + place).copied().unwrap_or(0)),
+    };
+    u32::from_le_bytes(bytes) | 0x2020_2020
+}
+
+/// The bucket of the first two bytes of a window.
+fn bucket(window: u32) -> usize {
+    const { assert!(BUCKETS == 1 << 10) };
+    ((window & 0xffff).wrapping_mul(0x9e37_79b1) >> 22) as usize
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@
 //! one line decompresses one frame, not the whole. Bytes that came in small portions are put together into
 //! such pieces later.
 
+use std::cell::RefCell;
 use std::io;
 
 use zstd::bulk::{Compressor, decompress};
@@ -44,7 +45,9 @@ fn end_of_piece(bytes: &[u8]) -> usize {
 #[derive(Debug)]
 pub(crate) struct Frames {
     compressed: Vec<u8>,
-    frames: Vec<Frame>,
+    all: Vec<Frame>,
+    /// The frame that was read last, by where its text begins: lines that are wanted together are often near.
+    last: RefCell<Option<(u64, Vec<u8>)>>,
 }
 
 /// Where a frame is.
@@ -72,15 +75,19 @@ impl Frames {
             text += holds as u64;
             at += length;
         }
-        Ok(Self { compressed, frames })
+        Ok(Self { compressed, all: frames, last: RefCell::default() })
     }
 
     /// The line that begins at `offset` of the text, without its end; nothing where the text ends before.
     pub(crate) fn line(&self, offset: u64) -> io::Result<Option<Vec<u8>>> {
-        let first = self.frames.partition_point(|frame| frame.text + frame.holds as u64 <= offset);
+        let first = self.all.partition_point(|frame| frame.text + frame.holds as u64 <= offset);
         let mut line = Vec::new();
-        for frame in self.frames.iter().skip(first) {
-            let text = self.decompress(*frame)?;
+        for frame in self.all.iter().skip(first) {
+            let mut last = self.last.borrow_mut();
+            if last.as_ref().is_none_or(|(at, _)| *at != frame.text) {
+                *last = Some((frame.text, self.decompress(*frame)?));
+            }
+            let text = last.as_ref().map(|(_, text)| text.as_slice()).unwrap_or_default();
             let from = usize::try_from(offset.saturating_sub(frame.text)).unwrap_or(usize::MAX);
             let text = text.get(from..).unwrap_or_default();
             match text.iter().position(|byte| *byte == b'\n') {
@@ -91,7 +98,7 @@ impl Frames {
                 None => line.extend_from_slice(text),
             }
         }
-        Ok((first < self.frames.len()).then_some(line))
+        Ok((first < self.all.len()).then_some(line))
     }
 
     fn decompress(&self, frame: Frame) -> io::Result<Vec<u8>> {
@@ -101,12 +108,12 @@ impl Frames {
     /// The file with its last frames put together where they are small.
     pub(super) fn tidied(&self) -> io::Result<Vec<u8>> {
         let is_whole = |frame: &Frame| frame.holds >= FRAME / 2;
-        let first = self.frames.iter().rposition(is_whole).map_or(0, |last| last + 1);
+        let first = self.all.iter().rposition(is_whole).map_or(0, |last| last + 1);
         let mut text = Vec::new();
-        for frame in &self.frames[first..] {
+        for frame in &self.all[first..] {
             text.extend(self.decompress(*frame)?);
         }
-        let kept = self.frames.get(first).map_or(self.compressed.len(), |frame| frame.at);
+        let kept = self.all.get(first).map_or(self.compressed.len(), |frame| frame.at);
         let mut file = self.compressed[..kept].to_vec();
         file.extend(compress(&text)?);
         Ok(file)
@@ -114,7 +121,7 @@ impl Frames {
 
     /// How many frames at the end are small: what was added in small portions.
     pub(super) fn small(&self) -> usize {
-        self.frames.iter().rev().take_while(|frame| frame.holds < FRAME / 2).count()
+        self.all.iter().rev().take_while(|frame| frame.holds < FRAME / 2).count()
     }
 }
 
@@ -140,7 +147,7 @@ mod tests {
             .unwrap();
         assert_eq!(whole, text);
         let frames = Frames::new(compressed).unwrap();
-        assert!(frames.frames.len() > 5);
+        assert!(frames.all.len() > 5);
         let mut offset = 0;
         for line in text.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()).step_by(97) {
             let at = text[offset..].windows(line.len()).position(|window| window == line).unwrap();

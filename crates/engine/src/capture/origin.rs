@@ -113,7 +113,7 @@ fn head(agent: &dyn Agent, path: &Path) -> (Option<PathBuf>, Option<Timestamp>) 
 }
 
 /// Which repository a directory is, or was, in.
-pub(super) struct Whose {
+pub(crate) struct Whose {
     /// The paths that repositories are known to be in, longest first, with what the ledger knows
     /// them by.
     known: Vec<(String, String)>,
@@ -121,7 +121,7 @@ pub(super) struct Whose {
 }
 
 impl Whose {
-    pub(super) fn new(ledger: &Ledger) -> Result<Self, Error> {
+    pub(crate) fn new(ledger: &Ledger) -> Result<Self, Error> {
         let places = ledger.places()?;
         let mut known: Vec<(String, String)> = places
             .into_iter()
@@ -132,7 +132,7 @@ impl Whose {
     }
 
     /// The repository of a directory; of one that is gone, as far as somebody knew it.
-    pub(super) fn repo(&mut self, ledger: &Ledger, cwd: &Path) -> Result<Option<String>, Error> {
+    pub(crate) fn repo(&mut self, ledger: &Ledger, cwd: &Path) -> Result<Option<String>, Error> {
         if let Some(known) = self.seen.get(cwd) {
             return Ok(known.clone());
         }

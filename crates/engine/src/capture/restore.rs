@@ -46,7 +46,6 @@ pub fn restore(
     ledger: &Ledger,
     session: SessionId,
 ) -> Result<Vec<Restored>, RestoreError> {
-    person::allow(here, ledger, Action::RestoreArchive)?;
     let archive = Archive::new(&here.home);
     let mut newest: Vec<Kept> = Vec::new();
     for kept in archive.of_session(session) {
@@ -63,6 +62,7 @@ pub fn restore(
     {
         return Err(RestoreError::Database { agent: kept.agent.clone() });
     }
+    person::allow(here, ledger, Action::RestoreArchive)?;
     let mut done = Vec::new();
     for kept in newest.iter().filter(|kept| kept.stored > 0) {
         let restored = !kept.path.exists();

@@ -9,9 +9,9 @@ use heirloom_agents::transcript::entry::scan;
 use heirloom_agents::transcript::{Entries, Entry, What};
 use heirloom_core::id::SessionId;
 use heirloom_core::session::Session;
-use heirloom_ledger::{Error, Index, Source};
+use heirloom_ledger::{Error, Source};
 
-use super::feed::put;
+use super::feed::{Feeding, put};
 use super::said::{Said, of_entry};
 use crate::capture::{Archive, Frames, Kept};
 use crate::here::Here;
@@ -39,21 +39,21 @@ pub(super) fn of_session(here: &Here, session: SessionId) -> Vec<Kept> {
 /// Takes in what a transcript has that the index has not. Returns whether it could be read.
 pub(super) fn take(
     here: &Here,
-    index: &Index,
+    feeding: &mut Feeding<'_>,
     session: &Session,
     kept: &Kept,
 ) -> Result<bool, Error> {
     let key = key(kept);
-    let known = index.known(&key)?.unwrap_or_default();
+    let known = feeding.index.known(&key)?.unwrap_or_default();
     let (bytes_then, read_then) = known.stamp.split_once(':').unwrap_or_default();
     if bytes_then == kept.bytes.to_string() {
         return Ok(true);
     }
     for generation in (1..kept.generation).rev() {
-        index.put_away(&self::key(&Kept { generation, ..kept.clone() }))?;
+        feeding.put_away(&self::key(&Kept { generation, ..kept.clone() }))?;
     }
     let Some((mut reader, bytes)) = open(here, kept) else { return Ok(false) };
-    let mut adding = index.add()?;
+    let adding = feeding.adding()?;
     adding.source(&Source {
         key,
         session: Some(session.id),
@@ -73,14 +73,13 @@ pub(super) fn take(
         if skip > 0 {
             skip -= 1;
         } else if failed.is_none() {
-            failed = put(&mut adding, &said, branch.as_deref()).err();
+            failed = put(adding, &said, branch.as_deref()).err();
         }
     });
     if let Some(error) = failed {
         return Err(error);
     }
     adding.stamp(&format!("{}:{}", kept.bytes, from + read), None)?;
-    adding.finish()?;
     Ok(true)
 }
 
@@ -114,7 +113,8 @@ impl Texts {
         if let Some(known) = self.opened.borrow().get(key) {
             return known.clone();
         }
-        let opened = find(here, key).and_then(|kept| {
+        let of_others = || super::others::said(key).map(Text::Whole);
+        let opened = find(here, key).map_or_else(of_others, |kept| {
             let reader = by_name(&kept.agent)?.transcripts()?.entries();
             if reader.resumable() {
                 let frames = Archive::new(&here.home).frames(&kept).ok()?;

@@ -3,25 +3,23 @@
 //! Always a copy under a new id: neither the original's file nor anybody else's is touched. What was said
 //! goes along, without secrets; what cannot go along is named.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use heirloom_agents::transcript::{Carried, Does, Turn, What};
-use heirloom_agents::{Agent, by_name};
+use heirloom_agents::program::NotFound;
+use heirloom_agents::transcript::{Carried, Turn, Written};
+use heirloom_agents::{Agent, Programs, by_name};
 use heirloom_core::event::SessionCreated;
 use heirloom_core::id::SessionId;
-use heirloom_core::redact::redact;
 use heirloom_core::session::{Link, Session};
 use heirloom_core::status::Status;
 use heirloom_ledger::Ledger;
-use heirloom_repo::FileError;
+use heirloom_repo::{FileError, child};
 use uuid::Uuid;
 
 use super::resume::Past;
+use super::turns::{Kept, turns};
 use crate::here::Here;
 use crate::sessions::{self, FindError};
-
-/// How much of a tool's answer goes along. What is longer was for that moment.
-const ANSWER: usize = 2000;
 
 /// How much goes along in all, in characters: about a hundred thousand tokens.
 const MOST: usize = 400_000;
@@ -39,8 +37,10 @@ pub const LEFT_BEHIND: [&str; 4] = [
 pub struct Carry {
     /// The new session.
     pub session: Session,
-    /// The other agent's file.
-    pub path: PathBuf,
+    /// The other agent's file; `None` where its own program took the conversation in.
+    pub path: Option<PathBuf>,
+    /// Where what was said was found.
+    pub from: Kept,
     /// How many turns went along.
     pub turns: usize,
     /// How many of the oldest did not fit.
@@ -65,12 +65,24 @@ pub enum CarryError {
     /// The file could not be written.
     #[error(transparent)]
     File(#[from] FileError),
+    /// The program that is to take it in is not there.
+    #[error(transparent)]
+    NoProgram(#[from] NotFound),
+    /// The program did not take it in.
+    #[error("{agent} did not take the conversation in: {said}")]
+    Refused { agent: &'static str, said: String },
 }
 
 /// Carries a conversation over to the agent of that name.
-pub fn carry(here: &Here, ledger: &mut Ledger, past: &Past, to: &str) -> Result<Carry, CarryError> {
+pub fn carry(
+    here: &Here,
+    ledger: &mut Ledger,
+    programs: &Programs,
+    past: &Past,
+    to: &str,
+) -> Result<Carry, CarryError> {
     let agent = by_name(to).ok_or_else(|| CarryError::NoAgent(to.to_owned()))?;
-    let turns = turns(here, past).filter(|turns| !turns.is_empty()).ok_or(CarryError::Gone)?;
+    let (turns, from) = turns(here, past).ok_or(CarryError::Gone)?;
     let (turns, left_out) = fitting(turns);
     let id = Uuid::new_v4();
     let directory = past.directory.clone().unwrap_or_else(|| here.place.root.clone());
@@ -82,17 +94,81 @@ pub fn carry(here: &Here, ledger: &mut Ledger, past: &Past, to: &str) -> Result<
         turns: &turns,
     };
     let written = agent.transcripts().and_then(|all| all.write(&here.env, &carried));
-    let (path, text) = written.ok_or(CarryError::Unsupported(agent.title()))?;
-    let failed = |source| FileError { doing: "write", path: path.clone(), source };
+    let (agent_session_id, path) = match written {
+        None => return Err(CarryError::Unsupported(agent.title())),
+        Some(Written::File { path, text }) => {
+            put(&path, &text)?;
+            (id.to_string(), Some(path))
+        }
+        Some(Written::Import { id, text, arguments }) => {
+            hand_over(here, programs, agent, &directory, &text, &arguments)?;
+            (id, None)
+        }
+    };
+    let session = record(here, ledger, past, agent, (id, agent_session_id))?;
+    Ok(Carry { session, path, from, turns: turns.len(), left_out })
+}
+
+/// Makes a transcript for the session's own agent, of what is still kept of its conversation, and returns
+/// its id. `None` where nothing is kept, or the agent's transcripts cannot be written.
+pub(crate) fn copy(here: &Here, session: &Session) -> Option<String> {
+    let past = Past::of_session(here, session)?;
+    let (turns, _) = turns(here, &past)?;
+    let (turns, _) = fitting(turns);
+    let id = Uuid::new_v4().to_string();
+    let directory = past.directory.clone().unwrap_or_else(|| here.place.root.clone());
+    let carried = Carried {
+        id: &id,
+        directory: &directory,
+        branch: past.branch.as_deref(),
+        at: here.clock.now(),
+        turns: &turns,
+    };
+    match by_name(&past.agent)?.transcripts()?.write(&here.env, &carried)? {
+        Written::File { path, text } => put(&path, &text).ok().map(|()| id),
+        Written::Import { .. } => None,
+    }
+}
+
+/// Writes a file that is not there yet.
+fn put(path: &Path, text: &str) -> Result<(), FileError> {
+    let failed = |source| FileError { doing: "write", path: path.to_owned(), source };
     if let Some(parent) = path.parent() {
         heirloom_repo::make_private_dir(parent).map_err(failed)?;
     }
     if path.exists() {
-        return Err(failed(std::io::ErrorKind::AlreadyExists.into()).into());
+        return Err(failed(std::io::ErrorKind::AlreadyExists.into()));
     }
-    heirloom_repo::replace_private(&path, text.as_bytes()).map_err(failed)?;
-    let session = record(here, ledger, past, agent, id)?;
-    Ok(Carry { session, path, turns: turns.len(), left_out })
+    heirloom_repo::replace_private(path, text.as_bytes()).map_err(failed)
+}
+
+/// Lets the agent's own program take the conversation in: it keeps them in a database that is its own to
+/// write.
+fn hand_over(
+    here: &Here,
+    programs: &Programs,
+    agent: &'static dyn Agent,
+    directory: &Path,
+    text: &str,
+    arguments: &[String],
+) -> Result<(), CarryError> {
+    let program = programs.resolve(agent.name(), &here.env)?;
+    let file = here.home.join(format!("carried-{}.json", Uuid::new_v4()));
+    put(&file, text)?;
+    let ran = child::leader(&program.path, &here.env)
+        .args(&program.args)
+        .args(arguments)
+        .arg(&file)
+        .current_dir(directory)
+        .output();
+    let _ = heirloom_repo::file::remove_file(&file);
+    let refused = |said: String| CarryError::Refused { agent: agent.title(), said };
+    let output = ran.map_err(|error| refused(error.to_string()))?;
+    if output.status.success() {
+        return Ok(());
+    }
+    let said = String::from_utf8_lossy(&output.stderr);
+    Err(refused(said.trim().lines().last().unwrap_or("it failed without a word").to_owned()))
 }
 
 fn record(
@@ -100,7 +176,7 @@ fn record(
     ledger: &mut Ledger,
     past: &Past,
     agent: &'static dyn Agent,
-    id: Uuid,
+    (id, agent_session_id): (Uuid, String),
 ) -> Result<Session, FindError> {
     let session = SessionId::new(id);
     let name = sessions::free_name(here, ledger, agent.name(), session)?;
@@ -108,7 +184,7 @@ fn record(
         parent: past.session.as_ref().map(|session| session.id),
         link: past.session.as_ref().map(|_| Link::Forked),
         agent: Some(agent.name().to_owned()),
-        agent_session_id: Some(id.to_string()),
+        agent_session_id: Some(agent_session_id),
         ..sessions::bare(here, name)
     };
     sessions::create(here, ledger, (session, &created), Status::Completed, |_| Ok(None))
@@ -128,57 +204,4 @@ fn fitting(turns: Vec<Turn>) -> (Vec<Turn>, usize) {
         .max(1);
     let left_out = turns.len() - kept;
     (turns.into_iter().skip(left_out).collect(), left_out)
-}
-
-/// What was said, as prompts and answers in turn.
-fn turns(here: &Here, past: &Past) -> Option<Vec<Turn>> {
-    let transcripts = by_name(&past.agent)?.transcripts()?;
-    let path = past
-        .transcript
-        .clone()
-        .or_else(|| transcripts.find(&here.env, &past.agent_session_id).map(|found| found.path))?;
-    let bytes = heirloom_repo::file::read(path).ok()?;
-    let mut reader = transcripts.entries();
-    let mut entries = Vec::new();
-    for line in bytes.split(|byte| *byte == b'\n') {
-        reader.read(line, &mut entries);
-    }
-    let mut turns: Vec<Turn> = Vec::new();
-    for entry in entries.into_iter().filter(|entry| entry.subagent.is_none()) {
-        let (is_prompt, text) = match entry.what {
-            What::Prompt { text, by } if by.asks() => (true, text),
-            What::Answer { text } | What::Summary { text } => (false, text),
-            What::ToolUse { name, does, input, .. } => (false, used(&name, &does, &input)),
-            What::ToolResult { text, .. } => (false, answered(&text)),
-            _ => continue,
-        };
-        let text = redact(&text).text.into_owned();
-        if text.trim().is_empty() {
-            continue;
-        }
-        match turns.last_mut() {
-            Some(last) if last.is_prompt() == is_prompt => last.add(&text),
-            _ if is_prompt => turns.push(Turn::Prompt { text, at: entry.at }),
-            _ => turns.push(Turn::Answer { text, at: entry.at }),
-        }
-    }
-    Some(turns)
-}
-
-fn used(name: &str, does: &Does, input: &serde_json::Value) -> String {
-    match does {
-        Does::Run { command } => format!("[ran: {command}]"),
-        Does::Read { path } => format!("[read {path}]"),
-        Does::Edit { paths } => format!("[changed {}]", paths.join(", ")),
-        _ => {
-            let input: String = input.to_string().chars().take(300).collect();
-            format!("[used {name}: {input}]")
-        }
-    }
-}
-
-fn answered(text: &str) -> String {
-    let shown: String = text.chars().take(ANSWER).collect();
-    let more = if shown.len() < text.len() { " …" } else { "" };
-    format!("[it answered: {shown}{more}]")
 }

@@ -8,7 +8,7 @@ use jiff::Timestamp;
 
 use super::archived::Texts;
 use super::said::Said;
-use super::{archived, streams};
+use super::{archived, others, streams};
 use crate::here::Here;
 
 /// Brings the index up to date and puts its small parts together, so that the next search has nothing to do
@@ -29,20 +29,73 @@ pub(super) fn update(here: &Here, ledger: &Ledger, index: &Index) -> Result<(), 
     pending.extend(taken_in.iter().flat_map(|changed| &changed.sessions));
     pending.sort();
     pending.dedup();
+    let is_much = pending.len() > MANY;
+    if is_much {
+        index.gather_much(true)?;
+    }
+    let mut feeding = Feeding { index, adding: None, sources: 0 };
     for id in pending {
         let Some(session) = ledger.session(id)? else {
             settled.push(id);
             continue;
         };
-        let is_whole = take_session(here, index, &session)?;
+        let is_whole = take_session(here, &mut feeding, &session)?;
         if is_whole && !matches!(session.status, Status::Running) {
             settled.push(id);
         }
     }
+    feeding.finish()?;
+    if is_much {
+        index.gather_much(false)?;
+    }
     index.settled(&settled)?;
+    others::update(here, ledger, index)?;
     match taken_in {
         Some(changed) => index.remember(TAKEN_IN, &changed.stamp),
         None => Ok(()),
+    }
+}
+
+/// So many sessions are worth the memory it takes to write them at once.
+const MANY: usize = 8;
+
+/// So many sources are written in one transaction.
+const TOGETHER: usize = 256;
+
+/// Adds to the index, many sources in one transaction: each transaction leaves a piece of the index that is
+/// merged with the others later, which costs more than writing it.
+pub(super) struct Feeding<'a> {
+    pub(super) index: &'a Index,
+    adding: Option<Adding<'a>>,
+    sources: usize,
+}
+
+impl<'a> Feeding<'a> {
+    /// What is added to, begun where it is not.
+    pub(super) fn adding(&mut self) -> Result<&mut Adding<'a>, Error> {
+        if self.sources >= TOGETHER {
+            self.finish()?;
+        }
+        self.sources += 1;
+        if self.adding.is_none() {
+            self.adding = Some(self.index.add()?);
+        }
+        Ok(self.adding.as_mut().expect("it was just begun"))
+    }
+
+    /// Takes a source out of what is found.
+    pub(super) fn put_away(&mut self, key: &str) -> Result<(), Error> {
+        if self.index.known(key)?.is_none() {
+            return Ok(());
+        }
+        self.finish()?;
+        self.index.put_away(key)
+    }
+
+    /// Writes what was added.
+    fn finish(&mut self) -> Result<(), Error> {
+        self.sources = 0;
+        self.adding.take().map_or(Ok(()), Adding::finish)
     }
 }
 
@@ -78,26 +131,30 @@ fn taken_in(here: &Here, index: &Index) -> Result<Option<TakenIn>, Error> {
 
 /// Takes in what a session has that the index has not: its transcripts, or the streams where none are
 /// kept. Returns whether all of it could be read.
-fn take_session(here: &Here, index: &Index, session: &Session) -> Result<bool, Error> {
+fn take_session(here: &Here, feeding: &mut Feeding<'_>, session: &Session) -> Result<bool, Error> {
     let kept = archived::of_session(here, session.id);
     let mut is_whole = true;
     for transcript in &kept {
-        is_whole &= archived::take(here, index, session, transcript)?;
+        is_whole &= archived::take(here, feeding, session, transcript)?;
     }
     let has_own = kept.iter().any(|transcript| transcript.subagent.is_none());
     for stream in streams::of_session(here, session) {
         if has_own {
-            index.put_away(&stream.key)?;
+            feeding.put_away(&stream.key)?;
         } else {
-            is_whole &= take_stream(index, session, &stream)?;
+            is_whole &= take_stream(feeding, session, &stream)?;
         }
     }
     Ok(is_whole)
 }
 
 /// Takes in what a stream has that the index has not. Returns whether all of it could be read.
-fn take_stream(index: &Index, session: &Session, stream: &streams::Source) -> Result<bool, Error> {
-    let known = index.known(&stream.key)?.unwrap_or_default();
+fn take_stream(
+    feeding: &mut Feeding<'_>,
+    session: &Session,
+    stream: &streams::Source,
+) -> Result<bool, Error> {
+    let known = feeding.index.known(&stream.key)?.unwrap_or_default();
     let from: u64 = known.stamp.parse().unwrap_or(0);
     let mut said = Vec::new();
     let Ok(read) = stream.read(from, &mut |each| said.push(each)) else { return Ok(false) };
@@ -111,15 +168,14 @@ fn take_stream(index: &Index, session: &Session, stream: &streams::Source) -> Re
         repo: Some(session.repo.clone()),
         branch: session.branch.clone(),
     };
-    let mut adding = index.add()?;
+    let adding = feeding.adding()?;
     adding.source(&source)?;
     // A prompt that is known before anything was printed is not to be added again.
     let skip = if from == 0 { usize::try_from(known.messages).unwrap_or(0) } else { 0 };
     for each in said.iter().skip(skip) {
-        put(&mut adding, each, None)?;
+        put(adding, each, None)?;
     }
     adding.stamp(&read.to_string(), None)?;
-    adding.finish()?;
     Ok(true)
 }
 
@@ -145,7 +201,7 @@ pub(super) fn text(
     key: &str,
     passage: &Passage,
 ) -> Option<Said> {
-    if key.starts_with(archived::KEY) {
+    if key.starts_with(archived::KEY) || key.starts_with(others::KEY) {
         return texts.at(here, key, (passage.offset, passage.nth), passage.message);
     }
     let session = ledger.session(streams::session_of(key)?).ok()??;
@@ -162,6 +218,11 @@ pub(super) fn around(
     message: u64,
     around: usize,
 ) -> Vec<(u64, Said)> {
+    if key.starts_with(others::KEY) {
+        let said = others::said(key).unwrap_or_default().into_iter().enumerate();
+        let said = said.map(|(number, said)| (number as u64, said));
+        return said.filter(|(number, _)| number.abs_diff(message) <= around as u64).collect();
+    }
     if key.starts_with(archived::KEY) {
         return archived::around(here, key, message, around as u64);
     }

@@ -1,16 +1,20 @@
 //! Recall: finding what was ever said, and going on from there.
 
 mod archived;
+pub mod back;
 pub mod carry;
 mod edits;
 mod feed;
 pub mod how;
+mod others;
 pub mod pick;
 pub mod resume;
 mod said;
 pub mod search;
 mod streams;
+mod turns;
 pub mod why;
 
 pub use feed::freshen;
 pub use search::{Found, Place, Query, SearchError, agents_may_search_everywhere, search};
+pub use turns::Kept;

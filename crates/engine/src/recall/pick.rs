@@ -35,7 +35,7 @@ impl Choosing {
         if typed.trim().chars().count() >= SAID_FROM {
             // What cannot be searched now is still known by its title.
             let ranks = ranks(here, ledger, typed).unwrap_or_default();
-            let rank = |place: usize| ranks.get(&self.all[place].session.as_ref()?.id).copied();
+            let rank = |place: usize| ranks.get(&self.all[place].key()?).copied();
             let mut said: Vec<(usize, usize)> =
                 rest.into_iter().filter_map(|place| Some((rank(place)?, place))).collect();
             said.sort_unstable();

@@ -47,6 +47,27 @@ pub struct Past {
 }
 
 impl Past {
+    /// A session's conversation, as far as the ledger alone knows it; `None` where it had none.
+    pub fn of_session(here: &Here, session: &Session) -> Option<Self> {
+        let (agent, id) = session.agent.clone().zip(session.agent_session_id.clone())?;
+        let transcripts = by_name(&agent).and_then(heirloom_agents::Agent::transcripts);
+        let transcript = transcripts.and_then(|all| all.find(&agent_env(here), &id));
+        let working_dir =
+            session.config.as_ref().ok().and_then(|config| config.working_dir.clone());
+        Some(Self {
+            agent,
+            agent_session_id: id,
+            directory: working_dir.map(PathBuf::from),
+            title: session.name.to_string(),
+            prompt: session.prompt.clone(),
+            branch: session.branch.clone(),
+            at: Some(session.created_at),
+            transcript: transcript.map(|found| found.path),
+            done: String::new(),
+            session: Some(session.clone()),
+        })
+    }
+
     /// The command that goes on with it; `None` where the agent has none.
     pub fn command(&self) -> Option<Vec<String>> {
         if let Some(agent) = by_name(&self.agent) {
@@ -55,6 +76,14 @@ impl Past {
         }
         heirloom_agents::others::other(&self.agent)
             .map(|other| other.resume(&self.agent_session_id))
+    }
+
+    /// What a search knows it by; `None` where it is not searched.
+    pub(super) fn key(&self) -> Option<String> {
+        match &self.session {
+            Some(session) => Some(session.id.to_string()),
+            None => Some(super::others::key(&self.agent, self.transcript.as_deref()?)),
+        }
     }
 
     /// Whether all of the words are in what it is known by.
@@ -91,8 +120,7 @@ pub fn past(here: &Here, ledger: &Ledger, query: Option<&str>) -> Result<Vec<Pas
     let (mut fitting, rest): (Vec<Past>, Vec<Past>) =
         all.into_iter().partition(|past| past.mentions(&words));
     let ranks = ranks(here, ledger, query)?;
-    let ranked =
-        |past: &Past| past.session.as_ref().and_then(|session| ranks.get(&session.id).copied());
+    let ranked = |past: &Past| ranks.get(&past.key()?).copied();
     let mut said: Vec<(usize, Past)> =
         rest.into_iter().filter_map(|past| Some((ranked(&past)?, past))).collect();
     said.sort_by_key(|(rank, _)| *rank);
@@ -100,20 +128,19 @@ pub fn past(here: &Here, ledger: &Ledger, query: Option<&str>) -> Result<Vec<Pas
     Ok(fitting)
 }
 
-/// The sessions in which something like it was said, and which of them comes first.
+/// The conversations in which something like it was said ([`Past::key`]), and which of them comes first.
 pub(super) fn ranks(
     here: &Here,
     ledger: &Ledger,
     query: &str,
-) -> Result<HashMap<SessionId, usize>, SearchError> {
+) -> Result<HashMap<String, usize>, SearchError> {
     let everywhere = heirloom_core::trust::person::Who::Person == crate::person::who(here, ledger);
     let asked = Query { text: query.to_owned(), everywhere, limit: 50, ..Query::default() };
     let found = search(here, ledger, &asked)?;
-    let mut rank: HashMap<SessionId, usize> = HashMap::new();
-    for (place, session) in
-        found.places.iter().filter_map(|place| place.session.as_ref()).enumerate()
-    {
-        rank.entry(session.id).or_insert(place);
+    let mut rank: HashMap<String, usize> = HashMap::new();
+    for (number, place) in found.places.into_iter().enumerate() {
+        let key = place.session.map_or(place.key, |session| session.id.to_string());
+        rank.entry(key).or_insert(number);
     }
     Ok(rank)
 }
@@ -223,7 +250,7 @@ fn of_agents(here: &Here, known: &HashSet<String>) -> Vec<Past> {
 }
 
 /// Where an agent worked that keeps its file there.
-fn beside(agent: &str, path: &Path) -> Option<PathBuf> {
+pub(super) fn beside(agent: &str, path: &Path) -> Option<PathBuf> {
     (agent == "aider").then(|| path.parent().map(Path::to_owned)).flatten()
 }
 
@@ -277,7 +304,7 @@ fn written(path: &Path) -> Option<Timestamp> {
     path.metadata().ok()?.modified().ok()?.try_into().ok()
 }
 
-fn agent_env(here: &Here) -> AgentEnv {
+pub(super) fn agent_env(here: &Here) -> AgentEnv {
     let mut env = here.env.clone();
     env.entry("PWD".into()).or_insert_with(|| here.place.root.clone().into_os_string());
     env

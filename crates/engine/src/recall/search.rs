@@ -10,7 +10,9 @@ use heirloom_core::recall::{Kind, Terms, score};
 use heirloom_core::session::Session;
 use heirloom_core::settings::Reach;
 use heirloom_core::trust::person::{Action, NotAPerson};
-use heirloom_ledger::{AsIndexError, Candidate, Error, Hit, Index, Ledger, Passage, Search};
+use heirloom_ledger::{
+    AsIndexError, Candidate, Error, Hit, Index, Ledger, Passage, Results, Search,
+};
 use jiff::Timestamp;
 
 use super::archived::Texts;
@@ -188,10 +190,37 @@ impl Searching<'_> {
         feed::update(self.here, self.ledger, self.index)?;
         let quotes = quotes(&self.query.text);
         let results = self.index.search(search, &|candidate| self.holds(candidate, &quotes))?;
+        let (places, dropped) = self.places(&results)?;
+        let mut found = Found {
+            total: results.total.saturating_sub(dropped),
+            instead: in_words(&results.instead, &places),
+            places,
+            unknown: results.unknown,
+            unread: results.unread,
+        };
+        if self.query.context > 0 {
+            for place in &mut found.places {
+                self.surround(place);
+            }
+        }
+        Ok(found)
+    }
+
+    /// The places to show, best first, and how many there is nothing to show of. Texts are what costs most, so
+    /// they are only read for what is shown.
+    fn places(&self, results: &Results) -> Result<(Vec<Place>, usize), SearchError> {
+        let mut hits: Vec<(f64, &Hit)> =
+            results.hits.iter().map(|hit| (self.score(hit), hit)).collect();
+        if !self.query.by_time {
+            hits.sort_by(|a, b| b.0.total_cmp(&a.0));
+        }
         let mut terms = Terms::default();
-        let mut places = Vec::new();
         let mut sessions: HashMap<SessionId, Option<Session>> = HashMap::new();
-        for hit in &results.hits {
+        let (mut places, mut seen, mut dropped) = (Vec::new(), HashSet::new(), 0);
+        for (score, hit) in hits {
+            if places.len() >= self.query.limit {
+                break;
+            }
             let mut session = None;
             if let Some(id) = hit.session {
                 if let Entry::Vacant(new) = sessions.entry(id) {
@@ -199,27 +228,21 @@ impl Searching<'_> {
                 }
                 session = sessions.get(&id).and_then(Option::as_ref);
             }
-            places.extend(self.place(hit, session, &results.sought, &mut terms));
-        }
-        if !self.query.by_time {
-            places.sort_by(|a: &Place, b| b.score.total_cmp(&a.score));
-        }
-        let once = without_repetitions(places);
-        let instead = in_words(&results.instead, &once);
-        let mut found = Found {
-            total: results.total.saturating_sub(results.hits.len() - once.len()),
-            places: once,
-            instead,
-            unknown: results.unknown,
-            unread: results.unread,
-        };
-        found.places.truncate(self.query.limit);
-        if self.query.context > 0 {
-            for place in &mut found.places {
-                self.surround(place);
+            match self.place(hit, session, &results.sought, &mut terms) {
+                Some(place) if is_new(&place, &mut seen) => places.push(Place { score, ..place }),
+                _ => dropped += 1,
             }
         }
-        Ok(found)
+        Ok((places, dropped))
+    }
+
+    /// How well it fits, where a note that another one replaced is worth less.
+    fn score(&self, hit: &Hit) -> f64 {
+        let note = hit.best().note.as_ref().and_then(|id| self.ledger.note(id).ok());
+        let is_replaced = note
+            .and_then(|notes| notes.into_iter().next())
+            .is_some_and(|note| note.superseded_by.is_some());
+        if is_replaced { hit.score * score::REPLACED } else { hit.score }
     }
 
     /// Whether a message has the very words in it.
@@ -283,9 +306,6 @@ impl Searching<'_> {
         }
         let mut best = places.remove(0);
         best.more = places;
-        if best.note.as_ref().is_some_and(|note| note.superseded_by.is_some()) {
-            best.score *= score::REPLACED;
-        }
         // A session that nobody can name any more is none.
         (best.kind != Kind::Session || best.session.is_some()).then_some(best)
     }
@@ -311,15 +331,9 @@ fn quotes(text: &str) -> Vec<String> {
 }
 
 /// A conversation that was continued or forked repeats what was said before: each text is shown once.
-fn without_repetitions(places: Vec<Place>) -> Vec<Place> {
-    let mut seen = HashSet::new();
-    places
-        .into_iter()
-        .filter(|place| {
-            let is_short = place.text.chars().count() < 40;
-            place.note.is_some() || is_short || seen.insert(place.text.clone())
-        })
-        .collect()
+fn is_new(place: &Place, seen: &mut HashSet<String>) -> bool {
+    let is_short = place.text.chars().count() < 40;
+    place.note.is_some() || is_short || seen.insert(place.text.clone())
 }
 
 /// What was looked for instead of a mistyped word, as it is written where it was found.

@@ -8,13 +8,24 @@ use heirloom_ledger::Ledger;
 use super::error::SessionError;
 use super::{kept, shown};
 use crate::here::Here;
+use crate::recall::{back, carry};
 
 /// The conversation that goes on, and what was said since that it never heard.
 pub(super) struct Source {
     pub(super) id: Option<String>,
     unheard: Vec<(SessionName, String)>,
-    /// The session whose conversation the agent has lost for good.
-    gone: Option<SessionName>,
+    /// The session whose conversation the agent has lost, and what came of that.
+    lost: Option<(SessionName, Lost)>,
+}
+
+/// What goes on in place of a conversation that the agent has lost.
+enum Lost {
+    /// Itself, put back from the archive.
+    Restored,
+    /// A copy, made of the stream.
+    Copied,
+    /// Nothing of it.
+    Gone,
 }
 
 impl Source {
@@ -30,17 +41,22 @@ impl Source {
             if let Some(id) = begun(here, ledger, &each)? {
                 // Once may be a mishap: whoever moved the transcripts away can put them back.
                 let times = refused.iter().filter(|reason: &&String| reason.contains(&id)).count();
-                let is_gone = times > 1 && is_missing(here, &each, &id);
                 unheard.reverse();
-                let gone = is_gone.then(|| each.name.clone());
-                return Ok(Self { id: Some(id).filter(|_| !is_gone), unheard, gone });
+                let (id, lost) = match found(here, ledger, &each, &id, times > 1) {
+                    None => (Some(id), None),
+                    Some((lost, copy)) => {
+                        let id = if matches!(lost, Lost::Restored) { Some(id) } else { copy };
+                        (id, Some((each.name.clone(), lost)))
+                    }
+                };
+                return Ok(Self { id, unheard, lost });
             }
             refused.extend(each.reason.clone());
             let prompt = kept::kept(here, each.id).or(each.prompt);
             unheard.extend(prompt.map(|prompt| (each.name, prompt)));
         }
         unheard.reverse();
-        Ok(Self { id: None, unheard, gone: None })
+        Ok(Self { id: None, unheard, lost: None })
     }
 
     /// How the agent takes it up: in a copy, so that the original stays as it is, or in itself.
@@ -64,10 +80,13 @@ impl Source {
 
     /// What somebody should know who continues `session`.
     pub(super) fn warning(&self, session: &SessionName) -> Option<String> {
-        if let Some(gone) = &self.gone {
-            return Some(format!(
-                "the agent no longer has the conversation of {gone}; starting a new one with what was kept"
-            ));
+        if let Some((name, lost)) = &self.lost {
+            let instead = match lost {
+                Lost::Restored => "restored it from the archive",
+                Lost::Copied => "continuing a copy of what was recorded",
+                Lost::Gone => "starting a new one with what was kept",
+            };
+            return Some(format!("the agent no longer has the conversation of {name}; {instead}"));
         }
         let names: Vec<&str> = self.unheard.iter().map(|(name, _)| name.as_str()).collect();
         if !names.is_empty() {
@@ -97,10 +116,29 @@ fn begun(here: &Here, ledger: &Ledger, session: &Session) -> Result<Option<Strin
         .map(|(id, _)| id))
 }
 
-/// Whether the agent keeps nothing under that id, as far as can be seen from here.
-fn is_missing(here: &Here, session: &Session, id: &str) -> bool {
-    let transcripts = session.agent.as_deref().and_then(by_name).and_then(Agent::transcripts);
-    transcripts.is_some_and(|kept| kept.find(&here.env, id).is_none())
+/// What goes on where the agent keeps nothing under that id, and the id of a copy; `None` where it does.
+/// A copy is made only for good: until then whoever moved the transcripts away can put them back.
+fn found(
+    here: &Here,
+    ledger: &Ledger,
+    session: &Session,
+    id: &str,
+    for_good: bool,
+) -> Option<(Lost, Option<String>)> {
+    if !back::is_missing(here, session, id) {
+        return None;
+    }
+    // Only a person may put something back; for others it stays lost.
+    if back::restored(here, ledger, session).is_ok_and(|path| path.is_some()) {
+        return Some((Lost::Restored, None));
+    }
+    if !for_good {
+        return None;
+    }
+    match carry::copy(here, session) {
+        Some(copy) => Some((Lost::Copied, Some(copy))),
+        None => Some((Lost::Gone, None)),
+    }
 }
 
 /// Whether it can go on with a copy of a conversation.

@@ -3,6 +3,7 @@
 //! What a message is besides its words (its repository, agent, kind, …) is a term of it like any other, so
 //! that a search in one repository costs nothing for the others and misses nothing because of them.
 
+use std::collections::HashMap;
 use std::fmt::Write as _;
 
 use heirloom_core::id::SessionId;
@@ -49,15 +50,16 @@ pub struct Search<'a> {
 }
 
 impl Search<'_> {
-    /// What every message must have besides the words, as the end of an expression.
-    pub(super) fn restriction(&self) -> String {
+    /// What every message must have besides the words, as the end of an expression. Where there is only the
+    /// repository that is searched, it need not be asked for.
+    pub(super) fn restriction(&self, is_only_repo: bool) -> String {
         let mut all = String::new();
         let mut require = |alternatives: Vec<String>| {
             let quoted: Vec<String> =
                 alternatives.iter().map(|term| format!("\"{term}\"")).collect();
             let _ = write!(all, " AND ({})", quoted.join(" OR "));
         };
-        if let Some(names) = self.repo {
+        if let Some(names) = self.repo.filter(|_| !is_only_repo) {
             require(names.iter().map(|name| mark('r', name)).collect());
         }
         if !self.kinds.is_empty() {
@@ -80,6 +82,26 @@ impl Search<'_> {
     }
 }
 
+/// Marks that were made, since most messages of a conversation have the same.
+#[derive(Debug, Default)]
+pub(super) struct KnownMarks(HashMap<char, HashMap<String, String>>);
+
+impl KnownMarks {
+    /// So many are remembered before all are forgotten.
+    const MOST: usize = 10_000;
+
+    fn of(&mut self, what: char, value: &str) -> &str {
+        let known = self.0.entry(what).or_default();
+        if known.len() > Self::MOST {
+            known.clear();
+        }
+        if !known.contains_key(value) {
+            known.insert(value.to_owned(), mark(what, value));
+        }
+        &known[value]
+    }
+}
+
 /// What a message is besides its words.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Marks<'a> {
@@ -93,9 +115,9 @@ pub(super) struct Marks<'a> {
 
 impl Marks<'_> {
     /// Adds them to the terms of a message.
-    pub(super) fn add(&self, kind: Kind, out: &mut String) {
+    pub(super) fn add(&self, kind: Kind, known: &mut KnownMarks, out: &mut String) {
         let mut put = |what: char, value: &str| {
-            out.push_str(&mark(what, value));
+            out.push_str(known.of(what, value));
             out.push(' ');
         };
         put('k', kind.as_str());
@@ -156,10 +178,10 @@ mod tests {
 
     #[test]
     fn nothing_is_required_where_nothing_is_asked() {
-        assert_eq!(Search::default().restriction(), "");
+        assert_eq!(Search::default().restriction(false), "");
         let kinds = ["decision".to_owned(), "rule".to_owned()];
         let some = Search { kinds: &kinds, agent: Some("Claude"), ..Search::default() };
-        assert_eq!(some.restriction().matches(" AND (").count(), 2);
-        assert_eq!(some.restriction().matches(" OR ").count(), 1);
+        assert_eq!(some.restriction(false).matches(" AND (").count(), 2);
+        assert_eq!(some.restriction(false).matches(" OR ").count(), 1);
     }
 }

@@ -98,7 +98,7 @@ impl<'a> Lookup<'a> {
         let [messages, terms, groups] = [messages, terms, groups].map(approximate);
         Ok(Self {
             db,
-            restriction: search.restriction(),
+            restriction: search.restriction(is_only_repo(db, search)?),
             rows: bounds(db, search, newest)?,
             pages: RefCell::default(),
             sources: RefCell::default(),
@@ -247,6 +247,19 @@ impl<'a> Lookup<'a> {
             .collect();
         Ok(pages.into_iter().map(|page| page << PAGE_BITS).collect())
     }
+}
+
+/// Whether everything there is belongs to the repository that is searched. Then nothing has to be asked for
+/// it, which would mean to read the longest list of all.
+fn is_only_repo(db: &Connection, search: &Search<'_>) -> rusqlite::Result<bool> {
+    let Some(names) = search.repo else { return Ok(false) };
+    let (first, last, unknown): (Option<String>, Option<String>, bool) = db.query_row(
+        "SELECT (SELECT min(repo) FROM source), (SELECT max(repo) FROM source),
+           EXISTS (SELECT 1 FROM source WHERE repo IS NULL)",
+        (),
+        |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)),
+    )?;
+    Ok(!unknown && first == last && first.is_some_and(|repo| names.contains(&repo)))
 }
 
 /// The rows between which messages of a time or a session can lie.

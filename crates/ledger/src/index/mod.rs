@@ -14,6 +14,7 @@ mod forget;
 mod found;
 mod lookup;
 mod notes;
+mod quick;
 mod search;
 mod write;
 
@@ -39,7 +40,7 @@ pub use write::{Adding, Known, Message, Source};
 const FILE_NAME: &str = "index.db";
 
 /// Raised with every change of the tables below, of the terms, or of what is indexed.
-const VERSION: i64 = 4;
+const VERSION: i64 = 5;
 
 /// How many messages a page holds, as a number of bits.
 const PAGE_BITS: u32 = 12;
@@ -55,6 +56,7 @@ CREATE TABLE source (
 );
 CREATE INDEX source_session ON source (session);
 CREATE INDEX source_began ON source (began);
+CREATE INDEX source_repo ON source (repo);
 CREATE TABLE page (
   number INTEGER PRIMARY KEY AUTOINCREMENT, source INTEGER NOT NULL, first INTEGER NOT NULL,
   count INTEGER NOT NULL, lens BLOB NOT NULL, kinds BLOB NOT NULL, offs BLOB NOT NULL, ats BLOB NOT NULL,

@@ -4,7 +4,7 @@
 //! looked up in what the rare ones found. Where there is none, the newest messages that have all of the
 //! words are looked at, and where those are few, the newest of each word.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 
 use heirloom_core::recall::{Kind, Query, score};
 use jiff::Timestamp;
@@ -13,6 +13,7 @@ use jiff::tz::TimeZone;
 use super::filter::Search;
 use super::found::{Candidate, Hit, Passage, Results};
 use super::lookup::{Lookup, approximate};
+use super::quick::Quick;
 use super::{Index, PAGE_BITS};
 use crate::error::Error;
 
@@ -50,9 +51,9 @@ type Group = (i64, i64);
 #[derive(Default)]
 struct Tally {
     /// What each row is worth.
-    rows: HashMap<i64, f64>,
+    rows: Quick<i64, f64>,
     /// How many rows hold each word.
-    holding: HashMap<usize, f64>,
+    holding: Quick<usize, f64>,
 }
 
 impl Index {
@@ -195,8 +196,8 @@ impl AtWork<'_> {
         words.push(Sought { term, rows, weight, is_rare, rarity, group_rarity });
     }
 
-    fn groups(&self, words: &mut [Sought]) -> rusqlite::Result<HashMap<Group, Tally>> {
-        let mut groups = HashMap::new();
+    fn groups(&self, words: &mut [Sought]) -> rusqlite::Result<Quick<Group, Tally>> {
+        let mut groups = Quick::default();
         if words.iter().any(|word| word.is_rare) {
             for (number, word) in words.iter_mut().enumerate().filter(|(_, word)| word.is_rare) {
                 self.tally(&mut groups, number, word, &word.rows)?;
@@ -237,7 +238,7 @@ impl AtWork<'_> {
     /// Looks the frequent words up in the best of what the rare ones found.
     fn look_closer(
         &self,
-        groups: &mut HashMap<Group, Tally>,
+        groups: &mut Quick<Group, Tally>,
         words: &[Sought],
     ) -> rusqlite::Result<()> {
         if words.iter().all(|word| word.is_rare) {
@@ -263,7 +264,7 @@ impl AtWork<'_> {
         pages.dedup();
         let best: HashSet<Group> = best.into_iter().map(|(_, group)| group).collect();
         for (number, word) in words.iter().enumerate().filter(|(_, word)| !word.is_rare) {
-            let mut more = HashMap::new();
+            let mut more = Quick::default();
             for page in &pages {
                 let rows = self.lookup.on_page(&word.term, *page)?;
                 self.tally(&mut more, number, word, &rows)?;
@@ -282,16 +283,23 @@ impl AtWork<'_> {
     /// Adds what a word is worth in each of the rows.
     fn tally(
         &self,
-        groups: &mut HashMap<Group, Tally>,
+        groups: &mut Quick<Group, Tally>,
         number: usize,
         word: &Sought,
         rows: &[i64],
     ) -> rusqlite::Result<()> {
+        let is_timed = self.search.since.is_some() || self.search.until.is_some();
+        // Rows come in order, so most are on the page of the one before.
+        let (mut number_of_page, mut page) = (-1, None);
         for row in rows {
-            let Some(page) = self.lookup.page(*row)? else { continue };
+            if row >> PAGE_BITS != number_of_page {
+                number_of_page = row >> PAGE_BITS;
+                page = self.lookup.page(*row)?;
+            }
+            let Some(page) = &page else { continue };
             let place = place(*row);
             let Some(kind) = page.kind(place) else { continue };
-            if !self.is_in_time(page.at(place)) {
+            if is_timed && !self.is_in_time(page.at(place)) {
                 continue;
             }
             let worth = score::in_message(word.rarity, page.length(place), self.lookup.mean);
@@ -319,7 +327,7 @@ impl AtWork<'_> {
         &mut self,
         words: &[Sought],
         holds: &dyn Fn(&Candidate<'_>) -> bool,
-    ) -> rusqlite::Result<HashMap<Group, Tally>> {
+    ) -> rusqlite::Result<Quick<Group, Tally>> {
         let quoted: Vec<String> = self
             .query
             .words
@@ -330,7 +338,7 @@ impl AtWork<'_> {
         let terms: Vec<&str> = quoted.iter().map(String::as_str).collect();
         let all =
             if terms.is_empty() { Vec::new() } else { self.lookup.holding_all(&terms, NEWEST)? };
-        let mut groups = HashMap::new();
+        let mut groups = Quick::default();
         let all_set: HashSet<i64> = all.iter().copied().collect();
         for (number, word) in words.iter().enumerate() {
             if quoted.contains(&word.term) {
@@ -363,8 +371,8 @@ impl AtWork<'_> {
     }
 
     /// A question that names a time and nothing else that is known: what was said then.
-    fn of_the_time(&self) -> rusqlite::Result<HashMap<Group, Tally>> {
-        let mut groups: HashMap<Group, Tally> = HashMap::new();
+    fn of_the_time(&self) -> rusqlite::Result<Quick<Group, Tally>> {
+        let mut groups: Quick<Group, Tally> = Quick::default();
         let Some(named) = self.query.named else { return Ok(groups) };
         let (first, last) = named.span();
         let second = |date: jiff::civil::Date| {

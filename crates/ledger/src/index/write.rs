@@ -10,7 +10,7 @@ use heirloom_core::recall::{Kind, score};
 use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension, Transaction, params};
 
-use super::filter::Marks;
+use super::filter::{KnownMarks, Marks};
 use super::{Index, PAGE_BITS};
 use crate::error::{Error, explain};
 
@@ -94,6 +94,7 @@ pub struct Adding<'a> {
     messages: i64,
     terms: i64,
     groups: i64,
+    known_marks: KnownMarks,
 }
 
 impl Index {
@@ -116,8 +117,9 @@ impl Index {
     /// The keys of all sources that begin so.
     pub fn keys(&self, beginning: &str) -> Result<Vec<String>, Error> {
         self.run("read the index of", |db| {
-            let mut statement =
-                db.prepare_cached("SELECT key FROM source WHERE substr(key, 1, length(?1)) = ?1")?;
+            let mut statement = db.prepare_cached(
+                "SELECT key FROM source WHERE key >= ?1 AND key < ?1 || char(1114111)",
+            )?;
             statement.query_map((beginning,), |row| row.get(0))?.collect()
         })
     }
@@ -169,6 +171,15 @@ impl Index {
         })
     }
 
+    /// Gathers more before it is written, or as much as usual: a whole corpus at once becomes one piece of
+    /// the index and need not be merged.
+    pub fn gather_much(&self, much: bool) -> Result<(), Error> {
+        let bytes: i64 = if much { 64 << 20 } else { 1 << 20 };
+        self.run("write to the index of", |db| {
+            db.execute("INSERT INTO fts(fts, rank) VALUES('hashsize', ?1)", (bytes,)).map(drop)
+        })
+    }
+
     /// Begins to add.
     pub fn add(&self) -> Result<Adding<'_>, Error> {
         Ok(Adding {
@@ -184,6 +195,7 @@ impl Index {
             messages: 0,
             terms: 0,
             groups: 0,
+            known_marks: KnownMarks::default(),
         })
     }
 }
@@ -249,7 +261,7 @@ impl Adding<'_> {
             author: message.author,
             paths: message.paths,
         };
-        marks.add(message.kind, &mut text);
+        marks.add(message.kind, &mut self.known_marks, &mut text);
         let Some(page) = self.pages.get_mut(&number) else { return Ok(()) };
         let place = page.lens.len();
         page.lens.push(score::to_byte(count));

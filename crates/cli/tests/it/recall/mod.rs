@@ -1,5 +1,6 @@
 //! Finding what was ever said, and going on from there.
 
+mod carrying;
 mod continuity;
 mod picking;
 mod resuming;

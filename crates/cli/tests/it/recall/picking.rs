@@ -54,6 +54,41 @@ fn escape_leaves_the_terminal_as_it_was() {
 }
 
 #[test]
+fn a_picker_that_is_told_to_end_gives_the_terminal_back_first() {
+    let env = env();
+    for signal in ["-TERM", "-HUP"] {
+        let mut terminal = env.terminal(&["resume", "--print"]);
+        terminal.sees("1 conversation");
+        assert!(!terminal.is_as_before(), "keys come one by one");
+        let told = std::process::Command::new("kill")
+            .args([signal, &terminal.process().to_string()])
+            .status()
+            .unwrap();
+        assert!(told.success());
+        terminal.sees("\u{1b}[?1049l");
+        terminal.waits_to_be_as_before();
+        let (code, shown) = terminal.ends();
+        assert_eq!(code, -1, "it ended by the signal: {shown}");
+    }
+}
+
+#[test]
+fn without_colours_the_chosen_one_is_still_marked() {
+    for columns in [80, 200] {
+        let env = env().var("NO_COLOR", "1");
+        let mut terminal = env.wide_terminal(&["resume"], columns);
+        terminal.sees("> Why is the billing queue starving?");
+        terminal.presses(b"\x1b");
+        let (_, shown) = terminal.ends();
+        let coloured = shown.split("\u{1b}[").skip(1).any(|part| {
+            part.split_once(|char: char| char.is_ascii_alphabetic())
+                .is_some_and(|(numbers, _)| part[numbers.len()..].starts_with('m'))
+        });
+        assert!(!coloured, "{shown:?}");
+    }
+}
+
+#[test]
 fn a_title_that_is_hostile_does_nothing_to_the_terminal() {
     let env = crate::env();
     by_hand(&env);

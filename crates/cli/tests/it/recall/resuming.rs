@@ -87,3 +87,108 @@ fn a_conversation_is_carried_over_as_a_copy_and_the_original_stays_as_it_is() {
     let refused = env.run(&["resume", "billing", "--with", "gemini", "--print"]);
     assert_eq!(refused.code, 64, "{refused}");
 }
+
+fn native(env: &TestEnv) -> std::path::PathBuf {
+    let projects = env.user().join(".claude/projects");
+    let project = fs::read_dir(projects).unwrap().flatten().next().unwrap().path();
+    project.join(format!("{ID}.jsonl"))
+}
+
+#[test]
+fn a_transcript_that_its_agent_deleted_is_put_back_and_resumed() {
+    let env = crate::env();
+    by_hand(&env);
+    env.run(&["init", "--yes", "--agent", "claude"]).success();
+    env.run(&["sync", "--agent", "claude"]).success();
+    let (path, before) = (native(&env), fs::read(native(&env)).unwrap());
+    fs::remove_file(&path).unwrap();
+    let ran = env.run(&["resume", "no ceiling", "--print", "--json"]).success();
+    assert_eq!(ran.json()["command"], json!(["claude", "--resume", ID]));
+    assert!(ran.stderr.contains("restored from the archive"), "{ran}");
+    assert_eq!(fs::read(&path).unwrap(), before);
+    let again = env.run(&["resume", "no ceiling", "--print", "--json"]).success();
+    assert!(!again.stderr.contains("restored"), "{again}");
+
+    // Another agent gets it from the archive as well, and the original stays deleted.
+    fs::remove_file(&path).unwrap();
+    let ran = env.run(&["resume", "billing", "--with", "codex", "--print", "--json"]).success();
+    assert!(ran.stderr.contains("from the archive"), "{ran}");
+    assert!(!path.exists());
+    assert_eq!(ran.json()["command"][0], "codex");
+    // An agent does not put files back.
+    let mut command = env.command(&["resume", ID, "--print", "--json"]);
+    let output = command.env("HEIRLOOM_TEST_LINE", "bash|claude").output().unwrap();
+    assert_eq!(output.status.code(), Some(1), "{output:?}");
+    assert!(!path.exists());
+}
+
+#[test]
+fn a_session_is_continued_in_another_agent_with_what_was_said() {
+    let env = super::env();
+    let codex = env.script(
+        "codex",
+        "#!/bin/sh\necho \"$@\" > \"$HOME/told\"\n\
+         echo '{\"type\":\"thread.started\",\"thread_id\":\"01a1dcac-f38a-7ae3-a06c-e6f178f250a4\"}'\n\
+         echo '{\"type\":\"turn.completed\",\"usage\":{}}'\n",
+    );
+    let env = env.var("HEIRLOOM_AGENT_CODEX", codex);
+    env.run(&["launch", "Why does production starve?", "--name", "night"]).success();
+    let ran = env.run(&["continue", "night", "Mend it", "--with", "codex", "--name", "day"]);
+    assert!(ran.stderr.contains("not carried over"), "{ran}");
+    // The stand-in keeps no transcript, so what was recorded of it went along.
+    assert!(ran.stderr.contains("from the recorded stream"), "{ran}");
+    let told = fs::read_to_string(env.user().join("told")).unwrap();
+    let day = env.user().join(".codex/sessions/2026/01/12");
+    let rollout = fs::read_dir(day).unwrap().flatten().next().unwrap().path();
+    let name = rollout.file_stem().unwrap().to_str().unwrap();
+    assert!(told.contains(&name[name.len() - 36..]), "{told} resumes {name}");
+    let text = fs::read_to_string(rollout).unwrap();
+    assert!(text.contains("Why does production starve?") && text.contains("no ceiling"), "{text}");
+    assert!(!text.contains("4eC39HqLyjWDarjtT1zdp7dc"), "secrets stay: {text}");
+    let lineage = env.run(&["lineage", "day"]).success().stdout;
+    assert!(lineage.contains("night"), "{lineage}");
+    let refused = env.run(&["continue", "night", "go", "--with", "nobody"]);
+    assert_eq!(refused.code, 64, "{refused}");
+}
+
+#[test]
+fn what_other_agents_keep_is_searched_and_resumed_until_it_is_gone() {
+    let env = crate::env();
+    env.run(&["init", "--yes", "--agent", "claude"]).success();
+    let file = env.user().join(".factory/sessions/payments/5f0c.jsonl");
+    fs::create_dir_all(file.parent().unwrap()).unwrap();
+    let line = |role: &str, text: &str| {
+        let content = json!([{"type": "text", "text": text}]);
+        json!({"type": "message", "timestamp": "2026-01-12T15:00:00Z",
+               "message": {"role": role, "content": content}})
+        .to_string()
+    };
+    let start = json!({"type": "session_start", "id": "5f0c", "title": "Mend", "cwd": env.repo()});
+    let secret = format!("sk_live_{}", "4eC39HqLyjWDarjtT1zdp7dc");
+    let mut text = format!("{start}\n{}\n", line("user", "Why does the zeppelin drift?"));
+    text.push_str(&line("assistant", &format!("The rudder sticks, key {secret}.")));
+    text.push('\n');
+    fs::write(&file, &text).unwrap();
+    let found = super::results(&env, &["rudder"]);
+    assert_eq!(found.len(), 1, "{found:?}");
+    assert_eq!((&found[0]["agent"], &found[0]["role"]), (&json!("droid"), &json!("assistant")));
+    assert!(!found[0].to_string().contains("4eC39HqLyjWDarjtT1zdp7dc"), "{found:?}");
+    assert_eq!(super::results(&env, &["rudder", "--agent", "droid"]).len(), 1);
+    assert!(super::results(&env, &["rudder", "--agent", "codex"]).is_empty());
+    let around = super::results(&env, &["rudder", "--context", "1"]);
+    assert_eq!(around[0]["context"].as_array().unwrap().len(), 2, "{around:?}");
+    let listed = env.run(&["resume", "rudder", "--print", "--json"]).success().json();
+    assert_eq!(listed["command"], json!(["droid", "--resume", "5f0c"]));
+    // What is added is found, what was known is not there twice, and a file that is gone is not found.
+    fs::write(&file, text + &line("user", "Grease the gimbal") + "\n").unwrap();
+    assert_eq!(super::results(&env, &["gimbal"]).len(), 1);
+    assert_eq!(super::results(&env, &["zeppelin"]).len(), 1);
+    let carried = env.run(&["resume", "rudder", "--with", "claude", "--print", "--json"]).success();
+    assert_eq!(carried.json()["command"][0], "claude");
+    fs::remove_file(&file).unwrap();
+    assert!(super::results(&env, &["gimbal"]).is_empty());
+    // A conversation of a repository that nobody set up is nobody's business.
+    let elsewhere = json!({"type": "session_start", "id": "6f0c", "cwd": env.user()});
+    fs::write(&file, format!("{elsewhere}\n{}\n", line("user", "Paint the gondola"))).unwrap();
+    assert!(super::results(&env, &["gondola", "--all-repos"]).is_empty());
+}

@@ -63,9 +63,15 @@ fn a_conversation_that_is_gone_for_good_is_not_offered_again() {
     let twice = fixture.run(&["continue", "b", "still be stale", "--name", "d"]);
     assert_eq!(twice.code, 1, "{twice}");
     let again = fixture.run(&["continue", "d", "and now", "--name", "c"]).success();
-    let said = "the agent no longer has the conversation of a; starting a new one";
+    let said =
+        "the agent no longer has the conversation of a; continuing a copy of what was recorded";
     assert!(again.stderr.contains(said), "{again}");
-    assert_eq!(fixture.given(4).flag("--resume"), None);
+    let copy = fixture.given(4).flag("--resume").expect("the copy").to_owned();
+    assert_ne!(Some(copy.as_str()), fixture.given(2).flag("--resume"));
+    let projects = fs::read_dir(fixture.env.user().join(".claude/projects")).unwrap();
+    let project = projects.flatten().next().expect("a project").path();
+    let text = fs::read_to_string(project.join(format!("{copy}.jsonl"))).unwrap();
+    assert!(text.contains("\"go\""), "what was asked first: {text}");
     assert!(fixture.given(4).prompt().contains("be stale"), "the message was kept");
 }
 
