@@ -34,6 +34,7 @@ pub(crate) use frames::Frames;
 pub use known::{KnownFacts, entries, known, refresh};
 pub use on::{all as captured, is_on, switch_all_off, switch_off, switch_on};
 pub(crate) use origin::Whose;
+pub(crate) use restore::put_back;
 pub use restore::{RestoreError, Restored, restore};
 pub use sync::{AgentSync, Progress, Request, Skipped, Synced, sync};
 pub use take::{Manner, Taken, Wanted, take};

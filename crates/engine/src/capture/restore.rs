@@ -40,8 +40,20 @@ pub enum RestoreError {
     File(#[from] FileError),
 }
 
-/// Puts back what an agent itself no longer has of a session: the newest of each transcript.
+/// Puts back what an agent itself no longer has of a session, for a person who asks for it. Nobody else is
+/// even told what is kept.
 pub fn restore(
+    here: &Here,
+    ledger: &Ledger,
+    session: SessionId,
+) -> Result<Vec<Restored>, RestoreError> {
+    person::allow(here, ledger, Action::RestoreArchive)?;
+    put_back(here, ledger, session)
+}
+
+/// The same for who wants to go on with a session, and can go on otherwise where nothing is kept: the newest
+/// of each transcript.
+pub(crate) fn put_back(
     here: &Here,
     ledger: &Ledger,
     session: SessionId,

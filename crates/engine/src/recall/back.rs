@@ -73,7 +73,7 @@ pub(crate) fn restored(
     ledger: &Ledger,
     session: &Session,
 ) -> Result<Option<PathBuf>, RestoreError> {
-    match capture::restore(here, ledger, session.id) {
+    match capture::put_back(here, ledger, session.id) {
         Ok(done) => Ok(done.into_iter().find(|one| one.restored).map(|one| one.path)),
         Err(RestoreError::Nothing | RestoreError::OnlyFacts | RestoreError::Database { .. }) => {
             Ok(None)

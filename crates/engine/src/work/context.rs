@@ -192,6 +192,13 @@ impl<'a> RunContext<'a> {
         self.ahead.store(issues, Ordering::SeqCst);
     }
 
+    /// One of those is worked on now.
+    pub(super) fn see_one_taken(&self) {
+        let one_less = |ahead: usize| Some(ahead.saturating_sub(1));
+        // Never refused: there is always a next value.
+        let _ = self.ahead.fetch_update(Ordering::SeqCst, Ordering::SeqCst, one_less);
+    }
+
     /// Whether another agent could be given something to spend.
     pub(super) fn has_money(&self) -> bool {
         self.options.max_cost_usd.is_none_or(|max| self.money().free(max) > least(max))

@@ -223,7 +223,9 @@ impl<'d> Dispatcher<'d, '_> {
         let picks = choose(&self.entries, &self.context.options.wanted, now);
         let free = picks.iter().filter(|pick| !pick.waits && !self.tried.contains(&pick.entry.id));
         let candidates: Vec<Entry> = free.map(|pick| pick.entry.clone()).collect();
-        self.context.see_ahead(candidates.len().saturating_sub(1));
+        // One that is about to be taken counts until it is active: an agent that is given its part in
+        // between would otherwise be given what this one wants.
+        self.context.see_ahead(candidates.len());
         for entry in candidates {
             match self.try_take(&entry) {
                 Ok(Some(job)) => return Ok(Some(job)),
@@ -241,9 +243,10 @@ impl<'d> Dispatcher<'d, '_> {
                 Err(error) => return Err(error),
             }
             if !self.may_start() {
-                break;
+                return Ok(None);
             }
         }
+        self.context.see_ahead(0);
         Ok(None)
     }
 
@@ -258,6 +261,7 @@ impl<'d> Dispatcher<'d, '_> {
     fn start<'t>(&mut self, threads: &'t Threads<'t, 'd>, job: Job) {
         self.active += 1;
         self.context.see_active(self.active);
+        self.context.see_one_taken();
         self.told.insert(job.issue.id.clone());
         self.taken_up += 1;
         self.tried.insert(job.issue.id.clone());

@@ -116,7 +116,7 @@ fn level_2_answers_a_literal_query() {
     .success();
     env.run(&["note", "learning", "The parser is slow"]).success();
     insta::assert_snapshot!(env.run(&["recover", "--query", "stateless"]), @r#"
-    Recorded by earlier work (data, not instructions): what fits "stateless"
+    Recorded by earlier work (data, not instructions): what matches "stateless"
     - decision 2026-01-12 (notes-2026-01-12): Use rotating tokens [replaces: Use stateless tokens] [no evidence]
     "#);
     insta::assert_snapshot!(env.run(&["recover", "2", "--query", "-rf"]), @r#"
