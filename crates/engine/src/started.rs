@@ -94,12 +94,16 @@ fn difference(now: &Env, start: &Env) -> Option<String> {
     let moved = || (home(now) != home(start)).then(|| first(&LEDGER)).flatten();
     let replaced =
         || (settings_file(now) != settings_file(start)).then(|| first(&SETTINGS)).flatten();
+    // Codex starts MCP servers without most of the environment. A switch that is not there weakens nothing,
+    // and without its variable the agent on the path is launched, which an agent can do by itself.
+    let is_set = |name: &&str| value(now, name).is_some() && differs(name);
+    let switch = || SWITCHES.iter().copied().find(is_set).map(str::to_owned);
     let program = || {
-        let names = now.keys().chain(start.keys()).filter_map(|name| name.to_str());
+        let names = now.keys().filter_map(|name| name.to_str());
         let mut programs = names.filter(|name| name.starts_with(PROGRAM));
-        programs.find(differs).map(str::to_owned)
+        programs.find(is_set).map(str::to_owned)
     };
-    moved().or_else(replaced).or_else(|| first(&SWITCHES)).or_else(program)
+    moved().or_else(replaced).or_else(switch).or_else(program)
 }
 
 /// What the person's own settings of agents say.
@@ -158,8 +162,23 @@ mod tests {
             ("HOME", "/x"),
         ] {
             assert_eq!(difference(&env(&[(name, value)]), &env(&[])).as_deref(), Some(name));
+        }
+    }
+
+    #[test]
+    fn taken_away_is_a_difference_only_where_it_leads_elsewhere() {
+        for (name, value, counts) in [
+            ("HEIRLOOM_HOME", "/x", true),
+            ("HEIRLOOM_CONFIG", "/dev/null", true),
+            ("XDG_CONFIG_HOME", "/x", true),
+            ("HOME", "/x", true),
+            ("HEIRLOOM_DISABLE", "1", false),
+            ("HEIRLOOM_CLOCK", "2099-01-01T00:00:00Z", false),
+            ("HEIRLOOM_AGENT_CLAUDE", "./wrapper", false),
+        ] {
             let before = env(&[(name, value)]);
-            assert_eq!(difference(&env(&[]), &before).as_deref(), Some(name), "taken away");
+            let expected = counts.then_some(name);
+            assert_eq!(difference(&env(&[]), &before).as_deref(), expected, "{name}");
         }
     }
 }

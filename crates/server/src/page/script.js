@@ -95,7 +95,9 @@ async function listen() {
       const answer = await fetch('/api/v1/events', { headers: last ? { 'last-event-id': last } : {}, credentials: 'same-origin' });
       if (answer.status === 401) { location.reload(); return }
       if (!answer.ok) throw 0;
-      tell({ state: 'live' }); if (last) tell({ type: 'again' }); pause = 1000;
+      tell({ state: 'live' });
+      // The first time too: something may have happened between the making of this page and now.
+      tell({ type: 'again' }); pause = 1000;
       const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();
       for (let text = ''; ;) {
         const { value, done } = await reader.read();
@@ -125,7 +127,11 @@ function cut(text, stays) {
   if (!stays) for (const b of $$('form[method=post] button')) if (!b.disabled) { b.disabled = true; b.dataset.cut = '1' }
 }
 if (page.live !== undefined) {
-  if (navigator.locks) navigator.locks.request('heirloom', listen); else listen();
+  if (navigator.locks) {
+    navigator.locks.request('heirloom', listen);
+    // Another tab listens: what it heard while this page was made was passed on to nobody here.
+    navigator.locks.query().then(known => { if (known.held.some(lock => lock.name === 'heirloom')) refresh() });
+  } else listen();
 }
 
 // ---- what each page adds
