@@ -30,7 +30,8 @@ function tick() {
 if (!page.still) setInterval(tick, 1000);
 
 // ---- live: an event says that something changed, the server says what it looks like now
-let busy = false, again = false, waiting = new Map();
+// The first look only catches up with what the page missed while it was made: nothing moves for that.
+let busy = false, again = false, first = true, waiting = new Map();
 const inList = el => el.contains(document.activeElement) && document.activeElement !== document.body || el.matches(':hover');
 function rows(el) { return $$('[data-row]', el).map(r => r.dataset.row).join() }
 function opened(el) { return new Map($$('details[id]', el).map(d => [d.id, d.open])) }
@@ -50,7 +51,7 @@ function put(old, fresh) {
   for (const [id, is] of open) { const d = document.getElementById(id); if (d) d.open = is }
   if (name && document.getElementById(name)) document.getElementById(name).focus({ preventScroll: true });
   else if (row) { const r = $(`[data-row="${CSS.escape(row.dataset.row)}"] a`, old); if (r) r.focus({ preventScroll: true }) }
-  old.classList.add('changed'); setTimeout(() => old.classList.remove('changed'), 150);
+  if (!first) { old.classList.add('changed'); setTimeout(() => old.classList.remove('changed'), 150) }
   const more = $$('.ev', old).length - before;
   if (more > 0) { if (end) scrollTo(0, document.body.scrollHeight); else { const b = $('#below'); if (b) { b.hidden = false; b.firstChild.textContent = more + ' new ' } } }
 }
@@ -69,7 +70,7 @@ async function refresh() {
     for (const el of $$('[data-live]')) { const other = fresh.getElementById(el.id); if (other) put(el, other) }
     document.title = fresh.title;
     if (count > had) { say(count + ' need you'); notify(count) }
-    page.needs = count; enliven(); tick();
+    page.needs = count; enliven(); tick(); first = false;
   } catch { } finally {
     setTimeout(() => { busy = false; if (again) { again = false; refresh() } }, 250);
   }
