@@ -186,7 +186,9 @@ fn a_machine_that_died_loses_its_issue_to_the_next_and_a_stale_holder_closes_not
     let id = made.json()["id"].as_str().unwrap().to_owned();
     super::push(&owner);
     team.owner = owner;
-    let (ada, adas) = machine(team.colleague("ada"));
+    // Later than the owner, as it is: of two things at the same time the host decides which came last.
+    let later = team.colleague("ada").var("HEIRLOOM_CLOCK", "2026-01-12T16:30:00Z");
+    let (ada, adas) = machine(later);
     // The owner's agent hangs: for everybody else its machine is gone once its lease is over.
     std::fs::write(owners.with_extension("wait"), "").unwrap();
     let mut slow = team.owner.command(&WORK).spawn().unwrap();
