@@ -3,7 +3,7 @@
 //! No clock of two machines is ever compared. Who holds an issue counts from when it *sent* its last good
 //! renewal, on its own monotonic clock, and the hub counts from when it got it; so the holder stops first.
 
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use heirloom_engine::here::Here;
 use heirloom_ledger::Ledger;
@@ -36,12 +36,19 @@ pub struct Held {
     pub fence: i64,
     /// Until when it may be gone on with.
     until: Instant,
+    /// The same by the wall clock, which goes on while the machine sleeps; the other does not, and cannot be
+    /// set. Held is what both say.
+    until_wall: SystemTime,
 }
 
 impl Held {
     /// Whether the holder may still act on it.
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "a lease runs on real time, also while the machine sleeps"
+    )]
     pub fn is_held(&self) -> bool {
-        Instant::now() < self.until
+        Instant::now() < self.until && SystemTime::now() < self.until_wall
     }
 }
 
@@ -69,7 +76,29 @@ impl SharedBacklog {
             &[&self.key, &self.host, &self.holder, &ids, &self.lease_ms()],
         )?;
         let issue: Option<String> = row.get("issue");
-        Ok(issue.map(|issue| Held { issue, fence: row.get("fence"), until: self.end(asked) }))
+        Ok(issue.map(|issue| self.held(issue, row.get("fence"), asked)))
+    }
+
+    /// Takes an issue over from this machine itself, where an earlier run of it died.
+    pub fn reclaim(&self, issue: &str) -> Result<Option<Held>, HubError> {
+        let asked = Instant::now();
+        let row = self.hub.one(
+            "give an issue",
+            "SELECT heirloom.reclaim_v1($1, $2, $3, $4, $5)",
+            &[&self.key, &self.host, &self.holder, &issue, &self.lease_ms()],
+        )?;
+        let fence: Option<i64> = row.get(0);
+        Ok(fence.map(|fence| self.held(issue.to_owned(), fence, asked)))
+    }
+
+    /// Whether whoever had an issue last died with it.
+    pub fn is_abandoned(&self, issue: &str) -> Result<bool, HubError> {
+        let row = self.hub.one(
+            "look at a claim",
+            "SELECT heirloom.is_abandoned_v1($1, $2)",
+            &[&self.key, &issue],
+        )?;
+        Ok(row.get(0))
     }
 
     /// Lets an issue be taken again that somebody finished. Says whether it was finished.
@@ -91,7 +120,10 @@ impl SharedBacklog {
             &[&self.key, &self.host, &held.issue, &held.fence, &self.lease_ms()],
         )?;
         let is_held: bool = row.get(0);
-        held.until = if is_held { self.end(asked) } else { asked };
+        *held = self.held(held.issue.clone(), held.fence, asked);
+        if !is_held {
+            held.until = asked;
+        }
         Ok(is_held)
     }
 
@@ -109,7 +141,13 @@ impl SharedBacklog {
         to_sql(u64::try_from(self.lease.as_millis()).unwrap_or(u64::MAX))
     }
 
-    fn end(&self, asked: Instant) -> Instant {
-        asked + self.lease.saturating_sub(MARGIN.min(self.lease / 3))
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "a lease runs on real time, also while the machine sleeps"
+    )]
+    fn held(&self, issue: String, fence: i64, asked: Instant) -> Held {
+        let lasts = self.lease.saturating_sub(MARGIN.min(self.lease / 3));
+        let until_wall = SystemTime::now() + lasts.saturating_sub(asked.elapsed());
+        Held { issue, fence, until: asked + lasts, until_wall }
     }
 }

@@ -12,7 +12,8 @@ use std::time::Duration;
 use heirloom_core::causes;
 use heirloom_core::issue::IssueId;
 use heirloom_engine::here::Here;
-use heirloom_engine::work::Fleet;
+use heirloom_engine::work::{Fleet, Wants};
+use heirloom_ledger::Ledger;
 
 use crate::backlog::{Held, SharedBacklog};
 use crate::error::HubError;
@@ -78,7 +79,7 @@ impl HubFleet {
 
     /// Tells the others what became of the run.
     pub fn close(&self) -> Result<(), HubError> {
-        push::send(&self.shared.here, &mut self.shared.here.ledger()?).map(drop)
+        self.shared.tell()
     }
 }
 
@@ -90,26 +91,82 @@ impl Drop for HubFleet {
             // It has nothing to say that anybody could act on.
             let _ = renewing.join();
         }
+        // A run that ended with an error gives back what it had, if the hub is there: nobody has to wait.
+        let left: Vec<Held> = locked(&self.shared.held).drain().map(|(_, held)| held).collect();
+        let _ = left
+            .iter()
+            .try_for_each(|held| self.shared.ask(|hub| hub.release(held, false)).map(drop));
     }
 }
 
 impl Shared {
-    /// Asks the hub, over a new line if the last one broke.
+    /// Asks the hub; over a new line if the one that was there turns out to be broken.
     fn ask<T>(
         &self,
-        question: impl FnOnce(&SharedBacklog) -> Result<T, HubError>,
+        mut question: impl FnMut(&SharedBacklog) -> Result<T, HubError>,
     ) -> Result<T, HubError> {
         let mut line = locked(&self.line);
-        let hub = match line.take() {
-            Some(hub) => hub,
-            None => SharedBacklog::open(&self.here, &self.here.ledger()?, &self.holder, LEASE)?,
-        };
-        let answer = question(&hub);
-        // What the hub said no to, it said over a line that works.
-        if !matches!(&answer, Err(HubError::Unreachable { .. } | HubError::Deadline { .. })) {
-            *line = Some(hub);
+        if let Some(hub) = line.take() {
+            let answer = question(&hub);
+            // A server that goes down says so over the line, as a failure.
+            let is_broken = matches!(
+                answer,
+                Err(HubError::Unreachable { .. }
+                    | HubError::Deadline { .. }
+                    | HubError::Failed { .. })
+            );
+            if !is_broken {
+                *line = Some(hub);
+                return answer;
+            }
         }
+        let hub = SharedBacklog::open(&self.here, &self.here.ledger()?, &self.holder, LEASE)?;
+        let answer = question(&hub);
+        *line = answer.is_ok().then_some(hub);
         answer
+    }
+
+    /// Takes in what others did.
+    fn catch_up(&self) -> Result<Ledger, HubError> {
+        let mut ledger = self.here.ledger()?;
+        pull::take_in(&self.here, &mut ledger)?;
+        Ok(ledger)
+    }
+
+    /// Tells the others what happened here.
+    fn tell(&self) -> Result<(), HubError> {
+        push::send(&self.here, &mut self.here.ledger()?).map(drop)
+    }
+
+    /// Whether an issue is open here, after everything that others said about it.
+    fn is_still_open(&self, issue: &IssueId) -> Result<bool, HubError> {
+        let found = self.catch_up()?.issue(&self.here.place.repo, issue)?;
+        Ok(found.is_some_and(|issue| !issue.status.is_closed()))
+    }
+
+    fn taken(&self, issue: &IssueId, wants: Wants) -> Result<Option<Held>, HubError> {
+        let ids = [issue.to_string()];
+        if wants == Wants::Abandoned && !self.ask(|hub| hub.is_abandoned(issue.as_str()))? {
+            return Ok(None);
+        }
+        if let Some(held) = self.ask(|hub| hub.claim(&ids))? {
+            // Somebody had it before: what became of it may not be known here yet.
+            if held.fence > 1 {
+                self.catch_up()?;
+            }
+            return Ok(Some(held));
+        }
+        // The ledger's own claim was won before, so no process of this machine has it any more.
+        if let Some(held) = self.ask(|hub| hub.reclaim(issue.as_str()))? {
+            return Ok(Some(held));
+        }
+        if wants == Wants::Reopened
+            && self.is_still_open(issue)?
+            && self.ask(|hub| hub.reopen(issue.as_str()))?
+        {
+            return self.ask(|hub| hub.claim(&ids));
+        }
+        Ok(None)
     }
 
     /// Renews what is held, and takes in what others did, until the run is over.
@@ -123,8 +180,7 @@ impl Shared {
             }
             let issues: Vec<String> = locked(&self.held).keys().cloned().collect();
             let renewed = issues.iter().try_for_each(|issue| self.renew(issue).map(drop));
-            let taken_in = renewed
-                .and_then(|()| pull::take_in(&self.here, &mut self.here.ledger()?).map(drop));
+            let taken_in = renewed.and_then(|()| self.catch_up().map(drop));
             pause = if taken_in.is_ok() { RENEW } else { RENEW_AGAIN };
         }
     }
@@ -144,13 +200,8 @@ impl Shared {
 }
 
 impl Fleet for HubFleet {
-    fn take(&self, issue: &IssueId, reopened: bool) -> Result<bool, String> {
-        let ids = [issue.to_string()];
-        let taken = self.shared.ask(|hub| match hub.claim(&ids)? {
-            None if reopened && hub.reopen(issue.as_str())? => hub.claim(&ids),
-            taken => Ok(taken),
-        });
-        let taken = taken.map_err(|error| causes::told(&error))?;
+    fn take(&self, issue: &IssueId, wants: Wants) -> Result<bool, String> {
+        let taken = self.shared.taken(issue, wants).map_err(|error| causes::told(&error))?;
         let is_taken = taken.is_some();
         if let Some(held) = taken {
             locked(&self.shared.held).insert(held.issue.clone(), held);
@@ -168,22 +219,12 @@ impl Fleet for HubFleet {
 
     fn give_back(&self, issue: &IssueId, finished: bool) -> Result<(), String> {
         let Some(held) = locked(&self.shared.held).remove(issue.as_str()) else { return Ok(()) };
-        // First the record, then the claim: whoever finds the claim closed finds the reason as well.
-        let told = if finished {
-            self.shared
-                .here
-                .ledger()
-                .map_err(HubError::from)
-                .and_then(|mut ledger| push::send(&self.shared.here, &mut ledger).map(drop))
-        } else {
-            Ok(())
-        };
+        // First the record, then the claim: whoever finds the issue free, or finished, finds why as well.
+        let told = self.shared.tell();
         let released = self.shared.ask(|hub| hub.release(&held, finished)).map(drop);
         told.and(released).map_err(|error| {
-            format!(
-                "the hub could not be told: {}; `heirloom hub push` tries again",
-                causes::told(&error)
-            )
+            let why = causes::told(&error);
+            format!("the hub could not be told: {why}; its claim runs out by itself, `heirloom hub push` sends the rest")
         })
     }
 }

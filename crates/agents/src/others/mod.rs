@@ -98,7 +98,12 @@ impl Other {
     /// What a conversation says, at most the first `most` bytes of it. A last line that is not finished is
     /// read as well: some of these agents end their files without one.
     pub fn read(&self, path: &Path, most: u64) -> io::Result<Vec<Entry>> {
-        let bytes = files::beginning(path, most)?;
+        let mut bytes = files::beginning(path, most)?;
+        if self.name == "aider" {
+            // A line of its history is an entry, and a key has many: by themselves none of them is a secret.
+            let text = String::from_utf8_lossy(&bytes).into_owned();
+            bytes = heirloom_core::redact::redact(&text).text.into_owned().into_bytes();
+        }
         let mut reader = self.files.entries();
         let (mut entries, mut offset) = (Vec::new(), 0);
         for line in bytes.split_inclusive(|byte| *byte == b'\n') {

@@ -68,7 +68,15 @@ pub fn parse_mcp_servers(text: &str) -> Result<BTreeMap<String, McpServer>, McpE
     } else {
         serde_json::from_value(value)?
     };
-    servers.into_iter().map(|(name, server)| Ok((name.clone(), read(name, server)?))).collect()
+    let one = |(name, server): (String, Loose)| {
+        let is_off = server.disabled;
+        match read(name.clone(), server) {
+            // What is switched off need not be understood.
+            Err(_) if is_off => None,
+            read => Some(read.map(|server| (name, server))),
+        }
+    };
+    servers.into_iter().filter_map(one).collect()
 }
 
 fn read(name: String, server: Loose) -> Result<McpServer, McpError> {
@@ -104,6 +112,15 @@ fn started_in(cwd: &str, command: String, args: Vec<String>) -> (Option<String>,
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_switched_off_need_not_be_understood() {
+        let text =
+            r#"{"old":{"type":"sse","url":"http://x/","disabled":true},"db":{"command":"db-mcp"}}"#;
+        let names: Vec<String> = parse_mcp_servers(text).unwrap().into_keys().collect();
+        assert_eq!(names, ["db"]);
+        assert!(parse_mcp_servers(&text.replace(",\"disabled\":true", "")).is_err());
+    }
 
     #[test]
     fn both_forms_of_the_file_are_read() {

@@ -44,9 +44,11 @@ pub(super) fn take(
     kept: &Kept,
 ) -> Result<bool, Error> {
     let key = key(kept);
-    let known = feeding.index.known(&key)?.unwrap_or_default();
-    let (bytes_then, read_then) = known.stamp.split_once(':').unwrap_or_default();
-    if bytes_then == kept.bytes.to_string() {
+    let index = feeding.index;
+    let is_known = |stamp: &str| {
+        stamp.split_once(':').is_some_and(|(bytes, _)| bytes == kept.bytes.to_string())
+    };
+    if is_known(&index.known(&key)?.unwrap_or_default().stamp) {
         return Ok(true);
     }
     for generation in (1..kept.generation).rev() {
@@ -54,6 +56,12 @@ pub(super) fn take(
     }
     let Some((mut reader, bytes)) = open(here, kept) else { return Ok(false) };
     let adding = feeding.adding()?;
+    // Another process may have read it while this one waited for its turn.
+    let known = index.known(&key)?.unwrap_or_default();
+    if is_known(&known.stamp) {
+        return Ok(true);
+    }
+    let read_then = known.stamp.split_once(':').map_or("", |(_, read)| read);
     adding.source(&Source {
         key,
         session: Some(session.id),

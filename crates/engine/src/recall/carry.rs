@@ -190,18 +190,99 @@ fn record(
     sessions::create(here, ledger, (session, &created), Status::Completed, |_| Ok(None))
 }
 
-/// The newest turns that fit, and how many do not.
+/// What fits of a conversation, and how many turns do not. What was asked first always goes along, for it is
+/// the task; then the newest, of which one that is too long loses its beginning.
 fn fitting(turns: Vec<Turn>) -> (Vec<Turn>, usize) {
-    let mut size = 0;
-    let kept = turns
-        .iter()
-        .rev()
-        .take_while(|turn| {
-            size += turn.text().len();
-            size <= MOST
-        })
-        .count()
-        .max(1);
-    let left_out = turns.len() - kept;
-    (turns.into_iter().skip(left_out).collect(), left_out)
+    let count = turns.len();
+    let mut turns = std::collections::VecDeque::from(turns);
+    let mut kept = Vec::new();
+    let mut room = MOST;
+    match turns.pop_front() {
+        Some(Turn::Prompt { mut text, at }) => {
+            text.truncate(text.floor_char_boundary(MOST / 2));
+            room -= text.len();
+            kept.push(Turn::Prompt { text, at });
+        }
+        Some(answer) => turns.push_front(answer),
+        None => {}
+    }
+    let first = kept.len();
+    while let Some(turn) = turns.pop_back() {
+        let size = turn.text().len();
+        if size <= room {
+            room -= size;
+            kept.insert(first, turn);
+        } else if kept.len() == first {
+            kept.insert(first, tail(turn, room));
+            break;
+        } else {
+            break;
+        }
+    }
+    let left_out = count - kept.len();
+    // A conversation begins with somebody who asks: without, opencode refuses it half taken in.
+    if kept.first().is_some_and(|turn| !turn.is_prompt()) {
+        let at = kept[0].at();
+        kept.insert(0, Turn::Prompt { text: "[what was asked is not kept]".to_owned(), at });
+    }
+    (kept, left_out)
+}
+
+/// The end of a turn.
+fn tail(turn: Turn, size: usize) -> Turn {
+    let cut = |text: String| {
+        let from = text.ceil_char_boundary(text.len().saturating_sub(size));
+        format!("[…] {}", &text[from..])
+    };
+    match turn {
+        Turn::Prompt { text, at } => Turn::Prompt { text: cut(text), at },
+        Turn::Answer { text, at } => Turn::Answer { text: cut(text), at },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn prompt(text: &str) -> Turn {
+        Turn::Prompt { text: text.to_owned(), at: None }
+    }
+
+    fn answer(text: &str) -> Turn {
+        Turn::Answer { text: text.to_owned(), at: None }
+    }
+
+    #[test]
+    fn what_fits_goes_along_whole() {
+        let all = vec![prompt("fix it"), answer("done"), prompt("again"), answer("ü")];
+        assert_eq!(fitting(all.clone()), (all, 0));
+        assert_eq!(fitting(Vec::new()), (Vec::new(), 0));
+    }
+
+    #[test]
+    fn the_task_stays_and_one_long_answer_loses_its_beginning() {
+        let long = format!("{}the end", "ü".repeat(MOST));
+        let (kept, left_out) = fitting(vec![prompt("fix it"), answer(&long)]);
+        assert_eq!((kept.len(), left_out), (2, 0));
+        assert_eq!(kept[0], prompt("fix it"));
+        assert!(kept[1].text().starts_with("[…] ü") && kept[1].text().ends_with("the end"));
+        assert!(kept.iter().map(|turn| turn.text().len()).sum::<usize>() <= MOST + 8);
+    }
+
+    #[test]
+    fn the_middle_is_left_out_and_counted() {
+        let half = "x".repeat(MOST / 2);
+        let turns = vec![prompt("fix it"), answer(&half), prompt("go on"), answer(&half)];
+        let (kept, left_out) = fitting(turns);
+        let texts: Vec<&str> =
+            kept.iter().map(|turn| &turn.text()[..5.min(turn.text().len())]).collect();
+        assert_eq!((texts, left_out), (vec!["fix i", "go on", "xxxxx"], 1));
+    }
+
+    #[test]
+    fn what_begins_with_an_answer_is_given_somebody_who_asks() {
+        let (kept, left_out) = fitting(vec![answer("done")]);
+        assert_eq!((kept.len(), left_out), (2, 0));
+        assert!(kept[0].is_prompt());
+    }
 }

@@ -271,7 +271,9 @@ fn about(agent: &str, path: &Path) -> About {
                 about.cwd = place.cwd.or(about.cwd);
                 about.branch = place.branch.or(about.branch);
             }
-            What::Title { text, .. } => about.title = Some(text),
+            What::Title { text, .. } => {
+                about.title = Some(heirloom_core::redact::redact(&text).text.into_owned());
+            }
             What::Prompt { text, by } if about.prompt.is_none() && by.asks() => {
                 about.prompt = Some(heirloom_core::redact::redact(&text).text.into_owned());
             }

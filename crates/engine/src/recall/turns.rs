@@ -117,13 +117,15 @@ fn used(name: &str, does: &Does, input: &serde_json::Value) -> String {
         Does::Read { path } => format!("[read {path}]"),
         Does::Edit { paths } => format!("[changed {}]", paths.join(", ")),
         _ => {
-            let input: String = input.to_string().chars().take(300).collect();
+            // Looked through whole: a secret that is cut in two is not known any more.
+            let input: String = redact(&input.to_string()).text.chars().take(300).collect();
             format!("[used {name}: {input}]")
         }
     }
 }
 
 fn answered(text: &str) -> String {
+    let text = redact(text).text;
     let shown: String = text.chars().take(ANSWER).collect();
     let more = if shown.len() < text.len() { " …" } else { "" };
     format!("[it answered: {shown}{more}]")

@@ -6,11 +6,23 @@
 
 use heirloom_core::issue::IssueId;
 
+/// As what an issue is wanted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Wants {
+    /// As one that is to be worked on.
+    Open,
+    /// As one that somebody finished once, and that was opened again.
+    Reopened,
+    /// As one that a machine had which died. What a machine gave back unfinished is not wanted so: it failed
+    /// there, or waits for a person.
+    Abandoned,
+}
+
 /// Lends the issues of a shared backlog to this machine, and to others.
 pub trait Fleet: Sync {
-    /// Takes an issue for this machine; false if another one has it or has finished it. What was
-    /// `reopened` can be taken although somebody finished it once.
-    fn take(&self, issue: &IssueId, reopened: bool) -> Result<bool, String>;
+    /// Takes an issue for this machine; false if another one has it or has finished it. No other process of
+    /// this machine has it.
+    fn take(&self, issue: &IssueId, wants: Wants) -> Result<bool, String>;
 
     /// Whether this machine still has the issue, by its own clock. Asks nobody.
     fn has(&self, issue: &IssueId) -> bool;

@@ -40,7 +40,7 @@ pub use clean::{Clean, Leftover, clean};
 pub use context::{With, events_of};
 pub use dispatch::work;
 pub use error::WorkError;
-pub use fleet::Fleet;
+pub use fleet::{Fleet, Wants};
 pub use options::{Options, Reviewer};
 pub use picks::{Planned, plan};
 pub use prior::Resumes;

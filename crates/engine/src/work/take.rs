@@ -13,7 +13,7 @@ use uuid::Uuid;
 use super::after::lose;
 use super::dispatch::Dispatcher;
 use super::error::WorkError;
-use super::fleet::LOST;
+use super::fleet::{LOST, Wants};
 use super::job::{Job, Verdict};
 use super::picks::{self, ACTOR, Begun, NO_SESSION};
 use super::prior::Resumes;
@@ -24,6 +24,9 @@ use crate::issues::{BuiltIn, TrackerError};
 
 /// How long after another machine had an issue it is asked for again.
 const ASK_AGAIN: Duration = Duration::from_mins(5);
+/// How often, and how long after one another, a hub that does not answer is asked.
+const ATTEMPTS: u32 = 6;
+const ATTEMPT: Duration = Duration::from_secs(5);
 
 /// How long a claim holds without a heartbeat, for those who cannot see our process.
 pub(super) const LEASE: SignedDuration = SignedDuration::from_mins(10);
@@ -40,6 +43,9 @@ impl Dispatcher<'_, '_> {
     /// Takes an issue up, if it is nobody else's.
     pub(super) fn try_take(&mut self, entry: &Entry) -> Result<Option<Job>, WorkError> {
         let context = self.context;
+        if self.is_elsewhere(&entry.id) {
+            return Ok(None);
+        }
         let begun = picks::may_resume(context.here, &self.ledger, entry, &context.options.wanted)?;
         let resumes = match begun {
             Begun::Ours(resumes) => resumes.filter(|_| !context.options.fresh),
@@ -141,24 +147,45 @@ impl Dispatcher<'_, '_> {
         Ok(matches!(claimed, Claimed::Won { .. }))
     }
 
+    /// Whether another machine had the issue a moment ago. The backlog is looked at every few seconds, and a
+    /// claim lasts minutes.
+    fn is_elsewhere(&self, issue: &IssueId) -> bool {
+        let asked = self.elsewhere.get(issue);
+        let now = self.context.system.now();
+        asked.is_some_and(|asked| now.saturating_duration_since(*asked) < ASK_AGAIN)
+    }
+
     /// Takes the issue from those who share the backlog, if they have it to give.
     fn borrow(&mut self, entry: &Entry) -> Result<bool, WorkError> {
         let Some(fleet) = self.context.fleet else { return Ok(true) };
-        let now = self.context.system.now();
-        let asked = self.elsewhere.get(&entry.id);
-        // The backlog is looked at every few seconds, and a claim lasts minutes.
-        if asked.is_some_and(|asked| now.saturating_duration_since(*asked) < ASK_AGAIN) {
-            return Ok(false);
-        }
         let repo = &self.context.here.place.repo;
-        let reopened =
-            self.tracker.name() == BuiltIn::NAME && self.ledger.was_closed_once(repo, &entry.id)?;
-        match fleet.take(&entry.id, reopened) {
+        let is_adopted =
+            entry.status == IssueStatus::InProgress && !self.context.options.wanted.resume;
+        let wants = if is_adopted {
+            Wants::Abandoned
+        } else if self.tracker.name() == BuiltIn::NAME
+            && self.ledger.was_closed_once(repo, &entry.id)?
+        {
+            Wants::Reopened
+        } else {
+            Wants::Open
+        };
+        let mut taken = fleet.take(&entry.id, wants);
+        // A hub that is started anew is back in seconds, and the night is long.
+        for _ in 0..ATTEMPTS {
+            if taken.is_ok() || !self.context.may_go_on() {
+                break;
+            }
+            self.context.system.sleep(ATTEMPT);
+            taken = fleet.take(&entry.id, wants);
+        }
+        match taken {
             Ok(true) => Ok(true),
             Ok(false) => {
+                let now = self.context.system.now();
                 if self.elsewhere.insert(entry.id.clone(), now).is_none() {
                     self.told.insert(entry.id.clone());
-                    let why = "another machine works on it, or has finished it";
+                    let why = "another machine has it, finished it, or gave it back";
                     self.context.warn(Some(entry.id.as_str()), why);
                 }
                 Ok(false)

@@ -49,7 +49,7 @@ struct Lender {
 }
 
 impl Fleet for Lender {
-    fn take(&self, issue: &IssueId, _: bool) -> Result<bool, String> {
+    fn take(&self, issue: &IssueId, _: Wants) -> Result<bool, String> {
         Ok(self.has(issue))
     }
 

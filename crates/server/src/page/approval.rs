@@ -308,7 +308,9 @@ fn taken(house: &House, caller: &Caller, id: &str, typed: &Typed) -> Result<(), 
         }
         "session" => {
             decision.lasts = Some(Lasts::Session);
-            decision.rule = Some(typed.rule.trim().to_owned()).filter(|rule| !rule.is_empty());
+            // Browsers send the lines of a command with the ends of lines of a form.
+            let rule = typed.rule.replace("\r\n", "\n").trim().to_owned();
+            decision.rule = Some(rule).filter(|rule| !rule.is_empty());
         }
         "deny" => {
             decision.word = Word::Deny;
