@@ -39,9 +39,10 @@ pub fn carrying(variable: &str, value: &str) -> Vec<Identity> {
         .collect()
 }
 
-/// Kills what carries the variable, and what that starts in the meantime. Returns how many.
+/// Kills what carries the variable, and what that starts in the meantime, and waits for their end. Returns how
+/// many.
 pub fn kill_carrying(variable: &str, value: &str) -> usize {
-    let mut killed = 0;
+    let mut killed = Vec::new();
     // A process that forks faster than this is beyond the means of signals.
     for _ in 0..20 {
         let found = carrying(variable, value);
@@ -50,11 +51,15 @@ pub fn kill_carrying(variable: &str, value: &str) -> usize {
         }
         for process in found {
             let Some(pid) = raw(process.pid) else { continue };
-            killed += usize::from(rustix::process::kill_process(pid, Signal::KILL).is_ok());
+            let is_killed = rustix::process::kill_process(pid, Signal::KILL).is_ok();
+            if is_killed && !killed.contains(&process) {
+                killed.push(process);
+            }
         }
         std::thread::sleep(std::time::Duration::from_millis(5));
     }
-    killed
+    system::wait_for_end(&killed);
+    killed.len()
 }
 
 #[cfg(all(test, target_os = "linux"))]
@@ -74,8 +79,10 @@ mod tests {
         while carrying("HEIRLOOM_ORPHAN_TEST", &value).is_empty() {
             std::thread::yield_now();
         }
-        assert_eq!(carrying("HEIRLOOM_ORPHAN_TEST", &value), [Identity::of(ours.id())]);
-        kill_carrying("HEIRLOOM_ORPHAN_TEST", &value);
+        let killed = Identity::of(ours.id());
+        assert_eq!(carrying("HEIRLOOM_ORPHAN_TEST", &value), [killed]);
+        assert_eq!(kill_carrying("HEIRLOOM_ORPHAN_TEST", &value), 1);
+        assert!(killed.is_gone());
         assert!(!ours.wait().unwrap().success());
         assert!(Identity::of(other.id()).is_alive());
         other.kill().unwrap();

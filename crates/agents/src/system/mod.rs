@@ -8,6 +8,8 @@ mod proc;
 #[cfg(any(not(target_os = "linux"), test))]
 mod ps;
 
+use std::time::{Duration, Instant};
+
 use rustix::process::{Pid, Signal, kill_process_group, test_kill_process};
 
 #[cfg(target_os = "linux")]
@@ -20,6 +22,10 @@ pub use own::{command_line, environ, pids};
 
 /// How far up the line of processes anybody looks.
 const MOST_ANCESTORS: usize = 24;
+
+/// How long the end of a killed process is waited for: one that waits for a disk that does not answer never
+/// ends.
+const LONGEST_END: Duration = Duration::from_secs(5);
 
 /// A process that runs. A zombie does not.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -75,10 +81,22 @@ impl Identity {
         self.liveness() == Liveness::Gone
     }
 
-    /// Kills it and its process group, if it certainly runs.
+    /// Kills it and its process group, if it certainly runs, and waits for its end.
     pub fn kill_group(self) -> bool {
         let Some(pid) = raw(self.pid).filter(|_| self.is_alive()) else { return false };
-        kill_process_group(pid, Signal::KILL).is_ok()
+        let is_killed = kill_process_group(pid, Signal::KILL).is_ok();
+        wait_for_end(&[self]);
+        is_killed
+    }
+}
+
+/// Waits until killed processes are gone. A kill returns before its process has ended: one with a lot of
+/// memory lives on for a while on a busy machine, its environment empty already, and still holds what whoever
+/// killed it wants to take over.
+pub(crate) fn wait_for_end(killed: &[Identity]) {
+    let began = Instant::now();
+    while began.elapsed() < LONGEST_END && !killed.iter().all(|process| process.is_gone()) {
+        std::thread::sleep(Duration::from_millis(5));
     }
 }
 
