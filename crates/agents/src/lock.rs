@@ -9,10 +9,10 @@
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, Read, Seek, Write};
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use heirloom_core::digest;
+use heirloom_repo::is_still_at;
 use serde::{Deserialize, Serialize};
 
 use crate::process::strays;
@@ -98,7 +98,7 @@ impl SessionLock {
                 return Err(held(holder.pid));
             }
             // Its last holder may have removed the file between our opening and locking it.
-            if !is_still(&file, &path) {
+            if !is_still_at(&file, &path) {
                 continue;
             }
             if let Some(pid) = holder.living_agent() {
@@ -157,7 +157,7 @@ pub fn stale(dir: &Path, remove: bool) -> Vec<PathBuf> {
             return false;
         };
         let is_stale = file.try_lock().is_ok()
-            && is_still(&file, path)
+            && is_still_at(&file, path)
             && read(&mut file).living_agent().is_none();
         // Locked until it is gone, so nobody takes it in the meantime.
         is_stale && (!remove || heirloom_repo::file::remove_file(path).is_ok())
@@ -177,13 +177,6 @@ fn read(file: &mut File) -> Holder {
     let mut text = Vec::new();
     let _ = file.rewind().and_then(|()| file.read_to_end(&mut text));
     serde_json::from_slice(&text).unwrap_or_default()
-}
-
-fn is_still(file: &File, path: &Path) -> bool {
-    match (file.metadata(), path.metadata()) {
-        (Ok(ours), Ok(theirs)) => ours.ino() == theirs.ino() && ours.dev() == theirs.dev(),
-        _ => false,
-    }
 }
 
 /// An id as a file name: what is not plain becomes its hexadecimal, what is long its beginning

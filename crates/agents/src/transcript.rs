@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use crate::env::Env;
 use crate::event::{Parsed, Reader};
 pub use carried::{Carried, Turn, Written};
-pub use entry::{By, Does, Entries, Entry, Place, Todo, TodoState, What};
+pub use entry::{By, Does, Entries, Entry, Todo, TodoState, What, Whereabouts};
 
 /// Where an agent keeps its transcripts, and how to read them.
 pub trait Transcripts: Sync {

@@ -1,5 +1,7 @@
 //! Notes: what is worth carrying from one session to the next.
 
+use std::borrow::Borrow;
+use std::convert::Infallible;
 use std::fmt;
 use std::str::FromStr;
 
@@ -252,9 +254,78 @@ impl Note {
     }
 }
 
+/// How many replacements of a note are followed. They cannot go in a circle, for a note replaces one
+/// that was there before it; but they may come from a file that somebody else wrote.
+const MOST_REPLACED: usize = 20;
+
+/// The notes that stand in place of another, each in place of the one before it: from the one called
+/// `by` on, as far as `find` knows them. The last is the one that stands.
+pub fn replacements<N: Borrow<Note>>(
+    by: Option<NoteId>,
+    mut find: impl FnMut(NoteId) -> Option<N>,
+) -> impl Iterator<Item = N> {
+    try_replacements(by, move |id| Ok::<_, Infallible>(find(id))).flatten()
+}
+
+/// The same, where looking for a note can fail.
+pub fn try_replacements<N: Borrow<Note>, E>(
+    by: Option<NoteId>,
+    mut find: impl FnMut(NoteId) -> Result<Option<N>, E>,
+) -> impl Iterator<Item = Result<N, E>> {
+    let mut next = by;
+    let follow = move || {
+        let found = find(next.take()?).transpose()?;
+        next = found.as_ref().ok().and_then(|note| note.borrow().superseded_by);
+        Some(found)
+    };
+    std::iter::from_fn(follow).take(MOST_REPLACED)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn note(number: u128, by: Option<u128>) -> Note {
+        let id = |number| NoteId::new(uuid::Uuid::from_u128(number));
+        Note {
+            id: id(number),
+            kind: Kind::Decision,
+            text: number.to_string(),
+            rationale: None,
+            session: SessionId::new(uuid::Uuid::from_u128(1)),
+            at: Timestamp::UNIX_EPOCH,
+            evidence: Vec::new(),
+            basis: None,
+            issue: None,
+            superseded_by: by.map(id),
+            source: None,
+        }
+    }
+
+    #[test]
+    fn replacements_end_with_the_note_that_stands_and_a_circle_ends_too() {
+        let notes = [note(1, Some(2)), note(2, Some(3)), note(3, None), note(4, Some(9))];
+        let of = |notes: &[Note], first: usize| -> Vec<String> {
+            let find = |id| notes.iter().find(|note| note.id == id);
+            replacements(notes[first].superseded_by, find).map(|note| note.text.clone()).collect()
+        };
+        assert_eq!(of(&notes, 0), ["2", "3"]);
+        assert_eq!(of(&notes, 2), [""; 0]);
+        assert_eq!(of(&notes, 3), [""; 0], "what is not known is not followed");
+        let circle = [note(1, Some(2)), note(2, Some(1))];
+        assert_eq!(of(&circle, 0).len(), MOST_REPLACED);
+    }
+
+    #[test]
+    fn a_search_that_fails_ends_the_replacements_with_why() {
+        let notes = [note(1, Some(2)), note(2, Some(3))];
+        let find = |id| match notes.iter().find(|note| note.id == id) {
+            Some(note) => Ok(Some(note)),
+            None => Err("the disk is gone"),
+        };
+        let found: Result<Vec<&Note>, &str> = try_replacements(Some(notes[0].id), find).collect();
+        assert_eq!(found, Err("the disk is gone"));
+    }
 
     #[test]
     fn a_kind_is_read_as_people_type_it() {

@@ -16,7 +16,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-pub use join::{Claim, Joined, Known, join};
+pub use join::{Claim, DirectoryHistory, Joined, join};
 pub use remote::normalised;
 
 /// What every key begins with.

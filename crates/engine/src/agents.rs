@@ -4,12 +4,12 @@
 //! as long as the program's file stays the same.
 
 use std::collections::BTreeMap;
-use std::os::unix::fs::MetadataExt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use heirloom_agents::find::{self, FeatureReport};
 use heirloom_agents::{Agent, Env, Programs};
 use heirloom_core::settings::Settings;
+use heirloom_repo::Stamp;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
@@ -17,7 +17,7 @@ use crate::here::Here;
 
 /// What is known about an agent.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Known {
+pub struct AgentStatus {
     /// Its name in settings and commands.
     pub name: &'static str,
     /// Its name for people.
@@ -44,7 +44,8 @@ pub struct Known {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 struct Kept {
     path: PathBuf,
-    stamp: (u64, i64, u64),
+    /// The state of the program that answered.
+    stamp: String,
     version: Option<String>,
     checked_at: Timestamp,
 }
@@ -63,7 +64,7 @@ pub fn programs(here: &Here, settings: Option<&Settings>) -> Programs {
 }
 
 /// Looks for every agent. With `again`, kept answers do not count.
-pub fn look(here: &Here, programs: &Programs, again: bool) -> Vec<Known> {
+pub fn look(here: &Here, programs: &Programs, again: bool) -> Vec<AgentStatus> {
     let mut kept = if again { BTreeMap::new() } else { read_kept(here) };
     let known = heirloom_agents::ALL
         .iter()
@@ -83,12 +84,14 @@ fn look_for(
     agent: &dyn Agent,
     programs: &Programs,
     kept: &mut BTreeMap<String, Kept>,
-) -> Known {
+) -> AgentStatus {
     let program = programs.resolve(agent.name(), &here.env);
     let path = program.as_ref().ok().map(|program| program.path.clone());
-    let stamp = path.as_deref().and_then(stamp);
+    let stamp = path.as_deref().and_then(Stamp::of).map(|stamp| stamp.to_string());
     let fresh = kept.get(agent.name()).filter(|kept| {
-        path.as_ref() == Some(&kept.path) && stamp == Some(kept.stamp) && kept.version.is_some()
+        path.as_ref() == Some(&kept.path)
+            && stamp.as_ref() == Some(&kept.stamp)
+            && kept.version.is_some()
     });
     let (version, checked_at) = match (fresh, &program) {
         (Some(kept), _) => (kept.version.clone(), Some(kept.checked_at)),
@@ -107,7 +110,7 @@ fn look_for(
         Err(missing) => Some(missing.to_string()),
         Ok(_) => silent.then(|| "it does not report its version".to_owned()),
     };
-    Known {
+    AgentStatus {
         name: agent.name(),
         title: agent.title(),
         found: problem.is_none(),
@@ -127,12 +130,6 @@ fn clean(env: &Env) -> Env {
         heirloom_agents::ALL.iter().flat_map(|agent| agent.nested_env()).copied().collect();
     let is_mark = |name: &std::ffi::OsString| name.to_str().is_some_and(|n| marks.contains(&n));
     env.iter().filter(|(name, _)| !is_mark(name)).map(|(n, v)| (n.clone(), v.clone())).collect()
-}
-
-/// What changes when a program is replaced.
-fn stamp(path: &Path) -> Option<(u64, i64, u64)> {
-    let metadata = path.metadata().ok()?;
-    Some((metadata.ino(), metadata.mtime(), metadata.len()))
 }
 
 fn kept_file(here: &Here) -> PathBuf {

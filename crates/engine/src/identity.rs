@@ -8,7 +8,7 @@ use std::path::{Component, Path, PathBuf};
 
 use heirloom_core::event::{RepoLinked, RepoNamed};
 use heirloom_core::guard::state::BY_PERSON;
-use heirloom_core::repo::{self, Claim, Joined, Known, Marks, RepoId, RepoKey};
+use heirloom_core::repo::{self, Claim, DirectoryHistory, Joined, Marks, RepoId, RepoKey};
 use heirloom_ledger::{Error, Ledger, RepoPlace, Scope};
 use heirloom_repo::Place;
 use uuid::Uuid;
@@ -150,7 +150,7 @@ impl Settling<'_> {
             return self.remind(ledger, before, look);
         }
         let known = self.known(ledger)?;
-        if self.keys.is_empty() && known == Known::default() {
+        if self.keys.is_empty() && known == DirectoryHistory::default() {
             return self.look_alike(ledger, look);
         }
         if self.keys.is_empty()
@@ -176,7 +176,7 @@ impl Settling<'_> {
         self.places.iter().find(|place| place.is_own && place.named.path == self.path)
     }
 
-    fn known(&self, ledger: &Ledger) -> Result<Known, Error> {
+    fn known(&self, ledger: &Ledger) -> Result<DirectoryHistory, Error> {
         let same = |place: &&RepoPlace| {
             place.is_own
                 && place.named.marks.inode.is_some()
@@ -187,7 +187,7 @@ impl Settling<'_> {
             Some(before) => Some(before.repo.clone()),
             None => ledger.has_recorded(self.path)?.then(|| RepoId::new(self.path)),
         };
-        Ok(Known { by_inode, by_path })
+        Ok(DirectoryHistory { by_inode, by_path })
     }
 
     fn claims(&self, ledger: &Ledger) -> Result<Vec<Claim>, Error> {

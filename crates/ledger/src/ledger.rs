@@ -30,25 +30,33 @@ pub struct Options {
     ///
     /// Emptying it waits for the disk, which is more than the whole rest of a hook. But whoever opens
     /// the ledger next has to read what is in it, so somebody should.
-    pub keeps_log: bool,
+    pub no_checkpoint_on_close: bool,
 }
 
 impl Options {
     /// For commands of people: patient and synced.
-    pub const COMMAND: Self =
-        Self { wait: Duration::from_secs(10), sync: true, tidy: true, keeps_log: false };
+    pub const COMMAND: Self = Self {
+        wait: Duration::from_secs(10),
+        sync: true,
+        tidy: true,
+        no_checkpoint_on_close: false,
+    };
 
     /// For a run's engine, which writes at the beginning and the end of every iteration: patient,
     /// and not held up by the disk.
-    pub const ENGINE: Self =
-        Self { wait: Duration::from_secs(30), sync: false, tidy: false, keeps_log: false };
+    pub const ENGINE: Self = Self {
+        wait: Duration::from_secs(30),
+        sync: false,
+        tidy: false,
+        no_checkpoint_on_close: false,
+    };
 
     /// For hooks at the beginning and the end of something: quick, and never in the agent's way for
     /// long.
     pub const HOOK: Self = Self { wait: Duration::from_secs(2), ..Self::ENGINE };
 
     /// For hooks around a tool use, of which there are many.
-    pub const TOOL_USE: Self = Self { keeps_log: true, ..Self::HOOK };
+    pub const TOOL_USE: Self = Self { no_checkpoint_on_close: true, ..Self::HOOK };
 }
 
 /// An open ledger.
@@ -85,7 +93,7 @@ impl Ledger {
             Err(Error::Damaged { reason, .. }) => Err(damage::set_aside(&path, opened, reason)),
             // Where nothing can be written everything can still be read. A hook around a tool use has
             // no use for that.
-            Err(refused @ Error::ReadOnly { .. }) if !options.keeps_log => {
+            Err(refused @ Error::ReadOnly { .. }) if !options.no_checkpoint_on_close => {
                 let opened = still::open(&path, options).and_then(|(db, copy)| {
                     let ledger = Self::on(db, &path, options)?;
                     Ok(Self { still: true, _borrowed: copy, ..ledger })
@@ -115,7 +123,7 @@ impl Ledger {
         let still = false;
         let mut ledger = Self { connection, path, options, folded, ready, still, _borrowed: None };
         ledger.check_version()?;
-        keep_log_on_close(&ledger.connection, options.keeps_log)
+        keep_log_on_close(&ledger.connection, options.no_checkpoint_on_close)
             .map_err(|source| ledger.explain("open", source))?;
         Ok(ledger)
     }
@@ -128,7 +136,7 @@ impl Ledger {
         let synchronous = if self.options.sync { "FULL" } else { "NORMAL" };
         // What SQLite does by itself makes no log shorter that stays when the last process ends, because
         // the next one does not know how much of it is in the file already.
-        let pages = if self.options.keeps_log { 0 } else { 128 };
+        let pages = if self.options.no_checkpoint_on_close { 0 } else { 128 };
         self.run_hot("open", |db| {
             db.pragma_update(None, "wal_autocheckpoint", pages)?;
             db.pragma_update(None, "synchronous", synchronous)
@@ -148,7 +156,8 @@ impl Ledger {
     pub(crate) fn trim_log(&self) {
         const LONG: u64 = 64 * 1024;
         let log = damage::with_suffix(&self.path, "-wal");
-        if !self.options.keeps_log || log.metadata().is_ok_and(|log| log.len() < LONG) {
+        if !self.options.no_checkpoint_on_close || log.metadata().is_ok_and(|log| log.len() < LONG)
+        {
             return;
         }
         let db = &self.connection;

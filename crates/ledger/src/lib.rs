@@ -69,7 +69,8 @@ pub use exchange::{ImportError, Imported};
 pub use facts::Facts;
 pub use heads::{Head, read_heads};
 pub use index::{
-    Adding, AsIndexError, Candidate, Hit, Index, Known, Message, Passage, Results, Search, Source,
+    Adding, AsIndexError, Candidate, Hit, Index, IndexedSource, Message, Passage, Results, Search,
+    Source,
 };
 pub use ledger::{FILE_NAME, Ledger, Options};
 pub use notes::NoteFilter;

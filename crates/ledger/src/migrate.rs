@@ -13,7 +13,7 @@ use crate::ledger::Ledger;
 use crate::rebuild;
 
 /// What happens to the records on the way to one version.
-pub(crate) struct Step {
+pub(crate) struct Migration {
     /// The version that is reached.
     pub to: i64,
     /// The statements that lead there.
@@ -21,7 +21,7 @@ pub(crate) struct Step {
 }
 
 /// Every step there ever was, oldest first. Never edit one that was released.
-pub(crate) const STEPS: &[Step] = &[Step { to: 10, sql: ERASABLE }];
+pub(crate) const STEPS: &[Migration] = &[Migration { to: 10, sql: ERASABLE }];
 
 /// Lets a record lose its content and carry the hash before it. SQLite takes no `NOT NULL` from a
 /// column, so the table is made anew; the records go over as they are.
@@ -57,7 +57,7 @@ BEGIN SELECT RAISE(ABORT, 'records are never replaced'); END;
 ";
 
 /// Takes `ledger` to version `target`.
-pub(crate) fn migrate(ledger: &mut Ledger, steps: &[Step], target: i64) -> Result<(), Error> {
+pub(crate) fn migrate(ledger: &mut Ledger, steps: &[Migration], target: i64) -> Result<(), Error> {
     let explain = |source| ledger.explain("migrate", source);
     let transaction =
         rusqlite::Transaction::new_unchecked(&ledger.connection, TransactionBehavior::Immediate)
@@ -74,7 +74,7 @@ pub(crate) fn migrate(ledger: &mut Ledger, steps: &[Step], target: i64) -> Resul
     transaction.commit().map_err(explain)
 }
 
-fn apply(db: &Connection, steps: &[Step], from: i64, to: i64) -> rusqlite::Result<()> {
+fn apply(db: &Connection, steps: &[Migration], from: i64, to: i64) -> rusqlite::Result<()> {
     for step in steps.iter().filter(|step| step.to > from && step.to <= to) {
         db.execute_batch(step.sql)?;
     }
@@ -116,8 +116,8 @@ mod tests {
 
     const NOW: i64 = crate::schema::VERSION;
     const NEXT: i64 = NOW + 1;
-    const ADD_ORIGIN: &[Step] =
-        &[Step { to: NEXT, sql: "ALTER TABLE record ADD COLUMN origin TEXT" }];
+    const ADD_ORIGIN: &[Migration] =
+        &[Migration { to: NEXT, sql: "ALTER TABLE record ADD COLUMN origin TEXT" }];
 
     fn ledger_with_a_record(home: &TempDir) -> Ledger {
         let mut ledger = Ledger::open(home.path(), Options::COMMAND).unwrap();
@@ -170,8 +170,10 @@ mod tests {
     fn a_step_that_fails_leaves_the_file_as_it_was() {
         let home = TempDir::new().unwrap();
         let mut ledger = ledger_with_a_record(&home);
-        let broken =
-            &[Step { to: NEXT, sql: "ALTER TABLE record ADD COLUMN origin TEXT; SELECT nonsense" }];
+        let broken = &[Migration {
+            to: NEXT,
+            sql: "ALTER TABLE record ADD COLUMN origin TEXT; SELECT nonsense",
+        }];
         assert!(migrate(&mut ledger, broken, NEXT).is_err());
         assert_eq!(ledger.pragma("user_version").unwrap(), NOW);
         assert!(!column_exists(&ledger.connection));

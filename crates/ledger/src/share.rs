@@ -14,7 +14,7 @@ use crate::error::Error;
 use crate::exchange::{ImportError, Imported};
 use crate::ledger::Ledger;
 use crate::records::{self, parse, timestamp, to_sql};
-use crate::salvage::scratch::Place;
+use crate::salvage::scratch::Position;
 
 impl Ledger {
     /// The end of the chain that this ledger writes.
@@ -133,7 +133,7 @@ impl Ledger {
         let scratch = self.scratch()?;
         for (place, stored) in (1..).zip(records) {
             scratch
-                .add(stored, Place { source: 1, arrival: place }, 0)
+                .add(stored, Position { source: 1, arrival: place }, 0)
                 .map_err(|source| self.explain("import into", source))?;
         }
         self.take_in(&scratch, false)

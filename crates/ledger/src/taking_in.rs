@@ -20,7 +20,7 @@ use crate::error::Error;
 use crate::exchange::{ImportError, Imported, parse};
 use crate::ledger::Ledger;
 use crate::projection::Origin;
-use crate::salvage::scratch::{Place, Scratch};
+use crate::salvage::scratch::{Position, Scratch};
 use crate::salvage::{self, Progress};
 use crate::{erase, order, projection, rebuild, records, views};
 
@@ -67,7 +67,7 @@ impl Ledger {
             if !line.trim_ascii().is_empty() {
                 let stored = parse(line.trim_ascii_end(), number)?;
                 let arrival = records::to_sql(number);
-                scratch.add(&stored, Place { source: 1, arrival }, 0).map_err(explain)?;
+                scratch.add(&stored, Position { source: 1, arrival }, 0).map_err(explain)?;
             }
         }
         Ok(())

@@ -21,6 +21,7 @@ use std::time::{Duration, Instant};
 use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior};
 
+use heirloom_core::digest;
 use heirloom_core::id::HostId;
 use heirloom_core::record::{Hash, Record};
 use heirloom_repo::file;
@@ -357,7 +358,7 @@ fn schemas() -> impl Iterator<Item = &'static str> {
 /// Tells views of this version from those of another. It follows from their tables, so that nobody
 /// has to count.
 fn version() -> i64 {
-    let print = schema::fingerprint(schemas().chain([DERIVATION]));
+    let print = digest::number(schemas().chain([DERIVATION]));
     // What SQLite keeps as the version has 32 bits and a sign, and a new file has 0.
     i64::try_from(print >> 33 | 1).unwrap_or(1)
 }

@@ -18,7 +18,7 @@ static MAKING: Mutex<()> = Mutex::new(());
 
 /// A worktree that can be worked in.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Made {
+pub struct OwnTree {
     /// Where it is.
     pub path: PathBuf,
     /// How it came about.
@@ -40,7 +40,7 @@ pub enum How {
 
 /// Makes a worktree at `path` on `branch`, which begins at `base` if it is new. One that is there
 /// already is gone on with; one that is damaged is moved aside.
-pub fn make(root: &Path, path: &Path, branch: &str, base: &str) -> Result<Made, GitError> {
+pub fn make(root: &Path, path: &Path, branch: &str, base: &str) -> Result<OwnTree, GitError> {
     let _making = MAKING.lock().unwrap_or_else(PoisonError::into_inner);
     let _elsewhere = lock_beside(path)?;
     let was_there = path.exists();
@@ -60,7 +60,7 @@ pub fn make(root: &Path, path: &Path, branch: &str, base: &str) -> Result<Made, 
         None if known => How::Again,
         None => How::New,
     };
-    Ok(Made { path: path.canonicalize().unwrap_or_else(|_| path.to_owned()), how })
+    Ok(OwnTree { path: path.canonicalize().unwrap_or_else(|_| path.to_owned()), how })
 }
 
 fn lock_beside(path: &Path) -> Result<File, GitError> {
@@ -243,7 +243,7 @@ mod tests {
         dir
     }
 
-    fn worktree(dir: &TempDir, name: &str) -> Made {
+    fn worktree(dir: &TempDir, name: &str) -> OwnTree {
         let path = dir.path().join(".trees").join(name);
         make(dir.path(), &path, &format!("ours/{name}"), "HEAD").unwrap()
     }
@@ -300,7 +300,7 @@ mod tests {
         let dir = repository();
         let made = worktree(&dir, "one");
         assert_eq!(made.how, How::New);
-        assert_eq!(worktree(&dir, "one"), Made { how: How::Kept, ..made.clone() });
+        assert_eq!(worktree(&dir, "one"), OwnTree { how: How::Kept, ..made.clone() });
         let one = made.path;
         fs::write(one.join("b.txt"), "b\n").unwrap();
         assert!(!has_own_commits(dir.path(), "ours/one"));

@@ -17,9 +17,9 @@ impl<T: Answer> IntoResponse for Told<T> {
 
 /// An answer about something that was not there before.
 #[derive(Debug)]
-pub(crate) struct Made<T>(pub(crate) T);
+pub(crate) struct Created<T>(pub(crate) T);
 
-impl<T: Answer> IntoResponse for Made<T> {
+impl<T: Answer> IntoResponse for Created<T> {
     fn into_response(self) -> Response {
         json(StatusCode::CREATED, &self.0)
     }

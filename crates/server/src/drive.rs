@@ -173,7 +173,7 @@ fn driven(order: &[u8], env: Env, first: &mut First<'_>) -> Result<SessionId, Fa
         _ => Who::Person,
     });
     guard::tidy(&here, &mut ledger)?;
-    engine::recover(&here, &mut ledger)?;
+    engine::close_crashed(&here, &mut ledger)?;
     let context = LaunchContext {
         here: &here,
         programs: &programs,

@@ -68,7 +68,7 @@ impl Feed {
 
     /// Tells what changes as long as anybody looks on.
     fn look(&self, house: &House) {
-        let mut eye: Option<Eye> = None;
+        let mut follower: Option<LedgerFollower> = None;
         loop {
             let ends = *self.ending.borrow() || {
                 let mut runs = self.runs.lock().unwrap_or_else(PoisonError::into_inner);
@@ -80,10 +80,10 @@ impl Feed {
                 return;
             }
             // A ledger that cannot be read now may be readable the next time.
-            if eye.is_none() {
-                eye = Eye::open(house).ok();
+            if follower.is_none() {
+                follower = LedgerFollower::open(house).ok();
             }
-            let seen = eye.as_mut().map(|eye| eye.look(house));
+            let seen = follower.as_mut().map(|follower| follower.look(house));
             match seen {
                 Some(Ok(events)) => {
                     for event in events {
@@ -91,7 +91,7 @@ impl Feed {
                         let _ = self.told.send(event);
                     }
                 }
-                Some(Err(_)) => eye = None,
+                Some(Err(_)) => follower = None,
                 None => {}
             }
             std::thread::sleep(TICK);
@@ -112,7 +112,7 @@ impl Drop for Looking {
 }
 
 /// What the thread has seen so far.
-struct Eye {
+struct LedgerFollower {
     ledger: Ledger,
     version: i64,
     last: i64,
@@ -121,14 +121,14 @@ struct Eye {
     looked: Instant,
 }
 
-impl Eye {
+impl LedgerFollower {
     fn open(house: &House) -> Result<Self, Failure> {
         let ledger = house.ledger()?;
         let (version, last) = (ledger.data_version()?, ledger.last_arrival()?);
-        let mut eye =
+        let mut follower =
             Self { ledger, version, last, printed: BTreeMap::new(), looked: Instant::now() };
-        eye.meet(house)?;
-        Ok(eye)
+        follower.meet(house)?;
+        Ok(follower)
     }
 
     fn look(&mut self, house: &House) -> Result<Vec<LedgerEvent>, Failure> {

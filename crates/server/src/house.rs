@@ -149,12 +149,12 @@ impl House {
 
 /// A place and the ledger, for a request.
 #[derive(Debug)]
-pub(crate) struct Desk {
+pub(crate) struct RequestContext {
     pub(crate) here: Here,
     pub(crate) ledger: Ledger,
 }
 
-impl Desk {
+impl RequestContext {
     /// For what belongs to no repository in particular.
     pub(crate) fn everywhere(house: &House) -> Result<Self, Failure> {
         Ok(Self { here: house.here()?, ledger: house.ledger()? })
@@ -168,9 +168,9 @@ impl Desk {
             None => house.here()?,
             Some(name) => house.look(&directory_of(house, &ledger, name)?)?,
         };
-        let desk = Self { here, ledger };
-        desk.admits(house, &desk.here.place.repo)?;
-        Ok(desk)
+        let cx = Self { here, ledger };
+        cx.admits(house, &cx.here.place.repo)?;
+        Ok(cx)
     }
 
     /// Refuses what is of another repository than the one that may be seen.
@@ -189,36 +189,36 @@ impl Desk {
     /// A session by name, id or the beginning of one, with the repository it is in. A name that sessions of
     /// several repositories have is ambiguous unless the daemon's own has it.
     pub(crate) fn session(house: &House, address: &str) -> Result<(Self, Session), Failure> {
-        let mut desk = Self::everywhere(house)?;
-        desk.tidy()?;
-        let session = match desk.ledger.find(&desk.here.place.repo, address)? {
+        let mut cx = Self::everywhere(house)?;
+        cx.tidy()?;
+        let session = match cx.ledger.find(&cx.here.place.repo, address)? {
             Found::One(session) => *session,
-            Found::Many(_) => sessions::find(&desk.here, &desk.ledger, address)?,
-            Found::None => elsewhere(&desk, address)?,
+            Found::Many(_) => sessions::find(&cx.here, &cx.ledger, address)?,
+            Found::None => elsewhere(&cx, address)?,
         };
-        desk.admits(house, &session.repo)?;
-        if desk.ledger.repository(&desk.here.place.repo)? != session.repo
-            && let Ok(directory) = directory_of(house, &desk.ledger, &session.repo)
+        cx.admits(house, &session.repo)?;
+        if cx.ledger.repository(&cx.here.place.repo)? != session.repo
+            && let Ok(directory) = directory_of(house, &cx.ledger, &session.repo)
         {
-            desk.here = house.look(&directory)?;
+            cx.here = house.look(&directory)?;
         }
-        Ok((desk, session))
+        Ok((cx, session))
     }
 
     /// Closes the sessions whose driver is gone, as every command does that shows sessions.
     pub(crate) fn tidy(&mut self) -> Result<(), Failure> {
         guard::tidy(&self.here, &mut self.ledger)?;
-        session::recover(&self.here, &mut self.ledger)?;
+        session::close_crashed(&self.here, &mut self.ledger)?;
         Ok(())
     }
 }
 
 /// A session of that name in any repository.
-fn elsewhere(desk: &Desk, address: &str) -> Result<Session, Failure> {
-    let mut found = desk.ledger.named_anywhere(address)?;
+fn elsewhere(cx: &RequestContext, address: &str) -> Result<Session, Failure> {
+    let mut found = cx.ledger.named_anywhere(address)?;
     match found.len() {
         1 => Ok(found.swap_remove(0)),
-        0 => Ok(sessions::find(&desk.here, &desk.ledger, address)?),
+        0 => Ok(sessions::find(&cx.here, &cx.ledger, address)?),
         _ => {
             let address = address.to_owned();
             Err(sessions::FindError::Many { address, candidates: found }.into())

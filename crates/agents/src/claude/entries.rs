@@ -13,7 +13,7 @@ use serde_json::Value;
 use super::content::{Block, Message};
 use crate::event::Span;
 use crate::transcript::does::tool_use;
-use crate::transcript::entry::{By, Entries, Entry, Place, What};
+use crate::transcript::entry::{By, Entries, Entry, What, Whereabouts};
 
 /// Lines that say nothing about the work. Requests are most of a file's bytes, so they are told by
 /// their beginning and not parsed.
@@ -39,7 +39,7 @@ const NOTHING: &[&str] = &[
 /// Reads a transcript.
 #[derive(Debug, Default)]
 pub(crate) struct Read {
-    place: Place,
+    place: Whereabouts,
     model: Option<String>,
 }
 
@@ -114,7 +114,7 @@ struct Forked {
 }
 
 impl Entries for Read {
-    fn resume(&mut self, place: &Place) {
+    fn resume(&mut self, place: &Whereabouts) {
         self.place = place.clone();
     }
 
@@ -202,7 +202,7 @@ impl Read {
         }
         if place != self.place {
             self.place = place.clone();
-            told.push(What::Place(place));
+            told.push(What::Whereabouts(place));
         }
     }
 
@@ -411,7 +411,7 @@ mod tests {
     fn read(lines: &[&str]) -> Vec<What> {
         let text = lines.join("\n");
         let entries = entry::all(&mut Read::default(), text.as_bytes());
-        let places = |what: &What| !matches!(what, What::Place(_));
+        let places = |what: &What| !matches!(what, What::Whereabouts(_));
         entries.into_iter().map(|entry| entry.what).filter(places).collect()
     }
 
@@ -489,7 +489,7 @@ mod tests {
         let text = [at("a"), at("a"), request.to_owned(), at("b")].join("\n");
         let entries = entry::all(&mut Read::default(), text.as_bytes());
         let place = |entry: &Entry| match &entry.what {
-            What::Place(place) => place.branch.clone(),
+            What::Whereabouts(place) => place.branch.clone(),
             _ => None,
         };
         assert_eq!(entries.iter().filter_map(place).collect::<Vec<_>>(), ["a", "b"]);

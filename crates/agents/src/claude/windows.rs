@@ -4,13 +4,13 @@
 //! a fifth of the window is switched off. What is not in this table is not known.
 
 /// A model, or all whose names begin like that; its window; and who says so.
-type Known = (&'static str, u64, &'static str);
+type Row = (&'static str, u64, &'static str);
 
 const LONG: u64 = 1_000_000;
 const USUAL: u64 = 200_000;
 
 /// The first that fits counts.
-const TABLE: &[Known] = &[
+const TABLE: &[Row] = &[
     ("claude-opus-5-5", LONG, "status line and result of Claude Code 2.1.325"),
     ("claude-opus-4", USUAL, "Anthropic's overview of its models"),
     ("claude-sonnet-4", USUAL, "Anthropic's overview of its models"),

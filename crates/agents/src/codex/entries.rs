@@ -13,12 +13,12 @@ use super::read::Usage;
 use super::transcripts::{exit_code, is_the_persons, parts};
 use crate::event::Span;
 use crate::transcript::does::tool_use;
-use crate::transcript::entry::{By, Entries, Entry, Place, What};
+use crate::transcript::entry::{By, Entries, Entry, What, Whereabouts};
 
 /// Reads a rollout.
 #[derive(Debug, Default)]
 pub(crate) struct Read {
-    place: Place,
+    place: Whereabouts,
     model: Option<String>,
     /// Who asks in this turn, where the rollout says so.
     by: Option<By>,
@@ -39,7 +39,7 @@ struct Whole {
 }
 
 impl Entries for Read {
-    fn resume(&mut self, place: &Place) {
+    fn resume(&mut self, place: &Whereabouts) {
         self.place = place.clone();
     }
 
@@ -88,7 +88,7 @@ impl Read {
         if source.is_some_and(Value::is_object) {
             self.by = Some(By::Agent);
         }
-        self.place = Place {
+        self.place = Whereabouts {
             agent_session_id: owned(meta, "id"),
             cwd: owned(meta, "cwd"),
             branch: meta.pointer("/git/branch").and_then(Value::as_str).map(str::to_owned),
@@ -96,14 +96,14 @@ impl Read {
             interactive,
             forked_from: owned(meta, "forked_from_id"),
         };
-        told.push(What::Place(self.place.clone()));
+        told.push(What::Whereabouts(self.place.clone()));
     }
 
     fn turn(&mut self, context: &Value, told: &mut Vec<What>) {
         let cwd = owned(context, "cwd");
         if cwd.is_some() && cwd != self.place.cwd {
             self.place.cwd = cwd;
-            told.push(What::Place(self.place.clone()));
+            told.push(What::Whereabouts(self.place.clone()));
         }
         let model = owned(context, "model");
         if let Some(name) = model.clone().filter(|_| model != self.model) {

@@ -11,7 +11,7 @@ use serde_json::Value;
 use super::transcripts::{answer, counted, text, words};
 use crate::event::Span;
 use crate::transcript::does::tool_use;
-use crate::transcript::entry::{By, Entries, Entry, Place, What};
+use crate::transcript::entry::{By, Entries, Entry, What, Whereabouts};
 
 /// What of a message was told already.
 #[derive(Debug, Default)]
@@ -41,9 +41,9 @@ impl Entries for Read {
             }
         } else if let Some(id) = text(&line, "sessionId") {
             let agent_session_id = Some(id.to_owned());
-            let place = Place { agent_session_id, ..Place::default() };
+            let place = Whereabouts { agent_session_id, ..Whereabouts::default() };
             let at = time(&line, "startTime");
-            entries.push(Entry { at, ..Entry::of(What::Place(place)) });
+            entries.push(Entry { at, ..Entry::of(What::Whereabouts(place)) });
         } else {
             self.message(&line, entries);
         }
@@ -161,7 +161,7 @@ mod tests {
         let entries = entry::all(&mut Read::default(), lines.join("\n").as_bytes());
         let told: Vec<_> = entries.into_iter().map(|entry| entry.what).collect();
         let [
-            What::Place(_),
+            What::Whereabouts(_),
             What::Prompt { by: By::Injected, .. },
             What::Prompt { by: By::Unknown, .. },
             What::Model { .. },

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use crate::env::Env;
 use crate::hook::HookError;
-use crate::settings::{Document, Step, guarded};
+use crate::settings::{Document, Segment, guarded};
 
 pub use shop::shop;
 
@@ -173,8 +173,8 @@ impl Part {
     }
 }
 
-fn steps<'a>(path: &[&'a str]) -> Vec<Step<'a>> {
-    path.iter().map(|key| Step::Key(key)).collect()
+fn steps<'a>(path: &[&'a str]) -> Vec<Segment<'a>> {
+    path.iter().map(|key| Segment::Key(key)).collect()
 }
 
 /// What Claude Code takes: commands in its settings, and a server in the file beside them.

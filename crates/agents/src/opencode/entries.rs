@@ -9,12 +9,12 @@ use serde_json::Value;
 
 use crate::event::{Span, Tokens};
 use crate::transcript::does::tool_use;
-use crate::transcript::entry::{By, Entries, Entry, Place, What};
+use crate::transcript::entry::{By, Entries, Entry, What, Whereabouts};
 
 /// Reads a conversation.
 #[derive(Debug, Default)]
 pub(crate) struct Read {
-    place: Place,
+    place: Whereabouts,
     model: Option<String>,
 }
 
@@ -57,17 +57,17 @@ fn time(info: &Value) -> Option<Timestamp> {
 
 impl Read {
     fn began(&mut self, info: &Value, entries: &mut Vec<Entry>) {
-        self.place = Place {
+        self.place = Whereabouts {
             agent_session_id: owned(info, "id"),
             cwd: owned(info, "directory"),
             version: owned(info, "version"),
             // One that another conversation started has that as its parent.
             forked_from: owned(info, "parentID"),
-            ..Place::default()
+            ..Whereabouts::default()
         };
         let at = time(info);
         let mut add = |what| entries.push(Entry { at, ..Entry::of(what) });
-        add(What::Place(self.place.clone()));
+        add(What::Whereabouts(self.place.clone()));
         // Until the model was asked for a better one.
         if let Some(title) = text(info, "title").filter(|title| !title.starts_with("New session")) {
             add(What::Title { text: title.to_owned(), chosen: false });
@@ -186,7 +186,7 @@ mod tests {
         let told = read(&lines);
         assert_eq!(read(&whole), told);
         let [
-            What::Place(_),
+            What::Whereabouts(_),
             What::Title { .. },
             What::Prompt { .. },
             What::Model { .. },

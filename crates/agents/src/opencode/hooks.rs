@@ -14,7 +14,7 @@ use serde_json::{Map, Value};
 
 use crate::env::{self, Env};
 use crate::hook::{HookAnswer, HookError, HookEvent, HookKind, Hooks, Source, Subagent, ToolUse};
-use crate::settings::{Document, Step};
+use crate::settings::{Document, Segment};
 use crate::{payload, tool};
 
 #[derive(Debug)]
@@ -114,7 +114,7 @@ fn error(file: &Path, problem: String) -> HookError {
 
 /// Where our plugin is named.
 fn places(document: &Document) -> Vec<usize> {
-    let named = document.get(&[Step::Key("plugin")]);
+    let named = document.get(&[Segment::Key("plugin")]);
     let named = named.as_ref().and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
     let ours = |(at, entry): (usize, &Value)| (entry.as_str() == Some(ENTRY)).then_some(at);
     named.iter().enumerate().filter_map(ours).collect()
@@ -122,7 +122,7 @@ fn places(document: &Document) -> Vec<usize> {
 
 fn remove(document: &mut Document) {
     for at in places(document).into_iter().rev() {
-        document.remove(&[Step::Key("plugin"), Step::Index(at)]);
+        document.remove(&[Segment::Key("plugin"), Segment::Index(at)]);
     }
 }
 

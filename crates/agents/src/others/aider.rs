@@ -9,7 +9,7 @@ use jiff::tz::TimeZone;
 
 use super::files::Files;
 use crate::env::Env;
-use crate::transcript::{By, Entries, Entry, Place, What};
+use crate::transcript::{By, Entries, Entry, What, Whereabouts};
 
 pub(super) static FILES: Files = Files { roots, depth: 0, id, entries: || Box::<Read>::default() };
 
@@ -37,7 +37,7 @@ impl Entries for Read {
             let local: Option<DateTime> = when.trim().parse().ok();
             self.at =
                 local.and_then(|at| at.to_zoned(TimeZone::system()).ok()).map(|at| at.timestamp());
-            What::Place(Place::default())
+            What::Whereabouts(Whereabouts::default())
         } else if let Some(text) = line.strip_prefix("#### ") {
             What::Prompt { text: text.to_owned(), by: By::Person }
         } else if let Some(text) = line.strip_prefix("> ") {

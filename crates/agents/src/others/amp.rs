@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::files::{Files, below_home, stem};
 use super::json::{Whole, blocks, text, time, unknown};
-use crate::transcript::{Entries, Entry, Place, What};
+use crate::transcript::{Entries, Entry, What, Whereabouts};
 
 pub(super) static FILES: Files = Files {
     roots: |env| below_home(env, ".local/share/amp/threads"),
@@ -27,7 +27,8 @@ impl Entries for Read {
             .and_then(Value::as_str)
             .map(|uri| uri.strip_prefix("file://").unwrap_or(uri).to_owned());
         let agent_session_id = text(&document, "id").map(str::to_owned);
-        let place = What::Place(Place { agent_session_id, cwd, ..Place::default() });
+        let place =
+            What::Whereabouts(Whereabouts { agent_session_id, cwd, ..Whereabouts::default() });
         entries.push(Entry { at: time(&document, "created"), ..Entry::of(place) });
         if let Some(title) = text(&document, "title") {
             entries.push(Entry::of(What::Title { text: title.to_owned(), chosen: false }));

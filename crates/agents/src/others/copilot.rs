@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::files::{Files, below_home};
 use super::json::{line, text, time, unknown, words};
 use crate::transcript::does::tool_use;
-use crate::transcript::{By, Entries, Entry, Place, What};
+use crate::transcript::{By, Entries, Entry, What, Whereabouts};
 
 pub(super) static FILES: Files = Files {
     roots: |env| below_home(env, ".copilot/session-state"),
@@ -49,7 +49,13 @@ fn of_event(kind: &str, data: &Value) -> Option<What> {
             let agent_session_id = text(data, "sessionId").map(str::to_owned);
             let version =
                 text(data, "copilotVersion").or_else(|| text(data, "version")).map(str::to_owned);
-            What::Place(Place { agent_session_id, cwd, branch, version, ..Place::default() })
+            What::Whereabouts(Whereabouts {
+                agent_session_id,
+                cwd,
+                branch,
+                version,
+                ..Whereabouts::default()
+            })
         }
         "user.message" => What::Prompt { text: content()?, by: By::Unknown },
         "assistant.message" => What::Answer { text: content()? },

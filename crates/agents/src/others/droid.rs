@@ -2,7 +2,7 @@
 
 use super::files::{Files, below_home, stem};
 use super::json::{blocks, line, text, time};
-use crate::transcript::{Entries, Entry, Place, What};
+use crate::transcript::{Entries, Entry, What, Whereabouts};
 
 pub(super) static FILES: Files = Files {
     roots: |env| below_home(env, ".factory/sessions"),
@@ -19,11 +19,11 @@ impl Entries for Read {
         let Some(wire) = line(bytes, entries) else { return };
         let whats = match text(&wire, "type") {
             Some("session_start") => {
-                let place = What::Place(Place {
+                let place = What::Whereabouts(Whereabouts {
                     agent_session_id: text(&wire, "id").map(str::to_owned),
                     cwd: text(&wire, "cwd").map(str::to_owned),
                     version: wire.get("version").map(ToString::to_string),
-                    ..Place::default()
+                    ..Whereabouts::default()
                 });
                 let title = text(&wire, "title")
                     .map(|text| What::Title { text: text.to_owned(), chosen: false });

@@ -97,7 +97,7 @@ impl Files {
             reader.read(line, &mut entries);
         }
         entries.iter().any(|entry| match &entry.what {
-            What::Place(place) => place.cwd.as_deref().is_some_and(|at| Path::new(at) == cwd),
+            What::Whereabouts(place) => place.cwd.as_deref().is_some_and(|at| Path::new(at) == cwd),
             _ => false,
         })
     }

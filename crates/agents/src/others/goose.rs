@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::files::{Files, below_home, stem};
 use super::json::{blocks, line, text, time, unknown, words};
 use crate::transcript::does::tool_use;
-use crate::transcript::{Entries, Entry, Place, What};
+use crate::transcript::{Entries, Entry, What, Whereabouts};
 
 pub(super) static FILES: Files = Files {
     roots: |env| below_home(env, ".local/share/goose/sessions"),
@@ -22,8 +22,8 @@ impl Entries for Read {
     fn read(&mut self, bytes: &[u8], entries: &mut Vec<Entry>) {
         let Some(wire) = line(bytes, entries) else { return };
         if let Some(cwd) = text(&wire, "working_dir") {
-            let place = Place { cwd: Some(cwd.to_owned()), ..Place::default() };
-            entries.push(Entry::of(What::Place(place)));
+            let place = Whereabouts { cwd: Some(cwd.to_owned()), ..Whereabouts::default() };
+            entries.push(Entry::of(What::Whereabouts(place)));
             if let Some(title) = text(&wire, "description").filter(|title| !title.is_empty()) {
                 entries.push(Entry::of(What::Title { text: title.to_owned(), chosen: false }));
             }

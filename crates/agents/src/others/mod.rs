@@ -140,7 +140,7 @@ pub(crate) mod tests {
 
     fn short(what: What) -> String {
         match what {
-            What::Place(place) => format!(
+            What::Whereabouts(place) => format!(
                 "place {} {} {}",
                 place.agent_session_id.unwrap_or_default(),
                 place.cwd.unwrap_or_default(),

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use super::files::{Files, below_home, stem};
 use super::json::{blocks, line, text, time, words};
-use crate::transcript::{Entries, Entry, Place, What};
+use crate::transcript::{Entries, Entry, What, Whereabouts};
 
 pub(super) static FILES: Files = Files {
     roots: |env| below_home(env, ".pi/agent/sessions"),
@@ -27,11 +27,11 @@ impl Entries for Read {
         let Some(wire) = line(bytes, entries) else { return };
         let message = wire.get("message");
         let whats = match text(&wire, "type") {
-            Some("session") => vec![What::Place(Place {
+            Some("session") => vec![What::Whereabouts(Whereabouts {
                 agent_session_id: text(&wire, "id").map(str::to_owned),
                 cwd: text(&wire, "cwd").map(str::to_owned),
                 version: wire.get("version").map(ToString::to_string),
-                ..Place::default()
+                ..Whereabouts::default()
             })],
             Some("message") => message
                 .map(|message| {

@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::files::{Files, below_home, stem};
 use super::json::{line, text, time, unknown, words};
 use crate::transcript::does::tool_use;
-use crate::transcript::{By, Entries, Entry, Place, What};
+use crate::transcript::{By, Entries, Entry, What, Whereabouts};
 
 pub(super) static FILES: Files = Files {
     roots: |env| below_home(env, ".qwen/projects"),
@@ -34,12 +34,12 @@ impl Entries for Read {
         let mut whats = Vec::new();
         if session.is_some() && session != self.session {
             self.session.clone_from(&session);
-            whats.push(What::Place(Place {
+            whats.push(What::Whereabouts(Whereabouts {
                 agent_session_id: session,
                 cwd: text(&wire, "cwd").map(str::to_owned),
                 branch: text(&wire, "gitBranch").map(str::to_owned),
                 version: text(&wire, "version").map(str::to_owned),
-                ..Place::default()
+                ..Whereabouts::default()
             }));
         }
         match wire.get("message").and_then(|message| message.get("parts")).and_then(Value::as_array)

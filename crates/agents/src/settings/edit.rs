@@ -15,7 +15,7 @@ pub(crate) struct Document {
 
 /// One step down from a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Step<'a> {
+pub(crate) enum Segment<'a> {
     Key(&'a str),
     Index(usize),
 }
@@ -43,12 +43,12 @@ impl Document {
     }
 
     /// The value at `path`. Comments and trailing commas inside it are dropped.
-    pub(crate) fn get(&self, path: &[Step<'_>]) -> Option<Value> {
+    pub(crate) fn get(&self, path: &[Segment<'_>]) -> Option<Value> {
         Some(self.value(self.find(path)?))
     }
 
     /// How many items or members the value at `path` has; `None` if it has no such thing.
-    pub(crate) fn len(&self, path: &[Step<'_>]) -> Option<usize> {
+    pub(crate) fn len(&self, path: &[Segment<'_>]) -> Option<usize> {
         match &self.find(path)?.kind {
             Kind::Object(members) => Some(members.len()),
             Kind::Array(items) => Some(items.len()),
@@ -57,7 +57,7 @@ impl Document {
     }
 
     /// The keys of the object at `path`.
-    pub(crate) fn keys(&self, path: &[Step<'_>]) -> Vec<String> {
+    pub(crate) fn keys(&self, path: &[Segment<'_>]) -> Vec<String> {
         match self.find(path).map(|node| &node.kind) {
             Some(Kind::Object(members)) => members.iter().map(|each| each.key.clone()).collect(),
             _ => Vec::new(),
@@ -125,13 +125,13 @@ impl Document {
     }
 
     /// Takes the value at `path` out, and what is empty without it.
-    pub(crate) fn remove(&mut self, path: &[Step<'_>]) {
+    pub(crate) fn remove(&mut self, path: &[Segment<'_>]) {
         let Some((last, parent)) = path.split_last() else { return };
         let Some(node) = self.find(parent) else { return };
         let spans = child_spans(node);
         let index = match (last, &node.kind) {
-            (Step::Index(index), Kind::Array(_)) => Some(*index),
-            (Step::Key(key), Kind::Object(members)) => {
+            (Segment::Index(index), Kind::Array(_)) => Some(*index),
+            (Segment::Key(key), Kind::Object(members)) => {
                 members.iter().position(|member| member.key == *key)
             }
             _ => None,
@@ -148,12 +148,12 @@ impl Document {
         self.replace(gone, "");
     }
 
-    fn find(&self, path: &[Step<'_>]) -> Option<&Node> {
+    fn find(&self, path: &[Segment<'_>]) -> Option<&Node> {
         path.iter().try_fold(&self.root, |node, step| match (step, &node.kind) {
-            (Step::Key(key), Kind::Object(members)) => {
+            (Segment::Key(key), Kind::Object(members)) => {
                 members.iter().find(|member| member.key == *key).map(|member| &member.value)
             }
-            (Step::Index(index), Kind::Array(items)) => items.get(*index),
+            (Segment::Index(index), Kind::Array(items)) => items.get(*index),
             _ => None,
         })
     }
@@ -240,8 +240,8 @@ mod tests {
             "{\"hooks\":{\"Start\":[1]},\"b\":2}",
         ] {
             let mut document = put(text);
-            let at = document.len(&[Step::Key("hooks"), Step::Key("Stop")]).unwrap() - 1;
-            document.remove(&[Step::Key("hooks"), Step::Key("Stop"), Step::Index(at)]);
+            let at = document.len(&[Segment::Key("hooks"), Segment::Key("Stop")]).unwrap() - 1;
+            document.remove(&[Segment::Key("hooks"), Segment::Key("Stop"), Segment::Index(at)]);
             assert_eq!(document.into_text(), text);
         }
     }
@@ -258,7 +258,7 @@ mod tests {
           }
         }
         "#);
-        document.remove(&[Step::Key("hooks"), Step::Key("Stop"), Step::Index(0)]);
+        document.remove(&[Segment::Key("hooks"), Segment::Key("Stop"), Segment::Index(0)]);
         assert!(document.is_blank());
     }
 
@@ -280,7 +280,7 @@ mod tests {
             let mut document = put(&text);
             let edited = document.get(&[]).unwrap();
             prop_assert_eq!(&edited["hooks"]["Stop"][0]["command"], "x");
-            document.remove(&[Step::Key("hooks"), Step::Key("Stop"), Step::Index(0)]);
+            document.remove(&[Segment::Key("hooks"), Segment::Key("Stop"), Segment::Index(0)]);
             prop_assert_eq!(document.into_text(), text);
         }
     }

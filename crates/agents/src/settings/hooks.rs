@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde_json::{Map, Value, json};
 
-use super::edit::{Document, Step};
+use super::edit::{Document, Segment};
 use crate::hook::HookError;
 
 /// What an agent calls us for.
@@ -122,8 +122,8 @@ impl CommandHooks {
     /// Where our handlers are: event, group, handler.
     fn ours(&self, document: &Document) -> Vec<(String, usize, usize)> {
         let mut found = Vec::new();
-        for event in document.keys(&[Step::Key("hooks")]) {
-            let groups = document.len(&[Step::Key("hooks"), Step::Key(&event)]).unwrap_or(0);
+        for event in document.keys(&[Segment::Key("hooks")]) {
+            let groups = document.len(&[Segment::Key("hooks"), Segment::Key(&event)]).unwrap_or(0);
             for group in 0..groups {
                 let handlers = document.get(&group_path(&event, group));
                 let handlers = handlers.as_ref().and_then(|group| group["hooks"].as_array());
@@ -148,7 +148,7 @@ impl CommandHooks {
     fn remove_ours(&self, document: &mut Document) {
         for (event, group, handler) in self.ours(document).into_iter().rev() {
             let [hooks, key, index] = group_path(&event, group);
-            document.remove(&[hooks, key, index, Step::Key("hooks"), Step::Index(handler)]);
+            document.remove(&[hooks, key, index, Segment::Key("hooks"), Segment::Index(handler)]);
             // A group of ours has a matcher as well: without a handler it is nothing.
             let rest = document.get(&[hooks, key, index]);
             if rest.is_some_and(|rest| rest.get("hooks").is_none()) {
@@ -158,8 +158,8 @@ impl CommandHooks {
     }
 }
 
-fn group_path(event: &str, group: usize) -> [Step<'_>; 3] {
-    [Step::Key("hooks"), Step::Key(event), Step::Index(group)]
+fn group_path(event: &str, group: usize) -> [Segment<'_>; 3] {
+    [Segment::Key("hooks"), Segment::Key(event), Segment::Index(group)]
 }
 
 /// A line of shell that calls us where we were, or else wherever `PATH` has us now, and otherwise ends

@@ -7,5 +7,5 @@ mod edit;
 mod hooks;
 mod scan;
 
-pub(crate) use edit::{Document, Step};
+pub(crate) use edit::{Document, Segment};
 pub(crate) use hooks::{CommandHooks, Entry, guarded};

@@ -42,7 +42,7 @@ impl Entry {
 pub enum What {
     /// Which conversation this is, where it happens and by which version it is written. Comes
     /// first, and again whenever one of them changes.
-    Place(Place),
+    Whereabouts(Whereabouts),
     /// Words to the agent.
     Prompt {
         /// The words.
@@ -154,7 +154,7 @@ pub enum What {
 
 /// Where a conversation happens.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Place {
+pub struct Whereabouts {
     /// The conversation.
     pub agent_session_id: Option<String>,
     /// The directory the agent works in.
@@ -296,7 +296,7 @@ pub trait Entries: Send {
     fn read(&mut self, line: &[u8], entries: &mut Vec<Entry>);
 
     /// Reading goes on in the middle of a file: this is where the conversation was.
-    fn resume(&mut self, _place: &Place) {}
+    fn resume(&mut self, _place: &Whereabouts) {}
 
     /// Whether reading can begin in the middle of a file. Otherwise a line may change what an
     /// earlier one said, and a file that grew is read from its beginning.

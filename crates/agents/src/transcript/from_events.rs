@@ -1,7 +1,7 @@
 //! Entries from the events of a live stream, for an agent whose transcript is its stream.
 
 use super::does::tool_use;
-use super::entry::{By, Entries, Entry, Place, What};
+use super::entry::{By, Entries, Entry, What, Whereabouts};
 use crate::event::{Event, Reader};
 
 /// A stream's reader, read as a transcript's.
@@ -34,7 +34,11 @@ fn understand(event: Event) -> Vec<What> {
     vec![match event {
         Event::Started { agent_session_id, model, version } => {
             let agent_session_id = Some(agent_session_id);
-            let place = What::Place(Place { agent_session_id, version, ..Place::default() });
+            let place = What::Whereabouts(Whereabouts {
+                agent_session_id,
+                version,
+                ..Whereabouts::default()
+            });
             let model = model.map(|name| What::Model { name });
             return std::iter::once(place).chain(model).collect();
         }

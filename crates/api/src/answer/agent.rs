@@ -1,7 +1,7 @@
 //! Agents and what they can do.
 
 use heirloom_agents::find::FeatureReport;
-use heirloom_engine::agents::Known;
+use heirloom_engine::agents::AgentStatus;
 use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -42,8 +42,8 @@ pub struct Agent {
     pub checked_at: Option<Timestamp>,
 }
 
-impl From<&Known> for Agent {
-    fn from(agent: &Known) -> Self {
+impl From<&AgentStatus> for Agent {
+    fn from(agent: &AgentStatus) -> Self {
         Self {
             name: agent.name.to_owned(),
             title: agent.title.to_owned(),

@@ -2,7 +2,7 @@
 
 use heirloom_core::recall::Kind;
 use heirloom_engine::recall::resume::Past;
-use heirloom_engine::recall::{Found, Place};
+use heirloom_engine::recall::{Found, SearchHit};
 use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -107,8 +107,8 @@ pub struct SearchPassage {
     pub text: String,
 }
 
-impl From<&Place> for SearchResult {
-    fn from(place: &Place) -> Self {
+impl From<&SearchHit> for SearchResult {
+    fn from(place: &SearchHit) -> Self {
         let session = place.session.as_ref();
         let sort = match place.kind {
             Kind::Note(_) => "note",
@@ -158,8 +158,8 @@ impl From<&Place> for SearchResult {
     }
 }
 
-impl From<&Place> for SearchPassage {
-    fn from(place: &Place) -> Self {
+impl From<&SearchHit> for SearchPassage {
+    fn from(place: &SearchHit) -> Self {
         Self {
             kind: place.kind.as_str().to_owned(),
             role: place.kind.role().map(str::to_owned),

@@ -1,7 +1,7 @@
 //! Setting up, looking whether it works, and the small commands.
 
 use heirloom_engine::doctor::{Check, Health};
-use heirloom_engine::init::Step;
+use heirloom_engine::init::SetupAction;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -37,8 +37,8 @@ pub struct SetupStep {
     pub needs_you: bool,
 }
 
-impl From<&Step> for SetupStep {
-    fn from(step: &Step) -> Self {
+impl From<&SetupAction> for SetupStep {
+    fn from(step: &SetupAction) -> Self {
         Self {
             done: step.done.to_owned(),
             what: step.what.clone(),

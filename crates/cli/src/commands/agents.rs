@@ -2,7 +2,7 @@ use std::fmt::Write;
 use std::process::ExitCode;
 
 use heirloom_api::{Agent, AgentList};
-use heirloom_engine::agents::{self, Known};
+use heirloom_engine::agents::{self, AgentStatus};
 
 use super::{App, Done};
 use crate::moment::ago;
@@ -29,7 +29,7 @@ pub(super) fn run(app: &App, args: &Args) -> Done {
     Ok(ExitCode::SUCCESS)
 }
 
-fn describe(app: &App, agent: &Known, features: bool) -> String {
+fn describe(app: &App, agent: &AgentStatus, features: bool) -> String {
     let mut text = headline(app, agent);
     if features {
         for feature in &agent.features {
@@ -47,7 +47,7 @@ fn describe(app: &App, agent: &Known, features: bool) -> String {
     text
 }
 
-fn headline(app: &App, agent: &Known) -> String {
+fn headline(app: &App, agent: &AgentStatus) -> String {
     let (name, title) = (agent.name, agent.title);
     match (&agent.version, &agent.problem) {
         (_, Some(problem)) => {

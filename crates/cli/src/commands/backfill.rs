@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use heirloom_core::settings::{Capture, OnOff};
 use heirloom_engine::capture::{self, CaptureError, Request, Synced};
-use heirloom_engine::init::Step;
+use heirloom_engine::init::SetupAction;
 
 use super::{App, sync};
 use crate::failure::Failure;
@@ -14,12 +14,12 @@ use crate::ui::counted;
 
 /// From now on this repository is captured, with its history if the person wants that. `yes` answers
 /// the question. Nothing of it where it is no person who sets the repository up.
-pub(super) fn switch_on(app: &App, yes: bool) -> Result<Vec<Step>, Failure> {
+pub(super) fn switch_on(app: &App, yes: bool) -> Result<Vec<SetupAction>, Failure> {
     let mut ledger = app.here.ledger()?;
     match capture::switch_on(&app.here, &ledger) {
         Err(CaptureError::NotAPerson(_)) => {
             let why = "only a person may switch it on: heirloom init in a terminal";
-            return Ok(vec![Step::new("skipped", "capture", why)]);
+            return Ok(vec![SetupAction::new("skipped", "capture", why)]);
         }
         done => done?,
     }
@@ -34,7 +34,7 @@ pub(super) fn switch_on(app: &App, yes: bool) -> Result<Vec<Step>, Failure> {
     }
     let what = "its history";
     if !yes && !is_wanted(app, &there, settings) {
-        return Ok(vec![Step::new("skipped", what, "`heirloom sync` imports it")]);
+        return Ok(vec![SetupAction::new("skipped", what, "`heirloom sync` imports it")]);
     }
     let began = Instant::now();
     let mut bar = Bar::new(&app.ui);
@@ -46,7 +46,7 @@ pub(super) fn switch_on(app: &App, yes: bool) -> Result<Vec<Step>, Failure> {
     capture::note_done(&app.here.home);
     sync::report(app, &synced);
     let detail = format!("{}, {:.1} s", amount(&synced), began.elapsed().as_secs_f64());
-    Ok(vec![Step::new("took in", what, detail)])
+    Ok(vec![SetupAction::new("took in", what, detail)])
 }
 
 /// One question, at a terminal. Without one nothing is taken in that nobody asked for.

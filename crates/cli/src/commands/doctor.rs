@@ -3,7 +3,7 @@ use std::process::ExitCode;
 
 use heirloom_api::{Diagnosis, DiagnosisCheck, SetupStep};
 use heirloom_engine::doctor::{self, Check, Health};
-use heirloom_engine::init::Step;
+use heirloom_engine::init::SetupAction;
 
 use super::{App, Done};
 use crate::failure::FAILED;
@@ -67,11 +67,11 @@ fn hub(app: &App) -> Option<Check> {
     Some(Check::new("hub", Health::Ok, format!("{}, {waiting}", status.hub)))
 }
 
-fn mended(steps: &[Step]) -> String {
+fn mended(steps: &[SetupAction]) -> String {
     if steps.is_empty() {
         return "Nothing to fix.\n".to_owned();
     }
-    let line = |step: &Step| {
+    let line = |step: &SetupAction| {
         let style = if step.is_failed() { BAD } else { GOOD };
         format!("{style}{}{style:#} {}  {DIM}{}{DIM:#}\n", step.done, step.what, step.detail)
     };

@@ -2,7 +2,7 @@ use std::fmt::Write;
 use std::process::ExitCode;
 
 use heirloom_api::{Setup, SetupStep};
-use heirloom_engine::init::{self, Request, Step};
+use heirloom_engine::init::{self, Request, SetupAction};
 use heirloom_engine::person::PersonError;
 use heirloom_repo::Head;
 
@@ -58,7 +58,7 @@ pub(super) fn run(app: &App, args: &Args) -> Done {
     if !args.dry_run && !args.uninstall {
         steps.extend(backfill::switch_on(app, args.yes)?);
     }
-    let is_whole = !steps.iter().any(Step::is_failed);
+    let is_whole = !steps.iter().any(SetupAction::is_failed);
     let answer = Setup {
         ok: is_whole,
         dry_run: args.dry_run,
@@ -72,7 +72,7 @@ pub(super) fn run(app: &App, args: &Args) -> Done {
     Ok(if is_whole { ExitCode::SUCCESS } else { ExitCode::from(FAILED) })
 }
 
-fn describe(app: &App, args: &Args, steps: &[Step]) -> String {
+fn describe(app: &App, args: &Args, steps: &[SetupAction]) -> String {
     let place = &app.here.place;
     let under = match &place.head {
         Head::None => "not under git".to_owned(),

@@ -3,7 +3,7 @@ use std::process::ExitCode;
 
 use heirloom_api::SearchResults;
 use heirloom_core::recall::{Kind, Snippet};
-use heirloom_engine::recall::{Found, Place, Query, search};
+use heirloom_engine::recall::{Found, Query, SearchHit, search};
 use jiff::{Span, Timestamp};
 
 use super::{App, Done, note};
@@ -183,11 +183,11 @@ fn listed(found: &Found, now: Timestamp) -> String {
     text
 }
 
-fn session_of(place: &Place) -> String {
+fn session_of(place: &SearchHit) -> String {
     place.session.as_ref().map_or_else(|| place.key.clone(), |session| session.id.to_string())
 }
 
-fn heading(place: &Place, now: Timestamp) -> String {
+fn heading(place: &SearchHit, now: Timestamp) -> String {
     let at = place.at.map(|at| ago(at, now)).unwrap_or_default();
     let Some(session) = &place.session else {
         let agent = place.agent.as_deref().unwrap_or("unknown agent");
@@ -199,7 +199,7 @@ fn heading(place: &Place, now: Timestamp) -> String {
     format!("{BOLD}{}{BOLD:#} {DIM}{}{agent} {at}{DIM:#}", session.name, session.id.short())
 }
 
-fn line(text: &mut String, place: &Place) {
+fn line(text: &mut String, place: &SearchHit) {
     if place.kind == Kind::Session {
         return;
     }

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use super::glob;
 use super::shell::{Fit, ROOT, could_be, is_hole, is_known};
-use super::trigger::Place;
+use super::trigger::Workdir;
 
 /// A file, from the root of its file system and from that of the repository.
 pub(super) struct Located {
@@ -15,7 +15,7 @@ pub(super) struct Located {
 }
 
 impl Located {
-    pub(super) fn new(path: &str, place: &Place<'_>) -> Self {
+    pub(super) fn new(path: &str, place: &Workdir<'_>) -> Self {
         let case = |text: String| if place.ignores_case { text.to_lowercase() } else { text };
         let is_anywhere = path.starts_with(|c: char| c != ROOT && !is_name(c) && is_hole(c));
         let absolute = case(absolute(path, place));
@@ -29,7 +29,7 @@ impl Located {
 
     /// Whether a pattern means it. A pattern is about the repository's own files; elsewhere it has to
     /// begin at the root of the file system.
-    pub(super) fn fit(&self, pattern: &str, place: &Place<'_>) -> Fit {
+    pub(super) fn fit(&self, pattern: &str, place: &Workdir<'_>) -> Fit {
         let pattern = cased(pattern, place);
         if is_known(&self.absolute) {
             return Fit::from(self.is_meant(&pattern, pattern.starts_with('/')));
@@ -48,7 +48,7 @@ impl Located {
     }
 
     /// Whether a pattern of files that nothing gates means it; with `**` those may be anywhere.
-    pub(super) fn is_exempt(&self, pattern: &str, place: &Place<'_>) -> bool {
+    pub(super) fn is_exempt(&self, pattern: &str, place: &Workdir<'_>) -> bool {
         let pattern = cased(pattern, place);
         self.is_meant(&pattern, pattern.starts_with('/') || pattern.starts_with("**/"))
     }
@@ -84,7 +84,7 @@ fn is_name(c: char) -> bool {
     super::shell::is_name(c)
 }
 
-fn cased<'p>(pattern: &'p str, place: &Place<'_>) -> Cow<'p, str> {
+fn cased<'p>(pattern: &'p str, place: &Workdir<'_>) -> Cow<'p, str> {
     let pattern: Cow<'p, str> = match pattern.strip_prefix("~/") {
         Some(rest) => format!("/~/{rest}").into(),
         None => pattern.into(),
@@ -92,7 +92,7 @@ fn cased<'p>(pattern: &'p str, place: &Place<'_>) -> Cow<'p, str> {
     if place.ignores_case { pattern.to_lowercase().into() } else { pattern }
 }
 
-fn absolute(path: &str, place: &Place<'_>) -> String {
+fn absolute(path: &str, place: &Workdir<'_>) -> String {
     if let Some(rest) = path.strip_prefix(ROOT) {
         let root = place.roots.first().copied().unwrap_or(place.cwd);
         return normalised(&format!("{root}/{rest}"));

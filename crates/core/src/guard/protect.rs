@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::located::{Located, normalised};
 use super::requirement::Requirement;
 use super::shell::{self, Command, Script, is_hole};
-use super::trigger::{Place, ToolUse};
+use super::trigger::{ToolUse, Workdir};
 
 /// Files of a repository that say what agents may do in it; a directory ends in `/`.
 pub const IN_REPOSITORY: [&str; 7] = [
@@ -47,7 +47,7 @@ impl Protection {
     pub fn touched(
         &self,
         tool_use: &ToolUse<'_>,
-        place: &Place<'_>,
+        place: &Workdir<'_>,
         run: Option<&str>,
     ) -> Option<String> {
         let writes = |tool: &str| Requirement::DEFAULT_TOOLS.contains(&tool);
@@ -70,7 +70,12 @@ impl Protection {
         self.touched_by(tool_use.script()?, place, run)
     }
 
-    fn touched_by(&self, script: &Script, place: &Place<'_>, run: Option<&str>) -> Option<String> {
+    fn touched_by(
+        &self,
+        script: &Script,
+        place: &Workdir<'_>,
+        run: Option<&str>,
+    ) -> Option<String> {
         let is_written = |path: &str| self.is_guard(path, place, run) || self.is_data(path, place);
         let written = script.touched.iter().find(|word| is_written(&word.text));
         let read = || script.reads.iter().find(|word| self.is_data(&word.text, place));
@@ -81,7 +86,7 @@ impl Protection {
     }
 
     /// Words of a command that are files of heirloom's data: whatever it does with them, it reads them.
-    fn named_by(&self, command: &Command, place: &Place<'_>) -> Option<String> {
+    fn named_by(&self, command: &Command, place: &Workdir<'_>) -> Option<String> {
         let says = matches!(command.argv[0].text.as_str(), "echo" | "printf" | "heirloom");
         let mut words = command.argv.iter().skip(1).filter(|_| !says);
         let is_meant = |text: &str| {
@@ -104,7 +109,7 @@ impl Protection {
     }
 
     /// Whether a text names something protected as it is. Most do not.
-    fn is_named(&self, text: &str, place: &Place<'_>) -> bool {
+    fn is_named(&self, text: &str, place: &Workdir<'_>) -> bool {
         fn last(path: &str) -> &str {
             path.rsplit('/').next().unwrap_or_default()
         }
@@ -120,7 +125,7 @@ impl Protection {
     }
 
     /// The path from the root of the file system, with the person's home where `~` says so.
-    fn absolute(&self, path: &str, place: &Place<'_>) -> String {
+    fn absolute(&self, path: &str, place: &Workdir<'_>) -> String {
         if let Some(rest) = path.strip_prefix(shell::DATA) {
             return normalised(&format!("{}{rest}", self.data));
         }
@@ -130,7 +135,7 @@ impl Protection {
         }
     }
 
-    fn is_data(&self, path: &str, place: &Place<'_>) -> bool {
+    fn is_data(&self, path: &str, place: &Workdir<'_>) -> bool {
         let absolute = self.absolute(path, place);
         let rest = absolute.strip_prefix(&normalised(&self.data));
         rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
@@ -138,7 +143,7 @@ impl Protection {
 
     /// Whether writing it changes what guards agents: a file of that kind, a directory that holds one, or
     /// a pattern that may mean one.
-    fn is_guard(&self, path: &str, place: &Place<'_>, run: Option<&str>) -> bool {
+    fn is_guard(&self, path: &str, place: &Workdir<'_>, run: Option<&str>) -> bool {
         let located = Located::new(path, place);
         if located.relative.as_deref().is_some_and(|path| is_guard_here(path, run)) {
             return true;
@@ -195,7 +200,7 @@ mod tests {
             home: "/home/u".to_owned(),
             asks: true,
         };
-        let place = Place { roots: &["/r"], cwd: "/r/src", ignores_case: false };
+        let place = Workdir { roots: &["/r"], cwd: "/r/src", ignores_case: false };
         protection.touched(&ToolUse::read(tool, input), &place, Some("mine")).is_some()
     }
 

@@ -28,7 +28,7 @@ pub struct ToolUse<'a> {
 
 /// Where a tool use happens.
 #[derive(Debug, Clone, Copy)]
-pub struct Place<'a> {
+pub struct Workdir<'a> {
     /// The repository's working directory: every way to write it that a path may begin with.
     pub roots: &'a [&'a str],
     /// The directory that relative paths begin at.
@@ -110,7 +110,7 @@ impl<'a> ToolUse<'a> {
     }
 
     /// Whether every file it touches is one that nothing gates.
-    pub fn is_exempt(&self, exempt: &[String], place: &Place<'_>) -> bool {
+    pub fn is_exempt(&self, exempt: &[String], place: &Workdir<'_>) -> bool {
         !self.paths.is_empty()
             && self.paths.iter().all(|path| {
                 let located = Located::new(path, place);
@@ -142,7 +142,7 @@ impl Hit<'_> {
 pub fn triggered_by<'r>(
     requirement: &'r Requirement,
     tool_use: &ToolUse<'_>,
-    place: &Place<'_>,
+    place: &Workdir<'_>,
 ) -> Option<Hit<'r>> {
     let mut best: Option<Hit<'r>> = None;
     for trigger in &requirement.triggers {
@@ -161,7 +161,7 @@ pub fn triggered_by<'r>(
 ///
 /// Where the requirement names commands, the command is the action: the edits that it may gate as
 /// well lead up to it.
-pub fn uses_up(requirement: &Requirement, tool_use: &ToolUse<'_>, place: &Place<'_>) -> bool {
+pub fn uses_up(requirement: &Requirement, tool_use: &ToolUse<'_>, place: &Workdir<'_>) -> bool {
     let names_commands = requirement.triggers.iter().any(Trigger::is_about_a_command);
     requirement
         .triggers
@@ -170,7 +170,7 @@ pub fn uses_up(requirement: &Requirement, tool_use: &ToolUse<'_>, place: &Place<
         .any(|trigger| fits(trigger, tool_use, place).0 == Fit::Yes)
 }
 
-fn fits(trigger: &Trigger, tool_use: &ToolUse<'_>, place: &Place<'_>) -> (Fit, Option<String>) {
+fn fits(trigger: &Trigger, tool_use: &ToolUse<'_>, place: &Workdir<'_>) -> (Fit, Option<String>) {
     const NO: (Fit, Option<String>) = (Fit::No, None);
     if !is_tool(trigger, tool_use) {
         return NO;
@@ -207,7 +207,7 @@ fn is_tool(trigger: &Trigger, tool_use: &ToolUse<'_>) -> bool {
 fn command_fit<'t>(
     trigger: &Trigger,
     tool_use: &'t ToolUse<'_>,
-    place: &Place<'_>,
+    place: &Workdir<'_>,
 ) -> (Fit, Option<&'t shell::Command>) {
     if !trigger.is_about_a_command() {
         return (Fit::Yes, None);
@@ -279,7 +279,7 @@ fn path_fit(
     trigger: &Trigger,
     tool_use: &ToolUse<'_>,
     command: Option<&shell::Command>,
-    place: &Place<'_>,
+    place: &Workdir<'_>,
 ) -> (Fit, Option<String>) {
     let mut best = (Fit::No, None);
     let mut look = |path: &str| {
@@ -304,7 +304,7 @@ fn path_fit(
 }
 
 /// Whether a program in another language names one of the files and writes some.
-fn code_writes(code: &str, paths: &[String], place: &Place<'_>) -> bool {
+fn code_writes(code: &str, paths: &[String], place: &Workdir<'_>) -> bool {
     const WRITERS: [&str; 9] =
         ["write", "'w'", "\"w\"", "'a'", "\"a\"", "unlink", "remove", "rename", "copy"];
     WRITERS.iter().any(|writer| code.contains(writer))

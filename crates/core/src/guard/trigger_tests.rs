@@ -2,8 +2,8 @@ use super::*;
 use proptest::prelude::*;
 use serde_json::json;
 
-const PLACE: Place<'static> =
-    Place { roots: &["/private/repo", "/repo"], cwd: "/repo/sub", ignores_case: false };
+const PLACE: Workdir<'static> =
+    Workdir { roots: &["/private/repo", "/repo"], cwd: "/repo/sub", ignores_case: false };
 
 fn requirement(triggers: &Value) -> Requirement {
     let tree = json!({"requirements": {"x": {"trigger_tools": triggers}}});
@@ -79,7 +79,7 @@ fn a_path_is_the_same_however_it_is_written() {
 
 #[test]
 fn the_case_of_a_path_matters_where_the_file_system_says_so() {
-    let place = Place { ignores_case: true, ..PLACE };
+    let place = Workdir { ignores_case: true, ..PLACE };
     let input = json!({"file_path": "/Repo/SRC/a.rs"});
     let src = requirement(&json!([{"tool": "Edit", "path": "Src/**"}]));
     assert!(triggered_by(&src, &ToolUse::read("Edit", &input), &place).is_some());
@@ -87,7 +87,7 @@ fn the_case_of_a_path_matters_where_the_file_system_says_so() {
 }
 
 fn shell_fit(pattern: &str, command: &str) -> Fit {
-    let place = Place { cwd: "/repo", ..PLACE };
+    let place = Workdir { cwd: "/repo", ..PLACE };
     let requirement = requirement(&json!([{"tool": "Edit", "path": pattern}]));
     let input = json!({"command": command});
     triggered_by(&requirement, &ToolUse::read("Bash", &input), &place)
@@ -188,7 +188,7 @@ fn reading_a_file_is_no_edit_of_it() {
 #[test]
 fn a_trigger_that_names_a_command_and_a_path_looks_at_its_words() {
     let trigger = json!({"tool": "Bash", "command": "cat", "path": "secrets/**"});
-    let place = Place { cwd: "/repo", ..PLACE };
+    let place = Workdir { cwd: "/repo", ..PLACE };
     let requirement = requirement(&json!([trigger]));
     let hit = |command: &str| {
         let input = json!({"command": command});

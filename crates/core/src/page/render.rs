@@ -15,7 +15,7 @@ use super::{
     ACTIVE, CHECKPOINT, END, IDENTIFIERS, LISTS, LOG, NONE, REASONING, TASK, TITLE, WARNINGS, plain,
 };
 use crate::id::NoteId;
-use crate::note::{Kind, Note};
+use crate::note::{Kind, Note, replacements};
 
 /// What the ledger has to show, oldest first in every list.
 #[derive(Debug, Clone, Default)]
@@ -321,16 +321,10 @@ impl<'a> Writing<'a> {
 
     /// The note that stands in place of `note`, if the page is to show it.
     fn replacement<'n>(&self, note: &Note, shown: &'n [Note]) -> Option<&'n Note> {
-        let mut next = note.superseded_by?;
-        for _ in 0..20 {
-            if let Some(found) = shown.iter().find(|shown| shown.id == next) {
-                return Some(found).filter(|found| {
-                    found.kind == note.kind && !self.page.named.contains(&found.id)
-                });
-            }
-            next = self.known.notes.get(&next)?.superseded_by?;
-        }
-        None
+        let is_shown = |id| shown.iter().find(|shown| shown.id == id);
+        replacements(note.superseded_by, |id| is_shown(id).or_else(|| self.known.notes.get(&id)))
+            .find_map(|newer| is_shown(newer.id))
+            .filter(|found| found.kind == note.kind && !self.page.named.contains(&found.id))
     }
 
     fn is_old(&self, note: &Note) -> bool {

@@ -43,19 +43,19 @@ pub(super) fn find(text: &[u8], hit: Range<usize>) -> Option<Candidate> {
     let value = value(text, at, style, query)?;
     let bytes = &text[value.span.clone()];
     let flagged = text[ident.clone()].starts_with(b"-");
-    let known = Known { name, style, quoted: value.quoted, named: query || flagged };
+    let known = ValueContext { name, style, quoted: value.quoted, named: query || flagged };
     known.is_secret(bytes).then(|| Candidate::new(name.kind, value.span, Rank::Name))
 }
 
 /// Tells what kind of secret `value` is as the value of `name` in a structured document.
 pub(super) fn kind_of(name: &str, value: &str) -> Option<&'static str> {
     let name = name::classify(name.as_bytes(), b"")?;
-    let known = Known { name, style: Style::Colon, quoted: true, named: true };
+    let known = ValueContext { name, style: Style::Colon, quoted: true, named: true };
     known.is_secret(value.as_bytes()).then_some(name.kind)
 }
 
 /// All that is known of a value before looking at it.
-struct Known {
+struct ValueContext {
     name: Name,
     style: Style,
     quoted: bool,
@@ -63,7 +63,7 @@ struct Known {
     named: bool,
 }
 
-impl Known {
+impl ValueContext {
     fn is_secret(&self, value: &[u8]) -> bool {
         if self.name.auth && judge::is_basic_auth(value) {
             return true;

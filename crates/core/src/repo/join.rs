@@ -10,7 +10,7 @@ use super::{RepoId, RepoKey};
 
 /// What this host knows of a directory.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Known {
+pub struct DirectoryHistory {
     /// The repository that was in this very directory, whatever its path was.
     pub by_inode: Option<RepoId>,
     /// The repository that was at this path.
@@ -42,7 +42,12 @@ pub struct Joined {
 }
 
 /// Decides what the directory at `path` is. `own` makes the id of one that is given no other.
-pub fn join(path: &str, known: &Known, claims: &[Claim], own: impl FnOnce() -> RepoKey) -> Joined {
+pub fn join(
+    path: &str,
+    known: &DirectoryHistory,
+    claims: &[Claim],
+    own: impl FnOnce() -> RepoKey,
+) -> Joined {
     let is_known =
         |id: &RepoId| [&known.by_inode, &known.by_path].into_iter().flatten().any(|k| k == id);
     let is_open =
@@ -68,7 +73,7 @@ pub fn join(path: &str, known: &Known, claims: &[Claim], own: impl FnOnce() -> R
 
 fn without_a_key(
     path: &str,
-    known: &Known,
+    known: &DirectoryHistory,
     claims: &[Claim],
     own: impl FnOnce() -> RepoKey,
 ) -> RepoId {
@@ -98,12 +103,12 @@ mod tests {
         Claim { key: key(n), id: id(n), has_history: true, is_vouched_for: false }
     }
 
-    fn decide(known: &Known, claims: &[Claim]) -> Joined {
+    fn decide(known: &DirectoryHistory, claims: &[Claim]) -> Joined {
         join(PATH, known, claims, || key(99))
     }
 
-    fn by_inode(n: u8) -> Known {
-        Known { by_inode: Some(id(n)), by_path: None }
+    fn by_inode(n: u8) -> DirectoryHistory {
+        DirectoryHistory { by_inode: Some(id(n)), by_path: None }
     }
 
     fn joined(n: u8, links: &[RepoId]) -> Joined {
@@ -112,39 +117,39 @@ mod tests {
 
     #[test]
     fn what_nobody_set_up_goes_by_its_path_and_follows_its_directory() {
-        let nothing = Known::default();
+        let nothing = DirectoryHistory::default();
         assert_eq!(decide(&nothing, &[]).id, RepoId::new(PATH));
-        let moved = Known { by_inode: Some(RepoId::new("/old/pay")), ..nothing };
+        let moved = DirectoryHistory { by_inode: Some(RepoId::new("/old/pay")), ..nothing };
         assert_eq!(decide(&moved, &[]).id, RepoId::new("/old/pay"));
     }
 
     #[test]
     fn a_key_without_history_here_is_taken_as_it_is() {
         let fresh = Claim { has_history: false, ..claim(1) };
-        assert_eq!(decide(&Known::default(), &[fresh]), joined(1, &[]));
+        assert_eq!(decide(&DirectoryHistory::default(), &[fresh]), joined(1, &[]));
     }
 
     #[test]
     fn a_stranger_is_not_given_the_history_of_the_key_it_claims() {
-        let decided = decide(&Known::default(), &[claim(1)]);
+        let decided = decide(&DirectoryHistory::default(), &[claim(1)]);
         assert_eq!(decided, Joined { id: id(99), links: vec![], refused: vec![key(1)] });
         // Not even at the path where another repository was.
-        let there = Known { by_path: Some(id(2)), by_inode: None };
+        let there = DirectoryHistory { by_path: Some(id(2)), by_inode: None };
         assert_eq!(decide(&there, &[claim(1)]).id, id(99));
     }
 
     #[test]
     fn who_is_known_by_path_or_directory_or_comes_from_the_same_place_joins() {
-        let by_path = Known { by_path: Some(id(1)), by_inode: None };
+        let by_path = DirectoryHistory { by_path: Some(id(1)), by_inode: None };
         let vouched = Claim { is_vouched_for: true, ..claim(1) };
         assert_eq!(decide(&by_path, &[claim(1)]), joined(1, &[]));
         assert_eq!(decide(&by_inode(1), &[claim(1)]), joined(1, &[]));
-        assert_eq!(decide(&Known::default(), &[vouched]), joined(1, &[]));
+        assert_eq!(decide(&DirectoryHistory::default(), &[vouched]), joined(1, &[]));
     }
 
     #[test]
     fn history_from_before_the_key_comes_along() {
-        let before = Known { by_path: Some(RepoId::new(PATH)), by_inode: None };
+        let before = DirectoryHistory { by_path: Some(RepoId::new(PATH)), by_inode: None };
         let fresh = Claim { has_history: false, ..claim(1) };
         assert_eq!(decide(&before, &[fresh]), joined(1, &[RepoId::new(PATH)]));
     }
@@ -163,7 +168,7 @@ mod tests {
 
     #[test]
     fn another_repository_at_the_same_path_takes_nothing_over() {
-        let there = Known { by_path: Some(id(2)), by_inode: None };
+        let there = DirectoryHistory { by_path: Some(id(2)), by_inode: None };
         let fresh = Claim { has_history: false, ..claim(1) };
         assert_eq!(decide(&there, &[fresh]), joined(1, &[]));
     }

@@ -1,6 +1,6 @@
 //! Which earlier results a node works from.
 
-use crate::yaml::Place;
+use crate::yaml::Position;
 
 use super::lint::{Linter, join, meant};
 use super::pipeline::{Inputs, Node};
@@ -57,7 +57,7 @@ pub(super) fn inputs(
 
 fn unknown_input(
     id: &str,
-    at: Place,
+    at: Position,
     node: &Node,
     known: &[Target],
     later: &[Node],

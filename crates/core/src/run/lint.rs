@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use crate::settings::Severity;
 use crate::suggest;
-use crate::yaml::{self, Entry, Node, Place, Value};
+use crate::yaml::{self, Entry, Node, Position, Value};
 
 /// A mistake in a file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -64,7 +64,7 @@ pub(super) struct Linter<'f> {
 #[derive(Debug)]
 pub(super) struct Fields<'n> {
     pub(super) path: String,
-    pub(super) at: Place,
+    pub(super) at: Position,
     entries: &'n [Entry],
     known: &'static [&'static str],
 }
@@ -74,18 +74,30 @@ impl<'f> Linter<'f> {
         Self { file, mistakes: Vec::new() }
     }
 
-    pub(super) fn error(&mut self, at: Place, field: &str, message: String, hint: Option<String>) {
+    pub(super) fn error(
+        &mut self,
+        at: Position,
+        field: &str,
+        message: String,
+        hint: Option<String>,
+    ) {
         self.push(Severity::Error, at, field, message, hint);
     }
 
-    pub(super) fn warn(&mut self, at: Place, field: &str, message: String, hint: Option<String>) {
+    pub(super) fn warn(
+        &mut self,
+        at: Position,
+        field: &str,
+        message: String,
+        hint: Option<String>,
+    ) {
         self.push(Severity::Warning, at, field, message, hint);
     }
 
     fn push(
         &mut self,
         severity: Severity,
-        at: Place,
+        at: Position,
         field: &str,
         message: String,
         hint: Option<String>,
@@ -145,7 +157,7 @@ impl<'f> Linter<'f> {
     }
 
     /// Reports a key that has to be there.
-    pub(super) fn missing<T>(&mut self, at: Place, field: &str, hint: &str) -> Option<T> {
+    pub(super) fn missing<T>(&mut self, at: Position, field: &str, hint: &str) -> Option<T> {
         self.error(at, field, "it is missing".to_owned(), Some(hint.to_owned()));
         None
     }
@@ -168,7 +180,7 @@ impl<'f> Linter<'f> {
     }
 
     /// One text, or a list of them.
-    pub(super) fn texts(&mut self, node: &Node, field: &str) -> Vec<(Place, String)> {
+    pub(super) fn texts(&mut self, node: &Node, field: &str) -> Vec<(Position, String)> {
         let Value::List(items) = &node.value else {
             return self.text(node, field).map(|text| (node.at, text)).into_iter().collect();
         };

@@ -8,7 +8,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use crate::settings::Comprehension;
-use crate::yaml::{Node as Tree, Place, Value};
+use crate::yaml::{Node as Tree, Position, Value};
 
 use super::choices::{self, Choices, Inherit};
 use super::lint::{Fields, Linter, Mistake, join, unsafe_name};
@@ -95,7 +95,7 @@ pub struct Node {
     /// The earlier results it works from.
     pub inputs: Option<Inputs>,
     /// Where it is written.
-    pub at: Place,
+    pub at: Position,
     /// The path that names it (`nodes[1]`).
     pub field: String,
 }
@@ -165,11 +165,11 @@ impl FailureMode {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Inputs {
     /// Ids of earlier nodes; `block.node` for a node of a parallel block.
-    pub from: Vec<(Place, String)>,
+    pub from: Vec<(Position, String)>,
     /// Which of their results.
     pub select: Which,
     /// Only those of these agents, from a parallel block.
-    pub agents: Vec<(Place, String)>,
+    pub agents: Vec<(Position, String)>,
 }
 
 /// Which results of a stage.

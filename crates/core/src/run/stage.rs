@@ -4,7 +4,7 @@ use super::choices::{self, Choices, Inherit};
 use super::lint::{Linter, Mistake, meant, unsafe_name};
 use super::prompt;
 use super::stop::DEFAULT_MAX;
-use crate::yaml::Place;
+use crate::yaml::Position;
 
 const KEYS: &[&str] = &[
     "name",
@@ -118,7 +118,7 @@ pub fn read(files: &StageFiles<'_>) -> (Option<Stage>, Vec<Mistake>) {
     (stage, lint.into_mistakes())
 }
 
-fn warn_of_no_maximum(choices: &Choices, at: Place, lint: &mut Linter<'_>) {
+fn warn_of_no_maximum(choices: &Choices, at: Position, lint: &mut Linter<'_>) {
     let is_told = lint.mistakes.iter().any(|mistake| mistake.field.starts_with("stop"));
     if choices.max.is_none() && !is_told {
         let message = format!("there is no maximum of iterations, {DEFAULT_MAX} applies");
@@ -129,7 +129,7 @@ fn warn_of_no_maximum(choices: &Choices, at: Place, lint: &mut Linter<'_>) {
 /// The prompt, from the file or written in place, with its variables checked.
 fn prompt_of(
     files: &StageFiles<'_>,
-    inline: Option<(Place, String)>,
+    inline: Option<(Position, String)>,
     lint: &mut Linter<'_>,
 ) -> String {
     if let Some((at, text)) = inline {
@@ -139,12 +139,12 @@ fn prompt_of(
     let Some(text) = files.prompt.filter(|text| !text.trim().is_empty()) else {
         let message = format!("there is no prompt in {}", files.prompt_file);
         let hint = Some("write what the agent should do there".to_owned());
-        lint.error(Place::default(), "prompt", message, hint);
+        lint.error(Position::default(), "prompt", message, hint);
         return String::new();
     };
     let mut of_prompt = Linter::new(files.prompt_file);
     for unknown in prompt::unknown(text) {
-        let at = Place { source: 0, line: unknown.line, column: unknown.column };
+        let at = Position { source: 0, line: unknown.line, column: unknown.column };
         let message = format!("there is no variable `${{{}}}`", unknown.name);
         of_prompt.error(at, "", message, Some(choices::variable_hint(unknown.nearest)));
     }
@@ -153,7 +153,7 @@ fn prompt_of(
 }
 
 /// Reports variables that there are not in a prompt written in place.
-pub(super) fn check_variables(at: Place, field: &str, text: &str, lint: &mut Linter<'_>) {
+pub(super) fn check_variables(at: Position, field: &str, text: &str, lint: &mut Linter<'_>) {
     for unknown in prompt::unknown(text) {
         let message = format!("there is no variable `${{{}}}`", unknown.name);
         lint.error(at, field, message, Some(choices::variable_hint(unknown.nearest)));

@@ -6,7 +6,7 @@
 //! nobody can tell any more who said what.
 
 use super::{AGENTS, Fault};
-use crate::yaml::{Entry, Node, Place, Value};
+use crate::yaml::{Entry, Node, Position, Value};
 
 /// Whose word a layer is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -20,7 +20,7 @@ pub enum Authority {
 }
 
 /// What a repository's settings lost, and where it stood.
-pub(super) type Cut = (Place, Fault);
+pub(super) type Cut = (Position, Fault);
 
 /// Sections in which a person's word on a key goes before the repository's, against the ordinary
 /// precedence of layers.

@@ -4,7 +4,7 @@ use serde::{Serialize, Serializer};
 use serde_json::Value as Json;
 
 use super::Settings;
-use crate::yaml::{Node, Place, Value};
+use crate::yaml::{Node, Position, Value};
 
 /// A layer of settings, by what people call it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -32,9 +32,9 @@ pub enum Origin {
     /// Nothing sets it.
     Default,
     /// A layer set it to null and so took back what lower layers said.
-    Reset(Source, Place),
+    Reset(Source, Position),
     /// A layer sets it.
-    Set(Source, Place),
+    Set(Source, Position),
 }
 
 impl Origin {
@@ -48,7 +48,7 @@ impl Origin {
     }
 }
 
-fn located(source: &Source, place: Place) -> String {
+fn located(source: &Source, place: Position) -> String {
     match source {
         Source::File(name) => format!("{name}:{}:{}", place.line, place.column),
         Source::Environment(name) => format!("${name}"),

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::num::NonZeroU32;
 
 use super::{Fault, Shape};
-use crate::yaml::{Entry, Node, Place, Value};
+use crate::yaml::{Entry, Node, Position, Value};
 
 /// A type that can be a setting.
 pub trait Setting: Sized {
@@ -35,8 +35,8 @@ pub(super) trait Named: Setting {
 #[derive(Debug, Default)]
 pub struct Reader {
     path: Vec<String>,
-    pub(super) faults: Vec<(Place, Fault)>,
-    pub(super) warnings: Vec<(Place, Fault)>,
+    pub(super) faults: Vec<(Position, Fault)>,
+    pub(super) warnings: Vec<(Position, Fault)>,
     /// Whether costly checks (compiling patterns) have been done before.
     pub(super) verified: bool,
 }
@@ -60,7 +60,7 @@ impl Reader {
     }
 
     /// Reports a fault and gives up on the value.
-    pub fn fail<T>(&mut self, at: Place, fault: Fault) -> Option<T> {
+    pub fn fail<T>(&mut self, at: Position, fault: Fault) -> Option<T> {
         self.faults.push((at, fault));
         None
     }

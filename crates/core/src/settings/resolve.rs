@@ -10,7 +10,7 @@ use super::{
     Settings, Severity, Source,
 };
 use crate::trust::withhold;
-use crate::yaml::{self, Entry, Node, Place, Value};
+use crate::yaml::{self, Entry, Node, Position, Value};
 
 /// Layers of settings in rising precedence.
 #[derive(Debug, Default)]
@@ -19,8 +19,8 @@ pub struct Layers {
     trees: Vec<(Authority, Node)>,
     /// Keys of what a repository brings and nobody has trusted.
     withheld: Vec<String>,
-    faults: Vec<(Place, Fault)>,
-    warnings: Vec<(Place, Fault)>,
+    faults: Vec<(Position, Fault)>,
+    warnings: Vec<(Position, Fault)>,
     /// What the caller found wrong before there was anything to read.
     reported: Vec<Diagnostic>,
 }
@@ -101,9 +101,9 @@ impl Layers {
         if value.is_some_and(str::is_empty) {
             return;
         }
-        let at = Place {
+        let at = Position {
             source: self.add_source(Source::Environment(name.to_owned())),
-            ..Place::default()
+            ..Position::default()
         };
         let agent = agent.to_lowercase();
         if !AGENTS.contains(&agent.as_str()) {
@@ -121,8 +121,10 @@ impl Layers {
 
     /// Adds what a flag says: `--max-agents` sets `work.max_agents`.
     pub fn add_flag(&mut self, flag: &str, path: &str, value: &Json) {
-        let at =
-            Place { source: self.add_source(Source::Flag(flag.to_owned())), ..Place::default() };
+        let at = Position {
+            source: self.add_source(Source::Flag(flag.to_owned())),
+            ..Position::default()
+        };
         let keys: Vec<&str> = path.split('.').collect();
         self.add_tree(Authority::Person, nested(&keys, value, at));
     }
@@ -209,10 +211,10 @@ impl Layers {
         settings
     }
 
-    fn diagnostics(&self, severity: Severity, faults: &[(Place, Fault)]) -> Vec<Diagnostic> {
+    fn diagnostics(&self, severity: Severity, faults: &[(Position, Fault)]) -> Vec<Diagnostic> {
         let mut faults: Vec<_> = faults.iter().collect();
         faults.sort_by_key(|(at, _)| *at);
-        let diagnostic = |(at, fault): &(Place, Fault)| Diagnostic {
+        let diagnostic = |(at, fault): &(Position, Fault)| Diagnostic {
             severity,
             file: self.sources.get(usize::from(at.source)).map_or("?", Source::name).to_owned(),
             line: (at.line > 0).then_some(at.line),
@@ -235,7 +237,7 @@ fn together_with(base: Option<Node>, trees: impl IntoIterator<Item = Node>) -> O
     })
 }
 
-fn nested(keys: &[&str], value: &Json, at: Place) -> Node {
+fn nested(keys: &[&str], value: &Json, at: Position) -> Node {
     keys.iter().rev().fold(Node::from_json(value, at), |inner, key| Node {
         at,
         value: Value::Map(vec![Entry::new(key, at, inner)]),
@@ -243,7 +245,7 @@ fn nested(keys: &[&str], value: &Json, at: Place) -> Node {
 }
 
 /// What is wrong with values that are right one by one.
-fn together(settings: &Settings, merged: &Node) -> Vec<(Place, Fault)> {
+fn together(settings: &Settings, merged: &Node) -> Vec<(Position, Fault)> {
     let mut faults = Vec::new();
     if let Some(node) = merged.get("context") {
         zones(&settings.context, node, &mut faults);
@@ -257,7 +259,7 @@ fn together(settings: &Settings, merged: &Node) -> Vec<(Place, Fault)> {
     faults
 }
 
-fn zones(context: &Context, node: &Node, faults: &mut Vec<(Place, Fault)>) {
+fn zones(context: &Context, node: &Node, faults: &mut Vec<(Position, Fault)>) {
     let zones = [("yellow", context.yellow), ("orange", context.orange), ("red", context.red)];
     for pair in zones.windows(2) {
         let ((lower, low), (upper, high)) = (pair[0], pair[1]);

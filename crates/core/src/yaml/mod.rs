@@ -13,5 +13,5 @@ mod scalar;
 #[cfg(test)]
 mod tests;
 
-pub use node::{Entry, Node, Place, Value};
+pub use node::{Entry, Node, Position, Value};
 pub use parse::{Fault, Problem, parse};

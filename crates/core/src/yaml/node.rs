@@ -4,7 +4,7 @@ use serde_json::Value as Json;
 
 /// Where a node was written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
-pub struct Place {
+pub struct Position {
     /// Which text, as numbered by the caller.
     pub source: u16,
     /// Line, from 1; 0 when the source has no lines (an environment variable, a flag).
@@ -17,7 +17,7 @@ pub struct Place {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Node {
     /// Where it was written.
-    pub at: Place,
+    pub at: Position,
     /// What was written.
     pub value: Value,
 }
@@ -49,7 +49,7 @@ pub struct Entry {
     /// The key.
     pub key: String,
     /// Where the key was written.
-    pub at: Place,
+    pub at: Position,
     /// Its value.
     pub value: Node,
 }
@@ -71,7 +71,7 @@ impl Node {
     }
 
     /// A tree from data that has no lines, every node of it at `at`.
-    pub fn from_json(json: &Json, at: Place) -> Self {
+    pub fn from_json(json: &Json, at: Position) -> Self {
         let value = match json {
             Json::Null => Value::Null,
             Json::Bool(flag) => Value::Bool(*flag),
@@ -125,7 +125,7 @@ impl Node {
 
 impl Entry {
     /// A key with its value, both at `at`.
-    pub fn new(key: &str, at: Place, value: Node) -> Self {
+    pub fn new(key: &str, at: Position, value: Node) -> Self {
         Self { key: key.to_owned(), at, value }
     }
 }

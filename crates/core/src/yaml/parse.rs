@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use granit_parser::{Event, Marker, Parser, ScalarStyle, ScanError, StrInput, Tag};
 
 use super::scalar::resolve;
-use super::{Entry, Node, Place, Value};
+use super::{Entry, Node, Position, Value};
 
 /// The most nodes a file may unfold to. Far above any honest file; aliases of aliases reach it fast.
 const NODE_LIMIT: usize = 100_000;
@@ -15,7 +15,7 @@ const DEPTH_LIMIT: usize = 64;
 #[derive(Debug, Clone, PartialEq)]
 pub struct Problem {
     /// Where.
-    pub at: Place,
+    pub at: Position,
     /// What.
     pub fault: Fault,
 }
@@ -35,7 +35,7 @@ pub enum Fault {
         /// The key.
         key: String,
         /// Where it was given first.
-        first: Place,
+        first: Position,
     },
     /// A key that is a list, a map or nothing.
     #[error("a key must be text")]
@@ -82,7 +82,7 @@ impl Fault {
 
 /// Reads one document. A text without any is [`Value::Empty`].
 ///
-/// `source` is written into every [`Place`], for the caller to tell texts apart.
+/// `source` is written into every [`Position`], for the caller to tell texts apart.
 pub fn parse(text: &str, source: u16) -> Result<Node, Vec<Problem>> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let options = granit_parser::options! {
@@ -110,10 +110,10 @@ struct Builder<'a> {
     problems: Vec<Problem>,
 }
 
-type Step<T> = Result<T, Problem>;
+type Parsed<T> = Result<T, Problem>;
 
 impl<'a> Builder<'a> {
-    fn stream(&mut self) -> Step<Node> {
+    fn stream(&mut self) -> Parsed<Node> {
         let mut document = None;
         loop {
             let (event, at) = self.next()?;
@@ -129,11 +129,11 @@ impl<'a> Builder<'a> {
                 _ => {}
             }
         }
-        let start = Place { source: self.source, line: 1, column: 1 };
+        let start = Position { source: self.source, line: 1, column: 1 };
         Ok(document.unwrap_or(Node { at: start, value: Value::Empty }))
     }
 
-    fn next(&mut self) -> Step<(Event<'a>, Place)> {
+    fn next(&mut self) -> Parsed<(Event<'a>, Position)> {
         match self.parser.next_event() {
             // Where nothing is written the parser says `~`, over no characters.
             Some(Ok((Event::Scalar(_, ScalarStyle::Plain, anchor, tag), span)))
@@ -148,7 +148,7 @@ impl<'a> Builder<'a> {
         }
     }
 
-    fn node(&mut self, event: Event<'a>, at: Place) -> Step<Node> {
+    fn node(&mut self, event: Event<'a>, at: Position) -> Parsed<Node> {
         let (value, anchor) = match event {
             Event::Scalar(text, style, anchor, tag) => {
                 let as_text = style != ScalarStyle::Plain || self.is_text_tag(tag.as_deref(), at);
@@ -173,7 +173,7 @@ impl<'a> Builder<'a> {
         Ok(node)
     }
 
-    fn items(&mut self) -> Step<Vec<Node>> {
+    fn items(&mut self) -> Parsed<Vec<Node>> {
         let mut items = Vec::new();
         loop {
             match self.next()? {
@@ -183,9 +183,9 @@ impl<'a> Builder<'a> {
         }
     }
 
-    fn entries(&mut self) -> Step<Vec<Entry>> {
+    fn entries(&mut self) -> Parsed<Vec<Entry>> {
         let mut entries = Vec::new();
-        let mut seen: BTreeMap<String, Place> = BTreeMap::new();
+        let mut seen: BTreeMap<String, Position> = BTreeMap::new();
         let mut merged = Vec::new();
         loop {
             let (event, at) = match self.next()? {
@@ -217,7 +217,7 @@ impl<'a> Builder<'a> {
     }
 
     /// The key's text; none, and a problem, when it has none.
-    fn key(&mut self, event: Event<'a>, at: Place) -> Step<Option<String>> {
+    fn key(&mut self, event: Event<'a>, at: Position) -> Parsed<Option<String>> {
         if let Event::Scalar(text, ..) = &event
             && !text.is_empty()
         {
@@ -243,7 +243,7 @@ impl<'a> Builder<'a> {
         }
     }
 
-    fn alias(&mut self, id: usize, at: Place) -> Step<Node> {
+    fn alias(&mut self, id: usize, at: Position) -> Parsed<Node> {
         let Some(node) = self.anchors.get(&id) else {
             // The parser has refused names it does not know: this one is still being read.
             return Err(Problem { at, fault: Fault::SelfReference });
@@ -253,13 +253,13 @@ impl<'a> Builder<'a> {
         Ok(node)
     }
 
-    fn grow(&mut self, by: usize, at: Place) -> Step<()> {
+    fn grow(&mut self, by: usize, at: Position) -> Parsed<()> {
         self.size += by;
         if self.size > NODE_LIMIT { Err(Problem { at, fault: Fault::TooLarge }) } else { Ok(()) }
     }
 
     /// Whether the tag says "text"; one that is not of YAML itself is a problem.
-    fn is_text_tag(&mut self, tag: Option<&Tag>, at: Place) -> bool {
+    fn is_text_tag(&mut self, tag: Option<&Tag>, at: Position) -> bool {
         let Some(tag) = tag else { return false };
         if !tag.is_yaml_core_schema() {
             self.problems.push(Problem { at, fault: Fault::Tag { tag: tag.original() } });
@@ -272,8 +272,12 @@ impl<'a> Builder<'a> {
         Problem { at: self.place(*error.marker()), fault }
     }
 
-    fn place(&self, marker: Marker) -> Place {
+    fn place(&self, marker: Marker) -> Position {
         let number = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
-        Place { source: self.source, line: number(marker.line()), column: number(marker.col() + 1) }
+        Position {
+            source: self.source,
+            line: number(marker.line()),
+            column: number(marker.col() + 1),
+        }
     }
 }

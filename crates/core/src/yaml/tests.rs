@@ -41,11 +41,11 @@ fn scalars_mean_what_yaml_1_2_says() {
 fn every_node_knows_its_line_and_column() {
     let tree = parse("work:\n  gate: [a, b]\n  max: 2\n", 7).unwrap();
     let work = tree.get("work").unwrap();
-    assert_eq!(work.get("max").unwrap().at, Place { source: 7, line: 3, column: 8 });
+    assert_eq!(work.get("max").unwrap().at, Position { source: 7, line: 3, column: 8 });
     let Value::List(items) = &work.get("gate").unwrap().value else { panic!("no list") };
-    assert_eq!(items[1].at, Place { source: 7, line: 2, column: 13 });
+    assert_eq!(items[1].at, Position { source: 7, line: 2, column: 13 });
     let Value::Map(entries) = &work.value else { panic!("no map") };
-    assert_eq!(entries[1].at, Place { source: 7, line: 3, column: 3 });
+    assert_eq!(entries[1].at, Position { source: 7, line: 3, column: 3 });
 }
 
 #[test]
@@ -135,7 +135,7 @@ fn a_deep_nest_is_refused_without_harm() {
 
 #[test]
 fn a_tree_can_come_from_data_without_lines() {
-    let at = Place { source: 2, line: 0, column: 0 };
+    let at = Position { source: 2, line: 0, column: 0 };
     let json = serde_json::json!({"a": [1, "x", 0.5, true, null]});
     let tree = Node::from_json(&json, at);
     let Value::List(items) = &tree.get("a").unwrap().value else { panic!("no list") };

@@ -4,14 +4,14 @@
 use heirloom_core::guard::requirement::Requirement;
 use heirloom_core::guard::settings;
 use heirloom_core::guard::shell::{CommandPattern, Fit, parse};
-use heirloom_core::guard::trigger::{Place, ToolUse, triggered_by};
+use heirloom_core::guard::trigger::{ToolUse, Workdir, triggered_by};
 use serde_json::json;
 
 const HIDDEN: &str = include_str!("../corpus/shell/hidden.txt");
 const ORDINARY: &str = include_str!("../corpus/shell/ordinary.txt");
 
-const PLACE: Place<'static> =
-    Place { roots: &["/work/project"], cwd: "/work/project", ignores_case: false };
+const PLACE: Workdir<'static> =
+    Workdir { roots: &["/work/project"], cwd: "/work/project", ignores_case: false };
 
 fn lines(corpus: &str) -> impl Iterator<Item = &str> {
     corpus.lines().filter(|line| !line.is_empty() && !line.starts_with("# "))

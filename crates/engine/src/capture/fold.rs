@@ -7,13 +7,13 @@
 use std::collections::BTreeMap;
 
 use heirloom_agents::event::{Span, Tokens};
-use heirloom_agents::transcript::{By, Does, Entry, Place, TodoState, What};
+use heirloom_agents::transcript::{By, Does, Entry, TodoState, What, Whereabouts};
 use heirloom_core::facts::signs;
 use heirloom_core::facts::{
     CommandFacts, CommitFacts, FileFacts, TestFacts, TodoFacts, TokenFacts, TurnFacts,
 };
 use heirloom_core::redact::redact;
-use heirloom_ledger::facts::{Answered, News, Told};
+use heirloom_ledger::facts::{Answered, NewFacts, Told};
 use serde::{Deserialize, Serialize};
 
 /// The longest text that is kept of a prompt or a command.
@@ -54,12 +54,12 @@ struct Waiting {
 pub(crate) struct Fold {
     pub(crate) state: State,
     pub(crate) told: Told,
-    pub(crate) news: News,
+    pub(crate) news: NewFacts,
 }
 
 impl Fold {
     pub(crate) fn new(state: State, told: Told) -> Self {
-        Self { state, told, news: News::default() }
+        Self { state, told, news: NewFacts::default() }
     }
 
     /// Takes in one entry.
@@ -70,7 +70,7 @@ impl Fold {
         }
         let Entry { offset, at, id, parent, subagent, what } = entry;
         match what {
-            What::Place(place) => self.place(place),
+            What::Whereabouts(place) => self.place(place),
             What::Prompt { text, by } => {
                 self.told.messages += 1;
                 // What a subagent is told is the prompt of its own transcript, not of this one.
@@ -126,7 +126,7 @@ impl Fold {
         }
     }
 
-    fn place(&mut self, place: Place) {
+    fn place(&mut self, place: Whereabouts) {
         let told = &mut self.told;
         let newer = |to: &mut Option<String>, from: Option<String>| *to = from.or(to.take());
         newer(&mut told.cwd, place.cwd);
@@ -395,7 +395,7 @@ mod tests {
             tool("t4", "Bash", r#"{"command":"git commit -am x"}"#),
             result("t4", false, "[main 1a2b3c4] mend it"),
         ]);
-        let News { commands, commits, tests, files, .. } = &fold.news;
+        let NewFacts { commands, commits, tests, files, .. } = &fold.news;
         assert_eq!(commands[0].exit, Some(101));
         assert_eq!(commands[0].error.as_deref(), Some("error: test failed"));
         assert_eq!((commits[0].hash.as_str(), commits[0].turn), ("1a2b3c4", 1));

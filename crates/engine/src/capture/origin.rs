@@ -101,7 +101,7 @@ fn head(agent: &dyn Agent, path: &Path) -> (Option<PathBuf>, Option<Timestamp>) 
         from += end + 1;
         entry::scan(&mut *reader, line, 0, &mut |entry| {
             began = began.or(entry.at);
-            if let What::Place(place) = entry.what {
+            if let What::Whereabouts(place) = entry.what {
                 cwd = cwd.take().or(place.cwd.map(PathBuf::from));
             }
         });

@@ -342,8 +342,8 @@ impl Reading {
     }
 }
 
-fn place(told: &Told) -> entry::Place {
-    entry::Place {
+fn place(told: &Told) -> entry::Whereabouts {
+    entry::Whereabouts {
         agent_session_id: None,
         cwd: told.cwd.clone(),
         branch: told.branch.clone(),

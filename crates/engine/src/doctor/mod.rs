@@ -8,11 +8,11 @@ use heirloom_ledger::{Ledger, VERSION};
 use heirloom_repo::Head;
 use serde::Serialize;
 
-use crate::agents::{self, Known};
+use crate::agents::{self, AgentStatus};
 use crate::guard::fault;
 use crate::guard::rules::{self, Rules};
 use crate::here::Here;
-use crate::init::{self, Hooking, InitError, Request, Step};
+use crate::init::{self, Hooking, InitError, Request, SetupAction};
 use crate::issues;
 use crate::settings::FileState;
 use crate::trust::{self, Untrusted};
@@ -90,7 +90,7 @@ fn disabled(here: &Here) -> Option<Check> {
 
 /// Mends what can be mended without asking: hooks, commands and tools that are missing or outdated, and
 /// our own files. What was done is returned.
-pub fn fix(here: &Here) -> Result<Vec<Step>, InitError> {
+pub fn fix(here: &Here) -> Result<Vec<SetupAction>, InitError> {
     if !here.place.is_set_up() || init::is_out(here) {
         return Ok(Vec::new());
     }
@@ -98,7 +98,7 @@ pub fn fix(here: &Here) -> Result<Vec<Step>, InitError> {
     let request =
         Request { agents: &[], program: &program, is_rehearsal: false, is_everywhere: false };
     let steps = init::set_up(here, request)?;
-    let is_news = |step: &Step| {
+    let is_news = |step: &SetupAction| {
         !matches!(step.done, "kept" | "skipped")
             && !step.detail.ends_with("already")
             && !step.detail.starts_with("by its ")
@@ -279,13 +279,13 @@ fn requirements(here: &Here) -> Vec<Check> {
 
 /// An agent that has a program of its own may be missing; any other command is one only where
 /// somebody said which.
-fn is_looked_for(known: &Known) -> bool {
+fn is_looked_for(known: &AgentStatus) -> bool {
     let has_program = heirloom_agents::by_name(known.name).is_some_and(|a| a.program().is_some());
     has_program || known.path.is_some()
 }
 
 /// Whether an agent that is there calls our hooks, where that is wanted.
-fn hooked(here: &Here, known: &Known) -> Option<Check> {
+fn hooked(here: &Here, known: &AgentStatus) -> Option<Check> {
     if known.path.is_none() || !here.place.is_set_up() || init::is_out(here) {
         return None;
     }
@@ -316,7 +316,7 @@ fn hooked(here: &Here, known: &Known) -> Option<Check> {
 }
 
 /// Whether an agent that is there has our commands and tools, where its plugin does not bring them.
-fn equipped(here: &Here, known: &Known) -> Option<Check> {
+fn equipped(here: &Here, known: &AgentStatus) -> Option<Check> {
     if known.path.is_none() || !here.place.is_set_up() || init::is_out(here) {
         return None;
     }
@@ -334,7 +334,7 @@ fn equipped(here: &Here, known: &Known) -> Option<Check> {
     })
 }
 
-fn agent(known: &Known) -> Check {
+fn agent(known: &AgentStatus) -> Check {
     let version = known.version.as_deref().unwrap_or("found");
     match (&known.path, &known.problem) {
         (Some(_), None) => Check::new(known.title, Health::Ok, version),

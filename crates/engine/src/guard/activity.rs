@@ -84,5 +84,5 @@ fn last(here: &Here, session: Option<&Session>, live: &Live) -> Timestamp {
 }
 
 fn file(here: &Here, session: &str) -> PathBuf {
-    cache::file(here, "active", session)
+    cache::file(here, "active", &[session.as_bytes()])
 }

@@ -3,10 +3,10 @@
 //! An agent says before each use that it is about to happen, and only then whether somebody has to
 //! permit it. So the last use that triggered something is remembered until it is known.
 
-use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::PathBuf;
 
 use heirloom_agents::hook::ToolUse;
+use heirloom_core::digest;
 use heirloom_repo::file;
 
 use super::cache;
@@ -35,11 +35,10 @@ pub(super) fn forget(call: &Call<'_>) {
 }
 
 fn mark(call: &Call<'_>, tool: &ToolUse) -> String {
-    let mut hasher = DefaultHasher::new();
-    (call.branch.as_str(), &tool.name, tool.input.to_string()).hash(&mut hasher);
-    format!("{:016x}", hasher.finish())
+    let input = tool.input.to_string();
+    digest::short_of(&[call.branch.as_str().as_bytes(), tool.name.as_bytes(), input.as_bytes()])
 }
 
 fn file(call: &Call<'_>) -> PathBuf {
-    cache::file(call.here, "asked", call.caller.agent_session_id)
+    cache::file(call.here, "asked", &[call.caller.agent_session_id.as_bytes()])
 }

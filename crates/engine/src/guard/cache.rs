@@ -3,10 +3,10 @@
 //! Each is written whole or not at all, and goes when nobody wrote it for a month.
 
 use std::fs;
-use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
+use heirloom_core::digest;
 use heirloom_repo::file;
 use heirloom_repo::{make_private_dir, write_private};
 
@@ -22,10 +22,11 @@ const WRITING: Duration = Duration::from_hours(1);
 const SWEPT_EVERY: Duration = Duration::from_hours(24);
 
 /// The file of a kind for what is told apart by `key`.
-pub(super) fn file(here: &Here, kind: &str, key: impl Hash) -> PathBuf {
-    let mut hasher = DefaultHasher::new();
-    key.hash(&mut hasher);
-    directory(here).join(format!("{kind}-{:016x}", hasher.finish()))
+///
+/// Other releases look for it too, so its name must not depend on the standard library's hash: what
+/// was told to a person once would be told again after an update.
+pub(super) fn file(here: &Here, kind: &str, key: &[&[u8]]) -> PathBuf {
+    directory(here).join(format!("{kind}-{}", digest::short_of(key)))
 }
 
 fn directory(here: &Here) -> PathBuf {

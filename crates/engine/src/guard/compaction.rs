@@ -66,7 +66,7 @@ pub(super) fn after(call: &mut Call<'_>, summary: &str) {
 
 /// What is kept of what a summary lost, until a prompt brings it.
 fn lost_file(call: &Call<'_>) -> PathBuf {
-    cache::file(call.here, "lost", &call.event.agent_session_id)
+    cache::file(call.here, "lost", &[call.event.agent_session_id.as_bytes()])
 }
 
 /// What the summary lost; told once.

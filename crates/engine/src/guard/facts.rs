@@ -58,7 +58,7 @@ enum Open {
 
 impl Open {
     fn new(ledger: Ledger, options: Options) -> Self {
-        if options.keeps_log {
+        if options.no_checkpoint_on_close {
             Self::Left(ManuallyDrop::new(ledger))
         } else {
             Self::Closing(ledger)
@@ -90,7 +90,7 @@ impl<'h> Book<'h> {
 
 /// What is known where a session works.
 #[derive(Debug)]
-pub struct Known<'h> {
+pub struct GuardFacts<'h> {
     here: &'h Here,
     /// The ledger.
     pub book: Book<'h>,
@@ -101,7 +101,7 @@ pub struct Known<'h> {
     began: Instant,
 }
 
-impl<'h> Known<'h> {
+impl<'h> GuardFacts<'h> {
     /// What is known to a session.
     pub fn new(here: &'h Here, session: SessionKeys, options: Options) -> Self {
         let book = Book::new(here, options);
@@ -146,7 +146,7 @@ impl<'h> Known<'h> {
     }
 }
 
-impl Facts for Known<'_> {
+impl Facts for GuardFacts<'_> {
     fn held(&mut self, requirement: &Requirement, branch: &BranchKey) -> Result<Held, Fault> {
         self.seen(branch)
             .map(|seen| seen.held(&requirement.name, branch))

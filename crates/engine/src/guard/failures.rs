@@ -26,7 +26,7 @@ struct Remembered {
 
 /// Remembers what is known to fail for the context that begins.
 pub(super) fn remember(call: &Call<'_>, mut failures: Vec<Failure>) {
-    let file = cache::file(call.here, "failures", &call.event.agent_session_id);
+    let file = cache::file(call.here, "failures", &[call.event.agent_session_id.as_bytes()]);
     failures.truncate(MOST);
     if failures.is_empty() {
         let _ = file::remove_file(file);
@@ -40,7 +40,7 @@ pub(super) fn remember(call: &Call<'_>, mut failures: Vec<Failure>) {
 /// Adds a line of context where a command is about to be tried that is known to fail; each once.
 pub(super) fn tell(call: &mut Call<'_>, tool: &ToolUse) {
     let Some(command) = tool.text("command").filter(|_| tool.name == "Bash") else { return };
-    let file = cache::file(call.here, "failures", &call.event.agent_session_id);
+    let file = cache::file(call.here, "failures", &[call.event.agent_session_id.as_bytes()]);
     let Ok(text) = file::read(&file) else { return };
     let Ok(mut known) = serde_json::from_slice::<Remembered>(&text) else { return };
     let same = known.failures.iter().position(|failure| failure.command == command.trim());

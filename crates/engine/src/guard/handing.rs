@@ -11,7 +11,7 @@ use heirloom_ledger::{Error, Ledger, SessionFilter};
 use heirloom_repo::file;
 
 use super::hook::Call;
-use super::{cache, presence, take_in};
+use super::{cache, presence, transcript};
 use crate::capture::{self, Calling};
 use crate::here::Here;
 use crate::keep::KeepError;
@@ -40,7 +40,7 @@ pub(super) fn hand_over(call: &mut Call<'_>, cause: Cause) {
 pub(super) fn after_turn(call: &mut Call<'_>, usage: Option<Usage>) {
     let Some(settings) = call.settings() else { return };
     let Some(tokens) = usage.map(|usage| usage.tokens).or_else(|| guessed(call)) else { return };
-    let file = cache::file(call.here, "handed-over", &call.event.agent_session_id);
+    let file = cache::file(call.here, "handed-over", &[call.event.agent_session_id.as_bytes()]);
     let saved = file::read_to_string(&file).ok().and_then(|text| text.trim().parse::<u64>().ok());
     let saved = saved.unwrap_or(0);
     // A context that became smaller is another one.
@@ -48,7 +48,7 @@ pub(super) fn after_turn(call: &mut Call<'_>, usage: Option<Usage>) {
     if new < u64::from(settings.checkpoint.delta_tokens.get()) {
         return;
     }
-    take_in::take_in(call, false);
+    transcript::read_tail(call, false);
     hand_over(call, Cause::Turn);
     cache::write(&file, tokens.to_string().as_bytes());
 }

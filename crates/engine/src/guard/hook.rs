@@ -15,12 +15,12 @@ use heirloom_core::guard::requirement::{Measure, Rule};
 use heirloom_core::settings::Settings;
 use heirloom_ledger::{Error, Ledger, Options, SessionKeys};
 
-use super::facts::{Known, keys};
+use super::facts::{GuardFacts, keys};
 use super::presence::{self, Caller};
 use super::rules::{self, Rules};
 use super::satisfy::end_pause;
 use super::{
-    activity, asking, compaction, failures, handing, skill, start, take_in, tool_use, turn,
+    activity, asking, compaction, failures, handing, skill, start, tool_use, transcript, turn,
 };
 use crate::here::Here;
 use crate::keep;
@@ -80,19 +80,19 @@ impl Call<'_> {
             HookKind::Prompt { text } => turn::prompt(self, rules, text),
             HookKind::SessionStart { source, model } => {
                 self.attend();
-                take_in::take_in(self, true);
+                transcript::read_tail(self, true);
                 self.said.answer.context = start::start(self, rules, source, model.as_deref());
             }
             HookKind::PreCompact { auto, .. } => {
-                take_in::take_in(self, false);
+                transcript::read_tail(self, false);
                 compaction::before(self, *auto);
             }
             HookKind::PostCompact { summary } => {
-                take_in::take_in(self, false);
+                transcript::read_tail(self, false);
                 compaction::after(self, summary);
             }
             HookKind::SessionEnd { reason } => {
-                take_in::take_in(self, true);
+                transcript::read_tail(self, true);
                 self.session_end(reason);
             }
             // The turn goes on, and its own end asks for what a subagent triggered. A compaction ends
@@ -140,7 +140,7 @@ impl Call<'_> {
         heirloom_agents::by_name(self.caller.agent).and_then(heirloom_agents::Agent::hooks)
     }
 
-    pub(super) fn known(&self) -> Known<'_> {
+    pub(super) fn known(&self) -> GuardFacts<'_> {
         let options = match self.event.kind {
             HookKind::PreTool { .. }
             | HookKind::PermissionRequest { .. }
@@ -148,7 +148,7 @@ impl Call<'_> {
             | HookKind::ToolFailed { .. } => Options::TOOL_USE,
             _ => Options::HOOK,
         };
-        Known::new(self.here, self.keys(), Options { wait: PATIENCE, ..options })
+        GuardFacts::new(self.here, self.keys(), Options { wait: PATIENCE, ..options })
     }
 
     /// Every name under which the ledger may know the calling session.

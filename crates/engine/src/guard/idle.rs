@@ -7,10 +7,10 @@ use heirloom_core::guard::requirement::{Measure, Requirement};
 use heirloom_core::guard::state::Held;
 use jiff::Timestamp;
 
-use super::facts::Known;
+use super::facts::GuardFacts;
 
 /// What is known without running a command of the settings.
-pub(super) struct Idle<'a>(pub(super) Known<'a>);
+pub(super) struct Idle<'a>(pub(super) GuardFacts<'a>);
 
 impl Facts for Idle<'_> {
     fn held(&mut self, requirement: &Requirement, branch: &BranchKey) -> Result<Held, Fault> {

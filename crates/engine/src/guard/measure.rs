@@ -66,7 +66,12 @@ fn value(here: &Here, measure: &Measure, patience: u64) -> Result<f64, Fault> {
 }
 
 fn file(here: &Here, measure: &Measure) -> PathBuf {
-    cache::file(here, "measure", (&here.place.root, here.place.head.key(), measure))
+    let root = here.place.root.as_os_str().as_encoded_bytes();
+    let measure = match measure {
+        Measure::BranchSize => "",
+        Measure::Command(command) => command,
+    };
+    cache::file(here, "measure", &[root, here.place.head.key().as_bytes(), measure.as_bytes()])
 }
 
 fn fault(what: &str) -> Fault {

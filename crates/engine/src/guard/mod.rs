@@ -30,13 +30,13 @@ mod skill;
 mod start;
 pub mod status;
 pub(crate) mod subject;
-mod take_in;
 mod tool_use;
+mod transcript;
 mod turn;
 
 pub use activity::{AtWork, at_work};
 pub use branches::settle as settle_branch;
-pub use facts::Known;
+pub use facts::GuardFacts;
 pub use gone::tidy;
 pub use hook::{Said, answer};
 pub(crate) use presence::session_of;

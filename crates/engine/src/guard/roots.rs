@@ -4,12 +4,16 @@
 use std::path::Path;
 
 use heirloom_agents::hook::HookEvent;
-use heirloom_core::guard::trigger::Place;
+use heirloom_core::guard::trigger::Workdir;
 
 use crate::here::Here;
 
 /// Asks something about the place of a tool use.
-pub(super) fn in_place<T>(here: &Here, event: &HookEvent, ask: impl FnOnce(&Place<'_>) -> T) -> T {
+pub(super) fn in_place<T>(
+    here: &Here,
+    event: &HookEvent,
+    ask: impl FnOnce(&Workdir<'_>) -> T,
+) -> T {
     let root = here.place.root.to_string_lossy();
     let cwd = event.cwd.as_deref().unwrap_or(&here.place.root);
     let linked = linked_root(&here.place.root, cwd);
@@ -17,7 +21,7 @@ pub(super) fn in_place<T>(here: &Here, event: &HookEvent, ask: impl FnOnce(&Plac
     let roots: Vec<&str> =
         [Some(&root), linked.as_ref()].into_iter().flatten().map(|root| &**root).collect();
     let ignores_case = cfg!(target_os = "macos");
-    ask(&Place { roots: &roots, cwd: &cwd.to_string_lossy(), ignores_case })
+    ask(&Workdir { roots: &roots, cwd: &cwd.to_string_lossy(), ignores_case })
 }
 
 /// The root as the agent writes it, where it was started through a link: it names files through it as

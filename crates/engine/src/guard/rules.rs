@@ -3,8 +3,6 @@
 //! What is kept is thrown away as soon as a settings file looks different. A broken file says so and
 //! costs only itself: a repository whose file cannot be read takes no rule of the person's along.
 
-use std::fs;
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use heirloom_core::guard::policy::{Policy, Problem, Unseen};
@@ -12,7 +10,7 @@ use heirloom_core::guard::protect::Protection;
 use heirloom_core::guard::settings as section;
 use heirloom_core::legacy::requirements::{self, Layers};
 use heirloom_core::yaml;
-use heirloom_repo::file;
+use heirloom_repo::{Stamp, file};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -141,18 +139,8 @@ fn key(files: &[PathBuf]) -> String {
     let mut key = format!("heirloom {}", env!("CARGO_PKG_VERSION"));
     for file in files {
         let _ = write!(key, " {}", file.display());
-        if let Ok(found) = fs::metadata(file) {
-            let _ = write!(
-                key,
-                " {} {}.{} {}.{} {} {}",
-                found.len(),
-                found.mtime(),
-                found.mtime_nsec(),
-                found.ctime(),
-                found.ctime_nsec(),
-                found.ino(),
-                found.dev()
-            );
+        if let Some(stamp) = Stamp::of(file) {
+            let _ = write!(key, " {stamp}");
         }
     }
     key.push('\n');
@@ -160,7 +148,13 @@ fn key(files: &[PathBuf]) -> String {
 }
 
 fn kept_file(here: &Here, source: &Source) -> PathBuf {
-    cache::file(here, "rules", (&source.settings, &source.original))
+    let files = source.settings.iter().chain(source.original.iter().flatten());
+    // Which of them is which counts too: the settings come first, or are nothing.
+    let none: &[u8] = if source.settings.is_none() { b"" } else { b"settings" };
+    let names: Vec<&[u8]> = std::iter::once(none)
+        .chain(files.map(|file| file.as_os_str().as_encoded_bytes()))
+        .collect();
+    cache::file(here, "rules", &names)
 }
 
 /// What was read: no rules where heirloom is switched off.

@@ -100,7 +100,7 @@ pub(super) fn start(
 /// Tells the person what the repository brings: once for each state of it, in every agent.
 fn tell_unseen(call: &mut Call<'_>, policy: &Policy) {
     let Some(unseen) = &policy.unseen else { return };
-    let file = cache::file(call.here, "unseen", &call.here.place.root);
+    let file = cache::file(call.here, "unseen", &[call.here.place.root.as_os_str().as_encoded_bytes()]);
     if file::read_to_string(&file).is_ok_and(|told| told == unseen.hash) {
         return;
     }
@@ -111,7 +111,7 @@ fn tell_unseen(call: &mut Call<'_>, policy: &Policy) {
 /// Tells a person who cloned a repository that others set up what to do, once.
 fn tell_newcomer(call: &mut Call<'_>) {
     let is_set_up = call.here.place.key_file().is_file();
-    let file = cache::file(call.here, "newcomer", &call.here.place.repo);
+    let file = cache::file(call.here, "newcomer", &[call.here.place.repo.as_bytes()]);
     if !is_set_up || presence::driven(call.here).is_some() || file.exists() {
         return;
     }
@@ -229,7 +229,7 @@ fn standing(
 
 /// A conversation that goes on has what it was told before. It is told again only if that changed.
 fn said_once(call: &Call<'_>, source: &Source, text: String) -> Option<String> {
-    let file = cache::file(call.here, "said", &call.event.agent_session_id);
+    let file = cache::file(call.here, "said", &[call.event.agent_session_id.as_bytes()]);
     if *source == Source::Resume && file::read_to_string(&file).is_ok_and(|before| before == text) {
         return None;
     }

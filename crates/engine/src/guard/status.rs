@@ -6,7 +6,7 @@ use heirloom_core::guard::decide::{Before, before, gap_text, resolution};
 use heirloom_core::guard::policy::Policy;
 use heirloom_core::guard::requirement::Requirement;
 use heirloom_core::guard::state::Satisfied;
-use heirloom_core::guard::trigger::{Place, ToolUse};
+use heirloom_core::guard::trigger::{ToolUse, Workdir};
 use heirloom_core::id::SessionId;
 use heirloom_core::legacy::requirements_state;
 use heirloom_ledger::{Error, Ledger, Options, Pause};
@@ -16,7 +16,7 @@ use serde_json::Value;
 
 pub use super::subject::actor;
 
-use super::facts::Known;
+use super::facts::GuardFacts;
 use super::idle::Idle;
 use super::subject::Subject;
 use crate::here::Here;
@@ -68,7 +68,7 @@ pub fn overview(
     let now = here.clock.now();
     let session = subject.key().unwrap_or_default();
     let moment = Moment { now, branch, session, run: None };
-    let mut known = Known::new(here, subject.keys.clone(), Options::COMMAND);
+    let mut known = GuardFacts::new(here, subject.keys.clone(), Options::COMMAND);
     let paused = known.seen(branch)?.paused(now).cloned();
     let rows = policy.requirements.iter().map(|requirement| {
         let judged = judge(requirement, &moment, &mut known);
@@ -86,7 +86,7 @@ pub fn unmet(
     let now = here.clock.now();
     let session = subject.key().unwrap_or_default();
     let moment = Moment { now, branch, session, run: None };
-    let mut known = Known::new(here, subject.keys.clone(), Options::HOOK);
+    let mut known = GuardFacts::new(here, subject.keys.clone(), Options::HOOK);
     if known.seen(branch)?.paused(now).is_some() {
         return Ok(Vec::new());
     }
@@ -155,12 +155,13 @@ pub fn explain<'p>(
 ) -> Before<'p> {
     let root = here.place.root.to_string_lossy();
     let roots = [root.as_ref()];
-    let place = Place { roots: &roots, cwd: question.cwd, ignores_case: cfg!(target_os = "macos") };
+    let place =
+        Workdir { roots: &roots, cwd: question.cwd, ignores_case: cfg!(target_os = "macos") };
     let tool_use = ToolUse::read(question.tool, question.input);
     let session = subject.key().unwrap_or_default();
     let run = here.var("HEIRLOOM_SESSION");
     let moment = Moment { now: here.clock.now(), branch: question.branch, session, run };
-    let known = Known::new(here, subject.keys.clone(), Options::COMMAND).hurried();
+    let known = GuardFacts::new(here, subject.keys.clone(), Options::COMMAND).hurried();
     before(policy, &tool_use, &place, &moment, &mut Idle(known))
 }
 

@@ -10,7 +10,7 @@ use heirloom_core::guard::state::{Change, ChangeKind, USED};
 use heirloom_core::guard::trigger::ToolUse;
 use heirloom_ledger::{Error, Scope as LedgerScope};
 
-use super::facts::Known;
+use super::facts::GuardFacts;
 use super::hook::Call;
 use super::roots::in_place;
 use super::settle::settle;
@@ -110,7 +110,7 @@ pub(super) fn post(call: &mut Call<'_>, policy: &Policy, tool: &Used, succeeded:
 
 fn decide<'p>(
     call: &Call<'_>,
-    known: &mut Known<'_>,
+    known: &mut GuardFacts<'_>,
     policy: &'p Policy,
     tool: &Used,
 ) -> Before<'p> {
@@ -119,13 +119,13 @@ fn decide<'p>(
 }
 
 /// Whether requirements are paused. A ledger that nothing was asked yet is not opened for it.
-fn is_paused(call: &Call<'_>, known: &mut Known<'_>) -> bool {
+fn is_paused(call: &Call<'_>, known: &mut GuardFacts<'_>) -> bool {
     known.was_asked()
         && known.seen(&call.branch).is_ok_and(|seen| seen.paused(call.here.clock.now()).is_some())
 }
 
 /// Makes sure that the ledger knows the session which the denial names: it is what a person types.
-fn known_by_name(call: &Call<'_>, known: &mut Known<'_>) -> Result<(), Error> {
+fn known_by_name(call: &Call<'_>, known: &mut GuardFacts<'_>) -> Result<(), Error> {
     if !known.was_asked() || known.seen(&call.branch)?.session.is_some() {
         return Ok(());
     }
@@ -139,7 +139,7 @@ fn can_ask(call: &Call<'_>) -> bool {
 /// Records that a tool use went on although a requirement may have been about it.
 fn record_uncertain(
     call: &Call<'_>,
-    known: &mut Known<'_>,
+    known: &mut GuardFacts<'_>,
     uncertain: &[(String, Option<String>)],
 ) -> Result<(), Error> {
     let ledger = known.book.ledger()?;
@@ -157,7 +157,7 @@ fn record_uncertain(
 /// Records changes of the calling session, if there are any.
 fn record(
     call: &Call<'_>,
-    known: &mut Known<'_>,
+    known: &mut GuardFacts<'_>,
     kinds: &[(&str, ChangeKind)],
 ) -> Result<(), Error> {
     if kinds.is_empty() {

@@ -9,7 +9,7 @@ use heirloom_core::guard::decide::{
 use heirloom_core::guard::policy::Policy;
 use heirloom_ledger::{Error, Pause, Scope as In, Seen};
 
-use super::facts::Known;
+use super::facts::GuardFacts;
 use super::hook::Call;
 use super::rules::Rules;
 use super::tool_use::owned;
@@ -104,7 +104,7 @@ pub(super) fn end(call: &mut Call<'_>, policy: &Policy, stopping: &Stopping) {
 }
 
 /// What the session has triggered, on whichever branch, and what it sees on this one.
-fn armed(call: &Call<'_>, known: &mut Known<'_>) -> Result<(Vec<Armed>, Seen), Error> {
+fn armed(call: &Call<'_>, known: &mut GuardFacts<'_>) -> Result<(Vec<Armed>, Seen), Error> {
     // First, because what is known of a renamed branch moves with it.
     let seen = known.seen(&call.branch)?.clone();
     let own = known.book.ledger()?.own_requirements(&call.here.place.repo, &call.keys())?;
@@ -115,7 +115,12 @@ fn armed(call: &Call<'_>, known: &mut Known<'_>) -> Result<(Vec<Armed>, Seen), E
     Ok((armed.collect(), seen))
 }
 
-fn count(call: &Call<'_>, known: &mut Known<'_>, names: &[&str], count: u32) -> Result<(), Error> {
+fn count(
+    call: &Call<'_>,
+    known: &mut GuardFacts<'_>,
+    names: &[&str],
+    count: u32,
+) -> Result<(), Error> {
     let names = names.iter().map(|name| (*name).to_owned()).collect();
     let blocked = RequirementStopBlocked { names, count, turn: call.event.prompt_id.clone() };
     let ledger = known.book.ledger()?;

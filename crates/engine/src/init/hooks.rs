@@ -6,8 +6,8 @@ use heirloom_core::causes;
 use heirloom_repo::read_text;
 
 use super::target::Target;
-use super::{Request, Step};
-use crate::agents::Known;
+use super::{Request, SetupAction};
+use crate::agents::AgentStatus;
 use crate::here::Here;
 
 /// Whether an agent calls our hooks.
@@ -70,9 +70,16 @@ fn in_settings(here: &Here, hooks: &dyn Hooks, program: &str) -> Hooking {
     }
 }
 
-pub(super) fn install(here: &Here, agent: &dyn Agent, known: &Known, request: Request<'_>) -> Step {
+pub(super) fn install(
+    here: &Here,
+    agent: &dyn Agent,
+    known: &AgentStatus,
+    request: Request<'_>,
+) -> SetupAction {
     let title = title(known);
-    let Some(hooks) = agent.hooks() else { return Step::new("skipped", title, "it has no hooks") };
+    let Some(hooks) = agent.hooks() else {
+        return SetupAction::new("skipped", title, "it has no hooks");
+    };
     let files = hooks.files(&here.place.root, &here.env);
     let is_users = files.iter().all(|file| !file.starts_with(&here.place.root));
     let mut is_new = false;
@@ -85,28 +92,28 @@ pub(super) fn install(here: &Here, agent: &dyn Agent, known: &Known, request: Re
         };
         match target.put(here, request.is_rehearsal) {
             Ok(changed) => is_new |= changed,
-            Err(problem) => return Step::new("failed", title, problem),
+            Err(problem) => return SetupAction::new("failed", title, problem),
         }
     }
     let place =
         if is_users { "user settings, active only where .heirloom/ is" } else { "this repository" };
     if let Some(Hooking::Held(obstacle)) = hooking(here, agent, request.program) {
         let detail = format!("needs you once: {}", obstacle.remedy);
-        return Step { needs_you: true, ..Step::new("hooked", title, detail) };
+        return SetupAction { needs_you: true, ..SetupAction::new("hooked", title, detail) };
     }
     let detail = if is_new { place.to_owned() } else { format!("{place}, already") };
-    Step::new("hooked", title, detail)
+    SetupAction::new("hooked", title, detail)
 }
 
 /// An agent with its version, where that is known.
-pub(super) fn title(known: &Known) -> String {
+pub(super) fn title(known: &AgentStatus) -> String {
     match &known.version {
         Some(version) => format!("{} {version}", known.title),
         None => known.title.to_owned(),
     }
 }
 
-pub(super) fn remove(here: &Here, agent: &dyn Agent, request: Request<'_>) -> Vec<Step> {
+pub(super) fn remove(here: &Here, agent: &dyn Agent, request: Request<'_>) -> Vec<SetupAction> {
     let Some(hooks) = agent.hooks() else { return Vec::new() };
     let files = hooks.files(&here.place.root, &here.env).into_iter();
     files

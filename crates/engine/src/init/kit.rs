@@ -6,27 +6,27 @@ use heirloom_agents::Agent;
 use heirloom_agents::kit::{Kit, Part};
 
 use super::target::Target;
-use super::{Request, Step, hooks};
-use crate::agents::Known;
+use super::{Request, SetupAction, hooks};
+use crate::agents::AgentStatus;
 use crate::here::Here;
 
 /// Puts it in; nothing is said where it is there already.
 pub(super) fn install(
     here: &Here,
     agent: &dyn Agent,
-    known: &Known,
+    known: &AgentStatus,
     request: Request<'_>,
-) -> Option<Step> {
+) -> Option<SetupAction> {
     let kit = agent.kit(&here.env)?;
     let mut is_new = false;
     for part in &kit.parts {
         match with(part, request.program, |target| target.put(here, request.is_rehearsal)) {
             Ok(changed) => is_new |= changed,
-            Err(problem) => return Some(Step::new("failed", hooks::title(known), problem)),
+            Err(problem) => return Some(SetupAction::new("failed", hooks::title(known), problem)),
         }
     }
     let detail = format!("commands such as {}, and MCP tools", kit.call);
-    is_new.then(|| Step::new("added", hooks::title(known), detail))
+    is_new.then(|| SetupAction::new("added", hooks::title(known), detail))
 }
 
 /// Whether all of it is there.
@@ -40,23 +40,24 @@ pub fn is_installed(here: &Here, agent: &dyn Agent, program: &str) -> Option<boo
     }))
 }
 
-pub(super) fn remove(here: &Here, agent: &dyn Agent, request: Request<'_>) -> Vec<Step> {
+pub(super) fn remove(here: &Here, agent: &dyn Agent, request: Request<'_>) -> Vec<SetupAction> {
     let Some(kit) = agent.kit(&here.env) else { return Vec::new() };
     let take = |part| with(part, request.program, |target| target.take(here, request.is_rehearsal));
     let (own, other): (Vec<&Part>, Vec<&Part>) = kit.parts.iter().partition(|part| part.is_own());
-    let taken: Vec<Step> = own.into_iter().filter_map(take).collect();
-    let mut steps: Vec<Step> = other.into_iter().filter_map(take).collect();
+    let taken: Vec<SetupAction> = own.into_iter().filter_map(take).collect();
+    let mut steps: Vec<SetupAction> = other.into_iter().filter_map(take).collect();
     if !request.is_rehearsal {
         // Only goes what nothing is left in.
         for directory in &kit.directories {
             let _ = fs::remove_dir(directory);
         }
     }
-    let (failed, gone): (Vec<Step>, Vec<Step>) = taken.into_iter().partition(Step::is_failed);
+    let (failed, gone): (Vec<SetupAction>, Vec<SetupAction>) =
+        taken.into_iter().partition(SetupAction::is_failed);
     steps.extend(failed);
     if !gone.is_empty() {
         let detail = "they were not there before; that is for every repository of yours";
-        steps.push(Step::new("removed", format!("commands such as {}", kit.call), detail));
+        steps.push(SetupAction::new("removed", format!("commands such as {}", kit.call), detail));
     }
     steps
 }

@@ -21,7 +21,7 @@ use heirloom_agents::Agent;
 use heirloom_core::trust::State;
 use heirloom_core::trust::person::{Action, NotAPerson};
 
-use crate::agents::{self, Known};
+use crate::agents::{self, AgentStatus};
 use crate::capture;
 use crate::here::Here;
 use crate::person::{self, PersonError};
@@ -42,7 +42,7 @@ pub struct Request<'a> {
 
 /// One thing that was done, or would be.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
-pub struct Step {
+pub struct SetupAction {
     /// `wrote`, `kept`, `ignored`, `hooked`, `added`, `skipped`, `removed`, `restored`, `failed`.
     pub done: &'static str,
     /// To what.
@@ -53,7 +53,7 @@ pub struct Step {
     pub needs_you: bool,
 }
 
-impl Step {
+impl SetupAction {
     /// Something that was done.
     pub fn new(done: &'static str, what: impl Into<String>, detail: impl Into<String>) -> Self {
         Self { done, what: what.into(), detail: detail.into(), needs_you: false }
@@ -83,21 +83,21 @@ pub enum InitError {
 }
 
 /// Sets the repository up.
-pub fn set_up(here: &Here, request: Request<'_>) -> Result<Vec<Step>, InitError> {
+pub fn set_up(here: &Here, request: Request<'_>) -> Result<Vec<SetupAction>, InitError> {
     let chosen = chosen(here, request)?;
     let mut steps = own::write(here, request.is_rehearsal);
     if !request.is_rehearsal
         && let Err(error) = out::unmark(here)
     {
         let what = "this repository, where you uninstalled heirloom";
-        steps.push(Step::new("failed", what, error.to_string()));
+        steps.push(SetupAction::new("failed", what, error.to_string()));
     }
     for (agent, known) in chosen {
         let is_wanted = known.path.is_some() || !request.agents.is_empty();
         if is_wanted {
             steps.extend(equip(here, agent, &known, request));
         } else {
-            steps.push(Step::new("skipped", known.title, "not installed"));
+            steps.push(SetupAction::new("skipped", known.title, "not installed"));
         }
     }
     Ok(steps)
@@ -105,11 +105,16 @@ pub fn set_up(here: &Here, request: Request<'_>) -> Result<Vec<Step>, InitError>
 
 /// Hooks, commands and tools for one agent: its plugin's where a person chose that, or else our own,
 /// and never both.
-fn equip(here: &Here, agent: &dyn Agent, known: &Known, request: Request<'_>) -> Vec<Step> {
+fn equip(
+    here: &Here,
+    agent: &dyn Agent,
+    known: &AgentStatus,
+    request: Request<'_>,
+) -> Vec<SetupAction> {
     let plugin = agent.hooks().and_then(|hooks| hooks.plugin(&here.env));
     if let Some(plugin) = plugin {
         let detail = format!("by its {plugin}");
-        let mut steps = vec![Step::new("hooked", hooks::title(known), detail)];
+        let mut steps = vec![SetupAction::new("hooked", hooks::title(known), detail)];
         steps.extend(remove_from(here, agent, request));
         return steps;
     }
@@ -117,7 +122,7 @@ fn equip(here: &Here, agent: &dyn Agent, known: &Known, request: Request<'_>) ->
     std::iter::once(hooked).chain(kit::install(here, agent, known, request)).collect()
 }
 
-fn remove_from(here: &Here, agent: &dyn Agent, request: Request<'_>) -> Vec<Step> {
+fn remove_from(here: &Here, agent: &dyn Agent, request: Request<'_>) -> Vec<SetupAction> {
     let mut steps = hooks::remove(here, agent, request);
     steps.extend(kit::remove(here, agent, request));
     steps
@@ -126,7 +131,7 @@ fn remove_from(here: &Here, agent: &dyn Agent, request: Request<'_>) -> Vec<Step
 /// What the repository brings, and whether saying yes to it is part of setting it up.
 ///
 /// A person who types `init` in a repository says yes to what it brings, once it was shown to them.
-pub fn trust(here: &Here, is_rehearsal: bool) -> Result<Option<Step>, PersonError> {
+pub fn trust(here: &Here, is_rehearsal: bool) -> Result<Option<SetupAction>, PersonError> {
     let mut ledger = here.ledger()?;
     person::allow(here, &ledger, Action::Trust)?;
     let standing = trust::standing(here, &ledger)?;
@@ -141,11 +146,11 @@ pub fn trust(here: &Here, is_rehearsal: bool) -> Result<Option<Step>, PersonErro
         0 => "it runs nothing, and has words for agents".to_owned(),
         _ => format!("it may run: {}", commands.join("; ")),
     };
-    Ok(Some(Step::new("trusted", "what this repository comes with", detail)))
+    Ok(Some(SetupAction::new("trusted", "what this repository comes with", detail)))
 }
 
 /// Takes everything out again: of this repository, and of the agents where no other one needs it.
-pub fn take_out(here: &Here, request: Request<'_>) -> Result<Vec<Step>, InitError> {
+pub fn take_out(here: &Here, request: Request<'_>) -> Result<Vec<SetupAction>, InitError> {
     if !request.is_rehearsal {
         person::allow(here, &here.ledger_as_it_is()?, Action::Uninstall)?;
     }
@@ -157,7 +162,7 @@ pub fn take_out(here: &Here, request: Request<'_>) -> Result<Vec<Step>, InitErro
             1 => "another repository uses them; --everywhere removes them".to_owned(),
             _ => format!("{others} other repositories use them; --everywhere removes them"),
         };
-        steps.push(Step::new("kept", "the hooks in your agents' settings", detail));
+        steps.push(SetupAction::new("kept", "the hooks in your agents' settings", detail));
     } else {
         for (agent, _) in chosen(here, request)? {
             steps.extend(remove_from(here, agent, request));
@@ -177,7 +182,7 @@ fn others(here: &Here) -> Result<usize, InitError> {
 }
 
 /// From now on nothing is captured and nothing asked for here, whatever files stay.
-fn stop(here: &Here, request: Request<'_>) -> Option<Step> {
+fn stop(here: &Here, request: Request<'_>) -> Option<SetupAction> {
     if request.is_rehearsal {
         return None;
     }
@@ -189,14 +194,14 @@ fn stop(here: &Here, request: Request<'_>) -> Option<Step> {
         repo.map_err(std::io::Error::other).and_then(|repo| capture::switch_off(&here.home, &repo))
     });
     let failed = stopped.err()?;
-    Some(Step::new("failed", "noting that it was removed", failed.to_string()))
+    Some(SetupAction::new("failed", "noting that it was removed", failed.to_string()))
 }
 
 /// The agents that are meant, with what is known of them.
 fn chosen(
     here: &Here,
     request: Request<'_>,
-) -> Result<Vec<(&'static dyn Agent, Known)>, InitError> {
+) -> Result<Vec<(&'static dyn Agent, AgentStatus)>, InitError> {
     let hooked = || heirloom_agents::ALL.iter().copied().filter(|agent| agent.hooks().is_some());
     if let Some(name) =
         request.agents.iter().find(|name| !hooked().any(|agent| agent.name() == **name))

@@ -7,7 +7,7 @@ use heirloom_core::repo::{self, RepoId, RepoKey};
 use heirloom_repo::file;
 use heirloom_repo::{read_text, write_within};
 
-use super::Step;
+use super::SetupAction;
 use crate::guard::rules::ORIGINAL;
 use crate::here::Here;
 use crate::identity;
@@ -27,35 +27,35 @@ const SETTINGS: &str = "# What heirloom asks for in this repository. Commit this
 /// What belongs to one person or one machine.
 const IGNORED: [&str; 2] = ["/runs/", "/local.yaml"];
 
-pub(super) fn write(here: &Here, is_rehearsal: bool) -> Vec<Step> {
+pub(super) fn write(here: &Here, is_rehearsal: bool) -> Vec<SetupAction> {
     let mut steps =
         vec![settings(here, is_rehearsal), key(here, is_rehearsal), ignore(here, is_rehearsal)];
     if here.place.root.join(ORIGINAL).is_file() {
         let detail = "its requirements apply until your settings have some";
-        steps.push(Step::new("kept", ORIGINAL, detail));
+        steps.push(SetupAction::new("kept", ORIGINAL, detail));
     }
     steps
 }
 
-fn settings(here: &Here, is_rehearsal: bool) -> Step {
+fn settings(here: &Here, is_rehearsal: bool) -> SetupAction {
     let (file, name) = (here.place.own_directory().join("config.yaml"), ".heirloom/config.yaml");
     if file.exists() {
-        return Step::new("kept", name, "your settings, as they are");
+        return SetupAction::new("kept", name, "your settings, as they are");
     }
     if !is_rehearsal && let Err(error) = write_within(&here.place.root, &file, SETTINGS.as_bytes())
     {
-        return Step::new("failed", name, causes::told(&error));
+        return SetupAction::new("failed", name, causes::told(&error));
     }
-    Step::new("wrote", name, "your settings, commit this")
+    SetupAction::new("wrote", name, "your settings, commit this")
 }
 
 /// The key: the one that is there, the one that is known of this directory, or a new one.
-fn key(here: &Here, is_rehearsal: bool) -> Step {
+fn key(here: &Here, is_rehearsal: bool) -> SetupAction {
     let name = ".heirloom/repository";
     let file = here.place.key_file();
     let before = match read_text(&file) {
         Ok(before) => before,
-        Err(error) => return Step::new("failed", name, causes::told(&error)),
+        Err(error) => return SetupAction::new("failed", name, causes::told(&error)),
     };
     let mut keys = repo::keys_in(before.as_deref().unwrap_or_default());
     let is_kept = !keys.is_empty();
@@ -71,16 +71,16 @@ fn key(here: &Here, is_rehearsal: bool) -> Step {
         && !is_rehearsal
         && let Err(error) = write_within(&here.place.root, &file, text.as_bytes())
     {
-        return Step::new("failed", name, causes::told(&error));
+        return SetupAction::new("failed", name, causes::told(&error));
     }
     if !is_rehearsal {
         // The next command that needs the ledger does the same, and says why it cannot.
         let _ = here.ledger();
     }
     if is_kept {
-        return Step::new("kept", name, "what this repository is known by");
+        return SetupAction::new("kept", name, "what this repository is known by");
     }
-    Step::new("wrote", name, "what this repository is known by, commit this")
+    SetupAction::new("wrote", name, "what this repository is known by, commit this")
 }
 
 /// The key under which the ledger knows this directory, whose file is gone.
@@ -92,12 +92,12 @@ fn known_key(here: &Here, is_rehearsal: bool) -> Option<RepoKey> {
     RepoId::new(known.ok()?).key()
 }
 
-fn ignore(here: &Here, is_rehearsal: bool) -> Step {
+fn ignore(here: &Here, is_rehearsal: bool) -> SetupAction {
     let what = ".heirloom/runs, .heirloom/local.yaml";
     let file = here.place.own_directory().join(".gitignore");
     let before = match read_text(&file) {
         Ok(before) => before.unwrap_or_default(),
-        Err(error) => return Step::new("failed", what, causes::told(&error)),
+        Err(error) => return SetupAction::new("failed", what, causes::told(&error)),
     };
     let missing =
         IGNORED.into_iter().filter(|rule| !before.lines().any(|line| line.trim() == *rule));
@@ -113,13 +113,13 @@ fn ignore(here: &Here, is_rehearsal: bool) -> Step {
         && !is_rehearsal
         && let Err(error) = write_within(&here.place.root, &file, after.as_bytes())
     {
-        return Step::new("failed", what, causes::told(&error));
+        return SetupAction::new("failed", what, causes::told(&error));
     }
-    Step::new("ignored", what, if after == before { "already" } else { "" })
+    SetupAction::new("ignored", what, if after == before { "already" } else { "" })
 }
 
 /// Removes what is as we wrote it. What a person changed is theirs.
-pub(super) fn remove(here: &Here, is_rehearsal: bool) -> Vec<Step> {
+pub(super) fn remove(here: &Here, is_rehearsal: bool) -> Vec<SetupAction> {
     let directory = here.place.own_directory();
     let ignored = IGNORED.map(|rule| format!("{rule}\n")).concat();
     let keys = file::read_to_string(here.place.key_file()).unwrap_or_default();
@@ -134,11 +134,11 @@ pub(super) fn remove(here: &Here, is_rehearsal: bool) -> Vec<Step> {
             Ok(Some(text)) if text == ours => {
                 let removed = if is_rehearsal { Ok(()) } else { file::remove_file(&file) };
                 steps.push(match removed {
-                    Ok(()) => Step::new("removed", shown, ""),
-                    Err(error) => Step::new("failed", shown, error.source.to_string()),
+                    Ok(()) => SetupAction::new("removed", shown, ""),
+                    Err(error) => SetupAction::new("failed", shown, error.source.to_string()),
                 });
             }
-            Ok(Some(_)) => steps.push(Step::new("kept", shown, "it was changed, so it is yours")),
+            Ok(Some(_)) => steps.push(SetupAction::new("kept", shown, "it was changed, so it is yours")),
             Ok(None) | Err(_) => {}
         }
     }

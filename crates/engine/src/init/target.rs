@@ -7,7 +7,7 @@ use heirloom_core::causes;
 use heirloom_repo::file;
 use heirloom_repo::{read_text, write_whole};
 
-use super::Step;
+use super::SetupAction;
 use super::original::{forget, keep, kept};
 use crate::here::Here;
 
@@ -44,17 +44,17 @@ impl Target<'_> {
     }
 
     /// Takes ours out; nothing where there is none of it.
-    pub(super) fn take(&self, here: &Here, is_rehearsal: bool) -> Option<Step> {
+    pub(super) fn take(&self, here: &Here, is_rehearsal: bool) -> Option<SetupAction> {
         let shown = self.file.display().to_string();
         let text = match read_text(self.file) {
             Ok(text) => text?,
-            Err(error) => return Some(Step::new("failed", shown, causes::told(&error))),
+            Err(error) => return Some(SetupAction::new("failed", shown, causes::told(&error))),
         };
         let (after, how) = match kept(&here.home, self.file, &text) {
             Some(original) => (original.before, "restored to what it was"),
             None => match (self.uninstall)(&text) {
                 Ok(after) => (after, "removed what heirloom added, left the rest alone"),
-                Err(error) => return Some(Step::new("failed", shown, error.to_string())),
+                Err(error) => return Some(SetupAction::new("failed", shown, error.to_string())),
             },
         };
         if after.as_deref() == Some(text.as_str()) {
@@ -68,15 +68,15 @@ impl Target<'_> {
                 None => file::remove_file(self.file).map_err(|error| causes::told(&error)),
             };
             if let Err(problem) = written {
-                return Some(Step::new("failed", shown, problem));
+                return Some(SetupAction::new("failed", shown, problem));
             }
             forget(&here.home, self.file);
         }
         let is_users = !self.file.starts_with(&here.place.root);
         let reach = if is_users { "; that is for every repository of yours" } else { "" };
         Some(match after {
-            Some(_) => Step::new("restored", shown, format!("{how}{reach}")),
-            None => Step::new("removed", shown, format!("it was not there before{reach}")),
+            Some(_) => SetupAction::new("restored", shown, format!("{how}{reach}")),
+            None => SetupAction::new("removed", shown, format!("it was not there before{reach}")),
         })
     }
 }

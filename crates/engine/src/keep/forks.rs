@@ -2,7 +2,7 @@
 
 use heirloom_core::event::ForkDetected;
 use heirloom_core::fork::{self, Relation};
-use heirloom_core::note::{Kind, Note};
+use heirloom_core::note::{Kind, Note, replacements};
 use heirloom_core::session::Session;
 use heirloom_ledger::{Error, Ledger, NoteFilter, Scope};
 
@@ -79,12 +79,6 @@ fn compare(claim: &str, notes: &[Note]) -> Compared {
 
 /// The note that replaced a note, and the one that replaced that.
 fn standing<'a>(note: &'a Note, notes: &'a [Note]) -> &'a Note {
-    let mut note = note;
-    for _ in 0..20 {
-        match note.superseded_by.and_then(|id| notes.iter().find(|note| note.id == id)) {
-            Some(newer) => note = newer,
-            None => break,
-        }
-    }
-    note
+    let find = |id| notes.iter().find(|note| note.id == id);
+    replacements(note.superseded_by, find).last().unwrap_or(note)
 }

@@ -25,7 +25,7 @@ use jiff::Timestamp;
 
 use super::KeepError;
 use super::base::{self, Base};
-use super::taking_in::{Changes, Known, Taken, redacted};
+use super::taking_in::{Changes, KnownNotes, Taken, redacted};
 use crate::here::Here;
 
 /// The most decisions the page shows: the newest.
@@ -233,7 +233,7 @@ impl Keeper<'_> {
         let hand = base
             .map_or(Hand::Git, |base| checkout::changed_by(&self.here.place, name, &base.checkout));
         let page = &redacted(page);
-        let known = Known::of(ledger, &self.here.place.repo, page, most)?;
+        let known = KnownNotes::of(ledger, &self.here.place.repo, page, most)?;
         let gather = super::recover::Gatherer { here: self.here, ledger, settings: self.settings };
         let task = gather.task(Some(self.session))?;
         let mut changes = Changes::new(self, &known, (hand, base, most));
@@ -342,7 +342,7 @@ impl Keeper<'_> {
         model: &Model,
         taken: &Taken,
     ) -> Result<page::Known, Error> {
-        let mut known = Known::named(ledger, page)?;
+        let mut known = KnownNotes::named(ledger, page)?;
         let shown = model.decisions.iter().chain(&model.items);
         known.extend(shown.map(|note| (note.id, note.clone())));
         let decisions = known.values().filter(|note| note.kind == Kind::Decision);

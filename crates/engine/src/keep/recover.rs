@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use heirloom_core::event::{HandoffMade, TaskSet};
 use heirloom_core::ground::{self, Claim};
 use heirloom_core::id::{NoteId, SessionId};
-use heirloom_core::note::{Kind, Note};
+use heirloom_core::note::{Kind, Note, try_replacements};
 use heirloom_core::recover::{self, Entry, Proof, Recovery, State};
 use heirloom_core::session::Session;
 use heirloom_core::settings::Settings;
@@ -23,9 +23,6 @@ const FEW: usize = 4;
 
 /// How many entries level 2 looks at.
 const HITS: usize = 50;
-
-/// How many steps from a replaced note to the one that stands are followed.
-const MOST_REPLACED: usize = 20;
 
 /// How far a quote that left its file is looked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -246,11 +243,9 @@ impl Gatherer<'_> {
     fn standing(&self, id: &str) -> Result<Option<(Note, Option<String>)>, Error> {
         let Some(mut note) = self.ledger.note(id)?.pop() else { return Ok(None) };
         let mut replaced = None;
-        for _ in 0..MOST_REPLACED {
-            let Some(newer) = note.superseded_by else { break };
-            let Some(next) = self.by_id(newer)? else { break };
-            replaced.get_or_insert_with(|| note.text.clone());
-            note = next;
+        for newer in try_replacements(note.superseded_by, |id| self.by_id(id)) {
+            let older = std::mem::replace(&mut note, newer?);
+            replaced.get_or_insert(older.text);
         }
         Ok(Some((note, replaced)))
     }

@@ -11,7 +11,7 @@ use heirloom_core::event::{ForkDetected, NoteAdded, TaskSet};
 use heirloom_core::evidence::Evidence;
 use heirloom_core::fork::{self, Standing};
 use heirloom_core::id::NoteId;
-use heirloom_core::note::{Kind, Note, Origin, Source};
+use heirloom_core::note::{Kind, Note, Origin, Source, replacements, try_replacements};
 use heirloom_core::page::{Decision, Item, Mark, Page, address, plain, short};
 use heirloom_core::redact::redact;
 use heirloom_ledger::{Error, Ledger, NoteFilter};
@@ -25,9 +25,6 @@ use crate::evidence;
 /// session, which must not become slower with every note that was ever made; what the page names
 /// by its id is known however old it is.
 const MOST_KNOWN: usize = 2000;
-
-/// How many steps from a replaced note to the one that stands are followed.
-const MOST_REPLACED: usize = 20;
 
 /// How many tasks and states of the work are known.
 const MOST_VALUES: usize = 200;
@@ -50,7 +47,7 @@ pub(super) struct Taken {
 }
 
 /// What the ledger knows already.
-pub(super) struct Known {
+pub(super) struct KnownNotes {
     notes: HashMap<NoteId, Note>,
     texts: HashMap<(Kind, String), NoteId>,
     decided: Vec<NoteId>,
@@ -60,7 +57,7 @@ pub(super) struct Known {
     asked: HashSet<NoteId>,
 }
 
-impl Known {
+impl KnownNotes {
     /// What it knows of what stands on `page`, and of at most so many entries that have no mark.
     pub(super) fn of(ledger: &Ledger, repo: &str, page: &Page, most: usize) -> Result<Self, Error> {
         let mut notes = Self::named(ledger, page)?;
@@ -103,14 +100,7 @@ impl Known {
 
     /// The note that stands in place of another.
     fn standing<'a>(&'a self, note: &'a Note) -> &'a Note {
-        let mut note = note;
-        for _ in 0..MOST_REPLACED {
-            match note.superseded_by.and_then(|id| self.notes.get(&id)) {
-                Some(newer) => note = newer,
-                None => break,
-            }
-        }
-        note
+        replacements(note.superseded_by, |id| self.notes.get(&id)).last().unwrap_or(note)
     }
 }
 
@@ -120,13 +110,12 @@ fn follow(
     ids: impl Iterator<Item = NoteId>,
 ) -> Result<(), Error> {
     for id in ids {
-        let mut next = Some(id);
-        for _ in 0..MOST_REPLACED {
-            let Some(id) = next.filter(|id| !notes.contains_key(id)) else { break };
-            let Some(note) = ledger.note(&id.to_string())?.pop() else { break };
-            next = note.superseded_by;
-            notes.insert(id, note);
-        }
+        let find = |id: NoteId| match notes.contains_key(&id) {
+            true => Ok(None),
+            false => ledger.note(&id.to_string()).map(|mut found| found.pop()),
+        };
+        let new: Vec<Note> = try_replacements(Some(id), find).collect::<Result<_, Error>>()?;
+        notes.extend(new.into_iter().map(|note| (note.id, note)));
     }
     Ok(())
 }
@@ -162,7 +151,7 @@ fn address_of_item(item: &Item) -> NoteId {
 /// What the page says that the ledger does not.
 pub(super) struct Changes<'a> {
     keeper: &'a Keeper<'a>,
-    known: &'a Known,
+    known: &'a KnownNotes,
     hand: Hand,
     base: Option<&'a Base>,
     most: usize,
@@ -179,7 +168,7 @@ pub(super) struct Changes<'a> {
 impl<'a> Changes<'a> {
     pub(super) fn new(
         keeper: &'a Keeper<'a>,
-        known: &'a Known,
+        known: &'a KnownNotes,
         (hand, base, most): (Hand, Option<&'a Base>, usize),
     ) -> Self {
         let (notes, taken) = (Vec::new(), Taken::default());

@@ -409,11 +409,11 @@ fn an_edited_page_costs_no_more_with_many_notes_and_old_entries_are_still_known(
     let text = fs::read_to_string(&file).unwrap();
     fs::write(&file, text.replace("on every use", "once a day")).unwrap();
     let page = heirloom_core::page::read(&fs::read_to_string(&file).unwrap());
-    let known = super::taking_in::Known::of(&place.ledger, &session.repo, &page, 200).unwrap();
+    let known = super::taking_in::KnownNotes::of(&place.ledger, &session.repo, &page, 200).unwrap();
     assert_eq!(known.len(), 1, "what is on the page");
     let more = text.replace("### Decision Log\n", "### Decision Log\n\n#### Something new\n");
     let page = heirloom_core::page::read(&more);
-    let known = super::taking_in::Known::of(&place.ledger, &session.repo, &page, 200).unwrap();
+    let known = super::taking_in::KnownNotes::of(&place.ledger, &session.repo, &page, 200).unwrap();
     assert_eq!(known.len(), 2001, "and the newest, where there is something new");
     assert_eq!(keep(&mut place).taken_in, 1);
     let old = place.ledger.note(&old.to_string()).unwrap().remove(0);

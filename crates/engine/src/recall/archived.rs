@@ -74,7 +74,7 @@ pub(super) fn take(
         if reader.resumable() { (from.min(bytes.len()), 0) } else { (0, known.messages) };
     let (mut branch, mut failed) = (None, None);
     let read = scan(&mut *reader, &bytes[from..], from as u64, &mut |entry: Entry| {
-        if let What::Place(place) = &entry.what {
+        if let What::Whereabouts(place) = &entry.what {
             branch = place.branch.clone().or(branch.take());
         }
         let Some(said) = of_entry(entry) else { return };

@@ -4,7 +4,7 @@ use heirloom_core::id::SessionId;
 use heirloom_core::session::Session;
 use heirloom_core::status::Status;
 use heirloom_ledger::{Adding, Error, Index, Ledger, Message, Passage, Source};
-use jiff::Timestamp;
+use heirloom_repo::Stamp;
 
 use super::archived::Texts;
 use super::said::Said;
@@ -111,10 +111,7 @@ struct TakenIn {
 /// The sessions of which transcripts were taken in or grew; nothing where the file is as it was.
 fn taken_in(here: &Here, index: &Index) -> Result<Option<TakenIn>, Error> {
     let file = |name: &str| {
-        let found = here.home.join(name).metadata().ok();
-        let at = found.as_ref().and_then(|found| found.modified().ok());
-        let at = at.and_then(|at| Timestamp::try_from(at).ok()).unwrap_or(Timestamp::UNIX_EPOCH);
-        format!("{}.{}", found.map_or(0, |found| found.len()), at.as_nanosecond())
+        Stamp::of(&here.home.join(name)).map_or_else(String::new, |stamp| stamp.to_string())
     };
     let as_it_is = format!("{}+{}", file("facts.db"), file("facts.db-wal"));
     let known = index.remembered(TAKEN_IN)?.unwrap_or_default();

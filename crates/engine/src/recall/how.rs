@@ -14,7 +14,7 @@ use heirloom_ledger::facts::Did;
 use heirloom_ledger::{Error, Facts, Ledger};
 use jiff::Timestamp;
 
-use super::search::{Place, Query, SearchError, search};
+use super::search::{Query, SearchError, SearchHit, search};
 use crate::capture;
 use crate::here::Here;
 
@@ -32,7 +32,7 @@ pub struct How {
     /// Commands that worked, best fit first.
     pub commands: Vec<Worked>,
     /// What is noted about it.
-    pub notes: Vec<Place>,
+    pub notes: Vec<SearchHit>,
 }
 
 /// A failure, and what ended it.

@@ -267,7 +267,7 @@ fn about(agent: &str, path: &Path) -> About {
     let mut about = About::default();
     for entry in beginning(agent, path) {
         match entry.what {
-            What::Place(place) => {
+            What::Whereabouts(place) => {
                 about.cwd = place.cwd.or(about.cwd);
                 about.branch = place.branch.or(about.branch);
             }

@@ -63,7 +63,7 @@ pub struct Query {
 #[derive(Debug, Clone, Default)]
 pub struct Found {
     /// Best first.
-    pub places: Vec<Place>,
+    pub places: Vec<SearchHit>,
     /// How many conversations and notes fit, as far as was looked.
     pub total: usize,
     /// Words that nothing has, and what was looked for instead.
@@ -76,7 +76,7 @@ pub struct Found {
 
 /// A note, a session, or a message of one.
 #[derive(Debug, Clone)]
-pub struct Place {
+pub struct SearchHit {
     pub session: Option<Session>,
     /// What the conversation is known by, where no session of the ledger has it.
     pub key: String,
@@ -208,7 +208,7 @@ impl Searching<'_> {
 
     /// The places to show, best first, and how many there is nothing to show of. Texts are what costs most, so
     /// they are only read for what is shown.
-    fn places(&self, results: &Results) -> Result<(Vec<Place>, usize), SearchError> {
+    fn places(&self, results: &Results) -> Result<(Vec<SearchHit>, usize), SearchError> {
         let mut hits: Vec<(f64, &Hit)> =
             results.hits.iter().map(|hit| (self.score(hit), hit)).collect();
         if !self.query.by_time {
@@ -229,7 +229,7 @@ impl Searching<'_> {
                 session = sessions.get(&id).and_then(Option::as_ref);
             }
             match self.place(hit, session, &results.sought, &mut terms) {
-                Some(place) if is_new(&place, &mut seen) => places.push(Place { score, ..place }),
+                Some(place) if is_new(&place, &mut seen) => places.push(SearchHit { score, ..place }),
                 _ => dropped += 1,
             }
         }
@@ -272,7 +272,7 @@ impl Searching<'_> {
         session: Option<&Session>,
         sought: &snippet::Sought,
         terms: &mut Terms,
-    ) -> Option<Place> {
+    ) -> Option<SearchHit> {
         let mut places = Vec::new();
         for passage in &hit.passages {
             let (text, note) = if passage.kind == Kind::Session {
@@ -286,7 +286,7 @@ impl Searching<'_> {
                 }
             };
             let is_message = note.is_none() && passage.kind != Kind::Session;
-            places.push(Place {
+            places.push(SearchHit {
                 session: session.cloned(),
                 key: hit.key.clone(),
                 agent: hit.agent.clone(),
@@ -310,7 +310,7 @@ impl Searching<'_> {
         (best.kind != Kind::Session || best.session.is_some()).then_some(best)
     }
 
-    fn surround(&self, place: &mut Place) {
+    fn surround(&self, place: &mut SearchHit) {
         let Some(event) = place.event else { return };
         let around =
             feed::around(self.here, self.ledger, &place.key, event - 1, self.query.context);
@@ -331,13 +331,13 @@ fn quotes(text: &str) -> Vec<String> {
 }
 
 /// A conversation that was continued or forked repeats what was said before: each text is shown once.
-fn is_new(place: &Place, seen: &mut HashSet<String>) -> bool {
+fn is_new(place: &SearchHit, seen: &mut HashSet<String>) -> bool {
     let is_short = place.text.chars().count() < 40;
     place.note.is_some() || is_short || seen.insert(place.text.clone())
 }
 
 /// What was looked for instead of a mistyped word, as it is written where it was found.
-fn in_words(instead: &[(String, String)], places: &[Place]) -> Vec<(String, String)> {
+fn in_words(instead: &[(String, String)], places: &[SearchHit]) -> Vec<(String, String)> {
     let mut terms = Terms::default();
     let mut as_written = |term: &str| {
         let marked = places.iter().flat_map(|place| {

@@ -12,7 +12,7 @@ use super::at_work::AtWork;
 use super::drive::sequence;
 use super::error::RunError;
 use super::file;
-use super::recover::Known;
+use super::resumed::ResumedRun;
 use super::stage::StageEnd;
 
 type Ends<'s> = Vec<(&'s PlannedStage, StageEnd)>;
@@ -22,7 +22,7 @@ pub(super) fn run(
     at: &AtWork<'_>,
     ledger: &mut Ledger,
     block: &Block,
-    known: &Known,
+    known: &ResumedRun,
 ) -> Result<Option<StageEnd>, RunError> {
     if known.finished.contains(&block.dir) {
         return Ok(None);
@@ -49,7 +49,11 @@ pub(super) fn run(
     Ok(Some(end))
 }
 
-fn one<'s>(at: &AtWork<'_>, lane: &'s PlannedLane, known: &Known) -> Result<Ends<'s>, RunError> {
+fn one<'s>(
+    at: &AtWork<'_>,
+    lane: &'s PlannedLane,
+    known: &ResumedRun,
+) -> Result<Ends<'s>, RunError> {
     let mut ledger = at.ledger()?;
     sequence(at, &mut ledger, &lane.stages, Some(&lane.name), known)
 }
@@ -83,7 +87,7 @@ fn write_manifest(
     at: &AtWork<'_>,
     block: &Block,
     lanes: &[(&PlannedLane, Ends<'_>)],
-    known: &Known,
+    known: &ResumedRun,
 ) -> Result<(), RunError> {
     let mut agents = Map::new();
     for (lane, ends) in lanes {

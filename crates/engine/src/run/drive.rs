@@ -24,7 +24,7 @@ use super::dir::lane_page;
 use super::error::RunError;
 use super::launch::Worksite;
 use super::notify::notify;
-use super::recover::{self, Known};
+use super::resumed::{self, ResumedRun};
 use super::stage::{self, StageEnd};
 use super::start::{Locks, Running};
 use super::state::{self, Found, State, StateFile};
@@ -176,7 +176,7 @@ fn elapsed(recorded: &[Iteration]) -> Duration {
 }
 
 fn go(at: &AtWork<'_>, ledger: &mut Ledger, is_resumed: bool) -> Result<StageEnd, RunError> {
-    let known = if is_resumed { recover::recover(at, ledger)? } else { Known::default() };
+    let known = if is_resumed { resumed::read(at, ledger)? } else { ResumedRun::default() };
     let mut last = StageEnd {
         status: Status::Completed,
         reason: "nothing was left to do".to_owned(),
@@ -205,7 +205,7 @@ pub(super) fn sequence<'s>(
     ledger: &mut Ledger,
     stages: &'s [PlannedStage],
     lane: Option<&str>,
-    known: &Known,
+    known: &ResumedRun,
 ) -> Result<Vec<(&'s PlannedStage, StageEnd)>, RunError> {
     let mut ends = Vec::new();
     for planned in stages {

@@ -9,7 +9,7 @@ use heirloom_ledger::{Error, Ledger};
 
 use super::error::SessionError;
 use crate::here::Here;
-use crate::turn::{lock, recover};
+use crate::turn::{close_crashed, lock};
 
 /// How long a session may take to stop: longer than its agent is given before it is killed.
 const PATIENCE: Duration = Duration::from_mins(1);
@@ -25,7 +25,7 @@ pub fn interrupt(
     ask(here, ledger, session)?;
     let begun = Instant::now();
     loop {
-        recover(here, ledger)?;
+        close_crashed(here, ledger)?;
         let now = ledger.session(session.id)?.ok_or(Error::NoSession { id: session.id })?;
         if !now.status.is_active() {
             return Ok(now);

@@ -38,6 +38,6 @@ pub use update::{Update, update};
 
 pub use crate::turn::activity::waiting;
 pub use crate::turn::approvals::Choice;
-pub use crate::turn::{Cause, Recovered, Supervisor, Unsupervised, recover};
+pub use crate::turn::{Cause, Crashed, Supervisor, Unsupervised, close_crashed};
 
 pub(crate) use name::free as free_name;

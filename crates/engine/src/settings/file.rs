@@ -7,7 +7,7 @@ use std::path::Path;
 use heirloom_core::settings::{Diagnostic, Severity};
 use heirloom_repo::file;
 
-use super::Place;
+use super::SettingsFile;
 
 /// The most a settings file may hold. Far above any honest one.
 const LIMIT: u64 = 1024 * 1024;
@@ -42,7 +42,7 @@ pub enum FileError {
 
 impl FileError {
     /// As people see it.
-    pub(super) fn diagnostic(&self, place: &Place) -> Diagnostic {
+    pub(super) fn diagnostic(&self, place: &SettingsFile) -> Diagnostic {
         let position = match self {
             Self::NotUtf8 { line, column } => Some((*line, *column)),
             _ => None,
@@ -57,7 +57,7 @@ impl FileError {
         }
     }
 
-    fn hint(&self, place: &Place) -> Option<String> {
+    fn hint(&self, place: &SettingsFile) -> Option<String> {
         let hint = match self {
             Self::Missing => "create it, or unset HEIRLOOM_CONFIG, which names it",
             Self::NotUtf8 { .. } => "save it as UTF-8",
@@ -74,7 +74,7 @@ impl FileError {
 }
 
 /// The text of the file; none when it is not there and need not be.
-pub(super) fn read(place: &Place) -> Result<Option<String>, FileError> {
+pub(super) fn read(place: &SettingsFile) -> Result<Option<String>, FileError> {
     if is_null_device(&place.path) {
         return Ok(None);
     }

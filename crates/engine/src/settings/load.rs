@@ -8,7 +8,7 @@ use serde_json::Value as Json;
 
 use super::file::read;
 use super::places::LOCAL;
-use super::{Environment, Place, Role, places, written};
+use super::{Environment, Role, SettingsFile, places, written};
 
 /// What to load.
 #[derive(Debug, Clone, Copy)]
@@ -124,7 +124,7 @@ pub fn load(request: &Request<'_>) -> Result<Loaded, Box<Unusable>> {
     }
 }
 
-fn add(layers: &mut Layers, place: &Place, request: &Request<'_>) -> FileState {
+fn add(layers: &mut Layers, place: &SettingsFile, request: &Request<'_>) -> FileState {
     match read(place) {
         Ok(None) => FileState::Absent,
         Ok(Some(text)) => {
@@ -151,7 +151,7 @@ fn add(layers: &mut Layers, place: &Place, request: &Request<'_>) -> FileState {
 
 /// Whose word a file is. A person's file for one repository that git has came with the clone, and one
 /// that an agent wrote is no person's: then it is the repository's.
-fn authority(place: &Place, request: &Request<'_>, text: &str) -> Authority {
+fn authority(place: &SettingsFile, request: &Request<'_>, text: &str) -> Authority {
     match place.role {
         Role::Owner => Authority::Owner,
         Role::User => Authority::Person,

@@ -15,4 +15,4 @@ pub(crate) mod written;
 pub use file::FileError;
 pub use load::{FileState, FileStatus, Flag, Loaded, Request, Say, Unusable, load};
 pub(crate) use places::LOCAL;
-pub use places::{Environment, Place, Role, places};
+pub use places::{Environment, Role, SettingsFile, places};

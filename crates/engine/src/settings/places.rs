@@ -83,7 +83,7 @@ pub enum Role {
 
 /// A place where a settings file may be.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Place {
+pub struct SettingsFile {
     /// Whose settings it holds.
     pub role: Role,
     /// Where it is.
@@ -95,16 +95,16 @@ pub struct Place {
 }
 
 /// The places, in rising precedence. `repo` is the root of the repository, when there is one.
-pub fn places(environment: &Environment, repo: Option<&Path>) -> Vec<Place> {
-    let owner = environment.owner_file.iter().map(|path| Place {
+pub fn places(environment: &Environment, repo: Option<&Path>) -> Vec<SettingsFile> {
+    let owner = environment.owner_file.iter().map(|path| SettingsFile {
         role: Role::Owner,
         path: path.clone(),
         name: path.display().to_string(),
         required: false,
     });
-    let mut places: Vec<Place> = owner.chain(user(environment)).collect();
+    let mut places: Vec<SettingsFile> = owner.chain(user(environment)).collect();
     if let Some(root) = repo {
-        let inside = |role, name: &str| Place {
+        let inside = |role, name: &str| SettingsFile {
             role,
             path: root.join(name),
             name: name.to_owned(),
@@ -116,12 +116,12 @@ pub fn places(environment: &Environment, repo: Option<&Path>) -> Vec<Place> {
     places
 }
 
-fn user(environment: &Environment) -> Option<Place> {
+fn user(environment: &Environment) -> Option<SettingsFile> {
     let (path, required) = match (&environment.config_file, &environment.config_home) {
         (Some(path), _) => (path.clone(), true),
         (None, Some(home)) => (home.join("heirloom/config.yaml"), false),
         (None, None) => return None,
     };
     let name = path.display().to_string();
-    Some(Place { role: Role::User, path, name, required })
+    Some(SettingsFile { role: Role::User, path, name, required })
 }

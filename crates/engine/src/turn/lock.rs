@@ -7,7 +7,7 @@
 
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io;
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::Duration;
@@ -74,9 +74,7 @@ impl DriverLock {
             Err(TryLockError::WouldBlock) => return Ok(None),
             Err(TryLockError::Error(error)) => return Err(error),
         }
-        let is_current = fs::metadata(&path).is_ok_and(|named| {
-            file.metadata().is_ok_and(|own| (own.dev(), own.ino()) == (named.dev(), named.ino()))
-        });
+        let is_current = heirloom_repo::is_still_at(&file, &path);
         let lock = Self { path, scratch: dir::scratch(home, id), left: !is_current, _file: file };
         Ok(Some(lock).filter(|_| is_current))
     }

@@ -10,10 +10,10 @@ use heirloom_ledger::Ledger;
 use heirloom_repo::file;
 use heirloom_repo::{branch, own_tree};
 
+use super::crashed;
 use super::error::WorkError;
 use super::options::Options;
 use super::picks::Claims;
-use super::recover;
 use super::trees::Trees;
 use crate::here::Here;
 
@@ -55,11 +55,11 @@ pub fn clean(
     let root = here.place.root.as_path();
     let directory = directory(&Trees::new(here, &Options::of(settings))?);
     if !how.dry_run {
-        recover::recover(here, ledger)?;
+        crashed::close_all(here, ledger)?;
     }
     let claims = Claims::read(here, ledger)?;
     let runs = ledger.open_work_runs(&here.place.repo)?;
-    let is_running = runs.iter().any(recover::is_alive);
+    let is_running = runs.iter().any(crashed::is_alive);
     let mut found = Vec::new();
     for name in names(&directory, root) {
         let mut left = look(&directory, root, &name);

@@ -14,6 +14,7 @@ use heirloom_core::work::{Tally, choose};
 use heirloom_ledger::Ledger;
 use uuid::Uuid;
 
+use super::crashed;
 use super::context::RunContext;
 use super::context::With;
 use super::error::WorkError;
@@ -21,7 +22,6 @@ use super::job::{Job, Verdict};
 use super::on_issue;
 use super::options::Options;
 use super::picks;
-use super::recover;
 use super::take::LEASE;
 use super::trees::Trees;
 use crate::events::{AnyEvent, WorkEnded, WorkEvent};
@@ -55,7 +55,7 @@ pub fn work(
     let mut ledger = here.ledger()?;
     let run = WorkRunId::new(Uuid::new_v4());
     let context = RunContext::new(with, options, run, trees);
-    recover::recover(here, &mut ledger)?;
+    crashed::close_all(here, &mut ledger)?;
     if options.wanted.resume {
         let tell = |done, total| context.tell(WorkEvent::Importing { done, total });
         for bad in work_runs::import(here, &mut ledger, &tell)? {

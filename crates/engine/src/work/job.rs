@@ -3,6 +3,7 @@
 use std::any::Any;
 use std::time::Duration;
 
+use heirloom_core::causes;
 use heirloom_core::id::IssueRunId;
 use heirloom_core::issue::Issue;
 use heirloom_core::session::Session;
@@ -55,15 +56,13 @@ impl End {
 
 impl From<SessionError> for End {
     fn from(error: SessionError) -> Self {
-        let error: &dyn std::error::Error = &error;
-        let cause = error.source().map(|source| format!(": {source}")).unwrap_or_default();
-        Self::Failed(format!("{error}{cause}"))
+        Self::Failed(causes::told(&error))
     }
 }
 
 impl From<heirloom_ledger::Error> for End {
     fn from(error: heirloom_ledger::Error) -> Self {
-        Self::Failed(error.to_string())
+        Self::Failed(causes::told(&error))
     }
 }
 

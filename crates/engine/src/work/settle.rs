@@ -24,7 +24,7 @@ impl Dispatcher<'_, '_> {
         self.is_stale = true;
         if verdict.is_fault {
             // Its session is in nobody's hands any more, as after a crash.
-            turn::recover(self.context.here, &mut self.ledger)?;
+            turn::close_crashed(self.context.here, &mut self.ledger)?;
         }
         let id = &job.issue.id;
         if self.is_closed_by_another(id) {

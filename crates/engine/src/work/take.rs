@@ -11,13 +11,13 @@ use jiff::SignedDuration;
 use uuid::Uuid;
 
 use super::after::lose;
+use super::crashed;
 use super::dispatch::Dispatcher;
 use super::error::WorkError;
 use super::fleet::{LOST, Wants};
 use super::job::{Job, Verdict};
 use super::picks::{self, ACTOR, Begun, NO_SESSION};
 use super::prior::Resumes;
-use super::recover;
 use super::trees::Tree;
 use crate::events::WorkEvent;
 use crate::issues::{BuiltIn, TrackerError};
@@ -133,7 +133,7 @@ impl Dispatcher<'_, '_> {
         };
         let open = self.ledger.open_work_runs(repo)?;
         let own = self.context.run.to_string();
-        let alive = |run: &heirloom_ledger::WorkRun| run.id != own && recover::is_alive(run);
+        let alive = |run: &heirloom_ledger::WorkRun| run.id != own && crashed::is_alive(run);
         Ok(open.iter().filter(|run| alive(run)).any(|run| run.id == last.run))
     }
 

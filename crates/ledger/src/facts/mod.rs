@@ -161,7 +161,7 @@ pub struct Told {
 
 /// What reading a part of a transcript brought. Rows replace those of the same key.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct News {
+pub struct NewFacts {
     /// Whether everything that was known of this source is void.
     pub anew: bool,
     /// Prompts.

@@ -6,13 +6,13 @@ use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior};
 use heirloom_core::facts::{CommandFacts, FileFacts, TestFacts};
 use heirloom_core::id::SessionId;
 
-use super::{Facts, News, OF_SOURCE, Source};
+use super::{Facts, NewFacts, OF_SOURCE, Source};
 use crate::error::Error;
 use crate::records::to_sql;
 
 impl Facts {
     /// Puts in what reading a part of a transcript brought, with how far it was read, at once.
-    pub fn put(&mut self, source: &Source, news: &News) -> Result<(), Error> {
+    pub fn put(&mut self, source: &Source, news: &NewFacts) -> Result<(), Error> {
         self.run("write the facts of", |db| {
             let transaction = Transaction::new_unchecked(db, TransactionBehavior::Immediate)?;
             let id = upsert(&transaction, source)?;
@@ -127,7 +127,7 @@ fn upsert(db: &Connection, source: &Source) -> rusqlite::Result<i64> {
     Ok(known.unwrap_or_else(|| db.last_insert_rowid()))
 }
 
-fn rows(db: &Connection, source: i64, news: &News) -> rusqlite::Result<()> {
+fn rows(db: &Connection, source: i64, news: &NewFacts) -> rusqlite::Result<()> {
     for (from, to) in &news.rewound {
         db.prepare_cached(
             "UPDATE turn SET rewound = 1 WHERE source = ?1 AND number >= ?2 AND number <= ?3",

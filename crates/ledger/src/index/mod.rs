@@ -34,7 +34,7 @@ use crate::ledger::Ledger;
 
 pub use filter::Search;
 pub use found::{Candidate, Hit, Passage, Results};
-pub use write::{Adding, Known, Message, Source};
+pub use write::{Adding, IndexedSource, Message, Source};
 
 /// The name of the index's file in heirloom's home.
 const FILE_NAME: &str = "index.db";

@@ -35,7 +35,7 @@ pub struct Source {
 
 /// What the index knows of a source.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Known {
+pub struct IndexedSource {
     /// What [`Adding::finish`] was told.
     pub stamp: String,
     /// What [`Adding::finish`] was told.
@@ -99,12 +99,12 @@ pub struct Adding<'a> {
 
 impl Index {
     /// What is known of a source.
-    pub fn known(&self, key: &str) -> Result<Option<Known>, Error> {
+    pub fn known(&self, key: &str) -> Result<Option<IndexedSource>, Error> {
         self.run("read the index of", |db| {
             db.prepare_cached("SELECT stamp, digest, messages FROM source WHERE key = ?1")?
                 .query_row((key,), |row| {
                     let messages: i64 = row.get(2)?;
-                    Ok(Known {
+                    Ok(IndexedSource {
                         stamp: row.get(0)?,
                         digest: row.get(1)?,
                         messages: messages.unsigned_abs(),

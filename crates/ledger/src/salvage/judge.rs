@@ -9,7 +9,7 @@ use rusqlite::Row;
 
 use heirloom_core::record::{Hash, Stored};
 
-use super::scratch::{Chosen, Found, Place, Scratch};
+use super::scratch::{Chosen, Found, Position, Scratch};
 use crate::records;
 use crate::verify::Gap;
 
@@ -86,7 +86,7 @@ fn follow(scratch: &Scratch, host: &str) -> rusqlite::Result<Vec<(u64, u64)>> {
         Ok(Some(group))
     };
     let mut walk = Walk { before: Before::Genuine(Hash::GENESIS), last: 0, gaps: Vec::new() };
-    let mut latest: Option<Place> = None;
+    let mut latest: Option<Position> = None;
     let mut now = group(&mut ahead)?;
     while let Some(this) = now {
         let next = group(&mut ahead)?;
@@ -102,7 +102,7 @@ fn follow(scratch: &Scratch, host: &str) -> rusqlite::Result<Vec<(u64, u64)>> {
 }
 
 fn read(row: &Row<'_>) -> rusqlite::Result<Found> {
-    let place = Place { source: row.get(1)?, arrival: row.get(2)? };
+    let place = Position { source: row.get(1)?, arrival: row.get(2)? };
     Ok(Found { n: row.get(0)?, place, stored: records::read_stored(row, 3)? })
 }
 

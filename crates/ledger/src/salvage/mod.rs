@@ -28,7 +28,7 @@ use crate::write::{Appender, Scope};
 use crate::{erase, order, rebuild, records};
 
 use file::Pages;
-use scratch::{Place, Scratch};
+use scratch::{Position, Scratch};
 
 /// What salvaging came to.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
@@ -166,7 +166,7 @@ fn search(
         let page = pages.read(copy);
         let rank = i64::from(!copy.current) + 2 * i64::from(origin.is_copy);
         for found in cell::cells(&page, usable) {
-            let place = Place { source: origin.source, arrival: found.arrival };
+            let place = Position { source: origin.source, arrival: found.arrival };
             let keep = |payload: &[u8]| match cell::record(payload) {
                 Some(stored) => scratch.add(&stored, place, rank),
                 None => Ok(()),

@@ -38,7 +38,7 @@ BEGIN;
 
 /// Where a copy of a record was found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Place {
+pub(crate) struct Position {
     /// Which of the files, in the order in which their records were written.
     pub source: i64,
     /// When the record arrived there.
@@ -49,7 +49,7 @@ pub(crate) struct Place {
 #[derive(Debug, Clone)]
 pub(crate) struct Found {
     pub n: i64,
-    pub place: Place,
+    pub place: Position,
     pub stored: Stored,
 }
 
@@ -61,7 +61,7 @@ pub(crate) struct Chosen {
     pub hash: Hash,
     /// The hash of the record before, where that record is not here.
     pub prev: Option<Hash>,
-    pub place: Place,
+    pub place: Position,
 }
 
 /// The file, which is gone when this is.
@@ -82,7 +82,7 @@ impl Scratch {
     }
 
     /// Keeps a copy of a record, unless it cannot be one: a body is a JSON object, always.
-    pub(crate) fn add(&self, stored: &Stored, place: Place, rank: i64) -> rusqlite::Result<()> {
+    pub(crate) fn add(&self, stored: &Stored, place: Position, rank: i64) -> rusqlite::Result<()> {
         let is_object = serde_json::from_str::<serde_json::Map<String, serde_json::Value>>;
         let (digest, id, body) = match stored {
             Stored::Whole(record) if is_object(&record.body).is_err() => return Ok(()),

@@ -146,7 +146,7 @@ fn a_lost_log_is_noticed_because_the_views_knew_better() {
     fill(&mut home.open(), 2);
     home.checkpoint();
     let before = home.open().host().unwrap();
-    let options = Options { keeps_log: true, ..Options::HOOK };
+    let options = Options { no_checkpoint_on_close: true, ..Options::HOOK };
     let mut ledger = Ledger::open(home.path(), options).unwrap();
     let scope = Scope::session(session_id(1), REPO);
     for n in 0..3 {

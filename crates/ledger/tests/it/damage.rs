@@ -94,7 +94,7 @@ fn a_damaged_file_and_its_log_are_kept_to_the_byte() {
     let source = Home::new();
     fill(&mut source.open(), 50);
     source.checkpoint();
-    let options = Options { keeps_log: true, ..Options::COMMAND };
+    let options = Options { no_checkpoint_on_close: true, ..Options::COMMAND };
     fill(&mut Ledger::open(source.path(), options).unwrap(), 20);
     let log = fs::read(source.path().join("ledger.db-wal")).unwrap();
     assert!(!log.is_empty());
@@ -196,14 +196,14 @@ fn as_nobody() -> Command {
 
 #[test]
 fn a_ledger_on_a_read_only_mount_can_be_read_and_is_not_written() {
-    for keeps_log in [false, true] {
+    for no_checkpoint_on_close in [false, true] {
         let home = Home::new();
-        let options = Options { keeps_log, ..Options::COMMAND };
+        let options = Options { no_checkpoint_on_close, ..Options::COMMAND };
         fill(&mut Ledger::open(home.path(), options).unwrap(), 3);
         let _ = fs::remove_file(home.path().join("ledger.db-shm"));
         let before = home.files();
         let log = home.path().join("ledger.db-wal").metadata().map_or(0, |log| log.len());
-        assert_eq!(log > 0, keeps_log);
+        assert_eq!(log > 0, no_checkpoint_on_close);
         // What it shows is asked for by its own process, in a mount namespace of its own.
         let script = r#"mount --bind "$1" "$1" && mount -o remount,bind,ro "$1" &&
                         "$2" read "$1" 1 && ! "$2" append "$1" 1"#;

@@ -85,7 +85,7 @@ fn a_process_that_dies_between_the_two_commits_leaves_nothing_to_repair() {
 #[test]
 fn views_that_are_missing_are_made_anew_without_the_log_of_the_old_ones() {
     let home = Home::new();
-    let options = Options { keeps_log: true, ..Options::COMMAND };
+    let options = Options { no_checkpoint_on_close: true, ..Options::COMMAND };
     fill(&mut Ledger::open(home.path(), options).unwrap(), 30);
     let log = home.path().join("views.db-wal");
     assert!(log.metadata().unwrap().len() > 0);

@@ -15,13 +15,13 @@ use super::{FileError, follow, not_regular, write};
 pub struct Destination {
     /// As the person said it.
     named: PathBuf,
-    place: Place,
+    place: Target,
     /// The mode of a file that is not there yet.
     mode: u32,
 }
 
 #[derive(Debug, PartialEq, Eq)]
-enum Place {
+enum Target {
     /// A regular file, or nothing yet.
     File(PathBuf),
     /// Something that is written into.
@@ -45,12 +45,12 @@ impl Destination {
 
     /// Whether what is written goes where answers go.
     pub fn is_stdout(&self) -> bool {
-        self.place == Place::Stdout
+        self.place == Target::Stdout
     }
 
     /// Whether a file that is there would be replaced.
     pub fn replaces(&self) -> bool {
-        matches!(&self.place, Place::File(path) if path.exists())
+        matches!(&self.place, Target::File(path) if path.exists())
     }
 
     /// Writes what `fill` writes.
@@ -60,14 +60,14 @@ impl Destination {
         fill: impl FnOnce(&mut dyn Write) -> Result<T, E>,
     ) -> Result<T, E> {
         let made = match &self.place {
-            Place::File(target) => fs::create_dir_all(write::parent(target))
+            Target::File(target) => fs::create_dir_all(write::parent(target))
                 .map_err(Failed::Io)
                 .and_then(|()| write::replace(target, self.mode, |file| buffered(file, fill))),
-            Place::Into(target) => {
+            Target::Into(target) => {
                 into(target).map_err(Failed::Io).and_then(|file| buffered(file, fill))
             }
-            Place::Stdout => buffered(io::stdout().lock(), fill),
-            Place::Stderr => buffered(io::stderr().lock(), fill),
+            Target::Stdout => buffered(io::stdout().lock(), fill),
+            Target::Stderr => buffered(io::stderr().lock(), fill),
         };
         made.map_err(|failed| match failed {
             Failed::Filling(error) => error,
@@ -104,14 +104,14 @@ fn into(path: &Path) -> io::Result<fs::File> {
     OpenOptions::new().append(true).open(path)
 }
 
-fn place(path: &Path) -> io::Result<Place> {
+fn place(path: &Path) -> io::Result<Target> {
     // Not all at once: behind `/dev/stdout` there may be a regular file, which is not ours to replace.
     let mut at = path.to_owned();
     for _ in 0..40 {
         match descriptor(&at) {
-            Some(1) => return Ok(Place::Stdout),
-            Some(2) => return Ok(Place::Stderr),
-            Some(_) => return Ok(Place::Into(at)),
+            Some(1) => return Ok(Target::Stdout),
+            Some(2) => return Ok(Target::Stderr),
+            Some(_) => return Ok(Target::Into(at)),
             None => {}
         }
         let Ok(target) = fs::read_link(&at) else { break };
@@ -119,10 +119,10 @@ fn place(path: &Path) -> io::Result<Place> {
     }
     let target = follow(path)?;
     match fs::symlink_metadata(&target) {
-        Ok(found) if found.is_file() => Ok(Place::File(target)),
+        Ok(found) if found.is_file() => Ok(Target::File(target)),
         Ok(found) if found.is_dir() => Err(not_regular(found.file_type())),
-        Ok(_) => Ok(Place::Into(target)),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Place::File(target)),
+        Ok(_) => Ok(Target::Into(target)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Target::File(target)),
         Err(error) => Err(error),
     }
 }
@@ -207,15 +207,15 @@ mod tests {
     fn a_device_is_written_into_and_stdout_is_found_behind_links() {
         let dir = TempDir::new().unwrap();
         let is =
-            |path: &Path, place: Place| assert_eq!(Destination::find(path).unwrap().place, place);
-        is(Path::new("/dev/null"), Place::Into("/dev/null".into()));
-        is(Path::new("/dev/stdout"), Place::Stdout);
-        is(Path::new("/dev/stderr"), Place::Stderr);
-        is(Path::new("/proc/self/fd/1"), Place::Stdout);
-        is(Path::new("/dev/fd/7"), Place::Into("/dev/fd/7".into()));
+            |path: &Path, place: Target| assert_eq!(Destination::find(path).unwrap().place, place);
+        is(Path::new("/dev/null"), Target::Into("/dev/null".into()));
+        is(Path::new("/dev/stdout"), Target::Stdout);
+        is(Path::new("/dev/stderr"), Target::Stderr);
+        is(Path::new("/proc/self/fd/1"), Target::Stdout);
+        is(Path::new("/dev/fd/7"), Target::Into("/dev/fd/7".into()));
         for (name, target, place) in [
-            ("out", "/dev/stdout", Place::Stdout),
-            ("null", "/dev/null", Place::Into("/dev/null".into())),
+            ("out", "/dev/stdout", Target::Stdout),
+            ("null", "/dev/null", Target::Into("/dev/null".into())),
         ] {
             symlink(target, dir.path().join(name)).unwrap();
             is(&dir.path().join(name), place);

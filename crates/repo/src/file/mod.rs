@@ -10,6 +10,7 @@
 mod call;
 mod destination;
 mod read;
+mod stamp;
 mod within;
 mod write;
 
@@ -24,6 +25,7 @@ pub use call::{
 };
 pub use destination::Destination;
 pub use read::{MOST_BYTES, open, read_at_most, read_bytes, read_given, read_text};
+pub use stamp::{Stamp, is_still_at};
 pub use within::{inside, read_within, write_within};
 pub use write::{
     append_private, make_private_dir, open_lock, replace_private, write_private, write_whole,

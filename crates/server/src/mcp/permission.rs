@@ -13,7 +13,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use super::told;
-use crate::house::{Desk, House};
+use crate::house::{House, RequestContext};
 
 pub(super) const NAME: &str = "permission_prompt";
 
@@ -50,15 +50,15 @@ pub(super) fn answer(house: &House, message: &Value, gone: &AtomicBool) -> Optio
 fn decided(house: &House, arguments: Value, gone: &AtomicBool) -> Result<Value, Failure> {
     let question: Question = serde_json::from_value(arguments)
         .map_err(|error| Failure::new(Code::RequestInvalid, error.to_string()))?;
-    let mut desk = Desk::everywhere(house)?;
-    let session = sessions::current(&desk.here, &mut desk.ledger)?.ok_or_else(|| {
+    let mut cx = RequestContext::everywhere(house)?;
+    let session = sessions::current(&cx.here, &mut cx.ledger)?.ok_or_else(|| {
         Failure::new(Code::SessionNotFound, "it is unclear which session asks")
             .hint("only an agent with heirloom's hooks, or one launched by heirloom, can ask")
     })?;
     let input = Value::Object(question.input);
     let wish = Wish { tool: question.tool_name, input, tool_call_id: question.tool_use_id };
     let is_gone = || gone.load(Ordering::Relaxed);
-    let verdict = ask(&desk.here, &mut desk.ledger, &session, &wish, &is_gone)?;
+    let verdict = ask(&cx.here, &mut cx.ledger, &session, &wish, &is_gone)?;
     Ok(match verdict {
         Verdict::Allow(input) => json!({"behavior": "allow", "updatedInput": input}),
         Verdict::Deny(why) => json!({"behavior": "deny", "message": why}),

@@ -6,7 +6,7 @@ use heirloom_engine::{notes, session, sessions};
 use serde_json::{Value, json};
 
 use super::Fault;
-use crate::house::{Desk, House};
+use crate::house::{House, RequestContext};
 use crate::routes::recall::{Fresh, recovered};
 use crate::routes::sessions::{Filter, page};
 
@@ -45,16 +45,16 @@ pub(super) fn read(house: &House, params: &Value) -> Result<Value, Fault> {
 
 fn contents(house: &House, address: &str, part: &str) -> Result<(&'static str, String), Failure> {
     let json = |value: &dyn erased::Shown| ("application/json", value.text());
-    let (desk, known) = Desk::session(house, address)?;
+    let (cx, known) = RequestContext::session(house, address)?;
     match part {
         "" => {
-            let total = session::totals(&desk.ledger, &known)?;
-            let parent = sessions::parent_name(&desk.ledger, &known)?;
+            let total = session::totals(&cx.ledger, &known)?;
+            let parent = sessions::parent_name(&cx.ledger, &known)?;
             Ok(json(&SessionDetail::new(&known, parent, total)))
         }
         "notes" => {
             let query = Query { session: Some(known.id.to_string()), ..Query::default() };
-            Ok(json(&NoteList::new(&notes::list(&desk.here, &desk.ledger, &query)?)))
+            Ok(json(&NoteList::new(&notes::list(&cx.here, &cx.ledger, &query)?)))
         }
         "handoff" => {
             let fresh = Fresh { session: Some(known.id.to_string()), ..Fresh::default() };

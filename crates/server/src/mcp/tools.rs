@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 
 use super::{Fault, permission, told};
 use crate::gate::Caller;
-use crate::house::{Desk, House};
+use crate::house::{House, RequestContext};
 use crate::routes::{look, notes, recall, sessions as listing, work};
 
 /// One tool.
@@ -81,9 +81,9 @@ const TOOLS: &[Tool] = &[
         reads: true,
         call: |house, arguments| {
             let Target { place } = given(arguments)?;
-            let desk = Desk::of(house, None)?;
-            let root = desk.here.place.root.clone();
-            Ok(shown(&Why::from(&why::why(&desk.here, &desk.ledger, &root, &place)?)))
+            let cx = RequestContext::of(house, None)?;
+            let root = cx.here.place.root.clone();
+            Ok(shown(&Why::from(&why::why(&cx.here, &cx.ledger, &root, &place)?)))
         },
     },
     Tool {
@@ -93,9 +93,9 @@ const TOOLS: &[Tool] = &[
         reads: true,
         call: |house, arguments| {
             let Failed { text, limit } = given(arguments)?;
-            let desk = Desk::of(house, None)?;
+            let cx = RequestContext::of(house, None)?;
             let limit = limit.unwrap_or(5).clamp(1, 50);
-            Ok(shown(&How::from(&how::how(&desk.here, &desk.ledger, &text, limit)?)))
+            Ok(shown(&How::from(&how::how(&cx.here, &cx.ledger, &text, limit)?)))
         },
     },
     Tool {
@@ -118,11 +118,11 @@ const TOOLS: &[Tool] = &[
         reads: true,
         call: |house, arguments| {
             let OfSession { session } = given(arguments)?;
-            let (desk, session) = Desk::session(house, &session)?;
-            let family = sessions::family(&desk.ledger, session)?;
-            let beyond = sessions::beyond(&desk.ledger, &family)?;
+            let (cx, session) = RequestContext::session(house, &session)?;
+            let family = sessions::family(&cx.ledger, session)?;
+            let beyond = sessions::beyond(&cx.ledger, &family)?;
             let lineage = Lineage::new(&family, beyond, |session| {
-                sessions::contribution(&desk.ledger, session)
+                sessions::contribution(&cx.ledger, session)
             })?;
             Ok(shown(&lineage))
         },
@@ -209,14 +209,14 @@ struct Before {
 }
 
 fn checkpoint(house: &House, before: &Before) -> Result<Value, Failure> {
-    let mut desk = match &before.session {
-        Some(session) => Desk::session(house, session)?.0,
-        None => Desk::everywhere(house)?,
+    let mut cx = match &before.session {
+        Some(session) => RequestContext::session(house, session)?.0,
+        None => RequestContext::everywhere(house)?,
     };
-    let settings = keep::settings(&desk.here).map_err(KeepError::from)?;
-    let session = keep::session_or_new(&desk.here, &mut desk.ledger, before.session.as_deref())?;
+    let settings = keep::settings(&cx.here).map_err(KeepError::from)?;
+    let session = keep::session_or_new(&cx.here, &mut cx.ledger, before.session.as_deref())?;
     let purpose = if before.compact { Purpose::Compact } else { Purpose::Clear };
-    let (here, dry_run) = (&desk.here, before.dry_run);
+    let (here, dry_run) = (&cx.here, before.dry_run);
     let checkpoint = Checkpoint {
         here,
         settings: &settings,
@@ -225,7 +225,7 @@ fn checkpoint(house: &House, before: &Before) -> Result<Value, Failure> {
         dry_run,
         can_refuse: true,
     };
-    Ok(shown(&CheckpointAnswer::from(&checkpoint.run(&mut desk.ledger)?)))
+    Ok(shown(&CheckpointAnswer::from(&checkpoint.run(&mut cx.ledger)?)))
 }
 
 pub(super) fn list() -> Value {

@@ -14,7 +14,7 @@ use serde_json::Value;
 
 use super::{Sheet, View, agent, glyph, line, mishap, page, sheet, since};
 use crate::gate::{Caller, check_form};
-use crate::house::{Desk, House};
+use crate::house::{House, RequestContext};
 use crate::routes::approvals::{Decision, Lasts, Word, decided};
 
 const KEYS: [(&str, &str); 6] = [
@@ -59,11 +59,11 @@ pub(super) async fn inbox(
     Extension(caller): Extension<Caller>,
 ) -> Response {
     let made = house.call(move |house| {
-        let mut desk = Desk::everywhere(house)?;
-        desk.tidy()?;
-        let view = View::new(house, &caller, &desk.ledger)?;
+        let mut cx = RequestContext::everywhere(house)?;
+        cx.tidy()?;
+        let view = View::new(house, &caller, &cx.ledger)?;
         let waiting = &view.needs.approvals;
-        let all = desk.ledger.approvals(ApprovalFilter { repo: None, session: None, pending: false })?;
+        let all = cx.ledger.approvals(ApprovalFilter { repo: None, session: None, pending: false })?;
         let title = match waiting.len() {
             0 => "No approval waits".to_owned(),
             1 => "1 approval waits for you".to_owned(),
@@ -72,7 +72,7 @@ pub(super) async fn inbox(
         let content = html! {
             h1 { (title) }
             ul.list id="waiting" data-live data-list aria-label="Waiting" { @for approval in waiting {
-                @let session = desk.ledger.session(approval.session)?;
+                @let session = cx.ledger.session(approval.session)?;
                 li.item data-row=(approval.id) {
                     (glyph::ask("approve"))
                     div.what { p { b { (approval.tool) } } pre { (line(&subject(&approval.input), 400)) } }
@@ -130,18 +130,18 @@ fn rendered(
     typed: Option<&Typed>,
     failure: Option<&Failure>,
 ) -> Result<Markup, Failure> {
-    let mut desk = Desk::everywhere(house)?;
-    desk.tidy()?;
-    let view = View::new(house, caller, &desk.ledger)?;
-    let approval = engine::approval(&desk.ledger, id)?;
-    let session = desk.ledger.session(approval.session)?;
+    let mut cx = RequestContext::everywhere(house)?;
+    cx.tidy()?;
+    let view = View::new(house, caller, &cx.ledger)?;
+    let approval = engine::approval(&cx.ledger, id)?;
+    let session = cx.ledger.session(approval.session)?;
     let name = session.as_ref().map_or_else(|| "a session".to_owned(), |one| one.name.to_string());
     let title = format!("{name} {}", asks(&approval.tool));
     let is_open = approval.state == Standing::Pending;
     let next = view.needs.approvals.iter().find(|one| one.id != approval.id);
     let asked = whole(&approval.input);
     let earlier =
-        desk.ledger.approvals(ApprovalFilter { repo: None, session: None, pending: false })?;
+        cx.ledger.approvals(ApprovalFilter { repo: None, session: None, pending: false })?;
     let rules = rules(&approval, &earlier);
     let earlier: Vec<&Approval> = earlier
         .iter()

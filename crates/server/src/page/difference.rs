@@ -12,7 +12,7 @@ use serde_json::Value;
 
 use super::go_on::{Filled, overrides};
 use super::session::{plain, words};
-use crate::house::{Desk, House};
+use crate::house::{House, RequestContext};
 use crate::routes::Asked;
 
 /// The fields by which an agent may do more or less.
@@ -35,7 +35,7 @@ pub(super) async fn shown(
     Asked(filled): Asked<Filled>,
 ) -> Response {
     let made = house.call(move |house| {
-        let (_, session) = Desk::session(house, &id)?;
+        let (_, session) = RequestContext::session(house, &id)?;
         Ok(listed(&session, &filled))
     });
     match made.await {

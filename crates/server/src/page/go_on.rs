@@ -16,7 +16,7 @@ use super::home::address;
 use super::session::{origin, plain, words};
 use super::{Sheet, View, mishap, page, sheet};
 use crate::gate::{Caller, check_form};
-use crate::house::{Desk, House};
+use crate::house::{House, RequestContext};
 use crate::routes::Asked;
 use crate::routes::launch::{interrupted, launched as launch_it, went_on};
 
@@ -58,9 +58,9 @@ fn rendered(
     filled: &Filled,
     failure: Option<&Failure>,
 ) -> Result<Markup, Failure> {
-    let (desk, session) = Desk::session(house, id)?;
-    let view = View::new(house, caller, &desk.ledger)?;
-    let rows = engine::config_of(&desk.ledger, &session)?;
+    let (cx, session) = RequestContext::session(house, id)?;
+    let view = View::new(house, caller, &cx.ledger)?;
+    let rows = engine::config_of(&cx.ledger, &session)?;
     let verb = if way.forks() { "Fork" } else { "Continue" };
     let title = format!("{verb} {}", session.name);
     let typed = |name: &str| filled.get(name).map_or("", String::as_str);
@@ -262,8 +262,8 @@ fn empty(
     filled: &Filled,
     failure: Option<&Failure>,
 ) -> Result<Markup, Failure> {
-    let desk = Desk::everywhere(house)?;
-    let view = View::new(house, caller, &desk.ledger)?;
+    let cx = RequestContext::everywhere(house)?;
+    let view = View::new(house, caller, &cx.ledger)?;
     let typed = |name: &str| filled.get(name).map_or("", String::as_str);
     let content = html! {
         h1 { "Launch a session in " (view.repo) }

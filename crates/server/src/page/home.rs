@@ -18,7 +18,7 @@ use super::approval::{asks, subject};
 use super::session::percent_used;
 use super::{Sheet, View, about, agent, cost, counted, glyph, line, page, sheet, since};
 use crate::gate::Caller;
-use crate::house::{Desk, House};
+use crate::house::{House, RequestContext};
 use crate::routes::sessions::{Filter, statuses};
 use crate::routes::{Asked, look};
 
@@ -39,16 +39,16 @@ pub(super) async fn home(
 }
 
 fn rendered(house: &House, caller: &Caller) -> Result<Markup, Failure> {
-    let mut desk = Desk::everywhere(house)?;
-    desk.tidy()?;
-    let view = View::new(house, caller, &desk.ledger)?;
+    let mut cx = RequestContext::everywhere(house)?;
+    cx.tidy()?;
+    let view = View::new(house, caller, &cx.ledger)?;
     let active: Vec<Status> = Status::ALL.into_iter().filter(|one| one.is_active()).collect();
     let running = Listing { statuses: &active, limit: 50, ..Listing::default() };
-    let mut running = list(&desk.here, &desk.ledger, &running)?.rows;
+    let mut running = list(&cx.here, &cx.ledger, &running)?.rows;
     running.retain(|row| row.session.status != Status::WaitingInput);
     let ended = [Status::Completed, Status::Interrupted];
     let recent = Listing { statuses: &ended, limit: 8, ..Listing::default() };
-    let recent = list(&desk.here, &desk.ledger, &recent)?.rows;
+    let recent = list(&cx.here, &cx.ledger, &recent)?.rows;
     // Checking reads the code; where that is not possible the page still has the rest.
     let decisions = look::judged(house, None).map(|list| list.decisions).unwrap_or_default();
     let count = |word: &str| decisions.iter().filter(|one| one.standing == word).count();
@@ -76,7 +76,7 @@ fn rendered(house: &House, caller: &Caller) -> Result<Markup, Failure> {
         }
         ul.list id="needed" data-live data-list aria-label="Needs you" {
             @for approval in &view.needs.approvals {
-                @let session = desk.ledger.session(approval.session)?;
+                @let session = cx.ledger.session(approval.session)?;
                 li.item data-row=(approval.id) {
                     (glyph::ask("approve"))
                     div.what { p { b { (approval.tool) } " " span.mono { (line(&subject(&approval.input), 120)) } }
@@ -216,14 +216,14 @@ pub(super) async fn sessions(
     Asked(filter): Asked<Filter>,
 ) -> Response {
     let made = house.call(move |house| {
-        let mut desk = Desk::everywhere(house)?;
-        desk.tidy()?;
-        let view = View::new(house, &caller, &desk.ledger)?;
+        let mut cx = RequestContext::everywhere(house)?;
+        cx.tidy()?;
+        let view = View::new(house, &caller, &cx.ledger)?;
         let wanted = statuses(filter.status.as_deref())?;
         let after = filter.cursor.as_deref().and_then(|cursor| cursor.parse().ok());
         let given = |text: &Option<String>| text.clone().filter(|text| !text.trim().is_empty());
         let repo = match given(&filter.repo) {
-            Some(repo) => Some(Desk::of(house, Some(&repo))?.here.place.repo),
+            Some(repo) => Some(RequestContext::of(house, Some(&repo))?.here.place.repo),
             None => None,
         };
         let (agent, text) = (given(&filter.agent), given(&filter.q));
@@ -236,7 +236,7 @@ pub(super) async fn sessions(
             limit: 50,
             leaves: false,
         };
-        let Listed { rows, next } = list(&desk.here, &desk.ledger, &listing)?;
+        let Listed { rows, next } = list(&cx.here, &cx.ledger, &listing)?;
         let title = match (rows.len(), next) {
             (0, _) => "No sessions match".to_owned(),
             (1, None) => "1 session".to_owned(),

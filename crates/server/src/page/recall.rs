@@ -10,7 +10,7 @@ use maud::html;
 use super::session::listed;
 use super::{Sheet, View, line, page, sheet, since};
 use crate::gate::Caller;
-use crate::house::{Desk, House};
+use crate::house::{House, RequestContext};
 use crate::routes::recall::{Looked, found};
 use crate::routes::{Asked, look};
 
@@ -97,12 +97,12 @@ pub(super) async fn note(
     Path(id): Path<String>,
 ) -> Response {
     let made = house.call(move |house| {
-        let desk = Desk::everywhere(house)?;
-        let view = View::new(house, &caller, &desk.ledger)?;
-        let found = desk.ledger.note(&id)?.into_iter().next();
+        let cx = RequestContext::everywhere(house)?;
+        let view = View::new(house, &caller, &cx.ledger)?;
+        let found = cx.ledger.note(&id)?.into_iter().next();
         let missing = || Failure::new(Code::NoteNotFound, format!("there is no note {}", line(&id, 60)));
         let note = found.ok_or_else(missing)?;
-        let (desk, session) = Desk::session(house, &note.session.to_string())?;
+        let (cx, session) = RequestContext::session(house, &note.session.to_string())?;
         let title = line(&note.text, 100);
         let content = html! {
             p.meta { a data-go="up" href="/decisions" { "Decisions" } " / " (note.kind) }
@@ -115,7 +115,7 @@ pub(super) async fn note(
             @for evidence in &note.evidence {
                 h2 { span.mono { (evidence.to_string()) } }
                 @if let Some(quote) = &evidence.quote { p.meta { "The quote then" } pre tabindex="0" { (visible(quote)) } }
-                p.meta { "The code now" } pre tabindex="0" { (now_at(&desk, evidence)) }
+                p.meta { "The code now" } pre tabindex="0" { (now_at(&cx, evidence)) }
             }
         };
         let sheeted = Sheet { title: &title, page: "note", nav: "/recall", command: "heirloom ground", ..Sheet::default() };
@@ -125,9 +125,9 @@ pub(super) async fn note(
 }
 
 /// The lines around a place, as they are now.
-fn now_at(desk: &Desk, evidence: &heirloom_core::evidence::Evidence) -> String {
+fn now_at(cx: &RequestContext, evidence: &heirloom_core::evidence::Evidence) -> String {
     let path = std::path::Path::new(&evidence.path);
-    match heirloom_repo::read_within(&desk.here.place.root, path) {
+    match heirloom_repo::read_within(&cx.here.place.root, path) {
         Ok(Some(text)) => {
             let first = (evidence.line as usize).saturating_sub(4);
             let lines = text.lines().enumerate().skip(first).take(10);

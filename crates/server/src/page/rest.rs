@@ -9,7 +9,7 @@ use maud::{Markup, html};
 
 use super::{Sheet, View, glyph, line, page, sheet};
 use crate::gate::Caller;
-use crate::house::{Desk, House};
+use crate::house::{House, RequestContext};
 use crate::routes::Asked;
 use crate::routes::look::{self, Whose};
 
@@ -46,8 +46,8 @@ pub(super) async fn settings(
     Extension(caller): Extension<Caller>,
 ) -> Response {
     let made = house.call(move |house| {
-        let desk = Desk::everywhere(house)?;
-        let view = View::new(house, &caller, &desk.ledger)?;
+        let cx = RequestContext::everywhere(house)?;
+        let view = View::new(house, &caller, &cx.ledger)?;
         let switches = [
             ("notify", "on", "Tell me on the desktop when something needs me"),
             ("keys", "off", "No single-letter keys"),
@@ -74,10 +74,10 @@ pub(super) async fn trust(
     Extension(caller): Extension<Caller>,
 ) -> Response {
     let made = house.call(move |house| {
-        let desk = Desk::everywhere(house)?;
-        let view = View::new(house, &caller, &desk.ledger)?;
-        let standing = engine_trust::standing(&desk.here, &desk.ledger)?;
-        let answer = heirloom_api::Trust::new(&desk.here.place.repo, &standing);
+        let cx = RequestContext::everywhere(house)?;
+        let view = View::new(house, &caller, &cx.ledger)?;
+        let standing = engine_trust::standing(&cx.here, &cx.ledger)?;
+        let answer = heirloom_api::Trust::new(&cx.here.place.repo, &standing);
         let shown = serde_json::to_value(&answer).unwrap_or_default();
         let commands = shown["commands"].as_array().cloned().unwrap_or_default();
         let title = format!("{} is {}, and would run {} commands", view.repo, shown["state"].as_str().unwrap_or_default(), commands.len());

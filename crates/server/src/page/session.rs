@@ -17,7 +17,7 @@ use super::approval::subject;
 use super::home::address;
 use super::{Sheet, View, about, agent, cost, counted, glyph, line, page, said, sheet, since};
 use crate::gate::Caller;
-use crate::house::{Desk, House};
+use crate::house::{House, RequestContext};
 use crate::routes::look::{Whose, asked_for, judged_of};
 use crate::routes::session::hide;
 
@@ -43,23 +43,23 @@ pub(super) async fn session(
 }
 
 fn rendered(house: &House, caller: &Caller, id: &str, all: bool) -> Result<Markup, Failure> {
-    let (desk, session) = Desk::session(house, id)?;
-    let view = View::new(house, caller, &desk.ledger)?;
-    let held = engine::conversation(&desk.here, &desk.ledger, &session)?;
+    let (cx, session) = RequestContext::session(house, id)?;
+    let view = View::new(house, caller, &cx.ledger)?;
+    let held = engine::conversation(&cx.here, &cx.ledger, &session)?;
     let mut events: Vec<Said> = held.items.into_iter().map(Said::from).collect();
     let left = if all { 0 } else { events.len().saturating_sub(LAST) };
     events.drain(..left);
     events.iter_mut().for_each(hide);
-    let family = family(&desk.ledger, session.clone())?;
+    let family = family(&cx.ledger, session.clone())?;
     let query = Query { session: Some(session.id.to_string()), ..Query::default() };
-    let notes = judged_of(&desk, &query).map(|list| list.decisions).unwrap_or_default();
-    let config = engine::config_of(&desk.ledger, &session).unwrap_or_default();
-    let asks = desk.ledger.approvals(ApprovalFilter {
+    let notes = judged_of(&cx, &query).map(|list| list.decisions).unwrap_or_default();
+    let config = engine::config_of(&cx.ledger, &session).unwrap_or_default();
+    let asks = cx.ledger.approvals(ApprovalFilter {
         repo: None,
         session: Some(session.id),
         pending: true,
     })?;
-    let total = engine::totals(&desk.ledger, &session)?;
+    let total = engine::totals(&cx.ledger, &session)?;
     let title = about(&session);
     let here = address(&session);
     let content = html! {
@@ -108,7 +108,7 @@ fn rendered(house: &House, caller: &Caller, id: &str, all: bool) -> Result<Marku
             div.side {
                 section aria-labelledby="part1" { h2 id="part1" tabindex="-1" { "Context and cost" }
                     div id="cost" data-live { dl {
-                        dt { "Context" } dd { (context(&desk, &session)) } dd.from {}
+                        dt { "Context" } dd { (context(&cx, &session)) } dd.from {}
                         dt { "This session" } dd { a.plain href=(format!("{here}/cost")) { (cost(&session)) } } dd.from {}
                         dt { "With its lineage" } dd { (total.cost_in_words()) } dd.from { (counted(usize::try_from(total.sessions).unwrap_or(usize::MAX), "session")) }
                         dt { "Tokens in, out" } dd { (total.input_tokens) ", " (total.output_tokens) } dd.from {}
@@ -140,8 +140,8 @@ fn rendered(house: &House, caller: &Caller, id: &str, all: bool) -> Result<Marku
 }
 
 /// How full the agent's context is, as far as it says.
-fn context(desk: &Desk, session: &Session) -> Markup {
-    let Some(used) = heirloom_engine::keep::context::usage(&desk.here, session) else {
+fn context(cx: &RequestContext, session: &Session) -> Markup {
+    let Some(used) = heirloom_engine::keep::context::usage(&cx.here, session) else {
         return html! { span.dim { "unknown" } };
     };
     let thousands = |tokens: u64| format!("{}k", tokens.div_ceil(1000));
@@ -240,27 +240,27 @@ pub(super) async fn part(
         if part == "all" {
             return rendered(house, &caller, &id, true);
         }
-        let (desk, session) = Desk::session(house, &id)?;
-        let view = View::new(house, &caller, &desk.ledger)?;
+        let (cx, session) = RequestContext::session(house, &id)?;
+        let view = View::new(house, &caller, &cx.ledger)?;
         let (title, command, content) = match part.as_str() {
             "config" => {
-                let rows = engine::config_of(&desk.ledger, &session)?;
+                let rows = engine::config_of(&cx.ledger, &session)?;
                 let content = html! { table { thead { tr { th scope="col" { "Field" } th scope="col" { "Value" } th scope="col" { "From" } } }
                     tbody { @for row in &rows { tr { th scope="row" { (words(row.field.as_str())) } td { (plain(&row.value)) }
                         td { (origin(&row.value, row.overridden, &row.from)) } } } } } };
                 (format!("How {} was launched", session.name), format!("heirloom sessions show {} --config", session.name), content)
             }
             "lineage" => {
-                let content = tree(&family(&desk.ledger, session.clone())?);
+                let content = tree(&family(&cx.ledger, session.clone())?);
                 (format!("Where {} comes from", session.name), format!("heirloom lineage {}", session.name), content)
             }
             "notes" => {
                 let query = Query { session: Some(session.id.to_string()), superseded: true, ..Query::default() };
-                let notes = judged_of(&desk, &query)?.decisions;
+                let notes = judged_of(&cx, &query)?.decisions;
                 (format!("What {} noted", session.name), format!("heirloom notes --session {}", session.name), listed(&notes, usize::MAX))
             }
             "cost" => {
-                let iterations = desk.ledger.iterations(session.id)?;
+                let iterations = cx.ledger.iterations(session.id)?;
                 let content = html! { p { "This session " b { (cost(&session)) } ", " (session.input_tokens) " tokens in, " (session.output_tokens) " out." }
                     table { thead { tr { th scope="col" { "Iteration" } th scope="col" class="num" { "Cost" } } }
                         tbody { @for one in &iterations { tr { td { (one.iteration) } td.num { "$" (format!("{:.2}", one.cost_usd)) } } } } } };

@@ -13,7 +13,7 @@ use serde_json::Value;
 
 use crate::answer::{Refused, Told};
 use crate::gate::Caller;
-use crate::house::{Desk, House};
+use crate::house::{House, RequestContext};
 use crate::routes::part::Part;
 use crate::routes::{Asked, Given};
 
@@ -43,16 +43,16 @@ pub(super) async fn list(
                     .hint("write `pending`, or leave it out for all"));
             }
         };
-        let mut desk = match &filter.repo {
-            Some(repo) => Desk::of(house, Some(repo))?,
-            None => Desk::everywhere(house)?,
+        let mut cx = match &filter.repo {
+            Some(repo) => RequestContext::of(house, Some(repo))?,
+            None => RequestContext::everywhere(house)?,
         };
-        desk.tidy()?;
-        let repo = filter.repo.as_ref().map(|_| desk.here.place.repo.as_str());
-        let found = desk.ledger.approvals(ApprovalFilter { repo, session: None, pending })?;
+        cx.tidy()?;
+        let repo = filter.repo.as_ref().map(|_| cx.here.place.repo.as_str());
+        let found = cx.ledger.approvals(ApprovalFilter { repo, session: None, pending })?;
         let part = Part::new(filter.cursor.as_deref(), filter.limit);
         let (found, next) = part.of(found, |approval| approval.id.to_string())?;
-        let approvals = found.iter().map(|approval| answer(&desk.ledger, approval));
+        let approvals = found.iter().map(|approval| answer(&cx.ledger, approval));
         let list = ApprovalList { approvals: approvals.collect::<Result<_, _>>()? };
         Ok(PartOf { list, next })
     });
@@ -64,8 +64,8 @@ pub(super) async fn show(
     Path(id): Path<String>,
 ) -> Result<Told<Approval>, Refused> {
     let approval = house.call(move |house| {
-        let desk = Desk::everywhere(house)?;
-        answer(&desk.ledger, &engine::approval(&desk.ledger, &id)?)
+        let cx = RequestContext::everywhere(house)?;
+        answer(&cx.ledger, &engine::approval(&cx.ledger, &id)?)
     });
     Ok(Told(approval.await?))
 }
@@ -145,9 +145,9 @@ pub(crate) fn decided(
     // A program does not even say no: it has nothing to say here.
     caller.may(Action::Approve)?;
     let choice = decision.choice()?;
-    let mut desk = Desk::everywhere(house)?;
-    let approval = engine::decide(&desk.here, &mut desk.ledger, id, choice, caller.who())?;
-    answer(&desk.ledger, &approval)
+    let mut cx = RequestContext::everywhere(house)?;
+    let approval = engine::decide(&cx.here, &mut cx.ledger, id, choice, caller.who())?;
+    answer(&cx.ledger, &approval)
 }
 
 /// An approval as the contract has it.

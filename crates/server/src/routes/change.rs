@@ -13,7 +13,7 @@ use serde::Deserialize;
 
 use crate::answer::{Refused, Told};
 use crate::gate::Caller;
-use crate::house::{Desk, House};
+use crate::house::{House, RequestContext};
 use crate::routes::Given;
 
 /// What of a session is to be different. What is left out stays.
@@ -66,15 +66,15 @@ fn changed(
         return Err(Failure::new(Code::RequestInvalid, "there is nothing to change")
             .hint("give `hidden`, `title`, `auto_accept_edits` or `bypass_until`"));
     }
-    let (mut desk, session) = Desk::session(house, address)?;
+    let (mut cx, session) = RequestContext::session(house, address)?;
     // First what can be refused: one that runs is not put away.
     if let Some(hidden) = change.hidden {
-        sessions::archive(&desk.here, &mut desk.ledger, &session, hidden)?;
+        sessions::archive(&cx.here, &mut cx.ledger, &session, hidden)?;
     }
     if update != Update::default() {
-        engine::update(&desk.here, &mut desk.ledger, &session, update)?;
+        engine::update(&cx.here, &mut cx.ledger, &session, update)?;
     }
     let id = session.id;
-    let now = desk.ledger.session(id)?.ok_or(heirloom_ledger::Error::NoSession { id })?;
-    Ok(Session::new(&now, sessions::parent_name(&desk.ledger, &now)?))
+    let now = cx.ledger.session(id)?.ok_or(heirloom_ledger::Error::NoSession { id })?;
+    Ok(Session::new(&now, sessions::parent_name(&cx.ledger, &now)?))
 }

@@ -12,10 +12,10 @@ use heirloom_engine::{session as engine, sessions};
 use schemars::JsonSchema;
 use serde_json::{Map, Value};
 
-use crate::answer::{Made, Refused, Told};
+use crate::answer::{Created, Refused, Told};
 use crate::drive::{self, Order};
 use crate::gate::Caller;
-use crate::house::{Desk, House};
+use crate::house::{House, RequestContext};
 use crate::routes::Given;
 
 /// What is said about a session to be launched, besides its config.
@@ -152,8 +152,8 @@ pub(super) async fn launch(
     State(house): State<House>,
     Extension(caller): Extension<Caller>,
     Given(body): Given<Map<String, Value>>,
-) -> Result<Made<Session>, Refused> {
-    Ok(Made(house.call(move |house| launched(house, &caller, body)).await?))
+) -> Result<Created<Session>, Refused> {
+    Ok(Created(house.call(move |house| launched(house, &caller, body)).await?))
 }
 
 /// Launches a session and answers once its agent runs, or could not be started.
@@ -170,7 +170,7 @@ pub(crate) fn launched(
     let repo = said.text("repo")?;
     let directory = match (&repo, said.config.working_dir.as_set()) {
         (None, Some(directory)) => absolute(directory)?,
-        _ => Desk::of(house, repo.as_deref())?.here.place.root,
+        _ => RequestContext::of(house, repo.as_deref())?.here.place.root,
     };
     let order = Order {
         directory,
@@ -206,8 +206,8 @@ pub(super) async fn go_on(
     Extension(caller): Extension<Caller>,
     Path(address): Path<String>,
     Given(body): Given<Map<String, Value>>,
-) -> Result<Made<Session>, Refused> {
-    Ok(Made(house.call(move |house| went_on(house, &caller, &address, body, false)).await?))
+) -> Result<Created<Session>, Refused> {
+    Ok(Created(house.call(move |house| went_on(house, &caller, &address, body, false)).await?))
 }
 
 pub(super) async fn fork(
@@ -215,8 +215,8 @@ pub(super) async fn fork(
     Extension(caller): Extension<Caller>,
     Path(address): Path<String>,
     Given(body): Given<Map<String, Value>>,
-) -> Result<Made<Session>, Refused> {
-    Ok(Made(house.call(move |house| went_on(house, &caller, &address, body, true)).await?))
+) -> Result<Created<Session>, Refused> {
+    Ok(Created(house.call(move |house| went_on(house, &caller, &address, body, true)).await?))
 }
 
 /// Continues a session, or takes it another way.
@@ -228,7 +228,7 @@ pub(crate) fn went_on(
     fork: bool,
 ) -> Result<Session, Failure> {
     let said = Said::read(body, &CONTINUE)?;
-    let (desk, session) = Desk::session(house, address)?;
+    let (cx, session) = RequestContext::session(house, address)?;
     // Of a config that cannot be read nothing is inherited.
     said.check(caller, session.config.as_ref().unwrap_or(&Config::default()))?;
     let at = said.text("at")?;
@@ -237,7 +237,7 @@ pub(crate) fn went_on(
         return Err(Failure::new(Code::RequestInvalid, message));
     }
     let order = Order {
-        directory: desk.here.place.root.clone(),
+        directory: cx.here.place.root.clone(),
         prompt: said.text("prompt")?.unwrap_or_default(),
         name: said.text("name")?,
         session: Some(session.id),
@@ -259,7 +259,7 @@ pub(super) async fn interrupt(
 
 /// Interrupts a session and answers once it has stopped.
 pub(crate) fn interrupted(house: &House, address: &str) -> Result<Session, Failure> {
-    let (mut desk, session) = Desk::session(house, address)?;
-    let session = engine::interrupt(&desk.here, &mut desk.ledger, &session)?;
-    Ok(Session::new(&session, sessions::parent_name(&desk.ledger, &session)?))
+    let (mut cx, session) = RequestContext::session(house, address)?;
+    let session = engine::interrupt(&cx.here, &mut cx.ledger, &session)?;
+    Ok(Session::new(&session, sessions::parent_name(&cx.ledger, &session)?))
 }

@@ -17,7 +17,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::answer::{Refused, Told};
-use crate::house::{Desk, House};
+use crate::house::{House, RequestContext};
 use crate::routes::part::Part;
 use crate::routes::{Asked, Listed, Where};
 
@@ -39,11 +39,11 @@ pub(super) async fn requirements(
 
 /// What has to be satisfied, and whether it is.
 pub(crate) fn asked_for(house: &House, whose: &Whose) -> Result<RequirementStatus, Failure> {
-    let mut desk = match &whose.session {
-        Some(session) => Desk::session(house, session)?.0,
-        None => Desk::of(house, whose.repo.as_deref())?,
+    let mut cx = match &whose.session {
+        Some(session) => RequestContext::session(house, session)?.0,
+        None => RequestContext::of(house, whose.repo.as_deref())?,
     };
-    let policy = match rules::load(&desk.here) {
+    let policy = match rules::load(&cx.here) {
         Some(Rules::Policy(policy)) => policy,
         Some(Rules::Broken { file, reason }) => {
             return Err(Failure::new(Code::Settings, format!("{file} cannot be read: {reason}"))
@@ -54,7 +54,7 @@ pub(crate) fn asked_for(house: &House, whose: &Whose) -> Result<RequirementStatu
                 .hint("`heirloom init` sets it up"));
         }
     };
-    let (here, ledger) = (&desk.here, &mut desk.ledger);
+    let (here, ledger) = (&cx.here, &mut cx.ledger);
     let subject = match &whose.session {
         None => Subject::nobody(),
         named => match guard::subject(here, ledger, named.as_deref()) {
@@ -91,17 +91,17 @@ pub(super) async fn decisions(
 
 /// The decisions of a repository, each checked against the code as it is now.
 pub(crate) fn judged(house: &House, repo: Option<&str>) -> Result<DecisionList, Failure> {
-    let desk = Desk::of(house, repo)?;
+    let cx = RequestContext::of(house, repo)?;
     let query = Query { kind: Some(Kind::Decision), superseded: true, ..Query::default() };
-    judged_of(&desk, &query)
+    judged_of(&cx, &query)
 }
 
 /// Notes, each checked against the code as it is now.
-pub(crate) fn judged_of(desk: &Desk, query: &Query) -> Result<DecisionList, Failure> {
-    let found = notes::list(&desk.here, &desk.ledger, query)?.notes;
-    let settings = keep::settings(&desk.here).map_err(KeepError::from)?;
+pub(crate) fn judged_of(cx: &RequestContext, query: &Query) -> Result<DecisionList, Failure> {
+    let found = notes::list(&cx.here, &cx.ledger, query)?.notes;
+    let settings = keep::settings(&cx.here).map_err(KeepError::from)?;
     let claims = found.iter().filter_map(|(note, _)| Claim::of(note));
-    let grounded = ground::verify(&desk.here, &settings, claims);
+    let grounded = ground::verify(&cx.here, &settings, claims);
     let decisions = found.iter().map(|(note, session)| {
         let id = note.id.to_string();
         let checked = grounded.checked.iter().find(|checked| checked.claim.id == id);
@@ -130,9 +130,9 @@ pub(super) async fn trusted(
     Asked(place): Asked<Where>,
 ) -> Result<Told<Trust>, Refused> {
     let trust = house.call(move |house| {
-        let desk = Desk::of(house, place.repo.as_deref())?;
-        let standing = trust::standing(&desk.here, &desk.ledger)?;
-        Ok(Trust::new(&desk.here.place.repo, &standing))
+        let cx = RequestContext::of(house, place.repo.as_deref())?;
+        let standing = trust::standing(&cx.here, &cx.ledger)?;
+        Ok(Trust::new(&cx.here.place.repo, &standing))
     });
     Ok(Told(trust.await?))
 }
@@ -142,9 +142,9 @@ pub(super) async fn laid_down(
     Asked(asked): Asked<Listed>,
 ) -> Result<Told<PartOf<RuleList>>, Refused> {
     let rules = house.call(move |house| {
-        let desk = Desk::of(house, asked.repo.as_deref())?;
-        let settings = keep::settings(&desk.here).map_err(KeepError::from)?;
-        let found = keep::rules::list(&desk.here, &desk.ledger, &settings)?;
+        let cx = RequestContext::of(house, asked.repo.as_deref())?;
+        let settings = keep::settings(&cx.here).map_err(KeepError::from)?;
+        let found = keep::rules::list(&cx.here, &cx.ledger, &settings)?;
         let part = Part::new(asked.cursor.as_deref(), asked.limit);
         let all: Vec<Rule> = found.iter().map(Rule::from).collect();
         let (rules, next) = part.of(all, |rule| rule.id.clone())?;
@@ -158,8 +158,8 @@ pub(super) async fn repository(
     Asked(place): Asked<Where>,
 ) -> Result<Told<Repository>, Refused> {
     let repository = house.call(move |house| {
-        let mut desk = Desk::of(house, place.repo.as_deref())?;
-        Ok(Repository::from(&identity::show(&desk.here, &mut desk.ledger)?))
+        let mut cx = RequestContext::of(house, place.repo.as_deref())?;
+        Ok(Repository::from(&identity::show(&cx.here, &mut cx.ledger)?))
     });
     Ok(Told(repository.await?))
 }

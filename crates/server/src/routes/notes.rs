@@ -9,8 +9,8 @@ use heirloom_engine::notes::{self, NewNote, Query};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::answer::{Made, Refused, Told};
-use crate::house::{Desk, House};
+use crate::answer::{Created, Refused, Told};
+use crate::house::{House, RequestContext};
 use crate::routes::{Asked, Given};
 
 /// Which notes are asked for.
@@ -36,9 +36,9 @@ pub(super) async fn list(
         // A field of a form that was left empty says nothing.
         let given = |text: Option<String>| text.filter(|text| !text.is_empty());
         let kind = given(filter.kind).as_deref().map(kind).transpose()?;
-        let desk = match &filter.session {
-            Some(session) => Desk::session(house, session)?.0,
-            None => Desk::of(house, filter.repo.as_deref())?,
+        let cx = match &filter.session {
+            Some(session) => RequestContext::session(house, session)?.0,
+            None => RequestContext::of(house, filter.repo.as_deref())?,
         };
         let query = Query {
             session: filter.session,
@@ -47,7 +47,7 @@ pub(super) async fn list(
             limit: Some(filter.limit.unwrap_or(200).clamp(1, 1000)),
             before: given(filter.cursor),
         };
-        Ok(NoteList::new(&notes::list(&desk.here, &desk.ledger, &query)?))
+        Ok(NoteList::new(&notes::list(&cx.here, &cx.ledger, &query)?))
     });
     Ok(Told(list.await?))
 }
@@ -97,15 +97,15 @@ fn case(body: Option<CaseBody>) -> Result<Option<Case>, Failure> {
 pub(super) async fn make(
     State(house): State<House>,
     Given(body): Given<Body>,
-) -> Result<Made<Note>, Refused> {
-    Ok(Made(house.call(move |house| made(house, body)).await?))
+) -> Result<Created<Note>, Refused> {
+    Ok(Created(house.call(move |house| made(house, body)).await?))
 }
 
 /// Records a note.
 pub(crate) fn made(house: &House, body: Body) -> Result<Note, Failure> {
-    let mut desk = match &body.session {
-        Some(session) => Desk::session(house, session)?.0,
-        None => Desk::of(house, body.repo.as_deref())?,
+    let mut cx = match &body.session {
+        Some(session) => RequestContext::session(house, session)?.0,
+        None => RequestContext::of(house, body.repo.as_deref())?,
     };
     let evidence = body.evidence.iter().map(|place| {
         let wrong = |error: PlaceError| Failure::from_error(Code::RequestInvalid, &error);
@@ -123,8 +123,8 @@ pub(crate) fn made(house: &House, body: Body) -> Result<Note, Failure> {
         session: body.session,
         symbol: Some(heirloom_symbols::enclosing),
     };
-    let directory = desk.here.place.root.clone();
-    let noted = keep::record(&desk.here, &mut desk.ledger, &directory, new)?;
+    let directory = cx.here.place.root.clone();
+    let noted = keep::record(&cx.here, &mut cx.ledger, &directory, new)?;
     Ok(Note::new(&noted.note, noted.session.name.as_str()))
 }
 

@@ -10,7 +10,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::answer::{Refused, Told};
-use crate::house::{Desk, House};
+use crate::house::{House, RequestContext};
 use crate::routes::Asked;
 use crate::routes::part::{Part, cut};
 
@@ -51,7 +51,7 @@ pub(crate) fn found(house: &House, looked: Looked) -> Result<PartOf<SearchResult
     }
     let part = Part::new(looked.cursor.as_deref(), looked.limit);
     let (start, limit) = part.counted(20, 200)?;
-    let desk = Desk::of(house, looked.repo.as_deref())?;
+    let cx = RequestContext::of(house, looked.repo.as_deref())?;
     let kind = match looked.kind.as_deref().filter(|kind| !kind.is_empty()) {
         Some(kind @ ("note" | "session" | "message" | "tool_use" | "tool_result")) => {
             Some(kind.to_owned())
@@ -69,7 +69,7 @@ pub(crate) fn found(house: &House, looked: Looked) -> Result<PartOf<SearchResult
         limit: start.min(DEEPEST).saturating_add(limit).saturating_add(1),
         ..Query::default()
     };
-    let mut list = SearchResults::from(&recall::search(&desk.here, &desk.ledger, &query)?);
+    let mut list = SearchResults::from(&recall::search(&cx.here, &cx.ledger, &query)?);
     let (results, is_more) = cut(list.results, start, limit);
     list.results = results;
     let next = is_more.then(|| start.saturating_add(limit).to_string());
@@ -107,13 +107,13 @@ pub(crate) fn recovered(
     if level.is_some_and(|level| !(1..=3).contains(&level)) {
         return Err(Failure::new(Code::RequestInvalid, "the levels are 1, 2 and 3"));
     }
-    let mut desk = match &fresh.session {
-        Some(session) => Desk::session(house, session)?.0,
-        None => Desk::of(house, fresh.repo.as_deref())?,
+    let mut cx = match &fresh.session {
+        Some(session) => RequestContext::session(house, session)?.0,
+        None => RequestContext::of(house, fresh.repo.as_deref())?,
     };
-    let settings = keep::settings(&desk.here).map_err(KeepError::from)?;
-    let session = keep::session(&desk.here, &mut desk.ledger, fresh.session.as_deref())?;
-    let gather = Gatherer { here: &desk.here, ledger: &desk.ledger, settings: &settings };
+    let settings = keep::settings(&cx.here).map_err(KeepError::from)?;
+    let session = keep::session(&cx.here, &mut cx.ledger, fresh.session.as_deref())?;
+    let gather = Gatherer { here: &cx.here, ledger: &cx.ledger, settings: &settings };
     let budget = fresh.budget.filter(|budget| *budget > 0);
     let wanted = Wanted { level, query: fresh.q.as_deref(), budget };
     Ok(Recovery::from(&gather.recover(session.as_ref(), wanted)?))

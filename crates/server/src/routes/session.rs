@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::answer::{Refused, Told};
-use crate::house::{Desk, House};
+use crate::house::{House, RequestContext};
 use crate::routes::Asked;
 use crate::routes::part::cut;
 
@@ -17,9 +17,9 @@ pub(super) async fn show(
     Path(address): Path<String>,
 ) -> Result<Told<SessionDetail>, Refused> {
     let detail = house.call(move |house| {
-        let (desk, session) = Desk::session(house, &address)?;
-        let total = engine::totals(&desk.ledger, &session)?;
-        let parent = sessions::parent_name(&desk.ledger, &session)?;
+        let (cx, session) = RequestContext::session(house, &address)?;
+        let total = engine::totals(&cx.ledger, &session)?;
+        let parent = sessions::parent_name(&cx.ledger, &session)?;
         Ok(SessionDetail::new(&session, parent, total))
     });
     Ok(Told(detail.await?))
@@ -40,8 +40,8 @@ pub(super) async fn conversation(
     Asked(part): Asked<Part>,
 ) -> Result<Told<Conversation>, Refused> {
     let conversation = house.call(move |house| {
-        let (desk, session) = Desk::session(house, &address)?;
-        let said = engine::conversation(&desk.here, &desk.ledger, &session)?;
+        let (cx, session) = RequestContext::session(house, &address)?;
+        let said = engine::conversation(&cx.here, &cx.ledger, &session)?;
         let all = Conversation::new(&session, said);
         let (start, limit) = (part.cursor.unwrap_or(0), part.limit.unwrap_or(usize::MAX).max(1));
         let (mut events, is_more) = cut(all.events, start, limit);
@@ -67,8 +67,8 @@ pub(super) async fn config(
     Path(address): Path<String>,
 ) -> Result<Told<SessionConfig>, Refused> {
     let config = house.call(move |house| {
-        let (desk, session) = Desk::session(house, &address)?;
-        Ok(SessionConfig::new(&session, &engine::config_of(&desk.ledger, &session)?))
+        let (cx, session) = RequestContext::session(house, &address)?;
+        Ok(SessionConfig::new(&session, &engine::config_of(&cx.ledger, &session)?))
     });
     Ok(Told(config.await?))
 }
@@ -78,10 +78,10 @@ pub(super) async fn lineage(
     Path(address): Path<String>,
 ) -> Result<Told<Lineage>, Refused> {
     let lineage = house.call(move |house| {
-        let (desk, session) = Desk::session(house, &address)?;
-        let family = sessions::family(&desk.ledger, session)?;
-        Ok(Lineage::new(&family, sessions::beyond(&desk.ledger, &family)?, |session| {
-            sessions::contribution(&desk.ledger, session)
+        let (cx, session) = RequestContext::session(house, &address)?;
+        let family = sessions::family(&cx.ledger, session)?;
+        Ok(Lineage::new(&family, sessions::beyond(&cx.ledger, &family)?, |session| {
+            sessions::contribution(&cx.ledger, session)
         })?)
     });
     Ok(Told(lineage.await?))
@@ -102,7 +102,7 @@ pub(super) async fn notes(
     Asked(part): Asked<Older>,
 ) -> Result<Told<NoteList>, Refused> {
     let notes = house.call(move |house| {
-        let (desk, session) = Desk::session(house, &address)?;
+        let (cx, session) = RequestContext::session(house, &address)?;
         let query = engine_notes::Query {
             session: Some(session.id.to_string()),
             superseded: true,
@@ -110,7 +110,7 @@ pub(super) async fn notes(
             limit: part.limit.map(|limit| limit.max(1)),
             ..Default::default()
         };
-        Ok(NoteList::new(&engine_notes::list(&desk.here, &desk.ledger, &query)?))
+        Ok(NoteList::new(&engine_notes::list(&cx.here, &cx.ledger, &query)?))
     });
     Ok(Told(notes.await?))
 }

@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::answer::{Refused, Told};
-use crate::house::{Desk, House};
+use crate::house::{House, RequestContext};
 use crate::routes::Asked;
 
 /// The most of a page.
@@ -36,24 +36,24 @@ pub(super) async fn list(
 
 /// One page of sessions.
 pub(crate) fn page(house: &House, filter: &Filter) -> Result<SessionList, Failure> {
-    let mut desk = match &filter.repo {
-        Some(repo) => Desk::of(house, Some(repo))?,
-        None => Desk::everywhere(house)?,
+    let mut cx = match &filter.repo {
+        Some(repo) => RequestContext::of(house, Some(repo))?,
+        None => RequestContext::everywhere(house)?,
     };
-    desk.tidy()?;
+    cx.tidy()?;
     let statuses = statuses(filter.status.as_deref())?;
     let after = filter.cursor.as_deref().filter(|cursor| !cursor.is_empty());
     let after = after.map(cursor).transpose()?;
     let listing = Listing {
         leaves: false,
-        repo: filter.repo.as_ref().map(|_| desk.here.place.repo.as_str()),
+        repo: filter.repo.as_ref().map(|_| cx.here.place.repo.as_str()),
         statuses: &statuses,
         agent: filter.agent.as_deref().filter(|agent| !agent.is_empty()),
         text: filter.q.as_deref().filter(|text| !text.trim().is_empty()),
         after,
         limit: filter.limit.unwrap_or(50).clamp(1, MOST),
     };
-    Ok(SessionList::new(listed(&desk.here, &desk.ledger, &listing)?, Vec::new()))
+    Ok(SessionList::new(listed(&cx.here, &cx.ledger, &listing)?, Vec::new()))
 }
 
 fn cursor(text: &str) -> Result<heirloom_core::id::SessionId, Failure> {

@@ -13,8 +13,8 @@ use heirloom_engine::work;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::answer::{Made, Refused, Told};
-use crate::house::{Desk, House};
+use crate::answer::{Created, Refused, Told};
+use crate::house::{House, RequestContext};
 use crate::routes::part::Part;
 use crate::routes::{Asked, Given, Listed, Where};
 
@@ -44,11 +44,11 @@ pub(super) async fn issues(
 
 /// The issues, in the order in which they are to be done.
 pub(crate) fn backlog(house: &House, filter: &Filter) -> Result<PartOf<IssueList>, Failure> {
-    let desk = Desk::of(house, filter.repo.as_deref())?;
-    let mut tracker = issues::find(&desk.here)?;
+    let cx = RequestContext::of(house, filter.repo.as_deref())?;
+    let mut tracker = issues::find(&cx.here)?;
     let mut entries = tracker.backlog()?;
     if filter.ready {
-        let ready = issue::ready(&entries, desk.here.clock.now());
+        let ready = issue::ready(&entries, cx.here.clock.now());
         entries = ready.into_iter().cloned().collect();
     } else {
         let wanted = filter.status.as_deref().map(status).transpose()?;
@@ -88,14 +88,14 @@ pub(super) async fn issue(
 
 /// One issue with all that is known about it.
 pub(crate) fn detail(house: &House, repo: Option<&str>, id: &str) -> Result<IssueDetail, Failure> {
-    let desk = Desk::of(house, repo)?;
-    let mut tracker = issues::find(&desk.here)?;
+    let cx = RequestContext::of(house, repo)?;
+    let mut tracker = issues::find(&cx.here)?;
     let issue = tracker.find(id)?;
     let blocked_by = blocked_by(tracker.as_mut(), &issue.id)?;
-    let repo = &desk.here.place.repo;
-    let claim = desk.ledger.claim_of(repo, &issue.id)?;
-    let bridge = bridge(&desk.here, &desk.ledger, issue.id.as_str())?;
-    let runs = desk.ledger.issue_runs(repo, issue.id.as_str())?;
+    let repo = &cx.here.place.repo;
+    let claim = cx.ledger.claim_of(repo, &issue.id)?;
+    let bridge = bridge(&cx.here, &cx.ledger, issue.id.as_str())?;
+    let runs = cx.ledger.issue_runs(repo, issue.id.as_str())?;
     Ok(IssueDetail {
         issue: (&issue).into(),
         blocked_by,
@@ -136,14 +136,14 @@ pub(crate) struct Body {
 pub(super) async fn create(
     State(house): State<House>,
     Given(body): Given<Body>,
-) -> Result<Made<NewIssue>, Refused> {
-    Ok(Made(house.call(move |house| created(house, body)).await?))
+) -> Result<Created<NewIssue>, Refused> {
+    Ok(Created(house.call(move |house| created(house, body)).await?))
 }
 
 /// Makes an issue.
 pub(crate) fn created(house: &House, body: Body) -> Result<NewIssue, Failure> {
-    let desk = Desk::of(house, body.repo.as_deref())?;
-    let mut tracker = issues::find(&desk.here)?;
+    let cx = RequestContext::of(house, body.repo.as_deref())?;
+    let mut tracker = issues::find(&cx.here)?;
     let mut find = |id: &String| tracker.find(id).map(|issue| issue.id);
     let parent = body.parent.as_ref().map(&mut find).transpose()?;
     let blockers = body.blocked_by.iter().map(&mut find).collect::<Result<Vec<_>, _>>()?;
@@ -157,7 +157,7 @@ pub(crate) fn created(house: &House, body: Body) -> Result<NewIssue, Failure> {
         assignee: body.assignee,
         parent,
         blocked_by: blockers,
-        author: issues::actor(&desk.here),
+        author: issues::actor(&cx.here),
     })?;
     let blocked_by = blocked_by(tracker.as_mut(), &issue.id)?;
     Ok(NewIssue { issue: (&issue).into(), blocked_by })
@@ -206,14 +206,14 @@ pub(super) async fn change(
 }
 
 fn changed(house: &House, id: &str, body: Different) -> Result<ChangedIssues, Failure> {
-    let mut desk = Desk::of(house, body.repo.as_deref())?;
-    let mut tracker = issues::find(&desk.here)?;
+    let mut cx = RequestContext::of(house, body.repo.as_deref())?;
+    let mut tracker = issues::find(&cx.here)?;
     let issue = tracker.find(id)?;
     let status = body.status.as_deref().map(status).transpose()?;
     if status == Some(IssueStatus::Closed) {
         let change = Change::close(body.reason.unwrap_or_default(), None);
         let tracker = tracker.as_mut();
-        let closed = issues::close(&desk.here, &mut desk.ledger, tracker, &issue, &change)?;
+        let closed = issues::close(&cx.here, &mut cx.ledger, tracker, &issue, &change)?;
         return Ok(ChangedIssues::from(&[closed][..]));
     }
     let change = Change {
@@ -232,8 +232,8 @@ fn changed(house: &House, id: &str, body: Different) -> Result<ChangedIssues, Fa
     if change.is_empty() {
         return Err(Failure::new(Code::RequestInvalid, "there is nothing to change"));
     }
-    let update = Update { actor: issues::actor(&desk.here), claiming: None, change };
-    let (here, ledger) = (&desk.here, &mut desk.ledger);
+    let update = Update { actor: issues::actor(&cx.here), claiming: None, change };
+    let (here, ledger) = (&cx.here, &mut cx.ledger);
     let updated = issues::update(here, ledger, tracker.as_mut(), issue, &update)?;
     Ok(ChangedIssues::from(&[updated][..]))
 }
@@ -270,10 +270,10 @@ pub(crate) fn work_runs(
     repo: Option<&str>,
     limit: usize,
 ) -> Result<WorkRunList, Failure> {
-    let desk = Desk::of(house, repo)?;
+    let cx = RequestContext::of(house, repo)?;
     let mut runs = Vec::new();
-    for run in desk.ledger.work_runs(&desk.here.place.repo, limit)? {
-        let issues = desk.ledger.issue_runs_of(&run.id)?;
+    for run in cx.ledger.work_runs(&cx.here.place.repo, limit)? {
+        let issues = cx.ledger.issue_runs_of(&run.id)?;
         runs.push(WorkRun::new(&run, &issues, work::standing(&run)));
     }
     Ok(WorkRunList { runs })
@@ -293,8 +293,8 @@ pub(crate) fn work_run(
     repo: Option<&str>,
     id: &str,
 ) -> Result<WorkRunDetail, Failure> {
-    let desk = Desk::of(house, repo)?;
-    let mut found = desk.ledger.find_work_runs(&desk.here.place.repo, id)?;
+    let cx = RequestContext::of(house, repo)?;
+    let mut found = cx.ledger.find_work_runs(&cx.here.place.repo, id)?;
     if found.len() > 1 {
         let ids: Vec<&str> = found.iter().map(|run| run.id.as_str()).collect();
         let message = format!("{id} matches {} runs", ids.len());
@@ -303,7 +303,7 @@ pub(crate) fn work_run(
     let run = found.pop();
     let run =
         run.ok_or_else(|| Failure::new(Code::RunNotFound, format!("there is no run {id}")))?;
-    let issues = desk.ledger.issue_runs_of(&run.id)?;
+    let issues = cx.ledger.issue_runs_of(&run.id)?;
     Ok(WorkRunDetail {
         run: WorkRun::new(&run, &issues, work::standing(&run)),
         issues: issues.iter().map(Into::into).collect(),
@@ -315,8 +315,8 @@ pub(super) async fn pipelines(
     Asked(asked): Asked<Listed>,
 ) -> Result<Told<PartOf<PipelineList>>, Refused> {
     let list = house.call(move |house| {
-        let desk = Desk::of(house, asked.repo.as_deref())?;
-        let loaded = library::load(&desk.here.place.root);
+        let cx = RequestContext::of(house, asked.repo.as_deref())?;
+        let loaded = library::load(&cx.here.place.root);
         let rows = loaded.library.pipelines();
         let rows = rows.map(|(name, pipeline)| ListedPipeline::new(name, pipeline));
         let part = Part::new(asked.cursor.as_deref(), asked.limit);

@@ -22,7 +22,7 @@ pub(super) struct Args {
 }
 
 /// All that is known about an issue.
-struct Known<'a> {
+struct Details<'a> {
     issue: &'a Issue,
     blocked_by: &'a [String],
     claim: Option<&'a Claim>,
@@ -46,7 +46,7 @@ pub(super) fn run(app: &App, tracker: &mut dyn Tracker, args: &Args) -> Done {
         bridge: (&bridge).into(),
         runs: runs.iter().map(Into::into).collect(),
     };
-    let known = Known {
+    let known = Details {
         issue: &issue,
         blocked_by: &blocked_by,
         claim: claim.as_ref(),
@@ -58,7 +58,7 @@ pub(super) fn run(app: &App, tracker: &mut dyn Tracker, args: &Args) -> Done {
     Ok(ExitCode::SUCCESS)
 }
 
-impl Known<'_> {
+impl Details<'_> {
     fn text(&self) -> String {
         let mut text = self.head();
         for (heading, part) in [

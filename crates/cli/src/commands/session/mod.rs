@@ -32,7 +32,7 @@ pub(super) fn open(app: &App) -> Result<Ledger, Failure> {
 /// Closes the sessions whose driver is gone, and says so.
 pub(super) fn tidy(app: &App, ledger: &mut Ledger) -> Result<(), Failure> {
     heirloom_engine::guard::tidy(&app.here, ledger)?;
-    for found in session::recover(&app.here, ledger)? {
+    for found in session::close_crashed(&app.here, ledger)? {
         let orphan = if found.orphan { "; its agent still ran and was ended" } else { "" };
         let session = found.session;
         let (name, reason) = (&session.name, session.reason.clone().unwrap_or_default());

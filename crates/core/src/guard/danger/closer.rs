@@ -2,7 +2,7 @@
 
 use crate::guard::located::Located;
 use crate::guard::shell::{self, Command, Fit, Of, Word, is_hole};
-use crate::guard::trigger::Place;
+use crate::guard::trigger::Workdir;
 
 /// Where everybody may write and nothing is kept.
 const TEMPORARY: &[&str] = &[
@@ -16,7 +16,7 @@ const TEMPORARY: &[&str] = &[
 ];
 
 /// `rm -r` and `find -delete` of what is not in the repository, or of all of it.
-pub(super) fn deletes_outside(command: &Command, place: &Place<'_>) -> Fit {
+pub(super) fn deletes_outside(command: &Command, place: &Workdir<'_>) -> Fit {
     let Some((program, words)) = command.argv.split_first() else { return Fit::No };
     match program.text.as_str() {
         "rm" => {
@@ -64,7 +64,7 @@ pub(super) fn is_disk(file: &str) -> bool {
 
 /// `chmod` that lets everybody write, gives away a program's owner, or reaches outside the repository
 /// with all that is below.
-pub(super) fn opens_up(command: &Command, place: &Place<'_>) -> Fit {
+pub(super) fn opens_up(command: &Command, place: &Workdir<'_>) -> Fit {
     let Some((program, words)) = command.argv.split_first() else { return Fit::No };
     if program.text != "chmod" {
         return Fit::No;
@@ -112,13 +112,13 @@ fn operands(words: &[Word]) -> impl Iterator<Item = &Word> {
 fn any_outside<'w>(
     words: impl Iterator<Item = &'w Word>,
     command: &Command,
-    place: &Place<'_>,
+    place: &Workdir<'_>,
 ) -> Fit {
     words.map(|word| is_outside(&word.text, command, place)).max().unwrap_or(Fit::No)
 }
 
 /// Whether a path is outside the repository, its `.git`, or all that is in it.
-fn is_outside(path: &str, command: &Command, place: &Place<'_>) -> Fit {
+fn is_outside(path: &str, command: &Command, place: &Workdir<'_>) -> Fit {
     let is_own = path.starts_with(['/', '~', shell::ROOT]);
     let path = match &command.directory {
         _ if is_own => path.to_owned(),

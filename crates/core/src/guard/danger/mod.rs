@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use super::requirement::{Requirement, Scope, Trigger};
 use super::shell::{self, Command, Fit, Script};
-use super::trigger::Place;
+use super::trigger::Workdir;
 
 /// What the names of the set begin with.
 pub const NAME: &str = "dangerous";
@@ -97,7 +97,7 @@ impl Danger {
         self,
         script: &'s Script,
         source: &str,
-        place: &Place<'_>,
+        place: &Workdir<'_>,
     ) -> (Fit, Option<&'s Command>) {
         let mut best = (Fit::No, None);
         for command in &script.commands {
@@ -123,7 +123,7 @@ impl Danger {
         best
     }
 
-    fn is(self, command: &Command, place: &Place<'_>) -> Fit {
+    fn is(self, command: &Command, place: &Workdir<'_>) -> Fit {
         let fits = self.patterns().iter().map(|words| shell::begins(words, command));
         let by_words = fits.max().unwrap_or(Fit::No);
         let fit = by_words.max(match self {

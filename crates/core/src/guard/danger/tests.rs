@@ -3,7 +3,7 @@ use serde_json::json;
 use super::*;
 use crate::guard::settings;
 
-const PLACE: Place<'static> = Place { roots: &["/repo"], cwd: "/repo", ignores_case: false };
+const PLACE: Workdir<'static> = Workdir { roots: &["/repo"], cwd: "/repo", ignores_case: false };
 
 fn kinds(command: &str) -> Vec<(&'static str, Fit)> {
     let script = shell::parse(command);

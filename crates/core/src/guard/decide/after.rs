@@ -5,7 +5,7 @@ use crate::guard::branch::BranchKey;
 use crate::guard::check::{Facts, Fault};
 use crate::guard::policy::Policy;
 use crate::guard::requirement::{Enforcement, Scope};
-use crate::guard::trigger::{Place, ToolUse, triggered_by, uses_up};
+use crate::guard::trigger::{ToolUse, Workdir, triggered_by, uses_up};
 
 /// How a tool use went.
 #[derive(Debug, Clone, Copy)]
@@ -31,7 +31,7 @@ pub struct After<'p> {
 pub fn after<'p>(
     policy: &'p Policy,
     tool_use: &ToolUse<'_>,
-    place: &Place<'_>,
+    place: &Workdir<'_>,
     ran: Ran<'_>,
     facts: &mut dyn Facts,
 ) -> After<'p> {

@@ -6,7 +6,7 @@ use crate::guard::check::{Facts, Fault, Moment, Standing, judge};
 use crate::guard::policy::{OnUncertain, Policy};
 use crate::guard::protect::Protection;
 use crate::guard::requirement::{Enforcement, Requirement};
-use crate::guard::trigger::{Hit, Place, ToolUse, triggered_by};
+use crate::guard::trigger::{Hit, ToolUse, Workdir, triggered_by};
 
 /// What to do about a tool use.
 #[derive(Debug, Clone, PartialEq)]
@@ -81,7 +81,7 @@ pub struct Checked<'p> {
 pub fn before<'p>(
     policy: &'p Policy,
     tool_use: &ToolUse<'_>,
-    place: &Place<'_>,
+    place: &Workdir<'_>,
     moment: &Moment<'_>,
     facts: &mut dyn Facts,
 ) -> Before<'p> {

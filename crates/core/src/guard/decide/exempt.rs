@@ -2,19 +2,23 @@
 
 use crate::guard::policy::Policy;
 use crate::guard::requirement::Requirement;
-use crate::guard::trigger::{Place, ToolUse};
+use crate::guard::trigger::{ToolUse, Workdir};
 
 /// Asked once for the person's own requirements and once for the repository's, however many there are:
 /// matching globs for each requirement was most of what a hook cost.
 pub(super) struct Exempt<'a> {
     policy: &'a Policy,
     tool_use: &'a ToolUse<'a>,
-    place: &'a Place<'a>,
+    place: &'a Workdir<'a>,
     known: [Option<bool>; 2],
 }
 
 impl<'a> Exempt<'a> {
-    pub(super) fn new(policy: &'a Policy, tool_use: &'a ToolUse<'a>, place: &'a Place<'a>) -> Self {
+    pub(super) fn new(
+        policy: &'a Policy,
+        tool_use: &'a ToolUse<'a>,
+        place: &'a Workdir<'a>,
+    ) -> Self {
         Self { policy, tool_use, place, known: [None; 2] }
     }
 

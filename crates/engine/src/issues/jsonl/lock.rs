@@ -1,7 +1,6 @@
 //! One writer of a tracker's file at a time.
 
 use std::fs::{self, File, TryLockError};
-use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -47,10 +46,4 @@ impl FileLock {
             }
         }
     }
-}
-
-/// What tells one state of a file from another without reading it.
-pub(super) fn stamp(path: &Path) -> Option<(u64, u64, i64, i64)> {
-    let metadata = fs::metadata(path).ok()?;
-    Some((metadata.ino(), metadata.len(), metadata.mtime(), metadata.mtime_nsec()))
 }

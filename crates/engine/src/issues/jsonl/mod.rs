@@ -18,7 +18,7 @@ use heirloom_core::issue::{
     circle, fresh, may_claim,
 };
 use heirloom_core::suggest::nearest;
-use heirloom_repo::{read_bytes, write_within};
+use heirloom_repo::{Stamp, read_bytes, write_within};
 use serde_json::json;
 
 pub(super) use document::Document;
@@ -76,7 +76,7 @@ impl Jsonl {
         let _lock = FileLock::take(&self.home, &self.path)?;
         let began = Instant::now();
         for _ in 0..ATTEMPTS {
-            let stamp = lock::stamp(&self.path);
+            let stamp = Stamp::of(&self.path);
             let mut document = self.read()?;
             let before = document.render();
             let done = change(&mut document)?;
@@ -84,7 +84,7 @@ impl Jsonl {
             if after == before {
                 return Ok(done);
             }
-            if lock::stamp(&self.path) == stamp {
+            if Stamp::of(&self.path) == stamp {
                 write_within(&self.root, &self.path, after.as_bytes())?;
                 return Ok(done);
             }

@@ -9,13 +9,13 @@ use crate::guard::check::{Facts, Fault, FileFact, Moment};
 use crate::guard::policy::Policy;
 use crate::guard::requirement::{Measure, Requirement};
 use crate::guard::state::*;
-use crate::guard::trigger::{Place, ToolUse};
+use crate::guard::trigger::{ToolUse, Workdir};
 
 mod ends;
 mod uses;
 
 const SESSION: &str = "8272974a-3933-45ad-9a1c-14aec05bb940";
-const PLACE: Place<'static> = Place { roots: &["/repo"], cwd: "/repo", ignores_case: false };
+const PLACE: Workdir<'static> = Workdir { roots: &["/repo"], cwd: "/repo", ignores_case: false };
 
 fn at(second: i64) -> Timestamp {
     Timestamp::from_second(1_800_000_000 + second).unwrap()

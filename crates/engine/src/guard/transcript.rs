@@ -7,8 +7,8 @@ use super::presence;
 use crate::capture::{self, Calling};
 use heirloom_core::settings::OnOff;
 
-/// Takes in what is new. `rest` has the rest taken in by a process of its own.
-pub(super) fn take_in(call: &mut Call<'_>, rest: bool) {
+/// Reads what is new. `rest` has the rest taken in by a process of its own.
+pub(super) fn read_tail(call: &mut Call<'_>, rest: bool) {
     let mut known = call.known();
     let found = known.book.ledger().and_then(|ledger| {
         let repo = ledger.repository(&call.here.place.repo)?;

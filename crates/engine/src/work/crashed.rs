@@ -16,13 +16,13 @@ const CARRIED: &str = "HEIRLOOM_WORK";
 const REASON: &str = "the run was killed, or the machine went down";
 
 /// Ends what dead runs left behind. Returns how many runs that were.
-pub(super) fn recover(here: &Here, ledger: &mut Ledger) -> Result<usize, WorkError> {
+pub(super) fn close_all(here: &Here, ledger: &mut Ledger) -> Result<usize, WorkError> {
     let open = ledger.open_work_runs(&here.place.repo)?;
     let dead: Vec<WorkRun> = open.into_iter().filter(|run| !is_alive(run)).collect();
     for run in &dead {
         orphan::kill_carrying(CARRIED, &run.id);
     }
-    turn::recover(here, ledger)?;
+    turn::close_crashed(here, ledger)?;
     for run in &dead {
         close(here, ledger, run)?;
     }

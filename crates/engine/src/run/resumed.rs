@@ -39,13 +39,13 @@ const UNSEEN: &str = "the process that ran it was gone when it ended; judged by 
 
 /// What is known of a session that is resumed.
 #[derive(Debug, Default)]
-pub(super) struct Known {
+pub(super) struct ResumedRun {
     pub(super) recorded: Vec<Recorded>,
     pub(super) finished: Vec<String>,
     ended: Vec<StageEnded>,
 }
 
-impl Known {
+impl ResumedRun {
     /// How a stage ended that was finished before.
     pub(super) fn end_of(&self, stage: &str) -> Option<StageEnd> {
         let ended = self.ended.iter().find(|ended| ended.stage == stage && ended.is_done)?;
@@ -60,7 +60,7 @@ impl Known {
 }
 
 /// Ends what still runs, takes in what was done, and says where the session is.
-pub(super) fn recover(at: &AtWork<'_>, ledger: &mut Ledger) -> Result<Known, RunError> {
+pub(super) fn read(at: &AtWork<'_>, ledger: &mut Ledger) -> Result<ResumedRun, RunError> {
     let id = at.session.id;
     let open = |iteration: &&Iteration| iteration.outcome.is_none();
     let before = ledger.iterations(id)?;
@@ -94,7 +94,7 @@ pub(super) fn recover(at: &AtWork<'_>, ledger: &mut Ledger) -> Result<Known, Run
         ledger.append(at.here.clock.now(), at.scope(), &gone)?;
     }
     let stages = ledger.kept_of_session::<StageEnded>(&at.session.repo, id)?;
-    Ok(Known {
+    Ok(ResumedRun {
         recorded: ledger.iterations(id)?.into_iter().map(recorded).collect(),
         finished: stages.iter().filter(|s| s.is_done).map(|s| s.stage.clone()).collect(),
         ended: stages,

@@ -15,7 +15,7 @@ const REASON: &str = "the process that drove it is gone: killed, or the machine 
 
 /// A session that was found without its driver.
 #[derive(Debug)]
-pub struct Recovered {
+pub struct Crashed {
     /// The session, as it is now.
     pub session: Session,
     /// Whether its agent still ran.
@@ -23,7 +23,7 @@ pub struct Recovered {
 }
 
 /// Closes every session whose driver is gone. Costs next to nothing when there is none.
-pub fn recover(here: &Here, ledger: &mut Ledger) -> Result<Vec<Recovered>, Error> {
+pub fn close_crashed(here: &Here, ledger: &mut Ledger) -> Result<Vec<Crashed>, Error> {
     let mut recovered = Vec::new();
     for (id, lock) in lock::abandoned(&here.home) {
         if let Some(session) = ledger.session(id)?
@@ -37,7 +37,7 @@ pub fn recover(here: &Here, ledger: &mut Ledger) -> Result<Vec<Recovered>, Error
     Ok(recovered)
 }
 
-fn close(here: &Here, ledger: &mut Ledger, session: &Session) -> Result<Recovered, Error> {
+fn close(here: &Here, ledger: &mut Ledger, session: &Session) -> Result<Crashed, Error> {
     let live = ledger.live(&session.repo)?.into_iter().find(|live| live.session == session.id);
     // Nobody reads what it says any more, and nobody could answer what it asks.
     let ended = live.is_some_and(|live| end_orphan(live.pid, live.pid_started));
@@ -50,7 +50,7 @@ fn close(here: &Here, ledger: &mut Ledger, session: &Session) -> Result<Recovere
         writer.change_status(id, Status::Interrupted, reason)
     })?;
     let session = ledger.session(id)?.ok_or(Error::NoSession { id })?;
-    Ok(Recovered { session, orphan })
+    Ok(Crashed { session, orphan })
 }
 
 /// Ends whatever was started for a session and still runs. Whoever drove it may have died before it
@@ -94,11 +94,11 @@ mod tests {
             .unwrap();
         DriverLock::take(&here.home, id).unwrap().leave();
 
-        let recovered = recover(&here, &mut ledger).unwrap();
+        let recovered = close_crashed(&here, &mut ledger).unwrap();
         assert_eq!(recovered.len(), 1);
         assert!(recovered[0].orphan);
         assert_eq!(recovered[0].session.status, Status::Interrupted);
         assert!(!agent.wait().unwrap().success());
-        assert!(recover(&here, &mut ledger).unwrap().is_empty());
+        assert!(close_crashed(&here, &mut ledger).unwrap().is_empty());
     }
 }
