@@ -297,6 +297,7 @@ mod tests {
             evidence: Vec::new(),
             basis: None,
             issue: None,
+            case: None,
             superseded_by: by.map(id),
             source: None,
         }

@@ -164,7 +164,7 @@ fn unmet(here: &Here, ledger: &mut Ledger, running: &[Row]) -> Result<Vec<Requir
     }
     let mut found: Vec<Requirement> = Vec::new();
     for subject in &subjects {
-        let overview = overview(here, &policy, (subject, &branch))?;
+        let overview = overview(here, &policy, subject, &branch)?;
         if overview.paused.is_some() {
             continue;
         }

@@ -61,5 +61,5 @@ fn unmet(here: &Here, told: &StatusPayload) -> Option<Vec<String>> {
     let subject =
         told.session.as_deref().map_or_else(Subject::nobody, |id| Subject::of_agent(id, None));
     let branch = BranchKey::stored(here.place.head.key());
-    status::unmet(here, &policy, (&subject, &branch)).ok()
+    status::unmet(here, &policy, &subject, &branch).ok()
 }

@@ -16,7 +16,8 @@ use crate::wire::{End, Passed};
 /// not fit, and `stream` is as it was.
 pub(crate) fn follow(
     stream: &mut Stream,
-    (host, key): (&HostId, &str),
+    host: &HostId,
+    key: &str,
     batch: Vec<Passed>,
 ) -> Result<Vec<Stored>, String> {
     let Some(end) = batch.last().and_then(|last| last.end.clone()) else {

@@ -41,7 +41,7 @@ pub(crate) fn take_in(here: &Here, ledger: &mut Ledger) -> Result<HubPulled, Hub
     loop {
         let joined = held.joined(&key)?;
         let own = joined.host.clone();
-        let page = wire::pull(&hub, (&key, &own), joined.cursor, PAGE)?;
+        let page = wire::pull(&hub, &key, &own, joined.cursor, PAGE)?;
         // Asked after the page: a host that joined in between is then known.
         let hosts = wire::hosts(&hub, &key)?;
         let Some(cursor) = last_whole(&page) else { break };
@@ -96,7 +96,7 @@ fn take_page(
             continue;
         }
         let followed = if stream.public == row.public {
-            follow(stream, (&host, key), batch)
+            follow(stream, &host, key, batch)
         } else {
             Err("its key differs from the one it was first seen with".to_owned())
         };

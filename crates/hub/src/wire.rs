@@ -199,7 +199,8 @@ pub(crate) fn hosts(hub: &Connection, key: &str) -> Result<Vec<HostRow>, HubErro
 
 pub(crate) fn pull(
     hub: &Connection,
-    (key, host): (&str, &str),
+    key: &str,
+    host: &str,
     after: i64,
     limit: i32,
 ) -> Result<Vec<Passed>, HubError> {

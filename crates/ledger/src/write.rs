@@ -1,7 +1,5 @@
 //! Writing: append records, with the projections that follow from them, in one transaction.
 
-use std::ops::{Deref, DerefMut};
-
 use jiff::Timestamp;
 use rusqlite::types::Type;
 use rusqlite::{Connection, Transaction, TransactionBehavior};
@@ -50,20 +48,8 @@ pub struct Appender<'a> {
 
 /// An open transaction that sees the views as well, with what it appended itself.
 #[derive(Debug)]
-pub struct Writer<'a>(Appender<'a>);
-
-impl<'a> Deref for Writer<'a> {
-    type Target = Appender<'a>;
-
-    fn deref(&self) -> &Self::Target {
-        &self.0
-    }
-}
-
-impl DerefMut for Writer<'_> {
-    fn deref_mut(&mut self) -> &mut Self::Target {
-        &mut self.0
-    }
+pub struct Writer<'a> {
+    appender: Appender<'a>,
 }
 
 impl Ledger {
@@ -87,7 +73,7 @@ impl Ledger {
         at: Timestamp,
         work: impl FnOnce(&mut Appender<'_>) -> Result<T, E>,
     ) -> Result<T, E> {
-        self.transact(at, |writer| work(&mut writer.0))
+        self.transact(at, |writer| work(&mut writer.appender))
     }
 
     /// Appends one record.
@@ -108,9 +94,9 @@ impl Ledger {
         let explained = |source| self.explain("write to", source);
         self.configure()?;
         let transaction = self.begin().map_err(explained)?;
-        let mut writer = Writer(Appender::new(self, at).map_err(explained)?);
+        let mut writer = Writer { appender: Appender::new(self, at).map_err(explained)? };
         let done = work(&mut writer)?;
-        let (host, seq, hash, folded) = writer.0.finish().map_err(explained)?;
+        let (host, seq, hash, folded) = writer.appender.finish().map_err(explained)?;
         match transaction.commit() {
             Ok(()) => self.folded.set(folded),
             // Of two files the ledger is committed first, and what it has then counts.
@@ -219,6 +205,33 @@ impl<'a> Appender<'a> {
 }
 
 impl Writer<'_> {
+    /// Appends a record to the chain and brings the projections up to date.
+    pub fn append<B: Body>(&mut self, scope: Scope<'_>, body: &B) -> Result<Record, Error> {
+        self.appender.append(scope, body)
+    }
+
+    /// What the ledger knows a repository by, as this transaction sees it.
+    pub fn repository(&self, name: &str) -> Result<String, Error> {
+        self.appender.repository(name)
+    }
+
+    /// The time of everything this transaction writes.
+    pub(crate) fn at(&self) -> Timestamp {
+        self.appender.at()
+    }
+
+    pub(crate) fn explain(&self, source: rusqlite::Error) -> Error {
+        self.appender.explain(source)
+    }
+
+    /// Runs a query inside the transaction.
+    pub(crate) fn run<T>(
+        &self,
+        work: impl FnOnce(&Connection) -> rusqlite::Result<T>,
+    ) -> Result<T, Error> {
+        self.appender.run(work)
+    }
+
     /// Changes a session's status, if that edge exists.
     ///
     /// The check and the change are one transaction, so of two writers that both want to end a

@@ -133,6 +133,14 @@ fn listen(mut stdin: Box<dyn BufRead + Send>, stream: bool) -> Receiver<Heard> {
     heard
 }
 
+/// Whether a tool may be used.
+enum Permitted {
+    /// It may, with this input.
+    With(Value),
+    /// It may not, and gets this answer.
+    Not(Answer),
+}
+
 struct Session<'a> {
     args: Args,
     stream: Stream<'a>,
@@ -328,11 +336,11 @@ impl Session<'_> {
         let id = format!("toolu_sim_{}", self.stream.requests);
         self.speak(&json!({"type": "tool_use", "id": id, "name": tool, "input": input}))?;
         let answer = match self.permit(tool, input, &id)? {
-            Ok(input) => {
+            Permitted::With(input) => {
                 let (cwd, env) = (self.cwd, self.env);
-                tools::run((tool, &input), cwd, env, &mut || self.is_interrupted())
+                tools::run(tool, &input, cwd, env, &mut || self.is_interrupted())
             }
-            Err(refused) => Some(refused),
+            Permitted::Not(answer) => Some(answer),
         };
         let interrupted = answer.is_none();
         let answer = answer.unwrap_or_else(|| Answer::bad("interrupted"));
@@ -343,22 +351,17 @@ impl Session<'_> {
         Ok(!interrupted)
     }
 
-    /// The input a tool may be used with, or the answer it gets instead.
-    fn permit(
-        &mut self,
-        tool: &str,
-        input: &Value,
-        call: &str,
-    ) -> io::Result<Result<Value, Answer>> {
+    fn permit(&mut self, tool: &str, input: &Value, call: &str) -> io::Result<Permitted> {
         match tools::permission(&self.args, tool) {
-            Permission::Allowed => return Ok(Ok(input.clone())),
+            Permission::Allowed => return Ok(Permitted::With(input.clone())),
             Permission::Unknown => {
-                return Ok(Err(Answer::bad(format!("No such tool available: {tool}"))));
+                let answer = Answer::bad(format!("No such tool available: {tool}"));
+                return Ok(Permitted::Not(answer));
             }
             Permission::Denied => {
                 let reason = "nobody can be asked for permission";
                 self.stream.denied(tool, reason)?;
-                return Ok(Err(Answer::bad(reason)));
+                return Ok(Permitted::Not(Answer::bad(reason)));
             }
             Permission::Ask => {}
         }
@@ -370,13 +373,13 @@ impl Session<'_> {
                     let decision = &answer["response"];
                     if decision["behavior"] == "allow" {
                         let input = decision.get("updatedInput").unwrap_or(input);
-                        return Ok(Ok(input.clone()));
+                        return Ok(Permitted::With(input.clone()));
                     }
                     let message = decision["message"].as_str().unwrap_or("denied");
-                    return Ok(Err(Answer::bad(message)));
+                    return Ok(Permitted::Not(Answer::bad(message)));
                 }
                 Ok(other) => self.waiting.push_back(other),
-                Err(_) => return Ok(Err(Answer::bad("nobody answered"))),
+                Err(_) => return Ok(Permitted::Not(Answer::bad("nobody answered"))),
             }
         }
     }

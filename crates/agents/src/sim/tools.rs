@@ -60,7 +60,8 @@ impl Answer {
 
 /// Uses a tool; `None` when `interrupted` said so meanwhile.
 pub(super) fn run(
-    (tool, input): (&str, &Value),
+    tool: &str,
+    input: &Value,
     cwd: &Path,
     env: &Env,
     interrupted: &mut dyn FnMut() -> bool,

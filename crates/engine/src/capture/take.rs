@@ -93,7 +93,7 @@ pub fn take(
     }
     let mut kept = kept.unwrap_or_else(|| fresh(wanted, 1, manner.now));
     kept.path.clone_from(&wanted.path);
-    let mut reading = Reading::begin(facts, agent, wanted, (&kept, size))?;
+    let mut reading = Reading::begin(facts, agent, wanted, &kept, size)?;
     let mut taken =
         Taken { rewritten: !is_same && wanted.printed.is_none(), is_new, ..Taken::default() };
     // Facts that are behind the archive catch up first: they may have been thrown away.
@@ -146,7 +146,7 @@ pub(super) fn again(
         path: kept.path.clone(),
         printed: None,
     };
-    let mut reading = Reading::begin(facts, agent, &wanted, (kept, bytes.len() as u64))?;
+    let mut reading = Reading::begin(facts, agent, &wanted, kept, bytes.len() as u64)?;
     let from = usize::try_from(reading.source.read).unwrap_or(0).min(bytes.len());
     reading.take(&bytes[from..], from as u64, &mut Taken::default());
     reading.finish(facts, bytes.len() as u64)
@@ -276,7 +276,8 @@ impl Reading {
         facts: &Facts,
         agent: &dyn Agent,
         wanted: &Wanted,
-        (kept, size): (&Kept, u64),
+        kept: &Kept,
+        size: u64,
     ) -> Result<Self, CaptureError> {
         let reader = agent.transcripts().map(heirloom_agents::transcript::Transcripts::entries);
         let mut reader = reader.ok_or_else(|| CaptureError::NoTranscripts(agent.name()))?;

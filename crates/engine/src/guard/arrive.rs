@@ -26,7 +26,8 @@ pub(super) fn arrive(
     here: &Here,
     ledger: &mut Ledger,
     caller: Caller<'_>,
-    (source, model): (&Source, Option<&str>),
+    source: &Source,
+    model: Option<&str>,
 ) -> Result<Arrived, Error> {
     let is_known = presence::find(here, ledger, caller)?.is_some();
     let id = presence::ensure(here, ledger, caller)?;
@@ -47,7 +48,7 @@ pub(super) fn arrive(
         gone::end_dead(here, writer, live.iter().filter(|live| live.session != id))?;
         if let Some(before) = before {
             let reason = "the process went on with another session";
-            gone::end(here, writer, before, (Status::Completed, reason))?;
+            gone::end(here, writer, before, Status::Completed, reason)?;
         }
         match (link(source), parent) {
             (Some(link), Some(parent)) => {

@@ -11,7 +11,7 @@ use heirloom_ledger::{Error, NoteFilter};
 use heirloom_repo::file;
 
 use super::hook::Call;
-use super::{cache, presence, take_in};
+use super::{cache, presence, transcript};
 use crate::capture;
 use crate::keep::ground;
 
@@ -70,11 +70,11 @@ fn for_checkpoint(call: &mut Call<'_>, settings: &Settings) {
 
 /// A turn changed files, and the session noted nothing: asked once.
 fn for_a_note(call: &mut Call<'_>) {
-    let asked = cache::file(call.here, "asked-note", &call.event.agent_session_id);
+    let asked = cache::file(call.here, "asked-note", &[call.event.agent_session_id.as_bytes()]);
     if asked.exists() {
         return;
     }
-    take_in::take_in(call, false);
+    transcript::read_tail(call, false);
     let mut known = call.known();
     let found = known.book.ledger().and_then(|ledger| {
         let Some(id) = presence::find(call.here, ledger, call.caller)? else { return Ok(false) };
@@ -101,7 +101,7 @@ fn changed_files(call: &Call<'_>, id: heirloom_core::id::SessionId) -> Result<bo
 
 /// Whether this is not what was asked for the last time.
 fn is_first(call: &Call<'_>, kind: &str, what: &str) -> bool {
-    let path = cache::file(call.here, kind, &call.event.agent_session_id);
+    let path = cache::file(call.here, kind, &[call.event.agent_session_id.as_bytes()]);
     let is_first = file::read_to_string(&path).map_or(true, |asked| asked != what);
     if is_first {
         cache::write(&path, what.as_bytes());

@@ -52,7 +52,7 @@ pub(super) fn after(call: &mut Call<'_>, summary: &str) {
             return Ok(Vec::new());
         };
         let session = ledger.session(id)?.ok_or(Error::NoSession { id })?;
-        keep::lost(call.here, ledger, &settings, &session, (summary, MOST_LOST))
+        keep::lost(call.here, ledger, &settings, &session, summary, MOST_LOST)
     });
     drop(known);
     let lost = call.hold("cannot compare the summary", found).unwrap_or_default();

@@ -25,7 +25,7 @@ pub(super) fn end_dead<'l>(
     live: impl Iterator<Item = &'l Live>,
 ) -> Result<(), Error> {
     for live in live.filter(|live| live::is_gone(live)) {
-        end(here, writer, live, (Status::Interrupted, "the process is gone"))?;
+        end(here, writer, live, Status::Interrupted, "the process is gone")?;
     }
     Ok(())
 }
@@ -35,7 +35,8 @@ pub(super) fn end(
     here: &Here,
     writer: &mut Writer<'_>,
     live: &Live,
-    (status, reason): (Status, &str),
+    status: Status,
+    reason: &str,
 ) -> Result<(), Error> {
     let gone = LiveGone { reason: Some(reason.to_owned()) };
     writer.append(Scope::session(live.session, &here.place.repo), &gone)?;

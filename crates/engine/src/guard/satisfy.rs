@@ -216,7 +216,8 @@ pub fn pause(
     here: &Here,
     ledger: &mut Ledger,
     subject: Option<&Subject>,
-    (reason, seconds): (Option<String>, Option<u64>),
+    reason: Option<String>,
+    seconds: Option<u64>,
 ) -> Result<RequirementsPaused, PersonError> {
     person::allow(here, ledger, Action::PauseRequirements)?;
     let now = here.clock.now();

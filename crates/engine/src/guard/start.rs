@@ -24,7 +24,7 @@ use super::subject::Subject;
 use super::{branches, cache, compaction, failures, fault, handing, neighbours, presence};
 use crate::capture;
 use crate::identity::{self, Look};
-use crate::keep::{self, Fresh, KeepError, context};
+use crate::keep::{self, Beginning, Fresh, KeepError, context};
 use crate::legacy::requirements_state;
 
 /// How many sessions are looked through for the one before.
@@ -48,7 +48,7 @@ pub(super) fn start(
     let mut notes = Vec::new();
     let mut is_joined = true;
     let arrived = known.book.ledger().and_then(|ledger| {
-        let arrived = arrive(call.here, ledger, call.caller, (source, model))?;
+        let arrived = arrive(call.here, ledger, call.caller, source, model)?;
         identity::settle(call.here, ledger, Look::AtWork)?;
         let imported = requirements_state::import(call.here, ledger)?;
         notes.extend(neighbours::notice(call.here, ledger, arrived.id)?);
@@ -100,7 +100,8 @@ pub(super) fn start(
 /// Tells the person what the repository brings: once for each state of it, in every agent.
 fn tell_unseen(call: &mut Call<'_>, policy: &Policy) {
     let Some(unseen) = &policy.unseen else { return };
-    let file = cache::file(call.here, "unseen", &[call.here.place.root.as_os_str().as_encoded_bytes()]);
+    let file =
+        cache::file(call.here, "unseen", &[call.here.place.root.as_os_str().as_encoded_bytes()]);
     if file::read_to_string(&file).is_ok_and(|told| told == unseen.hash) {
         return;
     }
@@ -137,7 +138,8 @@ fn recovery(call: &mut Call<'_>, source: &Source, said: Option<&str>) -> Option<
     let given = known.book.ledger().and_then(|ledger| {
         let id = presence::ensure(call.here, ledger, call.caller)?;
         let session = ledger.session(id)?.ok_or(Error::NoSession { id })?;
-        keep::session_start_context(call.here, ledger, &settings, &session, (fresh, cap))
+        let beginning = Beginning { fresh, cap };
+        keep::session_start_context(call.here, ledger, &settings, &session, beginning)
     });
     drop(known);
     let start = call.hold("cannot recover what earlier sessions left", given)?;

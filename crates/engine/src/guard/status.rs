@@ -63,7 +63,8 @@ pub struct Overview {
 pub fn overview(
     here: &Here,
     policy: &Policy,
-    (subject, branch): (&Subject, &BranchKey),
+    subject: &Subject,
+    branch: &BranchKey,
 ) -> Result<Overview, Error> {
     let now = here.clock.now();
     let session = subject.key().unwrap_or_default();
@@ -81,7 +82,8 @@ pub fn overview(
 pub fn unmet(
     here: &Here,
     policy: &Policy,
-    (subject, branch): (&Subject, &BranchKey),
+    subject: &Subject,
+    branch: &BranchKey,
 ) -> Result<Vec<String>, Error> {
     let now = here.clock.now();
     let session = subject.key().unwrap_or_default();

@@ -138,7 +138,9 @@ pub(super) fn remove(here: &Here, is_rehearsal: bool) -> Vec<SetupAction> {
                     Err(error) => SetupAction::new("failed", shown, error.source.to_string()),
                 });
             }
-            Ok(Some(_)) => steps.push(SetupAction::new("kept", shown, "it was changed, so it is yours")),
+            Ok(Some(_)) => {
+                steps.push(SetupAction::new("kept", shown, "it was changed, so it is yours"));
+            }
             Ok(None) | Err(_) => {}
         }
     }

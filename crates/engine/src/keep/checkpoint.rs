@@ -6,6 +6,7 @@
 
 use std::collections::HashSet;
 
+use heirloom_core::causes;
 use heirloom_core::event::HandoffMade;
 use heirloom_core::ground::Claim;
 use heirloom_core::handoff::{Handoff, Worked};
@@ -82,7 +83,7 @@ impl Checkpoint<'_> {
         let before = self.page_and_tracker(ledger, &mut found)?;
         let blocked = mode == CheckpointMode::Strict
             && self.can_refuse
-            && found.steps.iter().any(|(_, status, _)| *status == Status::Failed);
+            && found.steps.iter().any(|step| step.status == Status::Failed);
         let (handoff, new) =
             if blocked { (None, false) } else { self.hand_off(ledger, &mut found, before)? };
         let steps = in_order(self.purpose, found.steps, blocked, self.dry_run);
@@ -134,7 +135,7 @@ impl Checkpoint<'_> {
         };
         listed(&mut detail, &failing);
         let status = if report.passes() { Status::Passed } else { Status::Failed };
-        steps.push(("grounding", status, detail));
+        steps.push(Taken::new("grounding", status, detail));
         steps.push(ghosts(
             &checked.iter().map(|c| (&*c.claim.text, &c.verdict)).collect::<Vec<_>>(),
         ));
@@ -159,7 +160,7 @@ impl Checkpoint<'_> {
                 (status, format!("{count} of {asked} test scenarios{vague}"))
             }
         };
-        ("scenarios", status, detail)
+        Taken::new("scenarios", status, detail)
     }
 
     /// Writes the decision log and tells the tracker. Returns when the handoff will have been made.
@@ -173,8 +174,12 @@ impl Checkpoint<'_> {
             let decisions = found.notes.iter().filter(|note| note.kind == Kind::Decision).count();
             let file = self.settings.notes.file.as_str();
             let detail = format!("would write {decisions} decisions to {file}");
-            found.steps.push(("decision_log", Status::Skipped, detail));
-            found.steps.push(("tracker", Status::Skipped, "would tell the tracker".to_owned()));
+            found.steps.push(Taken::new("decision_log", Status::Skipped, detail));
+            found.steps.push(Taken::new(
+                "tracker",
+                Status::Skipped,
+                "would tell the tracker".to_owned(),
+            ));
             return Ok(now);
         }
         let at = match self.last(ledger)? {
@@ -195,13 +200,17 @@ impl Checkpoint<'_> {
                 findings.extend(found.notes.iter().filter_map(unexplained));
                 let status = if findings.is_empty() { Status::Passed } else { Status::Warned };
                 listed(&mut detail, &findings);
-                ("decision_log", status, detail)
+                Taken::new("decision_log", status, detail)
             }
             Err(KeepError::File(error)) => {
                 // A page that is no text can be made again. What is not there to be a page is the person's to look at.
                 let is_damaged = error.source.kind() == std::io::ErrorKind::InvalidData;
                 let hint = if is_damaged { "; `heirloom heal` repairs it" } else { "" };
-                ("decision_log", Status::Failed, format!("{error}: {}{hint}", error.source))
+                Taken::new(
+                    "decision_log",
+                    Status::Failed,
+                    format!("{}{hint}", causes::told(&error)),
+                )
             }
             Err(error) => return Err(error),
         };
@@ -213,11 +222,11 @@ impl Checkpoint<'_> {
     fn tracker(&self, ledger: &mut Ledger) -> Result<Taken, Error> {
         let Some(tracker) = tracker::find(self.here) else {
             let detail = "no tracker here; the notes page is used instead".to_owned();
-            return Ok(("tracker", Status::Passed, detail));
+            return Ok(Taken::new("tracker", Status::Passed, detail));
         };
         let mut tracker = match tracker {
             Ok(tracker) => tracker,
-            Err(error) => return Ok(("tracker", Status::Warned, error.to_string())),
+            Err(error) => return Ok(Taken::new("tracker", Status::Warned, error.to_string())),
         };
         let mut told = tracker::tell_decisions(self.here, ledger, tracker.as_mut())?;
         let mut detail = format!("{} comments written with {}", told.comments, tracker.name());
@@ -228,7 +237,7 @@ impl Checkpoint<'_> {
         }
         listed(&mut detail, &told.failed);
         let status = if told.failed.is_empty() { Status::Passed } else { Status::Warned };
-        Ok(("tracker", status, detail))
+        Ok(Taken::new("tracker", status, detail))
     }
 
     /// The newest handoff of this session.
@@ -242,7 +251,8 @@ impl Checkpoint<'_> {
         &self,
         ledger: &mut Ledger,
         found: &Found,
-        (cause, at): (&str, Timestamp),
+        cause: &str,
+        at: Timestamp,
     ) -> Result<Option<HandoffMade>, Error> {
         if let Some((_, last)) = self.last(ledger)?
             && self.is_same(found, &last.handoff)
@@ -272,20 +282,24 @@ impl Checkpoint<'_> {
             .sum();
         let identifiers = handoff.identifiers.len();
         let detail = format!("{quotes} tokens of quotes stand as {identifiers} identifiers");
-        found.steps.push(("decay", Status::Passed, detail));
+        found.steps.push(Taken::new("decay", Status::Passed, detail));
         let last = self.last(ledger)?;
         if let Some((_, last)) = last
             && self.is_same(found, &last.handoff)
         {
             let detail = format!("nothing new since {}", last.id);
-            found.steps.push(("handoff", Status::Passed, detail));
+            found.steps.push(Taken::new("handoff", Status::Passed, detail));
             return Ok((Some(last.id), false));
         }
         if self.dry_run {
-            found.steps.push(("handoff", Status::Skipped, "would make a handoff".to_owned()));
+            found.steps.push(Taken::new(
+                "handoff",
+                Status::Skipped,
+                "would make a handoff".to_owned(),
+            ));
             return Ok((None, false));
         }
-        let Some(made) = self.hand_over(ledger, found, (self.purpose.as_str(), at))? else {
+        let Some(made) = self.hand_over(ledger, found, self.purpose.as_str(), at)? else {
             return Ok((None, false));
         };
         if let Some(Ok(mut tracker)) = tracker::find(self.here) {
@@ -295,7 +309,7 @@ impl Checkpoint<'_> {
                 let _ = tracker.flush();
             }
         }
-        found.steps.push(("handoff", Status::Passed, made.id.clone()));
+        found.steps.push(Taken::new("handoff", Status::Passed, made.id.clone()));
         Ok((Some(made.id), true))
     }
 
@@ -335,8 +349,8 @@ impl Checkpoint<'_> {
             .map(|evidence| format!("${{PROJECT_ROOT}}/{evidence}"))
             .filter(|identifier| seen.insert(identifier.clone()))
             .collect();
-        let wanting = found.steps.iter().filter(|(name, status, _)| {
-            *status == Status::Failed && matches!(*name, "grounding" | "ghosts")
+        let wanting = found.steps.iter().filter(|step| {
+            step.status == Status::Failed && matches!(step.name, "grounding" | "ghosts")
         });
         Handoff {
             session: self.session.id,
@@ -352,7 +366,7 @@ impl Checkpoint<'_> {
             questions: ids(Kind::Question),
             progress: ids(Kind::Progress),
             identifiers,
-            findings: wanting.map(|(name, _, _)| (*name).to_owned()).collect(),
+            findings: wanting.map(|step| step.name.to_owned()).collect(),
             notes_ref: self.notes_ref(),
             trajectory_ref: Some(format!("ledger:{}", self.session.id)),
             worked: found.worked.clone(),

@@ -10,7 +10,7 @@ use heirloom_ledger::Facts;
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-use super::deliver::{Fresh, session_start_context};
+use super::deliver::{Beginning, Fresh, session_start_context};
 use super::rules;
 use super::tests::{Place, place};
 use crate::capture::{self, Manner, Wanted};
@@ -149,7 +149,7 @@ fn the_fourth_session_knows_what_three_before_it_left() {
     assert!(!text.contains("Recursive descent") && !text.contains("read the grammar"), "{text}");
     assert!(heirloom_core::tokens::estimate(&text) <= 620, "{text}");
     let (here, ledger) = (&place.here, &mut place.ledger);
-    let start = (Fresh::Clear, 10_000);
+    let start = Beginning { fresh: Fresh::Clear, cap: 10_000 };
     let start = session_start_context(here, ledger, &place.settings, &fourth, start).unwrap();
     assert_eq!(start.failures[0].worked, "./e2e --port 0");
 }

@@ -63,15 +63,25 @@ impl Fresh {
     }
 }
 
+/// A context that begins.
+#[derive(Debug, Clone, Copy)]
+pub struct Beginning {
+    /// How it became fresh.
+    pub fresh: Fresh,
+    /// The most UTF-16 units its agent takes.
+    pub cap: usize,
+}
+
 /// The text a fresh context is given at its start; nothing if there is nothing to say, or if the
-/// conversation still holds exactly that text. `cap` is the most UTF-16 units the agent takes.
+/// conversation still holds exactly that text.
 pub fn session_start_context(
     here: &Here,
     ledger: &mut Ledger,
     settings: &Settings,
     session: &Session,
-    (fresh, cap): (Fresh, usize),
+    beginning: Beginning,
 ) -> Result<Start, Error> {
+    let fresh = beginning.fresh;
     let notices = compare_page(here, ledger, settings, session);
     let gather = Gatherer { here, ledger, settings };
     let lineage = gather.lineage(Some(session))?;
@@ -86,7 +96,7 @@ pub fn session_start_context(
         Fresh::Compact => lasting(&gather, session, &brief)?,
         _ => hash(&brief, settings),
     };
-    let text = give(here, ledger, settings, session, (fresh, cap), (brief, hash))?;
+    let text = give(here, ledger, settings, session, beginning, Draft { brief, hash })?;
     Ok(Start { text, failures })
 }
 
@@ -109,14 +119,20 @@ fn holder(session: &Session, fresh: Fresh) -> Option<SessionId> {
     }
 }
 
+/// A brief that may be given, and what tells it from others.
+struct Draft {
+    brief: Brief,
+    hash: String,
+}
+
 /// The text that is given, unless the conversation holds it.
 fn give(
     here: &Here,
     ledger: &mut Ledger,
     settings: &Settings,
     session: &Session,
-    (fresh, cap): (Fresh, usize),
-    (brief, hash): (Brief, String),
+    Beginning { fresh, cap }: Beginning,
+    Draft { brief, hash }: Draft,
 ) -> Result<Option<String>, Error> {
     let held = holder(session, fresh)
         .map(|id| ledger.kept::<RecoveryDelivered>(&session.repo, &id.to_string()));
@@ -164,7 +180,8 @@ pub fn lost(
     ledger: &Ledger,
     settings: &Settings,
     session: &Session,
-    (summary, most): (&str, usize),
+    summary: &str,
+    most: usize,
 ) -> Result<Vec<String>, Error> {
     let gather = Gatherer { here, ledger, settings };
     let mut left = most;

@@ -77,7 +77,7 @@ pub fn write(
     if found.notes.is_empty() && found.worked.is_none() {
         return Ok(None);
     }
-    Ok(checkpoint.hand_over(ledger, &found, (cause.as_str(), here.clock.now()))?)
+    Ok(checkpoint.hand_over(ledger, &found, cause.as_str(), here.clock.now())?)
 }
 
 /// So many that were made at the same time are told apart.

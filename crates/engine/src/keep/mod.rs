@@ -19,6 +19,7 @@ pub mod handoffs;
 #[cfg(test)]
 mod handoffs_story;
 pub mod heal;
+mod known_notes;
 mod noting;
 pub mod page;
 #[cfg(test)]
@@ -35,6 +36,6 @@ mod tests;
 pub mod tracker;
 mod work;
 
-pub use deliver::{Fresh, Start, lost, owe, prompt_context, session_start_context};
+pub use deliver::{Beginning, Fresh, Start, lost, owe, prompt_context, session_start_context};
 pub use noting::{Noted, Page, record};
 pub use scope::{KeepError, agent_session, session, session_or_new, settings};

@@ -25,7 +25,8 @@ use jiff::Timestamp;
 
 use super::KeepError;
 use super::base::{self, Base};
-use super::taking_in::{Changes, KnownNotes, Taken, redacted};
+use super::known_notes::{self, KnownNotes};
+use super::taking_in::{Changes, Taken, redacted};
 use crate::here::Here;
 
 /// The most decisions the page shows: the newest.
@@ -351,7 +352,7 @@ impl Keeper<'_> {
         let mut values: HashSet<String> = taken.values.iter().cloned().chain(now).collect();
         let mut on_page = page.tasks.iter().chain(&page.reasonings);
         if on_page.any(|value| !values.contains(&plain(value))) {
-            values.extend(super::taking_in::values(ledger, &self.here.place.repo)?);
+            values.extend(known_notes::values(ledger, &self.here.place.repo)?);
         }
         let mut oldest = HashMap::new();
         let most = |kind| if kind == Kind::Decision { MOST_DECISIONS } else { MOST_ITEMS };

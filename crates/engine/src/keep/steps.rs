@@ -64,7 +64,17 @@ pub struct Step {
 }
 
 /// A step as it is found out, before it has its number.
-pub(super) type Taken = (&'static str, Status, String);
+pub(super) struct Taken {
+    pub(super) name: &'static str,
+    pub(super) status: Status,
+    pub(super) detail: String,
+}
+
+impl Taken {
+    pub(super) fn new(name: &'static str, status: Status, detail: String) -> Self {
+        Self { name, status, detail }
+    }
+}
 
 /// Whether what is claimed not to exist does not.
 pub(super) fn ghosts(checked: &[(&str, &Verdict)]) -> Taken {
@@ -79,7 +89,8 @@ pub(super) fn ghosts(checked: &[(&str, &Verdict)]) -> Taken {
         count => format!("{} of {count} claims of absence confirmed", count - wrong.len()),
     };
     listed(&mut detail, &wrong);
-    ("ghosts", if wrong.is_empty() { Status::Passed } else { Status::Failed }, detail)
+    let status = if wrong.is_empty() { Status::Passed } else { Status::Failed };
+    Taken::new("ghosts", status, detail)
 }
 
 /// The steps by their numbers; what was not done because of a block says so.
@@ -96,9 +107,9 @@ pub(super) fn in_order(
         Purpose::Compact => &["decision_log", "tracker", "handoff"],
     };
     let mut step = |(index, name): (usize, &&'static str)| {
-        let place = found.iter().position(|(found, _, _)| found == name);
+        let place = found.iter().position(|found| found.name == *name);
         let (status, detail) = match place.map(|place| found.swap_remove(place)) {
-            Some((_, status, detail)) => (status, detail),
+            Some(taken) => (taken.status, taken.detail),
             None if blocked => (Status::Skipped, "blocked".to_owned()),
             None => (Status::Skipped, if dry_run { "dry run" } else { "not needed" }.to_owned()),
         };

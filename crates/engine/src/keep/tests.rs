@@ -13,7 +13,7 @@ use tempfile::TempDir;
 use uuid::Uuid;
 
 use super::context::{self, Usage};
-use super::deliver::{Fresh, owe, prompt_context, session_start_context};
+use super::deliver::{Beginning, Fresh, owe, prompt_context, session_start_context};
 use super::page::Keeper;
 use super::{settings, tracker};
 use crate::here::{Env, Here};
@@ -102,7 +102,9 @@ impl Place {
 
     pub(super) fn start(&mut self, session: &Session, fresh: Fresh) -> Option<String> {
         let (here, ledger) = (&self.here, &mut self.ledger);
-        session_start_context(here, ledger, &self.settings, session, (fresh, CAP)).unwrap().text
+        session_start_context(here, ledger, &self.settings, session, Beginning { fresh, cap: CAP })
+            .unwrap()
+            .text
     }
 
     fn prompt(&mut self, session: &Session) -> Option<String> {
@@ -238,7 +240,7 @@ fn never_more_than_the_agent_takes() {
     let text = place.start(&session, Fresh::Startup).unwrap();
     assert!(text.encode_utf16().count() <= 600, "{text}");
     let (here, ledger) = (&place.here, &mut place.ledger);
-    let start = (Fresh::Clear, 10);
+    let start = Beginning { fresh: Fresh::Clear, cap: 10 };
     assert_eq!(
         session_start_context(here, ledger, &place.settings, &session, start).unwrap().text,
         None
@@ -409,11 +411,13 @@ fn an_edited_page_costs_no_more_with_many_notes_and_old_entries_are_still_known(
     let text = fs::read_to_string(&file).unwrap();
     fs::write(&file, text.replace("on every use", "once a day")).unwrap();
     let page = heirloom_core::page::read(&fs::read_to_string(&file).unwrap());
-    let known = super::taking_in::KnownNotes::of(&place.ledger, &session.repo, &page, 200).unwrap();
+    let known =
+        super::known_notes::KnownNotes::of(&place.ledger, &session.repo, &page, 200).unwrap();
     assert_eq!(known.len(), 1, "what is on the page");
     let more = text.replace("### Decision Log\n", "### Decision Log\n\n#### Something new\n");
     let page = heirloom_core::page::read(&more);
-    let known = super::taking_in::KnownNotes::of(&place.ledger, &session.repo, &page, 200).unwrap();
+    let known =
+        super::known_notes::KnownNotes::of(&place.ledger, &session.repo, &page, 200).unwrap();
     assert_eq!(known.len(), 2001, "and the newest, where there is something new");
     assert_eq!(keep(&mut place).taken_in, 1);
     let old = place.ledger.note(&old.to_string()).unwrap().remove(0);

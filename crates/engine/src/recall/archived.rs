@@ -142,7 +142,8 @@ impl Texts {
         &self,
         here: &Here,
         key: &str,
-        (offset, nth): (u64, usize),
+        offset: u64,
+        nth: usize,
         message: u64,
     ) -> Option<Said> {
         match &*self.open(here, key)? {

@@ -199,7 +199,7 @@ pub(super) fn text(
     passage: &Passage,
 ) -> Option<Said> {
     if key.starts_with(archived::KEY) || key.starts_with(others::KEY) {
-        return texts.at(here, key, (passage.offset, passage.nth), passage.message);
+        return texts.at(here, key, passage.offset, passage.nth, passage.message);
     }
     let session = ledger.session(streams::session_of(key)?).ok()??;
     let sources = streams::of_session(here, &session);

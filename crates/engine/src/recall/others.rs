@@ -82,7 +82,7 @@ fn take(
     entries: Vec<Entry>,
 ) -> Result<(), Error> {
     let branch = entries.iter().find_map(|entry| match &entry.what {
-        What::Place(place) => place.branch.clone(),
+        What::Whereabouts(place) => place.branch.clone(),
         _ => None,
     });
     let said: Vec<Said> = entries.into_iter().filter_map(of_entry).collect();
@@ -112,7 +112,7 @@ fn take(
 /// Where the agent worked: what the conversation says, or where a file lies that is kept beside the work.
 fn directory(other: &Other, path: &Path, entries: &[Entry]) -> Option<std::path::PathBuf> {
     let said = entries.iter().find_map(|entry| match &entry.what {
-        What::Place(place) => place.cwd.clone(),
+        What::Whereabouts(place) => place.cwd.clone(),
         _ => None,
     });
     said.map(Into::into).or_else(|| super::resume::beside(other.name, path))

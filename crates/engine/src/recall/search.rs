@@ -229,7 +229,9 @@ impl Searching<'_> {
                 session = sessions.get(&id).and_then(Option::as_ref);
             }
             match self.place(hit, session, &results.sought, &mut terms) {
-                Some(place) if is_new(&place, &mut seen) => places.push(SearchHit { score, ..place }),
+                Some(place) if is_new(&place, &mut seen) => {
+                    places.push(SearchHit { score, ..place });
+                }
                 _ => dropped += 1,
             }
         }

@@ -14,9 +14,9 @@ use heirloom_core::work::{Tally, choose};
 use heirloom_ledger::Ledger;
 use uuid::Uuid;
 
-use super::crashed;
 use super::context::RunContext;
 use super::context::With;
+use super::crashed;
 use super::error::WorkError;
 use super::job::{Job, Verdict};
 use super::on_issue;

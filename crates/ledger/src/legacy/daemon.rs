@@ -121,7 +121,7 @@ impl Daemon {
 
     fn session(&self, row: &Columns) -> Result<DaemonSession, DaemonError> {
         let id = text(row, "id").unwrap_or_default();
-        let servers = self.servers(&id)?;
+        let servers = self.server_rows(&id)?;
         let word = text(row, "status").unwrap_or_default();
         let status = match word.as_str() {
             "completed" => Status::Completed,
@@ -147,27 +147,17 @@ impl Daemon {
             .iter()
             .sum(),
             output_tokens: count(row, "output_tokens"),
-            config: servers.and_then(|servers| config(row, servers)),
+            config: servers_of(&servers).and_then(|servers| config(row, servers)),
             left_behind: left_behind(row),
             id,
         })
     }
 
-    fn servers(
-        &self,
-        session: &str,
-    ) -> Result<Result<Option<BTreeMap<String, McpServer>>, String>, DaemonError> {
+    fn server_rows(&self, session: &str) -> Result<Vec<Columns>, DaemonError> {
         if !self.tables.contains("mcp_servers") {
-            return Ok(Ok(None));
+            return Ok(Vec::new());
         }
-        let rows =
-            self.rows("SELECT * FROM mcp_servers WHERE session_id = ?1 ORDER BY id", &[session])?;
-        let servers: Result<BTreeMap<_, _>, String> = rows
-            .iter()
-            .filter(|row| text(row, "name").as_deref() != Some(OWN_SERVER))
-            .map(server)
-            .collect();
-        Ok(servers.map(|servers| (!servers.is_empty()).then_some(servers)))
+        self.rows("SELECT * FROM mcp_servers WHERE session_id = ?1 ORDER BY id", &[session])
     }
 
     fn rows(&self, sql: &str, values: &[&str]) -> Result<Vec<Columns>, DaemonError> {
@@ -188,6 +178,13 @@ fn tables(db: &Connection) -> rusqlite::Result<HashSet<String>> {
     db.prepare("SELECT name FROM sqlite_schema WHERE type = 'table'")?
         .query_map((), |row| row.get(0))?
         .collect()
+}
+
+/// The servers of a session, where it has any beside the daemon's own.
+fn servers_of(rows: &[Columns]) -> Result<Option<BTreeMap<String, McpServer>>, String> {
+    let others = rows.iter().filter(|row| text(row, "name").as_deref() != Some(OWN_SERVER));
+    let servers: BTreeMap<String, McpServer> = others.map(server).collect::<Result<_, _>>()?;
+    Ok((!servers.is_empty()).then_some(servers))
 }
 
 fn config(row: &Columns, servers: Option<BTreeMap<String, McpServer>>) -> Result<Config, String> {

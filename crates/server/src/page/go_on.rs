@@ -146,22 +146,29 @@ pub(super) async fn submit(
 ) -> Response {
     let outcome = house.call(move |house| {
         let failure = match begun(house, &caller, &id, &way, &filled) {
-            Ok(id) => return Ok(Ok(id)),
+            Ok(id) => return Ok(Submitted::Begun(id)),
             Err(failure) if failure.code == Code::RequestRefused => return Err(failure),
             Err(failure) => failure,
         };
         let status = crate::answer::status(&failure);
-        Ok(Err((status, rendered(house, &caller, &id, &way, &filled, Some(&failure))?)))
+        let form = rendered(house, &caller, &id, &way, &filled, Some(&failure))?;
+        Ok(Submitted::Again { status, form })
     });
     answered(outcome.await)
 }
 
-type Outcome = Result<Result<String, (axum::http::StatusCode, Markup)>, crate::answer::Refused>;
+/// What became of a form.
+enum Submitted {
+    /// The session with this id began.
+    Begun(String),
+    /// It did not: the form once more, with what was filled in and why not.
+    Again { status: axum::http::StatusCode, form: Markup },
+}
 
-fn answered(outcome: Outcome) -> Response {
+fn answered(outcome: Result<Submitted, crate::answer::Refused>) -> Response {
     match outcome {
-        Ok(Ok(id)) => Redirect::to(&format!("/sessions/{id}")).into_response(),
-        Ok(Err((status, markup))) => (status, page(Ok(markup))).into_response(),
+        Ok(Submitted::Begun(id)) => Redirect::to(&format!("/sessions/{id}")).into_response(),
+        Ok(Submitted::Again { status, form }) => (status, page(Ok(form))).into_response(),
         Err(refused) => page(Err(refused)),
     }
 }
@@ -243,7 +250,7 @@ pub(super) async fn interrupt(
 ) -> Response {
     let outcome = house.call(move |house| {
         check(&caller, &filled)?;
-        Ok(Ok(interrupted(house, &id)?.id))
+        Ok(Submitted::Begun(interrupted(house, &id)?.id))
     });
     answered(outcome.await)
 }
@@ -306,11 +313,12 @@ pub(super) async fn launched(
         let done =
             check(&caller, &filled).and_then(|()| launch_it(house, &caller, overrides(&filled)?));
         match done {
-            Ok(session) => Ok(Ok(session.id)),
+            Ok(session) => Ok(Submitted::Begun(session.id)),
             Err(failure) if failure.code == Code::RequestRefused => Err(failure),
             Err(failure) => {
                 let status = crate::answer::status(&failure);
-                Ok(Err((status, empty(house, &caller, &filled, Some(&failure))?)))
+                let form = empty(house, &caller, &filled, Some(&failure))?;
+                Ok(Submitted::Again { status, form })
             }
         }
     });

@@ -59,8 +59,8 @@ fn rendered(house: &House, caller: &Caller) -> Result<Markup, Failure> {
         1 => "1 thing needs you".to_owned(),
         more => format!("{more} things need you"),
     };
-    let today = today(&desk)?;
-    let own = desk.ledger.repository(&desk.here.place.repo)?;
+    let today = today(&cx)?;
+    let own = cx.ledger.repository(&cx.here.place.repo)?;
     let mut decided = HashMap::<&str, Vec<&JudgedNote>>::new();
     for one in decisions.iter().filter(|one| one.standing != "replaced") {
         decided.entry(one.note.session.as_str()).or_default().push(one);
@@ -112,7 +112,7 @@ fn rendered(house: &House, caller: &Caller) -> Result<Markup, Failure> {
             p { "No session yet. " a href="/launch" { "Launch one" } ", or start an agent in a repository where "
                 code { "heirloom init" } " was run." }
         }
-        (table(&view, ("Running now", "running"), &running, &Extra::Context(&desk)))
+        (table(&view, ("Running now", "running"), &running, &Extra::Context(&cx)))
         (table(&view, ("Recent", "recent"), &recent, &Extra::Decisions { own: &own, decided: &decided }))
         p { a href="/sessions" { "All sessions" } " · " a href="/requirements" { "Requirements" } " · "
             a href="/usage" { "Usage" } " · " a href="/settings" { "Settings" } }
@@ -128,11 +128,11 @@ pub(super) fn address(session: &Session) -> String {
 }
 
 /// What was spent today, in every repository, as far as agents say.
-fn today(desk: &Desk) -> Result<String, Failure> {
-    let midnight = desk.here.clock.now().to_zoned(TimeZone::system()).start_of_day();
+fn today(cx: &RequestContext) -> Result<String, Failure> {
+    let midnight = cx.here.clock.now().to_zoned(TimeZone::system()).start_of_day();
     let since = midnight.ok().map(|midnight| midnight.timestamp());
     let query = Query { by: By::Day, repo: None, since };
-    let total = usage::usage(&desk.here, &desk.ledger, &query)?.total;
+    let total = usage::usage(&cx.here, &cx.ledger, &query)?.total;
     Ok(match total.cost_usd {
         Some(cost) if total.unknown_sessions > 0 => format!("at least ${cost:.2} today"),
         Some(cost) => format!("${cost:.2} today"),
@@ -145,7 +145,7 @@ fn today(desk: &Desk) -> Result<String, Failure> {
 enum Extra<'a> {
     Nothing,
     /// How full the context is.
-    Context(&'a Desk),
+    Context(&'a RequestContext),
     /// Which of its decisions hold, for sessions of the repository whose code was looked at.
     Decisions {
         own: &'a str,
@@ -165,7 +165,7 @@ impl Extra<'_> {
     fn cell(&self, session: &Session) -> Markup {
         match self {
             Self::Nothing => html! {},
-            Self::Context(desk) => html! { (percent_used(desk, session)) },
+            Self::Context(cx) => html! { (percent_used(cx, session)) },
             Self::Decisions { own, decided } if session.repo == *own => {
                 let all = decided.get(session.name.as_str()).map(Vec::as_slice).unwrap_or_default();
                 let counts = ["broken", "moved", "holds", "unproven"]

@@ -154,8 +154,8 @@ fn context(cx: &RequestContext, session: &Session) -> Markup {
 }
 
 /// How full the agent's context is, short enough for a list.
-pub(super) fn percent_used(desk: &Desk, session: &Session) -> Markup {
-    let used = heirloom_engine::keep::context::usage(&desk.here, session);
+pub(super) fn percent_used(cx: &RequestContext, session: &Session) -> Markup {
+    let used = heirloom_engine::keep::context::usage(&cx.here, session);
     let Some(share) = used.and_then(|used| used.share()) else {
         return html! { span.dim { "unknown" } };
     };

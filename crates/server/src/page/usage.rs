@@ -21,11 +21,11 @@ pub(super) async fn shown(
     Asked(filter): Asked<Filter>,
 ) -> Response {
     let made = house.call(move |house| {
-        let desk = usage::desk(house, &filter)?;
-        let view = View::new(house, &caller, &desk.ledger)?;
-        let used = usage::added_up(&desk, &filter)?;
+        let cx = usage::context(house, &filter)?;
+        let view = View::new(house, &caller, &cx.ledger)?;
+        let used = usage::added_up(&cx, &filter)?;
         let names = match filter.by {
-            Group::Repo => engine::names(&desk.ledger)?,
+            Group::Repo => engine::names(&cx.ledger)?,
             _ => HashMap::new(),
         };
         let title = heading(&used.total);

@@ -66,7 +66,7 @@ pub(crate) fn asked_for(house: &House, whose: &Whose) -> Result<RequirementStatu
         Some(name) => BranchKey::branch(name),
         None => BranchKey::stored(here.place.head.key()),
     };
-    let overview = status::overview(here, &policy, (&subject, &branch))?;
+    let overview = status::overview(here, &policy, &subject, &branch)?;
     Ok(RequirementStatus {
         branch: branch.to_string(),
         session: subject.key().map(str::to_owned),

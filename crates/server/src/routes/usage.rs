@@ -9,7 +9,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::answer::{Refused, Told};
-use crate::house::{Desk, House};
+use crate::house::{House, RequestContext};
 use crate::routes::Asked;
 
 /// Which sessions are added up, and by what.
@@ -71,20 +71,20 @@ pub(super) async fn usage(
     Asked(filter): Asked<Filter>,
 ) -> Result<Told<Usage>, Refused> {
     let used = house.call(move |house| {
-        let used = added_up(&desk(house, &filter)?, &filter)?;
+        let used = added_up(&context(house, &filter)?, &filter)?;
         Ok(Usage::new(&used, filter.by.by()))
     });
     Ok(Told(used.await?))
 }
 
-pub(crate) fn desk(house: &House, filter: &Filter) -> Result<Desk, Failure> {
-    Desk::of(house, filter.repo.as_deref().filter(|repo| !repo.is_empty()))
+pub(crate) fn context(house: &House, filter: &Filter) -> Result<RequestContext, Failure> {
+    RequestContext::of(house, filter.repo.as_deref().filter(|repo| !repo.is_empty()))
 }
 
 /// What the sessions used that `filter` asks for.
-pub(crate) fn added_up(desk: &Desk, filter: &Filter) -> Result<Known, Failure> {
+pub(crate) fn added_up(cx: &RequestContext, filter: &Filter) -> Result<Known, Failure> {
     let all = filter.all_repos || filter.by == Group::Repo;
-    let repo = (!all).then_some(desk.here.place.repo.as_str());
+    let repo = (!all).then_some(cx.here.place.repo.as_str());
     let query = Query { by: filter.by.by(), repo, since: filter.since };
-    Ok(usage::usage(&desk.here, &desk.ledger, &query)?)
+    Ok(usage::usage(&cx.here, &cx.ledger, &query)?)
 }

@@ -228,7 +228,7 @@ fn describe(change: &Change, subject: &Subject) -> String {
 
 pub(super) fn pause(app: &App, ledger: &mut Ledger, args: PauseArgs) -> Done {
     let subject = paused_in(app, ledger, args.repo, args.session.as_deref())?;
-    let paused = guard::pause(&app.here, ledger, subject.as_ref(), (args.reason, args.ttl))?;
+    let paused = guard::pause(&app.here, ledger, subject.as_ref(), args.reason, args.ttl)?;
     let answer = api::RequirementsPaused {
         paused: true,
         session: key(subject.as_ref()),

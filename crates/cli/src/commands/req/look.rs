@@ -62,7 +62,7 @@ pub(super) fn status(app: &App, ledger: &mut Ledger, args: &StatusArgs) -> Done 
     let policy = policy(app)?;
     let subject = anyone(app, ledger, args.session.as_deref())?;
     let branch = branch(app, args.branch.as_deref());
-    let overview = status::overview(&app.here, &policy, (&subject, &branch))?;
+    let overview = status::overview(&app.here, &policy, &subject, &branch)?;
     for problem in &policy.problems {
         app.ui.warn(&problem.to_string());
     }

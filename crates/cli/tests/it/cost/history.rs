@@ -10,7 +10,7 @@ use heirloom_core::event::{
 };
 use heirloom_core::facts::{CommandFacts, TurnFacts};
 use heirloom_core::id::SessionId;
-use heirloom_ledger::facts::{News, Source, Told};
+use heirloom_ledger::facts::{NewFacts, Source, Told};
 use heirloom_ledger::{Error, Facts, Ledger, Options, Scope, Writer};
 use heirloom_testkit::env::TestEnv;
 use heirloom_testkit::reads;
@@ -106,8 +106,12 @@ fn take_in(env: &TestEnv, repo: &str, sessions: u64) {
             is_test: false,
             offset: 50,
         };
-        let news =
-            News { anew: true, turns: vec![turn], commands: vec![command], ..News::default() };
+        let news = NewFacts {
+            anew: true,
+            turns: vec![turn],
+            commands: vec![command],
+            ..NewFacts::default()
+        };
         facts.put(&source, &news).unwrap();
     }
 }
