@@ -106,6 +106,36 @@ fn what_nobody_set_up_is_moved_as_well_and_nothing_is_written_into_it() {
 }
 
 #[test]
+fn whatever_was_recorded_first_where_nobody_set_anything_up_is_found_after_a_move() {
+    const ISSUE: &str = r#"{"id":"hl-1","title":"Cap it","status":"open","priority":1,"issue_type":"task","created_at":"2026-01-01T00:00:00Z","updated_at":"2026-01-01T00:00:00Z"}"#;
+    let claude = "#!/bin/sh\n\
+        echo '{\"type\":\"system\",\"subtype\":\"init\",\"session_id\":\"s\",\"model\":\"m\"}'\n\
+        echo '{\"type\":\"result\",\"subtype\":\"success\",\"is_error\":false,\"result\":\"done\"}'\n";
+    let all: [(&[&str], &[&str], &str); 4] = [
+        (&["issues", "create", "Cap the backoff"], &["issues", "list"], "issues"),
+        (&["issues", "import", "given.jsonl"], &["issues", "list"], "issues"),
+        (&["launch", "Cap it", "--agent", "claude"], &["sessions", "list"], "sessions"),
+        (&["rules", "keep", "Always cap what backs off."], &["rules", "list"], "rules"),
+    ];
+    for (records, lists, under) in all {
+        let env = env();
+        env.write("given.jsonl", ISSUE);
+        let program = env.script("claude", claude);
+        let env = env.var("HEIRLOOM_AGENT_CLAUDE", program);
+        env.run(records).success();
+        let moved = beside(&env, "elsewhere");
+        fs::rename(env.repo(), &moved).unwrap();
+        fs::create_dir(env.repo()).unwrap();
+        let listed = at(&env, &moved, &[lists, &["--json"]].concat()).success().json();
+        assert_eq!(listed[under].as_array().unwrap().len(), 1, "{records:?}: {listed}");
+        let other = beside(&env, "other");
+        fs::create_dir(&other).unwrap();
+        let there = at(&env, &other, &[lists, &["--json"]].concat()).success().json();
+        assert_eq!(there[under].as_array().unwrap().len(), 0, "{records:?}: {there}");
+    }
+}
+
+#[test]
 fn a_clone_of_a_known_directory_and_one_from_the_same_remote_are_the_same_repository() {
     let env = lived_in();
     let own = key(&env, &env.repo());

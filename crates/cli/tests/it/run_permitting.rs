@@ -78,6 +78,25 @@ fn a_person_is_asked_once_and_the_answer_holds_for_the_repository() {
 }
 
 #[test]
+fn the_answer_holds_where_the_repository_was_moved_to_and_not_in_another_one() {
+    let env = claude("", "");
+    let mut terminal = env.terminal(&["run", "ralph", "first", "1"]);
+    terminal.sees("a, e or q?");
+    terminal.types("a");
+    assert_eq!(terminal.ends().0, 0);
+    let moved = env.repo().with_file_name("moved");
+    let other = env.repo().with_file_name("other");
+    std::fs::rename(env.repo(), &moved).unwrap();
+    let ran = env.run_in(&moved, &["run", "ralph", "second", "1"]).success();
+    assert!(ran.stdout.contains("permissions accept"), "{ran}");
+    std::fs::create_dir(&other).unwrap();
+    let ran = env.run_in(&other, &["run", "ralph", "third", "1"]);
+    assert_eq!(ran.code, 1, "{ran}");
+    assert!(ran.stderr.contains("nobody has decided yet what claude may do"), "{ran}");
+    std::fs::create_dir(env.repo()).unwrap();
+}
+
+#[test]
 fn no_answer_at_a_terminal_is_no_leave() {
     let env = claude("", "");
     let mut terminal = env.terminal(&["run", "ralph", "s", "1"]);

@@ -15,6 +15,7 @@ use heirloom_ledger::{Ledger, Scope, Writer};
 use super::{Tracker, TrackerError};
 use crate::clock::Clock;
 use crate::here::Here;
+use crate::identity::{self, Look};
 
 /// What the ids of its issues begin with.
 const PREFIX: &str = "hl";
@@ -23,6 +24,7 @@ const PREFIX: &str = "hl";
 #[derive(Debug)]
 pub struct BuiltIn {
     ledger: Ledger,
+    here: Here,
     repo: String,
     clock: Clock,
 }
@@ -33,7 +35,8 @@ impl BuiltIn {
 
     /// The tracker of this repository.
     pub fn open(here: &Here) -> Result<Self, TrackerError> {
-        Ok(Self { ledger: here.ledger()?, repo: here.place.repo.clone(), clock: here.clock })
+        let repo = here.place.repo.clone();
+        Ok(Self { ledger: here.ledger()?, here: here.clone(), repo, clock: here.clock })
     }
 
     fn missing(&self, id: &str) -> TrackerError {
@@ -115,6 +118,8 @@ impl Tracker for BuiltIn {
             Ok(Ok(id))
         })?;
         let id = done.map_err(|id| self.missing(id.as_str()))?;
+        // So that it is found where the repository is moved to.
+        identity::settle(&self.here, &mut self.ledger, Look::AtWork)?;
         self.find(id.as_str())
     }
 

@@ -12,6 +12,7 @@ use serde_json::Value;
 use super::TrackerError;
 use super::jsonl::Document;
 use crate::here::Here;
+use crate::identity::{self, Look};
 
 /// What an import did.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
@@ -45,7 +46,7 @@ pub fn import(
 ) -> Result<Imported, TrackerError> {
     let document = Document::read(path, content)?;
     let repo = &here.place.repo;
-    ledger.write(here.clock.now(), |writer| {
+    let imported = ledger.write::<_, TrackerError>(here.clock.now(), |writer| {
         let mut imported = Imported::default();
         for issue in document.issues() {
             let (text, issue) = issue?;
@@ -58,7 +59,9 @@ pub fn import(
             *count += 1;
         }
         Ok(imported)
-    })
+    })?;
+    identity::settle(here, ledger, Look::AtWork)?;
+    Ok(imported)
 }
 
 fn import_issue(

@@ -9,6 +9,7 @@ use jiff::Timestamp;
 
 use super::recover::Gatherer;
 use crate::here::Here;
+use crate::identity::{self, Look};
 use crate::person;
 
 /// So many decisions about rules are looked at.
@@ -127,5 +128,6 @@ fn decide(here: &Here, ledger: &mut Ledger, text: &str, kept: bool) -> Result<Ru
     let id = address(text);
     let body = RuleDecided { id: id.clone(), text: kept.then(|| text.to_owned()), kept };
     ledger.append(at, Scope { session: None, repo: Some(&here.place.repo) }, &body)?;
+    identity::settle(here, ledger, Look::AtWork)?;
     Ok(Rule { id, text: text.to_owned(), kept, at })
 }

@@ -16,6 +16,7 @@ use heirloom_ledger::{Error, Ledger, Scope};
 use super::error::RunError;
 use super::request::Asked;
 use crate::here::Here;
+use crate::identity::{self, Look};
 use crate::person::{self, PersonError};
 
 /// What the agents of `plan` may do. Nothing where none of them would ask.
@@ -84,7 +85,10 @@ pub fn keep(
 ) -> Result<(), PersonError> {
     person::allow(here, ledger, Action::Widen)?;
     let scope = Scope { session: None, repo: Some(&here.place.repo) };
-    Ok(ledger.append(here.clock.now(), scope, &RunPermitted { permissions }).map(drop)?)
+    ledger.append(here.clock.now(), scope, &RunPermitted { permissions })?;
+    // It holds where the repository is moved to as well.
+    identity::settle(here, ledger, Look::AtWork)?;
+    Ok(())
 }
 
 /// The agents of a plan of which something is so, judges included, each once.

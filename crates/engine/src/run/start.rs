@@ -20,7 +20,7 @@ use super::launch::{self, Leave, Worksite};
 use super::lock::EngineLock;
 use super::prepare::{Mode, Prepared, Resumed};
 use crate::here::Here;
-use crate::identity;
+use crate::identity::{self, Look};
 use crate::sessions;
 use crate::turn;
 use crate::turn::lock::DriverLock;
@@ -119,6 +119,7 @@ fn begin(here: &Here, ledger: &mut Ledger, prepared: Prepared) -> Result<Running
         }
         writer.change_status(id, Status::Running, None)
     })?;
+    identity::settle(here, ledger, Look::AtWork)?;
     let session = ledger.session(id)?.ok_or(Error::NoSession { id })?;
     dir.create(&plan)?;
     let locks = Locks { _name: lock, driver };

@@ -14,6 +14,7 @@ use heirloom_ledger::{Error, Ledger, Scope, Writer};
 use super::error::SessionError;
 use super::prepare::{LaunchContext, Prepared};
 use super::{kept, name, shown};
+use crate::identity::{self, Look};
 use crate::turn::stream::Stream;
 use crate::turn::{self, Ended, Part, Supervisor, Turn};
 
@@ -118,6 +119,8 @@ fn record(
         }
         Ok(())
     })?;
+    // So that it is found where the repository is moved to.
+    identity::settle(context.here, ledger, Look::AtWork)?;
     read(ledger, id)
 }
 
