@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::settings;
+use crate::settings::{self, Preserved};
 
 /// A part of the window.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -60,17 +60,39 @@ impl fmt::Display for Zone {
     }
 }
 
-/// What a compaction leaves, and what it does not.
-pub const PRESERVED: [(&str, &str); 5] = [
-    ("the ledger", "every note, decision and handoff; nothing in it can be lost"),
-    ("the page of notes", "its Session Continuity section is the recovery anchor"),
-    ("decisions with their evidence", "the audit trail"),
-    ("the trajectory of the session", "outside of the context"),
-    ("the issue that is worked on", "task continuity"),
+/// What a compaction leaves, and what of it the brief after it brings back: all of what has no word in the
+/// settings, and of the rest what they name.
+const LASTING: [(&str, &str, Option<Preserved>); 5] = [
+    ("the ledger", "every note, decision and handoff; nothing in it can be lost", None),
+    (
+        "the page of notes",
+        "its Session Continuity section is the recovery anchor",
+        Some(Preserved::SessionContinuity),
+    ),
+    ("decisions with their evidence", "the audit trail", Some(Preserved::DecisionLog)),
+    ("the trajectory of the session", "outside of the context", Some(Preserved::Trajectory)),
+    ("the issue that is worked on", "task continuity", Some(Preserved::ActiveIssue)),
 ];
 
+/// A thing and what becomes of it.
+type Row = (&'static str, &'static str);
+
+/// What a fresh context has after a compaction, and what is left to the agent's own summary.
+pub fn survival(preserved: &[Preserved]) -> (Vec<Row>, Vec<Row>) {
+    let (mut kept, mut left) = (Vec::new(), Vec::new());
+    for (what, why, word) in LASTING {
+        if word.is_none_or(|word| preserved.contains(&word)) {
+            kept.push((what, why));
+        } else {
+            left.push((what, "in the ledger; recovery.preservation does not bring it back"));
+        }
+    }
+    left.extend(COMPACTED);
+    (kept, left)
+}
+
 /// What a compaction summarises away.
-pub const COMPACTED: [(&str, &str); 4] = [
+const COMPACTED: [(&str, &str); 4] = [
     ("tool results", "their places stay as identifiers"),
     ("thinking", "what came of it is in the notes"),
     ("the conversation", "summarised by the agent"),
@@ -81,6 +103,19 @@ pub const COMPACTED: [(&str, &str); 4] = [
 mod tests {
     use super::*;
     use crate::settings::Settings;
+
+    #[test]
+    fn what_is_not_to_be_brought_back_is_said_not_to_be() {
+        let all = Settings::default().recovery.preservation;
+        let (kept, left) = survival(&all);
+        assert_eq!((kept.len(), left.len()), (5, 4));
+        let (kept, left) = survival(&[Preserved::ActiveIssue]);
+        assert_eq!(
+            kept.iter().map(|row| row.0).collect::<Vec<_>>(),
+            ["the ledger", "the issue that is worked on"]
+        );
+        assert_eq!(left[1].0, "decisions with their evidence");
+    }
 
     #[test]
     fn zones_are_shares_of_the_real_window() {

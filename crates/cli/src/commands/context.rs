@@ -3,7 +3,7 @@ use std::process::ExitCode;
 
 use clap::Subcommand;
 use heirloom_api::{ContextRule, ContextRules, ContextStatus};
-use heirloom_core::context::{COMPACTED, PRESERVED};
+use heirloom_core::context::survival;
 use heirloom_core::event::DeltaSynced;
 use heirloom_engine::keep::{self, KeepError, context};
 
@@ -68,15 +68,17 @@ fn status(app: &App, named: Option<&str>) -> Done {
 }
 
 fn rules(app: &App) -> Done {
+    let settings = keep::settings(&app.here).map_err(KeepError::from)?;
+    let (preserved, compacted) = survival(&settings.recovery.preservation);
     let rows = |rows: &[(&str, &str)]| rows.iter().map(ContextRule::from).collect();
-    let answer = ContextRules { preserved: rows(&PRESERVED), compacted: rows(&COMPACTED) };
+    let answer = ContextRules { preserved: rows(&preserved), compacted: rows(&compacted) };
     app.ui.answer(&answer, || {
         let mut text = format!("{BOLD}survives a compaction{BOLD:#}\n");
-        for (what, why) in PRESERVED {
+        for (what, why) in preserved {
             let _ = writeln!(text, "  {what:32} {DIM}{why}{DIM:#}");
         }
         let _ = writeln!(text, "{BOLD}does not{BOLD:#}");
-        for (what, why) in COMPACTED {
+        for (what, why) in compacted {
             let _ = writeln!(text, "  {what:32} {DIM}{why}{DIM:#}");
         }
         text

@@ -78,3 +78,27 @@ fn strict_settings_ask_for_decisions_that_hold_before_the_context_can_be_cleared
     assert_eq!(stop(&env, &process), "");
     end(process);
 }
+
+#[test]
+fn strict_settings_ask_for_everything_that_a_checkpoint_would_be_refused_for() {
+    let (env, process) = at_work("checkpoint: {mode: strict}\n");
+    let note = ["note", "learning", "Nothing throttles logins", "--session", ID];
+    env.run(&[&note[..], &["--absent", "throttle_login", "--absent", "login limiter"]].concat())
+        .success();
+    assert_eq!(stop(&env, &process), "", "nothing does");
+    env.write("src/login.rs", "fn throttle_login(user: &str) {\n    wait(user);\n}\n");
+    let asked = stop(&env, &process);
+    assert!(asked.contains("\"decision\":\"block\"") && asked.contains("ghosts: "), "{asked}");
+    assert!(asked.contains("Nothing throttles logins"), "{asked}");
+    assert_eq!(stop(&env, &process), "", "the same is not asked for again");
+    fs::remove_file(env.repo().join("src/login.rs")).unwrap();
+    assert_eq!(stop(&env, &process), "");
+
+    // A page that cannot be read is one that nothing can be handed over with.
+    fs::write(env.repo().join("NOTES.md"), b"\xff\xfe\x00").unwrap();
+    let asked = stop(&env, &process);
+    assert!(asked.contains("decision_log: ") && asked.contains("heirloom heal"), "{asked}");
+    let dry = env.run(&["checkpoint", "--dry-run", "--session", ID, "--json"]);
+    assert!(dry.code != 0 && dry.json()["permitted"] == false, "{dry:?}");
+    end(process);
+}

@@ -162,3 +162,49 @@ fn what_the_agents_own_summary_lost_comes_with_the_next_prompt_and_once() {
     process.kill().unwrap();
     process.wait().unwrap();
 }
+
+#[test]
+fn a_compaction_brings_back_what_the_settings_name_and_what_nobody_may_leave_out() {
+    let brief = |settings: &str| {
+        let env = crate::env();
+        env.write_user(settings);
+        env.run(&["init", "--yes"]).success();
+        let mut process = agent();
+        let pid = process.id();
+        hook(&env, "SessionStart", ID, pid, &json!({"source": "startup"}));
+        for (kind, text) in [
+            ("decision", "Lists nest with a stack"),
+            ("next-step", "count how deep they are"),
+            ("warning", "the old parser must not be called"),
+        ] {
+            env.run(&["note", kind, text, "--session", ID]).success();
+        }
+        turn(&env, "make the lists nest", ("make lists", "error: too deep"), 1000);
+        hook(&env, "PreCompact", ID, pid, &json!({"trigger": "auto"}));
+        let compacted = hook(&env, "SessionStart", ID, pid, &json!({"source": "compact"}));
+        let prompted = hook(&env, "UserPromptSubmit", ID, pid, &json!({"prompt": "go on"}));
+        assert!(!prompted.contains("heirloom-recovery"), "nothing is owed: {prompted}");
+        process.kill().unwrap();
+        process.wait().unwrap();
+        (env, compacted)
+    };
+    let all = ["with a stack", "count how deep", "error: too deep", "handoffs show"];
+    let (env, whole) = brief("recovery: {level1_tokens: 60}\n");
+    for words in all.into_iter().chain(["must not be called"]) {
+        assert!(whole.contains(words), "{words}: {whole}");
+    }
+    let short = env.run(&["recover", "1", "--json"]).success().json();
+    assert_eq!(short["level"], 1);
+    let (env, little) = brief("recovery: {preservation: [active_issue], tiered_recovery: false}\n");
+    assert!(little.contains("must not be called"), "{little}");
+    for words in all {
+        assert!(!little.contains(words), "{words}: {little}");
+    }
+    let rules = env.run(&["context", "rules", "--json"]).success().json();
+    assert_eq!(rules["preserved"].as_array().map(Vec::len), Some(2), "{rules}");
+    // Without levels everything is printed, whatever is asked for.
+    let everything = env.run(&["recover", "1", "--json"]).success().json();
+    assert_eq!(everything["level"], 3);
+    let text = everything["text"].as_str().unwrap();
+    assert!(text.contains("with a stack") && text.contains("must not be called"), "{text}");
+}

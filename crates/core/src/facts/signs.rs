@@ -1,16 +1,9 @@
-//! What commands and their output say about the work: tests, commits, errors.
+//! What commands and their output say about the work: commits, errors.
 //!
 //! Rules of thumb over text that many tools print. What is not recognised is left out; nothing is
 //! made up.
 
-/// How a test came out.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct TestSign {
-    /// The test's name.
-    pub name: String,
-    /// Whether it passed.
-    pub passed: bool,
-}
+use super::runners::simple_commands;
 
 /// A commit that git said it made.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -21,143 +14,50 @@ pub struct CommitSign {
     pub subject: String,
 }
 
-/// Programs whose run is a test run, with the word that makes it one.
-const TEST_RUNNERS: &[&[&str]] = &[
-    &["cargo", "test"],
-    &["cargo", "nextest"],
-    &["go", "test"],
-    &["npm", "test"],
-    &["npm", "run", "test"],
-    &["pnpm", "test"],
-    &["yarn", "test"],
-    &["bun", "test"],
-    &["npx", "jest"],
-    &["npx", "vitest"],
-    &["mix", "test"],
-    &["mvn", "test"],
-    &["gradle", "test"],
-    &["./gradlew", "test"],
-    &["make", "test"],
-    &["make", "check"],
-    &["just", "test"],
-    &["dotnet", "test"],
-    &["swift", "test"],
-    &["zig", "build", "test"],
-    &["rake", "test"],
-    &["pytest"],
-    &["jest"],
-    &["vitest"],
-    &["rspec"],
-    &["phpunit"],
-    &["ctest"],
-    &["tox"],
-    &["./test"],
-];
-
-/// Whether a command line runs tests.
-pub fn is_test_run(command: &str) -> bool {
-    simple_commands(command).any(|words| {
-        let words: Vec<&str> = words
-            .iter()
-            .copied()
-            .skip_while(|word| is_prefix(word))
-            .filter(|word| !word.starts_with(['+', '-']))
-            .collect();
-        let of_python = words.first().is_some_and(|word| word.starts_with("python"))
-            && words.get(1).is_some_and(|word| matches!(*word, "pytest" | "unittest"));
-        of_python || TEST_RUNNERS.iter().any(|runner| words.starts_with(runner))
-    })
-}
-
-/// `FOO=1`, `env`, `timeout 60`, `uv run` and the like stand before the command itself.
-fn is_prefix(word: &str) -> bool {
-    word.contains('=')
-        || matches!(word, "env" | "time" | "nice" | "sudo" | "timeout" | "uv" | "poetry" | "run")
-        || word.bytes().all(|byte| byte.is_ascii_digit())
-}
-
-fn simple_commands(command: &str) -> impl Iterator<Item = Vec<&str>> {
-    command.split(['\n', ';', '|', '&']).map(|part| part.split_whitespace().collect())
-}
-
-/// The tests that an output names, in the words of the common runners.
-pub fn tests(output: &str) -> Vec<TestSign> {
-    let mut found: Vec<TestSign> = Vec::new();
-    for line in output.lines() {
-        let Some((name, passed)) = test_line(line.trim()) else { continue };
-        match found.iter_mut().find(|test| test.name == name) {
-            Some(test) => test.passed &= passed,
-            None => found.push(TestSign { name: name.to_owned(), passed }),
-        }
-    }
-    found
-}
-
-fn test_line(line: &str) -> Option<(&str, bool)> {
-    // cargo test
-    if let Some(rest) = line.strip_prefix("test ") {
-        let (name, verdict) = rest.rsplit_once(" ... ")?;
-        return match verdict.trim() {
-            "ok" => Some((name, true)),
-            word if word.starts_with("FAILED") => Some((name, false)),
-            _ => None,
-        };
-    }
-    // cargo nextest: `PASS [   0.005s] crate module::name`
-    for (word, passed) in [("PASS [", true), ("FAIL [", false)] {
-        if let Some(rest) = line.strip_prefix(word) {
-            return rest.rsplit(' ').next().map(|name| (name, passed));
-        }
-    }
-    // pytest
-    if let Some(rest) = line.strip_prefix("FAILED ") {
-        let name = rest.split_once(" - ").map_or(rest, |(name, _)| name).trim();
-        return name.contains("::").then_some((name, false));
-    }
-    if let Some(name) = line.strip_suffix(" PASSED").or_else(|| {
-        let (name, rest) = line.split_once(" PASSED ")?;
-        rest.trim_start().starts_with('[').then_some(name)
-    }) {
-        return name.contains("::").then_some((name, true));
-    }
-    // go test
-    for (word, passed) in [("--- PASS: ", true), ("--- FAIL: ", false)] {
-        if let Some(rest) = line.strip_prefix(word) {
-            return rest.split_whitespace().next().map(|name| (name, passed));
-        }
-    }
-    // jest, vitest, mocha
-    for (mark, passed) in [("✓ ", true), ("✔ ", true), ("✕ ", false), ("✗ ", false), ("× ", false)]
-    {
-        if let Some(rest) = line.strip_prefix(mark) {
-            return Some((rest.rsplit_once(" (").map_or(rest, |(name, _)| name), passed));
-        }
-    }
-    None
-}
-
-/// The commits that a command made, as git says: `[main 1a2b3c4] subject`.
+/// The commits that a command made, as git says: `[main 1a2b3c4] subject`. One that was made quietly is known
+/// where the same line has git print it: `git commit -q … && git log --oneline -1`.
 pub fn commits(command: &str, output: &str) -> Vec<CommitSign> {
-    let commits = simple_commands(command).any(|words| {
+    if !makes_commit(command) {
+        return Vec::new();
+    }
+    let made: Vec<CommitSign> = output.lines().filter_map(commit_line).collect();
+    if !made.is_empty() || !command.contains("git log") {
+        return made;
+    }
+    output.lines().find_map(logged).into_iter().collect()
+}
+
+/// Whether a command line has git make a commit.
+pub fn makes_commit(command: &str) -> bool {
+    simple_commands(command).any(|words| {
         let git = words.iter().position(|word| *word == "git" || word.ends_with("/git"));
         git.is_some_and(|at| {
             words[at..].iter().any(|word| {
                 matches!(*word, "commit" | "merge" | "cherry-pick" | "revert" | "rebase" | "am")
             })
         })
-    });
-    if !commits {
-        return Vec::new();
-    }
-    output.lines().filter_map(commit_line).collect()
+    })
+}
+
+/// `1a2b3c4 (HEAD -> main) subject`
+fn logged(line: &str) -> Option<CommitSign> {
+    let (hash, rest) = line.trim().split_once(' ')?;
+    let subject = match rest.strip_prefix('(') {
+        Some(names) => names.split_once(") ").map(|(_, subject)| subject)?,
+        None => rest,
+    };
+    is_hash(hash).then(|| CommitSign { hash: hash.to_owned(), subject: subject.trim().to_owned() })
+}
+
+fn is_hash(word: &str) -> bool {
+    (7..=40).contains(&word.len()) && word.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
 fn commit_line(line: &str) -> Option<CommitSign> {
     let (head, subject) = line.trim_start().strip_prefix('[')?.split_once("] ")?;
     let hash = head.rsplit(' ').next()?;
-    let is_hash = (7..=40).contains(&hash.len()) && hash.bytes().all(|b| b.is_ascii_hexdigit());
     let has_branch = head.len() > hash.len();
-    (is_hash && has_branch)
+    (is_hash(hash) && has_branch)
         .then(|| CommitSign { hash: hash.to_owned(), subject: subject.trim().to_owned() })
 }
 
@@ -197,7 +97,7 @@ pub fn error(output: &str) -> Option<String> {
 /// Lines that say that tests failed, and not why.
 fn is_outcome(line: &str) -> bool {
     line.starts_with("test ") && line.contains(" ... ")
-        || ["test result: ", "error: test failed", "failures:", "running ", "FAIL src/"]
+        || ["test result: ", "error: test failed", "failures:", "running ", "FAIL ", "FAIL: "]
             .iter()
             .any(|head| line.starts_with(head))
 }
@@ -215,52 +115,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn test_runs_are_told_from_other_commands() {
-        for command in [
-            "cargo test -p core",
-            "RUST_LOG=debug cargo +nightly nextest run",
-            "cd web && npm run test -- --watch=false",
-            "timeout 60 pytest -x tests/",
-            "uv run pytest",
-            "python3 -m pytest",
-            "go test ./...",
-        ] {
-            assert!(is_test_run(command), "{command}");
-        }
-        for command in ["cargo build", "cat test.txt", "git commit -m 'go test it'", "echo pytest"]
-        {
-            assert!(!is_test_run(command), "{command}");
-        }
-    }
-
-    #[test]
-    fn tests_are_named_by_every_common_runner() {
-        let output = "test parser::nested ... FAILED\ntest parser::flat ... ok\n\
-             FAILED tests/test_a.py::test_x - assert 1 == 2\ntests/test_a.py::test_y PASSED  [ 50%]\n\
-             --- FAIL: TestSum (0.00s)\n  ✓ adds numbers (3 ms)\n  ✕ subtracts\n\
-             FAIL [   0.005s] mycrate module::slow";
-        let named: Vec<(String, bool)> =
-            tests(output).into_iter().map(|test| (test.name, test.passed)).collect();
-        let expected = [
-            ("parser::nested", false),
-            ("parser::flat", true),
-            ("tests/test_a.py::test_x", false),
-            ("tests/test_a.py::test_y", true),
-            ("TestSum", false),
-            ("adds numbers", true),
-            ("subtracts", false),
-            ("module::slow", false),
-        ];
-        assert_eq!(named, expected.map(|(name, passed)| (name.to_owned(), passed)));
-    }
-
-    #[test]
     fn commits_are_those_that_git_says_it_made() {
         let output = "[main (root-commit) 1a2b3c4] parser: accept [x] nested\n 1 file changed";
         let made = commits("git add -A && git commit -m x", output);
         assert_eq!(made[0].hash, "1a2b3c4");
         assert_eq!(made[0].subject, "parser: accept [x] nested");
         assert!(commits("cat log.txt", output).is_empty());
+        let made =
+            commits("git commit -q -m x && git log --oneline -1", "1a2b3c4 (HEAD -> main) x");
+        assert_eq!((made[0].hash.as_str(), made[0].subject.as_str()), ("1a2b3c4", "x"));
+        assert!(commits("git log --oneline -1", "1a2b3c4 x").is_empty());
         assert!(commits("git commit", "[1a2b3c4] no branch\n[INFO deadbeef!] x").is_empty());
     }
 

@@ -13,6 +13,7 @@ use super::entry::{Entry, plain, sentences};
 use super::levels::Recovery;
 use super::standing::Earlier;
 use crate::note::Kind;
+use crate::settings::Preserved;
 use crate::tokens;
 
 /// The longest an entry may be before its last sentences go, in characters.
@@ -143,6 +144,32 @@ impl Brief {
             && self.rules.is_empty()
             && self.failures.is_empty()
             && self.entries.is_empty()
+    }
+
+    /// Leaves out what is not to be brought back after a compaction. Rules, warnings, known failures and what
+    /// must be told are no matter of choice.
+    pub fn preserve(&mut self, preserved: &[Preserved]) {
+        let is_kept = |what: Preserved| preserved.contains(&what);
+        if !is_kept(Preserved::ActiveIssue) {
+            self.work = None;
+        }
+        if !is_kept(Preserved::SessionContinuity) {
+            self.standing.clear();
+            self.todos.clear();
+            self.earlier.clear();
+        }
+        if !is_kept(Preserved::Trajectory) {
+            self.handoff = None;
+        }
+        let brings_back = |kind: Kind| match kind {
+            Kind::Decision | Kind::Scenario => is_kept(Preserved::DecisionLog),
+            Kind::NextStep | Kind::Question | Kind::Progress => {
+                is_kept(Preserved::SessionContinuity)
+            }
+            Kind::Warning | Kind::Learning | Kind::Pattern => true,
+        };
+        self.entries.retain(|entry| brings_back(entry.note.kind));
+        self.beyond.retain(|kind, _| brings_back(*kind));
     }
 
     /// The brief in at most `budget` tokens.

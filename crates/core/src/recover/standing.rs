@@ -9,6 +9,8 @@ use std::collections::HashSet;
 use jiff::{SignedDuration, Timestamp};
 
 use super::entry::{plain, sentences};
+use crate::facts::runners::test_run;
+use crate::facts::signs::makes_commit;
 use crate::facts::{CommandFacts, CommitFacts, FileFacts, TestFacts, TodoFacts, TurnFacts};
 use crate::recall::remedy::signature;
 use crate::rules;
@@ -152,23 +154,19 @@ fn says_something(text: &str) -> bool {
 /// What failed last and has not succeeded since, in any later session either.
 fn failing(sessions: &[Told]) -> Vec<String> {
     let (mut lines, mut seen) = (Vec::new(), HashSet::new());
-    // Programs that test, and succeeded in a later session.
-    let mut passed: HashSet<String> = HashSet::new();
+    // What succeeded in later sessions: test runs by their words, other commands by what they run.
+    let (mut later_runs, mut passed): (Vec<HashSet<&str>>, HashSet<String>) = Default::default();
     for told in sessions {
-        let last_test = told.commands.iter().rev().find(|command| command.is_test);
-        let run = last_test.map(|command| program(&command.command)).unwrap_or_default();
+        let runs: Vec<Run<'_>> = told.commands.iter().filter_map(Run::of).collect();
         let broken = told.tests.iter().filter(|test| !test.passed_since);
-        for test in broken.filter(|_| !passed.contains(&run)) {
+        for test in broken.filter(|test| !is_mended(test, &runs, &later_runs)) {
             if seen.insert(test.name.clone()) {
-                let error = told
-                    .commands
-                    .iter()
-                    .rev()
-                    .find(|command| command.is_test && command.failed == Some(true));
-                let error = error
-                    .and_then(|command| command.error.as_deref())
-                    .map(|error| format!(": {}", quote(error)));
-                lines.push(format!("Failing: {}{}", plain(&test.name), error.unwrap_or_default()));
+                let failed = runs.iter().rev().find(|run| run.failed).map(|run| run.command);
+                lines.push(format!(
+                    "Failing: {}{}",
+                    plain(&test.name),
+                    failed.map_or_else(String::new, why)
+                ));
             }
         }
         // What a test runner says last is said by its tests.
@@ -177,18 +175,48 @@ fn failing(sessions: &[Told]) -> Vec<String> {
             && !passed.contains(&program(&command.command))
             && seen.insert(command.command.clone())
         {
-            let error = command.error.as_deref().map(|error| format!(": {}", quote(error)));
-            lines.push(format!(
-                "Failed last: `{}`{}",
-                quote(&command.command),
-                error.unwrap_or_default()
-            ));
+            lines.push(format!("Failed last: `{}`{}", quote(&command.command), why(command)));
         }
         let succeeded = told.commands.iter().filter(|command| command.failed == Some(false));
         passed.extend(succeeded.map(|command| program(&command.command)));
+        later_runs.extend(runs.into_iter().filter(|run| !run.failed).map(|run| run.words));
     }
     lines.truncate(MOST_FAILING);
     lines
+}
+
+/// What a command said went wrong, behind what is said of it.
+fn why(command: &CommandFacts) -> String {
+    command.error.as_deref().map(|error| format!(": {}", quote(error))).unwrap_or_default()
+}
+
+/// A test run that ended.
+struct Run<'a> {
+    command: &'a CommandFacts,
+    words: HashSet<&'a str>,
+    failed: bool,
+}
+
+impl<'a> Run<'a> {
+    fn of(command: &'a CommandFacts) -> Option<Self> {
+        let words = test_run(&command.command).filter(|_| command.is_test)?;
+        Some(Self { command, words: words.into_iter().collect(), failed: command.failed? })
+    }
+}
+
+/// Whether the run in which a test failed succeeded later on, without naming the test: few runners name
+/// what passes. A run that asks for less in words runs as much, or more.
+fn is_mended(test: &TestFacts, runs: &[Run<'_>], later: &[HashSet<&str>]) -> bool {
+    let failed = runs.iter().enumerate().filter(|(_, run)| run.failed);
+    let in_turn: Vec<_> =
+        failed.clone().filter(|(_, run)| run.command.turn == test.failed_in).collect();
+    // Where it is not known in which it failed, it may have been in any.
+    let failed: Vec<_> = if in_turn.is_empty() { failed.collect() } else { in_turn };
+    let succeeded = |(at, run): &(usize, &Run<'_>)| {
+        let since = runs[at + 1..].iter().filter(|run| !run.failed).map(|run| &run.words);
+        since.chain(later).any(|words| words.is_subset(&run.words))
+    };
+    !failed.is_empty() && failed.iter().all(succeeded)
 }
 
 /// What a command line runs: its program and what it is told to do, without options and variables.
@@ -224,7 +252,14 @@ fn done(sessions: &[Told]) -> Vec<String> {
 
 /// The files that were changed after the last commit, the last one first.
 pub fn uncommitted(told: &Told) -> Vec<&FileFacts> {
-    let last = told.commits.last().and_then(|commit| commit.at);
+    // One that was made quietly has no hash that is known, and is a commit all the same.
+    let made = told
+        .commands
+        .iter()
+        .rev()
+        .find(|command| command.failed == Some(false) && makes_commit(&command.command));
+    let made = made.and_then(|command| command.at);
+    let last = told.commits.last().and_then(|commit| commit.at).max(made);
     let mut since: Vec<&FileFacts> = told
         .files
         .iter()

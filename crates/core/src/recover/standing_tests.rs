@@ -80,6 +80,10 @@ fn a_test_that_a_later_session_ran_with_success_fails_no_more() {
     };
     let after = Told { commands: vec![ran(9, "cargo test", None)], ..session() };
     assert_eq!(standing(&[after, before.clone()], at(10)).lines, [] as [&str; 0]);
+    let other = Told { commands: vec![ran(9, "cargo test -p lexer", None)], ..session() };
+    assert_eq!(standing(&[other, before.clone()], at(10)).lines.len(), 1, "another run");
+    let piped = Told { commands: vec![ran(9, "cargo test 2>&1 | tail -5", None)], ..session() };
+    assert_eq!(standing(&[piped, before.clone()], at(10)).lines, [] as [&str; 0]);
     assert_eq!(standing(&[session(), before], at(10)).lines.len(), 1);
 }
 
@@ -126,4 +130,23 @@ fn a_known_failure_says_what_worked_and_a_test_is_none() {
         ..session()
     };
     assert_eq!(failures(&[since, before]), [], "it succeeded since");
+}
+
+#[test]
+fn a_test_is_mended_when_its_run_succeeds_though_few_runners_name_what_passes() {
+    let told = |later: &[(&str, Option<&str>)]| {
+        let mut commands = vec![ran(9, "cargo test -p parser", Some("assertion failed"))];
+        commands.extend(later.iter().map(|(command, error)| ran(10, command, *error)));
+        let tests = vec![failing("parser::nested")];
+        let told = Told { turns: vec![turn(9, "go on")], commands, tests, ..session() };
+        standing(&[told], at(12)).lines.join("\n")
+    };
+    assert!(told(&[]).contains("Failing: parser::nested"));
+    for run in ["cargo test -p parser", "cargo test"] {
+        assert!(!told(&[(run, None)]).contains("parser::nested"), "{run}");
+    }
+    assert!(told(&[("cargo test -p lexer", None)]).contains("parser::nested"), "another one");
+    assert!(told(&[("cargo test -p parser --lib a", None)]).contains("parser::nested"), "less");
+    let again = [("cargo test", None), ("cargo test -p parser", Some("assertion failed"))];
+    assert!(told(&again).contains("Failing: parser::nested"), "it fails again");
 }

@@ -200,9 +200,35 @@ section! {
     }
 }
 
+choice! {
+    /// What can be brought back after a compaction.
+    pub enum Preserved {
+        /// The issue or task that is worked on.
+        ActiveIssue = "active_issue",
+        /// Where the work stands: what was asked, what fails, next steps, open questions, what was done.
+        SessionContinuity = "session_continuity",
+        /// What was decided, and the scenarios that go with it.
+        DecisionLog = "decision_log",
+        /// Where the record of it is: the last handoff.
+        Trajectory = "trajectory",
+    }
+}
+
 section! {
     /// What a fresh context is given first.
     pub struct Recovery {
+        /// Whether recovery has levels. Without them `heirloom recover` prints everything, whatever is
+        /// asked for.
+        tiered_recovery: bool = true,
+        /// What the brief after a compaction brings back; what is not named is left to the agent's own
+        /// summary. Rules, warnings and known failures are always in it, and nothing is ever taken out
+        /// of the ledger.
+        preservation: Vec<Preserved> = vec![
+            Preserved::ActiveIssue,
+            Preserved::SessionContinuity,
+            Preserved::DecisionLog,
+            Preserved::Trajectory,
+        ],
         /// Tokens that the brief at the start of a context may take.
         brief_tokens: NonZeroU32 = count(600),
         /// Tokens that level 1 may take.

@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 
 use heirloom_agents::event::{Span, Tokens};
 use heirloom_agents::transcript::{By, Does, Entry, TodoState, What, Whereabouts};
+use heirloom_core::facts::runners::{self, TestSign};
 use heirloom_core::facts::signs;
 use heirloom_core::facts::{
     CommandFacts, CommitFacts, FileFacts, TestFacts, TodoFacts, TokenFacts, TurnFacts,
@@ -182,7 +183,7 @@ impl Fold {
                     tool_use: id,
                     turn,
                     at,
-                    is_test: signs::is_test_run(&command),
+                    is_test: runners::test_run(&command).is_some(),
                     command: shown(&command),
                     exit: None,
                     failed: None,
@@ -239,27 +240,33 @@ impl Fold {
             self.told.todos = self.state.tasks.iter().map(|(_, todo)| todo.clone()).collect();
         }
         let Some(command) = waiting.command else { return };
-        let error = is_error.then(|| signs::error(text)).flatten().map(|line| shown(&line));
+        let is_test = runners::test_run(&command).is_some();
+        let named = if is_test { runners::tests(text) } else { Vec::new() };
+        // What is piped away ends well; its output says how it went.
+        let failed = is_error
+            || named.iter().any(|sign| !sign.passed)
+            || is_test && !runners::tells_status(&command) && runners::says_failed(text);
+        let error = failed.then(|| signs::error(text)).flatten().map(|line| shown(&line));
         let known = self.news.commands.iter_mut().rfind(|command| command.tool_use == id);
         if let Some(known) = known {
-            (known.exit, known.failed, known.error) = (exit, Some(is_error), error);
+            (known.exit, known.failed, known.error) = (exit, Some(failed), error);
         } else {
-            let (tool_use, failed) = (id.to_owned(), is_error);
+            let tool_use = id.to_owned();
             self.news.answers.push(Answered { tool_use, exit, failed, error });
         }
         for made in signs::commits(&command, text) {
             let (hash, subject) = (made.hash, shown(&made.subject));
             self.news.commits.push(CommitFacts { hash, subject, turn: waiting.turn, at });
         }
-        if signs::is_test_run(&command) {
-            self.tested(&command, text, is_error, waiting.turn, at);
+        if is_test {
+            self.tested(&command, &named, failed, waiting.turn, at);
         }
     }
 
     fn tested(
         &mut self,
         command: &str,
-        output: &str,
+        named: &[TestSign],
         failed: bool,
         turn: u64,
         at: Option<jiff::Timestamp>,
@@ -270,7 +277,6 @@ impl Fold {
             failed_in: turn,
             passed_since: passed,
         };
-        let named = signs::tests(output);
         self.news.tests.extend(named.iter().map(|sign| test(&sign.name, sign.passed)));
         // The run as a whole: all that is known where no test is named.
         if !failed || named.iter().all(|sign| sign.passed) {

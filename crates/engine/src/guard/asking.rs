@@ -4,8 +4,7 @@
 //! Each is asked once and never in a row: a turn that only went on because it was asked is let go.
 
 use heirloom_agents::hook::Stopping;
-use heirloom_core::ground::{Claim, digest};
-use heirloom_core::note::Kind;
+use heirloom_core::ground::digest;
 use heirloom_core::settings::{Ask, CheckpointMode, Settings};
 use heirloom_ledger::{Error, NoteFilter};
 use heirloom_repo::file;
@@ -13,10 +12,8 @@ use heirloom_repo::file;
 use super::hook::Call;
 use super::{cache, presence, transcript};
 use crate::capture;
-use crate::keep::ground;
-
-/// So many decisions that do not hold are named.
-const MOST_NAMED: usize = 3;
+use crate::keep::KeepError;
+use crate::keep::checkpoint::{Checkpoint, Purpose};
 
 /// Keeps the turn going where there is something to ask for.
 pub(super) fn ask(call: &mut Call<'_>, stopping: &Stopping) {
@@ -33,38 +30,29 @@ pub(super) fn ask(call: &mut Call<'_>, stopping: &Stopping) {
 }
 
 /// A clear cannot be refused, and what is wanting would only be told afterwards. So strict settings ask
-/// while the agent still knows what it meant: once for each set of decisions that do not hold.
+/// while the agent still knows what it meant: once for each set of things that a checkpoint would be
+/// refused for.
 fn for_checkpoint(call: &mut Call<'_>, settings: &Settings) {
+    let here = call.here;
     let mut known = call.known();
-    let found = known.book.ledger().and_then(|ledger| {
-        let Some(id) = presence::find(call.here, ledger, call.caller)? else {
-            return Ok(Vec::new());
-        };
-        let kind = Some(Kind::Decision);
-        ledger.notes(&NoteFilter { session: Some(id), kind, ..NoteFilter::default() })
+    let found = known.book.ledger().map_err(KeepError::from).and_then(|ledger| {
+        let Some(id) = presence::find(here, ledger, call.caller)? else { return Ok(Vec::new()) };
+        let session = &ledger.session(id)?.ok_or(Error::NoSession { id })?;
+        let (purpose, dry_run, can_refuse) = (Purpose::Clear, true, true);
+        Checkpoint { here, settings, session, purpose, dry_run, can_refuse }.wanting(ledger)
     });
     drop(known);
-    let Some(notes) = call.hold("cannot look at the decisions", found) else { return };
-    let claims = notes.iter().filter_map(Claim::of);
-    let ground::Grounded { report, checked } = ground::verify(call.here, settings, claims);
-    if report.passes() {
-        return;
-    }
-    let failing = checked.iter().filter(|checked| !checked.verdict.is_grounded());
-    let failing: Vec<String> =
-        failing.map(|checked| format!("\"{}\": {}", checked.claim.text, checked.verdict)).collect();
-    if !is_first(call, "asked-checkpoint", &digest(&failing.join("\n"))) {
-        return;
-    }
-    let named = failing[..failing.len().min(MOST_NAMED)].join("; ");
-    let more = match failing.len().saturating_sub(MOST_NAMED) {
-        0 => String::new(),
-        more => format!("; and {more} more"),
+    let wanting = match found {
+        Ok(wanting) => wanting.join(". "),
+        Err(error) => return call.fault(&format!("cannot look at the checkpoint: {error}")),
     };
+    if wanting.is_empty() || !is_first(call, "asked-checkpoint", &digest(&wanting)) {
+        return;
+    }
     call.said.answer.block = Some(format!(
-        "heirloom: decisions of this session do not hold: {named}{more}. Note each again with \
-         `--supersedes` and evidence that holds, or with `--user-input` where a person said so; then run \
-         `heirloom checkpoint`."
+        "heirloom: the checkpoint is not complete. {wanting}. Note each decision that does not hold again, \
+         with `--supersedes` and evidence that does, or with `--user-input` where a person said so; then \
+         run `heirloom checkpoint`."
     ));
 }
 

@@ -16,13 +16,14 @@ use heirloom_core::session::Session;
 use heirloom_core::settings::{CheckpointMode, Settings};
 use heirloom_core::tokens;
 use heirloom_ledger::{Error, Ledger, NoteFilter, Scope};
+use heirloom_repo::FileError;
 use jiff::Timestamp;
 use serde::Serialize;
 
 use super::ground::{self, Grounded};
 use super::page::Keeper;
 pub use super::steps::{Purpose, Status, Step};
-use super::steps::{Taken, findings, ghosts, in_order, listed, short};
+use super::steps::{Taken, findings, ghosts, in_a_line, in_order, listed, short};
 use super::{KeepError, handoffs, tracker};
 use crate::here::Here;
 
@@ -171,6 +172,10 @@ impl Checkpoint<'_> {
     ) -> Result<Timestamp, KeepError> {
         let now = self.here.clock.now();
         if self.dry_run {
+            if let Some(unusable) = self.unusable_page() {
+                found.steps.push(unusable);
+                return Ok(now);
+            }
             let decisions = found.notes.iter().filter(|note| note.kind == Kind::Decision).count();
             let file = self.settings.notes.file.as_str();
             let detail = format!("would write {decisions} decisions to {file}");
@@ -202,21 +207,26 @@ impl Checkpoint<'_> {
                 listed(&mut detail, &findings);
                 Taken::new("decision_log", status, detail)
             }
-            Err(KeepError::File(error)) => {
-                // A page that is no text can be made again. What is not there to be a page is the person's to look at.
-                let is_damaged = error.source.kind() == std::io::ErrorKind::InvalidData;
-                let hint = if is_damaged { "; `heirloom heal` repairs it" } else { "" };
-                Taken::new(
-                    "decision_log",
-                    Status::Failed,
-                    format!("{}{hint}", causes::told(&error)),
-                )
-            }
+            Err(KeepError::File(error)) => unusable(&error),
             Err(error) => return Err(error),
         };
         found.steps.push(step);
         found.steps.push(self.tracker(ledger)?);
         Ok(at)
+    }
+
+    /// What a strict checkpoint would be refused for, in a line each. Changes nothing.
+    pub fn wanting(&self, ledger: &Ledger) -> Result<Vec<String>, KeepError> {
+        let found = self.look(ledger)?;
+        let steps = found.steps.into_iter().chain(self.unusable_page());
+        let failed = steps.filter(|step| step.status == Status::Failed);
+        Ok(failed.map(|step| in_a_line(step.name, &step.detail)).collect())
+    }
+
+    fn unusable_page(&self) -> Option<Taken> {
+        let path = super::page::file(self.here, self.settings);
+        let read = heirloom_repo::read_within(&self.here.place.root, &path);
+        read.err().map(|error| unusable(&error))
     }
 
     fn tracker(&self, ledger: &mut Ledger) -> Result<Taken, Error> {
@@ -372,6 +382,13 @@ impl Checkpoint<'_> {
             worked: found.worked.clone(),
         }
     }
+}
+
+/// A page that is no text can be made again. What is not there to be a page is the person's to look at.
+fn unusable(error: &FileError) -> Taken {
+    let is_damaged = error.source.kind() == std::io::ErrorKind::InvalidData;
+    let hint = if is_damaged { "; `heirloom heal` repairs it" } else { "" };
+    Taken::new("decision_log", Status::Failed, format!("{}{hint}", causes::told(error)))
 }
 
 /// What a decision lacks that a log of decisions asks for. Whether its evidence holds, grounding says.

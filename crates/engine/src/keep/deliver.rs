@@ -96,6 +96,7 @@ pub fn session_start_context(
         Fresh::Compact => lasting(&gather, session, &brief)?,
         _ => hash(&brief, settings),
     };
+    brought_back(&mut brief, settings, fresh);
     let text = give(here, ledger, settings, session, beginning, Draft { brief, hash })?;
     Ok(Start { text, failures })
 }
@@ -143,6 +144,11 @@ fn give(
     if has_it {
         return Ok(None);
     }
+    if brief.is_empty() {
+        // Nothing is to be brought back, so nothing is owed either.
+        record(here, ledger, session, fresh.as_str(), Some(hash))?;
+        return Ok(None);
+    }
     let Some(text) = text(brief, settings, fresh, cap) else { return Ok(None) };
     record(here, ledger, session, fresh.as_str(), Some(hash))?;
     Ok(Some(text))
@@ -165,13 +171,15 @@ pub fn prompt_context(
     let known = ledger.kept::<RecoveryDelivered>(&session.repo, &session.id.to_string())?;
     let Some(owed) = known.filter(|known| !known.body.delivered) else { return Ok(None) };
     let gather = Gatherer { here, ledger, settings };
-    let brief = gather.brief(Some(session))?;
+    let mut brief = gather.brief(Some(session))?;
     let hash = lasting(&gather, session, &brief)?;
     record(here, ledger, session, &owed.body.cause, Some(hash))?;
+    let fresh = Fresh::parse(&owed.body.cause);
+    brought_back(&mut brief, settings, fresh);
     if brief.is_empty() {
         return Ok(None);
     }
-    Ok(text(brief, settings, Fresh::parse(&owed.body.cause), cap))
+    Ok(text(brief, settings, fresh, cap))
 }
 
 /// What the agent's own summary of a context lost that the brief has no room for, at most `most` tokens of it.
@@ -185,7 +193,9 @@ pub fn lost(
 ) -> Result<Vec<String>, Error> {
     let gather = Gatherer { here, ledger, settings };
     let mut left = most;
-    let mut lost = gather.brief(Some(session))?.lost(summary, budget(settings));
+    let mut brief = gather.brief(Some(session))?;
+    brought_back(&mut brief, settings, Fresh::Compact);
+    let mut lost = brief.lost(summary, budget(settings));
     lost.retain(|line| match left.checked_sub(estimate(line) + 1) {
         Some(rest) => {
             left = rest;
@@ -224,6 +234,13 @@ fn text(mut brief: Brief, settings: &Settings, fresh: Fresh, cap: usize) -> Opti
         budget = budget * 3 / 4;
     }
     None
+}
+
+/// After a compaction, what the settings name; otherwise all of it.
+fn brought_back(brief: &mut Brief, settings: &Settings, fresh: Fresh) {
+    if fresh == Fresh::Compact {
+        brief.preserve(&settings.recovery.preservation);
+    }
 }
 
 fn budget(settings: &Settings) -> usize {

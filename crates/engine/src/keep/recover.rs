@@ -73,7 +73,9 @@ impl Gatherer<'_> {
         wanted: Wanted<'_>,
     ) -> Result<Recovery, RecoverError> {
         let settings = &self.settings.recovery;
-        let level = wanted.level.unwrap_or(if wanted.query.is_some() { 2 } else { 1 });
+        let asked = wanted.level.unwrap_or(if wanted.query.is_some() { 2 } else { 1 });
+        // Without levels there is only everything.
+        let level = if settings.tiered_recovery { asked } else { 3 };
         let usual = match level {
             1 => settings.level1_tokens.get() as usize,
             2 => settings.level2_tokens.get() as usize,

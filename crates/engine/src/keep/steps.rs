@@ -151,3 +151,22 @@ pub(super) fn listed(detail: &mut String, findings: &[String]) {
         detail.push_str(finding);
     }
 }
+
+/// So many findings of a step are named where all of it has to be said in a line.
+const MOST_NAMED: usize = 3;
+
+/// A step and what it found, in a line.
+pub(super) fn in_a_line(name: &str, detail: &str) -> String {
+    let mut lines = detail.lines();
+    let first = lines.next().unwrap_or_default();
+    let findings: Vec<&str> = lines.map(|line| line.trim_start_matches("- ")).collect();
+    let named = &findings[..findings.len().min(MOST_NAMED)];
+    let mut text = format!("{name}: {first}");
+    if !named.is_empty() {
+        text = format!("{text}: {}", named.join("; "));
+    }
+    match findings.len() - named.len() {
+        0 => text,
+        more => format!("{text}; and {more} more"),
+    }
+}

@@ -307,6 +307,8 @@ fn every_effective_value_has_a_row() {
     checkpoint.threshold = 0.95 (default)
     checkpoint.scenarios = 3 (default)
     checkpoint.delta_tokens = 5000 (default)
+    recovery.tiered_recovery = true (default)
+    recovery.preservation = ["active_issue","session_continuity","decision_log","trajectory"] (default)
     recovery.brief_tokens = 600 (default)
     recovery.level1_tokens = 100 (default)
     recovery.level2_tokens = 500 (default)
