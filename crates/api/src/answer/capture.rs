@@ -181,7 +181,11 @@ pub struct SessionForgotten {
     pub files: usize,
     /// Backups that held it.
     pub backups: usize,
-    /// Where its agent still keeps the conversation: that is for the agent to delete.
+    /// Copies of it that were made for agents.
+    pub copies: usize,
+    /// Sessions that continue it: what was kept of their transcripts is gone as well, because it is in them.
+    pub continued: Vec<String>,
+    /// Where agents still keep the conversation: that is for them to delete.
     pub native: Vec<String>,
 }
 
@@ -197,6 +201,8 @@ impl SessionForgotten {
             records: gone.records,
             files: gone.files,
             backups: gone.backups,
+            copies: gone.copies,
+            continued: gone.continued.iter().map(ToString::to_string).collect(),
             native: gone.native.iter().map(shown).collect(),
         }
     }

@@ -55,6 +55,7 @@ impl From<CarryError> for Failure {
         match error {
             CarryError::Session(error) => error.into(),
             CarryError::File(error) => error.into(),
+            CarryError::NotAPerson(error) => error.into(),
             CarryError::Gone => Self::from_error(Code::SessionNotFound, &error)
                 .hint("`heirloom archive list` shows what is kept"),
             CarryError::NoProgram(_) | CarryError::Refused { .. } => {

@@ -5,6 +5,7 @@ use std::process::ExitCode;
 
 use clap::Subcommand;
 use heirloom_api::{self as api, SessionForgotten, SessionStop};
+use heirloom_core::name::SessionName;
 use heirloom_core::session::Session;
 use heirloom_core::visible::visible;
 use heirloom_engine::run::{self, Stopped};
@@ -50,8 +51,9 @@ struct Stop {
 
 /// Delete what was said in a session
 ///
-/// Removes its archived transcripts, the facts and index entries made from them, its run files, and
-/// backups that contain it; its words are erased from records. The agent's own files stay.
+/// Removes its archived transcripts, the facts and index entries made from them, copies made for other agents, its
+/// run files, and backups that contain it; its words are erased from records. Sessions that continue it contain it:
+/// their archived transcripts go as well. The agents' own files stay.
 #[derive(Debug, clap::Args)]
 struct Forget {
     /// The session's name, id or id prefix
@@ -144,9 +146,14 @@ fn forget(app: &App, args: &Forget) -> Done {
         let records = counted(gone.records as u64, "record");
         format!("{GOOD}✔{GOOD:#} forgot {}; its text was erased from {records}", session.name)
     });
+    if !gone.continued.is_empty() {
+        let names: Vec<&str> = gone.continued.iter().map(SessionName::as_str).collect();
+        let names = names.join(", ");
+        app.ui
+            .say(&format!("the archived transcripts of {names}, which continue it, are gone too"));
+    }
     for path in &gone.native {
-        let agent = session.agent.as_deref().unwrap_or("its agent");
-        app.ui.hint(&format!("{agent} still has it: {}", path.display()));
+        app.ui.hint(&format!("its agent still has it: {}", path.display()));
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -239,6 +239,50 @@ fn a_session_that_is_forgotten_is_in_no_byte_of_the_home() {
     assert_eq!(found(&env.home(), CANARY), Vec::<String>::new());
 }
 
+#[test]
+fn a_copy_that_was_made_for_another_agent_goes_with_the_session() {
+    let env = env();
+    let file = transcript(&env);
+    fs::write(&file, day(&env)).unwrap();
+    set_up(&env);
+    let copy = json(&env, &["resume", ID, "--with", "codex", "--print"]);
+    let id = copy["agent_session_id"].as_str().unwrap();
+    assert_eq!(found(&env.user().join(".codex"), CANARY).len(), 1);
+    // The copy is a transcript like any other, so it is taken in; and a copy is made of it.
+    json(&env, &["sync"]);
+    json(&env, &["resume", id, "--with", "claude", "--print"]);
+    json(&env, &["sync"]);
+    json(&env, &["search", CANARY]);
+    let own = file.to_string_lossy().into_owned();
+    assert_eq!(found(&env.user().join(".claude"), CANARY).len(), 2);
+
+    let gone = json(&env, &["sessions", "forget", ID]);
+    assert_eq!((&gone["copies"], gone["continued"].as_array().unwrap().len()), (&2.into(), 2));
+    assert_eq!(gone["native"], serde_json::json!([own]));
+    let left = || {
+        json(&env, &["sync"]);
+        json(&env, &["search", CANARY]);
+        let agents = [".claude", ".codex"].map(|name| found(&env.user().join(name), CANARY));
+        (agents.concat(), found(&env.home(), CANARY))
+    };
+    assert_eq!(left(), (vec![own], Vec::new()));
+    assert_eq!(json(&env, &["ledger", "verify"])["ok"], true);
+    fs::remove_file(&file).unwrap();
+    assert_eq!(left(), (Vec::new(), Vec::new()));
+}
+
+#[test]
+fn a_message_that_no_agent_ever_heard_is_forgotten_with_its_session() {
+    let env = env();
+    let secret = format!("AKIA{}", "IOSFODNN7EXAMPLE");
+    let claude = env.script("claude", "#!/bin/sh\nexit 1\n");
+    let env = env.var("HEIRLOOM_AGENT_CLAUDE", claude);
+    env.run(&["launch", &format!("{CANARY} {secret}"), "--agent", "claude", "--name", "deaf"]);
+    assert!(!found(&env.home().join("unheard"), CANARY).is_empty());
+    json(&env, &["sessions", "forget", "deaf"]);
+    assert_eq!(found(&env.home(), CANARY), Vec::<String>::new());
+}
+
 /// The files below a directory.
 fn files(directory: &Path) -> Vec<String> {
     let mut all = Vec::new();

@@ -1,22 +1,28 @@
 //! `sessions forget`: what was said in a session goes, wherever it is kept.
 //!
 //! The records stay in the chain without their bodies, as does the list of what was forgotten, so that
-//! the agent's own file, which is not ours to delete, does not bring it back.
+//! the agent's own file, which is not ours to delete, does not bring it back. A copy that heirloom made for an
+//! agent is ours. Sessions that went on with the conversation have it in their transcripts: what was kept of
+//! those goes as well.
 
 use std::fs;
+use std::iter;
 use std::path::{Path, PathBuf};
 
+use heirloom_agents::{Agent, by_name};
 use heirloom_core::event::RecordErased;
 use heirloom_core::id::SessionId;
+use heirloom_core::name::SessionName;
 use heirloom_core::session::Session;
 use heirloom_core::trust::person::Action;
-use heirloom_ledger::{Facts, Ledger};
+use heirloom_ledger::{Error, Facts, Ledger};
 use heirloom_repo::file;
 use heirloom_repo::{FileError, make_private_dir};
 
-use super::{Archive, CaptureError, PATIENCE};
+use super::{Archive, CaptureError, PATIENCE, copies};
 use crate::here::Here;
 use crate::person;
+use crate::session;
 use crate::turn::dir;
 
 /// What went.
@@ -32,7 +38,11 @@ pub struct Forgotten {
     pub files: usize,
     /// Rotated backups of the ledger that held it.
     pub backups: usize,
-    /// Where the agent itself still keeps the conversation.
+    /// Copies that were made for agents.
+    pub copies: usize,
+    /// Sessions that went on with the conversation: what was kept of their transcripts went as well.
+    pub continued: Vec<SessionName>,
+    /// Where agents themselves still keep the conversation.
     pub native: Vec<PathBuf>,
 }
 
@@ -65,6 +75,44 @@ pub fn forget(
 ) -> Result<Forgotten, CaptureError> {
     person::allow(here, ledger, Action::Forget)?;
     let mut gone = Forgotten::default();
+    let continued = continued(ledger, session)?;
+    for each in iter::once(session).chain(&continued) {
+        captured(here, each, &mut gone)?;
+    }
+    gone.native.retain(|path| path.exists());
+    gone.native.sort();
+    gone.native.dedup();
+    gone.files = files(here, session) + cached(&here.home);
+    gone.records = erase(here, ledger, session.id)?;
+    gone.backups = backups(here)?;
+    ledger.with_index(|index| {
+        index.forget(session.id)?;
+        continued.iter().try_for_each(|each| index.forget_transcripts(each.id))
+    })?;
+    gone.continued = continued.into_iter().map(|each| each.name).collect();
+    Ok(gone)
+}
+
+/// The sessions that went on with its conversation, and with theirs.
+fn continued(ledger: &Ledger, session: &Session) -> Result<Vec<Session>, Error> {
+    let mut all: Vec<Session> = Vec::new();
+    let mut looked_at = 0;
+    let mut next = session.id;
+    loop {
+        for child in ledger.children(next)? {
+            let is_new = child.id != session.id && all.iter().all(|known| known.id != child.id);
+            if is_new && child.continues() == Some(next) {
+                all.push(child);
+            }
+        }
+        let Some(child) = all.get(looked_at) else { return Ok(all) };
+        next = child.id;
+        looked_at += 1;
+    }
+}
+
+/// Removes what was taken in of a session and what was made of that, for good.
+fn captured(here: &Here, session: &Session, gone: &mut Forgotten) -> Result<(), CaptureError> {
     let marked = mark(&here.home, session.id);
     let failed = |source| FileError { doing: "write", path: marked.clone(), source };
     if let Some(parent) = marked.parent() {
@@ -72,20 +120,18 @@ pub fn forget(
     }
     file::write(&marked, b"")?;
     let archive = Archive::new(&here.home);
-    gone.native = archive
-        .of_session(session.id)
-        .into_iter()
-        .map(|kept| kept.path)
-        .filter(|path| path.exists())
-        .collect();
-    gone.native.dedup();
-    gone.archived = archive.remove(session.id)?;
-    gone.facts = Facts::open(&here.home, PATIENCE)?.forget(session.id)?;
-    gone.files = files(here, session) + cached(&here.home);
-    gone.records = erase(here, ledger, session.id)?;
-    gone.backups = backups(here)?;
-    ledger.with_index(|index| index.forget(session.id))?;
-    Ok(gone)
+    gone.native.extend(archive.of_session(session.id).into_iter().map(|kept| kept.path));
+    gone.native.extend(kept_by_agent(here, session));
+    gone.archived += archive.remove(session.id)?;
+    gone.facts |= Facts::open(&here.home, PATIENCE)?.forget(session.id)?;
+    gone.copies += copies::remove(here, session.id, &mut gone.native);
+    Ok(())
+}
+
+fn kept_by_agent(here: &Here, session: &Session) -> Option<PathBuf> {
+    let transcripts = by_name(session.agent.as_deref()?).and_then(Agent::transcripts)?;
+    let found = transcripts.find(&here.env, session.agent_session_id.as_deref()?)?;
+    Some(found.path)
 }
 
 /// Streams, scratch files and the run directory.
@@ -99,6 +145,7 @@ fn files(here: &Here, session: &Session) -> usize {
         }
     }
     gone += remove(&dir::scratch(&here.home, session.id));
+    gone += remove(&session::kept::path(&here.home, session.id));
     gone + remove(&here.place.own_directory().join("runs").join(session.name.as_str()))
 }
 

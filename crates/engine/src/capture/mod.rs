@@ -10,6 +10,7 @@
 
 mod archive;
 mod background;
+pub(crate) mod copies;
 mod fold;
 mod forget;
 mod frames;

@@ -1,11 +1,12 @@
 //! Putting a kept transcript back where its agent resumes it.
 
+use std::io;
 use std::path::PathBuf;
 
 use heirloom_core::id::SessionId;
 use heirloom_core::trust::person::{Action, NotAPerson};
 use heirloom_ledger::Ledger;
-use heirloom_repo::{FileError, make_private_dir, write_private};
+use heirloom_repo::{FileError, create_private};
 
 use super::{Archive, Kept};
 use crate::here::Here;
@@ -77,18 +78,19 @@ pub(crate) fn put_back(
     person::allow(here, ledger, Action::RestoreArchive)?;
     let mut done = Vec::new();
     for kept in newest.iter().filter(|kept| kept.stored > 0) {
-        let restored = !kept.path.exists();
-        if restored {
-            let bytes = archive.read(kept)?;
-            let failed = |source| FileError { doing: "write", path: kept.path.clone(), source };
-            let unfinished = kept.path.with_extension("jsonl.unfinished");
-            let directory = kept.path.parent().map_or(Ok(()), make_private_dir);
-            directory
-                .and_then(|()| write_private(&unfinished, &bytes))
-                .map_err(failed)
-                .and_then(|()| heirloom_repo::file::rename(&unfinished, &kept.path))?;
-        }
-        done.push(Restored { path: kept.path.clone(), restored });
+        done.push(Restored { path: kept.path.clone(), restored: put_one_back(&archive, kept)? });
     }
     Ok(done)
+}
+
+/// Returns whether it was put back. An agent that writes the file meanwhile has its own way.
+fn put_one_back(archive: &Archive, kept: &Kept) -> Result<bool, FileError> {
+    if kept.path.exists() {
+        return Ok(false);
+    }
+    match create_private(&kept.path, &archive.read(kept)?) {
+        Ok(()) => Ok(true),
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(false),
+        Err(source) => Err(FileError { doing: "write", path: kept.path.clone(), source }),
+    }
 }

@@ -3,7 +3,7 @@
 //! Always a copy under a new id: neither the original's file nor anybody else's is touched. What was said
 //! goes along, without secrets; what cannot go along is named.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use heirloom_agents::program::NotFound;
 use heirloom_agents::transcript::{Carried, Turn, Written};
@@ -12,12 +12,15 @@ use heirloom_core::event::SessionCreated;
 use heirloom_core::id::SessionId;
 use heirloom_core::session::{Link, Session};
 use heirloom_core::status::Status;
+use heirloom_core::trust::person::NotAPerson;
 use heirloom_ledger::Ledger;
-use heirloom_repo::{FileError, child};
+use heirloom_repo::FileError;
 use uuid::Uuid;
 
+use super::given::{give, put};
 use super::resume::Past;
 use super::turns::{Kept, turns};
+use crate::capture::copies;
 use crate::here::Here;
 use crate::sessions::{self, FindError};
 
@@ -59,6 +62,9 @@ pub enum CarryError {
     /// What was said is not to be found any more.
     #[error("the text of this conversation is gone")]
     Gone,
+    /// Only the archive has it, which is for a person to open.
+    #[error(transparent)]
+    NotAPerson(#[from] NotAPerson),
     /// The session could not be made.
     #[error(transparent)]
     Session(#[from] FindError),
@@ -82,38 +88,40 @@ pub fn carry(
     to: &str,
 ) -> Result<Carry, CarryError> {
     let agent = by_name(to).ok_or_else(|| CarryError::NoAgent(to.to_owned()))?;
-    let (turns, from) = turns(here, past).ok_or(CarryError::Gone)?;
+    let (turns, from) = turns(here, ledger, past)?.ok_or(CarryError::Gone)?;
     let (turns, left_out) = fitting(turns);
     let id = Uuid::new_v4();
+    let own_id = id.to_string();
     let directory = past.directory.clone().unwrap_or_else(|| here.place.root.clone());
     let carried = Carried {
-        id: &id.to_string(),
+        id: &own_id,
         directory: &directory,
         branch: past.branch.as_deref(),
         at: here.clock.now(),
         turns: &turns,
     };
     let written = agent.transcripts().and_then(|all| all.write(&here.env, &carried));
-    let (agent_session_id, path) = match written {
-        None => return Err(CarryError::Unsupported(agent.title())),
-        Some(Written::File { path, text }) => {
-            put(&path, &text)?;
-            (id.to_string(), Some(path))
+    let written = written.ok_or(CarryError::Unsupported(agent.title()))?;
+    let session = SessionId::new(id);
+    let owned = (session, carried.id);
+    let done = give(here, programs, agent, owned, (written, &directory)).and_then(|given| {
+        Ok((record(here, ledger, past, agent, (session, given.id))?, given.path))
+    });
+    match done {
+        Ok((session, path)) => Ok(Carry { session, path, from, turns: turns.len(), left_out }),
+        Err(error) => {
+            // No session is there with which it would be forgotten.
+            copies::remove(here, session, &mut Vec::new());
+            Err(error)
         }
-        Some(Written::Import { id, text, arguments }) => {
-            hand_over(here, programs, agent, &directory, &text, &arguments)?;
-            (id, None)
-        }
-    };
-    let session = record(here, ledger, past, agent, (id, agent_session_id))?;
-    Ok(Carry { session, path, from, turns: turns.len(), left_out })
+    }
 }
 
 /// Makes a transcript for the session's own agent, of what is still kept of its conversation, and returns
 /// its id. `None` where nothing is kept, or the agent's transcripts cannot be written.
-pub(crate) fn copy(here: &Here, session: &Session) -> Option<String> {
+pub(crate) fn copy(here: &Here, ledger: &Ledger, session: &Session) -> Option<String> {
     let past = Past::of_session(here, session)?;
-    let (turns, _) = turns(here, &past)?;
+    let (turns, _) = turns(here, ledger, &past).ok()??;
     let (turns, _) = fitting(turns);
     let id = Uuid::new_v4().to_string();
     let directory = past.directory.clone().unwrap_or_else(|| here.place.root.clone());
@@ -124,51 +132,13 @@ pub(crate) fn copy(here: &Here, session: &Session) -> Option<String> {
         at: here.clock.now(),
         turns: &turns,
     };
-    match by_name(&past.agent)?.transcripts()?.write(&here.env, &carried)? {
-        Written::File { path, text } => put(&path, &text).ok().map(|()| id),
+    let agent = by_name(&past.agent)?;
+    match agent.transcripts()?.write(&here.env, &carried)? {
+        Written::File { path, text } => {
+            put(here, agent, session.id, &id, (path, &text)).ok().map(|given| given.id)
+        }
         Written::Import { .. } => None,
     }
-}
-
-/// Writes a file that is not there yet.
-fn put(path: &Path, text: &str) -> Result<(), FileError> {
-    let failed = |source| FileError { doing: "write", path: path.to_owned(), source };
-    if let Some(parent) = path.parent() {
-        heirloom_repo::make_private_dir(parent).map_err(failed)?;
-    }
-    if path.exists() {
-        return Err(failed(std::io::ErrorKind::AlreadyExists.into()));
-    }
-    heirloom_repo::replace_private(path, text.as_bytes()).map_err(failed)
-}
-
-/// Lets the agent's own program take the conversation in: it keeps them in a database that is its own to
-/// write.
-fn hand_over(
-    here: &Here,
-    programs: &Programs,
-    agent: &'static dyn Agent,
-    directory: &Path,
-    text: &str,
-    arguments: &[String],
-) -> Result<(), CarryError> {
-    let program = programs.resolve(agent.name(), &here.env)?;
-    let file = here.home.join(format!("carried-{}.json", Uuid::new_v4()));
-    put(&file, text)?;
-    let ran = child::leader(&program.path, &here.env)
-        .args(&program.args)
-        .args(arguments)
-        .arg(&file)
-        .current_dir(directory)
-        .output();
-    let _ = heirloom_repo::file::remove_file(&file);
-    let refused = |said: String| CarryError::Refused { agent: agent.title(), said };
-    let output = ran.map_err(|error| refused(error.to_string()))?;
-    if output.status.success() {
-        return Ok(());
-    }
-    let said = String::from_utf8_lossy(&output.stderr);
-    Err(refused(said.trim().lines().last().unwrap_or("it failed without a word").to_owned()))
 }
 
 fn record(
@@ -176,9 +146,8 @@ fn record(
     ledger: &mut Ledger,
     past: &Past,
     agent: &'static dyn Agent,
-    (id, agent_session_id): (Uuid, String),
+    (session, agent_session_id): (SessionId, String),
 ) -> Result<Session, FindError> {
-    let session = SessionId::new(id);
     let name = sessions::free_name(here, ledger, agent.name(), session)?;
     let created = SessionCreated {
         parent: past.session.as_ref().map(|session| session.id),

@@ -6,7 +6,7 @@
 use std::path::Path;
 
 use heirloom_agents::others::{OTHERS, Other, other};
-use heirloom_agents::transcript::{Entry, Transcript, Transcripts as _, What};
+use heirloom_agents::transcript::{Entry, Transcripts as _, What};
 use heirloom_ledger::{Error, Index, Ledger, Source};
 use jiff::Timestamp;
 
@@ -36,30 +36,35 @@ fn parsed(key: &str) -> Option<(&'static Other, &Path)> {
 /// Brings the index up to date with what these agents keep now.
 pub(super) fn update(here: &Here, ledger: &Ledger, index: &Index) -> Result<(), Error> {
     let env = agent_env(here);
-    let listed: Vec<(&Other, Transcript)> = OTHERS
+    let listed = OTHERS
         .iter()
-        .flat_map(|other| other.files.list(&env, None).into_iter().map(move |file| (other, file)))
-        .collect();
-    let keys: Vec<String> =
-        listed.iter().map(|(other, file)| key(other.name, &file.path)).collect();
-    for gone in index.keys(KEY)?.iter().filter(|known| !keys.contains(known)) {
-        index.put_away(gone)?;
+        .flat_map(|other| other.files.list(&env, None).into_iter().map(move |file| (other, file)));
+    let mut keys: Vec<String> = listed.map(|(other, file)| key(other.name, &file.path)).collect();
+    for known in index.keys(KEY)? {
+        let is_there = parsed(&known).is_some_and(|(_, path)| path.is_file());
+        if !is_there {
+            index.put_away(&known)?;
+        } else if !keys.contains(&known) {
+            // Aider's are beside the work: those of another directory are known from a search there.
+            keys.push(known);
+        }
     }
-    if listed.is_empty() {
+    if keys.is_empty() {
         return Ok(());
     }
     let mut whose = Whose::new(ledger)?;
     let mut on = captured(&here.home);
     on.sort();
-    for ((other, file), key) in listed.iter().zip(&keys) {
-        let Some(stamp) = stamp(&file.path) else { continue };
+    for key in &keys {
+        let Some((other, path)) = parsed(key) else { continue };
+        let Some(stamp) = stamp(path) else { continue };
         let left_alone = format!("{stamp} {}", on.join(" "));
         let is_known = index.known(key)?.is_some_and(|known| known.stamp == stamp);
         if is_known || index.remembered(key)?.as_ref() == Some(&left_alone) {
             continue;
         }
-        let Ok(entries) = other.read(&file.path, LARGEST) else { continue };
-        let repo = match directory(other, &file.path, &entries) {
+        let Ok(entries) = other.read(path, LARGEST) else { continue };
+        let repo = match directory(other, path, &entries) {
             Some(directory) => whose.repo(ledger, &directory)?.filter(|repo| on.contains(repo)),
             None => None,
         };

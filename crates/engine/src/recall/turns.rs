@@ -7,14 +7,17 @@ use heirloom_agents::{by_name, others};
 use heirloom_core::recall::Kind;
 use heirloom_core::redact::redact;
 use heirloom_core::session::Session;
+use heirloom_core::trust::person::{Action, NotAPerson};
+use heirloom_ledger::Ledger;
 use heirloom_ledger::opencode::Opencode;
 use jiff::Timestamp;
 
 use super::resume::Past;
 use super::said::Said;
 use super::{archived, streams};
-use crate::capture::Archive;
+use crate::capture::{self, Archive};
 use crate::here::Here;
+use crate::person;
 
 /// How much of a tool's answer goes along. What is longer was for that moment.
 const ANSWER: usize = 2000;
@@ -33,14 +36,29 @@ pub enum Kept {
     Stream,
 }
 
-/// What was said, and where that was found; `None` where it is gone everywhere.
-pub(super) fn turns(here: &Here, past: &Past) -> Option<(Vec<Turn>, Kept)> {
+/// What was said, and where that was found; `None` where it is gone everywhere. The archive is a person's to open:
+/// for others it is an error where nothing else has it.
+pub(super) fn turns(
+    here: &Here,
+    ledger: &Ledger,
+    past: &Past,
+) -> Result<Option<(Vec<Turn>, Kept)>, NotAPerson> {
     let found = |turns: Option<Vec<Turn>>, kept: Kept| {
         turns.filter(|turns| !turns.is_empty()).map(|turns| (turns, kept))
     };
-    found(native(here, past).map(of_entries), Kept::Native)
-        .or_else(|| found(archive(here, past).map(of_entries), Kept::Archive))
-        .or_else(|| found(Some(stream(here, past.session.as_ref()?)), Kept::Stream))
+    if let Some(native) = found(native(here, past).map(of_entries), Kept::Native) {
+        return Ok(Some(native));
+    }
+    let of_stream =
+        || found(past.session.as_ref().map(|session| stream(here, session)), Kept::Stream);
+    let Some(kept) = archived(here, past) else { return Ok(of_stream()) };
+    match person::allow(here, ledger, Action::RestoreArchive) {
+        Ok(()) => {
+            let read = archive(here, &kept).map(of_entries);
+            Ok(found(read, Kept::Archive).or_else(of_stream))
+        }
+        Err(refused) => of_stream().map(Some).ok_or(refused),
+    }
 }
 
 fn native(here: &Here, past: &Past) -> Option<Vec<Entry>> {
@@ -60,11 +78,14 @@ fn native(here: &Here, past: &Past) -> Option<Vec<Entry>> {
     Some(all(&mut *transcripts.entries(), &bytes))
 }
 
-fn archive(here: &Here, past: &Past) -> Option<Vec<Entry>> {
+fn archived(here: &Here, past: &Past) -> Option<capture::Kept> {
     let kept = archived::of_session(here, past.session.as_ref()?.id);
-    let own = kept.into_iter().find(|kept| kept.subagent.is_none())?;
-    let bytes = Archive::new(&here.home).read(&own).ok()?;
-    Some(all(&mut *by_name(&own.agent)?.transcripts()?.entries(), &bytes))
+    kept.into_iter().find(|kept| kept.subagent.is_none())
+}
+
+fn archive(here: &Here, kept: &capture::Kept) -> Option<Vec<Entry>> {
+    let bytes = Archive::new(&here.home).read(kept).ok()?;
+    Some(all(&mut *by_name(&kept.agent)?.transcripts()?.entries(), &bytes))
 }
 
 fn stream(here: &Here, session: &Session) -> Vec<Turn> {

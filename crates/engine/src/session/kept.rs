@@ -11,7 +11,7 @@ use heirloom_core::redact::redact;
 
 use crate::here::Here;
 
-fn path(home: &Path, id: SessionId) -> PathBuf {
+pub(crate) fn path(home: &Path, id: SessionId) -> PathBuf {
     home.join("unheard").join(id.to_string())
 }
 

@@ -13,7 +13,7 @@ mod conversation;
 mod drive;
 mod error;
 mod interrupt;
-mod kept;
+pub(crate) mod kept;
 mod name;
 mod prepare;
 mod shown;

@@ -135,7 +135,7 @@ fn found(
     if !for_good {
         return None;
     }
-    match carry::copy(here, session) {
+    match carry::copy(here, ledger, session) {
         Some(copy) => Some((Lost::Copied, Some(copy))),
         None => Some((Lost::Gone, None)),
     }

@@ -20,6 +20,19 @@ impl Index {
 
     /// Takes everything of a session out, so that no byte of it is left in the file.
     pub fn forget(&self, session: SessionId) -> Result<(), Error> {
+        self.forget_but(session, |_| false)
+    }
+
+    /// Takes what was said in a session out, and keeps its records. Its streams are read again.
+    pub fn forget_transcripts(&self, session: SessionId) -> Result<(), Error> {
+        self.forget_but(session, |key| key.starts_with(super::notes::KEY))?;
+        self.run("write to the index of", |db| {
+            db.execute("INSERT OR IGNORE INTO pending VALUES (?1)", (session.to_string(),))
+                .map(drop)
+        })
+    }
+
+    fn forget_but(&self, session: SessionId, stays: impl Fn(&str) -> bool) -> Result<(), Error> {
         let session = session.to_string();
         let keys: Vec<String> = self.run("read the index of", |db| {
             let mut statement = db.prepare("SELECT key FROM source WHERE session = ?1")?;
@@ -27,7 +40,7 @@ impl Index {
         })?;
         let transaction = self.transaction()?;
         self.run("write to the index of", |_| {
-            for key in &keys {
+            for key in keys.iter().filter(|key| !stays(key)) {
                 put_away(&transaction, key)?;
             }
             erase_dead(&transaction, Some(&session))

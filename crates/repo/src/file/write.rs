@@ -80,6 +80,16 @@ pub fn replace_private(path: &Path, bytes: &[u8]) -> io::Result<()> {
     fs::rename(&unfinished, path)
 }
 
+/// Makes a file of the owner's alone where there is none, as a whole. What is there, or comes there meanwhile, stays:
+/// the kind of the error is [`AlreadyExists`](io::ErrorKind::AlreadyExists).
+pub fn create_private(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let directory = parent(path);
+    make_private_dir(directory)?;
+    let mut unfinished = tempfile::Builder::new().prefix(".heirloom-").tempfile_in(directory)?;
+    unfinished.write_all(bytes)?;
+    unfinished.persist_noclobber(path).map(drop).map_err(|error| error.error)
+}
+
 /// Makes a file of the owner's alone. What was there by that name, left by a killed writer or put there as a link, is
 /// removed.
 pub fn write_private(path: &Path, bytes: &[u8]) -> io::Result<()> {
@@ -141,6 +151,23 @@ mod tests {
         let error = write_whole(dir.path(), b"x").unwrap_err();
         assert_eq!(error.to_string(), format!("cannot write {}", dir.path().display()));
         assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn what_is_there_is_never_replaced_by_what_is_only_made() {
+        let dir = TempDir::new().unwrap();
+        let path = dir.path().join("deep/one.jsonl");
+        create_private(&path, b"first").unwrap();
+        let mode = fs::metadata(&path).unwrap().permissions().mode() & 0o777;
+        assert_eq!(mode, 0o600);
+        symlink(dir.path().join("outside"), dir.path().join("deep/link")).unwrap();
+        for there in ["deep/one.jsonl", "deep/link"] {
+            let error = create_private(&dir.path().join(there), b"second").unwrap_err();
+            assert_eq!(error.kind(), io::ErrorKind::AlreadyExists);
+        }
+        assert_eq!(fs::read(&path).unwrap(), b"first");
+        assert!(!dir.path().join("outside").exists());
+        assert_eq!(fs::read_dir(path.parent().unwrap()).unwrap().count(), 2);
     }
 
     #[test]

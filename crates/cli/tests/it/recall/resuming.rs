@@ -115,11 +115,16 @@ fn a_transcript_that_its_agent_deleted_is_put_back_and_resumed() {
     assert!(ran.stderr.contains("from the archive"), "{ran}");
     assert!(!path.exists());
     assert_eq!(ran.json()["command"][0], "codex");
-    // An agent does not put files back.
-    let mut command = env.command(&["resume", ID, "--print", "--json"]);
-    let output = command.env("HEIRLOOM_TEST_LINE", "bash|claude").output().unwrap();
-    assert_eq!(output.status.code(), Some(1), "{output:?}");
-    assert!(!path.exists());
+    // An agent does not put files back, and is told nothing that only the archive has.
+    for with in [&[][..], &["--with", "codex"]] {
+        let mut command = env.command(&["resume", ID, "--print", "--json"]);
+        command.args(with);
+        let output = command.env("HEIRLOOM_TEST_LINE", "bash|claude").output().unwrap();
+        assert_eq!(output.status.code(), Some(1), "{output:?}");
+        let said = String::from_utf8_lossy(&output.stdout);
+        assert!(said.contains("only a person may"), "{output:?}");
+        assert!(!path.exists());
+    }
 }
 
 #[test]

@@ -116,3 +116,26 @@ fn other_repositories_are_a_persons_to_search_unless_they_let_agents() {
     env.write_user(&format!("trust: {{paths: [{root}]}}\n"));
     assert_eq!(as_agent(&env).0, Some(1), "a repository has no say in it");
 }
+
+#[test]
+fn what_was_said_to_an_agent_that_keeps_its_file_beside_the_work_is_found_from_elsewhere() {
+    let env = crate::env();
+    env.run(&["init", "--yes"]).success();
+    let history = ".aider.chat.history.md";
+    env.write(history, "# aider chat started at 2026-01-12 15:00:00\n\n#### tame the wallaby\n");
+    let here = env.run(&["search", "wallaby", "--json"]).success().json();
+    assert_eq!(here["results"].as_array().unwrap().len(), 1, "{here}");
+    let other = env.repo().with_file_name("other");
+    std::fs::create_dir(&other).unwrap();
+    let found = |word: &str| {
+        let found = env.run_in(&other, &["search", word, "--all-repos", "--json"]).success().json();
+        found["results"].as_array().unwrap().len()
+    };
+    assert_eq!((found("wallaby"), found("quokka")), (1, 0));
+    // It grew since, and is read where it is.
+    let more = "# aider chat started at 2026-01-12 15:00:00\n\n#### tame the wallaby\n\n#### feed the quokka\n";
+    env.write(history, more);
+    assert_eq!((found("wallaby"), found("quokka")), (1, 1));
+    std::fs::remove_file(env.repo().join(history)).unwrap();
+    assert_eq!((found("wallaby"), found("quokka")), (0, 0));
+}

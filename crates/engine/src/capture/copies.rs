@@ -1,0 +1,71 @@
+//! Conversations that heirloom itself gave to an agent. Which they are is kept, so that they go with the session
+//! whose words they hold.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use heirloom_agents::{Agent, by_name};
+use heirloom_core::id::SessionId;
+use heirloom_repo::file;
+use heirloom_repo::{FileError, make_private_dir, replace_private};
+use serde::{Deserialize, Serialize};
+
+use crate::here::Here;
+
+/// One of them.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct Copy {
+    pub(crate) agent: String,
+    /// The agent's own id of the conversation.
+    pub(crate) id: String,
+    /// Its file; `None` where the agent keeps a database, which is its own to change.
+    pub(crate) path: Option<PathBuf>,
+}
+
+fn directory(home: &Path, session: SessionId) -> PathBuf {
+    home.join("capture").join("copies").join(session.to_string())
+}
+
+/// Remembers a copy of what was said in a session, before it is made.
+pub(crate) fn remember(home: &Path, session: SessionId, copy: &Copy) -> Result<(), FileError> {
+    let path = directory(home, session).join(format!("{}.json", copy.id));
+    let failed = |source| FileError { doing: "write", path: path.clone(), source };
+    make_private_dir(&directory(home, session)).map_err(failed)?;
+    let text = serde_json::to_vec(copy).map_err(|error| failed(error.into()))?;
+    replace_private(&path, &text).map_err(failed)
+}
+
+/// Removes the copies of what was said in a session. Returns how many went, and adds to `left` where those are
+/// that only their agent can delete.
+pub(crate) fn remove(here: &Here, session: SessionId, left: &mut Vec<PathBuf>) -> usize {
+    let directory = directory(&here.home, session);
+    let mut gone = 0;
+    for entry in fs::read_dir(&directory).into_iter().flatten().flatten() {
+        let known = file::read(entry.path()).ok().and_then(|text| read(&text));
+        match known {
+            Some(copy) if is_gone(here, &copy, left) => gone += 1,
+            _ => continue,
+        }
+        let _ = file::remove_file(entry.path());
+    }
+    let _ = fs::remove_dir(&directory);
+    gone
+}
+
+fn read(text: &[u8]) -> Option<Copy> {
+    serde_json::from_slice(text).ok()
+}
+
+/// Removes one copy, if it is what it is said to be: a transcript of that conversation and nothing else.
+fn is_gone(here: &Here, copy: &Copy, left: &mut Vec<PathBuf>) -> bool {
+    let transcripts = by_name(&copy.agent).and_then(Agent::transcripts);
+    let Some(path) = &copy.path else {
+        let database = transcripts.and_then(|kept| kept.database(&here.env));
+        left.extend(database.filter(|path| path.exists()));
+        return false;
+    };
+    let is_it = transcripts
+        .and_then(|kept| kept.identify(path))
+        .is_some_and(|found| found.agent_session_id == copy.id);
+    is_it && (file::remove_file(path).is_ok() || !path.exists())
+}
