@@ -158,6 +158,11 @@ pub(crate) fn cut(text: &str, width: usize) -> String {
     format!("{}…", kept.trim_end())
 }
 
+/// The first line of a text, for a column that is cut where the screen ends.
+pub(crate) fn one_line(text: &str) -> String {
+    first_line(text, usize::MAX)
+}
+
 /// The first line of a text, cut to a width.
 pub(crate) fn first_line(text: &str, width: usize) -> String {
     let line = text.lines().next().unwrap_or_default();
@@ -206,6 +211,11 @@ fn wrap_line(line: &str, room: usize, hanging: usize) -> String {
         rest = &after[end..];
     }
     whole
+}
+
+/// A line that begins with a label, broken to fit the screen: what follows stands `hanging` further in, below its text.
+pub(crate) fn hang(line: &str, hanging: usize) -> String {
+    width().map_or_else(|| line.to_owned(), |room| wrap(line, room, hanging))
 }
 
 #[cfg(test)]

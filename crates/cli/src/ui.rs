@@ -6,7 +6,7 @@ use heirloom_api::Answer;
 use serde::Serialize;
 
 use crate::failure::Failure;
-pub(crate) use crate::layout::{Columns, first_line};
+pub(crate) use crate::layout::{Columns, first_line, hang, one_line};
 use crate::printer::{self, Style};
 use crate::{layout, pager};
 

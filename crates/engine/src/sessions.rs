@@ -268,10 +268,16 @@ pub struct Row {
     pub parent: Option<String>,
     /// Its process, while its agent is at work.
     pub at_work: Option<AtWork>,
-    /// What it is called for people, from its agent's own transcript.
+    /// What it is called for people.
     pub title: Option<String>,
     /// What it cost, in USD, where anybody said so.
     pub cost_usd: Option<f64>,
+}
+
+/// What a session is called for people: as it was launched, else as its agent's transcript says. What a stage asks
+/// says nothing about the run, so a run is called after its stage and not after its first prompt.
+pub fn title(session: &Session, told: Option<String>) -> Option<String> {
+    session.config.as_ref().ok().and_then(|config| config.title.clone()).or(told)
 }
 
 /// One page of sessions, with what of them is at work.
@@ -298,7 +304,8 @@ pub fn list(here: &Here, ledger: &Ledger, listing: &Listing<'_>) -> Result<Liste
         let known = facts.as_ref().map(|facts| facts.session(session.id)).transpose()?.flatten();
         let own = (session.cost_usd > 0.0).then_some(session.cost_usd);
         let cost_usd = own.or(known.as_ref().and_then(|known| known.cost_usd));
-        Ok(Row { session, parent, at_work, title: known.and_then(|known| known.title), cost_usd })
+        let title = title(&session, known.and_then(|known| known.title));
+        Ok(Row { session, parent, at_work, title, cost_usd })
     };
     let rows = page.sessions.into_iter().map(&mut row).collect::<Result<_, _>>()?;
     Ok(Listed { rows, next: page.next })

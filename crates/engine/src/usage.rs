@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 
 use heirloom_core::id::SessionId;
-use heirloom_core::usage::{self, By, Spent, Tokens, Usage};
+use heirloom_core::usage::{self, By, Spent, Sum, Tokens, Usage};
 use heirloom_ledger::facts::TranscriptUse;
 use heirloom_ledger::{Error, Ledger, SessionUse};
 use jiff::Timestamp;
@@ -39,6 +39,26 @@ pub fn usage(here: &Here, ledger: &Ledger, query: &Query<'_>) -> Result<Usage, E
         Some(spent)
     });
     Ok(usage::add_up(&spent.collect::<Vec<_>>(), query.by))
+}
+
+/// What was spent since a moment, in all repositories, by the sessions that have been at work since then, whenever they
+/// started. What only a transcript adds up cannot be divided: of a session that is older it is unknown.
+pub fn since(here: &Here, ledger: &Ledger, since: Timestamp) -> Result<Sum, Error> {
+    let facts = capture::facts(&here.home)?;
+    let mut all = Vec::new();
+    for each in ledger.spending_since(since)? {
+        let told = facts.as_ref().map(|facts| facts.session(each.session)).transpose()?.flatten();
+        let is_new = each.created_at >= since;
+        let told_since =
+            told.as_ref().is_some_and(|told| told.last_at.is_some_and(|at| at >= since));
+        let recorded = (each.cost_usd > 0.0).then_some(each.cost_usd);
+        let worked = is_new && (each.agent.is_some() || told.is_some());
+        if recorded.is_some() || worked || told_since {
+            let whole = told.and_then(|told| told.cost_usd).filter(|_| is_new);
+            all.push(Spent { cost_usd: recorded.or(whole), ..Spent::default() });
+        }
+    }
+    Ok(usage::add_up(&all, By::Day).total)
 }
 
 /// What one session used; `None` for one that no agent worked in, which cost nothing.

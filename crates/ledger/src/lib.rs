@@ -86,6 +86,6 @@ pub use schema::VERSION;
 pub use sessions::{Found, SessionFilter, SessionPage};
 pub use stats::Stats;
 pub use templates::Template;
-pub use usage::SessionUse;
+pub use usage::{RecentSpending, SessionUse};
 pub use verify::{Gap, Problem, Report};
 pub use write::{Appender, Scope, Writer};

@@ -5,7 +5,9 @@ use std::collections::HashMap;
 use jiff::Timestamp;
 use rusqlite::Row;
 
+use heirloom_core::event::{Body, SessionSpent};
 use heirloom_core::id::SessionId;
+use heirloom_core::status::Status;
 
 use crate::error::Error;
 use crate::ledger::Ledger;
@@ -30,7 +32,49 @@ pub struct SessionUse {
     pub continues: Option<SessionId>,
 }
 
+/// What the records say a session spent from some moment on.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RecentSpending {
+    pub session: SessionId,
+    pub agent: Option<String>,
+    pub created_at: Timestamp,
+    /// In USD; 0 where nothing was reported.
+    pub cost_usd: f64,
+}
+
 impl Ledger {
+    /// What was spent at `since` or later by every session that may have been at work then: it started or ended since, or
+    /// is not over. Of all repositories.
+    pub fn spending_since(&self, since: Timestamp) -> Result<Vec<RecentSpending>, Error> {
+        // One search of an index for each status; asked for together, all sessions would be looked at.
+        let of = |status: &Status| {
+            let since = if status.is_active() { "" } else { " AND created_at >= ?1" };
+            format!("SELECT rowid FROM session WHERE status = '{status}'{since}")
+        };
+        let started = Status::ALL.iter().map(of).collect::<Vec<_>>().join(" UNION ALL ");
+        let sql = format!(
+            "SELECT id, agent, created_at,
+               (SELECT total(json_extract(body, '$.cost_usd')) FROM main.record
+                WHERE record.session = session.id AND kind = ?2 AND at >= ?1 AND json_valid(body))
+             FROM session WHERE rowid IN (
+               SELECT rowid FROM session INDEXED BY session_by_end WHERE completed_at >= ?1
+               UNION ALL {started})
+             ORDER BY created_at, rowid"
+        );
+        self.run("read", |db| {
+            db.prepare_cached(&sql)?
+                .query_map((since.as_millisecond(), SessionSpent::KIND), |row| {
+                    Ok(RecentSpending {
+                        session: parse(row, 0, |text| text.parse().ok())?,
+                        agent: row.get(1)?,
+                        created_at: timestamp(row.get(2)?),
+                        cost_usd: row.get(3)?,
+                    })
+                })?
+                .collect()
+        })
+    }
+
     /// What every session used that started at `since` or later; of all repositories, or of one. Hidden ones too:
     /// they were paid for like the others.
     pub fn session_uses(

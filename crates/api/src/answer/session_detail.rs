@@ -113,7 +113,7 @@ impl SessionDetail {
     /// Adds what the agent's own transcript says. What launched it is known better; the rest is not.
     pub fn learn(&mut self, facts: &KnownFacts) {
         let of = &facts.session;
-        self.title.clone_from(&of.title);
+        self.title = self.title.take().or_else(|| of.title.clone());
         let first = facts.turns.first().map(|turn| turn.text.clone());
         self.prompt = self.prompt.take().or(first);
         self.model = of.model.clone().or(self.model.take());
@@ -180,7 +180,7 @@ impl SessionDetail {
         Self {
             reason: known.reason.clone(),
             lineage: lineage.into(),
-            title: None,
+            title: heirloom_engine::sessions::title(known, None),
             prompt: known.prompt.clone(),
             model: known.config.as_ref().ok().and_then(|config| config.model.clone()),
             turns: None,

@@ -7,8 +7,7 @@ use heirloom_engine::init::SetupAction;
 
 use super::{App, Done};
 use crate::failure::FAILED;
-use crate::layout;
-use crate::ui::{BAD, DIM, GOOD, grouped};
+use crate::ui::{BAD, DIM, GOOD, grouped, hang};
 
 /// Check that heirloom works here, and explain what does not
 #[derive(Debug, clap::Args)]
@@ -99,10 +98,9 @@ fn describe(app: &App, check: &Check, width: usize) -> String {
     if let Some(hint) = &check.hint {
         let _ = writeln!(text, "{:hanging$}{DIM}{}{DIM:#}", "", short(app, hint));
     }
-    let Some(room) = layout::width() else { return text };
     let lines = text.lines().map(|line| {
         let hangs = if line.starts_with(' ') { 0 } else { hanging };
-        layout::wrap(line, room, hangs) + "\n"
+        hang(line, hangs) + "\n"
     });
     lines.collect()
 }

@@ -135,8 +135,10 @@ fn running(app: &App, row: &Row) -> Line {
 fn ended(app: &App, last: &Last) -> Line {
     let session = &last.row.session;
     let title = last.row.title.clone().or_else(|| session.prompt.clone());
-    let title = title.unwrap_or_else(|| session.name.to_string());
-    let mut facts = vec![format!("\"{}\"", first_line(&title, TITLE))];
+    let mut facts = vec![match title {
+        Some(title) => format!("\"{}\" ({})", first_line(&title, TITLE), session.name),
+        None => session.name.to_string(),
+    }];
     let at = session.completed_at.unwrap_or(session.created_at);
     facts.push(ago(at, app.here.clock.now()));
     let mut did = Vec::new();

@@ -6,7 +6,8 @@ use heirloom_core::note::Note;
 use heirloom_engine::notes::{self, Query};
 
 use super::{App, Done, note};
-use crate::ui::{BOLD, DIM};
+use crate::printer;
+use crate::ui::{BOLD, DIM, first_line, hang};
 
 /// List notes
 #[derive(Debug, clap::Args)]
@@ -59,25 +60,30 @@ pub(super) fn run(app: &App, args: Args) -> Done {
     Ok(ExitCode::SUCCESS)
 }
 
-/// A note as people see it.
+/// A note as people see it: its text in a column of its own, and below it what it rests on.
 pub(super) fn as_text(note: &Note, session: &str, with_id: bool) -> String {
+    const KIND: usize = 10;
     let id = if with_id { format!("{DIM}{}{DIM:#} ", note.id.short()) } else { String::new() };
-    let mut text =
-        format!("{id}{BOLD}{:9}{BOLD:#} {} {DIM}{session}{DIM:#}\n", note.kind, note.text);
+    let indent = KIND + printer::plain_breadth(&id);
+    let first = format!("{id}{BOLD}{:9}{BOLD:#} {} {DIM}({session}){DIM:#}", note.kind, note.text);
+    let mut text = hang(&first, indent) + "\n";
+    let mut below = |line: &str| {
+        let _ = writeln!(text, "{}", hang(&format!("{:indent$}{line}", ""), 2));
+    };
     if let Some(rationale) = &note.rationale {
-        let _ = writeln!(text, "          because {rationale}");
+        below(&format!("because {rationale}"));
     }
     if let Some(case) = &note.case {
         let word = case.case_type.as_str().replace('_', " ");
-        let _ = writeln!(text, "          {word}, expected: {}", case.expected);
+        below(&format!("{word}, expected: {}", case.expected));
     }
     for evidence in &note.evidence {
         let quote = evidence.quote.as_deref().unwrap_or_default().trim();
-        let quote = crate::ui::first_line(quote, 60);
-        let _ = writeln!(text, "          {DIM}{evidence}{DIM:#} {quote}");
+        let quote = first_line(quote, 60);
+        below(&format!("{DIM}{evidence}{DIM:#} {quote}"));
     }
     if let Some(newer) = note.superseded_by {
-        let _ = writeln!(text, "          {DIM}replaced by {}{DIM:#}", newer.short());
+        below(&format!("{DIM}replaced by {}{DIM:#}", newer.short()));
     }
     text
 }

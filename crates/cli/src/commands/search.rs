@@ -9,7 +9,7 @@ use jiff::{Span, Timestamp};
 use super::{App, Done, note};
 use crate::failure::{Code, Failure};
 use crate::moment::ago;
-use crate::ui::{BOLD, CARE, DIM, counted, first_line};
+use crate::ui::{BOLD, CARE, DIM, counted, first_line, hang};
 
 /// Search notes, prompts, answers and tool uses
 ///
@@ -210,7 +210,8 @@ fn line(text: &mut String, place: &SearchHit) {
     } else {
         highlighted(&place.snippet)
     };
-    let _ = writeln!(text, "  {DIM}{:11}{DIM:#} {shown}{replaced}", label(place.kind));
+    let line = format!("  {DIM}{:11}{DIM:#} {shown}{replaced}", label(place.kind));
+    let _ = writeln!(text, "{}", hang(&line, 12));
 }
 
 fn label(kind: Kind) -> &'static str {

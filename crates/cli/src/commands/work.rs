@@ -20,7 +20,7 @@ use super::run::dollars;
 use super::{App, Done, gate_offer, stop_signals, work_clean};
 use crate::failure::{Code, FAILED, Failure, LIMITED};
 use crate::moment::ago;
-use crate::ui::{DIM, first_line};
+use crate::ui::{Columns, one_line};
 use crate::work_view::WorkView;
 
 /// Let agents work through ready issues
@@ -227,36 +227,40 @@ fn dry_run(app: &App, tracker: &mut dyn Tracker, options: &Options) -> Done {
 }
 
 fn table(app: &App, planned: &[Planned]) -> String {
-    let id_width = planned.iter().map(|each| each.entry.id.as_str().len()).max().unwrap_or(0);
-    let now = app.here.clock.now();
-    let mut text = String::new();
+    let mut columns = Columns::new(&["", "id", "title", "status", "session"]);
+    columns = columns.right(0).yielding(2).dispensable(&[3]);
     for (number, each) in planned.iter().enumerate() {
         let entry = &each.entry;
         let state = match &entry.status {
             IssueStatus::InProgress => "in progress".to_owned(),
             status => format!("{status} P{}", entry.priority),
         };
-        let mut what = match &each.resumes {
-            Some(resumes) => {
-                let id: String = resumes.agent_session_id.chars().take(8).collect();
-                format!("resumes {} {id} ({})", resumes.agent, ago(resumes.at, now))
-            }
-            None => "fresh".to_owned(),
-        };
-        if let Some(why) = &each.refused {
-            what = format!("refused by --strict: {why}");
-        }
-        if each.waits {
-            let blockers: Vec<&str> = entry.blocked_by.iter().map(IssueId::as_str).collect();
-            let _ = write!(what, ", blocked by {} until closed", blockers.join(", "));
-        }
-        let title = first_line(&entry.title, 40);
-        let _ = writeln!(
-            text,
-            "{:>2}  {:id_width$}  {title:40}  {state:12}  {DIM}{what}{DIM:#}",
-            number + 1,
-            entry.id
-        );
+        columns.row(vec![
+            (number + 1).to_string(),
+            entry.id.to_string(),
+            one_line(&entry.title),
+            state,
+            begins(app, each),
+        ]);
     }
-    text
+    columns.render()
+}
+
+/// How an issue would be begun, and what it waits for.
+fn begins(app: &App, planned: &Planned) -> String {
+    if let Some(why) = &planned.refused {
+        return format!("refused by --strict: {why}");
+    }
+    let mut what = match &planned.resumes {
+        Some(resumes) => {
+            let id: String = resumes.agent_session_id.chars().take(8).collect();
+            format!("resumes {} {id} ({})", resumes.agent, ago(resumes.at, app.here.clock.now()))
+        }
+        None => "fresh".to_owned(),
+    };
+    if planned.waits {
+        let blockers: Vec<&str> = planned.entry.blocked_by.iter().map(IssueId::as_str).collect();
+        let _ = write!(what, ", blocked by {} until closed", blockers.join(", "));
+    }
+    what
 }

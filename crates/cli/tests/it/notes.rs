@@ -16,13 +16,13 @@ fn a_note_is_made_and_listed() {
     insta::assert_snapshot!(stable(&said.to_string()), @"✔ learning [short] in notes-2026-01-12 src/auth.rs:2");
     env.run(&["note", "decision", "Use RS256", "--because", "keys rotate"]).success();
     insta::assert_snapshot!(env.run(&["notes"]), @r"
-    learning  Refresh tokens need atomic rotation notes-2026-01-12
+    learning  Refresh tokens need atomic rotation (notes-2026-01-12)
               src/auth.rs:2 swap();
-    decision  Use RS256 notes-2026-01-12
+    decision  Use RS256 (notes-2026-01-12)
               because keys rotate
     ");
     insta::assert_snapshot!(env.run(&["notes", "--kind", "decisions"]), @r"
-    decision  Use RS256 notes-2026-01-12
+    decision  Use RS256 (notes-2026-01-12)
               because keys rotate
     ");
 }

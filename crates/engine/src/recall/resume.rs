@@ -16,6 +16,7 @@ use jiff::Timestamp;
 
 use super::search::{Query, SearchError, search};
 use crate::here::Here;
+use crate::sessions;
 
 /// How many sessions are looked at.
 const MOST: usize = 500;
@@ -33,7 +34,7 @@ pub struct Past {
     pub agent_session_id: String,
     /// Where the agent worked.
     pub directory: Option<PathBuf>,
-    /// What it is called: the agent's title, the session's name or the first prompt.
+    /// What it is called: its title, the session's name or the first prompt.
     pub title: String,
     /// What was asked first.
     pub prompt: Option<String>,
@@ -58,7 +59,7 @@ impl Past {
             agent,
             agent_session_id: id,
             directory: working_dir.map(PathBuf::from),
-            title: session.name.to_string(),
+            title: sessions::title(session, None).unwrap_or_else(|| session.name.to_string()),
             prompt: session.prompt.clone(),
             branch: session.branch.clone(),
             at: Some(session.created_at),
@@ -172,7 +173,8 @@ fn of_ledger(here: &Here, ledger: &Ledger) -> Result<Vec<Past>, Error> {
                 .or(working_dir)
                 .map(PathBuf::from)
                 .or_else(|| place_of(here, ledger, &session)),
-            title: about.title.unwrap_or_else(|| session.name.to_string()),
+            title: sessions::title(&session, about.title)
+                .unwrap_or_else(|| session.name.to_string()),
             prompt,
             branch: session.branch.clone().or(about.branch),
             at: transcript

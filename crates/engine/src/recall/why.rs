@@ -20,6 +20,7 @@ use jiff::Timestamp;
 use super::edits::{Edited, bringing};
 use crate::capture;
 use crate::here::Here;
+use crate::sessions;
 
 /// So many sessions that changed a file are looked through for a line.
 const SESSIONS: usize = 20;
@@ -289,7 +290,7 @@ impl Asking<'_> {
         let at = edit.and_then(|edit| edit.at).or_else(|| commit.and_then(|commit| commit.at));
         let at = at.or_else(|| prompt.and_then(|prompt| prompt.at));
         Ok(Some(Origin {
-            title: facts.session(session)?.and_then(|facts| facts.title),
+            title: sessions::title(&known, facts.session(session)?.and_then(|facts| facts.title)),
             session: known,
             proof,
             commit: commit.cloned(),

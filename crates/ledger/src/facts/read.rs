@@ -271,12 +271,17 @@ impl Facts {
 }
 
 fn title(prompt: &str) -> Option<String> {
-    let line = prompt.lines().map(str::trim).find(|line| !line.is_empty())?;
+    let line = prompt.lines().map(unmarked).find(|line| !line.is_empty())?;
     if line.chars().count() <= TITLE {
         return Some(line.to_owned());
     }
     let cut: String = line.chars().take(TITLE - 1).collect();
     Some(format!("{}…", cut.trim_end()))
+}
+
+/// A line without the mark of a Markdown heading, which is no word of it.
+fn unmarked(line: &str) -> &str {
+    line.trim().trim_start_matches('#').trim_start()
 }
 
 fn total(sources: &[Source]) -> Option<TokenFacts> {

@@ -55,6 +55,7 @@ impl Projection for Sessions {
          CREATE INDEX session_by_age ON session (repo, created_at) WHERE status <> 'archived';
          CREATE INDEX session_by_status ON session (repo, status, created_at);
          CREATE INDEX session_anywhere ON session (status, created_at);
+         CREATE INDEX session_by_end ON session (completed_at) WHERE completed_at IS NOT NULL;
          CREATE INDEX session_by_name ON session (repo, name, created_at);
          CREATE INDEX session_by_agent_session_id ON session (agent_session_id, created_at);
          CREATE INDEX session_by_parent ON session (parent, created_at);"

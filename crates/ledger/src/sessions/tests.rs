@@ -129,6 +129,11 @@ fn questions(count: u128) -> Vec<Question> {
             assert_eq!(ledger.children(parent).unwrap().len(), 1);
         }),
     ));
+    let spent = move |ledger: &Ledger| {
+        let since = Timestamp::from_second(1_800_000_000).unwrap();
+        assert_eq!(ledger.spending_since(since).unwrap().len(), 1, "the one that runs");
+    };
+    questions.push(("what was spent since".to_owned(), Box::new(spent)));
     questions
 }
 

@@ -1,6 +1,6 @@
 //! Pages of sessions: nothing twice, nothing missing, nothing that one bad row could spoil.
 
-use heirloom_core::event::Body;
+use heirloom_core::event::{Body, SessionSpent};
 use heirloom_core::status::Status;
 use heirloom_ledger::{Ledger, Scope, SessionFilter};
 use serde::{Deserialize, Serialize};
@@ -126,4 +126,35 @@ fn a_record_with_a_config_of_another_shape_is_a_session_and_not_an_unrestricted_
     assert!(problem(2).starts_with("the overridden fields: "), "{}", problem(2));
     assert_eq!(problem(3), "it is not an object");
     assert!(ledger.verify().unwrap().ok);
+}
+
+#[test]
+fn what_was_spent_since_midnight_is_counted_whenever_its_session_started() {
+    const MIDNIGHT: i64 = 1_000;
+    let home = Home::new();
+    let mut ledger = home.open();
+    let pay = |ledger: &mut Ledger, id, second, cost_usd| {
+        let spent = SessionSpent { cost_usd, input_tokens: 1, output_tokens: 1 };
+        ledger.append(at(second), Scope::session(id, REPO), &spent).unwrap();
+    };
+    let change = |ledger: &mut Ledger, id, second, status| {
+        ledger.write(at(second), |writer| writer.change_status(id, status, None)).unwrap();
+    };
+    for (n, name) in (0..).zip(["over", "ended-today", "goes-on", "began-today"]) {
+        let second = if name == "began-today" { MIDNIGHT } else { 1 };
+        let scope = Scope::session(session_id(n), REPO);
+        ledger.append(at(second), scope, &created(name)).unwrap();
+        change(&mut ledger, session_id(n), second, Status::Running);
+        pay(&mut ledger, session_id(n), second, 1.0);
+    }
+    change(&mut ledger, session_id(0), 2, Status::Completed);
+    pay(&mut ledger, session_id(1), MIDNIGHT, 2.0);
+    change(&mut ledger, session_id(1), MIDNIGHT + 1, Status::Completed);
+    pay(&mut ledger, session_id(2), MIDNIGHT + 2, 4.0);
+    let mut spent: Vec<(usize, f64)> = Vec::new();
+    for each in ledger.spending_since(at(MIDNIGHT)).unwrap() {
+        let n = (0..4).find(|n| session_id(*n) == each.session).unwrap();
+        spent.push((usize::try_from(n).unwrap(), each.cost_usd));
+    }
+    assert_eq!(spent, [(1, 2.0), (2, 4.0), (3, 1.0)]);
 }

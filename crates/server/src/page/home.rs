@@ -6,11 +6,12 @@ use axum::Extension;
 use axum::extract::State;
 use axum::response::Response;
 use heirloom_api::{Failure, JudgedNote};
+use heirloom_core::note::Kind;
 use heirloom_core::session::Session;
 use heirloom_core::status::Status;
-use heirloom_core::usage::By;
+use heirloom_engine::notes::Query;
 use heirloom_engine::sessions::{Listed, Listing, Row, list};
-use heirloom_engine::usage::{self, Query};
+use heirloom_engine::usage;
 use jiff::tz::TimeZone;
 use maud::{Markup, html};
 
@@ -21,6 +22,9 @@ use crate::gate::Caller;
 use crate::house::{House, RequestContext};
 use crate::routes::sessions::{Filter, statuses};
 use crate::routes::{Asked, look};
+
+/// So many decisions are checked for the first page, the newest: checking reads the code.
+const DECISIONS: usize = 50;
 
 const KEYS: [(&str, &str); 6] = [
     ("j", "next"),
@@ -50,7 +54,8 @@ fn rendered(house: &House, caller: &Caller) -> Result<Markup, Failure> {
     let recent = Listing { statuses: &ended, limit: 8, ..Listing::default() };
     let recent = list(&cx.here, &cx.ledger, &recent)?.rows;
     // Checking reads the code; where that is not possible the page still has the rest.
-    let decisions = look::judged(house, None).map(|list| list.decisions).unwrap_or_default();
+    let newest = Query { kind: Some(Kind::Decision), limit: Some(DECISIONS), ..Query::default() };
+    let decisions = look::judged_of(&cx, &newest).map(|list| list.decisions).unwrap_or_default();
     let count = |word: &str| decisions.iter().filter(|one| one.standing == word).count();
     let broken: Vec<_> = decisions.iter().filter(|one| one.standing == "broken").collect();
     let things = view.needs.count() + broken.len();
@@ -62,15 +67,20 @@ fn rendered(house: &House, caller: &Caller) -> Result<Markup, Failure> {
     let today = today(&cx)?;
     let own = cx.ledger.repository(&cx.here.place.repo)?;
     let mut decided = HashMap::<&str, Vec<&JudgedNote>>::new();
-    for one in decisions.iter().filter(|one| one.standing != "replaced") {
+    for one in &decisions {
         decided.entry(one.note.session.as_str()).or_default().push(one);
     }
+    let among = if decisions.len() == DECISIONS {
+        format!("of the newest {DECISIONS} decisions ")
+    } else {
+        String::new()
+    };
     let content = html! {
         div id="head" data-live {
             h1 { (title) }
             p.soft {
                 (counted(running.len(), "session")) " running · " a href="/usage" { (today) } " · "
-                a href="/decisions" { @if count("holds") == 1 { "1 decision holds, " } @else { (count("holds")) " decisions hold, " }
+                a href="/decisions" { (among) @if count("holds") == 1 { "1 decision holds, " } @else { (count("holds")) " decisions hold, " }
                     (count("moved")) " moved, " (count("broken")) " broken" }
             }
         }
@@ -129,10 +139,10 @@ pub(super) fn address(session: &Session) -> String {
 
 /// What was spent today, in every repository, as far as agents say.
 fn today(cx: &RequestContext) -> Result<String, Failure> {
-    let midnight = cx.here.clock.now().to_zoned(TimeZone::system()).start_of_day();
-    let since = midnight.ok().map(|midnight| midnight.timestamp());
-    let query = Query { by: By::Day, repo: None, since };
-    let total = usage::usage(&cx.here, &cx.ledger, &query)?.total;
+    let now = cx.here.clock.now();
+    let midnight = now.to_zoned(TimeZone::system()).start_of_day();
+    let midnight = midnight.map_or(now, |midnight| midnight.timestamp());
+    let total = usage::since(&cx.here, &cx.ledger, midnight)?;
     Ok(match total.cost_usd {
         Some(cost) if total.unknown_sessions > 0 => format!("at least ${cost:.2} today"),
         Some(cost) => format!("${cost:.2} today"),
@@ -191,12 +201,12 @@ fn table(view: &View, (title, id): (&str, &str), rows: &[Row], extra: &Extra<'_>
                     @if let Some(heading) = extra.heading() { th scope="col" class="c-doing" { (heading) } }
                     th scope="col" class="num" { "Last active" } th scope="col" class="num" { "Cost" }
                 } }
-                tbody { @for Row { session, at_work, .. } in rows {
+                tbody { @for Row { session, at_work, title, .. } in rows {
                     @let last = at_work.as_ref().map(|one| one.last_active_at);
                     tr.row data-row=(session.id) {
                         td { (glyph::status(session.status)) }
                         td.mono { a.open href=(address(session)) { (session.name) } }
-                        td.soft { (about(session)) }
+                        td.soft { (title.as_deref().map_or_else(|| about(session), |title| line(title, 80))) }
                         td.soft.c-agent { (agent(session)) }
                         td.mono.c-branch { (line(session.branch.as_deref().unwrap_or("none"), 30)) }
                         @if extra.heading().is_some() { td.soft.c-doing { (extra.cell(session)) } }

@@ -1,11 +1,13 @@
 //! What the page links to: requirements, decisions, records, trust, the repository. Read only.
 
+use std::collections::HashMap;
+
 use axum::extract::{Path, State};
 use heirloom_api::{
     Code, DecisionList, Entry, Failure, JudgedNote, Note, PartOf, Repository, RequirementStatus,
     Rule, RuleList, Trust,
 };
-use heirloom_core::ground::Claim;
+use heirloom_core::ground::{Checked, Claim};
 use heirloom_core::guard::branch::BranchKey;
 use heirloom_core::note::Kind;
 use heirloom_engine::guard::rules::{self, Rules};
@@ -102,9 +104,10 @@ pub(crate) fn judged_of(cx: &RequestContext, query: &Query) -> Result<DecisionLi
     let settings = keep::settings(&cx.here).map_err(KeepError::from)?;
     let claims = found.iter().filter_map(|(note, _)| Claim::of(note));
     let grounded = ground::verify(&cx.here, &settings, claims);
+    let by_id: HashMap<&str, &Checked> =
+        grounded.checked.iter().map(|checked| (&*checked.claim.id, checked)).collect();
     let decisions = found.iter().map(|(note, session)| {
-        let id = note.id.to_string();
-        let checked = grounded.checked.iter().find(|checked| checked.claim.id == id);
+        let checked = by_id.get(note.id.to_string().as_str()).copied();
         JudgedNote::new(Note::new(note, session), checked)
     });
     Ok(DecisionList { decisions: decisions.collect() })

@@ -8,10 +8,7 @@ use heirloom_engine::issues::Tracker;
 use super::super::{App, Done};
 use super::status;
 use crate::failure::Failure;
-use crate::ui::{Columns, counted, first_line};
-
-/// How much of a title a list shows.
-const TITLE: usize = 60;
+use crate::ui::{Columns, counted, one_line};
 
 /// List open issues, most urgent first
 #[derive(Debug, clap::Args)]
@@ -136,14 +133,14 @@ fn table(entries: &[Entry]) -> String {
     }
     headings.extend(assigned.then_some("assignee"));
     headings.extend(blocked.then_some("blocked by"));
-    let mut columns = Columns::new(&headings);
+    let mut columns = Columns::new(&headings).yielding(4).dispensable(&[3]);
     for entry in entries {
         let mut cells = vec![
             entry.id.to_string(),
             format!("P{}", entry.priority),
             entry.status.to_string().replace('_', " "),
             entry.issue_type.clone(),
-            first_line(&entry.title, TITLE),
+            one_line(&entry.title),
         ];
         cells.extend(assigned.then(|| entry.assignee.clone().unwrap_or_default()));
         cells.extend(blocked.then(|| ids(entry)));
