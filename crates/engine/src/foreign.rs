@@ -61,14 +61,15 @@ pub(crate) fn strip(env: &mut Env, directory: &Path, root: &Path) -> Vec<String>
             let label = at.strip_prefix(root).unwrap_or(&at).join(name);
             let told = format!("{} ({}{why})", key.to_string_lossy(), label.display());
             match at_start(&key) {
-                Some(before) if env.get(&key) == Some(&before) => {}
-                Some(before) => {
+                Start::With(before) if env.get(&key) == Some(&before) => {}
+                Start::With(before) => {
                     env.insert(key, before);
                     stripped.push(told);
                 }
                 // Without a home nothing of the person's would be found.
-                None if is_one_of(&key, &EVERYBODYS) => {}
-                None => {
+                Start::Without if key == "HOME" => {}
+                Start::Unknown if is_one_of(&key, &EVERYBODYS) => {}
+                Start::Without | Start::Unknown => {
                     env.remove(&key);
                     stripped.push(told);
                 }
@@ -168,9 +169,15 @@ fn spelled_out(text: &str) -> Option<Cow<'_, str>> {
     Some(Cow::Owned(out))
 }
 
-/// What a variable was when the agent above us was started; nothing where there is none, or where the
-/// system does not show it.
-fn at_start(key: &OsStr) -> Option<OsString> {
+/// What a variable was when the agent above us was started.
+enum Start {
+    With(OsString),
+    Without,
+    /// There is no agent, or the system does not show it.
+    Unknown,
+}
+
+fn at_start(key: &OsStr) -> Start {
     let mut agent = None;
     for (process, name) in system::ancestors() {
         let words = system::command_line(process.pid);
@@ -183,12 +190,13 @@ fn at_start(key: &OsStr) -> Option<OsString> {
             (false, None) => {}
         }
     }
-    let environ = system::environ(agent?)?;
+    let Some(environ) = agent.and_then(system::environ) else { return Start::Unknown };
     let mut set = environ.split(|byte| *byte == 0);
-    set.find_map(|pair| {
+    let found = set.find_map(|pair| {
         let value = pair.strip_prefix(key.as_bytes())?.strip_prefix(b"=")?;
         Some(OsStr::from_bytes(value).to_owned())
-    })
+    });
+    found.map_or(Start::Without, Start::With)
 }
 
 /// Whether a person switched hooks off. What the repository at `directory` says does not count.

@@ -38,8 +38,10 @@ pub fn changed(env: &Env) -> Option<String> {
 /// of refusing: an agent that another one launched is held to what that one is.
 pub fn undone(mut env: Env) -> Env {
     let is_watched = |name: &str| env.contains_key(OsStr::new(name));
-    // Every hook asks, and hardly anybody sets one of these.
-    if !SWITCHES.into_iter().chain(["HEIRLOOM_CONFIG"]).any(is_watched) {
+    // Every hook asks, and hardly anybody sets one of these. Everybody has a home, which agents of
+    // the same person share: one that is elsewhere has no hooks of ours.
+    let leads = LEDGER.into_iter().chain(SETTINGS).filter(|name| *name != "HOME");
+    if !SWITCHES.into_iter().chain(leads).any(is_watched) {
         return env;
     }
     while let Some((name, before)) = differing(&env) {

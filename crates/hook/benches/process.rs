@@ -40,6 +40,10 @@ const MOST: f64 = 4.0;
 /// a checkpoint that waits for the disk.
 const MOST_WITH_LOG: f64 = 4.5;
 
+/// The same where `HEIRLOOM_HOME` or an `XDG_…` variable is set: the processes above are looked at, so
+/// that an agent among them has not set it.
+const MOST_NAMED: f64 = 4.5;
+
 const PLAIN: &str = "use std::io::Read;
 
 fn main() {
@@ -85,9 +89,13 @@ fn measure() {
             assert!(ratio <= MOST, "{case}: {ratio:.2} times a program that does nothing");
             costs.push((case, cost.0));
         }
+        let denied = scene.payload("Edit", &json!({"file_path": "src/a.rs", "new_string": "x"}));
+        let named = scene.named_cost(&hook, &denied);
+        let ratio = named as f64 / nothing.0 as f64;
+        println!("{sessions:>9} {:>22} {named:>12} {ratio:>7.2}", "denied, a named home");
+        assert!(ratio <= MOST_NAMED, "a named home: {ratio:.2} times a program that does nothing");
         // What a hook wrote stays in the log, which the next one has to read.
         let log = scene.fill_log();
-        let denied = scene.payload("Edit", &json!({"file_path": "src/a.rs", "new_string": "x"}));
         let cost = scene.cost(&hook, &denied);
         let ratio = cost.0 as f64 / nothing.0 as f64;
         show(&format!("denied, {log} kB of log"), cost, ratio);
@@ -116,8 +124,9 @@ impl Scene {
         self.dir.path().canonicalize().unwrap().join("payments")
     }
 
+    /// Where heirloom's data is unless somebody says otherwise, as hardly anybody does.
     fn home(&self) -> PathBuf {
-        self.dir.path().join("home")
+        self.dir.path().join(".local/share/heirloom")
     }
 
     fn fill(&self, sessions: u128) {
@@ -178,13 +187,20 @@ impl Scene {
         program
     }
 
+    /// The same where somebody says where heirloom's data is: then an agent above could have said it.
+    fn named_cost(&self, program: &Path, payload: &Path) -> u64 {
+        instructions::count(program, |command| {
+            self.surround(command, payload).args(["hook", "claude", "PreToolUse"]);
+            command.env("HEIRLOOM_HOME", self.home());
+        })
+    }
+
     /// Puts a command where no other program can be found.
     fn surround<'a>(&self, command: &'a mut Command, payload: &Path) -> &'a mut Command {
         command
             .env_clear()
             .env("PATH", self.dir.path().join("nothing"))
             .env("HOME", self.dir.path())
-            .env("HEIRLOOM_HOME", self.home())
             .stdin(File::open(payload).unwrap())
             .stdout(Stdio::null())
     }

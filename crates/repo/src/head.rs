@@ -98,6 +98,18 @@ mod tests {
         }
     }
 
+    #[test]
+    fn a_head_that_is_no_file_or_has_no_end_keeps_nobody_waiting() {
+        let dir = tempfile::TempDir::new().unwrap();
+        let head = dir.path().join("HEAD");
+        fs::File::create(&head).unwrap().set_len(3 << 30).unwrap();
+        assert_eq!(read(dir.path()), Head::Unknown);
+        fs::remove_file(&head).unwrap();
+        let made = std::process::Command::new("mkfifo").arg(&head).status().unwrap();
+        assert!(made.success());
+        assert_eq!(read(dir.path()), Head::Unknown);
+    }
+
     proptest! {
         #[test]
         fn different_heads_have_different_keys(a in "[a-z/-]{1,12}", b in "[a-z/-]{1,12}", c in "[0-9a-f]{40}") {

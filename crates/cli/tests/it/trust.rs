@@ -237,6 +237,9 @@ fn what_a_person_laid_down_holds_in_every_repository_they_open() {
         "requirements: {mine: {trigger_tools: [Never]}}\n",
         "requirements: {mine: {enabled: false}}\n",
         "requirements: [\n",
+        "requirements: 7\n",
+        "requirements: {mine: 7}\n",
+        "requirements: {mine: {trigger_tools: 7}}\nguard: 7\n",
         "{{{{",
     ] {
         let guarded = stranger(hostile);
@@ -260,7 +263,7 @@ fn a_local_file_that_came_with_the_clone_is_the_repositorys() {
 
 #[test]
 fn a_local_file_that_cannot_be_read_costs_nothing_that_the_person_asks_for_everywhere() {
-    for broken in ["{{{{", "requirements: [\n"] {
+    for broken in ["{{{{", "requirements: [\n", "requirements: 7\n", "requirements: {mine: 7}\n"] {
         let guarded = stranger("");
         guarded.env.write_user("requirements: {mine: {}}\n");
         guarded.env.write(".heirloom/local.yaml", broken);

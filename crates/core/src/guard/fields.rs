@@ -3,6 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::policy::Problem;
+use crate::settings::Period;
 
 /// One mapping of the settings.
 pub(super) struct Fields<'v> {
@@ -144,17 +145,10 @@ pub(super) fn wrong(at: String, value: &Value, wanted: &str) -> Problem {
     Problem { at, message: format!("expected {wanted}, found {found}"), hint: None, fatal: true }
 }
 
-/// Reads `90`, `90s`, `15m`, `2h` or `1d`.
+/// Reads `90`, `90s`, `15m`, `1h30m`, `2h` or `1d`, as every other setting does.
 pub fn seconds(text: &str) -> Option<u64> {
+    // `min` is how users of the earlier framework may write it.
     let text = text.trim();
-    let (digits, unit) =
-        text.split_at(text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len()));
-    let factor = match unit.trim() {
-        "" | "s" => 1,
-        "m" | "min" => 60,
-        "h" => 3600,
-        "d" => 86_400,
-        _ => return None,
-    };
-    digits.parse::<u64>().ok()?.checked_mul(factor)
+    let text = text.strip_suffix("in").filter(|text| text.ends_with('m')).unwrap_or(text);
+    text.parse::<Period>().ok().map(Period::as_secs)
 }

@@ -12,6 +12,10 @@ pub(super) struct Located {
     pub(super) relative: Option<String>,
     /// Its name begins with something that is not known, so that it may be anywhere.
     pub(super) is_anywhere: bool,
+    /// It is a directory, with all that is below it.
+    is_tree: bool,
+    /// All of the repository is below it.
+    is_above: bool,
 }
 
 impl Located {
@@ -24,7 +28,21 @@ impl Located {
             let rest = absolute.strip_prefix(&root)?;
             rest.strip_prefix('/').or((root.is_empty()).then_some(rest)).map(str::to_owned)
         });
-        Self { absolute, relative, is_anywhere }
+        Self { absolute, relative, is_anywhere, is_tree: false, is_above: false }
+    }
+
+    /// A file that a shell command writes, or with `/` at its end a directory and all that is below it.
+    pub(super) fn touched(path: &str, place: &Workdir<'_>) -> Self {
+        let located = Self::new(path, place);
+        let is_tree = path.ends_with('/');
+        let is_above = is_tree
+            && place.roots.iter().any(|root| {
+                let root = normalised(root);
+                let root = if place.ignores_case { root.to_lowercase() } else { root };
+                let rest = root.strip_prefix(&located.absolute);
+                rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+            });
+        Self { is_tree, is_above, ..located }
     }
 
     /// Whether a pattern means it. A pattern is about the repository's own files; elsewhere it has to
@@ -32,7 +50,8 @@ impl Located {
     pub(super) fn fit(&self, pattern: &str, place: &Workdir<'_>) -> Fit {
         let pattern = cased(pattern, place);
         if is_known(&self.absolute) {
-            return Fit::from(self.is_meant(&pattern, pattern.starts_with('/')));
+            let is_meant = self.is_meant(&pattern, pattern.starts_with('/'));
+            return Fit::from(is_meant || self.holds(&pattern));
         }
         // Where any name would do, it does not matter that this one is not known.
         let probe = |text: &str| text.replace(is_hole, "x");
@@ -40,6 +59,8 @@ impl Located {
             absolute: probe(&self.absolute),
             relative: self.relative.as_deref().map(probe),
             is_anywhere: false,
+            is_tree: false,
+            is_above: false,
         };
         if !self.is_anywhere && probed.is_meant(&pattern, pattern.starts_with('/')) {
             return Fit::Yes;
@@ -56,6 +77,17 @@ impl Located {
     fn is_meant(&self, pattern: &str, anywhere: bool) -> bool {
         self.relative.as_ref().is_some_and(|path| glob::path(pattern, path))
             || (anywhere && glob::path(pattern, &self.absolute))
+    }
+
+    /// Whether it is a directory in which the pattern looks for files of the repository.
+    fn holds(&self, pattern: &str) -> bool {
+        if pattern.starts_with('/') {
+            return false;
+        }
+        let is_fixed = |part: &&str| !part.contains(['*', '?', '[', '{']);
+        let mut fixed = pattern.split('/').take_while(is_fixed);
+        let is_on_the_way = |path: &String| path.split('/').all(|part| fixed.next() == Some(part));
+        self.is_above || (self.is_tree && self.relative.as_ref().is_some_and(is_on_the_way))
     }
 
     fn may_be_meant(&self, pattern: &str) -> bool {

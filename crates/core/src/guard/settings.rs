@@ -99,6 +99,16 @@ pub fn policy(tree: &Value) -> Policy {
     policy
 }
 
+/// Whether what stands under one key of `requirements` or `guard` can be read.
+pub(crate) fn is_readable(section: &str, key: &str, value: Value) -> bool {
+    let within = |key: &str, value: Value| {
+        let pair = (key.to_owned(), value);
+        Value::Object(serde_json::Map::from_iter([pair]))
+    };
+    let read = policy(&within(section, within(key, value)));
+    read.problems.iter().all(|problem| !problem.fatal)
+}
+
 fn apply(policy: &mut Policy, name: &str, value: &Value, enforcement: Enforcement) {
     if name == danger::NAME {
         match dangerous(value, enforcement, &mut policy.problems) {
@@ -378,12 +388,14 @@ fn evidence(fields: &Fields<'_>) -> Result<Vec<Evidence>, Problem> {
             .enumerate()
             .map(|(index, item)| one_evidence(item, fields.place(&format!("evidence[{index}]"))))
             .collect(),
-        Some(Value::String(name)) if name == "diff" => Ok(vec![Evidence::Diff { paths: vec![] }]),
         Some(item) => Ok(vec![one_evidence(item, fields.place("evidence"))?]),
     }
 }
 
 fn one_evidence(value: &Value, at: String) -> Result<Evidence, Problem> {
+    if value.as_str() == Some("diff") {
+        return Ok(Evidence::Diff { paths: vec![] });
+    }
     let fields = Fields::of(value, at)?;
     if let Some(run) = fields.text("command")? {
         let timeout = fields.seconds("timeout")?.unwrap_or(60);

@@ -282,19 +282,18 @@ fn path_fit(
     place: &Workdir<'_>,
 ) -> (Fit, Option<String>) {
     let mut best = (Fit::No, None);
-    let mut look = |path: &str| {
-        let located = Located::new(path, place);
+    let mut look = |path: &str, located: Located| {
         let fits = trigger.paths.iter().map(|pattern| located.fit(pattern, place));
         let fit = fits.max().unwrap_or(Fit::No);
         if fit > best.0 {
             best = (fit, Some(shell::shown(path).into_owned()));
         }
     };
-    tool_use.paths.iter().for_each(|path| look(path));
+    tool_use.paths.iter().for_each(|path| look(path, Located::new(path, place)));
     let Some(script) = tool_use.script() else { return best };
-    script.touched.iter().for_each(|file| look(&file.text));
+    script.touched.iter().for_each(|file| look(&file.text, Located::touched(&file.text, place)));
     for word in command.iter().flat_map(|command| &command.argv[1..]) {
-        look(&word.text);
+        look(&word.text, Located::new(&word.text, place));
     }
     let may_write = || {
         script.applies_unknown

@@ -76,7 +76,9 @@ fn commands(fields: &Fields<'_>) -> Result<Vec<CommandPattern>, Problem> {
     let bad = || fields.wrong("command", value, "the words of a command, like [git, push]");
     let words = |items: &[Value]| -> Option<CommandPattern> {
         let words: Option<Vec<String>> = items.iter().map(super::fields::scalar).collect();
-        words.filter(|words| words.first().is_some_and(|w| !w.is_empty())).map(CommandPattern)
+        // `["git push"]` would be a program of that name, which there never is.
+        let is_program = |word: &String| !word.is_empty() && !word.contains(char::is_whitespace);
+        words.filter(|words| words.first().is_some_and(is_program)).map(CommandPattern)
     };
     match value {
         Value::String(text) => {

@@ -158,6 +158,63 @@ fn a_command_that_may_write_a_file_is_not_certain() {
 }
 
 #[test]
+fn who_changes_a_directory_changes_the_files_in_it() {
+    for command in [
+        "rm -r src",
+        "rm -rf src/",
+        "rm -rf ./src/../src",
+        "rm -rf .",
+        "mv src old",
+        "git rm -rq src",
+        "git restore src",
+        "git checkout -- src/",
+        "git checkout src/db/a.sql",
+        "git checkout .",
+        "prettier --write src",
+        "black src",
+        "ruff format src",
+        "ruff check --fix src",
+        "eslint --fix src",
+    ] {
+        assert_eq!(shell_fit("src/db/**", command), Fit::Yes, "{command}");
+    }
+    for command in [
+        "rm -r target",
+        "rm -rf node_modules dist",
+        "rm src",
+        "mv lib old",
+        "cp x src/",
+        "mkdir -p src/db",
+        "git checkout main",
+        "git checkout -b src/db",
+        "git checkout src/other",
+        "git add src",
+        "black --check src",
+        "ruff format --check src",
+        "prettier --check src",
+        "ls src/",
+    ] {
+        assert_eq!(shell_fit("src/db/**", command), Fit::No, "{command}");
+        assert_eq!(shell_fit("**/*.sql", command), Fit::No, "{command}");
+    }
+    for command in [
+        "ed -s src/a <<< w",
+        "vim -c wq src/a",
+        "ex -s -c wq src/a",
+        "sd a b src/a",
+        "yq -i '.a = 1' src/a.yaml",
+        "gzip src/a",
+        "dos2unix src/a",
+        "openssl enc -in x -out src/a",
+    ] {
+        assert_eq!(shell_fit("src/**", command), Fit::Yes, "{command}");
+    }
+    for command in ["gzip -c src/a > x", "sd -p a b src/a", "vim -R src/a", "yq .a src/a.yaml"] {
+        assert_eq!(shell_fit("src/**", command), Fit::No, "{command}");
+    }
+}
+
+#[test]
 fn reading_a_file_is_no_edit_of_it() {
     for command in [
         "cat src/a",

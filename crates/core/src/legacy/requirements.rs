@@ -7,7 +7,7 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::guard::policy::Policy;
+use crate::guard::policy::{Policy, Problem};
 use crate::guard::settings;
 
 /// The skills that always satisfied a requirement of this name.
@@ -47,9 +47,11 @@ pub struct Layers {
 /// The policy of the three files; nothing where the project has no file of its own.
 pub fn policy(layers: Layers) -> Option<Policy> {
     let guard = layers.guard.clone().unwrap_or(Value::Null);
-    let mut tree = translate(&cascade(layers)?);
+    let (tree, odd) = cascaded(layers)?;
+    let mut tree = translate(&tree);
     merge(&mut tree["guard"], guard);
     let mut policy = settings::policy(&tree);
+    policy.problems.extend(odd);
     // Its users were free to keep keys of their own in a requirement.
     policy.problems.retain(|problem| problem.fatal);
     // There, whoever ran its command satisfied a requirement, an agent included; `doctor` says so.
@@ -62,14 +64,56 @@ pub fn policy(layers: Layers) -> Option<Policy> {
 /// Merges the three files: mappings recurse, everything else replaces. A project that says
 /// `inherit: false` does without the user's file.
 pub fn cascade(layers: Layers) -> Option<Value> {
+    cascaded(layers).map(|(tree, _)| tree)
+}
+
+fn cascaded(layers: Layers) -> Option<(Value, Vec<Problem>)> {
     let project = layers.project?;
     let inherits = project.get("inherit").and_then(Value::as_bool).unwrap_or(true);
     let mut tree = layers.user.filter(|_| inherits).unwrap_or(Value::Null);
-    merge(&mut tree, project);
-    if let Some(local) = layers.local {
-        merge(&mut tree, local);
+    let mut odd = Vec::new();
+    for mut layer in std::iter::once(project).chain(layers.local) {
+        odd.extend(leave_out(&tree, &mut layer));
+        merge(&mut tree, layer);
     }
-    Some(tree)
+    Some((tree, odd))
+}
+
+/// Takes out of a file what cannot be read and would hide what the files below it say.
+fn leave_out(below: &Value, layer: &mut Value) -> Vec<Problem> {
+    let Some(below) = below.get("requirements").filter(|below| below.is_object()) else {
+        return Vec::new();
+    };
+    let Some(section) = layer.get_mut("requirements").filter(|section| !section.is_null()) else {
+        return Vec::new();
+    };
+    let problem = |at: String| Problem {
+        at,
+        message: "it cannot be read, so what is said below it holds".to_owned(),
+        hint: None,
+        fatal: true,
+    };
+    let Value::Object(requirements) = section else {
+        *section = Value::Null;
+        return vec![problem("requirements".to_owned())];
+    };
+    let hides = |name: &String, value: &Value| {
+        let is_readable = |value: Value| settings::is_readable("requirements", name, value);
+        below.get(name).is_some_and(|below| {
+            let mut both = below.clone();
+            merge(&mut both, value.clone());
+            is_readable(below.clone()) && !is_readable(both)
+        })
+    };
+    let mut odd = Vec::new();
+    requirements.retain(|name, value| {
+        let is_odd = hides(name, value);
+        if is_odd {
+            odd.push(problem(format!("requirements.{name}")));
+        }
+        !is_odd
+    });
+    odd
 }
 
 fn merge(base: &mut Value, over: Value) {

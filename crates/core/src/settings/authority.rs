@@ -6,6 +6,7 @@
 //! nobody can tell any more who said what.
 
 use super::{AGENTS, Fault};
+use crate::guard::settings::is_readable;
 use crate::yaml::{Entry, Node, Position, Value};
 
 /// Whose word a layer is.
@@ -24,7 +25,7 @@ pub(super) type Cut = (Position, Fault);
 
 /// Sections in which a person's word on a key goes before the repository's, against the ordinary
 /// precedence of layers.
-const GUARDED: [&str; 2] = ["guard", "requirements"];
+pub(super) const GUARDED: [&str; 2] = ["guard", "requirements"];
 
 /// Cuts a repository's layer down to what it may say, given what the person's own layers say.
 pub(super) fn restrain(tree: &mut Node, person: Option<&Node>) -> Vec<Cut> {
@@ -57,6 +58,8 @@ fn within(entry: &mut Entry, person: Option<&Node>, cuts: &mut Vec<Cut>) {
     let Value::Map(keys) = &mut entry.value.value else { return };
     keys.retain_mut(|key| {
         let said = theirs.and_then(|theirs| theirs.get(&key.key)).filter(|node| !is_nothing(node));
+        // What a person said and nobody can read goes before nothing.
+        let said = said.filter(|node| is_readable(&section, &key.key, node.to_json()));
         let why = match (section.as_str(), key.key.as_str()) {
             ("guard", "protect_settings" | "on_uncertain") => {
                 Some("it is the person's own setting")
@@ -109,7 +112,7 @@ fn unlock(requirement: &mut Entry, cuts: &mut Vec<Cut>) {
     });
 }
 
-fn cut(entry: &Entry, path: &[&str], why: &'static str) -> Cut {
+pub(super) fn cut(entry: &Entry, path: &[&str], why: &'static str) -> Cut {
     let mut key = path.join(".");
     if !key.is_empty() {
         key.push('.');
@@ -122,23 +125,29 @@ fn is_true(node: &Node) -> bool {
     matches!(node.value, Value::Bool(true) | Value::Empty)
 }
 
-fn is_nothing(node: &Node) -> bool {
+pub(super) fn is_nothing(node: &Node) -> bool {
     matches!(node.value, Value::Null | Value::Empty)
 }
 
-const WHY: &str = "a locked requirement of yours would no longer hold";
+const WHY: &str =
+    "a locked requirement of yours, or one of the machine's owner, would no longer hold";
 
-/// Cuts a person's layer down where a rule below it is locked: what is locked in the person's
-/// settings for all repositories holds even against their settings for one.
+/// Cuts a person's layer down where a rule below it is locked, as everything is that the machine's
+/// `owner` asks for: what is locked in the person's settings for all repositories holds even against
+/// their settings for one.
 ///
 /// A file in the working tree is too easily written by an agent for it to open such a lock.
-pub(super) fn keep_locks(tree: &mut Node, below: Option<&Node>) -> Vec<Cut> {
+pub(super) fn keep_locks(tree: &mut Node, below: Option<&Node>, owner: Option<&Node>) -> Vec<Cut> {
     let mut cuts = Vec::new();
+    let owners = owner.and_then(|owner| owner.get("requirements"));
     let locked = below.and_then(|below| below.get("requirements"));
     let Some(Value::Map(locked)) = locked.map(|node| &node.value) else { return cuts };
+    let is_owners = |name: &str| {
+        owners.and_then(|owners| owners.get(name)).is_some_and(|node| !is_nothing(node))
+    };
     let is_locked = |name: &str| {
         let found = locked.iter().find(|entry| entry.key == name);
-        found.and_then(|entry| entry.value.get("locked")).is_some_and(is_true)
+        is_owners(name) || found.and_then(|entry| entry.value.get("locked")).is_some_and(is_true)
     };
     let any = locked.iter().any(|entry| is_locked(&entry.key));
     let Value::Map(entries) = &mut tree.value else { return cuts };

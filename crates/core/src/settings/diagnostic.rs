@@ -40,11 +40,14 @@ impl Diagnostic {
 
     /// `file:line:column: message`, without severity and hint.
     pub fn located(&self) -> String {
+        format!("{}: {}", self.place(), self.message)
+    }
+
+    /// `file:line:column`, as far as it is known.
+    pub fn place(&self) -> String {
         match (self.line, self.column) {
-            (Some(line), Some(column)) => {
-                format!("{}:{line}:{column}: {}", self.file, self.message)
-            }
-            _ => format!("{}: {}", self.file, self.message),
+            (Some(line), Some(column)) => format!("{}:{line}:{column}", self.file),
+            _ => self.file.clone(),
         }
     }
 }

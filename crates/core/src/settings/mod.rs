@@ -8,7 +8,9 @@
 //! here and no environment: that is the engine's.
 //!
 //! Invariant: a layer with a fault makes the whole fail, even when a higher layer overrides the
-//! faulty value. What is ignored silently today is what surprises somebody tomorrow.
+//! faulty value. What is ignored silently today is what surprises somebody tomorrow. Requirements
+//! are the exception, because without them agents would go ungated: whoever applies them gets what
+//! the rest says ([`Broken`]), and a fault costs nothing that another layer asks for.
 
 mod authority;
 mod declare;
@@ -16,6 +18,7 @@ mod diagnostic;
 mod fault;
 mod merge;
 mod model;
+mod odd;
 mod origin;
 mod period;
 mod read;
@@ -44,7 +47,9 @@ pub use requirement::{
     Enforcement, Evidence, GuardType, Measure, OnError, Requirement, RequirementType, Satisfier,
     Scope, Thresholds, Trigger,
 };
-pub use resolve::{Broken, Layers, Resolved};
+pub use resolve::{Broken, Layers, Resolved, Rest};
 pub use schema::schema;
 pub use shape::{Choice, Field, Section, Shape};
-pub use value::{Amount, Command, Dollars, Either, NotesFrom, OneOrMany, Pattern, Ratio, RepoPath};
+pub use value::{
+    Amount, Command, Commands, Dollars, Either, NotesFrom, OneOrMany, Pattern, Ratio, RepoPath,
+};

@@ -6,7 +6,7 @@
 
 use super::declare::{choice, section};
 use super::read::Named;
-use super::{Amount, Either, OneOrMany, Pattern, Period};
+use super::{Amount, Commands, Either, OneOrMany, Pattern, Period};
 
 section! {
     /// Something that must be satisfied before a gated tool use or the end of a turn.
@@ -215,7 +215,7 @@ section! {
         tool: Option<OneOrMany<String>>,
         /// One of the commands in it starts with these words: `git push`, `[git, push]`, or a list
         /// of such lists.
-        command: Option<OneOrMany<OneOrMany<String>>>,
+        command: Option<Commands>,
         /// This regular expression is found in the command as it was typed.
         command_pattern: Option<Pattern>,
         /// The file's path in the repository matches; `*` and `**` as usual.

@@ -4,6 +4,7 @@ use serde_json::Value as Json;
 
 use super::authority::{Authority, keep_locks, restrain};
 use super::merge::merge;
+use super::odd::leave_out;
 use super::origin::rows;
 use super::{
     AGENTS, Context, Diagnostic, Fault, Reader, Requirement, RequirementType, Row, Setting,
@@ -21,6 +22,8 @@ pub struct Layers {
     withheld: Vec<String>,
     faults: Vec<(Position, Fault)>,
     warnings: Vec<(Position, Fault)>,
+    /// What was left out because it cannot be read.
+    odd: Vec<(Position, Fault)>,
     /// What the caller found wrong before there was anything to read.
     reported: Vec<Diagnostic>,
 }
@@ -38,6 +41,8 @@ pub struct Resolved {
     pub warnings: Vec<Diagnostic>,
     /// Keys of what the repository brings and nobody has trusted: `work.gate`.
     pub withheld: Vec<String>,
+    /// What is said of requirements and was left out because it cannot be read.
+    pub odd: Vec<Diagnostic>,
 }
 
 /// Settings that cannot be used, with everything that is wrong.
@@ -48,11 +53,22 @@ pub struct Broken {
     pub errors: Vec<Diagnostic>,
     /// What somebody should look at besides.
     pub warnings: Vec<Diagnostic>,
-    /// What the layers say together, without the defaults, where each could be read and only some
-    /// values are wrong: for those who can do with the rest.
-    pub tree: Option<Box<Json>>,
     /// Keys of what the repository brings and nobody has trusted.
     pub withheld: Vec<String>,
+    /// What is left, for those who can do with it.
+    pub rest: Box<Rest>,
+}
+
+/// What is left of settings that cannot be used.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Rest {
+    /// What the layers that could be read say together, without the defaults, some values of it
+    /// wrong.
+    pub tree: Json,
+    /// Which layers could not be read at all; they are among the errors.
+    pub unread: Vec<Diagnostic>,
+    /// What is said of requirements and was left out because it cannot be read.
+    pub odd: Vec<Diagnostic>,
 }
 
 impl Layers {
@@ -131,8 +147,8 @@ impl Layers {
 
     /// Puts the layers together. Fails when any of them has a fault.
     pub fn resolve(mut self) -> Result<Resolved, Broken> {
-        let is_whole = self.is_whole();
         let merged = self.merged();
+        let odd = self.diagnostics(Severity::Error, &self.odd);
         let empty = || Json::Object(serde_json::Map::new());
         let tree = merged.as_ref().map_or_else(empty, Node::to_json);
         if !self.is_broken() {
@@ -141,22 +157,24 @@ impl Layers {
                 let rows = rows(&settings, merged.as_ref(), &self.sources);
                 let warnings = self.diagnostics(Severity::Warning, &self.warnings);
                 let withheld = self.withheld;
-                return Ok(Resolved { settings, tree, rows, warnings, withheld });
+                return Ok(Resolved { settings, tree, rows, warnings, withheld, odd });
             }
         }
         let mut errors = self.reported.clone();
         errors.extend(self.diagnostics(Severity::Error, &self.faults));
         let warnings = self.diagnostics(Severity::Warning, &self.warnings);
-        let withheld = self.withheld;
-        Err(Broken { errors, warnings, tree: is_whole.then(|| Box::new(tree)), withheld })
+        let rest = Box::new(Rest { tree, unread: self.unread(), odd });
+        Err(Broken { errors, warnings, withheld: self.withheld, rest })
     }
 
-    /// Whether every layer could be read, right or wrong.
-    fn is_whole(&self) -> bool {
-        let is_unread = |fault: &Fault| {
+    /// The layers that could not be read at all.
+    fn unread(&self) -> Vec<Diagnostic> {
+        let is_unread = |(_, fault): &&(Position, Fault)| {
             matches!(fault, Fault::Yaml(_) | Fault::NotAMap { .. } | Fault::NotUtf8)
         };
-        self.reported.is_empty() && !self.faults.iter().any(|(_, fault)| is_unread(fault))
+        let faults: Vec<_> = self.faults.iter().filter(is_unread).cloned().collect();
+        let found = self.diagnostics(Severity::Error, &faults);
+        self.reported.iter().cloned().chain(found).collect()
     }
 
     fn is_broken(&self) -> bool {
@@ -183,23 +201,30 @@ impl Layers {
         let (owner, others): (Vec<_>, Vec<_>) = std::mem::take(&mut self.trees)
             .into_iter()
             .partition(|(authority, _)| *authority == Authority::Owner);
-        let owner = together_with(None, owner.into_iter().map(|(_, tree)| tree));
+        let mut owner = together_with(None, owner.into_iter().map(|(_, tree)| tree));
+        if let Some(owner) = &mut owner {
+            self.odd.extend(leave_out(owner, None));
+        }
         let mut below: Option<Node> = owner.clone();
         let mut kept = Vec::new();
         for (authority, mut tree) in others {
             if authority == Authority::Person {
-                self.warnings.extend(keep_locks(&mut tree, below.as_ref()));
+                self.warnings.extend(keep_locks(&mut tree, below.as_ref(), owner.as_ref()));
+                self.odd.extend(leave_out(&mut tree, below.as_ref()));
                 below = together_with(below, [tree.clone()]);
             }
             kept.push((authority, tree));
         }
         let person = together_with(below, owner.clone());
-        for (authority, tree) in &mut kept {
-            if *authority == Authority::Repository {
-                self.warnings.extend(restrain(tree, person.as_ref()));
+        let mut merged = None;
+        for (authority, mut tree) in kept {
+            if authority == Authority::Repository {
+                self.warnings.extend(restrain(&mut tree, person.as_ref()));
             }
+            self.odd.extend(leave_out(&mut tree, merged.as_ref()));
+            merged = together_with(merged, [tree]);
         }
-        together_with(None, kept.into_iter().map(|(_, tree)| tree).chain(owner))
+        together_with(merged, owner)
     }
 
     fn read(&mut self, merged: Option<&Node>) -> Settings {

@@ -118,6 +118,46 @@ impl Setting for Command {
     }
 }
 
+/// Commands that a trigger is about: `git push`, `[git, push]`, or a list of such lists.
+///
+/// Not a list of lists with brackets left out: `[git, gh]` is the one command `git gh`, and
+/// `[[git], [gh]]` are two.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Commands(Vec<Vec<String>>);
+
+impl Commands {
+    /// The words of each command.
+    pub fn items(&self) -> &[Vec<String>] {
+        &self.0
+    }
+}
+
+impl Setting for Commands {
+    const SHAPE: Shape = Shape::Either(
+        &Shape::Text,
+        &Shape::List {
+            of: &Shape::Either(&Shape::Text, &Shape::List { of: &Shape::Text, min: 1 }),
+            min: 1,
+        },
+    );
+
+    fn read(node: &Node, reader: &mut Reader) -> Option<Self> {
+        let is_list = |node: &Node| matches!(node.value, Value::List(_));
+        match &node.value {
+            Value::List(items) if !items.is_empty() && items.iter().all(is_list) => {
+                let commands: Vec<Command> = reader.list(node, 1)?;
+                Some(Self(commands.into_iter().map(|command| command.0).collect()))
+            }
+            Value::List(_) => reader.list(node, 1).map(|words| Self(vec![words])),
+            Value::Text(_) => {
+                let words = reader.text(node)?.split_whitespace().map(str::to_owned);
+                Some(Self(vec![words.collect()]))
+            }
+            _ => reader.wrong_kind(node, &Self::SHAPE.noun(), None),
+        }
+    }
+}
+
 /// A list, for which a single item may be written without brackets.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct OneOrMany<T>(Vec<T>);

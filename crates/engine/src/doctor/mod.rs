@@ -3,6 +3,7 @@
 mod captured;
 
 use heirloom_core::guard::policy::Problem;
+use heirloom_core::settings::{Diagnostic, Settings};
 use heirloom_core::trust::State;
 use heirloom_ledger::{Ledger, VERSION};
 use heirloom_repo::Head;
@@ -73,6 +74,7 @@ pub fn examine(here: &Here) -> Vec<Check> {
     checks.push(tracker(here));
     checks.extend(requirements(here));
     let loaded = here.settings(&[]).ok();
+    checks.extend(page(here, loaded.as_ref().map(|loaded| &loaded.settings)));
     let programs = agents::programs(here, loaded.as_ref().map(|loaded| &loaded.settings));
     let known = agents::look(here, &programs, false);
     checks.extend(known.iter().filter(|known| is_looked_for(known)).map(agent));
@@ -196,12 +198,15 @@ fn settings(here: &Here) -> Vec<Check> {
             std::iter::once(Check::new("settings", Health::Ok, detail)).chain(warned).collect()
         }
         Err(unusable) => {
-            let errors = unusable.broken.errors.iter();
-            let check = |error: &heirloom_core::settings::Diagnostic| Check {
-                hint: error.hint.clone(),
-                ..Check::new("settings", Health::Problem, error.located())
+            let check = |health: Health| {
+                move |found: &Diagnostic| Check {
+                    hint: found.hint.clone(),
+                    ..Check::new("settings", health, found.located())
+                }
             };
-            errors.map(check).collect()
+            let broken = &unusable.broken;
+            let errors = broken.errors.iter().map(check(Health::Problem));
+            errors.chain(broken.warnings.iter().map(check(Health::Note))).collect()
         }
     }
 }
@@ -244,6 +249,20 @@ fn brought(commands: usize, all: usize) -> String {
     }
 }
 
+/// A page that is not one of the repository's own files is neither read nor written.
+fn page(here: &Here, settings: Option<&Settings>) -> Option<Check> {
+    let root = &here.place.root;
+    let file =
+        settings.map_or_else(|| Settings::default().notes.file, |all| all.notes.file.clone());
+    let path = root.join(file.as_str());
+    let read = || heirloom_repo::read_within(root, &path).map_err(|error| error.source);
+    let why = heirloom_repo::inside(root, &path).and_then(|_| read()).err()?;
+    let detail = format!("{}: {why}; it is neither read nor written", file.as_str());
+    let hint =
+        "`notes.file` in the settings says where the page of notes is: a file of the repository";
+    Some(Check::new("page", Health::Problem, detail).hint(hint))
+}
+
 /// What holds here, and if nothing does, why.
 fn requirements(here: &Here) -> Vec<Check> {
     let name = "requirements";
@@ -268,8 +287,12 @@ fn requirements(here: &Here) -> Vec<Check> {
         Check { hint: problem.hint.clone(), ..check }
     };
     // What is wrong in heirloom's own settings is said there, with its line.
-    let is_said = here.settings(&[]).map_or(true, |loaded| !loaded.warnings.is_empty());
-    let problems = policy.problems.iter().filter(|_| !is_said).map(problem);
+    let settings = here.settings(&[]);
+    let is_said = |problem: &&Problem| match &settings {
+        Ok(loaded) => !problem.fatal && !loaded.warnings.is_empty(),
+        Err(_) => true,
+    };
+    let problems = policy.problems.iter().filter(|problem| !is_said(problem)).map(problem);
     let waiting = (!policy.waiting.is_empty()).then(|| {
         let detail = format!("waiting for your trust: {}", policy.waiting.join(", "));
         Check::new(name, Health::Problem, detail).hint(Untrusted::HINT)

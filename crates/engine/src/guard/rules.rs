@@ -9,6 +9,7 @@ use heirloom_core::guard::policy::{Policy, Problem, Unseen};
 use heirloom_core::guard::protect::Protection;
 use heirloom_core::guard::settings as section;
 use heirloom_core::legacy::requirements::{self, Layers};
+use heirloom_core::settings::Diagnostic;
 use heirloom_core::yaml;
 use heirloom_repo::{Stamp, file};
 use serde::{Deserialize, Serialize};
@@ -180,41 +181,24 @@ fn read(here: &Here, source: &Source, environment: &Environment) -> Option<Rules
         let repo = source.settings.as_deref();
         settings::load(&Request { environment, repo, flags: &[], say })
     };
-    let (mut person, own_fault) = tree_of(load(Say::Nothing));
-    // A person's file for this repository that cannot be read does not cost what they ask for
-    // everywhere.
-    if own_fault.is_some() {
-        let everywhere = Request { environment, repo: None, flags: &[], say: Say::Nothing };
-        person = tree_of(settings::load(&everywhere)).0;
-    }
+    let person = Said::by(load(Say::Nothing)).tree;
     if source.is_stranger && section::policy(&person).requirements.is_empty() {
         return None;
     }
-    let (all, fault, withheld) = match load(say) {
-        Ok(loaded) => (loaded.tree, None, loaded.withheld),
-        Err(unusable) => {
-            let withheld = unusable.broken.withheld.clone();
-            let (tree, fault) = tree_of(Err(unusable));
-            (tree, fault, withheld)
-        }
-    };
-    // A file of the repository's that cannot be read costs the repository its own rules, and
-    // nothing else.
-    let all = if fault.is_some() { person.clone() } else { all };
+    let Said { tree: all, mut unread, odd, withheld } = Said::by(load(say));
     if all.get("enabled") == Some(&Value::Bool(false)) {
         return None;
     }
     let mut policy = section::policy(&all);
     // The files of the earlier framework hold until the settings have requirements of their own, so
     // that setting heirloom up takes nothing away.
-    let mut faults: Vec<Unread> = fault.or(own_fault).into_iter().collect();
     if let Some(files) = &source.original
         && all.get("requirements").is_none_or(Value::is_null)
     {
         let guard = all.get("guard").cloned();
         let (original, fault) = read_original(files, guard, say);
         policy = original.unwrap_or(policy);
-        faults.extend(fault);
+        unread.extend(fault);
     }
     let mut policy = Policy::guarding(section::policy(&person), policy);
     let waiting = withheld.iter().filter_map(|key| key.strip_prefix("requirements."));
@@ -225,16 +209,17 @@ fn read(here: &Here, source: &Source, environment: &Environment) -> Option<Rules
     }
     policy.protection = protection(here, environment, &all);
     if policy.requirements.is_empty()
-        && let Some(Unread { file, reason }) = faults.first()
+        && let Some(Unread { file, reason }) = unread.first()
     {
         return Some(Rules::Broken { file: file.clone(), reason: reason.clone() });
     }
-    policy.problems.extend(faults.into_iter().map(|fault| Problem {
+    policy.problems.extend(unread.into_iter().map(|fault| Problem {
         at: fault.file,
         message: format!("it cannot be read, so nothing in it holds: {}", fault.reason),
         hint: None,
         fatal: true,
     }));
+    policy.problems.extend(odd);
     Some(Rules::Policy(policy))
 }
 
@@ -263,20 +248,43 @@ struct Unread {
     reason: String,
 }
 
-/// What the layers say together. A wrong value somewhere is no reason to drop every rule: each
-/// reports its own.
-fn tree_of(loaded: Result<settings::Loaded, Box<Unusable>>) -> (Value, Option<Unread>) {
-    match loaded {
-        Ok(loaded) => (loaded.tree, None),
-        Err(unusable) => {
-            if let Some(tree) = &unusable.broken.tree {
-                return ((**tree).clone(), None);
+/// What the layers say together, as far as they can be read.
+struct Said {
+    tree: Value,
+    unread: Vec<Unread>,
+    /// What was left out because it cannot be read, in a file that can.
+    odd: Vec<Problem>,
+    withheld: Vec<String>,
+}
+
+impl Said {
+    /// A wrong value somewhere is no reason to drop every rule: each reports its own.
+    fn by(loaded: Result<settings::Loaded, Box<Unusable>>) -> Self {
+        let problem = |found: Diagnostic| {
+            let at = found.place();
+            Problem { at, message: found.message, hint: found.hint, fatal: true }
+        };
+        match loaded {
+            Ok(loaded) => Self {
+                tree: loaded.tree,
+                unread: Vec::new(),
+                odd: loaded.odd.into_iter().map(problem).collect(),
+                withheld: loaded.withheld,
+            },
+            Err(unusable) => {
+                let withheld = unusable.broken.withheld;
+                let mut rest = *unusable.broken.rest;
+                // One fault of a file is enough to say that it cannot be read.
+                rest.unread.dedup_by(|one, other| one.file == other.file);
+                let unread =
+                    |error: Diagnostic| Unread { reason: error.located(), file: error.file };
+                Self {
+                    tree: rest.tree,
+                    unread: rest.unread.into_iter().map(unread).collect(),
+                    odd: rest.odd.into_iter().map(problem).collect(),
+                    withheld,
+                }
             }
-            let fault = match unusable.broken.errors.first() {
-                Some(error) => Unread { file: error.file.clone(), reason: error.located() },
-                None => Unread { file: String::new(), reason: unusable.to_string() },
-            };
-            (Value::Null, Some(fault))
         }
     }
 }

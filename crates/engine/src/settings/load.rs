@@ -59,6 +59,8 @@ pub struct Loaded {
     pub files: Vec<FileStatus>,
     /// Keys of what the repository brings and nobody has trusted: `work.gate`.
     pub withheld: Vec<String>,
+    /// What is said of requirements and was left out because it cannot be read.
+    pub odd: Vec<Diagnostic>,
 }
 
 /// Settings that cannot be used.
@@ -118,6 +120,7 @@ pub fn load(request: &Request<'_>) -> Result<Loaded, Box<Unusable>> {
             rows: resolved.rows,
             warnings: resolved.warnings,
             withheld: resolved.withheld,
+            odd: resolved.odd,
             files,
         }),
         Err(broken) => Err(Box::new(Unusable { broken, files })),

@@ -2,18 +2,27 @@
 //! it went well loses nothing by that, and whoever passes the error on cannot forget what it was about.
 
 use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::io;
 use std::path::Path;
 
 use super::FileError;
 
+/// The most that is read of a file that may well be large: git's index of a million files has 100 MB.
+const MOST: u64 = 1024 * 1024 * 1024;
+
+/// Reads a regular file. Even git's own files may be somebody else's, in a directory that was unpacked: one that is
+/// a FIFO would keep a hook waiting until its agent gives it up and goes on.
 pub fn read(path: impl AsRef<Path>) -> Result<Vec<u8>, FileError> {
     let path = path.as_ref();
-    fs::read(path).map_err(FileError::new("read", path))
+    super::read_at_most(path, MOST).map_err(FileError::new("read", path))
 }
 
+/// As [`read`], for text.
 pub fn read_to_string(path: impl AsRef<Path>) -> Result<String, FileError> {
     let path = path.as_ref();
-    fs::read_to_string(path).map_err(FileError::new("read", path))
+    let not_text = |error| io::Error::new(io::ErrorKind::InvalidData, error);
+    let text = |bytes| String::from_utf8(bytes).map_err(not_text);
+    super::read_at_most(path, MOST).and_then(text).map_err(FileError::new("read", path))
 }
 
 /// Opens whatever is there. Where somebody else may have put something that keeps its reader waiting, it is

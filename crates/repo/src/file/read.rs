@@ -28,11 +28,12 @@ pub fn read_at_most(path: &Path, most: u64) -> io::Result<Vec<u8>> {
     if size > most {
         return Err(too_large(size, most));
     }
-    take(file, most)
+    take(file, most, size)
 }
 
-fn take(file: impl Read, most: u64) -> io::Result<Vec<u8>> {
-    let mut bytes = Vec::new();
+/// `size` is what it seems to have; what the system makes up while it is read has none.
+fn take(file: impl Read, most: u64, size: u64) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::with_capacity(usize::try_from(size).unwrap_or_default());
     file.take(most.saturating_add(1)).read_to_end(&mut bytes)?;
     let size = bytes.len() as u64;
     // It may have grown since it was measured.
@@ -62,7 +63,7 @@ pub fn read_bytes(path: &Path) -> Result<Option<Vec<u8>>, FileError> {
 /// none.
 pub fn read_given(path: &Path) -> Result<Option<Vec<u8>>, FileError> {
     const MOST: u64 = 1024 * 1024 * 1024;
-    found(path, File::open(path).and_then(|file| take(file, MOST)))
+    found(path, File::open(path).and_then(|file| take(file, MOST, 0)))
 }
 
 fn found<T>(path: &Path, read: io::Result<T>) -> Result<Option<T>, FileError> {

@@ -37,7 +37,10 @@ const CONVERSATION: &str = "8272974a-8223-4415-954c-99d01904a037";
 /// A repository with about `records` records behind it.
 pub(crate) fn repository(records: u64) -> TestEnv {
     let env = TestEnv::new(env!("CARGO_BIN_EXE_heirloom"));
-    env.write(".heirloom/config.yaml", "requirements:\n  plan: {scope: branch}\n");
+    env.write(
+        ".heirloom/config.yaml",
+        "requirements:\n  plan: {scope: branch}\n  push: {trigger_tools: [{command: git push}]}\n",
+    );
     env.run(&["note", "learning", "the first one"]).success();
     let sessions = records / RECORDS;
     let mut ledger = Ledger::open(&env.home(), Options::ENGINE).unwrap();
@@ -185,6 +188,7 @@ impl Adding<'_, '_> {
 
 /// Every list and every question a person or an agent asks often.
 const LISTS: &[&[&str]] = &[
+    &["sessions", "list"],
     &["sessions", "list", "--limit", "10"],
     &["sessions", "list", "--limit", "10", "--completed"],
     &["sessions", "list", "--limit", "10", "--failed"],
@@ -193,6 +197,7 @@ const LISTS: &[&[&str]] = &[
     &["status", "s20"],
     &["lineage", "s20"],
     &["inherit", "s20"],
+    &["notes"],
     &["notes", "--limit", "10"],
     &["notes", "--limit", "10", "--all"],
     &["notes", "--limit", "10", "--kind", "decision"],
@@ -203,7 +208,14 @@ const LISTS: &[&[&str]] = &[
     &["runs", "list", "--limit", "10"],
     &["approvals", "list"],
     &["req", "status"],
+    &["req", "log"],
+    &["req", "explain", "Bash", "--command", "git status"],
     &["recover"],
+    &["search", "zanzibar"],
+    &["search", "refresh of tokens"],
+    &["handoffs", "list"],
+    &["rules", "list"],
+    &["context", "status"],
     &["repo"],
 ];
 
@@ -216,6 +228,7 @@ fn hooks(env: &TestEnv) -> Vec<(&'static str, Value)> {
         ("SessionStart", json!({"source": "startup"})),
         ("UserPromptSubmit", json!({"prompt": "go on with s20"})),
         ("PreToolUse", edit.clone()),
+        ("PreToolUse", json!({"tool_name": "Bash", "tool_input": {"command": "git push"}})),
         ("PostToolUse", edit),
         ("PermissionRequest", json!({"tool_name": "Bash", "tool_input": {"command": "ls"}})),
         ("PreCompact", json!({"trigger": "auto"})),

@@ -167,8 +167,43 @@ fn a_broken_settings_file_gates_nothing_and_is_reported_through_the_agent() {
     );
     guarded.env.write(".heirloom/config.yaml", PLAN);
     assert!(guarded.edit(ONE).is_denied());
-    guarded.env.write(".heirloom/local.yaml", "requirements: 7\n");
-    assert_eq!(guarded.edit(ONE), Said::Nothing);
+}
+
+#[test]
+fn a_file_that_says_something_odd_costs_only_itself() {
+    for odd in [
+        "requirements: 7\n",
+        "requirements: [plan]\n",
+        "requirements: {plan: 7}\n",
+        "requirements: {plan: {trigger_tools: 7}}\n",
+        "requirements: {plan: {scope: nowhere, enabled: true}}\n",
+        "guard: 7\n",
+        "guard: {exempt: {a: b}, enabled: maybe}\n",
+        "requirements: [\n",
+        "- a\n",
+    ] {
+        let guarded = Guarded::new(PLAN);
+        guarded.env.write(".heirloom/local.yaml", odd);
+        assert!(guarded.edit(ONE).is_denied(), "{odd}");
+        let told = guarded.start(ONE, "startup");
+        assert!(told.text().contains(".heirloom/local.yaml"), "{odd}: {told:?}");
+        let doctor = guarded.env.run(&["doctor"]);
+        assert!(doctor.stdout.contains(".heirloom/local.yaml:1"), "{odd}: {doctor}");
+    }
+}
+
+#[test]
+fn users_of_the_earlier_framework_lose_nothing_by_an_odd_local_file() {
+    for odd in ["requirements: 7\n", "requirements: {ticket: {trigger_tools: 7}}\n"] {
+        let guarded = Guarded { env: crate::env() };
+        let asked = "requirements:\n  ticket: {enabled: true, trigger_tools: [Edit]}\n";
+        guarded.env.write(".claude/requirements.yaml", asked);
+        assert!(guarded.edit(ONE).is_denied());
+        guarded.env.write(".claude/requirements.local.yaml", odd);
+        assert!(guarded.edit(ONE).is_denied(), "{odd}");
+        let told = guarded.start(ONE, "startup");
+        assert!(told.text().contains("requirements"), "{odd}: {told:?}");
+    }
 }
 
 #[test]

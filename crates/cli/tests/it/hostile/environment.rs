@@ -109,9 +109,17 @@ fn an_agent_launches_none_that_is_held_to_less() {
     let edit = payload(&env, "PreToolUse");
     let hook = format!("{HEIRLOOM} hook claude PreToolUse < {}", edit.display());
     let below = agent(&env, "below", &hook);
-    for set in ["HEIRLOOM_DISABLE=1", "HEIRLOOM_CONFIG=/dev/null"] {
+    let nowhere = env.user().join("nowhere");
+    for set in [
+        "HEIRLOOM_DISABLE=1".to_owned(),
+        "HEIRLOOM_CONFIG=/dev/null".to_owned(),
+        format!("HEIRLOOM_HOME={}", nowhere.display()),
+        format!("XDG_CONFIG_HOME={}", nowhere.display()),
+        format!("XDG_DATA_HOME={0} XDG_CONFIG_HOME={0}", nowhere.display()),
+    ] {
         let said = guarded(&env, &format!("{set} {}", below.display()));
         assert!(said.contains("\"deny\"") && said.contains("mine"), "{set}: {said}");
+        assert!(!nowhere.exists(), "{set}: something was written there");
     }
 }
 
@@ -121,4 +129,26 @@ fn who_heirloom_does_not_guard_goes_where_they_like() {
     let elsewhere = env.user().join("elsewhere");
     let said = started(&env, &format!("HEIRLOOM_HOME={} {HEIRLOOM} notes", elsewhere.display()));
     assert!(!said.contains("does not change"), "{said}");
+}
+
+#[test]
+fn a_repository_that_moves_a_persons_settings_or_data_moves_nothing() {
+    let env = mine();
+    let nowhere = env.repo().join("nowhere");
+    let set = json!({"env": {"XDG_CONFIG_HOME": nowhere, "XDG_DATA_HOME": nowhere,
+                             "HEIRLOOM_HOME": nowhere.join("ledger")}});
+    env.write(".claude/settings.json", &set.to_string());
+    let edit = payload(&env, "PreToolUse");
+    let hook = format!(
+        "XDG_CONFIG_HOME={0} XDG_DATA_HOME={0} HEIRLOOM_HOME={0}/ledger \
+         {HEIRLOOM} hook claude PreToolUse < {1}",
+        nowhere.display(),
+        edit.display()
+    );
+    // Also when the agent was started without any of them: then they are not set at all.
+    for begin in [guarded, started] {
+        let said = begin(&env, &hook);
+        assert!(said.contains("\"deny\"") && said.contains("mine"), "{said}");
+        assert!(!nowhere.exists());
+    }
 }

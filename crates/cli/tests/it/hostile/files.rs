@@ -33,6 +33,8 @@ fn a_page_that_is_a_link_out_of_the_repository_is_neither_read_nor_written() {
     env.run(&["note", "decision", "Use RS256", "--because", "keys rotate"]);
     let ran = env.run(&["checkpoint"]);
     assert!(ran.stdout.contains("NOTES.md: it leads out of the repository"), "{ran}");
+    let doctor = env.run(&["doctor"]);
+    assert!(doctor.stdout.contains("NOTES.md: it leads out of the repository"), "{doctor}");
     session_start(&env);
     assert_eq!(fs::read_to_string(&outside).unwrap(), "# Mine\n\n## Decisions\n\n- theirs\n");
     assert!(!env.run(&["notes"]).stdout.contains("theirs"));
@@ -45,6 +47,16 @@ fn a_page_is_never_a_hook_of_git() {
     env.run(&["note", "decision", "Use RS256", "--because", "keys rotate"]);
     let ran = env.run(&["checkpoint"]);
     assert!(ran.stdout.contains("pre-commit: it is inside of .git"), "{ran}");
+    let doctor = env.run(&["doctor"]);
+    assert!(doctor.stdout.contains(".git/hooks/pre-commit: it is inside of .git"), "{doctor}");
+    env.write(".heirloom/config.yaml", "notes: {file: ../NOTES.md}\n");
+    let doctor = env.run(&["doctor"]);
+    assert!(
+        doctor.stdout.contains("`notes.file` must be a path inside the repository"),
+        "{doctor}"
+    );
+    env.write(".heirloom/config.yaml", "notes: {file: docs/PAGE.md}\n");
+    assert!(!env.run(&["doctor"]).stdout.contains("neither read nor written"));
     session_start(&env);
     assert!(!env.repo().join(".git/hooks/pre-commit").exists());
 }
@@ -57,6 +69,8 @@ fn a_fifo_in_the_place_of_a_file_keeps_nobody_waiting() {
     fifo(&env.repo().join(".heirloom/stages/evil/stage.yaml"));
     let ran = env.run(&["checkpoint"]);
     assert!(ran.stdout.contains("NOTES.md: it is a FIFO, not a regular file"), "{ran}");
+    let doctor = env.run(&["doctor"]);
+    assert!(doctor.stdout.contains("NOTES.md: it is a FIFO, not a regular file"), "{doctor}");
     session_start(&env);
     for command in [&["recover", "1"][..], &["ground"], &["status"], &["stages", "list"], &["heal"]]
     {

@@ -11,6 +11,10 @@ impl Reader<'_, '_> {
         let hole = if in_quotes { VALUE } else { WORDS };
         match name {
             "@" | "*" => return self.all_arguments(name == "@", text, in_quotes),
+            // What separates words: `git${IFS}push` is two of them.
+            "IFS" if self.world.values(name).is_none() => {
+                return put(text, &[" ".to_owned()], in_quotes);
+            }
             "PWD" if self.world.values(name).is_none() => {
                 match &self.world.scope.directory {
                     Some(directory) if directory.is_empty() => text.push('.'),
@@ -34,13 +38,23 @@ impl Reader<'_, '_> {
         match self.world.values(name) {
             Some(values) => {
                 let first: Vec<String> = values.iter().map(|value| element(value, 0)).collect();
-                put(text, &first, in_quotes);
+                let apart = if in_quotes { first } else { self.separated(first) };
+                put(text, &apart, in_quotes);
             }
             None => match inherited(name) {
                 Some(known) => text.push_str(known),
                 None => text.push(hole),
             },
         }
+    }
+
+    /// Values as they fall into words where the line says what separates them (`IFS=,`).
+    fn separated(&self, values: Vec<String>) -> Vec<String> {
+        let Some(separators) = self.world.values("IFS").and_then(|all| all.first().cloned()) else {
+            return values;
+        };
+        let is_between = |c: char| !mark::is_hole(c) && separators.contains(c);
+        values.into_iter().map(|value| value.replace(is_between, " ")).collect()
     }
 
     fn all_arguments(&mut self, keeps_words: bool, text: &mut Text, in_quotes: bool) {
@@ -118,6 +132,8 @@ impl Reader<'_, '_> {
                 }
             }
             [b'[', ..] => self.subscript(name, source, text, in_quotes),
+            // Whatever is cut off it, it separates words.
+            _ if name == "IFS" && !is_set => self.variable(name, text, in_quotes),
             _ => match self.world.values(name) {
                 Some(values) => {
                     let changed: Option<Vec<String>> =

@@ -245,6 +245,9 @@ fn inner(reader: &Reader<'_, '_>, name: &str, argv: &[Word], input: &Input) -> I
             None => command_start(argv, 1, &[], 1).map_or(Inner::Nothing, Inner::Rest),
         },
         "flock" => flock(argv),
+        "gdb" | "lldb" if !has_option(argv, &["-ex", "-o"]) => {
+            after_option(argv, &["--args", "-args", "--"])
+        }
         "ssh" => ssh(argv),
         shell if SHELLS.contains(&shell) => shell_script(reader, argv),
         _ => code::inner(name, argv, |file| reader.world.file(file))

@@ -1,4 +1,6 @@
 //! Which files a command writes, removes or puts something in the place of. Reading is not in it.
+//!
+//! A name that ends in `/` is a directory and all that is below it.
 
 use super::Word;
 use super::mark::NAME;
@@ -16,7 +18,14 @@ pub(super) fn touched(argv: &[Word], input: &Input, world: &mut World) -> Vec<St
         })
     };
     match program.text.as_str() {
-        "tee" | "touch" | "rm" | "rmdir" | "unlink" | "shred" | "sponge" => operands(argv, 1, &[]),
+        "rm" if has(&["-r", "-R", "--recursive"]) => trees(operands(argv, 1, &[])),
+        "tee" | "touch" | "rm" | "rmdir" | "unlink" | "shred" | "sponge" | "dos2unix"
+        | "unix2dos" => operands(argv, 1, &[]),
+        "gzip" | "gunzip" | "bzip2" | "bunzip2" | "xz" | "unxz"
+            if !has(&["-c", "--stdout", "-k", "--keep", "-l", "--list", "-t", "--test"]) =>
+        {
+            operands(argv, 1, &[])
+        }
         "truncate" => operands(argv, 1, &["-s", "--size", "-r", "--reference"]),
         "dd" => argv.iter().filter_map(|w| w.text.strip_prefix("of=").map(str::to_owned)).collect(),
         "cp" | "install" | "ln" | "rsync" | "scp" => placed(argv, false),
@@ -32,11 +41,29 @@ pub(super) fn touched(argv: &[Word], input: &Input, world: &mut World) -> Vec<St
         "awk" | "gawk" if has(&["-i"]) => operands(argv, 1, &["-i", "-v", "-F"]).split_off_first(),
         "sort" | "curl" => option_value(argv, &["-o", "--output"]).into_iter().collect(),
         "wget" => option_value(argv, &["-O", "--output-document"]).into_iter().collect(),
-        "ed" | "ex" => operands(argv, 1, &["-c", "-s"]),
-        "gofmt" | "goimports" | "shfmt" if has(&["-w"]) => operands(argv, 1, &[]),
-        "prettier" if has(&["--write", "-w"]) => operands(argv, 1, &[]),
+        "openssl" => option_value(argv, &["-out"]).into_iter().collect(),
+        "ed" => operands(argv, 1, &["-p", "--prompt"]),
+        "ex" | "vi" | "vim" | "nvim" if !has(&["-R", "-M"]) => {
+            let mut files = operands(argv, 1, &["-c", "-S", "-u", "-i", "--cmd"]);
+            files.retain(|file| !file.starts_with('+'));
+            files
+        }
+        "gofmt" | "goimports" | "shfmt" if has(&["-w"]) => trees(operands(argv, 1, &[])),
+        "prettier" if has(&["--write", "-w"]) => trees(operands(argv, 1, &[])),
+        "eslint" | "stylelint" if has(&["--fix"]) => trees(operands(argv, 1, &["-c", "--config"])),
+        "ruff" if has(&["--fix", "--unsafe-fixes"]) => trees(operands(argv, 2, &[])),
+        "ruff" if argv.get(1).is_some_and(|word| word.text == "format") => {
+            if has(&["--check", "--diff"]) { Vec::new() } else { trees(operands(argv, 2, &[])) }
+        }
         "clang-format" if has(&["-i"]) => operands(argv, 1, &[]),
-        "rustfmt" | "black" | "isort" if !has(&["--check", "--diff"]) => operands(argv, 1, &[]),
+        "rustfmt" | "black" | "isort" if !has(&["--check", "--diff"]) => {
+            trees(operands(argv, 1, &[]))
+        }
+        // The first is an expression.
+        "yq" if has(&["-i", "--inplace"]) => operands(argv, 1, &[]).split_off_first(),
+        "sd" if !has(&["-p", "--preview"]) => {
+            operands(argv, 1, &["-n", "-f"]).split_off_first().split_off_first()
+        }
         "find" if argv.iter().any(|word| word.text == "-delete") => {
             find_roots(&argv[1..]).into_iter().map(|root| format!("{root}/{NAME}")).collect()
         }
@@ -84,12 +111,15 @@ fn by_git(
         Some(argv[at + 1..].iter().map(|word| word.text.clone()).collect::<Vec<_>>())
     };
     match subcommand {
-        Some("rm") if !has(&["--cached", "-n", "--dry-run"]) => operands(argv, 2, &[]),
-        Some("mv") => operands(argv, 2, &[]),
+        Some("rm") if !has(&["--cached", "-n", "--dry-run"]) => trees(operands(argv, 2, &[])),
+        Some("mv") => trees(operands(argv, 2, &[])),
         Some("restore") if !has(&["--staged", "-S"]) || has(&["--worktree", "-W"]) => {
-            operands(argv, 2, &["-s", "--source"])
+            trees(operands(argv, 2, &["-s", "--source"]))
         }
-        Some("checkout") => after_dashes().unwrap_or_default(),
+        // Without dashes a branch and a file look alike; one that is called as a file is meant as it.
+        Some("checkout") if !has(&["-b", "-B", "--orphan", "--detach"]) => {
+            trees(after_dashes().unwrap_or_else(|| operands(argv, 2, &[])))
+        }
         Some("apply") if !has(&["--stat", "--numstat", "--summary", "--check", "--cached"]) => {
             let patch = operands(argv, 2, &["-p", "-C", "--directory", "--exclude", "--include"]);
             let patch = patch.first().filter(|file| *file != "-");
@@ -121,6 +151,13 @@ fn patched(file: Option<&str>, input: &Input, world: &mut World) -> Vec<String> 
         (path != "/dev/null").then(|| path.to_owned())
     });
     heads.collect()
+}
+
+/// What is named, and all that is below it if it is a directory.
+fn trees(files: Vec<String>) -> Vec<String> {
+    let below = |file: &String| format!("{}/", file.trim_end_matches('/'));
+    let directories: Vec<String> = files.iter().map(below).collect();
+    files.into_iter().chain(directories).collect()
 }
 
 fn is_in_cluster(option: &str, text: &str) -> bool {
@@ -217,10 +254,11 @@ fn placed(argv: &[Word], removes: bool) -> Vec<String> {
             let name = file.trim_end_matches('/').rsplit('/').next().unwrap_or(file);
             touched.push(format!("{}/{name}", to.trim_end_matches('/')));
         }
-        touched.push(to);
+        // Only what is put there: not all that is below it.
+        touched.push(if to == "/" { to } else { to.trim_end_matches('/').to_owned() });
     }
     if removes {
-        touched.extend(files);
+        touched.extend(trees(files));
     }
     touched
 }

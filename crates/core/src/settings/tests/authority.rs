@@ -94,3 +94,89 @@ fn what_nobody_trusted_is_left_out_and_named() {
     assert_eq!(resolved.settings.work.max_fixes, 1);
     assert_eq!(resolved.settings.requirements["plan"].message, None);
 }
+
+#[test]
+fn nobody_weakens_what_the_machines_owner_asks_for() {
+    let owner = "requirements: {audit: {type: guard, guard_type: protected_branch}}\n\
+                 guard: {on_uncertain: deny}\n";
+    let alone = {
+        let mut layers = Layers::new();
+        layers.add_file(Authority::Owner, "owner.yaml", owner);
+        layers.resolve().unwrap().settings
+    };
+    for weaker in [
+        "enabled: false",
+        "requirements: null",
+        "requirements: {audit: null}",
+        "requirements: {audit: {enabled: false}}",
+        "requirements: {audit: {protected_branches: [nowhere]}}",
+        "guard: {enabled: false, enforcement: off, exempt: ['**']}",
+        "guard: {on_uncertain: allow}",
+    ] {
+        // What a repository says of `guard` goes for its own requirements.
+        let is_its_own = weaker.contains("exempt");
+        let others = [Authority::Person, Authority::Repository];
+        for authority in &others[..others.len() - usize::from(is_its_own)] {
+            let mut layers = Layers::new();
+            layers.add_file(Authority::Owner, "owner.yaml", owner);
+            layers.add_file(*authority, "other.yaml", weaker);
+            let resolved = layers.resolve().unwrap();
+            assert_eq!(resolved.settings, alone, "{authority:?}: {weaker}");
+        }
+    }
+}
+
+#[test]
+fn what_cannot_be_read_hides_nothing_that_another_layer_asks_for() {
+    let policy = |layers: Layers| {
+        let (tree, odd) = match layers.resolve() {
+            Ok(resolved) => (resolved.tree, resolved.odd),
+            Err(broken) => (broken.rest.tree, broken.rest.odd),
+        };
+        (crate::guard::settings::policy(&tree), odd)
+    };
+    let mine = "requirements: {mine: {type: dynamic, thresholds: {block: 9}}}\n\
+                guard: {on_uncertain: deny, protect_settings: deny}\n";
+    for odd in [
+        "requirements: 7",
+        "requirements: text",
+        "requirements: {mine: [a]}",
+        "requirements: {mine: {thresholds: {block: many}}}",
+        "requirements: {mine: {ttl: soon}}",
+        "guard: 7",
+        "guard: {exempt: 7}",
+        "guard: {on_uncertain: 7}",
+    ] {
+        for authority in [Authority::Owner, Authority::Person, Authority::Repository] {
+            // What the machine's owner says of a requirement replaces the person's.
+            if authority == Authority::Owner && odd.contains("mine") {
+                continue;
+            }
+            let mut layers = Layers::new();
+            layers.add_file(Authority::Person, "user.yaml", mine);
+            layers.add_file(authority, "odd.yaml", odd);
+            let (policy, told) = policy(layers);
+            assert!(policy.get("mine").is_some(), "{authority:?}: {odd}");
+            assert_eq!(policy.on_uncertain, crate::guard::policy::OnUncertain::Deny, "{odd}");
+            // A repository has no say in these, readable or not.
+            let is_cut = authority == Authority::Repository
+                && (odd.contains("mine") || odd.contains("on_uncertain"));
+            assert_eq!(told.is_empty(), is_cut, "{authority:?}: {odd} {told:?}");
+        }
+    }
+}
+
+#[test]
+fn a_layer_that_is_no_settings_at_all_leaves_the_others() {
+    for broken in ["{{{{", "- a", "requirements: ["] {
+        let mut layers = Layers::new();
+        layers.add_file(Authority::Owner, "owner.yaml", "requirements: {audit: {}}\n");
+        layers.add_file(Authority::Person, "user.yaml", broken);
+        layers.add_file(Authority::Repository, "repo.yaml", "requirements: {theirs: {}}\n");
+        let broken = *layers.resolve().unwrap_err().rest;
+        let names: Vec<&String> = broken.tree["requirements"].as_object().unwrap().keys().collect();
+        assert_eq!(names, ["theirs", "audit"]);
+        assert!(broken.unread.iter().all(|found| found.file == "user.yaml"));
+        assert!(!broken.unread.is_empty());
+    }
+}

@@ -342,3 +342,50 @@ fn every_effective_value_has_a_row() {
     trust.paths = [] (default)
     "#);
 }
+
+#[test]
+fn both_readers_of_a_requirement_read_it_alike() {
+    let triggers = |text: &str| {
+        let text = format!("requirements: {{p: {{trigger_tools: [{{command: {text}}}]}}}}\n");
+        let resolved = one(&text).unwrap();
+        let Either::Second(trigger) =
+            resolved.settings.requirements["p"].trigger_tools.as_ref().unwrap().items()[0].clone()
+        else {
+            panic!("no map")
+        };
+        let policy = crate::guard::settings::policy(&resolved.tree);
+        let applied: Vec<Vec<String>> = policy.requirements[0]
+            .triggers
+            .iter()
+            .map(|trigger| trigger.command.clone().unwrap().0)
+            .collect();
+        assert_eq!(trigger.command.unwrap().items(), applied, "{text}");
+        applied.into_iter().map(|words| words.join(" ")).collect::<Vec<_>>()
+    };
+    assert_eq!(triggers("git push"), ["git push"]);
+    assert_eq!(triggers("[git, push]"), ["git push"]);
+    assert_eq!(triggers("[[git], [gh]]"), ["git", "gh"]);
+    assert_eq!(triggers("[[git, push], [gh, pr]]"), ["git push", "gh pr"]);
+    for text in [
+        "{ttl: 1h30m}",
+        "{ttl: 2w, cache_ttl: 90}",
+        "{evidence: [diff, {file: PLAN.md}]}",
+        "{evidence: diff}",
+        "{may_satisfy: [person]}",
+        "{trigger_tools: Edit}",
+    ] {
+        let resolved = one(&format!("requirements: {{p: {text}}}\n")).unwrap();
+        let policy = crate::guard::settings::policy(&resolved.tree);
+        assert_eq!(policy.problems, [], "{text}");
+    }
+    for text in ["{trigger_tools: 7}", "{trigger_tools: [{command: [[git], gh]}]}", "{ttl: x}", "7"]
+    {
+        assert!(one(&format!("requirements: {{p: {text}}}\n")).is_err(), "{text}");
+        let tree = json!({"requirements": {"p": yaml_of(text)}});
+        assert!(!crate::guard::settings::policy(&tree).problems.is_empty(), "{text}");
+    }
+}
+
+fn yaml_of(text: &str) -> serde_json::Value {
+    crate::yaml::parse(text, 0).unwrap().to_json()
+}
