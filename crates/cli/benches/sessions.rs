@@ -170,7 +170,7 @@ fn add(writer: &mut Writer<'_>, n: u32, repo: &str) -> Result<(), Error> {
     let announced =
         SessionAnnounced { agent_session_id: own.to_string(), model: None, agent: None };
     writer.append(scope, &announced)?;
-    let spent = SessionSpent { cost_usd: 0.25, input_tokens: 1000, output_tokens: 100 };
+    let spent = SessionSpent { cost_usd: Some(0.25), input_tokens: 1000, output_tokens: 100 };
     writer.append(scope, &spent)?;
     writer.change_status(own, Status::Completed, None)
 }

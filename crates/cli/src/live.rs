@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::sync::{Arc, Mutex};
 
+use heirloom_core::cost::Cost;
 use heirloom_core::run::outcome::Outcome;
 use heirloom_core::run::stop::reason_in_words;
 use heirloom_core::settings::RunPermissions;
@@ -271,7 +272,7 @@ impl Screen {
         format!(
             "{iteration:>2}  {style}{mark}{style:#} {}  {}  {lane}{}{learned}{denials}\n",
             lasted(*duration_ms),
-            told(*cost_usd),
+            priced(*cost_usd),
             first_line(words, 72),
         )
     }
@@ -327,11 +328,6 @@ impl Current {
     }
 }
 
-/// An agent that does not say what it costs is not free.
-fn told(cost_usd: f64) -> String {
-    priced((cost_usd > 0.0).then_some(cost_usd))
-}
-
 fn inherited(event: &RunEvent) -> String {
     let RunEvent::Inherited {
         lineage,
@@ -376,7 +372,9 @@ fn inherited(event: &RunEvent) -> String {
 }
 
 fn ended(run: &RunEnded) -> String {
-    let RunEnded { session, status, reason, iterations, cost_usd, duration_ms, .. } = run;
+    let RunEnded {
+        session, status, reason, iterations, cost_usd, cost_partial, duration_ms, ..
+    } = run;
     let style = match *status {
         Status::Completed => GOOD,
         Status::Failed => BAD,
@@ -389,7 +387,7 @@ fn ended(run: &RunEnded) -> String {
     let mut text = format!(
         "{style}{status}{style:#}{reason} · {made}, {}, {}\n",
         lasted(*duration_ms),
-        told(*cost_usd)
+        priced(Cost::new(*cost_usd, *cost_partial))
     );
     if status != Status::Completed.in_words() {
         let _ = writeln!(

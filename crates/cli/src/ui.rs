@@ -3,6 +3,7 @@
 use std::io;
 
 use heirloom_api::Answer;
+use heirloom_core::cost::Cost;
 use serde::Serialize;
 
 use crate::failure::Failure;
@@ -179,13 +180,19 @@ pub(crate) fn dollars(usd: f64) -> String {
 }
 
 /// What something cost, as far as anybody knows.
-pub(crate) fn priced(usd: Option<f64>) -> String {
-    usd.map_or_else(|| "cost unknown".to_owned(), dollars)
+pub(crate) fn priced(cost: impl Into<Cost>) -> String {
+    match cost.into() {
+        Cost::Unknown => "cost unknown".to_owned(),
+        told => told.to_string(),
+    }
 }
 
 /// The same in a table.
-pub(crate) fn priced_cell(usd: Option<f64>) -> String {
-    usd.map_or_else(|| "-".to_owned(), dollars)
+pub(crate) fn priced_cell(cost: impl Into<Cost>) -> String {
+    match cost.into() {
+        Cost::Unknown => "-".to_owned(),
+        told => told.to_string(),
+    }
 }
 
 #[cfg(test)]

@@ -22,6 +22,7 @@ pub mod approval;
 pub mod causes;
 pub mod config;
 pub mod context;
+pub mod cost;
 pub mod digest;
 pub mod event;
 pub mod evidence;

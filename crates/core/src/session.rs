@@ -4,6 +4,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::config::{Config, Field, Unreadable};
+use crate::cost::Cost;
 use crate::id::SessionId;
 use crate::name::SessionName;
 use crate::status::Status;
@@ -47,7 +48,7 @@ pub struct Session {
     /// When it last came to an end.
     pub completed_at: Option<Timestamp>,
     /// What it cost so far.
-    pub cost_usd: f64,
+    pub cost: Cost,
     /// Tokens that went into the model, cached ones included.
     pub input_tokens: u64,
     /// Tokens that came out of it.

@@ -5,6 +5,8 @@
 
 use std::collections::BTreeMap;
 
+use crate::cost::Cost;
+
 /// What usage is added up by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum By {
@@ -35,8 +37,8 @@ pub struct Spent {
     pub issue: Option<String>,
     /// Where anybody counted them.
     pub tokens: Option<Tokens>,
-    /// In USD.
-    pub cost_usd: Option<f64>,
+    /// As far as anybody said.
+    pub cost: Cost,
 }
 
 /// Tokens, added up.
@@ -53,7 +55,7 @@ pub struct Tokens {
 pub struct Sum {
     /// How many.
     pub sessions: u64,
-    /// Those whose cost nobody knows.
+    /// Those whose cost nobody knows, or not all of it.
     pub unknown_sessions: u64,
     /// Those whose tokens nobody counted.
     pub uncounted_sessions: u64,
@@ -66,9 +68,11 @@ pub struct Sum {
 impl Sum {
     fn add(&mut self, spent: &Spent) {
         self.sessions += 1;
-        match spent.cost_usd {
-            Some(usd) => self.cost_usd = Some(self.cost_usd.unwrap_or(0.0) + usd),
-            None => self.unknown_sessions += 1,
+        if let Some(usd) = spent.cost.told() {
+            self.cost_usd = Some(self.cost_usd.unwrap_or(0.0) + usd);
+        }
+        if spent.cost.whole().is_none() {
+            self.unknown_sessions += 1;
         }
         match spent.tokens {
             Some(more) => {
@@ -131,7 +135,7 @@ mod tests {
     fn spent(day: &str, model: Option<&str>, cost_usd: Option<f64>) -> Spent {
         let tokens = cost_usd.map(|_| Tokens { input: 100, output: 10 });
         let model = model.map(str::to_owned);
-        Spent { day: day.to_owned(), model, cost_usd, tokens, ..Spent::default() }
+        Spent { day: day.to_owned(), model, cost: cost_usd.into(), tokens, ..Spent::default() }
     }
 
     #[test]

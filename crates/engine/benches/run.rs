@@ -212,7 +212,7 @@ fn long_session(here: &Here) {
                     outcome: Outcome::Completed,
                     decision: Some(Decision::Continue),
                     summary: Some(format!("did {n}")),
-                    cost_usd: 0.1,
+                    cost_usd: Some(0.1),
                     duration_ms: 1000,
                     why: None,
                     denied: 0,

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use heirloom_core::config::Config;
+use heirloom_core::cost::Cost;
 use heirloom_core::event::{
     Body, RunInherited, SessionChanged, SessionContinued, SessionCreated, SessionWithheld,
 };
@@ -270,8 +271,8 @@ pub struct Row {
     pub at_work: Option<AtWork>,
     /// What it is called for people.
     pub title: Option<String>,
-    /// What it cost, in USD, where anybody said so.
-    pub cost_usd: Option<f64>,
+    /// What it cost, as far as anybody said.
+    pub cost: Cost,
 }
 
 /// What a session is called for people: as it was launched, else as its agent's transcript says. What a stage asks
@@ -302,10 +303,12 @@ pub fn list(here: &Here, ledger: &Ledger, listing: &Listing<'_>) -> Result<Liste
         let parent = parent_name(ledger, &session)?;
         let at_work = at_work.remove(&session.id);
         let known = facts.as_ref().map(|facts| facts.session(session.id)).transpose()?.flatten();
-        let own = (session.cost_usd > 0.0).then_some(session.cost_usd);
-        let cost_usd = own.or(known.as_ref().and_then(|known| known.cost_usd));
+        let cost = match session.cost {
+            Cost::Unknown => known.as_ref().and_then(|known| known.cost_usd).into(),
+            own => own,
+        };
         let title = title(&session, known.and_then(|known| known.title));
-        Ok(Row { session, parent, at_work, title, cost_usd })
+        Ok(Row { session, parent, at_work, title, cost })
     };
     let rows = page.sessions.into_iter().map(&mut row).collect::<Result<_, _>>()?;
     Ok(Listed { rows, next: page.next })

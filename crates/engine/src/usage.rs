@@ -5,6 +5,7 @@
 
 use std::collections::HashMap;
 
+use heirloom_core::cost::Cost;
 use heirloom_core::id::SessionId;
 use heirloom_core::usage::{self, By, Spent, Sum, Tokens, Usage};
 use heirloom_ledger::facts::TranscriptUse;
@@ -64,15 +65,17 @@ pub fn since(here: &Here, ledger: &Ledger, since: Timestamp) -> Result<Sum, Erro
 /// What one session used; `None` for one that no agent worked in, which cost nothing.
 fn spent(used: &SessionUse, told: Option<&TranscriptUse>, zone: &TimeZone) -> Option<Spent> {
     let reported = used.input_tokens > 0 || used.output_tokens > 0;
-    if used.agent.is_none() && told.is_none() && !reported && used.cost_usd == 0.0 {
+    if used.agent.is_none() && told.is_none() && !reported && used.cost == Cost::Unknown {
         return None;
     }
     let recorded =
         reported.then_some(Tokens { input: used.input_tokens, output: used.output_tokens });
     let tokens = told.and_then(|told| told.tokens);
     let tokens = recorded.or(tokens.map(|(input, output)| Tokens { input, output }));
-    // Tokens without a price are not free: nobody said what they cost.
-    let cost = (used.cost_usd > 0.0).then_some(used.cost_usd);
+    let cost = match used.cost {
+        Cost::Unknown => told.and_then(|told| told.cost_usd).into(),
+        recorded => recorded,
+    };
     Some(Spent {
         day: used.created_at.to_zoned(zone.clone()).strftime("%Y-%m-%d").to_string(),
         repo: used.repo.clone(),
@@ -80,7 +83,7 @@ fn spent(used: &SessionUse, told: Option<&TranscriptUse>, zone: &TimeZone) -> Op
         model: told.and_then(|told| told.model.clone()).or_else(|| used.model.clone()),
         issue: None,
         tokens,
-        cost_usd: cost.or(told.and_then(|told| told.cost_usd)),
+        cost,
     })
 }
 

@@ -121,7 +121,7 @@ mod tests {
 
     fn ledger_with_a_record(home: &TempDir) -> Ledger {
         let mut ledger = Ledger::open(home.path(), Options::COMMAND).unwrap();
-        let spent = SessionSpent { cost_usd: 1.0, input_tokens: 1, output_tokens: 1 };
+        let spent = SessionSpent { cost_usd: Some(1.0), input_tokens: 1, output_tokens: 1 };
         ledger.append(Timestamp::UNIX_EPOCH, Scope::default(), &spent).unwrap();
         ledger
     }

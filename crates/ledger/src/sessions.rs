@@ -8,6 +8,7 @@ use rusqlite::{Connection, OptionalExtension, Row, params_from_iter};
 
 use heirloom_core::address::Prefix;
 use heirloom_core::config::{Config, Field, Unreadable, read_stored};
+use heirloom_core::cost::Cost;
 use heirloom_core::id::SessionId;
 use heirloom_core::lineage::{self, Lineage};
 use heirloom_core::session::Session;
@@ -20,7 +21,7 @@ use crate::write::Writer;
 
 const COLUMNS: &str = "id, name, repo, parent, status, reason, agent, agent_session_id, branch, \
                        config, created_at, completed_at, cost_usd, learnings, link, forked_at, \
-                       announced, overridden, prompt, input_tokens, output_tokens";
+                       announced, overridden, prompt, input_tokens, output_tokens, unpriced";
 
 const OF_CONVERSATION: &str =
     "WHERE agent_session_id = ?1 ORDER BY created_at DESC, rowid DESC LIMIT 1";
@@ -339,7 +340,7 @@ fn read(row: &Row<'_>) -> rusqlite::Result<Session> {
         config,
         created_at: timestamp(row.get(10)?),
         completed_at: completed_at.map(timestamp as fn(i64) -> Timestamp),
-        cost_usd: row.get(12)?,
+        cost: Cost::new(row.get(12)?, row.get(21)?),
         learnings: from_sql(row.get(13)?),
         link: link.and_then(|link| serde_json::from_value(link.into()).ok()),
         forked_at: row.get(15)?,

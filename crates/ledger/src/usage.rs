@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use jiff::Timestamp;
 use rusqlite::Row;
 
+use heirloom_core::cost::Cost;
 use heirloom_core::event::{Body, SessionSpent};
 use heirloom_core::id::SessionId;
 use heirloom_core::status::Status;
@@ -22,8 +23,7 @@ pub struct SessionUse {
     /// The model that answered, or that was asked for.
     pub model: Option<String>,
     pub created_at: Timestamp,
-    /// In USD; 0 where nothing was reported.
-    pub cost_usd: f64,
+    pub cost: Cost,
     /// Tokens that went into the model, cached ones included.
     pub input_tokens: u64,
     /// Tokens that came out of it.
@@ -90,7 +90,7 @@ impl Ledger {
                    CASE WHEN json_valid(config) THEN
                      coalesce(config ->> '$.resolved_model', config ->> '$.model') END,
                    created_at, cost_usd, input_tokens, output_tokens,
-                   CASE WHEN link IN ('resumed', 'forked') THEN parent END
+                   CASE WHEN link IN ('resumed', 'forked') THEN parent END, unpriced
                  FROM session WHERE (?1 IS NULL OR repo = ?1) AND created_at >= ?2
                  ORDER BY created_at, rowid",
             )?
@@ -128,7 +128,7 @@ fn used(row: &Row<'_>) -> rusqlite::Result<SessionUse> {
         agent: row.get(2)?,
         model: row.get(3)?,
         created_at: timestamp(row.get(4)?),
-        cost_usd: row.get(5)?,
+        cost: Cost::new(row.get(5)?, row.get(9)?),
         input_tokens: from_sql(row.get(6)?),
         output_tokens: from_sql(row.get(7)?),
         continues: continues.and_then(|id| id.parse().ok()),

@@ -135,7 +135,7 @@ impl Home {
 fn listed(row: &Row) -> ListedSession {
     ListedSession {
         session: Session {
-            cost_usd: row.cost_usd,
+            cost_usd: row.cost.told(),
             ..Session::new(&row.session, row.parent.clone())
         },
         title: row.title.clone(),

@@ -41,8 +41,10 @@ pub struct Session {
     pub completed_at: Option<Timestamp>,
     /// How many learnings it made.
     pub learnings: u64,
-    /// What it cost, in USD.
+    /// What it cost, in USD; null where nobody said.
     pub cost_usd: Option<f64>,
+    /// Whether it cost more than that, because not all of it was told.
+    pub cost_partial: bool,
     /// Tokens that went into the model, cached ones included.
     pub input_tokens: Option<u64>,
     /// Tokens that came out of it.
@@ -60,7 +62,7 @@ impl Session {
     pub fn new(session: &Known, parent: Option<String>) -> Self {
         // An agent that reported neither tokens nor cost did not work for nothing: nobody knows.
         let reported =
-            session.cost_usd > 0.0 || session.input_tokens > 0 || session.output_tokens > 0;
+            session.cost.told().is_some() || session.input_tokens > 0 || session.output_tokens > 0;
         Self {
             name: session.name.to_string(),
             id: session.id.to_string(),
@@ -71,8 +73,8 @@ impl Session {
             created_at: session.created_at,
             completed_at: session.completed_at,
             learnings: session.learnings,
-            // Tokens without a price are not free: nobody said what they cost.
-            cost_usd: (session.cost_usd > 0.0).then_some(session.cost_usd),
+            cost_usd: session.cost.told(),
+            cost_partial: session.cost.is_partial(),
             input_tokens: reported.then_some(session.input_tokens),
             output_tokens: reported.then_some(session.output_tokens),
             branch: session.branch.clone(),
@@ -101,7 +103,11 @@ impl Answer for SessionList {}
 impl SessionList {
     pub fn new(listed: Listed, unrecorded: Vec<Unrecorded>) -> Self {
         let row = |row: Row| ListedSession {
-            session: Session { cost_usd: row.cost_usd, ..Session::new(&row.session, row.parent) },
+            session: Session {
+                cost_usd: row.cost.told(),
+                cost_partial: row.cost.is_partial(),
+                ..Session::new(&row.session, row.parent)
+            },
             title: row.title,
             live: row.at_work.as_ref().map(Live::from),
         };
@@ -155,18 +161,25 @@ impl From<&AtWork> for Live {
 pub struct Totals {
     /// How many sessions.
     pub sessions: u64,
-    /// In USD.
-    pub cost_usd: f64,
-    /// Tokens that went into the models, cached ones included.
-    pub input_tokens: u64,
-    /// Tokens that came out of them.
-    pub output_tokens: u64,
+    /// How many of them have a cost that nobody knows, or not all of it.
+    pub unknown_sessions: u64,
+    /// What is known of what they cost, in USD; null where nothing is.
+    pub cost_usd: Option<f64>,
+    /// Tokens that went into the models, cached ones included; null where nobody counted.
+    pub input_tokens: Option<u64>,
+    /// Tokens that came out of them; null where nobody counted.
+    pub output_tokens: Option<u64>,
 }
 
 impl From<Total> for Totals {
     fn from(total: Total) -> Self {
-        let Total { sessions, cost_usd, input_tokens, output_tokens, .. } = total;
-        Self { sessions, cost_usd, input_tokens, output_tokens }
+        Self {
+            sessions: total.sessions,
+            unknown_sessions: total.unknown_sessions,
+            cost_usd: total.cost.told(),
+            input_tokens: total.tokens.map(|tokens| tokens.input),
+            output_tokens: total.tokens.map(|tokens| tokens.output),
+        }
     }
 }
 

@@ -10,7 +10,7 @@ use super::session::report::subject;
 use super::{App, Done, session};
 use crate::layout;
 use crate::moment::{ago, lasted};
-use crate::ui::{BOLD, CARE, DIM, counted, dollars, first_line};
+use crate::ui::{BOLD, CARE, DIM, counted, first_line, priced};
 
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
@@ -121,7 +121,7 @@ fn running(app: &App, row: &Row) -> Line {
     let mut facts = vec![session.name.to_string()];
     facts.extend(session.agent.clone());
     facts.extend(since.ok().map(lasted));
-    facts.extend(row.cost_usd.map(dollars));
+    facts.extend(row.cost.told().map(|_| priced(row.cost)));
     if session.status != Status::Running {
         facts.push(session.status.in_words().to_owned());
     }

@@ -1,6 +1,7 @@
 use std::process::ExitCode;
 
 use heirloom_api as api;
+use heirloom_core::cost::Cost;
 use heirloom_core::work::IssueRunStatus;
 use heirloom_engine::work;
 use heirloom_ledger::{IssueRun, WorkRun};
@@ -145,7 +146,7 @@ fn count(issues: &[IssueRun], status: IssueRunStatus) -> usize {
     issues.iter().filter(|issue| issue.status == status).count()
 }
 
-/// What all of them cost, if that is known of each.
-fn cost(issues: &[IssueRun]) -> Option<f64> {
-    issues.iter().try_fold(0.0, |sum, issue| Some(sum + issue.cost_usd?))
+/// What all of them cost, as far as that is known.
+fn cost(issues: &[IssueRun]) -> Cost {
+    issues.iter().map(|issue| Cost::from(issue.cost_usd)).sum()
 }

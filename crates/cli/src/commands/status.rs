@@ -60,7 +60,7 @@ pub(super) fn run(app: &App, args: &Args) -> Done {
         if let Some(completed_at) = session.completed_at {
             let _ = write!(text, ", ended {}", ago(completed_at, now));
         }
-        let cost = priced((session.cost_usd > 0.0).then_some(session.cost_usd));
+        let cost = priced(session.cost);
         let _ = write!(text, "\n{}, {cost}", counted(session.learnings, "learning"));
         if let Some(last) = last {
             let made = counted(iterations.len() as u64, "iteration");

@@ -36,9 +36,9 @@ pub struct IterationEnded {
     /// What the agent says it did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub summary: Option<String>,
-    /// What it cost, in USD.
-    #[serde(default)]
-    pub cost_usd: f64,
+    /// What it cost, in USD, where the agent said. Records used to say 0 where it did not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cost_usd: Option<f64>,
     /// How long it took.
     #[serde(default)]
     pub duration_ms: u64,

@@ -94,15 +94,24 @@ pub struct SessionContinued {
 /// A session spent money and tokens, on top of what it spent before.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct SessionSpent {
-    /// In USD.
-    #[serde(default)]
-    pub cost_usd: f64,
+    /// In USD, where the agent said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cost_usd: Option<f64>,
     /// Tokens that went into the model, cached ones included.
     #[serde(default)]
     pub input_tokens: u64,
     /// Tokens that came out of it.
     #[serde(default)]
     pub output_tokens: u64,
+}
+
+impl SessionSpent {
+    /// What it cost, if anybody said. Tokens for nothing were not free: records used to say so of an
+    /// agent that does not tell its cost, and agents say so of a model whose price they do not know.
+    pub fn told(&self) -> Option<f64> {
+        let has_tokens = self.input_tokens > 0 || self.output_tokens > 0;
+        self.cost_usd.filter(|usd| *usd > 0.0 || !has_tokens)
+    }
 }
 
 /// What a team may know of a session: no prompt, no config, and a title only if a person gave it.

@@ -170,7 +170,8 @@ mod tests {
             status: Status::Completed,
             reason: None,
             iterations: 1,
-            cost_usd: 1.0,
+            cost_usd: Some(1.0),
+            cost_partial: false,
             duration_ms: 1,
             limited: false,
         };

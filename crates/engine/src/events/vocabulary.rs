@@ -179,8 +179,8 @@ macro_rules! declare_events {
                 summary: Option<String>,
                 /// Why.
                 why: Option<String>,
-                /// What it cost, in USD.
-                cost_usd: f64,
+                /// What it cost, in USD; null where its agent does not say.
+                cost_usd: Option<f64>,
                 /// How long it took.
                 duration_ms: u64,
                 /// How many learnings.
@@ -215,8 +215,11 @@ macro_rules! declare_events {
             pub reason: Option<String>,
             /// How many iterations were made, before a resume too.
             pub iterations: u32,
-            /// What it cost, in USD, before a resume too.
-            pub cost_usd: f64,
+            /// What it cost, in USD, before a resume too; null where no agent says.
+            pub cost_usd: Option<f64>,
+            /// Whether it cost more than that, because an agent did not say.
+            #[serde(default)]
+            pub cost_partial: bool,
             /// How long it took.
             pub duration_ms: u64,
             /// Whether a stage ended at a limit of money or time, or at its maximum without

@@ -200,7 +200,7 @@ mod tests {
         assert_eq!((child.status, child.announced), (Status::Interrupted, true));
         assert_eq!(child.agent_session_id.as_deref(), Some("c2"));
         let total = session::totals(&ledger, &child).unwrap();
-        assert_eq!((total.sessions, format!("{:.2}", total.cost_usd)), (2, "0.75".to_owned()));
+        assert_eq!((total.sessions, total.cost.to_string()), (2, "$0.75".to_owned()));
         let said = session::conversation(&here, &ledger, &child).unwrap().items;
         let texts: Vec<_> = said.iter().map(|item| item.text.as_deref().unwrap()).collect();
         assert_eq!(texts, ["do it", "done", "go on"]);

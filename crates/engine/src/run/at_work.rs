@@ -96,7 +96,6 @@ impl AtWork<'_> {
     /// Changes `state.json`. It follows the ledger, so a disk that is full does not end a run.
     pub(super) fn update(&self, change: impl FnOnce(&mut StateFile)) {
         let Ok(mut state) = self.state.lock() else { return };
-        state.state.cost_usd = self.cost_usd();
         state.state.iterations = self.made.load(Ordering::SeqCst);
         change(&mut state);
         if let Err(error) = state.write(self.here.clock.now()) {

@@ -10,6 +10,7 @@ use std::time::Duration;
 use heirloom_agents::event::Tokens;
 use heirloom_agents::{Programs, prices};
 use heirloom_core::config::Config;
+use heirloom_core::cost::Cost;
 use heirloom_core::inherit::Inherited;
 use heirloom_core::run::outcome::Outcome;
 use heirloom_core::run::plan::{Plan, PlannedStage, Step};
@@ -84,13 +85,16 @@ impl Running {
         if let Err(error) = stream::finish_all(&at.here.home, id) {
             at.reporter.warn(format!("what the agents printed could not be compressed: {error}"));
         }
+        let told = ledger.session(id).ok().flatten();
+        let cost = told.map_or(Cost::Unknown, |session| session.cost);
         let took = at.elapsed().saturating_sub(at.elapsed_before);
         let ended = RunEnded {
             session: at.session.name.clone(),
             status,
             reason,
             iterations: at.made.load(Ordering::SeqCst),
-            cost_usd: at.cost_usd(),
+            cost_usd: cost.told(),
+            cost_partial: cost.is_partial(),
             duration_ms: u64::try_from(took.as_millis()).unwrap_or(u64::MAX),
             limited: at.is_limited.load(Ordering::SeqCst),
         };
@@ -118,7 +122,7 @@ fn at_work(running: Running, with: With<'_>) -> Result<(AtWork<'_>, Locks), RunE
         stage: None,
         iteration: 0,
         iterations: 0,
-        cost_usd: session.cost_usd,
+        cost_usd: session.cost.told(),
         found: None,
     };
     let counts = |iteration: &&Iteration| iteration.outcome == Some(Outcome::Completed);
@@ -164,7 +168,7 @@ fn spent_before(session: &Session, plan: &Plan) -> f64 {
     let tokens =
         Tokens { input: session.input_tokens, output: session.output_tokens, ..Tokens::default() };
     let estimated = || model.and_then(|model| prices::estimate(model, tokens)).unwrap_or(0.0);
-    if session.cost_usd > 0.0 { session.cost_usd } else { estimated() }
+    session.cost.told().unwrap_or_else(estimated)
 }
 
 /// How long the iterations before a resume took.

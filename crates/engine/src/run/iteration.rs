@@ -263,7 +263,11 @@ pub(super) fn conclude(
         let heading = format!("\n## {} {}\n\n", within.stage.id, ended.iteration);
         file::append(&within.page, &format!("{heading}{summary}\n"))?;
     }
+    let cost_usd = ended.spent.told();
     at.update(|state| {
+        if let Some(usd) = cost_usd {
+            *state.state.cost_usd.get_or_insert(0.0) += usd;
+        }
         if let Some(stage) = state.stage(ended.stage) {
             stage.iteration = ended.iteration;
         }
@@ -275,7 +279,7 @@ pub(super) fn conclude(
         decision: ended.judged.decision,
         summary,
         why: ended.judged.why.clone(),
-        cost_usd: ended.spent.cost_usd,
+        cost_usd,
         duration_ms: ended.duration_ms,
         learnings: noted.learnings,
         notes: noted.notes,

@@ -59,7 +59,7 @@ pub(super) fn ended(
         outcome: ended.judged.outcome,
         decision: ended.judged.decision,
         summary: ended.report.and_then(|report| report.summary.clone()),
-        cost_usd: ended.spent.cost_usd,
+        cost_usd: ended.spent.told(),
         duration_ms: ended.duration_ms,
         why: ended.judged.why.clone(),
         denied: ended.leeway.denials(),

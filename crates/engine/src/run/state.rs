@@ -30,7 +30,8 @@ pub(super) struct State {
     pub(super) stage: Option<String>,
     pub(super) iteration: u32,
     pub(super) iterations: u32,
-    pub(super) cost_usd: f64,
+    /// What agents told; an estimate counts against a limit but is not what it cost.
+    pub(super) cost_usd: Option<f64>,
     /// What it found out, once it is over.
     #[serde(default, skip_serializing_if = "Option::is_none", flatten)]
     pub(super) found: Option<Found>,

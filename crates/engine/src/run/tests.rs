@@ -180,7 +180,7 @@ fn every_iteration_announces_its_conversation_and_what_was_said_in_it_is_kept() 
         Act::Exit(0),
     ];
     let (ended, _) = scene.run(&Fake::new([one, two]), &asked(2));
-    assert_eq!((ended.status, ended.cost_usd), (Status::Completed, 1.0));
+    assert_eq!((ended.status, ended.cost_usd), (Status::Completed, Some(1.0)));
     let ledger = scene.here.ledger().unwrap();
     let session = ledger.named(&scene.here.place.repo, "s").unwrap().unwrap();
     assert!(
@@ -195,6 +195,34 @@ fn every_iteration_announces_its_conversation_and_what_was_said_in_it_is_kept() 
     let said = session::conversation(&scene.here, &ledger, &session).unwrap().items;
     let texts = said.iter().filter(|item| item.kind == "text").filter_map(|i| i.text.as_deref());
     assert_eq!(texts.collect::<Vec<_>>(), ["one", "two"]);
+}
+
+/// Ends its turn well, and does not say what that cost.
+fn unpriced() -> Act {
+    Act::print(&json!({
+        "type": "result", "subtype": "success", "is_error": false, "result": "done",
+        "session_id": "x", "num_turns": 1, "usage": {"input_tokens": 3, "output_tokens": 4},
+    }))
+}
+
+#[test]
+fn what_an_agent_does_not_tell_is_not_free_and_the_sum_says_so() {
+    let scene = scene();
+    let told = vec![reports("continue"), Act::result(), Act::Exit(0)];
+    let untold = vec![reports("stop"), unpriced(), Act::Exit(0)];
+    let (ended, events) = scene.run(&Fake::new([told, untold]), &asked(9));
+    let costs: Vec<Option<f64>> = events
+        .iter()
+        .filter_map(|event| match event {
+            Event::Run(RunEvent::IterationEnded { cost_usd, .. }) => Some(*cost_usd),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(costs, [Some(0.5), None]);
+    assert_eq!((ended.cost_usd, ended.cost_partial), (Some(0.5), true));
+    let state = fs::read_to_string(scene.here.place.root.join(".heirloom/runs/s/state.json"));
+    let state: serde_json::Value = serde_json::from_str(&state.unwrap()).unwrap();
+    assert_eq!(state["cost_usd"], 0.5);
 }
 
 #[test]
@@ -213,7 +241,7 @@ fn an_agent_that_spends_more_than_is_left_is_stopped_while_it_works() {
     let (ended, _) = scene.run(&fake, &asked);
     assert_eq!((ended.status, ended.limited), (Status::Interrupted, true));
     assert!(fake.done(0).stopped);
-    assert_eq!((fake.started(), ended.cost_usd), (1, 3.0));
+    assert_eq!((fake.started(), ended.cost_usd), (1, Some(3.0)));
 }
 
 #[test]

@@ -183,13 +183,17 @@ fn end(
 
 /// What the session itself cost. An agent that remembers what a conversation cost begins a copy
 /// of it with that, which its ancestors have already been charged with.
-fn own_cost(ledger: &Ledger, session: &Session, tally: &Tally) -> Result<f64, SessionError> {
-    let reported = tally.cost_usd.unwrap_or(0.0);
+fn own_cost(
+    ledger: &Ledger,
+    session: &Session,
+    tally: &Tally,
+) -> Result<Option<f64>, SessionError> {
+    let Some(reported) = tally.cost_usd else { return Ok(None) };
     let remembered = tally.result.as_ref().and_then(|result| result.session_tokens);
     if session.continues().is_none() || remembered.unwrap_or(0) <= tally.tokens.total() {
-        return Ok(reported);
+        return Ok(Some(reported));
     }
-    Ok((reported - shown::conversation_cost(ledger, session)?).max(0.0))
+    Ok(Some((reported - shown::conversation_cost(ledger, session)?).max(0.0)))
 }
 
 /// What becomes of a session whose agent ended. One that was asked to stop and then finished

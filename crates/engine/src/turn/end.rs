@@ -74,7 +74,7 @@ pub(crate) fn charge(
     session: &Session,
     spent: &SessionSpent,
 ) -> Result<(), Error> {
-    if spent.cost_usd > 0.0 || spent.input_tokens + spent.output_tokens > 0 {
+    if spent.cost_usd.is_some() || spent.input_tokens + spent.output_tokens > 0 {
         writer.append(Scope::session(session.id, &session.repo), spent)?;
     }
     Ok(())
@@ -84,7 +84,7 @@ pub(crate) fn charge(
 pub(crate) fn spent(tally: &Tally) -> SessionSpent {
     let tokens = tally.tokens;
     SessionSpent {
-        cost_usd: tally.cost_usd.unwrap_or(0.0),
+        cost_usd: tally.cost_usd,
         input_tokens: tokens.input + tokens.cache_read + tokens.cache_write,
         output_tokens: tokens.output,
     }

@@ -4,6 +4,7 @@ use std::time::{Duration, Instant};
 
 use heirloom_agents::{Event, Input, Outcome, Tally, by_name};
 use heirloom_core::approval::Approval;
+use heirloom_core::cost::Cost;
 use heirloom_core::event::SessionCreated;
 use heirloom_core::id::SessionId;
 use heirloom_core::status::Status;
@@ -185,7 +186,7 @@ fn an_agent_that_works_without_saying_who_it_is_did_so_under_the_id_it_was_given
     scene.ledger.write(now, |writer| ended.close(writer, &session, &spent)).unwrap();
     let session = scene.ledger.session(session.id).unwrap().unwrap();
     assert_eq!((session.agent_session_id.as_deref(), session.announced), (Some(ID), true));
-    assert_eq!((session.cost_usd, session.output_tokens), (0.5, 4));
+    assert_eq!((session.cost, session.output_tokens), (Cost::Known(0.5), 4));
     assert!(scene.ledger.live(&session.repo).unwrap().is_empty());
 }
 
@@ -282,13 +283,16 @@ fn an_agent_that_says_it_is_done_and_goes_on_is_hung_up_on() {
 }
 
 #[test]
-fn an_agent_that_dies_without_a_word_is_gone_and_has_failed() {
+fn an_agent_that_dies_without_a_word_has_spent_nothing_that_anybody_knows() {
     let mut scene = scene();
     let fake = Fake::new([vec![Act::started(ID), Act::Exit(7)]]);
     let ended = scene.take(&fake, whole(), &mut Unsupervised);
     assert!(!ended.outcome().unwrap().is_success() && ended.text().is_none());
     let spent = spent(&ended.finished.as_ref().unwrap().tally);
+    assert_eq!(spent.told(), None);
     let (session, now) = (scene.session.clone(), scene.here.clock.now());
     scene.ledger.write(now, |writer| ended.close(writer, &session, &spent)).unwrap();
+    let session = scene.ledger.session(session.id).unwrap().unwrap();
+    assert_eq!(session.cost, Cost::Unknown);
     assert!(scene.ledger.live(&session.repo).unwrap().is_empty());
 }

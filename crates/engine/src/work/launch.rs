@@ -89,8 +89,8 @@ fn attend(
     let stashes = on.context.trees.stashes();
     let mut monitor = ActivityMonitor::new(on.context, &on.job.issue.id, on.deadline, on.share);
     let ended = session::run(&context, &mut on.ledger, prepared, &mut monitor);
-    let usd = ended.as_ref().map_or(0.0, |ended| ended.session.cost_usd);
-    on.context.spend(on.share.take(), usd);
+    let told = ended.as_ref().ok().and_then(|ended| ended.session.cost.told());
+    on.context.spend(on.share.take(), told.unwrap_or(0.0));
     take_stashes(on, &stashes);
     ended
 }

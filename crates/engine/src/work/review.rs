@@ -116,13 +116,13 @@ impl OnIssue<'_, '_> {
             Some(Opinion::Approved) => (Some(true), String::new()),
             Some(Opinion::Changes(findings)) => (Some(false), findings.clone()),
         };
-        let is_known = session.cost_usd > 0.0 || session.input_tokens + session.output_tokens == 0;
         let record = IssueRunReviewed {
             issue_run: self.job.issue_run,
             session: session.id,
             approved,
             findings: findings.clone(),
-            cost_usd: is_known.then_some(session.cost_usd),
+            // A reviewer that did not get as far as saying who it is has cost nothing.
+            cost_usd: session.cost.whole().or((!session.announced).then_some(0.0)),
         };
         self.ledger.append(self.here.clock.now(), self.context.scope(), &record)?;
         self.context.tell(WorkEvent::Reviewed {

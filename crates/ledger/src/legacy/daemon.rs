@@ -56,7 +56,7 @@ pub struct DaemonSession {
     /// When it was made.
     pub created_at: Option<Timestamp>,
     pub completed_at: Option<Timestamp>,
-    pub cost_usd: f64,
+    pub cost_usd: Option<f64>,
     /// Tokens into the model.
     pub input_tokens: u64,
     /// Tokens out of it.
@@ -137,7 +137,7 @@ impl Daemon {
             error: text(row, "error_message"),
             created_at: time(row, "created_at"),
             completed_at: time(row, "completed_at"),
-            cost_usd: number(row, "cost_usd").unwrap_or(0.0),
+            cost_usd: number(row, "cost_usd"),
             input_tokens: [
                 "input_tokens",
                 "cache_creation_input_tokens",

@@ -39,8 +39,8 @@ pub struct Iteration {
     pub decision: Option<Decision>,
     /// What the agent says it did.
     pub summary: Option<String>,
-    /// What it cost, in USD.
-    pub cost_usd: f64,
+    /// What it cost, in USD, where its agent said.
+    pub cost_usd: Option<f64>,
 }
 
 impl Projection for Iterations {
@@ -65,7 +65,7 @@ impl Projection for Iterations {
            outcome TEXT,
            decision TEXT,
            summary TEXT,
-           cost_usd REAL NOT NULL,
+           cost_usd REAL,
            PRIMARY KEY (session, stage, iteration)
          ) STRICT, WITHOUT ROWID;"
     }
@@ -90,8 +90,8 @@ fn started(db: &Connection, session: &str, record: &Record) -> rusqlite::Result<
     // A second start of the same iteration is a resumed session trying again.
     db.prepare_cached(
         "INSERT INTO iteration (session, stage, iteration, agent_session_id, pid, pid_started,
-           started_at, cost_usd)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, 0)
+           started_at)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
          ON CONFLICT DO UPDATE SET agent_session_id = ?4, pid = ?5, pid_started = ?6,
            started_at = ?7, ended_at = NULL, outcome = NULL",
     )?
@@ -114,7 +114,7 @@ fn ended(db: &Connection, session: &str, record: &Record) -> rusqlite::Result<()
            summary, cost_usd)
          VALUES (?1, ?2, ?3, ?4, ?4, ?5, ?6, ?7, ?8)
          ON CONFLICT DO UPDATE SET ended_at = ?4, outcome = ?5, decision = ?6, summary = ?7,
-           cost_usd = cost_usd + ?8",
+           cost_usd = coalesce(cost_usd + ?8, ?8, cost_usd)",
     )?
     .execute((
         session,
@@ -124,7 +124,7 @@ fn ended(db: &Connection, session: &str, record: &Record) -> rusqlite::Result<()
         iteration.outcome.as_str(),
         iteration.decision.map(Decision::as_str),
         iteration.summary,
-        iteration.cost_usd,
+        iteration.cost_usd.filter(|usd| *usd > 0.0),
     ))?;
     Ok(())
 }

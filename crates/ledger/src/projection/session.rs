@@ -43,7 +43,8 @@ impl Projection for Sessions {
            prompt TEXT,
            created_at INTEGER NOT NULL,
            completed_at INTEGER,
-           cost_usd REAL NOT NULL,
+           cost_usd REAL,
+           unpriced INTEGER NOT NULL DEFAULT 0,
            input_tokens INTEGER NOT NULL,
            output_tokens INTEGER NOT NULL,
            learnings INTEGER NOT NULL,
@@ -85,9 +86,9 @@ fn created(db: &Connection, id: &str, record: &Record) -> rusqlite::Result<()> {
     let Some((session, launched)) = launched::<SessionCreated>(record) else { return Ok(()) };
     db.prepare_cached(
         "INSERT INTO session (id, name, repo, parent, link, status, agent, agent_session_id, branch,
-           config, created_at, overridden, forked_at, announced, cost_usd, input_tokens,
+           config, created_at, overridden, forked_at, announced, input_tokens,
            output_tokens, learnings, host, titled, private)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, 0, 0, 0, 0, 0, ?14, 0, 0)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, 0, 0, 0, 0, ?14, 0, 0)
          ON CONFLICT (id) DO NOTHING",
     )?
     .execute((
@@ -172,11 +173,12 @@ fn linked(db: &Connection, id: &str, record: &Record) -> rusqlite::Result<()> {
 fn spent(db: &Connection, id: &str, record: &Record) -> rusqlite::Result<()> {
     let Some(spent) = body::<SessionSpent>(record) else { return Ok(()) };
     db.prepare_cached(
-        "UPDATE session SET cost_usd = cost_usd + ?2,
+        "UPDATE session SET cost_usd = coalesce(cost_usd + ?2, ?2, cost_usd),
+           unpriced = max(unpriced, ?2 IS NULL),
            input_tokens = min(input_tokens, 9223372036854775807 - ?3) + ?3,
            output_tokens = min(output_tokens, 9223372036854775807 - ?4) + ?4 WHERE id = ?1",
     )?
-    .execute((id, spent.cost_usd, to_sql(spent.input_tokens), to_sql(spent.output_tokens)))?;
+    .execute((id, spent.told(), to_sql(spent.input_tokens), to_sql(spent.output_tokens)))?;
     Ok(())
 }
 
@@ -204,9 +206,9 @@ fn shared(db: &Connection, id: &str, record: &Record) -> rusqlite::Result<()> {
         .map_or_else(|| "{}".to_owned(), |title| serde_json::json!({ "title": title }).to_string());
     db.prepare_cached(
         "INSERT INTO session (id, name, repo, parent, link, status, agent, branch, config, created_at,
-           completed_at, overridden, announced, cost_usd, input_tokens, output_tokens, learnings, host,
-           titled, private)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, '[]', 0, 0, 0, 0, 0, ?12, 0, 0)
+           completed_at, overridden, announced, input_tokens, output_tokens, learnings, host, titled,
+           private)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, '[]', 0, 0, 0, 0, ?12, 0, 0)
          ON CONFLICT (id) DO UPDATE SET name = ?2, parent = ?4, link = ?5, status = ?6, agent = ?7,
            branch = ?8, config = ?9, completed_at = ?11 WHERE host = ?12",
     )?

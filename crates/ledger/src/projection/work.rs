@@ -263,13 +263,11 @@ fn spent(db: &Connection, record: &Record) -> rusqlite::Result<()> {
     let (Some(session), Some(spent)) = (record.session, body::<SessionSpent>(record)) else {
         return Ok(());
     };
-    // Tokens without a price: the agent does not say what it costs.
-    let sql = if spent.cost_usd == 0.0 && spent.input_tokens + spent.output_tokens > 0 {
-        "UPDATE issue_run SET unpriced = 1, cost_usd = coalesce(cost_usd, 0) + ?2 WHERE session = ?1"
-    } else {
-        "UPDATE issue_run SET cost_usd = coalesce(cost_usd, 0) + ?2 WHERE session = ?1"
-    };
-    db.prepare_cached(sql)?.execute((session.to_string(), spent.cost_usd))?;
+    db.prepare_cached(
+        "UPDATE issue_run SET cost_usd = coalesce(cost_usd, 0) + coalesce(?2, 0),
+           unpriced = max(unpriced, ?2 IS NULL) WHERE session = ?1",
+    )?
+    .execute((session.to_string(), spent.told()))?;
     Ok(())
 }
 

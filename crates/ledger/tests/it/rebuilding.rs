@@ -99,7 +99,7 @@ fn take(ledger: &mut Ledger, second: i64, step: &Step) {
             ledger.append(at(second), scope(s), &note)
         }
         Step::Spend(s, cost) => {
-            let cost_usd = f64::from(*cost) / 7.0;
+            let cost_usd = Some(f64::from(*cost) / 7.0);
             let spent = SessionSpent { cost_usd, input_tokens: 1, output_tokens: 1 };
             ledger.append(at(second), scope(s), &spent)
         }
@@ -114,7 +114,7 @@ fn take(ledger: &mut Ledger, second: i64, step: &Step) {
                 outcome: Outcome::Completed,
                 decision: Some(Decision::Continue),
                 summary: None,
-                cost_usd: 0.1,
+                cost_usd: Some(0.1),
                 duration_ms: 5,
                 why: None,
                 denied: 0,

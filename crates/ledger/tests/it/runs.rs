@@ -42,7 +42,7 @@ fn issue_run(ledger: &mut Ledger, issue: &str, second: i64, id: Option<&str>) ->
         let announced =
             SessionAnnounced { agent_session_id: id.to_owned(), model: None, agent: None };
         ledger.append(now, Scope::session(session, REPO), &announced).unwrap();
-        let spent = SessionSpent { cost_usd: 0.5, input_tokens: 1, output_tokens: 1 };
+        let spent = SessionSpent { cost_usd: Some(0.5), input_tokens: 1, output_tokens: 1 };
         ledger.append(now, Scope::session(session, REPO), &spent).unwrap();
     }
     issue_run

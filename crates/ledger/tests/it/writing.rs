@@ -1,7 +1,8 @@
+use heirloom_core::cost::Cost;
 use heirloom_core::event::{NoteAdded, SessionAnnounced, SessionSpent};
 use heirloom_core::note::{Origin, Source};
 use heirloom_core::status::Status;
-use heirloom_ledger::{Error, NoteFilter, Options, Scope};
+use heirloom_ledger::{Error, Ledger, NoteFilter, Options, Scope};
 use std::time::Duration;
 
 use crate::fixture::{Home, REPO, at, created, fill, note, session_id};
@@ -102,15 +103,21 @@ fn an_announced_id_and_what_was_spent_end_up_in_the_session() {
         agent: None,
     };
     ledger.append(at(1), scope, &announced).unwrap();
-    for cost_usd in [0.25, 0.5] {
+    let spend = |ledger: &mut Ledger, cost_usd| {
         let spent = SessionSpent { cost_usd, input_tokens: 10, output_tokens: 2 };
         ledger.append(at(2), scope, &spent).unwrap();
-    }
-    let session = ledger.session(session_id(1)).unwrap().unwrap();
+        ledger.session(session_id(1)).unwrap().unwrap()
+    };
+    assert_eq!(ledger.session(session_id(1)).unwrap().unwrap().cost, Cost::Unknown);
+    spend(&mut ledger, Some(0.25));
+    let session = spend(&mut ledger, Some(0.5));
     assert_eq!(session.agent_session_id.as_deref(), Some("ses_1"));
     assert_eq!(session.config.as_ref().unwrap().resolved_model.as_deref(), Some("claude-opus-5-5"));
     assert_eq!(session.config.as_ref().unwrap().model.as_deref(), Some("opus"));
-    assert!((session.cost_usd - 0.75).abs() < 1e-9);
+    assert_eq!(session.cost, Cost::Known(0.75));
+    assert_eq!(spend(&mut ledger, None).cost, Cost::AtLeast(0.75));
+    // As older records say it of an agent that does not tell what it costs.
+    assert_eq!(spend(&mut ledger, Some(0.0)).cost, Cost::AtLeast(0.75));
 }
 
 #[test]

@@ -17,7 +17,7 @@ use maud::{Markup, html};
 
 use super::approval::{asks, subject};
 use super::session::percent_used;
-use super::{Sheet, View, about, agent, cost, counted, glyph, line, page, sheet, since};
+use super::{Sheet, View, about, agent, counted, glyph, line, page, sheet, since};
 use crate::gate::Caller;
 use crate::house::{House, RequestContext};
 use crate::routes::sessions::{Filter, statuses};
@@ -201,7 +201,7 @@ fn table(view: &View, (title, id): (&str, &str), rows: &[Row], extra: &Extra<'_>
                     @if let Some(heading) = extra.heading() { th scope="col" class="c-doing" { (heading) } }
                     th scope="col" class="num" { "Last active" } th scope="col" class="num" { "Cost" }
                 } }
-                tbody { @for Row { session, at_work, title, .. } in rows {
+                tbody { @for Row { session, at_work, title, cost, .. } in rows {
                     @let last = at_work.as_ref().map(|one| one.last_active_at);
                     tr.row data-row=(session.id) {
                         td { (glyph::status(session.status)) }
@@ -211,7 +211,7 @@ fn table(view: &View, (title, id): (&str, &str), rows: &[Row], extra: &Extra<'_>
                         td.mono.c-branch { (line(session.branch.as_deref().unwrap_or("none"), 30)) }
                         @if extra.heading().is_some() { td.soft.c-doing { (extra.cell(session)) } }
                         td.num.soft { (since(last.or(session.completed_at).unwrap_or(session.created_at), view.now)) }
-                        td.num { (cost(session))
+                        td.num { (cost)
                             a hidden data-go="continue" href=(format!("{}/continue", address(session))) { "Continue" } }
                     }
                 } }

@@ -22,6 +22,7 @@ use axum::routing::get;
 use heirloom_api::Failure;
 use heirloom_core::session::Session;
 use heirloom_core::status::Status;
+use heirloom_core::usage::Tokens;
 use heirloom_core::visible::visible;
 use heirloom_ledger::{ApprovalFilter, Ledger, SessionFilter};
 use jiff::Timestamp;
@@ -211,9 +212,9 @@ fn since(at: Timestamp, now: Timestamp) -> Markup {
     html! { time datetime=(at) data-since title=(at) { (words) } }
 }
 
-fn cost(session: &Session) -> String {
-    let known = session.cost_usd > 0.0 || session.input_tokens > 0 || session.output_tokens > 0;
-    if known { format!("${:.2}", session.cost_usd) } else { "unknown".to_owned() }
+/// Tokens in and out, as far as anybody counted.
+fn tokens(used: Option<Tokens>) -> String {
+    used.map_or_else(|| "unknown".to_owned(), |used| format!("{}, {}", used.input, used.output))
 }
 
 /// A number with what is counted.

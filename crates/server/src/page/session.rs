@@ -4,6 +4,7 @@ use axum::Extension;
 use axum::extract::{Path, State};
 use axum::response::Response;
 use heirloom_api::{Code, Failure, JudgedNote, Said};
+use heirloom_core::cost::Cost;
 use heirloom_core::session::Session;
 use heirloom_core::visible::visible;
 use heirloom_engine::notes::Query;
@@ -15,7 +16,7 @@ use serde_json::Value;
 
 use super::approval::subject;
 use super::home::address;
-use super::{Sheet, View, about, agent, cost, counted, glyph, line, page, said, sheet, since};
+use super::{Sheet, View, about, agent, counted, glyph, line, page, said, sheet, since, tokens};
 use crate::gate::Caller;
 use crate::house::{House, RequestContext};
 use crate::routes::look::{Whose, asked_for, judged_of};
@@ -109,9 +110,9 @@ fn rendered(house: &House, caller: &Caller, id: &str, all: bool) -> Result<Marku
                 section aria-labelledby="part1" { h2 id="part1" tabindex="-1" { "Context and cost" }
                     div id="cost" data-live { dl {
                         dt { "Context" } dd { (context(&cx, &session)) } dd.from {}
-                        dt { "This session" } dd { a.plain href=(format!("{here}/cost")) { (cost(&session)) } } dd.from {}
-                        dt { "With its lineage" } dd { (total.cost_in_words()) } dd.from { (counted(usize::try_from(total.sessions).unwrap_or(usize::MAX), "session")) }
-                        dt { "Tokens in, out" } dd { (total.input_tokens) ", " (total.output_tokens) } dd.from {}
+                        dt { "This session" } dd { a.plain href=(format!("{here}/cost")) { (session.cost) } } dd.from {}
+                        dt { "With its lineage" } dd { (total.cost) } dd.from { (counted(usize::try_from(total.sessions).unwrap_or(usize::MAX), "session")) }
+                        dt { "Tokens in, out" } dd { (tokens(total.tokens)) } dd.from {}
                     } } }
                 section aria-labelledby="part2" { h2 id="part2" tabindex="-1" { "Lineage" } (tree(&family)) }
                 section aria-labelledby="part3" { h2 id="part3" tabindex="-1" { "Notes" small { (notes.len()) } }
@@ -261,9 +262,9 @@ pub(super) async fn part(
             }
             "cost" => {
                 let iterations = cx.ledger.iterations(session.id)?;
-                let content = html! { p { "This session " b { (cost(&session)) } ", " (session.input_tokens) " tokens in, " (session.output_tokens) " out." }
+                let content = html! { p { "This session " b { (session.cost) } @if session.input_tokens > 0 || session.output_tokens > 0 { ", " (session.input_tokens) " tokens in, " (session.output_tokens) " out" } "." }
                     table { thead { tr { th scope="col" { "Iteration" } th scope="col" class="num" { "Cost" } } }
-                        tbody { @for one in &iterations { tr { td { (one.iteration) } td.num { "$" (format!("{:.2}", one.cost_usd)) } } } } } };
+                        tbody { @for one in &iterations { tr { td { (one.iteration) } td.num { (Cost::from(one.cost_usd)) } } } } } };
                 (format!("What {} cost", session.name), format!("heirloom sessions show {}", session.name), content)
             }
             _ => return Err(Failure::new(Code::RequestNotFound, "there is nothing at this address")),

@@ -92,7 +92,7 @@ pub(super) fn end(app: &App, ledger: &Ledger, ended: &SessionEnded) -> Result<()
     } else {
         let good = session.status == heirloom_core::status::Status::Completed;
         let mark = if good { format!("{GOOD}✔{GOOD:#}") } else { format!("{BAD}✗{BAD:#}") };
-        let cost = priced((session.cost_usd > 0.0).then_some(session.cost_usd));
+        let cost = priced(session.cost);
         let status = session.status.in_words();
         app.ui.say(&format!("{mark} {} {status} {DIM}{cost}{DIM:#}", session.name));
     }

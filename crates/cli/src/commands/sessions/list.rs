@@ -118,7 +118,7 @@ fn table(app: &App, rows: &[Row], unrecorded: &[Unrecorded], running: bool) -> S
     let mut columns =
         Columns::new(&["name", "status", when, "learnings", "cost", "about"]).right(3).right(4);
     columns = columns.dispensable(&[3, 4, 2]);
-    for Row { session, at_work, title, cost_usd, .. } in rows {
+    for Row { session, at_work, title, cost, .. } in rows {
         let at = if running {
             at_work.as_ref().map(|each| each.last_active_at)
         } else {
@@ -129,7 +129,7 @@ fn table(app: &App, rows: &[Row], unrecorded: &[Unrecorded], running: bool) -> S
             status(session),
             at.map_or_else(|| "-".to_owned(), |at| ago(at, now)),
             session.learnings.to_string(),
-            priced_cell(*cost_usd),
+            priced_cell(*cost),
             title.as_deref().map_or_else(|| about(session), |title| first_line(title, 100)),
         ]);
     }

@@ -4,6 +4,7 @@ use std::fmt::Write;
 use std::process::ExitCode;
 
 use heirloom_api::{self as api, SessionDetail, SessionNotes, Trajectory};
+use heirloom_core::cost::Cost;
 use heirloom_core::run::stop::reason_in_words;
 use heirloom_core::session::Session;
 use heirloom_core::settings::OnOff;
@@ -13,7 +14,7 @@ use heirloom_ledger::Ledger;
 
 use crate::commands::{App, Done, notes, unrecorded};
 use crate::moment::ago;
-use crate::ui::{BOLD, DIM, dollars, first_line, grouped};
+use crate::ui::{BOLD, DIM, first_line, grouped};
 
 /// Show one session
 #[derive(Debug, clap::Args)]
@@ -78,11 +79,10 @@ fn show_summary(app: &App, ledger: &Ledger, session: &Session) -> Done {
         line("ended", session.completed_at.map(|at| ago(at, now)).as_deref());
         line("reason", session.reason.as_deref().map(reason_in_words).as_deref());
         line("problem", detail.session.problem.as_deref());
-        let cost = detail.session.cost_usd;
-        let cost = cost.map_or_else(|| "unknown".to_owned(), dollars);
-        line("cost", Some(&cost));
+        let cost = Cost::new(detail.session.cost_usd, detail.session.cost_partial);
+        line("cost", Some(&cost.to_string()));
         if total.sessions > 1 {
-            let with = format!("{} with all it continues", total.cost_in_words());
+            let with = format!("{} with all it continues", total.cost);
             line("", Some(&with));
         }
         line("learnings", Some(&session.learnings.to_string()));

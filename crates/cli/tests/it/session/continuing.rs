@@ -141,8 +141,30 @@ fn cost_and_tokens_add_up_over_a_lineage() {
     assert_eq!(child["cost_usd"], 0.25);
     assert_eq!(
         child["lineage"],
-        json!({"sessions": 2, "cost_usd": 0.5, "input_tokens": 20, "output_tokens": 10})
+        json!({"sessions": 2, "unknown_sessions": 0, "cost_usd": 0.5, "input_tokens": 20,
+               "output_tokens": 10})
     );
+}
+
+#[test]
+fn a_cost_that_nobody_told_is_unknown_and_a_sum_that_holds_one_says_so() {
+    let fixture = Fixture::new();
+    let first = fixture.run(&["launch", "be unpriced", "--name", "a"]).success();
+    assert!(first.stderr.contains("a completed cost unknown"), "{first}");
+    let shown = fixture.run(&["sessions", "show", "a"]).success();
+    assert!(shown.stdout.contains("cost          unknown\n"), "{shown}");
+    let listed = fixture.run(&["sessions", "list"]).success();
+    assert!(!listed.stdout.contains('$'), "{listed}");
+
+    let second = fixture.json(&["continue", "a", "more", "--name", "b"]);
+    assert_eq!((&second["cost_usd"], &second["cost_partial"]), (&json!(0.25), &json!(false)));
+    assert_eq!(
+        second["lineage"],
+        json!({"sessions": 2, "unknown_sessions": 1, "cost_usd": 0.25, "input_tokens": 20,
+               "output_tokens": 10})
+    );
+    let shown = fixture.run(&["sessions", "show", "b"]).success();
+    assert!(shown.stdout.contains("at least $0.25 with all it continues"), "{shown}");
 }
 
 #[test]

@@ -55,6 +55,9 @@ case "$line" in
     say '{"type":"assistant","message":{"id":"m0","content":[{"type":"tool_use","id":"t-1","name":"Bash","input":{"command":"cat long"}}]}}'
     say '{"type":"user","message":{"content":[{"type":"tool_result","tool_use_id":"t-1","content":"first line\nsecond line\nlast line"}]}}' ;;
   *'edit a notebook'*) ask r1 NotebookEdit; hear ;;
+  *'be unpriced'*)
+    say '{"type":"result","subtype":"success","is_error":false,"terminal_reason":"completed","result":"bye","session_id":"'"$id"'","num_turns":1,"usage":{"input_tokens":10,"output_tokens":5}}'
+    exit 0 ;;
   *'fail"'*) text 1 one; end error_during_execution true failed; exit 1 ;;
   *'speak slowly'*)
     say '{"type":"stream_event","event":{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"the first half,"}}}'

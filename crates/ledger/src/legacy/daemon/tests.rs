@@ -119,7 +119,7 @@ fn every_version_gives_all_it_has() {
         );
         let expected: Config = serde_json::from_value(expected.into()).unwrap();
         assert_eq!(session.config, Ok(expected), "version {version}");
-        assert_eq!((session.parent.as_deref(), session.cost_usd), (Some("p"), 0.25));
+        assert_eq!((session.parent.as_deref(), session.cost_usd), (Some("p"), Some(0.25)));
         assert_eq!(session.agent_session_id.as_deref(), Some("c"));
         assert_eq!(daemon.lines("s").unwrap().len(), 1, "version {version}");
     }
@@ -159,7 +159,7 @@ fn the_oldest_schema_is_read_with_its_servers_and_events() {
                "web": {"type": "http", "url": "http://x/", "headers": {"Authorization": "Bearer t"}}})
     );
     assert_eq!(sessions[0].created_at.unwrap().to_string(), "2025-06-28T01:01:02.5Z");
-    assert_eq!((sessions[0].status, sessions[0].cost_usd), (Status::Completed, 0.25));
+    assert_eq!((sessions[0].status, sessions[0].cost_usd), (Status::Completed, Some(0.25)));
     let lines = daemon.lines("s1").unwrap();
     assert_eq!(lines.len(), 1);
     assert!(lines[0].contains("done"), "{lines:?}");
