@@ -14,8 +14,8 @@ use crate::agent::{Agent, Feature, Support};
 use crate::env::Env;
 use crate::program::{Program, Programs};
 
-/// How long an agent may take to say its version.
-const VERSION_TIMEOUT: Duration = Duration::from_secs(10);
+/// How long an agent may take to say its version. Gemini CLI takes seconds of processor time to load itself.
+const VERSION_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// What is known about an agent on this machine.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]

@@ -134,7 +134,7 @@ fn what_was_spent_since_midnight_is_counted_whenever_its_session_started() {
     let home = Home::new();
     let mut ledger = home.open();
     let pay = |ledger: &mut Ledger, id, second, cost_usd| {
-        let spent = SessionSpent { cost_usd, input_tokens: 1, output_tokens: 1 };
+        let spent = SessionSpent { cost_usd: Some(cost_usd), input_tokens: 1, output_tokens: 1 };
         ledger.append(at(second), Scope::session(id, REPO), &spent).unwrap();
     };
     let change = |ledger: &mut Ledger, id, second, status| {
