@@ -92,6 +92,12 @@ pub trait Agent: fmt::Debug + Sync {
         None
     }
 
+    /// Whether an id can be that of one of its conversations. It would take another word for something else, so it
+    /// is launched with no other.
+    fn takes_id(&self, _id: &str) -> bool {
+        true
+    }
+
     /// Reads its stream.
     fn reader(&self) -> Box<dyn Reader>;
 

@@ -105,6 +105,25 @@ fn the_limit_of_an_account_says_until_when() {
 }
 
 #[test]
+fn an_error_of_the_api_that_is_only_told_in_words_is_one_all_the_same() {
+    let api = "API Error: 400 {\"error\":{\"message\":\"Your credit balance is too low\"}}";
+    let cases = [
+        (api, true, "no_credit"),
+        ("Credit balance is too low", true, "no_credit"),
+        ("API Error: 529 overloaded", true, "overloaded"),
+        ("API Error: 401 invalid x-api-key", true, "auth"),
+        ("API Error: none", true, "failed"),
+        ("the gate says: API Error: 429", true, "failed"),
+        // What the model says is no error, whatever it says.
+        (api, false, "success"),
+    ];
+    for (text, is_error, expected) in cases {
+        let ended = end_of(&[result(&json!({"is_error": is_error, "result": text}))], 1);
+        assert_eq!(ended.as_str(), expected, "{text}");
+    }
+}
+
+#[test]
 fn neither_exit_code_nor_subtype_decides_alone() {
     let overloaded = json!({"is_error": true, "terminal_reason": "api_error",
                             "api_error_status": 529, "result": "busy"});

@@ -331,22 +331,33 @@ fn result(wire: Wire<'_>, failed: Option<Failure>) -> Vec<Event> {
 fn api_failure(wire: &Wire<'_>, failed: Option<Failure>) -> Option<Failure> {
     let too_long = wire.terminal_reason.as_deref() == Some("prompt_too_long");
     let by_api = too_long || wire.terminal_reason.as_deref() == Some("api_error");
-    if !wire.is_error || !(by_api || wire.api_error_status.is_some()) {
+    let text = wire.result.clone().unwrap_or_default();
+    let status = wire.api_error_status.or_else(|| stated(&text));
+    let is_poor = text.starts_with(NO_CREDIT);
+    if !wire.is_error || !(by_api || is_poor || status.is_some()) {
         return None;
     }
-    let text = wire.result.clone().unwrap_or_default();
-    let mut failure = match (wire.api_error_status, failed) {
+    let mut failure = match (status, failed) {
         (None, Some(failed)) => Failure { message: text, ..failed },
         // The status is that of a wrong request; only the word says that money is the matter.
         (status, Some(failed)) if failed.kind == FailureKind::Billing => {
             Failure { kind: FailureKind::Billing, status, message: text }
         }
-        (status, _) => failure(status, None, text),
+        (status, _) => failure(status, is_poor.then_some("billing_error"), text),
     };
     if too_long {
         failure.kind = FailureKind::PromptTooLong;
     }
     Some(failure)
+}
+
+/// How an error begins that has no status and is about money.
+const NO_CREDIT: &str = "Credit balance is too low";
+
+/// The status that the text of an error begins with; older versions give it nowhere else.
+fn stated(text: &str) -> Option<u16> {
+    let status = text.strip_prefix("API Error: ")?.get(..3)?.parse().ok()?;
+    (400..600).contains(&status).then_some(status)
 }
 
 /// The agent's own word for an error, with the status where it has none.

@@ -38,7 +38,7 @@ fn failed(end: &End<'_>, result: &TurnResult) -> Outcome {
         }
         _ => match of_exit(end.exit) {
             Some(status) => {
-                let kind = FailureKind::of_status(status);
+                let kind = FailureKind::of_answer(status, &message);
                 Outcome::of_failure(&Failure { kind, status: Some(status), message }, None)
             }
             None => Outcome::Failed { message },
@@ -92,7 +92,7 @@ pub(super) fn failure(message: &str) -> Failure {
     };
     let status = code.and_then(|code| u16::try_from(code).ok());
     let kind = match status {
-        Some(status) => FailureKind::of_status(status),
+        Some(status) => FailureKind::of_answer(status, message),
         None if inner.starts_with("exception TypeError: fetch failed") => FailureKind::Connection,
         None => FailureKind::Other,
     };

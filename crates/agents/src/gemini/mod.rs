@@ -75,6 +75,10 @@ impl Agent for Gemini {
         Box::new(read::Stream::default())
     }
 
+    fn takes_id(&self, id: &str) -> bool {
+        crate::uuid::checked(self.name(), id).is_ok()
+    }
+
     fn classify(&self, end: &End<'_>) -> Outcome {
         classify::outcome(end)
     }

@@ -58,14 +58,18 @@ fn checked_model(model: &str) -> Result<&str, LaunchError> {
     if is_full { Ok(model) } else { Err(invalid("model", model, "provider/model")) }
 }
 
+pub(super) fn is_id(id: &str) -> bool {
+    let rest = id.strip_prefix("ses_").unwrap_or_default();
+    !rest.is_empty() && rest.chars().all(|c| c.is_ascii_alphanumeric())
+}
+
 fn conversation(line: &mut CommandLine, conversation: Conversation<'_>) -> Result<(), LaunchError> {
     let (id, forks) = match conversation {
         Conversation::New(_) => return Ok(()),
         Conversation::Resume(id) => (id, false),
         Conversation::Fork { from, .. } => (from, true),
     };
-    let rest = id.strip_prefix("ses_").unwrap_or_default();
-    if rest.is_empty() || !rest.chars().all(|c| c.is_ascii_alphanumeric()) {
+    if !is_id(id) {
         return Err(invalid("agent session id", id, "an id that begins with ses_"));
     }
     line.flag("--session", id);

@@ -79,6 +79,10 @@ impl Agent for Opencode {
         Box::new(read::Stream::default())
     }
 
+    fn takes_id(&self, id: &str) -> bool {
+        launch::is_id(id)
+    }
+
     fn classify(&self, end: &End<'_>) -> Outcome {
         classify::outcome(end)
     }

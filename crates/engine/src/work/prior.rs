@@ -69,11 +69,14 @@ impl Resumes {
         config.and_then(|config| config.working_dir.clone()).or_else(|| self.worktree.clone())
     }
 
-    /// Why the agent cannot know the conversation, and need not be asked: its transcript was there
-    /// once and is not any more, or has lost its beginning. Of a transcript that nobody ever saw
-    /// nothing is known.
+    /// Why the agent cannot know the conversation, and need not be asked: none of its conversations has such an
+    /// id, or its transcript was there once and is not any more, or has lost its beginning. Of a transcript that
+    /// nobody ever saw nothing is known.
     pub(super) fn why_gone(&self, env: &Env) -> Option<String> {
         let Self { agent, agent_session_id: id, .. } = self;
+        if by_name(agent).is_some_and(|agent| !agent.takes_id(id)) {
+            return Some(format!("{id} is no conversation of {agent}"));
+        }
         let kept = self.transcript.as_deref().filter(|path| Path::new(path).exists());
         let now = kept.map(str::to_owned).or_else(|| transcript(agent, env, id));
         match now {

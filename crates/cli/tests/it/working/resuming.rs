@@ -210,6 +210,27 @@ fn a_transcript_that_is_gone_is_known_before_the_launch() {
 }
 
 #[test]
+fn an_id_that_no_conversation_of_the_agent_can_have_is_not_resumed() {
+    let yard = Yard::new();
+    let issue = yard.issue("Rotate tokens", &["ok"]);
+    let script = r#"#!/bin/sh
+echo "$@" >> "$HOME/given"
+echo '{"type":"system","subtype":"init","session_id":"nightly-3","model":"m"}'
+echo '{"type":"result","subtype":"success","is_error":true,"result":"not today"}'
+exit 1
+"#;
+    let own = yard.env.script("nightly", script);
+    let yard = Yard { env: yard.env.var("HEIRLOOM_AGENT_CLAUDE", own) };
+    yard.run(&["work", "--issue", &issue]);
+    let ran = yard.run(&["work", "--resume", "--issue", &issue]);
+    assert!(ran.stderr.contains("nightly-3 is no conversation of claude"), "{ran}");
+    let given = fs::read_to_string(yard.env.user().join("given")).unwrap();
+    let launches = given.lines().filter(|line| line.contains("--session-id"));
+    assert_eq!(launches.count(), 2, "{given}");
+    assert!(!given.contains("--resume"), "{given}");
+}
+
+#[test]
 fn the_originals_runs_are_read_and_their_sessions_resumed() {
     let yard = Yard::new();
     let issue = yard.issue("From before", &["ok"]);
