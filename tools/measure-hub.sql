@@ -25,7 +25,7 @@ BEGIN
 END $$;
 
 \echo the same rows by COPY
-\copy heirloom.record TO '/tmp/hub-rows.copy'
+\copy (SELECT * FROM heirloom.record) TO '/tmp/hub-rows.copy'
 CREATE TABLE heirloom.copied (LIKE heirloom.record INCLUDING ALL);
 \copy heirloom.copied FROM '/tmp/hub-rows.copy'
 DROP TABLE heirloom.copied;
@@ -40,4 +40,4 @@ BEGIN
     cursor_at := last;
   END LOOP;
 END $$;
-SELECT pg_total_relation_size('heirloom.record') / count(*) AS bytes_a_record FROM heirloom.record;
+SELECT (SELECT sum(pg_total_relation_size(t.relid)) FROM pg_partition_tree('heirloom.record') t) / count(*) AS bytes_a_record FROM heirloom.record;

@@ -61,6 +61,18 @@ impl Handoff {
         matches!(self.cause.as_str(), "clear" | "compact")
     }
 
+    /// The same for colleagues: the notes, the commits and how much there is of everything else. Nothing in it
+    /// refers to what was said, laid down or printed, not even by a hash, which could be guessed.
+    pub fn for_colleagues(&self) -> Self {
+        Self {
+            findings: Vec::new(),
+            notes_ref: None,
+            trajectory_ref: None,
+            worked: self.worked.as_ref().map(Worked::in_numbers),
+            ..self.clone()
+        }
+    }
+
     /// The address of this content after the handoff `previous`.
     pub fn id(&self, previous: Option<&str>) -> String {
         let mut hasher = blake3::Hasher::new();

@@ -1,6 +1,6 @@
 //! Notes: what is worth carrying from one session to the next.
 
-use std::borrow::Borrow;
+use std::borrow::{Borrow, Cow};
 use std::convert::Infallible;
 use std::fmt;
 use std::str::FromStr;
@@ -245,9 +245,21 @@ pub struct Note {
     /// Where it comes from, where that is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source: Option<Source>,
+    /// The colleague who wrote it, as the team's hub names them; nothing for what was written here. Never
+    /// read from a record: nobody gives themselves another's name.
+    #[serde(skip)]
+    pub author: Option<String>,
 }
 
 impl Note {
+    /// What it says, with the name of the colleague before it.
+    pub fn attributed(&self) -> Cow<'_, str> {
+        match &self.author {
+            Some(author) => Cow::Owned(format!("[{author}] {}", self.text)),
+            None => Cow::Borrowed(&self.text),
+        }
+    }
+
     /// Who wrote its words.
     pub fn origin(&self) -> Origin {
         self.source.as_ref().map(|source| source.origin).unwrap_or_default()
@@ -300,6 +312,7 @@ mod tests {
             case: None,
             superseded_by: by.map(id),
             source: None,
+            author: None,
         }
     }
 

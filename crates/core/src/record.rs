@@ -109,6 +109,14 @@ impl Stored {
         }
     }
 
+    /// When it was written.
+    pub const fn at(&self) -> Timestamp {
+        match self {
+            Self::Whole(record) => record.at,
+            Self::Erased(erased) => erased.at,
+        }
+    }
+
     /// The hash of the record before, where it carries it.
     pub const fn prev(&self) -> Option<Hash> {
         match self {

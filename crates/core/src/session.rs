@@ -55,6 +55,8 @@ pub struct Session {
     pub output_tokens: u64,
     /// Notes of kind learning it made.
     pub learnings: u64,
+    /// The colleague who ran it, as the team's hub names them; nothing for one's own.
+    pub author: Option<String>,
 }
 
 impl Session {

@@ -7,8 +7,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::event::{
-    Body, IssueChanged, IssueCommented, IssueCreated, IssueImported, IssueLinked, IssueUnlinked,
-    NoteAdded, RecordErased, SessionShared,
+    Body, HandoffShared, IssueChanged, IssueCommented, IssueCreated, IssueImported, IssueLinked,
+    IssueUnlinked, NoteAdded, RecordErased, SessionShared,
 };
 use crate::record::{Hash, Record};
 use crate::redact::redact_json;
@@ -16,6 +16,7 @@ use crate::redact::redact_json;
 /// The kinds that travel. Prompts, configs, handoffs with what they quote, approvals, requirements
 /// and everything that only means something on one machine are not among them.
 pub const KINDS: &[&str] = &[
+    HandoffShared::KIND,
     IssueChanged::KIND,
     IssueCommented::KIND,
     IssueCreated::KIND,
@@ -97,7 +98,8 @@ fn quotes_output(record: &Record) -> bool {
             .is_ok_and(|said| said.comment.author == "heirloom")
 }
 
-fn holds_a_secret(body: &str) -> bool {
+/// Whether today's rules take something in it for a secret.
+pub fn holds_a_secret(body: &str) -> bool {
     let Ok(mut value) = serde_json::from_str::<serde_json::Value>(body) else { return true };
     let before = value.clone();
     redact_json(&mut value);

@@ -246,6 +246,8 @@ pub struct Listing<'a> {
     pub text: Option<&'a str>,
     /// Only those that no other session goes on with.
     pub leaves: bool,
+    /// Also those of colleagues.
+    pub team: bool,
     /// Go on after this session of an earlier page.
     pub after: Option<SessionId>,
     /// The most to list.
@@ -289,6 +291,7 @@ pub fn list(here: &Here, ledger: &Ledger, listing: &Listing<'_>) -> Result<Liste
         agent: listing.agent,
         text: listing.text,
         leaves: listing.leaves,
+        team: listing.team,
         limit: listing.limit,
         after: listing.after,
     })?;

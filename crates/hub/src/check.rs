@@ -13,12 +13,13 @@ use crate::state::Stream;
 use crate::wire::{End, Passed};
 
 /// Follows a batch of `host`. What is new in it comes out, and `stream` is where it ends; or why it does
-/// not fit, and `stream` is as it was.
+/// not fit, and then nobody looks at `stream` again. Where the hub says that it dropped something, what is
+/// missing before the batch is counted in `skipped`.
 pub(crate) fn follow(
     stream: &mut Stream,
-    host: &HostId,
-    key: &str,
+    (host, key): (&HostId, &str),
     batch: Vec<Passed>,
+    (dropped, skipped): (bool, &mut u64),
 ) -> Result<Vec<Stored>, String> {
     let Some(end) = batch.last().and_then(|last| last.end.clone()) else {
         return Err("its last batch has no signature".to_owned());
@@ -26,11 +27,24 @@ pub(crate) fn follow(
     if end.n != batch.len() {
         return Err(format!("a batch of {} came with {} records", end.n, batch.len()));
     }
+    let n = end.n as u64;
+    let Some(base) = end.count.checked_sub(n) else {
+        return Err(format!("a batch of {n} records is said to end at {}", end.count));
+    };
+    let first = batch.first().map_or(0, |first| first.seq);
+    // A host that sends its history after all begins again. What follows it follows from there.
+    if base == 0 && end.base == Hash::GENESIS {
+        stream.begin();
+    }
     if batch.last().is_some_and(|last| last.seq <= stream.seq) {
         return Ok(Vec::new());
     }
+    if stream.seq > 0 && dropped && base > stream.count && first > stream.seq {
+        *skipped += base - stream.count;
+        stream.begin();
+    }
     if stream.seq == 0 {
-        (stream.count, stream.link) = (end.count - end.n as u64, end.base.to_string());
+        (stream.count, stream.link) = (base, end.base.to_string());
     }
     let (mut link, mut count) = (stream.link(), stream.count);
     let mut before: Option<(u64, Hash)> =
@@ -110,8 +124,14 @@ pub(crate) fn admitted(found: Vec<Stored>) -> (Vec<Stored>, u64) {
         Stored::Whole(record) => record.kind.clone(),
         Stored::Erased(erased) => erased.kind.clone(),
     };
+    // One that holds a secret was not withheld where it was written, and is not spread any further.
+    let is_clean = |stored: &Stored| match stored {
+        Stored::Whole(record) => !share::holds_a_secret(&record.body),
+        Stored::Erased(_) => true,
+    };
+    let is_wanted = |stored: &Stored| share::travels(&kind(stored)) && is_clean(stored);
     let mut taken: Vec<Stored> = Vec::new();
-    for mut stored in found.into_iter().filter(|stored| share::travels(&kind(stored))) {
+    for mut stored in found.into_iter().filter(is_wanted) {
         let is_beside = taken.last().is_some_and(|last| last.seq() + 1 == stored.seq());
         if is_beside {
             match &mut stored {
@@ -123,4 +143,40 @@ pub(crate) fn admitted(found: Vec<Stored>) -> (Vec<Stored>, u64) {
     }
     let refused = (all - taken.len()) as u64;
     (taken, refused)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn record(seq: u64, kind: &str, body: &str) -> Stored {
+        Stored::Whole(Record {
+            host: HostId::parse("00000000000000aa").unwrap(),
+            seq,
+            id: "0192f0c1-2345-7000-8000-000000000001".parse().unwrap(),
+            at: Timestamp::UNIX_EPOCH,
+            kind: kind.to_owned(),
+            session: None,
+            repo: None,
+            body: body.to_owned(),
+            hash: Hash::from_bytes([1; 32]),
+            prev: Some(Hash::from_bytes([2; 32])),
+        })
+    }
+
+    #[test]
+    fn what_does_not_travel_or_holds_a_secret_is_left_out_and_the_next_says_what_it_follows() {
+        let secret = format!(r#"{{"text":"use ghp_{}"}}"#, "a1B2".repeat(9));
+        let found = vec![
+            record(1, "note.added", r#"{"text":"plain"}"#),
+            record(2, "note.added", r#"{"text":"beside it"}"#),
+            record(3, "note.added", &secret),
+            record(4, "note.added", r#"{"text":"behind a gap"}"#),
+            record(5, "approval.decided", "{}"),
+        ];
+        let (taken, refused) = admitted(found);
+        let kept: Vec<(u64, bool)> =
+            taken.iter().map(|stored| (stored.seq(), stored.prev().is_some())).collect();
+        assert_eq!((kept, refused), (vec![(1, true), (2, false), (4, true)], 2));
+    }
 }

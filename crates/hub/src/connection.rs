@@ -2,11 +2,10 @@
 //! does not fail, it answers nothing.
 
 use std::future::Future;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use heirloom_engine::here::Here;
-use heirloom_ledger::Ledger;
 use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject;
 use rustls::{ClientConfig, RootCertStore};
@@ -18,8 +17,7 @@ use tokio_postgres_rustls::MakeRustlsConnect;
 
 use crate::address::Address;
 use crate::error::HubError;
-use crate::join::key_of;
-use crate::state::Held;
+use crate::state::{self, Held};
 use crate::wire::{self, Hello};
 
 /// How long a connection may take to be made, and data may stay unacknowledged.
@@ -34,7 +32,6 @@ type Lost = Box<dyn std::error::Error + Send + Sync>;
 /// The hub of a repository: what is known of it is held until this is dropped, and it said hello. Whether
 /// whoever asks may use it is asked before.
 pub(crate) struct Opened {
-    pub(crate) key: String,
     pub(crate) held: Held,
     pub(crate) address: Address,
     pub(crate) hub: Connection,
@@ -42,13 +39,17 @@ pub(crate) struct Opened {
 }
 
 impl Opened {
-    pub(crate) fn of(here: &Here, ledger: &Ledger) -> Result<Self, HubError> {
-        let key = key_of(here, ledger)?;
-        let mut held = Held::take(&here.home)?;
-        let address: Address = held.joined(&key)?.url.parse()?;
+    pub(crate) fn of(home: &Path, key: &str) -> Result<Self, HubError> {
+        // A hub that is away keeps nobody from what is known of others: the state is taken once it answers.
+        let url = state::look(home, key)?.url;
+        let address: Address = url.parse()?;
         let hub = Connection::open(&address)?;
         let hello = wire::hello(&hub)?;
-        Ok(Self { key, held, address, hub, hello })
+        let mut held = Held::take(home)?;
+        if held.joined(key)?.url != url {
+            return Err(HubError::Busy);
+        }
+        Ok(Self { held, address, hub, hello })
     }
 }
 

@@ -38,6 +38,7 @@ pub struct HubFleet {
 #[derive(Debug)]
 struct Shared {
     here: Here,
+    key: String,
     holder: String,
     /// The line to the hub, unless it broke. Held while the hub is asked.
     line: Mutex<Option<SharedBacklog>>,
@@ -57,15 +58,16 @@ impl HubFleet {
     /// alone unasked.
     pub fn open(here: &Here, holder: &str) -> Result<Option<Self>, HubError> {
         let mut ledger = here.ledger()?;
-        match key_of(here, &ledger) {
-            Ok(key) if is_joined(&here.home, &key) => {}
+        let key = match key_of(here, &ledger) {
+            Ok(key) if is_joined(&here.home, &key) => key,
             Ok(_) | Err(HubError::NoKey) => return Ok(None),
             Err(error) => return Err(error),
-        }
-        pull::take_in(here, &mut ledger)?;
+        };
+        pull::take_in(here, &mut ledger, &key)?;
         let line = SharedBacklog::open(here, &ledger, holder, LEASE)?;
         let shared = Arc::new(Shared {
             here: here.clone(),
+            key,
             holder: holder.to_owned(),
             line: Mutex::new(Some(line)),
             held: Mutex::new(HashMap::new()),
@@ -129,13 +131,13 @@ impl Shared {
     /// Takes in what others did.
     fn catch_up(&self) -> Result<Ledger, HubError> {
         let mut ledger = self.here.ledger()?;
-        pull::take_in(&self.here, &mut ledger)?;
+        pull::take_in(&self.here, &mut ledger, &self.key)?;
         Ok(ledger)
     }
 
     /// Tells the others what happened here.
     fn tell(&self) -> Result<(), HubError> {
-        push::send(&self.here, &mut self.here.ledger()?).map(drop)
+        push::send(&self.here, &mut self.here.ledger()?, &self.key).map(drop)
     }
 
     /// Whether an issue is open here, after everything that others said about it.

@@ -1,14 +1,16 @@
 //! Joining a hub with a repository, letting others in, and leaving.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 use heirloom_api::{HubInvited, HubJoined, HubKind, HubLeft, HubPreview, HubRevoked};
-use heirloom_core::event::{Body, SessionShared};
+use heirloom_core::event::{Body, HandoffShared, SessionShared};
+use heirloom_core::id::SessionId;
 use heirloom_core::record::{Hash, Stored};
 use heirloom_core::repo::RepoId;
 use heirloom_core::share::{self, Fate};
 use heirloom_core::trust::person::Action;
 use heirloom_engine::here::Here;
+use heirloom_engine::issues::reserved;
 use heirloom_engine::person;
 use heirloom_ledger::Ledger;
 use jiff::Timestamp;
@@ -54,13 +56,26 @@ pub fn preview(here: &Here, ledger: &Ledger, address: &Address) -> Result<Previe
             }
         }
     }
-    for (id, shared) in ledger.untold_sessions(&here.place.repo, Timestamp::UNIX_EPOCH)? {
-        if !private.contains(&id) {
-            let example = || serde_json::to_string(&shared).unwrap_or_default();
-            count(&mut kinds, SessionShared::KIND, example);
-        }
+    for (_, shared) in told(ledger.untold_sessions(&key, Timestamp::UNIX_EPOCH)?, &private) {
+        count(&mut kinds, SessionShared::KIND, || {
+            serde_json::to_string(&shared).unwrap_or_default()
+        });
+    }
+    for (_, shared) in told(ledger.untold_handoffs(&key, Timestamp::UNIX_EPOCH)?, &private) {
+        count(&mut kinds, HandoffShared::KIND, || {
+            serde_json::to_string(&shared).unwrap_or_default()
+        });
     }
     Ok(HubPreview { hub: address.to_string(), key, kinds: kinds.into_values().collect(), withheld })
+}
+
+/// What is told of sessions, without the private ones.
+pub(crate) fn told<T>(
+    mut all: Vec<(SessionId, T)>,
+    private: &HashSet<SessionId>,
+) -> Vec<(SessionId, T)> {
+    all.retain(|(id, _)| !private.contains(id));
+    all
 }
 
 fn count(kinds: &mut BTreeMap<String, HubKind>, kind: &str, example: impl FnOnce() -> String) {
@@ -82,9 +97,14 @@ pub fn join(
     person::allow(here, ledger, Action::Hub)?;
     let key = key_of(here, ledger)?;
     let mut held = Held::take(&here.home)?;
-    if let Some(before) = held.state.repos.get(&key) {
+    let before = held.state.repos.remove(&key);
+    if let Some(before) = &before {
         let hub = before.url.parse::<Address>().map(|at| at.to_string()).unwrap_or_default();
-        return Err(HubError::Joined { hub });
+        // Who joined without a history may send it later.
+        let is_more = history && hub == address.to_string() && before.since > Timestamp::UNIX_EPOCH;
+        if !is_more {
+            return Err(HubError::Joined { hub });
+        }
     }
     let hub = Connection::open(address)?;
     let hello = wire::hello(&hub)?;
@@ -94,8 +114,13 @@ pub fn join(
     let roots = here.place.roots();
     let repository = (key.as_str(), here.place.label(), roots.as_slice());
     let (is_new, others) = wire::join(&hub, repository, (host.as_str(), &signer.public()), from)?;
-    let joined = Joined {
+    // One that was there before stands where it stood.
+    if history && wire::head(&hub, &key, host.as_str())?.seq > 0 {
+        wire::restart(&hub, &key, host.as_str())?;
+    }
+    let fresh = Joined {
         url: address.as_written().to_owned(),
+        name: here.place.label().to_owned(),
         host: host.to_string(),
         since: if history { Timestamp::UNIX_EPOCH } else { here.clock.now() },
         epoch: Some(hello.epoch),
@@ -105,7 +130,20 @@ pub fn join(
         pushed_seq: from.0,
         withheld: Vec::new(),
         withheld_count: 0,
+        trouble: None,
+        tended_at: None,
         streams: BTreeMap::new(),
+    };
+    // What was read stays read.
+    let joined = match before {
+        Some(before) => Joined {
+            url: fresh.url,
+            name: fresh.name,
+            host: fresh.host,
+            since: fresh.since,
+            ..before
+        },
+        None => fresh,
     };
     held.state.repos.insert(key.clone(), joined);
     held.save()?;
@@ -119,6 +157,8 @@ pub fn leave(here: &Here, ledger: &Ledger) -> Result<HubLeft, HubError> {
     let mut held = Held::take(&here.home)?;
     let joined = held.state.repos.remove(&key).ok_or(HubError::NotJoined)?;
     held.save()?;
+    // Nobody else adds to this backlog any more.
+    let _ = heirloom_repo::file::remove_file(reserved::path(&here.home, &key));
     Ok(HubLeft { hub: joined.url.parse::<Address>()?.to_string(), key })
 }
 

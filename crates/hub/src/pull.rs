@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use heirloom_api::{HubProblem, HubPulled};
 use heirloom_core::event::HostNamed;
 use heirloom_core::id::HostId;
+use heirloom_core::record::Stored;
 use heirloom_core::trust::person::Action;
 use heirloom_engine::here::Here;
 use heirloom_engine::person;
@@ -13,6 +14,8 @@ use heirloom_ledger::{Ledger, Scope};
 use crate::check::{admitted, follow};
 use crate::connection::Opened;
 use crate::error::HubError;
+use crate::join::key_of;
+use crate::schema::WITH_MONTHS;
 use crate::state::{Joined, Stream};
 use crate::wire::{self, HostRow, Passed};
 
@@ -26,34 +29,38 @@ const DAY_US: i64 = 86_400_000_000;
 /// Takes in what is new.
 pub fn pull(here: &Here, ledger: &mut Ledger) -> Result<HubPulled, HubError> {
     person::allow(here, ledger, Action::Hub)?;
-    take_in(here, ledger)
+    let key = key_of(here, ledger)?;
+    take_in(here, ledger, &key)
 }
 
-/// The same for what goes on by itself, since a person joined.
-pub(crate) fn take_in(here: &Here, ledger: &mut Ledger) -> Result<HubPulled, HubError> {
-    let Opened { key, mut held, address, hub, hello } = Opened::of(here, ledger)?;
-    let joined = held.joined(&key)?;
+/// The same for what goes on by itself, since a person joined: of the repository `key`, wherever it lies.
+pub(crate) fn take_in(here: &Here, ledger: &mut Ledger, key: &str) -> Result<HubPulled, HubError> {
+    let Opened { mut held, address, hub, hello } = Opened::of(&here.home, key)?;
+    let joined = held.joined(key)?;
     if joined.epoch.as_ref().is_some_and(|epoch| *epoch != hello.epoch) {
         joined.cursor = (joined.cursor - DAY_US).max(0);
     }
     joined.epoch = Some(hello.epoch);
     let mut pulled = HubPulled { hub: address.to_string(), ..HubPulled::default() };
+    let forgotten = if hello.schema >= WITH_MONTHS { wire::forgotten(&hub, key)? } else { 0 };
+    let dropped = forgotten > joined.cursor;
     loop {
-        let joined = held.joined(&key)?;
+        let joined = held.joined(key)?;
         let own = joined.host.clone();
-        let page = wire::pull(&hub, &key, &own, joined.cursor, PAGE)?;
+        let page = wire::pull(&hub, key, &own, joined.cursor, PAGE)?;
         // Asked after the page: a host that joined in between is then known.
-        let hosts = wire::hosts(&hub, &key)?;
+        let hosts = wire::hosts(&hub, key)?;
         let Some(cursor) = last_whole(&page) else { break };
         let is_last = page.len() < usize::try_from(PAGE).unwrap_or_default() / 2;
-        take_page(here, ledger, &key, joined, (page, &hosts), &mut pulled)?;
+        let taking = Taking { here, key, hosts: &hosts, dropped };
+        taking.take_page(ledger, joined, page, &mut pulled)?;
         joined.cursor = cursor;
         held.save()?;
         if is_last {
             break;
         }
     }
-    let joined = held.joined(&key)?;
+    let joined = held.joined(key)?;
     joined.pulled_at = Some(here.clock.now());
     pulled.problems = problems(joined);
     held.save()?;
@@ -78,40 +85,70 @@ fn last_whole(page: &[Passed]) -> Option<i64> {
     page.iter().rev().find(|passed| passed.end.is_some()).map(|passed| passed.pos)
 }
 
-fn take_page(
-    here: &Here,
-    ledger: &mut Ledger,
-    key: &str,
-    joined: &mut Joined,
-    (page, hosts): (Vec<Passed>, &[HostRow]),
-    pulled: &mut HubPulled,
-) -> Result<(), HubError> {
-    let numbers: BTreeMap<i32, &HostRow> = hosts.iter().map(|host| (host.number, host)).collect();
-    let mut taken = Vec::new();
-    for batch in batches(page) {
-        let Some(row) = batch.first().and_then(|first| numbers.get(&first.host)) else { continue };
-        let Ok(host) = HostId::parse(&row.host) else { continue };
-        let stream = joined.streams.entry(row.host.clone()).or_insert_with(|| new_stream(row));
-        if stream.problem.is_some() {
-            continue;
-        }
-        let followed = if stream.public == row.public {
-            follow(stream, &host, key, batch)
-        } else {
-            Err("its key differs from the one it was first seen with".to_owned())
-        };
-        match followed {
-            Ok(found) => {
-                let (found, refused) = admitted(found);
-                pulled.refused += refused;
-                taken.extend(found);
+/// What a page is taken in with.
+struct Taking<'a> {
+    here: &'a Here,
+    key: &'a str,
+    hosts: &'a [HostRow],
+    /// Whether the hub dropped something that was not read.
+    dropped: bool,
+}
+
+impl Taking<'_> {
+    fn take_page(
+        &self,
+        ledger: &mut Ledger,
+        joined: &mut Joined,
+        page: Vec<Passed>,
+        pulled: &mut HubPulled,
+    ) -> Result<(), HubError> {
+        let numbers: BTreeMap<i32, &HostRow> =
+            self.hosts.iter().map(|host| (host.number, host)).collect();
+        let own = ledger.host()?;
+        let mut taken = Vec::new();
+        for batch in batches(page) {
+            let row = batch.first().and_then(|first| numbers.get(&first.host));
+            let Some(row) = row else { continue };
+            let Ok(host) = HostId::parse(&row.host) else { continue };
+            let stream = joined.streams.entry(row.host.clone()).or_insert_with(|| new_stream(row));
+            if stream.problem.is_some() {
+                continue;
             }
-            Err(problem) => stream.problem = Some(problem),
+            let followed = if host == own {
+                Err("it goes by the name of this ledger".to_owned())
+            } else if stream.public != row.public {
+                Err("its key differs from the one it was first seen with".to_owned())
+            } else {
+                let skipping = (self.dropped, &mut pulled.skipped);
+                follow(stream, (&host, self.key), batch, skipping)
+                    .and_then(|found| is_what_is_here(ledger, found))
+            };
+            match followed {
+                Ok(found) => {
+                    let (found, refused) = admitted(found);
+                    pulled.refused += refused;
+                    taken.extend(found);
+                }
+                Err(problem) => stream.problem = Some(problem),
+            }
+        }
+        name_hosts(self.here, ledger, joined)?;
+        pulled.taken += ledger.take_records(&taken)?.added;
+        Ok(())
+    }
+}
+
+/// Records of a host that are here already have to say what they said.
+fn is_what_is_here(ledger: &Ledger, found: Vec<Stored>) -> Result<Vec<Stored>, String> {
+    let Some(host) = found.first().map(|first| first.host().clone()) else { return Ok(found) };
+    let last = ledger.last_of(&host).map_err(|error| error.to_string())?;
+    for stored in found.iter().take_while(|stored| Some(stored.seq()) <= last) {
+        let known = ledger.hash_of(&host, stored.seq()).map_err(|error| error.to_string())?;
+        if known.is_some_and(|known| known != stored.hash()) {
+            return Err(format!("record {} says something else than it did", stored.seq()));
         }
     }
-    name_hosts(here, ledger, joined)?;
-    pulled.taken += ledger.take_records(&taken)?.added;
-    Ok(())
+    Ok(found)
 }
 
 /// A page by batches; the half of one at its end comes with the next page.
@@ -167,4 +204,33 @@ fn name_hosts(here: &Here, ledger: &mut Ledger, joined: &Joined) -> Result<(), H
     Ok(ledger.append_all(here.clock.now(), |appender| {
         news.iter().try_for_each(|named| appender.append(Scope::default(), named).map(drop))
     })?)
+}
+
+#[cfg(test)]
+mod tests {
+    use heirloom_core::event::HostNamed;
+    use heirloom_core::record::Hash;
+    use heirloom_ledger::Options;
+    use jiff::Timestamp;
+
+    use super::*;
+
+    #[test]
+    fn a_host_that_says_something_else_than_it_did_is_found_out() {
+        let dirs = [(); 2].map(|()| tempfile::TempDir::new().unwrap());
+        let [mut theirs, mut own] =
+            [0, 1].map(|at: usize| Ledger::open(dirs[at].path(), Options::COMMAND).unwrap());
+        let named = HostNamed { host: own.host().unwrap(), name: "ada".to_owned() };
+        theirs.append(Timestamp::UNIX_EPOCH, Scope::default(), &named).unwrap();
+        let said = theirs.own_after(0, 10).unwrap();
+        assert!(!said.is_empty() && is_what_is_here(&own, said.clone()).is_ok());
+        own.take_records(&said).unwrap();
+        assert!(is_what_is_here(&own, said.clone()).is_ok());
+        let mut other = said;
+        if let Some(Stored::Whole(record)) = other.last_mut() {
+            record.hash = Hash::from_bytes([7; 32]);
+        }
+        let problem = is_what_is_here(&own, other).unwrap_err();
+        assert!(problem.contains("says something else than it did"), "{problem}");
+    }
 }

@@ -12,51 +12,63 @@ use heirloom_core::trust::person::Action;
 use heirloom_engine::here::Here;
 use heirloom_engine::person;
 use heirloom_ledger::{Ledger, Scope};
+use jiff::{SignedDuration, Timestamp};
 
 use crate::connection::{Connection, Opened};
 use crate::error::HubError;
+use crate::ids;
+use crate::join::{key_of, told};
+use crate::schema::WITH_MONTHS;
 use crate::sign::Signer;
-use crate::state::{Joined, Withheld};
+use crate::state::Withheld;
 use crate::wire::{self, Batch, Head, Hello, Pushed};
 
 /// The most bytes of bodies in a batch, but for one that is larger alone.
 const MOST_BYTES: usize = 1024 * 1024;
 
+/// How often the hub is asked to pack what is old.
+const DAY: SignedDuration = SignedDuration::from_hours(24);
+
 /// Sends what is new. What was acknowledged before a line was cut is not sent again: the hub's head
 /// decides, not what this side remembers.
 pub fn push(here: &Here, ledger: &mut Ledger) -> Result<HubPushed, HubError> {
     person::allow(here, ledger, Action::Hub)?;
-    send(here, ledger)
+    let key = key_of(here, ledger)?;
+    send(here, ledger, &key)
 }
 
-/// The same for what goes on by itself, since a person joined.
-pub(crate) fn send(here: &Here, ledger: &mut Ledger) -> Result<HubPushed, HubError> {
-    let Opened { key, mut held, address, hub, hello } = Opened::of(here, ledger)?;
-    let joined = held.joined(&key)?;
+/// The same for what goes on by itself, since a person joined: of the repository `key`, wherever it lies.
+pub(crate) fn send(here: &Here, ledger: &mut Ledger, key: &str) -> Result<HubPushed, HubError> {
+    let Opened { mut held, address, hub, hello } = Opened::of(&here.home, key)?;
+    let joined = held.joined(key)?;
     let signer = Signer::of(&here.home)?;
     let host = ledger.host()?.to_string();
     if joined.host != host {
         // A home that became a host of its own joins as that: from its first record on.
-        wire::join(
-            &hub,
-            (&key, here.place.label(), &[]),
-            (&host, &signer.public()),
-            (0, Hash::GENESIS),
-        )?;
+        wire::join(&hub, (key, &joined.name, &[]), (&host, &signer.public()), (0, Hash::GENESIS))?;
         joined.host.clone_from(&host);
     }
-    tell_sessions(here, ledger, &key, joined)?;
+    tell_sessions(here.clock.now(), ledger, key, joined.since)?;
     let mut sending = Sending {
         hub: &hub,
         hello: &hello,
         signer: &signer,
-        key: &key,
+        key,
         host: &host,
         private: ledger.private_sessions()?,
         pushed: HubPushed { hub: address.to_string(), ..HubPushed::default() },
         withheld: Vec::new(),
     };
     let sent = sending.send_all(ledger);
+    if sent.is_ok() && hello.schema >= WITH_MONTHS {
+        // Nobody asked for either: what does not work now is tried again with the next push.
+        let _ = ids::top_up(&here.home, ledger, (&hub, key, &host));
+        let is_tended =
+            joined.tended_at.is_some_and(|at| here.clock.now().duration_since(at) < DAY);
+        if !is_tended && wire::tend(&hub).is_ok() {
+            joined.tended_at = Some(here.clock.now());
+        }
+    }
     let Sending { mut pushed, withheld, .. } = sending;
     pushed.withheld = withheld.iter().map(named).collect();
     joined.name_withheld(withheld);
@@ -74,23 +86,28 @@ pub(crate) fn named(withheld: &Withheld) -> HubWithheld {
     }
 }
 
-/// Writes down what the team may know of sessions, where it does not know it yet.
+/// Writes down what the team may know of sessions and of what they handed over, where it does not know it
+/// yet.
 fn tell_sessions(
-    here: &Here,
+    now: Timestamp,
     ledger: &mut Ledger,
     key: &str,
-    joined: &Joined,
+    since: Timestamp,
 ) -> Result<(), HubError> {
     let private = ledger.private_sessions()?;
-    let untold = ledger.untold_sessions(&here.place.repo, joined.since)?;
-    let untold: Vec<_> = untold.into_iter().filter(|(id, _)| !private.contains(id)).collect();
-    if untold.is_empty() {
+    let sessions = told(ledger.untold_sessions(key, since)?, &private);
+    let handoffs = told(ledger.untold_handoffs(key, since)?, &private);
+    if sessions.is_empty() && handoffs.is_empty() {
         return Ok(());
     }
-    Ok(ledger.append_all(here.clock.now(), |appender| {
-        untold.iter().try_for_each(|(id, shared)| {
-            appender.append(Scope::session(*id, key), shared).map(drop)
-        })
+    Ok(ledger.append_all(now, |appender| {
+        for (id, shared) in &sessions {
+            appender.append(Scope::session(*id, key), shared)?;
+        }
+        for (id, shared) in &handoffs {
+            appender.append(Scope::session(*id, key), shared)?;
+        }
+        Ok::<_, heirloom_ledger::Error>(())
     })?)
 }
 

@@ -10,10 +10,13 @@ use crate::connection::Connection;
 use crate::error::HubError;
 
 /// The steps, from nothing on. A step is never changed once it was released.
-const STEPS: &[&str] = &[include_str!("schema/001.sql")];
+const STEPS: &[&str] = &[include_str!("schema/001.sql"), include_str!("schema/002.sql")];
 
 /// The schema this version knows.
-pub const VERSION: i32 = 1;
+pub const VERSION: i32 = 2;
+
+/// The schema from which on a hub packs months, gives out ids and lets a history be sent later.
+pub(crate) const WITH_MONTHS: i32 = 2;
 
 /// What this client is, to a hub that wants a newer one.
 pub(crate) const CLIENT: i32 = 1;
@@ -51,3 +54,34 @@ END $$;
 CREATE SCHEMA heirloom;
 REVOKE ALL ON SCHEMA heirloom FROM PUBLIC;
 ";
+
+#[cfg(test)]
+mod tests {
+    use heirloom_testkit::postgres::Postgres;
+
+    use super::*;
+
+    #[test]
+    fn a_hub_of_the_first_schema_is_brought_up_to_date_with_all_it_has() {
+        let postgres = Postgres::start();
+        let address: Address = postgres.owner().parse().unwrap();
+        let hub = Connection::open(&address).unwrap();
+        hub.batch("test", PREPARE).unwrap();
+        hub.batch("test", &format!("SET search_path = heirloom, pg_temp; {}", STEPS[0])).unwrap();
+        let some = "INSERT INTO repo (key, name) VALUES ('hr_00000000000000000000000000', 'x');
+            INSERT INTO record (pos, seq, at, id, repo, host, kind, bare, hash, body)
+              SELECT 1700000000000000 + i * 1000000000000, i, 1, gen_random_uuid(), 1, 1, 'note.added', false,
+                decode('00', 'hex'), '{}' FROM generate_series(1, 9) i";
+        hub.batch("test", some).unwrap();
+        let migrated = migrate(&address).unwrap();
+        assert_eq!((migrated.from, migrated.to), (1, VERSION));
+        let found =
+            "SELECT count(*) FROM heirloom.record WHERE tableoid <> 'heirloom.record'::regclass";
+        assert_eq!(postgres.sql("hub", found), "9");
+        assert!(
+            postgres.sql("hub", "SELECT count(*) FROM heirloom.month").parse::<u32>().unwrap() > 1
+        );
+        let again = migrate(&address).unwrap();
+        assert_eq!((again.from, again.to), (VERSION, VERSION));
+    }
+}

@@ -36,6 +36,9 @@ pub(crate) struct State {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Joined {
     pub(crate) url: String,
+    /// What the repository is called, for a hub that does not know it.
+    #[serde(default)]
+    pub(crate) name: String,
     /// The host that joined; after `ledger rehost` there is another.
     pub(crate) host: String,
     /// Sessions from before are not told.
@@ -56,6 +59,12 @@ pub struct Joined {
     pub(crate) withheld: Vec<Withheld>,
     #[serde(default)]
     pub(crate) withheld_count: u64,
+    /// Why the daemon could not send or take in what is new, the last time it tried.
+    #[serde(default)]
+    pub(crate) trouble: Option<String>,
+    /// When the hub was last asked to pack what is old.
+    #[serde(default)]
+    pub(crate) tended_at: Option<Timestamp>,
     /// By host.
     #[serde(default)]
     pub(crate) streams: BTreeMap<String, Stream>,
@@ -88,6 +97,13 @@ impl Stream {
     pub(crate) fn link(&self) -> Hash {
         Hash::parse(&self.link).unwrap_or(Hash::GENESIS)
     }
+
+    /// Goes back to before its first record.
+    pub(crate) fn begin(&mut self) {
+        (self.seq, self.count) = (0, 0);
+        self.hash.clear();
+        self.link.clear();
+    }
 }
 
 impl Joined {
@@ -97,6 +113,25 @@ impl Joined {
         let surplus = self.withheld.len().saturating_sub(MOST_NAMED);
         self.withheld.drain(..surplus);
     }
+}
+
+/// The keys of the repositories that joined a hub.
+pub(crate) fn keys(home: &Path) -> Result<Vec<String>, HubError> {
+    Ok(read(&home.join(FILE))?.repos.into_keys().collect())
+}
+
+/// Notes why something did not work that nobody waits for, where it is news.
+pub(crate) fn note_trouble(
+    home: &Path,
+    key: &str,
+    trouble: Option<String>,
+) -> Result<(), HubError> {
+    if look(home, key)?.trouble == trouble {
+        return Ok(());
+    }
+    let mut held = Held::take(home)?;
+    held.joined(key)?.trouble = trouble;
+    held.save()
 }
 
 /// Whether a repository joined a hub. Looks at one file, and only there.

@@ -1,6 +1,7 @@
 //! How this repository stands with its hub.
 
-use heirloom_api::{HubHost, HubSize, HubStatus};
+use heirloom_api::{HubHost, HubStatus};
+use heirloom_core::record::Stored;
 use heirloom_engine::here::Here;
 use heirloom_ledger::Ledger;
 use jiff::Timestamp;
@@ -28,17 +29,24 @@ pub fn status(here: &Here, ledger: &Ledger) -> Result<HubStatus, HubError> {
         member: None,
         unreachable: None,
         unsent: None,
+        unsent_since: None,
         unread: None,
+        unread_since: None,
         pushed_at: joined.pushed_at,
         pulled_at: joined.pulled_at,
         withheld: joined.withheld.iter().map(named).collect(),
         withheld_count: joined.withheld_count,
+        trouble: joined.trouble.clone(),
         problems: problems(&joined),
         hosts: Vec::new(),
         size: None,
     };
     if let Err(error) = ask(&address, (&key, &joined.host), (end, joined.cursor), &mut status) {
         status.unreachable = Some(heirloom_core::causes::told(&error));
+    }
+    if let Some(unsent @ 1..) = status.unsent {
+        let oldest = ledger.own_after(end.saturating_sub(unsent), 1)?;
+        status.unsent_since = oldest.first().map(Stored::at);
     }
     Ok(status)
 }
@@ -50,17 +58,15 @@ fn ask(
     status: &mut HubStatus,
 ) -> Result<(), HubError> {
     let hub = Connection::open(address)?;
-    status.member = Some(wire::hello(&hub)?.login);
+    let hello = wire::hello(&hub)?;
     status.unsent = Some(end.saturating_sub(wire::head(&hub, key, host)?.seq));
-    let row = hub.one("say how large it is", "SELECT * FROM heirloom.size_v1($1)", &[&key])?;
-    let number = |name: &str| from_sql(row.get(name));
-    status.size = Some(HubSize {
-        records: number("records"),
-        erased: number("erased"),
-        bytes: number("bytes"),
-    });
-    let sql = "SELECT count(*) FROM heirloom.pull_v1($1, $2, $3, 5000)";
-    status.unread = Some(from_sql(hub.one("count", sql, &[&key, &host, &cursor])?.get(0)));
+    status.size = Some(wire::size(&hub, key, hello.schema)?);
+    status.member = Some(hello.login);
+    let sql = "SELECT count(*), min(pos) FROM heirloom.pull_v1($1, $2, $3, 5000)";
+    let row = hub.one("count", sql, &[&key, &host, &cursor])?;
+    status.unread = Some(from_sql(row.get(0)));
+    let oldest: Option<i64> = row.get(1);
+    status.unread_since = oldest.and_then(|us| Timestamp::from_microsecond(us).ok());
     status.hosts = wire::hosts(&hub, key)?
         .into_iter()
         .map(|host| HubHost {

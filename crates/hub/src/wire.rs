@@ -1,18 +1,21 @@
 //! The calls of a hub, as types. Nothing else here knows their names.
 
+use heirloom_api::HubSize;
 use heirloom_core::id::SessionId;
 use heirloom_core::record::{Hash, Stored};
+use jiff::Timestamp;
 use tokio_postgres::Row;
 use uuid::Uuid;
 
 use crate::connection::Connection;
 use crate::error::HubError;
-use crate::schema::CLIENT;
+use crate::schema::{CLIENT, WITH_MONTHS};
 
 /// What a hub says of itself.
 #[derive(Debug, Clone)]
 pub(crate) struct Hello {
     pub(crate) epoch: String,
+    pub(crate) schema: i32,
     pub(crate) login: String,
     pub(crate) largest_body: usize,
     pub(crate) largest_batch: usize,
@@ -93,6 +96,7 @@ pub(crate) fn hello(hub: &Connection) -> Result<Hello, HubError> {
     let size = |name: &str| usize::try_from(row.get::<_, i32>(name)).unwrap_or_default();
     Ok(Hello {
         epoch: row.get("epoch"),
+        schema: row.get("schema"),
         login: row.get("login"),
         largest_body: size("largest_body"),
         largest_batch: size("largest_batch"),
@@ -120,6 +124,33 @@ pub(crate) fn head(hub: &Connection, key: &str, host: &str) -> Result<Head, HubE
         "SELECT * FROM heirloom.head_v1($1, $2)",
         &[&key, &host],
     )?)
+}
+
+/// Lets a host send everything again, from its first record on.
+pub(crate) fn restart(hub: &Connection, key: &str, host: &str) -> Result<(), HubError> {
+    hub.one("begin again", "SELECT heirloom.restart_v1($1, $2)", &[&key, &host]).map(drop)
+}
+
+/// The position up to which the hub has dropped what was sent.
+pub(crate) fn forgotten(hub: &Connection, key: &str) -> Result<i64, HubError> {
+    let sql = "SELECT heirloom.forgotten_v1($1)";
+    Ok(hub.one("say what it dropped", sql, &[&key])?.get(0))
+}
+
+/// Those of `ids` that nobody has; now this host has them.
+pub(crate) fn reserve(
+    hub: &Connection,
+    key: &str,
+    host: &str,
+    ids: &[String],
+) -> Result<Vec<String>, HubError> {
+    let sql = "SELECT heirloom.reserve_v1($1, $2, $3)";
+    Ok(hub.one("give out ids", sql, &[&key, &host, &ids])?.get(0))
+}
+
+/// What has to be done at a hub now and then, by whoever comes by.
+pub(crate) fn tend(hub: &Connection) -> Result<(), HubError> {
+    hub.one("pack what is old", "SELECT heirloom.tend_v1()", &[]).map(drop)
 }
 
 pub(crate) fn push(
@@ -206,6 +237,28 @@ pub(crate) fn pull(
 ) -> Result<Vec<Passed>, HubError> {
     let sql = "SELECT * FROM heirloom.pull_v1($1, $2, $3, $4)";
     hub.query("pass records on", sql, &[&key, &host, &after, &limit])?.iter().map(passed).collect()
+}
+
+/// How much the hub has.
+pub(crate) fn size(hub: &Connection, key: &str, schema: i32) -> Result<HubSize, HubError> {
+    if schema < WITH_MONTHS {
+        let row = hub.one("say how large it is", "SELECT * FROM heirloom.size_v1($1)", &[&key])?;
+        let number = |name: &str| from_sql(row.get(name));
+        let (records, erased, bytes) = (number("records"), number("erased"), number("bytes"));
+        return Ok(HubSize { records, erased, bytes, ..HubSize::default() });
+    }
+    let row = hub.one("say how large it is", "SELECT * FROM heirloom.size_v2($1)", &[&key])?;
+    let number = |name: &str| from_sql(row.get(name));
+    let oldest: Option<i64> = row.get("oldest_us");
+    Ok(HubSize {
+        records: number("records"),
+        sealed: number("sealed"),
+        erased: number("erased"),
+        bytes: number("bytes"),
+        sealed_bytes: number("sealed_bytes"),
+        oldest_at: oldest.and_then(|us| Timestamp::from_microsecond(us).ok()),
+        keep_days: row.get("keep_days"),
+    })
 }
 
 fn passed(row: &Row) -> Result<Passed, HubError> {

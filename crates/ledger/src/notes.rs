@@ -11,7 +11,8 @@ use crate::ledger::Ledger;
 use crate::records::{parse, timestamp, unreadable};
 
 const COLUMNS: &str = "id, kind, text, rationale, session, at, evidence, superseded_by, \
-                       basis, issue, source, test_case";
+                       basis, issue, source, test_case, \
+                       (SELECT name FROM host_name WHERE host_name.host = note.host)";
 
 /// Which notes are listed.
 #[derive(Debug, Clone, Copy, Default)]
@@ -110,6 +111,7 @@ fn read(row: &Row<'_>) -> rusqlite::Result<Note> {
         case: case.and_then(|case| serde_json::from_str(&case).ok()),
         superseded_by: superseded_by.and_then(|id| id.parse::<NoteId>().ok()),
         source: source.and_then(|source| serde_json::from_str(&source).ok()),
+        author: row.get(12)?,
     })
 }
 

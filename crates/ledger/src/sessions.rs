@@ -21,7 +21,8 @@ use crate::write::Writer;
 
 const COLUMNS: &str = "id, name, repo, parent, status, reason, agent, agent_session_id, branch, \
                        config, created_at, completed_at, cost_usd, learnings, link, forked_at, \
-                       announced, overridden, prompt, input_tokens, output_tokens, unpriced";
+                       announced, overridden, prompt, input_tokens, output_tokens, unpriced, \
+                       (SELECT name FROM host_name WHERE host_name.host = session.host)";
 
 const OF_CONVERSATION: &str =
     "WHERE agent_session_id = ?1 ORDER BY created_at DESC, rowid DESC LIMIT 1";
@@ -50,6 +51,8 @@ pub struct SessionFilter<'a> {
     pub text: Option<&'a str>,
     /// Only those that no other session goes on with.
     pub leaves: bool,
+    /// Also those of colleagues.
+    pub team: bool,
     /// The most to return.
     pub limit: usize,
     /// Go on after this session of an earlier page.
@@ -90,7 +93,12 @@ impl Ledger {
         {
             return Ok(Found::One(Box::new(session)));
         }
-        let mut found: Vec<Session> = self.named(repo, text)?.into_iter().collect();
+        let own = self.named(repo, text)?;
+        let called = match own {
+            None => self.run("read", |db| newest(db, "", (repo, text)))?,
+            own => own,
+        };
+        let mut found: Vec<Session> = called.into_iter().collect();
         if let Some(prefix) = Prefix::parse(text) {
             found.extend(self.run("read", |db| by_prefix(db, "id", &prefix))?);
             found.extend(self.run("read", |db| by_prefix(db, "agent_session_id", &prefix))?);
@@ -109,7 +117,7 @@ impl Ledger {
         self.run("read", |db| one(db, OF_CONVERSATION, agent_session_id))
     }
 
-    /// The newest session of that name in `repo`.
+    /// The newest session of that name in `repo`. What colleagues call theirs changes nothing.
     pub fn named(&self, repo: &str, name: &str) -> Result<Option<Session>, Error> {
         let repo = &*self.repository(repo)?;
         self.run("read", |db| named(db, repo, name))
@@ -118,7 +126,8 @@ impl Ledger {
     /// The newest session of that name in each repository that has one, newest first.
     pub fn named_anywhere(&self, name: &str) -> Result<Vec<Session>, Error> {
         let sql = format!(
-            "SELECT {COLUMNS} FROM session WHERE name = ?1 ORDER BY created_at DESC, rowid DESC"
+            "SELECT {COLUMNS} FROM session WHERE name = ?1
+             ORDER BY host IN (SELECT host FROM host_name), created_at DESC, rowid DESC"
         );
         let mut found: Vec<Session> =
             self.run("read", |db| db.prepare_cached(&sql)?.query_map((name,), read)?.collect())?;
@@ -175,12 +184,15 @@ impl Ledger {
 }
 
 impl Writer<'_> {
-    /// Whether a session of `repo` has that name.
+    /// Whether a session of `repo` has that name; those of colleagues do not count.
     pub fn is_name_taken(&self, repo: &str, name: &str) -> Result<bool, Error> {
         let repo = &*self.repository(repo)?;
         self.run(|db| {
-            db.prepare_cached("SELECT 1 FROM session WHERE repo = ?1 AND name = ?2 LIMIT 1")?
-                .exists((repo, name))
+            db.prepare_cached(
+                "SELECT 1 FROM session WHERE repo = ?1 AND name = ?2
+                 AND host NOT IN (SELECT host FROM host_name) LIMIT 1",
+            )?
+            .exists((repo, name))
         })
     }
 
@@ -208,8 +220,17 @@ impl Writer<'_> {
 }
 
 fn named(db: &Connection, repo: &str, name: &str) -> rusqlite::Result<Option<Session>> {
+    newest(db, "AND host NOT IN (SELECT host FROM host_name)", (repo, name))
+}
+
+/// The newest of that name that fits.
+fn newest(
+    db: &Connection,
+    condition: &str,
+    (repo, name): (&str, &str),
+) -> rusqlite::Result<Option<Session>> {
     let sql = format!(
-        "SELECT {COLUMNS} FROM session WHERE repo = ?1 AND name = ?2
+        "SELECT {COLUMNS} FROM session WHERE repo = ?1 AND name = ?2 {condition}
          ORDER BY created_at DESC, rowid DESC LIMIT 1"
     );
     db.prepare_cached(&sql)?.query_row((repo, name), read).optional()
@@ -253,6 +274,9 @@ fn page_query(filter: &SessionFilter<'_>) -> (String, Vec<String>) {
             " AND NOT EXISTS (SELECT 1 FROM session AS next WHERE next.parent = session.id \
              AND next.link = 'resumed')",
         );
+    }
+    if !filter.team {
+        common.push_str(" AND host NOT IN (SELECT host FROM host_name)");
     }
     let order =
         format!("ORDER BY created_at DESC, rowid DESC LIMIT {}", filter.limit.saturating_add(1));
@@ -349,6 +373,7 @@ fn read(row: &Row<'_>) -> rusqlite::Result<Session> {
         prompt: row.get(18)?,
         input_tokens: from_sql(row.get(19)?),
         output_tokens: from_sql(row.get(20)?),
+        author: row.get(22)?,
     })
 }
 

@@ -1,13 +1,13 @@
 //! What a hub's client asks of the ledger: the own chain from a place on, which sessions are private,
 //! what a team may know of the others, and taking in what colleagues wrote.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashSet};
 
 use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension, Row};
 
-use heirloom_core::event::SessionShared;
-use heirloom_core::id::{HostId, NoteId, SessionId};
+use heirloom_core::event::{Body, HandoffMade, HandoffShared, SessionShared};
+use heirloom_core::id::{HostId, SessionId};
 use heirloom_core::record::{Hash, Stored};
 
 use crate::error::Error;
@@ -44,6 +44,15 @@ impl Ledger {
                 .query_row((host.as_str(), to_sql(seq)), |row| records::hash(row, 0))
                 .optional()
         })
+    }
+
+    /// The last record of a host that is here.
+    pub fn last_of(&self, host: &HostId) -> Result<Option<u64>, Error> {
+        self.run_hot("read", |db| {
+            db.prepare_cached("SELECT max(seq) FROM main.record WHERE host = ?1")?
+                .query_row((host.as_str(),), |row| row.get::<_, Option<i64>>(0))
+        })
+        .map(|seq| seq.map(records::from_sql))
     }
 
     /// The repositories that records of a host belong to; erased ones still say it.
@@ -99,32 +108,54 @@ impl Ledger {
         Ok(rows.into_iter().filter(is_news).map(|(id, shared, _)| (id, shared)).collect())
     }
 
+    /// What a team may know of what the sessions of `repo` handed over last, of those that this ledger ran
+    /// since `since`, where it was not told yet.
+    pub fn untold_handoffs(
+        &self,
+        repo: &str,
+        since: Timestamp,
+    ) -> Result<Vec<(SessionId, HandoffShared)>, Error> {
+        let repo = &*self.repository(repo)?;
+        let rows = self.run("read", |db| last_handoffs(db, repo, since))?;
+        let is_news = |(_, shared, told): &(SessionId, HandoffShared, Option<String>)| {
+            told.as_deref().and_then(|told| serde_json::from_str(told).ok()).as_ref()
+                != Some(shared)
+        };
+        Ok(rows.into_iter().filter(is_news).map(|(id, shared, _)| (id, shared)).collect())
+    }
+
+    /// What colleagues handed over, the newest `limit`, newest first, each with its author.
+    pub fn colleagues_handoffs(
+        &self,
+        repo: &str,
+        limit: usize,
+    ) -> Result<Vec<(Timestamp, HandoffShared, String)>, Error> {
+        let repo = &*self.repository(repo)?;
+        let rows: Vec<(i64, String, String, String)> = self.run("read", |db| {
+            db.prepare_cached(
+                "SELECT keep.at, keep.body, host_name.name, keep.session
+                 FROM keep JOIN host_name ON host_name.host = substr(keep.key, 1, 16)
+                 WHERE keep.repo = ?1 AND keep.kind = ?2 AND keep.session IS NOT NULL ORDER BY keep.at DESC, keep.key LIMIT ?3",
+            )?
+            .query_map((repo, HandoffShared::KIND, to_sql(limit as u64)), |row| {
+                Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?))
+            })?
+            .collect()
+        })?;
+        let read = |(at, body, author, session): (i64, String, String, String)| {
+            let mut shared: HandoffShared = serde_json::from_str(&body).ok()?;
+            shared.handoff.session = session.parse().ok()?;
+            Some((timestamp(at), shared, author))
+        };
+        Ok(rows.into_iter().filter_map(read).collect())
+    }
+
     /// Who writes under the names of hosts, as far as a hub said.
     pub fn authors(&self) -> Result<BTreeMap<String, String>, Error> {
         self.run("read", |db| {
             db.prepare_cached("SELECT host, name FROM host_name")?
                 .query_map((), |row| Ok((row.get(0)?, row.get(1)?)))?
                 .collect()
-        })
-    }
-
-    /// Who else wrote these notes, of those that colleagues wrote.
-    pub fn authors_of(&self, notes: &[NoteId]) -> Result<HashMap<NoteId, String>, Error> {
-        self.run("read", |db| {
-            // Most have no team, and every context that begins asks.
-            if !db.prepare_cached("SELECT 1 FROM host_name LIMIT 1")?.exists(())? {
-                return Ok(HashMap::new());
-            }
-            let mut statement = db.prepare_cached(
-                "SELECT host_name.name FROM note JOIN host_name USING (host) WHERE note.id = ?1
-                   AND note.host <> (SELECT host FROM main.head WHERE own = 1)",
-            )?;
-            let mut found = HashMap::new();
-            for id in notes {
-                let name = statement.query_row((id.to_string(),), |row| row.get(0)).optional()?;
-                found.extend(name.map(|name: String| (*id, name)));
-            }
-            Ok(found)
         })
     }
 
@@ -146,7 +177,8 @@ fn untold(db: &Connection, repo: &str, since: Timestamp) -> rusqlite::Result<Vec
     db.prepare_cached(
         "SELECT id, name, parent, link, agent, branch, status, created_at, completed_at, shared,
            CASE WHEN titled = 1 THEN json_extract(config, '$.title') END
-         FROM session WHERE repo = ?1 AND (created_at >= ?2 OR completed_at >= ?2)
+         FROM session WHERE repo = ?1 AND (created_at >= ?2 OR completed_at >= ?2
+             OR id IN (SELECT session FROM note WHERE repo = ?1 AND at >= ?2))
            AND host = (SELECT host FROM main.head WHERE own = 1)
          ORDER BY created_at, rowid",
     )?
@@ -165,6 +197,36 @@ fn untold(db: &Connection, repo: &str, since: Timestamp) -> rusqlite::Result<Vec
         Ok((parse(row, 0, |id| id.parse().ok())?, shared, row.get(9)?))
     })?
     .collect()
+}
+
+type LastHandoff = (SessionId, HandoffShared, Option<String>);
+
+fn last_handoffs(
+    db: &Connection,
+    repo: &str,
+    since: Timestamp,
+) -> rusqlite::Result<Vec<LastHandoff>> {
+    // Of a session the newest: a bare column beside max() is of that row.
+    let rows: Vec<(String, String, Option<String>)> = db
+        .prepare_cached(
+            "SELECT made.session, made.body, told.body, max(made.at)
+             FROM keep AS made JOIN session ON session.id = made.session
+             LEFT JOIN keep AS told ON told.repo = made.repo AND told.kind = ?4
+               AND told.key = session.host || '/' || made.session
+             WHERE made.repo = ?1 AND made.kind = ?3 AND made.at >= ?2
+               AND session.host = (SELECT host FROM main.head WHERE own = 1)
+             GROUP BY made.session ORDER BY max(made.at)",
+        )?
+        .query_map((repo, since.as_millisecond(), HandoffMade::KIND, HandoffShared::KIND), |row| {
+            Ok((row.get(0)?, row.get(1)?, row.get(2)?))
+        })?
+        .collect::<rusqlite::Result<_>>()?;
+    let read = |(session, made, told): (String, String, Option<String>)| {
+        let made: HandoffMade = serde_json::from_str(&made).ok()?;
+        let shared = HandoffShared { handoff: made.handoff.for_colleagues() };
+        Some((session.parse().ok()?, shared, told))
+    };
+    Ok(rows.into_iter().filter_map(read).collect())
 }
 
 fn word<T>(

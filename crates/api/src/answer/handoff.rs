@@ -1,8 +1,7 @@
 //! Handoffs: what a session left to the next one.
 
 use heirloom_core::event::HandoffMade;
-use heirloom_engine::keep::handoffs::Shown;
-use heirloom_ledger::Keeping;
+use heirloom_engine::keep::handoffs::{Handed, Shown};
 use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -18,6 +17,9 @@ pub struct HandoffRow {
     pub at: Timestamp,
     /// The id of the session that left it.
     pub session: String,
+    /// The colleague whose it is; nothing for one's own.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub author: Option<String>,
     /// Why it was made.
     #[schemars(extend("enum" = ["clear", "compact", "turn", "end", "crash"]))]
     pub cause: String,
@@ -40,13 +42,14 @@ pub struct HandoffRow {
 }
 
 impl HandoffRow {
-    fn new(made: &HandoffMade, at: Timestamp) -> Self {
+    fn new(made: &HandoffMade, at: Timestamp, author: Option<String>) -> Self {
         let handoff = &made.handoff;
         let worked = handoff.worked.as_ref();
         Self {
             id: made.id.clone(),
             at,
             session: handoff.session.to_string(),
+            author,
             cause: handoff.cause.clone(),
             issue: handoff.issue.clone(),
             claims: handoff.claims,
@@ -70,8 +73,8 @@ pub struct HandoffList {
 impl Answer for HandoffList {}
 
 impl HandoffList {
-    pub fn new(found: &[Keeping<HandoffMade>]) -> Self {
-        let row = |kept: &Keeping<HandoffMade>| HandoffRow::new(&kept.body, kept.at);
+    pub fn new(found: &[Handed]) -> Self {
+        let row = |handed: &Handed| HandoffRow::new(&handed.made, handed.at, handed.author.clone());
         Self { handoffs: found.iter().map(row).collect() }
     }
 }
@@ -143,7 +146,7 @@ impl From<&Shown> for HandoffDetail {
             subject: subject.clone(),
         };
         Self {
-            row: HandoffRow::new(&shown.made, shown.at),
+            row: HandoffRow::new(&shown.made, shown.at, shown.author.clone()),
             session_name: shown.session.clone(),
             previous: shown.made.previous.clone(),
             commit: handoff.commit.clone(),

@@ -110,8 +110,10 @@ pub struct HubPulled {
     pub hub: String,
     /// How many records.
     pub taken: u64,
-    /// How many of a kind that is not taken from others.
+    /// How many of a kind that is not taken from others, or with a secret in them.
     pub refused: u64,
+    /// How many the hub had dropped before they were read here.
+    pub skipped: u64,
     /// Hosts that are not followed any further.
     pub problems: Vec<HubProblem>,
 }
@@ -146,8 +148,12 @@ pub struct HubStatus {
     pub unreachable: Option<String>,
     /// Records of this ledger that the hub has not been through; unknown without the hub.
     pub unsent: Option<u64>,
+    /// When the oldest of them was written.
+    pub unsent_since: Option<Timestamp>,
     /// Records of others that are not here yet, counted up to 5,000; unknown without the hub.
     pub unread: Option<u64>,
+    /// When the oldest of them came to the hub.
+    pub unread_since: Option<Timestamp>,
     /// When something was last sent.
     pub pushed_at: Option<Timestamp>,
     /// When something was last taken in.
@@ -156,6 +162,8 @@ pub struct HubStatus {
     pub withheld: Vec<HubWithheld>,
     /// How many were withheld in all.
     pub withheld_count: u64,
+    /// Why the daemon could not send or take in what is new, the last time it tried.
+    pub trouble: Option<String>,
     /// Hosts that are not followed any further.
     pub problems: Vec<HubProblem>,
     /// All hosts of the repository.
@@ -182,14 +190,22 @@ pub struct HubHost {
 }
 
 /// How much a hub has.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Default, Serialize, JsonSchema)]
 pub struct HubSize {
     /// Records of this repository.
     pub records: u64,
+    /// Those of them that are in packed months.
+    pub sealed: u64,
     /// Those of them that were erased.
     pub erased: u64,
     /// Bytes on disk, of all repositories.
     pub bytes: u64,
+    /// Those of them that packed months take.
+    pub sealed_bytes: u64,
+    /// When the oldest record of this repository came.
+    pub oldest_at: Option<Timestamp>,
+    /// After how many days a month is dropped; nothing stands for never.
+    pub keep_days: Option<f64>,
 }
 
 /// That somebody may use this repository at the hub.

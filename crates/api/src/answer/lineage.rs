@@ -68,6 +68,9 @@ pub struct Relative {
     pub name: String,
     /// Its id.
     pub id: String,
+    /// The colleague who ran it; nothing for one's own.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub author: Option<String>,
     /// Where it is in its life.
     #[schemars(with = "words::SessionStatus")]
     pub status: String,
@@ -87,6 +90,7 @@ impl Relative {
         Self {
             name: session.name.to_string(),
             id: session.id.to_string(),
+            author: session.author.clone(),
             status: session.status.to_string(),
             link: session.link.map(Link::as_str),
             completed_at: session.completed_at,

@@ -26,6 +26,9 @@ pub struct Note {
     pub session: String,
     /// The id of that session.
     pub session_id: String,
+    /// The colleague who wrote it; nothing for one's own.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub author: Option<String>,
     /// When it was made.
     pub at: Timestamp,
     /// What it rests on.
@@ -70,6 +73,7 @@ impl Note {
             rationale: note.rationale.clone(),
             session: session.to_owned(),
             session_id: note.session.to_string(),
+            author: note.author.clone(),
             at: note.at,
             evidence: note.evidence.iter().map(Evidence::from).collect(),
             basis: note.basis.as_ref().map(Basis::from),

@@ -74,6 +74,9 @@ pub struct SearchResult {
     pub session: Option<String>,
     /// Its id.
     pub session_id: Option<String>,
+    /// The colleague whose it is; nothing for one's own.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub author: Option<String>,
     /// Its agent.
     pub agent: Option<String>,
     /// Whose words they are: `user`, `assistant`, `tool` or `system`.
@@ -133,6 +136,7 @@ impl From<&SearchHit> for SearchResult {
                 .collect(),
             session: session.map(|session| session.name.to_string()),
             session_id: session.map(|session| session.id.to_string()),
+            author: place.author().map(str::to_owned),
             agent: place
                 .agent
                 .clone()

@@ -53,6 +53,9 @@ pub struct Session {
     pub branch: Option<String>,
     /// The repository it worked in.
     pub repo: String,
+    /// The colleague who ran it; nothing for one's own.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub author: Option<String>,
     /// What is wrong with what is known about it.
     pub problem: Option<String>,
 }
@@ -79,6 +82,7 @@ impl Session {
             output_tokens: reported.then_some(session.output_tokens),
             branch: session.branch.clone(),
             repo: session.repo.clone(),
+            author: session.author.clone(),
             problem: session.config.as_ref().err().map(ToString::to_string),
         }
     }

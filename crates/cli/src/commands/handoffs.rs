@@ -54,7 +54,8 @@ pub(super) fn run(app: &App, args: &Args) -> Done {
 fn line(row: &heirloom_api::HandoffRow) -> String {
     let (id, session) = (&row.id[..row.id.len().min(8)], &row.session[..8]);
     let at = row.at.strftime("%Y-%m-%d %H:%M");
-    let mut text = format!("{id} {DIM}{at} {session}{DIM:#} {}", row.cause);
+    let by = row.author.as_ref().map(|author| format!(" by {author}")).unwrap_or_default();
+    let mut text = format!("{id} {DIM}{at} {session}{by}{DIM:#} {}", row.cause);
     let counts = [
         (row.turns, "turns"),
         (row.commits, "commits"),
@@ -77,7 +78,8 @@ fn describe(shown: &Shown) -> String {
     let mut text = format!("{BOLD}{}{BOLD:#}\n", made.id);
     let session = shown.session.clone().unwrap_or_else(|| made.handoff.session.short());
     let at = shown.at.strftime("%Y-%m-%d %H:%M");
-    let _ = writeln!(text, "{DIM}{session}, {at}, {}{DIM:#}", made.handoff.cause);
+    let by = shown.author.as_ref().map(|author| format!(" by {author}")).unwrap_or_default();
+    let _ = writeln!(text, "{DIM}{session}{by}, {at}, {}{DIM:#}", made.handoff.cause);
     let mut section = |title: &str, lines: Vec<String>| {
         if !lines.is_empty() {
             let _ = writeln!(text, "\n{title}");
@@ -103,7 +105,7 @@ fn describe(shown: &Shown) -> String {
     section("Changed, not committed", shown.uncommitted.clone());
     section("To do", shown.todos.clone());
     section("Rules of the person", shown.laid_down.iter().map(or_gone).collect());
-    let note = |note: &heirloom_core::note::Note| format!("{}: {}", note.kind, note.text);
+    let note = |note: &heirloom_core::note::Note| format!("{}: {}", note.kind, note.attributed());
     section("Notes", shown.notes.iter().map(note).collect());
     text
 }

@@ -201,9 +201,13 @@ fn describe_pulled(pulled: &HubPulled) -> String {
     if pulled.refused > 0 {
         let _ = write!(
             text,
-            "; {} of a kind that is never accepted from others",
+            "; {} of a kind that is never accepted from others, or with a secret in them",
             grouped(pulled.refused)
         );
+    }
+    if pulled.skipped > 0 {
+        let skipped = counted(pulled.skipped, "record");
+        let _ = write!(text, "; the hub had dropped {skipped} before they were read here");
     }
     text
 }
@@ -234,6 +238,9 @@ fn describe_status(app: &App, status: &HubStatus) -> String {
     let known = |number: Option<u64>| number.map_or_else(|| "unknown".to_owned(), grouped);
     let when =
         |at: Option<jiff::Timestamp>| at.map_or_else(|| "never".to_owned(), |at| ago(at, now));
+    let lag = |since: Option<jiff::Timestamp>| {
+        since.map(|at| format!(", the oldest {}", ago(at, now))).unwrap_or_default()
+    };
     let mut text = format!("{BOLD}{}{BOLD:#}", status.hub);
     if let Some(member) = &status.member {
         let _ = write!(text, "  as {member}");
@@ -243,23 +250,36 @@ fn describe_status(app: &App, status: &HubStatus) -> String {
     }
     let _ = write!(
         text,
-        "\n  unsent    {:>9}  last push {}",
+        "\n  unsent    {:>9}  last push {}{}",
         known(status.unsent),
-        when(status.pushed_at)
+        when(status.pushed_at),
+        lag(status.unsent_since)
     );
     let _ = write!(
         text,
-        "\n  unread    {:>9}  last pull {}",
+        "\n  unread    {:>9}  last pull {}{}",
         known(status.unread),
-        when(status.pulled_at)
+        when(status.pulled_at),
+        lag(status.unread_since)
     );
+    if let Some(why) = &status.trouble {
+        let _ = write!(text, "\n  {CARE}the daemon{CARE:#} could not: {why}");
+    }
     if let Some(size) = &status.size {
-        let bytes = grouped(size.bytes.div_ceil(1024));
+        let kb = |bytes: u64| grouped(bytes.div_ceil(1024));
+        let oldest = size.oldest_at.map(|at| format!(", the oldest {}", ago(at, now)));
         let _ = write!(
             text,
-            "\n  records   {:>9}  {DIM}the hub has {bytes} kB{DIM:#}",
-            grouped(size.records)
+            "\n  records   {:>9}  {DIM}{} packed{}; the hub has {} kB, {} kB of them packed{DIM:#}",
+            grouped(size.records),
+            grouped(size.sealed),
+            oldest.unwrap_or_default(),
+            kb(size.bytes),
+            kb(size.sealed_bytes),
         );
+        if let Some(days) = size.keep_days {
+            let _ = write!(text, "\n  kept for  {days:>9.0}  days");
+        }
     }
     for host in &status.hosts {
         let gone = if host.is_gone { "  shut out" } else { "" };

@@ -66,11 +66,12 @@ fn render(
         let Contribution { learnings, decisions } = contributed(session)?;
         let _ = writeln!(
             text,
-            "{DIM}{branch}{DIM:#}{BOLD}{}{BOLD:#}{:padding$}  {when:16}  {}, {}",
+            "{DIM}{branch}{DIM:#}{BOLD}{}{BOLD:#}{:padding$}  {when:16}  {}, {}{}",
             session.name,
             "",
             counted(learnings, "learning"),
             counted(decisions, "decision"),
+            by(session),
         );
     }
     if let Some((at, link)) = family.continued.last() {
@@ -78,8 +79,14 @@ fn render(
         let _ = writeln!(text, "went on {times}, last {} {}", link.as_str(), ago(*at, now));
     }
     if !family.descendants.is_empty() {
-        let rows = family.descendants.iter().map(|(_, s)| format!("{} ({})", s.name, s.status));
+        let row = |s: &Session| format!("{} ({}{})", s.name, s.status, by(s));
+        let rows = family.descendants.iter().map(|(_, session)| row(session));
         let _ = writeln!(text, "continued by: {}", rows.collect::<Vec<_>>().join(", "));
     }
     Ok(text)
+}
+
+/// Whose it is, where it is a colleague's.
+fn by(session: &Session) -> String {
+    session.author.as_ref().map(|author| format!(", by {author}")).unwrap_or_default()
 }

@@ -65,7 +65,8 @@ pub(super) fn as_text(note: &Note, session: &str, with_id: bool) -> String {
     const KIND: usize = 10;
     let id = if with_id { format!("{DIM}{}{DIM:#} ", note.id.short()) } else { String::new() };
     let indent = KIND + printer::plain_breadth(&id);
-    let first = format!("{id}{BOLD}{:9}{BOLD:#} {} {DIM}({session}){DIM:#}", note.kind, note.text);
+    let said = note.attributed();
+    let first = format!("{id}{BOLD}{:9}{BOLD:#} {said} {DIM}({session}){DIM:#}", note.kind);
     let mut text = hang(&first, indent) + "\n";
     let mut below = |line: &str| {
         let _ = writeln!(text, "{}", hang(&format!("{:indent$}{line}", ""), 2));

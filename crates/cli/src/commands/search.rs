@@ -196,7 +196,13 @@ fn heading(place: &SearchHit, now: Timestamp) -> String {
         return format!("{BOLD}{name}{BOLD:#} {DIM}{agent} {at}{DIM:#}");
     };
     let agent = session.agent.as_deref().map(|agent| format!(" {agent}")).unwrap_or_default();
+    let agent = format!("{agent}{}", by(session.author.as_deref()));
     format!("{BOLD}{}{BOLD:#} {DIM}{}{agent} {at}{DIM:#}", session.name, session.id.short())
+}
+
+/// Whose it is, where it is a colleague's.
+fn by(author: Option<&str>) -> String {
+    author.map(|author| format!(" by {author}")).unwrap_or_default()
 }
 
 fn line(text: &mut String, place: &SearchHit) {
@@ -205,12 +211,15 @@ fn line(text: &mut String, place: &SearchHit) {
     }
     let replaced = place.note.as_ref().is_some_and(|note| note.superseded_by.is_some());
     let replaced = if replaced { " (replaced)" } else { "" };
+    // The heading says whose session it is; a note in it may be somebody else's.
+    let of_session = place.session.as_ref().and_then(|session| session.author.as_deref());
+    let by = if place.author() == of_session { String::new() } else { by(place.author()) };
     let shown = if place.text.is_empty() {
         format!("{DIM}(the text is gone){DIM:#}")
     } else {
         highlighted(&place.snippet)
     };
-    let line = format!("  {DIM}{:11}{DIM:#} {shown}{replaced}", label(place.kind));
+    let line = format!("  {DIM}{:11}{DIM:#} {shown}{replaced}{DIM}{by}{DIM:#}", label(place.kind));
     let _ = writeln!(text, "{}", hang(&line, 12));
 }
 

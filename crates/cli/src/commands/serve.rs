@@ -121,6 +121,7 @@ pub(super) fn run(app: &App, args: &Args) -> Done {
             None => app.ui.warn("there is no link to open"),
         }
     }
+    let _courier = heirloom_hub::Courier::start(app.here.clone());
     daemon.run().map_err(|error| cannot(&error))?;
     Ok(ExitCode::SUCCESS)
 }

@@ -18,6 +18,13 @@ pub struct HandoffMade {
     pub handoff: Handoff,
 }
 
+/// What a team may know of what a session handed over: see [`Handoff::for_colleagues`].
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct HandoffShared {
+    /// What is handed over.
+    pub handoff: Handoff,
+}
+
 /// A context was cleared or compacted although its checkpoint was not complete; or it was after all.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CheckpointMissed {

@@ -33,8 +33,8 @@ pub use issue::{
 };
 pub use iteration::{IterationEnded, IterationStarted};
 pub use keep::{
-    CheckpointMissed, ContextUsed, DeltaSynced, ForkDetected, HandoffMade, PageWritten,
-    RecoveryDelivered, RuleDecided, SelfHealed, TaskSet, TrackerTold,
+    CheckpointMissed, ContextUsed, DeltaSynced, ForkDetected, HandoffMade, HandoffShared,
+    PageWritten, RecoveryDelivered, RuleDecided, SelfHealed, TaskSet, TrackerTold,
 };
 pub use ledger::{HostSucceeded, RecordsLost};
 pub use live::{LiveGone, LiveSeen};
@@ -105,6 +105,7 @@ kinds! {
     DeltaSynced => "keep.delta_sync",
     ForkDetected => "keep.fork_detected",
     HandoffMade => "keep.handoff",
+    HandoffShared => "keep.handoff_shared",
     PageWritten => "keep.page",
     RecoveryDelivered => "keep.recovery",
     SelfHealed => "keep.self_heal",

@@ -108,6 +108,17 @@ impl Worked {
         })
     }
 
+    /// How much there is of everything, and the commits; no reference to any words.
+    pub fn in_numbers(&self) -> Self {
+        Self {
+            read: Read { transcript: String::new(), bytes: 0 },
+            asked: Vec::new(),
+            failing: Vec::new(),
+            laid_down: Vec::new(),
+            ..self.clone()
+        }
+    }
+
     /// Whether it says the same, however far the transcript was read for it.
     pub fn is_same(&self, other: &Self) -> bool {
         Self { read: other.read.clone(), ..self.clone() } == *other

@@ -92,7 +92,7 @@ impl Item {
         }
         Some(Self {
             category,
-            text: note.text,
+            text: note.attributed().into_owned(),
             rationale: note.rationale,
             id: Some(note.id),
             at: Some(note.at),
@@ -175,6 +175,7 @@ mod tests {
             case: None,
             superseded_by,
             source: None,
+            author: None,
         };
         let later = Some(NoteId::new(uuid::Uuid::from_u128(3)));
         assert_eq!(Item::from_note(note(Kind::Decision, later)), None);

@@ -59,9 +59,9 @@ impl Source {
             return self.superseded.push(note.id);
         }
         let line = match note.kind {
-            Kind::Progress => note.text,
-            Kind::NextStep => format!("next: {}", note.text),
-            Kind::Question => format!("open: {}", note.text),
+            Kind::Progress => note.attributed().into_owned(),
+            Kind::NextStep => format!("next: {}", note.attributed()),
+            Kind::Question => format!("open: {}", note.attributed()),
             _ => return self.items.extend(Item::from_note(note)),
         };
         self.progress_notes.push(line);

@@ -39,6 +39,7 @@ fn note(number: u128, kind: Kind, text: &str) -> Note {
         case: None,
         superseded_by: None,
         source: None,
+        author: None,
     }
 }
 

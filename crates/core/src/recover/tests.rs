@@ -23,6 +23,7 @@ fn entry(kind: Kind, text: &str) -> Entry {
         case: None,
         superseded_by: None,
         source: None,
+        author: None,
     };
     Entry {
         note,

@@ -171,7 +171,8 @@ fn quoted(text: &str) -> String {
 fn notes(notes: &[Note]) -> Option<String> {
     let line = |note: &Note| {
         let because = note.rationale.as_ref().map(|why| format!(" (because {why})"));
-        let text = format!("{}: {}{}", note.kind, note.text.trim(), because.unwrap_or_default());
+        let text =
+            format!("{}: {}{}", note.kind, note.attributed().trim(), because.unwrap_or_default());
         quoted(&text)
     };
     let lines: Vec<String> = notes.iter().map(line).collect();

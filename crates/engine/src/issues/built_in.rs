@@ -12,13 +12,14 @@ use heirloom_core::issue::{
 use heirloom_core::suggest::nearest;
 use heirloom_ledger::{Ledger, Scope, Writer};
 
+use super::reserved::{self, PREFIX};
 use super::{Tracker, TrackerError};
 use crate::clock::Clock;
 use crate::here::Here;
 use crate::identity::{self, Look};
 
-/// What the ids of its issues begin with.
-const PREFIX: &str = "hl";
+/// How many issues a backlog is taken for that others may add to unseen: their ids are long.
+const UNSEEN: usize = 1_000_000;
 
 /// The issues of a repository in the ledger.
 #[derive(Debug)]
@@ -103,13 +104,14 @@ impl Tracker for BuiltIn {
     fn create(&mut self, new: NewIssue) -> Result<Issue, TrackerError> {
         new.check().map_err(|why| TrackerError::Invalid { why })?;
         let (repo, now) = (self.repo.clone(), self.clock.now());
+        let reserved = reserved::read(&self.here.home, &self.ledger.repository(&repo)?);
         let done = self.ledger.write(now, |writer| {
             for id in new.parent.iter().chain(&new.blocked_by) {
                 if writer.issue(&repo, id)?.is_none() {
                     return Ok::<_, TrackerError>(Err(id.clone()));
                 }
             }
-            let id = new_id(writer, &repo, &new, now)?;
+            let id = new_id(writer, &repo, (&new, now), reserved.as_deref())?;
             let issue = new.make(id.clone(), now);
             let line = serde_json::from_str(&Line::of(&issue).to_string())
                 .map_err(|error| TrackerError::Invalid { why: error.to_string() })?;
@@ -189,18 +191,23 @@ impl Tracker for BuiltIn {
     }
 }
 
-/// A part is numbered after its whole; anything else gets an id of its own.
+/// A part is numbered after its whole; anything else gets an id of its own. Where a team shares the backlog
+/// that is one that the hub reserved, or else so long a one that nobody else has it.
 fn new_id(
     writer: &Writer<'_>,
     repo: &str,
-    new: &NewIssue,
-    now: jiff::Timestamp,
+    (new, now): (&NewIssue, jiff::Timestamp),
+    reserved: Option<&[IssueId]>,
 ) -> Result<IssueId, TrackerError> {
     // A ledger that cannot say has failed, and says so when the issue is written.
     let is_taken = |id: &IssueId| writer.issue_line(repo, id).map_or(true, |line| line.is_some());
     if let Some(id) = new.parent.as_ref().and_then(|parent| parent.first_free_child(is_taken)) {
         return Ok(id);
     }
-    let count = usize::try_from(writer.count_issues(repo)?).unwrap_or(usize::MAX);
+    if let Some(id) = reserved.into_iter().flatten().find(|id| !is_taken(id)) {
+        return Ok(id.clone());
+    }
+    let known = usize::try_from(writer.count_issues(repo)?).unwrap_or(usize::MAX);
+    let count = if reserved.is_some() { known.max(UNSEEN) } else { known };
     Ok(fresh(PREFIX, &new.seed(now), count, is_taken))
 }

@@ -11,6 +11,7 @@ mod exchange;
 mod found;
 mod jsonl;
 mod program;
+pub mod reserved;
 mod scenarios;
 
 use std::fmt;

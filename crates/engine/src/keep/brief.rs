@@ -65,7 +65,7 @@ impl Gatherer<'_> {
             }
             entries.append(&mut found);
         }
-        let entries = self.with_the_teams(entries)?;
+        let entries = self.with_the_teams(entries);
         let Stood { title, standing, failures, wanting } = stood;
         let named = |what: String| Work { what, how: How::Task };
         let work = self.work(session, &entries)?.or_else(|| title.map(named));
@@ -152,7 +152,7 @@ impl Gatherer<'_> {
         labels: &mut Labels,
     ) -> Result<Vec<Entry>, Error> {
         let mut entries = Vec::with_capacity(notes.len());
-        for note in self.marked(notes)? {
+        for note in self.marked(notes) {
             let (session, branch) = labels.of(self, note.session)?;
             let nearness = if lineage.contains(&note.session) {
                 Nearness::Lineage

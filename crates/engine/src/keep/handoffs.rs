@@ -113,6 +113,8 @@ pub fn read_for(here: &Here, ledger: &Ledger, session: SessionId) -> Result<Opti
 pub struct Shown {
     pub made: HandoffMade,
     pub at: Timestamp,
+    /// The colleague whose it is; nothing for one's own.
+    pub author: Option<String>,
     /// What the session is called.
     pub session: Option<String>,
     /// The notes it hands over.
@@ -155,20 +157,47 @@ pub enum HandoffError {
     Ledger(#[from] Error),
 }
 
-/// The newest handoffs of this repository, newest first.
-pub fn list(
-    here: &Here,
-    ledger: &Ledger,
-    limit: usize,
-) -> Result<Vec<Keeping<HandoffMade>>, Error> {
-    ledger.newest_kept::<HandoffMade>(&here.place.repo, limit)
+/// A handoff, and the colleague whose it is.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Handed {
+    pub made: HandoffMade,
+    pub at: Timestamp,
+    /// The colleague; nothing for one's own.
+    pub author: Option<String>,
+}
+
+/// The newest handoffs of this repository, newest first; of colleagues' sessions the last of each.
+pub fn list(here: &Here, ledger: &Ledger, limit: usize) -> Result<Vec<Handed>, Error> {
+    let repo = &here.place.repo;
+    let own = ledger.newest_kept::<HandoffMade>(repo, limit)?;
+    let own = own.into_iter().map(|kept| Handed { made: kept.body, at: kept.at, author: None });
+    let theirs =
+        ledger.colleagues_handoffs(repo, limit)?.into_iter().map(|(at, shared, author)| {
+            let handoff = shared.handoff;
+            let made = HandoffMade { id: handoff.id(None), previous: None, handoff };
+            Handed { made, at, author: Some(author) }
+        });
+    let mut found: Vec<Handed> = own.chain(theirs).collect();
+    found.sort_by_key(|handed| std::cmp::Reverse(handed.at));
+    found.truncate(limit);
+    Ok(found)
+}
+
+/// The newest of this person's own, which is what a context that begins goes on from.
+fn own_newest(here: &Here, ledger: &Ledger) -> Result<Vec<Handed>, Error> {
+    let own = ledger.newest_kept::<HandoffMade>(&here.place.repo, 1)?;
+    let handed = |kept: Keeping<HandoffMade>| Handed { made: kept.body, at: kept.at, author: None };
+    Ok(own.into_iter().map(handed).collect())
 }
 
 /// A handoff by the beginning of its id, or the newest.
 pub fn show(here: &Here, ledger: &Ledger, id: Option<&str>) -> Result<Shown, HandoffError> {
     const RECENT: usize = 2000;
-    let mut found = list(here, ledger, if id.is_some() { RECENT } else { 1 })?;
-    found.retain(|kept| id.is_none_or(|id| kept.body.id.starts_with(id)));
+    let mut found = match id {
+        Some(_) => list(here, ledger, RECENT)?,
+        None => own_newest(here, ledger)?,
+    };
+    found.retain(|handed| id.is_none_or(|id| handed.made.id.starts_with(id)));
     let asked_for = || id.unwrap_or_default().to_owned();
     match (found.len(), id) {
         (0, None) => Err(HandoffError::NoneYet),
@@ -178,10 +207,12 @@ pub fn show(here: &Here, ledger: &Ledger, id: Option<&str>) -> Result<Shown, Han
     }
 }
 
-fn shown(here: &Here, ledger: &Ledger, kept: Keeping<HandoffMade>) -> Result<Shown, Error> {
-    let made = kept.body;
+fn shown(here: &Here, ledger: &Ledger, handed: Handed) -> Result<Shown, Error> {
+    let Handed { made, at, author } = handed;
     let session = made.handoff.session;
-    let told = match capture::facts(&here.home)? {
+    // Nothing that a colleague says is looked up in what was said here.
+    let facts = if author.is_some() { None } else { capture::facts(&here.home)? };
+    let told = match facts {
         Some(facts) => match facts.session(session)? {
             Some(known) => standing::told(&facts, &known)?,
             None => Told::default(),
@@ -192,7 +223,8 @@ fn shown(here: &Here, ledger: &Ledger, kept: Keeping<HandoffMade>) -> Result<Sho
     let (worked, notes) = (made.handoff.worked.clone(), notes(ledger, &made)?);
     let mut shown = Shown {
         made,
-        at: kept.at,
+        at,
+        author,
         session: label,
         notes,
         asked: Vec::new(),

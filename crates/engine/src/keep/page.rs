@@ -300,7 +300,8 @@ impl Keeper<'_> {
         // What another ledger recorded is for that one to write; only where the page was lost is it
         // written here too.
         let is_theirs = |note: &Note| {
-            page.is_kept && note.origin() == Origin::Elsewhere && !page.named.contains(&note.id)
+            let is_foreign = note.origin() == Origin::Elsewhere || note.author.is_some();
+            page.is_kept && is_foreign && !page.named.contains(&note.id)
         };
         let notes = |kind: Kind, limit: usize| {
             let repo = Some(self.here.place.repo.as_str());

@@ -115,7 +115,7 @@ impl Gatherer<'_> {
         let mut entries = Vec::new();
         for id in hits.iter().filter_map(|hit| hit.best().note.as_deref()) {
             let Some((note, replaces)) = self.standing(id)? else { continue };
-            if seen.insert(note.id) {
+            if self.is_heard(&note) && seen.insert(note.id) {
                 entries.push(Entry { replaces, ..self.entry(note)? });
             }
         }
@@ -188,7 +188,7 @@ impl Gatherer<'_> {
             for entries in
                 [&mut state.decisions, &mut state.next_steps, &mut state.done, &mut state.others]
             {
-                *entries = self.with_the_teams(std::mem::take(entries))?;
+                *entries = self.with_the_teams(std::mem::take(entries));
             }
         }
         Ok(state)
@@ -214,6 +214,7 @@ impl Gatherer<'_> {
             let repo = Some(self.here.place.repo.as_str());
             let all = NoteFilter { repo, kind: Some(kind), ..NoteFilter::default() };
             let mut notes = self.ledger.notes(&all)?;
+            notes.retain(|note| self.is_heard(note));
             if kind != Kind::NextStep {
                 notes.reverse();
             }
@@ -228,7 +229,7 @@ impl Gatherer<'_> {
         let repo = Some(self.here.place.repo.as_str());
         let filter = NoteFilter { repo, superseded: true, ..NoteFilter::default() };
         let mut notes = self.ledger.notes(&filter)?;
-        notes.retain(|note| note.superseded_by.is_some());
+        notes.retain(|note| note.superseded_by.is_some() && self.is_heard(note));
         notes.reverse();
         self.entries(notes)
     }

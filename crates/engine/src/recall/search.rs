@@ -101,6 +101,16 @@ pub struct SearchHit {
     pub context: Vec<Around>,
 }
 
+impl SearchHit {
+    /// The colleague whose it is.
+    pub fn author(&self) -> Option<&str> {
+        match (&self.note, &self.session) {
+            (Some(note), _) => note.author.as_deref(),
+            (None, session) => session.as_ref()?.author.as_deref(),
+        }
+    }
+}
+
 /// A message near a place.
 #[derive(Debug, Clone)]
 pub struct Around {

@@ -75,7 +75,9 @@ impl OnIssue<'_, '_> {
         let repo = Some(self.here.place.repo.as_str());
         let about = Some(issue.id.as_str());
         let filter = NoteFilter { repo, issue: about, ..NoteFilter::default() };
-        let notes = self.ledger.notes(&filter)?;
+        let from = &self.context.settings.team.notes_from;
+        let mut notes = self.ledger.notes(&filter)?;
+        notes.retain(|note| note.author.as_ref().is_none_or(|author| from.includes(author)));
         let brief = Brief {
             issue,
             notes: &notes,

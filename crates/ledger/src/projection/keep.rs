@@ -8,9 +8,9 @@ use rusqlite::{Connection, OptionalExtension, Row};
 use serde::de::DeserializeOwned;
 
 use heirloom_core::event::{
-    Body, CheckpointMissed, ContextUsed, DeltaSynced, ForkDetected, HandoffMade, IterationFlagged,
-    PageWritten, RecoveryDelivered, RuleDecided, RunInherited, RunPermitted, RunPlanned,
-    StageEnded, TaskSet, TrackerTold, TrustDecided,
+    Body, CheckpointMissed, ContextUsed, DeltaSynced, ForkDetected, HandoffMade, HandoffShared,
+    IterationFlagged, PageWritten, RecoveryDelivered, RuleDecided, RunInherited, RunPermitted,
+    RunPlanned, StageEnded, TaskSet, TrackerTold, TrustDecided,
 };
 use heirloom_core::id::SessionId;
 use heirloom_core::record::Record;
@@ -79,6 +79,8 @@ impl Projection for Kept {
 fn key(record: &Record) -> Option<String> {
     match record.kind.as_str() {
         HandoffMade::KIND => body::<HandoffMade>(record).map(|made| made.id),
+        // Under the host that said it: nobody speaks for the sessions of another.
+        HandoffShared::KIND => Some(format!("{}/{}", record.host, of_session(record))),
         ForkDetected::KIND => body::<ForkDetected>(record).map(|fork| fork.id),
         PageWritten::KIND => body::<PageWritten>(record).map(|page| page.path),
         RuleDecided::KIND => body::<RuleDecided>(record).map(|decided| decided.id),

@@ -205,7 +205,8 @@ fn table(view: &View, (title, id): (&str, &str), rows: &[Row], extra: &Extra<'_>
                     @let last = at_work.as_ref().map(|one| one.last_active_at);
                     tr.row data-row=(session.id) {
                         td { (glyph::status(session.status)) }
-                        td.mono { a.open href=(address(session)) { (session.name) } }
+                        td.mono { a.open href=(address(session)) { (session.name) }
+                            @if let Some(author) = &session.author { span.dim { " by " (author) } } }
                         td.soft { (title.as_deref().map_or_else(|| about(session), |title| line(title, 80))) }
                         td.soft.c-agent { (agent(session)) }
                         td.mono.c-branch { (line(session.branch.as_deref().unwrap_or("none"), 30)) }
@@ -245,6 +246,7 @@ pub(super) async fn sessions(
             after,
             limit: 50,
             leaves: false,
+            team: true,
         };
         let Listed { rows, next } = list(&cx.here, &cx.ledger, &listing)?;
         let title = match (rows.len(), next) {

@@ -107,7 +107,8 @@ pub(super) async fn note(
         let content = html! {
             p.meta { a data-go="up" href="/decisions" { "Decisions" } " / " (note.kind) }
             h1 { (title) }
-            p.line { span { (note.kind) } a href=(super::home::address(&session)) { (session.name) } (since(note.at, view.now))
+            p.line { span { (note.kind) } a href=(super::home::address(&session)) { (session.name) }
+                @if let Some(author) = &note.author { span { "by " (author) } } (since(note.at, view.now))
                 a href=(format!("/records/{}", note.id)) { "record" } }
             p { (visible(&note.text)) }
             @if let Some(why) = &note.rationale { blockquote { (visible(why)) } }

@@ -189,7 +189,7 @@ pub(super) fn listed(notes: &[JudgedNote], most: usize) -> Markup {
         @if let Some(checked) = &one.checked { @if let Some(path) = &checked.path {
             p.meta.mono { (line(path, 60)) @if let Some(line) = checked.line { ":" (line) }
                 @if let Some(found) = checked.found_line { " → " (checked.found_path.as_deref().unwrap_or("")) ":" (found) } } } }
-        p.meta { (one.note.session) }
+        p.meta { (one.note.session) @if let Some(author) = &one.note.author { " by " (author) } }
     } } @if notes.is_empty() { p.dim { "none" } } }
 }
 

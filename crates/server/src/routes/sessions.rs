@@ -22,6 +22,9 @@ pub(crate) struct Filter {
     pub(crate) status: Option<String>,
     pub(crate) agent: Option<String>,
     pub(crate) repo: Option<String>,
+    /// Whether those of colleagues are listed too.
+    #[serde(default)]
+    pub(crate) team: bool,
     pub(crate) q: Option<String>,
     pub(crate) cursor: Option<String>,
     pub(crate) limit: Option<usize>,
@@ -46,6 +49,7 @@ pub(crate) fn page(house: &House, filter: &Filter) -> Result<SessionList, Failur
     let after = after.map(cursor).transpose()?;
     let listing = Listing {
         leaves: false,
+        team: filter.team,
         repo: filter.repo.as_ref().map(|_| cx.here.place.repo.as_str()),
         statuses: &statuses,
         agent: filter.agent.as_deref().filter(|agent| !agent.is_empty()),

@@ -3,6 +3,7 @@
 use std::process::ExitCode;
 
 use heirloom_api::SessionList;
+use heirloom_core::session::Session;
 use heirloom_core::status::Status;
 use heirloom_engine::run;
 use heirloom_engine::run::inherit::Unrecorded;
@@ -37,6 +38,9 @@ pub(super) struct List {
     /// Include sessions that a later one continues
     #[arg(long)]
     all: bool,
+    /// Include the sessions of colleagues, as far as the team's hub told of them
+    #[arg(long)]
+    team: bool,
     /// List at most this many
     #[arg(long, value_name = "N", default_value_t = 50)]
     limit: usize,
@@ -63,7 +67,8 @@ pub(super) fn list(app: &App, args: &List) -> Done {
     let after = after.transpose()?.map(|session| session.id);
     let repo = (!args.all_repos).then_some(app.here.place.repo.as_str());
     let (leaves, limit) = (!args.all, args.limit);
-    let listing = Listing { repo, statuses, leaves, limit, after, ..Listing::default() };
+    let team = args.team;
+    let listing = Listing { repo, statuses, leaves, team, limit, after, ..Listing::default() };
     let page = sessions::list(&app.here, &ledger, &listing)?;
     let wanted = |each: &Unrecorded| {
         statuses.is_empty() || each.status.is_some_and(|status| statuses.contains(&status))
@@ -77,7 +82,7 @@ pub(super) fn list(app: &App, args: &List) -> Done {
     };
     let is_empty = page.rows.is_empty() && unrecorded.is_empty();
     app.ui.answer(&SessionList::new(page.clone(), unrecorded.clone()), || {
-        table(app, &page.rows, &unrecorded, args.running)
+        table(app, &page.rows, &unrecorded, args)
     });
     if !app.ui.is_json() {
         if is_empty {
@@ -109,39 +114,48 @@ fn why_empty(app: &App, ledger: &Ledger, args: &List) -> Result<String, Failure>
 
 /// The table of sessions. Of those that run it says when they last did something, of others when they
 /// ended.
-fn table(app: &App, rows: &[Row], unrecorded: &[Unrecorded], running: bool) -> String {
+fn table(app: &App, rows: &[Row], unrecorded: &[Unrecorded], args: &List) -> String {
     if rows.is_empty() && unrecorded.is_empty() {
         return String::new();
     }
     let now = app.here.clock.now();
+    let running = args.running;
     let when = if running { "last active" } else { "completed" };
-    let mut columns =
-        Columns::new(&["name", "status", when, "learnings", "cost", "about"]).right(3).right(4);
+    let names = ["name", "status", when, "learnings", "cost", "about", "by"];
+    let names = if args.team { &names[..] } else { &names[..6] };
+    let mut columns = Columns::new(names).right(3).right(4);
     columns = columns.dispensable(&[3, 4, 2]);
+    let by = |mut row: Vec<String>, session: Option<&Session>| {
+        let author = session.and_then(|session| session.author.clone());
+        row.extend(args.team.then(|| author.unwrap_or_else(|| "you".to_owned())));
+        row
+    };
     for Row { session, at_work, title, cost, .. } in rows {
         let at = if running {
             at_work.as_ref().map(|each| each.last_active_at)
         } else {
             session.completed_at
         };
-        columns.row(vec![
+        let row = vec![
             session.name.to_string(),
             status(session),
             at.map_or_else(|| "-".to_owned(), |at| ago(at, now)),
             session.learnings.to_string(),
             priced_cell(*cost),
             title.as_deref().map_or_else(|| about(session), |title| first_line(title, 100)),
-        ]);
+        ];
+        columns.row(by(row, Some(session)));
     }
     for each in unrecorded {
-        columns.row(vec![
+        let row = vec![
             each.name.clone(),
             each.status.map_or_else(|| "-".to_owned(), |status| status.in_words().to_owned()),
             each.completed_at.map_or_else(|| "-".to_owned(), |at| ago(at, now)),
             each.learnings.to_string(),
             "-".to_owned(),
             "only in its run directory".to_owned(),
-        ]);
+        ];
+        columns.row(by(row, None));
     }
     columns.render()
 }

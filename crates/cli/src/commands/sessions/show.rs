@@ -72,6 +72,7 @@ fn show_summary(app: &App, ledger: &Ledger, session: &Session) -> Done {
         };
         line("id", Some(&session.id.to_string()));
         line("parent", detail.session.parent.as_deref());
+        line("by", session.author.as_deref());
         line("agent", session.agent.as_deref());
         line("agent session", session.agent_session_id.as_deref());
         line("branch", session.branch.as_deref());

@@ -34,9 +34,10 @@ fn what_was_left_out_moved_or_signed_by_another_does_not_fit() {
     for (how, said) in [
         ("DELETE FROM heirloom.record WHERE body LIKE '%second%'", "records"),
         (
-            "UPDATE heirloom.record r SET pos = -r.pos WHERE body LIKE '%first%' OR body LIKE '%second%';
-             UPDATE heirloom.record a SET pos = -b.pos FROM heirloom.record b
-               WHERE a.pos < 0 AND b.pos < 0 AND a.pos <> b.pos",
+            "UPDATE heirloom.record SET pos = pos + 5000000 WHERE body LIKE '%first%' OR body LIKE '%second%';
+             UPDATE heirloom.record a SET pos = b.pos - 5000000 FROM heirloom.record b
+               WHERE (a.body LIKE '%first%' AND b.body LIKE '%second%')
+                 OR (a.body LIKE '%second%' AND b.body LIKE '%first%')",
             "record",
         ),
         ("UPDATE heirloom.record SET sig = decode(repeat('00', 64), 'hex') WHERE sig IS NOT NULL", "signature"),
@@ -93,6 +94,11 @@ fn a_member_reads_and_writes_only_through_what_is_theirs() {
         "CREATE TABLE heirloom.mine (x int)".to_owned(),
         "SELECT heirloom.new_epoch()".to_owned(),
         format!("SELECT heirloom.forget_older('{key}', '0')"),
+        "SELECT heirloom.seal('record_202601')".to_owned(),
+        "SELECT heirloom.month_for(1)".to_owned(),
+        "SELECT * FROM heirloom.sealed".to_owned(),
+        format!("SELECT heirloom.restart_v1('{key}', '{owner}')"),
+        format!("SELECT heirloom.reserve_v1('{key}', '{owner}', '{{hl-1}}')"),
         format!("SELECT heirloom.invite_v1('{key}', 'eve', 'x', 3)"),
         format!("SELECT heirloom.head_v1('{key}', '{owner}')"),
         format!(

@@ -1,8 +1,11 @@
 //! A team through a hub: several homes, one real PostgreSQL.
 
+mod authors;
+mod courier;
 mod crash;
 mod fleet;
 mod hostile;
+mod months;
 mod story;
 mod withheld;
 

@@ -45,6 +45,55 @@ fn no_byte_of_a_prompt_a_title_a_rule_a_command_or_a_to_do_reaches_the_hub() {
 }
 
 #[test]
+fn what_a_session_handed_over_reaches_colleagues_without_a_word_that_was_said() {
+    let team = Team::new();
+    let ada = team.colleague("ada");
+    let env = &team.owner;
+    let mut process = crate::handing_over::agent();
+    let hook = |event: &str, fields: serde_json::Value| {
+        crate::handing_over::hook(env, event, crate::capture::ID, process.id(), &fields)
+    };
+    hook("SessionStart", serde_json::json!({"source": "startup"}));
+    let day = crate::capture::day(env)
+        .replace("and the docs", &format!("never push to {}", said("rule")))
+        .replace("canaryinthecoalmine", &said("prompt"))
+        .replace("cargo test", &said("command"))
+        .replace("error: test failed", &said("failure"))
+        .replace(r#"false,"content":"test parser"#, r#"true,"content":"Exit code 101\ntest parser"#)
+        .replace("write the docs", &said("to-do"))
+        .replace("Nested lists in the parser", &said("title"))
+        .replace("nested lists", &said("commit"));
+    std::fs::write(crate::capture::transcript(env), day).unwrap();
+    hook("Stop", serde_json::json!({}));
+    hook("SessionEnd", serde_json::json!({"reason": "other"}));
+    let _ = process.kill();
+    let _ = process.wait();
+    let own = env.run(&["handoffs", "show", "--json"]).success();
+    for what in ["rule", "prompt", "command", "to-do"] {
+        assert!(own.stdout.contains(&said(what)), "nothing could leak: {what}: {own}");
+    }
+    push(env);
+    let dump = team.postgres.dump();
+    assert!(dump.contains("keep.handoff_shared"), "{dump}");
+    assert!(!dump.contains(CANARY), "it leaked");
+    pull(&ada);
+    let listed = ada.run(&["handoffs", "list", "--json"]).success().json();
+    let handed = &listed["handoffs"][0];
+    assert_eq!((&handed["author"], &handed["commits"]), (&"owner".into(), &1.into()), "{listed}");
+    let id = handed["id"].as_str().unwrap();
+    let shown = ada.run(&["handoffs", "show", id]).success();
+    assert!(shown.stdout.contains("by owner"), "{shown}");
+    // A title that a person gives is theirs to give.
+    env.run(&["sessions", "update", crate::capture::ID, "--title", "the parser, for all"])
+        .success();
+    push(env);
+    pull(&ada);
+    let sessions = ada.run(&["sessions", "list", "--team"]).success();
+    assert!(sessions.stdout.contains("the parser, for all"), "{sessions}");
+    assert!(!team.postgres.dump().contains(CANARY), "it leaked");
+}
+
+#[test]
 fn a_private_session_is_withheld_with_all_that_come_from_it_and_the_chain_stays_whole() {
     let team = Team::new();
     let ada = team.colleague("ada");
@@ -98,9 +147,34 @@ fn joining_shows_what_would_be_sent_and_sends_nothing_from_before() {
     assert!(!team.postgres.dump().contains("from before"));
     ada.run(&["hub", "leave"]).success();
     // The place where it stands is the hub's: joining again does not move it.
-    ada.run(&["hub", "join", &url, "--yes", "--history"]).success();
+    ada.run(&["hub", "join", &url, "--yes"]).success();
     push(&ada);
     assert!(!team.postgres.dump().contains("from before"));
+}
+
+#[test]
+fn a_history_can_be_sent_after_a_join_and_everybody_follows_it() {
+    let team = Team::new();
+    let url = team.invite("ada");
+    let ada = team.clone_of_it();
+    note(&ada, "from before");
+    ada.run(&["hub", "join", &url, "--yes"]).success();
+    note(&ada, "from after");
+    push(&ada);
+    pull(&team.owner);
+    assert_eq!(notes(&team.owner), ["from after"]);
+    ada.run(&["hub", "join", &url, "--yes", "--history"]).success();
+    // Once is enough.
+    assert_eq!(ada.run(&["hub", "join", &url, "--yes", "--history"]).code, 1);
+    note(&ada, "and later");
+    push(&ada);
+    // Somebody who saw the first part, and somebody who saw nothing yet.
+    let bob = team.colleague("bob");
+    for reader in [&team.owner, &bob] {
+        pull(reader);
+        assert_eq!(notes(reader), ["from before", "from after", "and later"]);
+        reader.run(&["ledger", "verify"]).success();
+    }
 }
 
 #[test]

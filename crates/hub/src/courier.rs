@@ -1,0 +1,175 @@
+//! What the daemon does for a hub: sends what is new and takes in what others sent, of every repository that
+//! joined, without anybody asking and in nobody's way.
+//!
+//! A thread of its own, since a hub may take a minute to answer. A hub that is away is asked less and less
+//! often; the ledger is the queue, so nothing is lost by that.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::time::{Duration, Instant, SystemTime};
+
+use heirloom_api::HubPushed;
+use heirloom_core::causes;
+use heirloom_engine::here::Here;
+use heirloom_ledger::Ledger;
+
+use crate::error::HubError;
+use crate::{pull, push, state};
+
+/// How often it is looked whether there is something to send.
+const TICK: Duration = Duration::from_secs(1);
+/// How long after something was sent the next is: what an agent does comes in many small pieces.
+const GATHER: Duration = Duration::from_secs(3);
+/// How often the hub is asked for what others sent.
+const POLL: Duration = Duration::from_secs(15);
+/// How long a hub that failed once is left alone, and the longest.
+const FIRST_PAUSE: Duration = Duration::from_secs(5);
+const LONGEST_PAUSE: Duration = Duration::from_mins(5);
+
+/// Goes between this home and its hubs until it is dropped.
+#[derive(Debug)]
+pub struct Courier {
+    end: Arc<(Mutex<bool>, Condvar)>,
+}
+
+impl Courier {
+    pub fn start(here: Here) -> Self {
+        let end = Arc::new((Mutex::new(false), Condvar::new()));
+        let ending = Arc::clone(&end);
+        std::thread::spawn(move || {
+            let mut rounds = Rounds { here, seen: None, repos: BTreeMap::new() };
+            let (is_over, over) = &*ending;
+            loop {
+                // Whatever fails is tried again; what is wrong with a hub is in `hub status`.
+                let _ = rounds.go();
+                let guard = is_over.lock().unwrap_or_else(PoisonError::into_inner);
+                let waited = over.wait_timeout_while(guard, TICK, |is_over| !*is_over);
+                if *waited.unwrap_or_else(PoisonError::into_inner).0 {
+                    return;
+                }
+            }
+        });
+        Self { end }
+    }
+}
+
+impl Drop for Courier {
+    fn drop(&mut self) {
+        let (is_over, over) = &*self.end;
+        *is_over.lock().unwrap_or_else(PoisonError::into_inner) = true;
+        // One that is asking a hub just now may take a minute. Nobody waits for that: what it sends is there
+        // as a whole or not at all.
+        over.notify_all();
+    }
+}
+
+struct Rounds {
+    here: Here,
+    /// When the ledger was last written to, as of the last round.
+    seen: Option<Stamp>,
+    repos: BTreeMap<String, Repo>,
+}
+
+type Stamp = [Option<(SystemTime, u64)>; 2];
+
+/// When the ledger was last written to: that is cheaper to ask than the ledger.
+fn stamp(here: &Here) -> Stamp {
+    ["ledger.db", "ledger.db-wal"].map(|name| {
+        let found = std::fs::metadata(here.home.join(name)).ok()?;
+        Some((found.modified().ok()?, found.len()))
+    })
+}
+
+/// When a repository is next looked after.
+struct Repo {
+    /// Where the own chain ended when it was last sent.
+    sent: Option<u64>,
+    poll_at: Instant,
+    not_before: Instant,
+    pause: Duration,
+}
+
+impl Repo {
+    fn new() -> Self {
+        let now = Instant::now();
+        Self { sent: None, poll_at: now, not_before: now, pause: FIRST_PAUSE }
+    }
+
+    fn is_due(&self) -> bool {
+        let now = Instant::now();
+        now >= self.not_before && (self.sent.is_none() || now >= self.poll_at)
+    }
+}
+
+impl Rounds {
+    fn go(&mut self) -> Result<(), HubError> {
+        let joined = state::keys(&self.here.home)?;
+        self.repos.retain(|key, _| joined.contains(key));
+        for key in &joined {
+            self.repos.entry(key.clone()).or_insert_with(Repo::new);
+        }
+        let now = Some(stamp(&self.here));
+        if self.repos.is_empty() || (now == self.seen && !self.repos.values().any(Repo::is_due)) {
+            return Ok(());
+        }
+        self.seen = now;
+        let mut ledger = self.here.ledger_as_it_is()?;
+        for (key, repo) in &mut self.repos {
+            if Instant::now() < repo.not_before {
+                // Looked at again as soon as it may be.
+                repo.sent = None;
+                continue;
+            }
+            look_after(&self.here, &mut ledger, key, repo)?;
+        }
+        Ok(())
+    }
+}
+
+fn look_after(
+    here: &Here,
+    ledger: &mut Ledger,
+    key: &str,
+    repo: &mut Repo,
+) -> Result<(), HubError> {
+    let (_, end, _) = ledger.own_end()?;
+    let is_news = repo.sent != Some(end);
+    let is_time = Instant::now() >= repo.poll_at;
+    if !is_news && !is_time {
+        return Ok(());
+    }
+    let carried = carry(here, ledger, key, (is_news, is_time));
+    match carried {
+        Ok(pushed) => {
+            let later = pushed.as_ref().and_then(|pushed| pushed.later_ms);
+            repo.pause = FIRST_PAUSE;
+            repo.not_before = Instant::now() + later.map_or(GATHER, Duration::from_millis);
+            if is_time {
+                repo.poll_at = Instant::now() + POLL;
+            }
+            if let Some(pushed) = pushed {
+                repo.sent = later.is_none().then_some(pushed.seq);
+            }
+            state::note_trouble(&here.home, key, None)
+        }
+        Err(error) => {
+            repo.sent = None;
+            repo.not_before = Instant::now() + repo.pause;
+            repo.pause = (repo.pause * 2).min(LONGEST_PAUSE);
+            state::note_trouble(&here.home, key, Some(causes::told(&error)))
+        }
+    }
+}
+
+/// Takes in what is new there, and sends what is new here.
+fn carry(
+    here: &Here,
+    ledger: &mut Ledger,
+    key: &str,
+    (is_news, is_time): (bool, bool),
+) -> Result<Option<HubPushed>, HubError> {
+    if is_time {
+        pull::take_in(here, ledger, key)?;
+    }
+    is_news.then(|| push::send(here, ledger, key)).transpose()
+}
