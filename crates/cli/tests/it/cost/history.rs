@@ -215,7 +215,6 @@ const LISTS: &[&[&str]] = &[
     &["search", "refresh of tokens"],
     &["handoffs", "list"],
     &["rules", "list"],
-    &["context", "status"],
     &["repo"],
 ];
 

@@ -81,6 +81,30 @@ fn a_fifo_in_the_place_of_a_file_keeps_nobody_waiting() {
 }
 
 #[test]
+fn what_was_unpacked_with_a_fifo_among_gits_own_files_is_guarded_all_the_same() {
+    let env = env();
+    env.write_user("requirements: {mine: {}}\n");
+    let payload = serde_json::json!({
+        "session_id": "8272974a-8223-4415-954c-99d01904a037",
+        "cwd": env.repo(), "hook_event_name": "PreToolUse",
+        "tool_name": "Edit", "tool_input": {"file_path": "src/a.rs", "new_string": "x"},
+    });
+    for name in ["HEAD", "index", "packed-refs", "commondir"] {
+        let file = env.repo().join(".git").join(name);
+        let before = fs::read(&file).ok();
+        let _ = fs::remove_file(&file);
+        fifo(&file);
+        session_start(&env);
+        let ran = env.run_with(&["hook", "claude", "PreToolUse"], payload.to_string().as_bytes());
+        assert!(ran.stdout.contains("\"deny\""), "{name}: {ran}");
+        fs::remove_file(&file).unwrap();
+        if let Some(before) = before {
+            fs::write(&file, before).unwrap();
+        }
+    }
+}
+
+#[test]
 fn a_page_of_three_gigabytes_is_refused_before_it_is_read() {
     let env = env();
     let page = fs::File::create(env.repo().join("NOTES.md")).unwrap();
