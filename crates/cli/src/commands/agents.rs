@@ -6,7 +6,7 @@ use heirloom_engine::agents::{self, AgentStatus};
 
 use super::{App, Done};
 use crate::moment::ago;
-use crate::ui::{BOLD, DIM, GOOD};
+use crate::ui::{BOLD, DIM, GOOD, hang};
 
 /// List the agents, installed or not, and what they support
 #[derive(Debug, clap::Args)]
@@ -51,7 +51,8 @@ fn headline(app: &App, agent: &AgentStatus) -> String {
     let (name, title) = (agent.name, agent.title);
     match (&agent.version, &agent.problem) {
         (_, Some(problem)) => {
-            format!("{DIM}·{DIM:#} {BOLD}{name:10}{BOLD:#} {title:14} {problem}\n")
+            let line = format!("{DIM}·{DIM:#} {BOLD}{name:10}{BOLD:#} {title:14} {problem}");
+            hang(&line, 28) + "\n"
         }
         (version, None) => {
             let version = version.as_deref().unwrap_or("built in");

@@ -7,7 +7,7 @@ use heirloom_engine::keep::{self, KeepError};
 
 use super::{App, Done};
 use crate::failure::FAILED;
-use crate::ui::{BAD, CARE, DIM, GOOD};
+use crate::ui::{BAD, CARE, DIM, GOOD, hang};
 
 /// Save everything before a context is cleared or compacted
 ///
@@ -69,7 +69,8 @@ fn describe(outcome: &Outcome, dry_run: bool) -> String {
         };
         let name = step.name.replace('_', " ");
         let detail = step.detail.replace('\n', "\n                   ");
-        let _ = writeln!(text, "{} {mark} {name:13} {detail}", step.step);
+        let line = format!("{} {mark} {name:13} {detail}", step.step);
+        let _ = writeln!(text, "{}", hang(&line, 18));
     }
     let end = match (&outcome.handoff, outcome.permitted) {
         (_, false) => format!("{BAD}blocked{BAD:#}, no handoff was made"),

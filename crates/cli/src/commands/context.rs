@@ -9,7 +9,7 @@ use heirloom_engine::keep::{self, KeepError, context};
 
 use super::{App, Done};
 use crate::failure::{Code, Failure};
-use crate::ui::{BOLD, DIM, grouped};
+use crate::ui::{BOLD, DIM, grouped, hang};
 
 /// Show how full a context is, and what survives a compaction
 #[derive(Debug, clap::Args)]
@@ -74,13 +74,11 @@ fn rules(app: &App) -> Done {
     let answer = ContextRules { preserved: rows(&preserved), compacted: rows(&compacted) };
     app.ui.answer(&answer, || {
         let mut text = format!("{BOLD}survives a compaction{BOLD:#}\n");
-        for (what, why) in preserved {
-            let _ = writeln!(text, "  {what:32} {DIM}{why}{DIM:#}");
-        }
+        let row =
+            |(what, why): (&str, &str)| hang(&format!("  {what:32} {DIM}{why}{DIM:#}"), 33) + "\n";
+        text.extend(preserved.into_iter().map(row));
         let _ = writeln!(text, "{BOLD}does not{BOLD:#}");
-        for (what, why) in compacted {
-            let _ = writeln!(text, "  {what:32} {DIM}{why}{DIM:#}");
-        }
+        text.extend(compacted.into_iter().map(row));
         text
     });
     Ok(ExitCode::SUCCESS)

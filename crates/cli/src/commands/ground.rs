@@ -103,7 +103,7 @@ fn describe(found: &Grounded<'_>) -> String {
     let (style, word) = if report.passes() { (GOOD, "grounded") } else { (BAD, "not grounded") };
     let _ = writeln!(
         text,
-        "{style}{word}{style:#}  {} of {} ({}), {} asked for",
+        "{style}{word}{style:#}  {} of {} ({}), threshold {}",
         report.grounded,
         counted(report.claims as u64, "claim"),
         report.shown_ratio(),

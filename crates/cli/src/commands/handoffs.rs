@@ -42,6 +42,9 @@ pub(super) fn run(app: &App, args: &Args) -> Done {
             let found = handoffs::list(&app.here, &ledger, *limit)?;
             let answer = HandoffList::new(&found);
             app.ui.answer(&answer, || answer.handoffs.iter().map(line).collect());
+            if answer.handoffs.is_empty() && !app.ui.is_json() {
+                app.ui.hint("no handoffs yet; `heirloom checkpoint` writes one");
+            }
         }
         What::Show { id } => {
             let shown = handoffs::show(&app.here, &ledger, id.as_deref())?;

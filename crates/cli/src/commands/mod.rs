@@ -363,7 +363,7 @@ fn misuse(text: &str) -> Failure {
     paragraphs.filter(|paragraph| !paragraph.is_empty()).fold(failure, |failure, paragraph| {
         let hint =
             paragraph.trim_start_matches("tip: ").trim_start_matches("For more information, ");
-        failure.hint(hint.trim_start_matches("Usage: ").to_owned())
+        failure.hint(hint.replacen("Usage: ", "usage: ", 1))
     })
 }
 

@@ -7,7 +7,7 @@ use jiff::Timestamp;
 
 use super::{App, Done};
 use crate::moment::ago;
-use crate::ui::{BOLD, DIM, first_line};
+use crate::ui::{BOLD, DIM, first_line, hang};
 
 /// Show which session, prompt and decision a line comes from
 ///
@@ -55,9 +55,11 @@ fn shown(why: &Known, now: Timestamp) -> String {
     }
     for (note, session) in &why.notes {
         let said = first_line(&note.text, 200);
-        let _ = writeln!(text, "\n{} {said} {DIM}{session}{DIM:#}", note.kind);
+        let line = format!("{:9} {said} {DIM}({session}){DIM:#}", note.kind);
+        let _ = writeln!(text, "\n{}", hang(&line, 10));
         if let Some(rationale) = &note.rationale {
-            let _ = writeln!(text, "  {DIM}because{DIM:#} {}", first_line(rationale, 200));
+            let line = format!("          {DIM}because{DIM:#} {}", first_line(rationale, 200));
+            let _ = writeln!(text, "{}", hang(&line, 2));
         }
     }
     text
@@ -77,7 +79,8 @@ fn one(text: &mut String, origin: &Origin, of_line: bool, now: Timestamp) {
     let (name, id) = (&session.name, session.id.short());
     let _ = writeln!(text, "\n{BOLD}{name}{BOLD:#} {DIM}{id} {agent}{at}{DIM:#} {how}");
     let mut line = |label: &str, said: &str| {
-        let _ = writeln!(text, "  {DIM}{label:9}{DIM:#} {}", first_line(said, 200));
+        let line = format!("  {DIM}{label:9}{DIM:#} {}", first_line(said, 200));
+        let _ = writeln!(text, "{}", hang(&line, 10));
     };
     if let Some(title) = &origin.title {
         line("title", title);

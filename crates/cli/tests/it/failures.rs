@@ -25,7 +25,7 @@ fn wrong_usage_says_what_is_missing_and_how_it_goes() {
     insta::assert_snapshot!(env().run(&["note", "learning"]), @r"
     ------- stderr -------
     error: the following required arguments were not provided: <TEXT>
-    hint: heirloom note <KIND> <TEXT>
+    hint: usage: heirloom note <KIND> <TEXT>
     hint: try '--help'.
     [exit 64]
     ");

@@ -99,7 +99,7 @@ impl Named for Agent {
 section! {
     /// How requirements are enforced.
     pub struct Guard {
-        /// Whether anything is gated at all.
+        /// Whether requirements are enforced at all.
         enabled: bool = true,
         /// What an unmet requirement does.
         enforcement: Enforcement,
@@ -113,7 +113,7 @@ section! {
         /// the check off.
         stop_scopes: Vec<Scope> =
             vec![Scope::Session, Scope::Branch, Scope::SingleUse, Scope::Permanent],
-        /// How often a turn may be kept from ending.
+        /// How often the end of a turn may be blocked.
         stop_blocks: u32 = 3,
         /// What happens when an agent is about to change what guards it: heirloom's settings, its
         /// hooks and its data.
@@ -177,11 +177,11 @@ section! {
 choice! {
     /// What happens when a checkpoint is not complete.
     pub enum CheckpointMode {
-        /// Said, but not in the way.
+        /// Report it and continue.
         Warn = "warn",
-        /// The context may not be cleared.
+        /// Refuse to clear the context.
         Strict = "strict",
-        /// Not looked at.
+        /// Check nothing.
         Off = "off",
     }
 }
@@ -191,7 +191,7 @@ section! {
     pub struct Checkpoint {
         /// What happens when the checkpoint is not complete.
         mode: CheckpointMode,
-        /// The part of the claims that must be grounded in code.
+        /// The share of claims that must be grounded in code.
         threshold: Ratio = Ratio::of(0.95),
         /// How many test scenarios a checkpoint asks for.
         scenarios: u32 = 3,
@@ -325,11 +325,11 @@ section! {
 choice! {
     /// A part of what can be inherited.
     pub enum Inherited {
-        /// What was found out.
+        /// What was learned.
         Learnings = "learnings",
-        /// Ways of doing things that proved themselves.
+        /// Practices that worked.
         Patterns = "patterns",
-        /// What to keep away from.
+        /// What to avoid.
         Warnings = "warnings",
         /// What was decided, and why.
         Decisions = "decisions",
@@ -409,7 +409,7 @@ choice! {
 choice! {
     /// What the agents of `work` may do without asking.
     pub enum Permissions {
-        /// Everything: nobody is there to be asked. What was approved is recorded.
+        /// Everything, because the agents run unattended. Each approval is recorded.
         Accept = "accept",
         /// Edit files. Anything else waits for `heirloom approvals`.
         Edits = "edits",

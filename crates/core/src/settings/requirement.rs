@@ -11,7 +11,7 @@ use super::{Amount, Commands, Either, OneOrMany, Pattern, Period};
 section! {
     /// Something that must be satisfied before a gated tool use or the end of a turn.
     pub struct Requirement {
-        /// Whether it counts.
+        /// Whether it is enabled.
         enabled: bool = true,
         /// What decides whether it is satisfied.
         kind as "type": RequirementType,
@@ -23,14 +23,14 @@ section! {
         trigger_tools: Option<OneOrMany<Either<String, Trigger>>>,
         /// Whether it stands in the way only of the end of a turn, not of the tool uses.
         stop_only: bool,
-        /// The skill, or skills, that satisfy it when they have run.
+        /// The skill or skills that satisfy it once they have run.
         satisfied_by_skill: Option<OneOrMany<String>>,
         /// The skill, or skills, that the message tells the agent to run. They satisfy it too.
         auto_resolve_skill: Option<OneOrMany<String>>,
         /// Who or what may satisfy it. By default a person, a skill or evidence; and, where it names
         /// neither skill nor evidence, the agent's own word, with a reason.
         may_satisfy: Option<Vec<Satisfier>>,
-        /// Whether nothing below may weaken it. Only a person's own settings lock.
+        /// Whether other settings may not weaken it. Only valid in your own settings.
         locked: bool,
         /// What the agent is told. `{skill}` and `{session}` are filled in.
         message: Option<String>,
@@ -38,7 +38,7 @@ section! {
         short_message: Option<String>,
         /// As `message`, under its former name. For the type `dynamic`.
         blocking_message: Option<String>,
-        /// What it is for, for people.
+        /// A description for people.
         description: Option<String>,
         /// What to go through before it counts as satisfied.
         checklist: Vec<String>,
@@ -59,7 +59,7 @@ section! {
         calculator: Option<String>,
         /// From which measured value on it warns and blocks. For the type `dynamic`.
         thresholds: Option<Thresholds>,
-        /// For how long a measured value is used again. For the type `dynamic`.
+        /// How long a measured value is reused. For the type `dynamic`.
         cache_ttl: Period = Period::from_secs(60),
         /// What must hold. For the type `guard`.
         guard_type: Option<GuardType>,
@@ -73,7 +73,7 @@ section! {
         evidence: Option<OneOrMany<Either<String, Evidence>>>,
         /// The kinds of dangerous commands that are let through. For the requirement `dangerous`.
         except: Vec<String>,
-        /// Whether it is on its way out.
+        /// Whether it is deprecated.
         deprecated: bool,
         /// What to use instead.
         deprecated_message: Option<String>,
@@ -174,9 +174,9 @@ section! {
 section! {
     /// From which measured value on a requirement warns and blocks.
     pub struct Thresholds {
-        /// From here on it warns.
+        /// Warn from this value on.
         warn: Option<Amount>,
-        /// From here on it blocks.
+        /// Block from this value on.
         block: Option<Amount>,
     }
 }

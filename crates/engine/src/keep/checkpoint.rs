@@ -132,7 +132,8 @@ impl Checkpoint<'_> {
         } else {
             let (grounded, claims) = (report.grounded, report.claims);
             let (ratio, threshold) = (report.shown_ratio(), report.threshold);
-            format!("{grounded} of {claims} claims grounded ({ratio}), {threshold} asked for")
+            let claims = counted(claims, "claim");
+            format!("{grounded} of {claims} grounded ({ratio}), threshold {threshold}")
         };
         listed(&mut detail, &failing);
         let status = if report.passes() { Status::Passed } else { Status::Failed };
@@ -149,7 +150,7 @@ impl Checkpoint<'_> {
 
     fn scenarios(&self, notes: &[Note]) -> Taken {
         let (status, detail) = match Scenarios::of(notes, self.settings.checkpoint.scenarios) {
-            None => (Status::Passed, "no decisions, so no scenarios are asked for".to_owned()),
+            None => (Status::Passed, "no decisions, so no scenarios are needed".to_owned()),
             Some(found) => {
                 let Scenarios { count, asked, vague } = found;
                 let is_whole = found.are_enough() && vague == 0;
@@ -178,7 +179,7 @@ impl Checkpoint<'_> {
             }
             let decisions = found.notes.iter().filter(|note| note.kind == Kind::Decision).count();
             let file = self.settings.notes.file.as_str();
-            let detail = format!("would write {decisions} decisions to {file}");
+            let detail = format!("would write {} to {file}", counted(decisions, "decision"));
             found.steps.push(Taken::new("decision_log", Status::Skipped, detail));
             found.steps.push(Taken::new(
                 "tracker",
@@ -196,10 +197,10 @@ impl Checkpoint<'_> {
         let step = match (Keeper { here, settings, session, checkpoint }).sync(ledger) {
             Ok(synced) => {
                 let mut detail = format!(
-                    "{} decisions in {}, {} entries taken in from it",
-                    synced.decisions,
+                    "{} in {}, {} imported from it",
+                    counted(synced.decisions, "decision"),
                     settings.notes.file.as_str(),
-                    found.taken_in + synced.taken_in
+                    entries(found.taken_in + synced.taken_in)
                 );
                 let mut findings = findings(&synced);
                 findings.extend(found.notes.iter().filter_map(unexplained));
@@ -291,7 +292,8 @@ impl Checkpoint<'_> {
             .map(|evidence| tokens::estimate(evidence.quote.as_deref().unwrap_or_default()))
             .sum();
         let identifiers = handoff.identifiers.len();
-        let detail = format!("{quotes} tokens of quotes stand as {identifiers} identifiers");
+        let (quotes, names) = (counted(quotes, "token"), counted(identifiers, "identifier"));
+        let detail = format!("{quotes} of quotes replaced by {names}");
         found.steps.push(Taken::new("decay", Status::Passed, detail));
         let last = self.last(ledger)?;
         if let Some((_, last)) = last
@@ -392,6 +394,16 @@ fn unusable(error: &FileError) -> Taken {
 }
 
 /// What a decision lacks that a log of decisions asks for. Whether its evidence holds, grounding says.
+fn entries(count: usize) -> String {
+    if count == 1 { "1 entry".to_owned() } else { format!("{count} entries") }
+}
+
+/// `1 claim`, `2 claims`.
+fn counted(count: usize, noun: &str) -> String {
+    let plural = if count == 1 { "" } else { "s" };
+    format!("{count} {noun}{plural}")
+}
+
 fn unexplained(note: &Note) -> Option<String> {
     let is_lacking = note.kind == Kind::Decision
         && note.rationale.as_deref().is_none_or(|why| why.trim().is_empty());

@@ -86,6 +86,7 @@ pub(super) fn ghosts(checked: &[(&str, &Verdict)]) -> Taken {
         .collect();
     let mut detail = match about.len() {
         0 => "nothing is claimed not to exist".to_owned(),
+        1 => format!("{} of 1 claim of absence confirmed", 1 - wrong.len()),
         count => format!("{} of {count} claims of absence confirmed", count - wrong.len()),
     };
     listed(&mut detail, &wrong);

@@ -42,12 +42,12 @@ fn a_strict_checkpoint_names_every_finding_and_makes_no_handoff() {
     env.run(&["note", "learning", "no limiter", "--absent", "rate limiter"]).success();
     env.write("src/limit.rs", "struct RateLimiter;\n");
     insta::assert_snapshot!(env.run(&["checkpoint"]), @r#"
-    1 ✗ grounding     0 of 2 claims grounded (0.00), 0.95 asked for
+    1 ✗ grounding     0 of 2 claims grounded (0.00), threshold 0.95
                        - "Unproved": no evidence
                        - "no limiter": it is there: src/limit.rs:1
-    2 ✗ ghosts        0 of 1 claims of absence confirmed
+    2 ✗ ghosts        0 of 1 claim of absence confirmed
                        - "no limiter": it is there: src/limit.rs:1
-    3 ! decision log  1 decisions in NOTES.md, 0 entries taken in from it
+    3 ! decision log  1 decision in NOTES.md, 0 entries imported from it
                        - "Unproved": nobody said why (--because)
     4 ✔ tracker       no tracker here; the notes page is used instead
     5 · handoff       blocked

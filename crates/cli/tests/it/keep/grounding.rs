@@ -84,7 +84,7 @@ fn what_is_gone_is_not_grounded_and_fails() {
     insta::assert_snapshot!(env.run(&["ground"]), @r"
     ✗ Rotate tokens
       src/auth.rs:3 the file is gone
-    not grounded  0 of 1 claim (0.00), 0.95 asked for
+    not grounded  0 of 1 claim (0.00), threshold 0.95
     [exit 1]
     ");
 }
