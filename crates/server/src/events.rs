@@ -189,14 +189,23 @@ pub(crate) async fn events(
     let last = last.map(str::parse::<i64>).transpose().map_err(|_| {
         Failure::new(Code::RequestInvalid, "`Last-Event-ID` is not an event number")
     })?;
+    told(house, last, |event| Some(serde_json::to_string(event).unwrap_or_default())).await
+}
+
+/// A stream of what `tell` makes of each event after the one with the number `last`, or from now on.
+pub(crate) async fn told(
+    house: House,
+    last: Option<i64>,
+    tell: impl Fn(&LedgerEvent) -> Option<String> + Send + 'static,
+) -> Result<Sse<impl futures_core::Stream<Item = Result<Event, Infallible>>>, Refused> {
     // Before the ledger is asked: what comes in between is told twice, and left out the second time.
     let looking = house.feed().join(&house);
     let newest = house.call(|house| Ok(house.ledger()?.last_arrival()?)).await?;
     // A number that was never given is one of another ledger: everything may be different.
     let after = last.filter(|last| *last <= newest && *last >= 0).unwrap_or(newest);
-    let client = Client { house: house.clone(), looking, after, waiting: Vec::new(), behind: true };
+    let client = Client { house, looking, after, waiting: Vec::new(), behind: true };
     let keep = KeepAlive::new().interval(HEARTBEAT).text("heartbeat");
-    Ok(Sse::new(stream(client)).keep_alive(keep))
+    Ok(Sse::new(stream(client, tell)).keep_alive(keep))
 }
 
 /// Where a client is.
@@ -248,14 +257,19 @@ impl Client {
     }
 }
 
-fn stream(client: Client) -> impl futures_core::Stream<Item = Result<Event, Infallible>> {
-    futures_util::stream::unfold(client, |mut client| async move {
-        let told = client.next().await?;
-        let mut event = Event::default();
-        if let Some(id) = told.id {
-            event = event.id(id.to_string());
+fn stream(
+    client: Client,
+    tell: impl Fn(&LedgerEvent) -> Option<String> + Send + 'static,
+) -> impl futures_core::Stream<Item = Result<Event, Infallible>> {
+    futures_util::stream::unfold((client, tell), |(mut client, tell)| async move {
+        loop {
+            let told = client.next().await?;
+            let Some(data) = tell(&told) else { continue };
+            let mut event = Event::default();
+            if let Some(id) = told.id {
+                event = event.id(id.to_string());
+            }
+            return Some((Ok(event.data(data)), (client, tell)));
         }
-        let event = event.data(serde_json::to_string(&told).unwrap_or_default());
-        Some((Ok(event), client))
     })
 }

@@ -136,9 +136,39 @@ const stories = {
     assert.match(await tab.run('document.querySelector("main").innerText'), /not on a Friday/);
   },
 
+  /** Somebody looks at another tab: only who asked for it is told on the desktop, and nothing of what is asked. */
+  async notified(tab) {
+    // What is told is written down on its way to the desktop.
+    await tab.ask('Page.addScriptToEvaluateOnNewDocument', { source: `{
+      const real = Notification; window.told = [];
+      window.Notification = new Proxy(real, { construct(of, given) { const one = new real(...given); told.push({ title: given[0], ...given[1] }); return one } });
+    }` });
+    await signIn(tab);
+    await tab.until('document.querySelector(".live").innerText.includes("live")');
+    const other = await tab.browser.tab();
+    await other.ask('Page.bringToFront');
+    await tab.until('document.hidden');
+    console.log('ready');
+    await tab.until('document.title.startsWith("(1) ")');
+    assert.deepEqual(await tab.run('told'), [], 'nobody asked for it');
+    console.log('quiet');
+    await tab.until('document.querySelector("h1").innerText === "Nothing needs you"');
+    await tab.ask('Page.bringToFront');
+    await tab.browser.ask('Browser.grantPermissions', { origin: home, permissions: ['notifications'] });
+    await tab.open(home + '/settings');
+    await tab.tap('[data-setting=notify]');
+    await tab.until('localStorage.getItem("notify") === "on"');
+    await tab.open(home + '/');
+    await tab.until('document.querySelector(".live").innerText.includes("live")');
+    await other.ask('Page.bringToFront');
+    await tab.until('document.hidden');
+    console.log('allowed');
+    await tab.until('told.length === 1');
+    assert.deepEqual(await tab.run('told'), [{ title: 'heirloom', body: '1 thing needs you', tag: 'heirloom' }]);
+  },
+
   /** A page that lies open hears what others do, and says so once. */
   async live(tab) {
-    await tab.ask('Browser.grantPermissions', { permissions: ['notifications'] }).catch(() => {});
     await signIn(tab);
     await tab.until('document.querySelector(".live").innerText.includes("live")');
     assert.equal(await tab.run(heading), 'Nothing needs you');

@@ -14,13 +14,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use axum::Extension;
 use axum::extract::State;
-use axum::http::StatusCode;
+use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use heirloom_api::Failure;
+use heirloom_api::{Failure, LedgerEvent};
 use serde_json::{Value, json};
 
 use crate::gate::Caller;
-use crate::house::House;
+use crate::house::{House, RequestContext};
 use crate::routes::Given;
 
 /// The versions of the protocol that are spoken, newest first.
@@ -136,10 +136,44 @@ pub(crate) async fn over_http(
     Extension(caller): Extension<Caller>,
     Given(message): Given<Value>,
 ) -> Response {
+    let is_hello = message["method"] == "initialize";
     let answered = house.call(move |house| Ok(answer(house, &caller, &message)));
     match answered.await {
+        Ok(Some(mut answer)) if is_hello => {
+            // Who can open a stream is told when there is more to read.
+            answer["result"]["capabilities"]["resources"]["listChanged"] = json!(true);
+            crate::answer::json(StatusCode::OK, &answer)
+        }
         Ok(Some(answer)) => crate::answer::json(StatusCode::OK, &answer),
         Ok(None) => StatusCode::ACCEPTED.into_response(),
+        Err(refused) => refused.into_response(),
+    }
+}
+
+/// What the server says of its own accord: that there are other resources than before, because something was noted or a
+/// session began, ended or was handed over. Of the repository that agents may see, and nothing of what was said there.
+pub(crate) async fn stream(State(house): State<House>, headers: HeaderMap) -> Response {
+    let accepts = headers.get(header::ACCEPT).and_then(|value| value.to_str().ok());
+    if !accepts.is_some_and(|accepts| accepts.contains("text/event-stream")) {
+        return crate::routes::not_like_that().await.into_response();
+    }
+    let names = house.call(|house| {
+        let cx = RequestContext::of(&house.for_agents()?, None)?;
+        Ok(cx.ledger.names_of(&cx.here.place.repo)?)
+    });
+    let names = match names.await {
+        Ok(names) => names,
+        Err(refused) => return refused.into_response(),
+    };
+    let changed = json!({"jsonrpc": "2.0", "method": "notifications/resources/list_changed"});
+    let told = changed.to_string();
+    let concerns = move |event: &LedgerEvent| {
+        let is_ours = event.repo.as_ref().is_some_and(|repo| names.contains(repo));
+        let is_listed = matches!(event.part.as_str(), "note" | "session" | "keep");
+        (is_ours && is_listed).then(|| told.clone())
+    };
+    match crate::events::told(house, None, concerns).await {
+        Ok(stream) => stream.into_response(),
         Err(refused) => refused.into_response(),
     }
 }

@@ -12,6 +12,7 @@ use maud::{Markup, html};
 use serde::Deserialize;
 use serde_json::Value;
 
+use super::region::{Region, Regions};
 use super::{Sheet, View, agent, glyph, line, mishap, page, sheet, since};
 use crate::gate::{Caller, check_form};
 use crate::house::{House, RequestContext};
@@ -54,14 +55,18 @@ fn seen(approval: &Approval) -> String {
     blake3::hash(approval.input.to_string().as_bytes()).to_hex()[..32].to_owned()
 }
 
+const WAITING: Region = Region::list("waiting", "approval session");
+const DECIDED: Region = Region::new("decided", "approval session");
+
 pub(super) async fn inbox(
     State(house): State<House>,
     Extension(caller): Extension<Caller>,
+    regions: Regions,
 ) -> Response {
     let made = house.call(move |house| {
         let mut cx = RequestContext::everywhere(house)?;
         cx.tidy()?;
-        let view = View::new(house, &caller, &cx.ledger)?;
+        let view = View::new(house, &caller, &cx.ledger)?.with(regions);
         let waiting = &view.needs.approvals;
         let all = cx.ledger.approvals(ApprovalFilter { repo: None, session: None, pending: false })?;
         let title = match waiting.len() {
@@ -70,8 +75,8 @@ pub(super) async fn inbox(
             more => format!("{more} approvals wait for you"),
         };
         let content = html! {
-            h1 { (title) }
-            ul.list id="waiting" data-live data-list aria-label="Waiting" { @for approval in waiting {
+            (view.heading(&title)?)
+            (view.regions.put(WAITING, || Ok(html! { ul.list aria-label="Waiting" { @for approval in waiting {
                 @let session = cx.ledger.session(approval.session)?;
                 li.item data-row=(approval.id) {
                     (glyph::ask("approve"))
@@ -80,9 +85,9 @@ pub(super) async fn inbox(
                     span.num { (since(approval.requested_at, view.now)) }
                     div.act { a.btn.open href=(format!("/approvals/{}", approval.id)) { "Review" } }
                 }
-            } }
+            } } }))?)
             h2 { "Decided" }
-            div id="decided" data-live { table {
+            (view.regions.put(DECIDED, || Ok(html! { table {
                 thead { tr { th scope="col" { "Outcome" } th scope="col" { "What" } th scope="col" class="num" { "When" } } }
                 tbody { @for approval in all.iter().rev().filter(|one| one.state != Standing::Pending).take(20) {
                     tr.row data-row=(approval.id) {
@@ -92,7 +97,7 @@ pub(super) async fn inbox(
                         td.num { @if let Some(at) = approval.decided_at { (since(at, view.now)) } }
                     }
                 } }
-            } }
+            } }))?)
         };
         let command = "heirloom approvals list";
         let sheeted = Sheet { title: &title, page: "approvals", nav: "/", command, keys: &KEYS[..0], ..Sheet::default() };

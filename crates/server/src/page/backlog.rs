@@ -7,6 +7,7 @@ use heirloom_core::visible::visible;
 use maud::html;
 use serde::Deserialize;
 
+use super::region::{Region, Regions};
 use super::{Sheet, View, glyph, line, page, sheet, since};
 use crate::gate::{Caller, check_form};
 use crate::house::House;
@@ -14,12 +15,17 @@ use crate::routes::work::{self, Filter};
 
 const KEYS: [(&str, &str); 3] = [("j", "next"), ("⏎", "open"), ("n", "new issue")];
 
+const BACKLOG: Region = Region::list("backlog", "issue claim work keep");
+const RUNS: Region = Region::new("runs", "work issue");
+const RUN: Region = Region::new("run", "work issue session");
+
 pub(super) async fn issues(
     State(house): State<House>,
     Extension(caller): Extension<Caller>,
+    regions: Regions,
 ) -> Response {
     let made = house.call(move |house| {
-        let view = View::new(house, &caller, &house.ledger()?)?;
+        let view = View::new(house, &caller, &house.ledger()?)?.with(regions);
         let all = work::backlog(house, &Filter::default())?.list.issues;
         let ready = work::backlog(house, &Filter { ready: true, ..Filter::default() })?.list.issues;
         let runs = work::work_runs(house, None, 10)?.runs;
@@ -30,24 +36,24 @@ pub(super) async fn issues(
             more => format!("{more} issues are ready"),
         };
         let content = html! {
-            h1 { (title) }
+            (view.heading(&title)?)
             p.soft { (all.len()) " open in " (view.repo) }
-            div id="backlog" data-live data-list { table {
+            (view.regions.put(BACKLOG, || Ok(html! { table {
                 thead { tr { th scope="col" { "State" } th scope="col" { "Issue" } th scope="col" { "Prio" } th scope="col" { "Title" } th scope="col" class="c-branch" { "Blocked by" } } }
                 tbody { @for one in &all { tr.row data-row=(one.id) {
                     td { @if is_ready(&one.id) { (glyph::met(true, "ready")) } @else { (line(&one.status.replace('_', " "), 20)) } }
                     td.mono { a.open data-go="issue" href=(format!("/issues/{}", one.id)) { (one.id) } }
                     td { "P" (one.priority) } td { (line(&one.title, 100)) } td.c-branch.mono { (one.blocked_by.join(", ")) }
                 } } }
-            } @if all.is_empty() { p { "No open issues. Create one below." } } }
+            } @if all.is_empty() { p { "No open issues. Create one below." } } }))?)
             form method="post" { (view.token()) label for="title" { "New issue" }
-                input id="title" name="title" required size="50"; " " button { "Make it" } }
+                input id="title" name="title" required size="50"; " " button { "Create" } }
             h2 { "Runs" }
-            div id="runs" data-live { table { thead { tr { th scope="col" { "Run" } th scope="col" { "Status" } th scope="col" class="num" { "Started" } } }
+            (view.regions.put(RUNS, || Ok(html! { table { thead { tr { th scope="col" { "Run" } th scope="col" { "Status" } th scope="col" class="num" { "Started" } } }
                 tbody { @for run in &runs { tr.row data-row=(run.id) {
                     td.mono { a.open href=(format!("/runs/{}", run.id)) { (line(&run.id, 8)) } } td { (run.status) }
                     td.num { (since(run.started_at, view.now)) } } } } }
-                @if runs.is_empty() { p.dim { "No run yet: " code { "heirloom work" } " lets agents work through the issues." } } }
+                @if runs.is_empty() { p.dim { "No run yet: " code { "heirloom work" } " lets agents work through the issues." } } }))?)
         };
         let sheeted = Sheet { title: &title, page: "backlog", nav: "/issues", command: "heirloom work --resume", keys: &KEYS, ..Sheet::default() };
         Ok(sheet(&view, &sheeted, &content))
@@ -117,22 +123,23 @@ pub(super) async fn run(
     State(house): State<House>,
     Extension(caller): Extension<Caller>,
     Path(id): Path<String>,
+    regions: Regions,
 ) -> Response {
     let made = house.call(move |house| {
-        let view = View::new(house, &caller, &house.ledger()?)?;
+        let view = View::new(house, &caller, &house.ledger()?)?.with(regions);
         let detail = serde_json::to_value(work::work_run(house, None, &id)?).unwrap_or_default();
         let issues = detail["issues"].as_array().cloned().unwrap_or_default();
         let closed = issues.iter().filter(|one| one["status"] == "closed").count();
         let title = format!("{closed} of {} issues done", issues.len());
         let content = html! {
             p.meta { a data-go="up" href="/issues" { "Backlog" } " / run " (line(&id, 8)) }
-            h1 { (title) }
-            div id="run" data-live { table { thead { tr { th scope="col" { "Issue" } th scope="col" { "Outcome" } th scope="col" { "Session" } } }
+            (view.heading(&title)?)
+            (view.regions.put(RUN, || Ok(html! { table { thead { tr { th scope="col" { "Issue" } th scope="col" { "Outcome" } th scope="col" { "Session" } } }
                 tbody { @for one in &issues { tr.row {
                     td.mono { (line(one["issue"].as_str().or(one["issue_id"].as_str()).unwrap_or_default(), 40)) }
                     td { (glyph::met(one["status"] == "closed", one["status"].as_str().unwrap_or_default())) }
                     td.mono { @if let Some(session) = one["session"].as_str() { a.open href=(format!("/sessions/{session}")) { (line(session, 8)) } } }
-                } } } } }
+                } } } } }))?)
         };
         let command = format!("heirloom runs show {}", line(&id, 8));
         let sheeted = Sheet { title: &title, page: "run", nav: "/issues", command: &command, ..Sheet::default() };

@@ -16,6 +16,7 @@ use jiff::tz::TimeZone;
 use maud::{Markup, html};
 
 use super::approval::{asks, subject};
+use super::region::{Region, Regions};
 use super::session::percent_used;
 use super::{Sheet, View, about, agent, counted, glyph, line, page, sheet, since};
 use crate::gate::Caller;
@@ -25,6 +26,13 @@ use crate::routes::{Asked, look};
 
 /// So many decisions are checked for the first page, the newest: checking reads the code.
 const DECISIONS: usize = 50;
+
+const HEAD: Region = Region::new("head", "session approval note live repo");
+const NEEDED: Region = Region::list("needed", "session approval note");
+const NONE: Region = Region::new("none", "session note approval");
+const RUNNING: Region = Region::list("running", "session approval live keep iteration");
+const RECENT: Region = Region::list("recent", "session note");
+const LISTED: Region = Region::list("listed", "session live");
 
 const KEYS: [(&str, &str); 6] = [
     ("j", "next"),
@@ -38,24 +46,20 @@ const KEYS: [(&str, &str); 6] = [
 pub(super) async fn home(
     State(house): State<House>,
     Extension(caller): Extension<Caller>,
+    regions: Regions,
 ) -> Response {
-    page(house.call(move |house| rendered(house, &caller)).await)
+    page(house.call(move |house| rendered(house, &caller, regions)).await)
 }
 
-fn rendered(house: &House, caller: &Caller) -> Result<Markup, Failure> {
+fn rendered(house: &House, caller: &Caller, regions: Regions) -> Result<Markup, Failure> {
     let mut cx = RequestContext::everywhere(house)?;
     cx.tidy()?;
-    let view = View::new(house, caller, &cx.ledger)?;
-    let active: Vec<Status> = Status::ALL.into_iter().filter(|one| one.is_active()).collect();
-    let running = Listing { statuses: &active, limit: 50, ..Listing::default() };
-    let mut running = list(&cx.here, &cx.ledger, &running)?.rows;
-    running.retain(|row| row.session.status != Status::WaitingInput);
-    let ended = [Status::Completed, Status::Interrupted];
-    let recent = Listing { statuses: &ended, limit: 8, ..Listing::default() };
-    let recent = list(&cx.here, &cx.ledger, &recent)?.rows;
-    // Checking reads the code; where that is not possible the page still has the rest.
-    let newest = Query { kind: Some(Kind::Decision), limit: Some(DECISIONS), ..Query::default() };
-    let decisions = look::judged_of(&cx, &newest).map(|list| list.decisions).unwrap_or_default();
+    let view = View::new(house, caller, &cx.ledger)?.with(regions);
+    let wants = |ids: &[&str]| view.regions.want(ids);
+    let running = if wants(&["head", "running", "none"]) { running(&cx)? } else { Vec::new() };
+    let recent = if wants(&["recent", "none"]) { recent(&cx)? } else { Vec::new() };
+    let decisions =
+        if wants(&["head", "needed", "recent", "none"]) { newest(&cx) } else { Vec::new() };
     let count = |word: &str| decisions.iter().filter(|one| one.standing == word).count();
     let broken: Vec<_> = decisions.iter().filter(|one| one.standing == "broken").collect();
     let things = view.needs.count() + broken.len();
@@ -64,7 +68,6 @@ fn rendered(house: &House, caller: &Caller) -> Result<Markup, Failure> {
         1 => "1 thing needs you".to_owned(),
         more => format!("{more} things need you"),
     };
-    let today = today(&cx)?;
     let own = cx.ledger.repository(&cx.here.place.repo)?;
     let mut decided = HashMap::<&str, Vec<&JudgedNote>>::new();
     for one in &decisions {
@@ -76,15 +79,15 @@ fn rendered(house: &House, caller: &Caller) -> Result<Markup, Failure> {
         String::new()
     };
     let content = html! {
-        div id="head" data-live {
+        (view.regions.put(HEAD, || Ok(html! {
             h1 { (title) }
             p.soft {
-                (counted(running.len(), "session")) " running · " a href="/usage" { (today) } " · "
+                (counted(running.len(), "session")) " running · " a href="/usage" { (today(&cx)?) } " · "
                 a href="/decisions" { (among) @if count("holds") == 1 { "1 decision holds, " } @else { (count("holds")) " decisions hold, " }
                     (count("moved")) " moved, " (count("broken")) " broken" }
             }
-        }
-        ul.list id="needed" data-live data-list aria-label="Needs you" {
+        }))?)
+        (view.regions.put(NEEDED, || Ok(html! { ul.list aria-label="Needs you" {
             @for approval in &view.needs.approvals {
                 @let session = cx.ledger.session(approval.session)?;
                 li.item data-row=(approval.id) {
@@ -117,20 +120,43 @@ fn rendered(house: &House, caller: &Caller) -> Result<Markup, Failure> {
                     div.act { a.btn.open href=(format!("/notes/{}", one.note.id)) { "Look" } }
                 }
             }
-        }
-        @if things == 0 && running.is_empty() && recent.is_empty() {
+        } }))?)
+        (view.regions.put(NONE, || Ok(html! { @if things == 0 && running.is_empty() && recent.is_empty() {
             p { "No session yet. " a href="/launch" { "Launch one" } ", or start an agent in a repository where "
                 code { "heirloom init" } " was run." }
-        }
-        (table(&view, ("Running now", "running"), &running, &Extra::Context(&cx)))
-        (table(&view, ("Recent", "recent"), &recent, &Extra::Decisions { own: &own, decided: &decided }))
+        } }))?)
+        (table(&view, "Running now", RUNNING, &running, &Extra::Context(&cx))?)
+        (table(&view, "Recent", RECENT, &recent, &Extra::Decisions { own: &own, decided: &decided })?)
         p { a href="/sessions" { "All sessions" } " · " a href="/requirements" { "Requirements" } " · "
             a href="/usage" { "Usage" } " · " a href="/settings" { "Settings" } }
     };
     let command = "heirloom approvals list";
-    let sheeted =
-        Sheet { title: &title, page: "home", nav: "/", command, keys: &KEYS, ..Sheet::default() };
+    // Without the decisions it is not known how many things need somebody.
+    let title = if wants(&["head"]) { title.as_str() } else { "" };
+    let sheeted = Sheet { title, page: "home", nav: "/", command, keys: &KEYS, ..Sheet::default() };
     Ok(sheet(&view, &sheeted, &content))
+}
+
+/// The sessions whose agents are at work.
+fn running(cx: &RequestContext) -> Result<Vec<Row>, Failure> {
+    let active: Vec<Status> = Status::ALL.into_iter().filter(|one| one.is_active()).collect();
+    let listing = Listing { statuses: &active, limit: 50, ..Listing::default() };
+    let mut rows = list(&cx.here, &cx.ledger, &listing)?.rows;
+    rows.retain(|row| row.session.status != Status::WaitingInput);
+    Ok(rows)
+}
+
+/// The sessions that ended last.
+fn recent(cx: &RequestContext) -> Result<Vec<Row>, Failure> {
+    let ended = [Status::Completed, Status::Interrupted];
+    let listing = Listing { statuses: &ended, limit: 8, ..Listing::default() };
+    Ok(list(&cx.here, &cx.ledger, &listing)?.rows)
+}
+
+/// The newest decisions, each checked. Checking reads the code; where that is not possible the page still has the rest.
+fn newest(cx: &RequestContext) -> Vec<JudgedNote> {
+    let query = Query { kind: Some(Kind::Decision), limit: Some(DECISIONS), ..Query::default() };
+    look::judged_of(cx, &query).map(|list| list.decisions).unwrap_or_default()
 }
 
 pub(super) fn address(session: &Session) -> String {
@@ -190,8 +216,14 @@ impl Extra<'_> {
     }
 }
 
-fn table(view: &View, (title, id): (&str, &str), rows: &[Row], extra: &Extra<'_>) -> Markup {
-    html! { section aria-label=(title) { div id=(id) data-live data-list {
+fn table(
+    view: &View,
+    title: &str,
+    region: Region,
+    rows: &[Row],
+    extra: &Extra<'_>,
+) -> Result<Markup, Failure> {
+    let content = view.regions.put(region, || Ok(html! {
         @if !rows.is_empty() {
             h2 { (title) " " small { (rows.len()) } }
             table {
@@ -218,18 +250,20 @@ fn table(view: &View, (title, id): (&str, &str), rows: &[Row], extra: &Extra<'_>
                 } }
             }
         }
-    } } }
+    }))?;
+    Ok(html! { section aria-label=(title) { (content) } })
 }
 
 pub(super) async fn sessions(
     State(house): State<House>,
     Extension(caller): Extension<Caller>,
     Asked(filter): Asked<Filter>,
+    regions: Regions,
 ) -> Response {
     let made = house.call(move |house| {
         let mut cx = RequestContext::everywhere(house)?;
         cx.tidy()?;
-        let view = View::new(house, &caller, &cx.ledger)?;
+        let view = View::new(house, &caller, &cx.ledger)?.with(regions);
         let wanted = statuses(filter.status.as_deref())?;
         let after = filter.cursor.as_deref().and_then(|cursor| cursor.parse().ok());
         let given = |text: &Option<String>| text.clone().filter(|text| !text.trim().is_empty());
@@ -256,7 +290,7 @@ pub(super) async fn sessions(
             (count, Some(_)) => format!("The newest {count} sessions"),
         };
         let content = html! {
-            h1 { (title) }
+            (view.heading(&title)?)
             form.line method="get" action="/sessions" {
                 label { "Text " input name="q" value=(text.as_deref().unwrap_or_default()); }
                 label { "Status " select name="status" {
@@ -268,7 +302,7 @@ pub(super) async fn sessions(
                 label { "Agent " input name="agent" value=(agent.as_deref().unwrap_or_default()); }
                 div { label { "\u{a0}" } button { "Show" } }
             }
-            (table(&view, ("Sessions", "listed"), &rows, &Extra::Nothing))
+            (table(&view, "Sessions", LISTED, &rows, &Extra::Nothing)?)
             @if let Some(next) = next {
                 p { a data-go="after" href=(format!("/sessions?cursor={next}&status={}&agent={}&q={}",
                     filter.status.as_deref().unwrap_or_default(), agent.as_deref().unwrap_or_default(),

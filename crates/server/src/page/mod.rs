@@ -10,6 +10,7 @@ mod glyph;
 mod go_on;
 mod home;
 mod recall;
+mod region;
 mod rest;
 mod said;
 mod session;
@@ -28,6 +29,8 @@ use heirloom_ledger::{ApprovalFilter, Ledger, SessionFilter};
 use jiff::Timestamp;
 use maud::{DOCTYPE, Markup, html};
 
+use region::{Region, Regions};
+
 use crate::answer::{self, Refused};
 use crate::gate::Caller;
 use crate::house::House;
@@ -41,6 +44,7 @@ pub(crate) struct View {
     needs: Needs,
     /// What the repository is called in which the daemon was started.
     repo: String,
+    regions: Regions,
 }
 
 /// What waits for a person, besides what only checking the code can tell.
@@ -82,7 +86,17 @@ impl View {
             Caller::Program => String::new(),
         };
         let (now, repo) = (here.clock.now(), here.place.label().to_owned());
-        Ok(Self { now, form, needs: Needs::read(ledger)?, repo })
+        Ok(Self { now, form, needs: Needs::read(ledger)?, repo, regions: Regions::default() })
+    }
+
+    /// For a page that may lie open and ask for some of its regions.
+    fn with(self, regions: Regions) -> Self {
+        Self { regions, ..self }
+    }
+
+    /// The answer to the page's question, which changes with what is below it.
+    fn heading(&self, title: &str) -> Result<Markup, Failure> {
+        self.regions.put(HEADING, || Ok(html! { h1 { (title) } }))
     }
 
     /// The hidden field by which a form is known to be ours.
@@ -107,12 +121,31 @@ struct Sheet<'a> {
     keys: &'a [(&'a str, &'a str)],
 }
 
+const HEADING: Region = Region::new("heading", "");
+const NEEDED: Region = Region::new("needs", "approval session");
+
 const PLACES: [(&str, &str); 4] =
     [("/", "Home"), ("/sessions", "Sessions"), ("/recall", "Recall"), ("/issues", "Backlog")];
 
 fn sheet(view: &View, sheet: &Sheet<'_>, content: &Markup) -> Markup {
     let count = view.needs.count();
-    let title = if count == 0 { String::new() } else { format!("({count}) ") };
+    let number = if count == 0 { String::new() } else { format!("({count}) ") };
+    let title = match sheet.title {
+        "" => String::new(),
+        title => format!("{number}{title} · {}", view.repo),
+    };
+    let needed = view.regions.put(NEEDED, || {
+        Ok(html! { @if count == 0 {
+            span.needs.none { "Nothing needs you" }
+        } @else {
+            a.needs href="/approvals" aria-keyshortcuts="a" { "◆ " (count) " need you" }
+        } })
+    });
+    // Nothing in it can fail.
+    let needed = needed.unwrap_or_default();
+    if let Some(regions) = view.regions.alone(&title, count) {
+        return regions;
+    }
     let places = |class: &str| {
         html! { nav class=(class) aria-label=(if class == "tabs" { "Places, at the foot" } else { "Places" }) {
             @for (href, name) in PLACES {
@@ -127,7 +160,7 @@ fn sheet(view: &View, sheet: &Sheet<'_>, content: &Markup) -> Markup {
                 meta charset="utf-8";
                 meta name="viewport" content="width=device-width, initial-scale=1";
                 meta name="color-scheme" content="light dark";
-                title { (title) (sheet.title) " · " (view.repo) }
+                title { (title) }
                 link rel="stylesheet" href="/assets/style.css";
                 link rel="icon" href="data:,";
                 script src="/assets/script.js" defer {}
@@ -142,11 +175,7 @@ fn sheet(view: &View, sheet: &Sheet<'_>, content: &Markup) -> Markup {
                         input type="search" name="q" id="q" aria-label="Search sessions and notes"
                             placeholder="Search" aria-keyshortcuts="/";
                     }
-                    span id="needs" data-live { @if count == 0 {
-                        span.needs.none { "Nothing needs you" }
-                    } @else {
-                        a.needs href="/approvals" aria-keyshortcuts="a" { "◆ " (count) " need you" }
-                    } }
+                    (needed)
                     span.live { "● " span { "page" } }
                 }
                 div.cut id="cut" role="status" hidden { span {} " " a href="" { "Reload" } }

@@ -7,19 +7,23 @@ use heirloom_core::visible::visible;
 use heirloom_engine::trust as engine_trust;
 use maud::{Markup, html};
 
+use super::region::{Region, Regions};
 use super::{Sheet, View, glyph, line, page, sheet};
 use crate::gate::Caller;
 use crate::house::{House, RequestContext};
 use crate::routes::Asked;
 use crate::routes::look::{self, Whose};
 
+const REQUIREMENTS: Region = Region::new("requirements", "requirement requirements session");
+
 pub(super) async fn requirements(
     State(house): State<House>,
     Extension(caller): Extension<Caller>,
     Asked(whose): Asked<Whose>,
+    regions: Regions,
 ) -> Response {
     let made = house.call(move |house| {
-        let view = View::new(house, &caller, &house.ledger()?)?;
+        let view = View::new(house, &caller, &house.ledger()?)?.with(regions);
         let status = look::asked_for(house, &whose)?;
         let unmet = status.requirements.iter().filter(|one| !one.satisfied).count();
         let title = match unmet {
@@ -28,12 +32,12 @@ pub(super) async fn requirements(
             more => format!("{more} requirements are not met on {}", status.branch),
         };
         let content = html! {
-            h1 { (title) }
+            (view.heading(&title)?)
             @if !status.enabled { p { "Requirements are switched off in the settings." } }
-            div id="requirements" data-live { table { thead { tr { th scope="col" { "Requirement" } th scope="col" { "Scope" } th scope="col" { "Satisfied by" } } }
+            (view.regions.put(REQUIREMENTS, || Ok(html! { table { thead { tr { th scope="col" { "Requirement" } th scope="col" { "Scope" } th scope="col" { "Satisfied by" } } }
                 tbody { @for one in &status.requirements { tr.row { td { (glyph::met(one.satisfied, &one.name)) } td { (one.scope.replace('_', " ")) }
                     td.soft { (one.satisfied_by.as_deref().unwrap_or("nothing yet")) } } } } }
-                @if status.requirements.is_empty() { p.dim { "None; " code { ".heirloom/config.yaml" } " is where they go." } } }
+                @if status.requirements.is_empty() { p.dim { "None; " code { ".heirloom/config.yaml" } " is where they go." } } }))?)
         };
         let sheeted = Sheet { title: &title, page: "requirements", nav: "/", command: "heirloom req status", ..Sheet::default() };
         Ok(sheet(&view, &sheeted, &content))

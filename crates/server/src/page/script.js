@@ -31,12 +31,12 @@ if (!page.still) setInterval(tick, 1000);
 
 // ---- live: an event says that something changed, the server says what it looks like now
 // The first look only catches up with what the page missed while it was made: nothing moves for that.
-let busy = false, again = false, first = true, waiting = new Map();
+let busy = false, first = true, due = new Set(), waiting = new Map();
 const inList = el => el.contains(document.activeElement) && document.activeElement !== document.body || el.matches(':hover');
 function rows(el) { return $$('[data-row]', el).map(r => r.dataset.row).join() }
 function opened(el) { return new Map($$('details[id]', el).map(d => [d.id, d.open])) }
 function put(old, fresh) {
-  if (old.dataset.version === fresh.dataset.version && old.innerHTML === fresh.innerHTML) return;
+  if (old.dataset.version === fresh.dataset.version) return;
   if (old.dataset.list !== undefined && inList(old) && rows(old) !== rows(fresh)) {
     waiting.set(old.id, fresh);
     const n = $$('[data-row]', fresh).filter(r => !$(`[data-row="${CSS.escape(r.dataset.row)}"]`, old)).length;
@@ -55,24 +55,31 @@ function put(old, fresh) {
   const more = $$('.ev', old).length - before;
   if (more > 0) { if (end) scrollTo(0, document.body.scrollHeight); else { const b = $('#below'); if (b) { b.hidden = false; b.firstChild.textContent = more + ' new ' } } }
 }
-function take() { for (const [id, fresh] of waiting) { const old = document.getElementById(id); if (old) { document.activeElement.blur(); old.innerHTML = fresh.innerHTML } } waiting.clear(); $('#new').hidden = true; enliven() }
+function take() { for (const [id, fresh] of waiting) { const old = document.getElementById(id); if (old) { document.activeElement.blur(); old.innerHTML = fresh.innerHTML; old.dataset.version = fresh.dataset.version } } waiting.clear(); $('#new').hidden = true; enliven() }
 const follows = () => page.page === 'session' && innerHeight + scrollY >= document.body.scrollHeight - 80;
+// Only the regions that an event concerns are asked for, with the version that is there; only other ones come back.
+function want(e) {
+  for (const el of $$('[data-live][id]')) if (e.type === 'again' || !el.dataset.live || el.dataset.live.split(' ').includes(e.type)) due.add(el.id);
+  refresh();
+}
 async function refresh() {
-  if (busy) { again = true; return }
+  if (busy || !due.size) return;
   busy = true;
+  const asked = due; due = new Set();
   try {
-    const answer = await fetch(location.href, { headers: { accept: 'text/html' }, credentials: 'same-origin' });
+    const have = [...asked].map(id => document.getElementById(id)).filter(el => el).map(el => el.id + '=' + (el.dataset.version || '')).join(' ');
+    const answer = await fetch(location.href, { headers: { accept: 'text/html', 'x-heirloom-regions': have }, credentials: 'same-origin', cache: 'no-store' });
     if (answer.status === 401) { location.reload(); return }
     const fresh = new DOMParser().parseFromString(await answer.text(), 'text/html');
     const version = fresh.body.dataset.version;
     if (version !== page.version) { cut('heirloom was updated', true); return }
     const count = Number(fresh.body.dataset.needs), had = Number(page.needs);
     for (const el of $$('[data-live]')) { const other = fresh.getElementById(el.id); if (other) put(el, other) }
-    document.title = fresh.title;
+    if (fresh.title) document.title = fresh.title;
     if (count > had) { say(count + ' need you'); notify(count) }
     page.needs = count; enliven(); tick(); first = false;
-  } catch { } finally {
-    setTimeout(() => { busy = false; if (again) { again = false; refresh() } }, 250);
+  } catch { for (const id of asked) due.add(id) } finally {
+    setTimeout(() => { busy = false; refresh() }, 250);
   }
 }
 function notify(count) {
@@ -87,7 +94,7 @@ function concerns(e) {
 // One stream a browser: the tab that has the lock passes on what it hears.
 const air = 'BroadcastChannel' in window ? new BroadcastChannel('heirloom') : null;
 if (air) air.onmessage = m => heard(m.data);
-function heard(m) { if (m.state) state(m.state, m.next); else if (concerns(m)) refresh() }
+function heard(m) { if (m.state) state(m.state, m.next); else if (concerns(m)) want(m) }
 function tell(m) { heard(m); if (air) air.postMessage(m) }
 let last = null, pause = 1000;
 async function listen() {
@@ -131,7 +138,7 @@ if (page.live !== undefined) {
   if (navigator.locks) {
     navigator.locks.request('heirloom', listen);
     // Another tab listens: what it heard while this page was made was passed on to nobody here.
-    navigator.locks.query().then(known => { if (known.held.some(lock => lock.name === 'heirloom')) refresh() });
+    navigator.locks.query().then(known => { if (known.held.some(lock => lock.name === 'heirloom')) want({ type: 'again' }) });
   } else listen();
 }
 

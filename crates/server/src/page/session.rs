@@ -16,6 +16,7 @@ use serde_json::Value;
 
 use super::approval::subject;
 use super::home::address;
+use super::region::{Region, Regions};
 use super::{Sheet, View, about, agent, counted, glyph, line, page, said, sheet, since, tokens};
 use crate::gate::Caller;
 use crate::house::{House, RequestContext};
@@ -24,6 +25,12 @@ use crate::routes::session::hide;
 
 /// How many events are shown at first.
 const LAST: usize = 200;
+const STATE: Region = Region::new("state", "session live");
+const SAID: Region = Region::new("said", "output session approval");
+const ASKS: Region = Region::new("asks", "approval");
+const COST: Region = Region::new("cost", "session keep iteration");
+const NOTES: Region = Region::new("notes", "note");
+const REQUIRED: Region = Region::new("required", "requirement requirements");
 const KEYS: [(&str, &str); 7] = [
     ("j", "next event"),
     ("J", "next prompt"),
@@ -38,22 +45,30 @@ pub(super) async fn session(
     State(house): State<House>,
     Extension(caller): Extension<Caller>,
     Path(id): Path<String>,
+    regions: Regions,
 ) -> Response {
-    let made = house.call(move |house| rendered(house, &caller, &id, false));
+    let made =
+        house.call(move |house| rendered(house, &caller, &id, Shown { all: false, regions }));
     page(made.await)
 }
 
-fn rendered(house: &House, caller: &Caller, id: &str, all: bool) -> Result<Markup, Failure> {
+/// How much of a session is shown.
+struct Shown {
+    /// All events, not only the last.
+    all: bool,
+    regions: Regions,
+}
+
+fn rendered(house: &House, caller: &Caller, id: &str, shown: Shown) -> Result<Markup, Failure> {
+    let Shown { all, regions } = shown;
     let (cx, session) = RequestContext::session(house, id)?;
-    let view = View::new(house, caller, &cx.ledger)?;
-    let held = engine::conversation(&cx.here, &cx.ledger, &session)?;
-    let mut events: Vec<Said> = held.items.into_iter().map(Said::from).collect();
-    let left = if all { 0 } else { events.len().saturating_sub(LAST) };
-    events.drain(..left);
-    events.iter_mut().for_each(hide);
+    let view = View::new(house, caller, &cx.ledger)?.with(regions);
+    let wants = |ids: &[&str]| view.regions.want(ids);
+    let (events, left) = if wants(&["said"]) { last(&cx, &session, all)? } else { (Vec::new(), 0) };
     let family = family(&cx.ledger, session.clone())?;
     let query = Query { session: Some(session.id.to_string()), ..Query::default() };
-    let notes = judged_of(&cx, &query).map(|list| list.decisions).unwrap_or_default();
+    let judged = || judged_of(&cx, &query).map(|list| list.decisions).unwrap_or_default();
+    let notes = if wants(&["notes"]) { judged() } else { Vec::new() };
     let config = engine::config_of(&cx.ledger, &session).unwrap_or_default();
     let asks = cx.ledger.approvals(ApprovalFilter {
         repo: None,
@@ -68,7 +83,7 @@ fn rendered(house: &House, caller: &Caller, id: &str, all: bool) -> Result<Marku
         div.head {
             div {
                 h1 { (title) }
-                p.line id="state" data-live data-running[session.status.is_active()] {
+                (view.regions.put(STATE, || Ok(html! { p.line data-running[session.status.is_active()] {
                     (glyph::status(session.status))
                     span { (agent(&session)) @if let Ok(config) = &session.config { @if let Some(model) = &config.model { ", " (line(model, 40)) } } }
                     @if let Some(branch) = &session.branch { span.mono { (line(branch, 40)) } }
@@ -77,7 +92,7 @@ fn rendered(house: &House, caller: &Caller, id: &str, all: bool) -> Result<Marku
                             a data-go="parent" href=(address(parent)) { (parent.name) } } }
                     span { "since " (since(session.created_at, view.now)) }
                     @if let Some(reason) = &session.reason { span.alarm { (line(reason, 160)) } }
-                }
+                } }))?)
             }
             div.acts {
                 a.btn data-go="continue" href=(format!("{here}/continue")) aria-keyshortcuts="c" { "Continue" kbd { "c" } }
@@ -92,11 +107,11 @@ fn rendered(house: &House, caller: &Caller, id: &str, all: bool) -> Result<Marku
             section aria-label="Conversation" {
                 h2.legend { "Conversation" }
                 @if left > 0 { p { a href=(format!("{here}/all")) { "Show " (left) " earlier events" } } }
-                div id="said" data-live data-version=(events.len()) { (said::conversation(&session, &events)) }
-                div id="asks" data-live { @for approval in &asks {
+                (view.regions.put(SAID, || Ok(said::conversation(&session, &events)))?)
+                (view.regions.put(ASKS, || Ok(html! { @for approval in &asks {
                     div.err { p { (glyph::ask("waiting")) " " b { (approval.tool) } " " span.mono { (line(&subject(&approval.input), 200)) } }
                         a.btn.primary href=(format!("/approvals/{}", approval.id)) { "Review" } }
-                } }
+                } }))?)
                 button type="button" id="below" hidden { span {} kbd { "G" } }
                 @if !session.status.is_active() {
                     form method="post" action=(format!("{here}/continue")) data-send { (view.token())
@@ -108,15 +123,15 @@ fn rendered(house: &House, caller: &Caller, id: &str, all: bool) -> Result<Marku
             }
             div.side {
                 section aria-labelledby="part1" { h2 id="part1" tabindex="-1" { "Context and cost" }
-                    div id="cost" data-live { dl {
+                    (view.regions.put(COST, || Ok(html! { dl {
                         dt { "Context" } dd { (context(&cx, &session)) } dd.from {}
                         dt { "This session" } dd { a.plain href=(format!("{here}/cost")) { (session.cost) } } dd.from {}
                         dt { "With its lineage" } dd { (total.cost) } dd.from { (counted(usize::try_from(total.sessions).unwrap_or(usize::MAX), "session")) }
                         dt { "Tokens in, out" } dd { (tokens(total.tokens)) } dd.from {}
-                    } } }
+                    } }))?) }
                 section aria-labelledby="part2" { h2 id="part2" tabindex="-1" { "Lineage" } (tree(&family)) }
                 section aria-labelledby="part3" { h2 id="part3" tabindex="-1" { "Notes" small { (notes.len()) } }
-                    div id="notes" data-live { (listed(&notes, 6)) }
+                    (view.regions.put(NOTES, || Ok(listed(&notes, 6)))?)
                     @if notes.len() > 6 { a href=(format!("{here}/notes")) { "All " (notes.len()) } } }
                 section aria-labelledby="part4" { h2 id="part4" tabindex="-1" { "Config" }
                     dl { @for row in config.iter().filter(|row| row.overridden || !row.value.is_null()).take(8) {
@@ -124,7 +139,7 @@ fn rendered(house: &House, caller: &Caller, id: &str, all: bool) -> Result<Marku
                     } }
                     p { a href=(format!("{here}/config")) { "All " (config.len()) " fields" } } }
                 section aria-labelledby="part5" { h2 id="part5" tabindex="-1" { "Requirements" }
-                    (requirements(house, &session)) }
+                    (view.regions.put(REQUIRED, || Ok(requirements(house, &session)))?) }
             }
         }
     };
@@ -138,6 +153,16 @@ fn rendered(house: &House, caller: &Caller, id: &str, all: bool) -> Result<Marku
         keys: &KEYS,
     };
     Ok(sheet(&view, &sheeted, &content))
+}
+
+/// The last events of a session, or all of them, and how many came before.
+fn last(cx: &RequestContext, session: &Session, all: bool) -> Result<(Vec<Said>, usize), Failure> {
+    let held = engine::conversation(&cx.here, &cx.ledger, session)?;
+    let mut events: Vec<Said> = held.items.into_iter().map(Said::from).collect();
+    let left = if all { 0 } else { events.len().saturating_sub(LAST) };
+    events.drain(..left);
+    events.iter_mut().for_each(hide);
+    Ok((events, left))
 }
 
 /// How full the agent's context is, as far as it says.
@@ -236,10 +261,11 @@ pub(super) async fn part(
     State(house): State<House>,
     Extension(caller): Extension<Caller>,
     Path((id, part)): Path<(String, String)>,
+    regions: Regions,
 ) -> Response {
     let made = house.call(move |house| {
         if part == "all" {
-            return rendered(house, &caller, &id, true);
+            return rendered(house, &caller, &id, Shown { all: true, regions });
         }
         let (cx, session) = RequestContext::session(house, &id)?;
         let view = View::new(house, &caller, &cx.ledger)?;

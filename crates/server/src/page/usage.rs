@@ -9,20 +9,24 @@ use heirloom_core::usage::Sum;
 use heirloom_engine::usage as engine;
 use maud::{Markup, html};
 
+use super::region::{Region, Regions};
 use super::{Sheet, View, counted, line, page, sheet};
 use crate::gate::Caller;
 use crate::house::House;
 use crate::routes::Asked;
 use crate::routes::usage::{self, Filter, Group};
 
+const USED: Region = Region::list("used", "session");
+
 pub(super) async fn shown(
     State(house): State<House>,
     Extension(caller): Extension<Caller>,
     Asked(filter): Asked<Filter>,
+    regions: Regions,
 ) -> Response {
     let made = house.call(move |house| {
         let cx = usage::context(house, &filter)?;
-        let view = View::new(house, &caller, &cx.ledger)?;
+        let view = View::new(house, &caller, &cx.ledger)?.with(regions);
         let used = usage::added_up(&cx, &filter)?;
         let names = match filter.by {
             Group::Repo => engine::names(&cx.ledger)?,
@@ -30,14 +34,14 @@ pub(super) async fn shown(
         };
         let title = heading(&used.total);
         let content = html! {
-            h1 { (title) }
+            (view.heading(&title)?)
             nav.line aria-label="Group by" {
                 @for group in Group::ALL {
                     a href=(format!("/usage?by={}&all_repos={}", group.word(), filter.all_repos))
                         aria-current=[(group == filter.by).then_some("page")] { "By " (named(group)) }
                 }
             }
-            div id="used" data-live data-list {
+            (view.regions.put(USED, || Ok(html! {
                 @if used.rows.is_empty() { p.dim { "No agent has worked here yet." } }
                 @else { table {
                     thead { tr {
@@ -54,7 +58,7 @@ pub(super) async fn shown(
                         @if used.rows.len() > 1 { (row("Total", &used.total)) }
                     }
                 } }
-            }
+            }))?)
             @if used.total.unknown_sessions > 0 {
                 p.dim { "A cost is what the agent reported. Sessions whose agent reports none are left out of the sums." }
             }

@@ -165,7 +165,7 @@ pub(crate) fn all(house: House) -> Router {
     Router::new()
         .nest("/api/v1", api)
         .merge(crate::page::routes())
-        .route("/mcp", post(crate::mcp::over_http))
+        .route("/mcp", post(crate::mcp::over_http).get(crate::mcp::stream))
         .route("/signin", get(signin::sign_in))
         .route("/signout", post(signin::sign_out))
         .fallback(nothing)
@@ -180,7 +180,7 @@ async fn nothing() -> Refused {
     Refused(Failure::new(Code::RequestNotFound, "there is nothing at this address"))
 }
 
-async fn not_like_that() -> Refused {
+pub(crate) async fn not_like_that() -> Refused {
     Refused(Failure::new(Code::RequestMethod, "this address does not allow that method"))
 }
 /// What the query of an address says, refused in our own words where it cannot be read.

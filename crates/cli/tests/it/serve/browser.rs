@@ -156,3 +156,17 @@ fn a_page_that_lies_open_hears_what_the_shell_does() {
     daemon.env.run(&["approvals", "approve", &id]).success();
     story.ends_well();
 }
+
+#[test]
+#[ignore = "needs chromium, node and axe"]
+fn an_approval_that_waits_is_told_on_the_desktop_to_who_asked_for_it() {
+    let daemon = Daemon::start(lived_in());
+    let mut story = Story::begin(&daemon, "notified", &[]);
+    story.comes_to("ready");
+    let first = asked(&daemon, "auth-v1");
+    story.comes_to("quiet");
+    daemon.env.run(&["approvals", "approve", &first]).success();
+    story.comes_to("allowed");
+    asked(&daemon, "auth-v2");
+    story.ends_well();
+}

@@ -3,6 +3,7 @@
 mod browser;
 mod client;
 mod deciding;
+mod first_page;
 mod launching;
 mod listing;
 mod load;

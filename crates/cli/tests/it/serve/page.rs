@@ -182,3 +182,30 @@ fn the_form_says_what_differs_and_what_is_wider() {
     assert!(tighter.contains("Bye") && tighter.contains("set here"), "{tighter}");
     assert!(differs("do-max_turns=set&set-max_turns=many").contains("write a number"));
 }
+
+#[test]
+fn a_page_that_lies_open_is_sent_the_regions_it_asks_for() {
+    let env = crate::env();
+    env.run(&["launch", "say hello", "--name", "auth-v1", "--agent", "sim"]).success();
+    let daemon = Daemon::start(env);
+    let person = Person::new(&daemon);
+    let ask = |wanted: &str| {
+        let request = Request::get("/").header("cookie", &person.cookie);
+        request.header("x-heirloom-regions", wanted).send(daemon.url()).body
+    };
+    let whole = person.open("/").body;
+    for id in ["head", "needed", "running", "recent", "needs"] {
+        assert!(whole.contains(&format!("id=\"{id}\" data-live=")), "{id}: {whole}");
+    }
+    let some = ask("recent= needs=");
+    assert!(some.contains("id=\"recent\"") && some.contains("auth-v1"), "{some}");
+    assert!(some.contains("id=\"needs\"") && !some.contains("id=\"head\""), "{some}");
+    assert!(!some.contains("stylesheet"), "nothing but regions: {some}");
+    // What the page has already is not sent again, and what changed is.
+    let (_, rest) = some.split_once("id=\"recent\"").unwrap();
+    let version = rest.split("data-version=\"").nth(1).unwrap().split('"').next().unwrap();
+    let known = ask(&format!("recent={version}"));
+    assert!(!known.contains("id=\"recent\""), "{known}");
+    daemon.env.run(&["launch", "say bye", "--name", "auth-v9", "--agent", "sim"]).success();
+    assert!(ask(&format!("recent={version}")).contains("auth-v9"));
+}

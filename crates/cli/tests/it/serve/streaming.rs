@@ -12,12 +12,16 @@ struct Stream(BufReader<TcpStream>);
 
 impl Stream {
     fn open(daemon: &Daemon, last: Option<i64>) -> Self {
+        let last = last.map(|last| format!("last-event-id: {last}\r\n")).unwrap_or_default();
+        Self::at(daemon, "/api/v1/events", &last)
+    }
+
+    fn at(daemon: &Daemon, path: &str, headers: &str) -> Self {
         let address = daemon.url().strip_prefix("http://").unwrap();
         let mut stream = TcpStream::connect(address).unwrap();
-        let last = last.map(|last| format!("last-event-id: {last}\r\n")).unwrap_or_default();
         let token = daemon.token();
         let request = format!(
-            "GET /api/v1/events HTTP/1.1\r\nhost: {address}\r\nauthorization: Bearer {token}\r\n{last}\r\n"
+            "GET {path} HTTP/1.1\r\nhost: {address}\r\nauthorization: Bearer {token}\r\n{headers}\r\n"
         );
         stream.write_all(request.as_bytes()).unwrap();
         let mut reader = BufReader::new(stream);
@@ -75,4 +79,23 @@ fn what_another_process_does_is_told_and_who_was_away_misses_nothing() {
     // The end of the daemon ends the stream.
     daemon.stop();
     while stream.next().is_some() {}
+}
+
+#[test]
+fn an_mcp_client_is_told_that_there_is_more_to_read() {
+    let daemon = Daemon::start(crate::env());
+    let hello =
+        serde_json::json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {}});
+    let hello = daemon.post("/mcp", &hello).json();
+    assert_eq!(hello["result"]["capabilities"]["resources"]["listChanged"], true, "{hello}");
+    let mut stream = Stream::at(&daemon, "/mcp", "accept: text/event-stream\r\n");
+    // Nothing of another repository is told, nor of what agents do not read here.
+    let elsewhere = daemon.env.user().join("elsewhere");
+    std::fs::create_dir_all(&elsewhere).unwrap();
+    daemon.env.run_in(&elsewhere, &["note", "learning", "there", "--assumption"]).success();
+    daemon.env.run(&["issues", "create", "One"]).success();
+    daemon.env.run(&["note", "learning", "here", "--assumption"]).success();
+    let told = stream.next().unwrap();
+    assert_eq!(told["method"], "notifications/resources/list_changed", "{told}");
+    assert_eq!(told.as_object().unwrap().len(), 2, "it says that, and nothing of what was noted");
 }
