@@ -35,11 +35,18 @@ impl Ledger {
                 views::remake(db, rebuild::ALL).map(drop)
             })
         })?;
-        // The logs of both files still have it. Should somebody be reading, they are emptied later.
-        let emptied =
-            |db: &Connection| db.query_row("PRAGMA wal_checkpoint(TRUNCATE)", (), |_| Ok(()));
-        self.run_hot("write to", emptied)
+        self.run_hot("write to", scrub)
     }
+}
+
+/// Makes both files anew from what is in use. What is deleted is overwritten, but a page that was split keeps a
+/// copy of what went to the other half, and the logs have it all. Should somebody be reading, those are
+/// emptied later.
+fn scrub(db: &Connection) -> rusqlite::Result<()> {
+    for file in ["main", "views"] {
+        db.execute_batch(&format!("VACUUM {file}"))?;
+    }
+    db.query_row("PRAGMA wal_checkpoint(TRUNCATE)", (), |_| Ok(()))
 }
 
 /// Does to the records of a host what that host itself says of their erasure. Another host's word

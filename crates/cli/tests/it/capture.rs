@@ -217,6 +217,13 @@ fn a_session_that_is_forgotten_is_in_no_byte_of_the_home() {
     fs::write(&file, day(&env)).unwrap();
     set_up(&env);
     json(&env, &["note", "decision", &format!("use {CANARY} everywhere"), "--session", ID]);
+    // So many that pages of the files are split between what goes and what stays.
+    for number in 0..12 {
+        let long = "x".repeat(number * 37 % 400);
+        let text = format!("{number} is {CANARY} {long}");
+        json(&env, &["note", "learning", &text, "--session", ID]);
+        json(&env, &["note", "learning", &format!("{number} is another {long}")]);
+    }
     json(&env, &["search", CANARY]);
     env.command(&[
         "ledger",
@@ -225,6 +232,9 @@ fn a_session_that_is_forgotten_is_in_no_byte_of_the_home() {
     ])
     .output()
     .unwrap();
+    env.command(&["checkpoint", "--session", ID]).output().unwrap();
+    let page = fs::read_to_string(env.repo().join("NOTES.md")).unwrap();
+    assert!(page.contains(CANARY), "{page}");
     assert!(!found(&env.home(), CANARY).is_empty());
 
     let gone = json(&env, &["sessions", "forget", ID]);
@@ -236,6 +246,14 @@ fn a_session_that_is_forgotten_is_in_no_byte_of_the_home() {
     // The agent's own file does not bring it back.
     json(&env, &["sync"]);
     json(&env, &["search", CANARY]);
+    assert_eq!(found(&env.home(), CANARY), Vec::<String>::new());
+    // Nor does the page, of which git may have an older version.
+    let after = fs::read_to_string(env.repo().join("NOTES.md")).unwrap();
+    assert!(!after.contains(CANARY), "{after}");
+    fs::write(env.repo().join("NOTES.md"), page).unwrap();
+    env.command(&["checkpoint"]).output().unwrap();
+    let notes = json(&env, &["notes", "--all"]).to_string();
+    assert!(!notes.contains(CANARY), "{notes}");
     assert_eq!(found(&env.home(), CANARY), Vec::<String>::new());
 }
 

@@ -16,12 +16,14 @@ mod read;
 mod render;
 #[cfg(test)]
 mod tests;
+mod without;
 
 pub use mark::{Mark, address};
 pub use own::{row, short, title};
 pub use parse::{Block, outline};
 pub use read::{Decision, Item, Page, Unclear, Violation, read};
 pub use render::{Identifier, Known, Model, render};
+pub use without::without;
 
 /// The heading of the part that is kept.
 pub const TITLE: &str = "Session Continuity";

@@ -335,3 +335,23 @@ fn entries_beyond_what_is_shown_go_many_at_a_time() {
     let page = render(Some(&written(None, &few)), &model, &known, &BTreeMap::new());
     assert_eq!(read(&page).decisions.len(), 41);
 }
+
+#[test]
+fn what_is_forgotten_is_taken_off_and_all_else_stays() {
+    let mut model = model();
+    model.decisions.push(note(5, Kind::Decision, "Log refusals in full"));
+    model.reasoning = Some("Rotate refresh tokens".to_owned());
+    let before = render(Some("# Notes\n\nOurs.\n"), &model, &known(&model), &BTreeMap::new());
+    let gone = [model.decisions[0].clone(), model.items[1].clone()];
+    let after = without(&before, &gone);
+    for words in ["Rotate refresh", "replay attacks", "fn rotate()", "Clock skew"] {
+        assert!(before.contains(words) && !after.contains(words), "{words}: {after}");
+    }
+    for words in
+        ["Ours.", "Log refusals in full", "Per client?", "- **Reasoning State**: none", END]
+    {
+        assert!(after.contains(words), "{words}: {after}");
+    }
+    assert_eq!(without(&after, &gone), after);
+    assert_eq!(without("no page", &gone), "no page");
+}

@@ -11,11 +11,12 @@ use std::path::{Path, PathBuf};
 
 use heirloom_agents::{Agent, by_name};
 use heirloom_core::event::RecordErased;
-use heirloom_core::id::SessionId;
+use heirloom_core::id::{NoteId, SessionId};
 use heirloom_core::name::SessionName;
+use heirloom_core::note::Note;
 use heirloom_core::session::Session;
 use heirloom_core::trust::person::Action;
-use heirloom_ledger::{Error, Facts, Ledger};
+use heirloom_ledger::{Error, Facts, Ledger, NoteFilter};
 use heirloom_repo::file;
 use heirloom_repo::{FileError, make_private_dir};
 
@@ -55,6 +56,47 @@ pub(super) fn is_forgotten(home: &Path, session: SessionId) -> bool {
     mark(home, session).exists()
 }
 
+fn note_mark(home: &Path, note: NoteId) -> PathBuf {
+    home.join("capture").join("forgotten-notes").join(note.to_string())
+}
+
+/// Whether a note was forgotten: a page that still shows it, because git or a teammate has it, does not bring
+/// it back.
+pub(crate) fn is_note_forgotten(home: &Path, note: NoteId) -> bool {
+    note_mark(home, note).exists()
+}
+
+/// Remembers that the notes of a session were forgotten, and takes them off the page.
+fn forget_notes(here: &Here, ledger: &Ledger, session: &Session) -> Result<(), CaptureError> {
+    let own = NoteFilter { session: Some(session.id), superseded: true, ..NoteFilter::default() };
+    let notes = ledger.notes(&own)?;
+    for note in &notes {
+        let known = note_mark(&here.home, note.id);
+        if let Some(parent) = known.parent() {
+            make_private_dir(parent).map_err(FileError::new("make", parent))?;
+        }
+        file::write(&known, b"")?;
+    }
+    // The repository may be known by another name since.
+    if ledger.names_of(&here.place.repo)?.contains(&session.repo) {
+        take_off_page(here, &notes)?;
+    }
+    Ok(())
+}
+
+/// Takes the notes off the page of this checkout.
+fn take_off_page(here: &Here, notes: &[Note]) -> Result<(), CaptureError> {
+    let Ok(settings) = crate::keep::settings(here) else { return Ok(()) };
+    let (root, path) = (&here.place.root, crate::keep::page::file(here, &settings));
+    // A page that cannot be read shows nothing.
+    let Ok(Some(before)) = heirloom_repo::read_within(root, &path) else { return Ok(()) };
+    let after = heirloom_core::page::without(&before, notes);
+    if after != before {
+        heirloom_repo::write_within(root, &path, after.as_bytes())?;
+    }
+    Ok(())
+}
+
 /// Kinds of records that hold no word that was said: who worked where, and when.
 const WORDLESS: [&str; 8] = [
     "session.announced",
@@ -83,6 +125,7 @@ pub fn forget(
     gone.native.sort();
     gone.native.dedup();
     gone.files = files(here, session) + cached(&here.home);
+    forget_notes(here, ledger, session)?;
     gone.records = erase(here, ledger, session.id)?;
     gone.backups = backups(here)?;
     ledger.with_index(|index| {

@@ -30,6 +30,7 @@ use heirloom_repo::FileError;
 
 pub use archive::{Archive, Kept};
 pub use background::{Calling, be_humble, is_due, lock, note_done, tail, wake};
+pub(crate) use forget::is_note_forgotten;
 pub use forget::{Forgotten, forget};
 pub(crate) use frames::Frames;
 pub use known::{KnownFacts, entries, known, refresh};

@@ -19,6 +19,7 @@ use heirloom_repo::checkout::Hand;
 use super::base::Base;
 use super::known_notes::{KnownNotes, address_of, address_of_item};
 use super::page::Keeper;
+use crate::capture::is_note_forgotten;
 use crate::evidence;
 
 /// What taking in a page came to.
@@ -151,7 +152,10 @@ impl<'a> Changes<'a> {
         let Some(mark) = &entry.mark else { return self.unmarked_decision(entry) };
         let line = entry.lines.start;
         let Some(note) = self.known.notes.get(&mark.id) else {
-            return self.decision_from_elsewhere(entry, mark);
+            if !self.is_forgotten(mark) {
+                self.decision_from_elsewhere(entry, mark);
+            }
+            return;
         };
         if note.kind != Kind::Decision || entry.says(note) {
             return;
@@ -297,10 +301,17 @@ impl<'a> Changes<'a> {
         on_page.iter().map(one).collect()
     }
 
+    fn is_forgotten(&self, mark: &Mark) -> bool {
+        is_note_forgotten(&self.keeper.here.home, mark.id)
+    }
+
     fn item(&mut self, item: &Item) {
         let Some(mark) = &item.mark else { return self.unmarked_item(item) };
         let by = mark.by.clone();
         let Some(note) = self.known.notes.get(&mark.id) else {
+            if self.is_forgotten(mark) {
+                return;
+            }
             let author = mark.by.clone();
             let source = Source { origin: Origin::Elsewhere, author, ..Source::default() };
             let added = NoteAdded {

@@ -78,3 +78,51 @@ fn a_cleared_context_is_given_its_brief_once() {
     assert!(request.contains("Asked last: \\\"the words before\\\""), "{request}");
     assert_once(request);
 }
+
+#[test]
+#[ignore = "drives a real agent"]
+fn what_the_agents_own_summary_lost_reaches_the_model_with_the_next_prompt() {
+    let real = Real::new("recovery: {brief_tokens: 150}\n");
+    for number in 0..6 {
+        let warning = format!(
+            "the valve {number} leaks when it is cold outside, so close it by hand before the pump {number} is \
+             started, and write into the log book which of the two inspectors was there"
+        );
+        real.guarded.env.run(&["note", "warning", &warning]).success();
+    }
+    let first = real.run(&real.repo(), &["hi"], [Answer::text("hello")]);
+    assert!(!first.request(0).contains("Not in the summary"), "{}", first.request(0));
+    let summary = [Answer::text("<summary>They said hello.</summary>")];
+    real.run(&real.repo(), &["--resume", first.session(), "/compact"], summary);
+    let arguments = ["--resume", first.session(), "go on"];
+    let after = real.run(&real.repo(), &arguments, [Answer::text("x")]);
+    let request = after.request(0);
+    assert!(request.contains("They said hello."), "it was compacted: {request}");
+    assert_eq!(request.matches("Not in the summary of this conversation").count(), 1, "{request}");
+    let told = request.matches("leaks when it is cold outside").count();
+    assert!(told > 2, "{told} of them: {request}");
+    let arguments = ["--resume", first.session(), "and on"];
+    let later = real.run(&real.repo(), &arguments, [Answer::text("x")]);
+    let request = later.request(0);
+    assert!(request.matches("Not in the summary").count() <= 1, "told again: {request}");
+}
+
+#[test]
+#[ignore = "drives a real agent"]
+fn a_rule_that_a_person_typed_reaches_the_next_session_and_one_that_a_program_gave_does_not() {
+    let real = Real::new("");
+    let piped = "Mend the makefile, and always use tabs in makefiles.";
+    real.run(&real.repo(), &[piped], [Answer::text("done")]);
+    let typed = "Make it parse lists. Never touch legacy/, customers still build that.";
+    real.typed(typed, "UNDERSTOOD");
+    let next = real.run(&real.repo(), &["what is next?"], [Answer::text("x")]);
+    let request = next.request(0);
+    let rules = request.find("The person's rules:").unwrap_or_else(|| panic!("none in {request}"));
+    let rules = request[rules..].split("Asked earlier").next().unwrap();
+    assert!(rules.contains("Never touch legacy/"), "{rules}");
+    assert!(rules.contains("not confirmed"), "{rules}");
+    assert!(!rules.contains("always use tabs"), "{rules}");
+    // It waits for a person to keep or drop it.
+    let listed = real.guarded.env.run(&["rules", "list", "--json"]).success().stdout;
+    assert!(listed.contains("Never touch legacy/"), "{listed}");
+}

@@ -3,11 +3,13 @@
 mod sessions;
 mod tools;
 
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
 use heirloom_testkit::model::{Answer, Script};
 use heirloom_testkit::real::{self, Served};
+use heirloom_testkit::terminal::Terminal;
 use serde_json::{Value, json};
 
 use super::Guarded;
@@ -77,12 +79,11 @@ impl Real {
         self.guarded.env.repo()
     }
 
-    fn start(&self, cwd: &Path, arguments: &[&str], script: Script) -> Running {
+    /// `program`, where it finds nothing but the repository, the hooks and the model.
+    fn command(&self, program: impl AsRef<OsStr>, cwd: &Path, served: &Served) -> Command {
         let user = self.guarded.env.user();
-        let served = real::claude(&user, script);
-        let child = Command::new(&self.program)
-            .args(["-p", "--allowedTools", self.allowed, "--output-format", "json"])
-            .args(arguments)
+        let mut command = Command::new(program);
+        command
             .current_dir(cwd)
             .env_clear()
             .env("PATH", std::env::var_os("PATH").unwrap())
@@ -90,7 +91,49 @@ impl Real {
             .env("TMPDIR", &user)
             .env("HEIRLOOM_HOME", self.guarded.env.home())
             .env("NO_PROXY", "127.0.0.1")
-            .envs(served.env.iter().map(|(name, value)| (name, value)))
+            .envs(served.env.iter().map(|(name, value)| (name, value)));
+        command
+    }
+
+    /// A person types a prompt at a terminal, waits for the answer, and leaves.
+    pub(crate) fn typed(&self, prompt: &str, answer: &str) {
+        let user = self.guarded.env.user();
+        let served = real::claude(&user, Script::new([Answer::text(answer)]));
+        // What the program asks a person once: colours, whether to use the key, whether to trust the directory.
+        let file = user.join(".claude.json");
+        let known = std::fs::read_to_string(&file).unwrap_or_else(|_| "{}".to_owned());
+        let mut known: Value = serde_json::from_str(&known).unwrap();
+        known["hasCompletedOnboarding"] = json!(true);
+        known["theme"] = json!("dark");
+        known["customApiKeyResponses"] = json!({"approved": ["sk-scripted"], "rejected": []});
+        let repo = self.repo();
+        let project = &mut known["projects"][repo.to_str().unwrap()];
+        project["hasTrustDialogAccepted"] = json!(true);
+        project["hasCompletedProjectOnboarding"] = json!(true);
+        std::fs::write(&file, known.to_string()).unwrap();
+        let mut command = self.command("setsid", &repo, &served);
+        command.arg("--ctty").arg(&self.program).env("TERM", "xterm-256color");
+        let mut terminal = Terminal::of_width(command, 120);
+        terminal.sees("❯");
+        // What comes in one piece with the key that sends it counts as pasted.
+        for words in [prompt, "/exit"] {
+            terminal.presses(words.as_bytes());
+            terminal.sees(words.rsplit(' ').next().unwrap());
+            terminal.presses(b"\r");
+            if words == prompt {
+                terminal.sees(answer);
+            }
+        }
+        let (status, shown) = terminal.ends();
+        assert_eq!(status, 0, "{shown}");
+    }
+
+    fn start(&self, cwd: &Path, arguments: &[&str], script: Script) -> Running {
+        let served = real::claude(&self.guarded.env.user(), script);
+        let child = self
+            .command(&self.program, cwd, &served)
+            .args(["-p", "--allowedTools", self.allowed, "--output-format", "json"])
+            .args(arguments)
             .envs(self.has_tasks.then_some(("CLAUDE_CODE_ENABLE_TODO_TOOLS", "1")))
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
