@@ -19,7 +19,6 @@ pub struct Line {
     /// Whether `raw` is only the beginning, because the line was longer than the reader keeps in
     /// memory. The events file still has all of it.
     pub cut: bool,
-    /// What it says.
     pub parsed: Parsed,
 }
 
@@ -78,21 +77,11 @@ pub enum Event {
         agent_session_id: String,
     },
     /// What was said to the agent.
-    Prompt {
-        /// The words.
-        text: String,
-    },
+    Prompt { text: String },
     /// What the agent says.
-    Text {
-        /// The words.
-        text: String,
-    },
+    Text { text: String },
     /// A piece of what it is about to say; all of it comes as [`Event::Text`] in the end.
-    Piece {
-        /// The words.
-        text: String,
-    },
-    /// What it thinks.
+    Piece { text: String },
     Thinking {
         /// The words; empty where the agent hides them.
         text: String,
@@ -116,7 +105,6 @@ pub enum Event {
     },
     /// Tokens used.
     Usage {
-        /// How many.
         tokens: Tokens,
         /// What they add up.
         span: Span,
@@ -157,10 +145,7 @@ pub enum Event {
         trigger: Option<String>,
     },
     /// How many tasks run in the background; a turn that ends above zero is not the last one.
-    Background {
-        /// The number.
-        running: usize,
-    },
+    Background { running: usize },
     /// The agent noticed that it was interrupted.
     Interrupted,
     /// A turn ended. There may be several in one process.
@@ -168,10 +153,7 @@ pub enum Event {
     /// Something failed.
     Error(Failure),
     /// A remark of the agent program, for people.
-    Notice {
-        /// The words.
-        text: String,
-    },
+    Notice { text: String },
     /// Not understood, or of no use to us; the raw line has it.
     Unknown {
         /// The agent's own name for it, or what is wrong with the line.
@@ -215,7 +197,6 @@ impl Tokens {
 pub enum Span {
     /// One request to the model: input plus output is how full the context is.
     Request,
-    /// One turn.
     Turn,
     /// The whole agent session so far.
     Session,
@@ -255,7 +236,6 @@ pub struct Failure {
     pub kind: FailureKind,
     /// The HTTP status, where there was one.
     pub status: Option<u16>,
-    /// The words.
     pub message: String,
 }
 

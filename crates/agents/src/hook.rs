@@ -72,7 +72,6 @@ pub trait Hooks: Sync {
 /// What keeps an agent from running hooks that are installed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Obstacle {
-    /// What it is.
     pub why: String,
     /// What a person can do about it.
     pub remedy: String,
@@ -95,7 +94,6 @@ pub struct HookEvent {
     pub prompt_id: Option<String>,
     /// The subagent that this is about; `None` is the agent itself.
     pub subagent: Option<Subagent>,
-    /// What happened.
     pub kind: HookKind,
 }
 
@@ -118,7 +116,6 @@ pub enum HookKind {
     },
     /// A person submits a prompt.
     Prompt {
-        /// The words.
         text: String,
     },
     /// A command of the person's becomes a prompt.
@@ -183,7 +180,6 @@ pub enum HookKind {
 pub enum Source {
     /// A new conversation.
     Startup,
-    /// A resumed one.
     Resume,
     /// A person cleared the last one.
     Clear,
@@ -209,7 +205,6 @@ impl Source {
     }
 }
 
-/// A tool, used.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct ToolUse {
     /// The tool.
@@ -257,17 +252,11 @@ pub struct HookAnswer {
 pub enum HookError {
     /// A settings file is not what the agent takes.
     #[error("{} is not a settings file of {agent}: {problem}", file.display())]
-    Settings {
-        agent: &'static str,
-        file: PathBuf,
-        /// What is wrong.
-        problem: String,
-    },
+    Settings { agent: &'static str, file: PathBuf, problem: String },
     /// A payload is not what the agent sends.
     #[error("not a hook payload from {agent}")]
     Payload {
         agent: &'static str,
-        /// What is wrong.
         #[source]
         source: serde_json::Error,
     },

@@ -23,7 +23,6 @@ pub struct Launch<'a> {
     pub config: &'a Config,
     /// What the agent is to do. Never part of the command line, where everyone could read it.
     pub prompt: &'a str,
-    /// Which conversation.
     pub conversation: Conversation<'a>,
     /// Whether more will be said to it later.
     pub input: Input,

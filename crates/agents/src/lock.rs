@@ -63,7 +63,6 @@ pub enum LockError {
         agent: String,
         /// The conversation.
         agent_session_id: String,
-        /// Who.
         pid: u32,
     },
     /// The file could not be used.

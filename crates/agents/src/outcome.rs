@@ -87,7 +87,6 @@ pub enum Outcome {
     },
     /// The process died without saying how its turn ended.
     Crashed {
-        /// How it exited.
         exit: Exit,
         /// The end of what it wrote to stderr.
         message: String,
@@ -193,7 +192,6 @@ impl fmt::Display for Outcome {
 pub enum Exit {
     /// By itself, with this code.
     Code(i32),
-    /// By this signal.
     Signal(i32),
     /// Nobody knows: it could not be waited for.
     Unknown,

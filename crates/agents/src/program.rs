@@ -15,7 +15,6 @@ pub struct Programs(BTreeMap<String, Vec<String>>);
 /// A program to run, with the arguments that come first.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Program {
-    /// Where it is.
     pub path: PathBuf,
     /// Arguments before the adapter's own.
     pub args: Vec<String>,

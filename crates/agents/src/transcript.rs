@@ -62,7 +62,6 @@ pub trait Transcripts: Sync {
 /// A transcript file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Transcript {
-    /// Where it is.
     pub path: PathBuf,
     /// The conversation.
     pub agent_session_id: String,

@@ -34,24 +34,17 @@ pub struct Evidence {
 pub enum PlaceError {
     /// There is no `:LINE` at the end.
     #[error("`{text}` has no line number: write PATH:LINE or PATH:LINE-LINE")]
-    NoLine {
-        /// What was given.
-        text: String,
-    },
+    NoLine { text: String },
     /// The line is not a number from 1.
     #[error("`{line}` in `{text}` is not a line number: lines are counted from 1")]
     BadLine {
-        /// What was given.
         text: String,
         /// The part that should be a number.
         line: String,
     },
     /// The last line is before the first.
     #[error("`{text}` ends before it begins")]
-    Backwards {
-        /// What was given.
-        text: String,
-    },
+    Backwards { text: String },
 }
 
 impl Evidence {

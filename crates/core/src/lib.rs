@@ -11,7 +11,6 @@
         reason = "a test that cannot set the scene panics, and says where"
     )
 )]
-#![warn(missing_docs)]
 
 // Here because every other crate needs this one, so nothing else is compiled before it is said.
 #[cfg(windows)]

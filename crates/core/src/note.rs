@@ -28,7 +28,6 @@ pub enum Kind {
     Question,
     /// What to do next.
     NextStep,
-    /// What was done.
     Progress,
     /// A case the work must be tested with.
     Scenario,
@@ -86,7 +85,6 @@ pub enum CaseType {
 }
 
 impl CaseType {
-    /// All of them.
     pub const ALL: [Self; 3] = [Self::HappyPath, Self::EdgeCase, Self::ErrorHandling];
 
     /// The word for it.
@@ -146,7 +144,6 @@ impl Scenarios {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("there is no kind of note called `{text}`")]
 pub struct NotAKind {
-    /// What was given.
     pub text: String,
     /// The kind that was probably meant.
     pub nearest: Option<&'static str>,
@@ -214,11 +211,9 @@ pub struct Source {
 /// A note as the ledger knows it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Note {
-    /// Its id.
     pub id: NoteId,
     /// What sort of thing it says.
     pub kind: Kind,
-    /// What it says.
     pub text: String,
     /// Why, for decisions above all.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -63,7 +63,6 @@ pub struct Erased {
     pub seq: u64,
     /// When it was written.
     pub at: Timestamp,
-    /// What it said.
     pub kind: String,
     /// The session it belonged to.
     pub session: Option<SessionId>,

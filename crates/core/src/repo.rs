@@ -60,7 +60,6 @@ impl fmt::Display for RepoKey {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{text}` is not a repository key (hr_ and 26 letters and digits)")]
 pub struct NotAKey {
-    /// What was given.
     pub text: String,
 }
 

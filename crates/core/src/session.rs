@@ -12,7 +12,6 @@ use crate::status::Status;
 /// A session as the ledger knows it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Session {
-    /// Its id.
     pub id: SessionId,
     /// Its name; the newest session of a name in a repository is the one the name means.
     pub name: SessionName,

@@ -59,7 +59,6 @@ impl Why {
 /// What becomes of a record at a push.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fate {
-    /// It is sent.
     Sent,
     /// It is of no kind that travels, or of another repository.
     Stays,

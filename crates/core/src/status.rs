@@ -145,7 +145,6 @@ impl fmt::Display for Status {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{text}` is not a session status")]
 pub struct NotAStatus {
-    /// What was given.
     pub text: String,
 }
 

@@ -53,7 +53,6 @@ pub struct Tokens {
 /// What some sessions used together.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Sum {
-    /// How many.
     pub sessions: u64,
     /// Those whose cost nobody knows, or not all of it.
     pub unknown_sessions: u64,

@@ -71,16 +71,10 @@ pub enum LinkError {
     NotAPerson,
     /// There is no such history.
     #[error("nothing is recorded under {name}")]
-    Nothing {
-        /// What was given.
-        name: String,
-    },
+    Nothing { name: String },
     /// It is this one.
     #[error("{name} is already this repository")]
-    Same {
-        /// What was given.
-        name: String,
-    },
+    Same { name: String },
     /// The ledger failed.
     #[error(transparent)]
     Ledger(#[from] Error),

@@ -69,10 +69,7 @@ pub enum NoteError {
     Empty,
     /// Only a scenario tries something.
     #[error("only a scenario has a type and an expected result, and this is a {kind}")]
-    NoScenario {
-        /// What it is.
-        kind: Kind,
-    },
+    NoScenario { kind: Kind },
     /// The session could not be found.
     #[error(transparent)]
     Session(#[from] FindError),
@@ -87,7 +84,6 @@ pub enum NoteError {
     Exists {
         /// In this file.
         path: String,
-        /// At this line.
         line: u32,
     },
     /// There is no such note.

@@ -21,10 +21,7 @@ use crate::{create, damage, rebuild, records};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Notice {
     /// A damaged one was set aside, and nobody has healed it yet.
-    SetAside {
-        /// Where it is.
-        path: PathBuf,
-    },
+    SetAside { path: PathBuf },
     /// It is a copy of another one, and goes on as a host of its own.
     Copied {
         /// The host it was copied from.
@@ -41,10 +38,7 @@ pub enum Notice {
         seq: u64,
     },
     /// The clock is wrong.
-    Clock {
-        /// What it says.
-        at: Timestamp,
-    },
+    Clock { at: Timestamp },
 }
 
 impl fmt::Display for Notice {

@@ -61,7 +61,6 @@ pub enum Error {
         path: PathBuf,
         /// What was being read.
         what: &'static str,
-        /// Why.
         #[source]
         source: Box<dyn std::error::Error + Send + Sync>,
     },

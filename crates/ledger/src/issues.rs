@@ -60,7 +60,6 @@ impl Ledger {
         })
     }
 
-    /// One issue.
     pub fn issue(&self, repo: &str, id: &IssueId) -> Result<Option<Issue>, Error> {
         let repo = &*self.repository(repo)?;
         self.run("read", |db| one(db, repo, id))

@@ -72,7 +72,6 @@ pub(crate) const ALL: i64 = -1;
 pub(crate) struct Derived {
     /// How many records it was.
     pub count: u64,
-    /// The last one.
     pub last: Option<Last>,
 }
 

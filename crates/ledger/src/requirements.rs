@@ -49,7 +49,6 @@ pub struct Seen {
 /// That requirements are paused.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Pause {
-    /// Since when.
     pub at: Timestamp,
     /// By whom.
     pub by: String,

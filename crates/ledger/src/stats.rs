@@ -20,15 +20,12 @@ pub struct Stats {
     pub host: String,
     /// Its size with its log, in bytes.
     pub bytes: u64,
-    /// Records in all.
     pub records: u64,
     /// Records of each kind.
     pub kinds: BTreeMap<String, u64>,
     /// Records of each host.
     pub hosts: BTreeMap<String, u64>,
-    /// Sessions in all.
     pub sessions: u64,
-    /// Notes in all.
     pub notes: u64,
     /// The time of the first record.
     pub first_at: Option<Timestamp>,

@@ -23,7 +23,6 @@ pub enum Merged {
 /// How two lines of work go together.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Joined {
-    /// In this commit.
     Commit(String),
     /// Everything of the one is in the other already, in other commits.
     Contained,

@@ -19,7 +19,6 @@ static MAKING: Mutex<()> = Mutex::new(());
 /// A worktree that can be worked in.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OwnTree {
-    /// Where it is.
     pub path: PathBuf,
     /// How it came about.
     pub how: How,

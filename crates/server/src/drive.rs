@@ -32,7 +32,6 @@ pub const WORD: &str = "drive";
 /// What is to be launched or gone on with.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(crate) struct Order {
-    /// Where.
     pub(crate) directory: PathBuf,
     /// What the agent is to do.
     pub(crate) prompt: String,
@@ -46,7 +45,6 @@ pub(crate) struct Order {
     pub(crate) session: Option<SessionId>,
     /// Whether it goes another way.
     pub(crate) fork: bool,
-    /// Where it does.
     pub(crate) at: Option<String>,
     /// What is said about the config.
     pub(crate) config: Overrides,

@@ -29,7 +29,6 @@ impl Keys {
         Self { directory: home.join("serve") }
     }
 
-    /// Where they are.
     pub(crate) fn directory(&self) -> &Path {
         &self.directory
     }

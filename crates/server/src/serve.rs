@@ -29,20 +29,13 @@ const MOST_THREADS: usize = 96;
 pub enum ServeError {
     /// There is one already.
     #[error("the daemon is already running at {url}")]
-    Running {
-        /// Where.
-        url: String,
-    },
+    Running { url: String },
     /// Others could reach it, and nothing would protect what is said.
     #[error("{address} can be reached from other machines, so it needs TLS")]
-    Open {
-        /// The address.
-        address: SocketAddr,
-    },
+    Open { address: SocketAddr },
     /// It cannot listen there.
     #[error("cannot listen on {address}")]
     Listen {
-        /// Where.
         address: String,
         /// What the system said.
         #[source]
@@ -80,7 +73,6 @@ pub struct Daemon {
 pub struct Opening<'a> {
     /// The directory that is meant where a request names none.
     pub directory: &'a Path,
-    /// Where it listens.
     pub listen: &'a Listen,
     /// Further names by which it may be called.
     pub hosts: Vec<String>,

@@ -23,7 +23,6 @@ pub(super) fn unknown(kind: &str) -> Entry {
     Entry::of(What::Unknown { kind: kind.to_owned() })
 }
 
-/// A string field.
 pub(super) fn text<'a>(value: &'a Value, field: &str) -> Option<&'a str> {
     value.get(field)?.as_str()
 }

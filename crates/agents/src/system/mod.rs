@@ -50,9 +50,7 @@ pub struct Identity {
 /// Whether a process still runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Liveness {
-    /// It does.
     Alive,
-    /// It does not.
     Gone,
     /// A process has its number; whether it is that one cannot be said.
     Unknown,

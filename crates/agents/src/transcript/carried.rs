@@ -21,7 +21,6 @@ pub struct Carried<'a> {
 /// A conversation in the form in which an agent has it as its own.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Written {
-    /// A file.
     File {
         /// Where it belongs.
         path: PathBuf,
@@ -42,18 +41,13 @@ pub enum Written {
 /// One side's words.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Turn {
-    /// What was asked.
     Prompt {
-        /// The words.
         text: String,
-        /// When.
         at: Option<Timestamp>,
     },
     /// What the agent said and did.
     Answer {
-        /// The words.
         text: String,
-        /// When.
         at: Option<Timestamp>,
     },
 }
@@ -66,7 +60,6 @@ impl Turn {
         }
     }
 
-    /// When.
     pub fn at(&self) -> Option<Timestamp> {
         match self {
             Self::Prompt { at, .. } | Self::Answer { at, .. } => *at,

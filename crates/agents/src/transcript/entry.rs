@@ -45,7 +45,6 @@ pub enum What {
     Whereabouts(Whereabouts),
     /// Words to the agent.
     Prompt {
-        /// The words.
         text: String,
         /// Whose they are.
         by: By,
@@ -58,15 +57,9 @@ pub enum What {
         args: String,
     },
     /// Words of the agent.
-    Answer {
-        /// The words.
-        text: String,
-    },
+    Answer { text: String },
     /// What the agent thought, where it shows it.
-    Thinking {
-        /// The words.
-        text: String,
-    },
+    Thinking { text: String },
     /// The agent uses a tool.
     ToolUse {
         /// The agent's id of this use.
@@ -102,15 +95,11 @@ pub enum What {
         tokens_before: Option<u64>,
     },
     /// The agent's own summary of what was compacted.
-    Summary {
-        /// The words.
-        text: String,
-    },
+    Summary { text: String },
     /// Tokens of a request or of the session so far.
     Usage {
         /// The agent's id of the answer they are for. The same id again replaces the figure.
         message: Option<String>,
-        /// How many.
         tokens: Tokens,
         /// What they add up.
         span: Span,
@@ -128,23 +117,18 @@ pub enum What {
     Model { name: String },
     /// What the conversation is called.
     Title {
-        /// The words.
         text: String,
         /// Whether a person chose it.
         chosen: bool,
     },
     /// The agent was interrupted by a person.
     Interrupted,
-    /// A turn ended.
     TurnEnd {
         /// Whether it ended with an error.
         is_error: bool,
     },
     /// A request failed, or the agent program did.
-    Failed {
-        /// The words.
-        text: String,
-    },
+    Failed { text: String },
     /// Not understood: the agent's own name for it, or what is wrong with the line.
     Unknown {
         /// The name.
@@ -223,10 +207,7 @@ pub enum Does {
     /// Says what there is to do, all of it.
     Todos(Vec<Todo>),
     /// Adds one thing to do; the tool's answer names its id as `#id`.
-    AddTodo {
-        /// The words.
-        text: String,
-    },
+    AddTodo { text: String },
     /// Changes one thing to do.
     MarkTodo {
         id: String,
@@ -244,7 +225,6 @@ pub enum Does {
 /// One thing to do, as the agent has it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Todo {
-    /// The words.
     pub text: String,
     /// How far it is.
     pub state: TodoState,

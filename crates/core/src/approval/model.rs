@@ -9,11 +9,9 @@ use crate::id::{ApprovalId, SessionId};
 /// A question whether a tool may be used.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Approval {
-    /// Its id.
     pub id: ApprovalId,
     /// The session whose agent asks.
     pub session: SessionId,
-    /// The tool.
     pub tool: String,
     /// What it is to be used with, without secrets.
     pub input: Value,
@@ -27,7 +25,6 @@ pub struct Approval {
     pub decided_at: Option<Timestamp>,
     /// Who or what decided.
     pub by: Option<By>,
-    /// Why.
     pub reason: Option<String>,
     /// The input that was approved instead, without secrets.
     pub edited: Option<Value>,

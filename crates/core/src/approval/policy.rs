@@ -22,7 +22,6 @@ pub struct Policy {
 pub struct Automatic {
     /// What approved.
     pub by: By,
-    /// Why.
     pub reason: String,
 }
 

@@ -24,7 +24,6 @@ pub struct Rule {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{text}` is not a rule; `Tool` or `Tool(pattern)` is one")]
 pub struct NotARule {
-    /// What was given.
     pub text: String,
 }
 

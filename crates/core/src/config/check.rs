@@ -8,7 +8,6 @@ use super::{Config, Field, McpServer};
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{field}: {problem}")]
 pub struct ConfigError {
-    /// The field.
     pub field: Field,
     /// What is wrong with it.
     pub problem: String,

@@ -23,7 +23,6 @@ pub struct Handover<'a> {
 /// What a continued session starts with.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Child {
-    /// Its config.
     pub config: Config,
     /// The fields that it did not leave to its parent.
     pub overridden: Vec<Field>,

@@ -90,7 +90,6 @@ pub enum McpServer {
     },
     /// A server that speaks MCP over HTTP.
     Http {
-        /// Where it is.
         url: String,
         /// Headers that are sent with each request.
         #[serde(default)]

@@ -9,7 +9,6 @@ use super::{Config, Field};
 pub struct Generation<'a> {
     /// What people call it.
     pub name: &'a str,
-    /// Its config.
     pub config: &'a Config,
     /// The fields it did not leave to its parent.
     pub overridden: &'a [Field],
@@ -18,7 +17,6 @@ pub struct Generation<'a> {
 /// Where a field comes from.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Origin {
-    /// The field.
     pub field: Field,
     /// Its value; null where there is none.
     pub value: Value,

@@ -9,7 +9,6 @@ use crate::id::ApprovalId;
 pub struct ApprovalRequested {
     /// The question's id.
     pub id: ApprovalId,
-    /// The tool.
     pub tool: String,
     /// What it is to be used with.
     #[serde(default)]
@@ -28,7 +27,6 @@ pub struct ApprovalDecided {
     pub approved: bool,
     /// Who or what decided.
     pub by: By,
-    /// Why.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
     /// The input that was approved instead, without secrets.
@@ -47,6 +45,5 @@ pub struct ApprovalDecided {
 pub struct ApprovalClosed {
     /// The question's id.
     pub id: ApprovalId,
-    /// Why.
     pub reason: String,
 }

@@ -6,7 +6,6 @@ use crate::guard::branch::Birth;
 /// was known of requirements on an earlier one of that name does not hold for it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BranchBorn {
-    /// The branch.
     pub branch: String,
     /// What tells it from others of that name.
     pub born: Birth,

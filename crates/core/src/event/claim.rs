@@ -6,16 +6,13 @@ use crate::issue::{Claim, IssueId, Owner};
 /// An issue of the record's repository was claimed, or taken over from an owner that is dead.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ClaimTaken {
-    /// The issue.
     pub issue: IssueId,
-    /// The claim.
     pub claim: Claim,
 }
 
 /// The heartbeat of an owner: it is still there, and keeps everything it claimed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ClaimRenewed {
-    /// Who.
     pub owner: Owner,
     /// Until when its claims hold now.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -25,7 +22,6 @@ pub struct ClaimRenewed {
 /// An owner let go of an issue of the record's repository.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ClaimReleased {
-    /// The issue.
     pub issue: IssueId,
     /// Who had it.
     pub owner: Owner,

@@ -20,7 +20,6 @@ pub struct IssueImported {
 /// An issue was changed at the record's time.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct IssueChanged {
-    /// The issue.
     pub id: IssueId,
     /// What is different.
     pub change: Change,
@@ -29,7 +28,6 @@ pub struct IssueChanged {
 /// Somebody said something about an issue.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct IssueCommented {
-    /// The issue.
     pub id: IssueId,
     /// The comment's number; no other one in the repository has it.
     pub number: u64,
@@ -40,7 +38,6 @@ pub struct IssueCommented {
 /// An issue came to depend on another one.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct IssueLinked {
-    /// The issue.
     pub id: IssueId,
     /// What it depends on.
     pub depends_on: IssueId,
@@ -51,7 +48,6 @@ pub struct IssueLinked {
 /// An issue no longer depends on another one.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct IssueUnlinked {
-    /// The issue.
     pub id: IssueId,
     /// What it depended on.
     pub depends_on: IssueId,

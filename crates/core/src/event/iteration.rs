@@ -21,7 +21,6 @@ pub struct IterationStarted {
     pub pid_started: Option<u64>,
 }
 
-/// An iteration ended.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct IterationEnded {
     /// The stage, as its directory is called.

@@ -79,7 +79,6 @@ pub struct ForkDetected {
     pub id: String,
     /// Who claims it: `context`, or the path of a file.
     pub source: String,
-    /// What is claimed.
     pub claimed: String,
     /// What the ledger says.
     pub ledger: String,
@@ -140,7 +139,6 @@ pub struct TaskSet {
     /// The issue, where there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub issue: Option<String>,
-    /// In words.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
 }
@@ -150,7 +148,6 @@ pub struct TaskSet {
 pub struct TrackerTold {
     /// The id of what it was told about.
     pub about: String,
-    /// The issue.
     pub issue: String,
     /// The program that was asked to write it down.
     pub tracker: String,

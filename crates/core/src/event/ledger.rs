@@ -6,7 +6,6 @@ use serde::{Deserialize, Serialize};
 /// it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RecordsLost {
-    /// The host.
     pub host: String,
     /// The first of them.
     pub from: u64,

@@ -3,7 +3,6 @@ use serde::{Deserialize, Serialize};
 /// A session was seen alive: its agent runs now.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LiveSeen {
-    /// The agent.
     pub agent: String,
     /// The agent's process.
     pub pid: u32,

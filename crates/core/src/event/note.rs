@@ -7,13 +7,10 @@ use crate::note::{Basis, Case, Kind, Source};
 /// A note was made.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NoteAdded {
-    /// The note's id.
     pub id: NoteId,
     /// What sort of thing it says.
     pub kind: Kind,
-    /// What it says.
     pub text: String,
-    /// Why.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rationale: Option<String>,
     /// What it rests on.

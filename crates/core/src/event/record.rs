@@ -9,7 +9,6 @@ pub struct RecordErased {
     pub host: HostId,
     /// Their places in its chain.
     pub seqs: Vec<u64>,
-    /// Why.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
 }

@@ -40,7 +40,6 @@ pub struct RequirementUntriggered {
 pub struct RequirementSatisfied {
     /// The requirement.
     pub name: String,
-    /// For what.
     pub scope: Scope,
     /// The branch, or the commit where no branch is checked out.
     pub branch: String,
@@ -68,7 +67,6 @@ pub struct RequirementSatisfied {
 pub struct RequirementCleared {
     /// The requirement.
     pub name: String,
-    /// For what.
     pub scope: Scope,
     /// The branch, or the commit where no branch is checked out.
     pub branch: String,
@@ -118,7 +116,6 @@ pub struct RequirementStopBlocked {
 pub struct RequirementsPaused {
     /// By whom: `person`, `agent`, …
     pub method: String,
-    /// Why.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
     /// When they gate again by themselves.
@@ -150,7 +147,6 @@ pub struct RequirementsImported {
 /// Branches are gone, and with them what was known of requirements on them.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RequirementsPruned {
-    /// The branches.
     pub branches: Vec<String>,
     /// By whom: `person`, `agent`, …
     pub method: String,

@@ -7,7 +7,6 @@ use crate::settings::RunPermissions;
 /// It was decided what a session will run; a resumed one runs the same.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RunPlanned {
-    /// The plan.
     pub plan: Plan,
     /// The run directory, relative to the repository where it is in it.
     pub run_dir: String,

@@ -10,7 +10,6 @@ use crate::status::Status;
 /// A session began to exist.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct SessionCreated {
-    /// Its name.
     pub name: SessionName,
     /// The session it comes from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -64,7 +63,6 @@ pub struct SessionAnnounced {
 /// A session's agent was told what to do.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SessionPrompted {
-    /// The words.
     pub text: String,
 }
 
@@ -87,7 +85,6 @@ pub struct SessionLinked {
 /// The same conversation went on in another context: it was resumed, or compacted.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SessionContinued {
-    /// How.
     pub link: Link,
 }
 
@@ -117,7 +114,6 @@ impl SessionSpent {
 /// What a team may know of a session: no prompt, no config, and a title only if a person gave it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SessionShared {
-    /// Its name.
     pub name: SessionName,
     /// The session it comes from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -153,7 +149,6 @@ pub struct SessionWithheld {
 /// Who writes under the name of a host, as the hub says. Only what this ledger itself wrote counts.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HostNamed {
-    /// The host.
     pub host: HostId,
     /// The person.
     pub name: String,

@@ -5,8 +5,6 @@ use crate::config::Config;
 /// A config was kept under a name, as its next version.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct TemplateSaved {
-    /// The name.
     pub name: String,
-    /// The config.
     pub config: Config,
 }

@@ -10,7 +10,6 @@ use crate::work::{Checked, IssueRunStatus, WorkStatus};
 /// A run through the issues began.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WorkStarted {
-    /// The run.
     pub run: WorkRunId,
     /// The agent of issues that begin anew.
     pub agent: String,
@@ -24,9 +23,7 @@ pub struct WorkStarted {
 /// A run through the issues ended.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WorkEnded {
-    /// The run.
     pub run: WorkRunId,
-    /// How.
     pub status: WorkStatus,
     /// Why, where there is more to say.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -38,13 +35,10 @@ pub struct WorkEnded {
 pub struct IssueRunStarted {
     /// What the run does for the issue.
     pub issue_run: IssueRunId,
-    /// The run.
     pub run: WorkRunId,
-    /// The issue.
     pub issue: IssueId,
     /// What is to be done, in a line.
     pub title: String,
-    /// The agent.
     pub agent: String,
     /// Where it works.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -59,7 +53,6 @@ pub struct IssueRunStarted {
 pub struct IssueRunLaunched {
     /// What the run does for the issue.
     pub issue_run: IssueRunId,
-    /// The session.
     pub session: SessionId,
     /// The id that was chosen for its conversation, where the agent lets us.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -98,7 +91,6 @@ pub struct IssueRunReviewed {
 pub struct IssueRunTranscribed {
     /// What the run does for the issue.
     pub issue_run: IssueRunId,
-    /// Where it is.
     pub transcript: String,
 }
 
@@ -122,9 +114,7 @@ pub struct IssueRunEnded {
 pub struct AgentSessionLost {
     /// The issue it was about.
     pub issue: IssueId,
-    /// The agent.
     pub agent: String,
-    /// The id.
     pub agent_session_id: String,
 }
 
@@ -137,17 +127,14 @@ pub struct WorkImported {
     pub run: String,
     /// When it began.
     pub started_at: Timestamp,
-    /// When it ended.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ended_at: Option<Timestamp>,
-    /// What it did.
     pub issues: Vec<ImportedIssueRun>,
 }
 
 /// What a run of the original did for an issue.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ImportedIssueRun {
-    /// The issue.
     pub issue: IssueId,
     /// The agent whose id it is, as far as it can be told.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -157,7 +144,6 @@ pub struct ImportedIssueRun {
     pub agent_session_id: Option<String>,
     /// How it ended.
     pub status: IssueRunStatus,
-    /// Why.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
     /// Where the agent's transcript is.

@@ -14,9 +14,7 @@ use crate::id::SessionId;
 /// What is known of one session.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SessionFacts {
-    /// The session.
     pub session: SessionId,
-    /// Its agent.
     pub agent: String,
     /// The agent's own id of it.
     pub agent_session_id: String,
@@ -95,7 +93,6 @@ pub struct CommandFacts {
     pub tool_use: String,
     /// The turn; 0 before the first.
     pub turn: u64,
-    /// When.
     pub at: Option<Timestamp>,
     /// The command line, with secrets redacted.
     pub command: String,
@@ -120,7 +117,6 @@ pub struct FileFacts {
     pub edited: bool,
     /// The last turn that touched it.
     pub turn: u64,
-    /// When that was.
     pub at: Option<Timestamp>,
 }
 
@@ -129,11 +125,8 @@ pub struct FileFacts {
 pub struct CommitFacts {
     /// Its hash, as git printed it.
     pub hash: String,
-    /// Its subject.
     pub subject: String,
-    /// The turn.
     pub turn: u64,
-    /// When.
     pub at: Option<Timestamp>,
 }
 

@@ -10,7 +10,6 @@ use super::runners::simple_commands;
 pub struct CommitSign {
     /// The hash, as printed.
     pub hash: String,
-    /// The subject.
     pub subject: String,
 }
 

@@ -36,16 +36,10 @@ impl Sighting {
 pub enum SearchError {
     /// Too little to look for.
     #[error("`{text}` is too short: a search needs a word of at least three letters")]
-    TooShort {
-        /// What was given.
-        text: String,
-    },
+    TooShort { text: String },
     /// They are one search, written twice.
     #[error("`{text}` repeats the same search: give one, or two that differ")]
-    Same {
-        /// What was given.
-        text: String,
-    },
+    Same { text: String },
 }
 
 /// One way of looking for something.

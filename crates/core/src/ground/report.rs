@@ -6,7 +6,6 @@ use super::verdict::Verdict;
 /// A claim that was checked.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Checked<'a> {
-    /// The claim.
     pub claim: Claim<'a>,
     /// The verdict on it.
     pub verdict: Verdict,

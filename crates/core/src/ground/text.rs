@@ -24,7 +24,6 @@ pub enum Search {
     Here,
     /// On these lines, none of which was named; at least one.
     Elsewhere(Vec<u32>),
-    /// Nowhere.
     Nowhere,
 }
 

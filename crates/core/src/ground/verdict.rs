@@ -10,22 +10,15 @@ pub enum Verdict {
     /// The quote stands where it was said to.
     Verified,
     /// The quote stands a few lines further up or down.
-    Nearby {
-        /// At this line.
-        line: u32,
-    },
+    Nearby { line: u32 },
     /// The quote stands somewhere else now, and only there.
     Moved {
         /// In this file, if it is another one.
         path: Option<String>,
-        /// At this line.
         line: u32,
     },
     /// The quote stands in several other places.
-    Ambiguous {
-        /// How many.
-        places: usize,
-    },
+    Ambiguous { places: usize },
     /// The quote stands nowhere in the file.
     QuoteAbsent,
     /// The quote says too little to prove anything.
@@ -58,7 +51,6 @@ pub enum Verdict {
     NotAGhost {
         /// Where, for example.
         path: String,
-        /// At this line.
         line: u32,
     },
 }

@@ -41,14 +41,12 @@ pub trait Facts {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{what}")]
 pub struct Fault {
-    /// What went wrong.
     pub what: String,
 }
 
 /// A file that may be evidence.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FileFact {
-    /// Where it is.
     pub path: String,
     /// When it was last changed.
     pub modified: Timestamp,
@@ -112,7 +110,6 @@ pub enum Gap {
     },
     /// The newest file is too old.
     TooOld(String),
-    /// The command failed.
     CommandFailed(String),
     /// The changes are not those that were reviewed.
     Changed,

@@ -84,7 +84,6 @@ pub enum OnUncertain {
     Ask,
     /// It goes on.
     Allow,
-    /// It does not.
     Deny,
 }
 
@@ -102,7 +101,6 @@ pub struct CarryOver {
 pub struct Problem {
     /// Where: `requirements.commit_plan.scope`.
     pub at: String,
-    /// What is wrong.
     pub message: String,
     /// What to do about it.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -13,13 +13,11 @@ use crate::id::SessionId;
 /// The body of the record that says a change.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ChangeBody {
-    /// It was triggered.
     Triggered(RequirementTriggered),
     /// It is no longer triggered.
     Untriggered(RequirementUntriggered),
     /// The session was told about it.
     Warned(RequirementWarned),
-    /// It was satisfied.
     Satisfied(RequirementSatisfied),
     /// It is no longer satisfied.
     Cleared(RequirementCleared),

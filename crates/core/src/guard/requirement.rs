@@ -11,7 +11,6 @@ use super::shell::CommandPattern;
 /// Something that must be satisfied before a gated tool use or the end of a turn.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Requirement {
-    /// Its name.
     pub name: String,
     /// How long it stays satisfied.
     pub scope: Scope,
@@ -102,7 +101,6 @@ pub enum Rule {
     Blocking,
     /// A measured value has to stay below a threshold, or somebody has to approve it.
     Dynamic {
-        /// What is measured.
         measure: Measure,
         /// From here on the agent is told.
         #[serde(default, skip_serializing_if = "Option::is_none")]

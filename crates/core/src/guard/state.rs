@@ -30,11 +30,9 @@ pub const USED: &str = "used";
 /// That a requirement is satisfied, and how.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Satisfied {
-    /// When.
     pub at: Timestamp,
     /// By what: `skill`, `person`, `agent`, `approval`, `carry_over`, …
     pub by: String,
-    /// More about it.
     #[serde(default, skip_serializing_if = "Value::is_null")]
     pub metadata: Value,
     /// When it stops counting.
@@ -93,7 +91,6 @@ impl Entry {
 pub struct Held {
     /// Its own entry on this branch.
     pub own: Entry,
-    /// The branch's.
     pub branch: Option<Satisfied>,
     /// The repository's.
     pub repo: Option<Satisfied>,
@@ -130,7 +127,6 @@ impl Held {
 pub enum Reach {
     /// With the session, on the branch.
     Session,
-    /// With the branch.
     Branch,
     /// With the repository.
     Repo,
@@ -156,7 +152,6 @@ pub struct Change {
     pub branch: BranchKey,
     /// The session it happened in, by its full id.
     pub session: Option<String>,
-    /// What happened.
     pub kind: ChangeKind,
 }
 

@@ -122,7 +122,6 @@ impl<'a> ToolUse<'a> {
 /// A trigger that a tool use fits, and what in it does.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Hit<'r> {
-    /// The trigger.
     pub trigger: &'r Trigger,
     /// Whether it fits for sure, or only may. It is never [`Fit::No`].
     pub fit: Fit,

@@ -46,7 +46,6 @@ impl Passage {
 pub struct Read {
     /// Which one: `archive:SESSION/transcript-1`.
     pub transcript: String,
-    /// In bytes.
     pub bytes: u64,
 }
 

@@ -40,7 +40,6 @@ pub struct Inherited {
     pub warnings: Vec<String>,
     /// What was decided, and why.
     pub decisions: Vec<String>,
-    /// What was done.
     pub progress_summary: String,
     /// The same items with all that is known about them: the learnings in their order, then the
     /// patterns, the warnings and the decisions. Where there is no room for that, only those that
@@ -67,9 +66,7 @@ pub struct InheritedNote {
     pub id: Option<NoteId>,
     /// What sort of thing it says.
     pub kind: Kind,
-    /// What it says.
     pub text: String,
-    /// Why.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rationale: Option<String>,
     /// The session it was made in.
@@ -113,13 +110,9 @@ pub struct CheckedEvidence {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Truncated {
-    /// Learnings.
     pub learnings: usize,
-    /// Patterns.
     pub patterns: usize,
-    /// Warnings.
     pub warnings: usize,
-    /// Decisions.
     pub decisions: usize,
     /// Characters of the progress summary.
     pub progress: usize,

@@ -24,7 +24,6 @@ pub enum Verdict {
     Moved {
         /// In this file.
         path: String,
-        /// At this line.
         line: u32,
     },
     /// The quote stands nowhere.
@@ -53,9 +52,7 @@ impl Verdict {
 pub struct Item {
     /// Where it belongs.
     pub category: Category,
-    /// What it says.
     pub text: String,
-    /// Why.
     pub rationale: Option<String>,
     /// The note it is, where the ledger knows it.
     pub id: Option<NoteId>,

@@ -27,7 +27,6 @@ const LONGEST_QUOTE: usize = 1000;
 /// A session that is inherited from.
 #[derive(Debug, Clone, Default)]
 pub struct Source {
-    /// Its name.
     pub name: String,
     /// Its status, where it is one of ours.
     pub status: Option<Status>,
@@ -71,13 +70,9 @@ impl Source {
 /// The most items of each category.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Caps {
-    /// Learnings.
     pub learnings: usize,
-    /// Patterns.
     pub patterns: usize,
-    /// Warnings.
     pub warnings: usize,
-    /// Decisions.
     pub decisions: usize,
 }
 

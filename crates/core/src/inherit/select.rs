@@ -80,7 +80,6 @@ impl fmt::Display for Category {
     "`{text}` cannot be inherited; choose from learnings, patterns, warnings, decisions and progress"
 )]
 pub struct NotACategory {
-    /// What was given.
     pub text: String,
     /// The category that was probably meant.
     pub nearest: Option<&'static str>,

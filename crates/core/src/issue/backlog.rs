@@ -12,7 +12,6 @@ use super::status::IssueStatus;
 /// An issue as far as choosing the next one needs it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Entry {
-    /// Its id.
     pub id: IssueId,
     /// What is to be done, in a line.
     pub title: String,
@@ -22,7 +21,6 @@ pub struct Entry {
     pub priority: u8,
     /// `task`, `bug`, `epic`, …
     pub issue_type: String,
-    /// Who does it.
     pub assignee: Option<String>,
     /// When it was made.
     pub created_at: Timestamp,
@@ -81,11 +79,9 @@ impl Entry {
 /// That one issue depends on another.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Edge {
-    /// The issue.
     pub issue: IssueId,
     /// What it depends on.
     pub depends_on: IssueId,
-    /// How.
     pub kind: String,
 }
 

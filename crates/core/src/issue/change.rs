@@ -22,7 +22,6 @@ pub struct NewIssue {
     pub issue_type: String,
     /// Words to find it by.
     pub labels: Vec<String>,
-    /// Who does it.
     pub assignee: Option<String>,
     /// The issue it is a part of.
     pub parent: Option<IssueId>,
@@ -135,10 +134,8 @@ impl NewIssue {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Change {
-    /// The title.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
-    /// The description.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
     /// How it is to be done.
@@ -150,16 +147,12 @@ pub struct Change {
     /// What was found out.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub notes: Option<String>,
-    /// The status.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub status: Option<IssueStatus>,
-    /// The priority.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub priority: Option<u8>,
-    /// The type.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub issue_type: Option<String>,
-    /// Who does it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub assignee: Option<String>,
     /// Why it is closed.
@@ -177,7 +170,6 @@ pub struct Change {
 }
 
 impl Change {
-    /// Closing it.
     pub fn close(reason: impl Into<String>, session: Option<String>) -> Self {
         Self {
             status: Some(IssueStatus::Closed),

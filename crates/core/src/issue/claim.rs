@@ -28,9 +28,7 @@ pub struct Owner {
 /// A claim on an issue.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Claim {
-    /// Who has it.
     pub owner: Owner,
-    /// Since when.
     pub since: Timestamp,
     /// Until when, unless it is renewed; a person's claim may have no end.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -19,7 +19,6 @@ pub struct IssueId(String);
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{text}` is not an issue id: use letters, digits, `.`, `_` and `-`")]
 pub struct BadIssueId {
-    /// What was given.
     pub text: String,
 }
 

@@ -23,20 +23,13 @@ pub enum BadIssue {
     NotAnObject,
     /// It has a field twice, so nobody can say which one counts.
     #[error("it has `{field}` twice")]
-    Twice {
-        /// The field.
-        field: String,
-    },
+    Twice { field: String },
     /// A field that every issue has is not there.
     #[error("it has no `{field}`")]
-    Missing {
-        /// The field.
-        field: &'static str,
-    },
+    Missing { field: &'static str },
     /// A field is not what it should be.
     #[error("its `{field}` cannot be read: {why}")]
     Field {
-        /// The field.
         field: &'static str,
         /// What is wrong with it.
         why: String,

@@ -96,7 +96,6 @@ impl Line {
         line
     }
 
-    /// The issue.
     pub fn issue(&self) -> Result<Issue, BadIssue> {
         json::read_text(&self.to_string())
     }

@@ -7,16 +7,13 @@ use serde_json::{Map, Value};
 use super::id::IssueId;
 use super::status::IssueStatus;
 
-/// An issue.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Issue {
-    /// Its id.
     pub id: IssueId,
     /// What is to be done, in a line.
     pub title: String,
     /// What is to be done.
     pub description: Option<String>,
-    /// How.
     pub design: Option<String>,
     /// What must be true for it to be done.
     pub acceptance_criteria: Option<String>,
@@ -28,7 +25,6 @@ pub struct Issue {
     pub priority: u8,
     /// `task`, `bug`, `feature`, `epic`, …
     pub issue_type: String,
-    /// Who does it.
     pub assignee: Option<String>,
     /// When it was made.
     pub created_at: Timestamp,
@@ -98,8 +94,6 @@ impl Dependency {
 pub struct Comment {
     /// Who said it.
     pub author: String,
-    /// What.
     pub text: String,
-    /// When.
     pub created_at: Timestamp,
 }

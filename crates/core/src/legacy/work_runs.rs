@@ -16,10 +16,7 @@ use crate::work::IssueRunStatus;
 pub enum BadRunFile {
     /// It cannot be read.
     #[error("it is not a run file: {why}")]
-    Shape {
-        /// What is wrong.
-        why: String,
-    },
+    Shape { why: String },
     /// It is of another repository.
     #[error("it belongs to {repo}")]
     Elsewhere {

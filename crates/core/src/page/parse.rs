@@ -3,7 +3,6 @@
 /// A heading and the lines that belong to it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Block {
-    /// 1 for `#`.
     pub level: usize,
     /// The heading without its marks.
     pub title: String,

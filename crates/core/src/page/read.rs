@@ -26,7 +26,6 @@ pub struct Page {
     pub tasks: Vec<String>,
     /// Where the work stands, as it stands there.
     pub reasonings: Vec<String>,
-    /// The decisions.
     pub decisions: Vec<Decision>,
     /// The items of the lists.
     pub items: Vec<Item>,
@@ -53,7 +52,6 @@ pub struct Decision {
     pub title: String,
     /// What was decided.
     pub text: String,
-    /// Why.
     pub rationale: Option<String>,
     /// What it rests on.
     pub evidence: Vec<Evidence>,
@@ -70,7 +68,6 @@ pub struct Item {
     pub kind: Kind,
     /// What it is marked with.
     pub mark: Option<Mark>,
-    /// What it says.
     pub text: String,
     /// Whether it is ticked.
     pub done: bool,
@@ -81,7 +78,6 @@ pub struct Item {
 pub struct Violation {
     /// The line, counted from 1.
     pub line: usize,
-    /// The path.
     pub path: String,
 }
 

@@ -8,11 +8,9 @@ use jiff::civil::{Date, Weekday, date};
 /// A time that a question names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Named {
-    /// A day.
     Day(Date),
     /// A month of a year.
     Month(i16, i8),
-    /// A year.
     Year(i16),
     /// Some days that end with this one.
     Days(Date, i16),

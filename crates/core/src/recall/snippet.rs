@@ -20,7 +20,6 @@ pub struct Snippet {
 /// What is looked for in a text.
 #[derive(Debug, Clone, Default)]
 pub struct Sought {
-    /// Terms.
     pub terms: HashSet<String>,
     /// Beginnings of words, lower case.
     pub beginnings: Vec<String>,

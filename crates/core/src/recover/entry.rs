@@ -7,7 +7,6 @@ use crate::note::{Kind, Note};
 /// What was found out about a note.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Proof {
-    /// The place.
     pub place: Evidence,
     /// What became of it.
     pub verdict: Verdict,
@@ -28,7 +27,6 @@ pub enum Nearness {
 /// A note with what is known about it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Entry {
-    /// The note.
     pub note: Note,
     /// The name of its session.
     pub session: String,

@@ -17,11 +17,9 @@ pub struct State {
     pub task: Option<String>,
     /// When the last checkpoint was passed, and how much was grounded then.
     pub checkpoint: Option<(Timestamp, f64)>,
-    /// Decisions.
     pub decisions: Vec<Entry>,
     /// What is to be done.
     pub next_steps: Vec<Entry>,
-    /// What was done.
     pub done: Vec<Entry>,
     /// Everything else that stands.
     pub others: Vec<Entry>,
@@ -34,9 +32,7 @@ pub struct State {
 /// A rendered level.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Recovery {
-    /// Which one.
     pub level: u8,
-    /// The text.
     pub text: String,
     /// What it costs.
     pub tokens: usize,

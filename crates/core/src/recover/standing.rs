@@ -52,7 +52,6 @@ pub struct Standing {
 /// Something that was asked for a while ago.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Earlier {
-    /// The words.
     pub text: String,
     /// Whether they choose one thing over another, or say why: that holds longer than an order.
     pub chooses: bool,
@@ -292,9 +291,7 @@ fn said(sessions: &[Told], now: Timestamp) -> Vec<(String, Timestamp)> {
 /// Something that was tried and did not work, and what did.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Failure {
-    /// The command.
     pub command: String,
-    /// What it said.
     pub error: String,
     /// How often.
     pub times: usize,

@@ -20,7 +20,6 @@ pub struct DirectoryHistory {
 /// A key that a directory claims, and what this host knows about it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Claim {
-    /// The key.
     pub key: RepoKey,
     /// The repository it means here: another one where the key was linked to that.
     pub id: RepoId,

@@ -7,9 +7,7 @@ use super::words::{LEAD_INS, MOMENTARY, PARTICIPLES, PHRASES, SUBJECTS, VERBS};
 /// What a rule does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Force {
-    /// It forbids.
     Forbids,
-    /// It requires.
     Requires,
 }
 

@@ -11,7 +11,6 @@ use super::stop::End;
 pub struct Anew {
     /// Who does what is left. The agents of a parallel block stay who they are.
     pub agent: Option<String>,
-    /// With which model.
     pub model: Option<String>,
     /// The most iterations of a stage; for a pipeline it only lowers each stage's own.
     pub max: Option<u32>,

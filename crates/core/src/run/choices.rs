@@ -15,9 +15,7 @@ use super::{prompt, rule};
 /// What was chosen; what was not is decided elsewhere.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Choices {
-    /// The agent.
     pub agent: Option<String>,
-    /// Its model.
     pub model: Option<String>,
     /// What the person says about the stage.
     pub context: Option<String>,
@@ -41,7 +39,6 @@ pub struct Choices {
     pub idle_timeout: Option<Duration>,
     /// How many iterations in a row may fail.
     pub max_failures: Option<u32>,
-    /// What it inherits.
     pub inherit: Option<Inherit>,
 }
 
@@ -74,7 +71,6 @@ impl Choices {
 pub struct Inherit {
     /// The sessions, the nearest first.
     pub from: Vec<String>,
-    /// What of it.
     pub select: Select,
 }
 

@@ -94,7 +94,6 @@ pub struct Previous {
     /// What it decided.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub decision: Option<Decision>,
-    /// What it did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub summary: Option<String>,
 }
@@ -102,7 +101,6 @@ pub struct Previous {
 /// A verification that failed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Verification {
-    /// The command.
     pub command: String,
     /// Its exit code, where it had one.
     pub exit_code: Option<i32>,

@@ -16,7 +16,6 @@ use super::status_file::{Decision, Report};
 pub enum AgentEnd {
     /// It finished its turn.
     Finished,
-    /// It failed.
     Failed {
         /// How, in a few words (`exit code 7`).
         why: String,
@@ -48,7 +47,6 @@ pub enum Outcome {
 }
 
 impl Outcome {
-    /// All of them.
     pub const ALL: [Self; 5] =
         [Self::Completed, Self::Failed, Self::Hopeless, Self::Interrupted, Self::Postponed];
 

@@ -63,7 +63,6 @@ const KINDS: [&str; 4] = ["stage", "prompt", "pipeline", "parallel"];
 /// A pipeline as its file says it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Pipeline {
-    /// Its name.
     pub name: String,
     /// What it is for, in a line.
     pub description: String,
@@ -86,9 +85,7 @@ pub struct Pipeline {
 /// A node of a pipeline.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Node {
-    /// Its id.
     pub id: String,
-    /// What it is.
     pub kind: Kind,
     /// What it chooses.
     pub choices: Choices,
@@ -118,7 +115,6 @@ pub enum Kind {
 /// Several agents over the same nodes.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Parallel {
-    /// The agents.
     pub agents: Vec<Lane>,
     /// The nodes each of them goes through.
     pub nodes: Vec<Node>,
@@ -131,9 +127,7 @@ pub struct Parallel {
 pub struct Lane {
     /// What it is called within the block: the agent, unless told otherwise.
     pub name: String,
-    /// The agent.
     pub agent: String,
-    /// Its model.
     pub model: Option<String>,
 }
 

@@ -32,7 +32,6 @@ pub struct Plan {
     /// The longest it may take.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_time_ms: Option<u64>,
-    /// What it inherits.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub inherit: Option<PlannedInherit>,
     /// What its agents may do without asking, where one of them would ask.
@@ -50,7 +49,6 @@ pub struct PlannedInherit {
     /// From which others besides.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub also: Vec<String>,
-    /// What of it.
     pub select: Select,
 }
 
@@ -65,7 +63,6 @@ impl PlannedInherit {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Step {
-    /// A stage.
     Stage(Box<PlannedStage>),
     /// Several agents at the same time.
     Parallel(Block),
@@ -81,9 +78,7 @@ pub struct PlannedStage {
     /// The stage it is, unless its prompt was written in place.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stage: Option<String>,
-    /// The agent.
     pub agent: String,
-    /// Its model.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
     /// When it is done.
@@ -139,13 +134,11 @@ pub struct PlannedInput {
 /// Several agents at the same time, each isolated from the others.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Block {
-    /// Its id.
     pub id: String,
     /// Its directory in the run directory; holds the manifest and a directory an agent.
     pub dir: String,
     /// When it has failed.
     pub failure_mode: FailureMode,
-    /// Its agents.
     pub agents: Vec<PlannedLane>,
 }
 

@@ -72,7 +72,6 @@ impl Variables {
 /// A variable that a text names and that there is not.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unknown {
-    /// Its name.
     pub name: String,
     /// The line, from 1.
     pub line: u32,

@@ -27,9 +27,7 @@ const PLACE: &str = "`PATH:LINE`, or an object with `path`, `line` and `quote`";
 pub struct Reported {
     /// What sort of thing it says.
     pub kind: Kind,
-    /// What it says.
     pub text: String,
-    /// Why.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rationale: Option<String>,
     /// What it rests on. Paths are as the agent wrote them.

@@ -28,11 +28,9 @@ const KEYS: &[&str] = &[
 /// A stage as its files say it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Stage {
-    /// Its name.
     pub name: String,
     /// What it is for, in a line.
     pub description: String,
-    /// The prompt.
     pub prompt: String,
     /// What it chooses.
     pub choices: Choices,

@@ -30,7 +30,6 @@ pub enum Decision {
 }
 
 impl Decision {
-    /// All of them.
     pub const ALL: [Self; 3] = [Self::Continue, Self::Stop, Self::Error];
 
     /// Reads the ledger's word for it.
@@ -53,7 +52,6 @@ impl Decision {
 pub struct Report {
     /// What it wants to happen next, where it says so.
     pub decision: Option<Decision>,
-    /// Why.
     pub reason: Option<String>,
     /// What it did, in a line.
     pub summary: Option<String>,
@@ -61,7 +59,6 @@ pub struct Report {
     pub items_completed: Vec<String>,
     /// What it changed.
     pub files_touched: Vec<String>,
-    /// What went wrong.
     pub errors: Vec<String>,
     /// What is worth carrying: learnings, patterns, warnings and decisions, in this order.
     pub notes: Vec<Reported>,

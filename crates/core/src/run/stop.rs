@@ -47,9 +47,7 @@ pub enum Rule {
 /// The agent that confirms a judgment.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Judge {
-    /// The agent.
     pub agent: String,
-    /// Its model.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
 }
@@ -138,7 +136,6 @@ pub enum End {
     Consensus,
     /// There is no ready work.
     QueueEmpty,
-    /// The command succeeds.
     CommandSucceeded,
     /// The maximum of iterations was made.
     MaxIterations,
@@ -173,7 +170,6 @@ pub fn reason_in_words(reason: &str) -> String {
 }
 
 impl End {
-    /// All of them.
     pub const ALL: [Self; 15] = [
         Self::AgentStopped,
         Self::Consensus,

@@ -21,7 +21,6 @@ pub enum Reason {
 pub struct Covered {
     /// Where in the settings: `work.gate[0]`, `stages.review`.
     pub key: String,
-    /// Why.
     pub reason: Reason,
     /// The command, or what is said.
     pub command: String,

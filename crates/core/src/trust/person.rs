@@ -43,7 +43,6 @@ pub enum Action {
 }
 
 impl Action {
-    /// All of them.
     pub const ALL: [Self; 17] = [
         Self::Trust,
         Self::Approve,

@@ -10,7 +10,6 @@ pub const NOTHING_TO_DO: &str = "NOTHING TO DO:";
 /// An agent's word that nothing has to be changed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Nothing {
-    /// Why.
     pub why: String,
     /// The places that show it.
     pub evidence: Vec<Evidence>,

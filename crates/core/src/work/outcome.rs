@@ -146,7 +146,6 @@ impl FromIterator<IssueRunStatus> for Tally {
 /// What a command of the gate came to.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Checked {
-    /// The command.
     pub command: String,
     /// Whether it succeeded.
     pub passed: bool,

@@ -19,7 +19,6 @@ const COMMENTS: usize = 10;
 /// All that is known about an issue when an agent begins with it.
 #[derive(Debug, Clone, Copy)]
 pub struct Brief<'a> {
-    /// The issue.
     pub issue: &'a Issue,
     /// What its sessions noted.
     pub notes: &'a [Note],

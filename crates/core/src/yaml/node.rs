@@ -37,7 +37,6 @@ pub enum Value {
     Float(f64),
     /// Text, quoted or not.
     Text(String),
-    /// A list.
     List(Vec<Node>),
     /// A map; each key once, in the order of the file.
     Map(Vec<Entry>),
@@ -46,11 +45,9 @@ pub enum Value {
 /// One key of a map.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Entry {
-    /// The key.
     pub key: String,
     /// Where the key was written.
     pub at: Position,
-    /// Its value.
     pub value: Node,
 }
 

@@ -14,9 +14,7 @@ const DEPTH_LIMIT: usize = 64;
 /// Something wrong with a text, and where.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Problem {
-    /// Where.
     pub at: Position,
-    /// What.
     pub fault: Fault,
 }
 
@@ -32,7 +30,6 @@ pub enum Fault {
     /// The same key twice in one map.
     #[error("the key `{key}` is given twice")]
     DuplicateKey {
-        /// The key.
         key: String,
         /// Where it was given first.
         first: Position,

@@ -12,7 +12,6 @@ use serde::{Deserialize, Serialize};
 
 use crate::here::Here;
 
-/// One of them.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Copy {
     pub(crate) agent: String,

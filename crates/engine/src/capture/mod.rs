@@ -60,7 +60,6 @@ pub enum CaptureError {
     #[error("cannot read {}", path.display())]
     Database {
         path: std::path::PathBuf,
-        /// What it said.
         #[source]
         source: heirloom_ledger::opencode::OpencodeError,
     },

@@ -15,7 +15,6 @@ use crate::person;
 /// What came of one transcript.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Restored {
-    /// Where it is.
     pub path: PathBuf,
     /// Whether it was put back; one that is there is left as it is.
     pub restored: bool,

@@ -34,9 +34,7 @@ pub enum Health {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Check {
     pub name: String,
-    /// How it is.
     pub health: Health,
-    /// In words.
     pub detail: String,
     /// What to do about it.
     pub hint: Option<String>,

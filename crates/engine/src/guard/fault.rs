@@ -17,9 +17,7 @@ const MOST_BYTES: u64 = 256 * 1024;
 /// One fault.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Logged {
-    /// When.
     pub at: Timestamp,
-    /// What went wrong.
     pub what: String,
 }
 

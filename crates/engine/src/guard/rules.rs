@@ -31,12 +31,7 @@ pub enum Rules {
     /// These.
     Policy(Policy),
     /// A settings file cannot be read.
-    Broken {
-        /// Which.
-        file: String,
-        /// Why.
-        reason: String,
-    },
+    Broken { file: String, reason: String },
 }
 
 impl Rules {

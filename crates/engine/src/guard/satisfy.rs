@@ -24,7 +24,6 @@ use crate::person::{self, PersonError};
 pub struct Satisfy<'a> {
     /// By whom or what: `skill`, `person`, `agent`, `approval`.
     pub by: &'a str,
-    /// More about it.
     pub metadata: Value,
     /// For how many seconds, where that is not the requirement's own.
     pub ttl: Option<u64>,
@@ -69,7 +68,6 @@ pub fn approve(
 pub struct Word<'a> {
     /// Why they are satisfied.
     pub reason: Option<&'a str>,
-    /// More about it.
     pub metadata: Value,
     /// For how many seconds, where that is not the requirement's own.
     pub ttl: Option<u64>,

@@ -13,7 +13,6 @@ use crate::here::Here;
 /// Whose changes they are, and where.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Whose<'a> {
-    /// Where.
     pub(crate) here: &'a Here,
     /// The session in the ledger.
     pub(crate) session: Option<SessionId>,

@@ -37,9 +37,7 @@ pub struct Row {
     pub triggered: bool,
     /// By what it is satisfied.
     pub satisfied_by: Option<String>,
-    /// When that was.
     pub satisfied_at: Option<Timestamp>,
-    /// More about it.
     #[serde(skip_serializing_if = "Value::is_null")]
     pub metadata: Value,
     /// When it stops counting.
@@ -182,7 +180,6 @@ pub fn state(
 /// One thing that happened to a requirement.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Happened {
-    /// When.
     pub at: Timestamp,
     /// What: `satisfied`, `cleared`, `triggered`, …
     pub what: String,
@@ -193,7 +190,6 @@ pub struct Happened {
     /// The session in the ledger, or the name that an imported file gave it.
     pub session: Option<String>,
     pub branch: Option<String>,
-    /// More about it.
     #[serde(skip_serializing_if = "Value::is_null")]
     pub metadata: Value,
 }

@@ -13,7 +13,6 @@ use crate::here::Here;
 /// Whether an agent calls our hooks.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Hooking {
-    /// It does.
     Hooked,
     /// Its plugin does.
     Plugged(&'static str),

@@ -45,9 +45,7 @@ pub struct Request<'a> {
 pub struct SetupAction {
     /// `wrote`, `kept`, `ignored`, `hooked`, `added`, `skipped`, `removed`, `restored`, `failed`.
     pub done: &'static str,
-    /// To what.
     pub what: String,
-    /// More about it.
     pub detail: String,
     /// Whether something is left to the person.
     pub needs_you: bool,

@@ -12,7 +12,6 @@ use serde::{Deserialize, Serialize};
 /// A file before and after we touched it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Original {
-    /// Where it is.
     file: PathBuf,
     /// What was in it; nothing where it was not there.
     pub(super) before: Option<String>,

@@ -24,7 +24,6 @@ pub enum Claiming {
 /// What is done to an issue.
 #[derive(Debug, Clone)]
 pub struct Update {
-    /// Who does it.
     pub actor: String,
     /// What is done about a claim.
     pub claiming: Option<Claiming>,

@@ -20,7 +20,6 @@ pub fn actor(here: &Here) -> String {
 /// Somebody who wants issues.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Claimant {
-    /// Who.
     pub owner: Owner,
     /// Until when, unless it is renewed.
     pub until: Option<Timestamp>,

@@ -36,11 +36,7 @@ pub enum TrackerError {
     BadId(#[from] BadIssueId),
     /// Somebody else has it.
     #[error("{id} is {by}'s")]
-    Taken {
-        id: IssueId,
-        /// Who has it.
-        by: String,
-    },
+    Taken { id: IssueId, by: String },
     /// It is not open, so it cannot be claimed.
     #[error("{id} is {status}, it cannot be claimed")]
     NotOpen { id: IssueId, status: String },
@@ -56,27 +52,17 @@ pub enum TrackerError {
     },
     /// The tracker's program could not be run, or failed.
     #[error("{program} failed: {why}")]
-    Program {
-        program: String,
-        /// What it said.
-        why: String,
-    },
+    Program { program: String, why: String },
     /// The tracker answered something else than expected.
     #[error("{tracker} gave an unexpected answer: {why}")]
     Shape {
         /// The tracker, with what it was asked.
         tracker: String,
-        /// What is wrong.
         why: String,
     },
     /// A line of a tracker's file is not an issue.
     #[error("{}:{line} is not an issue: {why}", path.display())]
-    Line {
-        path: PathBuf,
-        line: usize,
-        /// What is wrong.
-        why: BadIssue,
-    },
+    Line { path: PathBuf, line: usize, why: BadIssue },
     /// Two lines of a tracker's file have the same id.
     #[error("{}:{line} is {id}, and so is line {first}", path.display())]
     Twice {
@@ -85,7 +71,6 @@ pub enum TrackerError {
         line: usize,
         /// The line before it.
         first: usize,
-        /// Their id.
         id: IssueId,
     },
     /// A tracker's file holds both sides of a merge.

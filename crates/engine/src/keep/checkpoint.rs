@@ -47,7 +47,6 @@ pub struct Outcome {
 /// A checkpoint that is to be made.
 #[derive(Debug)]
 pub struct Checkpoint<'a> {
-    /// Where.
     pub here: &'a Here,
     pub settings: &'a Settings,
     pub session: &'a Session,

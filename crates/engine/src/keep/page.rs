@@ -79,7 +79,6 @@ pub fn file(here: &Here, settings: &Settings) -> PathBuf {
 /// What a page is kept by.
 #[derive(Debug)]
 pub struct Keeper<'a> {
-    /// Where.
     pub here: &'a Here,
     pub settings: &'a Settings,
     /// The session that what is taken in belongs to.

@@ -36,7 +36,6 @@ pub(super) enum Look {
 /// Gathers what is recorded in a repository, what a session and its lineage left behind first.
 #[derive(Debug)]
 pub struct Gatherer<'a> {
-    /// Where.
     pub here: &'a Here,
     pub ledger: &'a Ledger,
     pub settings: &'a Settings,

@@ -19,7 +19,6 @@ const MOST: usize = 1000;
 pub struct Rule {
     /// The address of its words.
     pub id: String,
-    /// The words.
     pub text: String,
     /// Whether a person keeps it; otherwise it was only said.
     pub kept: bool,

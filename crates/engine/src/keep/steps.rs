@@ -51,7 +51,6 @@ impl Status {
     }
 }
 
-/// One step.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Step {
     /// Its number, from 1.

@@ -77,7 +77,6 @@ pub fn find(here: &Here) -> Option<Found> {
 pub struct Told {
     /// How many comments were written.
     pub comments: usize,
-    /// What went wrong.
     pub failed: Vec<String>,
 }
 

@@ -110,7 +110,6 @@ pub(super) struct Texts {
 
 /// A transcript of which single messages are read.
 enum Text {
-    /// Line by line.
     Lines(Box<Kept>, Frames),
     /// One whose lines cannot be read alone: all that was said in it.
     Whole(Vec<Said>),

@@ -25,7 +25,6 @@ use crate::sessions::{self, FindError};
 /// What is looked for.
 #[derive(Debug, Clone, Default)]
 pub struct Query {
-    /// The words.
     pub text: String,
     /// Only these kinds: a note's, `session`, `message`, `tool_use`, `tool_result`, or `note`.
     pub kinds: Vec<String>,
@@ -59,7 +58,6 @@ pub struct Query {
     pub limit: usize,
 }
 
-/// What was found.
 #[derive(Debug, Clone, Default)]
 pub struct Found {
     /// Best first.
@@ -81,7 +79,6 @@ pub struct SearchHit {
     /// What the conversation is known by, where no session of the ledger has it.
     pub key: String,
     pub agent: Option<String>,
-    /// What it is.
     pub kind: Kind,
     /// The note, where it is one.
     pub note: Option<Note>,
@@ -91,7 +88,6 @@ pub struct SearchHit {
     pub snippet: Snippet,
     /// Its place in the conversation, from 1.
     pub event: Option<u64>,
-    /// When.
     pub at: Option<Timestamp>,
     /// How well it fits.
     pub score: f64,
@@ -116,11 +112,8 @@ impl SearchHit {
 pub struct Around {
     /// Its place in the conversation, from 1.
     pub event: u64,
-    /// What it is.
     pub kind: Kind,
-    /// What it says.
     pub text: String,
-    /// When.
     pub at: Option<Timestamp>,
 }
 

@@ -17,7 +17,6 @@ pub enum RunError {
     #[error("`{name}` cannot be the name of a session: {source}")]
     Name {
         name: String,
-        /// Why.
         #[source]
         source: NameError,
     },
@@ -37,10 +36,7 @@ pub enum RunError {
     NotAPerson(#[from] heirloom_core::trust::person::NotAPerson),
     /// The files are wrong.
     #[error("{} in what should be run", count(mistakes.len()))]
-    Mistakes {
-        /// What is wrong.
-        mistakes: Vec<Mistake>,
-    },
+    Mistakes { mistakes: Vec<Mistake> },
     /// A file that should be worked from is not there.
     #[error("there is no input file {path}")]
     NoInput {
@@ -107,7 +103,6 @@ pub enum RunError {
     /// git did not do what was asked.
     #[error("git cannot {doing}: {why}")]
     Git {
-        /// What.
         doing: &'static str,
         /// Its words.
         why: String,

@@ -35,7 +35,6 @@ pub struct Prepared {
     pub plan: Plan,
     /// What is wrong with its files, and keeps nothing from running.
     pub mistakes: Vec<Mistake>,
-    /// What it inherits.
     pub inherit: Option<Resolved>,
     /// What its stages inherit, by their directories.
     pub stage_inherits: BTreeMap<String, Inherited>,
@@ -82,7 +81,6 @@ impl Prepared {
 /// What a run is prepared from.
 #[derive(Debug, Clone, Copy)]
 pub struct Preparing<'a> {
-    /// Where and when.
     pub here: &'a Here,
     /// The settings that hold here.
     pub settings: &'a Settings,

@@ -33,7 +33,6 @@ pub struct Collected {
     pub secrets: Secrets,
     /// Files that processes which were killed left behind.
     pub leftovers: Vec<PathBuf>,
-    /// The ledger itself.
     pub ledger: Compacted,
 }
 

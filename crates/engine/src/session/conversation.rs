@@ -43,7 +43,6 @@ pub struct Item {
     /// `prompt`, `text`, `thinking`, `tool_call`, `tool_result`, `compacted`, `notice`, `error`,
     /// `result`, or `iteration` where another agent of a run begins.
     pub kind: &'static str,
-    /// The words.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -20,7 +20,6 @@ pub(super) enum Answer {
     Retry,
     /// The agent does not know the conversation.
     Stale {
-        /// What it says.
         why: String,
     },
     /// The conversation cannot go on: a new one takes over.
@@ -30,7 +29,6 @@ pub(super) enum Answer {
     /// It used what it was given to spend.
     Spent,
     Stopped,
-    /// It failed.
     Fail,
 }
 

@@ -25,7 +25,6 @@ use crate::turn::system::System;
 /// What a run works with.
 #[derive(Clone, Copy)]
 pub struct With<'a> {
-    /// Where and when.
     pub here: &'a Here,
     /// The agents' programs.
     pub programs: &'a Programs,

@@ -9,16 +9,10 @@ use crate::issues::TrackerError;
 pub enum WorkError {
     /// Worktrees need git.
     #[error("{place} is not a git repository, so agents cannot get their own worktrees")]
-    NoGit {
-        /// Where.
-        place: String,
-    },
+    NoGit { place: String },
     /// There is nothing a worktree could begin with.
     #[error("{place} has no commits yet, so it cannot have worktrees")]
-    NoCommit {
-        /// Where.
-        place: String,
-    },
+    NoCommit { place: String },
     /// The branch on which work comes together would be moved under somebody's feet.
     #[error("{branch} is checked out, and finished work has to be merged into it")]
     CheckedOut { branch: String },

@@ -183,7 +183,6 @@ pub struct NewFacts {
 pub struct Answered {
     /// The agent's id of the tool use.
     pub tool_use: String,
-    /// How it exited.
     pub exit: Option<i32>,
     /// Whether it failed.
     pub failed: bool,
@@ -195,7 +194,6 @@ pub struct Answered {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Touched {
     pub session: SessionId,
-    /// What it did.
     pub file: FileFacts,
 }
 

@@ -48,7 +48,6 @@ impl Hit {
 /// A message that fits, or a note.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Passage {
-    /// What it is.
     pub kind: Kind,
     /// Its place among the indexed messages of its source, from 0.
     pub message: u64,
@@ -58,7 +57,6 @@ pub struct Passage {
     pub nth: usize,
     /// The id of the note.
     pub note: Option<String>,
-    /// When.
     pub at: Option<Timestamp>,
     /// How well it fits by itself.
     pub score: f64,

@@ -47,9 +47,7 @@ pub struct IndexedSource {
 /// One message of a source.
 #[derive(Debug, Clone)]
 pub struct Message<'a> {
-    /// What it is.
     pub kind: Kind,
-    /// When.
     pub at: Option<Timestamp>,
     /// Where its line begins in the source.
     pub offset: u64,

@@ -20,7 +20,6 @@ const OWN: &str = "";
 /// What repositories are called.
 pub(super) struct Names;
 
-/// Where they are.
 pub(super) struct Places;
 
 impl Projection for Names {

@@ -30,7 +30,6 @@ pub(super) struct Cell {
     pub at: usize,
     /// How much of it is in the page.
     pub local: usize,
-    /// All of it.
     pub length: usize,
     /// The page the rest is in, where there is a rest.
     pub overflow: Option<u32>,

@@ -13,7 +13,6 @@ use crate::guard::trigger::{Hit, ToolUse, Workdir, triggered_by};
 pub enum Verdict {
     /// Say nothing. Whether the tool runs is up to the agent and its person.
     Silent,
-    /// Deny it.
     Deny {
         /// What the agent is told.
         reason: String,
@@ -50,7 +49,6 @@ impl Verdict {
 /// What was decided before a tool use, and what is to be recorded.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Before<'p> {
-    /// What to do.
     pub verdict: Verdict,
     /// The requirements that count from now on, and did not before.
     pub triggered: Vec<&'p str>,
@@ -67,7 +65,6 @@ pub struct Before<'p> {
 /// A requirement that a tool use fits.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Checked<'p> {
-    /// The requirement.
     pub requirement: &'p Requirement,
     /// Whether it is met; nothing where only the end of the turn asks.
     pub standing: Option<Standing>,

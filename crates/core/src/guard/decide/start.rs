@@ -13,18 +13,12 @@ pub enum Inactive {
     /// The settings say so.
     SwitchedOff,
     /// A settings file cannot be read.
-    Broken {
-        /// Which.
-        file: String,
-        /// Why.
-        reason: String,
-    },
+    Broken { file: String, reason: String },
 }
 
 /// What is known at the start of a session.
 #[derive(Debug, Clone, Copy)]
 pub struct Start<'a> {
-    /// The policy.
     pub policy: &'a Policy,
     /// Each enabled requirement and how it stands. One with a fault is checked when it is needed.
     pub standings: &'a [(&'a Requirement, Judged)],

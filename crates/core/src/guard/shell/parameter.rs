@@ -152,7 +152,6 @@ impl Reader<'_, '_> {
         }
     }
 
-    /// `${a[0]}`, `${a[@]}`.
     fn subscript(&mut self, name: &str, source: &str, text: &mut Text, in_quotes: bool) {
         let index = source[1..].split(']').next().unwrap_or_default();
         let Some(values) = self.world.values(name) else {

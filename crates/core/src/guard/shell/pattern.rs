@@ -24,7 +24,6 @@ pub enum Fit {
     No,
     /// It may be: what is not known of the line decides.
     Maybe,
-    /// It is.
     Yes,
 }
 

@@ -31,13 +31,11 @@ pub(super) struct Asker {
 /// Why a question was not answered.
 #[derive(Debug)]
 pub(super) struct Unanswered {
-    /// What was asked.
     pub(super) question: String,
     /// The exit status, if it ended by itself.
     pub(super) exit: Option<i32>,
     /// The program's own word for what is wrong.
     pub(super) code: String,
-    /// What it said.
     pub(super) message: String,
 }
 

@@ -110,7 +110,6 @@ impl Program {
         self.listed(&["ready", "--json", "--limit", "0"])
     }
 
-    /// What blocks what.
     fn blocked(&self) -> Result<HashMap<IssueId, Vec<IssueId>>, TrackerError> {
         // Only one of them knows a limit here, and has one unless it is told otherwise.
         let whole = ["blocked", "--json", "--limit", "0"];

@@ -30,7 +30,6 @@ use crate::vault::Vault;
 /// What every use case needs.
 #[derive(Debug, Clone, Copy)]
 pub struct LaunchContext<'a> {
-    /// Where and when.
     pub here: &'a Here,
     /// Which programs are the agents.
     pub programs: &'a Programs,
