@@ -16,9 +16,9 @@ use crate::{
     PipelineList, Recovery, Repository, RequirementChanges, RequirementLog, RequirementState,
     RequirementStatus, RequirementsPaused, RequirementsPruned, ResumeCommand, Rule, RuleList,
     RunDetached, RunEvent, RunPreview, SchemaDocument, SchemaNames, SearchResults, ServiceFile,
-    Serving, Session, SessionConfig, SessionDetail, SessionEnd, SessionForgotten, SessionList,
-    SessionNotes, SessionState, SessionStop, SettingsFiles, SettingsShown, Setup, SignInLink,
-    StageDetail, StageList, Sync, TemplateList, TemplateSaved, Told, Trajectory, Trust,
+    Serving, Session, SessionConfig, SessionDetail, SessionDistilled, SessionEnd, SessionForgotten,
+    SessionList, SessionNotes, SessionState, SessionStop, SettingsFiles, SettingsShown, Setup,
+    SignInLink, StageDetail, StageList, Sync, TemplateList, TemplateSaved, Told, Trajectory, Trust,
     UnrecordedDetail, Watched, Why, WorkCleaned, WorkEvent, WorkPlan, WorkRunDetail, WorkRunList,
 };
 use crate::{Candidates, HandoffDetail, HandoffList, Home, Usage};
@@ -151,6 +151,7 @@ names! {
     "serve" "serve" Serving;
     "serve-install" "serve --install" ServiceFile;
     "serve-link" "serve --link" SignInLink;
+    "sessions-distill" "sessions distill S" SessionDistilled;
     "sessions-forget" "sessions forget S" SessionForgotten;
     "sessions-hide" "sessions hide S" Session;
     "sessions-list" "sessions list" SessionList;

@@ -23,6 +23,7 @@ pub mod config;
 pub mod context;
 pub mod cost;
 pub mod digest;
+pub mod distill;
 pub mod event;
 pub mod evidence;
 pub mod facts;

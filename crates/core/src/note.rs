@@ -206,6 +206,9 @@ pub struct Source {
     /// Whose it is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub author: Option<String>,
+    /// The agent that proposed it when it looked back, where nobody else said it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub proposed_by: Option<String>,
 }
 
 /// A note as the ledger knows it.
@@ -253,6 +256,11 @@ impl Note {
             Some(author) => Cow::Owned(format!("[{author}] {}", self.text)),
             None => Cow::Borrowed(&self.text),
         }
+    }
+
+    /// The agent that proposed it when it looked back on its session.
+    pub fn proposed_by(&self) -> Option<&str> {
+        self.source.as_ref()?.proposed_by.as_deref()
     }
 
     /// Who wrote its words.

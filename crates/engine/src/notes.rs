@@ -41,6 +41,8 @@ pub struct NewNote {
     pub session: Option<String>,
     /// Finds what is around a place, where that is wanted.
     pub symbol: Option<Symbol>,
+    /// The agent that proposes it, looking back.
+    pub proposed_by: Option<String>,
 }
 
 impl NewNote {
@@ -57,6 +59,7 @@ impl NewNote {
             supersedes: None,
             session: None,
             symbol: None,
+            proposed_by: None,
         }
     }
 }
@@ -141,12 +144,19 @@ pub fn add(
         basis: new.basis,
         issue: new.issue.or_else(|| here.var("HEIRLOOM_ISSUE").map(str::to_owned)),
         case: new.case,
-        source: author(here).map(|author| Source { author: Some(author), ..Source::default() }),
+        source: source(here, new.proposed_by),
         ..NoteAdded::new(id, new.kind, text)
     };
     ledger.append(here.clock.now(), Scope::session(session.id, &session.repo), &note)?;
     let note = ledger.note(&id.to_string())?.pop();
     Ok((note.ok_or_else(|| NoteError::NoNote { id: id.to_string() })?, session))
+}
+
+/// Where a note comes from, as far as that is known.
+fn source(here: &Here, proposed_by: Option<String>) -> Option<Source> {
+    let author = author(here);
+    let is_known = author.is_some() || proposed_by.is_some();
+    is_known.then(|| Source { author, proposed_by, ..Source::default() })
 }
 
 /// Whose note it is, by the name that git puts under commits here.

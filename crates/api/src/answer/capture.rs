@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::Answer;
+use crate::{Answer, Note};
 
 /// What `sync` took in.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
@@ -164,6 +164,43 @@ pub struct RestoredFile {
     pub path: String,
     /// Whether it was put back; one that is there is left as it is.
     pub restored: bool,
+}
+
+/// What the agent of a session proposed when it looked back on it.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct SessionDistilled {
+    /// The session's name.
+    pub session: String,
+    /// What was recorded.
+    pub notes: Vec<Note>,
+    /// What was not.
+    pub refused: Vec<Refused>,
+    /// What the agent said it cost, in US dollars; `null` where it did not say.
+    pub cost_usd: Option<f64>,
+}
+
+/// A proposal that was not recorded.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct Refused {
+    /// What it said.
+    pub text: String,
+    /// Why it was not recorded.
+    pub why: String,
+}
+
+impl Answer for SessionDistilled {}
+
+impl SessionDistilled {
+    pub fn new(session: &str, distilled: &capture::Distilled) -> Self {
+        let refused =
+            |(text, why): &(String, String)| Refused { text: text.clone(), why: why.clone() };
+        Self {
+            session: session.to_owned(),
+            notes: distilled.notes.iter().map(|note| Note::new(note, session)).collect(),
+            refused: distilled.refused.iter().map(refused).collect(),
+            cost_usd: distilled.cost_usd,
+        }
+    }
 }
 
 /// What went with a session that was forgotten.

@@ -41,6 +41,9 @@ pub struct Note {
     pub case: Option<Case>,
     /// The later note that replaces it.
     pub superseded_by: Option<String>,
+    /// The agent that proposed it when it looked back on its session.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub proposed_by: Option<String>,
 }
 
 /// What a test scenario tries, and what has to come of it.
@@ -80,6 +83,7 @@ impl Note {
             issue: note.issue.clone(),
             case: note.case.as_ref().map(Case::from),
             superseded_by: note.superseded_by.map(|id| id.to_string()),
+            proposed_by: note.proposed_by().map(str::to_owned),
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Failures of what is remembered: transcripts, notes, rules, hand-overs, and the search through them.
 
-use heirloom_engine::capture::{CaptureError, RestoreError};
+use heirloom_engine::capture::{CaptureError, DistillError, RestoreError};
 use heirloom_engine::keep::KeepError;
 use heirloom_engine::keep::handoffs::HandoffError;
 use heirloom_engine::keep::recover::RecoverError;
@@ -20,6 +20,21 @@ impl From<CaptureError> for Failure {
             CaptureError::NotAPerson(error) => error.into(),
             CaptureError::NoTranscripts(_) => Self::from_error(Code::AgentUnknown, &error),
             CaptureError::Database { .. } => Self::from_error(Code::File, &error),
+        }
+    }
+}
+
+impl From<DistillError> for Failure {
+    fn from(error: DistillError) -> Self {
+        match error {
+            DistillError::Ledger(error) => error.into(),
+            DistillError::File(error) => error.into(),
+            DistillError::NoAgent { .. } => Self::from_error(Code::AgentUnknown, &error),
+            DistillError::Nothing { .. } => Self::from_error(Code::ArchiveNothing, &error)
+                .hint("`heirloom sync` takes in what agents wrote"),
+            DistillError::Launch(_) | DistillError::Spawn(_) | DistillError::NoAnswer { .. } => {
+                Self::from_error(Code::AgentLaunch, &error)
+            }
         }
     }
 }

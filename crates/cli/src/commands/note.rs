@@ -67,6 +67,7 @@ pub(super) fn run(app: &App, args: Args) -> Done {
         supersedes: args.supersedes,
         session: args.session,
         symbol: Some(heirloom_symbols::enclosing),
+        proposed_by: None,
     };
     let mut ledger = app.here.ledger()?;
     let noted = keep::record(&app.here, &mut ledger, &app.directory, new)?;

@@ -83,6 +83,9 @@ pub(super) fn as_text(note: &Note, session: &str, with_id: bool) -> String {
         let quote = first_line(quote, 60);
         below(&format!("{DIM}{evidence}{DIM:#} {quote}"));
     }
+    if let Some(agent) = note.proposed_by() {
+        below(&format!("{DIM}proposed by {agent}{DIM:#}"));
+    }
     if let Some(newer) = note.superseded_by {
         below(&format!("{DIM}replaced by {}{DIM:#}", newer.short()));
     }

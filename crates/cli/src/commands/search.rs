@@ -214,12 +214,13 @@ fn line(text: &mut String, place: &SearchHit) {
     // The heading says whose session it is; a note in it may be somebody else's.
     let of_session = place.session.as_ref().and_then(|session| session.author.as_deref());
     let by = if place.author() == of_session { String::new() } else { by(place.author()) };
+    let by = if by.is_empty() { by } else { format!("{DIM}{by}{DIM:#}") };
     let shown = if place.text.is_empty() {
         format!("{DIM}(the text is gone){DIM:#}")
     } else {
         highlighted(&place.snippet)
     };
-    let line = format!("  {DIM}{:11}{DIM:#} {shown}{replaced}{DIM}{by}{DIM:#}", label(place.kind));
+    let line = format!("  {DIM}{:11}{DIM:#} {shown}{replaced}{by}", label(place.kind));
     let _ = writeln!(text, "{}", hang(&line, 12));
 }
 

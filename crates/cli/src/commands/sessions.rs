@@ -1,3 +1,4 @@
+mod distill;
 mod list;
 mod show;
 
@@ -30,6 +31,7 @@ enum What {
     Stop(Stop),
     Update(Update),
     Forget(Forget),
+    Distill(distill::Distill),
     // What it was called before an archive was what is kept of transcripts.
     #[command(alias = "archive")]
     Hide(Hide),
@@ -89,6 +91,7 @@ pub(super) fn run(app: &App, args: Args) -> Done {
         What::Stop(args) => stop(app, &args),
         What::Update(args) => update(app, args),
         What::Forget(args) => forget(app, &args),
+        What::Distill(args) => distill::distill(app, &args),
         What::Hide(args) => hide(app, &args),
         What::Private(args) => private(app, &args),
     }

@@ -13,6 +13,7 @@ mod capture;
 mod config;
 mod cost;
 mod dependencies;
+mod distilling;
 mod failures;
 mod fresh_clone;
 mod guard;

@@ -265,7 +265,7 @@ fn the_example_of_the_protocol_keeps_its_title_its_date_and_every_line() {
         origin: Origin::Page,
         at: decision.date,
         title: Some(decision.title.clone()),
-        author: None,
+        ..Source::default()
     });
     let model = Model { decisions: vec![taken], ..Model::default() };
     let after = render(Some(text), &model, &known(&model), &marks);

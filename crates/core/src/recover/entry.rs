@@ -64,9 +64,16 @@ impl Entry {
         }
     }
 
-    /// Whether some of what it rests on no longer holds.
+    /// Whether some of what it rests on does not hold, or nobody has verified it.
     pub(super) fn is_broken(&self) -> bool {
-        self.proofs.iter().any(|proof| !proof.verdict.is_grounded())
+        self.proofs.iter().any(|proof| !proof.verdict.is_grounded()) || self.is_only_proposed()
+    }
+
+    /// Whether an agent that looked back proposed it, and the code does not bear it out.
+    fn is_only_proposed(&self) -> bool {
+        let is_verified =
+            !self.proofs.is_empty() && self.proofs.iter().all(|proof| proof.verdict.is_grounded());
+        self.note.proposed_by().is_some() && !is_verified
     }
 
     /// All of it, on one line.
@@ -96,6 +103,17 @@ impl Entry {
 
     /// How far the note can be trusted; nothing for notes that claim nothing.
     fn trust(&self, short: bool) -> Option<String> {
+        let proposed = self.note.proposed_by().filter(|_| self.is_only_proposed());
+        let proposed = proposed.map(|agent| format!("proposed by {agent}, not verified"));
+        match (proposed, self.proven(short)) {
+            (Some(proposed), Some(proven)) if !self.proofs.is_empty() => {
+                Some(format!("{proposed}; {proven}"))
+            }
+            (proposed, proven) => proposed.or(proven),
+        }
+    }
+
+    fn proven(&self, short: bool) -> Option<String> {
         let proofs = self.proofs.iter().map(|proof| judged(proof, short));
         let proofs: Vec<String> = proofs.take(if short { 1 } else { 9 }).collect();
         if !proofs.is_empty() {

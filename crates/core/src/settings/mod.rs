@@ -36,8 +36,8 @@ pub use diagnostic::{Diagnostic, Severity};
 pub use fault::Fault;
 pub use model::{
     AGENTS, Agent, AgentName, Ask, Capture, CarryOver, Checkpoint, CheckpointMode, Comprehension,
-    Context, Guard, Inherit, Inherited, MergePolicy, Notes, OnOff, Permissions, Preserved, Protect,
-    Reach, Recall, Recovery, Run, RunPermissions, Settings, Team, Trust, Whose, Work,
+    Context, Distill, Guard, Inherit, Inherited, MergePolicy, Notes, OnOff, Permissions, Preserved,
+    Protect, Reach, Recall, Recovery, Run, RunPermissions, Settings, Team, Trust, Whose, Work,
 };
 pub use origin::{Origin, Row, Source};
 pub use period::{Period, PeriodError};

@@ -252,9 +252,19 @@ choice! {
     /// Whether the agent is asked to note something.
     pub enum Ask {
         /// It is not.
-        Never = "never",
+        Off = "off",
         /// Once a session, at the end of a turn that changed files, if nothing was noted.
         Once = "once",
+    }
+}
+
+choice! {
+    /// Whether the agent of a session that ended proposes notes.
+    pub enum Distill {
+        /// It does not.
+        Off = "off",
+        /// It does.
+        On = "on",
     }
 }
 
@@ -270,6 +280,9 @@ section! {
         /// Whether the agent is asked to note something, once a session, at the end of a turn that
         /// changed files.
         ask: Ask,
+        /// Whether the agent of a session that ended is started once more to propose notes
+        /// from what was done. It costs what the agent costs.
+        distill: Distill,
     }
 }
 

@@ -242,5 +242,6 @@ impl Call<'_> {
         });
         drop(known);
         self.hold("cannot note the end of the session", left);
+        transcript::distill(self);
     }
 }

@@ -5,7 +5,7 @@
 use super::hook::Call;
 use super::presence;
 use crate::capture::{self, Calling};
-use heirloom_core::settings::OnOff;
+use heirloom_core::settings::{Distill, OnOff};
 
 /// Reads what is new. `rest` has the rest taken in by a process of its own.
 pub(super) fn read_tail(call: &mut Call<'_>, rest: bool) {
@@ -40,5 +40,25 @@ pub(super) fn read_tail(call: &mut Call<'_>, rest: bool) {
     let is_due = left > 0 || rest && capture::is_due(&call.here.home);
     if let (true, Ok(program)) = (is_due, std::env::current_exe()) {
         capture::wake(call.here, &program);
+    }
+}
+
+/// Has the agent look back on a session that ended, where the person wants that. A session that heirloom drives
+/// reports by itself.
+pub(super) fn distill(call: &mut Call<'_>) {
+    let is_wanted = call.settings().is_some_and(|all| all.capture.distill == Distill::On);
+    if !is_wanted || presence::driven(call.here).is_some() {
+        return;
+    }
+    let mut known = call.known();
+    let found = known.book.ledger().and_then(|ledger| {
+        let repo = ledger.repository(&call.here.place.repo)?;
+        let is_on = capture::is_on(&call.here.home, &repo);
+        Ok(presence::find(call.here, ledger, call.caller)?.filter(|_| is_on))
+    });
+    drop(known);
+    let found = call.hold("cannot find the session", found).flatten();
+    if let (Some(session), Ok(program)) = (found, std::env::current_exe()) {
+        capture::wake_distiller(call.here, &program, session);
     }
 }

@@ -178,6 +178,7 @@ impl Gatherer<'_> {
             for kind in [Kind::Warning, Kind::Learning] {
                 state.others.extend(self.nearest(&lineage, kind, few)?);
             }
+            self.prove(&mut state.others, Look::AtAGlance);
         }
         state.checkpoint = self.checkpoint(&lineage)?;
         // A context that begins does not wait until a repository has been looked through.

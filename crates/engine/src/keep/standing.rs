@@ -99,7 +99,7 @@ fn unread(session: &SessionFacts) -> Option<String> {
 }
 
 /// What the facts say of a session, however near it is.
-pub(super) fn told(facts: &Facts, session: &SessionFacts) -> Result<Told, Error> {
+pub(crate) fn told(facts: &Facts, session: &SessionFacts) -> Result<Told, Error> {
     let id = session.session;
     Ok(Told {
         interactive: session.interactive == Some(true),

@@ -188,7 +188,7 @@ impl<'a> Changes<'a> {
     /// A note made of an entry.
     fn added(&self, id: NoteId, entry: &Decision, known: &[Evidence]) -> NoteAdded {
         let title = Some(entry.title.clone()).filter(|title| plain(title) != short(&entry.text));
-        let source = Source { origin: Origin::Page, at: entry.date, title, author: None };
+        let source = Source { origin: Origin::Page, at: entry.date, title, ..Source::default() };
         NoteAdded {
             rationale: entry.rationale.clone(),
             evidence: self.evidence(&entry.evidence, known),

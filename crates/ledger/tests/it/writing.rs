@@ -189,6 +189,7 @@ fn a_note_keeps_its_own_date_title_and_author_but_none_that_is_still_to_come() {
         at: Some(said),
         title: Some("Refresh".to_owned()),
         author: Some("Ada".to_owned()),
+        proposed_by: None,
     };
     for (n, said) in [(700, at(2)), (701, at(99))] {
         let added = NoteAdded { source: Some(from(said)), ..note(n, "rotate") };

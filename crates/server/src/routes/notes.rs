@@ -122,6 +122,7 @@ pub(crate) fn made(house: &House, body: Body) -> Result<Note, Failure> {
         supersedes: body.supersedes,
         session: body.session,
         symbol: Some(heirloom_symbols::enclosing),
+        proposed_by: None,
     };
     let directory = cx.here.place.root.clone();
     let noted = keep::record(&cx.here, &mut cx.ledger, &directory, new)?;

@@ -305,6 +305,11 @@ fn types_alone(house: &mut House) {
         lessened: vec![reason()],
     };
     house.hold("import-daemon", &serde_json::to_value(imported).unwrap());
+    let refused = vec![("Commas may trail".to_owned(), "nobody said what it quotes".to_owned())];
+    let distilled =
+        heirloom_engine::capture::Distilled { refused, cost_usd: Some(0.25), ..Default::default() };
+    let answer = heirloom_api::SessionDistilled::new("auth-v1", &distilled);
+    house.hold("sessions-distill", &serde_json::to_value(answer).unwrap());
 }
 
 fn ledger(house: &mut House) {

@@ -1,0 +1,278 @@
+//! `sessions distill`: the agent of a session that ended looks back once, and proposes notes.
+//!
+//! It is started with no hooks of ours and in an empty directory, so that its own conversation is no work of
+//! this repository and does not begin the same again. What it proposes is recorded only if what it quotes
+//! stands where it says, and as proposed.
+
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use heirloom_agents::process::SpawnError;
+use heirloom_agents::{
+    Agent, Conversation, Finished, Input, Launch, LaunchError, Next, Outcome, Process, Taps,
+    by_name,
+};
+use heirloom_core::config::Config;
+use heirloom_core::distill::{self, Proposal, Quote};
+use heirloom_core::evidence::Evidence;
+use heirloom_core::ground::{fold, says_enough};
+use heirloom_core::id::SessionId;
+use heirloom_core::note::Note;
+use heirloom_core::recover::Told;
+use heirloom_core::session::Session;
+use heirloom_core::settings::Settings;
+use heirloom_ledger::{Error, Ledger, NoteFilter};
+use heirloom_repo::{FileError, child, file, open_lock};
+
+use crate::evidence::Symbol;
+use crate::here::Here;
+use crate::keep;
+use crate::notes::NewNote;
+
+/// An agent that has not answered by then will not.
+const PATIENCE: Duration = Duration::from_mins(5);
+/// So many files that were changed are shown to it, the last ones.
+const MOST_FILES: usize = 6;
+/// The newest so many notes of the repository are not proposed again.
+const MOST_NOTED: usize = 500;
+/// The newest so many of them it is told of.
+const MOST_TOLD: usize = 40;
+
+/// What came of it.
+#[derive(Debug, Default)]
+pub struct Distilled {
+    /// What was recorded, each as proposed.
+    pub notes: Vec<Note>,
+    /// What was not: its words, and why.
+    pub refused: Vec<(String, String)>,
+    /// What the agent said it cost.
+    pub cost_usd: Option<f64>,
+}
+
+/// Why nothing could be distilled.
+#[derive(Debug, thiserror::Error)]
+pub enum DistillError {
+    /// No agent could be asked.
+    #[error("{name} has no agent that could look back on it")]
+    NoAgent {
+        /// The session.
+        name: String,
+    },
+    /// There is nothing to look back on.
+    #[error("nothing of what {name} did was taken in")]
+    Nothing {
+        /// The session.
+        name: String,
+    },
+    /// The agent cannot be started.
+    #[error(transparent)]
+    Launch(#[from] LaunchError),
+    /// The agent did not start.
+    #[error(transparent)]
+    Spawn(#[from] SpawnError),
+    /// The agent did not answer.
+    #[error("{agent} did not answer: {why}")]
+    NoAnswer {
+        agent: &'static str,
+        /// How it ended.
+        why: String,
+    },
+    /// A file could not be used.
+    #[error(transparent)]
+    File(#[from] FileError),
+    /// The ledger or the facts failed.
+    #[error(transparent)]
+    Ledger(#[from] Error),
+}
+
+/// How much of a session was looked back on.
+fn mark(home: &Path, session: SessionId) -> PathBuf {
+    home.join("capture").join("distilled").join(session.to_string())
+}
+
+/// Has the agent of a session look back on it. Once for as much as it did: where nothing is new, nobody is
+/// asked.
+pub fn distill(
+    here: &Here,
+    ledger: &mut Ledger,
+    settings: &Settings,
+    session: &Session,
+    symbol: Option<Symbol>,
+) -> Result<Distilled, DistillError> {
+    // One at a time: several agents that end at once would have the person pay for all of them at once.
+    let lock = open_lock(&here.home.join("capture").join("distill.lock")).ok();
+    let _held = lock.filter(|file| file.lock().is_ok());
+    let name = session.name.to_string();
+    let told = told(here, session)?.ok_or_else(|| DistillError::Nothing { name: name.clone() })?;
+    let done = mark(&here.home, session.id);
+    let turns = told.turns.len().to_string();
+    if file::read_to_string(&done).is_ok_and(|before| before == turns) {
+        return Ok(Distilled::default());
+    }
+    let agent = session.agent.as_deref().and_then(by_name);
+    let agent = agent.ok_or(DistillError::NoAgent { name })?;
+    let repo = Some(here.place.repo.as_str());
+    let newest = NoteFilter { repo, limit: Some(MOST_NOTED), ..NoteFilter::default() };
+    let noted: Vec<String> = ledger.notes(&newest)?.into_iter().map(|note| note.text).collect();
+    let told_of = &noted[noted.len().saturating_sub(MOST_TOLD)..];
+    let prompt = distill::prompt(&told, told_of, &files(here, &told));
+    let finished = ask(here, settings, agent, session.id, &prompt)?;
+    let said = finished.tally.text.as_deref().unwrap_or_default();
+    let no_answer = |why: String| DistillError::NoAnswer { agent: agent.name(), why };
+    if finished.outcome != Outcome::Success {
+        return Err(no_answer(format!("{:?}", finished.outcome)));
+    }
+    let answer = distill::answer(said).ok_or_else(|| no_answer("no list of notes".to_owned()))?;
+    let mut distilled =
+        Distilled { notes: Vec::new(), refused: answer.refused, cost_usd: finished.tally.cost_usd };
+    let mut known: HashSet<String> = noted.iter().map(|text| fold(text).to_lowercase()).collect();
+    for proposal in answer.proposals {
+        let text = proposal.text.clone();
+        if !known.insert(fold(&text).to_lowercase()) {
+            distilled.refused.push((text, "it is noted already".to_owned()));
+            continue;
+        }
+        let new = match checked(here, &told, proposal) {
+            Ok(new) => new,
+            Err(why) => {
+                distilled.refused.push((text, why));
+                continue;
+            }
+        };
+        let proposed_by = Some(agent.name().to_owned());
+        let new = NewNote { session: Some(session.id.to_string()), symbol, proposed_by, ..new };
+        match keep::record(here, ledger, &here.place.root, new) {
+            Ok(noted) => distilled.notes.push(noted.note),
+            Err(error) => distilled.refused.push((text, heirloom_core::causes::told(&error))),
+        }
+    }
+    // What cannot be marked is asked about again, which only costs.
+    if let Some(directory) = done.parent() {
+        let _ = heirloom_repo::make_private_dir(directory);
+    }
+    let _ = heirloom_repo::replace_private(&done, turns.as_bytes());
+    Ok(distilled)
+}
+
+fn told(here: &Here, session: &Session) -> Result<Option<Told>, Error> {
+    let Some(facts) = super::facts(&here.home)? else { return Ok(None) };
+    let Some(known) = facts.session(session.id)? else { return Ok(None) };
+    keep::told(&facts, &known).map(Some)
+}
+
+/// The files that the session changed last and that are still there, with their text.
+fn files(here: &Here, told: &Told) -> Vec<(String, String)> {
+    let root = &here.place.root;
+    let mut changed: Vec<_> = told.files.iter().filter(|file| file.edited).collect();
+    changed.sort_by_key(|file| std::cmp::Reverse(file.at));
+    let read = |path: &String| {
+        let path = Path::new(path);
+        let inside = path.strip_prefix(root).unwrap_or(path);
+        let text = heirloom_repo::read_within(root, &root.join(inside)).ok()??;
+        Some((inside.to_string_lossy().into_owned(), text))
+    };
+    changed.iter().filter_map(|file| read(&file.path)).take(MOST_FILES).collect()
+}
+
+/// Starts the agent, and waits for what it says.
+fn ask(
+    here: &Here,
+    settings: &Settings,
+    agent: &'static dyn Agent,
+    session: SessionId,
+    prompt: &str,
+) -> Result<Finished, DistillError> {
+    let scratch = here.home.join("scratch").join(format!("distill-{session}"));
+    let empty = scratch.join("empty");
+    heirloom_repo::make_private_dir(&empty).map_err(FileError::new("make", &empty))?;
+    let mut env = heirloom_agents::env::pass_on(&here.env, agent, None);
+    // Its hooks stay silent: it would be asked to look back on itself.
+    env.insert("HEIRLOOM_DISABLE".into(), "1".into());
+    let model = settings.agents.get(agent.name()).and_then(|own| own.model.clone());
+    let launch = Launch {
+        config: &Config { model, ..Config::default() },
+        prompt,
+        conversation: Conversation::New(None),
+        input: Input::Once,
+        cwd: &empty,
+        env: &env,
+        programs: &crate::agents::programs(here, Some(settings)),
+        scratch: &scratch,
+        as_root: rustix::process::geteuid().is_root(),
+    };
+    let finished = agent.launch(&launch).map_err(DistillError::from).and_then(|line| {
+        let process = Process::spawn(agent, line, Taps::default())?;
+        Ok(wait(process))
+    });
+    let _ = file::remove_dir_all(&scratch);
+    finished
+}
+
+fn wait(mut process: Process) -> Finished {
+    let begun = Instant::now();
+    loop {
+        match process.next_line_within(Duration::from_secs(1)) {
+            Next::End => break,
+            Next::Line(_) | Next::Silence if begun.elapsed() < PATIENCE => {}
+            _ => {
+                process.stopper().kill();
+                break;
+            }
+        }
+    }
+    process.finish()
+}
+
+/// The note that a proposal becomes, where what it quotes stands where it says.
+fn checked(here: &Here, told: &Told, proposal: Proposal) -> Result<NewNote, String> {
+    let mut new = NewNote::new(proposal.kind, proposal.text);
+    new.rationale = proposal.because;
+    match proposal.quote {
+        Quote::Prompt(words) => {
+            if !distill::is_of_prompt(&words, &told.turns) {
+                return Err("nobody said what it quotes".to_owned());
+            }
+            let said = format!("\"{}\"", fold(&words));
+            new.rationale = Some(match new.rationale {
+                Some(because) => format!("{because} ({said})"),
+                None => said,
+            });
+        }
+        Quote::File { path, words } => {
+            if !says_enough(&fold(&words)) {
+                return Err("what it quotes says too little".to_owned());
+            }
+            new.evidence.push(place(&here.place.root, &path, &words)?);
+        }
+    }
+    Ok(new)
+}
+
+/// Where a quote stands in a file of the repository.
+fn place(root: &Path, path: &str, words: &str) -> Result<Evidence, String> {
+    let inside = Path::new(path).strip_prefix(root).unwrap_or(Path::new(path));
+    let text = heirloom_repo::read_within(root, &root.join(inside)).ok().flatten();
+    let text = text.ok_or_else(|| format!("there is no file {path} in the repository"))?;
+    let first = fold(words.lines().find(|line| !line.trim().is_empty()).unwrap_or_default());
+    let line = text.lines().position(|line| fold(line).contains(&first));
+    let line = line.ok_or_else(|| format!("{path} does not say what it quotes"))?;
+    let lines = words.lines().filter(|line| !line.trim().is_empty()).count();
+    let number = |line: usize| u32::try_from(line).unwrap_or(u32::MAX);
+    let end_line = (lines > 1).then(|| number(line + lines));
+    let path = inside.to_string_lossy().into_owned();
+    Ok(Evidence {
+        end_line,
+        quote: Some(words.trim().to_owned()),
+        ..Evidence::at(path, number(line + 1))
+    })
+}
+
+/// Starts a process that does this for a session, and does not wait for it.
+pub fn wake_distiller(here: &Here, program: &Path, session: SessionId) {
+    use std::os::unix::process::CommandExt as _;
+    let mut command = child::silent(program);
+    command.args(["sessions", "distill", &session.to_string(), "--background"]);
+    // The child is adopted by init when the hook ends; a hook lives for milliseconds.
+    let _ = command.current_dir(&here.place.root).process_group(0).spawn();
+}
