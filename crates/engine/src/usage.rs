@@ -56,7 +56,8 @@ pub fn since(here: &Here, ledger: &Ledger, since: Timestamp) -> Result<Sum, Erro
         let worked = is_new && (each.agent.is_some() || told.is_some());
         if recorded.is_some() || worked || told_since {
             let whole = told.and_then(|told| told.cost_usd).filter(|_| is_new);
-            all.push(Spent { cost: recorded.or(whole).into(), ..Spent::default() });
+            let cost = Cost::new(recorded.or(whole), recorded.is_some() && each.unpriced);
+            all.push(Spent { cost, ..Spent::default() });
         }
     }
     Ok(usage::add_up(&all, By::Day).total)

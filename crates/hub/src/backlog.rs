@@ -41,6 +41,23 @@ pub struct Held {
     until_wall: SystemTime,
 }
 
+/// When the hub was asked, by both clocks: the machine may sleep until the answer comes.
+#[derive(Clone, Copy)]
+struct Asked {
+    at: Instant,
+    wall: SystemTime,
+}
+
+impl Asked {
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "a lease runs on real time, also while the machine sleeps"
+    )]
+    fn now() -> Self {
+        Self { at: Instant::now(), wall: SystemTime::now() }
+    }
+}
+
 impl Held {
     /// Whether the holder may still act on it.
     #[expect(
@@ -69,7 +86,7 @@ impl SharedBacklog {
 
     /// Takes the first of `ids` that nobody holds, in that order.
     pub fn claim(&self, ids: &[String]) -> Result<Option<Held>, HubError> {
-        let asked = Instant::now();
+        let asked = Asked::now();
         let row = self.hub.one(
             "give an issue",
             "SELECT * FROM heirloom.claim_v1($1, $2, $3, $4, $5)",
@@ -81,7 +98,7 @@ impl SharedBacklog {
 
     /// Takes an issue over from this machine itself, where an earlier run of it died.
     pub fn reclaim(&self, issue: &str) -> Result<Option<Held>, HubError> {
-        let asked = Instant::now();
+        let asked = Asked::now();
         let row = self.hub.one(
             "give an issue",
             "SELECT heirloom.reclaim_v1($1, $2, $3, $4, $5)",
@@ -113,7 +130,7 @@ impl SharedBacklog {
 
     /// Keeps it for another lease, if it is still held. Says whether it is.
     pub fn renew(&self, held: &mut Held) -> Result<bool, HubError> {
-        let asked = Instant::now();
+        let asked = Asked::now();
         let row = self.hub.one(
             "renew a lease",
             "SELECT heirloom.renew_v1($1, $2, $3, $4, $5)",
@@ -122,7 +139,7 @@ impl SharedBacklog {
         let is_held: bool = row.get(0);
         *held = self.held(held.issue.clone(), held.fence, asked);
         if !is_held {
-            held.until = asked;
+            held.until = asked.at;
         }
         Ok(is_held)
     }
@@ -141,13 +158,8 @@ impl SharedBacklog {
         to_sql(u64::try_from(self.lease.as_millis()).unwrap_or(u64::MAX))
     }
 
-    #[expect(
-        clippy::disallowed_methods,
-        reason = "a lease runs on real time, also while the machine sleeps"
-    )]
-    fn held(&self, issue: String, fence: i64, asked: Instant) -> Held {
+    fn held(&self, issue: String, fence: i64, asked: Asked) -> Held {
         let lasts = self.lease.saturating_sub(MARGIN.min(self.lease / 3));
-        let until_wall = SystemTime::now() + lasts.saturating_sub(asked.elapsed());
-        Held { issue, fence, until: asked + lasts, until_wall }
+        Held { issue, fence, until: asked.at + lasts, until_wall: asked.wall + lasts }
     }
 }

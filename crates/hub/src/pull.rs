@@ -40,7 +40,7 @@ pub(crate) fn take_in(here: &Here, ledger: &mut Ledger, key: &str) -> Result<Hub
     if joined.epoch.as_ref().is_some_and(|epoch| *epoch != hello.epoch) {
         joined.cursor = (joined.cursor - DAY_US).max(0);
     }
-    joined.epoch = Some(hello.epoch);
+    joined.epoch = Some(hello.epoch.clone());
     let mut pulled = HubPulled { hub: address.to_string(), ..HubPulled::default() };
     let forgotten = if hello.schema >= WITH_MONTHS { wire::forgotten(&hub, key)? } else { 0 };
     let dropped = forgotten > joined.cursor;
@@ -52,7 +52,7 @@ pub(crate) fn take_in(here: &Here, ledger: &mut Ledger, key: &str) -> Result<Hub
         let hosts = wire::hosts(&hub, key)?;
         let Some(cursor) = last_whole(&page) else { break };
         let is_last = page.len() < usize::try_from(PAGE).unwrap_or_default() / 2;
-        let taking = Taking { here, key, hosts: &hosts, dropped };
+        let taking = Taking { here, key, login: &hello.login, hosts: &hosts, dropped };
         taking.take_page(ledger, joined, page, &mut pulled)?;
         joined.cursor = cursor;
         held.save()?;
@@ -89,6 +89,8 @@ fn last_whole(page: &[Passed]) -> Option<i64> {
 struct Taking<'a> {
     here: &'a Here,
     key: &'a str,
+    /// Who takes it in.
+    login: &'a str,
     hosts: &'a [HostRow],
     /// Whether the hub dropped something that was not read.
     dropped: bool,
@@ -132,9 +134,22 @@ impl Taking<'_> {
                 Err(problem) => stream.problem = Some(problem),
             }
         }
-        name_hosts(self.here, ledger, joined)?;
+        self.name_hosts(ledger, joined)?;
         pulled.taken += ledger.take_records(&taken)?.added;
         Ok(())
+    }
+
+    /// Writes down who is behind the hosts, so that what they wrote can be shown with its author.
+    fn name_hosts(&self, ledger: &mut Ledger, joined: &Joined) -> Result<(), HubError> {
+        let is_own =
+            |host: &str| self.hosts.iter().any(|row| row.host == host && row.login == self.login);
+        let news = names(&ledger.authors()?, joined, is_own);
+        if news.is_empty() {
+            return Ok(());
+        }
+        Ok(ledger.append_all(self.here.clock.now(), |appender| {
+            news.iter().try_for_each(|named| appender.append(Scope::default(), named).map(drop))
+        })?)
     }
 }
 
@@ -187,23 +202,19 @@ fn author(row: &HostRow) -> String {
     if is_name { row.login.clone() } else { row.host.clone() }
 }
 
-/// Writes down who is behind the hosts, so that what they wrote can be shown with its author.
-fn name_hosts(here: &Here, ledger: &mut Ledger, joined: &Joined) -> Result<(), HubError> {
-    let known = ledger.authors()?;
-    let news: Vec<HostNamed> = joined
-        .streams
-        .iter()
-        .filter(|(host, stream)| known.get(*host) != Some(&stream.author))
-        .filter_map(|(host, stream)| {
-            Some(HostNamed { host: HostId::parse(host).ok()?, name: stream.author.clone() })
-        })
-        .collect();
-    if news.is_empty() {
-        return Ok(());
-    }
-    Ok(ledger.append_all(here.clock.now(), |appender| {
-        news.iter().try_for_each(|named| appender.append(Scope::default(), named).map(drop))
-    })?)
+/// What is to be written down of who is behind hosts. A person's own other machines have no author, like this one.
+fn names(
+    known: &BTreeMap<String, String>,
+    joined: &Joined,
+    is_own: impl Fn(&str) -> bool,
+) -> Vec<HostNamed> {
+    let named = |(host, stream): (&String, &Stream)| {
+        let name = if is_own(host) { "" } else { &stream.author };
+        let is_news = known.get(host).map_or("", String::as_str) != name;
+        let host = HostId::parse(host).ok().filter(|_| is_news)?;
+        Some(HostNamed { host, name: name.to_owned() })
+    };
+    joined.streams.iter().filter_map(named).collect()
 }
 
 #[cfg(test)]
@@ -214,6 +225,29 @@ mod tests {
     use jiff::Timestamp;
 
     use super::*;
+
+    #[test]
+    fn a_persons_other_machine_is_no_colleague_and_is_one_no_longer() {
+        let dir = tempfile::TempDir::new().unwrap();
+        let mut ledger = Ledger::open(dir.path(), Options::COMMAND).unwrap();
+        let stream = |author: &str| serde_json::json!({"author": author, "public": [], "seq": 0, "hash": "", "count": 0, "link": ""});
+        let (mine, theirs) = ("00000000000000aa", "00000000000000bb");
+        let joined: Joined = serde_json::from_value(serde_json::json!({
+            "url": "", "host": "", "since": "2026-01-01T00:00:00Z",
+            "streams": {mine: stream("ada"), theirs: stream("bob")},
+        }))
+        .unwrap();
+        let mut name = |is_own: &dyn Fn(&str) -> bool| {
+            let news = names(&ledger.authors().unwrap(), &joined, is_own);
+            for named in &news {
+                ledger.append(Timestamp::UNIX_EPOCH, Scope::default(), named).unwrap();
+            }
+            (news.len(), ledger.authors().unwrap().into_values().collect::<Vec<_>>())
+        };
+        assert_eq!(name(&|_| false), (2, vec!["ada".to_owned(), "bob".to_owned()]));
+        assert_eq!(name(&|host| host == mine), (1, vec!["bob".to_owned()]));
+        assert_eq!(name(&|host| host == mine), (0, vec!["bob".to_owned()]));
+    }
 
     #[test]
     fn a_host_that_says_something_else_than_it_did_is_found_out() {

@@ -64,6 +64,7 @@ mod tests {
     #[test]
     fn a_hub_of_the_first_schema_is_brought_up_to_date_with_all_it_has() {
         let postgres = Postgres::start();
+        postgres.sql("hub", "ALTER ROLE owner SET timezone = 'Asia/Tokyo'");
         let address: Address = postgres.owner().parse().unwrap();
         let hub = Connection::open(&address).unwrap();
         hub.batch("test", PREPARE).unwrap();
@@ -71,16 +72,28 @@ mod tests {
         let some = "INSERT INTO repo (key, name) VALUES ('hr_00000000000000000000000000', 'x');
             INSERT INTO record (pos, seq, at, id, repo, host, kind, bare, hash, body)
               SELECT 1700000000000000 + i * 1000000000000, i, 1, gen_random_uuid(), 1, 1, 'note.added', false,
-                decode('00', 'hex'), '{}' FROM generate_series(1, 9) i";
+                decode('00', 'hex'), '{}' FROM generate_series(1, 9) i;
+            -- One month in Tokyo, two in UTC.
+            INSERT INTO record (pos, seq, at, id, repo, host, kind, bare, hash, body)
+              SELECT extract(epoch FROM t::timestamptz)::bigint * 1000000, 9 + i, 1, gen_random_uuid(), 1, 1,
+                'note.added', false, decode('00', 'hex'), '{}'
+              FROM unnest(ARRAY['2024-09-30T20:00Z', '2024-10-15T00:00Z']) WITH ORDINALITY AS u(t, i)";
         hub.batch("test", some).unwrap();
         let migrated = migrate(&address).unwrap();
         assert_eq!((migrated.from, migrated.to), (1, VERSION));
         let found =
             "SELECT count(*) FROM heirloom.record WHERE tableoid <> 'heirloom.record'::regclass";
-        assert_eq!(postgres.sql("hub", found), "9");
+        assert_eq!(postgres.sql("hub", found), "11");
         assert!(
             postgres.sql("hub", "SELECT count(*) FROM heirloom.month").parse::<u32>().unwrap() > 1
         );
+        let may = "SELECT bool_and(has_function_privilege('heirloom_member', p.oid, 'EXECUTE'))
+            FROM pg_proc p WHERE p.pronamespace = 'heirloom'::regnamespace AND p.proname ~ '_v[0-9]+$'";
+        assert_eq!(postgres.sql("hub", may), "t");
+        for name in ["reclaim_v1", "is_abandoned_v1"] {
+            let found = format!("SELECT count(*) FROM pg_proc WHERE proname = '{name}'");
+            assert_eq!(postgres.sql("hub", &found), "1", "{name}");
+        }
         let again = migrate(&address).unwrap();
         assert_eq!((again.from, again.to), (VERSION, VERSION));
     }

@@ -14,6 +14,11 @@ use crate::error::Error;
 use crate::ledger::Ledger;
 use crate::records::{from_sql, parse, timestamp};
 
+/// Whether a record of what was spent says no price: as [`SessionSpent::told`] has it.
+const UNPRICED: &str = "CASE WHEN json_valid(body) THEN body ->> '$.cost_usd' IS NULL OR (
+    body ->> '$.cost_usd' <= 0 AND
+    (coalesce(body ->> '$.input_tokens', 0) > 0 OR coalesce(body ->> '$.output_tokens', 0) > 0)) END";
+
 /// What the records say of what a session used.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SessionUse {
@@ -40,11 +45,13 @@ pub struct RecentSpending {
     pub created_at: Timestamp,
     /// In USD; 0 where nothing was reported.
     pub cost_usd: f64,
+    /// Whether there is more that nobody priced.
+    pub unpriced: bool,
 }
 
 impl Ledger {
     /// What was spent at `since` or later by every session that may have been at work then: it started or ended since, or
-    /// is not over. Of all repositories.
+    /// is not over. Of all repositories, without what colleagues spent.
     pub fn spending_since(&self, since: Timestamp) -> Result<Vec<RecentSpending>, Error> {
         // One search of an index for each status; asked for together, all sessions would be looked at.
         let of = |status: &Status| {
@@ -55,8 +62,10 @@ impl Ledger {
         let sql = format!(
             "SELECT id, agent, created_at,
                (SELECT total(json_extract(body, '$.cost_usd')) FROM main.record
-                WHERE record.session = session.id AND kind = ?2 AND at >= ?1 AND json_valid(body))
-             FROM session WHERE rowid IN (
+                WHERE record.session = session.id AND kind = ?2 AND at >= ?1 AND json_valid(body)),
+               EXISTS (SELECT 1 FROM main.record
+                WHERE record.session = session.id AND kind = ?2 AND at >= ?1 AND {UNPRICED})
+             FROM session WHERE host NOT IN (SELECT host FROM host_name) AND rowid IN (
                SELECT rowid FROM session INDEXED BY session_by_end WHERE completed_at >= ?1
                UNION ALL {started})
              ORDER BY created_at, rowid"
@@ -69,6 +78,7 @@ impl Ledger {
                         agent: row.get(1)?,
                         created_at: timestamp(row.get(2)?),
                         cost_usd: row.get(3)?,
+                        unpriced: row.get(4)?,
                     })
                 })?
                 .collect()
@@ -76,7 +86,7 @@ impl Ledger {
     }
 
     /// What every session used that started at `since` or later; of all repositories, or of one. Hidden ones too:
-    /// they were paid for like the others.
+    /// they were paid for like the others. Those of colleagues were not paid for here.
     pub fn session_uses(
         &self,
         repo: Option<&str>,
@@ -92,6 +102,7 @@ impl Ledger {
                    created_at, cost_usd, input_tokens, output_tokens,
                    CASE WHEN link IN ('resumed', 'forked') THEN parent END, unpriced
                  FROM session WHERE (?1 IS NULL OR repo = ?1) AND created_at >= ?2
+                   AND host NOT IN (SELECT host FROM host_name)
                  ORDER BY created_at, rowid",
             )?
             .query_map((repo, since), used)?

@@ -150,6 +150,6 @@ pub struct SessionWithheld {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HostNamed {
     pub host: HostId,
-    /// The person.
+    /// The person; empty where that is whoever this ledger belongs to, at another machine.
     pub name: String,
 }

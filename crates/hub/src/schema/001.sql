@@ -340,23 +340,6 @@ BEGIN
   took_over := v_found.holder;
 END $$;
 
--- An issue that this host itself has, for another holder of it. Only for who knows that the earlier one is gone.
-CREATE FUNCTION reclaim_v1(p_key text, p_host text, p_holder text, p_issue text, p_lease_ms bigint) RETURNS bigint
-SECURITY DEFINER SET search_path = heirloom, pg_temp LANGUAGE sql AS $$
-  UPDATE claim c SET holder = p_holder, since = clock_timestamp(), fence = c.fence + 1,
-    until = clock_timestamp() + make_interval(secs => p_lease_ms / 1000.0)
-    WHERE c.repo = repo_for(p_key, 2) AND c.host = host_for(p_host) AND c.issue = p_issue
-      AND c.state = 'open' AND c.until IS NOT NULL AND p_lease_ms BETWEEN 1000 AND 86400000
-    RETURNING c.fence
-$$;
-
--- Whether whoever had an issue last never gave it back: their lease ran out.
-CREATE FUNCTION is_abandoned_v1(p_key text, p_issue text) RETURNS boolean
-STABLE SECURITY DEFINER SET search_path = heirloom, pg_temp LANGUAGE sql AS $$
-  SELECT EXISTS (SELECT FROM claim c WHERE c.repo = repo_for(p_key, 2) AND c.issue = p_issue
-    AND c.state = 'open' AND c.until < clock_timestamp())
-$$;
-
 -- Whether the holder still had it, and so has it again for the lease.
 CREATE FUNCTION renew_v1(p_key text, p_host text, p_issue text, p_fence bigint, p_lease_ms bigint) RETURNS boolean
 SECURITY DEFINER SET search_path = heirloom, pg_temp LANGUAGE plpgsql AS $$
@@ -430,4 +413,4 @@ CREATE POLICY mine ON record FOR SELECT USING (repo = ANY ((SELECT my_repos())::
 REVOKE ALL ON ALL FUNCTIONS IN SCHEMA heirloom FROM PUBLIC;
 GRANT USAGE ON SCHEMA heirloom TO heirloom_member;
 GRANT EXECUTE ON FUNCTION hello_v1, join_v1, head_v1, push_v1, hosts_v1, pull_v1, invite_v1, revoke_v1,
-  claim_v1, reclaim_v1, is_abandoned_v1, renew_v1, release_v1, reopen_v1, size_v1, my_repos TO heirloom_member;
+  claim_v1, renew_v1, release_v1, reopen_v1, size_v1, my_repos TO heirloom_member;

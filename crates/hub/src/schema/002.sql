@@ -58,12 +58,15 @@ BEGIN
   IF EXISTS (SELECT FROM month m WHERE m.name = v_name) THEN RETURN; END IF;
   PERFORM pg_advisory_xact_lock(hashtextextended('heirloom month', 0));
   IF EXISTS (SELECT FROM month m WHERE m.name = v_name) THEN RETURN; END IF;
-  EXECUTE format('CREATE TABLE %I PARTITION OF record FOR VALUES FROM (%s) TO (%s)', v_name, v_first, v_last);
+  -- Made beside the others and then put among them: so it waits for nobody who reads, and nobody for it.
+  EXECUTE format('CREATE TABLE %I (LIKE record INCLUDING ALL)', v_name);
   EXECUTE format('ALTER TABLE %I ENABLE ROW LEVEL SECURITY', v_name);
+  EXECUTE format('ALTER TABLE record ATTACH PARTITION %I FOR VALUES FROM (%s) TO (%s)', v_name, v_first, v_last);
   INSERT INTO month VALUES (v_name, v_first, v_last);
 END $$;
 
-SELECT month_for(pos) FROM (SELECT DISTINCT ON (date_trunc('month', to_timestamp(pos / 1000000))) pos
+SELECT month_for(p) FROM (SELECT DISTINCT extract(epoch FROM
+    date_trunc('month', to_timestamp(pos / 1000000) AT TIME ZONE 'UTC'))::bigint * 1000000 AS p
   FROM record_before) q;
 INSERT INTO record SELECT * FROM record_before;
 DROP TABLE record_before;
@@ -86,7 +89,8 @@ CREATE OR REPLACE FUNCTION push_v1(p_key text, p_host text, p_after bigint, p_af
   p_kinds text[], p_bare boolean[], p_prevs bytea[], p_hashes bytea[], p_bodies text[],
   p_link bytea, p_sig bytea,
   OUT state text, OUT seq bigint, OUT hash bytea, OUT count bigint, OUT link bytea, OUT wait_ms bigint)
-SECURITY DEFINER SET search_path = heirloom, pg_temp LANGUAGE plpgsql AS $$
+-- A day is the same for all, wherever they say they are.
+SECURITY DEFINER SET search_path = heirloom, pg_temp SET timezone = 'UTC' LANGUAGE plpgsql AS $$
 DECLARE
   v_me int := me();
   v_repo int := repo_for(p_key, 2);
@@ -150,6 +154,8 @@ CREATE FUNCTION seal(p_name text) RETURNS bigint
 SECURITY DEFINER SET search_path = heirloom, pg_temp LANGUAGE plpgsql AS $$
 DECLARE v_n bigint;
 BEGIN
+  -- What is erased or dropped meanwhile would be packed as it was: who does that holds the same lock, shared.
+  PERFORM pg_advisory_xact_lock(hashtextextended('heirloom seal', 0));
   EXECUTE format($q$
     INSERT INTO sealed
     SELECT repo, min(pos), max(pos), count(*)::int, array_agg(pos ORDER BY pos), array_agg(seq ORDER BY pos),
@@ -176,6 +182,7 @@ CREATE OR REPLACE FUNCTION forget_older(p_key text, p_keep interval) RETURNS big
 SECURITY INVOKER SET search_path = heirloom, pg_temp LANGUAGE plpgsql AS $$
 DECLARE v_repo int; v_before bigint; v_end bigint; v_packed bigint := 0; v_gone bigint; v_twice bigint;
 BEGIN
+  PERFORM pg_advisory_xact_lock_shared(hashtextextended('heirloom seal', 0));
   SELECT r.id INTO v_repo FROM repo r WHERE r.key = p_key;
   v_before := (extract(epoch FROM clock_timestamp() - p_keep) * 1000000)::bigint;
   SELECT coalesce(max(s.pos_to), 0) INTO v_end FROM sealed s WHERE s.repo = v_repo AND s.pos_to < v_before;
@@ -194,13 +201,16 @@ BEGIN
 END $$;
 
 -- What has to be done now and then, whoever comes by: packs a month, takes away the rows of one that was
--- packed, drops what is older than the hub keeps. One at a time, and one month a call.
+-- packed, drops what is older than the hub keeps, makes the next month. One at a time, and one month a call.
+-- Where somebody reads for long it is left for another day, since all others would wait behind it.
 CREATE FUNCTION tend_v1() RETURNS text
-SECURITY DEFINER SET search_path = heirloom, pg_temp LANGUAGE plpgsql AS $$
+SECURITY DEFINER SET search_path = heirloom, pg_temp SET lock_timeout = '2s' LANGUAGE plpgsql AS $$
 DECLARE v_meta meta; v_month month; v_now bigint := (extract(epoch FROM clock_timestamp()) * 1000000)::bigint;
 BEGIN
   PERFORM me();
   IF NOT pg_try_advisory_xact_lock(hashtextextended('heirloom tend', 0)) THEN RETURN 'busy'; END IF;
+  PERFORM month_for(extract(epoch FROM
+    date_trunc('month', clock_timestamp() AT TIME ZONE 'UTC') + interval '1 month')::bigint * 1000000);
   SELECT * INTO v_meta FROM meta;
   IF v_meta.keep IS NOT NULL THEN
     SELECT m.* INTO v_month FROM month m WHERE m.pos_to <= v_now - extract(epoch FROM v_meta.keep)::bigint * 1000000
@@ -225,6 +235,7 @@ BEGIN
     RETURN 'sealed ' || v_month.name || ': ' || seal(v_month.name);
   END IF;
   RETURN 'nothing';
+EXCEPTION WHEN lock_not_available THEN RETURN 'busy';
 END $$;
 
 -- Does to a host's records what that host says of their erasure. The hash stays.
@@ -232,6 +243,7 @@ CREATE OR REPLACE FUNCTION erase(p_repo int, p_host int, p_name text, p_kinds te
 SECURITY DEFINER SET search_path = heirloom, pg_temp LANGUAGE plpgsql AS $$
 DECLARE v_seqs bigint[];
 BEGIN
+  PERFORM pg_advisory_xact_lock_shared(hashtextextended('heirloom seal', 0));
   SELECT array_agg(e.seq::bigint) INTO v_seqs
     FROM unnest(p_kinds, p_bodies) AS u(k, b), jsonb_array_elements_text(b::jsonb -> 'seqs') AS e(seq)
     WHERE k = 'record.erased' AND b::jsonb ->> 'host' = p_name;
@@ -301,6 +313,23 @@ BEGIN
   RETURN v_got;
 END $$;
 
+-- An issue that this host itself has, for another holder of it. Only for who knows that the earlier one is gone.
+CREATE OR REPLACE FUNCTION reclaim_v1(p_key text, p_host text, p_holder text, p_issue text, p_lease_ms bigint) RETURNS bigint
+SECURITY DEFINER SET search_path = heirloom, pg_temp LANGUAGE sql AS $$
+  UPDATE claim c SET holder = p_holder, since = clock_timestamp(), fence = c.fence + 1,
+    until = clock_timestamp() + make_interval(secs => p_lease_ms / 1000.0)
+    WHERE c.repo = repo_for(p_key, 2) AND c.host = host_for(p_host) AND c.issue = p_issue
+      AND c.state = 'open' AND c.until IS NOT NULL AND p_lease_ms BETWEEN 1000 AND 86400000
+    RETURNING c.fence
+$$;
+
+-- Whether whoever had an issue last never gave it back: their lease ran out.
+CREATE OR REPLACE FUNCTION is_abandoned_v1(p_key text, p_issue text) RETURNS boolean
+STABLE SECURITY DEFINER SET search_path = heirloom, pg_temp LANGUAGE sql AS $$
+  SELECT EXISTS (SELECT FROM claim c WHERE c.repo = repo_for(p_key, 2) AND c.issue = p_issue
+    AND c.state = 'open' AND c.until < clock_timestamp())
+$$;
+
 CREATE FUNCTION size_v2(p_key text, OUT records bigint, OUT sealed bigint, OUT erased bigint, OUT bytes bigint,
   OUT sealed_bytes bigint, OUT oldest_us bigint, OUT keep_days double precision)
 STABLE SECURITY DEFINER SET search_path = heirloom, pg_temp LANGUAGE sql AS $$
@@ -323,4 +352,4 @@ STABLE SECURITY DEFINER SET search_path = heirloom, pg_temp LANGUAGE sql AS $$
 $$;
 
 REVOKE ALL ON ALL FUNCTIONS IN SCHEMA heirloom FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION tend_v1, restart_v1, forgotten_v1, reserve_v1, size_v2 TO heirloom_member;
+GRANT EXECUTE ON FUNCTION tend_v1, restart_v1, forgotten_v1, reserve_v1, reclaim_v1, is_abandoned_v1, size_v2 TO heirloom_member;

@@ -25,6 +25,11 @@ impl Projection for HostNames {
 
     fn apply(&self, db: &Connection, record: &Record, _: Origin) -> rusqlite::Result<()> {
         let Some(named) = body::<HostNamed>(record) else { return Ok(()) };
+        if named.name.is_empty() {
+            db.prepare_cached("DELETE FROM host_name WHERE host = ?1")?
+                .execute((named.host.as_str(),))?;
+            return Ok(());
+        }
         db.prepare_cached(
             "INSERT INTO host_name (host, name) VALUES (?1, ?2)
              ON CONFLICT (host) DO UPDATE SET name = ?2",

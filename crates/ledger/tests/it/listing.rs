@@ -151,10 +151,15 @@ fn what_was_spent_since_midnight_is_counted_whenever_its_session_started() {
     pay(&mut ledger, session_id(1), MIDNIGHT, 2.0);
     change(&mut ledger, session_id(1), MIDNIGHT + 1, Status::Completed);
     pay(&mut ledger, session_id(2), MIDNIGHT + 2, 4.0);
-    let mut spent: Vec<(usize, f64)> = Vec::new();
+    // A turn that nobody priced, and one that was said to be free with its tokens.
+    for (n, cost_usd) in [(2, None), (3, Some(0.0))] {
+        let spent = SessionSpent { cost_usd, input_tokens: 1, output_tokens: 1 };
+        ledger.append(at(MIDNIGHT + 3), Scope::session(session_id(n), REPO), &spent).unwrap();
+    }
+    let mut spent: Vec<(usize, f64, bool)> = Vec::new();
     for each in ledger.spending_since(at(MIDNIGHT)).unwrap() {
         let n = (0..4).find(|n| session_id(*n) == each.session).unwrap();
-        spent.push((usize::try_from(n).unwrap(), each.cost_usd));
+        spent.push((usize::try_from(n).unwrap(), each.cost_usd, each.unpriced));
     }
-    assert_eq!(spent, [(1, 2.0), (2, 4.0), (3, 1.0)]);
+    assert_eq!(spent, [(1, 2.0, false), (2, 4.0, true), (3, 1.0, true)]);
 }

@@ -79,9 +79,37 @@ fn a_name_means_ones_own_session_whatever_colleagues_call_theirs() {
         env.run(&["launch", "--agent", "command", "--name", "same", "do it"]);
     }
     let own = json(&ada, &["sessions", "show", "same"])["id"].clone();
+    let used = json(&ada, &["usage"]);
     push(&team.owner);
     pull(&ada);
     assert_eq!(json(&ada, &["sessions", "show", "same"])["id"], own);
+    let all = json(&ada, &["sessions", "list", "--team"]);
+    assert!(all["sessions"].as_array().unwrap().len() > 1, "{all}");
+    assert_eq!(json(&ada, &["usage"]), used, "what colleagues use is theirs");
+}
+
+#[test]
+fn what_a_person_does_at_another_machine_is_their_own() {
+    let team = Team::new();
+    let url = team.invite("ada");
+    let [laptop, desktop] = [(); 2].map(|()| {
+        let env = team.clone_of_it();
+        env.run(&["hub", "join", &url, "--yes"]).success();
+        env
+    });
+    note(&desktop, "from the desktop");
+    push(&desktop);
+    for env in [&laptop, &team.owner] {
+        pull(env);
+    }
+    laptop.write_user("team: {notes_from: me}\n");
+    assert_eq!(json(&laptop, &["notes"])["notes"][0]["author"], Value::Null);
+    assert_eq!(json(&team.owner, &["notes"])["notes"][0]["author"], "ada");
+    let heard = laptop.run(&["recover"]).success();
+    assert!(heard.stdout.contains("from the desktop"), "{heard}");
+    let listed = |env: &TestEnv| json(env, &["sessions", "list"])["sessions"].clone();
+    assert_eq!(listed(&laptop).as_array().map(Vec::len), Some(1));
+    assert_eq!(listed(&team.owner), serde_json::json!([]));
 }
 
 #[test]

@@ -1,25 +1,50 @@
 //! What becomes of old months at a hub, and the ids that it gives out.
 
+use std::time::Duration;
+
 use heirloom_testkit::env::TestEnv;
 use serde_json::Value;
 
 use super::{Team, note, notes, pull, push, session_of};
 
-/// Makes everything at the hub so old that it is packed, and then that it is dropped.
-const AGO: &str = "17280000000000";
-
+/// Makes everything at the hub so old that it is packed, and then that it is dropped. All of it comes into
+/// the beginning of one month, whatever day it is.
 fn age(team: &Team) {
     team.postgres.sql(
         "hub",
-        &format!(
-            "SELECT heirloom.month_for((SELECT min(pos) FROM heirloom.record) - {AGO});
-             UPDATE heirloom.record SET pos = pos - {AGO}"
-        ),
+        "DO $$ DECLARE v_to bigint; v_by bigint; BEGIN
+           v_to := extract(epoch FROM
+             date_trunc('month', (now() - interval '200 days') AT TIME ZONE 'UTC'))::bigint * 1000000;
+           SELECT min(pos) - v_to INTO v_by FROM heirloom.record;
+           PERFORM heirloom.month_for(v_to);
+           UPDATE heirloom.record SET pos = pos - v_by;
+         END $$",
     );
 }
 
 fn tend(team: &Team) -> String {
     team.postgres.sql_at(&team.postgres.owner(), "SELECT heirloom.tend_v1()").unwrap()
+}
+
+/// Does something while a transaction that ran `sql` is not over.
+fn while_it_is_open<T>(team: &Team, sql: &str, then: impl FnOnce() -> T) -> T {
+    let (postgres, url) = (&team.postgres, team.postgres.owner());
+    let sql = format!("{sql}; SELECT pg_sleep(300)");
+    let open = "FROM pg_stat_activity WHERE wait_event = 'PgSleep'";
+    std::thread::scope(|scope| {
+        let ran = scope.spawn(move || postgres.sql_at(&url, &sql));
+        while postgres.sql("hub", &format!("SELECT count(*) {open}")) == "0" {
+            assert!(!ran.is_finished(), "{:?}", ran.join());
+            std::thread::sleep(Duration::from_millis(50));
+        }
+        let done = then();
+        assert_eq!(
+            postgres.sql("hub", &format!("SELECT pg_terminate_backend(pid, 60000) {open}")),
+            "t"
+        );
+        ran.join().expect("a thread that ended").expect_err("it was cut");
+        done
+    })
 }
 
 fn size(env: &TestEnv) -> Value {
@@ -61,6 +86,39 @@ fn an_old_month_is_packed_and_still_read_and_erased() {
         assert!(!notes(reader).contains(&"to be regretted".to_owned()));
         reader.run(&["ledger", "verify"]).success();
     }
+}
+
+#[test]
+fn nobody_waits_for_who_reads_long_and_nothing_is_tended_then() {
+    let team = Team::new();
+    note(&team.owner, "first");
+    push(&team.owner);
+    age(&team);
+    team.postgres.sql("hub", "UPDATE heirloom.meta SET keep = '100 days'");
+    let months = "SELECT count(*) FROM heirloom.month";
+    let next = "SELECT heirloom.month_for((SELECT max(pos_to) FROM heirloom.month))";
+    let before: u32 = team.postgres.sql("hub", months).parse().unwrap();
+    let tended = while_it_is_open(&team, "SELECT count(*) FROM heirloom.record", || {
+        let tended = tend(&team);
+        team.postgres.sql("hub", next);
+        note(&team.owner, "second");
+        push(&team.owner);
+        tended
+    });
+    assert_eq!(tended, "busy");
+    assert_eq!(team.postgres.sql("hub", months).parse::<u32>().unwrap(), before + 1);
+    assert!(tend(&team).starts_with("dropped record_"));
+}
+
+#[test]
+fn a_month_is_not_packed_while_something_in_it_is_erased() {
+    let team = Team::new();
+    note(&team.owner, "first");
+    push(&team.owner);
+    age(&team);
+    let erase = "SELECT heirloom.erase(1, 1, 'x', '{}', '{}')";
+    assert_eq!(while_it_is_open(&team, erase, || tend(&team)), "busy");
+    assert!(tend(&team).starts_with("sealed record_"));
 }
 
 #[test]
