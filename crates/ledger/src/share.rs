@@ -124,25 +124,29 @@ impl Ledger {
         Ok(rows.into_iter().filter(is_news).map(|(id, shared, _)| (id, shared)).collect())
     }
 
-    /// What colleagues handed over, the newest `limit`, newest first, each with its author.
-    pub fn colleagues_handoffs(
+    /// What was handed over elsewhere, the newest `limit`, newest first, each with its author; without one where
+    /// that was this person at another machine.
+    pub fn others_handoffs(
         &self,
         repo: &str,
         limit: usize,
-    ) -> Result<Vec<(Timestamp, HandoffShared, String)>, Error> {
+    ) -> Result<Vec<(Timestamp, HandoffShared, Option<String>)>, Error> {
         let repo = &*self.repository(repo)?;
-        let rows: Vec<(i64, String, String, String)> = self.run("read", |db| {
+        let rows: Vec<(i64, String, Option<String>, String)> = self.run("read", |db| {
             db.prepare_cached(
                 "SELECT keep.at, keep.body, host_name.name, keep.session
-                 FROM keep JOIN host_name ON host_name.host = substr(keep.key, 1, 16)
-                 WHERE keep.repo = ?1 AND keep.kind = ?2 AND keep.session IS NOT NULL ORDER BY keep.at DESC, keep.key LIMIT ?3",
+                 FROM keep LEFT JOIN host_name ON host_name.host = substr(keep.key, 1, 16)
+                 WHERE keep.repo = ?1 AND keep.kind = ?2 AND keep.session IS NOT NULL
+                   AND (host_name.name IS NOT NULL OR keep.session NOT IN (
+                     SELECT session FROM keep WHERE repo = ?1 AND kind = ?4 AND session IS NOT NULL))
+                 ORDER BY keep.at DESC, keep.key LIMIT ?3",
             )?
-            .query_map((repo, HandoffShared::KIND, to_sql(limit as u64)), |row| {
+            .query_map((repo, HandoffShared::KIND, to_sql(limit as u64), HandoffMade::KIND), |row| {
                 Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?))
             })?
             .collect()
         })?;
-        let read = |(at, body, author, session): (i64, String, String, String)| {
+        let read = |(at, body, author, session): (i64, String, Option<String>, String)| {
             let mut shared: HandoffShared = serde_json::from_str(&body).ok()?;
             shared.handoff.session = session.parse().ok()?;
             Some((timestamp(at), shared, author))

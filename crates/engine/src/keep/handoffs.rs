@@ -166,17 +166,16 @@ pub struct Handed {
     pub author: Option<String>,
 }
 
-/// The newest handoffs of this repository, newest first; of colleagues' sessions the last of each.
+/// The newest handoffs of this repository, newest first; of sessions elsewhere the last of each.
 pub fn list(here: &Here, ledger: &Ledger, limit: usize) -> Result<Vec<Handed>, Error> {
     let repo = &here.place.repo;
     let own = ledger.newest_kept::<HandoffMade>(repo, limit)?;
     let own = own.into_iter().map(|kept| Handed { made: kept.body, at: kept.at, author: None });
-    let theirs =
-        ledger.colleagues_handoffs(repo, limit)?.into_iter().map(|(at, shared, author)| {
-            let handoff = shared.handoff;
-            let made = HandoffMade { id: handoff.id(None), previous: None, handoff };
-            Handed { made, at, author: Some(author) }
-        });
+    let theirs = ledger.others_handoffs(repo, limit)?.into_iter().map(|(at, shared, author)| {
+        let handoff = shared.handoff;
+        let made = HandoffMade { id: handoff.id(None), previous: None, handoff };
+        Handed { made, at, author }
+    });
     let mut found: Vec<Handed> = own.chain(theirs).collect();
     found.sort_by_key(|handed| std::cmp::Reverse(handed.at));
     found.truncate(limit);

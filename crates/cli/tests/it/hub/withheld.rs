@@ -72,14 +72,27 @@ fn what_a_session_handed_over_reaches_colleagues_without_a_word_that_was_said() 
     for what in ["rule", "prompt", "command", "to-do"] {
         assert!(own.stdout.contains(&said(what)), "nothing could leak: {what}: {own}");
     }
+    let list = |env: &TestEnv| env.run(&["handoffs", "list", "--json"]).success().json();
+    let before = list(env);
     push(env);
+    assert_eq!(list(env), before, "what is told to others is not handed over once more");
     let dump = team.postgres.dump();
     assert!(dump.contains("keep.handoff_shared"), "{dump}");
     assert!(!dump.contains(CANARY), "it leaked");
     pull(&ada);
-    let listed = ada.run(&["handoffs", "list", "--json"]).success().json();
+    let listed = list(&ada);
     let handed = &listed["handoffs"][0];
     assert_eq!((&handed["author"], &handed["commits"]), (&"owner".into(), &1.into()), "{listed}");
+    let desktop = team.clone_of_it();
+    desktop.run(&["hub", "join", &team.postgres.owner(), "--yes"]).success();
+    pull(&desktop);
+    let listed = list(&desktop);
+    let handed = &listed["handoffs"][0];
+    assert_eq!(
+        (&handed["author"], &handed["commits"]),
+        (&serde_json::Value::Null, &1.into()),
+        "{listed}"
+    );
     let id = handed["id"].as_str().unwrap();
     let shown = ada.run(&["handoffs", "show", id]).success();
     assert!(shown.stdout.contains("by owner"), "{shown}");
