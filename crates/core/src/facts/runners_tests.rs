@@ -44,11 +44,27 @@ fn test_runs_are_told_from_other_commands() {
 }
 
 #[test]
+fn a_run_without_more_words_is_one_of_all_tests() {
+    for command in ["cargo test", "pytest", "python -m pytest", "cargo nextest run", "mvn test"] {
+        assert!(runs_all(&test_run(command).unwrap()), "{command}");
+    }
+    for command in ["cargo test -p a", "pytest a.py", "pytest -m slow", "mvn -pl a test"] {
+        assert!(!runs_all(&test_run(command).unwrap()), "{command}");
+    }
+}
+
+#[test]
 fn what_is_piped_does_not_tell_how_it_went() {
     for command in ["cargo test", "cd web && npm test", "cargo test && cargo clippy"] {
         assert!(tells_status(command), "{command}");
     }
-    for command in ["cargo test 2>&1 | tail -5", "cargo test; true", "npm test || true"] {
+    for command in [
+        "cargo test 2>&1 | tail -5",
+        "cargo test; true",
+        "npm test || true",
+        "go test ./... | tail -5 && echo ok",
+        "cd a && go test ./... | tail -5 && echo ok && echo done",
+    ] {
         assert!(!tells_status(command), "{command}");
     }
     for output in [
@@ -169,5 +185,13 @@ fn tests_are_named_by_the_less_common_ones_too() {
     assert_names(
         "error: 'parser.test.nested' failed: expected 1",
         &[("parser.test.nested", false)],
+    );
+}
+
+#[test]
+fn what_tap_expects_nothing_of_is_left_out() {
+    assert_names(
+        "ok 1 - a\nnot ok 2 - b # TODO later\nok 3 - c # SKIP no network\nnot ok 4 - d",
+        &[("a", true), ("d", false)],
     );
 }

@@ -20,22 +20,57 @@ pub fn commits(command: &str, output: &str) -> Vec<CommitSign> {
         return Vec::new();
     }
     let made: Vec<CommitSign> = output.lines().filter_map(commit_line).collect();
-    if !made.is_empty() || !command.contains("git log") {
+    if !made.is_empty() || !shows_its_commit(command) {
         return made;
     }
     output.lines().find_map(logged).into_iter().collect()
 }
 
-/// Whether a command line has git make a commit.
-pub fn makes_commit(command: &str) -> bool {
-    simple_commands(command).any(|words| {
-        let git = words.iter().position(|word| *word == "git" || word.ends_with("/git"));
-        git.is_some_and(|at| {
-            words[at..].iter().any(|word| {
-                matches!(*word, "commit" | "merge" | "cherry-pick" | "revert" | "rebase" | "am")
-            })
-        })
-    })
+/// Whether a command line may have git make a commit.
+fn makes_commit(command: &str) -> bool {
+    const MAKE: [&str; 6] = ["commit", "merge", "cherry-pick", "revert", "rebase", "am"];
+    simple_commands(command).any(|words| git(&words).is_some_and(|does| MAKE.contains(&does)))
+}
+
+/// Whether a command line has git commit what was changed.
+pub fn commits_changes(command: &str) -> bool {
+    simple_commands(command).any(|words| is_commit(&words))
+}
+
+fn is_commit(words: &[&str]) -> bool {
+    git(words) == Some("commit") && !words.contains(&"--dry-run")
+}
+
+/// Whether the one log that a line prints begins with the commit that it made: it is printed only if that was
+/// made.
+fn shows_its_commit(command: &str) -> bool {
+    let is_log = |words: &[&str]| git(words) == Some("log");
+    let behind_commit = |line: &str| {
+        let mut parts = line.split("&&").map(|part| part.split_whitespace().collect::<Vec<_>>());
+        parts.any(|words| is_commit(&words)) && parts.any(|words| is_log(&words))
+    };
+    simple_commands(command).filter(|words| is_log(words)).count() == 1
+        && command.split([';', '|', '\n']).any(behind_commit)
+}
+
+/// What a command has git do: the first word behind `git` that is neither an option nor its value.
+fn git<'w>(words: &[&'w str]) -> Option<&'w str> {
+    const WITH_VALUE: [&str; 4] = ["-C", "-c", "--git-dir", "--work-tree"];
+    let mut words = words.iter().copied();
+    words.find(|word| *word == "git" || word.ends_with("/git"))?;
+    while let Some(word) = words.next() {
+        if !word.starts_with('-') {
+            return Some(word);
+        }
+        let value = if WITH_VALUE.contains(&word) { words.next()? } else { word };
+        // A value in quotes may be several words: `-c user.name="A B"`.
+        if let Some(quote) =
+            ['"', '\''].into_iter().find(|quote| value.matches(*quote).count() == 1)
+        {
+            words.find(|word| word.contains(quote))?;
+        }
+    }
+    None
 }
 
 /// `1a2b3c4 (HEAD -> main) subject`
@@ -125,6 +160,43 @@ mod tests {
         assert_eq!((made[0].hash.as_str(), made[0].subject.as_str()), ("1a2b3c4", "x"));
         assert!(commits("git log --oneline -1", "1a2b3c4 x").is_empty());
         assert!(commits("git commit", "[1a2b3c4] no branch\n[INFO deadbeef!] x").is_empty());
+    }
+
+    #[test]
+    fn a_log_that_does_not_follow_a_commit_shows_none_that_was_made() {
+        for command in [
+            "git log --oneline -1; git commit -qm x",
+            "git log --oneline -1 && git commit -qm x && git log --oneline -1",
+            "git merge --abort && git log --oneline -1",
+            "git commit -qm x; git log --oneline -1",
+            "git commit -qm x || git log --oneline -1",
+            "git commit --dry-run && git log --oneline -1",
+        ] {
+            assert_eq!(commits(command, "1a2b3c4 older"), [], "{command}");
+        }
+        let command = "git add a && git commit -qm x 2>&1 && git -C . log --oneline -1";
+        assert_eq!(commits(command, "1a2b3c4 x").len(), 1);
+    }
+
+    #[test]
+    fn only_what_git_is_told_to_do_commits() {
+        for command in [
+            "git commit -qm x",
+            "git -C a -c user.name=\"A B\" --no-pager commit -m x",
+            "/usr/bin/git commit",
+        ] {
+            assert!(commits_changes(command), "{command}");
+        }
+        for command in [
+            "git grep commit",
+            "git grep merge",
+            "git log --grep commit",
+            "git -C commit status",
+            "git commit --dry-run",
+            "git merge --abort",
+        ] {
+            assert!(!commits_changes(command), "{command}");
+        }
     }
 
     #[test]

@@ -355,3 +355,21 @@ fn what_is_forgotten_is_taken_off_and_all_else_stays() {
     assert_eq!(without(&after, &gone), after);
     assert_eq!(without("no page", &gone), "no page");
 }
+
+#[test]
+fn a_person_s_lines_and_line_endings_stay_when_notes_are_forgotten() {
+    let mut model = model();
+    model.reasoning = Some("Rotate refresh tokens".to_owned());
+    let page = render(Some("# Notes\n"), &model, &known(&model), &BTreeMap::new());
+    let theirs =
+        "- **Ours**: Rotate refresh tokens\n- **Reasoning State**: Rotate refresh tokens\n";
+    let page = page.replace(END, &format!("- **Ours**: Rotate refresh tokens\n{END}"));
+    let page = format!("{page}\n## Rules\n{theirs}").replace('\n', "\r\n");
+    let other = note(9, Kind::Decision, "Nothing that the page shows");
+    assert_eq!(without(&page, &[other]), page);
+    let after = without(&page, &[model.decisions[0].clone()]);
+    assert!(after.ends_with(&format!("## Rules\r\n{}", theirs.replace('\n', "\r\n"))), "{after}");
+    assert_eq!(after.matches("- **Ours**: Rotate refresh tokens\r\n").count(), 2, "{after}");
+    assert!(after.contains("- **Reasoning State**: none\r\n"), "{after}");
+    assert_eq!(after.matches('\n').count(), after.matches("\r\n").count());
+}

@@ -9,8 +9,8 @@ use std::collections::HashSet;
 use jiff::{SignedDuration, Timestamp};
 
 use super::entry::{plain, sentences};
-use crate::facts::runners::test_run;
-use crate::facts::signs::makes_commit;
+use crate::facts::runners::{runs_all, simple_commands, test_run};
+use crate::facts::signs::commits_changes;
 use crate::facts::{CommandFacts, CommitFacts, FileFacts, TestFacts, TodoFacts, TurnFacts};
 use crate::recall::remedy::signature;
 use crate::rules;
@@ -154,7 +154,7 @@ fn says_something(text: &str) -> bool {
 fn failing(sessions: &[Told]) -> Vec<String> {
     let (mut lines, mut seen) = (Vec::new(), HashSet::new());
     // What succeeded in later sessions: test runs by their words, other commands by what they run.
-    let (mut later_runs, mut passed): (Vec<HashSet<&str>>, HashSet<String>) = Default::default();
+    let (mut later_runs, mut passed): (Vec<Run<'_>>, HashSet<String>) = Default::default();
     for told in sessions {
         let runs: Vec<Run<'_>> = told.commands.iter().filter_map(Run::of).collect();
         let broken = told.tests.iter().filter(|test| !test.passed_since);
@@ -178,7 +178,7 @@ fn failing(sessions: &[Told]) -> Vec<String> {
         }
         let succeeded = told.commands.iter().filter(|command| command.failed == Some(false));
         passed.extend(succeeded.map(|command| program(&command.command)));
-        later_runs.extend(runs.into_iter().filter(|run| !run.failed).map(|run| run.words));
+        later_runs.extend(runs.into_iter().filter(|run| !run.failed));
     }
     lines.truncate(MOST_FAILING);
     lines
@@ -192,28 +192,39 @@ fn why(command: &CommandFacts) -> String {
 /// A test run that ended.
 struct Run<'a> {
     command: &'a CommandFacts,
-    words: HashSet<&'a str>,
+    /// Where it was begun, if the line says so.
+    dirs: Vec<&'a str>,
+    words: Vec<&'a str>,
     failed: bool,
 }
 
 impl<'a> Run<'a> {
     fn of(command: &'a CommandFacts) -> Option<Self> {
         let words = test_run(&command.command).filter(|_| command.is_test)?;
-        Some(Self { command, words: words.into_iter().collect(), failed: command.failed? })
+        let cd = |words: &Vec<&str>| words.first() == Some(&"cd");
+        let dirs = simple_commands(&command.command).filter(cd).flatten().collect();
+        Some(Self { command, dirs, words, failed: command.failed? })
+    }
+
+    /// Whether it ran all that another one ran: the same words, or no word beyond those that run all tests.
+    fn covers(&self, other: &Self) -> bool {
+        let is_all =
+            || runs_all(&self.words) && self.words.iter().all(|word| other.words.contains(word));
+        self.dirs == other.dirs && (self.words == other.words || is_all())
     }
 }
 
 /// Whether the run in which a test failed succeeded later on, without naming the test: few runners name
-/// what passes. A run that asks for less in words runs as much, or more.
-fn is_mended(test: &TestFacts, runs: &[Run<'_>], later: &[HashSet<&str>]) -> bool {
+/// what passes.
+fn is_mended(test: &TestFacts, runs: &[Run<'_>], later: &[Run<'_>]) -> bool {
     let failed = runs.iter().enumerate().filter(|(_, run)| run.failed);
     let in_turn: Vec<_> =
         failed.clone().filter(|(_, run)| run.command.turn == test.failed_in).collect();
     // Where it is not known in which it failed, it may have been in any.
     let failed: Vec<_> = if in_turn.is_empty() { failed.collect() } else { in_turn };
     let succeeded = |(at, run): &(usize, &Run<'_>)| {
-        let since = runs[at + 1..].iter().filter(|run| !run.failed).map(|run| &run.words);
-        since.chain(later).any(|words| words.is_subset(&run.words))
+        let since = runs[at + 1..].iter().filter(|run| !run.failed);
+        since.chain(later).any(|other| other.covers(run))
     };
     !failed.is_empty() && failed.iter().all(succeeded)
 }
@@ -256,7 +267,7 @@ pub fn uncommitted(told: &Told) -> Vec<&FileFacts> {
         .commands
         .iter()
         .rev()
-        .find(|command| command.failed == Some(false) && makes_commit(&command.command));
+        .find(|command| command.failed == Some(false) && commits_changes(&command.command));
     let made = made.and_then(|command| command.at);
     let last = told.commits.last().and_then(|commit| commit.at).max(made);
     let mut since: Vec<&FileFacts> = told

@@ -21,7 +21,7 @@ fn ran(hour: i8, command: &str, error: Option<&str>) -> CommandFacts {
         exit: None,
         failed: Some(error.is_some()),
         error: error.map(str::to_owned),
-        is_test: command.starts_with("cargo test"),
+        is_test: crate::facts::runners::test_run(command).is_some(),
         offset: 0,
     }
 }
@@ -149,4 +149,35 @@ fn a_test_is_mended_when_its_run_succeeds_though_few_runners_name_what_passes() 
     assert!(told(&[("cargo test -p parser --lib a", None)]).contains("parser::nested"), "less");
     let again = [("cargo test", None), ("cargo test -p parser", Some("assertion failed"))];
     assert!(told(&again).contains("Failing: parser::nested"), "it fails again");
+}
+
+#[test]
+fn a_narrower_run_mends_nothing() {
+    let told = |failed: &str, passed: &str| {
+        let commands = vec![ran(9, failed, Some("assertion failed")), ran(10, passed, None)];
+        let tests = vec![failing("b.py::test_nested")];
+        let told = Told { turns: vec![turn(9, "go on")], commands, tests, ..session() };
+        standing(&[told], at(12)).lines.join("\n").contains("test_nested")
+    };
+    for passed in ["pytest a.py", "cd c && pytest a.py b.py", "cd c && pytest"] {
+        assert!(told("pytest a.py b.py", passed), "{passed}");
+    }
+    assert!(told("cd c && pytest b.py", "cd d && pytest b.py"));
+    for passed in ["pytest a.py b.py", "pytest"] {
+        assert!(!told("pytest a.py b.py", passed), "{passed}");
+    }
+    assert!(!told("cd c && pytest b.py", "cd c && pytest"));
+}
+
+#[test]
+fn only_a_commit_leaves_nothing_uncommitted() {
+    let left = |command: &str| {
+        let edited = FileFacts { path: "a.rs".into(), edited: true, turn: 1, at: Some(at(8)) };
+        let told = Told { commands: vec![ran(9, command, None)], files: vec![edited], ..session() };
+        uncommitted(&told).len()
+    };
+    assert_eq!(left("git commit -qm x"), 0);
+    for command in ["git grep merge", "git commit --dry-run", "git log --grep commit"] {
+        assert_eq!(left(command), 1, "{command}");
+    }
 }

@@ -392,7 +392,6 @@ fn unusable(error: &FileError) -> Taken {
     Taken::new("decision_log", Status::Failed, format!("{}{hint}", causes::told(error)))
 }
 
-/// What a decision lacks that a log of decisions asks for. Whether its evidence holds, grounding says.
 fn entries(count: usize) -> String {
     if count == 1 { "1 entry".to_owned() } else { format!("{count} entries") }
 }
@@ -403,6 +402,7 @@ fn counted(count: usize, noun: &str) -> String {
     format!("{count} {noun}{plural}")
 }
 
+/// What a decision lacks that a log of decisions asks for. Whether its evidence holds, grounding says.
 fn unexplained(note: &Note) -> Option<String> {
     let is_lacking = note.kind == Kind::Decision
         && note.rationale.as_deref().is_none_or(|why| why.trim().is_empty());

@@ -281,7 +281,11 @@ fn title(prompt: &str) -> Option<String> {
 
 /// A line without the mark of a Markdown heading, which is no word of it.
 fn unmarked(line: &str) -> &str {
-    line.trim().trim_start_matches('#').trim_start()
+    let line = line.trim();
+    let behind = line.trim_start_matches('#');
+    // `#123` and `#include` are words.
+    let is_heading = behind.is_empty() || behind.starts_with(char::is_whitespace);
+    if is_heading { behind.trim_start() } else { line }
 }
 
 fn total(sources: &[Source]) -> Option<TokenFacts> {
@@ -371,4 +375,21 @@ fn source(row: &Row<'_>) -> rusqlite::Result<Source> {
             todos: serde_json::from_str(&todos).unwrap_or_default(),
         },
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_title_is_without_the_mark_of_a_heading_and_keeps_its_words() {
+        for (prompt, expected) in [
+            ("#\n## Mend the parser", "Mend the parser"),
+            ("#123 fix it", "#123 fix it"),
+            ("#include is missing", "#include is missing"),
+        ] {
+            assert_eq!(title(prompt).as_deref(), Some(expected));
+        }
+        assert_eq!(title("##"), None);
+    }
 }
