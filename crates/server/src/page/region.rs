@@ -103,15 +103,16 @@ impl Regions {
 /// What tells one look of a region from another. How long ago something was goes on by itself and is none.
 fn version(html: &str) -> String {
     let mut hasher = blake3::Hasher::new();
-    let mut rest = html;
-    while let Some((before, after)) = rest.split_once(" data-since ") {
-        hasher.update(before.as_bytes());
-        // Up to where the words begin; the words are left out.
-        let (attributes, words) = after.split_once('>').unwrap_or((after, ""));
+    // Whatever an agent wrote can say anything but this: in a text the `<` is escaped.
+    let mut parts = html.split("<time ");
+    hasher.update(parts.next().unwrap_or_default().as_bytes());
+    for part in parts {
+        let (attributes, rest) = part.split_once('>').unwrap_or((part, ""));
         hasher.update(attributes.as_bytes());
-        rest = words.split_once("</time>").map_or("", |(_, rest)| rest);
+        let is_clock = attributes.split(' ').any(|attribute| attribute == "data-since");
+        let after = rest.split_once("</time>").filter(|_| is_clock);
+        hasher.update(after.map_or(rest, |(_words, after)| after).as_bytes());
     }
-    hasher.update(rest.as_bytes());
     hasher.finalize().to_hex()[..16].to_owned()
 }
 
@@ -126,6 +127,21 @@ mod tests {
 
     fn with(words: &str) -> Markup {
         html! { p { "one" } time datetime="2026-01-12T15:30:00Z" data-since title="then" { (words) } }
+    }
+
+    #[test]
+    fn what_an_agent_wrote_hides_nothing() {
+        let said = |after: &str| {
+            let tool = "echo ' data-since >' '<time data-since >'";
+            version(&html! { p { (tool) } p title=(tool) { (after) } }.0)
+        };
+        assert_ne!(said("one"), said("two"));
+        let then = |words: &str| {
+            version(&html! { time datetime="2026-01-12" title="a data-since b" { (words) } }.0)
+        };
+        let beside = |text: &str| version(&html! { (with("1 s")) p { (text) } }.0);
+        assert_ne!(beside("one"), beside("two"), "what follows a clock counts");
+        assert_ne!(then("one"), then("one, and more"), "a time that stands still is no clock");
     }
 
     #[test]
