@@ -130,6 +130,13 @@ pub fn speak(
     });
 }
 
+/// Who can open a stream is told when there is more to read. An answer that is an error promises nothing.
+fn promise_news(hello: &mut Value) {
+    if let Some(resources) = hello.pointer_mut("/result/capabilities/resources") {
+        resources["listChanged"] = json!(true);
+    }
+}
+
 /// The same over HTTP: one message a request, one answer each.
 pub(crate) async fn over_http(
     State(house): State<House>,
@@ -140,8 +147,7 @@ pub(crate) async fn over_http(
     let answered = house.call(move |house| Ok(answer(house, &caller, &message)));
     match answered.await {
         Ok(Some(mut answer)) if is_hello => {
-            // Who can open a stream is told when there is more to read.
-            answer["result"]["capabilities"]["resources"]["listChanged"] = json!(true);
+            promise_news(&mut answer);
             crate::answer::json(StatusCode::OK, &answer)
         }
         Ok(Some(answer)) => crate::answer::json(StatusCode::OK, &answer),
@@ -175,5 +181,21 @@ pub(crate) async fn stream(State(house): State<House>, headers: HeaderMap) -> Re
     match crate::events::told(house, None, concerns).await {
         Ok(stream) => stream.into_response(),
         Err(refused) => refused.into_response(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_an_answer_that_is_no_error_promises_news() {
+        let error = refused(&json!(1), -32603, "the ledger cannot be read");
+        let mut promised = error.clone();
+        promise_news(&mut promised);
+        assert_eq!(promised, error, "an answer is a result or an error, never both");
+        let mut welcome = json!({"result": hello(&json!({}))});
+        promise_news(&mut welcome);
+        assert_eq!(welcome["result"]["capabilities"]["resources"]["listChanged"], true);
     }
 }
