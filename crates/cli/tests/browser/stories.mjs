@@ -178,6 +178,18 @@ const stories = {
     await tab.until('document.querySelector("#voice").innerText === "1 need you"');
     console.log('seen');
     await tab.until('document.querySelector("h1").innerText === "Nothing needs you"');
+    // A server that does not answer is asked less and less often, and one that does as often as before.
+    await tab.run(`{
+      window.reached = fetch; window.waits = []; const later = setTimeout;
+      window.fetch = () => Promise.reject(0);
+      window.setTimeout = (what, ms) => { if (what === rested) waits.push(ms); return later(what, what === rested ? 1 : ms) };
+      want({ type: 'note' });
+    }`);
+    await tab.until('waits.filter(ms => ms > 250).length > 8');
+    const waits = await tab.run('waits.filter(ms => ms > 250).slice(0, 8)');
+    assert.deepEqual(waits, [500, 1000, 2000, 4000, 8000, 16000, 30000, 30000]);
+    await tab.run('window.fetch = reached, null');
+    await tab.until('again === 250');
   },
 };
 

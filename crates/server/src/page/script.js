@@ -31,7 +31,7 @@ if (!page.still) setInterval(tick, 1000);
 
 // ---- live: an event says that something changed, the server says what it looks like now
 // The first look only catches up with what the page missed while it was made: nothing moves for that.
-let busy = false, first = true, due = new Set(), waiting = new Map();
+let busy = false, first = true, again = 250, rest = null, due = new Set(), waiting = new Map();
 const inList = el => el.contains(document.activeElement) && document.activeElement !== document.body || el.matches(':hover');
 function rows(el) { return $$('[data-row]', el).map(r => r.dataset.row).join() }
 function opened(el) { return new Map($$('details[id]', el).map(d => [d.id, d.open])) }
@@ -60,6 +60,8 @@ const follows = () => page.page === 'session' && innerHeight + scrollY >= docume
 // Only the regions that an event concerns are asked for, with the version that is there; only other ones come back.
 function want(e) {
   for (const el of $$('[data-live][id]')) if (e.type === 'again' || !el.dataset.live || el.dataset.live.split(' ').includes(e.type)) due.add(el.id);
+  // The server is there again: what waits for it waits no longer.
+  if (e.type === 'again') { again = 250; if (rest) { rested(); return } }
   refresh();
 }
 async function refresh() {
@@ -77,11 +79,12 @@ async function refresh() {
     for (const el of $$('[data-live]')) { const other = fresh.getElementById(el.id); if (other) put(el, other) }
     if (fresh.title) document.title = fresh.title;
     if (count > had) { say(count + ' need you'); notify(count) }
-    page.needs = count; enliven(); tick(); first = false;
-  } catch { for (const id of asked) due.add(id) } finally {
-    setTimeout(() => { busy = false; refresh() }, 250);
+    page.needs = count; enliven(); tick(); first = false; again = 250;
+  } catch { for (const id of asked) due.add(id); again = Math.min(again * 2, 30000) } finally {
+    rest = setTimeout(rested, again);
   }
 }
+function rested() { clearTimeout(rest); rest = null; busy = false; refresh() }
 function notify(count) {
   if (keep.get('notify') === 'on' && 'Notification' in window && Notification.permission === 'granted' && document.hidden)
     new Notification('heirloom', { body: count + (count === 1 ? ' thing needs you' : ' things need you'), tag: 'heirloom' });
