@@ -5,6 +5,9 @@ use std::path::Path;
 
 use crate::file;
 
+/// No name of a branch is as long. Every hook reads these files, and whoever can write them could make it slow.
+const MOST: u64 = 64 << 10;
+
 /// What is checked out in a worktree.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Head {
@@ -50,7 +53,7 @@ impl fmt::Display for Head {
 
 /// Reads `HEAD` of a git directory.
 pub(crate) fn read(git_dir: &Path) -> Head {
-    let Ok(text) = file::read_to_string(git_dir.join("HEAD")) else { return Head::Unknown };
+    let Some(text) = text(&git_dir.join("HEAD")) else { return Head::Unknown };
     let text = text.trim();
     match text.strip_prefix("ref:").map(str::trim) {
         // What repositories with another reference format put there for old readers.
@@ -65,11 +68,15 @@ pub(crate) fn read(git_dir: &Path) -> Head {
 /// are work on that branch.
 fn rebased(git_dir: &Path) -> Option<Head> {
     let branch = |name: &str| {
-        let text = file::read_to_string(git_dir.join(name).join("head-name")).ok()?;
+        let text = text(&git_dir.join(name).join("head-name"))?;
         let name = text.trim().strip_prefix("refs/heads/")?;
         (!name.is_empty()).then(|| Head::Branch(name.to_owned()))
     };
     ["rebase-merge", "rebase-apply"].into_iter().find_map(branch)
+}
+
+fn text(file: &Path) -> Option<String> {
+    String::from_utf8(file::read_at_most(file, MOST).ok()?).ok()
 }
 
 fn is_hash(text: &str) -> bool {
@@ -103,6 +110,11 @@ mod tests {
         let dir = tempfile::TempDir::new().unwrap();
         let head = dir.path().join("HEAD");
         fs::File::create(&head).unwrap().set_len(3 << 30).unwrap();
+        assert_eq!(read(dir.path()), Head::Unknown);
+        fs::remove_file(&head).unwrap();
+        // Zeros are text too: what is just short of too much for any file is still no name.
+        fs::write(&head, "ref: refs/heads/main\n").unwrap();
+        fs::OpenOptions::new().write(true).open(&head).unwrap().set_len(1 << 29).unwrap();
         assert_eq!(read(dir.path()), Head::Unknown);
         fs::remove_file(&head).unwrap();
         let made = std::process::Command::new("mkfifo").arg(&head).status().unwrap();
