@@ -160,7 +160,7 @@ fn ask_judge(
         },
         |_, _| Ok(()),
     );
-    at.spend(launched.charged_usd);
+    at.spend(launched.charged_usd, launched.spent.told());
     if let Some(turn) = &launched.turn {
         let now = at.here.clock.now();
         ledger.write(now, |writer| turn.close(writer, &at.session, &launched.spent))?;

@@ -73,9 +73,14 @@ impl AtWork<'_> {
         self.spent.lock().map_or(0.0, |spent| *spent)
     }
 
-    pub(super) fn spend(&self, usd: f64) {
+    /// Counts what an agent cost, whatever it was launched for and whether or not it has to be again: what
+    /// is charged against the limit, and what of it the agent told.
+    pub(super) fn spend(&self, charged_usd: f64, told: Option<f64>) {
         if let Ok(mut spent) = self.spent.lock() {
-            *spent += usd;
+            *spent += charged_usd;
+        }
+        if let Some(usd) = told {
+            self.update(|state| *state.state.cost_usd.get_or_insert(0.0) += usd);
         }
     }
 

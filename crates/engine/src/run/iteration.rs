@@ -207,7 +207,7 @@ fn finish(
     let mut judged = judge_leeway(judged, &launched.leeway);
     judged.why = judged.why.as_deref().map(clean);
     let (spent, turn) = (&launched.spent, launched.turn.as_ref());
-    at.spend(launched.charged_usd);
+    at.spend(launched.charged_usd, spent.told());
     keep_output(placed, launched.last_words.as_deref())?;
     if judged.outcome.counts() {
         let validation = check(at, within, placed, report.as_ref(), findings)?;
@@ -263,11 +263,7 @@ pub(super) fn conclude(
         let heading = format!("\n## {} {}\n\n", within.stage.id, ended.iteration);
         file::append(&within.page, &format!("{heading}{summary}\n"))?;
     }
-    let cost_usd = ended.spent.told();
     at.update(|state| {
-        if let Some(usd) = cost_usd {
-            *state.state.cost_usd.get_or_insert(0.0) += usd;
-        }
         if let Some(stage) = state.stage(ended.stage) {
             stage.iteration = ended.iteration;
         }
@@ -279,7 +275,7 @@ pub(super) fn conclude(
         decision: ended.judged.decision,
         summary,
         why: ended.judged.why.clone(),
-        cost_usd,
+        cost_usd: ended.spent.told(),
         duration_ms: ended.duration_ms,
         learnings: noted.learnings,
         notes: noted.notes,

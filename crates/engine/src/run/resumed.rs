@@ -162,7 +162,7 @@ fn adopt(at: &AtWork<'_>, ledger: &mut Ledger, iteration: &Iteration) -> Result<
     let mut judged = judge(&AgentEnd::Finished, report.as_ref(), is_written);
     judged.why.get_or_insert_with(|| UNSEEN.to_owned());
     let spent = spent(at, stage, iteration.iteration);
-    at.spend(spent.cost_usd.unwrap_or(0.0));
+    at.spend(spent.cost_usd.unwrap_or(0.0), spent.told());
     let validation = iteration::check(at, &within, &placed, report.as_ref(), findings)?;
     let took = at.here.clock.now().duration_since(iteration.started_at).as_millis();
     let ended = EndedIteration {

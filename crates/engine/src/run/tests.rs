@@ -65,6 +65,11 @@ impl Scene {
         let ended = running.drive(with).unwrap();
         (ended, seen.0.into_inner().unwrap())
     }
+
+    fn state(&self) -> serde_json::Value {
+        let file = self.here.place.root.join(".heirloom/runs/s/state.json");
+        serde_json::from_str(&fs::read_to_string(file).unwrap()).unwrap()
+    }
 }
 
 fn reports(decision: &'static str) -> Act {
@@ -220,9 +225,22 @@ fn what_an_agent_does_not_tell_is_not_free_and_the_sum_says_so() {
         .collect();
     assert_eq!(costs, [Some(0.5), None]);
     assert_eq!((ended.cost_usd, ended.cost_partial), (Some(0.5), true));
-    let state = fs::read_to_string(scene.here.place.root.join(".heirloom/runs/s/state.json"));
-    let state: serde_json::Value = serde_json::from_str(&state.unwrap()).unwrap();
-    assert_eq!(state["cost_usd"], 0.5);
+    assert_eq!(scene.state()["cost_usd"], 0.5);
+}
+
+#[test]
+fn an_iteration_that_is_made_again_has_cost_something_too() {
+    let scene = scene();
+    let limited = Act::print(&json!({
+        "type": "result", "subtype": "success", "is_error": true,
+        "result": "You've hit your session limit", "session_id": "x", "total_cost_usd": 0.25,
+        "num_turns": 1, "usage": {"input_tokens": 3, "output_tokens": 4},
+    }));
+    let ends = vec![reports("stop"), Act::result(), Act::Exit(0)];
+    let fake = Fake::new([vec![limited, Act::Exit(1)], ends]);
+    let (ended, _) = scene.run(&fake, &asked(1));
+    assert_eq!((fake.started(), ended.iterations, ended.cost_usd), (2, 1, Some(0.75)));
+    assert_eq!(scene.state()["cost_usd"], 0.75);
 }
 
 #[test]
