@@ -6,6 +6,7 @@
 //! work is held to what the variables were when its person started it. One that heirloom does not guard
 //! may go where it likes: a ledger of its own is nobody's loss.
 
+use std::cell::LazyCell;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -61,7 +62,7 @@ fn differing(env: &Env) -> Option<(String, Option<OsString>)> {
     }
     let line = system::ancestors();
     let start = at_start(&line)?;
-    let name = difference(env, &start).filter(|_| is_guarded(&line, &start))?;
+    let name = difference(env, &start, own_settings).filter(|_| is_guarded(&line, &start))?;
     let before = start.get(OsStr::new(&name)).cloned();
     Some((name, before))
 }
@@ -83,12 +84,13 @@ fn at_start(line: &[(Identity, String)]) -> Option<Env> {
     Some(environ.split(|byte| *byte == 0).filter_map(pair).collect())
 }
 
-/// The first variable that differs and makes a difference.
-fn difference(now: &Env, start: &Env) -> Option<String> {
+/// The first variable that differs and makes a difference. What the person's own settings of agents say is
+/// read only where one does: whoever has set such a variable for good has it in every hook.
+fn difference(now: &Env, start: &Env, settings: fn(&Env) -> Vec<String>) -> Option<String> {
     fn value<'a>(env: &'a Env, name: &str) -> Option<&'a OsString> {
         env.get(OsStr::new(name)).filter(|value| !value.is_empty())
     }
-    let own = own_settings(start);
+    let own = LazyCell::new(|| settings(start));
     // Agents hand on what a person wrote into the agent's own settings.
     let is_persons = |name: &str| own.iter().any(|text| sets(text, name));
     let differs = |name: &&str| value(now, name) != value(start, name) && !is_persons(name);
@@ -148,8 +150,23 @@ mod tests {
             env(&[("HEIRLOOM_SESSION", "x"), ("PATH", "/bin")]),
         ] {
             let is_linux = cfg!(target_os = "linux");
-            assert!(!is_linux || difference(&same, &start).is_none(), "{same:?}");
+            assert!(!is_linux || difference(&same, &start, own_settings).is_none(), "{same:?}");
         }
+    }
+
+    #[test]
+    fn settings_of_agents_are_not_read_where_nothing_differs() {
+        let set = env(&[
+            ("HEIRLOOM_HOME", "/x"),
+            ("XDG_CONFIG_HOME", "/y"),
+            ("XDG_DATA_HOME", "/z"),
+            ("HEIRLOOM_CLOCK", "2099-01-01T00:00:00Z"),
+            ("HEIRLOOM_AGENT_CLAUDE", "./wrapper"),
+        ]);
+        assert_eq!(difference(&set, &set, |_| panic!("nobody needs them")), None);
+        let says = |_: &Env| vec![r#"{"env": {"HEIRLOOM_HOME": "/x"}}"#.to_owned()];
+        let only = env(&[("HEIRLOOM_HOME", "/x")]);
+        assert_eq!(difference(&only, &env(&[]), says), None, "the person set it there");
     }
 
     #[test]
@@ -163,7 +180,8 @@ mod tests {
             ("HEIRLOOM_AGENT_CLAUDE", "./evil"),
             ("HOME", "/x"),
         ] {
-            assert_eq!(difference(&env(&[(name, value)]), &env(&[])).as_deref(), Some(name));
+            let now = env(&[(name, value)]);
+            assert_eq!(difference(&now, &env(&[]), own_settings).as_deref(), Some(name));
         }
     }
 
@@ -180,7 +198,8 @@ mod tests {
         ] {
             let before = env(&[(name, value)]);
             let expected = counts.then_some(name);
-            assert_eq!(difference(&env(&[]), &before).as_deref(), expected, "{name}");
+            let found = difference(&env(&[]), &before, own_settings);
+            assert_eq!(found.as_deref(), expected, "{name}");
         }
     }
 }

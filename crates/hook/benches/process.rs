@@ -40,6 +40,10 @@ const MOST: f64 = 4.0;
 /// a checkpoint that waits for the disk.
 const MOST_WITH_LOG: f64 = 4.5;
 
+/// The same where somebody says where heirloom's data is: for each process above a few small files of the system are
+/// read, some ten thousand instructions, and nothing of anybody's settings.
+const MOST_NAMED: f64 = 2.0 * MOST;
+
 const PLAIN: &str = "use std::io::Read;
 
 fn main() {
@@ -89,6 +93,7 @@ fn measure() {
         let named = scene.named_cost(&hook, &denied);
         let ratio = named as f64 / nothing.0 as f64;
         println!("{sessions:>9} {:>22} {named:>12} {ratio:>7.2}", "denied, a named home");
+        assert!(ratio <= MOST_NAMED, "a named home: {ratio:.2} times a program that does nothing");
         // What a hook wrote stays in the log, which the next one has to read.
         let log = scene.fill_log();
         let cost = scene.cost(&hook, &denied);
@@ -183,7 +188,7 @@ impl Scene {
     }
 
     /// Instructions where somebody says where heirloom's data is: then an agent above could have said it, and
-    /// the processes above are looked at. No limit: it depends on how many there are.
+    /// the processes above are looked at. The limit is wide, since it depends on how many there are.
     fn named_cost(&self, program: &Path, payload: &Path) -> u64 {
         instructions::count(program, |command| {
             self.surround(command, payload).args(["hook", "claude", "PreToolUse"]);
