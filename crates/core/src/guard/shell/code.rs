@@ -76,6 +76,27 @@ const INTERPRETERS: &[Interpreter] = &[
     },
 ];
 
+/// What a debugger runs: the program it is for, with the arguments after `--args`, or whatever its own
+/// commands can start; `None` where neither is there.
+fn debugged(argv: &[Word]) -> Option<Inner> {
+    let is_end = |word: &Word| matches!(word.text.as_str(), "--args" | "-args" | "--");
+    let end = argv.iter().position(is_end);
+    let own = &argv[..end.unwrap_or(argv.len())];
+    let is_command =
+        |pair: &[Word]| matches!(pair[0].text.as_str(), "-ex" | "-o") && is_blank(&pair[1].text);
+    if own.windows(2).any(is_command) {
+        return Some(Inner::Unknown);
+    }
+    let starts = |word: &Word| {
+        ["shell", "!", "system", "python", "script"].iter().any(|sign| word.text.contains(sign))
+    };
+    if own.iter().skip(1).any(starts) {
+        let words: Vec<&str> = argv.iter().map(|word| word.text.as_str()).collect();
+        return Some(Inner::Code(format!("system\n{}", words.join(" "))));
+    }
+    end.filter(|end| end + 1 < argv.len()).map(|end| Inner::Rest(end + 1))
+}
+
 /// What an interpreter runs; nothing for a program that is none.
 pub(super) fn inner<'f>(
     name: &str,
@@ -94,6 +115,11 @@ pub(super) fn inner<'f>(
             let sign = if runs { "system\n" } else { "" };
             Inner::Code(format!("{sign}{}", word.text))
         }));
+    }
+    if matches!(name, "gdb" | "lldb")
+        && let Some(inner) = debugged(argv)
+    {
+        return Some(inner);
     }
     let plain = name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
     let own = INTERPRETERS.iter().find(|own| own.names.contains(&plain))?;

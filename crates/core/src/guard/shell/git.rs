@@ -80,6 +80,13 @@ pub(super) fn normalise(name: &str, argv: &[Word], aliases: &[(String, String)])
     normal
 }
 
+/// The push that a command is by another name: what `git push` itself runs.
+pub(super) fn as_push(argv: &[Word]) -> Option<Vec<Word>> {
+    let is_push = argv.first()?.text == "git"
+        && matches!(argv.get(1)?.text.as_str(), "send-pack" | "http-push");
+    is_push.then(|| [&[Word::new("git"), Word::new("push")], &argv[2..]].concat())
+}
+
 /// Whether the value of a setting is a command, also where it is one of many: `diff.NAME.textconv`.
 fn is_command(key: &str) -> bool {
     const OF_EACH: [(&str, &[&str]); 6] = [

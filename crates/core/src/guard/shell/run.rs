@@ -88,6 +88,10 @@ pub(super) fn run(reader: &mut Reader<'_, '_>, mut argv: Vec<Word>, input: Input
             reader.world.touch(&file);
         }
         let directory = reader.world.scope.directory.clone();
+        if let Some(push) = git::as_push(&seen) {
+            let directory = directory.clone();
+            reader.world.script.commands.push(Command { argv: push, directory });
+        }
         reader.world.script.commands.push(Command { argv: seen.clone(), directory });
         if let Inner::Rest(start) = inner {
             if name == "env" {
@@ -245,9 +249,6 @@ fn inner(reader: &Reader<'_, '_>, name: &str, argv: &[Word], input: &Input) -> I
             None => command_start(argv, 1, &[], 1).map_or(Inner::Nothing, Inner::Rest),
         },
         "flock" => flock(argv),
-        "gdb" | "lldb" if !has_option(argv, &["-ex", "-o"]) => {
-            after_option(argv, &["--args", "-args", "--"])
-        }
         "ssh" => ssh(argv),
         shell if SHELLS.contains(&shell) => shell_script(reader, argv),
         _ => code::inner(name, argv, |file| reader.world.file(file))

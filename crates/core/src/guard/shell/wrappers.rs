@@ -338,6 +338,9 @@ pub(super) fn inner(name: &str, argv: &[Word]) -> Inner {
     if matches!(name, "npx" | "pnpx") {
         return command_start(argv, 1, NODE, 0).map_or(Inner::Nothing, Inner::Rest);
     }
+    if name == "bwrap" {
+        return sandboxed(argv).map_or(Inner::Nothing, Inner::Rest);
+    }
     let own = WRAPPERS.iter().filter(|wrapper| wrapper.name == name);
     for wrapper in own {
         if let Some(from) = subcommand(argv, wrapper) {
@@ -345,6 +348,35 @@ pub(super) fn inner(name: &str, argv: &[Word]) -> Inner {
         }
     }
     Inner::Nothing
+}
+
+/// Where the command of `bwrap` begins. Nearly all of its options take one word or more.
+fn sandboxed(argv: &[Word]) -> Option<usize> {
+    const FLAGS: [&str; 8] = [
+        "new-session",
+        "die-with-parent",
+        "as-pid-1",
+        "clearenv",
+        "share-net",
+        "disable-userns",
+        "assert-userns-disabled",
+        "level-prefix",
+    ];
+    let mut at = 1;
+    while let Some(option) = argv.get(at)?.text.strip_prefix("--") {
+        at += match option {
+            "" => return (at + 1 < argv.len()).then_some(at + 1),
+            "overlay" => 4,
+            two if matches!(two, "setenv" | "symlink" | "file" | "chmod")
+                || two.contains("bind") =>
+            {
+                3
+            }
+            flag if FLAGS.contains(&flag) || flag.starts_with("unshare-") => 1,
+            _ => 2,
+        };
+    }
+    Some(at)
 }
 
 fn follow(wrapper: &Wrapper, argv: &[Word], from: usize) -> Inner {
