@@ -5,7 +5,8 @@ use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
-/// How long the agent may be silent before what it said is taken as all.
+/// How long the agent may be silent before what it said is taken as all, if that can be all. On a busy machine an
+/// agent starts its hook well before it gets to write.
 const SILENCE: Duration = Duration::from_secs(1);
 /// How long reading may take altogether.
 const DEADLINE: Duration = Duration::from_secs(5);
@@ -20,7 +21,7 @@ pub(crate) fn read() -> Vec<u8> {
     while payload.len() < MOST_BYTES {
         let spent = begun.get_or_insert_with(Instant::now).elapsed();
         let Some(left) = DEADLINE.checked_sub(spent) else { break };
-        if !is_ready(&stdin, left.min(SILENCE)) {
+        if !is_ready(&stdin, if can_be_all(&payload) { left.min(SILENCE) } else { left }) {
             break;
         }
         payload.reserve(16 * 1024);
@@ -31,6 +32,11 @@ pub(crate) fn read() -> Vec<u8> {
         }
     }
     payload
+}
+
+/// Whether a payload, which is an object, may have come to its end.
+fn can_be_all(payload: &[u8]) -> bool {
+    payload.trim_ascii_end().ends_with(b"}")
 }
 
 /// Whether there is something to read, an end included.
@@ -44,5 +50,18 @@ fn is_ready(stdin: &io::Stdin, wait: Duration) -> bool {
         Ok(count) => count > 0,
         // What cannot be waited for can still be read.
         Err(_) => true,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn silence_ends_only_what_can_be_all() {
+        for part in ["", "\n", "{", "{\"session_id\":\"x\",", "{\"a\":{}, \"b\""] {
+            assert!(!can_be_all(part.as_bytes()), "{part:?}");
+        }
+        assert!(can_be_all(b"{}") && can_be_all(b"{\"session_id\":\"x\"}\n"));
     }
 }
