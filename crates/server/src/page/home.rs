@@ -73,10 +73,10 @@ fn rendered(house: &House, caller: &Caller, regions: Regions) -> Result<Markup, 
     for one in &decisions {
         decided.entry(one.note.session.as_str()).or_default().push(one);
     }
-    let among = if decisions.len() == DECISIONS {
-        format!("of the newest {DECISIONS} decisions ")
+    let (among, beyond) = if decisions.len() == DECISIONS {
+        (format!("of the newest {DECISIONS} decisions "), "; older ones are not checked here")
     } else {
-        String::new()
+        (String::new(), "")
     };
     let content = html! {
         (view.regions.put(HEAD, || Ok(html! {
@@ -84,7 +84,7 @@ fn rendered(house: &House, caller: &Caller, regions: Regions) -> Result<Markup, 
             p.soft {
                 (counted(running.len(), "session")) " running · " a href="/usage" { (today(&cx)?) } " · "
                 a href="/decisions" { (among) @if count("holds") == 1 { "1 decision holds, " } @else { (count("holds")) " decisions hold, " }
-                    (count("moved")) " moved, " (count("broken")) " broken" }
+                    (count("moved")) " moved, " (count("broken")) " broken" (beyond) }
             }
         }))?)
         (view.regions.put(NEEDED, || Ok(html! { ul.list aria-label="Needs you" {
