@@ -109,7 +109,9 @@ fn version(html: &str) -> String {
     for part in parts {
         let (attributes, rest) = part.split_once('>').unwrap_or((part, ""));
         hasher.update(attributes.as_bytes());
-        let is_clock = attributes.split(' ').any(|attribute| attribute == "data-since");
+        // What is between quotes is a value, which may be anybody's words.
+        let mut names = attributes.split('"').step_by(2).flat_map(|names| names.split(' '));
+        let is_clock = names.any(|name| name == "data-since");
         let after = rest.split_once("</time>").filter(|_| is_clock);
         hasher.update(after.map_or(rest, |(_words, after)| after).as_bytes());
     }
