@@ -16,7 +16,8 @@ use crate::write::Scope;
 use crate::{rebuild, records, views};
 
 impl Ledger {
-    /// Erases records and records that it was done. Every projection is derived again without them.
+    /// Erases records and records that it was done. Every projection is derived again without them. Their
+    /// bytes are gone from the files when those are scrubbed.
     pub fn erase(&mut self, at: Timestamp, erased: &RecordErased) -> Result<(), Error> {
         // Before anything else: views that are made anew for nothing are better than views that show
         // what was erased, should this process be ended in between.
@@ -34,14 +35,17 @@ impl Ledger {
                 rebuild::rebuild(db)?;
                 views::remake(db, rebuild::ALL).map(drop)
             })
-        })?;
+        })
+    }
+
+    /// Makes both files anew from what is in use, so that no byte of what was erased is left in them.
+    pub fn scrub(&self) -> Result<(), Error> {
         self.run_hot("write to", scrub)
     }
 }
 
-/// Makes both files anew from what is in use. What is deleted is overwritten, but a page that was split keeps a
-/// copy of what went to the other half, and the logs have it all. Should somebody be reading, those are
-/// emptied later.
+/// What is deleted is overwritten, but a page that was split keeps a copy of what went to the other half, and
+/// the logs have it all. Should somebody be reading, those are emptied later.
 fn scrub(db: &Connection) -> rusqlite::Result<()> {
     for file in ["main", "views"] {
         db.execute_batch(&format!("VACUUM {file}"))?;

@@ -241,11 +241,16 @@ impl Fold {
         }
         let Some(command) = waiting.command else { return };
         let is_test = runners::test_run(&command).is_some();
-        let named = if is_test { runners::tests(text) } else { Vec::new() };
+        let mut named = if is_test { runners::tests(text) } else { Vec::new() };
         // What is piped away ends well; its output says how it went.
+        let tells_status = is_test && runners::tells_status(&command);
+        if exit == Some(0) && tells_status {
+            // It was tried again, or nothing was expected of it.
+            named.retain(|sign| sign.passed);
+        }
         let failed = is_error
             || named.iter().any(|sign| !sign.passed)
-            || is_test && !runners::tells_status(&command) && runners::says_failed(text);
+            || is_test && !tells_status && runners::says_failed(text);
         let error = failed.then(|| signs::error(text)).flatten().map(|line| shown(&line));
         let known = self.news.commands.iter_mut().rfind(|command| command.tool_use == id);
         if let Some(known) = known {
@@ -409,6 +414,27 @@ mod tests {
         let seen: Vec<(&str, bool)> =
             tests.iter().map(|test| (test.name.as_str(), test.passed_since)).collect();
         assert_eq!(seen, [("a::b", false), ("a::b", true), ("cargo test", true)]);
+    }
+
+    #[test]
+    fn a_status_that_is_told_wins_over_the_output() {
+        let run = |command: &str, exit: Option<i32>| {
+            let (id, command) = ("t1".to_owned(), Some(command.to_owned()));
+            let waiting = vec![Waiting { id, command, todo: None, turn: 1 }];
+            let mut fold = Fold::new(State { waiting, ..State::default() }, Told::default());
+            fold.answered(
+                "t1",
+                "--- FAIL: TestA (0.0s)\n--- PASS: TestB (0.0s)",
+                false,
+                exit,
+                None,
+            );
+            let failing = fold.news.tests.iter().filter(|test| !test.passed_since).count();
+            (fold.news.answers[0].failed, failing)
+        };
+        assert_eq!(run("gotestsum --rerun-fails", Some(0)), (false, 0));
+        assert_eq!(run("gotestsum --rerun-fails | tail", Some(0)), (true, 1));
+        assert_eq!(run("gotestsum --rerun-fails", None), (true, 1));
     }
 
     #[test]

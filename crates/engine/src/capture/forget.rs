@@ -14,7 +14,7 @@ use heirloom_core::event::RecordErased;
 use heirloom_core::id::{NoteId, SessionId};
 use heirloom_core::name::SessionName;
 use heirloom_core::note::Note;
-use heirloom_core::session::Session;
+use heirloom_core::session::{Link, Session};
 use heirloom_core::trust::person::Action;
 use heirloom_ledger::{Error, Facts, Ledger, NoteFilter};
 use heirloom_repo::file;
@@ -118,8 +118,9 @@ pub fn forget(
     person::allow(here, ledger, Action::Forget)?;
     let mut gone = Forgotten::default();
     let continued = continued(ledger, session)?;
+    let mut facts = Facts::open(&here.home, PATIENCE)?;
     for each in iter::once(session).chain(&continued) {
-        captured(here, each, &mut gone)?;
+        captured(here, &mut facts, each, &mut gone)?;
     }
     gone.native.retain(|path| path.exists());
     gone.native.sort();
@@ -128,10 +129,14 @@ pub fn forget(
     forget_notes(here, ledger, session)?;
     gone.records = erase(here, ledger, session.id)?;
     gone.backups = backups(here)?;
-    ledger.with_index(|index| {
-        index.forget(session.id)?;
-        continued.iter().try_for_each(|each| index.forget_transcripts(each.id))
-    })?;
+    let indexed = ledger.with_index(|index| {
+        let own = index.forget(session.id);
+        continued.iter().map(|each| index.forget_transcripts(each.id)).fold(own, Result::and)
+    });
+    // Last, because it fails where somebody reads or the disk is full, and nothing else may wait for it.
+    let scrubbed = [facts.scrub(), ledger.scrub()];
+    indexed?;
+    scrubbed.into_iter().collect::<Result<(), _>>()?;
     gone.continued = continued.into_iter().map(|each| each.name).collect();
     Ok(gone)
 }
@@ -144,7 +149,7 @@ fn continued(ledger: &Ledger, session: &Session) -> Result<Vec<Session>, Error> 
     loop {
         for child in ledger.children(next)? {
             let is_new = child.id != session.id && all.iter().all(|known| known.id != child.id);
-            if is_new && child.continues() == Some(next) {
+            if is_new && has_words_of(&child, next) {
                 all.push(child);
             }
         }
@@ -154,8 +159,19 @@ fn continued(ledger: &Ledger, session: &Session) -> Result<Vec<Session>, Error> 
     }
 }
 
+/// Whether a session has in its transcript what was said in another: a summary is made of its words.
+fn has_words_of(session: &Session, parent: SessionId) -> bool {
+    let is_summary = session.link == Some(Link::Compacted) && session.parent == Some(parent);
+    is_summary || session.continues() == Some(parent)
+}
+
 /// Removes what was taken in of a session and what was made of that, for good.
-fn captured(here: &Here, session: &Session, gone: &mut Forgotten) -> Result<(), CaptureError> {
+fn captured(
+    here: &Here,
+    facts: &mut Facts,
+    session: &Session,
+    gone: &mut Forgotten,
+) -> Result<(), CaptureError> {
     let marked = mark(&here.home, session.id);
     let failed = |source| FileError { doing: "write", path: marked.clone(), source };
     if let Some(parent) = marked.parent() {
@@ -166,7 +182,7 @@ fn captured(here: &Here, session: &Session, gone: &mut Forgotten) -> Result<(), 
     gone.native.extend(archive.of_session(session.id).into_iter().map(|kept| kept.path));
     gone.native.extend(kept_by_agent(here, session));
     gone.archived += archive.remove(session.id)?;
-    gone.facts |= Facts::open(&here.home, PATIENCE)?.forget(session.id)?;
+    gone.facts |= facts.forget(session.id)?;
     gone.copies += copies::remove(here, session.id, &mut gone.native);
     Ok(())
 }

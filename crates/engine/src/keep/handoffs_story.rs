@@ -2,9 +2,10 @@
 
 use std::time::Duration;
 
+use heirloom_core::event::SessionLinked;
 use heirloom_core::note::Kind;
-use heirloom_core::session::Session;
-use heirloom_ledger::Facts;
+use heirloom_core::session::{Link, Session};
+use heirloom_ledger::{Facts, Scope};
 use serde_json::json;
 
 use super::day_story::Conversation;
@@ -95,4 +96,47 @@ fn notes_and_facts_are_handed_over_together_and_switched_off_together() {
     assert_eq!(write(&mut place, &silent, Cause::End), None);
     let unknown = handoffs::show(&place.here, &place.ledger, Some("zz"));
     assert!(matches!(unknown, Err(HandoffError::None { .. })));
+}
+
+#[test]
+fn what_is_forgotten_is_gone_though_a_file_cannot_be_made_anew() {
+    let mut place = place();
+    let session = worked(&mut place);
+    let backup = place.here.home.join("backups").join("ledger-20260101T000000Z.db");
+    std::fs::create_dir_all(backup.parent().unwrap()).unwrap();
+    std::fs::write(&backup, "kept").unwrap();
+    // What is sorted in a way that nobody knows cannot be made anew.
+    let db = rusqlite::Connection::open(place.here.home.join("facts.db")).unwrap();
+    db.execute_batch(
+        "CREATE TABLE odd (a); CREATE INDEX by_a ON odd (a); PRAGMA writable_schema = ON;
+         UPDATE sqlite_schema SET sql = 'CREATE INDEX by_a ON odd (a COLLATE unknown)'
+         WHERE name = 'by_a';",
+    )
+    .unwrap();
+    drop(db);
+    let failed = crate::capture::forget(&place.here, &mut place.ledger, &session);
+    assert!(failed.is_err(), "{failed:?}");
+    assert!(!backup.exists());
+    let facts = Facts::open(&place.here.home, Duration::from_secs(5)).unwrap();
+    assert_eq!(facts.turns(session.id).unwrap(), []);
+}
+
+#[test]
+fn a_conversation_that_began_with_a_summary_is_forgotten_with_what_it_sums_up() {
+    let mut place = place();
+    let session = worked(&mut place);
+    let day = Conversation::new(11).prompt("Summary: lists may nest, and legacy/ stays as it is");
+    let next = place.known(day.id.parse().unwrap(), "next", None);
+    let linked = SessionLinked { parent: session.id, link: Link::Compacted };
+    let scope = Scope::session(next.id, &next.repo);
+    place.ledger.append(place.here.clock.now(), scope, &linked).unwrap();
+    day.take_in(&place);
+    let turns = |place: &Place| {
+        let facts = Facts::open(&place.here.home, Duration::from_secs(5)).unwrap();
+        facts.turns(next.id).unwrap().len()
+    };
+    assert_eq!(turns(&place), 1);
+    let gone = crate::capture::forget(&place.here, &mut place.ledger, &session).unwrap();
+    assert_eq!(gone.continued, std::slice::from_ref(&next.name));
+    assert_eq!(turns(&place), 0);
 }

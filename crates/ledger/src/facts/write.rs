@@ -32,9 +32,10 @@ impl Facts {
         self.run("write the facts of", |db| put_window(db, model, tokens))
     }
 
-    /// Removes everything known of a session. Returns whether there was something.
+    /// Removes everything known of a session. Returns whether there was something. Its bytes are gone from
+    /// the file when that is scrubbed.
     pub fn forget(&mut self, session: SessionId) -> Result<bool, Error> {
-        let gone = self.run("write the facts of", |db| {
+        self.run("write the facts of", |db| {
             let transaction = Transaction::new_unchecked(db, TransactionBehavior::Immediate)?;
             let ids: Vec<i64> = transaction
                 .prepare("SELECT id FROM source WHERE session = ?1")?
@@ -46,13 +47,16 @@ impl Facts {
             }
             transaction.commit()?;
             Ok(!ids.is_empty())
-        })?;
+        })
+    }
+
+    /// Makes the file anew from what is in use, so that no byte of what was forgotten is left in it.
+    pub fn scrub(&self) -> Result<(), Error> {
         self.run("write the facts of", |db| {
             // A page that was split keeps a copy of what went to the other half.
             db.execute_batch("VACUUM")?;
             db.query_row("PRAGMA wal_checkpoint(TRUNCATE)", (), |_| Ok(()))
-        })?;
-        Ok(gone)
+        })
     }
 }
 

@@ -36,6 +36,7 @@ fn what_is_erased_is_in_no_file_and_no_view_and_the_chain_still_holds() {
     let mut ledger = home.open();
     fill(&mut ledger, 3);
     erase(&mut ledger, &[3]);
+    ledger.scrub().unwrap();
     assert_eq!(texts(&ledger), ["learning 0", "learning 2"]);
     let report = ledger.verify().unwrap();
     assert!(report.ok, "{:?}", report.problems);
