@@ -21,8 +21,11 @@ pub(crate) fn read() -> Vec<u8> {
     while payload.len() < MOST_BYTES {
         let spent = begun.get_or_insert_with(Instant::now).elapsed();
         let Some(left) = DEADLINE.checked_sub(spent) else { break };
-        if !is_ready(&stdin, if can_be_all(&payload) { left.min(SILENCE) } else { left }) {
-            break;
+        if !is_ready(&stdin, left.min(SILENCE)) {
+            if can_be_all(&payload) {
+                break;
+            }
+            continue;
         }
         payload.reserve(16 * 1024);
         match rustix::io::read(&stdin, rustix::buffer::spare_capacity(&mut payload)) {
@@ -34,9 +37,24 @@ pub(crate) fn read() -> Vec<u8> {
     payload
 }
 
-/// Whether a payload, which is an object, may have come to its end.
+/// Whether everything that was begun in a payload is closed. That it ends in a brace says nothing: so does many a
+/// piece of the code that an agent is about to write.
 fn can_be_all(payload: &[u8]) -> bool {
-    payload.trim_ascii_end().ends_with(b"}")
+    let (mut depth, mut is_begun, mut in_text, mut is_escaped) = (0_i32, false, false, false);
+    for byte in payload {
+        match byte {
+            _ if is_escaped => is_escaped = false,
+            b'\\' if in_text => is_escaped = true,
+            b'"' => in_text = !in_text,
+            b'{' | b'[' if !in_text => {
+                depth += 1;
+                is_begun = true;
+            }
+            b'}' | b']' if !in_text => depth -= 1,
+            _ => {}
+        }
+    }
+    is_begun && depth == 0 && !in_text
 }
 
 /// Whether there is something to read, an end included.
@@ -59,9 +77,12 @@ mod tests {
 
     #[test]
     fn silence_ends_only_what_can_be_all() {
-        for part in ["", "\n", "{", "{\"session_id\":\"x\",", "{\"a\":{}, \"b\""] {
+        for part in
+            ["", "\n", "{", "{\"session_id\":\"x\",", "{\"a\":{}, \"b\"", "{\"a\":\"fn x() {}"]
+        {
             assert!(!can_be_all(part.as_bytes()), "{part:?}");
         }
+        assert!(can_be_all(br#"{"a":"} \" {"}"#));
         assert!(can_be_all(b"{}") && can_be_all(b"{\"session_id\":\"x\"}\n"));
     }
 }

@@ -42,14 +42,14 @@ fn env(settings: &str) -> (TestEnv, PathBuf) {
     let script = env.user().join("claude-stand-in");
     let kept_in = kept.display();
     let text = format!(
-        "#!/bin/sh\n[ \"$1\" = --version ] && echo 2.1.325 && exit\ncat > '{kept_in}/prompt'\nenv > '{kept_in}/env'\npwd > '{kept_in}/cwd'\n\
+        "#!/bin/sh\n[ \"$1\" = --version ] && echo 2.1.325 && exit\ncat > '{kept_in}/prompt'\nprintf '%s\n' \"$@\" > '{kept_in}/args'\nenv > '{kept_in}/env'\npwd > '{kept_in}/cwd'\n\
          echo once >> '{kept_in}/times'\nid=x previous=\nfor argument in \"$@\"; do\n\
          [ \"$previous\" = --session-id ] && id=$argument\nprevious=$argument\ndone\n\
          sed \"s/\\\"session_id\\\":\\\"x\\\"/\\\"session_id\\\":\\\"$id\\\"/\" '{kept_in}/answer'\n"
     );
     fs::write(&script, text).unwrap();
     fs::set_permissions(&script, fs::Permissions::from_mode(0o755)).unwrap();
-    let env = env.var("HEIRLOOM_AGENT_CLAUDE", script);
+    let env = env.var("HEIRLOOM_AGENT_CLAUDE", script).var("HEIRLOOM_TEST_LINE", "bash|xterm");
     env.write_user(settings);
     env.write("src/parser.rs", "fn parse() {\n    stack.push(open_list());\n}\n");
     env.run(&["init", "--yes"]).success();
@@ -119,6 +119,14 @@ fn at_the_end_of_a_session_its_agent_proposes_notes_and_only_what_quotes_somethi
     let cwd = fs::read_to_string(kept.join("cwd")).unwrap();
     assert!(!cwd.starts_with(env.repo().to_str().unwrap()), "{cwd}");
 
+    // It may do nothing but answer, and what it proposes is on no page that is committed.
+    let args = fs::read_to_string(kept.join("args")).unwrap();
+    for arg in ["--disallowedTools", "dontAsk", "--strict-mcp-config"] {
+        assert!(args.lines().any(|line| line == arg), "{arg}: {args}");
+    }
+    env.run(&["checkpoint"]);
+    assert!(!env.read("NOTES.md").contains("explicit stack"), "{}", env.read("NOTES.md"));
+
     // What the code bears out is shown as verified, the rest as proposed.
     let brief = hook(&env, "SessionStart", NEXT, pid, &json!({"source": "startup"}));
     assert!(
@@ -148,6 +156,14 @@ fn a_person_can_have_a_session_looked_back_on_and_is_told_what_was_refused() {
     assert!(nothing.code != 0 && !kept.join("times").exists(), "{nothing:?}");
     work(&env);
     hook(&env, "SessionEnd", ID, process.id(), &json!({"reason": "prompt_input_exit"}));
+    // An agent cannot have it done, nor by saying that nobody asked.
+    let agents = |args: &[&str]| {
+        let mut command = env.command(args);
+        command.env("HEIRLOOM_TEST_LINE", "bash|claude").output().unwrap()
+    };
+    assert!(!agents(&["sessions", "distill", ID]).status.success());
+    assert!(agents(&["sessions", "distill", ID, "--background"]).status.success());
+    assert!(!kept.join("times").exists());
     let distilled = env.run(&["sessions", "distill", ID, "--json"]).success().json();
     assert_eq!(distilled["notes"].as_array().map(Vec::len), Some(2), "{distilled:#}");
     let refused = distilled["refused"].as_array().unwrap();

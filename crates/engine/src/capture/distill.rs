@@ -4,7 +4,7 @@
 //! this repository and does not begin the same again. What it proposes is recorded only if what it quotes
 //! stands where it says, and as proposed.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -21,10 +21,12 @@ use heirloom_core::id::SessionId;
 use heirloom_core::note::Note;
 use heirloom_core::recover::Told;
 use heirloom_core::session::Session;
-use heirloom_core::settings::Settings;
+use heirloom_core::settings::{Distill, OnOff, Settings};
 use heirloom_ledger::{Error, Ledger, NoteFilter};
 use heirloom_repo::{FileError, child, file, open_lock};
 
+use super::copies::{self, Copy};
+use super::known;
 use crate::evidence::Symbol;
 use crate::here::Here;
 use crate::keep;
@@ -91,6 +93,26 @@ fn mark(home: &Path, session: SessionId) -> PathBuf {
     home.join("capture").join("distilled").join(session.to_string())
 }
 
+/// The same without anybody asking: only where the person wants that, and only of a session that somebody sat at.
+/// A program that starts an agent a hundred times would have the person pay for a hundred look-backs.
+pub fn distill_unasked(
+    here: &Here,
+    ledger: &mut Ledger,
+    settings: &Settings,
+    session: &Session,
+    symbol: Option<Symbol>,
+) -> Result<Distilled, DistillError> {
+    let archive = settings.capture.archive == OnOff::On;
+    // The hook that started this read a piece only. What cannot be read is looked back on as far as it was.
+    let _ = known::catch_up(here, ledger, session, archive);
+    let facts = super::facts(&here.home)?.map(|facts| facts.session(session.id)).transpose()?;
+    let is_headless = facts.flatten().is_some_and(|known| known.interactive == Some(false));
+    if settings.capture.distill != Distill::On || is_headless {
+        return Ok(Distilled::default());
+    }
+    distill(here, ledger, settings, session, symbol)
+}
+
 /// Has the agent of a session look back on it. Once for as much as it did: where nothing is new, nobody is
 /// asked.
 pub fn distill(
@@ -118,6 +140,12 @@ pub fn distill(
     let told_of = &noted[noted.len().saturating_sub(MOST_TOLD)..];
     let prompt = distill::prompt(&told, told_of, &files(here, &told));
     let finished = ask(here, settings, agent, session.id, &prompt)?;
+    remember(here, agent, session.id, &finished)?;
+    // A look-back takes minutes, and its words would bring back what was forgotten meanwhile.
+    if super::forget::is_forgotten(&here.home, session.id) {
+        copies::remove(here, session.id, &mut Vec::new());
+        return Ok(Distilled::default());
+    }
     let said = finished.tally.text.as_deref().unwrap_or_default();
     let no_answer = |why: String| DistillError::NoAnswer { agent: agent.name(), why };
     if finished.outcome != Outcome::Success {
@@ -161,6 +189,61 @@ fn told(here: &Here, session: &Session) -> Result<Option<Told>, Error> {
     keep::told(&facts, &known).map(Some)
 }
 
+/// The look-back is a conversation that its agent keeps, with the words of the session in it: it goes with them.
+fn remember(
+    here: &Here,
+    agent: &'static dyn Agent,
+    session: SessionId,
+    finished: &Finished,
+) -> Result<(), FileError> {
+    let (Some(id), Some(kept)) = (&finished.tally.agent_session_id, agent.transcripts()) else {
+        return Ok(());
+    };
+    let path = kept.find(&here.env, id).map(|found| found.path);
+    if path.is_none() && kept.database(&here.env).is_none() {
+        return Ok(());
+    }
+    let copy = Copy { agent: agent.name().to_owned(), id: id.clone(), path };
+    copies::remember(&here.home, session, &copy)
+}
+
+/// What the agent may do while it looks back: read what it is given, and answer. What it is given may be a
+/// stranger's words, and its guards are off.
+fn confined(agent: &str) -> Config {
+    let (mode, tools): (Option<&str>, &[&str]) = match agent {
+        "claude" => (
+            Some("dontAsk"),
+            &[
+                "Bash",
+                "Edit",
+                "Write",
+                "NotebookEdit",
+                "Read",
+                "Glob",
+                "Grep",
+                "WebFetch",
+                "WebSearch",
+                "Task",
+            ],
+        ),
+        "codex" => (Some("read-only"), &[]),
+        "gemini" => (
+            Some("default"),
+            &["run_shell_command", "write_file", "replace", "web_fetch", "read_file"],
+        ),
+        "opencode" => (Some("plan"), &["bash", "edit", "webfetch", "read"]),
+        _ => (None, &[]),
+    };
+    let tools: Vec<String> = tools.iter().map(|tool| (*tool).to_owned()).collect();
+    Config {
+        permission_mode: mode.map(str::to_owned),
+        disallowed_tools: Some(tools).filter(|tools| !tools.is_empty()),
+        // None at all, whatever the person has set up.
+        mcp_servers: (agent == "claude").then(BTreeMap::new),
+        ..Config::default()
+    }
+}
+
 /// The files that the session changed last and that are still there, with their text.
 fn files(here: &Here, told: &Told) -> Vec<(String, String)> {
     let root = &here.place.root;
@@ -189,9 +272,8 @@ fn ask(
     let mut env = heirloom_agents::env::pass_on(&here.env, agent, None);
     // Its hooks stay silent: it would be asked to look back on itself.
     env.insert("HEIRLOOM_DISABLE".into(), "1".into());
-    let model = settings.agents.get(agent.name()).and_then(|own| own.model.clone());
     let launch = Launch {
-        config: &Config { model, ..Config::default() },
+        config: &confined(agent.name()),
         prompt,
         conversation: Conversation::New(None),
         input: Input::Once,

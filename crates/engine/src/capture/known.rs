@@ -57,6 +57,28 @@ pub fn refresh(
     session: &Session,
     archive: bool,
 ) -> Result<(), CaptureError> {
+    let manner = Manner { most: IN_PASSING, wait: false, archive, now: here.clock.now() };
+    take_in(here, ledger, session, manner)
+}
+
+/// The same to the end, however much it is and whoever reads at the moment: not for a command that somebody
+/// waits for.
+pub(super) fn catch_up(
+    here: &Here,
+    ledger: &Ledger,
+    session: &Session,
+    archive: bool,
+) -> Result<(), CaptureError> {
+    let manner = Manner { most: u64::MAX, wait: true, archive, now: here.clock.now() };
+    take_in(here, ledger, session, manner)
+}
+
+fn take_in(
+    here: &Here,
+    ledger: &Ledger,
+    session: &Session,
+    manner: Manner,
+) -> Result<(), CaptureError> {
     let repo = ledger.repository(&session.repo)?;
     let (Some(agent), Some(id)) = (&session.agent, &session.agent_session_id) else {
         return Ok(());
@@ -75,8 +97,6 @@ pub fn refresh(
         path: found.path,
         printed: None,
     };
-    let now = here.clock.now();
-    let manner = Manner { most: IN_PASSING, wait: false, archive, now };
     take(&here.home, &mut Facts::open(&here.home, PATIENCE)?, &wanted, manner).map(drop)
 }
 

@@ -298,9 +298,12 @@ impl Keeper<'_> {
             .collect();
         // What another ledger recorded is for that one to write; only where the page was lost is it
         // written here too.
-        let is_theirs = |note: &Note| {
+        // What an agent only proposed would be a decision like any other there, and in a colleague's clone the
+        // person's.
+        let is_ours = |note: &Note| {
             let is_foreign = note.origin() == Origin::Elsewhere || note.author.is_some();
-            page.is_kept && is_foreign && !page.named.contains(&note.id)
+            let is_theirs = page.is_kept && is_foreign && !page.named.contains(&note.id);
+            !is_theirs && note.proposed_by().is_none()
         };
         let notes = |kind: Kind, limit: usize| {
             let repo = Some(self.here.place.repo.as_str());
@@ -308,7 +311,7 @@ impl Keeper<'_> {
             let filter = NoteFilter { repo, kind: Some(kind), limit, ..NoteFilter::default() };
             let notes = ledger.notes(&filter)?.into_iter();
             Ok::<Vec<Note>, Error>(
-                notes.filter(|note| !removed.contains(&note.id) && !is_theirs(note)).collect(),
+                notes.filter(|note| !removed.contains(&note.id) && is_ours(note)).collect(),
             )
         };
         let decisions = notes(Kind::Decision, MOST_DECISIONS)?;

@@ -217,8 +217,9 @@ BEGIN
       ORDER BY m.pos_from LIMIT 1;
     IF FOUND THEN
       DELETE FROM sealed s WHERE s.pos_to < v_month.pos_to;
-      EXECUTE format('DROP TABLE IF EXISTS %I', v_month.name);
+      -- Before the drop: a push holds its repository's row while it asks for the table.
       UPDATE repo r SET forgotten = greatest(r.forgotten, v_month.pos_to - 1);
+      EXECUTE format('DROP TABLE IF EXISTS %I', v_month.name);
       DELETE FROM month m WHERE m.name = v_month.name;
       RETURN 'dropped ' || v_month.name;
     END IF;
@@ -235,7 +236,7 @@ BEGIN
     RETURN 'sealed ' || v_month.name || ': ' || seal(v_month.name);
   END IF;
   RETURN 'nothing';
-EXCEPTION WHEN lock_not_available THEN RETURN 'busy';
+EXCEPTION WHEN lock_not_available OR deadlock_detected THEN RETURN 'busy';
 END $$;
 
 -- Does to a host's records what that host says of their erasure. The hash stays.

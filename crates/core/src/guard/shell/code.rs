@@ -76,6 +76,24 @@ const INTERPRETERS: &[Interpreter] = &[
     },
 ];
 
+/// What a debugger's commands start programs with: its own words, those of its Python, and calls into the
+/// program it looks at.
+const STARTS_PROGRAMS: &[&str] = &[
+    "shell",
+    "!",
+    "system",
+    "python",
+    "script",
+    "py ",
+    "popen",
+    "Popen",
+    "exec",
+    "spawn",
+    "subprocess",
+    "call",
+    "`",
+];
+
 /// What a debugger runs: the program it is for, with the arguments after `--args`, or whatever its own
 /// commands can start; `None` where neither is there.
 fn debugged(argv: &[Word]) -> Option<Inner> {
@@ -87,9 +105,7 @@ fn debugged(argv: &[Word]) -> Option<Inner> {
     if own.windows(2).any(is_command) {
         return Some(Inner::Unknown);
     }
-    let starts = |word: &Word| {
-        ["shell", "!", "system", "python", "script"].iter().any(|sign| word.text.contains(sign))
-    };
+    let starts = |word: &Word| STARTS_PROGRAMS.iter().any(|sign| word.text.contains(sign));
     if own.iter().skip(1).any(starts) {
         let words: Vec<&str> = argv.iter().map(|word| word.text.as_str()).collect();
         return Some(Inner::Code(format!("system\n{}", words.join(" "))));

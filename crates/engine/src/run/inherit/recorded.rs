@@ -25,7 +25,8 @@ pub(super) fn read(here: &Here, ledger: &Ledger, session: &Session) -> Result<So
     source.completed_at = session.completed_at;
     let filter =
         NoteFilter { session: Some(session.id), superseded: true, ..NoteFilter::default() };
-    for note in ledger.notes(&filter)? {
+    // What was only proposed is not handed on as if somebody had noted it.
+    for note in ledger.notes(&filter)?.into_iter().filter(|note| note.proposed_by().is_none()) {
         source.add(note);
     }
     let key = session.id.to_string();
