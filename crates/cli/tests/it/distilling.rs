@@ -121,7 +121,7 @@ fn at_the_end_of_a_session_its_agent_proposes_notes_and_only_what_quotes_somethi
 
     // It may do nothing but answer, and what it proposes is on no page that is committed.
     let args = fs::read_to_string(kept.join("args")).unwrap();
-    for arg in ["--disallowedTools", "dontAsk", "--strict-mcp-config"] {
+    for arg in ["--disallowedTools=Bash", "dontAsk", "--strict-mcp-config"] {
         assert!(args.lines().any(|line| line == arg), "{arg}: {args}");
     }
     env.run(&["checkpoint"]);

@@ -57,7 +57,10 @@ fn copy(env: &TestEnv, directory: &str) -> PathBuf {
     let directory = env.user().join(directory);
     fs::create_dir_all(&directory).unwrap();
     let copy = directory.join("heirloom");
-    fs::copy(env!("CARGO_BIN_EXE_heirloom"), &copy).unwrap();
+    // By another process: what this one starts meanwhile for another test would have the file open for writing,
+    // and such a file cannot be run.
+    let from = env!("CARGO_BIN_EXE_heirloom");
+    assert!(Command::new("cp").arg(from).arg(&copy).status().unwrap().success());
     copy
 }
 
