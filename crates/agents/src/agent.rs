@@ -3,6 +3,7 @@
 use std::fmt;
 use std::path::Path;
 
+use heirloom_core::config::Config;
 use serde_json::Value;
 
 use crate::env::Env;
@@ -113,6 +114,12 @@ pub trait Agent: fmt::Debug + Sync {
     /// How it is let do everything where nobody sits in front of it.
     fn unattended(&self) -> Unattended {
         Unattended::Freely
+    }
+
+    /// A config under which it does nothing but answer what it is asked: its guards may be off then, and what it
+    /// is given a stranger's words.
+    fn answers_only(&self) -> Config {
+        Config::default()
     }
 
     /// How it is interrupted politely.

@@ -12,7 +12,7 @@ use std::io::{self, Read, Seek, Write};
 use std::path::{Path, PathBuf};
 
 use heirloom_core::digest;
-use heirloom_repo::is_still_at;
+use heirloom_repo::{LockFile, is_still_at};
 use serde::{Deserialize, Serialize};
 
 use crate::process::strays;
@@ -23,7 +23,7 @@ use crate::system::{Identity, began};
 pub struct SessionLock {
     agent_session_id: String,
     path: PathBuf,
-    file: File,
+    file: LockFile,
     holder: Holder,
 }
 

@@ -61,8 +61,7 @@ pub fn prompt(told: &Told, noted: &[String], files: &[(String, String)]) -> Stri
     let mut room = MOST_OF_FILES;
     for (path, content) in files {
         let content = redact(content).text;
-        let end = content.len().min(room);
-        let end = (0..=end).rev().find(|at| content.is_char_boundary(*at)).unwrap_or(0);
+        let end = content.floor_char_boundary(room);
         let _ = writeln!(text, "\n# File {path}\n{}", &content[..end]);
         room -= end;
         if room == 0 {
@@ -85,11 +84,8 @@ fn beginning(text: &str, longest: usize) -> String {
 pub struct Proposal {
     /// What sort of thing it says; always one that is a claim.
     pub kind: Kind,
-    /// What it says.
     pub text: String,
-    /// Why.
     pub because: Option<String>,
-    /// What it quotes.
     pub quote: Quote,
 }
 
@@ -98,19 +94,15 @@ pub struct Proposal {
 pub enum Quote {
     /// Of a file of the repository.
     File {
-        /// Its path.
         path: String,
-        /// The words.
         words: String,
     },
-    /// Of a prompt.
     Prompt(String),
 }
 
 /// What was answered, and what of it cannot be used.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Answer {
-    /// What can.
     pub proposals: Vec<Proposal>,
     /// What cannot: its words, and why.
     pub refused: Vec<(String, String)>,
@@ -165,10 +157,10 @@ fn read(raw: Raw, text: String) -> Result<Proposal, &'static str> {
     Ok(Proposal { kind, text, because, quote })
 }
 
-/// On one line, bounded, and without secrets.
+/// On one line, without secrets, and bounded: in that order, for half of a secret is not known as one.
 fn clean(text: &str) -> String {
     let text: String = fold(text).chars().filter(|each| !each.is_control()).collect();
-    redact(&beginning(&text, LONGEST_TEXT)).text.into_owned()
+    beginning(&redact(&text).text, LONGEST_TEXT)
 }
 
 /// Whether words stand in a prompt, white space aside, and are enough of it to be a quote.
@@ -218,6 +210,13 @@ mod tests {
         assert_eq!(super::answer("I cannot do that."), None);
         assert_eq!(super::answer("[not json]"), None);
         assert_eq!(super::answer("[]"), Some(Answer::default()));
+    }
+
+    #[test]
+    fn a_secret_at_the_end_of_what_is_kept_is_not_cut_in_two() {
+        let key = format!("AKIA{}", "IOSFODNN7EXAMPLE");
+        let text = clean(&format!("{} AWS_ACCESS_KEY_ID={key}", "x".repeat(LONGEST_TEXT - 28)));
+        assert!(!text.contains("AKIAIOSF"), "{text}");
     }
 
     #[test]

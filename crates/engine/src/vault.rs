@@ -10,14 +10,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::convert::Infallible;
-use std::fs::{self, File};
+use std::fs;
 use std::io::{self, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 use heirloom_core::config::{self, Config, Field, Lost, Reference};
-use heirloom_repo::FileError;
-use heirloom_repo::file;
+use heirloom_repo::{FileError, LockFile, file};
 use uuid::Uuid;
 
 use crate::turn::dir;
@@ -37,7 +36,7 @@ pub(crate) struct Vault {
 /// The vault is not cleared out as long as this is there.
 #[derive(Debug)]
 pub(crate) struct Open {
-    _lock: Option<File>,
+    _lock: Option<LockFile>,
 }
 
 impl Vault {
@@ -124,9 +123,9 @@ impl Vault {
         Ok(Some((Open { _lock: Some(lock) }, unwanted)))
     }
 
-    fn lock_file(&self) -> io::Result<File> {
+    fn lock_file(&self) -> io::Result<LockFile> {
         dir::make(&self.path)?;
-        dir::append(&self.path.join(LOCK))
+        dir::append(&self.path.join(LOCK)).map(LockFile::new)
     }
 
     fn file(&self, reference: Reference) -> PathBuf {

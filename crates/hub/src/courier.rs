@@ -6,12 +6,13 @@
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, Instant};
 
 use heirloom_api::HubPushed;
 use heirloom_core::causes;
 use heirloom_engine::here::Here;
 use heirloom_ledger::Ledger;
+use heirloom_repo::Stamp;
 
 use crate::error::HubError;
 use crate::{pull, push, state};
@@ -65,19 +66,16 @@ impl Drop for Courier {
 
 struct Rounds {
     here: Here,
-    /// When the ledger was last written to, as of the last round.
-    seen: Option<Stamp>,
+    /// How the ledger was in the last round.
+    seen: Option<Stamps>,
     repos: BTreeMap<String, Repo>,
 }
 
-type Stamp = [Option<(SystemTime, u64)>; 2];
+/// The state of the ledger's files: that is cheaper to ask than the ledger.
+type Stamps = [Option<Stamp>; 2];
 
-/// When the ledger was last written to: that is cheaper to ask than the ledger.
-fn stamp(here: &Here) -> Stamp {
-    ["ledger.db", "ledger.db-wal"].map(|name| {
-        let found = std::fs::metadata(here.home.join(name)).ok()?;
-        Some((found.modified().ok()?, found.len()))
-    })
+fn stamps(here: &Here) -> Stamps {
+    ["ledger.db", "ledger.db-wal"].map(|name| Stamp::of(&here.home.join(name)))
 }
 
 /// When a repository is next looked after.
@@ -108,7 +106,7 @@ impl Rounds {
         for key in &joined {
             self.repos.entry(key.clone()).or_insert_with(Repo::new);
         }
-        let now = Some(stamp(&self.here));
+        let now = Some(stamps(&self.here));
         if self.repos.is_empty() || (now == self.seen && !self.repos.values().any(Repo::is_due)) {
             return Ok(());
         }

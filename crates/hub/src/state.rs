@@ -5,7 +5,6 @@
 //! known the second time. The address in it may have a password, so it is its owner's only.
 
 use std::collections::BTreeMap;
-use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -154,7 +153,7 @@ fn read(path: &Path) -> Result<State, HubError> {
 pub(crate) struct Held {
     pub(crate) state: State,
     path: PathBuf,
-    _lock: File,
+    _lock: heirloom_repo::LockFile,
 }
 
 impl Held {

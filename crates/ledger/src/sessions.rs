@@ -16,6 +16,7 @@ use heirloom_core::status::Status;
 
 use crate::error::Error;
 use crate::ledger::Ledger;
+use crate::projection::IS_OWN;
 use crate::records::{from_sql, parse, timestamp};
 use crate::write::Writer;
 
@@ -127,7 +128,7 @@ impl Ledger {
     pub fn named_anywhere(&self, name: &str) -> Result<Vec<Session>, Error> {
         let sql = format!(
             "SELECT {COLUMNS} FROM session WHERE name = ?1
-             ORDER BY host IN (SELECT host FROM host_name), created_at DESC, rowid DESC"
+             ORDER BY {IS_OWN} DESC, created_at DESC, rowid DESC"
         );
         let mut found: Vec<Session> =
             self.run("read", |db| db.prepare_cached(&sql)?.query_map((name,), read)?.collect())?;
@@ -188,11 +189,9 @@ impl Writer<'_> {
     pub fn is_name_taken(&self, repo: &str, name: &str) -> Result<bool, Error> {
         let repo = &*self.repository(repo)?;
         self.run(|db| {
-            db.prepare_cached(
-                "SELECT 1 FROM session WHERE repo = ?1 AND name = ?2
-                 AND host NOT IN (SELECT host FROM host_name) LIMIT 1",
-            )?
-            .exists((repo, name))
+            let sql =
+                format!("SELECT 1 FROM session WHERE repo = ?1 AND name = ?2 AND {IS_OWN} LIMIT 1");
+            db.prepare_cached(&sql)?.exists((repo, name))
         })
     }
 
@@ -220,7 +219,7 @@ impl Writer<'_> {
 }
 
 fn named(db: &Connection, repo: &str, name: &str) -> rusqlite::Result<Option<Session>> {
-    newest(db, "AND host NOT IN (SELECT host FROM host_name)", (repo, name))
+    newest(db, &format!("AND {IS_OWN}"), (repo, name))
 }
 
 /// The newest of that name that fits.
@@ -276,7 +275,7 @@ fn page_query(filter: &SessionFilter<'_>) -> (String, Vec<String>) {
         );
     }
     if !filter.team {
-        common.push_str(" AND host NOT IN (SELECT host FROM host_name)");
+        let _ = write!(common, " AND {IS_OWN}");
     }
     let order =
         format!("ORDER BY created_at DESC, rowid DESC LIMIT {}", filter.limit.saturating_add(1));

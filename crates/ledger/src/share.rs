@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, HashSet};
 
 use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension, Row};
+use serde::Serialize;
 
 use heirloom_core::event::{Body, HandoffMade, HandoffShared, SessionShared};
 use heirloom_core::id::{HostId, SessionId};
@@ -100,12 +101,7 @@ impl Ledger {
     ) -> Result<Vec<(SessionId, SessionShared)>, Error> {
         let repo = &*self.repository(repo)?;
         let rows = self.run("read", |db| untold(db, repo, since))?;
-        let is_news = |(_, shared, told): &(SessionId, SessionShared, Option<String>)| {
-            let now = serde_json::to_value(shared).ok();
-            let then = told.as_deref().and_then(|told| serde_json::from_str(told).ok());
-            now != then
-        };
-        Ok(rows.into_iter().filter(is_news).map(|(id, shared, _)| (id, shared)).collect())
+        Ok(news(rows))
     }
 
     /// What a team may know of what the sessions of `repo` handed over last, of those that this ledger ran
@@ -117,11 +113,7 @@ impl Ledger {
     ) -> Result<Vec<(SessionId, HandoffShared)>, Error> {
         let repo = &*self.repository(repo)?;
         let rows = self.run("read", |db| last_handoffs(db, repo, since))?;
-        let is_news = |(_, shared, told): &(SessionId, HandoffShared, Option<String>)| {
-            told.as_deref().and_then(|told| serde_json::from_str(told).ok()).as_ref()
-                != Some(shared)
-        };
-        Ok(rows.into_iter().filter(is_news).map(|(id, shared, _)| (id, shared)).collect())
+        Ok(news(rows))
     }
 
     /// What was handed over elsewhere, the newest `limit`, newest first, each with its author; without one where
@@ -201,6 +193,15 @@ fn untold(db: &Connection, repo: &str, since: Timestamp) -> rusqlite::Result<Vec
         Ok((parse(row, 0, |id| id.parse().ok())?, shared, row.get(9)?))
     })?
     .collect()
+}
+
+/// Of what may be told of each session, that which differs from what was told last.
+fn news<T: Serialize>(rows: Vec<(SessionId, T, Option<String>)>) -> Vec<(SessionId, T)> {
+    let is_news = |(_, shared, told): &(SessionId, T, Option<String>)| {
+        let then = told.as_deref().and_then(|told| serde_json::from_str(told).ok());
+        serde_json::to_value(shared).ok() != then
+    };
+    rows.into_iter().filter(is_news).map(|(id, shared, _)| (id, shared)).collect()
 }
 
 type LastHandoff = (SessionId, HandoffShared, Option<String>);

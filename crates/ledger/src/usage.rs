@@ -12,6 +12,7 @@ use heirloom_core::status::Status;
 
 use crate::error::Error;
 use crate::ledger::Ledger;
+use crate::projection::IS_OWN;
 use crate::records::{from_sql, parse, timestamp};
 
 /// Whether a record of what was spent says no price: as [`SessionSpent::told`] has it.
@@ -65,7 +66,7 @@ impl Ledger {
                 WHERE record.session = session.id AND kind = ?2 AND at >= ?1 AND json_valid(body)),
                EXISTS (SELECT 1 FROM main.record
                 WHERE record.session = session.id AND kind = ?2 AND at >= ?1 AND {UNPRICED})
-             FROM session WHERE host NOT IN (SELECT host FROM host_name) AND rowid IN (
+             FROM session WHERE {IS_OWN} AND rowid IN (
                SELECT rowid FROM session INDEXED BY session_by_end WHERE completed_at >= ?1
                UNION ALL {started})
              ORDER BY created_at, rowid"
@@ -94,20 +95,16 @@ impl Ledger {
     ) -> Result<Vec<SessionUse>, Error> {
         let repo = repo.map(|repo| self.repository(repo)).transpose()?;
         let since = since.map_or(i64::MIN, Timestamp::as_millisecond);
-        self.run("read", |db| {
-            db.prepare_cached(
-                "SELECT id, repo, agent,
-                   CASE WHEN json_valid(config) THEN
-                     coalesce(config ->> '$.resolved_model', config ->> '$.model') END,
-                   created_at, cost_usd, input_tokens, output_tokens,
-                   CASE WHEN link IN ('resumed', 'forked') THEN parent END, unpriced
-                 FROM session WHERE (?1 IS NULL OR repo = ?1) AND created_at >= ?2
-                   AND host NOT IN (SELECT host FROM host_name)
-                 ORDER BY created_at, rowid",
-            )?
-            .query_map((repo, since), used)?
-            .collect()
-        })
+        let sql = format!(
+            "SELECT id, repo, agent,
+               CASE WHEN json_valid(config) THEN
+                 coalesce(config ->> '$.resolved_model', config ->> '$.model') END,
+               created_at, cost_usd, input_tokens, output_tokens,
+               CASE WHEN link IN ('resumed', 'forked') THEN parent END, unpriced
+             FROM session WHERE (?1 IS NULL OR repo = ?1) AND created_at >= ?2 AND {IS_OWN}
+             ORDER BY created_at, rowid"
+        );
+        self.run("read", |db| db.prepare_cached(&sql)?.query_map((repo, since), used)?.collect())
     }
 
     /// How many sessions of a repository there are, without those that are hidden.

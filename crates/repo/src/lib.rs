@@ -37,9 +37,9 @@ pub use author::author;
 pub use born::Born;
 pub use discover::{Place, discover};
 pub use file::{
-    Destination, FileError, MOST_BYTES, Stamp, append_private, create_private, inside, is_still_at,
-    make_private_dir, open, open_lock, read_at_most, read_bytes, read_given, read_text,
-    read_within, replace_private, write_private, write_whole, write_within,
+    Destination, FileError, LockFile, MOST_BYTES, Stamp, append_private, create_private, inside,
+    is_still_at, make_private_dir, open, open_lock, read_at_most, read_bytes, read_given,
+    read_text, read_within, replace_private, write_private, write_whole, write_within,
 };
 pub use head::Head;
 pub use key::Inode;

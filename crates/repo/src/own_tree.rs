@@ -3,14 +3,14 @@
 //! What can be read from `.git` by hand is: an issue needs many looks, and a git process for each
 //! would cost more than the work of bringing it together.
 
-use std::fs::{self, File};
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 use crate::branch::commit_of;
 use crate::checkout::{commit as commit_by_hand, reference};
 use crate::discover::{common_dir, discover};
-use crate::file;
+use crate::file::{self, LockFile};
 use crate::worktree::{GitError, git};
 
 /// Git does not like two worktrees being made at the same time, in one process or in two.
@@ -62,7 +62,7 @@ pub fn make(root: &Path, path: &Path, branch: &str, base: &str) -> Result<OwnTre
     Ok(OwnTree { path: path.canonicalize().unwrap_or_else(|_| path.to_owned()), how })
 }
 
-fn lock_beside(path: &Path) -> Result<File, GitError> {
+fn lock_beside(path: &Path) -> Result<LockFile, GitError> {
     let failed = |error: std::io::Error| GitError {
         doing: "worktree".to_owned(),
         why: format!("{}: {error}", path.display()),

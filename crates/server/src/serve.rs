@@ -1,6 +1,5 @@
 //! The daemon from its start to its end.
 
-use std::fs::File;
 use std::io;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -8,7 +7,7 @@ use std::time::Duration;
 
 use heirloom_api::Serving;
 use heirloom_engine::here::Here;
-use heirloom_repo::FileError;
+use heirloom_repo::{FileError, LockFile};
 use tokio::net::{TcpListener, UnixListener};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::watch;
@@ -65,7 +64,7 @@ pub struct Daemon {
     socket: PathBuf,
     serving: Serving,
     /// Held as long as the daemon runs: there is one a home.
-    _lock: File,
+    _lock: LockFile,
 }
 
 /// How a daemon is opened.

@@ -14,9 +14,12 @@ pub(crate) mod transcript;
 mod windows;
 pub(crate) mod wire;
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 pub use status_line::{StatusPayload, status_line};
+
+use heirloom_core::config::Config;
 
 use crate::agent::{Agent, Dialogue, Feature, Interrupt, Support, Unattended};
 use crate::env::{self, Env};
@@ -91,6 +94,28 @@ impl Agent for Claude {
 
     fn unattended(&self) -> Unattended {
         Unattended::Asks
+    }
+
+    fn answers_only(&self) -> Config {
+        let tools = [
+            "Bash",
+            "Edit",
+            "Write",
+            "NotebookEdit",
+            "Read",
+            "Glob",
+            "Grep",
+            "WebFetch",
+            "WebSearch",
+            "Task",
+        ];
+        Config {
+            permission_mode: Some("dontAsk".to_owned()),
+            disallowed_tools: Some(tools.map(str::to_owned).to_vec()),
+            // None at all, whatever the person has set up.
+            mcp_servers: Some(BTreeMap::new()),
+            ..Config::default()
+        }
     }
 
     fn resume_command(&self, id: &str, _directory: Option<&Path>) -> Option<Vec<String>> {

@@ -16,6 +16,8 @@ mod trust;
 use std::path::{Path, PathBuf};
 
 pub use self::trust::trusting;
+use heirloom_core::config::Config;
+
 use crate::agent::{Agent, Feature, Interrupt, Support, Unattended, WHOLE_ONLY};
 use crate::env::{self, Env};
 use crate::event::Reader;
@@ -74,6 +76,11 @@ impl Agent for Codex {
 
     fn unattended(&self) -> Unattended {
         Unattended::Sandboxed("danger-full-access")
+    }
+
+    fn answers_only(&self) -> Config {
+        // It has no list of tools; in this sandbox commands neither write nor reach the network.
+        Config { permission_mode: Some("read-only".to_owned()), ..Config::default() }
     }
 
     fn resume_command(&self, id: &str, _directory: Option<&Path>) -> Option<Vec<String>> {

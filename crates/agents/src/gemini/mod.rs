@@ -13,6 +13,8 @@ mod transcripts;
 
 use std::path::{Path, PathBuf};
 
+use heirloom_core::config::Config;
+
 use crate::agent::{Agent, Feature, Support, Unattended};
 use crate::env::{self, Env};
 use crate::event::Reader;
@@ -65,6 +67,15 @@ impl Agent for Gemini {
 
     fn unattended(&self) -> Unattended {
         Unattended::Mode("yolo")
+    }
+
+    fn answers_only(&self) -> Config {
+        let tools = ["run_shell_command", "write_file", "replace", "web_fetch", "read_file"];
+        Config {
+            permission_mode: Some("default".to_owned()),
+            disallowed_tools: Some(tools.map(str::to_owned).to_vec()),
+            ..Config::default()
+        }
     }
 
     fn resume_command(&self, id: &str, _directory: Option<&Path>) -> Option<Vec<String>> {

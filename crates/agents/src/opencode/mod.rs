@@ -13,6 +13,8 @@ mod transcripts;
 
 use std::path::Path;
 
+use heirloom_core::config::Config;
+
 use crate::agent::{Agent, Feature, Support, Unattended, WHOLE_ONLY};
 use crate::env::Env;
 use crate::event::Reader;
@@ -67,6 +69,15 @@ impl Agent for Opencode {
 
     fn unattended(&self) -> Unattended {
         Unattended::Mode("auto")
+    }
+
+    fn answers_only(&self) -> Config {
+        let tools = ["bash", "edit", "webfetch", "read"];
+        Config {
+            permission_mode: Some("plan".to_owned()),
+            disallowed_tools: Some(tools.map(str::to_owned).to_vec()),
+            ..Config::default()
+        }
     }
 
     fn resume_command(&self, id: &str, directory: Option<&Path>) -> Option<Vec<String>> {

@@ -27,6 +27,7 @@ impl From<CaptureError> for Failure {
 impl From<DistillError> for Failure {
     fn from(error: DistillError) -> Self {
         match error {
+            DistillError::NotAPerson(error) => error.into(),
             DistillError::Ledger(error) => error.into(),
             DistillError::File(error) => error.into(),
             DistillError::NoAgent { .. } => Self::from_error(Code::AgentUnknown, &error),

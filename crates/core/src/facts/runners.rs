@@ -8,9 +8,7 @@ use std::collections::{HashMap, HashSet};
 /// How a test came out.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TestSign {
-    /// The test's name.
     pub name: String,
-    /// Whether it passed.
     pub passed: bool,
 }
 

@@ -15,8 +15,7 @@ use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use heirloom_core::id::SessionId;
-use heirloom_repo::file;
-use heirloom_repo::{FileError, make_private_dir, open_lock, replace_private};
+use heirloom_repo::{FileError, LockFile, file, make_private_dir, open_lock, replace_private};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
@@ -96,7 +95,7 @@ pub struct Archive {
 #[derive(Debug)]
 pub(crate) struct Opened {
     directory: PathBuf,
-    _lock: File,
+    _lock: LockFile,
 }
 
 impl Archive {

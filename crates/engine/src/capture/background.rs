@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use heirloom_core::id::SessionId;
 use heirloom_ledger::Facts;
-use heirloom_repo::{child, open_lock};
+use heirloom_repo::{LockFile, child, open_lock};
 
 use super::take::{Manner, Taken, Wanted, take};
 use super::{CaptureError, on};
@@ -60,7 +60,7 @@ pub fn tail(
 }
 
 /// The lock that whoever takes everything in holds.
-pub fn lock(home: &Path) -> Option<std::fs::File> {
+pub fn lock(home: &Path) -> Option<LockFile> {
     let file = open_lock(&home.join("capture").join("sync.lock")).ok()?;
     file.try_lock().ok().map(|()| file)
 }

@@ -4,7 +4,7 @@
 //! this repository and does not begin the same again. What it proposes is recorded only if what it quotes
 //! stands where it says, and as proposed.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -13,8 +13,7 @@ use heirloom_agents::{
     Agent, Conversation, Finished, Input, Launch, LaunchError, Next, Outcome, Process, Taps,
     by_name,
 };
-use heirloom_core::config::Config;
-use heirloom_core::distill::{self, Proposal, Quote};
+use heirloom_core::distill::{self, Answer, Proposal, Quote};
 use heirloom_core::evidence::Evidence;
 use heirloom_core::ground::{fold, says_enough};
 use heirloom_core::id::SessionId;
@@ -22,6 +21,7 @@ use heirloom_core::note::Note;
 use heirloom_core::recover::Told;
 use heirloom_core::session::Session;
 use heirloom_core::settings::{Distill, OnOff, Settings};
+use heirloom_core::trust::person::{Action, NotAPerson};
 use heirloom_ledger::{Error, Ledger, NoteFilter};
 use heirloom_repo::{FileError, child, file, open_lock};
 
@@ -31,6 +31,7 @@ use crate::evidence::Symbol;
 use crate::here::Here;
 use crate::keep;
 use crate::notes::NewNote;
+use crate::person;
 
 /// An agent that has not answered by then will not.
 const PATIENCE: Duration = Duration::from_mins(5);
@@ -55,18 +56,15 @@ pub struct Distilled {
 /// Why nothing could be distilled.
 #[derive(Debug, thiserror::Error)]
 pub enum DistillError {
+    /// Somebody else than a person asked for it.
+    #[error(transparent)]
+    NotAPerson(#[from] NotAPerson),
     /// No agent could be asked.
     #[error("{name} has no agent that could look back on it")]
-    NoAgent {
-        /// The session.
-        name: String,
-    },
+    NoAgent { name: String },
     /// There is nothing to look back on.
     #[error("nothing of what {name} did was taken in")]
-    Nothing {
-        /// The session.
-        name: String,
-    },
+    Nothing { name: String },
     /// The agent cannot be started.
     #[error(transparent)]
     Launch(#[from] LaunchError),
@@ -75,11 +73,7 @@ pub enum DistillError {
     Spawn(#[from] SpawnError),
     /// The agent did not answer.
     #[error("{agent} did not answer: {why}")]
-    NoAnswer {
-        agent: &'static str,
-        /// How it ended.
-        why: String,
-    },
+    NoAnswer { agent: &'static str, why: String },
     /// A file could not be used.
     #[error(transparent)]
     File(#[from] FileError),
@@ -93,24 +87,15 @@ fn mark(home: &Path, session: SessionId) -> PathBuf {
     home.join("capture").join("distilled").join(session.to_string())
 }
 
-/// The same without anybody asking: only where the person wants that, and only of a session that somebody sat at.
-/// A program that starts an agent a hundred times would have the person pay for a hundred look-backs.
-pub fn distill_unasked(
-    here: &Here,
-    ledger: &mut Ledger,
-    settings: &Settings,
-    session: &Session,
-    symbol: Option<Symbol>,
-) -> Result<Distilled, DistillError> {
-    let archive = settings.capture.archive == OnOff::On;
-    // The hook that started this read a piece only. What cannot be read is looked back on as far as it was.
-    let _ = known::catch_up(here, ledger, session, archive);
-    let facts = super::facts(&here.home)?.map(|facts| facts.session(session.id)).transpose()?;
-    let is_headless = facts.flatten().is_some_and(|known| known.interactive == Some(false));
-    if settings.capture.distill != Distill::On || is_headless {
-        return Ok(Distilled::default());
-    }
-    distill(here, ledger, settings, session, symbol)
+/// A look back on a session that is asked for.
+#[derive(Debug, Clone, Copy)]
+pub struct LookBack<'a> {
+    pub settings: &'a Settings,
+    pub session: &'a Session,
+    /// Which symbol encloses a line, where that can be said.
+    pub symbol: Option<Symbol>,
+    /// Whether nobody asked for it: the session ended, and the settings want it.
+    pub is_unasked: bool,
 }
 
 /// Has the agent of a session look back on it. Once for as much as it did: where nothing is new, nobody is
@@ -118,10 +103,15 @@ pub fn distill_unasked(
 pub fn distill(
     here: &Here,
     ledger: &mut Ledger,
-    settings: &Settings,
-    session: &Session,
-    symbol: Option<Symbol>,
+    wanted: LookBack<'_>,
 ) -> Result<Distilled, DistillError> {
+    if !wanted.is_unasked {
+        // It starts an agent, with what the person lets one do, and the person pays.
+        person::allow(here, ledger, Action::Widen)?;
+    } else if !is_due(here, ledger, wanted.settings, wanted.session)? {
+        return Ok(Distilled::default());
+    }
+    let session = wanted.session;
     // One at a time: several agents that end at once would have the person pay for all of them at once.
     let lock = open_lock(&here.home.join("capture").join("distill.lock")).ok();
     let _held = lock.filter(|file| file.lock().is_ok());
@@ -139,40 +129,27 @@ pub fn distill(
     let noted: Vec<String> = ledger.notes(&newest)?.into_iter().map(|note| note.text).collect();
     let told_of = &noted[noted.len().saturating_sub(MOST_TOLD)..];
     let prompt = distill::prompt(&told, told_of, &files(here, &told));
-    let finished = ask(here, settings, agent, session.id, &prompt)?;
+    let finished = ask(here, wanted.settings, agent, session.id, &prompt)?;
     remember(here, agent, session.id, &finished)?;
     // A look-back takes minutes, and its words would bring back what was forgotten meanwhile.
     if super::forget::is_forgotten(&here.home, session.id) {
         copies::remove(here, session.id, &mut Vec::new());
         return Ok(Distilled::default());
     }
-    let said = finished.tally.text.as_deref().unwrap_or_default();
-    let no_answer = |why: String| DistillError::NoAnswer { agent: agent.name(), why };
-    if finished.outcome != Outcome::Success {
-        return Err(no_answer(format!("{:?}", finished.outcome)));
-    }
-    let answer = distill::answer(said).ok_or_else(|| no_answer("no list of notes".to_owned()))?;
+    let answer = answered(agent, &finished)?;
     let mut distilled =
         Distilled { notes: Vec::new(), refused: answer.refused, cost_usd: finished.tally.cost_usd };
     let mut known: HashSet<String> = noted.iter().map(|text| fold(text).to_lowercase()).collect();
     for proposal in answer.proposals {
         let text = proposal.text.clone();
-        if !known.insert(fold(&text).to_lowercase()) {
-            distilled.refused.push((text, "it is noted already".to_owned()));
-            continue;
-        }
-        let new = match checked(here, &told, proposal) {
-            Ok(new) => new,
-            Err(why) => {
-                distilled.refused.push((text, why));
-                continue;
-            }
+        let recorded = if known.insert(fold(&text).to_lowercase()) {
+            checked(here, &told, proposal).and_then(|new| record(here, ledger, &wanted, agent, new))
+        } else {
+            Err("it is noted already".to_owned())
         };
-        let proposed_by = Some(agent.name().to_owned());
-        let new = NewNote { session: Some(session.id.to_string()), symbol, proposed_by, ..new };
-        match keep::record(here, ledger, &here.place.root, new) {
-            Ok(noted) => distilled.notes.push(noted.note),
-            Err(error) => distilled.refused.push((text, heirloom_core::causes::told(&error))),
+        match recorded {
+            Ok(note) => distilled.notes.push(note),
+            Err(why) => distilled.refused.push((text, why)),
         }
     }
     // What cannot be marked is asked about again, which only costs.
@@ -181,6 +158,50 @@ pub fn distill(
     }
     let _ = heirloom_repo::replace_private(&done, turns.as_bytes());
     Ok(distilled)
+}
+
+/// Whether a session that ended is looked back on without anybody asking: only where the person wants that, and
+/// only where somebody sat at it. A program that starts an agent a hundred times would have the person pay for a
+/// hundred look-backs.
+fn is_due(
+    here: &Here,
+    ledger: &Ledger,
+    settings: &Settings,
+    session: &Session,
+) -> Result<bool, Error> {
+    if settings.capture.distill != Distill::On {
+        return Ok(false);
+    }
+    let archive = settings.capture.archive == OnOff::On;
+    // The hook that started this read a piece only. What cannot be read is looked back on as far as it was.
+    let _ = known::catch_up(here, ledger, session, archive);
+    let facts = super::facts(&here.home)?.map(|facts| facts.session(session.id)).transpose()?;
+    Ok(facts.flatten().is_none_or(|known| known.interactive != Some(false)))
+}
+
+/// What the agent answered, if it did.
+fn answered(agent: &'static dyn Agent, finished: &Finished) -> Result<Answer, DistillError> {
+    let no_answer = |why: String| DistillError::NoAnswer { agent: agent.name(), why };
+    if finished.outcome != Outcome::Success {
+        return Err(no_answer(finished.outcome.to_string()));
+    }
+    let said = finished.tally.text.as_deref().unwrap_or_default();
+    distill::answer(said).ok_or_else(|| no_answer("no list of notes".to_owned()))
+}
+
+/// Records a proposal as one, or says why it cannot be.
+fn record(
+    here: &Here,
+    ledger: &mut Ledger,
+    wanted: &LookBack<'_>,
+    agent: &'static dyn Agent,
+    new: NewNote,
+) -> Result<Note, String> {
+    let (session, symbol) = (Some(wanted.session.id.to_string()), wanted.symbol);
+    let proposed_by = Some(agent.name().to_owned());
+    let new = NewNote { session, symbol, proposed_by, ..new };
+    let noted = keep::record(here, ledger, &here.place.root, new);
+    noted.map(|noted| noted.note).map_err(|error| heirloom_core::causes::told(&error))
 }
 
 fn told(here: &Here, session: &Session) -> Result<Option<Told>, Error> {
@@ -205,43 +226,6 @@ fn remember(
     }
     let copy = Copy { agent: agent.name().to_owned(), id: id.clone(), path };
     copies::remember(&here.home, session, &copy)
-}
-
-/// What the agent may do while it looks back: read what it is given, and answer. What it is given may be a
-/// stranger's words, and its guards are off.
-fn confined(agent: &str) -> Config {
-    let (mode, tools): (Option<&str>, &[&str]) = match agent {
-        "claude" => (
-            Some("dontAsk"),
-            &[
-                "Bash",
-                "Edit",
-                "Write",
-                "NotebookEdit",
-                "Read",
-                "Glob",
-                "Grep",
-                "WebFetch",
-                "WebSearch",
-                "Task",
-            ],
-        ),
-        "codex" => (Some("read-only"), &[]),
-        "gemini" => (
-            Some("default"),
-            &["run_shell_command", "write_file", "replace", "web_fetch", "read_file"],
-        ),
-        "opencode" => (Some("plan"), &["bash", "edit", "webfetch", "read"]),
-        _ => (None, &[]),
-    };
-    let tools: Vec<String> = tools.iter().map(|tool| (*tool).to_owned()).collect();
-    Config {
-        permission_mode: mode.map(str::to_owned),
-        disallowed_tools: Some(tools).filter(|tools| !tools.is_empty()),
-        // None at all, whatever the person has set up.
-        mcp_servers: (agent == "claude").then(BTreeMap::new),
-        ..Config::default()
-    }
 }
 
 /// The files that the session changed last and that are still there, with their text.
@@ -273,7 +257,7 @@ fn ask(
     // Its hooks stay silent: it would be asked to look back on itself.
     env.insert("HEIRLOOM_DISABLE".into(), "1".into());
     let launch = Launch {
-        config: &confined(agent.name()),
+        config: &agent.answers_only(),
         prompt,
         conversation: Conversation::New(None),
         input: Input::Once,

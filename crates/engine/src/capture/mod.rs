@@ -31,7 +31,7 @@ use heirloom_repo::FileError;
 
 pub use archive::{Archive, Kept};
 pub use background::{Calling, be_humble, is_due, lock, note_done, tail, wake};
-pub use distill::{DistillError, Distilled, distill, distill_unasked, wake_distiller};
+pub use distill::{DistillError, Distilled, LookBack, distill, wake_distiller};
 pub(crate) use forget::is_note_forgotten;
 pub use forget::{Forgotten, forget};
 pub(crate) use frames::Frames;

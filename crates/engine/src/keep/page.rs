@@ -5,7 +5,7 @@
 //! put another version there, or that cannot be told, nothing was.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
-use std::fs::{File, TryLockError};
+use std::fs::TryLockError;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::thread;
@@ -20,7 +20,7 @@ use heirloom_core::session::Session;
 use heirloom_core::settings::Settings;
 use heirloom_ledger::{Error, Ledger, NoteFilter, Scope};
 use heirloom_repo::checkout::{self, Hand};
-use heirloom_repo::{FileError, inside, open_lock, read_within, swap};
+use heirloom_repo::{FileError, LockFile, inside, open_lock, read_within, swap};
 use jiff::Timestamp;
 
 use super::KeepError;
@@ -384,7 +384,7 @@ impl Keeper<'_> {
 
 /// The right to bring a page and the ledger together: two who do so at the same time would each
 /// take what the other has not written yet for what somebody took off the page.
-struct Turn(#[expect(dead_code, reason = "held for its lock")] File);
+struct Turn(#[expect(dead_code, reason = "held for its lock")] LockFile);
 
 impl Turn {
     fn take(here: &Here) -> Result<Self, FileError> {

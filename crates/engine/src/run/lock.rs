@@ -5,14 +5,14 @@ use std::io::{self, Read, Seek, Write};
 use std::path::{Path, PathBuf};
 
 use heirloom_core::digest;
-use heirloom_repo::FileError;
+use heirloom_repo::{FileError, LockFile};
 
 use super::file::failed;
 
 /// The right to run a session, until it is dropped.
 #[derive(Debug)]
 pub(super) struct EngineLock {
-    _file: File,
+    _file: LockFile,
 }
 
 /// Whether there is an engine.

@@ -5,7 +5,7 @@
 //! driver died, has one; and finding them costs what runs now, not what ever ran. The files that the
 //! session's agent needs while it runs go with it.
 
-use std::fs::{self, File, OpenOptions, TryLockError};
+use std::fs::{self, OpenOptions, TryLockError};
 use std::io;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
@@ -13,8 +13,7 @@ use std::thread;
 use std::time::Duration;
 
 use heirloom_core::id::SessionId;
-use heirloom_repo::FileError;
-use heirloom_repo::file;
+use heirloom_repo::{FileError, LockFile, file};
 
 use super::dir;
 
@@ -28,7 +27,7 @@ pub(crate) struct DriverLock {
     path: PathBuf,
     scratch: PathBuf,
     left: bool,
-    _file: File,
+    _file: LockFile,
 }
 
 impl DriverLock {
@@ -69,6 +68,7 @@ impl DriverLock {
     fn take_over(home: &Path, id: SessionId) -> io::Result<Option<Self>> {
         let path = path(home, id);
         let file = file::open_with(OpenOptions::new().read(true).write(true), &path)?;
+        let file = LockFile::new(file);
         match file.try_lock() {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => return Ok(None),
@@ -121,10 +121,10 @@ fn path(home: &Path, id: SessionId) -> PathBuf {
     dir::driver_locks(home).join(format!("{id}.lock"))
 }
 
-fn open(path: &Path) -> io::Result<File> {
+fn open(path: &Path) -> io::Result<LockFile> {
     let mut options = OpenOptions::new();
     options.read(true).write(true).create(true).truncate(false).mode(0o600);
-    file::open_with(&options, path).map_err(|error| error.source)
+    file::open_with(&options, path).map(LockFile::new).map_err(|error| error.source)
 }
 
 #[cfg(test)]

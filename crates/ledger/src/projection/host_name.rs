@@ -8,6 +8,9 @@ use heirloom_core::record::Record;
 
 use super::{Origin, Projection, body};
 
+/// The condition that a session is of this person, at whichever machine: only colleagues' hosts have names.
+pub(crate) const IS_OWN: &str = "host NOT IN (SELECT host FROM host_name)";
+
 pub(super) struct HostNames;
 
 impl Projection for HostNames {

@@ -33,6 +33,8 @@ use heirloom_core::event::Body;
 use heirloom_core::id::HostId;
 use heirloom_core::record::Record;
 
+pub(crate) use host_name::IS_OWN;
+
 /// A table that is derived from the records.
 pub(crate) trait Projection: Sync {
     fn table(&self) -> &'static str;

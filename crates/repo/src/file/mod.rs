@@ -28,8 +28,8 @@ pub use read::{MOST_BYTES, open, read_at_most, read_bytes, read_given, read_text
 pub use stamp::{Stamp, is_still_at};
 pub use within::{inside, read_within, write_within};
 pub use write::{
-    append_private, create_private, make_private_dir, open_lock, replace_private, write_private,
-    write_whole,
+    LockFile, append_private, create_private, make_private_dir, open_lock, replace_private,
+    write_private, write_whole,
 };
 
 /// Why a file could not be used.

@@ -2,6 +2,7 @@
 
 use std::fs::{self, DirBuilder, File, OpenOptions, Permissions};
 use std::io::{self, Write};
+use std::ops::{Deref, DerefMut};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
 use std::path::Path;
 
@@ -63,13 +64,47 @@ pub fn append_private(path: &Path) -> io::Result<File> {
     if kind.is_file() { Ok(file) } else { Err(not_regular(kind)) }
 }
 
+/// A file that is there to be locked, and is unlocked when it is dropped.
+///
+/// Closing it is not enough: between fork and exec a child that another thread starts has the file open too,
+/// and a lock lasts until the last of them closes it. Unlocking ends it for all.
+#[derive(Debug)]
+pub struct LockFile(File);
+
+impl LockFile {
+    /// A file that was opened otherwise.
+    pub const fn new(file: File) -> Self {
+        Self(file)
+    }
+}
+
+impl Deref for LockFile {
+    type Target = File;
+
+    fn deref(&self) -> &File {
+        &self.0
+    }
+}
+
+impl DerefMut for LockFile {
+    fn deref_mut(&mut self) -> &mut File {
+        &mut self.0
+    }
+}
+
+impl Drop for LockFile {
+    fn drop(&mut self) {
+        let _ = self.0.unlock();
+    }
+}
+
 /// Opens a file that is there to be locked, and to say by whom; of the owner's alone, as its directory is.
-pub fn open_lock(path: &Path) -> io::Result<File> {
+pub fn open_lock(path: &Path) -> io::Result<LockFile> {
     make_private_dir(parent(path))?;
     let flags = OFlags::NOFOLLOW.bits().cast_signed();
     let mut options = OpenOptions::new();
     options.read(true).write(true).create(true).truncate(false).mode(0o600).custom_flags(flags);
-    options.open(path)
+    options.open(path).map(LockFile)
 }
 
 /// Replaces a file of the owner's alone as a whole, without forcing it to the disk. It has one writer.
@@ -123,6 +158,19 @@ mod tests {
         assert_eq!(read_text(&path).unwrap().as_deref(), Some("two"));
         assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
         assert_eq!(fs::read_dir(path.parent().unwrap()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn a_lock_that_is_let_go_is_free_though_a_child_still_has_its_file() {
+        let dir = TempDir::new().unwrap();
+        let path = dir.path().join("lock");
+        let lock = open_lock(&path).unwrap();
+        lock.lock().unwrap();
+        // What a process has that another thread forked and that has not called exec yet.
+        let inherited = lock.try_clone().unwrap();
+        drop(lock);
+        assert!(open_lock(&path).unwrap().try_lock().is_ok());
+        drop(inherited);
     }
 
     #[test]

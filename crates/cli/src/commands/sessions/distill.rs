@@ -2,9 +2,9 @@ use std::fmt::Write as _;
 use std::process::ExitCode;
 
 use heirloom_api::SessionDistilled;
-use heirloom_core::trust::person::Action;
+use heirloom_engine::capture::LookBack;
 use heirloom_engine::keep::{self, KeepError};
-use heirloom_engine::{capture, person, sessions};
+use heirloom_engine::{capture, sessions};
 
 use super::super::{App, Done};
 use crate::ui::{DIM, GOOD, counted};
@@ -31,13 +31,9 @@ pub(super) fn distill(app: &App, args: &Distill) -> Done {
     let mut ledger = app.here.ledger()?;
     let session = sessions::find(&app.here, &ledger, &args.session)?;
     let symbol = Some(heirloom_symbols::enclosing as _);
-    let distilled = if args.background {
-        capture::distill_unasked(&app.here, &mut ledger, &settings, &session, symbol)?
-    } else {
-        // It starts an agent with what the person lets one do, and the person pays.
-        person::allow(&app.here, &ledger, Action::Widen)?;
-        capture::distill(&app.here, &mut ledger, &settings, &session, symbol)?
-    };
+    let is_unasked = args.background;
+    let wanted = LookBack { settings: &settings, session: &session, symbol, is_unasked };
+    let distilled = capture::distill(&app.here, &mut ledger, wanted)?;
     let answer = SessionDistilled::new(session.name.as_str(), &distilled);
     app.ui.answer(&answer, || {
         let proposed = counted(distilled.notes.len() as u64, "note");

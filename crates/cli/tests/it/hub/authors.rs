@@ -11,13 +11,7 @@ fn json(env: &TestEnv, arguments: &[&str]) -> Value {
 
 /// A team in which the owner noted something that the code bears out, and ada took it in.
 fn two() -> (Team, TestEnv) {
-    let team = Team::new();
-    let ada = team.colleague("ada");
-    for env in [&team.owner, &ada] {
-        env.write("src/cache.rs", "// keyed by tenant\nfn key() {}\n");
-        env.git(&["add", "-A"]);
-        env.git(&["commit", "-qm", "cache"]);
-    }
+    let (team, ada) = Team::with_code();
     let decision = ["note", "decision", "the cache is keyed by tenant", "--because", "they differ"];
     team.owner.run(&[&decision[..], &["--evidence", "src/cache.rs:1"]].concat()).success();
     push(&team.owner);

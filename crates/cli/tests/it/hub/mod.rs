@@ -28,6 +28,18 @@ impl Team {
         Self { postgres, owner }
     }
 
+    /// A team of the owner and ada who have the same code.
+    fn with_code() -> (Self, TestEnv) {
+        let team = Self::new();
+        let ada = team.colleague("ada");
+        for env in [&team.owner, &ada] {
+            env.write("src/cache.rs", "// keyed by tenant\nfn key() {}\n");
+            env.git(&["add", "-A"]);
+            env.git(&["commit", "-qm", "cache"]);
+        }
+        (team, ada)
+    }
+
     /// Another home of the same repository, whose person is let in under `name`.
     fn colleague(&self, name: &str) -> TestEnv {
         let url = self.invite(name);

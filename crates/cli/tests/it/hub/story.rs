@@ -71,13 +71,7 @@ fn what_is_erased_here_is_erased_there() {
 
 #[test]
 fn what_a_colleague_decided_is_in_the_next_brief_as_theirs_if_the_code_bears_it_out() {
-    let team = Team::new();
-    let ada = team.colleague("ada");
-    for env in [&team.owner, &ada] {
-        env.write("src/cache.rs", "// keyed by tenant\nfn key() {}\n");
-        env.git(&["add", "-A"]);
-        env.git(&["commit", "-qm", "cache"]);
-    }
+    let (team, ada) = Team::with_code();
     let decide = |text: &str, more: &[&str]| {
         team.owner
             .run(&[&["note", "decision", text, "--because", "it has to be"], more].concat())

@@ -1,11 +1,11 @@
 //! One writer of a tracker's file at a time.
 
-use std::fs::{self, File, TryLockError};
+use std::fs::{self, TryLockError};
 use std::path::Path;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use heirloom_repo::{FileError, open_lock};
+use heirloom_repo::{FileError, LockFile, open_lock};
 
 use crate::issues::TrackerError;
 
@@ -15,7 +15,7 @@ const PATIENCE: Duration = Duration::from_secs(30);
 /// The right to write a file, until it is dropped. The kernel takes it back from a process that dies.
 #[derive(Debug)]
 pub(super) struct FileLock {
-    _file: File,
+    _file: LockFile,
 }
 
 impl FileLock {
