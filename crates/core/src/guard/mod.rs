@@ -9,7 +9,7 @@ pub mod branch;
 pub mod check;
 pub mod danger;
 pub mod decide;
-mod fields;
+mod evidence_settings;
 pub mod glob;
 mod located;
 mod patch;
@@ -27,5 +27,3 @@ mod trigger_settings;
 mod settings_tests;
 #[cfg(test)]
 mod state_tests;
-
-pub use fields::seconds;

@@ -4,6 +4,8 @@ use serde::{Deserialize, Serialize};
 
 use super::protect::Protection;
 use super::requirement::{Requirement, Scope};
+use crate::settings::Fault;
+pub use crate::settings::OnUncertain;
 
 /// All that the settings say about requirements.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -75,18 +77,6 @@ pub struct Own {
     pub carry_over: Option<CarryOver>,
 }
 
-/// What happens where it is not certain that a command is one that a requirement gates.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum OnUncertain {
-    /// The person is asked, where the agent can.
-    #[default]
-    Ask,
-    /// It goes on.
-    Allow,
-    Deny,
-}
-
 /// What a session takes over from the one before it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CarryOver {
@@ -107,6 +97,27 @@ pub struct Problem {
     pub hint: Option<String>,
     /// Whether the requirement is not applied because of it.
     pub fatal: bool,
+}
+
+impl Problem {
+    /// A fault because of which the requirement is not applied.
+    pub(super) fn fatal(fault: &Fault) -> Self {
+        Self { fatal: true, ..Self::harmless(fault) }
+    }
+
+    /// A fault that changes nothing.
+    pub(super) fn harmless(fault: &Fault) -> Self {
+        let at = fault.key().to_owned();
+        // The fault names its key, and so does the problem.
+        let message = fault.to_string().replacen(&format!("`{at}`"), "", 1);
+        let message = message.trim_matches([' ', ':']).to_owned();
+        Self { at, message, hint: fault.hint(), fatal: false }
+    }
+
+    /// What is wrong with a key of a requirement, so that it is not applied.
+    pub(super) fn at(name: &str, key: &str, message: String, hint: Option<String>) -> Self {
+        Self { at: format!("requirements.{name}.{key}"), message, hint, fatal: true }
+    }
 }
 
 impl std::fmt::Display for Problem {

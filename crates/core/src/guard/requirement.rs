@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::danger::Danger;
 use super::shell::CommandPattern;
+pub use crate::settings::{Enforcement, OnError, Scope};
 
 /// Something that must be satisfied before a gated tool use or the end of a turn.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -56,36 +57,9 @@ pub struct Requirement {
     pub dangerous: bool,
 }
 
-/// How long a requirement stays satisfied.
-#[derive(
-    Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default, Serialize, Deserialize,
-)]
-#[serde(rename_all = "snake_case")]
-pub enum Scope {
-    /// For the session that satisfied it, on its branch.
-    #[default]
-    Session,
-    /// For every session on the branch, until somebody clears it.
-    Branch,
-    /// For the session, until the action it gates has succeeded once.
-    SingleUse,
-    /// For the repository.
-    Permanent,
-}
-
 impl Scope {
     /// All of them, in the order people are told.
     pub const ALL: [Self; 4] = [Self::Session, Self::Branch, Self::SingleUse, Self::Permanent];
-
-    /// The name in settings, records and JSON.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Session => "session",
-            Self::Branch => "branch",
-            Self::SingleUse => "single_use",
-            Self::Permanent => "permanent",
-        }
-    }
 
     /// Reads the name.
     pub fn parse(text: &str) -> Option<Self> {
@@ -167,30 +141,6 @@ pub enum Evidence {
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         paths: Vec<String>,
     },
-}
-
-/// What an unmet requirement does.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Enforcement {
-    /// The tool use is denied, the turn goes on.
-    #[default]
-    Block,
-    /// The agent is told, once.
-    Warn,
-    /// Nothing.
-    Off,
-}
-
-/// What happens when a requirement cannot be checked.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum OnError {
-    /// The agent goes on.
-    #[default]
-    Allow,
-    /// The tool use is denied, with a reason that says it is a fault and not a violation.
-    Deny,
 }
 
 /// A tool use that a requirement gates. All that is given has to hold.

@@ -8,7 +8,8 @@ use serde_json::Value;
 use super::located::Located;
 use super::requirement::{Requirement, Trigger};
 use super::shell::{self, Fit, Script};
-use super::{glob, patch, trigger_settings};
+use super::{glob, patch};
+use crate::settings::compile_pattern;
 
 /// A tool use, in terms that no agent owns.
 #[derive(Debug, Clone, Default)]
@@ -235,7 +236,7 @@ fn command_fit<'t>(
 /// pattern spells out is not worth it.
 fn finds(pattern: &str, text: &str) -> bool {
     spelled_out(pattern).iter().all(|word| has_word(text.as_bytes(), word))
-        && trigger_settings::regex(pattern).is_ok_and(|regex| regex.is_match(text.as_bytes()))
+        && compile_pattern(pattern).is_ok_and(|regex| regex.is_match(text.as_bytes()))
 }
 
 /// The words that whatever the pattern finds has to contain: those before its first group or class.

@@ -147,6 +147,30 @@ pub enum Fault {
 }
 
 impl Fault {
+    /// The path of the key it is about; empty where it is about none.
+    pub fn key(&self) -> &str {
+        match self {
+            Self::WrongKind { key, .. }
+            | Self::NotAllowed { key, .. }
+            | Self::OutOfRange { key, .. }
+            | Self::EmptyList { key }
+            | Self::EmptyText { key }
+            | Self::Period { key, .. }
+            | Self::Pattern { key, .. }
+            | Self::Path { key, .. }
+            | Self::Missing { key, .. }
+            | Self::Order { lower: key, .. }
+            | Self::UnknownKey { key, .. }
+            | Self::NoValue { key, .. }
+            | Self::NoSay { key, .. } => key,
+            Self::Yaml(_)
+            | Self::NotAMap { .. }
+            | Self::Name { .. }
+            | Self::UnknownAgent { .. }
+            | Self::NotUtf8 => "",
+        }
+    }
+
     /// What to do about it.
     pub fn hint(&self) -> Option<String> {
         match self {

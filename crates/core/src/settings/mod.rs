@@ -20,6 +20,7 @@ mod merge;
 mod model;
 mod odd;
 mod origin;
+mod part;
 mod period;
 mod read;
 mod reference;
@@ -36,10 +37,12 @@ pub use diagnostic::{Diagnostic, Severity};
 pub use fault::Fault;
 pub use model::{
     AGENTS, Agent, AgentName, Ask, Capture, CarryOver, Checkpoint, CheckpointMode, Comprehension,
-    Context, Distill, Guard, Inherit, Inherited, MergePolicy, Notes, OnOff, Permissions, Preserved,
-    Protect, Reach, Recall, Recovery, Run, RunPermissions, Settings, Team, Trust, Whose, Work,
+    Context, Distill, Guard, Inherit, Inherited, MergePolicy, Notes, OnOff, OnUncertain,
+    Permissions, Preserved, Protect, Reach, Recall, Recovery, Run, RunPermissions, Settings, Team,
+    Trust, Whose, Work,
 };
 pub use origin::{Origin, Row, Source};
+pub(crate) use part::read_json;
 pub use period::{Period, PeriodError};
 pub use read::{Reader, Setting};
 pub use reference::reference;
@@ -50,6 +53,7 @@ pub use requirement::{
 pub use resolve::{Broken, Layers, Resolved, Rest};
 pub use schema::schema;
 pub use shape::{Choice, Field, Section, Shape};
+pub(crate) use value::compile_pattern;
 pub use value::{
     Amount, Command, Commands, Dollars, Either, NotesFrom, OneOrMany, Pattern, Ratio, RepoPath,
 };

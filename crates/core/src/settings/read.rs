@@ -47,6 +47,11 @@ impl Reader {
         Self { verified: true, ..Self::default() }
     }
 
+    /// A reader of what stands at a path.
+    pub(super) fn at(path: &[&str]) -> Self {
+        Self { path: path.iter().map(|part| (*part).to_owned()).collect(), ..Self::default() }
+    }
+
     /// The path of the value being read: `requirements.plan.trigger_tools[1]`.
     pub fn path(&self) -> String {
         let mut path = String::new();

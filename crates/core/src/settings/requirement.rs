@@ -1,12 +1,11 @@
 //! One requirement, as it is written.
 //!
 //! The key names are those of the framework the requirements come from, and a few more. What they
-//! mean is the guard's, which reads them from [`Resolved::tree`](super::Resolved); here is only
-//! their form.
+//! mean is the guard's, which makes its rules of this; here is only their form.
 
 use super::declare::{choice, section};
 use super::read::Named;
-use super::{Amount, Commands, Either, OneOrMany, Pattern, Period};
+use super::{Amount, Commands, Either, Fault, OneOrMany, Pattern, Period};
 
 section! {
     /// Something that must be satisfied before a gated tool use or the end of a turn.
@@ -77,6 +76,24 @@ section! {
         deprecated: bool,
         /// What to use instead.
         deprecated_message: Option<String>,
+    }
+}
+
+impl Requirement {
+    /// What its type needs and is not there; `name` is the requirement's.
+    pub(crate) fn missing(&self, name: &str) -> Option<Fault> {
+        let block = self.thresholds.as_ref().and_then(|thresholds| thresholds.block);
+        let (key, because) = match self.kind {
+            RequirementType::Guard if self.guard_type.is_none() => {
+                ("guard_type", "a requirement of the type `guard` says what it watches")
+            }
+            RequirementType::Dynamic if block.is_none() => (
+                "thresholds.block",
+                "a requirement of the type `dynamic` says from when on it blocks",
+            ),
+            _ => return None,
+        };
+        Some(Fault::Missing { key: format!("requirements.{name}.{key}"), because })
     }
 }
 

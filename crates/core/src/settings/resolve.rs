@@ -7,8 +7,8 @@ use super::merge::merge;
 use super::odd::leave_out;
 use super::origin::rows;
 use super::{
-    AGENTS, Context, Diagnostic, Fault, Reader, Requirement, RequirementType, Row, Setting,
-    Settings, Severity, Source,
+    AGENTS, Context, Diagnostic, Fault, Reader, Requirement, Row, Setting, Settings, Severity,
+    Source,
 };
 use crate::trust::withhold;
 use crate::yaml::{self, Entry, Node, Position, Value};
@@ -278,7 +278,7 @@ fn together(settings: &Settings, merged: &Node) -> Vec<(Position, Fault)> {
     for (name, requirement) in &settings.requirements {
         let node = merged.get("requirements").and_then(|node| node.get(name));
         let Some(node) = node else { continue };
-        let fault = needs(name, requirement).or_else(|| thresholds(name, requirement));
+        let fault = requirement.missing(name).or_else(|| thresholds(name, requirement));
         faults.extend(fault.map(|fault| (node.at, fault)));
     }
     faults
@@ -306,18 +306,4 @@ fn thresholds(name: &str, requirement: &Requirement) -> Option<Fault> {
 fn order((section, lower): (&str, &str), lower_value: f64, upper: &str, upper_value: f64) -> Fault {
     let (lower, upper) = (format!("{section}.{lower}"), format!("{section}.{upper}"));
     Fault::Order { lower, lower_value, upper, upper_value }
-}
-
-fn needs(name: &str, requirement: &Requirement) -> Option<Fault> {
-    let block = requirement.thresholds.as_ref().and_then(|thresholds| thresholds.block);
-    let (key, because) = match requirement.kind {
-        RequirementType::Guard if requirement.guard_type.is_none() => {
-            ("guard_type", "a requirement of the type `guard` says what it watches")
-        }
-        RequirementType::Dynamic if block.is_none() => {
-            ("thresholds.block", "a requirement of the type `dynamic` says from when on it blocks")
-        }
-        _ => return None,
-    };
-    Some(Fault::Missing { key: format!("requirements.{name}.{key}"), because })
 }

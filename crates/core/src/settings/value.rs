@@ -1,6 +1,6 @@
 //! Small types that carry a range or a form with them.
 
-use regex::bytes::RegexBuilder;
+use regex::bytes::{Regex, RegexBuilder};
 use serde::Serialize;
 
 use super::{Fault, Period, Reader, Setting, Shape, Whose};
@@ -143,18 +143,24 @@ impl Setting for Commands {
 
     fn read(node: &Node, reader: &mut Reader) -> Option<Self> {
         let is_list = |node: &Node| matches!(node.value, Value::List(_));
-        match &node.value {
+        let read = match &node.value {
             Value::List(items) if !items.is_empty() && items.iter().all(is_list) => {
                 let commands: Vec<Command> = reader.list(node, 1)?;
-                Some(Self(commands.into_iter().map(|command| command.0).collect()))
+                commands.into_iter().map(|command| command.0).collect()
             }
-            Value::List(_) => reader.list(node, 1).map(|words| Self(vec![words])),
+            Value::List(_) => vec![reader.list(node, 1)?],
             Value::Text(_) => {
                 let words = reader.text(node)?.split_whitespace().map(str::to_owned);
-                Some(Self(vec![words.collect()]))
+                vec![words.collect::<Vec<String>>()]
             }
-            _ => reader.wrong_kind(node, &Self::SHAPE.noun(), None),
+            _ => return reader.wrong_kind(node, &Self::SHAPE.noun(), None),
+        };
+        // `["git push"]` would be a program of that name, which there never is.
+        let is_program = |words: &Vec<String>| !words[0].contains(char::is_whitespace);
+        if !read.iter().all(is_program) {
+            return reader.wrong_kind(node, "the words of a command, like [git, push]", None);
         }
+        Some(Self(read))
     }
 }
 
@@ -230,11 +236,20 @@ impl Pattern {
         &self.0
     }
 
-    /// How it is meant. A class with a letter outside of ASCII needs the Unicode tables, which are
-    /// not built in: that is the error then.
-    pub fn compile(&self) -> Result<regex::bytes::Regex, regex::Error> {
-        RegexBuilder::new(&self.0).unicode(false).case_insensitive(true).build()
+    /// How it is meant.
+    pub fn compile(&self) -> Result<Regex, regex::Error> {
+        compile_pattern(&self.0)
     }
+}
+
+/// Compiles a pattern. Letters' case does not matter, as it never did.
+///
+/// Bytes without Unicode first: its tables are not built in, and compile faster without. A class
+/// with a letter outside of ASCII needs it.
+pub(crate) fn compile_pattern(pattern: &str) -> Result<Regex, regex::Error> {
+    let build =
+        |unicode: bool| RegexBuilder::new(pattern).unicode(unicode).case_insensitive(true).build();
+    build(false).or_else(|error| build(true).map_err(|_| error))
 }
 
 impl Setting for Pattern {

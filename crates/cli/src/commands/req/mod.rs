@@ -4,6 +4,7 @@ mod look;
 use clap::Subcommand;
 use heirloom_core::guard::branch::BranchKey;
 use heirloom_core::guard::policy::Policy;
+use heirloom_core::settings::Period;
 use heirloom_engine::guard::rules::{self, Rules};
 use heirloom_engine::guard::{self, Subject, SubjectError};
 use heirloom_engine::legacy::requirements_state;
@@ -104,6 +105,8 @@ fn anyone(app: &App, ledger: &mut Ledger, named: Option<&str>) -> Result<Subject
 
 /// Reads a time such as `15m`.
 fn seconds(text: &str) -> Result<u64, String> {
-    heirloom_core::guard::seconds(text)
-        .ok_or_else(|| format!("`{text}` is not a duration; write 90s, 15m, 2h or 1d"))
+    let period = text.parse::<Period>();
+    period
+        .map(Period::as_secs)
+        .map_err(|_| format!("`{text}` is not a duration; write 90s, 15m, 2h or 1d"))
 }

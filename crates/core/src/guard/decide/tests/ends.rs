@@ -196,7 +196,7 @@ fn broken_settings_are_told_to_the_person() {
     policy.start_tokens = 1000;
     insta::assert_snapshot!(started(&policy, &mut World::default(), None, &[]).unwrap(), @"
     heirloom: 0 of 1 requirements met on feature/auth.
-    Settings: requirements.a.scope: `x` is not one of session, branch, single_use, permanent and 1 more. heirloom doctor shows all; tell the person.
+    Settings: requirements.a.scope: cannot be `x` (allowed: `session`, `branch`, `single_use`, `permanent`) and 1 more. heirloom doctor shows all; tell the person.
     heirloom req satisfy c --reason WHY → c
     ");
     insta::assert_snapshot!(inactive(&Inactive::Broken { file: ".heirloom/config.yaml".into(), reason: "line 3: a tab".into() }), @"heirloom: .heirloom/config.yaml cannot be read, so requirements are not enforced until it is repaired. Tell the person: line 3: a tab");
