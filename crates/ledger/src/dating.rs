@@ -22,11 +22,15 @@ use heirloom_core::record::{self, Record};
 
 use crate::records;
 
-/// The table of the views that has what is known of clocks that were ahead.
-pub(crate) const AHEAD: &str = "
+/// The tables of the views that have what is known of clocks that were ahead, and the last record with a
+/// time that can be before an end of a chain that has none: who appends to that need not look for it.
+pub(crate) const TABLES: &str = "
 CREATE TABLE ahead (
   host TEXT NOT NULL, first INTEGER NOT NULL, last INTEGER NOT NULL, at INTEGER NOT NULL
 ) STRICT;
+CREATE TABLE undated (
+  host TEXT PRIMARY KEY, seq INTEGER NOT NULL, credible_seq INTEGER, credible_at INTEGER
+) STRICT, WITHOUT ROWID;
 ";
 
 /// Clocks are set by less than this every day, and time zones do not matter here.
@@ -42,19 +46,51 @@ pub(crate) struct Ahead {
     at: Timestamp,
 }
 
+/// The place and the time of a record whose time can be.
+type Credible = (u64, Timestamp);
+
+/// What was shown last of a host.
+struct Shown {
+    seq: u64,
+    /// The last one up to there that has a time that can be.
+    credible: Option<Credible>,
+}
+
 /// Dates records that are shown to it in the order of their chains.
 pub(crate) struct Dating<'a> {
     db: &'a Connection,
-    /// Each host's last record with a time that can be: who dates many records looks each up once.
-    last: HashMap<HostId, (u64, Timestamp)>,
+    /// Who dates many records looks each host up once.
+    last: HashMap<HostId, Shown>,
     ahead: Vec<Ahead>,
+    /// Whether it is the views that are derived, and have what was remembered.
+    is_of_views: bool,
     is_outdated: bool,
 }
 
 impl<'a> Dating<'a> {
     /// `db` has the records, and `ahead` is what is known of them.
     pub(crate) fn new(db: &'a Connection, ahead: Vec<Ahead>) -> Self {
-        Self { db, last: HashMap::new(), ahead, is_outdated: false }
+        Self { db, last: HashMap::new(), ahead, is_of_views: false, is_outdated: false }
+    }
+
+    /// The same for whoever goes on with the views, which `db` has too.
+    pub(crate) fn of_views(db: &'a Connection, ahead: Vec<Ahead>) -> Self {
+        Self { is_of_views: true, ..Self::new(db, ahead) }
+    }
+
+    /// Keeps in the views what whoever dates the next records would have to look for.
+    pub(crate) fn remember(&self) -> rusqlite::Result<()> {
+        for (host, Shown { seq, credible }) in &self.last {
+            if credible.is_some_and(|(credible, _)| credible == *seq) {
+                continue;
+            }
+            let (credible_seq, credible_at) =
+                credible.map(|(seq, at)| (records::to_sql(seq), at.as_millisecond())).unzip();
+            self.db
+                .prepare_cached("INSERT OR REPLACE INTO views.undated VALUES (?1, ?2, ?3, ?4)")?
+                .execute((host.as_str(), records::to_sql(*seq), credible_seq, credible_at))?;
+        }
+        Ok(())
     }
 
     /// Whether a record showed that earlier ones were written by a clock that was ahead, which was not
@@ -66,16 +102,15 @@ impl<'a> Dating<'a> {
     /// The record with a time that can be true.
     pub(crate) fn date<'r>(&mut self, record: &'r Record) -> rusqlite::Result<Cow<'r, Record>> {
         let before = match self.last.get(&record.host) {
-            Some(before) => Some(*before),
-            None => last_credible(self.db, record.host.as_str(), record.seq)?,
+            Some(shown) => shown.credible,
+            None => self.last_credible(record.host.as_str(), record.seq)?,
         };
         let is_credible = record::is_credible(record.at);
-        if is_credible {
-            let now = (record.seq, record.at);
-            match self.last.get_mut(&record.host) {
-                Some(last) => *last = now,
-                None => drop(self.last.insert(record.host.clone(), now)),
-            }
+        let credible = if is_credible { Some((record.seq, record.at)) } else { before };
+        let now = Shown { seq: record.seq, credible };
+        match self.last.get_mut(&record.host) {
+            Some(last) => *last = now,
+            None => drop(self.last.insert(record.host.clone(), now)),
         }
         let known = |seq: u64| {
             let is_in = |part: &&Ahead| {
@@ -98,6 +133,29 @@ impl<'a> Dating<'a> {
             return Ok(Cow::Borrowed(record));
         }
         Ok(Cow::Owned(Record { at, ..record.clone() }))
+    }
+
+    /// The last record of a host before a place that has a time that can be true.
+    fn last_credible(&self, host: &str, seq: u64) -> rusqlite::Result<Option<Credible>> {
+        let last = "SELECT seq, at FROM main.record
+                    WHERE host = ?1 AND seq < ?2 ORDER BY seq DESC LIMIT 1";
+        let last = self.db.prepare_cached(last)?.query_row((host, records::to_sql(seq)), credible);
+        let Some((seq, at)) = last.optional()? else { return Ok(None) };
+        if record::is_credible(at) {
+            return Ok(Some((seq, at)));
+        }
+        if self.is_of_views
+            && let Some(shown) = kept_shown(self.db, host, seq)?
+        {
+            return Ok(shown.credible);
+        }
+        let sql = "SELECT seq, at FROM main.record
+                   WHERE host = ?1 AND seq < ?2 AND at >= ?3 AND at < ?4 ORDER BY seq DESC LIMIT 1";
+        let (earliest, latest) = range();
+        self.db
+            .prepare_cached(sql)?
+            .query_row((host, records::to_sql(seq), earliest, latest), credible)
+            .optional()
     }
 }
 
@@ -199,23 +257,71 @@ fn ahead_of(
     }))
 }
 
-/// The last record of a host before a place that has a time that can be true.
-fn last_credible(
-    db: &Connection,
-    host: &str,
-    seq: u64,
-) -> rusqlite::Result<Option<(u64, Timestamp)>> {
-    let sql = "SELECT seq, at FROM main.record
-               WHERE host = ?1 AND seq < ?2 AND at >= ?3 AND at < ?4 ORDER BY seq DESC LIMIT 1";
-    let (earliest, latest) = range();
-    db.prepare_cached(sql)?
-        .query_row((host, records::to_sql(seq), earliest, latest), |row| {
-            Ok((records::from_sql(row.get(0)?), records::timestamp(row.get(1)?)))
-        })
-        .optional()
+/// What [`Dating::remember`] kept of the record at that place, if it did.
+fn kept_shown(db: &Connection, host: &str, seq: u64) -> rusqlite::Result<Option<Shown>> {
+    db.prepare_cached(
+        "SELECT credible_seq, credible_at FROM views.undated WHERE host = ?1 AND seq = ?2",
+    )?
+    .query_row((host, records::to_sql(seq)), |row| {
+        let is_none = row.get::<_, Option<i64>>(0)?.is_none();
+        let credible = if is_none { None } else { Some(credible(row)?) };
+        Ok(Shown { seq, credible })
+    })
+    .optional()
+}
+
+fn credible(row: &rusqlite::Row<'_>) -> rusqlite::Result<Credible> {
+    Ok((records::from_sql(row.get(0)?), records::timestamp(row.get(1)?)))
 }
 
 /// The times that can be true, in milliseconds.
 fn range() -> (i64, i64) {
     (record::EARLIEST.as_millisecond(), record::LATEST.as_millisecond())
+}
+
+#[cfg(test)]
+mod tests {
+    use heirloom_core::event::HostNamed;
+    use tempfile::TempDir;
+
+    use super::*;
+    use crate::ledger::{Ledger, Options};
+    use crate::sessions::tests::{steps, steps_of};
+    use crate::write::Scope;
+
+    fn append(ledger: &mut Ledger, at: Timestamp) {
+        let host = HostId::parse("00000000000000aa").unwrap();
+        let named = HostNamed { host, name: "ada".to_owned() };
+        ledger.write(at, |writer| writer.append(Scope::default(), &named).map(drop)).unwrap();
+    }
+
+    /// How many steps the last of so many takes that are recorded while the clock is wrong, and the first
+    /// behind them that a hook left to whoever reads.
+    fn cost(before: Option<Timestamp>, count: usize) -> [u64; 2] {
+        let dir = TempDir::new().unwrap();
+        let mut ledger = Ledger::open(dir.path(), Options::COMMAND).unwrap();
+        if let Some(before) = before {
+            append(&mut ledger, before);
+        }
+        for _ in 0..count {
+            append(&mut ledger, Timestamp::UNIX_EPOCH);
+        }
+        let appending = steps_of(&mut ledger, |ledger| append(ledger, Timestamp::UNIX_EPOCH));
+        let mut hook = Ledger::open(dir.path(), Options::HOOK).unwrap();
+        let named = HostNamed { host: hook.host().unwrap(), name: "bob".to_owned() };
+        hook.append(Timestamp::UNIX_EPOCH, Scope::default(), &named).unwrap();
+        let mut reader = Ledger::open(dir.path(), Options::COMMAND).unwrap();
+        [appending, steps(&mut reader, |ledger| drop(ledger.authors().unwrap()))]
+    }
+
+    #[test]
+    fn no_record_costs_more_when_many_were_written_by_a_clock_that_is_wrong() {
+        let right = Timestamp::from_second(1_700_000_000).unwrap();
+        for before in [None, Some(right)] {
+            let (few, many) = (cost(before, 20), cost(before, 400));
+            for (few, many) in few.into_iter().zip(many) {
+                assert!(many <= few + few / 10, "{few} steps became {many}");
+            }
+        }
+    }
 }

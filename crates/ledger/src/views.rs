@@ -277,7 +277,7 @@ fn fold_telling(
     tell: &mut dyn FnMut(i64),
 ) -> rusqlite::Result<i64> {
     let own = records::own_host(db)?;
-    let mut dating = Dating::new(db, dating::kept(db)?);
+    let mut dating = Dating::of_views(db, dating::kept(db)?);
     let views = |arrival, record: &Record| {
         tell(arrival);
         let record = dating.date(record)?;
@@ -289,6 +289,7 @@ fn fold_telling(
         tracing::info!("deriving the views again: a clock was ahead");
         return remake(db, most);
     }
+    dating.remember()?;
     remember(db, &last)?;
     Ok(last.arrival)
 }
@@ -352,7 +353,7 @@ fn fill(db: &Connection, name: Option<&str>) -> rusqlite::Result<()> {
 }
 
 fn schemas() -> impl Iterator<Item = &'static str> {
-    [FOLDED, dating::AHEAD].into_iter().chain(projection::VIEWS.iter().map(|view| view.schema()))
+    [FOLDED, dating::TABLES].into_iter().chain(projection::VIEWS.iter().map(|view| view.schema()))
 }
 
 /// Tells views of this version from those of another. It follows from their tables, so that nobody

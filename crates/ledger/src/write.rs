@@ -162,12 +162,13 @@ impl<'a> Appender<'a> {
         let arrival = records::insert(db, record)?;
         projection::apply_hot(db, record, Origin::Here)?;
         if self.folded.is_some() {
-            let mut dating = Dating::new(db, Vec::new());
+            let mut dating = Dating::of_views(db, Vec::new());
             let dated = dating.date(record)?;
             if dating.is_outdated() {
                 return views::remake(db, ALL);
             }
             projection::apply_views(db, &dated, Origin::Here)?;
+            dating.remember()?;
             let (host, seq) = (record.host.to_string(), records::to_sql(record.seq));
             let hash = record.hash.as_bytes().to_vec();
             views::remember(db, &Last { arrival, hash, host, seq })?;

@@ -63,8 +63,13 @@ fn created(n: u128, count: u128) -> SessionCreated {
         .unwrap()
 }
 
+/// How many steps the database takes for a question.
+pub(crate) fn steps(ledger: &mut Ledger, ask: impl FnOnce(&Ledger)) -> u64 {
+    steps_of(ledger, |ledger| ask(ledger))
+}
+
 /// How many steps the database takes for `work`.
-pub(crate) fn steps(ledger: &mut Ledger, work: impl FnOnce(&Ledger)) -> u64 {
+pub(crate) fn steps_of(ledger: &mut Ledger, work: impl FnOnce(&mut Ledger)) -> u64 {
     let count = Arc::new(AtomicU64::new(0));
     let counted = Arc::clone(&count);
     let handler = move || {
