@@ -104,7 +104,7 @@ fn why_empty(app: &App, ledger: &Ledger, args: &List) -> Result<String, Failure>
         (_, _, _, true) => "no session is hidden",
         _ => "no sessions here yet; they appear when an agent works in this repository",
     };
-    let others = ledger.count_sessions(&app.here.place.repo)?;
+    let others = ledger.count_sessions(&app.here.place.repo, true)?;
     let is_cut_down = args.running || args.completed || args.failed || args.hidden;
     if others == 0 || !is_cut_down {
         return Ok(what.to_owned());
