@@ -6,6 +6,7 @@ use std::path::Path;
 use heirloom_core::trust::person::{Action, NotAPerson};
 use heirloom_ledger::{ImportError, Imported, Ledger, Progress};
 
+use crate::capture;
 use crate::here::Here;
 use crate::person;
 
@@ -27,7 +28,7 @@ pub fn import(
     lines: impl BufRead,
 ) -> Result<Imported, ExchangeError> {
     person::allow(here, ledger, Action::ImportLedger)?;
-    Ok(ledger.import(lines)?)
+    Ok(tidied(here, ledger.import(lines)?))
 }
 
 /// Takes in what a backup holds, or another copy of a ledger.
@@ -38,5 +39,13 @@ pub fn import_copy(
     progress: &mut Progress<'_>,
 ) -> Result<Imported, ExchangeError> {
     person::allow(here, ledger, Action::ImportLedger)?;
-    Ok(ledger.import_copy(copy, progress)?)
+    Ok(tidied(here, ledger.import_copy(copy, progress)?))
+}
+
+/// What hooks keep may quote what somebody else erased.
+pub fn tidied(here: &Here, imported: Imported) -> Imported {
+    if imported.erased > 0 {
+        capture::drop_quotes(&here.home);
+    }
+    imported
 }

@@ -7,6 +7,7 @@ use heirloom_core::event::HostNamed;
 use heirloom_core::id::HostId;
 use heirloom_core::record::Stored;
 use heirloom_core::trust::person::Action;
+use heirloom_engine::exchange;
 use heirloom_engine::here::Here;
 use heirloom_engine::person;
 use heirloom_ledger::{Ledger, Scope};
@@ -135,7 +136,7 @@ impl Taking<'_> {
             }
         }
         self.name_hosts(ledger, joined)?;
-        pulled.taken += ledger.take_records(&taken)?.added;
+        pulled.taken += exchange::tidied(self.here, ledger.take_records(&taken)?).added;
         Ok(())
     }
 

@@ -5,9 +5,10 @@
 //! is not any more.
 
 use jiff::Timestamp;
-use rusqlite::Connection;
+use rusqlite::{Connection, OptionalExtension};
 
-use heirloom_core::event::{Body, RecordErased};
+use heirloom_core::event::{Body, NoteAdded, RecordErased};
+use heirloom_core::id::{HostId, NoteId};
 use heirloom_core::record::Record;
 
 use crate::error::Error;
@@ -22,6 +23,7 @@ impl Ledger {
         // Before anything else: views that are made anew for nothing are better than views that show
         // what was erased, should this process be ended in between.
         self.attached()?;
+        self.note_scrub_due()?;
         self.run_hot("write to", |db| {
             for file in ["main", "views"] {
                 db.pragma_update(Some(file), "secure_delete", true)?;
@@ -37,20 +39,6 @@ impl Ledger {
             })
         })
     }
-
-    /// Makes both files anew from what is in use, so that no byte of what was erased is left in them.
-    pub fn scrub(&self) -> Result<(), Error> {
-        self.run_hot("write to", scrub)
-    }
-}
-
-/// What is deleted is overwritten, but a page that was split keeps a copy of what went to the other half, and
-/// the logs have it all. Should somebody be reading, those are emptied later.
-fn scrub(db: &Connection) -> rusqlite::Result<()> {
-    for file in ["main", "views"] {
-        db.execute_batch(&format!("VACUUM {file}"))?;
-    }
-    db.query_row("PRAGMA wal_checkpoint(TRUNCATE)", (), |_| Ok(()))
 }
 
 /// Does to the records of a host what that host itself says of their erasure. Another host's word
@@ -60,6 +48,41 @@ pub(crate) fn by_author(db: &Connection, record: &Record) -> rusqlite::Result<us
         Ok(erased) if erased.host == record.host => erase(db, record),
         _ => Ok(0),
     }
+}
+
+/// Does again what all records of erasures say: what was erased must not come back out of an older copy.
+pub(crate) fn again(db: &Connection, own: Option<&HostId>) -> rusqlite::Result<()> {
+    let sql = format!("SELECT {} FROM main.record WHERE kind = ?1", records::COLUMNS);
+    let erasing: Vec<Record> = db
+        .prepare(&sql)?
+        .query_map((RecordErased::KIND,), records::read)?
+        .collect::<rusqlite::Result<_>>()?;
+    for record in &erasing {
+        let again = if own == Some(&record.host) { erase } else { by_author };
+        again(db, record)?;
+    }
+    Ok(())
+}
+
+/// The notes that are about to be erased.
+pub(crate) fn notes(db: &Connection, record: &Record) -> rusqlite::Result<Vec<NoteId>> {
+    if record.kind != RecordErased::KIND {
+        return Ok(Vec::new());
+    }
+    let Ok(erased) = serde_json::from_str::<RecordErased>(&record.body) else {
+        return Ok(Vec::new());
+    };
+    let mut find = db.prepare(
+        "SELECT body ->> '$.id' FROM main.record
+         WHERE host = ?1 AND seq = ?2 AND kind = ?3 AND json_valid(body)",
+    )?;
+    let mut notes = Vec::new();
+    for seq in erased.seqs {
+        let place = (erased.host.as_str(), records::to_sql(seq), NoteAdded::KIND);
+        let id: Option<Option<String>> = find.query_row(place, |row| row.get(0)).optional()?;
+        notes.extend(id.flatten().and_then(|id| id.parse::<NoteId>().ok()));
+    }
+    Ok(notes)
 }
 
 /// Does to the records what a record of their erasure says. Returns how many lost their content.

@@ -52,6 +52,8 @@ pub struct Imported {
     /// Records among the added ones that are another future of a chain than the one here, and so are
     /// under another host than the one that wrote them.
     pub branched: u64,
+    /// Records that lost their content, because whoever wrote them erased them.
+    pub erased: u64,
 }
 
 /// Why an import was refused. Nothing of it was taken.

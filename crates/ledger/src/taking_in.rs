@@ -12,7 +12,7 @@ use std::path::Path;
 
 use rusqlite::{Connection, OptionalExtension};
 
-use heirloom_core::id::HostId;
+use heirloom_core::id::{HostId, NoteId};
 use heirloom_core::record::{Hash, Record, Stored};
 use heirloom_core::redact::redact_json;
 
@@ -22,6 +22,7 @@ use crate::ledger::Ledger;
 use crate::projection::Origin;
 use crate::salvage::scratch::{Position, Scratch};
 use crate::salvage::{self, Progress};
+use crate::scrub::forget_note;
 use crate::{erase, order, projection, rebuild, records, views};
 
 /// No record is longer; what is, is not one.
@@ -90,20 +91,37 @@ impl Ledger {
             streams: HashMap::new(),
             imported: Imported::default(),
             late: Vec::new(),
-            has_erased: false,
+            erased_notes: Vec::new(),
         };
         let all = if chosen { Scratch::CHOSEN } else { Scratch::FOUND };
         scratch.each(all, |line, stored| taking.take(line, &stored))?.map_err(explain)?;
-        let Taking { imported, late, has_erased, .. } = taking;
+        let Taking { own, imported, late, erased_notes, .. } = taking;
         if !late.is_empty() {
-            order::put_in_place(&transaction, &late).map_err(explain)?;
-        }
-        if has_erased || !late.is_empty() {
-            rebuild::rebuild(&transaction)
-                .and_then(|_| views::forget(&transaction))
+            order::put_in_place(&transaction, &late)
+                .and_then(|()| erase::again(&transaction, Some(&own)))
                 .map_err(explain)?;
         }
+        let has_erased = imported.erased > 0;
+        if has_erased || !late.is_empty() {
+            rebuild::rebuild(&transaction).map_err(explain)?;
+            // What was erased must be in no view that is copied when the file is made anew.
+            let made_anew = if has_erased {
+                views::remake(&transaction, rebuild::ALL).map(drop)
+            } else {
+                views::forget(&transaction)
+            };
+            made_anew.map_err(explain)?;
+        }
+        if has_erased {
+            self.note_scrub_due()?;
+            let home = self.path.parent().unwrap_or(Path::new("."));
+            erased_notes.into_iter().try_for_each(|note| forget_note(home, note))?;
+        }
         transaction.commit().map_err(explain)?;
+        if has_erased && let Err(error) = self.scrub_all() {
+            // It is erased already, and the next command tries again.
+            tracing::warn!("cannot scrub the files yet: {error}");
+        }
         Ok(imported)
     }
 }
@@ -124,7 +142,7 @@ struct Taking<'a> {
     imported: Imported,
     /// The arrivals of records that filled a gap.
     late: Vec<i64>,
-    has_erased: bool,
+    erased_notes: Vec<NoteId>,
 }
 
 impl Taking<'_> {
@@ -212,7 +230,12 @@ impl Taking<'_> {
                 let own = records::own_host(db)?;
                 projection::apply_hot(db, record, Origin::of(record, own.as_ref()))
             })?;
-            self.has_erased |= self.run(|db| erase::by_author(db, record))? > 0;
+            let notes = self.run(|db| erase::notes(db, record))?;
+            let erased = self.run(|db| erase::by_author(db, record))?;
+            if erased > 0 {
+                self.imported.erased += erased as u64;
+                self.erased_notes.extend(notes);
+            }
         }
         Ok(())
     }

@@ -218,7 +218,7 @@ impl Answer for LedgerImported {}
 
 impl From<ledger::Imported> for LedgerImported {
     fn from(imported: ledger::Imported) -> Self {
-        let ledger::Imported { added, known, branched } = imported;
+        let ledger::Imported { added, known, branched, erased: _ } = imported;
         Self { added, known, branched }
     }
 }

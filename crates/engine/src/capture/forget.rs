@@ -11,12 +11,12 @@ use std::path::{Path, PathBuf};
 
 use heirloom_agents::{Agent, by_name};
 use heirloom_core::event::RecordErased;
-use heirloom_core::id::{NoteId, SessionId};
+use heirloom_core::id::SessionId;
 use heirloom_core::name::SessionName;
 use heirloom_core::note::Note;
 use heirloom_core::session::{Link, Session};
 use heirloom_core::trust::person::Action;
-use heirloom_ledger::{Error, Facts, Ledger, NoteFilter};
+use heirloom_ledger::{Error, Facts, Ledger, NoteFilter, forget_note};
 use heirloom_repo::file;
 use heirloom_repo::{FileError, make_private_dir};
 
@@ -56,26 +56,12 @@ pub(super) fn is_forgotten(home: &Path, session: SessionId) -> bool {
     mark(home, session).exists()
 }
 
-fn note_mark(home: &Path, note: NoteId) -> PathBuf {
-    home.join("capture").join("forgotten-notes").join(note.to_string())
-}
-
-/// Whether a note was forgotten: a page that still shows it, because git or a teammate has it, does not bring
-/// it back.
-pub(crate) fn is_note_forgotten(home: &Path, note: NoteId) -> bool {
-    note_mark(home, note).exists()
-}
-
 /// Remembers that the notes of a session were forgotten, and takes them off the page.
 fn forget_notes(here: &Here, ledger: &Ledger, session: &Session) -> Result<(), CaptureError> {
     let own = NoteFilter { session: Some(session.id), superseded: true, ..NoteFilter::default() };
     let notes = ledger.notes(&own)?;
     for note in &notes {
-        let known = note_mark(&here.home, note.id);
-        if let Some(parent) = known.parent() {
-            make_private_dir(parent).map_err(FileError::new("make", parent))?;
-        }
-        file::write(&known, b"")?;
+        forget_note(&here.home, note.id)?;
     }
     // The repository may be known by another name since.
     if ledger.names_of(&here.place.repo)?.contains(&session.repo) {
@@ -125,7 +111,7 @@ pub fn forget(
     gone.native.retain(|path| path.exists());
     gone.native.sort();
     gone.native.dedup();
-    gone.files = files(here, session) + cached(&here.home);
+    gone.files = files(here, session) + drop_quotes(&here.home);
     forget_notes(here, ledger, session)?;
     gone.records = erase(here, ledger, session.id)?;
     gone.backups = backups(here)?;
@@ -209,7 +195,7 @@ fn files(here: &Here, session: &Session) -> usize {
 }
 
 /// What hooks keep for the next prompt or tool use may quote any session, and is made anew.
-fn cached(home: &Path) -> usize {
+pub fn drop_quotes(home: &Path) -> usize {
     let is_quote = |name: &str| ["failures-", "lost-"].iter().any(|kind| name.starts_with(kind));
     let entries = fs::read_dir(home.join("cache")).into_iter().flatten().flatten();
     let quotes = entries.filter(|entry| is_quote(&entry.file_name().to_string_lossy()));

@@ -14,12 +14,12 @@ use heirloom_core::id::NoteId;
 use heirloom_core::note::{Kind, Note, Origin, Source};
 use heirloom_core::page::{Decision, Item, Mark, Page, address, plain, short};
 use heirloom_core::redact::redact;
+use heirloom_ledger::is_note_forgotten;
 use heirloom_repo::checkout::Hand;
 
 use super::base::Base;
 use super::known_notes::{KnownNotes, address_of, address_of_item};
 use super::page::Keeper;
-use crate::capture::is_note_forgotten;
 use crate::evidence;
 
 /// What taking in a page came to.

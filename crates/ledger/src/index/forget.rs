@@ -49,6 +49,11 @@ impl Index {
         self.scrub()
     }
 
+    /// Takes the notes of a session out, so that no byte of them is left.
+    pub(super) fn forget_notes(&self, session: SessionId) -> Result<(), Error> {
+        self.forget_but(session, |key| !key.starts_with(super::notes::KEY))
+    }
+
     /// Takes a source that belongs to no session of the ledger out, so that no byte of it is left.
     pub fn forget_source(&self, key: &str) -> Result<(), Error> {
         let transaction = self.transaction()?;
@@ -61,7 +66,7 @@ impl Index {
     }
 
     /// Makes the file anew from what is in use, and empties its log.
-    fn scrub(&self) -> Result<(), Error> {
+    pub(super) fn scrub(&self) -> Result<(), Error> {
         self.run("write to the index of", |db| {
             db.execute_batch("VACUUM")?;
             db.query_row("PRAGMA wal_checkpoint(TRUNCATE)", (), |_| Ok(()))

@@ -127,6 +127,14 @@ impl Ledger {
 }
 
 impl Ledger {
+    /// Leaves nothing in the index, if there is one, that is not in the ledger any more.
+    pub(crate) fn scrub_index(&self) -> Result<(), Error> {
+        if !self.path.with_file_name(FILE_NAME).exists() {
+            return Ok(());
+        }
+        self.with_index(Index::scrub)
+    }
+
     /// Throws the index away, so that nothing stays in it that is not in the ledger any more.
     pub fn forget_index(&self) -> Result<(), Error> {
         let path = self.path.with_file_name(FILE_NAME);

@@ -44,7 +44,7 @@ impl Index {
         let erased = if is_new { Vec::new() } else { sessions_erased(ledger, from, newest)? };
         for session in &erased {
             if let Ok(session) = session.parse::<SessionId>() {
-                self.forget_source(&key(&session.to_string()))?;
+                self.forget_notes(session)?;
             }
         }
         let mut adding = self.add()?;

@@ -16,9 +16,9 @@ use jiff::Timestamp;
 use rusqlite::Connection;
 use serde::Serialize;
 
-use heirloom_core::event::{Body, HostSucceeded, RecordErased, RecordsLost};
+use heirloom_core::event::{HostSucceeded, RecordsLost};
 use heirloom_core::id::HostId;
-use heirloom_core::record::{Hash, Record, Stored};
+use heirloom_core::record::{Hash, Stored};
 
 use crate::anchor::Anchor;
 use crate::error::Error;
@@ -107,7 +107,8 @@ impl Ledger {
             order::put_in_front(db, last).map_err(explain)?;
         }
         let succeeds = succeed(db, scratch, &own).map_err(explain)?;
-        erase_again(db, scratch).map_err(explain)?;
+        let damaged = scratch.own_head().map_err(explain)?.map(|(host, ..)| host);
+        erase::again(db, damaged.as_ref()).map_err(explain)?;
         rebuild::rebuild(db).map_err(explain)?;
         let gaps = still_missing(db, scratch, gaps).map_err(explain)?;
         let known = records::lost(db).map_err(explain)?;
@@ -205,24 +206,6 @@ fn take(db: &Connection, stored: &Stored, salvaged: &mut Salvaged) -> rusqlite::
     }
     records::insert_stored(db, stored)?;
     salvaged.added += 1;
-    Ok(())
-}
-
-/// What was erased must not come back out of an older copy.
-fn erase_again(db: &Connection, scratch: &Scratch) -> rusqlite::Result<()> {
-    let own = scratch.own_head()?.map(|(host, ..)| host);
-    let sql = format!("SELECT {} FROM record WHERE kind = ?1", records::COLUMNS);
-    let erasing: Vec<Record> = db
-        .prepare(&sql)?
-        .query_map((RecordErased::KIND,), records::read)?
-        .collect::<rusqlite::Result<_>>()?;
-    for record in &erasing {
-        if own.as_ref() == Some(&record.host) {
-            erase::erase(db, record)?;
-        } else {
-            erase::by_author(db, record)?;
-        }
-    }
     Ok(())
 }
 

@@ -103,7 +103,7 @@ fn two_copies_that_both_wrote_as_one_host_merge_both_ways_and_again() {
     ];
     let text = export(&copy.open());
     let imported = home.open().import(text.as_bytes()).unwrap();
-    assert_eq!(imported, Imported { added: 2, known: 2, branched: 2 });
+    assert_eq!(imported, Imported { added: 2, known: 2, branched: 2, erased: 0 });
     assert_eq!(home.open().import(text.as_bytes()).unwrap().added, 0);
     // What came under another host is known there by its id.
     let back = export(&home.open());
@@ -131,7 +131,7 @@ fn what_says_that_it_continues_this_very_ledger_is_another_host() {
     add(&forger, 666, "forged");
     let (own, before) = (home.open().host().unwrap(), export(&home.open()));
     let imported = home.open().import(export(&forger.open()).as_bytes()).unwrap();
-    assert_eq!(imported, Imported { added: 1, known: 2, branched: 1 });
+    assert_eq!(imported, Imported { added: 1, known: 2, branched: 1, erased: 0 });
     let after = export(&home.open());
     assert!(after.starts_with(&before));
     let line: serde_json::Value = serde_json::from_str(after.lines().last().unwrap()).unwrap();

@@ -1,4 +1,4 @@
-use heirloom_ledger::{Imported, Ledger, NoteFilter, Scope};
+use heirloom_ledger::{Imported, Ledger, NoteFilter, Options, Scope};
 
 use crate::fixture::{Home, REPO, at, created, fill, note, session_id};
 
@@ -30,11 +30,11 @@ fn importing_twice_changes_nothing() {
     let mut ledger = there.open();
     assert_eq!(
         ledger.import(text.as_bytes()).unwrap(),
-        Imported { added: 5, known: 0, branched: 0 }
+        Imported { added: 5, known: 0, branched: 0, erased: 0 }
     );
     assert_eq!(
         ledger.import(text.as_bytes()).unwrap(),
-        Imported { added: 0, known: 5, branched: 0 }
+        Imported { added: 0, known: 5, branched: 0, erased: 0 }
     );
     assert_eq!(export(&ledger), text);
     let report = ledger.verify().unwrap();
@@ -50,7 +50,7 @@ fn importing_into_the_ledger_it_came_from_changes_nothing() {
     let text = export(&ledger);
     assert_eq!(
         ledger.import(text.as_bytes()).unwrap(),
-        Imported { added: 0, known: 5, branched: 0 }
+        Imported { added: 0, known: 5, branched: 0, erased: 0 }
     );
 }
 
@@ -97,4 +97,38 @@ fn a_bad_line_is_named_and_nothing_of_the_export_is_taken() {
         assert!(error.to_string().starts_with(message), "{error}");
         assert_eq!(ledger.verify().unwrap().records, 0);
     }
+}
+
+/// An export during the reading of which somebody else writes to the ledger that takes it in.
+struct Slow<'a> {
+    rest: &'a [u8],
+    home: &'a Home,
+    written: u128,
+}
+
+impl std::io::Read for Slow<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+        let mut hook = Ledger::open(self.home.path(), Options::HOOK).unwrap();
+        self.written += 1;
+        let scope = Scope::session(session_id(9), REPO);
+        hook.append(at(7), scope, &note(500 + self.written, "meanwhile")).unwrap();
+        self.rest.read(buffer)
+    }
+}
+
+#[test]
+fn nobody_waits_for_an_import_that_still_reads() {
+    let (here, there) = (Home::new(), Home::new());
+    fill(&mut there.open(), 3);
+    let export = export(&there.open());
+    let mut ledger = here.open();
+    let slow = Slow { rest: export.as_bytes(), home: &here, written: 0 };
+    let mut input = std::io::BufReader::with_capacity(400, slow);
+    ledger.import(&mut input).unwrap();
+    let written = input.get_ref().written;
+    assert!(written > 2, "it was read at once");
+    let meanwhile = ledger.notes(&NoteFilter::default()).unwrap();
+    let meanwhile = meanwhile.iter().filter(|note| note.text == "meanwhile").count();
+    assert_eq!(meanwhile as u128, written);
+    assert!(ledger.verify().unwrap().ok);
 }

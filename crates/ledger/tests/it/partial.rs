@@ -1,10 +1,14 @@
 //! Records that are not all there: erased ones, and streams with gaps.
 
+use std::time::Duration;
+
 use heirloom_core::event::RecordErased;
 use heirloom_core::id::HostId;
-use heirloom_ledger::{Gap, Imported, Ledger, NoteFilter};
+use heirloom_ledger::{
+    Gap, Imported, Ledger, NoteFilter, Options, Scope, Search, is_note_forgotten,
+};
 
-use crate::fixture::{Home, at, fill};
+use crate::fixture::{Home, REPO, at, fill, note, session_id};
 
 fn export(ledger: &Ledger) -> String {
     let mut out = Vec::new();
@@ -40,7 +44,7 @@ fn what_is_erased_is_in_no_file_and_no_view_and_the_chain_still_holds() {
     assert_eq!(texts(&ledger), ["learning 0", "learning 2"]);
     let report = ledger.verify().unwrap();
     assert!(report.ok, "{:?}", report.problems);
-    assert_eq!(ledger.trajectory(crate::fixture::session_id(1)).unwrap().len(), 3);
+    assert_eq!(ledger.trajectory(session_id(1)).unwrap().len(), 3);
     assert!(!export(&ledger).contains("learning 1"));
     drop(ledger);
     for name in home.files() {
@@ -79,7 +83,7 @@ fn an_erased_record_travels_as_its_hash_and_erases_what_is_there() {
         let known = 5 - added;
         assert_eq!(
             ledger.import(after.as_bytes()).unwrap(),
-            Imported { added, known, branched: 0 }
+            Imported { added, known, branched: 0, erased: u64::from(added == 1) }
         );
         assert_eq!(texts(&ledger), ["learning 0", "learning 2"]);
         assert!(ledger.verify().unwrap().ok);
@@ -160,4 +164,94 @@ fn a_ledger_of_the_format_before_keeps_its_records_and_hashes() {
     let report = ledger.verify().unwrap();
     assert!(report.ok, "{:?}", report.problems);
     assert!(home.database().execute("DELETE FROM record", ()).is_err());
+}
+
+/// The files of a home, those in its directories too, that have these bytes.
+fn files_with(home: &Home, bytes: &str) -> Vec<String> {
+    let mut directories = vec![home.path().to_owned()];
+    let mut found = Vec::new();
+    while let Some(directory) = directories.pop() {
+        for entry in std::fs::read_dir(directory).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                directories.push(path);
+                continue;
+            }
+            let content = std::fs::read(&path).unwrap();
+            if content.windows(bytes.len()).any(|window| window == bytes.as_bytes()) {
+                found.push(path.display().to_string());
+            }
+        }
+    }
+    found
+}
+
+const CANARY: &str = "quokkazebu";
+
+/// A home that has what another one wrote, in all its files, and the other one, which erased it.
+fn with_what_was_erased() -> (Home, Home) {
+    let (here, there) = (Home::new(), Home::new());
+    let mut theirs = there.open();
+    fill(&mut theirs, 3);
+    let scope = Scope::session(session_id(1), REPO);
+    theirs.append(at(5), scope, &note(77, CANARY)).unwrap();
+    let last = theirs.heads().unwrap()[0].seq;
+    let mut ledger = here.open();
+    ledger.import(export(&theirs).as_bytes()).unwrap();
+    assert_eq!(ledger.search(&found()).unwrap().hits.len(), 1);
+    assert!(texts(&ledger).contains(&CANARY.to_owned()));
+    let day = jiff::SignedDuration::from_hours(48);
+    assert!(ledger.back_up_if_due(at(5).checked_add(day).unwrap()).unwrap().is_some());
+    drop(ledger);
+    assert_eq!(files_with(&here, CANARY).len(), 4, "{:?}", files_with(&here, CANARY));
+    erase(&mut theirs, &[last]);
+    (here, there)
+}
+
+fn found() -> Search<'static> {
+    Search { text: CANARY, limit: 5, ..Search::default() }
+}
+
+#[test]
+fn what_another_host_erased_is_in_no_file_here_once_its_word_came_in() {
+    let (here, there) = with_what_was_erased();
+    let mut ledger = here.open();
+    assert_eq!(ledger.import(export(&there.open()).as_bytes()).unwrap().erased, 1);
+    assert_eq!(ledger.search(&found()).unwrap().hits.len(), 0);
+    assert_eq!(files_with(&here, CANARY), Vec::<String>::new());
+    // A page that still shows it does not bring it back.
+    assert!(is_note_forgotten(here.path(), note(77, CANARY).id));
+    assert!(ledger.verify().unwrap().ok);
+}
+
+#[test]
+fn what_could_not_be_scrubbed_at_once_is_scrubbed_later() {
+    let (here, there) = with_what_was_erased();
+    let reader = here.database();
+    let reading = reader.unchecked_transaction().unwrap();
+    let count = |db: &rusqlite::Connection| {
+        db.query_row("SELECT count(*) FROM record", (), |row| row.get::<_, i64>(0)).unwrap()
+    };
+    assert!(count(&reading) > 0);
+    let impatient = Options { wait: Duration::from_millis(20), ..Options::COMMAND };
+    let mut ledger = Ledger::open(here.path(), impatient).unwrap();
+    ledger.import(export(&there.open()).as_bytes()).unwrap();
+    assert!(!files_with(&here, CANARY).is_empty(), "somebody reads it");
+    drop(reading);
+    ledger.scrub_if_due().unwrap();
+    assert_eq!(files_with(&here, CANARY), Vec::<String>::new());
+}
+
+#[test]
+fn a_record_that_was_erased_does_not_fill_the_gap_it_left() {
+    let (here, there) = (Home::new(), Home::new());
+    let mut theirs = there.open();
+    fill(&mut theirs, 3);
+    let before = export(&theirs);
+    erase(&mut theirs, &[3]);
+    let mut ledger = here.open();
+    ledger.import(with_gap(&export(&theirs), 2).as_bytes()).unwrap();
+    ledger.import(before.as_bytes()).unwrap();
+    assert_eq!(texts(&ledger), ["learning 0", "learning 2"]);
+    assert!(ledger.verify().unwrap().ok);
 }

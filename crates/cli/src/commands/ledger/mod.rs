@@ -276,14 +276,16 @@ fn import(app: &App, from: &Path) -> Done {
         }
     };
     app.ui.answer(&LedgerImported::from(imported), || {
-        let Imported { added, known, branched } = imported;
+        let Imported { added, known, branched, erased } = imported;
         let known =
             if known > 0 { format!(", {} known already", grouped(known)) } else { String::new() };
         let branched = match branched {
             0 => String::new(),
             some => format!(", {} of them as a host of their own", grouped(some)),
         };
-        format!("{GOOD}✔{GOOD:#} {} added{branched}{known}", counted(added, "record"))
+        let erased =
+            if erased > 0 { format!(", {} erased", grouped(erased)) } else { String::new() };
+        format!("{GOOD}✔{GOOD:#} {} added{branched}{known}{erased}", counted(added, "record"))
     });
     Ok(ExitCode::SUCCESS)
 }
