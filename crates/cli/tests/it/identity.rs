@@ -93,6 +93,29 @@ fn a_moved_repository_keeps_its_sessions_notes_and_requirements() {
 }
 
 #[test]
+fn what_is_made_where_a_repository_was_moved_away_from_starts_with_nothing() {
+    let unknown = env();
+    unknown.run(&["note", "decision", "Use RS256"]).success();
+    for env in [lived_in(), unknown] {
+        let (moved, fresh) = (beside(&env, "elsewhere"), env.repo());
+        fs::rename(&fresh, &moved).unwrap();
+        assert_eq!(notes(&env, &moved), 1);
+        fs::create_dir(&fresh).unwrap();
+        assert!(git(&fresh, &["init", "-q"]).0);
+        assert_eq!((notes(&env, &fresh), sessions(&env, &fresh)), (0, 0));
+        let search = |directory: &Path| at(&env, directory, &["search", "RS256"]).stdout;
+        assert!(!search(&fresh).contains("RS256") && search(&moved).contains("RS256"));
+        at(&env, &fresh, &["note", "warning", "Mine"]).success();
+        assert_eq!((notes(&env, &fresh), notes(&env, &moved)), (1, 1));
+        assert!(!search(&moved).contains("Mine"));
+        let verified = at(&env, &fresh, &["ledger", "verify"]).success();
+        assert!(verified.stdout.contains("ok"), "{verified}");
+        at(&env, &fresh, &["ledger", "rebuild"]).success();
+        assert_eq!((notes(&env, &fresh), notes(&env, &moved)), (1, 1));
+    }
+}
+
+#[test]
 fn what_nobody_set_up_is_moved_as_well_and_nothing_is_written_into_it() {
     let env = env();
     env.run(&["note", "decision", "Use RS256"]).success();

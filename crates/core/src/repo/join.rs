@@ -15,6 +15,8 @@ pub struct DirectoryHistory {
     pub by_inode: Option<RepoId>,
     /// The repository that was at this path.
     pub by_path: Option<RepoId>,
+    /// Whether that one is at another path now, and so is not what is here, unless that says so itself.
+    pub has_moved: bool,
 }
 
 /// A key that a directory claims, and what this host knows about it.
@@ -60,7 +62,7 @@ pub fn join(
     };
     // Another directory at the same path is another repository. Where nothing but the path was ever
     // known, the path is all there is to go by.
-    let by_path = known.by_path.clone().filter(|id| id.key().is_none());
+    let by_path = known.by_path.clone().filter(|id| id.key().is_none() && !known.has_moved);
     let mut links: Vec<RepoId> = open.iter().map(|claim| claim.id.clone()).collect();
     links.extend(known.by_inode.clone());
     links.extend(by_path);
@@ -76,10 +78,11 @@ fn without_a_key(
     claims: &[Claim],
     own: impl FnOnce() -> RepoKey,
 ) -> RepoId {
-    let by_path = known.by_path.clone().filter(|_| claims.is_empty());
+    let goes_by_path = claims.is_empty() && !known.has_moved;
+    let by_path = known.by_path.clone().filter(|_| goes_by_path);
     match known.by_inode.clone().or(by_path) {
         Some(known) => known,
-        None if claims.is_empty() => RepoId::new(path),
+        None if goes_by_path => RepoId::new(path),
         None => own().into(),
     }
 }
@@ -107,7 +110,11 @@ mod tests {
     }
 
     fn by_inode(n: u8) -> DirectoryHistory {
-        DirectoryHistory { by_inode: Some(id(n)), by_path: None }
+        DirectoryHistory { by_inode: Some(id(n)), ..DirectoryHistory::default() }
+    }
+
+    fn by_path(id: RepoId) -> DirectoryHistory {
+        DirectoryHistory { by_path: Some(id), ..DirectoryHistory::default() }
     }
 
     fn joined(n: u8, links: &[RepoId]) -> Joined {
@@ -133,22 +140,22 @@ mod tests {
         let decided = decide(&DirectoryHistory::default(), &[claim(1)]);
         assert_eq!(decided, Joined { id: id(99), links: vec![], refused: vec![key(1)] });
         // Not even at the path where another repository was.
-        let there = DirectoryHistory { by_path: Some(id(2)), by_inode: None };
+        let there = by_path(id(2));
         assert_eq!(decide(&there, &[claim(1)]).id, id(99));
     }
 
     #[test]
     fn who_is_known_by_path_or_directory_or_comes_from_the_same_place_joins() {
-        let by_path = DirectoryHistory { by_path: Some(id(1)), by_inode: None };
+        let at_path = by_path(id(1));
         let vouched = Claim { is_vouched_for: true, ..claim(1) };
-        assert_eq!(decide(&by_path, &[claim(1)]), joined(1, &[]));
+        assert_eq!(decide(&at_path, &[claim(1)]), joined(1, &[]));
         assert_eq!(decide(&by_inode(1), &[claim(1)]), joined(1, &[]));
         assert_eq!(decide(&DirectoryHistory::default(), &[vouched]), joined(1, &[]));
     }
 
     #[test]
     fn history_from_before_the_key_comes_along() {
-        let before = DirectoryHistory { by_path: Some(RepoId::new(PATH)), by_inode: None };
+        let before = by_path(RepoId::new(PATH));
         let fresh = Claim { has_history: false, ..claim(1) };
         assert_eq!(decide(&before, &[fresh]), joined(1, &[RepoId::new(PATH)]));
     }
@@ -167,9 +174,21 @@ mod tests {
 
     #[test]
     fn another_repository_at_the_same_path_takes_nothing_over() {
-        let there = DirectoryHistory { by_path: Some(id(2)), by_inode: None };
+        let there = by_path(id(2));
         let fresh = Claim { has_history: false, ..claim(1) };
         assert_eq!(decide(&there, &[fresh]), joined(1, &[]));
+    }
+
+    #[test]
+    fn what_is_where_a_repository_was_moved_away_from_is_another_unless_it_has_its_key() {
+        for (moved, fresh) in [(id(2), 1), (RepoId::new(PATH), 1)] {
+            let there = DirectoryHistory { has_moved: true, ..by_path(moved) };
+            assert_eq!(decide(&there, &[]), joined(99, &[]));
+            let fresh = Claim { has_history: false, ..claim(fresh) };
+            assert_eq!(decide(&there, &[fresh]), joined(1, &[]));
+        }
+        let there = DirectoryHistory { has_moved: true, ..by_path(id(2)) };
+        assert_eq!(decide(&there, &[claim(2)]), joined(2, &[]));
     }
 
     #[test]

@@ -100,10 +100,9 @@ impl Gatherer<'_> {
         let names = self.ledger.names_of(&self.here.place.repo)?;
         let kinds = ["note".to_owned()];
         let now = Some(self.here.clock.now());
-        let names = Some(&names[..]);
         let search = Search {
             text: query,
-            repo: names,
+            repo: Some(&names[..]),
             kinds: &kinds,
             now,
             limit: HITS,
@@ -114,6 +113,11 @@ impl Gatherer<'_> {
         let mut entries = Vec::new();
         for id in hits.iter().filter_map(|hit| hit.best().note.as_deref()) {
             let Some((note, replaces)) = self.standing(id)? else { continue };
+            // It was recorded under a path that another repository has now.
+            let session = self.ledger.session(note.session)?;
+            if session.is_some_and(|session| !names.contains(&session.repo)) {
+                continue;
+            }
             if self.is_heard(&note) && seen.insert(note.id) {
                 entries.push(Entry { replaces, ..self.entry(note)? });
             }

@@ -193,7 +193,7 @@ impl Searching<'_> {
         feed::update(self.here, self.ledger, self.index)?;
         let quotes = quotes(&self.query.text);
         let results = self.index.search(search, &|candidate| self.holds(candidate, &quotes))?;
-        let (places, dropped) = self.places(&results)?;
+        let (places, dropped) = self.places(&results, search.repo)?;
         let mut found = Found {
             total: results.total.saturating_sub(dropped),
             instead: in_words(&results.instead, &places),
@@ -211,7 +211,11 @@ impl Searching<'_> {
 
     /// The places to show, best first, and how many there is nothing to show of. Texts are what costs most, so
     /// they are only read for what is shown.
-    fn places(&self, results: &Results) -> Result<(Vec<SearchHit>, usize), SearchError> {
+    fn places(
+        &self,
+        results: &Results,
+        repo: Option<&[String]>,
+    ) -> Result<(Vec<SearchHit>, usize), SearchError> {
         let mut hits: Vec<(f64, &Hit)> =
             results.hits.iter().map(|hit| (self.score(hit), hit)).collect();
         if !self.query.by_time {
@@ -230,6 +234,12 @@ impl Searching<'_> {
                     new.insert(self.ledger.session(id)?);
                 }
                 session = sessions.get(&id).and_then(Option::as_ref);
+            }
+            // It was recorded under a path that another repository has now.
+            let is_of = |names: &[String]| session.is_none_or(|it| names.contains(&it.repo));
+            if !repo.is_none_or(is_of) {
+                dropped += 1;
+                continue;
             }
             match self.place(hit, session, &results.sought, &mut terms) {
                 Some(place) if is_new(&place, &mut seen) => {

@@ -17,6 +17,10 @@ use super::{Origin, Projection, VIEWS, body};
 /// Under which the words of this host stand.
 const OWN: &str = "";
 
+/// Under which stands what was at a path before what is there now: what was recorded under the path is
+/// found by it still.
+const FORMER: &str = "former";
+
 /// What repositories are called.
 pub(super) struct Names;
 
@@ -50,6 +54,13 @@ impl Projection for Names {
                 let Some(named) = body::<RepoNamed>(record) else { return Ok(()) };
                 // Under a path of another machine may stand what was recorded at this one's.
                 let is_ours = origin == Origin::Here || !is_used_here(db, &named.path)?;
+                if origin == Origin::Here
+                    && let Some(before) = of(db, OWN, &named.path)?
+                    && before != repo
+                    && before != named.path
+                {
+                    set(db, FORMER, &named.path, &before)?;
+                }
                 set(db, host, &named.path, repo)?;
                 if is_ours { rename(db, &named.path, repo) } else { Ok(()) }
             }
@@ -60,9 +71,15 @@ impl Projection for Names {
                     return Ok(());
                 }
                 set(db, host, from, repo)?;
-                db.prepare_cached("UPDATE repository SET repo = ?3 WHERE host = ?1 AND repo = ?2")?
-                    .execute((host, from, repo))?;
-                if origin == Origin::Here { rename(db, from, repo) } else { Ok(()) }
+                let mut follow = db.prepare_cached(
+                    "UPDATE repository SET repo = ?3 WHERE host = ?1 AND repo = ?2",
+                )?;
+                follow.execute((host, from, repo))?;
+                if origin == Origin::Elsewhere {
+                    return Ok(());
+                }
+                follow.execute((FORMER, from, repo))?;
+                rename(db, from, repo)
             }
             _ => {
                 db.prepare_cached(
