@@ -250,6 +250,7 @@ mod tests {
             ..Config::default()
         };
         let line = build(&config, Conversation::New(None)).unwrap();
+        assert!(line.reports.is_empty(), "it has the servers: {:?}", line.reports);
         assert!(!args(&line).contains("s3cret") && !args(&line).contains("say"));
         let path = line.files[0].path().to_owned();
         insta::assert_snapshot!(std::fs::read_to_string(&path).unwrap(), @r#"

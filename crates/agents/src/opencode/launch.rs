@@ -280,7 +280,10 @@ mod tests {
         };
         let slow = ("slow".to_owned(), server(Some(60_000), false));
         let servers = [slow, ("off".to_owned(), server(None, true))].into();
-        let rendered = mcp(&Config { mcp_servers: Some(servers), ..Config::default() });
+        let config = Config { mcp_servers: Some(servers), ..Config::default() };
+        let line = build(&config, Conversation::New(None)).unwrap();
+        assert!(line.reports.is_empty(), "it has the servers: {:?}", line.reports);
+        let rendered = mcp(&config);
         insta::assert_snapshot!(json!(rendered), @r#"{"off":{"type":"remote","url":"http://x/","headers":{},"enabled":false},"slow":{"type":"remote","url":"http://x/","headers":{},"enabled":true,"timeout":60000}}"#);
     }
 

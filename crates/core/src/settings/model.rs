@@ -17,7 +17,7 @@ section! {
     /// Settings of heirloom.
     pub struct Settings {
         /// Whether heirloom does anything here. `false` makes every hook silent, as
-        /// `HEIRLOOM_DISABLE=1` does; requirements of the machine's owner hold all the same.
+        /// `HEIRLOOM_DISABLE=1` does.
         enabled: bool = true,
         /// The agent that is used where nothing else names one.
         agent: AgentName,

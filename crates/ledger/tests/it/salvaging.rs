@@ -1,10 +1,11 @@
 //! What is saved of a damaged ledger: every record that the damage left, and the truth about the rest.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use heirloom_core::id::NoteId;
-use heirloom_ledger::{Gap, Ledger, NoteFilter, Salvaged, Scope};
+use heirloom_ledger::{Gap, Ledger, NoteFilter, Progress, Salvaged, Scope};
 use uuid::Uuid;
 
 use crate::fixture::{Home, REPO, at, fill, note, session_id};
@@ -310,4 +311,34 @@ fn what_was_erased_does_not_come_back_out_of_an_older_copy() {
     ledger.salvage(at(10), &[&damaged], &[&copy], &mut |_, _, _| {}).unwrap();
     assert!(!lines(&ledger).iter().any(|line| line.contains("learning 1")));
     assert!(ledger.verify().unwrap().ok);
+}
+
+/// How far each part of `work` said it was, in order.
+fn told(work: impl FnOnce(&mut Progress<'_>)) -> BTreeMap<&'static str, Vec<(u64, u64)>> {
+    let mut told: BTreeMap<&'static str, Vec<(u64, u64)>> = BTreeMap::new();
+    work(&mut |what, done, all| told.entry(what).or_default().push((done, all)));
+    told
+}
+
+#[test]
+fn what_takes_long_says_how_far_it_is() {
+    let home = Home::new();
+    let mut ledger = home.open();
+    fill(&mut ledger, 30);
+    let copy = home.path().join("copy.db");
+    ledger.back_up(&copy, &mut |_, _, _| {}).unwrap();
+    let verifying = told(|progress| drop(ledger.verify_showing(progress).unwrap()));
+    let rebuilding = told(|progress| assert!(ledger.rebuild_showing(progress).unwrap() > 0));
+    let other = Home::new();
+    let mut saved = other.open();
+    let salvaging = told(|progress| drop(saved.salvage(at(9), &[&copy], &[], progress).unwrap()));
+    let names =
+        |told: &BTreeMap<&'static str, Vec<(u64, u64)>>| told.keys().copied().collect::<Vec<_>>();
+    assert_eq!(names(&verifying), ["deriving again", "following the chains"]);
+    assert_eq!(names(&rebuilding), ["deriving the views", "deriving what hooks read"]);
+    assert!(names(&salvaging).contains(&"taking over records"), "{salvaging:?}");
+    for (what, steps) in verifying.iter().chain(&rebuilding).chain(&salvaging) {
+        assert!(steps.is_sorted(), "{what}: {steps:?}");
+        assert!(steps.last().is_some_and(|(done, all)| done == all), "{what}: {steps:?}");
+    }
 }

@@ -209,6 +209,9 @@ fn one_zeroed_page_is_found_and_healed_and_what_it_took_is_named() {
     let env = with_damaged_ledger(zeroed);
     let checked = env.run(&["heal", "--check", "--json"]);
     assert_eq!((checked.code, checked.json()["ok"].as_bool()), (1, Some(false)), "{checked}");
+    let doctor = env.run(&["doctor"]);
+    assert_eq!(doctor.code, 1, "{doctor}");
+    assert!(doctor.stdout.contains("is damaged"), "{doctor}");
     let healed = env.run(&["heal", "--json"]).success().json();
     assert_eq!(healed["ok"], true);
     let gap = &healed["missing"][0];

@@ -13,7 +13,6 @@ mod brace;
 mod builtin;
 mod code;
 mod current;
-mod each;
 mod expand;
 mod git;
 mod here;
@@ -27,7 +26,6 @@ mod run;
 mod shapes;
 mod word;
 mod world;
-mod wrapped;
 mod wrappers;
 mod writes;
 
@@ -36,7 +34,6 @@ mod tests;
 
 pub use pattern::{CommandPattern, Fit};
 
-pub(super) use code::written_by;
 pub(super) use mark::{ROOT, STAR, is_hole, is_known, shown};
 pub(super) use options::{Of, given};
 pub(super) use pattern::{begins, could_be, is_mentioned, names_all};
