@@ -156,15 +156,37 @@ const stories = {
     await tab.ask('Page.bringToFront');
     await tab.browser.ask('Browser.grantPermissions', { origin: home, permissions: ['notifications'] });
     await tab.open(home + '/settings');
-    await tab.tap('[data-setting=notify]');
-    await tab.until('localStorage.getItem("notify") === "on"');
+    // Each kind by itself: who asks for failures is not told of approvals.
+    await tab.tap('[data-setting=notify-failed]');
+    await tab.until('localStorage.getItem("notify-failed") === "on"');
+    assert.equal(await tab.run('localStorage.getItem("notify-approvals")'), null);
+    await tab.tap('[data-setting=notify-approvals]');
+    await tab.until('localStorage.getItem("notify-approvals") === "on"');
     await tab.open(home + '/');
     await tab.until('document.querySelector(".live").innerText.includes("live")');
     await other.ask('Page.bringToFront');
     await tab.until('document.hidden');
     console.log('allowed');
     await tab.until('told.length === 1');
-    assert.deepEqual(await tab.run('told'), [{ title: 'heirloom', body: '1 thing needs you', tag: 'heirloom' }]);
+    assert.deepEqual(await tab.run('told'), [{ title: 'heirloom', body: '1 approval is waiting', tag: 'heirloom-approvals' }]);
+  },
+
+  /** The page of a session is told what becomes of it, and of those that continue it. */
+  async relatives(tab) {
+    await signIn(tab);
+    await tab.open(home + '/sessions/auth-v1');
+    await tab.until('document.querySelector(".live").innerText.includes("live")');
+    await tab.run('document.querySelector("#prompt").focus()');
+    await tab.type('half a sentence');
+    await tab.run('document.activeElement.blur()');
+    console.log('ready');
+    await tab.until('document.querySelector("#lineage").innerText.includes("auth-v2")');
+    await tab.until('document.querySelector("#config").innerText.includes("auto accept edits")');
+    await tab.until('document.querySelector("h1").innerText === "Greet"');
+    assert.equal(await tab.run('document.querySelector("#prompt").value'), 'half a sentence');
+    // It is made anew, and still says what was typed.
+    await tab.run(`{ const old = document.querySelector('#prompted'), fresh = old.cloneNode(true); fresh.dataset.version = 'other'; put(old, fresh) }`);
+    assert.equal(await tab.run('document.querySelector("#prompt").value'), 'half a sentence');
   },
 
   /** A page that lies open hears what others do, and says so once. */

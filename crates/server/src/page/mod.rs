@@ -48,6 +48,7 @@ pub(crate) struct View {
 }
 
 /// What waits for a person, besides what only checking the code can tell.
+#[derive(Default)]
 struct Needs {
     approvals: Vec<heirloom_core::approval::Approval>,
     failed: Vec<Session>,
@@ -122,7 +123,7 @@ struct Sheet<'a> {
 }
 
 const HEADING: Region = Region::new("heading", "");
-const NEEDED: Region = Region::new("needs", "approval session");
+const NEEDED: Region = Region::wide("needs", "approval session");
 
 const PLACES: [(&str, &str); 4] =
     [("/", "Home"), ("/sessions", "Sessions"), ("/recall", "Recall"), ("/issues", "Backlog")];
@@ -143,7 +144,7 @@ fn sheet(view: &View, sheet: &Sheet<'_>, content: &Markup) -> Markup {
     });
     // Nothing in it can fail.
     let needed = needed.unwrap_or_default();
-    if let Some(regions) = view.regions.alone(&title, count) {
+    if let Some(regions) = view.regions.alone(&title, &view.needs) {
         return regions;
     }
     let places = |class: &str| {
@@ -166,6 +167,7 @@ fn sheet(view: &View, sheet: &Sheet<'_>, content: &Markup) -> Markup {
                 script src="/assets/script.js" defer {}
             }
             body data-page=(sheet.page) data-session=(sheet.session) data-live data-needs=(count)
+                data-approvals=(view.needs.approvals.len()) data-failed=(view.needs.failed.len())
                 data-version=(env!("CARGO_PKG_VERSION")) {
                 a.skip href="#main" { "Skip to the content" }
                 header.bar {

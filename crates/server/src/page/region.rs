@@ -12,6 +12,8 @@ use axum::http::request::Parts;
 use heirloom_api::Failure;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
+use super::Needs;
+
 /// `ID=VERSION` for each region that is wanted, with spaces between them.
 const HEADER: &str = "x-heirloom-regions";
 
@@ -43,15 +45,21 @@ pub(super) struct Region {
     pub(super) on: &'static str,
     /// Whether it is a list, whose rows neither come nor go while somebody is in it.
     pub(super) is_list: bool,
+    /// Whether events of other sessions than the page's concern it too.
+    pub(super) is_wide: bool,
 }
 
 impl Region {
     pub(super) const fn new(id: &'static str, on: &'static str) -> Self {
-        Self { id, on, is_list: false }
+        Self { id, on, is_list: false, is_wide: false }
     }
 
     pub(super) const fn list(id: &'static str, on: &'static str) -> Self {
-        Self { id, on, is_list: true }
+        Self { id, on, is_list: true, is_wide: false }
+    }
+
+    pub(super) const fn wide(id: &'static str, on: &'static str) -> Self {
+        Self { id, on, is_list: false, is_wide: true }
     }
 }
 
@@ -77,7 +85,7 @@ impl Regions {
             return Ok(html! {});
         }
         let whole = html! {
-            div id=(region.id) data-live=(region.on) data-list[region.is_list] data-version=(version) { (inner) }
+            div id=(region.id) data-live=(region.on) data-list[region.is_list] data-wide[region.is_wide] data-version=(version) { (inner) }
         };
         if self.have.is_some() {
             self.changed.borrow_mut().push(PreEscaped(whole.0.clone()));
@@ -86,13 +94,13 @@ impl Regions {
     }
 
     /// The regions that changed, for a page that asked for them; `None` where the whole page is wanted.
-    pub(super) fn alone(&self, title: &str, needs: usize) -> Option<Markup> {
+    pub(super) fn alone(&self, title: &str, needs: &Needs) -> Option<Markup> {
         self.have.as_ref()?;
         Some(html! {
             (DOCTYPE)
             html lang="en" {
                 head { @if !title.is_empty() { title { (title) } } }
-                body data-needs=(needs) data-version=(env!("CARGO_PKG_VERSION")) {
+                body data-needs=(needs.count()) data-approvals=(needs.approvals.len()) data-failed=(needs.failed.len()) data-version=(env!("CARGO_PKG_VERSION")) {
                     @for region in self.changed.borrow().iter() { (region) }
                 }
             }
@@ -151,20 +159,24 @@ mod tests {
         const ONE: Region = Region::new("one", "note");
         let whole = Regions::default();
         assert!(whole.put(ONE, || Ok(with("1 s"))).unwrap().0.contains("id=\"one\""));
-        assert!(whole.alone("t", 0).is_none(), "somebody who opens a page gets all of it");
+        assert!(
+            whole.alone("t", &Needs::default()).is_none(),
+            "somebody who opens a page gets all of it"
+        );
 
+        let needs = Needs::default();
         let stale = asking(&[("one", "")]);
         stale.put(ONE, || Ok(with("1 s"))).unwrap();
         stale.put(Region::new("two", ""), || panic!("nobody asked for it")).unwrap();
-        let sent = stale.alone("t", 2).unwrap().0;
-        assert!(sent.contains("id=\"one\"") && sent.contains("data-needs=\"2\""), "{sent}");
+        let sent = stale.alone("t", &needs).unwrap().0;
+        assert!(sent.contains("id=\"one\"") && sent.contains("data-needs=\"0\""), "{sent}");
 
         let current = version(&with("1 s").0);
         let same = asking(&[("one", &current)]);
         same.put(ONE, || Ok(with("2 s"))).unwrap();
-        assert!(!same.alone("t", 0).unwrap().0.contains("id=\"one\""), "only time went by");
+        assert!(!same.alone("t", &needs).unwrap().0.contains("id=\"one\""), "only time went by");
         let other = asking(&[("one", &current)]);
         other.put(ONE, || Ok(html! { p { "another" } })).unwrap();
-        assert!(other.alone("t", 0).unwrap().0.contains("another"));
+        assert!(other.alone("t", &needs).unwrap().0.contains("another"));
     }
 }

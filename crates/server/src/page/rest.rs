@@ -37,7 +37,7 @@ pub(super) async fn requirements(
             (view.regions.put(REQUIREMENTS, || Ok(html! { table { thead { tr { th scope="col" { "Requirement" } th scope="col" { "Scope" } th scope="col" { "Satisfied by" } } }
                 tbody { @for one in &status.requirements { tr.row { td { (glyph::met(one.satisfied, &one.name)) } td { (one.scope.replace('_', " ")) }
                     td.soft { (one.satisfied_by.as_deref().unwrap_or("nothing yet")) } } } } }
-                @if status.requirements.is_empty() { p.dim { "None; " code { ".heirloom/config.yaml" } " is where they go." } } }))?)
+                @if status.requirements.is_empty() { p.dim { "None; add them to " code { ".heirloom/config.yaml" } "." } } }))?)
         };
         let sheeted = Sheet { title: &title, page: "requirements", nav: "/", command: "heirloom req status", ..Sheet::default() };
         Ok(sheet(&view, &sheeted, &content))
@@ -53,7 +53,8 @@ pub(super) async fn settings(
         let cx = RequestContext::everywhere(house)?;
         let view = View::new(house, &caller, &cx.ledger)?;
         let switches = [
-            ("notify", "on", "Tell me on the desktop when something needs me"),
+            ("notify-approvals", "on", "Notify me on the desktop when an approval is waiting"),
+            ("notify-failed", "on", "Notify me on the desktop when a session has failed"),
             ("keys", "off", "No single-letter keys"),
             ("theme", "dark", "Always dark"),
             ("theme", "light", "Always light"),

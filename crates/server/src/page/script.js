@@ -46,8 +46,10 @@ function put(old, fresh) {
   const open = opened(old), at = document.activeElement, row = at && at.closest('[data-row]');
   const name = at && at.id, typed = at && 'value' in at && old.contains(at) ? [at.value, at.selectionStart] : null;
   if (typed && at.dataset.asked !== at.value && at.tagName !== 'BUTTON') return; // never under somebody's hand
+  const kept = $$('textarea[id]', old).filter(t => t.value !== t.defaultValue).map(t => [t.id, t.value]);
   const end = follows(), before = $$('.ev', old).length;
   old.innerHTML = fresh.innerHTML; old.dataset.version = fresh.dataset.version || '';
+  for (const [id, value] of kept) { const t = document.getElementById(id); if (t) t.value = value }
   for (const [id, is] of open) { const d = document.getElementById(id); if (d) d.open = is }
   if (name && document.getElementById(name)) document.getElementById(name).focus({ preventScroll: true });
   else if (row) { const r = $(`[data-row="${CSS.escape(row.dataset.row)}"] a`, old); if (r) r.focus({ preventScroll: true }) }
@@ -59,7 +61,8 @@ function take() { for (const [id, fresh] of waiting) { const old = document.getE
 const follows = () => page.page === 'session' && innerHeight + scrollY >= document.body.scrollHeight - 80;
 // Only the regions that an event concerns are asked for, with the version that is there; only other ones come back.
 function want(e) {
-  for (const el of $$('[data-live][id]')) if (e.type === 'again' || !el.dataset.live || el.dataset.live.split(' ').includes(e.type)) due.add(el.id);
+  const mine = concerns(e);
+  for (const el of $$('[data-live][id]')) if (e.type === 'again' || (mine || el.dataset.wide !== undefined) && (!el.dataset.live || el.dataset.live.split(' ').includes(e.type))) due.add(el.id);
   // The server is there again: what waits for it waits no longer.
   if (e.type === 'again') { again = 250; if (rest) { rested(); return } }
   refresh();
@@ -75,29 +78,34 @@ async function refresh() {
     const fresh = new DOMParser().parseFromString(await answer.text(), 'text/html');
     const version = fresh.body.dataset.version;
     if (version !== page.version) { cut('heirloom was updated', true); return }
-    const count = Number(fresh.body.dataset.needs), had = Number(page.needs);
+    const now = fresh.body.dataset, count = Number(now.needs), had = Number(page.needs);
     for (const el of $$('[data-live]')) { const other = fresh.getElementById(el.id); if (other) put(el, other) }
     if (fresh.title) document.title = fresh.title;
-    if (count > had) { say(count + ' need you'); notify(count) }
+    if (count > had) say(count + ' need you');
+    notify('approvals', now, n => n === 1 ? '1 approval is waiting' : n + ' approvals are waiting');
+    notify('failed', now, n => n === 1 ? '1 session has failed' : n + ' sessions have failed');
     page.needs = count; enliven(); tick(); first = false; again = 250;
   } catch { for (const id of asked) due.add(id); again = Math.min(again * 2, 30000) } finally {
     rest = setTimeout(rested, again);
   }
 }
 function rested() { clearTimeout(rest); rest = null; busy = false; refresh() }
-function notify(count) {
-  if (keep.get('notify') === 'on' && 'Notification' in window && Notification.permission === 'granted' && document.hidden)
-    new Notification('heirloom', { body: count + (count === 1 ? ' thing needs you' : ' things need you'), tag: 'heirloom' });
+// On the desktop, for each kind that was asked for: how many there are, and not a word of what they say.
+function notify(kind, now, words) {
+  const count = Number(now[kind]), more = count > Number(page[kind]);
+  page[kind] = count;
+  if (more && keep.get('notify-' + kind) === 'on' && 'Notification' in window && Notification.permission === 'granted' && document.hidden)
+    new Notification('heirloom', { body: words(count), tag: 'heirloom-' + kind });
 }
 function concerns(e) {
   if (e.type === 'output') return page.page === 'session' && page.session === e.session;
-  if (page.page === 'session') return !e.session || page.session === e.session || e.type === 'approval';
+  if (page.page === 'session') return !e.session || page.session === e.session;
   return true;
 }
 // One stream a browser: the tab that has the lock passes on what it hears.
 const air = 'BroadcastChannel' in window ? new BroadcastChannel('heirloom') : null;
 if (air) air.onmessage = m => heard(m.data);
-function heard(m) { if (m.state) state(m.state, m.next); else if (concerns(m)) want(m) }
+function heard(m) { if (m.state) state(m.state, m.next); else want(m) }
 function tell(m) { heard(m); if (air) air.postMessage(m) }
 let last = null, pause = 1000;
 async function listen() {
@@ -172,7 +180,7 @@ if (page.page === 'session' && !location.hash && $('[data-running]')) scrollTo(0
 for (const s of $$('[data-setting]')) {
   s.checked = keep.get(s.dataset.setting) === s.value;
   s.onchange = async () => {
-    if (s.dataset.setting === 'notify' && s.checked && await Notification.requestPermission() !== 'granted') { s.checked = false; return }
+    if (s.dataset.setting.startsWith('notify') && s.checked && await Notification.requestPermission() !== 'granted') { s.checked = false; return }
     keep.set(s.dataset.setting, s.checked ? s.value : null);
     if (s.dataset.setting === 'theme') { if (s.checked) document.documentElement.dataset.theme = s.value; else delete document.documentElement.dataset.theme; for (const o of $$('[data-setting=theme]')) if (o !== s) o.checked = false }
   };

@@ -31,6 +31,11 @@ const ASKS: Region = Region::new("asks", "approval");
 const COST: Region = Region::new("cost", "session keep iteration");
 const NOTES: Region = Region::new("notes", "note");
 const REQUIRED: Region = Region::new("required", "requirement requirements");
+const CONFIG: Region = Region::new("config", "session");
+const LINEAGE: Region = Region::wide("lineage", "session");
+const ACTS: Region = Region::new("acts", "session");
+const PROMPT: Region = Region::new("prompted", "session");
+const PART: Region = Region::new("part", "session note keep iteration");
 const KEYS: [(&str, &str); 7] = [
     ("j", "next event"),
     ("J", "next prompt"),
@@ -65,79 +70,79 @@ fn rendered(house: &House, caller: &Caller, id: &str, shown: Shown) -> Result<Ma
     let view = View::new(house, caller, &cx.ledger)?.with(regions);
     let wants = |ids: &[&str]| view.regions.want(ids);
     let (events, left) = if wants(&["said"]) { last(&cx, &session, all)? } else { (Vec::new(), 0) };
-    let family = family(&cx.ledger, session.clone())?;
+    let family = wants(&["state", "lineage"]).then(|| family(&cx.ledger, session.clone()));
+    let family = family.transpose()?;
     let query = Query { session: Some(session.id.to_string()), ..Query::default() };
     let judged = || judged_of(&cx, &query).map(|list| list.decisions).unwrap_or_default();
     let notes = if wants(&["notes"]) { judged() } else { Vec::new() };
-    let config = engine::config_of(&cx.ledger, &session).unwrap_or_default();
-    let asks = cx.ledger.approvals(ApprovalFilter {
-        repo: None,
-        session: Some(session.id),
-        pending: true,
-    })?;
-    let total = engine::totals(&cx.ledger, &session)?;
+    let filter = ApprovalFilter { repo: None, session: Some(session.id), pending: true };
     let title = about(&session);
     let here = address(&session);
     let content = html! {
         p.meta { a data-go="up" href="/sessions" { "Sessions" } " / " span.mono { (session.name) } }
         div.head {
             div {
-                h1 { (title) }
+                (view.heading(&title)?)
                 (view.regions.put(STATE, || Ok(html! { p.line data-running[session.status.is_active()] {
                     (glyph::status(session.status))
                     span { (agent(&session)) @if let Ok(config) = &session.config { @if let Some(model) = &config.model { ", " (line(model, 40)) } } }
                     @if let Some(branch) = &session.branch { span.mono { (line(branch, 40)) } }
-                    @if let Some(parent) = family.ancestors.first() {
+                    @if let Some(parent) = family.as_ref().and_then(|family| family.ancestors.first()) {
                         span { (session.link.map_or("from", heirloom_core::session::Link::as_str)) " "
                             a data-go="parent" href=(address(parent)) { (parent.name) } } }
                     span { "since " (since(session.created_at, view.now)) }
                     @if let Some(reason) = &session.reason { span.alarm { (line(reason, 160)) } }
                 } }))?)
             }
-            div.acts {
+            (view.regions.put(ACTS, || Ok(html! { div.acts {
                 a.btn data-go="continue" href=(format!("{here}/continue")) aria-keyshortcuts="c" { "Continue" kbd { "c" } }
                 a.btn data-go="fork" href=(format!("{here}/continue?fork=true")) aria-keyshortcuts="f" { "Fork" kbd { "f" } }
                 @if session.status.is_active() {
                     form method="post" action=(format!("{here}/interrupt")) { (view.token())
                         button data-go="interrupt" aria-keyshortcuts="x" { "Interrupt" kbd { "x" } } }
                 }
-            }
+            } }))?)
         }
         div.cols {
             section aria-label="Conversation" {
                 h2.legend { "Conversation" }
-                @if left > 0 { p { a href=(format!("{here}/all")) { "Show " (left) " earlier events" } } }
-                (view.regions.put(SAID, || Ok(said::conversation(&session, &events)))?)
-                (view.regions.put(ASKS, || Ok(html! { @for approval in &asks {
+                (view.regions.put(SAID, || Ok(html! {
+                    @if left > 0 { p { a href=(format!("{here}/all")) { "Show " (left) " earlier events" } } }
+                    (said::conversation(&session, &events))
+                }))?)
+                (view.regions.put(ASKS, || Ok(html! { @for approval in cx.ledger.approvals(filter)? {
                     div.err { p { (glyph::ask("waiting")) " " b { (approval.tool) } " " span.mono { (line(&subject(&approval.input), 200)) } }
                         a.btn.primary href=(format!("/approvals/{}", approval.id)) { "Review" } }
                 } }))?)
                 button type="button" id="below" hidden { span {} kbd { "G" } }
-                @if !session.status.is_active() {
+                (view.regions.put(PROMPT, || Ok(html! { @if !session.status.is_active() {
                     form method="post" action=(format!("{here}/continue")) data-send { (view.token())
                         label for="prompt" { "Continue " (session.name) }
-                        textarea id="prompt" name="prompt" required placeholder="What is to be done now" {}
+                        textarea id="prompt" name="prompt" required placeholder="What should it do next?" {}
                         p { button.primary { "Continue" kbd { "⌘⏎" } } }
                     }
-                }
+                } }))?)
             }
             div.side {
                 section aria-labelledby="part1" { h2 id="part1" tabindex="-1" { "Context and cost" }
-                    (view.regions.put(COST, || Ok(html! { dl {
+                    (view.regions.put(COST, || { let total = engine::totals(&cx.ledger, &session)?; Ok(html! { dl {
                         dt { "Context" } dd { (context(&cx, &session)) } dd.from {}
                         dt { "This session" } dd { a.plain href=(format!("{here}/cost")) { (session.cost) } } dd.from {}
                         dt { "With its lineage" } dd { (total.cost) } dd.from { (counted(usize::try_from(total.sessions).unwrap_or(usize::MAX), "session")) }
                         dt { "Tokens in, out" } dd { (tokens(total.tokens)) } dd.from {}
-                    } }))?) }
-                section aria-labelledby="part2" { h2 id="part2" tabindex="-1" { "Lineage" } (tree(&family)) }
-                section aria-labelledby="part3" { h2 id="part3" tabindex="-1" { "Notes" small { (notes.len()) } }
-                    (view.regions.put(NOTES, || Ok(listed(&notes, 6)))?)
-                    @if notes.len() > 6 { a href=(format!("{here}/notes")) { "All " (notes.len()) } } }
+                    } }) })?) }
+                section aria-labelledby="part2" { h2 id="part2" tabindex="-1" { "Lineage" }
+                    (view.regions.put(LINEAGE, || Ok(html! { @if let Some(family) = &family { (tree(family)) } }))?) }
+                section aria-labelledby="part3" { (view.regions.put(NOTES, || Ok(html! {
+                    h2 id="part3" tabindex="-1" { "Notes" small { (notes.len()) } }
+                    (listed(&notes, 6))
+                    @if notes.len() > 6 { a href=(format!("{here}/notes")) { "All " (notes.len()) } }
+                }))?) }
                 section aria-labelledby="part4" { h2 id="part4" tabindex="-1" { "Config" }
-                    dl { @for row in config.iter().filter(|row| row.overridden || !row.value.is_null()).take(8) {
+                    (view.regions.put(CONFIG, || { let config = engine::config_of(&cx.ledger, &session).unwrap_or_default(); Ok(html! { dl { @for row in config.iter().filter(|row| row.overridden || !row.value.is_null()).take(8) {
                         dt { (words(row.field.as_str())) } dd { (plain(&row.value)) } dd.from { (origin(&row.value, row.overridden, &row.from)) }
                     } }
-                    p { a href=(format!("{here}/config")) { "All " (config.len()) " fields" } } }
+                    p { a href=(format!("{here}/config")) { "All " (config.len()) " fields" } } }) })?) }
                 section aria-labelledby="part5" { h2 id="part5" tabindex="-1" { "Requirements" }
                     (view.regions.put(REQUIRED, || Ok(requirements(house, &session)))?) }
             }
@@ -172,7 +177,7 @@ fn context(cx: &RequestContext, session: &Session) -> Markup {
     };
     let thousands = |tokens: u64| format!("{}k", tokens.div_ceil(1000));
     let (Some(share), Some(window)) = (used.share(), used.window) else {
-        return html! { (thousands(used.tokens)) " tokens, of how many is unknown" };
+        return html! { (thousands(used.tokens)) " tokens of an unknown window" };
     };
     let percent = (share * 100.0).round().clamp(0.0, 100.0);
     html! { meter min="0" max="100" value=(percent) aria-label="Context used" {}
@@ -268,7 +273,7 @@ pub(super) async fn part(
             return rendered(house, &caller, &id, Shown { all: true, regions });
         }
         let (cx, session) = RequestContext::session(house, &id)?;
-        let view = View::new(house, &caller, &cx.ledger)?;
+        let view = View::new(house, &caller, &cx.ledger)?.with(regions);
         let (title, command, content) = match part.as_str() {
             "config" => {
                 let rows = engine::config_of(&cx.ledger, &session)?;
@@ -295,7 +300,7 @@ pub(super) async fn part(
             }
             _ => return Err(Failure::new(Code::RequestNotFound, "there is nothing at this address")),
         };
-        let content = html! { p.meta { a data-go="up" href=(address(&session)) { (session.name) } } h1 { (title) } (content) };
+        let content = html! { p.meta { a data-go="up" href=(address(&session)) { (session.name) } } h1 { (title) } (view.regions.put(PART, || Ok(content))?) };
         let sheeted = Sheet { title: &title, page: "part", nav: "/sessions", command: &command, ..Sheet::default() };
         Ok(sheet(&view, &sheeted, &content))
     });

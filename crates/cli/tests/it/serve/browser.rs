@@ -170,3 +170,17 @@ fn an_approval_that_waits_is_told_on_the_desktop_to_who_asked_for_it() {
     asked(&daemon, "auth-v2");
     story.ends_well();
 }
+
+#[test]
+#[ignore = "needs chromium, node and axe"]
+fn the_page_of_a_session_follows_its_relatives_and_keeps_what_is_typed() {
+    let env = crate::env();
+    env.run(&["launch", "say hello", "--name", "auth-v1", "--agent", "sim"]).success();
+    let daemon = Daemon::start(env);
+    let mut story = Story::begin(&daemon, "relatives", &[]);
+    story.comes_to("ready");
+    let title = ["sessions", "update", "auth-v1", "--title", "Greet", "--auto-accept-edits"];
+    daemon.env.run(&title).success();
+    daemon.env.run(&["continue", "auth-v1", "and bye"]).success();
+    story.ends_well();
+}

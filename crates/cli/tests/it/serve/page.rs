@@ -209,3 +209,45 @@ fn a_page_that_lies_open_is_sent_the_regions_it_asks_for() {
     daemon.env.run(&["launch", "say bye", "--name", "auth-v9", "--agent", "sim"]).success();
     assert!(ask(&format!("recent={version}")).contains("auth-v9"));
 }
+
+/// A page of a session that lies open follows the session, and its relatives.
+#[test]
+fn every_part_of_a_session_that_can_change_is_a_region() {
+    let env = crate::env();
+    env.run(&["launch", "say hello", "--name", "auth-v1", "--agent", "sim"]).success();
+    let daemon = Daemon::start(env);
+    let person = Person::new(&daemon);
+    let ask = |path: &str, wanted: &str| {
+        let request = Request::get(path).header("cookie", &person.cookie);
+        request.header("x-heirloom-regions", wanted).send(daemon.url()).body
+    };
+    let whole = person.open("/sessions/auth-v1").body;
+    let version = |id: &str| {
+        let (_, rest) = whole.split_once(&format!("id=\"{id}\" data-live=")).expect(id);
+        rest.split("data-version=\"").nth(1).unwrap().split('"').next().unwrap().to_owned()
+    };
+    let ids = [
+        "heading", "state", "acts", "said", "asks", "prompted", "cost", "lineage", "notes",
+        "config", "required",
+    ];
+    let known = ids.map(|id| format!("{id}={}", version(id))).join(" ");
+    let still = ask("/sessions/auth-v1", &known);
+    assert!(!still.contains("data-live"), "nothing has happened: {still}");
+
+    let title = ["sessions", "update", "auth-v1", "--title", "Greet", "--auto-accept-edits"];
+    daemon.env.run(&title).success();
+    daemon.env.run(&["continue", "auth-v1", "and bye"]).success();
+    let changed = ask("/sessions/auth-v1", &known);
+    for (id, words) in
+        [("heading", "Greet"), ("config", "auto accept edits"), ("lineage", "auth-v2")]
+    {
+        let (_, region) = changed.split_once(&format!("id=\"{id}\" data-live=")).expect(id);
+        assert!(region.split("data-live").next().unwrap().contains(words), "{id}: {changed}");
+    }
+    let wide = whole.split("id=\"lineage\"").nth(1).unwrap().split('>').next().unwrap();
+    assert!(wide.contains("data-wide"), "a child is another session: {wide}");
+    for part in ["config", "lineage", "notes", "cost"] {
+        let open = ask(&format!("/sessions/auth-v1/{part}"), "part=");
+        assert!(open.contains("id=\"part\""), "{part}: {open}");
+    }
+}
