@@ -48,6 +48,7 @@ mod screens;
 mod serve;
 mod session;
 mod sessions;
+mod shell;
 mod shops;
 mod trust;
 mod walls;

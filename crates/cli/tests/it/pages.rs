@@ -1,15 +1,17 @@
-//! The pages that people read first: every command of a `console` block in them is run as printed, and has
-//! to work. `UPDATE_DOCS=1` writes what it prints below it.
+//! The pages that people read first: every command of a `console` block in them is run as printed, has to work,
+//! and prints what the page shows below it. `UPDATE_DOCS=1` writes what it prints now.
 //!
 //! Within a page the commands follow each other, in one shell and one scratch repository.
 
+use std::collections::HashMap;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Command;
 
-use heirloom_testkit::env::{NOW, TestEnv};
+use heirloom_testkit::env::TestEnv;
 
 use crate::env;
+use crate::shell::{bash, with_steady_durations, with_steady_ids};
 
 fn docs() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs")
@@ -22,30 +24,11 @@ const END: &str = "@@end of output@@";
 fn run(env: &TestEnv, directory: &Path, commands: &[String]) -> Vec<String> {
     let script: String =
         commands.iter().flat_map(|command| [command.as_str(), "\necho $? '", END, "'\n"]).collect();
-    let own = Path::new(env!("CARGO_BIN_EXE_heirloom")).parent().unwrap();
-    let path = std::env::var_os("PATH").unwrap();
-    let path = std::iter::once(own.to_owned()).chain(std::env::split_paths(&path));
-    let output = Command::new("bash")
-        .args(["-c", &format!("exec 2>&1\n{script}")])
-        .current_dir(directory)
-        .env_clear()
-        .env("PATH", std::env::join_paths(path).unwrap())
-        .env("HOME", env.user())
-        .env("HEIRLOOM_HOME", env.home())
-        .env("HEIRLOOM_CLOCK", NOW)
-        .env("HEIRLOOM_TEST_LINE", "bash|xterm")
-        .env("TZ", "UTC")
-        .env("GIT_CONFIG_NOSYSTEM", "1")
-        .env("GIT_AUTHOR_NAME", "ada")
-        .env("GIT_AUTHOR_EMAIL", "ada@localhost")
-        .env("GIT_COMMITTER_NAME", "ada")
-        .env("GIT_COMMITTER_EMAIL", "ada@localhost")
-        .stdin(Stdio::null())
-        .output()
-        .unwrap();
+    let output = bash(env, directory, &script).output().unwrap();
     let text = String::from_utf8(output.stdout).unwrap();
     let root = fs::canonicalize(directory).unwrap().to_string_lossy().into_owned();
     let text = text.replace(&root, "~").replace(env.user().to_str().unwrap(), "~");
+    let text = with_steady_durations(&with_steady_ids(&text, &mut HashMap::new()));
     let parts: Vec<&str> = text.split(&format!(" {END}\n")).collect();
     assert_eq!(parts.len(), commands.len() + 1, "{text}");
     let printed = parts.iter().zip(commands).map(|(part, command)| {
@@ -112,15 +95,20 @@ fn check(name: &str) {
         let Part::Command { shown, .. } = part else { continue };
         *shown = printed.next().unwrap_or_default().lines().map(str::to_owned).collect();
     }
+    let lines = parts.into_iter().flat_map(|part| match part {
+        Part::Line(line) => vec![line],
+        Part::Command { typed, shown } => {
+            std::iter::once(format!("$ {typed}")).chain(shown).collect()
+        }
+    });
+    let now = lines.collect::<Vec<_>>().join("\n") + "\n";
     if std::env::var_os("UPDATE_DOCS").is_some() {
-        let lines = parts.iter().flat_map(|part| match part {
-            Part::Line(line) => vec![line.clone()],
-            Part::Command { typed, shown } => {
-                std::iter::once(format!("$ {typed}")).chain(shown.iter().cloned()).collect()
-            }
-        });
-        fs::write(&file, lines.collect::<Vec<_>>().join("\n") + "\n").unwrap();
+        fs::write(&file, &now).unwrap();
     }
+    let stored = fs::read_to_string(&file).unwrap();
+    let drifted = stored.lines().zip(now.lines()).find(|(stored, now)| stored != now);
+    assert_eq!(drifted, None, "docs/{name}: the page, and what is printed; UPDATE_DOCS=1 mends it");
+    assert_eq!(stored, now, "docs/{name}: UPDATE_DOCS=1 mends it");
 }
 
 #[test]
@@ -146,6 +134,36 @@ fn the_guide_to_overnight_loops_runs_as_printed() {
 #[test]
 fn the_guide_to_a_backlog_runs_as_printed() {
     check("guides/backlog.md");
+}
+
+/// The demonstration that `README.md` begins with, which leaves lines out where it says `…`.
+#[test]
+fn the_demonstration_in_the_readme_is_what_heirloom_prints() {
+    let readme = fs::read_to_string(docs().join("../README.md")).unwrap();
+    let block = readme.split("```\n$ heirloom demo\n").nth(1).unwrap().split("```").next().unwrap();
+    let env = env();
+    let printed = run(&env, &env.user(), &["heirloom demo".to_owned()]).remove(0);
+    // How many tokens depends on the clock, whose digits count.
+    let settled = |line: &str| match line.strip_prefix("inherits ") {
+        Some(rest) => rest.rsplit_once(" (").map_or(rest, |(what, _)| what).to_owned(),
+        None => line.to_owned(),
+    };
+    let mut rest = printed.lines().map(settled);
+    let mut may_skip = false;
+    for shown in with_steady_durations(block).lines() {
+        if shown.trim() == "…" {
+            may_skip = true;
+            continue;
+        }
+        let shown = settled(shown);
+        let found = if may_skip {
+            rest.any(|line| line == shown)
+        } else {
+            rest.next().as_ref() == Some(&shown)
+        };
+        assert!(found, "README.md shows a line that is not printed there: {shown}\n\n{printed}");
+        may_skip = false;
+    }
 }
 
 /// Pages that are run have a test above.

@@ -6,12 +6,11 @@
 use std::collections::HashMap;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
 
-use heirloom_testkit::env::NOW;
 use serde_json::json;
 
 use crate::env;
+use crate::shell::{bash, with_steady_durations, with_steady_ids};
 
 const COLUMNS: usize = 100;
 
@@ -52,56 +51,11 @@ impl Recording {
     }
 }
 
-/// Ids differ each time. Each is replaced by one that counts up, of the same length, so that columns stay columns.
-fn with_steady_ids(text: &str, known: &mut HashMap<String, String>) -> String {
-    let is_id = |word: &str| {
-        let hex = |part: &str| part.chars().all(|c| c.is_ascii_hexdigit()) && !part.is_empty();
-        let long = word.len() == 36 && word.split('-').count() == 5 && word.split('-').all(hex);
-        let short = word.len() == 8 && hex(word) && word.chars().any(|c| c.is_ascii_digit());
-        let commit = word.len() == 7 && hex(word) && word.chars().any(|c| c.is_ascii_digit());
-        let issue = word.strip_prefix("hl-").is_some_and(|rest| rest.len() == 3);
-        long || short || commit || issue
-    };
-    let mut steady = String::with_capacity(text.len());
-    let is_part = |c: char| c.is_ascii_alphanumeric() || c == '-';
-    let mut rest = text;
-    while !rest.is_empty() {
-        if rest.starts_with('\u{1b}') {
-            let (style, after) = rest.split_at(rest.find('m').map_or(rest.len(), |end| end + 1));
-            steady.push_str(style);
-            rest = after;
-            continue;
-        }
-        let end = rest.find(|c: char| !is_part(c)).unwrap_or(rest.len());
-        let (word, after) = rest.split_at(end);
-        if is_id(word) {
-            let count = known.len() + 1;
-            let made = known.entry(word.to_owned()).or_insert_with(|| match word.len() {
-                36 => format!("0199c0de-0000-7000-8000-{count:012x}"),
-                6 => format!("hl-{:03}", 400 + count),
-                7 => format!("{:07x}", 0x04f2_a000 + count),
-                _ => format!("{:08x}", 0x4f2a_0000 + count),
-            });
-            steady.push_str(made);
-        } else {
-            steady.push_str(word);
-        }
-        let next = after.find(|c: char| is_part(c) || c == '\u{1b}').unwrap_or(after.len());
-        steady.push_str(&after[..next]);
-        rest = &after[next..];
-    }
-    steady
-}
-
 fn recorded() -> String {
     let script = fs::read_to_string(docs().join("demo.script")).unwrap();
     let env = env();
     let place = env.user().join("payments");
     fs::create_dir_all(&place).unwrap();
-    let own = Path::new(env!("CARGO_BIN_EXE_heirloom")).parent().unwrap();
-    let path = std::env::var_os("PATH").unwrap();
-    let path = std::iter::once(own.to_owned()).chain(std::env::split_paths(&path));
-    let path = std::env::join_paths(path).unwrap();
     let mut recording = Recording { lines: Vec::new(), at: 0 };
     let mut known = HashMap::new();
     for line in script.lines().filter(|line| !line.is_empty()) {
@@ -113,24 +67,9 @@ fn recorded() -> String {
             Some(command) => (true, command),
             None => (false, line.strip_prefix("$ ").unwrap_or_else(|| panic!("{line}"))),
         };
-        let output = Command::new("bash")
-            .args(["-c", &format!("exec 2>&1\n{command}")])
-            .current_dir(&place)
-            .env_clear()
-            .env("PATH", &path)
-            .env("HOME", env.user())
-            .env("HEIRLOOM_HOME", env.home())
-            .env("HEIRLOOM_CLOCK", NOW)
-            .env("HEIRLOOM_TEST_LINE", "bash|xterm")
+        let output = bash(&env, &place, command)
             .env("COLUMNS", COLUMNS.to_string())
             .env("CLICOLOR_FORCE", "1")
-            .env("TZ", "UTC")
-            .env("GIT_CONFIG_NOSYSTEM", "1")
-            .env("GIT_AUTHOR_NAME", "ada")
-            .env("GIT_AUTHOR_EMAIL", "ada@localhost")
-            .env("GIT_COMMITTER_NAME", "ada")
-            .env("GIT_COMMITTER_EMAIL", "ada@localhost")
-            .stdin(Stdio::null())
             .output()
             .unwrap();
         let printed = String::from_utf8(output.stdout).unwrap();
@@ -142,7 +81,8 @@ fn recorded() -> String {
             let root = fs::canonicalize(&place).unwrap().to_string_lossy().into_owned();
             let printed = printed.replace(&root, "~/payments");
             let printed = printed.replace(env.user().to_str().unwrap(), "~");
-            recording.runs(command, &with_steady_ids(&printed, &mut known));
+            let printed = with_steady_durations(&with_steady_ids(&printed, &mut known));
+            recording.runs(command, &printed);
         }
     }
     let head = json!({
