@@ -19,10 +19,17 @@ const NARROWEST: usize = 8;
 /// How wide an answer may be; `None` in a pipe.
 pub(crate) fn width() -> Option<usize> {
     static WIDTH: OnceLock<Option<usize>> = OnceLock::new();
-    *WIDTH.get_or_init(|| {
-        let told = || std::env::var("COLUMNS").ok()?.parse().ok().filter(|columns| *columns > 0);
-        if printer::is_terminal() { Some(crate::footer::width()) } else { told() }
-    })
+    *WIDTH
+        .get_or_init(|| if printer::is_terminal() { Some(crate::footer::width()) } else { told() })
+}
+
+/// How wide anything else may be, which goes to stderr.
+pub(crate) fn err_width() -> Option<usize> {
+    if printer::is_err_terminal() { Some(crate::footer::width()) } else { told() }
+}
+
+fn told() -> Option<usize> {
+    std::env::var("COLUMNS").ok()?.parse().ok().filter(|columns| *columns > 0)
 }
 
 /// A table without lines: a row of headings and aligned columns. Cells are plain text.
@@ -123,8 +130,9 @@ pub(crate) fn breadth(text: &str) -> usize {
     text.chars().map(character_breadth).sum()
 }
 
-const fn character_breadth(character: char) -> usize {
+fn character_breadth(character: char) -> usize {
     match character {
+        '\0'..='\u{7f}' => 1,
         '\u{300}'..='\u{36f}' | '\u{200b}'..='\u{200d}' | '\u{fe00}'..='\u{fe0f}' => 0,
         '\u{1100}'..='\u{115f}'
         | '\u{2e80}'..='\u{303e}'
@@ -138,7 +146,7 @@ const fn character_breadth(character: char) -> usize {
         | '\u{1f680}'..='\u{1f6ff}'
         | '\u{1f900}'..='\u{1f9ff}'
         | '\u{20000}'..='\u{3fffd}' => 2,
-        _ => 1,
+        other => printer::spelled_breadth(other).unwrap_or(1),
     }
 }
 
@@ -147,12 +155,12 @@ pub(crate) fn cut(text: &str, width: usize) -> String {
     if breadth(text) <= width {
         return text.to_owned();
     }
-    let mut taken = 0;
+    let mut taken = character_breadth('…');
     let kept: String = text
         .chars()
         .take_while(|character| {
             taken += character_breadth(*character);
-            taken < width
+            taken <= width
         })
         .collect();
     format!("{}…", kept.trim_end())

@@ -76,11 +76,21 @@ pub(crate) fn for_pager(text: &str) -> Vec<u8> {
 
 /// The text with our marks and frames in ASCII, where the locale knows nothing else.
 fn spelled(text: String) -> String {
+    if spells_in_ascii() { in_ascii(&text) } else { text }
+}
+
+fn spells_in_ascii() -> bool {
     static ASCII: OnceLock<bool> = OnceLock::new();
-    let ascii = *ASCII.get_or_init(|| {
-        is_ascii(["LC_ALL", "LC_CTYPE", "LANG"].map(|name| std::env::var(name).ok()))
-    });
-    if ascii { in_ascii(&text) } else { text }
+    // Unit tests see our marks as they are, in whatever locale they run.
+    *ASCII.get_or_init(|| {
+        !cfg!(test) && is_ascii(["LC_ALL", "LC_CTYPE", "LANG"].map(|name| std::env::var(name).ok()))
+    })
+}
+
+/// How many columns one of our marks takes once it is spelled out; `None` where it stays as it is.
+pub(crate) fn spelled_breadth(character: char) -> Option<usize> {
+    let spelled = ascii(character)?;
+    spells_in_ascii().then_some(spelled.len())
 }
 
 /// Whether the locale, of which the first that is set counts, has an encoding other than UTF-8. Where none is set
@@ -96,24 +106,31 @@ fn is_ascii(locale: [Option<String>; 3]) -> bool {
 fn in_ascii(text: &str) -> String {
     let mut spelled = String::with_capacity(text.len());
     for character in text.chars() {
-        match character {
-            '✔' => spelled.push('+'),
-            '✗' => spelled.push('x'),
-            '·' | '─' => spelled.push('-'),
-            '●' => spelled.push('*'),
-            '▸' => spelled.push('>'),
-            '→' => spelled.push_str("->"),
-            '←' => spelled.push_str("<-"),
-            '…' => spelled.push_str("..."),
-            '└' => spelled.push('`'),
-            '├' | '│' => spelled.push('|'),
-            '±' => spelled.push_str("+-"),
-            '“' | '”' => spelled.push('"'),
-            '’' => spelled.push('\''),
-            other => spelled.push(other),
+        match ascii(character) {
+            Some(words) => spelled.push_str(words),
+            None => spelled.push(character),
         }
     }
     spelled
+}
+
+const fn ascii(character: char) -> Option<&'static str> {
+    Some(match character {
+        '✔' => "+",
+        '✗' => "x",
+        '·' | '─' => "-",
+        '●' => "*",
+        '▸' => ">",
+        '→' => "->",
+        '←' => "<-",
+        '…' => "...",
+        '└' => "`",
+        '├' | '│' => "|",
+        '±' => "+-",
+        '“' | '”' => "\"",
+        '’' => "'",
+        _ => return None,
+    })
 }
 
 /// Prints what is not the answer to stderr.

@@ -103,11 +103,9 @@ impl Ui {
 
     /// Puts lines on stderr, broken to fit where somebody looks.
     fn put(&self, text: &str, hanging: usize) {
-        if printer::is_err_terminal() {
-            let text = layout::wrap(text, crate::footer::width(), hanging);
-            printer::err(&format!("{text}\n"));
-        } else {
-            printer::err(&format!("{text}\n"));
+        match layout::err_width() {
+            Some(room) => printer::err(&format!("{}\n", layout::wrap(text, room, hanging))),
+            None => printer::err(&format!("{text}\n")),
         }
     }
 

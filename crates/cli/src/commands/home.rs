@@ -17,7 +17,8 @@ const VERSION: &str = env!("CARGO_PKG_VERSION");
 /// How wide the screen is taken to be where nobody says.
 const USUAL: usize = 100;
 
-/// What a narrow screen leaves of a title.
+/// What lines have besides a title, and what a narrow screen leaves of one.
+const REST: usize = 52;
 const TITLE: usize = 48;
 
 /// `heirloom` alone: what is going on here.
@@ -34,7 +35,7 @@ pub(super) fn run(app: &App) -> Done {
     app.ui.answer(&Answer::new(&found, VERSION, place.label(), branch), || {
         let mut text = header(app, branch);
         for line in lines(app, &found) {
-            text.push_str(&line.shown(layout::width().unwrap_or(USUAL).min(120)));
+            text.push_str(&line.shown(room()));
         }
         text
     });
@@ -42,6 +43,15 @@ pub(super) fn run(app: &App) -> Done {
         app.ui.warn(problem);
     }
     Ok(ExitCode::SUCCESS)
+}
+
+fn room() -> usize {
+    layout::width().unwrap_or(USUAL).min(120)
+}
+
+/// A title, as much of it as there is room for.
+fn titled(text: &str) -> String {
+    first_line(text, room().saturating_sub(REST).max(TITLE))
 }
 
 fn header(app: &App, branch: Option<&str>) -> String {
@@ -89,7 +99,7 @@ fn lines(app: &App, home: &Home) -> Vec<Line> {
     let mut lines = Vec::new();
     for (approval, session) in &home.approvals {
         let who = session.as_deref().unwrap_or("a session");
-        let what = first_line(&subject(&approval.input), TITLE);
+        let what = titled(&subject(&approval.input));
         let text = format!("{who} wants to use {}: {what}", approval.tool);
         lines.push(Line { needs_you: true, ..Line::new("needs you", text, "heirloom approvals") });
     }
@@ -126,7 +136,7 @@ fn running(app: &App, row: &Row) -> Line {
         facts.push(session.status.in_words().to_owned());
     }
     let about = row.title.clone().or_else(|| session.prompt.clone());
-    facts.extend(about.map(|about| first_line(&about, TITLE)));
+    facts.extend(about.map(|about| titled(&about)));
     let needs_you = session.status == Status::WaitingInput;
     let command = format!("heirloom watch {}", session.name);
     Line { needs_you, ..Line::new("running", facts.join("  "), &command) }
@@ -136,7 +146,7 @@ fn ended(app: &App, last: &Last) -> Line {
     let session = &last.row.session;
     let title = last.row.title.clone().or_else(|| session.prompt.clone());
     let mut facts = vec![match title {
-        Some(title) => format!("\"{}\" ({})", first_line(&title, TITLE), session.name),
+        Some(title) => format!("\"{}\" ({})", titled(&title), session.name),
         None => session.name.to_string(),
     }];
     let at = session.completed_at.unwrap_or(session.created_at);
@@ -161,7 +171,7 @@ fn handed_over(app: &App, handoff: &Handoff) -> Line {
     let when = ago(handoff.at, app.here.clock.now());
     let from = handoff.session.as_deref().map(|name| format!(" from {name}")).unwrap_or_default();
     let next = handoff.next_steps.first();
-    let next = next.map(|step| format!(": {}", first_line(step, TITLE))).unwrap_or_default();
+    let next = next.map(|step| format!(": {}", titled(step))).unwrap_or_default();
     Line::new("handoff", format!("{when}{from}{next}"), "heirloom recover 2")
 }
 
@@ -170,7 +180,7 @@ fn issues(home: &Home) -> Option<Line> {
     match home.ready.first() {
         Some(first) => {
             let count = counted(home.ready.len() as u64, "issue");
-            let title = first_line(&first.title, TITLE);
+            let title = titled(&first.title);
             let first = format!("{count}, first {} {title}", first.id);
             Some(Line::new("ready", first, "heirloom work"))
         }

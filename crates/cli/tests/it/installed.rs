@@ -64,14 +64,19 @@ fn copy(env: &TestEnv, directory: &str) -> PathBuf {
     copy
 }
 
-fn init_with(env: &TestEnv, program: &Path, path: &[&Path]) {
+/// Runs a copy of the program in `place`, with these directories in `PATH` before those of the machine.
+fn run_copy(env: &TestEnv, program: &Path, place: &Path, path: &[&Path], arguments: &[&str]) {
     let mut command = Command::new(program);
     let vars = env.command(&[]);
     let vars = vars.get_envs().filter_map(|(name, value)| Some((name, value?)));
     let path = std::env::join_paths(path.iter().copied().chain([Path::new("/usr/bin")])).unwrap();
-    command.env_clear().envs(vars).env("PATH", path).current_dir(env.repo());
-    let output = command.args(["init", "--agent", "claude"]).stdin(Stdio::null()).output().unwrap();
+    command.env_clear().envs(vars).env("PATH", path).current_dir(place);
+    let output = command.args(arguments).stdin(Stdio::null()).output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+}
+
+fn init_with(env: &TestEnv, program: &Path, path: &[&Path]) {
+    run_copy(env, program, &env.repo(), path, &["init", "--agent", "claude"]);
 }
 
 #[test]
@@ -121,14 +126,18 @@ fn the_line_takes_the_shells_place_so_an_event_costs_one_program() {
     assert!(ids.len() == 2 && ids[0] == ids[1], "{ran}");
 }
 
-/// A second repository of the same person's.
-fn second(env: &TestEnv) -> PathBuf {
+/// A second repository of the same person's, set up by `program`.
+fn second(env: &TestEnv, program: &Path) -> PathBuf {
     let other = env.user().join("billing");
     fs::create_dir_all(other.join(".heirloom")).unwrap();
     env.git(&["init", "-q", "-b", "main", other.to_str().unwrap()]);
     fs::write(other.join(".heirloom/config.yaml"), RULE).unwrap();
-    env.run_in(&other, &["init", "--agent", "claude"]).success();
+    run_copy(env, program, &other, &[], &["init", "--agent", "claude"]);
     other
+}
+
+fn built() -> &'static Path {
+    Path::new(env!("CARGO_BIN_EXE_heirloom"))
 }
 
 #[test]
@@ -136,7 +145,7 @@ fn taking_one_repository_out_leaves_the_other_as_it_is() {
     let env = env();
     env.write(".heirloom/config.yaml", RULE);
     env.run(&["init", "--agent", "claude"]).success();
-    let other = second(&env);
+    let other = second(&env, built());
     let denied = |repo: &Path| is_denied(&fire(&env, repo, "PreToolUse", &[]));
     assert!(denied(&env.repo()) && denied(&other));
 
@@ -164,13 +173,47 @@ fn taking_one_repository_out_leaves_the_other_as_it_is() {
 fn everywhere_takes_the_hooks_out_of_all() {
     let env = env();
     env.run(&["init", "--agent", "claude"]).success();
-    second(&env);
+    second(&env, built());
     let rehearsed = env.run(&["init", "--uninstall", "--everywhere", "--dry-run"]).success();
     assert!(rehearsed.stdout.contains(".claude/settings.json"), "{rehearsed}");
     assert!(env.user().join(".claude/settings.json").exists());
     env.run(&["init", "--uninstall", "--everywhere"]).success();
     assert!(!env.user().join(".claude/settings.json").exists());
     assert_eq!(env.run(&["init", "--everywhere"]).code, 64);
+}
+
+/// A day with everything in it: two repositories, the program moves, one repository is taken out, then all are.
+#[test]
+fn a_moved_program_serves_both_repositories_and_leaves_them_one_by_one() {
+    let env = env();
+    env.write(".heirloom/config.yaml", RULE);
+    let old = copy(&env, "old");
+    init_with(&env, &old, &[]);
+    let (repo, other) = (env.repo(), second(&env, &old));
+    let new = env.user().join("new");
+    fs::create_dir_all(&new).unwrap();
+    fs::rename(&old, new.join("heirloom")).unwrap();
+    let fired = |repo: &Path| fire(&env, repo, "PreToolUse", &[&new]);
+    assert!(is_denied(&fired(&repo)) && is_denied(&fired(&other)), "both are guarded");
+
+    let moved = new.join("heirloom");
+    let run = |place: &Path, arguments: &[&str]| run_copy(&env, &moved, place, &[], arguments);
+    let silent = |ran: &Ran| ran.code == 0 && ran.stdout.is_empty() && ran.stderr.is_empty();
+    run(&repo, &["init", "--uninstall"]);
+    assert!(silent(&fired(&repo)), "{}", fired(&repo));
+    assert!(is_denied(&fired(&other)), "the other one stays guarded");
+
+    // An agent that is running still has the line that it read when it started.
+    let remembered = line(&env, "PreToolUse");
+    run(&other, &["init", "--uninstall", "--everywhere"]);
+    assert!(!env.user().join(".claude/settings.json").exists());
+    for repo in [&repo, &other] {
+        let ran = fire_line(&env, &remembered, repo, "PreToolUse", &[&new]);
+        assert!(silent(&ran), "{ran}");
+    }
+    fs::remove_dir_all(&new).unwrap();
+    let gone = fire_line(&env, &remembered, &repo, "PreToolUse", &[Path::new("/usr/bin")]);
+    assert!(silent(&gone), "{gone}");
 }
 
 /// What the person at the agent is shown.

@@ -113,3 +113,122 @@ fn the_main_screens_look_like_this() {
         screen(&env, name, arguments);
     }
 }
+
+/// Answers that people read, each with something in it.
+const SCREENS: [&str; 52] = [
+    "",
+    "sessions list --all",
+    "sessions show auth-v2",
+    "sessions show auth-v2 --learnings",
+    "sessions show auth-v2 --config",
+    "sessions show auth-v2 --trajectory",
+    "status auth-v2",
+    "lineage auth-v2",
+    "conversation auth-v2",
+    "search stolen",
+    "search stolen --open",
+    "why src/auth.rs",
+    "why src/auth.rs:2",
+    "how nothing-like-it",
+    "usage",
+    "usage --by model --all-repos",
+    "notes",
+    "notes --ids",
+    "handoffs list",
+    "handoffs show",
+    "rules list",
+    "ground --all",
+    "inherit auth-v1",
+    "checkpoint --dry-run",
+    "context rules",
+    "context status --session auth-v2",
+    "archive list",
+    "req status",
+    "req explain Edit --path src/auth.rs",
+    "req log",
+    "approvals list",
+    "trust --show",
+    "issues list",
+    "issues ready",
+    "work --dry-run --agent sim",
+    "work clean --dry-run",
+    "runs list",
+    "run ralph later 2 --agent sim --permissions ask --dry-run",
+    "stages list",
+    "pipelines list",
+    "agents",
+    "agents --features",
+    "config show",
+    "config show --sources",
+    "config path",
+    "doctor",
+    "init --dry-run",
+    "sync --dry-run",
+    "ledger stats",
+    "ledger verify",
+    "repo show",
+    "heal --check",
+];
+
+/// As [`shown`], where no colours are wanted whatever else is said, and no letters but those of ASCII.
+fn bare(env: &TestEnv, arguments: &[&str], columns: usize) -> String {
+    let mut command = env.command(arguments);
+    command.env("COLUMNS", columns.to_string());
+    command.env("NO_COLOR", "1").env("CLICOLOR_FORCE", "1").env("LC_ALL", "C");
+    let output = command.output().unwrap();
+    let mut text = String::from_utf8(output.stdout).unwrap();
+    text.push_str(&String::from_utf8(output.stderr).unwrap());
+    text
+}
+
+#[test]
+fn every_screen_fits_in_unicode_and_in_ascii_and_can_do_without_colours() {
+    let env = busy();
+    let mut wrong = Vec::new();
+    for screen in SCREENS {
+        let arguments: Vec<&str> = screen.split_whitespace().collect();
+        for columns in [60, 100, 160] {
+            let plain = shown(&env, &arguments, columns, false);
+            assert!(!plain.trim().is_empty(), "{screen} says nothing");
+            let ascii = bare(&env, &arguments, columns);
+            if !ascii.is_ascii() || ascii.contains('\u{1b}') {
+                wrong.push(format!("{screen} at {columns} is not bare:\n{ascii}"));
+            }
+            for line in plain.lines().chain(ascii.lines()) {
+                let longest = line.split(' ').map(|word| word.chars().count()).max().unwrap_or(0);
+                if line.chars().count() > columns && longest <= columns / 2 {
+                    wrong.push(format!("{screen} at {columns}: {line}"));
+                }
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// The help of every command, at every width.
+#[test]
+fn every_help_fits() {
+    let env = env();
+    let mut left = vec![Vec::<String>::new()];
+    let mut seen = 0;
+    while let Some(command) = left.pop() {
+        let words = command.iter().map(String::as_str).chain(["--help"]).collect::<Vec<_>>();
+        for columns in [60, 100, 160] {
+            let help = shown(&env, &words, columns, false);
+            for line in help.lines() {
+                let longest = line.split(' ').map(|word| word.chars().count()).max().unwrap_or(0);
+                let fits = line.chars().count() <= columns || longest > columns / 3;
+                // Usage and examples are one line, to be copied.
+                let is_line = ["Usage: heirloom ", "       heirloom ", "  heirloom "];
+                let is_line = is_line.iter().any(|begins| line.starts_with(begins));
+                assert!(fits || is_line, "{words:?} at {columns}: {line}");
+            }
+            if columns == 160 {
+                let below = crate::help::listed(&help).into_iter();
+                left.extend(below.map(|name| [command.clone(), vec![name]].concat()));
+                seen += 1;
+            }
+        }
+    }
+    assert!(seen > 60, "only {seen} commands were looked at");
+}
