@@ -237,7 +237,7 @@ impl Screen {
                     lines.push_str("no gate is set: only the agents' own reports were checked\n");
                 }
                 if let Some(branch) = branch.as_ref().filter(|_| tally.closed > 0) {
-                    let _ = writeln!(lines, "to take the work over: git merge {branch}");
+                    let _ = writeln!(lines, "to take over the work: git merge {branch}");
                 }
                 lines
             }

@@ -43,7 +43,7 @@ pub enum HereError {
     #[error("cannot tell where to keep heirloom's data: neither HEIRLOOM_HOME nor HOME is set")]
     NoHome,
     /// An agent that heirloom guards set a variable by which it would be held to something else.
-    #[error("an agent does not change {variable} for heirloom")]
+    #[error("an agent may not set {variable} for heirloom")]
     Changed {
         /// Its name.
         variable: String,

@@ -98,13 +98,13 @@ impl From<WorkError> for Failure {
                 "check out a branch of your own, or leave work on its branches: work.merge: leave",
             ),
             WorkError::Apart { ref branch, ref head, .. } => failure
-                .hint(format!("take the work over and resolve it: git merge {branch}"))
+                .hint(format!("merge it yourself and resolve the conflict: git merge {branch}"))
                 .hint(format!("or start over without it: git branch -f {branch} {head}")),
             WorkError::Unpriced { .. } => {
-                failure.hint("--max-time, --max-issues or --issue-timeout would").usage()
+                failure.hint("use --max-time, --max-issues or --issue-timeout instead").usage()
             }
             WorkError::NoBranch { .. } => {
-                failure.hint("a branch called heirloom, or heirloom/work, may be in its way")
+                failure.hint("a branch called heirloom, or heirloom/work, may be in the way")
             }
             WorkError::Crowded { .. } => {
                 failure.hint("leave out --max-agents, or --in-place").usage()
@@ -179,7 +179,7 @@ impl From<RunError> for Failure {
             RunError::Exists { .. } => {
                 failure.hint("use another name, or --force to start over and keep the old one")
             }
-            RunError::NothingToResume { .. } => failure.hint("leave --resume out to start it"),
+            RunError::NothingToResume { .. } => failure.hint("drop --resume to start it"),
             _ => failure,
         }
     }
@@ -262,16 +262,16 @@ impl From<SessionError> for Failure {
 
 fn serve_hint(error: &SessionError) -> Option<String> {
     Some(match error {
-        SessionError::NoAgent { .. } => "`heirloom agents` shows which there are".to_owned(),
+        SessionError::NoAgent { .. } => "`heirloom agents` lists them".to_owned(),
         SessionError::NameTaken { name } => {
             format!("`heirloom continue {name} …` continues it; or choose another name")
         }
-        SessionError::Config(_) | SessionError::Launch(_) => "no session was made".to_owned(),
+        SessionError::Config(_) | SessionError::Launch(_) => "no session was created".to_owned(),
         SessionError::Unreadable { .. } => {
             "`heirloom ledger rebuild` derives it again from the records".to_owned()
         }
         SessionError::NoDirectory { .. } => {
-            "no session was made; --working-dir says another one".to_owned()
+            "no session was created; --working-dir chooses another directory".to_owned()
         }
         SessionError::Status { status: Status::Archived, name } => {
             format!("`heirloom sessions hide {name} --undo` shows it again")
@@ -288,7 +288,7 @@ fn serve_hint(error: &SessionError) -> Option<String> {
         }
         SessionError::NoTemplate { .. } => "`heirloom config templates` lists them".to_owned(),
         SessionError::Approval(ApprovalError::None { .. }) | SessionError::ManyApprovals { .. } => {
-            "`heirloom approvals list` shows what waits".to_owned()
+            "`heirloom approvals list` shows what is pending".to_owned()
         }
         _ => return None,
     })

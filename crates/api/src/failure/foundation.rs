@@ -120,7 +120,7 @@ impl From<HereError> for Failure {
     fn from(error: HereError) -> Self {
         match &error {
             HereError::Changed { variable } => Self::from_error(Code::PersonNeeded, &error).hint(
-                format!("run it without {variable}; a person changes it in another terminal"),
+                format!("run it without {variable}; a person can set it in another terminal"),
             ),
             HereError::NoHome | HereError::Clock(_) => {
                 Self::from_error(Code::Environment, &error).usage()
@@ -136,12 +136,10 @@ impl From<SubjectError> for Failure {
             SubjectError::None { live } => {
                 let failure = Self::new(Code::SessionNotFound, message);
                 if live.is_empty() {
-                    failure.hint(
-                        "--session names it, by its id or the beginning of it; nothing was written",
-                    )
+                    failure.hint("name it with --session, by id or id prefix; nothing was written")
                 } else {
                     failure.hint(format!(
-                        "at work here: {}; --session names one; nothing was written",
+                        "working here: {}; choose one with --session; nothing was written",
                         live.join(", ")
                     ))
                 }

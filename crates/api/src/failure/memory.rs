@@ -32,7 +32,7 @@ impl From<DistillError> for Failure {
             DistillError::File(error) => error.into(),
             DistillError::NoAgent { .. } => Self::from_error(Code::AgentUnknown, &error),
             DistillError::Nothing { .. } => Self::from_error(Code::ArchiveNothing, &error)
-                .hint("`heirloom sync` takes in what agents wrote"),
+                .hint("`heirloom sync` imports what agents wrote"),
             DistillError::Launch(_) | DistillError::Spawn(_) | DistillError::NoAnswer { .. } => {
                 Self::from_error(Code::AgentLaunch, &error)
             }
@@ -153,7 +153,7 @@ impl From<HandoffError> for Failure {
         match error {
             HandoffError::Ledger(error) => error.into(),
             HandoffError::NoneYet => Self::from_error(Code::HandoffNotFound, &error)
-                .hint("`heirloom checkpoint` makes one; sessions write one when they end"),
+                .hint("`heirloom checkpoint` writes one, and so does every session that ends"),
             HandoffError::None { .. } | HandoffError::Many { .. } => {
                 Self::from_error(Code::HandoffNotFound, &error)
                     .hint("`heirloom handoffs list` shows the ids")
@@ -170,7 +170,7 @@ impl From<KeepError> for Failure {
             KeepError::Settings(error) => Self::from_error(Code::Settings, &*error),
             KeepError::File(error) => error.into(),
             KeepError::NoSession => Self::from_error(Code::SessionNotFound, &error)
-                .hint("`heirloom note` makes one, and so does every agent that is hooked"),
+                .hint("`heirloom note` creates one, and so does every agent with hooks"),
         }
     }
 }

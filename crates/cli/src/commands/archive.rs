@@ -27,14 +27,14 @@ enum What {
     List,
     /// Show a session's archived transcripts
     Show {
-        /// The session: a name, an id, or the beginning of one
+        /// The session's name, id or id prefix
         session: String,
     },
     /// Put a session's transcripts back where its agent can resume them
     ///
     /// Files the agent still has are left alone.
     Restore {
-        /// The session: a name, an id, or the beginning of one
+        /// The session's name, id or id prefix
         session: String,
     },
 }

@@ -53,7 +53,7 @@ pub(super) fn run(app: &App, args: &Args) -> Done {
     app.ui.answer(&heirloom_api::Checkpoint::from(&outcome), || describe(&outcome, dry_run));
     if !outcome.permitted {
         app.ui
-            .hint("fix or replace the claims above, or declare them: heirloom note … --assumption");
+            .hint("fix or replace the claims above, or mark them as assumptions: heirloom note … --assumption");
     }
     Ok(if outcome.permitted { ExitCode::SUCCESS } else { ExitCode::from(FAILED) })
 }
@@ -73,7 +73,7 @@ fn describe(outcome: &Outcome, dry_run: bool) -> String {
         let _ = writeln!(text, "{}", hang(&line, 18));
     }
     let end = match (&outcome.handoff, outcome.permitted) {
-        (_, false) => format!("{BAD}blocked{BAD:#}, no handoff was made"),
+        (_, false) => format!("{BAD}blocked{BAD:#}, no handoff was written"),
         (None, _) if outcome.mode == "off" => {
             format!("{GOOD}permitted{GOOD:#}, checkpoints are switched off")
         }

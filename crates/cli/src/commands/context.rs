@@ -45,7 +45,7 @@ fn status(app: &App, named: Option<&str>) -> Done {
     let Some(usage) = context::usage(&app.here, &session) else {
         let message = format!("nothing is known about the context of {}", session.name);
         return Err(Failure::new(Code::ContextUnknown, message)
-            .hint("only sessions of an agent that keeps usage in its transcript have figures"));
+            .hint("only agents that record usage in their transcripts report this"));
     };
     let synced = ledger.kept::<DeltaSynced>(&session.repo, &session.id.to_string())?;
     let zone = usage.zone(&settings);
@@ -59,7 +59,7 @@ fn status(app: &App, named: Option<&str>) -> Done {
             zone.advice()
         ),
         _ => format!(
-            "{}  {} tokens used; how many its model takes is not known",
+            "{}  {} tokens used; the size of its model's context window is unknown",
             session.name,
             grouped(usage.tokens)
         ),

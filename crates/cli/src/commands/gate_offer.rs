@@ -49,7 +49,7 @@ fn remember(app: &App, gates: &[String]) {
         heirloom_repo::write_within(root, Path::new(LOCAL), text.as_bytes()).is_ok()
     });
     if written {
-        app.ui.say(&format!("{LOCAL} says so now"));
+        app.ui.say(&format!("saved in {LOCAL}"));
     } else {
         app.ui.hint(&format!("put `gate: {list}` below `work:` in {LOCAL} to keep that"));
     }

@@ -98,7 +98,7 @@ fn describe(found: &Grounded<'_>) -> String {
     }
     if count > MOST_SHOWN {
         let _ =
-            writeln!(text, "{DIM}and {} more, all of them with --json{DIM:#}", count - MOST_SHOWN);
+            writeln!(text, "{DIM}and {} more; --json lists them all{DIM:#}", count - MOST_SHOWN);
     }
     let (style, word) = if report.passes() { (GOOD, "grounded") } else { (BAD, "not grounded") };
     let _ = writeln!(

@@ -30,7 +30,7 @@ pub(super) fn run(app: &App, args: &Args) -> Done {
     let nothing = found.fixes.is_empty() && found.commands.is_empty() && found.notes.is_empty();
     if nothing && !app.ui.is_json() {
         app.ui.hint(
-            "nothing like it was run or noted here; `heirloom search` looks at what was said",
+            "nothing similar was run or noted here; `heirloom search` searches conversations",
         );
     }
     Ok(ExitCode::SUCCESS)

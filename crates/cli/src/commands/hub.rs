@@ -18,9 +18,9 @@ const WIDEST: usize = 300;
 
 /// Share what agents learn with a team, through a PostgreSQL database
 ///
-/// Nothing leaves before `hub join`, which is for one repository and shows what would be sent. Notes,
-/// issues and what sessions are called travel; prompts, transcripts, configs, approvals, requirements and
-/// private sessions never do.
+/// Nothing is shared before `hub join`, which applies to one repository and shows what it would send. Notes,
+/// issues and the names of sessions are shared. Prompts, transcripts, configs, approvals, requirements and
+/// private sessions never are.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
     #[command(subcommand)]
@@ -29,45 +29,49 @@ pub(super) struct Args {
 
 #[derive(Debug, clap::Subcommand)]
 enum What {
-    /// Make a hub in a database, or bring it up to date
+    /// Create a hub in a database, or upgrade it
     ///
-    /// For whoever owns the database. PostgreSQL 15 or newer; the role needs CREATEROLE, to let members in.
+    /// For the owner of the database. Needs PostgreSQL 15 or newer, and a role with CREATEROLE to invite members.
     Migrate {
-        /// `postgresql://NAME:PASSWORD@HOST/DATABASE`
+        /// The address: `postgresql://NAME:PASSWORD@HOST/DATABASE`
         #[arg(value_name = "URL")]
         url: String,
     },
     /// Share this repository through a hub
     Join {
-        /// `postgresql://NAME:PASSWORD@HOST/DATABASE`, as `hub invite` printed it
+        /// The address that `hub invite` printed: `postgresql://NAME:PASSWORD@HOST/DATABASE`
         #[arg(value_name = "URL")]
         url: String,
         /// Also send what was recorded before
         #[arg(long)]
         history: bool,
-        /// Join without being asked
+        /// Join without asking
         #[arg(long)]
         yes: bool,
     },
-    /// How this repository stands with its hub
+    /// Show what is unsent, unread and withheld, and who shares this repository
     Status,
     /// Send what is new
     Push,
-    /// Take in what others sent
+    /// Receive what others sent
     Pull,
-    /// Let somebody use this repository at the hub; prints the address for them to join with, once
+    /// Invite somebody to share this repository
+    ///
+    /// Prints the command for them to join with, once: it contains their password.
     Invite {
-        /// The name they go by there
+        /// Their name on the hub
         #[arg(value_name = "NAME")]
         name: String,
     },
-    /// Take somebody's access to this repository away
+    /// Revoke somebody's access to this repository
     Revoke {
-        /// The name they go by there
+        /// Their name on the hub
         #[arg(value_name = "NAME")]
         name: String,
     },
-    /// Stop sharing this repository; what was sent stays there, what came stays here
+    /// Stop sharing this repository
+    ///
+    /// What you sent stays on the hub, and what you received stays here.
     Leave,
 }
 
@@ -83,7 +87,7 @@ pub(super) fn run(app: &App, args: &Args) -> Done {
         What::Revoke { name } => {
             let revoked = heirloom_hub::revoke(&app.here, &ledger, name)?;
             let off = if revoked.login_off { ", and can no longer sign in" } else { "" };
-            app.ui.answer(&revoked, || format!("{GOOD}✔{GOOD:#} {name} has no access here{off}"));
+            app.ui.answer(&revoked, || format!("{GOOD}✔{GOOD:#} {name} no longer has access{off}"));
             Ok(ExitCode::SUCCESS)
         }
         What::Leave => {
@@ -121,9 +125,9 @@ fn join(app: &App, ledger: &mut Ledger, url: &str, history: bool, yes: bool) -> 
 
 fn confirm(app: &App) -> Result<(), Failure> {
     if !std::io::stdin().is_terminal() {
-        let message = "there is no terminal to ask at, so nothing was joined";
+        let message = "there is no terminal to ask on, so nothing was joined";
         return Err(Failure::new(Code::HubNotJoined, message)
-            .hint("look at what would be sent, then say --yes"));
+            .hint("review what would be sent, then use --yes"));
     }
     app.ui.say("Join? [y/N]");
     let mut line = String::new();
@@ -135,31 +139,29 @@ fn confirm(app: &App) -> Result<(), Failure> {
 }
 
 fn describe_preview(preview: &Preview, history: bool) -> String {
-    let mut text = format!("{BOLD}{}{BOLD:#} would get of {}\n", preview.hub, preview.key);
+    let mut text = format!("{BOLD}{}{BOLD:#} would get from {}\n", preview.hub, preview.key);
     for kind in &preview.kinds {
         let _ = writeln!(text, "  {:>7}  {}", grouped(kind.count), kind.kind);
         let _ = writeln!(text, "           {DIM}{}{DIM:#}", first_line(&kind.example, WIDEST));
     }
     if preview.kinds.is_empty() {
-        text.push_str(
-            "  nothing yet: no note, no issue and no session is recorded under this key\n",
-        );
+        text.push_str("  nothing yet: no notes, issues or sessions are recorded under this key\n");
     }
     for (why, count) in &preview.withheld {
         let _ = writeln!(text, "  {:>7}  withheld: {why}", grouped(*count));
     }
     text.push_str(if history {
-        "All of this, and what comes from now on."
+        "All of this is sent, and everything from now on."
     } else {
-        "Only what comes from now on, of these kinds; --history sends this too."
+        "Only what is recorded from now on is sent; --history also sends this."
     });
     text
 }
 
 fn describe_joined(joined: &HubJoined) -> String {
     let others = match joined.others {
-        0 => "nobody else has yet".to_owned(),
-        others => format!("so did {}", counted(others, "other host")),
+        0 => "nobody else has joined yet".to_owned(),
+        others => format!("{} joined before", counted(others, "other host")),
     };
     format!("{GOOD}✔{GOOD:#} joined {} as {}; {others}", joined.hub, joined.member)
 }
@@ -188,7 +190,7 @@ fn pull(app: &App, ledger: &mut Ledger) -> Done {
     let pulled = heirloom_hub::pull(&app.here, ledger)?;
     for problem in &pulled.problems {
         app.ui.warn(&format!(
-            "{} ({}) is not followed behind record {}: {}",
+            "stopped following {} ({}) after record {}: {}",
             problem.author, problem.host, problem.seq, problem.problem
         ));
     }
@@ -201,13 +203,13 @@ fn describe_pulled(pulled: &HubPulled) -> String {
     if pulled.refused > 0 {
         let _ = write!(
             text,
-            "; {} of a kind that is never accepted from others, or with a secret in them",
+            "; refused {} that nobody may send, or that contain a secret",
             grouped(pulled.refused)
         );
     }
     if pulled.skipped > 0 {
         let skipped = counted(pulled.skipped, "record");
-        let _ = write!(text, "; the hub had dropped {skipped} before they were read here");
+        let _ = write!(text, "; the hub dropped {skipped} before you received them");
     }
     text
 }
@@ -217,11 +219,13 @@ fn invite(app: &App, ledger: &Ledger, name: &str) -> Done {
     app.ui.answer(&invited, || match &invited.url {
         Some(url) => format!("heirloom hub join '{url}'"),
         None => {
-            format!("{GOOD}✔{GOOD:#} {name} has access here, and joins with the address they have")
+            format!("{GOOD}✔{GOOD:#} {name} now has access, and joins with the address they already have")
         }
     });
     if invited.url.is_some() {
-        app.ui.hint(&format!("give this to {name} alone: it is shown once, and has the password"));
+        app.ui.hint(&format!(
+            "give this only to {name}: it contains their password and is shown once"
+        ));
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -263,7 +267,7 @@ fn describe_status(app: &App, status: &HubStatus) -> String {
         lag(status.unread_since)
     );
     if let Some(why) = &status.trouble {
-        let _ = write!(text, "\n  {CARE}the daemon{CARE:#} could not: {why}");
+        let _ = write!(text, "\n  {CARE}the daemon{CARE:#} failed: {why}");
     }
     if let Some(size) = &status.size {
         let kb = |bytes: u64| grouped(bytes.div_ceil(1024));
@@ -282,7 +286,7 @@ fn describe_status(app: &App, status: &HubStatus) -> String {
         }
     }
     for host in &status.hosts {
-        let gone = if host.is_gone { "  shut out" } else { "" };
+        let gone = if host.is_gone { "  revoked" } else { "" };
         let _ = write!(
             text,
             "\n  {:10}{:>9}  {} {DIM}{}{DIM:#}{gone}",
@@ -295,7 +299,7 @@ fn describe_status(app: &App, status: &HubStatus) -> String {
     for problem in &status.problems {
         let _ = write!(
             text,
-            "\n  {CARE}stopped{CARE:#}  {} ({}) behind record {}: {}",
+            "\n  {CARE}stopped{CARE:#}  {} ({}) after record {}: {}",
             problem.author, problem.host, problem.seq, problem.problem
         );
     }

@@ -76,7 +76,7 @@ fn render(
     }
     if let Some((at, link)) = family.continued.last() {
         let times = counted(family.continued.len() as u64, "time");
-        let _ = writeln!(text, "went on {times}, last {} {}", link.as_str(), ago(*at, now));
+        let _ = writeln!(text, "continued {times}, last {} {}", link.as_str(), ago(*at, now));
     }
     if !family.descendants.is_empty() {
         let row = |s: &Session| format!("{} ({}{})", s.name, s.status, by(s));

@@ -80,6 +80,9 @@ use crate::failure::{Code, Failure, USAGE, exit};
 use crate::pager;
 use crate::ui::Ui;
 
+/// Kept apart, so that what is special about a command comes first in its help.
+const GLOBAL: &str = "Global options";
+
 /// The continuity layer for coding agents
 ///
 /// heirloom records the sessions of your coding agents, and starts each new one with what earlier ones
@@ -88,19 +91,19 @@ use crate::ui::Ui;
 #[command(name = "heirloom", version, disable_help_subcommand = true)]
 struct Cli {
     /// Print the answer as one JSON document
-    #[arg(long, global = true)]
+    #[arg(long, global = true, help_heading = GLOBAL)]
     json: bool,
 
     /// Log what happens; twice logs more
-    #[arg(short, long, global = true, action = clap::ArgAction::Count)]
+    #[arg(short, long, global = true, help_heading = GLOBAL, action = clap::ArgAction::Count)]
     verbose: u8,
 
     /// Print answers and errors only
-    #[arg(short, long, global = true, conflicts_with = "verbose")]
+    #[arg(short, long, global = true, help_heading = GLOBAL, conflicts_with = "verbose")]
     quiet: bool,
 
     /// Do not show long answers in a pager
-    #[arg(long, global = true)]
+    #[arg(long, global = true, help_heading = GLOBAL)]
     no_pager: bool,
 
     #[command(subcommand)]

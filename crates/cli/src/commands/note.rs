@@ -99,7 +99,7 @@ pub(super) fn run(app: &App, args: Args) -> Done {
 
 fn all_evidence(args: &Args) -> Result<Vec<Evidence>, Failure> {
     if args.quote.len() > args.evidence.len() {
-        let message = "each --quote needs an --evidence to stand at";
+        let message = "each --quote needs an --evidence";
         return Err(Failure::new(Code::Usage, message).usage());
     }
     let mut quotes = args.quote.iter().cloned();

@@ -51,7 +51,7 @@ pub(super) fn run(app: &App, args: Args) -> Done {
     });
     if !app.ui.is_json() {
         if notes.is_empty() && !earlier {
-            app.ui.hint("no notes yet; `heirloom note learning \"…\"` makes one");
+            app.ui.hint("no notes yet; `heirloom note learning \"…\"` adds one");
         }
         if let Some(next) = next {
             app.ui.hint(&format!("there are older ones: add --before {}", next.short()));

@@ -25,7 +25,7 @@ pub(super) fn ask(
         return Ok(None);
     }
     app.ui.say(&format!(
-        "Nobody sits in front of a run. What may {} do in {} without asking you?\n  \
+        "A run is unattended. What may {} do in {} without asking you?\n  \
          {BOLD}a{BOLD:#}  accept: edit files and run commands, such as tests and commits; what it runs is recorded\n  \
          {BOLD}e{BOLD:#}  edits: edit files; every command is denied, so most stages cannot do their work\n  \
          {BOLD}q{BOLD:#}  ask: nothing; each tool use waits for `heirloom approvals`\n\

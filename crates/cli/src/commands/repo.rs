@@ -47,7 +47,7 @@ fn describe(shown: &Shown) -> String {
         None => {
             let _ = write!(
                 text,
-                "  {DIM}no key: it goes by its path; `heirloom init` gives it one{DIM:#}"
+                "  {DIM}no key: identified by its path; `heirloom init` creates one{DIM:#}"
             );
         }
     }
@@ -64,7 +64,7 @@ fn describe(shown: &Shown) -> String {
     for key in &shown.refused {
         let _ = write!(
             text,
-            "\n  {DIM}says that it is {key}, and was not given its history: heirloom repo link {key}{DIM:#}"
+            "\n  {DIM}claims to be {key}, but has not adopted its history: heirloom repo link {key}{DIM:#}"
         );
     }
     text

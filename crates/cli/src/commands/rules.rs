@@ -9,7 +9,7 @@ use heirloom_ledger::Ledger;
 use super::{App, Done};
 use crate::ui::DIM;
 
-/// Manage the rules that every new context is given
+/// Manage the rules that every new context gets
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
     #[command(subcommand)]
@@ -22,7 +22,7 @@ enum What {
     List,
     /// Keep a rule
     ///
-    /// Every new context is given it. Only a person can do this.
+    /// Every new context gets it. Only a person can do this.
     Keep {
         /// The id of a rule found in a conversation, or a rule in your own words
         #[arg(value_name = "RULE")]
@@ -61,7 +61,7 @@ fn list(app: &App, ledger: &Ledger, settings: &Settings) -> Done {
         found.iter().map(line).collect()
     });
     if found.is_empty() && !app.ui.is_json() {
-        app.ui.hint("no rules yet; `heirloom rules keep \"…\"` keeps one");
+        app.ui.hint("no rules yet; `heirloom rules keep \"…\"` adds one");
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -23,7 +23,7 @@ enum Command {
     /// List runs, newest first
     List {
         /// List at most this many
-        #[arg(long, default_value_t = 20)]
+        #[arg(long, default_value_t = 20, value_name = "N")]
         limit: usize,
     },
     /// Show one run, issue by issue

@@ -118,7 +118,7 @@ pub(super) fn run(app: &App, args: &Args) -> Done {
     if args.open {
         match &serving.link {
             Some(link) => open(app, link),
-            None => app.ui.warn("there is no link to open"),
+            None => app.ui.warn("there is no sign-in link to open"),
         }
     }
     let _courier = heirloom_hub::Courier::start(app.here.clone());

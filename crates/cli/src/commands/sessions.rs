@@ -72,14 +72,14 @@ struct Hide {
     undo: bool,
 }
 
-/// Withhold a session from the team's hub, with all that come from it
+/// Withhold a session, and every session that comes from it, from the team's hub
 ///
-/// What was sent already stays there; `heirloom sessions forget` erases it with the next push.
+/// What was already sent stays there; `heirloom sessions forget` erases it with the next push.
 #[derive(Debug, clap::Args)]
 struct Private {
-    /// The session: a name, an id, or the beginning of one
+    /// The session's name, id or id prefix
     session: String,
-    /// Let what it says from now on travel again
+    /// Share again what it records from now on
     #[arg(long)]
     off: bool,
 }
@@ -205,7 +205,11 @@ fn private(app: &App, args: &Private) -> Done {
     let session = sessions::find(&app.here, &ledger, &args.session)?;
     sessions::withhold(&app.here, &mut ledger, &session, !args.off)?;
     app.ui.answer(&answer(&ledger, &session)?, || {
-        let now = if args.off { "travels again" } else { "stays here, with all that come from it" };
+        let now = if args.off {
+            "is shared again"
+        } else {
+            "is private, with every session that comes from it"
+        };
         format!("{GOOD}✔{GOOD:#} {} {now}", session.name)
     });
     Ok(ExitCode::SUCCESS)

@@ -108,8 +108,8 @@ fn not_linted(directory: &str, name: &str, library: &Library) -> Done {
         library.pipelines().map(|(name, _)| name).collect()
     };
     if names.contains(&name) {
-        let message = format!("the {what} `{name}` is built in: there is no file of it here");
-        let own = format!("one of your own is looked for in .heirloom/{directory}/");
+        let message = format!("the {what} `{name}` is built in and has no file here");
+        let own = format!("your own go in .heirloom/{directory}/");
         return Err(Failure::new(Code::RunUnknown, message).hint(own));
     }
     Err(unknown(what, name, names.into_iter()))

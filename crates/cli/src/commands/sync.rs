@@ -77,14 +77,14 @@ pub(super) fn run(app: &App, args: &Args) -> Done {
     let began = Instant::now();
     let mut bar = Bar::new(&app.ui);
     let synced = capture::sync(&app.here, &mut ledger, &request, &mut |at: Progress| {
-        bar.show("Taking transcripts in", at.done as u64, at.of as u64);
+        bar.show("Importing transcripts", at.done as u64, at.of as u64);
     })?;
     drop(bar);
     if !args.dry_run {
         prune(app, &settings)?;
         // A search does it too, but somebody waits for a search.
         if let Err(error) = heirloom_engine::recall::freshen(&app.here, &ledger) {
-            tracing::warn!(%error, "the index was not brought up to date");
+            tracing::warn!(%error, "the index was not updated");
         }
         capture::note_done(&app.here.home);
     }
@@ -115,7 +115,7 @@ pub(super) fn describe(synced: &Synced, dry_run: bool, seconds: f64) -> String {
     }
     #[expect(clippy::cast_precision_loss, reason = "megabytes are not counted to the byte")]
     let megabytes = synced.bytes as f64 / 1e6;
-    let took = if dry_run { "Would take in" } else { "Took in" };
+    let took = if dry_run { "Would import" } else { "Imported" };
     let mut text = format!("{took} {}, {megabytes:.1} MB", counted(new, "session"));
     if !dry_run {
         let _ = write!(text, ", {seconds:.1} s");
@@ -142,8 +142,6 @@ pub(super) fn report(app: &App, synced: &Synced) {
     }
     if synced.elsewhere > 0 {
         let sessions = counted(synced.elsewhere, "session");
-        app.ui.hint(&format!(
-            "{sessions} of repositories that heirloom was not set up in were left alone"
-        ));
+        app.ui.hint(&format!("skipped {sessions} of repositories in which heirloom is not set up"));
     }
 }

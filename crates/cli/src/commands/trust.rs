@@ -64,15 +64,15 @@ fn confirm(app: &App, args: &Args, standing: &Standing) -> Result<(), Failure> {
             let message =
                 format!("the hash of what this repository comes with is {hash} now, not {seen}");
             let failure = Failure::new(Code::TrustChanged, message);
-            return Err(failure.hint("look at it again: heirloom trust --show"));
+            return Err(failure.hint("review it again: heirloom trust --show"));
         }
         None if args.yes && has_terminal => return Ok(()),
         None => {}
     }
     if !has_terminal {
-        let message = "there is no terminal to ask at, so nothing was trusted";
+        let message = "there is no terminal to ask on, so nothing was trusted";
         return Err(Failure::new(Code::TrustUnseen, message).hint(format!(
-            "look at heirloom trust --show, then heirloom trust --yes --hash {hash}"
+            "review it with heirloom trust --show, then run heirloom trust --yes --hash {hash}"
         )));
     }
     app.ui.say(&describe(app, standing));
@@ -101,7 +101,7 @@ fn conclude(app: &App, args: &Args, after: &Standing) -> ExitCode {
     app.ui.print(&text);
     if let (true, Some(path)) = (args.revoke, &after.below) {
         let below = path.display();
-        app.ui.hint(&format!("it still lies below {below}, which your trust.paths names"));
+        app.ui.hint(&format!("it is still in {below}, which is in your trust.paths"));
     }
     ExitCode::SUCCESS
 }
@@ -118,7 +118,10 @@ fn describe(app: &App, standing: &Standing) -> String {
     }
     let mut text = match (standing.state, standing.since, &standing.below) {
         (State::Trusted, _, Some(path)) => {
-            format!("{label} is {GOOD}trusted{GOOD:#}: it lies below {}\n", path.display())
+            format!(
+                "{label} is {GOOD}trusted{GOOD:#}: it is in {}, from your trust.paths\n",
+                path.display()
+            )
         }
         (State::Trusted, Some(at), None) => {
             let when = ago(at, app.here.clock.now());

@@ -7,16 +7,16 @@ use heirloom_engine::work::{self, Clean, Leftover};
 use super::{App, Done};
 use crate::ui::{CARE, DIM, GOOD};
 
-/// Remove worktrees and branches that ended runs left
+/// Remove worktrees and branches left by finished runs
 ///
-/// Only what no run works on, and what is somewhere else too: uncommitted changes and commits that are
-/// on no other branch are named and kept.
+/// Nothing that a run still uses is removed. Uncommitted changes, and commits that are on no other branch, are
+/// kept and listed.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// Only print what would be removed
+    /// Show what would be removed, and remove nothing
     #[arg(long)]
     dry_run: bool,
-    /// Also remove work that is nowhere else
+    /// Also remove work that exists nowhere else
     #[arg(long)]
     force: bool,
 }
@@ -29,14 +29,14 @@ pub(super) fn run(app: &App, args: &Args) -> Done {
     let answer = WorkCleaned { dry_run: args.dry_run, leftovers };
     app.ui.answer(&answer, || text(&found, args));
     if !args.force && found.iter().any(|left| left.kept.is_some() && left.holds.is_some()) {
-        app.ui.hint("look at what is kept first; `heirloom work clean --force` removes it too");
+        app.ui.hint("review what was kept first; `heirloom work clean --force` removes it too");
     }
     Ok(ExitCode::SUCCESS)
 }
 
 fn text(found: &[Leftover], args: &Args) -> String {
     if found.is_empty() {
-        return "nothing is left over".to_owned();
+        return "nothing to clean up".to_owned();
     }
     let width = found.iter().map(|left| left.name.chars().count()).max().unwrap_or(0);
     let mut text = String::new();

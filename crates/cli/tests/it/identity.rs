@@ -190,7 +190,7 @@ fn a_stranger_that_claims_the_key_is_given_nothing_until_a_person_links_it() {
     assert_eq!(
         first.stderr.lines().last().unwrap(),
         format!(
-            "hint: this directory says that it is {own}, which has a history here that it was not given; `heirloom repo link {own}` adopts it"
+            "hint: this directory claims to be {own}, whose history it has not adopted; `heirloom repo link {own}` adopts it"
         )
     );
     assert!(!at(&env, &stranger, &["notes"]).stderr.contains("repo link"), "said twice");

@@ -11,7 +11,7 @@ fn setting_up_says_what_it_did_and_twice_is_the_same_as_once() {
     insta::assert_snapshot!(ran.stdout, @"
     Set up heirloom in payments (git, branch main)
       wrote    .heirloom/config.yaml                 your settings, commit this
-      wrote    .heirloom/repository                  what this repository is known by, commit this
+      wrote    .heirloom/repository                  identifies this repository, commit this
       ignored  .heirloom/runs, .heirloom/local.yaml
       hooked   Claude Code                           user settings, active only where .heirloom/ is
       added    Claude Code                           commands such as /heirloom:recall, and MCP tools
@@ -58,7 +58,7 @@ fn what_others_changed_since_stays() {
         serde_json::from_str(&fs::read_to_string(&file).unwrap()).unwrap();
     assert_eq!(left["model"], "opus");
     assert!(!left.to_string().contains("hook claude"), "{left}");
-    assert!(out.stdout.contains("it was changed, so it is yours"), "{}", out.stdout);
+    assert!(out.stdout.contains("you changed it, so it stays"), "{}", out.stdout);
     assert_eq!(env.read(".heirloom/config.yaml"), "requirements: {}\n");
 }
 
@@ -85,7 +85,7 @@ fn a_settings_file_that_is_no_settings_file_is_left_alone() {
 #[test]
 fn an_agent_that_nobody_knows_is_refused() {
     let ran = env().run(&["init", "--agent", "clod"]);
-    assert_eq!((ran.code, ran.stderr.contains("there is no agent clod")), (64, true), "{ran:?}");
+    assert_eq!((ran.code, ran.stderr.contains("no agent called clod")), (64, true), "{ran:?}");
 }
 
 #[test]
@@ -135,7 +135,7 @@ fn every_agents_own_file_is_merged_with_and_restored_to_the_byte() {
             let project = env.git(&["status", "--porcelain", "-uall"]);
             assert!(!project.contains("opencode") && !project.contains("gemini"), "{project}");
             let out = env.run(&["init", "--uninstall"]).success();
-            assert!(out.stdout.contains("every repository of yours"), "{agent}: {out}");
+            assert!(out.stdout.contains("all your repositories"), "{agent}: {out}");
             assert_eq!(fs::read_to_string(&path).ok().as_deref(), before, "{agent}");
             assert_eq!(names().len(), usize::from(before.is_some()), "{agent}: {:?}", names());
         }

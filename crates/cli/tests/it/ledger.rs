@@ -106,7 +106,7 @@ fn a_bad_export_is_refused_by_its_line() {
 fn a_rebuild_says_what_it_read() {
     let env = env();
     env.run(&["note", "learning", "one"]).success();
-    insta::assert_snapshot!(env.run(&["ledger", "rebuild"]), @"✔ derived every projection again from 4 records");
+    insta::assert_snapshot!(env.run(&["ledger", "rebuild"]), @"✔ rebuilt every projection from 4 records");
     let stats = env.run(&["ledger", "stats", "--json"]).json();
     assert_eq!(
         (&stats["records"], &stats["sessions"], &stats["notes"]),

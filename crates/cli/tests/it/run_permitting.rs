@@ -58,7 +58,7 @@ fn without_an_answer_and_without_a_terminal_a_run_does_not_start_and_names_the_f
 fn a_person_is_asked_once_and_the_answer_holds_for_the_repository() {
     let env = claude("", "");
     let mut terminal = env.terminal(&["run", "ralph", "first", "1"]);
-    terminal.sees("Nobody sits in front of a run. What may claude do in payments without asking");
+    terminal.sees("A run is unattended. What may claude do in payments without asking");
     terminal.sees("a, e or q?");
     terminal.types("a");
     let (code, screen) = terminal.ends();

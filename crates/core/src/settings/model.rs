@@ -16,47 +16,46 @@ pub const AGENTS: &[&str] = &["claude", "codex", "gemini", "opencode", "command"
 section! {
     /// Settings of heirloom.
     pub struct Settings {
-        /// Whether heirloom does anything here. `false` makes every hook silent, as
-        /// `HEIRLOOM_DISABLE=1` does.
+        /// Whether heirloom is active. `false` silences every hook, like `HEIRLOOM_DISABLE=1`.
         enabled: bool = true,
-        /// The agent that is used where nothing else names one.
+        /// The agent to use unless something else names one.
         agent: AgentName,
-        /// The agents: which program each one is, and how it is started.
+        /// The program and model of each agent.
         agents: BTreeMap<String, Agent>,
-        /// What must be satisfied before a gated tool use or the end of a turn.
+        /// What must be satisfied before an agent may use certain tools or end its turn.
         requirements: BTreeMap<String, Requirement>,
-        /// How requirements are enforced.
+        /// How to enforce requirements.
         guard: Guard,
-        /// The page of notes for people and agents.
+        /// The notes file for people and agents.
         notes: Notes,
-        /// When a context may be cleared.
+        /// When an agent may clear its context.
         checkpoint: Checkpoint,
-        /// What a fresh context is given first.
+        /// What a fresh context gets first.
         recovery: Recovery,
-        /// What is kept of the agents' own transcripts.
+        /// What to keep of the agents' own transcripts.
         capture: Capture,
-        /// What is found of what was said. Only a person's own settings have a say in it.
+        /// What a search covers. Only your own settings count.
         recall: Recall,
-        /// What comes from others through a hub. Only a person's own settings have a say in it.
+        /// What to take from others through a hub. Only your own settings count.
         team: Team,
-        /// When a context counts as full.
+        /// When a context counts as full, as a share of its window.
         context: Context,
-        /// What a new session takes from its lineage.
+        /// What a new session inherits from its lineage.
         inherit: Inherit,
-        /// Runs of stages and pipelines.
+        /// How `heirloom run` runs stages and pipelines.
         run: Run,
-        /// Working through issues.
+        /// How `heirloom work` works through issues.
         work: Work,
-        /// What repositories may bring. Only a person's own settings have a say in it.
+        /// Which repositories to trust. Only your own settings count.
         trust: Trust,
     }
 }
 
 section! {
-    /// What repositories may bring.
+    /// Which repositories to trust.
     pub struct Trust {
-        /// Directories whose repositories are trusted without asking, with everything below them:
-        /// where nobody but you puts anything.
+        /// Directories in which every repository, at any depth, is trusted without asking. List
+        /// only directories that nobody but you writes to.
         paths: Vec<String>,
     }
 }
@@ -82,11 +81,11 @@ choice! {
 section! {
     /// One agent.
     pub struct Agent {
-        /// The program and its first arguments, in place of the agent's own name.
-        /// `HEIRLOOM_AGENT_NAME=path` replaces it for one call. For the agent `command` this is
+        /// The program and its first arguments, instead of the agent's own name.
+        /// `HEIRLOOM_AGENT_NAME=path` replaces it for one call. For the agent `command`, this is
         /// the command.
         command: Option<Command>,
-        /// The model, where neither the stage nor a flag says another.
+        /// The model, unless the stage or a flag names another.
         model: Option<String>,
     }
 }
@@ -97,85 +96,86 @@ impl Named for Agent {
 }
 
 section! {
-    /// How requirements are enforced.
+    /// How to enforce requirements.
     pub struct Guard {
-        /// Whether requirements are enforced at all.
+        /// Whether to enforce requirements at all.
         enabled: bool = true,
         /// What an unmet requirement does.
         enforcement: Enforcement,
-        /// Files that nothing gates, as globs: where plans are written before they are approved.
+        /// Globs of files that no requirement applies to, such as plans that are written before
+        /// they are approved.
         exempt: OneOrMany<String> = OneOrMany::of([
             ".claude/plans/**",
             "**/.claude/plans/**",
             "docs/plans/**",
         ]),
-        /// The scopes whose requirements are checked at the end of a turn. An empty list switches
-        /// the check off.
+        /// The scopes whose requirements are checked at the end of a turn. An empty list turns the
+        /// check off.
         stop_scopes: Vec<Scope> =
             vec![Scope::Session, Scope::Branch, Scope::SingleUse, Scope::Permanent],
-        /// How often the end of a turn may be blocked.
+        /// How many times in a row the end of a turn may be blocked.
         stop_blocks: u32 = 3,
-        /// What happens when an agent is about to change what guards it: heirloom's settings, its
-        /// hooks and its data.
+        /// What to do when an agent is about to change what guards it: heirloom's settings, hooks
+        /// and data.
         protect_settings: Protect,
-        /// How many tokens the text at the start of a session may have; `0` switches it off.
+        /// The most tokens that the text at the start of a session may take; `0` turns it off.
         start_tokens: u32 = 300,
-        /// What happens where it is not certain that a command is one that a requirement gates:
-        /// `git $x` may be a push.
+        /// What to do when a requirement may or may not apply to a command: `git $x` might be a
+        /// push.
         on_uncertain: OnUncertain,
-        /// What a session takes over from the one before it on the same branch; nothing where this
-        /// is not given.
+        /// What a session takes over from the previous one on the same branch; nothing unless this
+        /// is set.
         carry_over: Option<CarryOver>,
     }
 }
 
 choice! {
-    /// What happens when an agent is about to change what guards it.
+    /// What to do when an agent is about to change what guards it.
     pub enum Protect {
-        /// The person is asked; denied where the agent cannot ask.
+        /// Ask the person; deny if the agent cannot ask.
         Ask = "ask",
-        /// It is denied.
+        /// Deny it.
         Deny = "deny",
-        /// Nothing. Only in a person's own settings.
+        /// Do nothing. Only valid in your own settings.
         Off = "off",
     }
 }
 
 choice! {
-    /// What happens where it is not certain that a command is one that a requirement gates.
+    /// What to do when a requirement may or may not apply to a command.
     pub enum OnUncertain {
-        /// The person is asked. Where the agent cannot ask, the command goes on and that is recorded,
-        /// unless the requirement is `dangerous` or `locked`.
+        /// Ask the person. If the agent cannot ask, allow and record it, unless the requirement is
+        /// `dangerous` or `locked`.
         Ask = "ask",
-        /// It goes on, and that is recorded.
+        /// Allow and record it.
         Allow = "allow",
-        /// It does not.
+        /// Deny it.
         Deny = "deny",
     }
 }
 
 section! {
-    /// What a session takes over from the one before it on the same branch.
+    /// What a session takes over from the previous one on the same branch.
     pub struct CarryOver {
-        /// Whether it takes anything over.
+        /// Whether to take anything over.
         enabled: bool = true,
-        /// How long ago it may have been satisfied.
+        /// How long ago a requirement may have been satisfied.
         window: Period = Period::from_secs(300),
-        /// The scopes that are carried.
+        /// The scopes to take over.
         scopes: Vec<Scope> = vec![Scope::Session],
     }
 }
 
 section! {
-    /// The page of notes for people and agents.
+    /// The notes file for people and agents.
     pub struct Notes {
-        /// Where it is.
+        /// Where the file is.
         file: RepoPath = RepoPath::of("NOTES.md"),
     }
 }
 
 choice! {
-    /// What happens when a checkpoint is not complete.
+    /// What to do when a checkpoint is incomplete.
     pub enum CheckpointMode {
         /// Report it and continue.
         Warn = "warn",
@@ -187,101 +187,100 @@ choice! {
 }
 
 section! {
-    /// When a context may be cleared.
+    /// When an agent may clear its context.
     pub struct Checkpoint {
-        /// What happens when the checkpoint is not complete.
+        /// What to do when the checkpoint is incomplete.
         mode: CheckpointMode,
-        /// The share of claims that must be grounded in code.
+        /// The share of claims that must be backed by code.
         threshold: Ratio = Ratio::of(0.95),
-        /// How many test scenarios a checkpoint asks for.
+        /// How many test scenarios a checkpoint requires.
         scenarios: u32 = 3,
-        /// A handoff is written at the end of a turn once so many tokens are new in the context.
+        /// Write a handoff at the end of a turn once the context has grown by this many tokens.
         delta_tokens: NonZeroU32 = count(5000),
     }
 }
 
 choice! {
-    /// What can be brought back after a compaction.
+    /// What to restore after a compaction.
     pub enum Preserved {
-        /// The issue or task that is worked on.
+        /// The issue or task in progress.
         ActiveIssue = "active_issue",
         /// Where the work stands: what was asked, what fails, next steps, open questions, what was done.
         SessionContinuity = "session_continuity",
-        /// What was decided, and the scenarios that go with it.
+        /// Decisions, and the scenarios that go with them.
         DecisionLog = "decision_log",
-        /// Where the record of it is: the last handoff.
+        /// Where to find the record: the last handoff.
         Trajectory = "trajectory",
     }
 }
 
 section! {
-    /// What a fresh context is given first.
+    /// What a fresh context gets first.
     pub struct Recovery {
-        /// Whether recovery has levels. Without them `heirloom recover` prints everything, whatever is
-        /// asked for.
+        /// Whether recovery has levels. If not, `heirloom recover` prints everything, whatever
+        /// level you ask for.
         tiered_recovery: bool = true,
-        /// What the brief after a compaction brings back; what is not named is left to the agent's own
-        /// summary. Rules, warnings and known failures are always in it, and nothing is ever taken out
-        /// of the ledger.
+        /// What the brief after a compaction restores; the rest is left to the agent's own summary.
+        /// Rules, warnings and known failures are always included, and nothing is ever removed from
+        /// the ledger.
         preservation: Vec<Preserved> = vec![
             Preserved::ActiveIssue,
             Preserved::SessionContinuity,
             Preserved::DecisionLog,
             Preserved::Trajectory,
         ],
-        /// Tokens that the brief at the start of a context may take.
+        /// The most tokens that the brief at the start of a context may take.
         brief_tokens: NonZeroU32 = count(600),
-        /// Tokens that level 1 may take.
+        /// The most tokens that level 1 may take.
         level1_tokens: NonZeroU32 = count(100),
-        /// Tokens that level 2 may take.
+        /// The most tokens that level 2 may take.
         level2_tokens: NonZeroU32 = count(500),
     }
 }
 
 choice! {
-    /// Whether something happens.
+    /// Whether to keep the text of transcripts.
     pub enum OnOff {
-        /// It does.
+        /// Keep it.
         On = "on",
-        /// It does not.
+        /// Keep only facts about it.
         Off = "off",
     }
 }
 
 choice! {
-    /// Whether the agent is asked to note something.
+    /// Whether to ask the agent for notes.
     pub enum Ask {
-        /// It is not.
+        /// Never.
         Off = "off",
-        /// Once a session, at the end of a turn that changed files, if nothing was noted.
+        /// Once per session, at the end of a turn that changed files, if it has noted nothing.
         Once = "once",
     }
 }
 
 choice! {
-    /// Whether the agent of a session that ended proposes notes.
+    /// Whether the agent of an ended session proposes notes.
     pub enum Distill {
-        /// It does not.
+        /// Never.
         Off = "off",
-        /// It does.
+        /// Once, after the session has ended.
         On = "on",
     }
 }
 
 section! {
-    /// What is kept of the agents' own transcripts.
+    /// What to keep of the agents' own transcripts.
     pub struct Capture {
-        /// Whether their text is kept, as the agent wrote it; `off` keeps only facts.
+        /// Whether to keep their text as the agent wrote it.
         archive: OnOff,
-        /// How long it is kept.
+        /// How long to keep it.
         keep: Period = Period::from_secs(365 * 24 * 60 * 60),
-        /// The most megabytes that all of them together may take; the oldest go first.
+        /// The most megabytes that all transcripts together may take; the oldest are removed first.
         max_megabytes: NonZeroU32 = count(4096),
-        /// Whether the agent is asked to note something, once a session, at the end of a turn that
-        /// changed files.
+        /// Whether to ask the agent for notes.
         ask: Ask,
-        /// Whether the agent of a session that ended is started once more to propose notes
-        /// from what was done. It costs what the agent costs.
+        /// Whether to start the agent of an ended session once more, to propose notes from what was
+        /// done. You pay for that call.
         distill: Distill,
     }
 }
@@ -289,54 +288,54 @@ section! {
 choice! {
     /// Where agents may search.
     pub enum Reach {
-        /// In the repository they work in.
+        /// The repository they work in.
         Repository = "repository",
-        /// In all repositories of the person.
+        /// All of your repositories.
         All = "all",
     }
 }
 
 section! {
-    /// What is found of what was said.
+    /// What a search covers.
     pub struct Recall {
-        /// Where agents may search. A person may search everywhere.
+        /// Where agents may search. You may search everywhere.
         agents: Reach,
     }
 }
 
 choice! {
-    /// Whose notes agents are told.
+    /// Whose notes agents get.
     pub enum Whose {
-        /// Everybody's in the team.
+        /// The whole team's.
         Team = "team",
-        /// Only what was noted here.
+        /// Only your own.
         Me = "me",
     }
 }
 
 section! {
-    /// What comes from others through a hub.
+    /// What to take from others through a hub.
     pub struct Team {
-        /// Whose notes agents are told at the start: those of the whole team, only one's own, or also
-        /// those of the people named.
+        /// Whose notes agents get at the start: the whole team's, only your own, or your own and
+        /// those of the people you list.
         notes_from: NotesFrom = NotesFrom::Word(Whose::Team),
     }
 }
 
 section! {
-    /// When a context counts as full: the part of the window that is used.
+    /// When a context counts as full, as a share of its window.
     pub struct Context {
-        /// From here on: finish what is open.
+        /// From here on, finish what is open.
         yellow: Ratio = Ratio::of(0.5),
-        /// From here on: write down what must not be lost.
+        /// From here on, write down what must not be lost.
         orange: Ratio = Ratio::of(0.75),
-        /// From here on: checkpoint now.
+        /// From here on, checkpoint at once.
         red: Ratio = Ratio::of(0.9),
     }
 }
 
 choice! {
-    /// A part of what can be inherited.
+    /// A kind of thing to inherit.
     pub enum Inherited {
         /// What was learned.
         Learnings = "learnings",
@@ -352,21 +351,21 @@ choice! {
 }
 
 section! {
-    /// What a new session takes from its lineage.
+    /// What a new session inherits from its lineage.
     pub struct Inherit {
-        /// What to take, where `--select` names nothing. Empty for everything.
+        /// What to inherit without `--select`. An empty list means everything.
         select: Vec<Inherited>,
-        /// Tokens that the inherited block may take.
+        /// The most tokens that the inherited block may take.
         max_tokens: NonZeroU32 = count(8000),
-        /// How many ancestors back.
+        /// How many sessions to inherit from: the source and its nearest ancestors.
         max_depth: NonZeroU32 = count(3),
     }
 }
 
 choice! {
-    /// Whether a session that inherits must say what it understood.
+    /// Whether an agent that inherits must say what it understood.
     pub enum Comprehension {
-        /// It may.
+        /// It may, but need not.
         Optional = "optional",
         /// It must, before it starts work.
         Required = "required",
@@ -374,25 +373,24 @@ choice! {
 }
 
 section! {
-    /// Runs of stages and pipelines.
+    /// How `heirloom run` runs stages and pipelines.
     pub struct Run {
-        /// Commands that must succeed before a run may end as done.
+        /// Commands that must succeed before a run is done.
         verify: Vec<String>,
-        /// Stop a run when it has cost this many US dollars.
+        /// Stop a run once it has cost this many US dollars.
         max_cost: Option<Dollars>,
         /// Stop a run after this time.
         max_time: Option<Period>,
         /// Stop one iteration after this time.
         iteration_timeout: Option<Period>,
-        /// Stop an agent that has said nothing for this long; its iteration has failed.
+        /// Stop an agent that has been silent for this long; its iteration fails.
         idle_timeout: Option<Period>,
-        /// What agents may do without asking. Requirements hold in any case. Where nothing is said
-        /// here, a person is asked once for each repository, and the answer is kept.
+        /// What agents may do without asking. Requirements still apply. If this is not set,
+        /// heirloom asks you once per repository and keeps the answer.
         permissions: Option<RunPermissions>,
-        /// Whether a session that inherits must say what it understood, where the stage does not
-        /// say.
+        /// Whether an agent that inherits must say what it understood, unless the stage decides.
         comprehension: Comprehension,
-        /// Whether a warning about what is inherited stops the run, as `--strict` does.
+        /// Whether a warning about inheritance stops the run, like `--strict`.
         strict: bool,
     }
 }
@@ -410,11 +408,11 @@ choice! {
 }
 
 choice! {
-    /// What becomes of finished work.
+    /// What to do with finished work.
     pub enum MergePolicy {
-        /// It is merged into the branch `heirloom/work/BRANCH`, from which later issues begin.
+        /// Merge it into the branch `heirloom/work/BRANCH`, from which later issues start.
         Together = "together",
-        /// It stays on the branch of its issue.
+        /// Leave it on the branch of its issue.
         Leave = "leave",
     }
 }
@@ -432,55 +430,56 @@ choice! {
 }
 
 section! {
-    /// A second opinion on finished work, before it is brought together and its issue closed.
+    /// Reviews finished work before it is merged and its issue closed.
     pub struct Review {
-        /// The agent that reviews. Without one nothing is reviewed.
+        /// The agent that reviews. Without one, nothing is reviewed.
         agent: Option<AgentName>,
-        /// The model it reviews with, where it is not the agent's.
+        /// The model to review with, if not the agent's.
         model: Option<String>,
-        /// How often findings go back to the agent that did the work; after that a person has to look.
+        /// How many times findings go back to the agent that did the work before a person has to
+        /// look.
         max: u32 = 2,
     }
 }
 
 section! {
-    /// Working through issues.
+    /// How `heirloom work` works through issues.
     pub struct Work {
         /// Commands that must succeed before an issue may be closed.
         gate: Vec<String>,
-        /// Stop a command of the gate after this time; the gate has not passed then.
+        /// Stop a gate command after this time; the gate then fails.
         gate_timeout: Period = Period::from_secs(3600),
-        /// Commands that prepare a new worktree before an agent works in it. The main worktree is
-        /// `$HEIRLOOM_MAIN`.
+        /// Commands that prepare a new worktree before an agent works in it. `$HEIRLOOM_MAIN` is
+        /// the main worktree.
         setup: Vec<String>,
-        /// How many agents work at the same time.
+        /// How many agents may work at the same time.
         max_agents: NonZeroU32 = count(2),
-        /// How often an agent is sent back to fix what the gate found.
+        /// How many times an agent is sent back to fix what the gate found.
         max_fixes: u32 = 3,
-        /// Another agent's look at finished work, before an issue is closed.
+        /// Reviews finished work before it is merged and its issue closed.
         review: Review,
         /// Stop after this many issues.
         max_issues: Option<NonZeroU32>,
-        /// Stop when this many US dollars have been spent.
+        /// Stop once this many US dollars have been spent.
         max_cost: Option<Dollars>,
         /// Stop after this time.
         max_time: Option<Period>,
         /// Give up on one issue after this time.
         issue_timeout: Option<Period>,
-        /// Stop an agent that has said nothing for this long, and resume it once.
+        /// Stop an agent that has been silent for this long, and resume it once.
         silence: Period = Period::from_secs(900),
-        /// What becomes of finished work.
+        /// What to do with finished work.
         merge: MergePolicy,
-        /// What agents may do without asking. Requirements hold in any case.
+        /// What agents may do without asking. Requirements still apply.
         permissions: Permissions,
-        /// The agent, where it is not the general one.
+        /// The agent, if not the general one.
         agent: Option<AgentName>,
-        /// The model, where it is not the agent's.
+        /// The model, if not the agent's.
         model: Option<String>,
-        /// Whether to continue an issue's prior agent session, as `--resume` does.
+        /// Whether to continue an issue's previous agent session, like `--resume`.
         resume: bool,
-        /// Whether an issue fails when its prior agent session cannot be continued, as
-        /// `--strict` does.
+        /// Whether an issue fails if its previous agent session cannot be continued, like
+        /// `--strict`.
         strict: bool,
     }
 }

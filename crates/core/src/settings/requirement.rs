@@ -8,69 +8,69 @@ use super::read::Named;
 use super::{Amount, Commands, Either, Fault, OneOrMany, Pattern, Period};
 
 section! {
-    /// Something that must be satisfied before a gated tool use or the end of a turn.
+    /// Something that must be satisfied before an agent may use certain tools or end its turn.
     pub struct Requirement {
-        /// Whether it is enabled.
+        /// Whether the requirement is enabled.
         enabled: bool = true,
         /// What decides whether it is satisfied.
         kind as "type": RequirementType,
-        /// For how long a satisfaction counts.
+        /// How long it stays satisfied.
         scope: Scope,
-        /// The tool uses that need it: a tool's name (`*` matches anything), or a map that says more
-        /// exactly what the tool is used for; one or a list. By default `Edit`, `Write`,
+        /// The tool uses it applies to: a tool's name (`*` matches anything), a map that narrows
+        /// down what the tool is used for, or a list of these. By default `Edit`, `Write`,
         /// `MultiEdit` and `NotebookEdit`.
         trigger_tools: Option<OneOrMany<Either<String, Trigger>>>,
-        /// Whether it stands in the way only of the end of a turn, not of the tool uses.
+        /// Whether it blocks only the end of a turn, not tool uses.
         stop_only: bool,
-        /// The skill or skills that satisfy it once they have run.
+        /// The skill or skills that satisfy it when they run.
         satisfied_by_skill: Option<OneOrMany<String>>,
-        /// The skill, or skills, that the message tells the agent to run. They satisfy it too.
+        /// The skill or skills that the message tells the agent to run. They satisfy it too.
         auto_resolve_skill: Option<OneOrMany<String>>,
-        /// Who or what may satisfy it. By default a person, a skill or evidence; and, where it names
-        /// neither skill nor evidence, the agent's own word, with a reason.
+        /// Who or what may satisfy it. By default a person, a skill or evidence and, if it names
+        /// neither skill nor evidence, the agent itself, with a reason.
         may_satisfy: Option<Vec<Satisfier>>,
-        /// Whether other settings may not weaken it. Only valid in your own settings.
+        /// Whether to keep other settings from weakening it. Only valid in your own settings.
         locked: bool,
         /// What the agent is told. `{skill}` and `{session}` are filled in.
         message: Option<String>,
-        /// As `description`, under its former name.
+        /// The former name of `description`.
         short_message: Option<String>,
-        /// As `message`, under its former name. For the type `dynamic`.
+        /// The former name of `message`, for the type `dynamic`.
         blocking_message: Option<String>,
         /// A description for people.
         description: Option<String>,
-        /// What to go through before it counts as satisfied.
+        /// What to check before satisfying it.
         checklist: Vec<String>,
-        /// What an unmet requirement does, where it is not what `guard.enforcement` says.
+        /// What an unmet requirement does, if not what `guard.enforcement` says.
         enforcement: Option<Enforcement>,
-        /// What happens when it cannot be evaluated.
+        /// What to do when it cannot be evaluated.
         on_error: OnError,
-        /// After this time a satisfaction no longer counts; `0` for no limit.
+        /// How long it stays satisfied at most; `0` for no limit.
         ttl: Option<Period>,
-        /// As `ttl`, under its former name.
+        /// The former name of `ttl`.
         replan_ttl: Option<Period>,
-        /// As `ttl`, for approvals. For the type `dynamic`, where it is 5 minutes by default.
+        /// Like `ttl`, for approvals of the type `dynamic`; 5 minutes by default.
         approval_ttl: Option<Period>,
-        /// What is measured: `branch_size`, or a map with the `command` that prints a number. For
-        /// the type `dynamic`; by default `branch_size`.
+        /// What to measure, for the type `dynamic`: `branch_size` (the default), or a map with a
+        /// `command` that prints a number.
         measure: Option<Either<String, Measure>>,
-        /// As `measure`, under its former name.
+        /// The former name of `measure`.
         calculator: Option<String>,
-        /// From which measured value on it warns and blocks. For the type `dynamic`.
+        /// The values at which it warns and blocks, for the type `dynamic`.
         thresholds: Option<Thresholds>,
-        /// How long a measured value is reused. For the type `dynamic`.
+        /// How long to reuse a measured value, for the type `dynamic`.
         cache_ttl: Period = Period::from_secs(60),
-        /// What must hold. For the type `guard`.
+        /// The condition, for the type `guard`.
         guard_type: Option<GuardType>,
-        /// The branches that `protected_branch` keeps from changes; `*` matches anything. By
-        /// default `main` and `master`.
+        /// The branches that `protected_branch` protects; `*` matches anything. By default `main`
+        /// and `master`.
         protected_branches: Option<OneOrMany<String>>,
-        /// As `protected_branches`.
+        /// Another name for `protected_branches`.
         branches: Option<OneOrMany<String>>,
-        /// What has to be true besides: a map for a file, a command or a diff, or the word `diff`;
-        /// one or a list.
+        /// What else must be true: a map for a file, a command or a diff, the word `diff`, or a
+        /// list of these.
         evidence: Option<OneOrMany<Either<String, Evidence>>>,
-        /// The kinds of dangerous commands that are let through. For the requirement `dangerous`.
+        /// The kinds of dangerous commands to allow, for the requirement `dangerous`.
         except: Vec<String>,
         /// Whether it is deprecated.
         deprecated: bool,
@@ -111,11 +111,11 @@ impl Named for Requirement {
 choice! {
     /// What decides whether a requirement is satisfied.
     pub enum RequirementType {
-        /// Somebody or something satisfies it.
+        /// A person, a skill, evidence or the agent.
         Blocking = "blocking",
-        /// A measured value does, while it is below a threshold.
+        /// A measured value, while it is below a threshold.
         Dynamic = "dynamic",
-        /// A condition does, while it holds.
+        /// A condition, while it is true.
         Guard = "guard",
     }
 }
@@ -129,17 +129,17 @@ choice! {
         Skill = "skill",
         /// The evidence it names.
         Evidence = "evidence",
-        /// The agent's own word, with a reason.
+        /// The agent itself, with a reason.
         Agent = "agent",
     }
 }
 
 choice! {
-    /// For how long a satisfaction counts.
+    /// How long it stays satisfied.
     pub enum Scope {
-        /// For the session that satisfied it.
+        /// In the session that satisfied it.
         Session = "session",
-        /// For everybody on the branch.
+        /// For everybody on the same branch.
         Branch = "branch",
         /// For one tool use.
         SingleUse = "single_use",
@@ -149,29 +149,29 @@ choice! {
 }
 
 choice! {
-    /// Whether an unmet requirement stands in the way.
+    /// What an unmet requirement does.
     pub enum Enforcement {
-        /// It does.
+        /// Block the agent.
         Block = "block",
-        /// The agent is told once, and goes on.
+        /// Tell the agent once and let it go on.
         Warn = "warn",
-        /// Nothing happens.
+        /// Nothing.
         Off = "off",
     }
 }
 
 choice! {
-    /// What happens when a requirement cannot be evaluated.
+    /// What to do when a requirement cannot be evaluated.
     pub enum OnError {
-        /// The tool use goes on.
+        /// Allow the tool use.
         Allow = "allow",
-        /// It does not.
+        /// Deny it.
         Deny = "deny",
     }
 }
 
 choice! {
-    /// What a requirement of the type `guard` watches.
+    /// The condition of a requirement of the type `guard`.
     pub enum GuardType {
         /// The branch is not a protected one.
         ProtectedBranch = "protected_branch",
@@ -189,7 +189,7 @@ section! {
 }
 
 section! {
-    /// From which measured value on a requirement warns and blocks.
+    /// The values at which a requirement warns and blocks.
     pub struct Thresholds {
         /// Warn from this value on.
         warn: Option<Amount>,
@@ -199,47 +199,48 @@ section! {
 }
 
 section! {
-    /// What has to be true for a requirement besides somebody having satisfied it.
+    /// What must be true for a requirement, besides somebody having satisfied it.
     pub struct Evidence {
-        /// A file that has to be there: paths or globs in the repository.
+        /// A file that must exist: paths or globs in the repository.
         file: Option<OneOrMany<String>>,
-        /// Where such a file is looked for.
+        /// The directories to look for such a file in.
         dirs: Option<OneOrMany<String>>,
-        /// What the file has to contain.
+        /// What the file must contain.
         marker: Option<OneOrMany<String>>,
-        /// As `marker`, under its former name.
+        /// The former name of `marker`.
         require_markers: Option<OneOrMany<String>>,
-        /// Whether the file has to state a verdict, or which.
+        /// Whether the file must state a verdict, or which one.
         require_verdict: Option<Either<bool, OneOrMany<String>>>,
-        /// How old the file may be.
+        /// How old the file may be at most.
         max_age: Option<Period>,
-        /// As `max_age`, under its former name.
+        /// The former name of `max_age`.
         max_age_seconds: Option<Period>,
-        /// A shell command that has to succeed.
+        /// A shell command that must succeed.
         command: Option<String>,
         /// How long the command may take.
         timeout: Option<Period>,
-        /// Whether the changes have to be those that were reviewed, or in which files.
+        /// Whether the changes must be the ones that were reviewed, or the files to which this
+        /// applies.
         diff: Option<Either<bool, OneOrMany<String>>>,
     }
 }
 
 section! {
-    /// A tool use that needs a requirement. All that is given has to hold.
+    /// A tool use that a requirement applies to. Every key that is set must match.
     pub struct Trigger {
-        /// The tool, or tools; `*` matches anything. By default `Bash` where a command is given,
-        /// and otherwise the tools that write files.
+        /// The tool or tools; `*` matches anything. By default `Bash` if a command is given, and
+        /// otherwise the tools that write files.
         tool: Option<OneOrMany<String>>,
-        /// One of the commands in it starts with these words: `git push`, `[git, push]`, or a list
-        /// of such lists.
+        /// A command in it starts with these words: `git push`, `[git, push]`, or a list of such
+        /// lists.
         command: Option<Commands>,
-        /// This regular expression is found in the command as it was typed.
+        /// The command, as typed, matches this regular expression.
         command_pattern: Option<Pattern>,
-        /// The file's path in the repository matches; `*` and `**` as usual.
+        /// The file's path in the repository matches this glob or one of these.
         path: Option<OneOrMany<String>>,
-        /// As `path`.
+        /// Another name for `path`.
         paths: Option<OneOrMany<String>>,
-        /// This regular expression is found in what the tool writes.
+        /// What the tool writes matches this regular expression.
         content: Option<Pattern>,
     }
 }

@@ -60,10 +60,10 @@ pub enum DistillError {
     #[error(transparent)]
     NotAPerson(#[from] NotAPerson),
     /// No agent could be asked.
-    #[error("{name} has no agent that could look back on it")]
+    #[error("{name} has no agent that could propose notes")]
     NoAgent { name: String },
     /// There is nothing to look back on.
-    #[error("nothing of what {name} did was taken in")]
+    #[error("nothing that {name} did was imported")]
     Nothing { name: String },
     /// The agent cannot be started.
     #[error(transparent)]

@@ -74,7 +74,7 @@ fn for_a_note(call: &mut Call<'_>) {
         cache::write(&asked, b"");
         call.said.answer.block = Some(
             "heirloom: files changed and nothing was noted. If something was decided, learned or left open \
-             that the next session must know, record it with `heirloom note KIND \"…\"`; else just end."
+             that the next session must know, record it with `heirloom note KIND \"…\"`; otherwise just end your turn."
                 .to_owned(),
         );
     }

@@ -182,8 +182,6 @@ impl Settling<'_> {
 }
 
 fn refusal(key: &RepoKey) -> Offer {
-    let why = format!(
-        "this directory says that it is {key}, which has a history here that it was not given"
-    );
+    let why = format!("this directory claims to be {key}, whose history it has not adopted");
     Offer { link: key.to_string(), why }
 }

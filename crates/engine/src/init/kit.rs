@@ -56,7 +56,7 @@ pub(super) fn remove(here: &Here, agent: &dyn Agent, request: Request<'_>) -> Ve
         taken.into_iter().partition(SetupAction::is_failed);
     steps.extend(failed);
     if !gone.is_empty() {
-        let detail = "they were not there before; that is for every repository of yours";
+        let detail = "they did not exist before; this affects all your repositories";
         steps.push(SetupAction::new("removed", format!("commands such as {}", kit.call), detail));
     }
     steps

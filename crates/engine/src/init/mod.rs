@@ -67,7 +67,7 @@ impl SetupAction {
 #[derive(Debug, thiserror::Error)]
 pub enum InitError {
     /// An agent that nobody knows.
-    #[error("there is no agent {name} that has hooks")]
+    #[error("no agent called {name} has hooks")]
     NoAgent {
         /// What was asked for.
         name: String,
@@ -192,7 +192,7 @@ fn stop(here: &Here, request: Request<'_>) -> Option<SetupAction> {
         repo.map_err(std::io::Error::other).and_then(|repo| capture::switch_off(&here.home, &repo))
     });
     let failed = stopped.err()?;
-    Some(SetupAction::new("failed", "noting that it was removed", failed.to_string()))
+    Some(SetupAction::new("failed", "recording that it was removed", failed.to_string()))
 }
 
 /// The agents that are meant, with what is known of them.

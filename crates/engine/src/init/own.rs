@@ -78,9 +78,9 @@ fn key(here: &Here, is_rehearsal: bool) -> SetupAction {
         let _ = here.ledger();
     }
     if is_kept {
-        return SetupAction::new("kept", name, "what this repository is known by");
+        return SetupAction::new("kept", name, "identifies this repository");
     }
-    SetupAction::new("wrote", name, "what this repository is known by, commit this")
+    SetupAction::new("wrote", name, "identifies this repository, commit this")
 }
 
 /// The key under which the ledger knows this directory, whose file is gone.
@@ -139,7 +139,7 @@ pub(super) fn remove(here: &Here, is_rehearsal: bool) -> Vec<SetupAction> {
                 });
             }
             Ok(Some(_)) => {
-                steps.push(SetupAction::new("kept", shown, "it was changed, so it is yours"));
+                steps.push(SetupAction::new("kept", shown, "you changed it, so it stays"));
             }
             Ok(None) | Err(_) => {}
         }

@@ -73,10 +73,10 @@ impl Target<'_> {
             forget(&here.home, self.file);
         }
         let is_users = !self.file.starts_with(&here.place.root);
-        let reach = if is_users { "; that is for every repository of yours" } else { "" };
+        let reach = if is_users { "; this affects all your repositories" } else { "" };
         Some(match after {
             Some(_) => SetupAction::new("restored", shown, format!("{how}{reach}")),
-            None => SetupAction::new("removed", shown, format!("it was not there before{reach}")),
+            None => SetupAction::new("removed", shown, format!("it did not exist before{reach}")),
         })
     }
 }

@@ -84,7 +84,7 @@ pub(super) fn ghosts(checked: &[(&str, &Verdict)]) -> Taken {
         .map(|(claim, verdict)| format!("{}: {verdict}", short(claim)))
         .collect();
     let mut detail = match about.len() {
-        0 => "nothing is claimed not to exist".to_owned(),
+        0 => "no claims of absence".to_owned(),
         1 => format!("{} of 1 claim of absence confirmed", 1 - wrong.len()),
         count => format!("{} of {count} claims of absence confirmed", count - wrong.len()),
     };
@@ -133,7 +133,7 @@ pub(super) fn findings(synced: &Synced) -> Vec<String> {
         format!("fork: the page says \"{}\", the ledger \"{}\"", fork.claimed, fork.ledger)
     }));
     if synced.left > 0 {
-        findings.push(format!("{} more entries are taken in the next time", synced.left));
+        findings.push(format!("{} more entries will be imported next time", synced.left));
     }
     findings
 }

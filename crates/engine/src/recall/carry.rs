@@ -28,12 +28,8 @@ use crate::sessions::{self, FindError};
 const MOST: usize = 400_000;
 
 /// What never goes along, in words for people.
-pub const LEFT_BEHIND: [&str; 4] = [
-    "what the agent thought",
-    "images",
-    "tool uses as such (they are told as text)",
-    "permissions",
-];
+pub const LEFT_BEHIND: [&str; 4] =
+    ["the agent's thinking", "images", "tool uses as such (they become text)", "permissions"];
 
 /// A conversation that was carried over.
 #[derive(Debug, Clone)]
@@ -75,7 +71,7 @@ pub enum CarryError {
     #[error(transparent)]
     NoProgram(#[from] NotFound),
     /// The program did not take it in.
-    #[error("{agent} did not take the conversation in: {said}")]
+    #[error("{agent} did not accept the conversation: {said}")]
     Refused { agent: &'static str, said: String },
 }
 

@@ -35,7 +35,7 @@ pub enum RunError {
     #[error(transparent)]
     NotAPerson(#[from] heirloom_core::trust::person::NotAPerson),
     /// The files are wrong.
-    #[error("{} in what should be run", count(mistakes.len()))]
+    #[error("{} in the stage or pipeline", count(mistakes.len()))]
     Mistakes { mistakes: Vec<Mistake> },
     /// A file that should be worked from is not there.
     #[error("there is no input file {path}")]

@@ -52,7 +52,7 @@ pub(crate) enum DecideError {
 fn fits(approval: &Approval, input: &Value) -> Result<(), DecideError> {
     let wrong = |why: String| Err(DecideError::Input { tool: approval.tool.clone(), why });
     let (Value::Object(asked), Value::Object(given)) = (&approval.input, input) else {
-        return wrong("it has to be an object".to_owned());
+        return wrong("it must be an object".to_owned());
     };
     for (name, value) in given {
         let Some(before) = asked.get(name) else {
@@ -60,7 +60,7 @@ fn fits(approval: &Approval, input: &Value) -> Result<(), DecideError> {
             return wrong(format!("it has no field `{name}` (it was asked for with {known})"));
         };
         if std::mem::discriminant(before) != std::mem::discriminant(value) {
-            return wrong(format!("`{name}` has another type than in the request"));
+            return wrong(format!("`{name}` has a different type than in the request"));
         }
     }
     match asked.keys().find(|name| is_needed(name) && !given.contains_key(*name)) {

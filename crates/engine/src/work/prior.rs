@@ -75,7 +75,7 @@ impl Resumes {
     pub(super) fn why_gone(&self, env: &Env) -> Option<String> {
         let Self { agent, agent_session_id: id, .. } = self;
         if by_name(agent).is_some_and(|agent| !agent.takes_id(id)) {
-            return Some(format!("{id} is no conversation of {agent}"));
+            return Some(format!("{id} is not a conversation of {agent}"));
         }
         let kept = self.transcript.as_deref().filter(|path| Path::new(path).exists());
         let now = kept.map(str::to_owned).or_else(|| transcript(agent, env, id));

@@ -52,7 +52,7 @@ pub(super) fn news(
     };
     if let Some(before) = before.filter(|before| tree.branch.is_some() && is_elsewhere(before)) {
         news.push(format!(
-            "the session worked in {before} before, which is not touched any more: it goes on in {}, \
+            "the session worked in {before}, which is left alone now: it continues in {}, \
              from what is committed",
             tree.path.display()
         ));

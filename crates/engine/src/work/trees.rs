@@ -123,7 +123,7 @@ impl Trees {
                 Joined::Commit(merged) => merged,
                 Joined::Contained => {
                     news = Some(format!(
-                        "everything on {together} is in {} by other commits; it starts over from there",
+                        "everything on {together} is already in {}, in other commits; starting over from there",
                         self.head
                     ));
                     head

@@ -68,7 +68,7 @@ pub(super) fn list(app: &App, tracker: &mut dyn Tracker, args: &ListArgs) -> Don
     args.filter.apply(&mut entries);
     app.ui.answer(&answer(&entries), || table(&entries));
     if entries.is_empty() && !app.ui.is_json() {
-        app.ui.hint("no issues; `heirloom issues create \"…\"` makes one");
+        app.ui.hint("no issues; `heirloom issues create \"…\"` creates one");
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -20,7 +20,7 @@ pub(super) fn run(app: &App, args: &Args) -> Done {
     let mut ledger = session::open(app)?;
     let collected = engine::collect(&app.here, &mut ledger, args.dry_run)?;
     if collected.secrets.in_use {
-        app.ui.warn("the vault was left alone: somebody is adding to it");
+        app.ui.warn("the vault was left alone: another process is writing to it");
     }
     app.ui.answer(&heirloom_api::LedgerCollected::from(&collected), || describe(&collected));
     Ok(ExitCode::SUCCESS)

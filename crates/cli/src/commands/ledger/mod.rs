@@ -37,7 +37,7 @@ enum What {
         #[arg(long, value_name = "FILE")]
         against: Option<PathBuf>,
     },
-    /// Print the end of every chain, to keep elsewhere
+    /// Print the end of every chain, so that you can keep it elsewhere
     ///
     /// Each hash covers all records before it. `heirloom ledger verify --against FILE` detects whether the
     /// ledger was truncated or rewritten since.
@@ -54,9 +54,9 @@ enum What {
     },
     /// Import an export or a backup
     ///
-    /// Importing the same export again changes nothing. The export of another host is merged; of a
-    /// copy of this ledger that was written to as well, what differs becomes a host of its own. What
-    /// damage took is put back in its place. A backup is taken as an export is.
+    /// Importing twice changes nothing. Records of another host are merged, and records lost to damage are
+    /// restored. If the import is a copy of this ledger that was written to as well, what differs becomes a
+    /// separate host.
     Import {
         /// The file to read; - for stdin
         #[arg(value_name = "FILE", default_value = "-")]
@@ -118,7 +118,7 @@ fn all_well(report: &Report) -> String {
         let records = counted(report.misdated, "record");
         let _ = writeln!(
             text,
-            "  {DIM}{records} with a time that cannot be: shown under the time of the one before{DIM:#}"
+            "  {DIM}{records} with an impossible time: shown under the time of the previous one{DIM:#}"
         );
     }
     text
@@ -145,10 +145,7 @@ fn rebuild(app: &App) -> Done {
             .rebuild_showing(&mut |doing, done, all| bar.show(doing, done, all))?
     };
     app.ui.answer(&LedgerRebuilt { records }, || {
-        format!(
-            "{GOOD}✔{GOOD:#} derived every projection again from {}",
-            counted(records, "record")
-        )
+        format!("{GOOD}✔{GOOD:#} rebuilt every projection from {}", counted(records, "record"))
     });
     Ok(ExitCode::SUCCESS)
 }
@@ -248,7 +245,7 @@ fn rehost(app: &App) -> Done {
     let (from, to) = app.here.ledger_as_it_is()?.rehost(app.here.clock.now())?;
     let answer = LedgerRehosted { host: to.to_string(), succeeds: from.to_string() };
     app.ui.answer(&answer, || {
-        format!("{GOOD}✔{GOOD:#} this ledger was host {from}, and is host {to} from now on")
+        format!("{GOOD}✔{GOOD:#} this ledger was host {from} and is now host {to}")
     });
     Ok(ExitCode::SUCCESS)
 }

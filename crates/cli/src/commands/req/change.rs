@@ -293,12 +293,12 @@ pub(super) fn prune(app: &App, ledger: &mut Ledger, args: &PruneArgs) -> Done {
     let method = actor(&app.here, ledger);
     let Some(gone) = guard::prune(&app.here, ledger, method, args.dry_run)? else {
         return Err(
-            Failure::new(Code::Git, "cannot list branches with git").hint("nothing was forgotten")
+            Failure::new(Code::Git, "cannot list branches with git").hint("nothing was removed")
         );
     };
     let answer = RequirementsPruned { branches: gone.clone(), dry_run: args.dry_run };
     app.ui.answer(&answer, || match (&gone[..], args.dry_run) {
-        ([], _) => "every branch with state is still there".to_owned(),
+        ([], _) => "no deleted branch has state".to_owned(),
         (gone, false) => format!("forgot {}", gone.join(", ")),
         (gone, true) => format!("would forget {}", gone.join(", ")),
     });

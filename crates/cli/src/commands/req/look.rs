@@ -88,7 +88,7 @@ pub(super) fn status(app: &App, ledger: &mut Ledger, args: &StatusArgs) -> Done 
             let _ = writeln!(text, "{CARE}{banner}{CARE:#}");
         }
         if overview.rows.is_empty() {
-            text.push_str("  no requirements; .heirloom/config.yaml is where they go\n");
+            text.push_str("  no requirements; add them to .heirloom/config.yaml\n");
         }
         let width = overview.rows.iter().map(|row| row.name.chars().count()).max().unwrap_or(0);
         for row in &overview.rows {
@@ -119,7 +119,7 @@ fn describe(row: &Row, width: usize, now: Timestamp) -> String {
             format!("by {by}{when}{until}{}", from.unwrap_or_default())
         }
         (None, true) => match &row.reason {
-            Some(why) => format!("lets pass: {why}"),
+            Some(why) => format!("allows it: {why}"),
             None => "holds".to_owned(),
         },
         (None, false) => {
@@ -153,13 +153,16 @@ pub(super) fn explain(app: &App, ledger: &mut Ledger, args: &ExplainArgs) -> Don
         let mut out = match answer.verdict.as_str() {
             "deny" => format!("{BAD}denied{BAD:#}\n"),
             "warn" => format!("{CARE}allowed, with a warning{CARE:#}\n"),
-            "ask" => format!("{CARE}not certain: the person is asked{CARE:#}\n"),
-            _ if answer.requirements.is_empty() => "no requirement is about this\n".to_owned(),
-            _ => format!("{GOOD}not held back{GOOD:#}\n"),
+            "ask" => format!("{CARE}uncertain: you would be asked{CARE:#}\n"),
+            _ if answer.requirements.is_empty() => "no requirement applies to this\n".to_owned(),
+            _ => format!("{GOOD}allowed{GOOD:#}\n"),
         };
         for row in &answer.requirements {
-            let reason = row.reason.as_deref().unwrap_or_default();
-            let _ = writeln!(out, "  {}: {} {DIM}{reason}{DIM:#}", row.name, row.standing);
+            let _ = write!(out, "  {}: {}", row.name, row.standing);
+            if let Some(reason) = &row.reason {
+                let _ = write!(out, " {DIM}{reason}{DIM:#}");
+            }
+            out.push('\n');
             let matches = if row.certain { "matches" } else { "may match" };
             let what = row.matched.as_ref().map(|what| format!(": {what}")).unwrap_or_default();
             let _ = writeln!(out, "    {DIM}{matches} {}{what}{DIM:#}", row.trigger);

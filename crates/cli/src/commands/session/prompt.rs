@@ -40,7 +40,7 @@ fn from_stdin() -> Result<String, Failure> {
         .lock()
         .read_to_end(&mut bytes)
         .map_err(|error| Failure::new(Code::File, format!("cannot read stdin: {error}")))?;
-    text(bytes, "what stdin says")
+    text(bytes, "the text on stdin")
 }
 
 fn from_file(app: &App, path: &std::path::Path) -> Result<String, Failure> {
@@ -58,7 +58,7 @@ fn from_editor(app: &App) -> Result<String, Failure> {
     let editor = ["VISUAL", "EDITOR"].into_iter().find_map(|name| app.here.var(name));
     let (Some(editor), true) = (editor, stdin().is_terminal()) else {
         return Err(Failure::new(Code::Usage, "there is no prompt")
-            .hint("give it as an argument, as `-` on stdin, or by --prompt-file FILE")
+            .hint("give it as an argument, on stdin with `-`, or with --prompt-file FILE")
             .hint("at a terminal, without any of these, $EDITOR is opened")
             .usage());
     };

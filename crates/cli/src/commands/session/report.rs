@@ -108,7 +108,7 @@ pub(super) fn end(app: &App, ledger: &Ledger, ended: &SessionEnded) -> Result<()
     };
     let kept = format!("the prompt is kept: `heirloom continue {} …` continues", session.name);
     app.ui.hint(&match again.filter(|_| !session.announced) {
-        Some(parent) => format!("{kept}; {parent} is as it was"),
+        Some(parent) => format!("{kept}; {parent} is unchanged"),
         None if session.announced => format!("`heirloom continue {} …` continues", session.name),
         None => kept,
     });

@@ -99,7 +99,7 @@ fn explaining_says_what_would_happen_and_does_nothing() {
     assert_eq!(rows[0]["name"], "reviewed");
     assert_eq!(rows[0]["standing"], "unmet");
     let silent = guarded.req(&["explain", "Read", "--path", "a"]).success();
-    assert_eq!(silent.stdout, "no requirement is about this\n");
+    assert_eq!(silent.stdout, "no requirement applies to this\n");
     // Nobody's session is in the command that a person is told.
     let anyone = guarded.req(&["explain", "Edit", "--path", "a"]);
     let told = "ticket: say why it is met: heirloom req satisfy ticket --reason WHY.";
@@ -215,7 +215,7 @@ fn pruning_does_nothing_when_git_does_not_answer() {
     let without_git = Guarded { env: guarded.env.var("PATH", "/nowhere") };
     let ran = without_git.req(&["prune"]);
     assert_eq!(ran.code, 1);
-    assert!(ran.stderr.contains("nothing was forgotten"), "{ran:?}");
+    assert!(ran.stderr.contains("nothing was removed"), "{ran:?}");
 }
 
 #[test]

@@ -114,7 +114,7 @@ fn a_compacted_and_a_resumed_conversation_say_so_in_their_lineage() {
     assert_eq!(guarded.lineage(ONE)["continued"], continued);
     insta::assert_snapshot!(guarded.env.run(&["lineage", ONE]).stdout, @"
     claude-8272974a  running           0 learnings, 0 decisions
-    went on 2 times, last resumed just now
+    continued 2 times, last resumed just now
     ");
 }
 

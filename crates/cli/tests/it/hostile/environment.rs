@@ -84,7 +84,7 @@ fn other_settings_do_not_let_an_agent_satisfy_what_only_a_person_may() {
         ("HEIRLOOM_HOME", format!("HEIRLOOM_HOME={evil}/ledger")),
     ] {
         let said = guarded(&env, &format!("{set} {satisfy}"));
-        let words = format!("an agent does not change {variable} for heirloom");
+        let words = format!("an agent may not set {variable} for heirloom");
         assert!(said.contains(&words), "{set}: {said}");
         assert!(said.contains("in another terminal"), "{said}");
     }
@@ -103,7 +103,7 @@ fn an_agent_launches_none_that_is_held_to_less() {
     for set in ["HEIRLOOM_DISABLE=1", "HEIRLOOM_AGENT_SIM=./evil", "HEIRLOOM_CONFIG=/dev/null"] {
         let said = guarded(&env, &format!("{set} {HEIRLOOM} run ralph a 1 --agent sim"));
         let variable = set.split('=').next().unwrap();
-        assert!(said.contains(&format!("an agent does not change {variable}")), "{set}: {said}");
+        assert!(said.contains(&format!("an agent may not set {variable}")), "{set}: {said}");
     }
     // Nor does it go around heirloom: the hooks of the one it starts itself know what holds.
     let edit = payload(&env, "PreToolUse");

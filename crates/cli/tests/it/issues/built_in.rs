@@ -12,7 +12,7 @@ fn lists_are_aligned_and_say_what_is_in_the_way() {
     let env = built_in();
     insta::assert_snapshot!(run(&env, &["list"]), @r#"
     ------- stderr -------
-    hint: no issues; `heirloom issues create "…"` makes one
+    hint: no issues; `heirloom issues create "…"` creates one
     "#);
     let rotate = create(&env, &["Rotate refresh tokens", "-p", "1"]);
     let logout = create(&env, &["Blacklist on logout", "--blocked-by", &rotate, "-t", "bug"]);

@@ -53,9 +53,9 @@ fn a_strict_checkpoint_names_every_finding_and_makes_no_handoff() {
     5 · handoff       blocked
     6 · decay         blocked
     7 ! scenarios     0 of 3 test scenarios
-    blocked, no handoff was made
+    blocked, no handoff was written
     ------- stderr -------
-    hint: fix or replace the claims above, or declare them: heirloom note … --assumption
+    hint: fix or replace the claims above, or mark them as assumptions: heirloom note … --assumption
     [exit 1]
     "#);
     assert_eq!(records(&env, "keep.handoff"), 0);

@@ -39,7 +39,7 @@ fn each_model_hears_what_was_said_with_the_agents_before_it() {
 
     let ran = env.run(&["continue", "one", "Set one.", "--with", "codex", "--name", "two"]);
     let ran = ran.success();
-    assert!(ran.stderr.contains("not carried over: what the agent thought"), "{ran}");
+    assert!(ran.stderr.contains("not carried over: the agent's thinking"), "{ran}");
     let heard = ["Why does the queue starve?", "The backoff has no ceiling.", "Set one."];
     holds(second.requests().pop(), &heard);
 

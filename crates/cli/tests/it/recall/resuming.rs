@@ -73,7 +73,7 @@ fn a_conversation_is_carried_over_as_a_copy_and_the_original_stays_as_it_is() {
     let id = answer["agent_session_id"].as_str().unwrap();
     assert_ne!(id, ID);
     assert_eq!(answer["command"], json!(["codex", "resume", id]));
-    assert!(ran.stderr.contains("not carried over: what the agent thought"), "{ran}");
+    assert!(ran.stderr.contains("not carried over: the agent's thinking"), "{ran}");
     let rollout = env
         .user()
         .join(format!(".codex/sessions/2026/01/12/rollout-2026-01-12T15-30-00-{id}.jsonl"));

@@ -184,7 +184,7 @@ fn a_failure_is_told_with_what_ended_it() {
     env.run(&["note", "pattern", "Start postgres before the tests"]).success();
     assert_eq!(ask(&env, &["how", "postgres tests"])["notes"][0]["kind"], "pattern");
     let ran = env.run(&["how", "submarine periscope"]).success();
-    assert!(ran.stdout.is_empty() && ran.stderr.contains("nothing like it"), "{ran}");
+    assert!(ran.stdout.is_empty() && ran.stderr.contains("nothing similar"), "{ran}");
 }
 
 #[test]

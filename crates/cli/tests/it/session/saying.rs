@@ -102,9 +102,9 @@ fn a_decision_is_shown_with_its_input_and_who_made_it_and_an_input_fits_the_tool
     let id = fixture.open(1).remove(0);
     for (input, why) in [
         (r#"{"comand":"ls"}"#, "it has no field `comand`"),
-        (r#"{"command":5}"#, "`command` has another type"),
+        (r#"{"command":5}"#, "`command` has a different type"),
         ("{}", "`command` is missing"),
-        ("[]", "it has to be an object"),
+        ("[]", "it must be an object"),
     ] {
         let ran = fixture.run(&["approvals", "approve", &id, "--input", input]);
         assert_eq!(ran.code, 1, "{ran}");

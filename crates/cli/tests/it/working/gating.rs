@@ -195,7 +195,7 @@ fn a_repository_without_a_gate_is_offered_its_own_and_every_summary_says_so() {
     let ran = yard.run(&["work"]).success();
     assert!(ran.stderr.contains("`cargo test` would be one: --gate 'cargo test'"), "{ran}");
     assert!(ran.stdout.contains("no gate is set: only the agents' own reports"), "{ran}");
-    assert!(ran.stdout.contains("take the work over: git merge heirloom/work/main"), "{ran}");
+    assert!(ran.stdout.contains("take over the work: git merge heirloom/work/main"), "{ran}");
     let gated = yard.issue("Two", &["bad", "ok"]);
     let ran = yard.run(&["work", "--gate", "! ls bad-*"]).success();
     assert!(!ran.to_string().contains("no gate is set"), "{ran}");
@@ -381,7 +381,7 @@ fn after_a_squash_the_work_branch_begins_anew_and_after_a_change_it_says_how() {
     yard.git(&["commit", "-qam", "mine"]);
     let second = yard.issue("Second", &["ok"]);
     let ran = yard.run(&["work"]).success();
-    assert!(ran.stderr.contains("is in main by other commits; it starts over"), "{ran}");
+    assert!(ran.stderr.contains("is already in main, in other commits; starting over"), "{ran}");
     let tree = yard.given(&second, 1).cwd;
     assert_eq!(std::fs::read_to_string(tree.join("same.txt")).unwrap(), "mine\n");
     assert_eq!(yard.git(&["rev-list", "--count", "main..heirloom/work/main"]), "1");

@@ -223,7 +223,7 @@ exit 1
     let yard = Yard { env: yard.env.var("HEIRLOOM_AGENT_CLAUDE", own) };
     yard.run(&["work", "--issue", &issue]);
     let ran = yard.run(&["work", "--resume", "--issue", &issue]);
-    assert!(ran.stderr.contains("nightly-3 is no conversation of claude"), "{ran}");
+    assert!(ran.stderr.contains("nightly-3 is not a conversation of claude"), "{ran}");
     let given = fs::read_to_string(yard.env.user().join("given")).unwrap();
     let launches = given.lines().filter(|line| line.contains("--session-id"));
     assert_eq!(launches.count(), 2, "{given}");
@@ -299,8 +299,8 @@ fn what_was_left_in_place_goes_on_in_a_worktree_and_the_persons_files_stay_as_th
     let second = yard.given(&issue, 2);
     assert_eq!(second.flag("--resume"), yard.given(&issue, 1).flag("--session-id"));
     assert_ne!(second.cwd, yard.env.repo());
-    assert!(second.prompt.contains("which is not touched any more"), "{}", second.prompt);
-    assert!(ran.stderr.contains("which is not touched any more"), "{ran}");
+    assert!(second.prompt.contains("which is left alone now"), "{}", second.prompt);
+    assert!(ran.stderr.contains("which is left alone now"), "{ran}");
     assert_eq!((look(), yard.status(&issue).as_str()), (before, "closed"));
 }
 
