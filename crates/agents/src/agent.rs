@@ -116,10 +116,10 @@ pub trait Agent: fmt::Debug + Sync {
         Unattended::Freely
     }
 
-    /// A config under which it does nothing but answer what it is asked: its guards may be off then, and what it
-    /// is given a stranger's words.
-    fn answers_only(&self) -> Config {
-        Config::default()
+    /// How it does nothing but answer what it is asked: its guards may be off then, and what it is given a
+    /// stranger's words. `None` where nothing is known that would hold it to that.
+    fn answers_only(&self) -> Option<AnswersOnly> {
+        None
     }
 
     /// How it is interrupted politely.
@@ -295,4 +295,12 @@ impl dyn Agent + '_ {
         let listed = self.features().iter().find(|(each, _)| *each == feature);
         listed.map_or(Support::No(""), |(_, support)| *support)
     }
+}
+
+/// How an agent is held to answering.
+#[derive(Debug, Clone, Default)]
+pub struct AnswersOnly {
+    pub config: Config,
+    /// What its config has no word for.
+    pub args: &'static [&'static str],
 }

@@ -46,7 +46,7 @@ pub mod tool;
 pub mod transcript;
 mod uuid;
 
-pub use agent::{Agent, Dialogue, Feature, Interrupt, Support, Unattended};
+pub use agent::{Agent, AnswersOnly, Dialogue, Feature, Interrupt, Support, Unattended};
 pub use env::Env;
 pub use event::{Event, Line, Parsed, Reader, TurnResult};
 pub use launch::{CommandLine, Conversation, Input, Launch, LaunchError};

@@ -28,4 +28,11 @@ mod tests {
         }
         assert!(by_name("nobody").is_none());
     }
+
+    #[test]
+    fn what_nothing_holds_to_answering_does_not_say_it_would_only_answer() {
+        let held = ALL.iter().filter(|agent| agent.answers_only().is_some());
+        let names: Vec<&str> = held.map(|agent| agent.name()).collect();
+        assert_eq!(names, ["claude", "codex", "gemini", "opencode"]);
+    }
 }

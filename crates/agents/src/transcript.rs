@@ -74,5 +74,5 @@ pub fn read<R: BufRead>(
     mut reader: Box<dyn Reader>,
     input: R,
 ) -> impl Iterator<Item = io::Result<Parsed>> {
-    input.split(b'\n').map(move |line| line.map(|line| reader.read(&line)))
+    input.split(b'\n').map(move |line| line.map(|line| reader.read(entry::unmarked(&line))))
 }

@@ -1,5 +1,6 @@
 //! What a branch changes, as only git itself can say.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
@@ -38,6 +39,32 @@ pub fn changed(place: &Place, paths: &[String]) -> Option<Vec<(String, Option<Ve
         (name, held)
     };
     Some(names.into_iter().map(with_content).collect())
+}
+
+/// The files of commits, by the hash that was asked for; nothing for one that is not there.
+pub fn of_commits<'h>(
+    root: &Path,
+    hashes: impl IntoIterator<Item = &'h str>,
+) -> BTreeMap<String, Vec<String>> {
+    let is_hash =
+        |hash: &&str| hash.len() >= 4 && hash.bytes().all(|byte| byte.is_ascii_hexdigit());
+    let hashes: Vec<&str> = hashes.into_iter().filter(is_hash).collect();
+    let mut files: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    if hashes.is_empty() {
+        return files;
+    }
+    let log = ["log", "--no-walk=unsorted", "--ignore-missing", "--no-renames", "--name-only"];
+    let arguments = log.into_iter().chain(["--format=%x01%H"]).chain(hashes.iter().copied());
+    let printed = git(root, None, arguments.chain(["--"])).and_then(text).unwrap_or_default();
+    let mut commit = None;
+    for line in printed.lines().filter(|line| !line.is_empty()) {
+        if let Some(hash) = line.strip_prefix('\x01') {
+            commit = hashes.iter().find(|asked| hash.starts_with(**asked));
+        } else if let Some(hash) = commit {
+            files.entry((*hash).to_owned()).or_default().push(line.to_owned());
+        }
+    }
+    files
 }
 
 /// Lists the files that git does not know and does not ignore.

@@ -1,7 +1,7 @@
 //! What a process costs in CPU time, as the kernel counted it.
 
 use std::fs;
-use std::io::Read as _;
+use std::io::{Read as _, Write as _};
 use std::process::{Command, Output, Stdio};
 use std::time::Duration;
 
@@ -10,8 +10,15 @@ use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
 /// Runs `command` to its end, and says how long its threads were on a processor. What its children cost is
 /// not counted.
 pub fn count(command: &mut Command) -> (Output, Duration) {
-    let pipes = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    count_with(command, b"")
+}
+
+/// The same with `input` on its stdin.
+pub fn count_with(command: &mut Command, input: &[u8]) -> (Output, Duration) {
+    let pipes = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = pipes.spawn().expect("a program");
+    // A command that does not want its input is free to close it.
+    let _ = child.stdin.take().expect("it was piped").write_all(input);
     let mut said = child.stderr.take().expect("it was piped");
     let said = std::thread::spawn(move || {
         let mut bytes = Vec::new();

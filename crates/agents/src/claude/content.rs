@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use serde::Deserialize;
-use serde::de::{self, Deserializer, SeqAccess, Visitor};
+use serde::de::{self, Deserializer, IgnoredAny, SeqAccess, Visitor};
 use serde_json::Value;
 
 use crate::event::{Event, Tokens};
@@ -60,6 +60,23 @@ impl Usage {
             cache_read: self.cache_read.unwrap_or_default(),
             cache_write: self.cache_write.unwrap_or_default(),
         }
+    }
+}
+
+/// What a transcript says of a tool's answer beside the answer itself, in a form of each tool's own.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Beside {
+    /// Whether the tool ran a command.
+    is_command: bool,
+    /// Whether more is to be known of how the command ended: it goes on in the background, was interrupted, or
+    /// its status means something else than usual.
+    is_open: bool,
+}
+
+impl Beside {
+    /// Whether a command ran to its end, and there is nothing special about its status.
+    pub(super) const fn ran(self) -> bool {
+        self.is_command && !self.is_open
     }
 }
 
@@ -164,5 +181,67 @@ impl<'de> Visitor<'de> for ContentVisitor {
             all.push(block);
         }
         Ok(Content(all))
+    }
+}
+
+impl<'de> Deserialize<'de> for Beside {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(BesideVisitor)
+    }
+}
+
+/// By hand, because most of it is text that is in the answer as well.
+struct BesideVisitor;
+
+impl<'de> Visitor<'de> for BesideVisitor {
+    type Value = Beside;
+
+    fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("anything")
+    }
+
+    fn visit_map<A: de::MapAccess<'de>>(self, mut map: A) -> Result<Beside, A::Error> {
+        let mut beside = Beside::default();
+        while let Some(key) = map.next_key::<Cow<'_, str>>()? {
+            match &*key {
+                "interrupted" | "backgroundTaskId" | "returnCodeInterpretation" => {
+                    let value: Value = map.next_value()?;
+                    beside.is_open |= !matches!(value, Value::Null | Value::Bool(false));
+                }
+                key => {
+                    beside.is_command |= key == "stdout";
+                    map.next_value::<IgnoredAny>()?;
+                }
+            }
+        }
+        Ok(beside)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, seq: A) -> Result<Beside, A::Error> {
+        IgnoredAny.visit_seq(seq).map(|_| Beside::default())
+    }
+
+    fn visit_str<E: de::Error>(self, _: &str) -> Result<Beside, E> {
+        Ok(Beside::default())
+    }
+
+    fn visit_bool<E: de::Error>(self, _: bool) -> Result<Beside, E> {
+        Ok(Beside::default())
+    }
+
+    fn visit_i64<E: de::Error>(self, _: i64) -> Result<Beside, E> {
+        Ok(Beside::default())
+    }
+
+    fn visit_u64<E: de::Error>(self, _: u64) -> Result<Beside, E> {
+        Ok(Beside::default())
+    }
+
+    fn visit_f64<E: de::Error>(self, _: f64) -> Result<Beside, E> {
+        Ok(Beside::default())
+    }
+
+    fn visit_unit<E: de::Error>(self) -> Result<Beside, E> {
+        Ok(Beside::default())
     }
 }

@@ -10,7 +10,7 @@ use jiff::Timestamp;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::content::{Block, Message};
+use super::content::{Beside, Block, Message};
 use crate::event::Span;
 use crate::transcript::does::tool_use;
 use crate::transcript::entry::{By, Entries, Entry, What, Whereabouts};
@@ -80,6 +80,7 @@ struct Line<'a> {
     message: Option<Message<'a>>,
     #[serde(borrow)]
     attachment: Option<Attachment<'a>>,
+    tool_use_result: Beside,
     compact_metadata: Option<Compact>,
     content: Option<Value>,
     forked_from: Option<Forked>,
@@ -230,7 +231,9 @@ impl Read {
                     block.name.unwrap_or_default(),
                     block.input.unwrap_or_default(),
                 )),
-                kind if kind.ends_with("tool_result") => told.push(result(block)),
+                kind if kind.ends_with("tool_result") => {
+                    told.push(result(block, Beside::default()));
+                }
                 "redacted_thinking" | "fallback" => {}
                 kind => told.push(What::Unknown { kind: format!("assistant/{kind}") }),
             }
@@ -242,15 +245,15 @@ impl Read {
     }
 }
 
-fn result(block: Block<'_>) -> What {
+fn result(block: Block<'_>, beside: Beside) -> What {
     let is_error = block.is_error == Some(true);
     let text = block.content.map(|content| content.plain_text()).unwrap_or_default();
-    let exit = exit(&text, is_error);
+    let succeeded = block.is_error == Some(false) && beside.ran();
+    let exit = if succeeded { Some(0) } else { exit(&text, is_error) };
     What::ToolResult { id: block.tool_use_id.unwrap_or_default(), text, is_error, exit }
 }
 
-/// A command that failed has its exit status in the first line. Of one that did not fail nothing is
-/// said: whether that was 0 depends on the tool.
+/// A command that failed has its exit status in the first line.
 fn exit(text: &str, is_error: bool) -> Option<i32> {
     let first = text.lines().next().unwrap_or_default();
     let first = first.strip_prefix("Error: ").unwrap_or(first);
@@ -273,7 +276,7 @@ fn heard(line: Line<'_>, of_subagent: bool, told: &mut Vec<What>) {
                 told.push(What::Summary { text: block.text.unwrap_or_default() });
             }
             "text" => told.push(prompt(block.text.unwrap_or_default(), by)),
-            "tool_result" => told.push(result(block)),
+            "tool_result" => told.push(result(block, line.tool_use_result)),
             "image" | "document" => {}
             kind => told.push(What::Unknown { kind: format!("user/{kind}") }),
         }
@@ -404,125 +407,5 @@ fn title(line: Line<'_>) -> Option<What> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::transcript::entry::{self, Does};
-
-    fn read(lines: &[&str]) -> Vec<What> {
-        let text = lines.join("\n");
-        let entries = entry::all(&mut Read::default(), text.as_bytes());
-        let places = |what: &What| !matches!(what, What::Whereabouts(_));
-        entries.into_iter().map(|entry| entry.what).filter(places).collect()
-    }
-
-    fn user(content: &str, more: &str) -> String {
-        format!(
-            r#"{{"type":"user","uuid":"u","sessionId":"s","message":{{"role":"user","content":"{content}"}}{more}}}"#
-        )
-    }
-
-    #[test]
-    fn whose_words_a_prompt_is_is_told_apart() {
-        for (content, more, expected) in [
-            ("hi", r#","promptSource":"typed","entrypoint":"cli""#, By::Person),
-            ("hi", r#","entrypoint":"cli""#, By::Person),
-            ("hi", r#","promptSource":"sdk","entrypoint":"sdk-cli""#, By::Program),
-            ("hi", r#","entrypoint":"sdk-cli""#, By::Program),
-            ("hi", "", By::Unknown),
-            ("hi", r#","isMeta":true,"entrypoint":"cli""#, By::Injected),
-            ("hi", r#","promptSource":"system""#, By::Injected),
-            ("hi", r#","isSidechain":true,"agentId":"a7""#, By::Agent),
-            ("<system-reminder>x", r#","promptSource":"typed""#, By::Injected),
-        ] {
-            let text = content.to_owned();
-            assert_eq!(
-                read(&[&user(content, more)]),
-                [What::Prompt { text, by: expected }],
-                "{more}"
-            );
-        }
-    }
-
-    #[test]
-    fn commands_interrupts_and_summaries_are_no_prompts() {
-        let command = "<command-message>review</command-message>\\n<command-name>/review</command-name>\\n<command-args>src</command-args>";
-        let (name, args) = ("/review".to_owned(), "src".to_owned());
-        assert_eq!(read(&[&user(command, "")]), [What::Command { name, args }]);
-        let clear = "<command-name>/clear</command-name>\\n<command-args></command-args>";
-        let [What::Prompt { by: By::Injected, .. }] = &read(&[&user(clear, "")])[..] else {
-            panic!("`/clear` asks for nothing")
-        };
-        let interrupted = user("[Request interrupted by user for tool use]", "");
-        assert_eq!(read(&[&interrupted]), [What::Interrupted]);
-        let summary = user("This session is being continued", r#","isCompactSummary":true"#);
-        assert!(matches!(&read(&[&summary])[..], [What::Summary { .. }]));
-    }
-
-    #[test]
-    fn what_was_typed_while_the_agent_worked_is_heard() {
-        let line = r#"{"type":"attachment","entrypoint":"cli","attachment":{"type":"queued_command","prompt":"and the docs","commandMode":"prompt"}}"#;
-        let text = "and the docs".to_owned();
-        assert_eq!(read(&[line]), [What::Prompt { text, by: By::Person }]);
-    }
-
-    #[test]
-    fn a_tool_and_how_it_exited() {
-        let used = r#"{"type":"assistant","message":{"id":"m","model":"opus","content":[{"type":"tool_use","id":"t","name":"Bash","input":{"command":"cargo test"}}],"usage":{"input_tokens":7,"cache_read_input_tokens":3}}}"#;
-        let failed = r#"{"type":"user","message":{"content":[{"type":"tool_result","tool_use_id":"t","is_error":true,"content":"Exit code 101\nerror[E0382]"}]}}"#;
-        let told = read(&[used, failed]);
-        let [
-            What::Model { .. },
-            What::ToolUse { does: Does::Run { command }, .. },
-            What::Usage { tokens, .. },
-            What::ToolResult { exit: Some(101), is_error: true, .. },
-        ] = &told[..]
-        else {
-            panic!("{told:#?}")
-        };
-        assert_eq!((command.as_str(), tokens.total()), ("cargo test", 10));
-    }
-
-    #[test]
-    fn places_are_said_when_they_change_and_requests_never() {
-        let at = |branch: &str| user("hi", &format!(r#","gitBranch":"{branch}","cwd":"/w""#));
-        let request = r#"{"type":"api-request-blob","message":{"role":"user","content":"SECRET"}}"#;
-        let text = [at("a"), at("a"), request.to_owned(), at("b")].join("\n");
-        let entries = entry::all(&mut Read::default(), text.as_bytes());
-        let place = |entry: &Entry| match &entry.what {
-            What::Whereabouts(place) => place.branch.clone(),
-            _ => None,
-        };
-        assert_eq!(entries.iter().filter_map(place).collect::<Vec<_>>(), ["a", "b"]);
-        assert!(!format!("{entries:?}").contains("SECRET"));
-        assert_eq!(entries.last().unwrap().offset, text.rfind('\n').unwrap() as u64 + 1);
-    }
-
-    #[test]
-    fn torn_hostile_and_unknown_lines_are_named_and_reading_goes_on() {
-        let told = read(&[
-            r#"{"type":"user","mess"#,
-            "\u{0}\u{1b}[2J",
-            r#"{"type":"hologram","x":1}"#,
-            r#"{"type":"user","isMeta":null,"message":null}"#,
-            &user("still here", ""),
-        ]);
-        let [
-            What::Unknown { .. },
-            What::Unknown { .. },
-            What::Unknown { kind },
-            What::Prompt { .. },
-        ] = &told[..]
-        else {
-            panic!("{told:#?}")
-        };
-        assert_eq!(kind, "hologram");
-    }
-
-    #[test]
-    fn a_line_whose_end_is_not_written_yet_is_left_for_later() {
-        let text = format!("{}\n{{\"type\":\"us", user("hi", ""));
-        let mut found = 0;
-        let read = entry::scan(&mut Read::default(), text.as_bytes(), 0, &mut |_| found += 1);
-        assert_eq!((read, found), (text.find('\n').unwrap() + 1, 2));
-    }
-}
+#[path = "entries_tests.rs"]
+mod tests;

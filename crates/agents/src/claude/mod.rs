@@ -21,7 +21,7 @@ pub use status_line::{StatusPayload, status_line};
 
 use heirloom_core::config::Config;
 
-use crate::agent::{Agent, Dialogue, Feature, Interrupt, Support, Unattended};
+use crate::agent::{Agent, AnswersOnly, Dialogue, Feature, Interrupt, Support, Unattended};
 use crate::env::{self, Env};
 use crate::event::Reader;
 use crate::hook::Hooks;
@@ -96,7 +96,7 @@ impl Agent for Claude {
         Unattended::Asks
     }
 
-    fn answers_only(&self) -> Config {
+    fn answers_only(&self) -> Option<AnswersOnly> {
         let tools = [
             "Bash",
             "Edit",
@@ -109,13 +109,15 @@ impl Agent for Claude {
             "WebSearch",
             "Task",
         ];
-        Config {
+        let config = Config {
             permission_mode: Some("dontAsk".to_owned()),
             disallowed_tools: Some(tools.map(str::to_owned).to_vec()),
             // None at all, whatever the person has set up.
             mcp_servers: Some(BTreeMap::new()),
             ..Config::default()
-        }
+        };
+        // No tool of its own either, and nothing that would be kept of it.
+        Some(AnswersOnly { config, args: &["--tools=", "--no-session-persistence"] })
     }
 
     fn resume_command(&self, id: &str, _directory: Option<&Path>) -> Option<Vec<String>> {

@@ -18,6 +18,7 @@ use super::carry;
 use super::content::Message;
 use crate::env::Env;
 use crate::event::{Event, Failure, FailureKind, Parsed, Reader, Span};
+use crate::transcript::entry::unmarked;
 use crate::transcript::{Carried, Transcript, Transcripts, Written};
 
 /// The longest slug that is the path itself; longer ones are cut there, and the agent adds a sum
@@ -75,7 +76,7 @@ fn is_whole(transcript: impl BufRead) -> bool {
     let mut links = transcript
         .split(b'\n')
         .map_while(Result::ok)
-        .filter_map(|line| serde_json::from_slice::<Link>(&line).ok())
+        .filter_map(|line| serde_json::from_slice::<Link>(unmarked(&line)).ok())
         .filter(|link| link.uuid.is_some());
     match links.next().and_then(|first| first.parent_uuid) {
         None => true,
@@ -317,10 +318,12 @@ mod tests {
             format!(r#"{{"type":"user","uuid":"{id}","parentUuid":{parent},"message":{{}}}}"#)
         };
         let (first, second) = (message("a", "null"), message("b", r#""a""#));
+        let marked = format!("\u{feff}{first}");
         for (lines, whole) in [
             (vec![meta, &first, &second], true),
             (vec![meta, &second], false),
             (vec![&second, &first], true),
+            (vec![&marked, &second], true),
             (vec![meta], true),
             (vec![], true),
         ] {

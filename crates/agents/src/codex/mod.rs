@@ -18,7 +18,7 @@ use std::path::{Path, PathBuf};
 pub use self::trust::trusting;
 use heirloom_core::config::Config;
 
-use crate::agent::{Agent, Feature, Interrupt, Support, Unattended, WHOLE_ONLY};
+use crate::agent::{Agent, AnswersOnly, Feature, Interrupt, Support, Unattended, WHOLE_ONLY};
 use crate::env::{self, Env};
 use crate::event::Reader;
 use crate::hook::Hooks;
@@ -78,9 +78,10 @@ impl Agent for Codex {
         Unattended::Sandboxed("danger-full-access")
     }
 
-    fn answers_only(&self) -> Config {
+    fn answers_only(&self) -> Option<AnswersOnly> {
         // It has no list of tools; in this sandbox commands neither write nor reach the network.
-        Config { permission_mode: Some("read-only".to_owned()), ..Config::default() }
+        let config = Config { permission_mode: Some("read-only".to_owned()), ..Config::default() };
+        Some(AnswersOnly { config, args: &[] })
     }
 
     fn resume_command(&self, id: &str, _directory: Option<&Path>) -> Option<Vec<String>> {

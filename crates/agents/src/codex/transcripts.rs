@@ -10,6 +10,7 @@ use super::carry;
 use super::read::Usage;
 use crate::env::Env;
 use crate::event::{Event, Parsed, Reader, Span, TurnResult};
+use crate::transcript::entry::unmarked;
 use crate::transcript::{Carried, Transcript, Transcripts, Written};
 
 #[derive(Debug)]
@@ -63,7 +64,7 @@ fn began_in(path: &Path, cwd: &Path) -> bool {
     if BufReader::new(file).read_until(b'\n', &mut first).is_err() {
         return false;
     }
-    let wire = serde_json::from_slice::<Wire>(&first);
+    let wire = serde_json::from_slice::<Wire>(unmarked(&first));
     wire.is_ok_and(|wire| text(&wire.payload, "cwd").is_some_and(|at| Path::new(at) == cwd))
 }
 

@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 
 use heirloom_core::config::Config;
 
-use crate::agent::{Agent, Feature, Support, Unattended};
+use crate::agent::{Agent, AnswersOnly, Feature, Support, Unattended};
 use crate::env::{self, Env};
 use crate::event::Reader;
 use crate::hook::Hooks;
@@ -69,13 +69,14 @@ impl Agent for Gemini {
         Unattended::Mode("yolo")
     }
 
-    fn answers_only(&self) -> Config {
+    fn answers_only(&self) -> Option<AnswersOnly> {
         let tools = ["run_shell_command", "write_file", "replace", "web_fetch", "read_file"];
-        Config {
+        let config = Config {
             permission_mode: Some("default".to_owned()),
             disallowed_tools: Some(tools.map(str::to_owned).to_vec()),
             ..Config::default()
-        }
+        };
+        Some(AnswersOnly { config, args: &[] })
     }
 
     fn resume_command(&self, id: &str, _directory: Option<&Path>) -> Option<Vec<String>> {

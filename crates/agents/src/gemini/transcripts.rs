@@ -13,6 +13,7 @@ use sha2::{Digest, Sha256};
 
 use crate::env::Env;
 use crate::event::{Event, Parsed, Reader, Span, Tokens};
+use crate::transcript::entry::unmarked;
 use crate::transcript::{Transcript, Transcripts};
 
 #[derive(Debug)]
@@ -68,7 +69,7 @@ fn header(path: &Path) -> Option<Header> {
     path.file_name()?.to_str()?.strip_prefix("session-")?.strip_suffix(".jsonl")?;
     let mut first = Vec::new();
     BufReader::new(heirloom_repo::open(path).ok()?).read_until(b'\n', &mut first).ok()?;
-    serde_json::from_slice(&first).ok()
+    serde_json::from_slice(unmarked(&first)).ok()
 }
 
 /// How Gemini CLI names the directory it works in.

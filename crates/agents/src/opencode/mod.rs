@@ -15,7 +15,7 @@ use std::path::Path;
 
 use heirloom_core::config::Config;
 
-use crate::agent::{Agent, Feature, Support, Unattended, WHOLE_ONLY};
+use crate::agent::{Agent, AnswersOnly, Feature, Support, Unattended, WHOLE_ONLY};
 use crate::env::Env;
 use crate::event::Reader;
 use crate::hook::Hooks;
@@ -71,13 +71,14 @@ impl Agent for Opencode {
         Unattended::Mode("auto")
     }
 
-    fn answers_only(&self) -> Config {
+    fn answers_only(&self) -> Option<AnswersOnly> {
         let tools = ["bash", "edit", "webfetch", "read"];
-        Config {
+        let config = Config {
             permission_mode: Some("plan".to_owned()),
             disallowed_tools: Some(tools.map(str::to_owned).to_vec()),
             ..Config::default()
-        }
+        };
+        Some(AnswersOnly { config, args: &[] })
     }
 
     fn resume_command(&self, id: &str, directory: Option<&Path>) -> Option<Vec<String>> {

@@ -9,6 +9,7 @@
 //! that is no JSON at all becomes [`What::Unknown`] with its name, and reading goes on.
 
 use jiff::Timestamp;
+use serde::de::IgnoredAny;
 use serde_json::Value;
 
 use crate::event::{Span, Tokens};
@@ -295,6 +296,11 @@ impl std::fmt::Debug for dyn Entries {
 /// such a line, and parsing it would hold several times its size in memory.
 pub const LONGEST_LINE: usize = 64 << 20;
 
+/// A line without the byte order mark that a file begins with if some editors, or other systems, wrote it.
+pub(crate) fn unmarked(line: &[u8]) -> &[u8] {
+    line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line)
+}
+
 /// Reads the whole lines in `bytes`, which begin at `base` in the transcript, and gives each entry
 /// to `each`. Answers how many bytes were read: what follows is the beginning of a line whose end
 /// is not written yet.
@@ -305,18 +311,30 @@ pub fn scan(
     each: &mut dyn FnMut(Entry),
 ) -> usize {
     let (mut from, mut entries) = (0, Vec::new());
-    while let Some(end) = memchr::memchr(b'\n', &bytes[from..]) {
-        read_line(reader, &bytes[from..from + end], &mut entries);
+    while from < bytes.len() {
+        let end = memchr::memchr(b'\n', &bytes[from..]).map(|end| from + end);
+        let line = &bytes[from..end.unwrap_or(bytes.len())];
+        if end.is_none() && !is_whole(line) {
+            break;
+        }
+        read_line(reader, line, &mut entries);
         for mut entry in entries.drain(..) {
             entry.offset = base + from as u64;
             each(entry);
         }
-        from += end + 1;
+        from = end.map_or(bytes.len(), |end| end + 1);
     }
     from
 }
 
-fn read_line(reader: &mut dyn Entries, line: &[u8], entries: &mut Vec<Entry>) {
+/// Whether a line is one though nothing follows it: an object whose last brace is there cannot go on.
+fn is_whole(line: &[u8]) -> bool {
+    line.ends_with(b"}") && serde_json::from_slice::<IgnoredAny>(unmarked(line)).is_ok()
+}
+
+/// Reads one line.
+pub fn read_line(reader: &mut dyn Entries, line: &[u8], entries: &mut Vec<Entry>) {
+    let line = unmarked(line);
     if line.len() > LONGEST_LINE {
         let kind = format!("a line of {} MB", line.len() >> 20);
         entries.push(Entry::of(What::Unknown { kind }));

@@ -1,5 +1,7 @@
 //! One session, with everything that is known of it.
 
+use std::collections::BTreeMap;
+
 use heirloom_core::facts::{CommandFacts, CommitFacts, TestFacts, TodoFacts, TurnFacts};
 use heirloom_core::session::Session as Known;
 use heirloom_engine::capture::KnownFacts;
@@ -41,6 +43,8 @@ pub struct SessionDetail {
     pub files: Option<Vec<String>>,
     /// The commits it made: hash and subject.
     pub commits: Option<Vec<String>>,
+    /// The files of those commits that are in this checkout, by hash.
+    pub commit_files: Option<BTreeMap<String, Vec<String>>>,
     /// What it was told, in order.
     pub prompts: Option<Vec<SessionPrompt>>,
     /// The commands it ran, and how they came out.
@@ -55,6 +59,8 @@ pub struct SessionDetail {
     pub subagents: Option<u64>,
     /// Bytes of its transcript that are not read yet.
     pub unread: Option<u64>,
+    /// Lines of its transcript of a kind that heirloom does not know.
+    pub unknown_lines: Option<u64>,
 }
 
 impl Answer for SessionDetail {}
@@ -145,6 +151,7 @@ impl SessionDetail {
         self.compactions = Some(of.compactions);
         self.subagents = Some(of.subagents);
         self.unread = Some(of.unread);
+        self.unknown_lines = Some(of.unknown_lines);
     }
 }
 
@@ -190,6 +197,7 @@ impl SessionDetail {
             context: None,
             files: None,
             commits: None,
+            commit_files: None,
             prompts: None,
             commands: None,
             tests: None,
@@ -197,6 +205,7 @@ impl SessionDetail {
             compactions: None,
             subagents: None,
             unread: None,
+            unknown_lines: None,
             session,
         }
     }

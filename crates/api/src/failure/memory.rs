@@ -33,9 +33,10 @@ impl From<DistillError> for Failure {
             DistillError::NoAgent { .. } => Self::from_error(Code::AgentUnknown, &error),
             DistillError::Nothing { .. } => Self::from_error(Code::ArchiveNothing, &error)
                 .hint("`heirloom sync` imports what agents wrote"),
-            DistillError::Launch(_) | DistillError::Spawn(_) | DistillError::NoAnswer { .. } => {
-                Self::from_error(Code::AgentLaunch, &error)
-            }
+            DistillError::Unconfined { .. }
+            | DistillError::Launch(_)
+            | DistillError::Spawn(_)
+            | DistillError::NoAnswer { .. } => Self::from_error(Code::AgentLaunch, &error),
         }
     }
 }

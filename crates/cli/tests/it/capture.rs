@@ -12,7 +12,7 @@ use serde_json::Value;
 pub(crate) const ID: &str = "0b554780-986f-49f2-9a58-edfafd0188dd";
 const CANARY: &str = "canaryinthecoalmine";
 
-fn env() -> TestEnv {
+pub(crate) fn env() -> TestEnv {
     super::env().var("HEIRLOOM_TEST_LINE", "bash")
 }
 
@@ -302,7 +302,7 @@ fn a_message_that_no_agent_ever_heard_is_forgotten_with_its_session() {
 }
 
 /// The files below a directory.
-fn files(directory: &Path) -> Vec<String> {
+pub(crate) fn files(directory: &Path) -> Vec<String> {
     let mut all = Vec::new();
     for entry in fs::read_dir(directory).into_iter().flatten().flatten() {
         let path = entry.path();

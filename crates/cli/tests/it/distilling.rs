@@ -5,7 +5,10 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
+use heirloom_testkit::anthropic::Anthropic;
 use heirloom_testkit::env::TestEnv;
+use heirloom_testkit::http::Request;
+use heirloom_testkit::model::{Answer, Model, Script};
 use serde_json::{Value, json};
 
 use crate::capture::{ID, transcript};
@@ -181,4 +184,81 @@ fn a_person_can_have_a_session_looked_back_on_and_is_told_what_was_refused() {
     assert!(!shown.stdout.contains("\"distill\": \"on\""), "{shown:?}");
     process.kill().unwrap();
     process.wait().unwrap();
+}
+
+#[test]
+fn a_look_back_that_was_killed_is_forgotten_with_its_session_as_well() {
+    let (env, kept) = env("capture: {distill: off}\n");
+    let mut process = agent();
+    hook(&env, "SessionStart", ID, process.id(), &json!({"source": "startup"}));
+    work(&env);
+    hook(&env, "SessionEnd", ID, process.id(), &json!({"reason": "prompt_input_exit"}));
+    // It keeps what it was told, and then whoever asked is gone.
+    let keeps = env.script(
+        "claude-that-keeps",
+        "#!/bin/sh\n[ \"$1\" = --version ] && echo 2.1.325 && exit\nid= previous=\n\
+         for argument in \"$@\"; do\n[ \"$previous\" = --session-id ] && id=$argument\nprevious=$argument\ndone\n\
+         mkdir -p \"$HOME/.claude/projects/-empty\"\ncat > \"$HOME/.claude/projects/-empty/$id.jsonl\"\n\
+         kill -9 $PPID\n",
+    );
+    let env = env.var("HEIRLOOM_AGENT_CLAUDE", keeps);
+    assert!(!env.command(&["sessions", "distill", ID]).status().unwrap().success());
+    let kept_by_agent =
+        || fs::read_dir(env.user().join(".claude/projects/-empty")).unwrap().count();
+    assert_eq!(kept_by_agent(), 1);
+    let gone = env.run(&["sessions", "forget", ID, "--json"]).success().json();
+    assert_eq!(gone["copies"], 1, "{gone}");
+    assert_eq!(kept_by_agent(), 0);
+    assert!(!kept.join("times").exists());
+    process.kill().unwrap();
+    process.wait().unwrap();
+}
+
+/// What the real agent asks its model when it looks back, and what it can do where the model wants more than answer.
+#[test]
+#[ignore = "drives a real agent"]
+fn the_real_claude_code_looks_back_without_a_tool_and_keeps_nothing_of_it() {
+    let answers = [
+        Answer::tool("Bash", json!({"command": "touch was-run", "description": "x"})),
+        Answer::text(&proposals().to_string()),
+    ];
+    let model = Model::start(Anthropic, Script::new(answers));
+    let env = crate::session::real::env(&model).var("HEIRLOOM_TEST_LINE", "bash|xterm");
+    env.write("src/parser.rs", "fn parse() {\n    stack.push(open_list());\n}\n");
+    env.run(&["init", "--yes"]).success();
+    // What the person lets their agent do does not count here.
+    let settings = env.user().join(".claude/settings.json");
+    let text = fs::read_to_string(&settings).unwrap_or_else(|_| "{}".to_owned());
+    let mut own: Value = serde_json::from_str(&text).unwrap();
+    own["permissions"] = json!({"allow": ["Bash", "Edit", "Write"], "defaultMode": "acceptEdits"});
+    fs::write(&settings, own.to_string()).unwrap();
+    work(&env);
+    env.run(&["sync"]).success();
+    let before = transcripts(&env);
+    let distilled = env.run(&["sessions", "distill", ID, "--json"]).success().json();
+    assert_eq!(distilled["notes"].as_array().map(Vec::len), Some(2), "{distilled:#}");
+
+    let requests: Vec<Value> = model.requests().iter().map(Request::json).collect();
+    let asked = requests[0]["messages"].to_string();
+    assert!(asked.contains("never touch legacy/ please"), "{asked}");
+    assert!(!asked.contains("IOSFODNN7EXAMPLE"), "{asked}");
+    for request in &requests {
+        let tools = request["tools"].as_array().map_or(0, Vec::len);
+        assert_eq!(tools, 0, "{}", request["tools"]);
+    }
+    assert!(!env.repo().join("was-run").exists());
+    assert_eq!(transcripts(&env), before, "it keeps nothing of what it was told");
+    // Nothing of it is a session of this repository.
+    let listed = env.run(&["sessions", "list", "--json"]).success().json();
+    assert_eq!(listed["sessions"].as_array().map(Vec::len), Some(1), "{listed:#}");
+}
+
+fn transcripts(env: &TestEnv) -> Vec<PathBuf> {
+    let projects =
+        fs::read_dir(env.user().join(".claude/projects")).into_iter().flatten().flatten();
+    let files = projects.flat_map(|project| fs::read_dir(project.path()).into_iter().flatten());
+    let files = files.flatten().map(|file| file.path());
+    let mut all: Vec<PathBuf> = files.filter(|path| path.is_file()).collect();
+    all.sort();
+    all
 }

@@ -5,11 +5,13 @@
 
 pub mod runners;
 pub mod signs;
+mod test_run;
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::id::SessionId;
+pub use test_run::TestRun;
 
 /// What is known of one session.
 #[derive(Debug, Clone, PartialEq)]
@@ -54,6 +56,8 @@ pub struct SessionFacts {
     pub interrupted: bool,
     /// How many bytes of its transcript are not read yet, as of the last look.
     pub unread: u64,
+    /// Lines of its transcript of which nothing is known: of a kind or a version that came later, or torn.
+    pub unknown_lines: u64,
 }
 
 /// Tokens, added up.

@@ -9,9 +9,10 @@ use std::collections::HashSet;
 use jiff::{SignedDuration, Timestamp};
 
 use super::entry::{plain, sentences};
-use crate::facts::runners::{runs_all, simple_commands, test_run};
 use crate::facts::signs::commits_changes;
-use crate::facts::{CommandFacts, CommitFacts, FileFacts, TestFacts, TodoFacts, TurnFacts};
+use crate::facts::{
+    CommandFacts, CommitFacts, FileFacts, TestFacts, TestRun, TodoFacts, TurnFacts,
+};
 use crate::recall::remedy::signature;
 use crate::rules;
 
@@ -192,25 +193,14 @@ fn why(command: &CommandFacts) -> String {
 /// A test run that ended.
 struct Run<'a> {
     command: &'a CommandFacts,
-    /// Where it was begun, if the line says so.
-    dirs: Vec<&'a str>,
-    words: Vec<&'a str>,
+    tests: TestRun<'a>,
     failed: bool,
 }
 
 impl<'a> Run<'a> {
     fn of(command: &'a CommandFacts) -> Option<Self> {
-        let words = test_run(&command.command).filter(|_| command.is_test)?;
-        let cd = |words: &Vec<&str>| words.first() == Some(&"cd");
-        let dirs = simple_commands(&command.command).filter(cd).flatten().collect();
-        Some(Self { command, dirs, words, failed: command.failed? })
-    }
-
-    /// Whether it ran all that another one ran: the same words, or no word beyond those that run all tests.
-    fn covers(&self, other: &Self) -> bool {
-        let is_all =
-            || runs_all(&self.words) && self.words.iter().all(|word| other.words.contains(word));
-        self.dirs == other.dirs && (self.words == other.words || is_all())
+        let tests = TestRun::of(&command.command).filter(|_| command.is_test)?;
+        Some(Self { command, tests, failed: command.failed? })
     }
 }
 
@@ -224,7 +214,7 @@ fn is_mended(test: &TestFacts, runs: &[Run<'_>], later: &[Run<'_>]) -> bool {
     let failed: Vec<_> = if in_turn.is_empty() { failed.collect() } else { in_turn };
     let succeeded = |(at, run): &(usize, &Run<'_>)| {
         let since = runs[at + 1..].iter().filter(|run| !run.failed);
-        since.chain(later).any(|other| other.covers(run))
+        since.chain(later).any(|other| other.tests.covers(&run.tests))
     };
     !failed.is_empty() && failed.iter().all(succeeded)
 }

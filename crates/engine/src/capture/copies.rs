@@ -17,7 +17,7 @@ pub(crate) struct Copy {
     pub(crate) agent: String,
     /// The agent's own id of the conversation.
     pub(crate) id: String,
-    /// Its file; `None` where the agent keeps a database, which is its own to change.
+    /// Its file; `None` where the agent keeps a database, which is its own to change, or chooses the file itself.
     pub(crate) path: Option<PathBuf>,
 }
 
@@ -58,13 +58,15 @@ fn read(text: &[u8]) -> Option<Copy> {
 /// Removes one copy, if it is what it is said to be: a transcript of that conversation and nothing else.
 fn is_gone(here: &Here, copy: &Copy, left: &mut Vec<PathBuf>) -> bool {
     let transcripts = by_name(&copy.agent).and_then(Agent::transcripts);
-    let Some(path) = &copy.path else {
+    let found = || transcripts?.find(&here.env, &copy.id).map(|found| found.path);
+    let Some(path) = copy.path.clone().or_else(found) else {
         let database = transcripts.and_then(|kept| kept.database(&here.env));
-        left.extend(database.filter(|path| path.exists()));
-        return false;
+        let database = database.filter(|path| path.exists());
+        left.extend(database.clone());
+        return database.is_none();
     };
     let is_it = transcripts
-        .and_then(|kept| kept.identify(path))
+        .and_then(|kept| kept.identify(&path))
         .is_some_and(|found| found.agent_session_id == copy.id);
-    is_it && (file::remove_file(path).is_ok() || !path.exists())
+    is_it && (file::remove_file(&path).is_ok() || !path.exists())
 }

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use heirloom_agents::process::SpawnError;
 use heirloom_agents::{
-    Agent, Conversation, Finished, Input, Launch, LaunchError, Next, Outcome, Process, Taps,
+    Agent, Conversation, Event, Finished, Input, Launch, LaunchError, Next, Outcome, Process, Taps,
     by_name,
 };
 use heirloom_core::distill::{self, Answer, Proposal, Quote};
@@ -24,6 +24,7 @@ use heirloom_core::settings::{Distill, OnOff, Settings};
 use heirloom_core::trust::person::{Action, NotAPerson};
 use heirloom_ledger::{Error, Ledger, NoteFilter};
 use heirloom_repo::{FileError, child, file, open_lock};
+use uuid::Uuid;
 
 use super::copies::{self, Copy};
 use super::known;
@@ -32,6 +33,7 @@ use crate::here::Here;
 use crate::keep;
 use crate::notes::NewNote;
 use crate::person;
+use crate::session::chooses_ids;
 
 /// An agent that has not answered by then will not.
 const PATIENCE: Duration = Duration::from_mins(5);
@@ -62,6 +64,9 @@ pub enum DistillError {
     /// No agent could be asked.
     #[error("{name} has no agent that could propose notes")]
     NoAgent { name: String },
+    /// Nothing would keep the agent from doing more than answer.
+    #[error("{agent} cannot be restricted to answering, so it is not asked")]
+    Unconfined { agent: &'static str },
     /// There is nothing to look back on.
     #[error("nothing that {name} did was imported")]
     Nothing { name: String },
@@ -130,7 +135,6 @@ pub fn distill(
     let told_of = &noted[noted.len().saturating_sub(MOST_TOLD)..];
     let prompt = distill::prompt(&told, told_of, &files(here, &told));
     let finished = ask(here, wanted.settings, agent, session.id, &prompt)?;
-    remember(here, agent, session.id, &finished)?;
     // A look-back takes minutes, and its words would bring back what was forgotten meanwhile.
     if super::forget::is_forgotten(&here.home, session.id) {
         copies::remove(here, session.id, &mut Vec::new());
@@ -210,22 +214,16 @@ fn told(here: &Here, session: &Session) -> Result<Option<Told>, Error> {
     keep::told(&facts, &known).map(Some)
 }
 
-/// The look-back is a conversation that its agent keeps, with the words of the session in it: it goes with them.
+/// The look-back is a conversation that its agent may keep, with the words of the session in it: it goes with
+/// them, also where this process is ended in the middle of it.
 fn remember(
-    here: &Here,
+    home: &Path,
     agent: &'static dyn Agent,
     session: SessionId,
-    finished: &Finished,
+    id: &str,
 ) -> Result<(), FileError> {
-    let (Some(id), Some(kept)) = (&finished.tally.agent_session_id, agent.transcripts()) else {
-        return Ok(());
-    };
-    let path = kept.find(&here.env, id).map(|found| found.path);
-    if path.is_none() && kept.database(&here.env).is_none() {
-        return Ok(());
-    }
-    let copy = Copy { agent: agent.name().to_owned(), id: id.clone(), path };
-    copies::remember(&here.home, session, &copy)
+    let copy = Copy { agent: agent.name().to_owned(), id: id.to_owned(), path: None };
+    copies::remember(home, session, &copy)
 }
 
 /// The files that the session changed last and that are still there, with their text.
@@ -250,16 +248,25 @@ fn ask(
     session: SessionId,
     prompt: &str,
 ) -> Result<Finished, DistillError> {
+    let only = agent.answers_only();
+    let only = only.ok_or(DistillError::Unconfined { agent: agent.name() })?;
+    let own = chooses_ids(agent).then(|| Uuid::new_v4().to_string());
+    if let Some(id) = &own {
+        remember(&here.home, agent, session, id)?;
+    }
     let scratch = here.home.join("scratch").join(format!("distill-{session}"));
-    let empty = scratch.join("empty");
-    heirloom_repo::make_private_dir(&empty).map_err(FileError::new("make", &empty))?;
+    // Always the same one: some agents remember every directory that they were started in.
+    let empty = here.home.join("capture").join("empty");
+    for directory in [&scratch, &empty] {
+        heirloom_repo::make_private_dir(directory).map_err(FileError::new("make", directory))?;
+    }
     let mut env = heirloom_agents::env::pass_on(&here.env, agent, None);
     // Its hooks stay silent: it would be asked to look back on itself.
     env.insert("HEIRLOOM_DISABLE".into(), "1".into());
     let launch = Launch {
-        config: &agent.answers_only(),
+        config: &only.config,
         prompt,
-        conversation: Conversation::New(None),
+        conversation: Conversation::New(own.as_deref()),
         input: Input::Once,
         cwd: &empty,
         env: &env,
@@ -267,20 +274,36 @@ fn ask(
         scratch: &scratch,
         as_root: rustix::process::geteuid().is_root(),
     };
-    let finished = agent.launch(&launch).map_err(DistillError::from).and_then(|line| {
+    let finished = agent.launch(&launch).map_err(DistillError::from).and_then(|mut line| {
+        for arg in only.args {
+            line.arg(arg);
+        }
         let process = Process::spawn(agent, line, Taps::default())?;
-        Ok(wait(process))
+        Ok(wait(process, |id| {
+            // One that chooses its own id says it before it asks its model. It is under way: what cannot be
+            // written down now is not worth ending it.
+            if agent.takes_id(id) {
+                let _ = remember(&here.home, agent, session, id);
+            }
+        }))
     });
     let _ = file::remove_dir_all(&scratch);
     finished
 }
 
-fn wait(mut process: Process) -> Finished {
+fn wait(mut process: Process, named: impl Fn(&str)) -> Finished {
     let begun = Instant::now();
     loop {
         match process.next_line_within(Duration::from_secs(1)) {
             Next::End => break,
-            Next::Line(_) | Next::Silence if begun.elapsed() < PATIENCE => {}
+            Next::Line(line) if begun.elapsed() < PATIENCE => {
+                for event in &line.parsed.events {
+                    if let Event::Started { agent_session_id, .. } = event {
+                        named(agent_session_id);
+                    }
+                }
+            }
+            Next::Silence if begun.elapsed() < PATIENCE => {}
             _ => {
                 process.stopper().kill();
                 break;

@@ -115,10 +115,8 @@ pub fn forget(
     forget_notes(here, ledger, session)?;
     gone.records = erase(here, ledger, session.id)?;
     gone.backups = backups(here)?;
-    let indexed = ledger.with_index(|index| {
-        let own = index.forget(session.id);
-        continued.iter().map(|each| index.forget_transcripts(each.id)).fold(own, Result::and)
-    });
+    let ids: Vec<SessionId> = continued.iter().map(|each| each.id).collect();
+    let indexed = ledger.with_index(|index| index.forget(session.id, &ids));
     // Last, because it fails where somebody reads or the disk is full, and nothing else may wait for it.
     let scrubbed = [facts.scrub(), ledger.scrub()];
     indexed?;

@@ -57,8 +57,6 @@ pub struct Taken {
     pub rewritten: bool,
     /// Whether it was never met before.
     pub is_new: bool,
-    /// Lines that nothing could be made of.
-    pub unknown: u64,
 }
 
 /// How much is read and folded at once.
@@ -114,7 +112,7 @@ pub fn take(
             kept.stamp = None;
             opened.add(&mut kept, &bytes[skip..], manner.archive)?;
         }
-        reading.take(&bytes, at, &mut taken);
+        reading.take(&bytes, at);
         at = read;
     }
     // Whoever waits has looked at all of it; the next one need not, unless somebody wrote to it meanwhile.
@@ -148,7 +146,7 @@ pub(super) fn again(
     };
     let mut reading = Reading::begin(facts, agent, &wanted, kept, bytes.len() as u64)?;
     let from = usize::try_from(reading.source.read).unwrap_or(0).min(bytes.len());
-    reading.take(&bytes[from..], from as u64, &mut Taken::default());
+    reading.take(&bytes[from..], from as u64);
     reading.finish(facts, bytes.len() as u64)
 }
 
@@ -316,7 +314,7 @@ impl Reading {
         Ok(Self { source, reader, fold, rest: Vec::new() })
     }
 
-    fn take(&mut self, bytes: &[u8], at: u64, taken: &mut Taken) {
+    fn take(&mut self, bytes: &[u8], at: u64) {
         let mut joined = std::mem::take(&mut self.rest);
         let base = at - joined.len() as u64;
         let whole = if joined.is_empty() {
@@ -327,7 +325,6 @@ impl Reading {
         };
         let fold = &mut self.fold;
         let read = entry::scan(&mut *self.reader, whole, base, &mut |entry| {
-            taken.unknown += u64::from(matches!(entry.what, entry::What::Unknown { .. }));
             fold.take(entry);
         });
         self.source.read = base + read as u64;

@@ -13,7 +13,23 @@ pub(super) fn checks(here: &Here) -> Vec<Check> {
     if !here.place.is_set_up() || init::is_out(here) {
         return Vec::new();
     }
-    capture(here).into_iter().chain([archive(here)]).collect()
+    capture(here).into_iter().chain([archive(here)]).chain(unknown(here)).collect()
+}
+
+/// Whether agents write something that nothing is made of: those of a newer version, mostly.
+fn unknown(here: &Here) -> Option<Check> {
+    let facts = capture::facts(&here.home).ok()??;
+    let repo = here.ledger().ok()?.repository(&here.place.repo).ok()?;
+    let lines = match facts.unknown_lines(&repo).ok()? {
+        0 => return None,
+        1 => "1 line".to_owned(),
+        lines => format!("{lines} lines"),
+    };
+    let detail = format!("{lines} of a kind heirloom does not know; they are kept");
+    let check = Check::new("transcripts", Health::Note, detail);
+    Some(check.hint(
+        "`heirloom sessions show` says how many of a session; a newer heirloom may read them",
+    ))
 }
 
 /// Whether sessions of this repository are taken in, and when the last one was.
@@ -47,12 +63,15 @@ fn archive(here: &Here) -> Check {
     }
     let kept = Archive::new(&here.home).list();
     let bytes: u64 = kept.iter().map(|one| one.stored).sum();
-    let days = settings.map(|capture| capture.keep.as_secs() / (24 * 60 * 60));
-    let days = days.map(|days| format!(", each kept for {days} days")).unwrap_or_default();
+    let limits = settings.map(|capture| {
+        let days = capture.keep.as_secs() / (24 * 60 * 60);
+        format!(" of at most {} MB, each kept for {days} days", capture.max_megabytes)
+    });
+    let limits = limits.unwrap_or_default();
     let detail = match kept.len() {
         0 => "nothing is in it yet".to_owned(),
-        1 => format!("1 conversation, {}{days}", size(bytes)),
-        count => format!("{count} conversations, {}{days}", size(bytes)),
+        1 => format!("1 conversation, {}{limits}", size(bytes)),
+        count => format!("{count} conversations, {}{limits}", size(bytes)),
     };
     Check::new("archive", Health::Ok, detail)
 }

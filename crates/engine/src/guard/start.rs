@@ -291,3 +291,11 @@ fn carry(
     settle(ledger, now, whose, &changes)?;
     Ok((!told.is_empty()).then(|| format!("Carried over: {}.", told.join(", "))))
 }
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn how_to_record_something_is_said_in_under_60_tokens() {
+        assert!(heirloom_core::tokens::estimate(super::RECORD) < 60);
+    }
+}

@@ -93,7 +93,7 @@ fn unread(session: &SessionFacts) -> Option<String> {
     // A line whose end is still to come is no news.
     (megabytes >= 0.1).then(|| {
         format!(
-            "the last {megabytes:.1} MB of an earlier session are not in yet, so what it did last may be missing here"
+            "the last turns of an earlier session, {megabytes:.1} MB, are not in yet, so what it did last may be missing here"
         )
     })
 }

@@ -1,11 +1,11 @@
 //! What was said in conversations that were taken in, from the archive.
 
 use std::cell::RefCell;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 use heirloom_agents::by_name;
-use heirloom_agents::transcript::entry::scan;
+use heirloom_agents::transcript::entry::{read_line, scan};
 use heirloom_agents::transcript::{Entries, Entry, What};
 use heirloom_core::id::SessionId;
 use heirloom_core::session::Session;
@@ -51,9 +51,6 @@ pub(super) fn take(
     if is_known(&index.known(&key)?.unwrap_or_default().stamp) {
         return Ok(true);
     }
-    for generation in (1..kept.generation).rev() {
-        feeding.put_away(&self::key(&Kept { generation, ..kept.clone() }))?;
-    }
     let Some((mut reader, bytes)) = open(here, kept) else { return Ok(false) };
     let adding = feeding.adding()?;
     // Another process may have read it while this one waited for its turn.
@@ -91,15 +88,79 @@ pub(super) fn take(
     Ok(true)
 }
 
+/// Takes in of the older generations of a transcript what the newer ones leave out: nothing that was said is
+/// lost because an agent wrote its file anew, and nothing is found twice. Until all of the newest is there, they
+/// are found as they were.
+pub(super) fn take_older(
+    here: &Here,
+    feeding: &mut Feeding<'_>,
+    session: &Session,
+    newest: &Kept,
+) -> Result<(), Error> {
+    let is_there = || newest.path.metadata().map_or(true, |found| found.len() <= newest.bytes);
+    if newest.generation == 1 || !is_there() {
+        return Ok(());
+    }
+    let stamp = format!("before {}", newest.generation);
+    let of_it = Archive::new(&here.home).of_session(session.id).into_iter();
+    let of_it = of_it.filter(|kept| kept.subagent == newest.subagent && kept.stored > 0);
+    for older in of_it.filter(|kept| kept.generation < newest.generation) {
+        let key = key(&older);
+        if feeding.index.known(&key)?.is_some_and(|known| known.stamp == stamp) {
+            continue;
+        }
+        let Some(left_out) = left_out(here, &older) else { continue };
+        feeding.put_away(&key)?;
+        let adding = feeding.adding()?;
+        adding.source(&Source {
+            key,
+            session: Some(session.id),
+            agent: Some(older.agent.clone()),
+            repo: Some(session.repo.clone()),
+            branch: session.branch.clone(),
+        })?;
+        left_out.iter().try_for_each(|said| put(adding, said, session.branch.as_deref()))?;
+        adding.stamp(&stamp, None)?;
+    }
+    Ok(())
+}
+
+/// What a generation of a transcript says that no newer one does.
+fn left_out(here: &Here, kept: &Kept) -> Option<Vec<Said>> {
+    let all = Archive::new(&here.home).of_session(kept.session).into_iter();
+    let newer = all.filter(|each| {
+        each.subagent == kept.subagent && each.generation > kept.generation && each.stored > 0
+    });
+    let known: HashSet<String> =
+        newer.filter_map(|each| said_in(here, &each)).flatten().map(|said| said.text).collect();
+    let mut said = said_in(here, kept)?;
+    said.retain(|each| !known.contains(&each.text));
+    Some(said)
+}
+
+fn said_in(here: &Here, kept: &Kept) -> Option<Vec<Said>> {
+    let (mut reader, bytes) = open(here, kept)?;
+    let mut said = Vec::new();
+    scan(&mut *reader, &bytes, 0, &mut |entry: Entry| said.extend(of_entry(entry)));
+    Some(said)
+}
+
 fn open(here: &Here, kept: &Kept) -> Option<(Box<dyn Entries>, Vec<u8>)> {
     let reader = by_name(&kept.agent)?.transcripts()?.entries();
     let bytes = Archive::new(&here.home).read(kept).ok()?;
     Some((reader, bytes))
 }
 
-fn find(here: &Here, wanted: &str) -> Option<Kept> {
+/// The transcript of a key, and whether it is the newest generation of it.
+fn find(here: &Here, wanted: &str) -> Option<(Kept, bool)> {
     let session = wanted.strip_prefix(KEY)?.split('/').next()?.parse().ok()?;
-    of_session(here, session).into_iter().find(|kept| key(kept) == wanted)
+    let newest = of_session(here, session).into_iter().find(|kept| key(kept) == wanted);
+    newest.map(|kept| (kept, true)).or_else(|| {
+        let all = Archive::new(&here.home).of_session(session).into_iter();
+        all.filter(|kept| kept.stored > 0)
+            .find(|kept| key(kept) == wanted)
+            .map(|kept| (kept, false))
+    })
 }
 
 /// Transcripts that texts are read from, each opened once.
@@ -121,7 +182,7 @@ impl Texts {
             return known.clone();
         }
         let of_others = || super::others::said(key).map(Text::Whole);
-        let opened = find(here, key).map_or_else(of_others, |kept| {
+        let opened = find(here, key).map_or_else(of_others, |(kept, _)| {
             let reader = by_name(&kept.agent)?.transcripts()?.entries();
             if reader.resumable() {
                 let frames = Archive::new(&here.home).frames(&kept).ok()?;
@@ -150,7 +211,8 @@ impl Texts {
             Text::Lines(kept, frames) => {
                 let line = frames.line(offset).ok()??;
                 let mut entries = Vec::new();
-                by_name(&kept.agent)?.transcripts()?.entries().read(&line, &mut entries);
+                let mut reader = by_name(&kept.agent)?.transcripts()?.entries();
+                read_line(&mut *reader, &line, &mut entries);
                 entries.into_iter().filter_map(of_entry).nth(nth)
             }
         }
@@ -159,13 +221,19 @@ impl Texts {
 
 /// What was said around a message.
 pub(super) fn around(here: &Here, key: &str, message: u64, around: u64) -> Vec<(u64, Said)> {
-    let Some((mut reader, bytes)) = find(here, key).and_then(|kept| open(here, &kept)) else {
-        return Vec::new();
+    let is_near = |number: u64| {
+        number.saturating_add(around) >= message && number <= message.saturating_add(around)
     };
+    let Some((transcript, is_newest)) = find(here, key) else { return Vec::new() };
+    if !is_newest {
+        let said = left_out(here, &transcript).unwrap_or_default();
+        return (0..).zip(said).filter(|(number, _)| is_near(*number)).collect();
+    }
+    let Some((mut reader, bytes)) = open(here, &transcript) else { return Vec::new() };
     let (mut number, mut kept) = (0_u64, Vec::new());
     scan(&mut *reader, &bytes, 0, &mut |entry: Entry| {
         let Some(said) = of_entry(entry) else { return };
-        if number.saturating_add(around) >= message && number <= message.saturating_add(around) {
+        if is_near(number) {
             kept.push((number, said));
         }
         number += 1;

@@ -100,7 +100,7 @@ impl<'a> Feeding<'a> {
 }
 
 /// What is remembered of what was taken in.
-const TAKEN_IN: &str = "facts";
+const TAKEN_IN: &str = "facts taken in";
 
 /// What was taken in since the last time.
 struct TakenIn {
@@ -120,10 +120,9 @@ fn taken_in(here: &Here, index: &Index) -> Result<Option<TakenIn>, Error> {
         return Ok(None);
     }
     let Some(facts) = crate::capture::facts(&here.home)? else { return Ok(None) };
-    let mut number = || parts.next().and_then(|part| part.parse().ok()).unwrap_or(0);
-    let (newest, last) = (number(), number());
-    let (sessions, newest, last) = facts.changed(newest, last)?;
-    Ok(Some(TakenIn { sessions, stamp: format!("{as_it_is} {newest} {last}") }))
+    let revision = parts.next().and_then(|part| part.parse().ok()).unwrap_or(-1);
+    let (sessions, revision) = facts.changed(revision)?;
+    Ok(Some(TakenIn { sessions, stamp: format!("{as_it_is} {revision}") }))
 }
 
 /// Takes in what a session has that the index has not: its transcripts, or the streams where none are
@@ -133,6 +132,7 @@ fn take_session(here: &Here, feeding: &mut Feeding<'_>, session: &Session) -> Re
     let mut is_whole = true;
     for transcript in &kept {
         is_whole &= archived::take(here, feeding, session, transcript)?;
+        archived::take_older(here, feeding, session, transcript)?;
     }
     let has_own = kept.iter().any(|transcript| transcript.subagent.is_none());
     for stream in streams::of_session(here, session) {

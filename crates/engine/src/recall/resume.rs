@@ -7,7 +7,7 @@ use std::collections::{HashMap, HashSet};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-use heirloom_agents::transcript::{Entry, What};
+use heirloom_agents::transcript::{Entry, What, entry};
 use heirloom_agents::{Env as AgentEnv, by_name};
 use heirloom_core::id::SessionId;
 use heirloom_core::session::Session;
@@ -296,12 +296,7 @@ fn beginning(agent: &str, path: &Path) -> Vec<Entry> {
     let mut bytes = Vec::new();
     let Ok(file) = heirloom_repo::open(path) else { return Vec::new() };
     let _ = file.take(BEGINNING).read_to_end(&mut bytes);
-    let mut reader = transcripts.entries();
-    let mut entries = Vec::new();
-    for line in bytes.split(|byte| *byte == b'\n') {
-        reader.read(line, &mut entries);
-    }
-    entries
+    entry::all(&mut *transcripts.entries(), &bytes)
 }
 
 fn written(path: &Path) -> Option<Timestamp> {

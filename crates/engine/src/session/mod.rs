@@ -41,3 +41,4 @@ pub use crate::turn::approvals::Choice;
 pub use crate::turn::{Cause, Crashed, Supervisor, Unsupervised, close_crashed};
 
 pub(crate) use name::free as free_name;
+pub(crate) use source::chooses_ids;

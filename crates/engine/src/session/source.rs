@@ -147,6 +147,6 @@ pub(super) fn can_fork(agent: &'static dyn Agent) -> bool {
 }
 
 /// Whether it takes the id of a conversation from us.
-pub(super) fn chooses_ids(agent: &'static dyn Agent) -> bool {
+pub(crate) fn chooses_ids(agent: &'static dyn Agent) -> bool {
     matches!(agent.supports(Feature::ChosenId), Support::Yes)
 }

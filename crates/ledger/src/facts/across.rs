@@ -17,6 +17,14 @@ pub struct Did<T> {
 }
 
 impl Facts {
+    /// How many lines of the transcripts of a repository nothing is known of.
+    pub fn unknown_lines(&self, repo: &str) -> Result<u64, Error> {
+        self.run("read the facts of", |db| {
+            db.prepare_cached("SELECT coalesce(sum(unknown_lines), 0) FROM source WHERE repo = ?1")?
+                .query_row((repo,), |row| number(row, 0))
+        })
+    }
+
     /// Who made a commit of a repository. A session knows a hash as git printed it, which is its
     /// beginning.
     pub fn committed(&self, repo: &str, hash: &str) -> Result<Vec<Did<CommitFacts>>, Error> {

@@ -33,7 +33,7 @@ use crate::error::{Error, explain};
 pub(crate) const FILE_NAME: &str = "facts.db";
 
 /// Raised with every change of the tables, or of what is put into them.
-const VERSION: i64 = 1;
+const VERSION: i64 = 2;
 
 const SCHEMA: &str = "
 CREATE TABLE source (
@@ -45,11 +45,13 @@ CREATE TABLE source (
   interactive INTEGER, first_at INTEGER, last_at INTEGER, messages INTEGER NOT NULL,
   input INTEGER, output INTEGER, cache_read INTEGER, cache_write INTEGER, cost_usd REAL,
   context_used INTEGER, context_window INTEGER, compactions INTEGER NOT NULL,
-  interrupted INTEGER NOT NULL, todos TEXT NOT NULL,
+  interrupted INTEGER NOT NULL, todos TEXT NOT NULL, unknown_lines INTEGER NOT NULL DEFAULT 0,
+  revision INTEGER NOT NULL DEFAULT 0,
   UNIQUE (agent, agent_session_id, subagent)
 );
 CREATE INDEX source_session ON source (session);
 CREATE INDEX source_repo ON source (repo, last_at);
+CREATE INDEX source_revision ON source (revision);
 CREATE TABLE turn (
   source INTEGER NOT NULL, number INTEGER NOT NULL, at INTEGER, by TEXT NOT NULL,
   text TEXT NOT NULL, offset INTEGER NOT NULL, rewound INTEGER NOT NULL,
@@ -157,6 +159,8 @@ pub struct Told {
     pub interrupted: bool,
     /// What there is to do.
     pub todos: Vec<TodoFacts>,
+    /// Lines of which nothing is known.
+    pub unknown_lines: u64,
 }
 
 /// What reading a part of a transcript brought. Rows replace those of the same key.
@@ -249,13 +253,20 @@ fn prepare(db: &Connection) -> rusqlite::Result<()> {
     db.pragma_update(None, "journal_mode", "WAL")?;
     let transaction = rusqlite::Transaction::new_unchecked(db, TransactionBehavior::Immediate)?;
     let version: i64 = transaction.pragma_query_value(None, "user_version", |row| row.get(0))?;
-    if version != VERSION {
+    if version == 1 {
+        // What only the facts still know must not go because of columns that came later.
+        transaction.execute_batch(
+            "ALTER TABLE source ADD COLUMN unknown_lines INTEGER NOT NULL DEFAULT 0;
+             ALTER TABLE source ADD COLUMN revision INTEGER NOT NULL DEFAULT 0;
+             CREATE INDEX source_revision ON source (revision);",
+        )?;
+    } else if version != VERSION {
         for table in OF_SOURCE.into_iter().chain(["source", "model_window"]) {
             transaction.execute_batch(&format!("DROP TABLE IF EXISTS {table}"))?;
         }
         transaction.execute_batch(SCHEMA)?;
-        transaction.pragma_update(None, "user_version", VERSION)?;
     }
+    transaction.pragma_update(None, "user_version", VERSION)?;
     transaction.commit()
 }
 
@@ -272,5 +283,66 @@ fn remove(path: &Path) {
         let mut name = path.to_owned().into_os_string();
         name.push(suffix);
         let _ = file::remove_file(PathBuf::from(name));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn source() -> Source {
+        Source {
+            session: "0198c0de-0000-7000-8000-000000000001".parse().unwrap(),
+            agent: "claude".to_owned(),
+            agent_session_id: "s".to_owned(),
+            subagent: None,
+            repo: "r".to_owned(),
+            path: "/t.jsonl".to_owned(),
+            generation: 1,
+            read: 10,
+            size: 10,
+            state: String::new(),
+            told: Told { unknown_lines: 3, ..Told::default() },
+        }
+    }
+
+    #[test]
+    fn facts_of_the_version_before_stay_where_nothing_else_has_them() {
+        let home = tempfile::tempdir().unwrap();
+        let wait = Duration::from_secs(10);
+        let mut facts = Facts::open(home.path(), wait).unwrap();
+        facts.put(&source(), &NewFacts::default()).unwrap();
+        assert_eq!(facts.unknown_lines("r").unwrap(), 3);
+        let before = "DROP INDEX source_revision; ALTER TABLE source DROP COLUMN revision;
+                      ALTER TABLE source DROP COLUMN unknown_lines; PRAGMA user_version = 1";
+        facts.db.execute_batch(before).unwrap();
+        drop(facts);
+        let facts = Facts::open(home.path(), wait).unwrap();
+        let known = facts.source("claude", "s", None).unwrap().unwrap();
+        assert_eq!((known.read, known.told.unknown_lines), (10, 0));
+    }
+
+    #[test]
+    fn what_was_said_first_and_taken_in_last_is_new_and_what_was_only_looked_at_is_not() {
+        let home = tempfile::tempdir().unwrap();
+        let mut facts = Facts::open(home.path(), Duration::from_secs(10)).unwrap();
+        let at = |second| Timestamp::from_second(second).ok();
+        let early = Source { told: Told { last_at: at(10), ..Told::default() }, ..source() };
+        let late = Source {
+            session: "0198c0de-0000-7000-8000-000000000002".parse().unwrap(),
+            agent_session_id: "t".to_owned(),
+            told: Told { last_at: at(20), ..Told::default() },
+            ..source()
+        };
+        for each in [&early, &late] {
+            facts.put(each, &NewFacts::default()).unwrap();
+        }
+        let (all, revision) = facts.changed(-1).unwrap();
+        assert_eq!(all.len(), 2);
+        facts.put(&late, &NewFacts::default()).unwrap();
+        assert_eq!(facts.changed(revision).unwrap(), (Vec::new(), revision));
+        let grown = Source { read: 20, told: Told { last_at: at(15), ..Told::default() }, ..early };
+        facts.put(&grown, &NewFacts::default()).unwrap();
+        assert_eq!(facts.changed(revision).unwrap().0, [grown.session]);
     }
 }

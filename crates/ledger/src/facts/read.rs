@@ -17,7 +17,7 @@ use crate::records::{from_sql, parse, timestamp};
 const SOURCE: &str = "session, agent, agent_session_id, subagent, repo, path, generation, read, \
                       size, state, cwd, branch, version, model, title, interactive, first_at, \
                       last_at, messages, input, output, cache_read, cache_write, cost_usd, \
-                      context_used, context_window, compactions, interrupted, todos";
+                      context_used, context_window, compactions, interrupted, todos, unknown_lines";
 
 /// How much of a first prompt is a title.
 const TITLE: usize = 80;
@@ -76,19 +76,16 @@ impl Facts {
         })
     }
 
-    /// The sessions of which a transcript was taken in after the one with the number `newest`, or was
-    /// written to at `last` or later, in milliseconds; and both as they are now.
-    pub fn changed(&self, newest: i64, last: i64) -> Result<(Vec<SessionId>, i64, i64), Error> {
+    /// The sessions of which something was taken in after a revision, and the revision now. Not by time: of two
+    /// sessions at once, what was said first may be taken in last.
+    pub fn changed(&self, since: i64) -> Result<(Vec<SessionId>, i64), Error> {
         self.run("read the facts of", |db| {
             let sessions = db
-                .prepare_cached(
-                    "SELECT DISTINCT session FROM source WHERE id > ?1 OR last_at >= ?2",
-                )?
-                .query_map((newest, last), |row| parse(row, 0, |text| text.parse().ok()))?
+                .prepare_cached("SELECT DISTINCT session FROM source WHERE revision > ?1")?
+                .query_map((since,), |row| parse(row, 0, |text| text.parse().ok()))?
                 .collect::<rusqlite::Result<_>>()?;
-            let sql = "SELECT coalesce(max(id), 0), coalesce(max(last_at), 0) FROM source";
-            let (newest, last) = db.query_row(sql, (), |row| Ok((row.get(0)?, row.get(1)?)))?;
-            Ok((sessions, newest, last))
+            let sql = "SELECT coalesce(max(revision), 0) FROM source";
+            Ok((sessions, db.query_row(sql, (), |row| row.get(0))?))
         })
     }
 
@@ -142,6 +139,7 @@ impl Facts {
             subagents: sources.iter().filter(|source| source.subagent.is_some()).count() as u64,
             interrupted: told.interrupted,
             unread: sources.iter().map(|source| source.size.saturating_sub(source.read)).sum(),
+            unknown_lines: sources.iter().map(|source| source.told.unknown_lines).sum(),
         }))
     }
 
@@ -373,6 +371,7 @@ fn source(row: &Row<'_>) -> rusqlite::Result<Source> {
             compactions: number(row, 26)?,
             interrupted: row.get(27)?,
             todos: serde_json::from_str(&todos).unwrap_or_default(),
+            unknown_lines: number(row, 29)?,
         },
     })
 }

@@ -15,7 +15,7 @@ impl Facts {
     pub fn put(&mut self, source: &Source, news: &NewFacts) -> Result<(), Error> {
         self.run("write the facts of", |db| {
             let transaction = Transaction::new_unchecked(db, TransactionBehavior::Immediate)?;
-            let id = upsert(&transaction, source)?;
+            let id = upsert(&transaction, source, news.anew)?;
             if news.anew {
                 clear(&transaction, id)?;
             }
@@ -77,26 +77,34 @@ fn ms(at: Option<Timestamp>) -> Option<i64> {
     at.map(Timestamp::as_millisecond)
 }
 
-fn upsert(db: &Connection, source: &Source) -> rusqlite::Result<i64> {
+fn upsert(db: &Connection, source: &Source, anew: bool) -> rusqlite::Result<i64> {
     let told = &source.told;
     let tokens = told.tokens;
     let count =
         |of: fn(&heirloom_core::facts::TokenFacts) -> u64| tokens.as_ref().map(of).map(to_sql);
     let todos = serde_json::to_string(&told.todos).unwrap_or_default();
     let subagent = source.subagent.as_deref().unwrap_or_default();
-    let known: Option<i64> = db
+    let known: Option<(i64, i64, i64)> = db
         .prepare_cached(
-            "SELECT id FROM source WHERE agent = ?1 AND agent_session_id = ?2 AND subagent = ?3",
+            "SELECT id, read, revision FROM source
+             WHERE agent = ?1 AND agent_session_id = ?2 AND subagent = ?3",
         )?
-        .query_row((&source.agent, &source.agent_session_id, subagent), |row| row.get(0))
+        .query_row((&source.agent, &source.agent_session_id, subagent), |row| {
+            Ok((row.get(0)?, row.get(1)?, row.get(2)?))
+        })
         .optional()?;
+    let revision = match known {
+        Some((_, read, revision)) if !anew && read == to_sql(source.read) => revision,
+        _ => next_revision(db)?,
+    };
+    let known = known.map(|(id, ..)| id);
     db.prepare_cached(
         "INSERT OR REPLACE INTO source (id, session, agent, agent_session_id, subagent, repo, path,
            generation, read, size, state, cwd, branch, version, model, title, interactive, first_at,
            last_at, messages, input, output, cache_read, cache_write, cost_usd, context_used,
-           context_window, compactions, interrupted, todos)
+           context_window, compactions, interrupted, todos, unknown_lines, revision)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18,
-           ?19, ?20, ?21, ?22, ?23, ?24, ?25, ?26, ?27, ?28, ?29, ?30)",
+           ?19, ?20, ?21, ?22, ?23, ?24, ?25, ?26, ?27, ?28, ?29, ?30, ?31, ?32)",
     )?
     .execute(rusqlite::params![
         known,
@@ -129,8 +137,20 @@ fn upsert(db: &Connection, source: &Source) -> rusqlite::Result<i64> {
         to_sql(told.compactions),
         told.interrupted,
         todos,
+        to_sql(told.unknown_lines),
+        revision,
     ])?;
     Ok(known.unwrap_or_else(|| db.last_insert_rowid()))
+}
+
+/// Greater than all before it, also than those of a file that was thrown away: whoever asks what is new knows
+/// the last one of that.
+fn next_revision(db: &Connection) -> rusqlite::Result<i64> {
+    db.prepare_cached(
+        "SELECT max(coalesce((SELECT max(revision) FROM source), 0) + 1,
+                    CAST(unixepoch('subsec') * 1000 AS INTEGER))",
+    )?
+    .query_row((), |row| row.get(0))
 }
 
 fn rows(db: &Connection, source: i64, news: &NewFacts) -> rusqlite::Result<()> {

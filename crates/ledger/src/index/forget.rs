@@ -18,48 +18,35 @@ impl Index {
         self.run("write to the index of", |_| transaction.commit())
     }
 
-    /// Takes everything of a session out, so that no byte of it is left in the file.
-    pub fn forget(&self, session: SessionId) -> Result<(), Error> {
-        self.forget_but(session, |_| false)
-    }
-
-    /// Takes what was said in a session out, and keeps its records. Its streams are read again.
-    pub fn forget_transcripts(&self, session: SessionId) -> Result<(), Error> {
-        self.forget_but(session, |key| key.starts_with(super::notes::KEY))?;
-        self.run("write to the index of", |db| {
-            db.execute("INSERT OR IGNORE INTO pending VALUES (?1)", (session.to_string(),))
-                .map(drop)
-        })
-    }
-
-    fn forget_but(&self, session: SessionId, stays: impl Fn(&str) -> bool) -> Result<(), Error> {
-        let session = session.to_string();
-        let keys: Vec<String> = self.run("read the index of", |db| {
-            let mut statement = db.prepare("SELECT key FROM source WHERE session = ?1")?;
-            statement.query_map((&session,), |row| row.get(0))?.collect()
-        })?;
+    /// Takes everything of a session out, and of those that went on with its conversation what was said in
+    /// them, so that no byte of it is left in the file. The streams of those are read again.
+    pub fn forget(&self, session: SessionId, continued: &[SessionId]) -> Result<(), Error> {
+        let all: Vec<String> =
+            std::iter::once(&session).chain(continued).map(ToString::to_string).collect();
         let transaction = self.transaction()?;
         self.run("write to the index of", |_| {
-            for key in keys.iter().filter(|key| !stays(key)) {
-                put_away(&transaction, key)?;
+            take_out(&transaction, &all[0], |_| false)?;
+            for each in &all[1..] {
+                take_out(&transaction, each, |key| key.starts_with(super::notes::KEY))?;
+                transaction.execute("INSERT OR IGNORE INTO pending VALUES (?1)", (each,))?;
             }
-            erase_dead(&transaction, Some(&session))
+            erase_dead(&transaction, &all)
         })?;
         self.run("write to the index of", |_| transaction.commit())?;
         self.scrub()
     }
 
-    /// Takes the notes of a session out, so that no byte of them is left.
-    pub(super) fn forget_notes(&self, session: SessionId) -> Result<(), Error> {
-        self.forget_but(session, |key| !key.starts_with(super::notes::KEY))
-    }
-
-    /// Takes a source that belongs to no session of the ledger out, so that no byte of it is left.
-    pub fn forget_source(&self, key: &str) -> Result<(), Error> {
+    /// Takes the notes of sessions out, so that no byte of them is left.
+    pub(super) fn forget_notes(&self, sessions: &[String]) -> Result<(), Error> {
+        if sessions.is_empty() {
+            return Ok(());
+        }
         let transaction = self.transaction()?;
         self.run("write to the index of", |_| {
-            put_away(&transaction, key)?;
-            erase_dead(&transaction, None)
+            for session in sessions {
+                take_out(&transaction, session, |key| !key.starts_with(super::notes::KEY))?;
+            }
+            erase_dead(&transaction, sessions)
         })?;
         self.run("write to the index of", |_| transaction.commit())?;
         self.scrub()
@@ -72,6 +59,15 @@ impl Index {
             db.query_row("PRAGMA wal_checkpoint(TRUNCATE)", (), |_| Ok(()))
         })
     }
+}
+
+/// Takes the sources of a session out of what is found, but for those that stay.
+fn take_out(db: &Connection, session: &str, stays: impl Fn(&str) -> bool) -> rusqlite::Result<()> {
+    let keys: Vec<String> = db
+        .prepare("SELECT key FROM source WHERE session = ?1")?
+        .query_map((session,), |row| row.get(0))?
+        .collect::<rusqlite::Result<_>>()?;
+    keys.iter().filter(|key| !stays(key)).try_for_each(|key| put_away(db, key))
 }
 
 fn put_away(db: &Connection, key: &str) -> rusqlite::Result<()> {
@@ -109,19 +105,22 @@ fn terms_of(db: &Connection, source: i64) -> rusqlite::Result<i64> {
     Ok(sum as i64)
 }
 
-/// Takes the terms of pages that are no longer found out of the index: of one session, or of those that
-/// belong to none.
+/// Takes the terms of pages of these sessions that are no longer found out of the index.
 ///
 /// The text they came from may be gone or another one by now, so each term that there is is asked whether
 /// it has rows there. That is slow, and exact.
-fn erase_dead(db: &Connection, session: Option<&str>) -> rusqlite::Result<()> {
-    let pages: Vec<i64> = db
-        .prepare("SELECT number FROM dead WHERE session IS ?1 ORDER BY number")?
-        .query_map((session,), |row| row.get(0))?
-        .collect::<rusqlite::Result<_>>()?;
+fn erase_dead(db: &Connection, sessions: &[String]) -> rusqlite::Result<()> {
+    let mut pages: Vec<i64> = Vec::new();
+    for session in sessions {
+        let mut dead = db.prepare_cached("SELECT number FROM dead WHERE session = ?1")?;
+        for page in dead.query_map((session,), |row| row.get(0))? {
+            pages.push(page?);
+        }
+    }
     if pages.is_empty() {
         return Ok(());
     }
+    pages.sort_unstable();
     let ranges = ranges(&pages);
     let terms: Vec<String> = db
         .prepare("SELECT term FROM vocab")?
@@ -145,7 +144,10 @@ fn erase_dead(db: &Connection, session: Option<&str>) -> rusqlite::Result<()> {
     for (row, text) in &rows {
         delete.execute((row, text))?;
     }
-    db.execute("DELETE FROM dead WHERE session IS ?1", (session,)).map(drop)
+    for session in sessions {
+        db.execute("DELETE FROM dead WHERE session = ?1", (session,))?;
+    }
+    Ok(())
 }
 
 /// The rows of pages, neighbours together.

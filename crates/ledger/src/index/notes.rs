@@ -1,7 +1,6 @@
 //! What of the ledger's records is found: sessions by their names, and notes.
 
 use heirloom_core::event::{Body, NoteAdded, RecordErased, SessionCreated};
-use heirloom_core::id::SessionId;
 use heirloom_core::recall::Kind;
 use jiff::Timestamp;
 use rusqlite::Connection;
@@ -42,11 +41,7 @@ impl Index {
             return Ok(());
         }
         let erased = if is_new { Vec::new() } else { sessions_erased(ledger, from, newest)? };
-        for session in &erased {
-            if let Ok(session) = session.parse::<SessionId>() {
-                self.forget_notes(session)?;
-            }
-        }
+        self.forget_notes(&erased)?;
         let mut adding = self.add()?;
         if is_new {
             self.run("write to the index of", |_| empty(adding.database()))?;

@@ -228,7 +228,7 @@ fn a_session_that_is_forgotten_leaves_no_word_in_the_file() {
     assert!(sessions(&ledger, &said("zyzzyva")).is_empty());
     talk(&ledger, 4, &[(Kind::Prompt, "the zyzzyva affair")]);
     assert_eq!(sessions(&ledger, &said("zyzzyva")), [4]);
-    ledger.with_index(|index| index.forget(session_id(4))).unwrap();
+    ledger.with_index(|index| index.forget(session_id(4), &[])).unwrap();
     assert!(sessions(&ledger, &said("zyzzyva")).is_empty());
     assert_eq!(sessions(&ledger, &said("production")), [3], "what others said is still found");
     drop(ledger);
@@ -239,6 +239,26 @@ fn a_session_that_is_forgotten_leaves_no_word_in_the_file() {
             assert!(!has, "{word} is in {:?}", file.file_name());
         }
     }
+}
+
+#[test]
+fn however_many_sessions_are_forgotten_at_once_the_file_is_made_anew_once() {
+    let home = TempDir::new().unwrap();
+    let ledger = talks(&home);
+    for number in 4..8 {
+        talk(&ledger, number, &[(Kind::Prompt, "the zyzzyva incident")]);
+    }
+    let made = || {
+        let index = rusqlite::Connection::open(home.path().join("index.db")).unwrap();
+        // Counted up whenever the file is made anew.
+        index.pragma_query_value(None, "schema_version", |row| row.get::<_, i64>(0)).unwrap()
+    };
+    let before = made();
+    let continued = [5, 6, 7].map(session_id);
+    ledger.with_index(|index| index.forget(session_id(4), &continued)).unwrap();
+    assert_eq!(made(), before + 1);
+    assert!(sessions(&ledger, &said("zyzzyva")).is_empty());
+    assert_eq!(sessions(&ledger, &said("production")), [3]);
 }
 
 #[test]

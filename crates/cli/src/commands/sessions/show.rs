@@ -11,10 +11,11 @@ use heirloom_core::settings::OnOff;
 use heirloom_engine::sessions::FindError;
 use heirloom_engine::{capture, notes as engine_notes, session, sessions};
 use heirloom_ledger::Ledger;
+use heirloom_repo::changes::of_commits;
 
 use crate::commands::{App, Done, notes, unrecorded};
 use crate::moment::ago;
-use crate::ui::{BOLD, DIM, first_line, grouped};
+use crate::ui::{BOLD, DIM, counted, first_line, grouped};
 
 /// Show one session
 #[derive(Debug, clap::Args)]
@@ -61,6 +62,8 @@ fn show_summary(app: &App, ledger: &Ledger, session: &Session) -> Done {
     let _ = capture::refresh(&app.here, ledger, session, archive);
     if let Some(facts) = capture::known(&app.here.home, session.id)? {
         detail.learn(&facts);
+        let hashes = facts.commits.iter().map(|commit| commit.hash.as_str());
+        detail.commit_files = Some(of_commits(&app.here.place.root, hashes));
     }
     app.ui.answer(&detail, || {
         let now = app.here.clock.now();
@@ -106,10 +109,20 @@ fn facts_text(text: &mut String, detail: &SessionDetail) {
     let prompts = detail.prompts.iter().flatten().map(|prompt| prompt.text.clone());
     rows.extend(prompts.map(|prompt| ("prompt", prompt)));
     rows.extend(detail.files.iter().flatten().map(|file| ("file", file.clone())));
-    rows.extend(detail.commits.iter().flatten().map(|commit| ("commit", commit.clone())));
+    rows.extend(detail.commits.iter().flatten().map(|commit| {
+        let hash = commit.split(' ').next().unwrap_or_default();
+        let files = detail.commit_files.as_ref().and_then(|files| files.get(hash));
+        let files = files.map(|files| format!(": {}", files.join(", "))).unwrap_or_default();
+        ("commit", format!("{commit}{files}"))
+    }));
     rows.extend(detail.tests.iter().flatten().map(|test| {
         let stands = if test.passed_since { "failed, passed since" } else { "fails" };
         ("test", format!("{} {stands}", test.name))
+    }));
+    let unknown = detail.unknown_lines.filter(|lines| *lines > 0);
+    rows.extend(unknown.map(|lines| {
+        let lines = counted(lines, "line");
+        ("not read", format!("{lines} of a kind heirloom does not know"))
     }));
     let open = |todo: &&api::SessionTodo| todo.state != "dropped";
     let todos = detail.todos.iter().flatten().filter(open);

@@ -26,7 +26,7 @@ const PAGE: u64 = 4096;
 const COUNTED: u64 = 150;
 
 /// How many records [`session`] writes.
-const RECORDS: u64 = 22;
+pub(crate) const RECORDS: u64 = 22;
 
 /// How many of the newest issues are open: what there is to do does not grow with what was done.
 const OPEN: u64 = 20;
