@@ -15,6 +15,7 @@ use heirloom_ledger::{Error, Ledger, RepoPlace, Scope};
 use heirloom_repo::Place;
 use uuid::Uuid;
 
+use crate::capture;
 use crate::guard::subject::actor;
 use crate::here::Here;
 use settling::Settling;
@@ -222,10 +223,11 @@ pub fn link(here: &Here, ledger: &mut Ledger, name: &str) -> Result<Shown, LinkE
         offered: true,
     };
     ledger.append_all(here.clock.now(), |appender| {
-        let linked = RepoLinked { from: goes, by: BY_PERSON.to_owned() };
+        let linked = RepoLinked { from: goes.clone(), by: BY_PERSON.to_owned() };
         appender.append(scope(&stays), &linked)?;
         appender.append(scope(&stays), &named).map(drop)
     })?;
+    capture::rename(&here.home, goes.as_str(), stays.as_str());
     Ok(show(here, ledger)?)
 }
 

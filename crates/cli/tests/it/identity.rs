@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 
 use heirloom_testkit::env::{Ran, TestEnv};
 
-use crate::env;
+use crate::{capture, env};
 
 const SETTINGS: &str = "requirements:\n  reviewed: {scope: branch}\n";
 
@@ -363,6 +363,27 @@ fn two_who_set_it_up_on_branches_of_their_own_merge_into_one() {
         env.run(&["ledger", "import", file.to_str().unwrap()]).success();
         assert_eq!(notes(&env, &env.repo()), 2);
     }
+}
+
+#[test]
+fn what_was_captured_is_known_and_captured_on_when_a_repository_gets_another_key() {
+    let env = env();
+    env.run(&["init", "--agent", "claude", "--yes"]).success();
+    fs::write(capture::transcript(&env), capture::day(&env)).unwrap();
+    let known = |arguments: &[&str]| {
+        let synced = capture::json(&env, arguments);
+        let of_claude =
+            synced["agents"].as_array().unwrap().iter().find(|it| it["agent"] == "claude");
+        of_claude.map(|it| (it["sessions"].clone(), it["messages"].clone())).unwrap()
+    };
+    let before = known(&["sync"]);
+    assert_eq!(before.0, 1);
+    let (mine, smaller) = (env.read(".heirloom/repository"), format!("hr_{}", "0".repeat(26)));
+    env.write(".heirloom/repository", &format!("{mine}{smaller}\n"));
+    assert_eq!(key(&env, &env.repo()).as_deref(), Some(smaller.as_str()));
+    assert_eq!(known(&["sync"]), before);
+    let captured = fs::read_to_string(env.home().join("capture/repositories")).unwrap();
+    assert_eq!(captured.trim(), smaller);
 }
 
 #[test]

@@ -35,6 +35,7 @@ pub use distill::{DistillError, Distilled, LookBack, distill, wake_distiller};
 pub use forget::{Forgotten, drop_quotes, forget};
 pub(crate) use frames::Frames;
 pub use known::{KnownFacts, entries, known, refresh};
+pub(crate) use on::rename;
 pub use on::{all as captured, is_on, switch_all_off, switch_off, switch_on};
 pub(crate) use origin::Whose;
 pub(crate) use restore::put_back;

@@ -40,6 +40,23 @@ fn add(home: &Path, repo: &str) -> io::Result<()> {
     listed::add(&file(home), repo)
 }
 
+/// What was captured of a repository goes on under what it is called from now on.
+pub(crate) fn rename(home: &Path, from: &str, to: &str) {
+    let listed = || {
+        if is_on(home, from) { add(home, to).and_then(|()| switch_off(home, from)) } else { Ok(()) }
+    };
+    if let Err(error) = listed() {
+        tracing::warn!("cannot go on capturing {from} as {to}: {error}");
+    }
+    let renamed = super::facts(home).and_then(|facts| match facts {
+        Some(facts) => facts.rename_repository(from, to),
+        None => Ok(()),
+    });
+    if let Err(error) = renamed {
+        tracing::warn!("what was captured of {from} is not known of {to}: {error}");
+    }
+}
+
 /// From now on it is not; what was taken in stays.
 pub fn switch_off(home: &Path, repo: &str) -> io::Result<()> {
     listed::remove(&file(home), |known| known == repo)

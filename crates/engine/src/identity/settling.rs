@@ -7,6 +7,7 @@ use heirloom_core::repo::{self, Claim, DirectoryHistory, Joined, Marks, RepoId, 
 use heirloom_ledger::{Error, Ledger, RepoPlace};
 
 use super::{Look, Offer, mint, scope};
+use crate::capture;
 use crate::here::Here;
 
 /// A directory, what it says, and what is known of all directories.
@@ -92,7 +93,9 @@ impl Settling<'_> {
             return Ok(());
         }
         let linked = RepoLinked { from: RepoId::new(self.path), by: "moved".to_owned() };
-        ledger.append(self.here.clock.now(), scope(&mint().into()), &linked)?;
+        let id: RepoId = mint().into();
+        ledger.append(self.here.clock.now(), scope(&id), &linked)?;
+        capture::rename(&self.here.home, self.path, id.as_str());
         Ok(())
     }
 
@@ -177,7 +180,11 @@ impl Settling<'_> {
                 appender.append(scope(&joined.id), &linked)?;
             }
             appender.append(scope(&joined.id), &named).map(drop)
-        })
+        })?;
+        for from in &joined.links {
+            capture::rename(&self.here.home, from.as_str(), joined.id.as_str());
+        }
+        Ok(())
     }
 }
 

@@ -63,6 +63,13 @@ impl Facts {
         })
     }
 
+    /// What is known of a repository is known of it under what it is called from now on.
+    pub fn rename_repository(&self, from: &str, to: &str) -> Result<(), Error> {
+        self.run("write to the facts of", |db| {
+            db.execute("UPDATE source SET repo = ?2 WHERE repo = ?1", (from, to)).map(drop)
+        })
+    }
+
     /// The sessions of a repository, the one that was last at work first.
     pub fn recent(&self, repo: &str, limit: usize) -> Result<Vec<SessionId>, Error> {
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);
