@@ -2,6 +2,7 @@
 
 mod browser;
 mod client;
+mod contract;
 mod deciding;
 mod first_page;
 mod launching;
