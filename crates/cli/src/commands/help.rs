@@ -187,6 +187,18 @@ mod tests {
     }
 
     #[test]
+    fn every_command_has_an_example_of_its_own() {
+        fn look(command: &clap::Command, path: &str) {
+            for below in command.get_subcommands().filter(|below| !below.is_hide_set()) {
+                let path = format!("{path} {}", below.get_name()).trim_start().to_owned();
+                assert!(!examples::of(&path).is_empty(), "`{path}` has no example");
+                look(below, &path);
+            }
+        }
+        look(&super::super::tree(), "");
+    }
+
+    #[test]
     fn every_group_names_commands_that_are_there_and_descriptions_that_are_short() {
         let tree = super::super::tree();
         for command in tree.get_subcommands().filter(|command| !command.is_hide_set()) {

@@ -117,32 +117,63 @@ fn shells_are_offered_what_is_there() {
     assert_eq!(offered(&env, "heirloom sessions list --runn"), ["--running"]);
 }
 
+/// What a shell says in which the completions of its kind are loaded.
+fn in_shell(env: &TestEnv, shell: &str, options: &[&str], script: &str) -> String {
+    let file = env.user().join(format!("completions.{shell}"));
+    fs::write(&file, env.run(&["completions", shell]).success().stdout).unwrap();
+    let bin = Path::new(env!("CARGO_BIN_EXE_heirloom")).parent().unwrap();
+    let path = std::env::var("PATH").unwrap();
+    let known = env.command(&[]);
+    let known = known.get_envs().filter_map(|(name, value)| Some((name, value?)));
+    let output = std::process::Command::new(shell)
+        .current_dir(env.repo())
+        .env_clear()
+        .envs(known)
+        .env("PATH", format!("{}:{path}", bin.display()))
+        .args(options)
+        .args(["-c", &script.replace("FILE", file.to_str().unwrap())])
+        .output()
+        .unwrap_or_else(|error| panic!("{shell} is needed for its completions: {error}"));
+    String::from_utf8(output.stdout).unwrap()
+}
+
 #[test]
 fn bash_completes_with_what_the_command_offers() {
     let env = env();
     env.run(&["note", "learning", "one"]).success();
-    let script = env.user().join("completions.bash");
-    fs::write(&script, env.run(&["completions", "bash"]).success().stdout).unwrap();
-    let bin = Path::new(env!("CARGO_BIN_EXE_heirloom")).parent().unwrap();
-    let mut probe = env.command(&[]);
-    let set: Vec<_> =
-        probe.get_envs().map(|(k, v)| (k.to_owned(), v.map(ToOwned::to_owned))).collect();
-    probe = std::process::Command::new("bash");
-    probe.current_dir(env.repo()).env_clear();
-    for (name, value) in set {
-        probe.env(name, value.unwrap_or_default());
-    }
-    let path = std::env::var("PATH").unwrap();
-    let output = probe
-        .env("PATH", format!("{}:{path}", bin.display()))
-        .arg("-c")
-        .arg(format!(
-            "source {}; COMP_WORDS=(heirloom status not); COMP_CWORD=2; _heirloom; echo \"${{COMPREPLY[*]}}\"",
-            script.display()
-        ))
-        .output()
-        .unwrap();
-    assert_eq!(String::from_utf8_lossy(&output.stdout), "notes-2026-01-12\n", "{output:?}");
+    let script = "source FILE; COMP_WORDS=(heirloom status not); COMP_CWORD=2; _heirloom; \
+                  echo \"${COMPREPLY[*]}\"";
+    assert_eq!(in_shell(&env, "bash", &[], script), "notes-2026-01-12\n");
+}
+
+#[test]
+#[ignore = "needs zsh"]
+fn zsh_completes_with_what_the_command_offers() {
+    let env = env();
+    env.run(&["note", "learning", "one"]).success();
+    let known = "autoload -U compinit; compinit -u -D; source FILE; print $_comps[heirloom]";
+    assert_eq!(in_shell(&env, "zsh", &["-f"], known), "_heirloom\n");
+    // Only zsh itself can call what shows the list; here it prints what it is given.
+    let script = "compdef() { }; source FILE; _describe() { print -l -- $found }; \
+                  words=(heirloom status not); CURRENT=3; _heirloom";
+    let offered = in_shell(&env, "zsh", &["-f"], script);
+    assert!(offered.starts_with("notes-2026-01-12:"), "{offered}");
+    assert_eq!(offered.lines().count(), 1, "{offered}");
+}
+
+#[test]
+#[ignore = "needs fish"]
+fn fish_completes_with_what_the_command_offers() {
+    let env = env();
+    env.run(&["note", "learning", "one"]).success();
+    let script = "source FILE; complete -C 'heirloom status not'";
+    let offered = in_shell(&env, "fish", &["--no-config"], script);
+    assert_eq!(offered.split(['\t', '\n']).next(), Some("notes-2026-01-12"), "{offered}");
+    assert_eq!(offered.lines().count(), 1, "{offered}");
+    let issue = env.run(&["issues", "create", "Rotate tokens", "--json"]).success().json();
+    let script = "source FILE; complete -C 'heirloom issues show '";
+    let offered = in_shell(&env, "fish", &["--no-config"], script);
+    assert!(offered.starts_with(issue["id"].as_str().unwrap()), "{offered}");
 }
 
 #[test]
