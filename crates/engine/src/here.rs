@@ -32,6 +32,8 @@ pub struct Here {
     pub ignored: Vec<String>,
     /// Who asks, where whoever called found that out for themselves.
     pub asks: Option<Who>,
+    /// A person silenced the hook that asks: nobody but the machine's owner has a say.
+    pub is_silenced: bool,
     /// What a person should hear about which repository this is.
     offers: Arc<Mutex<Vec<Offer>>>,
 }
@@ -62,7 +64,8 @@ impl Here {
         let clock = Clock::from_setting(setting).map_err(HereError::Clock)?;
         let home = home(&env).ok_or(HereError::NoHome)?;
         let home = if home.is_absolute() { home } else { directory.join(home) };
-        Ok(Self { home, place, clock, env, ignored, asks: None, offers: Arc::default() })
+        let (asks, is_silenced, offers) = (None, false, Arc::default());
+        Ok(Self { home, place, clock, env, ignored, asks, is_silenced, offers })
     }
 
     /// The same for a command, which an agent may run.

@@ -14,9 +14,11 @@ use std::path::{Path, PathBuf};
 use heirloom_agents::system::{self, Identity};
 use heirloom_core::trust::person::{Ancestor, is_agent};
 use heirloom_ledger::{Ledger, Live, Options};
+use heirloom_repo::file;
 
 use crate::foreign::sets;
 use crate::here::{Env, home};
+use crate::listed;
 use crate::person::is_process;
 use crate::settings::{Environment, Role, places};
 
@@ -28,47 +30,87 @@ const SETTINGS: [&str; 3] = ["HEIRLOOM_CONFIG", "XDG_CONFIG_HOME", "HOME"];
 const SWITCHES: [&str; 3] = ["HEIRLOOM_DISABLE", "HEIRLOOM_CLOCK", "CLAUDE_SKIP_REQUIREMENTS"];
 /// What the names of variables begin with that name an agent's program.
 const PROGRAM: &str = "HEIRLOOM_AGENT_";
+/// The agents that started one without what would have led it here, a line each. It lies where that one looks.
+const MISLED: &str = "misled";
 
 /// The variable that an agent above this process changed, though it says what the agent is held to;
 /// nothing where there is none, or where the system does not show what it was.
 pub fn changed(env: &Env) -> Option<String> {
-    Some(differing(env)?.0)
+    Some(differing(env)?.name)
 }
 
 /// The environment as it was before an agent changed what it is held to. For hooks, which have no way
 /// of refusing: an agent that another one launched is held to what that one is.
-pub fn undone(mut env: Env) -> Env {
+///
+/// What was taken away cannot be seen in what is there, and every hook asks. So whoever starts a session
+/// looks at the processes above, and leaves a mark for the hooks that follow.
+pub fn undone(mut env: Env, is_start: bool) -> Env {
     let is_watched = |name: &str| env.contains_key(OsStr::new(name));
-    // Every hook asks, and hardly anybody sets one of these. Everybody has a home, which agents of
-    // the same person share: one that is elsewhere has no hooks of ours.
+    // Hardly anybody sets one of these. Everybody has a home.
     let leads = LEDGER.into_iter().chain(SETTINGS).filter(|name| *name != "HOME");
-    if !SWITCHES.into_iter().chain(leads).any(is_watched) {
+    let is_set = SWITCHES.into_iter().chain(leads).any(is_watched);
+    let marks = if is_set { None } else { home(&env).map(|home| home.join(MISLED)) };
+    let may_differ = is_set || is_start || marks.as_ref().is_none_or(|marks| marks.exists());
+    if !may_differ {
         return env;
     }
-    while let Some((name, before)) = differing(&env) {
-        match before {
-            Some(value) => env.insert(name.into(), value),
-            None => env.remove(OsStr::new(&name)),
+    let mut misled_by = None;
+    while let Some(found) = differing(&env) {
+        match found.before {
+            Some(value) => env.insert(found.name.into(), value),
+            None => env.remove(OsStr::new(&found.name)),
         };
+        misled_by = Some(found.agent);
+    }
+    if let Some(marks) = marks.filter(|_| is_start) {
+        mark(&marks, misled_by);
     }
     env
 }
 
-fn differing(env: &Env) -> Option<(String, Option<OsString>)> {
+/// Notes who misled an agent, and forgets those that are gone. What cannot be noted is no reason to fail.
+fn mark(marks: &Path, misled_by: Option<Identity>) {
+    if let Some(Identity { pid, began: Some(began) }) = misled_by {
+        let _ = listed::add(marks, &format!("{pid} {began}"));
+    }
+    if !marks.exists() {
+        return;
+    }
+    let is_gone = |line: &str| {
+        let parsed = line.split_once(' ').and_then(|(pid, began)| {
+            Some(Identity { pid: pid.parse().ok()?, began: Some(began.parse().ok()?) })
+        });
+        parsed.is_none_or(Identity::is_gone)
+    };
+    let _ = listed::remove(marks, is_gone);
+    if listed::all(marks).is_empty() {
+        let _ = file::remove_file(marks);
+    }
+}
+
+/// A variable that differs.
+struct Differing {
+    name: String,
+    /// What it was when a person started the agent.
+    before: Option<OsString>,
+    agent: Identity,
+}
+
+fn differing(env: &Env) -> Option<Differing> {
     // Tests say who runs them. Not in a release build: there it would be a way around this.
     #[cfg(debug_assertions)]
     if env.contains_key(OsStr::new("HEIRLOOM_TEST_LINE")) {
         return None;
     }
     let line = system::ancestors();
-    let start = at_start(&line)?;
+    let (agent, start) = at_start(&line)?;
     let name = difference(env, &start, own_settings).filter(|_| is_guarded(&line, &start))?;
     let before = start.get(OsStr::new(&name)).cloned();
-    Some((name, before))
+    Some(Differing { name, before, agent })
 }
 
-/// What the outermost agent was started with. The ones below it were started by it, not by a person.
-fn at_start(line: &[(Identity, String)]) -> Option<Env> {
+/// The outermost agent, and what it was started with. The ones below it were started by it, not by a person.
+fn at_start(line: &[(Identity, String)]) -> Option<(Identity, Env)> {
     let is_agent = |(process, name): &&(Identity, String)| {
         let (name, words) = (name.clone(), system::command_line(process.pid));
         // Whoever drives an agent set variables for it, and passes on what a person gave it.
@@ -81,7 +123,7 @@ fn at_start(line: &[(Identity, String)]) -> Option<Env> {
         let text = |bytes: &[u8]| OsStr::from_bytes(bytes).to_owned();
         Some((text(&pair[..at]), text(&pair[at + 1..])))
     };
-    Some(environ.split(|byte| *byte == 0).filter_map(pair).collect())
+    Some((*agent, environ.split(|byte| *byte == 0).filter_map(pair).collect()))
 }
 
 /// The first variable that differs and makes a difference. What the person's own settings of agents say is

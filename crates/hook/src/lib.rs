@@ -18,6 +18,7 @@ use heirloom_core::guard::decide::bounded;
 use heirloom_core::visible::visible;
 use heirloom_engine::guard::{self, fault, rules};
 use heirloom_engine::here::{Env, home};
+use heirloom_engine::settings::Environment;
 use heirloom_engine::started::undone;
 
 /// What of the environment matters here. The rest is left where it is.
@@ -41,25 +42,22 @@ const VARIABLES: [&str; 15] = [
 
 /// Runs the hook that `arguments` name, with the payload on stdin.
 pub fn run(arguments: impl Iterator<Item = OsString>) -> ExitCode {
-    if let Some(word) = std::env::var_os("HEIRLOOM_DISABLE") {
-        let project = std::env::var_os("CLAUDE_PROJECT_DIR").map(PathBuf::from);
-        let directory = project.or_else(|| std::env::current_dir().ok()).unwrap_or_default();
-        let env = undone(std::env::vars_os().collect());
-        let word = env.get(OsStr::new("HEIRLOOM_DISABLE")).filter(|now| **now == word);
-        if heirloom_engine::foreign::is_disabled(word.map(OsString::as_os_str), &directory) {
-            return ExitCode::SUCCESS;
-        }
+    let is_silenced = is_silenced();
+    // Hardly any machine has an owner who asks for something.
+    if is_silenced && !Environment::from_vars(std::env::vars_os()).has_owner() {
+        return ExitCode::SUCCESS;
     }
-    let env = undone(environment(|name| std::env::var_os(name)));
-    survive_panics(home(&env));
     let arguments: Vec<OsString> = arguments.take(3).collect();
     let word = |at: usize| arguments.get(at).and_then(|word| word.to_str()).unwrap_or_default();
     let (agent, event) = (word(0), word(1));
+    let env = environment(|name| std::env::var_os(name));
+    let env = undone(env, event == "SessionStart");
+    let fallback = home(&env);
+    survive_panics(fallback.clone());
     if word(2) == "--plugin" && is_hooked(agent, &env) {
         return ExitCode::SUCCESS;
     }
-    let fallback = home(&env);
-    match answer(agent, event, env) {
+    match answer(agent, event, env, is_silenced) {
         Ok(Some(text)) => {
             print(&text);
         }
@@ -67,6 +65,16 @@ pub fn run(arguments: impl Iterator<Item = OsString>) -> ExitCode {
         Err(what) => note(fallback, &format!("{agent} {event}: {what}")),
     }
     ExitCode::SUCCESS
+}
+
+/// Whether a person switched hooks off.
+fn is_silenced() -> bool {
+    let Some(word) = std::env::var_os("HEIRLOOM_DISABLE") else { return false };
+    let project = std::env::var_os("CLAUDE_PROJECT_DIR").map(PathBuf::from);
+    let directory = project.or_else(|| std::env::current_dir().ok()).unwrap_or_default();
+    let env = undone(std::env::vars_os().collect(), false);
+    let word = env.get(OsStr::new("HEIRLOOM_DISABLE")).filter(|now| **now == word);
+    heirloom_engine::foreign::is_disabled(word.map(OsString::as_os_str), &directory)
 }
 
 /// Whether the agent calls us by hooks of its settings as well: then a plugin's have nothing to add.
@@ -89,11 +97,12 @@ fn print(text: &str) {
 /// The variables that matter and are set.
 fn environment(read: impl Fn(&str) -> Option<OsString>) -> Env {
     let value = |name: &str| Some((OsString::from(name), read(name)?));
-    VARIABLES.into_iter().filter_map(value).collect()
+    let staged: &[&str] = if cfg!(debug_assertions) { &["HEIRLOOM_TEST_OWNER"] } else { &[] };
+    VARIABLES.iter().chain(staged).copied().filter_map(value).collect()
 }
 
 /// What is printed, or why nothing can be said.
-fn answer(agent: &str, event: &str, env: Env) -> Result<Option<String>, String> {
+fn answer(agent: &str, event: &str, env: Env, is_silenced: bool) -> Result<Option<String>, String> {
     let known = heirloom_agents::by_name(agent);
     let hooks =
         known.and_then(heirloom_agents::Agent::hooks).ok_or("no agent with hooks has this name")?;
@@ -106,7 +115,8 @@ fn answer(agent: &str, event: &str, env: Env) -> Result<Option<String>, String> 
         Some(cwd) => cwd.clone(),
         None => std::env::current_dir().map_err(|error| error.to_string())?,
     };
-    let here = rules::look(&directory, env).map_err(|error| causes::told(&error))?;
+    let mut here = rules::look(&directory, env).map_err(|error| causes::told(&error))?;
+    here.is_silenced = is_silenced;
     let mut said = guard::answer(&here, agent, &event);
     if !fault::log(&here.home, here.clock.now(), &said.faults) {
         tell_unlogged(&mut said.answer, &said.faults);

@@ -26,7 +26,7 @@ pub(crate) fn git<I: AsRef<OsStr>>(
     if let Some(index) = index {
         command.env("GIT_INDEX_FILE", index);
     }
-    let output = command.output().ok()?;
+    let output = crate::quiet::output(root, &mut command).ok()?;
     tracing::debug!(?root, arguments = %told(&command), status = %output.status, "git");
     output.status.success().then_some(output.stdout)
 }

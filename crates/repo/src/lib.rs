@@ -29,6 +29,7 @@ mod key;
 pub mod own_tree;
 mod quiet;
 pub mod stash;
+mod stuck;
 mod swap;
 pub mod worktree;
 

@@ -6,11 +6,13 @@
 //! off, whatever it is asked. Drivers of the person's own settings, such as those of large files, stay.
 
 use std::collections::HashMap;
+use std::io;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Command, Output, Stdio};
 use std::sync::{Mutex, PoisonError};
 
 use crate::discover::{common_dir, discover};
+use crate::stuck;
 
 /// What is off, whatever the repository says.
 const OFF: [&str; 12] = [
@@ -63,6 +65,12 @@ fn bare(root: &Path) -> Command {
     command
 }
 
+/// What a git in `root` says, unless it waits for something that never comes.
+pub(crate) fn output(root: &Path, command: &mut Command) -> io::Result<Output> {
+    command.stdout(Stdio::piped()).stderr(Stdio::piped());
+    stuck::output(root, || command.spawn())
+}
+
 /// A setting and its value.
 type Setting = (String, &'static str);
 
@@ -91,7 +99,7 @@ fn named(root: &Path) -> Vec<Setting> {
     let mut command = bare(root);
     command.args(["config", "--includes", "--null", "--show-scope", "--name-only", "--get-regexp"]);
     command.arg(DRIVERS);
-    let printed = command.output().map(|output| output.stdout).unwrap_or_default();
+    let printed = output(root, &mut command).map(|output| output.stdout).unwrap_or_default();
     let words: Vec<&[u8]> = printed.split(|byte| *byte == 0).collect();
     let own = words.chunks_exact(2).filter(|pair| matches!(pair[0], b"local" | b"worktree"));
     let names = own.filter_map(|pair| std::str::from_utf8(pair[1]).ok());

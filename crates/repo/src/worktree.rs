@@ -30,8 +30,8 @@ pub(crate) fn git(
         doing: arguments.first().copied().unwrap_or_default().to_owned(),
         why,
     };
-    let output =
-        command(root, index, arguments).output().map_err(|error| failed(error.to_string()))?;
+    let output = crate::quiet::output(root, &mut command(root, index, arguments))
+        .map_err(|error| failed(error.to_string()))?;
     tracing::debug!(?root, ?arguments, status = %output.status, "git");
     if !output.status.success() {
         let words = String::from_utf8_lossy(&output.stderr);
@@ -53,12 +53,14 @@ pub(crate) fn git_with_input(
     };
     let mut command = command(root, None, arguments);
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
-    let mut child = command.spawn().map_err(|error| failed(error.to_string()))?;
-    let stdin = child.stdin.take();
     let output = thread::scope(|threads| {
-        // Beside the reading: either side may be longer than a pipe holds.
-        threads.spawn(move || stdin.map(|mut stdin| stdin.write_all(input.as_bytes())));
-        child.wait_with_output()
+        crate::stuck::output(root, || {
+            let mut child = command.spawn()?;
+            let stdin = child.stdin.take();
+            // Beside the reading: either side may be longer than a pipe holds.
+            threads.spawn(move || stdin.map(|mut stdin| stdin.write_all(input.as_bytes())));
+            Ok(child)
+        })
     });
     let output = output.map_err(|error| failed(error.to_string()))?;
     if !output.status.success() {

@@ -70,7 +70,7 @@ const VARIABLES: [(&str, &str); 6] = [
     ("HEIRLOOM_HOME", "where data is kept"),
     ("HEIRLOOM_CONFIG", "your settings file"),
     ("HEIRLOOM_LOG", "what is logged: error, warn, info, debug or trace"),
-    ("HEIRLOOM_DISABLE=1", "makes every hook silent"),
+    ("HEIRLOOM_DISABLE=1", "silences hooks, except for the machine owner's rules"),
     ("HEIRLOOM_PAGER, PAGER", "shows long answers; cat for none"),
     ("NO_COLOR=1", "no colours"),
 ];

@@ -81,21 +81,31 @@ impl Protection {
         let read = || script.reads.iter().find(|word| self.is_data(&word.text, place));
         let named = || script.commands.iter().find_map(|command| self.named_by(command, place));
         let in_code = || script.code.iter().find(|code| self.is_in_code(code));
+        let by_code = || {
+            let files = script.code.iter().flat_map(|code| shell::written_by(code));
+            files.into_iter().find(|file| is_written(file))
+        };
+        // Who has another name for it can write it by that one later.
+        let linked = || {
+            let is_link = |command: &&Command| {
+                matches!(command.argv[0].text.as_str(), "ln" | "gln" | "link" | "mount")
+            };
+            let links = script.commands.iter().filter(is_link);
+            let mut words = links.flat_map(|command| {
+                command.argv[1..].iter().map(|word| from_directory(command, &word.text))
+            });
+            words.find(|path| is_written(path))
+        };
         let path = written.or_else(read).map(|word| word.shown().into_owned());
-        path.or_else(named).or_else(|| in_code().map(|_| self.data.clone()))
+        let path = path.or_else(named).or_else(|| in_code().map(|_| self.data.clone()));
+        path.or_else(by_code).or_else(linked)
     }
 
     /// Words of a command that are files of heirloom's data: whatever it does with them, it reads them.
     fn named_by(&self, command: &Command, place: &Workdir<'_>) -> Option<String> {
         let says = matches!(command.argv[0].text.as_str(), "echo" | "printf" | "heirloom");
         let mut words = command.argv.iter().skip(1).filter(|_| !says);
-        let is_meant = |text: &str| {
-            let path = match (&command.directory, text.starts_with(['/', '~'])) {
-                (Some(directory), false) if !directory.is_empty() => format!("{directory}/{text}"),
-                _ => text.to_owned(),
-            };
-            self.is_data(&path, place)
-        };
+        let is_meant = |text: &str| self.is_data(&from_directory(command, text), place);
         let found = words.find(|word| {
             let value = word.text.split_once('=').map_or("", |(_, value)| value);
             is_meant(&word.text) || (!value.is_empty() && is_meant(value))
@@ -159,6 +169,14 @@ impl Protection {
             "This touches what guards agents here ({what}). Nothing was done. A person changes it, in \
              an editor or in another terminal."
         )
+    }
+}
+
+/// A word of a command as a path from where the line starts.
+fn from_directory(command: &Command, text: &str) -> String {
+    match (&command.directory, text.starts_with(['/', '~'])) {
+        (Some(directory), false) if !directory.is_empty() => format!("{directory}/{text}"),
+        _ => text.to_owned(),
     }
 }
 
@@ -245,6 +263,24 @@ mod tests {
             "cd /home/u/.local/share && cat heirloom/ledger.db",
             "dd if=/home/u/.local/share/heirloom/ledger.db of=/tmp/x",
             "python3 -c \"open('/home/u/.local/share/heirloom/ledger.db').read()\"",
+            "python3 -c \"open('/r/.heirloom/local.yaml', 'w').write('enabled: false')\"",
+            "node -e 'fs.appendFileSync(\"/r/.heirloom/config.yaml\", \"x\")'",
+            "python3 -c \"import os; os.system('rm -rf ../.heirloom')\"",
+            "perl -e 'open(F, \">../.heirloom/local.yaml\")'",
+            "awk 'BEGIN { print \"enabled: false\" > \"../.heirloom/local.yaml\" }'",
+            "sed -n 'w ../.heirloom/local.yaml' x",
+            "cd .. && ln -s .heirloom h",
+            "ln ../.heirloom/local.yaml x",
+            "sudo mount --bind ../.heirloom /tmp/h",
+            "env -C .. tee .heirloom/local.yaml < x",
+            "git -C .. checkout -- .heirloom/config.yaml",
+            "echo x > ~+/../.heirloom/local.yaml",
+            "echo x > /proc/self/cwd/../.heirloom/local.yaml",
+            "echo x >! ../.heirloom/local.yaml",
+            "vim -es '+w! ../.heirloom/local.yaml' x",
+            "split -l 1 x ../.heirloom/local.yaml",
+            "cpio -pd ../.heirloom < list",
+            "unzip -o x.zip -d ../.heirloom",
         ] {
             assert!(touched("Bash", &json!({"command": command})), "{command}");
         }
@@ -272,6 +308,9 @@ mod tests {
             "heirloom notes",
             "grep -rn 'requirements' docs > out.txt",
             "echo \"see ~/.local/share/heirloom\"",
+            "python3 -c \"print(open('/r/.heirloom/config.yaml').read())\"",
+            "ln -s ../src/a b",
+            "tar czf /tmp/x.tgz ../.heirloom",
         ] {
             assert!(!touched("Bash", &json!({"command": command})), "{command}");
         }

@@ -304,15 +304,10 @@ fn path_fit(
 
 /// Whether a program in another language names one of the files and writes some.
 fn code_writes(code: &str, paths: &[String], place: &Workdir<'_>) -> bool {
-    const WRITERS: [&str; 9] =
-        ["write", "'w'", "\"w\"", "'a'", "\"a\"", "unlink", "remove", "rename", "copy"];
-    WRITERS.iter().any(|writer| code.contains(writer))
-        && code.split(['"', '\'', '`']).filter(|part| !part.contains(char::is_whitespace)).any(
-            |part| {
-                let located = Located::new(part, place);
-                paths.iter().any(|pattern| located.fit(pattern, place) == Fit::Yes)
-            },
-        )
+    shell::written_by(code).iter().any(|file| {
+        let located = Located::touched(file, place);
+        paths.iter().any(|pattern| located.fit(pattern, place) == Fit::Yes)
+    })
 }
 
 #[cfg(test)]

@@ -215,6 +215,128 @@ fn who_changes_a_directory_changes_the_files_in_it() {
 }
 
 #[test]
+fn whatever_else_writes_a_file_edits_it() {
+    let mut wrong = Vec::new();
+    let mut check = |command: &str, wanted: Fit| {
+        let fit = shell_fit("src/**", command);
+        if fit != wanted {
+            wrong.push(format!("{command}: {fit:?}"));
+        }
+    };
+    for command in [
+        "split -l 10 x src/part-",
+        "csplit -f src/part- x 10",
+        "csplit --prefix=src/part- x 10",
+        "find . | cpio -pdm src",
+        "cpio -id -D src < x.cpio",
+        "pax -rw . src",
+        "bsdtar -xf x.tar -C src",
+        "tar -czf src/x.tgz docs",
+        "tar cf src/x.tar docs",
+        "zip -r src/x.zip docs",
+        "7z x x.7z -osrc",
+        "git -C src restore a",
+        "git -C src/deep checkout -- ../a",
+        "git --work-tree=src checkout -- a",
+        "git reset --hard",
+        "cd docs && git reset --hard HEAD~1",
+        "git clean -fd src",
+        "git clone https://example.com/x src/x",
+        "git worktree add src/x",
+        "git checkout-index -f src/a",
+        "git merge-file src/a b c",
+        "git diff --output=src/a",
+        "git archive -o src/x.tar HEAD",
+        "git config -f src/x.ini a.b c",
+        "env -C src tee a < x",
+        "sudo -D src touch a",
+        "uv run --directory src touch a",
+        "curl -osrc/a https://example.com",
+        "curl -O --output-dir src https://example.com/a",
+        "cd src && wget https://example.com/a",
+        "wget -P src https://example.com/a",
+        "sort -osrc/a x",
+        "sort -uo src/a x",
+        "uniq x src/a",
+        "xxd -r x src/a",
+        "gcc -o src/a x.c",
+        "objcopy x src/a",
+        "sed -n 'w src/a' x",
+        "sed 's/a/b/w src/a' x",
+        "awk 'BEGIN { print 1 }' > src/a",
+        "vim -es '+w! src/a' x",
+        "ed -s x <<< 'w src/a'",
+        "perl -0777pi -e 's/a/b/' src/a",
+        "cd src && ln -s ../x",
+        "cp --target-dir=src x",
+        "sed --in-pl s/a/b/ src/a",
+        "gcp x src/a",
+        "docker cp c:/x src/a",
+        "kubectl cp pod:/x src/a",
+        "python3 -m json.tool x src/a",
+        "echo x >! src/a",
+        "echo x > ~+/src/a",
+        "echo x > /proc/self/cwd/src/a",
+        "exec 3> src/a; echo x >&3",
+        "echo x >& src/a",
+        ": <> src/a",
+        "mkfifo src/a",
+        "fallocate -l 1 src/a",
+        "rename 's/a/b/' src/a",
+        "nano src/a",
+        "autopep8 -i src/a.py",
+        "biome format --write src",
+        "terraform fmt src",
+    ] {
+        check(command, Fit::Yes);
+    }
+    for command in [
+        "git stash pop",
+        "git stash apply stash@{1}",
+        "git cherry-pick -n abc",
+        "awk 'BEGIN { print 1 > \"src/a\" }'",
+        "python3 -c \"import os; os.system('echo x > src/a')\"",
+        "python3 -c \"import subprocess; subprocess.run(['rm', 'src/a'])\"",
+        "python3 -c \"import shutil; shutil.move('x', 'src/a')\"",
+        "perl -e 'open(F, \">src/a\")'",
+        "php -r 'file_put_contents(\"src/a\", 1);'",
+        "node -e 'fs.createWriteStream(\"src/a\")'",
+        "git ls-files | xargs sed -i s/a/b/",
+        "find . -name '*.rs' -delete",
+        "echo x > ~-/a",
+    ] {
+        check(command, Fit::Maybe);
+    }
+    for command in [
+        "git stash",
+        "git stash list",
+        "git -C src log --oneline",
+        "git clean -n src",
+        "git config --get a.b",
+        "split -l 10 src/a /tmp/part-",
+        "tar -tf src/x.tar",
+        "tar czf /tmp/x.tgz src",
+        "uniq src/a",
+        "xxd src/a",
+        "find src | cpio -o > /tmp/x",
+        "sed -n 's/w /x/p' src/a",
+        "awk '$1 > 5' src/a",
+        "curl -fsSL https://example.com/src/a",
+        "docker cp src/a c:/x",
+        "env -C src ls",
+        "python3 -c \"import subprocess; subprocess.run(['cat', 'src/a'])\"",
+        "vim -c ':w' docs/a",
+        "gcc -c src/a.c -o build/a.o",
+        "terraform fmt -check src",
+    ] {
+        check(command, Fit::No);
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    assert_eq!(shell_fit("src/db/**", "rsync -a --delete x/ src/"), Fit::Maybe);
+    assert_eq!(shell_fit("src/db/**", "cp -r x/. src"), Fit::Maybe);
+}
+
+#[test]
 fn reading_a_file_is_no_edit_of_it() {
     for command in [
         "cat src/a",

@@ -15,7 +15,7 @@ use crate::guard::rules::{self, Rules};
 use crate::here::Here;
 use crate::init::{self, Hooking, InitError, Request, SetupAction};
 use crate::issues;
-use crate::settings::FileState;
+use crate::settings::{Environment, FileState};
 use crate::trust::{self, Untrusted};
 
 /// How a thing is.
@@ -84,7 +84,9 @@ pub fn examine(here: &Here) -> Vec<Check> {
 /// The variable that makes every hook silent.
 fn disabled(here: &Here) -> Option<Check> {
     here.var("HEIRLOOM_DISABLE")?;
-    let detail = "HEIRLOOM_DISABLE is set, so hooks started from here do nothing";
+    let owned = Environment::of(here).has_owner();
+    let rest = if owned { ", apart from what the machine's owner asks for" } else { "" };
+    let detail = format!("HEIRLOOM_DISABLE is set, so hooks started from here do nothing{rest}");
     Some(Check::new("environment", Health::Problem, detail).hint("unset HEIRLOOM_DISABLE"))
 }
 

@@ -60,7 +60,9 @@ pub fn answer(here: &Here, agent: &str, event: &HookEvent) -> Said {
     if let HookKind::PostTool { .. } | HookKind::ToolFailed { .. } = event.kind {
         note_written(here, caller);
     }
-    activity::note(here, caller);
+    if !here.is_silenced {
+        activity::note(here, caller);
+    }
     let (said, settings) = (Said::default(), OnceCell::new());
     let mut call = Call { here, event, caller, branch, said, settings };
     call.run(&rules);
@@ -76,6 +78,13 @@ fn note_written(here: &Here, caller: Caller<'_>) {
 
 impl Call<'_> {
     fn run(&mut self, rules: &Rules) {
+        if self.here.is_silenced {
+            // Nothing is captured, and nothing said but what the machine's owner asks for.
+            if let Some(policy) = rules.policy() {
+                self.apply(policy, &self.event.kind);
+            }
+            return;
+        }
         match &self.event.kind {
             HookKind::Prompt { text } => turn::prompt(self, rules, text),
             HookKind::SessionStart { source, model } => {

@@ -56,6 +56,8 @@ struct Source {
     original: Option<[PathBuf; 3]>,
     /// Nobody set heirloom up here: only what a person asks for everywhere holds.
     is_stranger: bool,
+    /// Nor does that: only what the machine's owner asks for.
+    is_owners: bool,
 }
 
 /// Whether heirloom was set up here.
@@ -80,7 +82,10 @@ pub fn look(directory: &Path, env: Env) -> Result<Here, HereError> {
 /// The rules that hold here; nothing where heirloom is not set up, or switched off (`enabled`).
 pub fn load(here: &Here) -> Option<Rules> {
     let source = source(here)?;
-    let environment = environment(here);
+    let mut environment = environment(here);
+    if source.is_owners {
+        environment = Environment { config_file: None, config_home: None, ..environment };
+    }
     let key = key(&files(here, &source, &environment));
     let kept = kept_file(here, &source);
     if let Some(found) = read_kept(&kept, &key) {
@@ -94,11 +99,12 @@ pub fn load(here: &Here) -> Option<Rules> {
 /// A worktree of a repository whose settings are not committed uses those of the main one.
 ///
 /// Where there are none, what the person or the machine's owner asks for holds all the same: a clone
-/// must not be a way around it. Where a person took heirloom out, only the machine's owner has a say.
+/// must not be a way around it. Where a person took heirloom out or silenced its hooks, only the machine's
+/// owner has a say.
 fn source(here: &Here) -> Option<Source> {
-    if init::is_out(here) {
-        let owner = environment(here).owner_file.filter(|file| file.is_file());
-        return owner.map(|_| Source { settings: None, original: None, is_stranger: true });
+    if here.is_silenced || init::is_out(here) {
+        let owners = Source { settings: None, original: None, is_stranger: true, is_owners: true };
+        return environment(here).has_owner().then_some(owners);
     }
     let main = Path::new(&here.place.repo);
     let root = here.place.root.as_path();
@@ -114,7 +120,8 @@ fn source(here: &Here) -> Option<Source> {
     });
     let is_stranger = settings.is_none() && original.is_none();
     let is_asked = || settings::places(&environment(here), None).iter().any(|at| at.path.is_file());
-    (!is_stranger || is_asked()).then_some(Source { settings, original, is_stranger })
+    let is_owners = false;
+    (!is_stranger || is_asked()).then_some(Source { settings, original, is_stranger, is_owners })
 }
 
 /// Without the variables that name agents' programs: requirements do not depend on them.
@@ -171,7 +178,7 @@ fn keep(file: &Path, key: &str, found: &Kept) {
 }
 
 fn read(here: &Here, source: &Source, environment: &Environment) -> Option<Rules> {
-    let say = trust::say(here);
+    let say = if source.is_owners { Say::Nothing } else { trust::say(here) };
     let load = |say: Say| {
         let repo = source.settings.as_deref();
         settings::load(&Request { environment, repo, flags: &[], say })

@@ -49,6 +49,9 @@ impl Environment {
                 Some("XDG_CONFIG_HOME") => xdg = absolute(&value),
                 Some("APPDATA") if cfg!(windows) => app_data = absolute(&value),
                 Some("HOME") => home = absolute(&value),
+                // Tests have no machine of their own. Not in a release build: there an agent could move it.
+                #[cfg(debug_assertions)]
+                Some("HEIRLOOM_TEST_OWNER") => environment.owner_file = Some(value.into()),
                 Some(name) if name.starts_with("HEIRLOOM_AGENT_") => {
                     environment.variables.push((name.to_owned(), value.into_string().ok()));
                 }
@@ -58,6 +61,11 @@ impl Environment {
         environment.config_home = xdg.or(app_data).or_else(|| Some(home?.join(".config")));
         environment.variables.sort();
         environment
+    }
+
+    /// Whether the machine's owner says anything.
+    pub fn has_owner(&self) -> bool {
+        self.owner_file.as_ref().is_some_and(|file| file.is_file())
     }
 }
 

@@ -52,9 +52,10 @@ pub fn create_dir_with(builder: &DirBuilder, path: impl AsRef<Path>) -> Result<(
     builder.create(path).map_err(FileError::new("make the directory", path))
 }
 
+/// Copies a regular file. Whatever else is there would keep its reader waiting.
 pub fn copy(from: impl AsRef<Path>, to: impl AsRef<Path>) -> Result<u64, FileError> {
     let from = from.as_ref();
-    fs::copy(from, to).map_err(FileError::new("copy", from))
+    super::open(from).and_then(|_| fs::copy(from, to)).map_err(FileError::new("copy", from))
 }
 
 pub fn hard_link(from: impl AsRef<Path>, to: impl AsRef<Path>) -> Result<(), FileError> {

@@ -4,6 +4,7 @@ use std::fs;
 use std::io::Write;
 use std::process::Stdio;
 
+use heirloom_testkit::env::TestEnv;
 use serde_json::json;
 
 use super::{Guarded, ONE, Said, said};
@@ -131,6 +132,42 @@ fn heirloom_is_silent_where_it_is_not_set_up_and_where_it_is_switched_off() {
     let disabled = Guarded { env: disabled.env.var("HEIRLOOM_DISABLE", "1") };
     assert_eq!(disabled.edit(ONE), Said::Nothing);
     assert_eq!(disabled.start(ONE, "startup"), Said::Nothing);
+}
+
+#[test]
+fn what_the_machines_owner_asks_for_holds_however_hooks_are_switched_off() {
+    let owned = |prepare: fn(&TestEnv)| {
+        let guarded = Guarded::new(PLAN);
+        let owner = guarded.env.user().join("owner.yaml");
+        fs::write(&owner, "requirements: {reviewed: {}}\n").unwrap();
+        guarded.env.write_user("requirements: {mine: {}}\n");
+        prepare(&guarded.env);
+        Guarded { env: guarded.env.var("HEIRLOOM_TEST_OWNER", owner.to_str().unwrap()) }
+    };
+    let asks = |guarded: &Guarded| {
+        let said = guarded.edit(ONE).text().to_owned();
+        ["reviewed", "mine", "plan"].map(|name| said.contains(name))
+    };
+    let on = owned(|_| {});
+    assert_eq!(asks(&on), [true, true, true]);
+    let silenced = owned(|_| {});
+    let silenced = Guarded { env: silenced.env.var("HEIRLOOM_DISABLE", "1") };
+    // The second time from what is kept beside the ledger.
+    for _ in 0..2 {
+        assert_eq!(asks(&silenced), [true, false, false]);
+    }
+    assert_eq!(silenced.start(ONE, "startup"), Said::Nothing, "nothing else is done");
+    let doctor = silenced.env.run(&["doctor"]);
+    let told = "do nothing, apart from what the machine's owner asks for";
+    assert!(doctor.stdout.contains(told), "{doctor}");
+    let person = owned(|env| env.write_user("enabled: false\n"));
+    assert!(asks(&person)[0]);
+    let here = owned(|env| env.write(".heirloom/local.yaml", "enabled: false\n"));
+    assert!(asks(&here)[0]);
+    let out = owned(|env| {
+        env.run(&["init", "--uninstall"]);
+    });
+    assert_eq!(asks(&out), [true, false, false]);
 }
 
 #[test]

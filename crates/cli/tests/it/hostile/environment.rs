@@ -124,6 +124,41 @@ fn an_agent_launches_none_that_is_held_to_less() {
 }
 
 #[test]
+fn an_agent_that_was_started_without_what_led_to_its_rules_is_held_to_them_all_the_same() {
+    let env = mine();
+    let config = env.user().join("own.yaml");
+    fs::write(&config, "requirements: {stricter: {}}\n").unwrap();
+    let env = env.var("HEIRLOOM_CONFIG", config.to_str().unwrap());
+    let (start, edit) = (payload(&env, "SessionStart"), payload(&env, "PreToolUse"));
+    let hooks = format!(
+        "{HEIRLOOM} hook claude SessionStart < {} > /dev/null\n\
+         {HEIRLOOM} hook claude PreToolUse < {}",
+        start.display(),
+        edit.display()
+    );
+    let below = agent(&env, "below", &hooks);
+    let elsewhere = env.user().join("elsewhere");
+    let marks = env.user().join(".local/share/heirloom/misled");
+    for without in [
+        "env -u HEIRLOOM_HOME".to_owned(),
+        "env -u HEIRLOOM_CONFIG".to_owned(),
+        "env -u HEIRLOOM_HOME -u HEIRLOOM_CONFIG -u HEIRLOOM_CLOCK".to_owned(),
+        "env -i PATH=$PATH HOME=$HOME".to_owned(),
+        "env -i PATH=$PATH".to_owned(),
+        format!("env -i PATH=$PATH HOME={}", elsewhere.display()),
+    ] {
+        let said = guarded(&env, &format!("{without} {}", below.display()));
+        assert!(said.contains("\"deny\"") && said.contains("stricter"), "{without}: {said}");
+        let ledger = env.user().join(".local/share/heirloom/ledger.db");
+        assert!(!ledger.exists(), "{without}: another ledger was begun");
+    }
+    // Once whoever did it is gone, nobody looks any more.
+    let alone = agent(&env, "alone", &hooks);
+    started(&env, &format!("env -i PATH=$PATH HOME=$HOME {}", alone.display()));
+    assert!(!marks.exists());
+}
+
+#[test]
 fn who_heirloom_does_not_guard_goes_where_they_like() {
     let env = mine();
     let elsewhere = env.user().join("elsewhere");

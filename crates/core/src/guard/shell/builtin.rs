@@ -4,7 +4,7 @@ use super::mark::{NAME, ROOT};
 use super::read::{Input, Output, Reader};
 use super::word::is_identifier;
 use super::world::Holds;
-use super::{Word, git, writes};
+use super::{Word, git, run, writes};
 
 /// Programs that print what a shell should set: for `eval "$(…)"` and `source <(…)`.
 const SETTERS: &[&str] = &[
@@ -66,6 +66,7 @@ pub(super) fn run(reader: &mut Reader<'_, '_>, name: &str, argv: &[Word], input:
             silent
         }
         "unset" => {
+            evaluate(reader, arguments);
             for word in arguments {
                 reader.world.forget(&word.text);
             }
@@ -84,7 +85,23 @@ pub(super) fn run(reader: &mut Reader<'_, '_>, name: &str, argv: &[Word], input:
             git_output(arguments)
         }
         "echo" => Some(echo(arguments)),
-        "printf" => printf(reader, arguments),
+        "printf" => {
+            let printed = printf(reader, arguments);
+            evaluate(reader, arguments);
+            printed
+        }
+        "hash" => {
+            if let [option, path, name] = arguments
+                && option.text == "-p"
+            {
+                reader.world.rename(&name.text, run::program_name(&path.text));
+            }
+            silent
+        }
+        "let" | "test" | "[" | "declare" | "typeset" | "local" | "export" | "readonly" => {
+            evaluate(reader, arguments);
+            output(reader, name, arguments)
+        }
         "cat" => cat(reader, arguments, input),
         "tee" => {
             let text = match input {
@@ -101,6 +118,15 @@ pub(super) fn run(reader: &mut Reader<'_, '_>, name: &str, argv: &[Word], input:
             silent
         }
         _ => output(reader, name, arguments),
+    }
+}
+
+/// The subscript of an array in a word of certain commands is expanded once more, quoted or not.
+fn evaluate(reader: &mut Reader<'_, '_>, arguments: &[Word]) {
+    let is_meant = |text: &&str| text.contains("[$(") || text.contains("[`");
+    let texts = arguments.iter().map(|word| word.text.as_str()).filter(is_meant);
+    for text in texts.map(|text| format!(": \"{text}\"")).collect::<Vec<_>>() {
+        reader.nested(&text, Input::Nothing);
     }
 }
 
@@ -135,7 +161,7 @@ fn output(reader: &Reader<'_, '_>, name: &str, arguments: &[Word]) -> Output {
         "true" | ":" | "false" | "test" | "[" | "sleep" | "mkdir" | "rm" | "touch" | "chmod"
         | "chown" | "export" | "declare" | "local" | "readonly" | "typeset" | "shopt" | "exit"
         | "return" | "wait" | "kill" | "trap" | "ulimit" | "umask" | "rmdir" | "break"
-        | "continue" | "let" | "unalias" | "hash" => Some(String::new()),
+        | "continue" | "let" | "unalias" => Some(String::new()),
         _ if first == Some("--version") => Some(NAME.to_string()),
         _ => None,
     }
@@ -326,9 +352,13 @@ fn cat(reader: &Reader<'_, '_>, arguments: &[Word], input: &Input) -> Output {
 /// A copy holds what its source does.
 fn copied(reader: &mut Reader<'_, '_>, arguments: &[Word]) {
     let files: Vec<&Word> = arguments.iter().filter(|word| !word.text.starts_with('-')).collect();
-    if let [from, to] = files.as_slice()
-        && !matches!(reader.world.file(&from.text), Holds::NotOurs)
-    {
+    let [from, to] = files.as_slice() else { return };
+    if matches!(reader.world.file(&from.text), Holds::NotOurs) {
+        // Perhaps a program, which can be run by its new name: as a file, or in a directory.
+        let name = run::program_name(&from.text);
+        reader.world.rename(&to.text, name);
+        reader.world.rename(&format!("{}/{name}", to.text.trim_end_matches('/')), name);
+    } else {
         let text = reader.world.file(&from.text).text();
         reader.world.put(&to.text, text, false);
     }

@@ -63,7 +63,7 @@ const INTERPRETERS: &[Interpreter] = &[
     Interpreter { names: &["erl"], options: &["-eval"], letters: &[], reads_input: false },
     Interpreter { names: &["emacs"], options: &["--eval"], letters: &[], reads_input: false },
     Interpreter {
-        names: &["vim", "nvim", "vi", "ex"],
+        names: &["vim", "nvim", "vi", "ex", "view", "gvim", "rvim", "vimdiff", "mvim"],
         options: &["-c", "+", "--cmd"],
         letters: &['c'],
         reads_input: false,
@@ -123,13 +123,15 @@ pub(super) fn inner<'f>(
         let program = argv
             .iter()
             .skip(1)
-            .find(|word| word.text.contains("system") || word.text.contains('|'));
+            .find(|word| word.text.contains("system") || word.text.contains(['|', '>']));
         return Some(program.map_or(Inner::Nothing, |word| {
             // What is piped into or out of a text is a command.
             let pipes = ["\" |", "| \"", "\"|", "|\""];
             let runs = pipes.iter().any(|pipe| word.text.contains(pipe));
+            let writes = [">\"", "> \""].iter().any(|to| word.text.contains(to));
             let sign = if runs { "system\n" } else { "" };
-            Inner::Code(format!("{sign}{}", word.text))
+            let also = if writes { "write\n" } else { "" };
+            Inner::Code(format!("{sign}{also}{}", word.text))
         }));
     }
     if matches!(name, "gdb" | "lldb")
@@ -201,25 +203,79 @@ pub(super) fn has_other_interpreter(text: &str) -> bool {
     line.starts_with("#!") && !line.contains("sh")
 }
 
+/// By what a program shows that it starts others.
+const STARTERS: [&str; 15] = [
+    "system",
+    "popen",
+    "Popen",
+    "exec",
+    "spawn",
+    "subprocess",
+    "child_process",
+    "run",
+    "call",
+    "`",
+    "qx",
+    "%x",
+    "shell",
+    "Open3",
+    "open3",
+];
+
+/// By what it shows that it changes files.
+const WRITERS: [&str; 28] = [
+    "write",
+    "Write",
+    "append",
+    "'w",
+    "\"w",
+    "'a'",
+    "'ab'",
+    "\"a\"",
+    "\"ab\"",
+    "'x'",
+    "\"x\"",
+    "'r+",
+    "\"r+",
+    "unlink",
+    "remove",
+    "rename",
+    "os.replace",
+    "copy",
+    "move",
+    "put_contents",
+    "truncate",
+    "touch",
+    "rmtree",
+    "rmSync",
+    "cpSync",
+    "symlink",
+    "FileUtils",
+    "'>",
+];
+
+/// The files that a program may change: those it names where it changes any, and those that the commands in
+/// its texts do.
+pub(in crate::guard) fn written_by(code: &str) -> Vec<String> {
+    let parts = || code.split(['"', '\'', '`']);
+    let mut files = Vec::new();
+    let opens = || parts().any(|part| part.starts_with('>') && part.len() > 1);
+    if WRITERS.iter().any(|writer| code.contains(writer)) || opens() {
+        let names = parts().filter(|part| !part.contains(char::is_whitespace));
+        files.extend(names.map(|part| part.trim_start_matches(['>', '+', '<']).to_owned()));
+    }
+    if STARTERS.iter().any(|starter| code.contains(starter)) {
+        let texts = parts().skip(1).step_by(2);
+        let joined = texts.clone().collect::<Vec<_>>().join(" ");
+        let scripts = texts.filter(|text| text.contains(' ')).map(super::parse);
+        let scripts = scripts.chain([super::parse(&joined)]);
+        files.extend(scripts.flat_map(|script| script.touched).map(|word| word.text));
+    }
+    files
+}
+
 /// Whether a program names `word` and can start other programs, so that it may run it.
 pub(super) fn may_run(code: &str, names: impl Fn(&str) -> bool) -> bool {
-    const STARTERS: [&str; 15] = [
-        "system",
-        "popen",
-        "Popen",
-        "exec",
-        "spawn",
-        "subprocess",
-        "child_process",
-        "run",
-        "call",
-        "`",
-        "qx",
-        "%x",
-        "shell",
-        "Open3",
-        "open3",
-    ];
     let separates = |c: char| !c.is_alphanumeric() && !matches!(c, '_' | '-' | '.');
     code.split(separates).any(|token| !token.is_empty() && names(token))
         && (STARTERS.iter().any(|starter| code.contains(starter))

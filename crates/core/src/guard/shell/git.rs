@@ -32,9 +32,18 @@ const COMMAND_SETTINGS: &[&str] = &[
     "interactive.difffilter",
     "uploadpack.packobjectshook",
     "core.fsmonitor",
+    "core.alternaterefscommand",
+    "gpg.ssh.program",
+    "gpg.ssh.defaultkeycommand",
+    "gpg.x509.program",
+    "imap.tunnel",
+    "sendemail.sendmailcmd",
     "sequence.editor",
     "diff.external",
 ];
+
+/// Programs that take git's words, and give them to git.
+pub(super) const ALSO_GIT: [&str; 2] = ["hub", "yadm"];
 
 /// A git command without its options before the subcommand: `git -C dir -c k=v commit` is
 /// `git commit`.
@@ -44,22 +53,29 @@ pub(super) struct Normal {
     pub(super) alias: Option<String>,
     /// Scripts that its settings name.
     pub(super) scripts: Vec<String>,
+    /// The directory it works in, from the one it is started in.
+    pub(super) directory: Option<String>,
 }
 
-pub(super) fn normalise(name: &str, argv: &[Word], aliases: &[(String, String)]) -> Normal {
-    let mut normal = Normal { argv: vec![Word::new("git")], alias: None, scripts: Vec::new() };
+pub(super) fn normalise(
+    name: &str,
+    argv: &[Word],
+    aliases: &[(String, String)],
+    environment: &[String],
+) -> Normal {
+    let argv_of_git = vec![Word::new("git")];
+    let mut normal =
+        Normal { argv: argv_of_git, alias: None, scripts: Vec::new(), directory: None };
     if let Some(subcommand) = name.strip_prefix("git-").filter(|s| !s.is_empty()) {
         normal.argv.push(Word::new(subcommand));
         normal.argv.extend_from_slice(&argv[1..]);
         return normal;
     }
-    let (start, settings) = subcommand_start(argv);
-    for setting in &settings {
-        let Some((key, value)) = setting.split_once('=') else { continue };
-        if is_command(&key.to_lowercase()) {
-            normal.scripts.push(value.strip_prefix('!').unwrap_or(value).to_owned());
-        }
-    }
+    let (start, mut settings) = subcommand_start(argv);
+    settings.extend(environment.iter().map(String::as_str));
+    let pairs = settings.iter().filter_map(|setting| setting.split_once('='));
+    normal.scripts.extend(pairs.filter_map(|(key, value)| named(key, value)));
+    normal.directory = directory(&argv[..start]);
     let Some(subcommand) = argv.get(start) else { return normal };
     let given = alias(&settings, &subcommand.text);
     let defined = || {
@@ -80,16 +96,94 @@ pub(super) fn normalise(name: &str, argv: &[Word], aliases: &[(String, String)])
     normal
 }
 
-/// The push that a command is by another name: what `git push` itself runs.
+/// The directory that the options before the subcommand name: each `-C` from the one before it.
+fn directory(options: &[Word]) -> Option<String> {
+    let mut directory: Option<String> = None;
+    for (index, word) in options.iter().enumerate() {
+        let next = || options.get(index + 1).map(|next| next.text.as_str());
+        let to = match word.text.as_str() {
+            "-C" | "--work-tree" => next(),
+            text => text.strip_prefix("--work-tree="),
+        };
+        let Some(to) = to else { continue };
+        directory = Some(match directory {
+            Some(before) if !to.starts_with(['/', '~']) => format!("{before}/{to}"),
+            _ => to.to_owned(),
+        });
+    }
+    directory
+}
+
+/// The push that a command is by another name: what `git push` itself runs, and what runs it.
 pub(super) fn as_push(argv: &[Word]) -> Option<Vec<Word>> {
-    let is_push = argv.first()?.text == "git"
-        && matches!(argv.get(1)?.text.as_str(), "send-pack" | "http-push");
-    is_push.then(|| [&[Word::new("git"), Word::new("push")], &argv[2..]].concat())
+    let word = |at: usize| argv.get(at).map(|word| word.text.as_str());
+    let rest = match (word(0)?, word(1)?, word(2)) {
+        ("git", "send-pack" | "http-push", _) => 2,
+        ("git", "subtree", Some("push")) => 3,
+        _ => return None,
+    };
+    Some([&[Word::new("git"), Word::new("push")], &argv[rest..]].concat())
+}
+
+/// The command that a setting names.
+fn named(key: &str, value: &str) -> Option<String> {
+    is_command(&key.to_lowercase()).then(|| value.strip_prefix('!').unwrap_or(value).to_owned())
+}
+
+/// The commands that `git config KEY COMMAND` sets, and `git clone -c KEY=COMMAND`: something runs them.
+pub(super) fn sets(argv: &[Word]) -> Vec<String> {
+    let texts: Vec<&str> = argv.iter().map(|word| word.text.as_str()).collect();
+    match texts.get(1) {
+        Some(&"config") => {
+            texts.windows(2).filter_map(|pair| named(pair[0], pair[1])).take(1).collect()
+        }
+        Some(&("clone" | "submodule")) => {
+            let pairs = texts.windows(2).filter(|pair| matches!(pair[0], "-c" | "--config"));
+            let pairs = pairs.filter_map(|pair| pair[1].split_once('='));
+            let attached = texts.iter().filter_map(|text| text.strip_prefix("--config="));
+            let attached = attached.filter_map(|text| text.split_once('='));
+            pairs.chain(attached).filter_map(|(key, value)| named(key, value)).collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// The settings that variables of git's hold: `GIT_CONFIG_KEY_0`, `GIT_CONFIG_PARAMETERS`, and what
+/// `--config-env` names.
+pub(super) fn from_environment(
+    argv: &[Word],
+    value: impl Fn(&str) -> Option<String>,
+) -> Vec<String> {
+    const MOST: usize = 8;
+    let numbered = (0..MOST).map_while(|number| {
+        let key = value(&format!("GIT_CONFIG_KEY_{number}"))?;
+        Some(format!("{key}={}", value(&format!("GIT_CONFIG_VALUE_{number}"))?))
+    });
+    let quoted = value("GIT_CONFIG_PARAMETERS").unwrap_or_default();
+    let quoted = quoted.replace("'='", "=");
+    let quoted = quoted.split('\'').filter(|part| part.contains('='));
+    let texts = argv.iter().map(|word| word.text.as_str());
+    let options = texts.clone().zip(texts.skip(1).chain([""]));
+    let named = options.filter_map(|(text, next)| match text {
+        "--config-env" => Some(next),
+        _ => text.strip_prefix("--config-env="),
+    });
+    let named = named.filter_map(|pair| {
+        let (key, variable) = pair.rsplit_once('=')?;
+        Some(format!("{key}={}", value(variable)?))
+    });
+    numbered.chain(quoted.map(str::to_owned)).chain(named).collect()
 }
 
 /// Whether the value of a setting is a command, also where it is one of many: `diff.NAME.textconv`.
 fn is_command(key: &str) -> bool {
-    const OF_EACH: [(&str, &[&str]); 6] = [
+    const OF_EACH: [(&str, &[&str]); 12] = [
+        ("browser.", &[".cmd"]),
+        ("guitool.", &[".cmd"]),
+        ("man.", &[".cmd"]),
+        ("pager.", &[""]),
+        ("remote.", &[".uploadpack", ".receivepack"]),
+        ("trailer.", &[".command", ".cmd"]),
         ("filter.", &[".clean", ".smudge", ".process"]),
         ("diff.", &[".command", ".textconv"]),
         ("merge.", &[".driver"]),
@@ -154,7 +248,7 @@ pub(super) fn inner(argv: &[Word]) -> Inner {
             Inner::Nothing => attached(argv, "-O"),
             inner => inner,
         },
-        Some("clone" | "fetch" | "pull" | "ls-remote" | "fetch-pack" | "submodule")
+        Some("clone" | "fetch" | "pull" | "ls-remote" | "fetch-pack" | "submodule" | "remote")
             if argv.iter().any(|word| word.text.starts_with("ext::")) =>
         {
             let own = argv.iter().filter_map(|word| word.text.strip_prefix("ext::"));
@@ -166,9 +260,16 @@ pub(super) fn inner(argv: &[Word]) -> Inner {
         Some("push" | "send-pack") => script(&["--receive-pack", "--exec"]),
         Some("send-email") => script(&["--sendmail-cmd", "--to-cmd", "--cc-cmd"]),
         Some("bisect") if word(2) == Some("run") && argv.len() > 3 => Inner::Rest(3),
-        Some("submodule") if word(2) == Some("foreach") => {
-            let start = 3 + usize::from(matches!(word(3), Some("--recursive" | "--quiet")));
+        Some("submodule") if argv.iter().any(|word| word.text == "foreach") => {
+            let is_own = |word: &&Word| word.text.starts_with('-') || word.text == "foreach";
+            let start = 2 + argv[2..].iter().take_while(is_own).count();
             joined(argv.get(start..).unwrap_or_default())
+        }
+        // Git's own words, in each of several repositories.
+        Some("for-each-repo") => {
+            let start = 2 + argv[2..].iter().take_while(|word| word.text.starts_with('-')).count();
+            let words = argv.get(start..).unwrap_or_default();
+            Inner::Several(vec![[&[Word::new("git")], words].concat()])
         }
         Some("filter-branch") => {
             script(&["--tree-filter", "--index-filter", "--msg-filter", "--env-filter"])

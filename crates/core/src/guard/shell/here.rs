@@ -11,6 +11,8 @@ pub(super) enum Redirection {
     Text(String),
     /// The file that comes in.
     From(String),
+    /// Whatever another descriptor was opened for comes in.
+    Copied,
     /// The file that goes out, and whether it is added to.
     To {
         file: String,
@@ -29,6 +31,11 @@ impl Reader<'_, '_> {
             return Redirection::Nothing;
         };
         self.at += operator.len();
+        // In zsh a file that is there is written with `>!` as well.
+        let is_forced = operator.contains('>')
+            && self.peek() == Some(b'!')
+            && matches!(self.byte(1), Some(b' ' | b'\t'));
+        self.at += usize::from(is_forced);
         self.skip_blanks();
         let begins_word = match self.peek() {
             None | Some(b'\n' | b'|' | b'&' | b';' | b'(' | b')') => false,
@@ -50,7 +57,8 @@ impl Reader<'_, '_> {
                 self.world.read(&file);
                 Redirection::From(file)
             }
-            "<&" => Redirection::Nothing,
+            "<&" if matches!(file.as_str(), "-" | "0" | "1" | "2") => Redirection::Nothing,
+            "<&" => Redirection::Copied,
             _ if file.bytes().all(|b| b.is_ascii_digit() || b == b'-') => Redirection::Nothing,
             _ => {
                 for file in &target.texts {

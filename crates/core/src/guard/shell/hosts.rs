@@ -26,6 +26,9 @@ const OPTIONS: &[(&[&str], &[&str])] = &[
     (&["rsync"], &["-e", "--rsh"]),
     (&["scp", "sftp"], &["-S"]),
     (&["man"], &["-P", "--pager"]),
+    (&["bat", "batcat", "ag"], &["--pager"]),
+    (&["rg"], &["--pre", "--hostname-bin"]),
+    (&["lftp"], &["-c"]),
     (&["zip"], &["-TT", "--unzip-command"]),
     (&["nc", "ncat", "netcat"], &["-e", "-c", "--exec", "--sh-exec"]),
     (&["start-stop-daemon"], &["-x", "--exec", "-a", "--startas"]),
@@ -64,7 +67,19 @@ pub(super) fn inner<'f>(
         }
         "make" | "gmake" | "remake" => made(argv, text_of),
         "sed" | "gsed" => edited(argv, input),
-        "ed" => coming(input).code("!"),
+        "ed" | "ftp" => coming(input).code("!"),
+        "less" | "more" | "most" => foreign(argv, &Input::Nothing, &["+!", "+|"]),
+        "sftp" if matches!(input, Input::Text(text) if text.contains('!')) => {
+            coming(input).code("!")
+        }
+        "npm" if argv.get(1).is_some_and(|word| word.text == "pkg") => {
+            let set = argv.iter().filter_map(|word| word.text.strip_prefix("scripts."));
+            let set = set.filter_map(|pair| pair.split_once('='));
+            Inner::Scripts(set.map(|(_, script)| script.to_owned()).collect())
+        }
+        "npm" if argv.get(1).is_some_and(|word| word.text == "set-script") => {
+            Inner::Scripts(argv.iter().skip(3).map(|word| word.text.clone()).collect())
+        }
         "sqlite3" => foreign(argv, input, &[".shell", ".system"]),
         "psql" | "mysql" | "mariadb" => foreign(argv, input, &["\\!", "system "]),
         "dc" => foreign(argv, input, &["!"]),
@@ -151,7 +166,7 @@ fn coming(input: &Input) -> Given {
 }
 
 /// Every value of one of the options, attached or not. `exec=` before the command is tar's.
-fn values(argv: &[Word], options: &[&str]) -> Vec<String> {
+pub(super) fn values(argv: &[Word], options: &[&str]) -> Vec<String> {
     let mut found = Vec::new();
     for (index, word) in argv.iter().enumerate().skip(1) {
         let text = word.text.as_str();

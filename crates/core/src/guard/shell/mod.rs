@@ -13,6 +13,7 @@ mod brace;
 mod builtin;
 mod code;
 mod current;
+mod each;
 mod expand;
 mod git;
 mod here;
@@ -26,6 +27,7 @@ mod run;
 mod shapes;
 mod word;
 mod world;
+mod wrapped;
 mod wrappers;
 mod writes;
 
@@ -34,6 +36,7 @@ mod tests;
 
 pub use pattern::{CommandPattern, Fit};
 
+pub(super) use code::written_by;
 pub(super) use mark::{ROOT, STAR, is_hole, is_known, shown};
 pub(super) use options::{Of, given};
 pub(super) use pattern::{begins, could_be, is_mentioned, names_all};

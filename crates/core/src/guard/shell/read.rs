@@ -23,7 +23,10 @@ const COMMAND_VARIABLES: &[&str] = &[
     "GIT_PAGER",
     "GIT_PROXY_COMMAND",
     "GIT_SEQUENCE_EDITOR",
+    "GIT_SSH",
     "GIT_SSH_COMMAND",
+    "FCEDIT",
+    "FZF_DEFAULT_COMMAND",
     "LESSOPEN",
     "MANPAGER",
     "PAGER",
@@ -79,6 +82,9 @@ impl<'t, 's> Reader<'t, 's> {
         while let Some(body) = self.world.uncalled() {
             self.world.scope.positional = None;
             self.nested(&body, Input::Later);
+        }
+        while let Some(text) = self.world.hook() {
+            self.nested(&text, Input::Nothing);
         }
     }
 
@@ -292,10 +298,13 @@ impl<'t, 's> Reader<'t, 's> {
 
     fn redirect(&mut self, current: &mut Current, descriptor: Option<&str>) {
         match self.redirection(descriptor) {
-            Redirection::Text(text) => current.redirected = Some(Input::Text(text)),
+            Redirection::Text(text) if matches!(descriptor, None | Some("0")) => {
+                current.redirected = Some(Input::Text(text));
+            }
+            Redirection::Copied => current.redirected = Some(Input::Unknown),
             Redirection::From(file) => current.redirected = Some(self.content(&file)),
             Redirection::To { file, appends } => current.to = Some((file, appends)),
-            Redirection::Nothing => {}
+            Redirection::Text(_) | Redirection::Nothing => {}
         }
     }
 
@@ -327,12 +336,19 @@ impl<'t, 's> Reader<'t, 's> {
         let scope = (!words.is_empty() && prefix > 0).then(|| self.world.scope.clone());
         for word in assignments {
             self.world.assign(&word.texts, is_conditional && words.is_empty());
-            self.command_variable(word);
+            self.command_variable(word.text());
         }
         let Some(first) = words.first() else { return Some(String::new()) };
         if matches!(first.text(), "export" | "declare" | "local" | "readonly" | "typeset") {
+            let is_reference =
+                words.iter().any(|word| word.text().starts_with('-') && word.text().contains('n'));
             for word in words.iter().filter(|word| word.assignment) {
                 self.world.assign(&word.texts, is_conditional);
+                self.command_variable(word.text());
+                // `declare -n`: it stands for another variable, whatever that is by then.
+                if let Some((name, _)) = word.text().split_once('=').filter(|_| is_reference) {
+                    self.world.forget(name);
+                }
             }
         }
         let mut printed = Printed::default();
@@ -347,8 +363,9 @@ impl<'t, 's> Reader<'t, 's> {
         printed.output()
     }
 
-    fn command_variable(&mut self, word: &Lexed) {
-        let Some((name, value)) = word.text().split_once('=') else { return };
+    /// Runs what a variable holds that some program takes for a command.
+    pub(super) fn command_variable(&mut self, assignment: &str) {
+        let Some((name, value)) = assignment.split_once('=') else { return };
         if COMMAND_VARIABLES.contains(&name) {
             let value = value.to_owned();
             self.nested(&value, Input::Nothing);

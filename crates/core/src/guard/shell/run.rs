@@ -1,16 +1,14 @@
 //! What a simple command runs, and what it does to the world the line is in.
 
-use super::mark::{self, NAME, enquoted};
+use super::mark::{self, enquoted};
 use super::read::{Input, Output, Reader};
 use super::word::is_assignment;
 use super::world::Holds;
 use super::wrappers::{self, command_start, option_value};
-use super::{Command, Word, builtin, code, git, hosts, writes};
+use super::{Command, Word, builtin, code, each, git, hosts, writes};
 
 /// How many commands may run each other in one simple command before the rest is given up.
 const MAX_WRAPPERS: usize = 12;
-/// How many of the things a command is run for are looked at one by one.
-const MOST_ITEMS: usize = 16;
 
 const SHELLS: &[&str] = &[
     "sh",
@@ -63,17 +61,28 @@ pub(super) fn run(reader: &mut Reader<'_, '_>, mut argv: Vec<Word>, input: Input
             return output;
         }
         let name = program_name(&program.text).to_owned();
+        let before = reader.world.renamed(&program.text).filter(|before| *before != name);
+        if let Some(before) = before.map(Word::new)
+            && reader.world.burn(1024)
+        {
+            let command = [&[before], &argv[1..]].concat();
+            run_in(reader, ".", command, input.clone());
+        }
         argv[0].text.clone_from(&name);
-        let normal = (name == "git" || name.starts_with("git-"))
-            .then(|| git::normalise(&name, &argv, reader.world.git_aliases()));
-        let (seen, scripts) = match normal {
+        let is_git = name == "git" || name.starts_with("git-") || git::ALSO_GIT.contains(&&*name);
+        let normal = is_git.then(|| {
+            let value = |name: &str| reader.world.values(name)?.first().cloned();
+            let environment = git::from_environment(&argv, value);
+            git::normalise(&name, &argv, reader.world.git_aliases(), &environment)
+        });
+        let (seen, scripts, inside) = match normal {
             Some(normal) => {
-                for script in normal.scripts {
+                for script in normal.scripts.into_iter().chain(git::sets(&normal.argv)) {
                     reader.nested(&script, Input::Nothing);
                 }
-                (normal.argv, normal.alias)
+                (normal.argv, normal.alias, normal.directory)
             }
-            None => (argv.clone(), None),
+            None => (argv.clone(), None, None),
         };
         if matches!(name.as_str(), "ssh" | "scp" | "sftp") {
             for script in hosts::proxies(&seen) {
@@ -85,7 +94,12 @@ pub(super) fn run(reader: &mut Reader<'_, '_>, mut argv: Vec<Word>, input: Input
             None => inner(reader, &name, &seen, &input),
         };
         for file in writes::touched(&seen, &input, reader.world) {
-            reader.world.touch(&file);
+            match &inside {
+                Some(inside) if !file.starts_with(['/', '~', mark::ROOT]) => {
+                    reader.world.touch(&format!("{inside}/{file}"));
+                }
+                _ => reader.world.touch(&file),
+            }
         }
         let directory = reader.world.scope.directory.clone();
         if let Some(push) = git::as_push(&seen) {
@@ -97,17 +111,37 @@ pub(super) fn run(reader: &mut Reader<'_, '_>, mut argv: Vec<Word>, input: Input
             if name == "env" {
                 let values: Vec<String> = argv[..start].iter().map(|w| w.text.clone()).collect();
                 for value in values.into_iter().filter(|value| is_assignment(value)) {
+                    reader.command_variable(&value);
                     reader.world.assign(&[value], false);
                 }
             }
+            let elsewhere = wrappers::directory(&name, &seen[..start]);
             argv = seen;
             argv.drain(..start);
+            if let Some(elsewhere) = elsewhere {
+                return run_in(reader, &elsewhere, argv, input);
+            }
             continue;
         }
         return within(reader, &name, &seen, inner, input);
     }
     reader.world.script.incomplete = true;
     None
+}
+
+/// Runs a command in another directory.
+fn run_in(reader: &mut Reader<'_, '_>, directory: &str, argv: Vec<Word>, input: Input) -> Output {
+    if !reader.enter() {
+        return None;
+    }
+    let before = reader.world.scope.directory.clone();
+    if directory != "." {
+        reader.world.go(Some(directory));
+    }
+    let output = run(reader, argv, input);
+    reader.world.scope.directory = before;
+    reader.depth -= 1;
+    output
 }
 
 /// Aliases, functions and files of the line itself.
@@ -117,7 +151,13 @@ fn own_command(
     argv: &[Word],
     input: &Input,
 ) -> Option<Output> {
+    // Whether a name was given another meaning may depend on something: it can have its own as well.
+    let plain = |reader: &mut Reader<'_, '_>| {
+        let directory = reader.world.scope.directory.clone();
+        reader.world.script.commands.push(Command { argv: argv.to_vec(), directory });
+    };
     if let Some(alias) = reader.world.take_alias(program) {
+        plain(reader);
         let rest: Vec<String> = argv[1..].iter().map(|word| enquoted(&word.text)).collect();
         let text = format!("{alias} {}", rest.join(" "));
         let output = reader.nested(&text, input.clone());
@@ -125,6 +165,7 @@ fn own_command(
         return Some(output);
     }
     if let Some(body) = reader.world.call(program) {
+        plain(reader);
         let arguments: Vec<String> = argv[1..].iter().map(|word| word.text.clone()).collect();
         let before = reader.world.scope.positional.replace(arguments.into());
         let output = reader.nested(&body, input.clone());
@@ -232,14 +273,18 @@ fn inner(reader: &Reader<'_, '_>, name: &str, argv: &[Word], input: &Input) -> I
     match name {
         "eval" => joined(&argv[1..]),
         "source" | "." => file_script(reader, argv, 1),
-        "trap" if argv.len() > 2 => joined(&argv[1..2]),
+        "trap" => {
+            let start = 1 + usize::from(argv.get(1).is_some_and(|word| word.text == "--"));
+            let is_set = argv.len() > start + 1 && !argv[start].text.starts_with('-');
+            if is_set { joined(&argv[start..=start]) } else { Inner::Nothing }
+        }
         "env" => env(argv),
         "command" if has_option(argv, &["-v", "-V"]) => Inner::Nothing,
         "git" => git::inner(argv),
-        "find" => found(argv),
+        "find" => each::found(argv),
         "fd" | "fdfind" => after_option(argv, &["-x", "-X", "--exec", "--exec-batch"]),
-        "xargs" => each_of_input(argv, &listed(reader, argv, input)),
-        "parallel" => parallel(argv, input),
+        "xargs" => each::each_of_input(argv, &each::listed(reader, argv, input)),
+        "parallel" => each::parallel(argv, input),
         "su" | "runuser" | "sg" => match option_value(argv, &["-c", "--command"]) {
             Some(text) => Inner::Script { text, arguments: None },
             None => after_option(argv, &["--"]),
@@ -280,8 +325,17 @@ fn file_script(reader: &Reader<'_, '_>, argv: &[Word], at: usize) -> Inner {
     match reader.world.file(&file.text) {
         Holds::Text(text) => Inner::Script { text: text.to_owned(), arguments: Some(arguments) },
         Holds::Unknown => Inner::Unknown,
-        Holds::NotOurs if matches!(file.text.as_str(), "/dev/stdin" | "/dev/fd/0" | "-") => {
+        Holds::NotOurs
+            if matches!(file.text.as_str(), "/dev/stdin" | "/dev/fd/0" | "-")
+                || file.text == "/proc/self/fd/0" =>
+        {
             Inner::Input { arguments }
+        }
+        // Whatever some other descriptor was opened for.
+        Holds::NotOurs
+            if file.text.starts_with("/dev/fd/") || file.text.starts_with("/proc/self/fd/") =>
+        {
+            Inner::Unknown
         }
         Holds::NotOurs => Inner::Nothing,
     }
@@ -291,7 +345,13 @@ fn file_script(reader: &Reader<'_, '_>, argv: &[Word], at: usize) -> Inner {
 fn env(argv: &[Word]) -> Inner {
     for (index, word) in argv.iter().enumerate().skip(1) {
         let text = word.text.as_str();
-        let attached = text.strip_prefix("-S").or_else(|| text.strip_prefix("--split-string="));
+        let is_long = text.starts_with("--s") && "--split-string".starts_with(text);
+        let short = || text.strip_prefix('-')?.strip_prefix(['i', 'v', '0'])?.strip_prefix('S');
+        let attached = text.strip_prefix("-S").or_else(short);
+        let attached = attached.or_else(|| {
+            let (name, value) = text.split_once('=')?;
+            (name.starts_with("--s") && "--split-string".starts_with(name)).then_some(value)
+        });
         match attached {
             Some(first) if !first.is_empty() => {
                 let mut words = vec![Word::new(first)];
@@ -299,7 +359,7 @@ fn env(argv: &[Word]) -> Inner {
                 return joined(&words);
             }
             Some(_) => return joined(&argv[index + 1..]),
-            None if text == "--split-string" => return joined(&argv[index + 1..]),
+            None if is_long => return joined(&argv[index + 1..]),
             None if !text.starts_with('-') && !is_assignment(text) => break,
             None => {}
         }
@@ -371,119 +431,11 @@ fn shell_script(reader: &Reader<'_, '_>, argv: &[Word]) -> Inner {
     }
 }
 
-/// The commands of `find -exec … ;`, each for something below one of its directories.
-fn found(argv: &[Word]) -> Inner {
-    let mut commands = Vec::new();
-    let mut at = 1;
-    let roots = writes::find_roots(&argv[1..]);
-    while let Some(word) = argv.get(at) {
-        at += 1;
-        if !matches!(word.text.as_str(), "-exec" | "-execdir" | "-ok" | "-okdir") {
-            continue;
-        }
-        let length =
-            argv[at..].iter().take_while(|w| !matches!(w.text.as_str(), ";" | "+")).count();
-        for root in roots.iter().take(4).filter(|_| length > 0) {
-            let below = format!("{root}/{NAME}");
-            let words = argv[at..at + length].iter();
-            commands.push(words.map(|w| Word::new(w.text.replace("{}", &below))).collect());
-        }
-        at += length;
-    }
-    if commands.is_empty() { Inner::Nothing } else { Inner::Several(commands) }
-}
-
 fn after_option(argv: &[Word], options: &[&str]) -> Inner {
     match argv.iter().position(|word| options.contains(&word.text.as_str())) {
         Some(index) if index + 1 < argv.len() => Inner::Rest(index + 1),
         _ => Inner::Nothing,
     }
-}
-
-/// What `xargs` reads: its input, or the file it is given.
-fn listed(reader: &Reader<'_, '_>, argv: &[Word], input: &Input) -> Input {
-    let Some(file) = option_value(argv, &["-a", "--arg-file"]) else { return input.clone() };
-    match reader.world.file(&file) {
-        Holds::Text(text) => Input::Text(text.to_owned()),
-        Holds::Unknown | Holds::NotOurs => Input::Unknown,
-    }
-}
-
-/// `xargs COMMAND…`: the command with what comes in, each word or in the place that `-I` names.
-fn each_of_input(argv: &[Word], input: &Input) -> Inner {
-    let valued = [
-        "-I",
-        "-J",
-        "-n",
-        "--max-args",
-        "-P",
-        "--max-procs",
-        "-L",
-        "--max-lines",
-        "-s",
-        "--max-chars",
-        "-d",
-        "--delimiter",
-        "-E",
-        "-a",
-        "--arg-file",
-        "-R",
-    ];
-    let Some(start) = command_start(argv, 1, &valued, 0) else { return Inner::Nothing };
-    let command = &argv[start..];
-    let options = &argv[1..start];
-    let place = options.iter().enumerate().find_map(|(index, word)| {
-        let text = word.text.as_str();
-        match text {
-            "-I" | "-J" => options.get(index + 1).map(|next| next.text.as_str()),
-            "-i" | "--replace" => Some("{}"),
-            _ => text.strip_prefix("-I").or_else(|| text.strip_prefix("--replace=")),
-        }
-    });
-    let items: Vec<String> = match input {
-        Input::Text(text) if place.is_some() => {
-            text.lines().take(MOST_ITEMS).map(|line| line.trim().to_owned()).collect()
-        }
-        Input::Text(text) => {
-            let words = text.split_whitespace().map(|word| word.trim_matches(['"', '\'']));
-            words.map(str::to_owned).collect()
-        }
-        // Names of files and the like: no options, as a rule.
-        _ => vec![NAME.to_string()],
-    };
-    if let Some(place) = place {
-        return Inner::Several(items.iter().map(|item| replaced(command, place, item)).collect());
-    }
-    let mut command = command.to_vec();
-    command.extend(items.into_iter().map(Word::new));
-    Inner::Several(vec![command])
-}
-
-fn replaced(command: &[Word], place: &str, item: &str) -> Vec<Word> {
-    command.iter().map(|word| Word::new(word.text.replace(place, item))).collect()
-}
-
-/// `parallel COMMAND ::: ITEM…`, or with its items, or whole commands, on its input.
-fn parallel(argv: &[Word], input: &Input) -> Inner {
-    let valued = ["-j", "--jobs", "-n", "-N", "--max-args", "-a", "--arg-file", "-S", "--joblog"];
-    let start = command_start(argv, 1, &valued, 0).unwrap_or(argv.len());
-    let end = argv.iter().position(|word| word.text.starts_with(":::")).unwrap_or(argv.len());
-    let command = argv.get(start..end).unwrap_or_default();
-    let command = command.iter().map(|word| word.text.as_str()).collect::<Vec<_>>().join(" ");
-    let items: Vec<String> = match argv.get(end + 1..) {
-        Some(items) if end < argv.len() => items.iter().map(|word| word.text.clone()).collect(),
-        _ => match input {
-            Input::Text(text) => text.lines().map(str::to_owned).collect(),
-            _ if command.is_empty() => return Inner::Unknown,
-            _ => vec![NAME.to_string()],
-        },
-    };
-    let line = |item: &String| match &command {
-        command if command.is_empty() => item.clone(),
-        command if command.contains("{}") => command.replace("{}", item),
-        command => format!("{command} {item}"),
-    };
-    Inner::Scripts(items.iter().take(MOST_ITEMS).map(line).collect())
 }
 
 /// Whether nothing of the text is known.

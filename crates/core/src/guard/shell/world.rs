@@ -18,6 +18,8 @@ pub(super) struct World {
     functions: Vec<Function>,
     aliases: Vec<(String, String)>,
     git_aliases: Vec<(String, String)>,
+    /// Programs that the line gave another name, and what they were called.
+    renamed: Vec<(String, String)>,
     /// Files the line has written, by their name; without a text where that is not known.
     files: Vec<(String, Option<String>)>,
     /// How many more bytes of nested text are read.
@@ -197,6 +199,29 @@ impl World {
         &self.git_aliases
     }
 
+    /// A program has another name from now on.
+    pub(super) fn rename(&mut self, to: &str, from: &str) {
+        if self.renamed.len() < MOST {
+            self.renamed.push((file_name(to).to_owned(), from.to_owned()));
+        }
+    }
+
+    /// What a program was called before the line gave it this name.
+    pub(super) fn renamed(&self, name: &str) -> Option<&str> {
+        if self.renamed.is_empty() {
+            return None;
+        }
+        let name = file_name(name);
+        self.renamed.iter().rev().find(|(own, _)| own == name).map(|(_, from)| from.as_str())
+    }
+
+    /// The hooks of git's that the line wrote: something runs them.
+    pub(super) fn hook(&mut self) -> Option<String> {
+        let is_hook = |name: &str| name.contains(".git/hooks/") || name.contains(".husky/");
+        let at = self.files.iter().position(|(name, text)| text.is_some() && is_hook(name))?;
+        self.files.swap_remove(at).1
+    }
+
     /// A file that holds this now; nothing where what it holds is not known.
     pub(super) fn put(&mut self, file: &str, text: Option<String>, appends: bool) {
         let file = file_name(file).to_owned();
@@ -232,6 +257,13 @@ impl World {
 
     /// A file from the directory the line starts in.
     pub(super) fn located(&self, file: &str) -> String {
+        // The directory the shell is in, by its other names.
+        let here = file.strip_prefix("~+").or_else(|| file.strip_prefix("/proc/self/cwd"));
+        let here = here.filter(|rest| rest.is_empty() || rest.starts_with('/'));
+        let file = here.map_or(file, |rest| if rest.is_empty() { "." } else { &rest[1..] });
+        if let Some(rest) = file.strip_prefix("~-") {
+            return format!("{VALUE}{rest}");
+        }
         if file.starts_with(['/', '~', mark::ROOT]) {
             return file.to_owned();
         }

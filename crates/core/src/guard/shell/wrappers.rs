@@ -3,329 +3,31 @@
 use super::Word;
 use super::run::{Inner, joined};
 use super::word::is_assignment;
-
-/// A command whose arguments end in another command.
-struct Wrapper {
-    name: &'static str,
-    /// The subcommand that does, where the program has several.
-    sub: &'static [&'static str],
-    /// The options that take the next word as their value.
-    valued: &'static [&'static str],
-    /// How many words of its own come before the command.
-    operands: usize,
-    how: How,
-}
-
-#[derive(Clone, Copy, PartialEq)]
-enum How {
-    /// The rest is a command.
-    Rest,
-    /// The command follows `--`, if that is there.
-    Dashes,
-    /// The rest is one script.
-    Script,
-    /// Each of the remaining words is a script.
-    Scripts,
-    /// The command follows one of these options; without, there is none.
-    Option(&'static [&'static str]),
-    /// A script follows one of these options.
-    ScriptOption(&'static [&'static str]),
-}
-
-const fn rest(name: &'static str, valued: &'static [&'static str], operands: usize) -> Wrapper {
-    Wrapper { name, sub: &[], valued, operands, how: How::Rest }
-}
-
-const fn sub(
-    name: &'static str,
-    sub: &'static [&'static str],
-    valued: &'static [&'static str],
-    operands: usize,
-) -> Wrapper {
-    Wrapper { name, sub, valued, operands, how: How::Rest }
-}
-
-const fn dashes(
-    name: &'static str,
-    sub: &'static [&'static str],
-    valued: &'static [&'static str],
-    operands: usize,
-) -> Wrapper {
-    Wrapper { name, sub, valued, operands, how: How::Dashes }
-}
-
-const fn with(name: &'static str, sub: &'static [&'static str], how: How) -> Wrapper {
-    Wrapper { name, sub, valued: &[], operands: 0, how }
-}
-
-const CONTAINER: &[&str] = &[
-    "-e",
-    "--env",
-    "-w",
-    "--workdir",
-    "-u",
-    "--user",
-    "-f",
-    "--file",
-    "-p",
-    "--project-name",
-    "--publish",
-    "--name",
-    "-v",
-    "--volume",
-    "--env-file",
-    "--network",
-    "--net",
-    "--entrypoint",
-    "--platform",
-    "--mount",
-    "-H",
-    "--host",
-    "--context",
-    "--index",
-    "--profile",
-    "--detach-keys",
-    "-l",
-    "--label",
-    "-m",
-    "--memory",
-    "--cpus",
-    "--add-host",
-    "--cap-add",
-    "--device",
-    "--gpus",
-    "--hostname",
-    "-h",
-    "--ip",
-    "--pid",
-    "--pull",
-    "--restart",
-    "--security-opt",
-    "--shm-size",
-    "--tmpfs",
-    "--ulimit",
-    "--userns",
-    "--cidfile",
-    "--dns",
-    "--expose",
-    "--link",
-    "--runtime",
-];
-const SUDO: &[&str] = &[
-    "-u",
-    "--user",
-    "-g",
-    "--group",
-    "-h",
-    "--host",
-    "-p",
-    "--prompt",
-    "-C",
-    "--close-from",
-    "-r",
-    "--role",
-    "-t",
-    "--type",
-    "-T",
-    "--command-timeout",
-    "-U",
-    "--other-user",
-    "-D",
-    "--chdir",
-    "-R",
-    "--chroot",
-];
-const UV: &[&str] = &[
-    "-p",
-    "--python",
-    "--with",
-    "--with-editable",
-    "--with-requirements",
-    "--env-file",
-    "--extra",
-    "--group",
-    "--package",
-    "--project",
-    "--directory",
-    "--index-url",
-    "--from",
-    "--color",
-    "-w",
-];
-const NODE: &[&str] =
-    &["-p", "--package", "-w", "--workspace", "--filter", "-F", "-C", "--dir", "--prefix"];
-const KUBE: &[&str] =
-    &["-n", "--namespace", "-c", "--container", "--context", "--kubeconfig", "-l", "--cluster"];
-
-const WRAPPERS: &[Wrapper] = &[
-    rest("arch", &["-arch", "-e"], 0),
-    sub("asdf", &["exec"], &[], 0),
-    dashes("aws-vault", &["exec"], &["-d", "--duration"], 1),
-    sub("bun", &["x"], NODE, 0),
-    rest("bunx", NODE, 0),
-    rest("builtin", &[], 0),
-    sub("bundle", &["exec"], &[], 0),
-    rest("busybox", &[], 0),
-    rest("caffeinate", &["-t", "-w"], 0),
-    rest("cgexec", &["-g"], 0),
-    dashes("chamber", &["exec"], &[], 1),
-    rest("chronic", &[], 0),
-    rest("chroot", &["--userspec", "--groups"], 1),
-    rest("chrt", &["-T", "-P", "-D"], 1),
-    rest("command", &[], 0),
-    with("concurrently", &[], How::Scripts),
-    dashes("colima", &["ssh"], &["-p", "--profile"], 9),
-    sub("conda", &["run"], &["-n", "--name", "-p", "--prefix", "--cwd"], 0),
-    rest("cross-env", &[], 0),
-    rest("dbus-run-session", &[], 0),
-    sub(
-        "devcontainer",
-        &["exec"],
-        &["--workspace-folder", "--container-id", "--config", "--id-label"],
-        0,
-    ),
-    sub("direnv", &["exec"], &[], 1),
-    dashes("distrobox", &["enter"], &["-n", "--name"], 9),
-    rest("doas", &["-u", "-C"], 0),
-    sub("docker", &["exec"], CONTAINER, 1),
-    sub("docker", &["run"], CONTAINER, 1),
-    sub("docker", &["container", "exec"], CONTAINER, 1),
-    sub("docker", &["container", "run"], CONTAINER, 1),
-    sub("docker", &["compose", "exec"], CONTAINER, 1),
-    sub("docker", &["compose", "run"], CONTAINER, 1),
-    sub("docker-compose", &["exec"], CONTAINER, 1),
-    sub("docker-compose", &["run"], CONTAINER, 1),
-    dashes("doppler", &["run"], &["-p", "--project", "-c", "--config"], 0),
-    rest("dotenv", &["-e", "-f", "--file", "-v"], 0),
-    dashes("dotenvx", &["run"], &["-f", "--env-file"], 0),
-    rest("dumb-init", &[], 0),
-    rest("entr", &[], 0),
-    rest("env", &["-u", "--unset", "-C", "--chdir", "-a", "--argv0"], 0),
-    rest("exec", &["-a"], 0),
-    rest("envchain", &[], 1),
-    rest("fakeroot", &["-l", "-s", "-i", "-b"], 0),
-    rest("faketime", &["-f"], 1),
-    sub("finch", &["exec"], CONTAINER, 1),
-    sub("finch", &["run"], CONTAINER, 1),
-    rest("firejail", &[], 0),
-    with("fly", &["ssh", "console"], How::ScriptOption(&["-C", "--command"])),
-    with("flyctl", &["ssh", "console"], How::ScriptOption(&["-C", "--command"])),
-    sub("fnm", &["exec"], &["--using"], 0),
-    with("gcloud", &["compute", "ssh"], How::ScriptOption(&["--command"])),
-    dashes("gh", &["codespace", "ssh"], &["-c"], 9),
-    rest("gosu", &[], 1),
-    rest("gnice", &["-n", "--adjustment"], 0),
-    rest("gtimeout", &["-k", "--kill-after", "-s", "--signal"], 1),
-    sub("hatch", &["run"], &["-e", "--env"], 0),
-    sub("heroku", &["run"], &["-a", "--app", "-r", "--remote", "-s", "--size"], 0),
-    with("hyperfine", &[], How::Scripts),
-    dashes("infisical", &["run"], &["--env", "--path", "--projectId"], 9),
-    rest("ionice", &["-c", "--class", "-n", "--classdata", "-p", "--pid"], 0),
-    with("just", &[], How::Option(&["-c", "--command"])),
-    dashes("kubectl", &["exec"], KUBE, 1),
-    dashes("kubectl", &["run"], KUBE, 9),
-    dashes("lerna", &["exec"], &["--scope", "--ignore"], 0),
-    rest("lima", &[], 0),
-    sub("limactl", &["shell"], &["--workdir", "--shell"], 1),
-    dashes("lxc", &["exec"], &[], 1),
-    rest("ltrace", &["-e", "-o", "-p", "-u"], 0),
-    sub("mamba", &["run"], &["-n", "--name", "-p", "--prefix"], 0),
-    sub("micromamba", &["run"], &["-n", "--name", "-p", "--prefix"], 0),
-    dashes("mise", &["exec"], &["-C", "-E"], 9),
-    dashes("mise", &["x"], &["-C", "-E"], 9),
-    dashes("mosh", &[], &["-p", "--port", "--ssh"], 1),
-    dashes("multipass", &["exec"], &[], 1),
-    sub("nerdctl", &["exec"], CONTAINER, 1),
-    sub("nerdctl", &["run"], CONTAINER, 1),
-    sub("nerdctl", &["compose", "exec"], CONTAINER, 1),
-    rest("nice", &["-n", "--adjustment"], 0),
-    with("nix", &["develop"], How::Option(&["-c", "--command"])),
-    with("nix", &["shell"], How::Option(&["-c", "--command"])),
-    with("nix-shell", &[], How::ScriptOption(&["--run", "--command"])),
-    with("nodemon", &[], How::ScriptOption(&["-x", "--exec"])),
-    sub("nodenv", &["exec"], &[], 0),
-    rest("nohup", &[], 0),
-    sub("npm", &["exec"], NODE, 0),
-    sub("npm", &["x"], NODE, 0),
-    rest("nsenter", &["-t", "--target"], 0),
-    rest("numactl", &["-C", "-N", "-m", "--cpunodebind", "--membind"], 0),
-    dashes("nx", &["exec"], &[], 9),
-    dashes("oc", &["exec"], KUBE, 1),
-    dashes("op", &["run"], &["--env-file"], 0),
-    sub("pdm", &["run"], &["-p", "--project"], 0),
-    sub("perf", &["record"], &["-e", "-o", "-F", "-g"], 0),
-    sub("perf", &["stat"], &["-e", "-o", "-r"], 0),
-    sub("pipenv", &["run"], &[], 0),
-    sub("pipx", &["run"], &["--spec", "--python"], 0),
-    sub("pixi", &["run"], &["-e", "--environment", "--manifest-path"], 0),
-    rest("pkexec", &["--user"], 0),
-    sub("pnpm", &["dlx"], NODE, 0),
-    sub("pnpm", &["exec"], NODE, 0),
-    sub("podman", &["exec"], CONTAINER, 1),
-    sub("podman", &["run"], CONTAINER, 1),
-    sub("poetry", &["run"], &["-C", "--directory", "-P", "--project"], 0),
-    rest("prlimit", &[], 0),
-    rest("proxychains", &["-f"], 0),
-    rest("proxychains4", &["-f"], 0),
-    sub("pyenv", &["exec"], &[], 0),
-    sub("railway", &["run"], &["-s", "--service", "-e", "--environment", "-p", "--project"], 0),
-    sub("rbenv", &["exec"], &[], 0),
-    rest("rlwrap", &[], 0),
-    sub("rye", &["run"], &[], 0),
-    rest("screen", &["-S", "-c", "-e", "-h", "-p", "-s", "-t", "-T"], 0),
-    rest("setarch", &[], 1),
-    rest("setpriv", &["--reuid", "--regid", "--groups"], 0),
-    rest("setsid", &[], 0),
-    with("sops", &["exec-env"], How::Scripts),
-    with("sops", &["exec-file"], How::Scripts),
-    rest("ssh-agent", &["-a", "-t"], 0),
-    rest("stdbuf", &["-i", "--input", "-o", "--output", "-e", "--error"], 0),
-    rest("strace", &["-e", "-o", "-p", "-s", "-u", "-E", "-a", "-P"], 0),
-    rest("su-exec", &[], 1),
-    rest("sudo", SUDO, 0),
-    rest("systemd-inhibit", &["--what", "--who", "--why", "--mode"], 0),
-    rest(
-        "systemd-run",
-        &["-p", "--property", "-u", "--unit", "-E", "--setenv", "--uid", "--slice"],
-        0,
-    ),
-    rest("taskset", &[], 1),
-    rest("time", &["-f", "--format", "-o", "--output"], 0),
-    rest("timeout", &["-k", "--kill-after", "-s", "--signal"], 1),
-    rest("tini", &["-p", "-e"], 0),
-    with("tmux", &["new-session"], How::Scripts),
-    with("tmux", &["new"], How::Scripts),
-    with("tmux", &["new-window"], How::Scripts),
-    with("tmux", &["send-keys"], How::Scripts),
-    with("tmux", &["split-window"], How::Scripts),
-    with("tmux", &["run-shell"], How::Scripts),
-    with("tmux", &["run"], How::Scripts),
-    with("tmux", &["if-shell"], How::Scripts),
-    with("tmux", &["pipe-pane"], How::Scripts),
-    with("tmux", &["respawn-pane"], How::Scripts),
-    with("tmux", &["display-popup"], How::Scripts),
-    sub("toolbox", &["run"], &["-c", "--container", "-d", "--distro", "-r", "--release"], 0),
-    rest("torsocks", &[], 0),
-    rest("unbuffer", &[], 0),
-    rest("unshare", &["--map-user", "--map-group"], 0),
-    sub("uv", &["run"], UV, 0),
-    sub("uv", &["tool", "run"], UV, 0),
-    rest("uvx", UV, 0),
-    with("vagrant", &["ssh"], How::ScriptOption(&["-c", "--command"])),
-    rest("valgrind", &[], 0),
-    sub("volta", &["run"], &["--node", "--npm", "--pnpm", "--yarn"], 0),
-    with("watch", &[], How::Script),
-    dashes("watchexec", &[], &["-e", "--exts", "-w", "--watch", "-i", "--ignore", "-d", "-s"], 0),
-    rest("winpty", &[], 0),
-    rest("wsl", &["-d", "-u", "--cd"], 0),
-    rest("xvfb-run", &["-s", "--server-args", "-n"], 0),
-    sub("yarn", &["dlx"], NODE, 0),
-    sub("yarn", &["exec"], NODE, 0),
-];
+use super::wrapped::{How, NODE, WRAPPERS, Wrapper};
 
 /// Whether what it runs has other files than the line.
 pub(super) fn is_elsewhere(name: &str) -> bool {
     name == "ssh"
+}
+
+/// The directory in which such a program runs the command that follows its own words.
+pub(super) fn directory(name: &str, own: &[Word]) -> Option<String> {
+    let options: &[&str] = match name {
+        "env" => &["-C", "--chdir"],
+        "sudo" => &["-D", "--chdir"],
+        "uv" => &["--directory"],
+        "pnpm" => &["-C", "--dir"],
+        "poetry" => &["-C", "--directory"],
+        "systemd-run" => &["--working-directory"],
+        "bwrap" => &["--chdir"],
+        "conda" => &["--cwd"],
+        "cmake" => {
+            let at = own.iter().position(|word| word.text == "chdir")?;
+            return own.get(at + 1).map(|word| word.text.clone());
+        }
+        _ => return None,
+    };
+    option_value(own, options)
 }
 
 /// What such a program runs.
@@ -338,6 +40,36 @@ pub(super) fn inner(name: &str, argv: &[Word]) -> Inner {
     if matches!(name, "npx" | "pnpx") {
         return command_start(argv, 1, NODE, 0).map_or(Inner::Nothing, Inner::Rest);
     }
+    if matches!(name, "docker" | "podman" | "nerdctl" | "finch")
+        && let Some(entry) = option_value(argv, &["--entrypoint"])
+    {
+        // Its own program goes before the words after the image.
+        let own = WRAPPERS.iter().filter(|wrapper| wrapper.name == name);
+        let mut start =
+            own.filter_map(|own| command_start(argv, subcommand(argv, own)?, own.valued, 1));
+        let words = start.next_back().map_or(&[][..], |start| &argv[start..]);
+        return Inner::Several(vec![[&[Word::new(entry)], words].concat()]);
+    }
+    // Git by the name of something that keeps its data in a repository.
+    if matches!(name, "pass" | "gopass" | "jj" | "chezmoi") {
+        let is_git = argv.get(1).is_some_and(|word| word.text == "git");
+        let is_dashes = argv.get(2).is_some_and(|word| word.text == "--");
+        let words = argv.get(2 + usize::from(is_dashes)..).unwrap_or_default();
+        let git = || Inner::Several(vec![[&[Word::new("git")], words].concat()]);
+        return if is_git { git() } else { Inner::Nothing };
+    }
+    if name == "nix" && argv.get(1).is_some_and(|word| word.text == "run") {
+        return from_package(argv);
+    }
+    if matches!(name, "cmd" | "cmd.exe") {
+        let is_run = |word: &Word| matches!(word.text.as_str(), "/c" | "/C" | "/k" | "/K");
+        let start = argv.iter().position(is_run).map_or(argv.len(), |at| at + 1);
+        return joined(&argv[start..]);
+    }
+    if name == "screen" && argv.iter().any(|word| word.text == "-X") {
+        let at = argv.iter().position(|word| matches!(word.text.as_str(), "stuff" | "exec"));
+        return at.map_or(Inner::Nothing, |at| joined(&argv[at + 1..]));
+    }
     if name == "bwrap" {
         return sandboxed(argv).map_or(Inner::Nothing, Inner::Rest);
     }
@@ -348,6 +80,15 @@ pub(super) fn inner(name: &str, argv: &[Word]) -> Inner {
         }
     }
     Inner::Nothing
+}
+
+/// `nix run nixpkgs#git -- push`: the program that the package is called after.
+fn from_package(argv: &[Word]) -> Inner {
+    let package = argv.iter().skip(2).find(|word| !word.text.starts_with('-'));
+    let Some(package) = package else { return Inner::Nothing };
+    let name = package.text.rsplit(['#', '/', ':']).next().unwrap_or_default();
+    let dashes = argv.iter().position(|word| word.text == "--").map_or(argv.len(), |at| at + 1);
+    Inner::Several(vec![[&[Word::new(name)], &argv[dashes..]].concat()])
 }
 
 /// Where the command of `bwrap` begins. Nearly all of its options take one word or more.
@@ -392,10 +133,7 @@ fn follow(wrapper: &Wrapper, argv: &[Word], from: usize) -> Inner {
             let start = command_start(argv, from, &["-n", "--interval", "-q", "--equexit"], 0);
             start.map(|start| joined(&argv[start..]))
         }
-        How::Scripts => start.map(|start| {
-            let words = argv[start..].iter().map(|word| word.text.clone());
-            Inner::Scripts(words.filter(|text| text.contains(' ')).take(16).collect())
-        }),
+        How::Scripts => start.map(|start| Inner::Scripts(scripts(&argv[start..]))),
         How::Option(options) => argv
             .iter()
             .position(|word| options.contains(&word.text.as_str()))
@@ -406,6 +144,16 @@ fn follow(wrapper: &Wrapper, argv: &[Word], from: usize) -> Inner {
         }
     };
     inner.unwrap_or(Inner::Nothing)
+}
+
+/// Words of which each may be a script; all of them together may be one as well, with the names of keys
+/// between them.
+fn scripts(words: &[Word]) -> Vec<String> {
+    let texts = || words.iter().map(|word| word.text.as_str());
+    let is_key = |text: &&str| matches!(*text, "Enter" | "Space" | "Tab" | "C-m" | "C-j" | "-l");
+    let joined = texts().filter(|text| !is_key(text)).collect::<Vec<_>>().join(" ");
+    let own = texts().filter(|text| text.contains(' ')).map(str::to_owned);
+    own.take(16).chain([joined]).collect()
 }
 
 /// Where the words after the subcommand begin, if it is this one.
@@ -463,13 +211,18 @@ pub(super) fn option_value(argv: &[Word], options: &[&str]) -> Option<String> {
     argv.iter().enumerate().skip(1).find_map(|(index, word)| {
         let text = word.text.as_str();
         let next = || argv.get(index + 1).map(|next| next.text.clone());
+        // GNU's take any beginning of a long option that is no other's.
+        let is_shortened = |name: &str| {
+            name.len() >= 6 && options.iter().any(|o| o.starts_with("--") && o.starts_with(name))
+        };
         if let Some((name, value)) = text.split_once('=') {
-            return options.contains(&name).then(|| value.to_owned());
+            let is_meant = options.contains(&name) || is_shortened(name);
+            return is_meant.then(|| value.to_owned());
         }
         let is_cluster = text.len() > 2
             && text.starts_with('-')
             && text[1..].bytes().all(|b| b.is_ascii_alphabetic())
             && options.iter().any(|o| o.len() == 2 && text.ends_with(&o[1..]));
-        if options.contains(&text) || is_cluster { next() } else { None }
+        if options.contains(&text) || is_cluster || is_shortened(text) { next() } else { None }
     })
 }

@@ -2,6 +2,9 @@
 //!
 //! A name that ends in `/` is a directory and all that is below it.
 
+mod git;
+mod more;
+
 use super::Word;
 use super::mark::NAME;
 use super::read::Input;
@@ -14,38 +17,53 @@ pub(super) fn touched(argv: &[Word], input: &Input, world: &mut World) -> Vec<St
     let has = |options: &[&str]| {
         argv[1..].iter().any(|word| {
             let text = word.text.split('=').next().unwrap_or_default();
-            options.contains(&text) || options.iter().any(|o| is_in_cluster(o, text))
+            let is_shortened =
+                |o: &&str| text.len() >= 5 && o.starts_with("--") && o.starts_with(text);
+            options.contains(&text)
+                || options.iter().any(|o| is_in_cluster(o, text) || is_shortened(o))
         })
     };
-    match program.text.as_str() {
+    let name = plain(&program.text);
+    match name {
         "rm" if has(&["-r", "-R", "--recursive"]) => trees(operands(argv, 1, &[])),
         "tee" | "touch" | "rm" | "rmdir" | "unlink" | "shred" | "sponge" | "dos2unix"
         | "unix2dos" => operands(argv, 1, &[]),
-        "gzip" | "gunzip" | "bzip2" | "bunzip2" | "xz" | "unxz"
-            if !has(&["-c", "--stdout", "-k", "--keep", "-l", "--list", "-t", "--test"]) =>
+        "gzip" | "gunzip" | "bzip2" | "bunzip2" | "xz" | "unxz" | "lzma" | "unlzma" | "pigz"
+        | "unpigz" | "compress" | "uncompress" | "zstd" | "unzstd" | "lz4" | "unlz4"
+            if !has(&["-c", "--stdout", "-l", "--list", "-t", "--test"]) =>
         {
             operands(argv, 1, &[])
         }
         "truncate" => operands(argv, 1, &["-s", "--size", "-r", "--reference"]),
         "dd" => argv.iter().filter_map(|w| w.text.strip_prefix("of=").map(str::to_owned)).collect(),
-        "cp" | "install" | "ln" | "rsync" | "scp" => placed(argv, false),
+        "cp" | "rsync" | "scp" | "ditto" => copied(argv, has(&["--delete"])),
+        "ln" => match operands(argv, 1, &["-S", "--suffix"]).as_slice() {
+            // Here, by the same name.
+            [file] if !has(&["-t", "--target-directory"]) => {
+                file.rsplit('/').next().map(str::to_owned).into_iter().collect()
+            }
+            _ => placed(argv, false),
+        },
+        "install" => placed(argv, false),
         "mv" => placed(argv, true),
         "sed" | "gsed"
             if has(&["-i", "--in-place"]) || argv.iter().any(|w| w.text.starts_with("-i")) =>
         {
-            edited(argv, &["-e", "--expression", "-f", "--file"], &["-i"])
+            let files = edited(argv, &["-e", "--expression", "-f", "--file"], &["-i"]);
+            files.into_iter().chain(more::by_sed(argv)).collect()
         }
         "perl" | "ruby" if argv.iter().any(|w| is_in_place(&w.text)) => {
             edited(argv, &["-e", "-E", "-pe", "-ne", "-pie", "-I", "-M"], &[])
         }
         "awk" | "gawk" if has(&["-i"]) => operands(argv, 1, &["-i", "-v", "-F"]).split_off_first(),
-        "sort" | "curl" => option_value(argv, &["-o", "--output"]).into_iter().collect(),
-        "wget" => option_value(argv, &["-O", "--output-document"]).into_iter().collect(),
-        "openssl" => option_value(argv, &["-out"]).into_iter().collect(),
-        "ed" => operands(argv, 1, &["-p", "--prompt"]),
+        "ed" => {
+            let files = operands(argv, 1, &["-p", "--prompt"]);
+            files.into_iter().chain(more::by_editor(argv, input)).collect()
+        }
         "ex" | "vi" | "vim" | "nvim" if !has(&["-R", "-M"]) => {
             let mut files = operands(argv, 1, &["-c", "-S", "-u", "-i", "--cmd"]);
             files.retain(|file| !file.starts_with('+'));
+            files.extend(more::by_editor(argv, input));
             files
         }
         "gofmt" | "goimports" | "shfmt" if has(&["-w"]) => trees(operands(argv, 1, &[])),
@@ -67,7 +85,7 @@ pub(super) fn touched(argv: &[Word], input: &Input, world: &mut World) -> Vec<St
         "find" if argv.iter().any(|word| word.text == "-delete") => {
             find_roots(&argv[1..]).into_iter().map(|root| format!("{root}/{NAME}")).collect()
         }
-        "tar"
+        "tar" | "gtar" | "bsdtar"
             if has(&["-x", "--extract"])
                 || argv.get(1).is_some_and(|w| w.text.starts_with('x')) =>
         {
@@ -80,9 +98,36 @@ pub(super) fn touched(argv: &[Word], input: &Input, world: &mut World) -> Vec<St
             let patch = option_value(argv, &["-i", "--input"]);
             if named.is_empty() { patched(patch.as_deref(), input, world) } else { named }
         }
-        "git" => by_git(argv, input, world, &has),
-        _ => Vec::new(),
+        "git" => git::touched(argv, input, world, &has),
+        name => more::touched(name, argv, input, &has),
     }
+}
+
+/// The name that GNU's program has elsewhere than where the system has another by it.
+fn plain(name: &str) -> &str {
+    match name {
+        "gcp" => "cp",
+        "gmv" => "mv",
+        "grm" => "rm",
+        "gln" => "ln",
+        "gdd" => "dd",
+        "gtee" => "tee",
+        "gtouch" => "touch",
+        "ginstall" => "install",
+        "gtruncate" => "truncate",
+        name => name,
+    }
+}
+
+/// What is copied. What is in a directory may go anywhere below the other one.
+fn copied(argv: &[Word], deletes: bool) -> Vec<String> {
+    let mut files = placed(argv, false);
+    let is_content = |word: &Word| word.text.ends_with('/') || word.text.ends_with("/.");
+    let goes_below = argv.len() > 2 && argv[1..argv.len() - 1].iter().any(is_content);
+    if let Some(to) = files.last().cloned().filter(|_| goes_below || deletes) {
+        files.push(format!("{to}/{NAME}"));
+    }
+    files
 }
 
 trait SplitFirst {
@@ -96,40 +141,6 @@ impl SplitFirst for Vec<String> {
             self.remove(0);
         }
         self
-    }
-}
-
-fn by_git(
-    argv: &[Word],
-    input: &Input,
-    world: &mut World,
-    has: &dyn Fn(&[&str]) -> bool,
-) -> Vec<String> {
-    let subcommand = argv.get(1).map(|word| word.text.as_str());
-    let after_dashes = || {
-        let at = argv.iter().position(|word| word.text == "--")?;
-        Some(argv[at + 1..].iter().map(|word| word.text.clone()).collect::<Vec<_>>())
-    };
-    match subcommand {
-        Some("rm") if !has(&["--cached", "-n", "--dry-run"]) => trees(operands(argv, 2, &[])),
-        Some("mv") => trees(operands(argv, 2, &[])),
-        Some("restore") if !has(&["--staged", "-S"]) || has(&["--worktree", "-W"]) => {
-            trees(operands(argv, 2, &["-s", "--source"]))
-        }
-        // Without dashes a branch and a file look alike; one that is called as a file is meant as it.
-        Some("checkout") if !has(&["-b", "-B", "--orphan", "--detach"]) => {
-            trees(after_dashes().unwrap_or_else(|| operands(argv, 2, &[])))
-        }
-        Some("apply") if !has(&["--stat", "--numstat", "--summary", "--check", "--cached"]) => {
-            let patch = operands(argv, 2, &["-p", "-C", "--directory", "--exclude", "--include"]);
-            let patch = patch.first().filter(|file| *file != "-");
-            patched(patch.map(String::as_str), input, world)
-        }
-        Some("am") if !has(&["--abort", "--continue", "--skip", "--quit"]) => {
-            let patch = operands(argv, 2, &[]);
-            patched(patch.first().map(String::as_str), input, world)
-        }
-        _ => Vec::new(),
     }
 }
 
@@ -173,7 +184,9 @@ fn is_in_cluster(option: &str, text: &str) -> bool {
 fn is_in_place(text: &str) -> bool {
     text.strip_prefix('-').is_some_and(|letters| {
         let flags = letters.split('.').next().unwrap_or_default();
-        !flags.is_empty() && flags.contains('i') && flags.bytes().all(|b| b"piewnal0".contains(&b))
+        !flags.is_empty()
+            && flags.contains('i')
+            && flags.bytes().all(|b| b"piewnalE0123456789".contains(&b))
     })
 }
 
