@@ -71,7 +71,9 @@ pub fn look(here: &Here, programs: &Programs, again: bool) -> Vec<AgentStatus> {
         .map(|agent| look_for(here, *agent, programs, &mut kept))
         .collect();
     // What cannot be kept is asked for again next time.
-    if let Ok(text) = serde_json::to_vec_pretty(&kept) {
+    if let Ok(text) = serde_json::to_vec_pretty(&kept)
+        && !here.leaves_nothing()
+    {
         let file = kept_file(here);
         let _ = file.parent().map(heirloom_repo::make_private_dir);
         let _ = heirloom_repo::replace_private(&file, &text);

@@ -32,6 +32,8 @@ pub struct Here {
     pub ignored: Vec<String>,
     /// Who asks, where whoever called found that out for themselves.
     pub asks: Option<Who>,
+    /// Whoever asks only looks: what is not there is not made.
+    pub only_looks: bool,
     /// A person silenced the hook that asks: nobody but the machine's owner has a say.
     pub is_silenced: bool,
     /// What a person should hear about which repository this is.
@@ -64,8 +66,9 @@ impl Here {
         let clock = Clock::from_setting(setting).map_err(HereError::Clock)?;
         let home = home(&env).ok_or(HereError::NoHome)?;
         let home = if home.is_absolute() { home } else { directory.join(home) };
-        let (asks, is_silenced, offers) = (None, false, Arc::default());
-        Ok(Self { home, place, clock, env, ignored, asks, is_silenced, offers })
+        let (asks, offers) = (None, Arc::default());
+        let (only_looks, is_silenced) = (false, false);
+        Ok(Self { home, place, clock, env, ignored, asks, only_looks, is_silenced, offers })
     }
 
     /// The same for a command, which an agent may run.
@@ -76,6 +79,11 @@ impl Here {
             Some(variable) => Err(HereError::Changed { variable }),
             None => Ok(here),
         }
+    }
+
+    /// Whether whoever asks leaves no trace: they only look, and heirloom has not been here before.
+    pub(crate) fn leaves_nothing(&self) -> bool {
+        self.only_looks && !Ledger::exists_in(&self.home)
     }
 
     /// A variable of the environment, if it is set to something.
@@ -99,7 +107,7 @@ impl Here {
     /// The same, for those who wait longer for others.
     pub fn ledger_with(&self, options: Options) -> Result<Ledger, heirloom_ledger::Error> {
         self.close_home();
-        let mut ledger = Ledger::open(&self.home, options)?;
+        let mut ledger = Ledger::open(&self.home, Options { makes: !self.only_looks, ..options })?;
         // Where nothing can be written the directory is what it was, or goes by its path.
         if let Ok(offer) = identity::settle(self, &mut ledger, Look::Closely) {
             self.offers.lock().unwrap_or_else(PoisonError::into_inner).extend(offer);
@@ -119,7 +127,7 @@ impl Here {
 
     /// Opens the ledger for a command that is about the ledger itself, wherever it is run.
     pub fn ledger_as_it_is(&self) -> Result<Ledger, heirloom_ledger::Error> {
-        Ledger::open(&self.home, Options::COMMAND)
+        Ledger::open(&self.home, Options { makes: !self.only_looks, ..Options::COMMAND })
     }
 
     /// What a person should hear about which repository this is, once.

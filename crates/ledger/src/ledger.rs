@@ -31,6 +31,8 @@ pub struct Options {
     /// Emptying it waits for the disk, which is more than the whole rest of a hook. But whoever opens
     /// the ledger next has to read what is in it, so somebody should.
     pub no_checkpoint_on_close: bool,
+    /// Whether a ledger is made where there is none. Without, an empty one is read that is gone afterwards.
+    pub makes: bool,
 }
 
 impl Options {
@@ -40,6 +42,7 @@ impl Options {
         sync: true,
         tidy: true,
         no_checkpoint_on_close: false,
+        makes: true,
     };
 
     /// For a run's engine, which writes at the beginning and the end of every iteration: patient,
@@ -49,6 +52,7 @@ impl Options {
         sync: false,
         tidy: false,
         no_checkpoint_on_close: false,
+        makes: true,
     };
 
     /// For hooks at the beginning and the end of something: quick, and never in the agent's way for
@@ -86,6 +90,9 @@ impl Ledger {
             create::remove_leftovers(home);
         }
         if !path.try_exists().unwrap_or(false) {
+            if !options.makes {
+                return Self::of_nothing(&path, options);
+            }
             create::create(&path)?;
         }
         let opened = damage::identity(&path);
@@ -102,6 +109,17 @@ impl Ledger {
             }
             opened => opened,
         }
+    }
+
+    /// An empty ledger for whoever looks where there is none.
+    fn of_nothing(path: &Path, options: Options) -> Result<Self, Error> {
+        let scratch = Borrowed::empty().map_err(|source| {
+            let path = path.to_owned();
+            Error::File { doing: "make an empty ledger in the place of", path, source }
+        })?;
+        let path = scratch.path();
+        create::create(&path)?;
+        Ok(Self { _borrowed: Some(scratch), ..Self::connect(&path, options)? })
     }
 
     /// Opens a ledger that must exist already; reports damage without touching the file.

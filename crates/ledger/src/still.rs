@@ -24,6 +24,16 @@ pub(crate) struct Borrowed {
 
 impl Borrowed {
     fn new(ledger: &Path) -> std::io::Result<Self> {
+        let borrowed = Self::empty()?;
+        for suffix in ["", "-wal"] {
+            let to = with_suffix(&borrowed.path(), suffix);
+            file::copy(with_suffix(ledger, suffix), &to).map_err(|error| error.source)?;
+        }
+        Ok(borrowed)
+    }
+
+    /// A place for one, with nothing in it yet.
+    pub(crate) fn empty() -> std::io::Result<Self> {
         static COUNT: AtomicU32 = AtomicU32::new(0);
         let number = COUNT.fetch_add(1, Ordering::Relaxed);
         let name = format!("heirloom-read-{}-{number}", std::process::id());
@@ -31,12 +41,12 @@ impl Borrowed {
         // One that is there already is somebody else's.
         file::create_dir_with(fs::DirBuilder::new().mode(0o700), &directory)
             .map_err(|error| error.source)?;
-        let borrowed = Self { directory };
-        for suffix in ["", "-wal"] {
-            let to = with_suffix(&borrowed.directory.join(FILE_NAME), suffix);
-            file::copy(with_suffix(ledger, suffix), &to).map_err(|error| error.source)?;
-        }
-        Ok(borrowed)
+        Ok(Self { directory })
+    }
+
+    /// Where the ledger is in it.
+    pub(crate) fn path(&self) -> PathBuf {
+        self.directory.join(FILE_NAME)
     }
 }
 
@@ -61,7 +71,6 @@ pub(crate) fn open(path: &Path, options: Options) -> Result<(Connection, Option<
         Error::File { doing: "copy, to read it without writing beside it,", path, source }
     })?;
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let db =
-        Connection::open_with_flags(borrowed.directory.join(FILE_NAME), flags).map_err(failed)?;
+    let db = Connection::open_with_flags(borrowed.path(), flags).map_err(failed)?;
     Ok((db, Some(borrowed)))
 }

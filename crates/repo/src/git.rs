@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::discover::Place;
@@ -201,6 +201,29 @@ pub fn is_tracked(root: &Path, path: &Path) -> bool {
     let Ok(below) = place.root.join(path).strip_prefix(&place.root).map(Path::to_owned) else {
         return true;
     };
+    if let Some(boundary) = boundary(&place.root, &below) {
+        let real = |path: &Path| fs::canonicalize(path).ok();
+        let leads_to = real(&place.root).zip(real(&place.root.join(&below)));
+        let leads_to = leads_to.and_then(|(root, to)| Some(to.strip_prefix(root).ok()?.to_owned()));
+        return is_listed(&place.root, git_dir, &boundary)
+            || leads_to.is_some_and(|to| is_listed(&place.root, git_dir, &to));
+    }
+    is_listed(&place.root, git_dir, &below)
+}
+
+/// The directory on the way to a file that is a link or a repository of its own: git has that, and not what is
+/// behind it.
+fn boundary(root: &Path, below: &Path) -> Option<PathBuf> {
+    let is_one = |at: &&Path| {
+        let path = root.join(at);
+        let is_link = path.symlink_metadata().is_ok_and(|found| found.is_symlink());
+        !at.as_os_str().is_empty() && (is_link || path.join(".git").exists())
+    };
+    below.ancestors().skip(1).filter(is_one).last().map(Path::to_owned)
+}
+
+/// Whether the index has this very path.
+fn is_listed(root: &Path, git_dir: &Path, below: &Path) -> bool {
     let name = below.to_string_lossy().into_owned();
     // The versions whose entries have their whole names. A split index has some in another file.
     let is_plain = |index: &[u8]| {
@@ -213,7 +236,7 @@ pub fn is_tracked(root: &Path, path: &Path) -> bool {
         }
         Ok(_) => {
             let arguments = ["ls-files", "--error-unmatch", "--", name.as_str()];
-            git(&place.root, None, arguments).is_some()
+            git(root, None, arguments).is_some()
         }
         Err(error) => error.kind() != std::io::ErrorKind::NotFound,
     }
@@ -245,6 +268,34 @@ mod tests {
         run(dir.path(), &["commit", "-q", "-m", "first"]);
         let place = discover(dir.path());
         (dir, place)
+    }
+
+    #[test]
+    fn what_is_behind_a_link_or_in_a_repository_inside_came_along_with_it() {
+        let (_dir, place) = repository();
+        let root = &place.root;
+        let local = Path::new(".own/local");
+        let is = || is_tracked(root, local);
+        fs::create_dir(root.join("conf")).unwrap();
+        fs::write(root.join("conf/local"), "x").unwrap();
+        std::os::unix::fs::symlink("conf", root.join(".own")).unwrap();
+        assert!(!is(), "nothing of it is git's");
+        run(root, &["add", "conf/local"]);
+        assert!(is(), "what the link leads to is");
+        run(root, &["rm", "-q", "--cached", "conf/local"]);
+        run(root, &["add", ".own"]);
+        assert!(is(), "the link is");
+        run(root, &["rm", "-q", "--cached", ".own"]);
+        fs::remove_file(root.join(".own")).unwrap();
+        fs::create_dir(root.join(".own")).unwrap();
+        fs::write(root.join(".own/local"), "x").unwrap();
+        assert!(!is());
+        run(&root.join(".own"), &["init", "-q"]);
+        run(&root.join(".own"), &["add", "local"]);
+        run(&root.join(".own"), &["commit", "-q", "-m", "own"]);
+        assert!(!is(), "a repository of the person's own");
+        run(root, &["add", ".own"]);
+        assert!(is(), "a submodule");
     }
 
     #[test]

@@ -35,6 +35,7 @@ mod issues;
 mod launch;
 mod ledger;
 mod lineage;
+mod looks;
 mod man;
 mod mcp;
 mod note;
@@ -233,8 +234,12 @@ type Done = Result<ExitCode, Failure>;
 pub(crate) fn main() -> ExitCode {
     let arguments = alone::complete(&tree(), std::env::args_os().collect());
     let parsed = tree().try_get_matches_from(&arguments);
-    let cli = match parsed.and_then(|matches| Cli::from_arg_matches(&matches)) {
-        Ok(cli) => cli,
+    let parsed = parsed.and_then(|matches| {
+        let only_looks = looks::only_looks(&matches);
+        Ok((Cli::from_arg_matches(&matches)?, only_looks))
+    });
+    let (cli, only_looks) = match parsed {
+        Ok(parsed) => parsed,
         Err(error) => return refuse(&error, &arguments),
     };
     let ui = Ui::new(cli.json);
@@ -242,7 +247,7 @@ pub(crate) fn main() -> ExitCode {
         ui.fail(&Failure::new(Code::Environment, why));
         return ExitCode::from(USAGE);
     }
-    match attend(cli) {
+    match attend(cli, only_looks) {
         Ok(code) => code,
         Err(failure) => {
             ui.fail(&failure);
@@ -251,8 +256,9 @@ pub(crate) fn main() -> ExitCode {
     }
 }
 
-fn attend(cli: Cli) -> Done {
+fn attend(cli: Cli, only_looks: bool) -> Done {
     let mut app = look_around(Ui::new(cli.json).quiet(cli.quiet), cli.verbose)?;
+    app.here.only_looks = only_looks;
     if !cli.no_pager {
         app.ui.paged_by(pager::choose(&app.here));
     }

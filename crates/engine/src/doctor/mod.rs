@@ -128,6 +128,10 @@ fn repository(here: &Here) -> Check {
 }
 
 fn ledger(here: &Here) -> Check {
+    if !Ledger::exists_in(&here.home) {
+        let detail = format!("none in {} yet; the first record begins it", here.home.display());
+        return Check::new("ledger", Health::Ok, detail);
+    }
     match here.ledger() {
         Ok(ledger) if !ledger.problems().is_empty() => {
             let problems = ledger.problems();

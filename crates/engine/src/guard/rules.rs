@@ -92,7 +92,9 @@ pub fn load(here: &Here) -> Option<Rules> {
         return found.rules;
     }
     let found = Kept { rules: read(here, &source, &environment) };
-    keep(&kept, &key, &found);
+    if !here.leaves_nothing() {
+        keep(&kept, &key, &found);
+    }
     found.rules
 }
 

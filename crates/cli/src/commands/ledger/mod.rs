@@ -151,7 +151,9 @@ fn rebuild(app: &App) -> Done {
 }
 
 fn stats(app: &App) -> Done {
-    let stats = app.here.ledger_as_it_is()?.stats()?;
+    let mut stats = app.here.ledger_as_it_is()?.stats()?;
+    // Where there is none, another one is looked at in its stead.
+    stats.path = app.here.home.join("ledger.db").display().to_string();
     app.ui.answer(&LedgerStats::from(&stats), || describe(&stats));
     Ok(ExitCode::SUCCESS)
 }

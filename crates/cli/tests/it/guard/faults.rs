@@ -270,7 +270,7 @@ fn a_ledger_that_cannot_be_used_lets_the_agent_go_on_visibly() {
     let guarded = Guarded::new(
         "requirements:\n  plan: {}\n  strict: {on_error: deny, trigger_tools: [Write]}\n",
     );
-    guarded.env.run(&["ledger", "stats"]).success();
+    guarded.env.run(&["ledger", "rebuild"]).success();
     let file = guarded.env.home().join("ledger.db");
     let whole = fs::read(&file).unwrap();
     let mut newer = whole.clone();

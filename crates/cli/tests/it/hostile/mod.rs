@@ -1,6 +1,8 @@
 //! Repositories and agents that mean no good: what they can make heirloom show, read, write and run.
 
+mod empty;
 mod environment;
 mod files;
 mod opened;
 mod shown;
+mod tricks;
