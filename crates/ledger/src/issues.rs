@@ -15,6 +15,10 @@ use crate::write::Writer;
 const ENTRY: &str =
     "id, title, status, priority, issue_type, assignee, created_at, defer_until, labels";
 
+/// The issues by the index of those that are open. Left to itself, SQLite takes another one that knows the
+/// repository, and reads every issue there ever was.
+const OPEN: &str = "issue INDEXED BY issue_open";
+
 impl Ledger {
     /// Every issue of a repository that is not closed, and what those depend on. Nothing stands in
     /// anybody's way yet.
@@ -28,8 +32,8 @@ impl Ledger {
         let repo = &*self.repository(repo)?;
         let most = i64::try_from(most).unwrap_or(i64::MAX);
         self.run("read", |db| {
-            db.prepare_cached("SELECT 1 FROM issue WHERE repo = ?1 AND open LIMIT 1 OFFSET ?2")?
-                .exists((repo, most))
+            let sql = format!("SELECT 1 FROM {OPEN} WHERE repo = ?1 AND open LIMIT 1 OFFSET ?2");
+            db.prepare_cached(&sql)?.exists((repo, most))
         })
     }
 
@@ -133,14 +137,14 @@ impl Writer<'_> {
 }
 
 fn open_entries(db: &Connection, repo: &str) -> rusqlite::Result<Vec<Entry>> {
-    let sql = format!("SELECT {ENTRY} FROM issue WHERE repo = ?1 AND open ORDER BY id");
+    let sql = format!("SELECT {ENTRY} FROM {OPEN} WHERE repo = ?1 AND open ORDER BY id");
     db.prepare_cached(&sql)?.query_map((repo,), entry)?.collect()
 }
 
 fn open_edges(db: &Connection, repo: &str) -> rusqlite::Result<Vec<Edge>> {
     db.prepare_cached(
-        "SELECT d.issue, d.depends_on, d.kind FROM issue i
-         JOIN issue_dependency d ON d.repo = i.repo AND d.issue = i.id
+        "SELECT d.issue, d.depends_on, d.kind FROM issue i INDEXED BY issue_open
+         CROSS JOIN issue_dependency d ON d.repo = i.repo AND d.issue = i.id
          WHERE i.repo = ?1 AND i.open",
     )?
     .query_map((repo,), edge)?
@@ -204,3 +208,6 @@ fn time(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<Timestamp>> {
     let time = text.parse::<Timestamp>();
     time.map(Some).map_err(|error| unreadable(column, Type::Text, error.to_string()))
 }
+
+#[cfg(test)]
+mod tests;

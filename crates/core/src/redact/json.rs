@@ -58,10 +58,10 @@ fn pair(map: &mut Map<String, Value>) -> usize {
 /// Judges a whole string by its name. What is only partly secret is left to [`string`].
 fn named(name: &str, value: &mut Value) -> usize {
     let Value::String(text) = value else { return 0 };
+    let Some(kind) = assign::kind_of(name, text) else { return 0 };
     if !redact(text).found.is_empty() {
         return 0;
     }
-    let Some(kind) = assign::kind_of(name, text) else { return 0 };
     *text = format!("[redacted:{kind}]");
     1
 }

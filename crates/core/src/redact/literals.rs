@@ -2,16 +2,21 @@
 //!
 //! An automaton scans faster, but building one costs more than a hook does in all, and most processes
 //! redact a few short texts. Here literals are put in buckets by their first two bytes; a text is
-//! walked once, and only a bucket that is not empty costs a comparison.
+//! walked once, and only a place whose first three bytes may begin a literal costs a comparison. Buckets
+//! alone are not enough: a few hundred literals begin with most of the pairs that text is made of.
 
 /// Buckets; a power of two, a few times the number of literals.
 const BUCKETS: usize = 1024;
+
+/// Words of 64 bits that say which three bytes may begin a literal.
+const FILTER: usize = 1024;
 
 /// Marks the end of a chain.
 const NONE: u16 = u16::MAX;
 
 /// Literals, ready to be looked for. The case of ASCII letters does not count.
 pub(super) struct Literals<T> {
+    filter: Box<[u64; FILTER]>,
     heads: Box<[u16; BUCKETS]>,
     entries: Vec<Entry<T>>,
 }
@@ -28,6 +33,7 @@ struct Entry<T> {
 impl<T: Copy> Literals<T> {
     /// Puts the literals in their buckets. Each has at least two bytes.
     pub(super) fn new(literals: impl Iterator<Item = (&'static str, T)>) -> Self {
+        let mut filter = Box::new([0; FILTER]);
         let mut heads = Box::new([NONE; BUCKETS]);
         let mut entries = Vec::with_capacity(512);
         for (literal, value) in literals {
@@ -36,18 +42,27 @@ impl<T: Copy> Literals<T> {
             let length = literal.len().min(4);
             let mask = u32::MAX >> (32 - 8 * length);
             let start = window(literal, 0) & mask;
+            let thirds = if length == 2 { 0..=u8::MAX } else { literal[2]..=literal[2] };
+            for third in thirds {
+                let (word, bit) = place(start & 0xffff | (u32::from(third) | 0x20) << 16);
+                filter[word] |= bit;
+            }
             let bucket = &mut heads[bucket(start)];
             let index = u16::try_from(entries.len()).unwrap_or(NONE);
             entries.push(Entry { literal, start, mask, value, next: *bucket });
             *bucket = index;
         }
-        Self { heads, entries }
+        Self { filter, heads, entries }
     }
 
     /// Calls `found` with the place and value of every literal in `text`.
     pub(super) fn each_in(&self, text: &[u8], mut found: impl FnMut(std::ops::Range<usize>, T)) {
         for at in 0..text.len().saturating_sub(1) {
             let window = window(text, at);
+            let (word, bit) = place(window);
+            if self.filter[word] & bit == 0 {
+                continue;
+            }
             let mut next = self.heads[bucket(window)];
             while let Some(entry) = self.entries.get(usize::from(next)) {
                 if window & entry.mask == entry.start {
@@ -71,6 +86,13 @@ fn window(text: &[u8], at: usize) -> u32 {
         None => std::array::from_fn(|place| text.get(at + place).copied().unwrap_or(0)),
     };
     u32::from_le_bytes(bytes) | 0x2020_2020
+}
+
+/// Where in the filter the first three bytes of a window are.
+fn place(window: u32) -> (usize, u64) {
+    const { assert!(FILTER == 1 << 10) };
+    let hash = (window & 0xff_ffff).wrapping_mul(0x9e37_79b1);
+    ((hash >> 22) as usize, 1 << (hash >> 16 & 63))
 }
 
 /// The bucket of the first two bytes of a window.
