@@ -100,9 +100,7 @@ fn quotes_output(record: &Record) -> bool {
 /// Whether today's rules take something in it for a secret.
 pub fn holds_a_secret(body: &str) -> bool {
     let Ok(mut value) = serde_json::from_str::<serde_json::Value>(body) else { return true };
-    let before = value.clone();
-    redact_json(&mut value);
-    value != before
+    redact_json(&mut value) > 0
 }
 
 /// What stands for all records of a host that were sent of a repository, in their order. Signed, it

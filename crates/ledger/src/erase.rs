@@ -44,6 +44,9 @@ impl Ledger {
 /// Does to the records of a host what that host itself says of their erasure. Another host's word
 /// erases nothing.
 pub(crate) fn by_author(db: &Connection, record: &Record) -> rusqlite::Result<usize> {
+    if record.kind != RecordErased::KIND {
+        return Ok(0);
+    }
     match serde_json::from_str::<RecordErased>(&record.body) {
         Ok(erased) if erased.host == record.host => erase(db, record),
         _ => Ok(0),

@@ -14,6 +14,9 @@ use crate::{create, damage, migrate, schema};
 /// The name of the ledger's file in heirloom's home.
 pub const FILE_NAME: &str = "ledger.db";
 
+/// How many prepared statements a connection keeps: as many as taking in a record runs, views included.
+const STATEMENTS: usize = 64;
+
 /// How a ledger is opened.
 #[derive(Debug, Clone, Copy)]
 pub struct Options {
@@ -136,6 +139,9 @@ impl Ledger {
         // Before the first read: closing must not move the log into a file that turns out damaged.
         keep_log_on_close(&connection, true).map_err(failed)?;
         connection.busy_timeout(options.wait).map_err(failed)?;
+        // One plan a statement, whatever is bound to it: else those with a range are prepared anew for each record.
+        connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true).map_err(failed)?;
+        connection.set_prepared_statement_cache_capacity(STATEMENTS);
         let (folded, ready) = (Cell::new(None), Cell::new(false));
         let path = path.to_owned();
         let still = false;
@@ -158,6 +164,17 @@ impl Ledger {
         self.run_hot("open", |db| {
             db.pragma_update(None, "wal_autocheckpoint", pages)?;
             db.pragma_update(None, "synchronous", synchronous)
+        })
+    }
+
+    /// Makes the connection ready for many records, until it is configured again: with what is asked by default, SQLite
+    /// reads the same pages of an index again and again, and empties the log after every few of them.
+    pub(crate) fn configure_for_many(&self) -> Result<(), Error> {
+        self.configure()?;
+        self.ready.set(false);
+        self.run_hot("open", |db| {
+            db.pragma_update(None, "cache_size", -64 * 1024)?;
+            db.pragma_update(None, "wal_autocheckpoint", 16 * 1024)
         })
     }
 

@@ -15,7 +15,7 @@ use crate::error::Error;
 use crate::exchange::{ImportError, Imported};
 use crate::ledger::Ledger;
 use crate::records::{self, parse, timestamp, to_sql};
-use crate::salvage::scratch::Position;
+use crate::taking_in::Input;
 
 impl Ledger {
     /// The end of the chain that this ledger writes.
@@ -155,15 +155,9 @@ impl Ledger {
         })
     }
 
-    /// Takes in records that a hub passed on, already followed along their chains.
+    /// Takes in records that a hub passed on, already followed along their chains and without secrets.
     pub fn take_records(&mut self, records: &[Stored]) -> Result<Imported, ImportError> {
-        let scratch = self.scratch()?;
-        for (place, stored) in (1..).zip(records) {
-            scratch
-                .add(stored, Position { source: 1, arrival: place }, 0)
-                .map_err(|source| self.explain("import into", source))?;
-        }
-        self.take_in(&scratch, false)
+        self.take_in(Input::Passed(records))
     }
 }
 

@@ -33,7 +33,7 @@ impl Ledger {
     pub fn import(&mut self, input: impl BufRead) -> Result<Imported, ImportError> {
         let scratch = self.scratch()?;
         self.read_lines(input, &scratch)?;
-        self.take_in(&scratch, false)
+        self.take_in(Input::Found(&scratch))
     }
 
     /// Takes in what a backup holds, or any other copy of a ledger, damaged or not.
@@ -45,7 +45,7 @@ impl Ledger {
         let scratch = self.scratch()?;
         salvage::collect(copy, &scratch, progress)
             .map_err(|source| self.explain("import into", source))?;
-        self.take_in(&scratch, true)
+        self.take_in(Input::Chosen(&scratch))
     }
 
     pub(crate) fn scratch(&self) -> Result<Scratch, Error> {
@@ -74,27 +74,36 @@ impl Ledger {
         Ok(())
     }
 
-    pub(crate) fn take_in(
-        &mut self,
-        scratch: &Scratch,
-        chosen: bool,
-    ) -> Result<Imported, ImportError> {
+    pub(crate) fn take_in(&mut self, input: Input<'_>) -> Result<Imported, ImportError> {
         let explain = |source| self.explain("import into", source);
         self.attached()?;
-        self.configure()?;
+        self.configure_for_many()?;
         let transaction = self.begin().map_err(explain)?;
         let own = records::own_head(&transaction).map_err(explain)?.0;
         let mut taking = Taking {
             ledger: self,
             db: &transaction,
             own,
+            is_clean: matches!(input, Input::Passed(_)),
             streams: HashMap::new(),
+            heads: HashMap::new(),
             imported: Imported::default(),
             late: Vec::new(),
             erased_notes: Vec::new(),
         };
-        let all = if chosen { Scratch::CHOSEN } else { Scratch::FOUND };
-        scratch.each(all, |line, stored| taking.take(line, &stored))?.map_err(explain)?;
+        let all = match input {
+            Input::Found(scratch) => Some((scratch, Scratch::FOUND)),
+            Input::Chosen(scratch) => Some((scratch, Scratch::CHOSEN)),
+            Input::Passed(records) => {
+                let records = (1..).zip(records).filter(|(_, stored)| is_one(stored));
+                records.into_iter().try_for_each(|(line, stored)| taking.take(line, stored))?;
+                None
+            }
+        };
+        if let Some((scratch, all)) = all {
+            scratch.each(all, |line, stored| taking.take(line, &stored))?.map_err(explain)?;
+        }
+        taking.save_heads()?;
         let Taking { own, imported, late, erased_notes, .. } = taking;
         if !late.is_empty() {
             order::put_in_place(&transaction, &late)
@@ -126,6 +135,17 @@ impl Ledger {
     }
 }
 
+/// What is to be taken in.
+#[derive(Clone, Copy)]
+pub(crate) enum Input<'a> {
+    /// All that was found.
+    Found(&'a Scratch),
+    /// What was chosen of it.
+    Chosen(&'a Scratch),
+    /// Records that somebody has followed along their chains and looked through for secrets.
+    Passed(&'a [Stored]),
+}
+
 /// What was read last of a host.
 #[derive(Default)]
 struct Stream {
@@ -138,7 +158,11 @@ struct Taking<'a> {
     ledger: &'a Ledger,
     db: &'a Connection,
     own: HostId,
+    /// Whether what comes was looked through for secrets.
+    is_clean: bool,
     streams: HashMap<HostId, Stream>,
+    /// How far each chain goes now; written down once all is taken in.
+    heads: HashMap<HostId, (u64, Hash)>,
     imported: Imported,
     /// The arrivals of records that filled a gap.
     late: Vec<i64>,
@@ -150,7 +174,10 @@ impl Taking<'_> {
         let (host, seq) = (stored.host(), stored.seq());
         let before = self.before(stored)?;
         self.streams.entry(host.clone()).or_default().last = Some((seq, stored.hash()));
-        let here = self.run(|db| at(db, host, seq))?.map(|here| here.hash());
+        let (last, _) = self.head(host)?;
+        // Nothing is where a chain has not come to yet.
+        let here = if seq > last { None } else { self.run(|db| at(db, host, seq))? };
+        let here = here.map(|here| here.hash());
         if here == Some(stored.hash()) {
             self.imported.known += 1;
             self.streams.entry(host.clone()).or_default().fork = None;
@@ -162,7 +189,6 @@ impl Taking<'_> {
             self.streams.entry(host.clone()).or_default().fork = fork;
             return Ok(());
         }
-        let (last, _) = self.run(|db| records::head(db, host))?.unwrap_or((0, Hash::GENESIS));
         let Some(before) = before else {
             return Err(ImportError::Gap { line, host: host.clone(), seq, last });
         };
@@ -170,7 +196,7 @@ impl Taking<'_> {
             return Err(ImportError::Changed { line, host: host.clone(), seq });
         }
         let fork = self.streams.get(host).and_then(|stream| stream.fork.clone());
-        let clean = redacted(stored);
+        let clean = if self.is_clean { None } else { redacted(stored) };
         let goes_on = seq > last && *host != self.own;
         let fills = here.is_none() && seq <= last && self.run(|db| is_followed(db, stored))?;
         if fork.is_some() || clean.is_some() || !(goes_on || fills) {
@@ -183,7 +209,27 @@ impl Taking<'_> {
             return Ok(());
         }
         self.add(stored)?;
-        self.run(|db| records::save_head(db, host, seq, &stored.hash()))
+        self.heads.insert(host.clone(), (seq, stored.hash()));
+        Ok(())
+    }
+
+    /// The number and the hash of the last record of a host.
+    fn head(&mut self, host: &HostId) -> Result<(u64, Hash), ImportError> {
+        if let Some(head) = self.heads.get(host) {
+            return Ok(*head);
+        }
+        let head = self.run(|db| records::head(db, host))?.unwrap_or((0, Hash::GENESIS));
+        self.heads.insert(host.clone(), head);
+        Ok(head)
+    }
+
+    fn save_heads(&self) -> Result<(), ImportError> {
+        let went_on = self.heads.iter().filter(|(host, (seq, _))| *seq > 0 && **host != self.own);
+        self.run(|db| {
+            went_on
+                .into_iter()
+                .try_for_each(|(host, (seq, hash))| records::save_head(db, host, *seq, hash))
+        })
     }
 
     /// The hash of the record before, as far as anything says it.
@@ -210,7 +256,7 @@ impl Taking<'_> {
         self.streams.entry(stored.host().clone()).or_default().fork = Some(host.clone());
         // Of one that was erased there is nothing that another chain could hold.
         let Stored::Whole(record) = stored else { return Ok(()) };
-        let (last, hash) = self.run(|db| records::head(db, host))?.unwrap_or((0, Hash::GENESIS));
+        let (last, hash) = self.head(host)?;
         let body = clean.unwrap_or_else(|| record.body.clone());
         let mut record =
             Record { host: host.clone(), seq: last + 1, body, prev: None, ..record.clone() };
@@ -219,17 +265,16 @@ impl Taking<'_> {
         self.imported.added += 1;
         self.imported.branched += 1;
         self.add(&Stored::Whole(record))?;
-        self.run(|db| records::save_head(db, host, seq, &hash))
+        self.heads.insert(host.clone(), (seq, hash));
+        Ok(())
     }
 
     /// Adds a record behind all others. The views take it from there when somebody asks for them.
     fn add(&mut self, stored: &Stored) -> Result<(), ImportError> {
         self.run(|db| records::insert_stored(db, stored))?;
         if let Stored::Whole(record) = stored {
-            self.run(|db| {
-                let own = records::own_host(db)?;
-                projection::apply_hot(db, record, Origin::of(record, own.as_ref()))
-            })?;
+            let origin = Origin::of(record, Some(&self.own));
+            self.run(|db| projection::apply_hot(db, record, origin))?;
             let notes = self.run(|db| erase::notes(db, record))?;
             let erased = self.run(|db| erase::by_author(db, record))?;
             if erased > 0 {
@@ -246,6 +291,15 @@ impl Taking<'_> {
     ) -> Result<T, ImportError> {
         work(self.db).map_err(|source| self.ledger.explain("import into", source).into())
     }
+}
+
+/// Whether JSON that was passed on can be a record: places are counted from one, and a body is an object, always.
+fn is_one(stored: &Stored) -> bool {
+    let is_object = match stored {
+        Stored::Whole(record) => record.body.trim_start().starts_with('{'),
+        Stored::Erased(_) => true,
+    };
+    is_object && stored.seq() > 0
 }
 
 fn at(db: &Connection, host: &HostId, seq: u64) -> rusqlite::Result<Option<Stored>> {
@@ -277,9 +331,7 @@ fn is_followed(db: &Connection, stored: &Stored) -> rusqlite::Result<bool> {
 fn redacted(stored: &Stored) -> Option<String> {
     let Stored::Whole(record) = stored else { return None };
     let mut value: serde_json::Value = serde_json::from_str(&record.body).ok()?;
-    let before = value.clone();
-    redact_json(&mut value);
-    (value != before).then(|| value.to_string())
+    (redact_json(&mut value) > 0).then(|| value.to_string())
 }
 
 fn first_chunk(hash: &Hash) -> &[u8; 8] {

@@ -188,7 +188,7 @@ fn a_bad_requirement_is_reported_and_the_others_hold() {
     requirements.evidence.evidence: evidence is a file, a command or a diff (file: …, command: … or diff: true)
     requirements.\"sp ace\": a requirement's name has no spaces and is not empty
     requirements.one.trigger_tools.command: takes the words of a command, like [git, push], not a list
-    requirements.empty.trigger_tools.command: must not be empty
+    requirements.empty.trigger_tools.command: is empty text (write a value, or leave the key out)
     requirements.good.messge: unknown key (did you mean `message`?)
     ");
     assert_eq!(problems(&json!({"requirements": [1]})), "requirements: takes a map, not a list");

@@ -76,6 +76,9 @@ const OWNERS: &[(&str, &str)] = &[
 /// Reads an identifier, with the word that stands before it in the text if a space parts
 /// them (`API key`). Returns nothing if it does not name a secret.
 pub(super) fn classify(ident: &[u8], before: &[u8]) -> Option<Name> {
+    if !may_be_one(ident) {
+        return None;
+    }
     let words = split(ident);
     let mut rest = &words[..];
     while let [head @ .., last] = rest {
@@ -98,6 +101,22 @@ pub(super) fn classify(ident: &[u8], before: &[u8]) -> Option<Name> {
     let kind = owner.filter(|_| trust == Trust::Token).map_or(kind, |(_, owned)| owned);
     let shouted = ident.iter().all(|&b| !b.is_ascii_lowercase());
     Some(Name { kind, trust, shouted, auth: last == "auth" })
+}
+
+/// Whether one of the words that [`meaning`] knows is in a name: nearly no key of a document has one, and taking a name
+/// apart costs more than all the rest.
+fn may_be_one(ident: &[u8]) -> bool {
+    const ROOTS: [&[u8]; 12] = [
+        b"pass", b"pwd", b"psw", b"pw", b"pat", b"secret", b"token", b"key", b"cred", b"auth",
+        b"jwt", b"by",
+    ];
+    let begins = |rest: &[u8], root: &[u8]| {
+        rest.get(..root.len()).is_some_and(|start| start.eq_ignore_ascii_case(root))
+    };
+    (0..ident.len()).any(|at| {
+        matches!(ident[at] | 0x20, b'p' | b's' | b't' | b'k' | b'c' | b'a' | b'j' | b'b')
+            && ROOTS.iter().any(|root| begins(&ident[at..], root))
+    })
 }
 
 fn meaning(last: &str, previous: &str) -> Option<(&'static str, Trust)> {
