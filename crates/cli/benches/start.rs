@@ -5,6 +5,8 @@
 //! Fails if the cost grows with history.
 //!
 //! cargo bench -p heirloom --bench start
+//!
+//! A number after `--` is compared with instead of ten thousand.
 
 #![expect(
     clippy::disallowed_methods,
@@ -42,8 +44,9 @@ struct Cost {
 
 fn main() {
     // `cargo test` runs this too, and only wants to know that it still works.
-    let quick = std::env::args().any(|word| word == "--quick" || word == "--test");
-    let sizes = [10, if quick { 40 } else { 10_000 }];
+    let quick = !std::env::args().any(|word| word == "--bench");
+    let given = std::env::args().find_map(|word| word.parse().ok());
+    let sizes = [10, given.unwrap_or(if quick { 40 } else { 10_000 })];
     println!("{:>9} {:>9} {:>13} {:>9}", "sessions", "source", "instructions", "ms of CPU");
     let [few, many] = sizes.map(|sessions| {
         let scene = Scene::new(sessions);
