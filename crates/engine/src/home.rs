@@ -99,7 +99,7 @@ pub fn home(here: &Here, ledger: &mut Ledger) -> Result<Home, Error> {
         handoff: handoff(here, ledger)?,
         ready: ready(&backlog, here.clock.now()).into_iter().cloned().collect(),
         open_issues: backlog.len(),
-        sessions: ledger.count_sessions(repo, false)?,
+        sessions: ledger.count_sessions(repo)?,
         decisions: ledger.count_notes(repo, Kind::Decision, usize::MAX)?,
         problems,
     })

@@ -28,10 +28,6 @@ const COLUMNS: &str = "id, name, repo, parent, status, reason, agent, agent_sess
 const OF_CONVERSATION: &str =
     "WHERE agent_session_id = ?1 ORDER BY created_at DESC, rowid DESC LIMIT 1";
 
-/// The condition that no other session goes on with a session.
-pub(crate) const IS_LEAF: &str = "NOT EXISTS (SELECT 1 FROM session AS next \
-     WHERE next.parent = session.id AND next.link = 'resumed')";
-
 /// What an address led to.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Found {
@@ -273,7 +269,10 @@ fn page_query(filter: &SessionFilter<'_>) -> (String, Vec<String>) {
         );
     }
     if filter.leaves {
-        let _ = write!(common, " AND {IS_LEAF}");
+        common.push_str(
+            " AND NOT EXISTS (SELECT 1 FROM session AS next WHERE next.parent = session.id \
+             AND next.link = 'resumed')",
+        );
     }
     if !filter.team {
         let _ = write!(common, " AND {IS_OWN}");

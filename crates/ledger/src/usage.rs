@@ -14,7 +14,6 @@ use crate::error::Error;
 use crate::ledger::Ledger;
 use crate::projection::IS_OWN;
 use crate::records::{from_sql, parse, timestamp};
-use crate::sessions::IS_LEAF;
 
 /// Whether a record of what was spent says no price: as [`SessionSpent::told`] has it.
 const UNPRICED: &str = "CASE WHEN json_valid(body) THEN body ->> '$.cost_usd' IS NULL OR (
@@ -108,15 +107,13 @@ impl Ledger {
         self.run("read", |db| db.prepare_cached(&sql)?.query_map((repo, since), used)?.collect())
     }
 
-    /// How many sessions of a repository there are, without those that are hidden and those of colleagues;
-    /// with `leaves` only those that no other goes on with.
-    pub fn count_sessions(&self, repo: &str, leaves: bool) -> Result<u64, Error> {
+    /// How many sessions of a repository there are, without those that are hidden and those of colleagues.
+    pub fn count_sessions(&self, repo: &str) -> Result<u64, Error> {
         let repo = &*self.repository(repo)?;
-        let leaves = if leaves { format!(" AND {IS_LEAF}") } else { String::new() };
         // Where nobody is a colleague the index has all that is asked for.
         let sql = format!(
             "SELECT count(*) FROM session WHERE repo = ?1 AND status <> 'archived'
-             AND (NOT EXISTS (SELECT 1 FROM host_name) OR {IS_OWN}){leaves}"
+             AND (NOT EXISTS (SELECT 1 FROM host_name) OR {IS_OWN})"
         );
         self.run("count", |db| {
             db.prepare_cached(&sql)?.query_row((repo,), |row| row.get(0).map(from_sql))

@@ -9,13 +9,16 @@ use heirloom_engine::run;
 use heirloom_engine::run::inherit::Unrecorded;
 use heirloom_engine::sessions;
 use heirloom_engine::sessions::{Listing, Row};
-use heirloom_ledger::Ledger;
+use heirloom_ledger::{Ledger, SessionFilter};
 
 use super::{about, status};
 use crate::commands::{App, Done};
 use crate::failure::Failure;
 use crate::moment::ago;
 use crate::ui::{Columns, counted, first_line, priced_cell};
+
+/// So many are listed where nobody says how many.
+const LIMIT: usize = 50;
 
 /// List sessions, newest first
 #[derive(Debug, clap::Args)]
@@ -42,7 +45,7 @@ pub(super) struct List {
     #[arg(long)]
     team: bool,
     /// List at most this many
-    #[arg(long, value_name = "N", default_value_t = 50)]
+    #[arg(long, value_name = "N", default_value_t = LIMIT)]
     limit: usize,
     /// Continue a list after this session: the `next` of an earlier list
     #[arg(long, value_name = "ID")]
@@ -104,12 +107,18 @@ fn why_empty(app: &App, ledger: &Ledger, args: &List) -> Result<String, Failure>
         (_, _, _, true) => "no session is hidden",
         _ => "no sessions here yet; they appear when an agent works in this repository",
     };
-    let others = ledger.count_sessions(&app.here.place.repo, true)?;
-    let is_cut_down = args.running || args.completed || args.failed || args.hidden;
-    if others == 0 || !is_cut_down {
+    if !(args.running || args.completed || args.failed || args.hidden) {
         return Ok(what.to_owned());
     }
-    Ok(format!("{what}; `heirloom sessions` lists {}", counted(others, "other session")))
+    // No more than it would list: to count all costs more the more there are.
+    let repo = Some(app.here.place.repo.as_str());
+    let filter = SessionFilter { repo, leaves: true, limit: LIMIT, ..SessionFilter::default() };
+    let others = ledger.sessions(&filter)?;
+    Ok(match others.sessions.len() as u64 {
+        0 => what.to_owned(),
+        _ if others.next.is_some() => format!("{what}; `heirloom sessions` lists others"),
+        some => format!("{what}; `heirloom sessions` lists {}", counted(some, "other session")),
+    })
 }
 
 /// The table of sessions. Of those that run it says when they last did something, of others when they

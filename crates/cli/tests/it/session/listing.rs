@@ -24,6 +24,8 @@ fn a_list_shows_the_ends_of_chains_and_all_of_them_when_asked() {
     let mut all = names(&fixture.json(&["sessions", "list", "--all"]));
     all.sort();
     assert_eq!(all, ["a", "b", "c", "x"]);
+    let none = fixture.run(&["sessions", "list", "--failed"]).success();
+    assert!(none.stderr.contains("`heirloom sessions` lists 2 other sessions"), "{none}");
 }
 
 #[test]
