@@ -76,7 +76,7 @@ fn rendered(
             div {
                 label for="prompt" { "Prompt" }
                 textarea id="prompt" name="prompt" required autofocus { (typed("prompt")) }
-                label for="name" { "Name of the new session; empty is the next version of " (session.name) }
+                label for="name" { "Name of the new session (default: the next version of " (session.name) ")" }
                 input id="name" name="name" value=(typed("name"));
                 h2 { "Config" small { (rows.len()) " fields" } }
                 table.fields {
@@ -107,7 +107,7 @@ fn rendered(
                 h2 { "What will happen" }
                 p { "Everything is checked first. If something is wrong, nothing starts and " (session.name) " stays as it is." }
                 @if way.forks() { p { "A fork leaves " (session.name) " alone"
-                    @if let Some(at) = &way.at { ", and goes another way after event " (at) } "." } }
+                    @if let Some(at) = &way.at { ", and branches off after event " (at) } "." } }
                 p { button.primary { (verb) kbd { "⌘⏎" } } }
                 p.meta { "Lists are separated by commas, MCP servers are JSON. Secrets are never shown: a field that has one is inherited whole." }
             }
@@ -277,7 +277,7 @@ fn empty(
         (mishap(failure))
         form method="post" data-send { (view.token())
             label for="prompt" { "Prompt" } textarea id="prompt" name="prompt" required autofocus { (typed("prompt")) }
-            label for="agent" { "Agent; empty is the usual one" } input id="agent" name="agent" value=(typed("agent"));
+            label for="agent" { "Agent (default if empty)" } input id="agent" name="agent" value=(typed("agent"));
             label for="name" { "Name" } input id="name" name="name" value=(typed("name"));
             @for field in Field::ALL.iter().filter(|field| ["title", "model", "permission_mode", "allowed_tools", "disallowed_tools"].contains(&field.as_str())) {
                 @let name = field.as_str();

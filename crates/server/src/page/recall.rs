@@ -31,9 +31,10 @@ pub(super) async fn recall(
             .filter(|one| words.is_empty() || words.iter().any(|word| one.note.text.to_lowercase().contains(word)))
             .collect();
         let title = match (q.is_empty(), found.len()) {
-            (true, _) => "What do you look for?".to_owned(),
-            (false, 0) => format!("Nothing was found for “{}”", line(q, 60)),
-            (false, count) => format!("{count} found for “{}”", line(q, 60)),
+            (true, _) => "What are you looking for?".to_owned(),
+            (false, 0) => format!("No results for “{}”", line(q, 60)),
+            (false, 1) => format!("1 result for “{}”", line(q, 60)),
+            (false, count) => format!("{count} results for “{}”", line(q, 60)),
         };
         let content = html! {
             h1 { (title) }
@@ -52,7 +53,7 @@ pub(super) async fn recall(
                             p.meta { (one.kind) @if let Some(session) = &one.session { " · " (line(session, 60)) } }
                         }
                     }
-                    @if found.is_empty() && !q.is_empty() { p { "Other words may find it." } } }
+                    @if found.is_empty() && !q.is_empty() { p { "Try other words." } } }
                 div.side { section aria-label="Decisions" { h2 { "True today" small { (fits.len()) " decisions" } } (listed(&fits, 12))
                     p { a href="/decisions" { "All decisions" } } } }
             }

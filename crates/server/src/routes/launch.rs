@@ -53,7 +53,7 @@ pub(crate) struct ContinueBody {
     prompt: String,
     /// The new session's name; otherwise the old one's, a version on.
     name: Option<String>,
-    /// With `fork`: the event after which it goes another way, its number or the id of the message.
+    /// With `fork`: the event to branch off after, by its number or message id.
     at: Option<String>,
     #[schemars(flatten)]
     config: ConfigBody,
