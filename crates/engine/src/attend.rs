@@ -18,10 +18,11 @@ pub fn attend(here: &Here) -> Result<Vec<Notice>, Error> {
         tracing::warn!("{notice}");
     }
     if Ledger::exists_in(&here.home) {
-        let ledger = here.ledger_as_it_is();
         // A copy that cannot be made is worse than none only if it keeps people from working.
-        let _ = ledger
-            .and_then(|ledger| ledger.scrub_if_due().and_then(|()| ledger.back_up_if_due(now)));
+        let _ = here.ledger_as_it_is().and_then(|ledger| {
+            let scrubbed = ledger.scrub_if_due();
+            ledger.back_up_if_due(now).and(scrubbed)
+        });
     }
     Ok(notices)
 }

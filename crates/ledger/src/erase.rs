@@ -53,18 +53,34 @@ pub(crate) fn by_author(db: &Connection, record: &Record) -> rusqlite::Result<us
     }
 }
 
+/// What an erasure took away.
+#[derive(Debug, Default)]
+pub(crate) struct Taken {
+    pub records: usize,
+    pub notes: Vec<NoteId>,
+}
+
 /// Does again what all records of erasures say: what was erased must not come back out of an older copy.
-pub(crate) fn again(db: &Connection, own: Option<&HostId>) -> rusqlite::Result<()> {
-    let sql = format!("SELECT {} FROM main.record WHERE kind = ?1", records::COLUMNS);
+pub(crate) fn again(db: &Connection, own: Option<&HostId>) -> rusqlite::Result<Taken> {
+    let sql = format!(
+        "SELECT {} FROM main.record WHERE kind = ?1 AND body IS NOT NULL",
+        records::COLUMNS
+    );
     let erasing: Vec<Record> = db
         .prepare(&sql)?
         .query_map((RecordErased::KIND,), records::read)?
         .collect::<rusqlite::Result<_>>()?;
+    let mut taken = Taken::default();
     for record in &erasing {
         let again = if own == Some(&record.host) { erase } else { by_author };
-        again(db, record)?;
+        let notes = notes(db, record)?;
+        let records = again(db, record)?;
+        if records > 0 {
+            taken.records += records;
+            taken.notes.extend(notes);
+        }
     }
-    Ok(())
+    Ok(taken)
 }
 
 /// The notes that are about to be erased.

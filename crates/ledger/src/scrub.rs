@@ -1,6 +1,7 @@
 //! Leaving no byte of what was erased in a file of the home.
 
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 use heirloom_core::id::NoteId;
 use heirloom_repo::{file, make_private_dir};
@@ -30,12 +31,22 @@ impl Ledger {
 
     /// Scrubs everything that is derived from the records or is a copy of them.
     pub(crate) fn scrub_all(&self) -> Result<(), Error> {
-        for path in Self::backups_in(self.home()) {
+        let noted = modified(&self.due());
+        // Those made since have bytes of it at most where nothing is in use, and stay until it is known that there
+        // will be others: nobody should be without a backup for as long as somebody reads or the disk is full.
+        self.remove_backups(|made| made <= noted)?;
+        self.scrub_index()?;
+        self.scrub()?;
+        if self.due().exists() { Ok(()) } else { self.remove_backups(|_| true) }
+    }
+
+    fn remove_backups(&self, is_old: impl Fn(Option<SystemTime>) -> bool) -> Result<(), Error> {
+        let all = Self::backups_in(self.home()).into_iter();
+        for path in all.filter(|path| is_old(modified(path))) {
             let failed = |source| Error::File { doing: "remove", path: path.clone(), source };
             file::remove_file(&path).map_err(|error| failed(error.source))?;
         }
-        self.scrub_index()?;
-        self.scrub()
+        Ok(())
     }
 
     /// Notes that something is about to be erased.
@@ -55,6 +66,10 @@ impl Ledger {
     fn home(&self) -> &Path {
         self.path.parent().unwrap_or(Path::new("."))
     }
+}
+
+fn modified(path: &Path) -> Option<SystemTime> {
+    path.metadata().and_then(|found| found.modified()).ok()
 }
 
 /// What is deleted is overwritten, but a page that was split keeps a copy of what went to the other half, and

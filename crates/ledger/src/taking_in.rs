@@ -104,11 +104,13 @@ impl Ledger {
             scratch.each(all, |line, stored| taking.take(line, &stored))?.map_err(explain)?;
         }
         taking.save_heads()?;
-        let Taking { own, imported, late, erased_notes, .. } = taking;
+        let Taking { own, mut imported, late, mut erased_notes, .. } = taking;
         if !late.is_empty() {
-            order::put_in_place(&transaction, &late)
+            let taken = order::put_in_place(&transaction, &late)
                 .and_then(|()| erase::again(&transaction, Some(&own)))
                 .map_err(explain)?;
+            imported.erased += taken.records as u64;
+            erased_notes.extend(taken.notes);
         }
         let has_erased = imported.erased > 0;
         if has_erased || !late.is_empty() {

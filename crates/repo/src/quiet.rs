@@ -84,7 +84,11 @@ fn drivers(root: &Path) -> Vec<Setting> {
     if let Some(drivers) = known.get(&shared) {
         return drivers.clone();
     }
-    let drivers = named(root);
+    let Ok(drivers) = named(root) else {
+        // Without knowing them no git may run here, and whoever comes later has to ask again.
+        stuck::avoid(root);
+        return Vec::new();
+    };
     known.insert(shared, drivers.clone());
     drivers
 }
@@ -95,11 +99,11 @@ fn shared_config(root: &Path) -> Option<PathBuf> {
     (!git_dir.join("config.worktree").exists()).then(|| common.join("config"))
 }
 
-fn named(root: &Path) -> Vec<Setting> {
+fn named(root: &Path) -> io::Result<Vec<Setting>> {
     let mut command = bare(root);
     command.args(["config", "--includes", "--null", "--show-scope", "--name-only", "--get-regexp"]);
     command.arg(DRIVERS);
-    let printed = output(root, &mut command).map(|output| output.stdout).unwrap_or_default();
+    let printed = output(root, &mut command)?.stdout;
     let words: Vec<&[u8]> = printed.split(|byte| *byte == 0).collect();
     let own = words.chunks_exact(2).filter(|pair| matches!(pair[0], b"local" | b"worktree"));
     let names = own.filter_map(|pair| std::str::from_utf8(pair[1]).ok());
@@ -113,7 +117,7 @@ fn named(root: &Path) -> Vec<Setting> {
         }
         off
     };
-    names.filter(|name| !name.is_empty()).flat_map(off).collect()
+    Ok(names.filter(|name| !name.is_empty()).flat_map(off).collect())
 }
 
 #[cfg(test)]

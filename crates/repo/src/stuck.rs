@@ -28,7 +28,7 @@ const AVOIDED: Duration = Duration::from_mins(1);
 /// The most settings that git is made to read. It reads them letter by letter, again in every process.
 const MOST_SETTINGS: u64 = 16 * 1024 * 1024;
 
-/// Where git had to be ended, and when.
+/// The repositories where git had to be ended, and when.
 static ENDED: Mutex<Option<HashMap<PathBuf, Instant>>> = Mutex::new(None);
 
 /// What a git in `root` says that `start` starts, with both of its outputs piped or closed.
@@ -44,17 +44,27 @@ pub(crate) fn output(root: &Path, start: impl FnOnce() -> io::Result<Child>) -> 
     let output = child.wait_with_output();
     drop(done);
     if watcher.join().unwrap_or_default() {
-        let mut ended = ENDED.lock().unwrap_or_else(PoisonError::into_inner);
-        ended.get_or_insert_with(HashMap::new).insert(root.to_owned(), Instant::now());
+        avoid(root);
         return Err(waits());
     }
     output
 }
 
+/// Keeps git from being asked in a repository for a while, in none of its worktrees.
+pub(crate) fn avoid(root: &Path) {
+    let mut ended = ENDED.lock().unwrap_or_else(PoisonError::into_inner);
+    ended.get_or_insert_with(HashMap::new).insert(repository(root), Instant::now());
+}
+
 fn is_avoided(root: &Path) -> bool {
     let ended = ENDED.lock().unwrap_or_else(PoisonError::into_inner);
-    let at = ended.as_ref().and_then(|ended| ended.get(root));
-    at.is_some_and(|at| at.elapsed() < AVOIDED)
+    let Some(ended) = ended.as_ref().filter(|ended| !ended.is_empty()) else { return false };
+    ended.get(&repository(root)).is_some_and(|at| at.elapsed() < AVOIDED)
+}
+
+/// What the worktrees of a repository share.
+fn repository(root: &Path) -> PathBuf {
+    discover(root).git_dir.map_or_else(|| root.to_owned(), |git_dir| common_dir(&git_dir))
 }
 
 fn has_too_many_settings(root: &Path) -> bool {
@@ -99,8 +109,10 @@ fn family(pid: u32) -> Vec<u32> {
     family
 }
 
-/// The call by which a process is opening a file, with its arguments and its place in the program; nothing where it
-/// does something else, or where the system does not say.
+/// The call by which a process is opening a file, with its arguments and how often it has waited so far; nothing where
+/// it does something else, or where the system does not say.
+///
+/// One that waits for a slow disk is not sleeping, and one that opens many files has waited more often each time.
 fn opening(pid: u32) -> Option<String> {
     let number = match std::env::consts::ARCH {
         "x86_64" => "257 ",
@@ -108,7 +120,13 @@ fn opening(pid: u32) -> Option<String> {
         _ => return None,
     };
     let call = crate::file::read_to_string(format!("/proc/{pid}/syscall")).ok()?;
-    call.starts_with(number).then_some(call)
+    if !call.starts_with(number) {
+        return None;
+    }
+    let status = crate::file::read_to_string(format!("/proc/{pid}/status")).ok()?;
+    let line = |name: &str| status.lines().find(|line| line.starts_with(name));
+    line("State:").filter(|state| state.contains("S (sleeping)"))?;
+    Some(format!("{call}{}", line("voluntary_ctxt_switches:")?))
 }
 
 #[cfg(test)]
@@ -158,7 +176,8 @@ mod tests {
                     let dir = repository();
                     fifo(&dir.path().join(file));
                     let place = discover(dir.path());
-                    git::commit(&place);
+                    let commit = git::commit(&place);
+                    assert!(file != ".git/config" || commit.is_none(), "{commit:?}");
                     git::files(&place);
                     changes::changed(&place, &[]);
                     let _ = worktree::keep(dir.path(), "refs/heirloom/x", "again");

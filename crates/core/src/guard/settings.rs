@@ -56,7 +56,7 @@ pub(crate) fn is_readable(section: &str, key: &str, value: Json) -> bool {
     read.problems.iter().all(|problem| !problem.fatal)
 }
 
-/// How requirements apply. What is wrong here keeps its default, which never is the weaker choice.
+/// How requirements apply. What is wrong here has its default, or the stricter choice where the default is not that.
 fn guard_section(section: Option<&Json>, policy: &mut Policy) -> Enforcement {
     let Some(section) = section.filter(|section| !section.is_null()) else {
         return Enforcement::default();
@@ -70,8 +70,11 @@ fn guard_section(section: Option<&Json>, policy: &mut Policy) -> Enforcement {
     policy.stop_scopes = guard.stop_scopes;
     policy.stop_blocks = guard.stop_blocks;
     policy.start_tokens = usize::try_from(guard.start_tokens).unwrap_or(usize::MAX);
-    policy.on_uncertain = guard.on_uncertain;
+    let is_wrong = |key: &str| read.faults.iter().any(|fault| fault.key().starts_with(key));
+    let uncertain = is_wrong("guard.on_uncertain");
+    policy.on_uncertain = if uncertain { form::OnUncertain::Deny } else { guard.on_uncertain };
     let carried = guard.carry_over.filter(|carry_over| carry_over.enabled);
+    let carried = carried.filter(|_| !is_wrong("guard.carry_over"));
     policy.carry_over = carried.map(|carry_over| CarryOver {
         window: carry_over.window.as_secs(),
         scopes: carry_over.scopes,
@@ -109,7 +112,9 @@ fn read(
     let everything_by_default = Json::Object(serde_json::Map::new());
     let value =
         if matches!(value, Json::Bool(true) | Json::Null) { &everything_by_default } else { value };
-    let read = read_json::<form::Requirement>(&["requirements", name], value);
+    let set = (name == danger::NAME).then(|| only(value, DANGEROUS_KEYS));
+    let read =
+        read_json::<form::Requirement>(&["requirements", name], set.as_ref().unwrap_or(value));
     // A condition that does nothing would make the trigger wider than it was meant.
     let triggers = format!("requirements.{name}.trigger_tools");
     let (wider, harmless): (Vec<&Fault>, Vec<&Fault>) =
@@ -148,6 +153,13 @@ fn dangerous(
             ..danger.requirement()
         })
         .collect())
+}
+
+/// A map without all other keys. What nothing reads can be no fault.
+fn only(value: &Json, keys: &[&str]) -> Json {
+    let Json::Object(map) = value else { return value.clone() };
+    let kept = map.iter().filter(|(key, _)| keys.contains(&key.as_str()));
+    Json::Object(kept.map(|(key, value)| (key.clone(), value.clone())).collect())
 }
 
 fn unused_by_dangerous(value: &Json) -> Vec<Problem> {

@@ -1,6 +1,7 @@
 use serde_json::{Value, json};
 
-use super::policy::Policy;
+use super::danger::Danger;
+use super::policy::{OnUncertain, Policy};
 use super::requirement::{Evidence, Measure, Requirement, Rule, Scope};
 use super::settings::policy;
 use crate::legacy::requirements::{self as original, Layers};
@@ -157,6 +158,28 @@ fn what_yaml_made_a_number_of_and_what_says_nothing_is_read_as_it_was_meant() {
     assert_eq!((read.skills.len(), read.word), (0, Some(false)));
     let one_word_each = only(json!({"trigger_tools": {"command": [["git"], ["gh"]]}})).triggers;
     assert_eq!(one_word_each.len(), 2, "two commands, not one of two words");
+}
+
+#[test]
+fn a_branch_that_looks_like_a_number_is_protected_as_it_is_written() {
+    let read = only(
+        json!({"type": "guard", "guard_type": "protected_branch", "protected_branches": [1.0, 2]}),
+    );
+    assert_eq!(read.rule, Rule::ProtectedBranch { branches: vec!["1.0".into(), "2".into()] });
+}
+
+#[test]
+fn what_nothing_reads_takes_no_dangerous_command_off_the_list() {
+    let read = policy(&json!({"requirements": {"dangerous": {"ttl": "soon"}}}));
+    assert_eq!(read.requirements.len(), Danger::ALL.len());
+    assert!(read.problems.iter().all(|problem| !problem.fatal), "{:?}", read.problems);
+}
+
+#[test]
+fn what_is_wrong_about_the_guard_itself_weakens_nothing() {
+    let read = policy(&json!({"guard": {"on_uncertain": "denny", "carry_over": {"window": "x"}}}));
+    assert_eq!((read.on_uncertain, read.carry_over), (OnUncertain::Deny, None));
+    assert_eq!(read.problems.len(), 2);
 }
 
 #[test]

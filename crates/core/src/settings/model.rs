@@ -16,7 +16,8 @@ pub const AGENTS: &[&str] = &["claude", "codex", "gemini", "opencode", "command"
 section! {
     /// Settings of heirloom.
     pub struct Settings {
-        /// Whether heirloom is active. `false` silences every hook, like `HEIRLOOM_DISABLE=1`.
+        /// Whether heirloom is active. `false` silences every hook, like `HEIRLOOM_DISABLE=1`; what the
+        /// machine's owner requires still holds.
         enabled: bool = true,
         /// The agent to use unless something else names one.
         agent: AgentName,
@@ -113,7 +114,7 @@ section! {
         /// check off.
         stop_scopes: Vec<Scope> =
             vec![Scope::Session, Scope::Branch, Scope::SingleUse, Scope::Permanent],
-        /// How many times in a row the end of a turn may be blocked.
+        /// How many times the end of one turn may be blocked, before heirloom gives up and says so.
         stop_blocks: u32 = 3,
         /// What to do when an agent is about to change what guards it: heirloom's settings, hooks
         /// and data.

@@ -79,7 +79,8 @@ fn be_a_word(node: &mut Node, shape: &Shape) {
     let word = match &mut node.value {
         Value::Bool(flag) => flag.to_string(),
         Value::Int(number) => number.to_string(),
-        Value::Float(number) => number.to_string(),
+        // As it was written: `1.0` is the name of a branch, and not `1`.
+        Value::Float(number) => format!("{number:?}"),
         Value::List(items) => {
             for item in items {
                 be_a_word(item, shape);

@@ -89,6 +89,7 @@ fn part<'a>(rest: &'a str, text: &str) -> Result<(u64, &'a str), PeriodError> {
     let end = after.find(|c: char| !c.is_alphabetic()).unwrap_or(after.len());
     let (unit, after) = after.split_at(end);
     let scale = match unit {
+        // As users of the earlier framework may write it.
         "min" => 60,
         "" if after.is_empty() => 1,
         "" => return Err(PeriodError::NotANumber { text: text.to_owned() }),

@@ -48,7 +48,7 @@ impl Settling<'_> {
         let is_offered = look.is_for_a_person() && !joined.refused.is_empty();
         let offer = joined.refused.first().filter(|_| is_offered).map(refusal);
         self.record(ledger, &joined, is_offered)?;
-        if !self.keys.is_empty() {
+        if !self.keys.is_empty() && !self.here.leaves_nothing() {
             // Without it an older checkout goes by its path, which leads to the same repository here.
             let _ = self.here.place.remember_key(&repo::key_file(&self.keys));
         }

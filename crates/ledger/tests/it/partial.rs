@@ -225,6 +225,35 @@ fn what_another_host_erased_is_in_no_file_here_once_its_word_came_in() {
 }
 
 #[test]
+fn a_word_of_erasure_that_fills_a_gap_leaves_no_byte_either() {
+    let (here, there) = with_what_was_erased();
+    let mut theirs = there.open();
+    theirs.append(at(10), Scope::session(session_id(1), REPO), &note(78, "later")).unwrap();
+    let all = export(&theirs);
+    let mut ledger = here.open();
+    ledger.import(with_gap(&all, all.lines().count() - 2).as_bytes()).unwrap();
+    assert!(!files_with(&here, CANARY).is_empty(), "its word has not come yet");
+    assert_eq!(ledger.import(all.as_bytes()).unwrap().erased, 1);
+    assert_eq!(files_with(&here, CANARY), Vec::<String>::new());
+    assert!(is_note_forgotten(here.path(), note(77, CANARY).id));
+    assert!(ledger.verify().unwrap().ok);
+}
+
+#[test]
+fn an_erasure_that_was_erased_keeps_no_gap_from_being_filled() {
+    let (here, there) = (Home::new(), Home::new());
+    let mut theirs = there.open();
+    fill(&mut theirs, 4);
+    let before = export(&theirs);
+    erase(&mut theirs, &[2]);
+    let erasing = theirs.heads().unwrap()[0].seq;
+    erase(&mut theirs, &[erasing]);
+    let mut ledger = here.open();
+    ledger.import(with_gap(&export(&theirs), 2).as_bytes()).unwrap();
+    assert_eq!(ledger.import(before.as_bytes()).unwrap().added, 1);
+}
+
+#[test]
 fn what_could_not_be_scrubbed_at_once_is_scrubbed_later() {
     let (here, there) = with_what_was_erased();
     let reader = here.database();

@@ -3,6 +3,7 @@
 use std::process::Command;
 
 use heirloom_testkit::real::checker;
+use serde_json::Value;
 
 use super::Daemon;
 use super::client::Request;
@@ -46,7 +47,14 @@ fn schemathesis_finds_no_failure_and_no_status_that_is_not_documented() {
         .unwrap();
     let said = String::from_utf8_lossy(&output.stdout);
     assert!(output.status.success(), "{said}{}", String::from_utf8_lossy(&output.stderr));
-    assert!(said.contains("Tested: 33"), "{said}");
+    // All but the one that is left out and at most one that needs what the others never give.
+    let described: Value =
+        serde_json::from_str(include_str!("../../../../../docs/openapi.json")).unwrap();
+    let paths = described["paths"].as_object().unwrap().values();
+    let operations: usize = paths.map(|path| path.as_object().unwrap().len()).sum();
+    let tested = said.split("Tested: ").nth(1).and_then(|rest| rest.split_whitespace().next());
+    let tested: usize = tested.unwrap().parse().unwrap();
+    assert!(tested + 2 >= operations, "{tested} of {operations}: {said}");
 }
 
 #[test]

@@ -120,19 +120,20 @@ pub(super) fn inner<'f>(
     file: impl Fn(&str) -> Holds<'f>,
 ) -> Option<Inner> {
     if matches!(name, "awk" | "gawk" | "mawk" | "nawk") {
-        let program = argv
-            .iter()
-            .skip(1)
-            .find(|word| word.text.contains("system") || word.text.contains(['|', '>']));
-        return Some(program.map_or(Inner::Nothing, |word| {
-            // What is piped into or out of a text is a command.
-            let pipes = ["\" |", "| \"", "\"|", "|\""];
-            let runs = pipes.iter().any(|pipe| word.text.contains(pipe));
-            let writes = [">\"", "> \""].iter().any(|to| word.text.contains(to));
-            let sign = if runs { "system\n" } else { "" };
-            let also = if writes { "write\n" } else { "" };
-            Inner::Code(format!("{sign}{also}{}", word.text))
-        }));
+        let does = |word: &&Word| word.text.contains("system") || word.text.contains(['|', '>']);
+        // All of them: a separator may be `>` too, before the program.
+        let words: Vec<&str> =
+            argv.iter().skip(1).filter(does).map(|word| word.text.as_str()).collect();
+        if words.is_empty() {
+            return Some(Inner::Nothing);
+        }
+        let program = words.join("\n");
+        // What is piped into or out of a text is a command.
+        let runs = ["\" |", "| \"", "\"|", "|\""].iter().any(|pipe| program.contains(pipe));
+        let writes = [">\"", "> \""].iter().any(|to| program.contains(to));
+        let sign = if runs { "system\n" } else { "" };
+        let also = if writes { "write\n" } else { "" };
+        return Some(Inner::Code(format!("{sign}{also}{program}")));
     }
     if matches!(name, "gdb" | "lldb")
         && let Some(inner) = debugged(argv)
@@ -254,6 +255,10 @@ const WRITERS: [&str; 28] = [
     "'>",
 ];
 
+/// The most texts of a program that are read as commands, one by one; all of them are as one. A hook that takes too long
+/// denies nothing.
+const MOST_TEXTS: usize = 256;
+
 /// The files that a program may change: those it names where it changes any, and those that the commands in
 /// its texts do.
 pub(in crate::guard) fn written_by(code: &str) -> Vec<String> {
@@ -267,7 +272,7 @@ pub(in crate::guard) fn written_by(code: &str) -> Vec<String> {
     if STARTERS.iter().any(|starter| code.contains(starter)) {
         let texts = parts().skip(1).step_by(2);
         let joined = texts.clone().collect::<Vec<_>>().join(" ");
-        let scripts = texts.filter(|text| text.contains(' ')).map(super::parse);
+        let scripts = texts.filter(|text| text.contains(' ')).take(MOST_TEXTS).map(super::parse);
         let scripts = scripts.chain([super::parse(&joined)]);
         files.extend(scripts.flat_map(|script| script.touched).map(|word| word.text));
     }

@@ -119,7 +119,8 @@ pub(super) fn parallel(argv: &[Word], input: &Input) -> Inner {
         command if command.is_empty() => item.clone(),
         command if command.contains('{') => {
             let places = ["{}", "{1}", "{.}", "{/}", "{//}", "{/.}", "{1.}", "{1/}"];
-            places.iter().fold(command.clone(), |line, place| line.replace(place, item))
+            let line = places.iter().fold(command.clone(), |line, place| line.replace(place, item));
+            if line == *command { format!("{command} {item}") } else { line }
         }
         command => format!("{command} {item}"),
     };

@@ -21,6 +21,11 @@ pub(super) enum Redirection {
     Nothing,
 }
 
+/// Whether a redirection is of the file with this number, which it is by itself where none is written: `00` is `0`.
+pub(super) fn is_number(descriptor: Option<&str>, number: u32) -> bool {
+    descriptor.is_none_or(|written| written.parse() == Ok(number))
+}
+
 impl Reader<'_, '_> {
     /// At `<`, `>` or `&>`. `descriptor` is the number before it.
     pub(super) fn redirection(&mut self, descriptor: Option<&str>) -> Redirection {
@@ -68,7 +73,7 @@ impl Reader<'_, '_> {
                     }
                     self.world.script.writes.push(mark::shown(&file).into_owned());
                 }
-                let is_output = matches!(descriptor, None | Some("1"));
+                let is_output = is_number(descriptor, 1);
                 match operator {
                     ">" | ">>" | ">|" | "&>" | "&>>" if is_output => {
                         Redirection::To { file, appends: operator.ends_with(">>") }

@@ -4,7 +4,7 @@
 use std::mem::take;
 
 use super::current::{Before, Current, Kind, Printed};
-use super::here::Redirection;
+use super::here::{Redirection, is_number};
 use super::mark::{SPLIT, WORDS};
 use super::word::Lexed;
 use super::world::World;
@@ -298,7 +298,7 @@ impl<'t, 's> Reader<'t, 's> {
 
     fn redirect(&mut self, current: &mut Current, descriptor: Option<&str>) {
         match self.redirection(descriptor) {
-            Redirection::Text(text) if matches!(descriptor, None | Some("0")) => {
+            Redirection::Text(text) if is_number(descriptor, 0) => {
                 current.redirected = Some(Input::Text(text));
             }
             Redirection::Copied => current.redirected = Some(Input::Unknown),
