@@ -172,7 +172,7 @@ fn handed_over(app: &App, handoff: &Handoff) -> Line {
     let from = handoff.session.as_deref().map(|name| format!(" from {name}")).unwrap_or_default();
     let next = handoff.next_steps.first();
     let next = next.map(|step| format!(": {}", titled(step))).unwrap_or_default();
-    Line::new("handoff", format!("{when}{from}{next}"), "heirloom recover 2")
+    Line::new("handoff", format!("{when}{from}{next}"), "heirloom handoffs show")
 }
 
 fn issues(home: &Home) -> Option<Line> {

@@ -47,7 +47,7 @@ fn doctor_says_once_what_is_wrong_with_the_settings_and_what_holds_all_the_same(
     let [settings] = about("settings")[..] else { panic!("{ran}") };
     assert!(settings.starts_with("✗ ") && settings.contains(":3:8: `requirements.odd`"), "{ran}");
     let [requirements] = about("requirements")[..] else { panic!("{ran}") };
-    assert!(requirements.ends_with("1 holds"), "{ran}");
+    assert!(requirements.ends_with("1 in force"), "{ran}");
     assert!(!ran.stdout.contains("any command"), "nobody said which: {ran}");
     let ran = env.var("HEIRLOOM_AGENT_COMMAND", "cat").run(&["doctor"]);
     assert!(ran.stdout.contains("any command"), "{ran}");

@@ -269,15 +269,15 @@ without a person.
 
 fn step_zero(block: &Inherited, variables: &Variables, comprehension: Comprehension) -> String {
     let counts = [
-        (block.learnings.len(), "learnings"),
-        (block.patterns.len(), "patterns"),
-        (block.warnings.len(), "warnings"),
-        (block.decisions.len(), "decisions"),
+        (block.learnings.len(), "learning"),
+        (block.patterns.len(), "pattern"),
+        (block.warnings.len(), "warning"),
+        (block.decisions.len(), "decision"),
     ];
     let counts: Vec<String> = counts
         .iter()
         .filter(|(count, _)| *count > 0)
-        .map(|(count, what)| format!("{count} {what}"))
+        .map(|(count, what)| format!("{count} {what}{}", if *count == 1 { "" } else { "s" }))
         .collect();
     let what = if counts.is_empty() { "its progress".to_owned() } else { counts.join(", ") };
     let duty = match comprehension {

@@ -7,8 +7,8 @@ use super::merge::merge;
 use super::odd::leave_out;
 use super::origin::rows;
 use super::{
-    AGENTS, Context, Diagnostic, Fault, Reader, Requirement, Row, Setting, Settings, Severity,
-    Source,
+    AGENTS, Context, Diagnostic, Distill, Fault, OnOff, Reader, Requirement, Row, Setting,
+    Settings, Severity, Source, read_json,
 };
 use crate::trust::withhold;
 use crate::yaml::{self, Entry, Node, Position, Value};
@@ -69,6 +69,21 @@ pub struct Rest {
     pub unread: Vec<Diagnostic>,
     /// What is said of requirements and was left out because it cannot be read.
     pub odd: Vec<Diagnostic>,
+}
+
+impl Rest {
+    /// What can be used of it, whatever is wrong having its default; nothing where a layer could not be read at all.
+    ///
+    /// But for what is kept of conversations: the wrong value may have been there to keep them out.
+    pub fn settings(&self) -> Option<Settings> {
+        if !self.unread.is_empty() {
+            return None;
+        }
+        let mut settings: Settings = read_json(&[], &self.tree).value?;
+        settings.capture.archive = OnOff::Off;
+        settings.capture.distill = Distill::Off;
+        Some(settings)
+    }
 }
 
 impl Layers {

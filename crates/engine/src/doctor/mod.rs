@@ -282,8 +282,7 @@ fn requirements(here: &Here) -> Vec<Check> {
     let (health, detail) = match (policy.enabled, count) {
         (false, _) => (Health::Note, "switched off in the settings".to_owned()),
         (true, 0) => (Health::Note, "none".to_owned()),
-        (true, 1) => (Health::Ok, "1 holds".to_owned()),
-        (true, count) => (Health::Ok, format!("{count} hold")),
+        (true, count) => (Health::Ok, format!("{count} in force")),
     };
     let problem = |problem: &Problem| {
         let health = if problem.fatal { Health::Problem } else { Health::Note };

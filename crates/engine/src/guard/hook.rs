@@ -139,9 +139,14 @@ impl Call<'_> {
         }
     }
 
-    /// The settings of this repository, read once; `None` where they cannot be used.
+    /// The settings of this repository, read once; `None` where a file of them cannot be read at all. One wrong value
+    /// must not end what the others ask for: an agent would begin without its brief, and nobody would know why.
     pub(super) fn settings(&self) -> Option<Rc<Settings>> {
-        self.settings.get_or_init(|| keep::settings(self.here).ok().map(Rc::new)).clone()
+        let read = || match keep::settings(self.here) {
+            Ok(settings) => Some(Rc::new(settings)),
+            Err(unusable) => unusable.broken.rest.settings().map(Rc::new),
+        };
+        self.settings.get_or_init(read).clone()
     }
 
     /// The hooks of the agent that calls.

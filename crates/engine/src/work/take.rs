@@ -57,7 +57,8 @@ impl Dispatcher<'_, '_> {
             }
             Begun::ToReview => {
                 let id = &entry.id;
-                let why = format!("it needs review first; --issue {id} sends an agent again");
+                let why =
+                    format!("it needs review first; `--resume --issue {id}` sends an agent again");
                 self.leave(entry, why);
                 return Ok(None);
             }

@@ -64,11 +64,16 @@ pub(super) fn list(app: &App, tracker: &mut dyn Tracker, args: &ListArgs) -> Don
     let statuses: Vec<IssueStatus> = args.status.iter().map(|word| IssueStatus::of(word)).collect();
     let closed = args.all || statuses.contains(&IssueStatus::Closed);
     let mut entries = entries(tracker, closed)?;
+    let is_none = entries.is_empty();
     entries.retain(|entry| statuses.is_empty() || statuses.contains(&entry.status));
     args.filter.apply(&mut entries);
     app.ui.answer(&answer(&entries), || table(&entries));
     if entries.is_empty() && !app.ui.is_json() {
-        app.ui.hint("no issues; `heirloom issues create \"…\"` creates one");
+        app.ui.hint(if is_none {
+            "no issues; `heirloom issues create \"…\"` creates one"
+        } else {
+            "no issue matches; `heirloom issues list` shows those that are open"
+        });
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -235,9 +235,10 @@ pub(super) fn pause(app: &App, ledger: &mut Ledger, args: PauseArgs) -> Done {
         reason: paused.reason,
         expires_at: paused.expires_at,
     };
+    let whose = if args.repo { " --repo" } else { "" };
     app.ui.answer(&answer, || {
         format!(
-            "{CARE}paused{CARE:#} {}; `heirloom req resume` enforces them again",
+            "{CARE}paused{CARE:#} {}; `heirloom req resume{whose}` enforces them again",
             place(subject.as_ref())
         )
     });

@@ -42,6 +42,16 @@ fn a_payload_of_any_bytes_is_survived() {
 }
 
 #[test]
+fn a_wrong_value_elsewhere_in_the_settings_takes_no_brief_away() {
+    let guarded = Guarded::new("work: {max_agents: many}\n");
+    guarded.env.run(&["note", "decision", "tokens rotate", "--because", "theft is noticed"]);
+    let start = json!({"session_id": ONE, "cwd": guarded.env.repo(), "source": "startup"});
+    let ran =
+        guarded.env.run_with(&["hook", "claude", "SessionStart"], start.to_string().as_bytes());
+    assert!(ran.stdout.contains("tokens rotate"), "{ran}");
+}
+
+#[test]
 fn an_unknown_agent_or_no_argument_at_all_is_silence() {
     let guarded = Guarded::new(PLAN);
     for arguments in

@@ -114,7 +114,7 @@ const STRANGERS: [Stranger; 5] = [
                 "[shell_environment_policy.set]\nHEIRLOOM_DISABLE = \"1\"\n",
             );
         },
-        told: "2 hold",
+        told: "2 in force",
     },
     Stranger {
         what: "a page that is none",
@@ -123,7 +123,7 @@ const STRANGERS: [Stranger; 5] = [
             assert!(made.success());
             clone.write(".heirloom/config.yaml", "notes: {file: .git/hooks/pre-commit}\n");
         },
-        told: "2 hold",
+        told: "2 in force",
     },
 ];
 
