@@ -7,6 +7,7 @@ use heirloom_core::cost::Cost;
 use heirloom_core::event::{
     Body, RunInherited, SessionChanged, SessionContinued, SessionCreated, SessionWithheld,
 };
+use heirloom_core::facts;
 use heirloom_core::id::SessionId;
 use heirloom_core::lineage::{End, Lineage};
 use heirloom_core::name::SessionName;
@@ -279,8 +280,12 @@ pub struct Row {
 
 /// What a session is called for people: as it was launched, else as its agent's transcript says. What a stage asks
 /// says nothing about the run, so a run is called after its stage and not after its first prompt.
+///
+/// The transcript of a fork begins with a copy of its parent's, so that one is called after what it was told itself.
 pub fn title(session: &Session, told: Option<String>) -> Option<String> {
-    session.config.as_ref().ok().and_then(|config| config.title.clone()).or(told)
+    let given = session.config.as_ref().ok().and_then(|config| config.title.clone());
+    let forked = session.prompt.as_deref().filter(|_| session.link == Some(Link::Forked));
+    given.or_else(|| forked.and_then(facts::title)).or(told)
 }
 
 /// One page of sessions, with what of them is at work.

@@ -71,6 +71,8 @@ pub(super) struct Beside {
     /// Whether more is to be known of how the command ended: it goes on in the background, was interrupted, or
     /// its status means something else than usual.
     is_open: bool,
+    /// Whether it goes on in the background.
+    pub(super) goes_on: bool,
 }
 
 impl Beside {
@@ -206,7 +208,9 @@ impl<'de> Visitor<'de> for BesideVisitor {
             match &*key {
                 "interrupted" | "backgroundTaskId" | "returnCodeInterpretation" => {
                     let value: Value = map.next_value()?;
-                    beside.is_open |= !matches!(value, Value::Null | Value::Bool(false));
+                    let is_said = !matches!(value, Value::Null | Value::Bool(false));
+                    beside.is_open |= is_said;
+                    beside.goes_on |= is_said && key == "backgroundTaskId";
                 }
                 key => {
                     beside.is_command |= key == "stdout";

@@ -249,8 +249,9 @@ fn result(block: Block<'_>, beside: Beside) -> What {
     let is_error = block.is_error == Some(true);
     let text = block.content.map(|content| content.plain_text()).unwrap_or_default();
     let succeeded = block.is_error == Some(false) && beside.ran();
-    let exit = if succeeded { Some(0) } else { exit(&text, is_error) };
-    What::ToolResult { id: block.tool_use_id.unwrap_or_default(), text, is_error, exit }
+    let goes_on = beside.goes_on || text.starts_with("Command running in background with ID");
+    let exit = if succeeded && !goes_on { Some(0) } else { exit(&text, is_error) };
+    What::ToolResult { id: block.tool_use_id.unwrap_or_default(), text, is_error, exit, goes_on }
 }
 
 /// A command that failed has its exit status in the first line.

@@ -10,7 +10,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::read::Usage;
-use super::transcripts::{exit_code, is_the_persons, parts};
+use super::transcripts::{exit_code, goes_on, is_the_persons, parts};
 use crate::event::Span;
 use crate::transcript::does::tool_use;
 use crate::transcript::entry::{By, Entries, Entry, What, Whereabouts};
@@ -197,8 +197,9 @@ fn output(id: String, item: &Value) -> What {
         Some(list @ Value::Array(_)) => parts(Some(list)),
         other => other.map(Value::to_string).unwrap_or_default(),
     };
-    let exit = exit_code(&text).and_then(|code| code.parse().ok());
-    What::ToolResult { id, is_error: exit.is_some_and(|code: i32| code != 0), exit, text }
+    let exit: Option<i32> = exit_code(&text).and_then(|code| code.parse().ok());
+    let (is_error, goes_on) = (exit.is_some_and(|code| code != 0), goes_on(&text));
+    What::ToolResult { id, text, is_error, exit, goes_on }
 }
 
 fn usage(info: &Value, told: &mut Vec<What>) {

@@ -187,8 +187,17 @@ fn output(item: &Value) -> Event {
 
 /// The head that Codex puts before a command's output says how it exited.
 pub(super) fn exit_code(text: &str) -> Option<&str> {
-    let head = text.split_once("\nOutput:").map(|(head, _)| head)?;
-    head.lines().find_map(|line| line.strip_prefix("Process exited with code "))
+    head(text)?.lines().find_map(|line| line.strip_prefix("Process exited with code "))
+}
+
+/// Whether that head says that the command has not ended yet.
+pub(super) fn goes_on(text: &str) -> bool {
+    let says_so = |line: &str| line.starts_with("Process running with session ID");
+    head(text).is_some_and(|head| head.lines().any(says_so))
+}
+
+fn head(text: &str) -> Option<&str> {
+    text.split_once("\nOutput:").map(|(head, _)| head)
 }
 
 fn message(message: &Value) -> Vec<Event> {

@@ -131,7 +131,7 @@ fn calls(message: &Value, told: &mut Told, whats: &mut Vec<What>) {
             let text = answer(call);
             let exit = exit_code(&text);
             let is_error = status != "success" || exit.is_some_and(|code| code != 0);
-            whats.push(What::ToolResult { id, text, is_error, exit });
+            whats.push(What::ToolResult { id, text, is_error, exit, goes_on: false });
         }
     }
     told.calls = told.calls.max(calls.len());

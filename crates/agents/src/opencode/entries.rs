@@ -145,7 +145,7 @@ fn tool(part: &Value, told: &mut Vec<What>) {
     let exit = exit.and_then(|code| i32::try_from(code).ok());
     let failed = self::text(state, "status") == Some("error");
     let is_error = failed || exit.is_some_and(|code| code != 0);
-    told.push(What::ToolResult { id, text, is_error, exit });
+    told.push(What::ToolResult { id, text, is_error, exit, goes_on: false });
 }
 
 /// A step is one request to the model.

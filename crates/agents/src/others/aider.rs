@@ -46,6 +46,7 @@ impl Entries for Read {
                 text: text.to_owned(),
                 is_error: false,
                 exit: None,
+                goes_on: false,
             }
         } else if line.trim().is_empty() || line == ">" || line == "####" {
             return;

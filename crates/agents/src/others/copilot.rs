@@ -73,6 +73,7 @@ fn of_event(kind: &str, data: &Value) -> Option<What> {
                 .unwrap_or_default(),
             is_error: data.get("success").and_then(Value::as_bool) == Some(false),
             exit: None,
+            goes_on: false,
         },
         "session.error" => What::Failed { text: text(data, "message")?.to_owned() },
         kind if kind.starts_with("session.")

@@ -52,7 +52,7 @@ fn of_tool(block: &Value) -> Option<What> {
             let result = block.get("toolResult")?;
             let is_error = text(result, "status") == Some("error");
             let text = result.get("value").map(words).unwrap_or_default();
-            Some(What::ToolResult { id, text, is_error, exit: None })
+            Some(What::ToolResult { id, text, is_error, exit: None, goes_on: false })
         }
         _ => None,
     }

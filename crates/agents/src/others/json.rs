@@ -90,6 +90,7 @@ fn of_block(block: &Value, said: &dyn Fn(String) -> Option<What>) -> Option<What
                 text,
                 is_error,
                 exit: None,
+                goes_on: false,
             })
         }
         "text" | "input_text" | "output_text" => said(text(block, "text")?.to_owned()),

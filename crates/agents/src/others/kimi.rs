@@ -78,6 +78,7 @@ fn of_message(kind: &str, payload: &Value) -> Option<What> {
                 text: value.get("output").map(words).unwrap_or_default(),
                 is_error: value.get("is_error").and_then(Value::as_bool).unwrap_or(false),
                 exit: None,
+                goes_on: false,
             }
         }
         "CompactionBegin" => What::Compaction { auto: None, tokens_before: None },

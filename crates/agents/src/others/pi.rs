@@ -45,6 +45,7 @@ impl Entries for Read {
                                 .and_then(serde_json::Value::as_bool)
                                 .unwrap_or(false),
                             exit: None,
+                            goes_on: false,
                         }],
                         role => blocks(role, &content),
                     }

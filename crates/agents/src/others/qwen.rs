@@ -82,6 +82,7 @@ fn of_part(role: &str, part: &Value) -> Option<What> {
             text: error.unwrap_or(output),
             is_error,
             exit: None,
+            goes_on: false,
         });
     }
     let said = text(part, "text").filter(|text| !text.trim().is_empty())?.to_owned();

@@ -82,6 +82,8 @@ pub enum What {
         is_error: bool,
         /// How a command exited, where that is known.
         exit: Option<i32>,
+        /// Whether the command goes on in the background, so that nobody knows yet how it comes out.
+        goes_on: bool,
     },
     /// Files that changed, as the agent program saw it; by a command, say.
     Changed {

@@ -48,7 +48,7 @@ fn understand(event: Event) -> Vec<What> {
         Event::Thinking { text } => What::Thinking { text },
         Event::ToolCall { id, name, input } => tool_use(id, name, input),
         Event::ToolResult { id, is_error, text } => {
-            What::ToolResult { id, text, is_error, exit: None }
+            What::ToolResult { id, text, is_error, exit: None, goes_on: false }
         }
         Event::Usage { tokens, span, context_window } => {
             What::Usage { message: None, tokens, span, window: context_window }

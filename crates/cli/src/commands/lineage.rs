@@ -2,7 +2,7 @@ use std::fmt::Write;
 use std::process::ExitCode;
 
 use heirloom_api::Lineage;
-use heirloom_core::session::Session;
+use heirloom_core::session::{Link, Session};
 use heirloom_engine::sessions::{self, Contribution, Family, FindError};
 
 use super::{App, Done, unrecorded};
@@ -66,11 +66,12 @@ fn render(
         let Contribution { learnings, decisions } = contributed(session)?;
         let _ = writeln!(
             text,
-            "{DIM}{branch}{DIM:#}{BOLD}{}{BOLD:#}{:padding$}  {when:16}  {}, {}{}",
+            "{DIM}{branch}{DIM:#}{BOLD}{}{BOLD:#}{:padding$}  {when:16}  {}, {}{}{}",
             session.name,
             "",
             counted(learnings, "learning"),
             counted(decisions, "decision"),
+            came(session, chain.get(depth + 1)),
             by(session),
         );
     }
@@ -78,12 +79,39 @@ fn render(
         let times = counted(family.continued.len() as u64, "time");
         let _ = writeln!(text, "continued {times}, last {} {}", link.as_str(), ago(*at, now));
     }
-    if !family.descendants.is_empty() {
-        let row = |s: &Session| format!("{} ({}{})", s.name, s.status, by(s));
-        let rows = family.descendants.iter().map(|(_, session)| row(session));
-        let _ = writeln!(text, "continued by: {}", rows.collect::<Vec<_>>().join(", "));
-    }
+    text.push_str(&descendants(family));
     Ok(text)
+}
+
+/// What came of the session, by how it left it: what continues a fork belongs to the fork.
+fn descendants(family: &Family) -> String {
+    let mut groups =
+        [("continued by", Vec::new()), ("forks", Vec::new()), ("inherited by", Vec::new())];
+    let mut group = 0;
+    for (depth, session) in &family.descendants {
+        if *depth == 1 {
+            group = match session.link {
+                Some(Link::Forked) => 1,
+                Some(Link::Inherited) => 2,
+                _ => 0,
+            };
+        }
+        groups[group].1.push(format!("{} ({}{})", session.name, session.status, by(session)));
+    }
+    let mut text = String::new();
+    for (how, sessions) in groups.iter().filter(|(_, sessions)| !sessions.is_empty()) {
+        let _ = writeln!(text, "{how}: {}", sessions.join(", "));
+    }
+    text
+}
+
+/// How a session came from the one below it, where it went on with its conversation.
+fn came(session: &Session, parent: Option<&&Session>) -> String {
+    match (session.link, parent) {
+        (Some(Link::Forked), Some(parent)) => format!(", fork of {}", parent.name),
+        (Some(Link::Resumed), Some(parent)) => format!(", continues {}", parent.name),
+        _ => String::new(),
+    }
 }
 
 /// Whose it is, where it is a colleague's.

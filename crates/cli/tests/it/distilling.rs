@@ -24,6 +24,7 @@ fn proposals() -> Value {
         {"kind": "warning", "text": "legacy/ is built by customers", "prompt": "never touch legacy/ please"},
         {"kind": "learning", "text": "The parser is fast", "file": "src/parser.rs", "quote": "fast_path(token);"},
         {"kind": "learning", "text": "Commas may trail", "prompt": "nobody ever said these words"},
+        {"kind": "learning", "text": "Pushing is all", "file": "src/parser.rs", "quote": "ack.push(open_list())"},
     ])
 }
 
@@ -173,7 +174,11 @@ fn a_person_can_have_a_session_looked_back_on_and_is_told_what_was_refused() {
     let why: Vec<&str> = refused.iter().filter_map(|each| each["why"].as_str()).collect();
     assert_eq!(
         why,
-        ["src/parser.rs does not say what it quotes", "nobody said what it quotes"],
+        [
+            "src/parser.rs does not say what it quotes",
+            "nobody said what it quotes",
+            "src/parser.rs does not say what it quotes",
+        ],
         "{distilled:#}"
     );
     assert_eq!(distilled["cost_usd"], 0.25);
@@ -206,10 +211,18 @@ fn a_look_back_that_was_killed_is_forgotten_with_its_session_as_well() {
     let kept_by_agent =
         || fs::read_dir(env.user().join(".claude/projects/-empty")).unwrap().count();
     assert_eq!(kept_by_agent(), 1);
+    // What it was started with is left. It is gone once the next one begins, of whatever session that is.
+    let scratch = env.home().join("scratch");
+    assert_eq!(fs::read_dir(&scratch).unwrap().count(), 1);
+    let left = scratch.join(format!("distill-{ID}"));
+    fs::rename(&left, scratch.join("distill-killed")).unwrap();
     let gone = env.run(&["sessions", "forget", ID, "--json"]).success().json();
     assert_eq!(gone["copies"], 1, "{gone}");
     assert_eq!(kept_by_agent(), 0);
     assert!(!kept.join("times").exists());
+    hook(&env, "SessionStart", NEXT, process.id(), &json!({"source": "startup"}));
+    env.run(&["sessions", "distill", NEXT]);
+    assert_eq!(fs::read_dir(&scratch).unwrap().count(), 0);
     process.kill().unwrap();
     process.wait().unwrap();
 }

@@ -6,12 +6,14 @@
 pub mod runners;
 pub mod signs;
 mod test_run;
+mod title;
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::id::SessionId;
 pub use test_run::TestRun;
+pub use title::title;
 
 /// What is known of one session.
 #[derive(Debug, Clone, PartialEq)]
@@ -54,6 +56,8 @@ pub struct SessionFacts {
     pub subagents: u64,
     /// Whether the last turn was interrupted by a person.
     pub interrupted: bool,
+    /// How many bytes of its transcript are read.
+    pub read: u64,
     /// How many bytes of its transcript are not read yet, as of the last look.
     pub unread: u64,
     /// Lines of its transcript of which nothing is known: of a kind or a version that came later, or torn.

@@ -429,3 +429,16 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn a_quote_is_not_verified_by_part_of_a_longer_word_or_number() {
+    let text = "let retries = 10;\nlet max_tries = 1;\nlet tries = 1.5;\nlet tries = 12;\nlet tries = 1;\n";
+    let mut files = Files::default().with("a.rs", text);
+    for line in 1..=4 {
+        let verdict = verdict(&mut files, cited("a.rs", line, "tries = 1"));
+        assert_eq!(verdict, Verdict::Nearby { line: 5 }, "line {line}");
+    }
+    assert_eq!(verdict(&mut files, cited("a.rs", 5, "tries = 1")), Verdict::Verified);
+    assert_eq!(verdict(&mut files, cited("a.rs", 3, "tries = 1.5")), Verdict::Verified);
+    assert_eq!(verdict(&mut files, cited("a.rs", 3, "let tries = 5;")), Verdict::QuoteAbsent);
+}

@@ -123,13 +123,22 @@ impl Text {
         u32::try_from(self.starts.partition_point(|start| *start <= offset)).unwrap_or(u32::MAX)
     }
 
-    /// Whether a match neither begins nor ends inside a word.
+    /// Whether a match neither begins nor ends inside a word or a number.
     pub(super) fn is_whole(&self, start: usize, length: usize) -> bool {
         let bytes = self.folded.as_bytes();
-        let cuts =
-            |at: usize| at > 0 && at < bytes.len() && is_word(bytes[at - 1]) && is_word(bytes[at]);
-        !cuts(start) && !cuts(start + length)
+        !cuts(bytes, start) && !cuts(bytes, start + length)
     }
+}
+
+/// Whether a word or a number goes on over `at`: `1.5` is one number.
+fn cuts(bytes: &[u8], at: usize) -> bool {
+    if at == 0 || at >= bytes.len() {
+        return false;
+    }
+    let is_digit = |at: usize| bytes.get(at).is_some_and(u8::is_ascii_digit);
+    let before_point = bytes[at] == b'.' && is_digit(at - 1) && is_digit(at + 1);
+    let behind_point = at > 1 && bytes[at - 1] == b'.' && is_digit(at - 2) && is_digit(at);
+    is_word(bytes[at - 1]) && is_word(bytes[at]) || before_point || behind_point
 }
 
 /// Whether a byte is part of a word.

@@ -15,7 +15,7 @@ use heirloom_agents::{
 };
 use heirloom_core::distill::{self, Answer, Proposal, Quote};
 use heirloom_core::evidence::Evidence;
-use heirloom_core::ground::{fold, says_enough};
+use heirloom_core::ground::{Search, Text, fold, says_enough};
 use heirloom_core::id::SessionId;
 use heirloom_core::note::Note;
 use heirloom_core::recover::Told;
@@ -43,6 +43,9 @@ const MOST_FILES: usize = 6;
 const MOST_NOTED: usize = 500;
 /// The newest so many of them it is told of.
 const MOST_TOLD: usize = 40;
+
+/// What the names of the directories begin with that an agent is given to start.
+const SCRATCH: &str = "distill-";
 
 /// What came of it.
 #[derive(Debug, Default)]
@@ -119,7 +122,10 @@ pub fn distill(
     let session = wanted.session;
     // One at a time: several agents that end at once would have the person pay for all of them at once.
     let lock = open_lock(&here.home.join("capture").join("distill.lock")).ok();
-    let _held = lock.filter(|file| file.lock().is_ok());
+    let held = lock.filter(|file| file.lock().is_ok());
+    if held.is_some() {
+        sweep(&here.home);
+    }
     let name = session.name.to_string();
     let told = told(here, session)?.ok_or_else(|| DistillError::Nothing { name: name.clone() })?;
     let done = mark(&here.home, session.id);
@@ -162,6 +168,16 @@ pub fn distill(
     }
     let _ = heirloom_repo::replace_private(&done, turns.as_bytes());
     Ok(distilled)
+}
+
+/// Removes what look-backs left that were ended in the middle. Only for whoever holds the lock: nobody else looks
+/// back then.
+fn sweep(home: &Path) {
+    for entry in std::fs::read_dir(home.join("scratch")).into_iter().flatten().flatten() {
+        if entry.file_name().to_string_lossy().starts_with(SCRATCH) {
+            let _ = file::remove_dir_all(entry.path());
+        }
+    }
 }
 
 /// Whether a session that ended is looked back on without anybody asking: only where the person wants that, and
@@ -254,7 +270,7 @@ fn ask(
     if let Some(id) = &own {
         remember(&here.home, agent, session, id)?;
     }
-    let scratch = here.home.join("scratch").join(format!("distill-{session}"));
+    let scratch = here.home.join("scratch").join(format!("{SCRATCH}{session}"));
     // Always the same one: some agents remember every directory that they were started in.
     let empty = here.home.join("capture").join("empty");
     for directory in [&scratch, &empty] {
@@ -343,18 +359,15 @@ fn place(root: &Path, path: &str, words: &str) -> Result<Evidence, String> {
     let inside = Path::new(path).strip_prefix(root).unwrap_or(Path::new(path));
     let text = heirloom_repo::read_within(root, &root.join(inside)).ok().flatten();
     let text = text.ok_or_else(|| format!("there is no file {path} in the repository"))?;
-    let first = fold(words.lines().find(|line| !line.trim().is_empty()).unwrap_or_default());
-    let line = text.lines().position(|line| fold(line).contains(&first));
-    let line = line.ok_or_else(|| format!("{path} does not say what it quotes"))?;
-    let lines = words.lines().filter(|line| !line.trim().is_empty()).count();
-    let number = |line: usize| u32::try_from(line).unwrap_or(u32::MAX);
-    let end_line = (lines > 1).then(|| number(line + lines));
+    // As every claim is checked: whole words, and not where a comment only mentions them.
+    let Search::Elsewhere(lines) = Text::of(path, &text).search(&fold(words), 0, 0) else {
+        return Err(format!("{path} does not say what it quotes"));
+    };
+    let quoted = words.trim();
+    let more = u32::try_from(quoted.lines().count()).unwrap_or(u32::MAX).saturating_sub(1);
+    let end_line = (more > 0).then(|| lines[0].saturating_add(more));
     let path = inside.to_string_lossy().into_owned();
-    Ok(Evidence {
-        end_line,
-        quote: Some(words.trim().to_owned()),
-        ..Evidence::at(path, number(line + 1))
-    })
+    Ok(Evidence { end_line, quote: Some(quoted.to_owned()), ..Evidence::at(path, lines[0]) })
 }
 
 /// Starts a process that does this for a session, and does not wait for it.

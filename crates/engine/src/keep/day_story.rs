@@ -4,9 +4,10 @@ use std::fs;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use heirloom_core::event::{IterationStarted, RunPlanned, TaskSet};
 use heirloom_core::id::SessionId;
 use heirloom_core::note::Kind;
-use heirloom_ledger::Facts;
+use heirloom_ledger::{Facts, Scope};
 use serde_json::{Value, json};
 use uuid::Uuid;
 
@@ -49,6 +50,15 @@ impl Conversation {
     pub(super) fn prompt(mut self, text: &str) -> Self {
         self.line("user", &json!({"role": "user", "content": text}));
         self
+    }
+
+    /// The same, as a program gives it.
+    pub(super) fn given(self, text: &str) -> Self {
+        let mut given = self.prompt(text);
+        if let Some(line) = given.lines.last_mut() {
+            line["promptSource"] = "sdk".into();
+        }
+        given
     }
 
     pub(super) fn say(mut self, text: &str) -> Self {
@@ -188,4 +198,49 @@ fn a_context_that_was_cleared_and_left_again_hides_nothing_of_the_work_before_it
     let other = place.session("other", None);
     let after = place.start(&other, Fresh::Startup).unwrap();
     assert_eq!(after, before);
+}
+
+#[test]
+fn a_prompt_that_heirloom_composed_is_not_what_somebody_asked() {
+    let mut place = place();
+    let person = Conversation::new(8).prompt("make the parser accept nested lists");
+    person.take_in(&place);
+    let composed = || Conversation::new(9).given("Read the progress page and do one step of it");
+    // Of a loop, an iteration of it that only its transcript tells of, and the work on an issue.
+    let (looped, iteration, issue) = (composed(), composed(), composed());
+    let run = place.known(looped.id.parse().unwrap(), "loop", None);
+    let worked = place.known(issue.id.parse().unwrap(), "issue", None);
+    let repo = place.here.place.repo.clone();
+    let now = place.here.clock.now();
+    let started = IterationStarted {
+        stage: "stage-00-work".to_owned(),
+        iteration: 1,
+        agent_session_id: Some(iteration.id.clone()),
+        pid: None,
+        pid_started: None,
+    };
+    let plan = json!({"version": 1, "name": "work", "is_pipeline": false, "stages": []});
+    let planned = json!({"plan": plan, "run_dir": "r", "worktree": "."});
+    let planned: RunPlanned = serde_json::from_value(planned).unwrap();
+    let task = TaskSet { issue: Some("hl-1".to_owned()), text: None };
+    place
+        .ledger
+        .write::<_, heirloom_ledger::Error>(now, |writer| {
+            writer.append(Scope::session(run.id, &repo), &planned)?;
+            writer.append(Scope::session(run.id, &repo), &started)?;
+            writer.append(Scope::session(worked.id, &repo), &task).map(drop)
+        })
+        .unwrap();
+    for conversation in [looped, iteration, issue] {
+        conversation.take_in(&place);
+    }
+    let next = place.session("next", None);
+    let text = place.start(&next, Fresh::Startup).unwrap();
+    assert!(text.contains("Asked last: \"make the parser accept nested lists\""), "{text}");
+    assert!(!text.contains("one step of it"), "{text}");
+
+    // What a person has an agent do in one line is theirs.
+    Conversation::new(11).given("list what the parser cannot read").take_in(&place);
+    let text = place.start(&next, Fresh::Clear).unwrap();
+    assert!(text.contains("Asked last: \"list what the parser cannot read\""), "{text}");
 }

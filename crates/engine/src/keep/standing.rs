@@ -1,7 +1,7 @@
 //! How the work stands, from the facts that were taken in from transcripts.
 
-use heirloom_core::event::RuleDecided;
-use heirloom_core::facts::SessionFacts;
+use heirloom_core::event::{RuleDecided, RunPlanned, TaskSet};
+use heirloom_core::facts::{SessionFacts, TurnFacts};
 use heirloom_core::id::SessionId;
 use heirloom_core::recover::{self, Failure, Standing, Told};
 use heirloom_ledger::{Error, Facts};
@@ -68,8 +68,21 @@ impl Gatherer<'_> {
         let is_own = lineage.contains(&session.session);
         let branch = self.here.place.head.branch();
         let on_branch = branch.is_some() && session.branch.as_deref() == branch;
-        let told = Told { near: is_own || on_branch, ..told(facts, &session)? };
+        let mut told = Told { near: is_own || on_branch, ..told(facts, &session)? };
+        if told.turns.iter().any(is_of_a_program) && self.is_driven(&session)? {
+            told.turns.retain(|turn| !is_of_a_program(turn));
+        }
         Ok((is_own, told, session.title))
+    }
+
+    /// Whether a loop or the work on an issue drives the session: then heirloom composed its prompts, and no
+    /// person asked for anything in them.
+    fn is_driven(&self, session: &SessionFacts) -> Result<bool, Error> {
+        let (repo, key) = (&self.here.place.repo, session.session.to_string());
+        let task = self.ledger.kept::<TaskSet>(repo, &key)?;
+        Ok(task.is_some_and(|task| task.body.issue.is_some())
+            || self.ledger.kept::<RunPlanned>(repo, &key)?.is_some()
+            || self.ledger.is_of_an_iteration(&session.agent_session_id)?)
     }
 
     /// Leaves out what a person has kept or dropped already.
@@ -86,16 +99,26 @@ impl Gatherer<'_> {
     }
 }
 
-/// What is to be said of a session whose transcript was longer than a hook may read.
-#[expect(clippy::cast_precision_loss, reason = "megabytes are not counted to the byte")]
+fn is_of_a_program(turn: &TurnFacts) -> bool {
+    turn.by == "program"
+}
+
+/// A line whose end is still to come is no news.
+const NEWS: u64 = 100_000;
+
+/// What is to be said of a session whose transcript was longer than a hook may read. How many turns that are
+/// nobody has counted: as many as the same bytes held before.
 fn unread(session: &SessionFacts) -> Option<String> {
-    let megabytes = session.unread as f64 / 1e6;
-    // A line whose end is still to come is no news.
-    (megabytes >= 0.1).then(|| {
-        format!(
-            "the last turns of an earlier session, {megabytes:.1} MB, are not in yet, so what it did last may be missing here"
-        )
-    })
+    if session.unread < NEWS {
+        return None;
+    }
+    // The last one that was read is hardly whole.
+    let whole = session.turns.saturating_sub(1).max(1);
+    let turns = match session.unread.saturating_mul(whole).checked_div(session.read) {
+        None | Some(0 | 1) => "turn of an earlier session is".to_owned(),
+        Some(turns) => format!("{turns} turns or so of an earlier session are"),
+    };
+    Some(format!("the last {turns} not in yet, so what it did last may be missing here"))
 }
 
 /// What the facts say of a session, however near it is.

@@ -5,7 +5,8 @@ use std::collections::HashMap;
 use rusqlite::{OptionalExtension, Row};
 
 use heirloom_core::facts::{
-    CommandFacts, CommitFacts, FileFacts, SessionFacts, TestFacts, TodoFacts, TokenFacts, TurnFacts,
+    CommandFacts, CommitFacts, FileFacts, SessionFacts, TestFacts, TodoFacts, TokenFacts,
+    TurnFacts, title,
 };
 use heirloom_core::id::SessionId;
 use jiff::Timestamp;
@@ -18,9 +19,6 @@ const SOURCE: &str = "session, agent, agent_session_id, subagent, repo, path, ge
                       size, state, cwd, branch, version, model, title, interactive, first_at, \
                       last_at, messages, input, output, cache_read, cache_write, cost_usd, \
                       context_used, context_window, compactions, interrupted, todos, unknown_lines";
-
-/// How much of a first prompt is a title.
-const TITLE: usize = 80;
 
 impl Facts {
     /// A transcript, as far as it was read.
@@ -145,6 +143,7 @@ impl Facts {
             compactions: told.compactions,
             subagents: sources.iter().filter(|source| source.subagent.is_some()).count() as u64,
             interrupted: told.interrupted,
+            read: sources.iter().map(|source| source.read).sum(),
             unread: sources.iter().map(|source| source.size.saturating_sub(source.read)).sum(),
             unknown_lines: sources.iter().map(|source| source.told.unknown_lines).sum(),
         }))
@@ -275,24 +274,6 @@ impl Facts {
     }
 }
 
-fn title(prompt: &str) -> Option<String> {
-    let line = prompt.lines().map(unmarked).find(|line| !line.is_empty())?;
-    if line.chars().count() <= TITLE {
-        return Some(line.to_owned());
-    }
-    let cut: String = line.chars().take(TITLE - 1).collect();
-    Some(format!("{}…", cut.trim_end()))
-}
-
-/// A line without the mark of a Markdown heading, which is no word of it.
-fn unmarked(line: &str) -> &str {
-    let line = line.trim();
-    let behind = line.trim_start_matches('#');
-    // `#123` and `#include` are words.
-    let is_heading = behind.is_empty() || behind.starts_with(char::is_whitespace);
-    if is_heading { behind.trim_start() } else { line }
-}
-
 fn total(sources: &[Source]) -> Option<TokenFacts> {
     let known = sources.iter().filter_map(|source| source.told.tokens);
     known.reduce(|sum, each| TokenFacts {
@@ -381,21 +362,4 @@ fn source(row: &Row<'_>) -> rusqlite::Result<Source> {
             unknown_lines: number(row, 29)?,
         },
     })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_title_is_without_the_mark_of_a_heading_and_keeps_its_words() {
-        for (prompt, expected) in [
-            ("#\n## Mend the parser", "Mend the parser"),
-            ("#123 fix it", "#123 fix it"),
-            ("#include is missing", "#include is missing"),
-        ] {
-            assert_eq!(title(prompt).as_deref(), Some(expected));
-        }
-        assert_eq!(title("##"), None);
-    }
 }

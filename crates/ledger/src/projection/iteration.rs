@@ -130,6 +130,14 @@ fn ended(db: &Connection, session: &str, record: &Record) -> rusqlite::Result<()
 }
 
 impl Ledger {
+    /// Whether a conversation of an agent is an iteration of a loop.
+    pub fn is_of_an_iteration(&self, agent_session_id: &str) -> Result<bool, Error> {
+        self.run("read", |db| {
+            db.prepare_cached("SELECT 1 FROM iteration WHERE agent_session_id = ?1")?
+                .exists((agent_session_id,))
+        })
+    }
+
     /// The iterations of a session, by stage and number.
     pub fn iterations(&self, session: SessionId) -> Result<Vec<Iteration>, Error> {
         self.run("read", |db| {

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use heirloom_api::{SessionConfig, SessionEnd};
 use heirloom_core::config::{Field, Origin};
-use heirloom_core::session::Session;
+use heirloom_core::session::{Link, Session};
 use heirloom_core::visible::visible;
 use heirloom_engine::session::{self, Prepared, SessionEnded};
 use heirloom_ledger::Ledger;
@@ -22,7 +22,7 @@ pub(in crate::commands) fn subject(input: &Value) -> String {
     first_line(&visible(&found.unwrap_or_else(|| input.to_string())), 100)
 }
 
-/// What a continued session takes over, before it starts.
+/// What a continued or forked session takes over, before it starts.
 pub(super) fn header(app: &App, prepared: &Prepared) {
     let Some(parent) = &prepared.parent else { return };
     if app.ui.is_json() {
@@ -31,7 +31,8 @@ pub(super) fn header(app: &App, prepared: &Prepared) {
     let agent = prepared.agent.name();
     let id: String = parent.agent_session_id.iter().flat_map(|id| id.chars()).take(8).collect();
     let whose = format!("{agent} {id}");
-    let mut text = format!("continues {} ({})\n", parent.name, whose.trim_end());
+    let how = if prepared.link == Some(Link::Forked) { "fork of" } else { "continues" };
+    let mut text = format!("{how} {} ({})\n", parent.name, whose.trim_end());
     text.push_str(&rows(&prepared.provenance));
     app.ui.say(text.trim_end());
 }

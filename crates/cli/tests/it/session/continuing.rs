@@ -1,5 +1,7 @@
 //! What a continued session shows, refuses and keeps.
 
+use std::fs;
+
 use heirloom_core::config::Field;
 use serde_json::{Value, json};
 
@@ -131,6 +133,60 @@ fn a_fork_begins_after_any_message_and_the_conversation_shows_its_own_way() {
     assert_eq!(texts, ["go", "one", "elsewhere", "one", "two"]);
     let refused = fixture.run(&["fork", "a", "elsewhere", "--at", "99", "--json"]);
     assert_eq!(refused.json()["error"]["code"], "conversation.no-event");
+}
+
+#[test]
+fn a_fork_is_called_one_and_a_continuation_a_continuation() {
+    let fixture = Fixture::new();
+    fixture.json(&["launch", "go", "--name", "a"]);
+    let forked = fixture.run(&["fork", "a", "elsewhere", "--name", "b"]).success();
+    assert!(forked.stderr.starts_with("fork of a (claude "), "{forked}");
+    let continued = fixture.run(&["continue", "b", "further", "--name", "c"]).success();
+    assert!(continued.stderr.starts_with("continues b (claude "), "{continued}");
+    fixture.json(&["continue", "a", "on", "--name", "d"]);
+    insta::assert_snapshot!(fixture.run(&["lineage", "c"]).stdout, @r"
+    c        just now          0 learnings, 0 decisions, continues b
+    └─ b     just now          0 learnings, 0 decisions, fork of a
+       └─ a  just now          0 learnings, 0 decisions
+    ");
+    insta::assert_snapshot!(fixture.run(&["lineage", "a"]).stdout, @r"
+    a  just now          0 learnings, 0 decisions
+    continued by: d (completed)
+    forks: b (completed), c (completed)
+    ");
+}
+
+#[test]
+fn a_fork_keeps_its_own_words_for_a_title_once_its_transcript_is_taken_in() {
+    let fixture = Fixture::new();
+    let env = &fixture.env;
+    env.run(&["init", "--yes"]).success();
+    fixture.json(&["launch", "go north", "--name", "a"]);
+    let fork = fixture.json(&["fork", "a", "go south instead", "--name", "b"]);
+    let about = || {
+        let listed = fixture.json(&["sessions", "list"]);
+        let rows = listed["sessions"].as_array().unwrap();
+        let row = rows.iter().find(|row| row["name"] == "b").unwrap();
+        let shown = fixture.json(&["sessions", "show", "b"]);
+        [row["title"].clone(), shown["title"].clone()]
+    };
+    assert_eq!(about(), ["go south instead", "go south instead"]);
+    // A copy of its parent's, and then its own.
+    let id = fork["agent_session_id"].as_str().unwrap();
+    let line = |text: &str| {
+        json!({"type": "user", "sessionId": id, "cwd": env.repo(), "version": "2.1.325",
+               "promptSource": "sdk", "timestamp": "2026-01-12T10:00:00Z",
+               "message": {"role": "user", "content": text}})
+        .to_string()
+    };
+    let title = json!({"type": "ai-title", "sessionId": id, "aiTitle": "Go north"}).to_string();
+    let project = env.user().join(".claude/projects/-work");
+    fs::create_dir_all(&project).unwrap();
+    let text = [line("go north"), title, line("go south instead"), String::new()].join("\n");
+    fs::write(project.join(format!("{id}.jsonl")), text).unwrap();
+    fixture.json(&["sync"]);
+    assert_eq!(fixture.json(&["sessions", "show", "b"])["turns"], 2);
+    assert_eq!(about(), ["go south instead", "go south instead"]);
 }
 
 #[test]

@@ -79,6 +79,8 @@ impl Fold {
                 // What a subagent is told is the prompt of its own transcript, not of this one.
                 if by.asks() || by == By::Agent && subagent.is_none() {
                     self.prompt(&text, by, (offset, at), parent.as_deref());
+                } else if by == By::Injected {
+                    self.notified(&text, at);
                 }
             }
             What::Command { name, args } => {
@@ -94,7 +96,8 @@ impl Fold {
                 self.told.messages += 1;
                 self.used(id, does, (offset, at));
             }
-            What::ToolResult { id, text, is_error, exit } => {
+            What::ToolResult { goes_on: true, .. } => self.told.messages += 1,
+            What::ToolResult { id, text, is_error, exit, .. } => {
                 self.told.messages += 1;
                 self.answered(&id, &text, is_error, exit, at);
             }

@@ -194,3 +194,40 @@ fn reading_in_two_parts_is_reading_at_once() {
     assert_eq!(second.news.turns[0].number, 2);
     assert_eq!(second.news.answers[0].exit, Some(101));
 }
+
+#[test]
+fn tests_that_run_in_the_background_have_not_passed_until_somebody_says_so() {
+    let begun = |id: &str| {
+        let input = r#"{"command":"cargo test","run_in_background":true}"#;
+        let text = "Command running in background with ID: b1. Output is being written to: /t/b1";
+        let marked = format!(
+            r#"{{"type":"user","message":{{"content":[{{"type":"tool_result","tool_use_id":"{id}","is_error":false,"content":"{text}"}}]}},"toolUseResult":{{"stdout":"","stderr":"","interrupted":false,"backgroundTaskId":"b1"}}}}"#
+        );
+        [tool(id, "Bash", input), marked]
+    };
+    let failing = [
+        tool("t1", "Bash", r#"{"command":"cargo test"}"#),
+        result("t1", true, "Exit code 101\\ntest a::b ... FAILED\\nerror: test failed"),
+    ];
+    let came = |more: &[String]| {
+        let fold = of(&[&failing, &begun("t2")[..], more].concat());
+        let command = &fold.news.commands[1];
+        let last = fold.news.tests.iter().rfind(|test| test.name == "a::b").unwrap();
+        (command.exit, command.failed, last.passed_since)
+    };
+    assert_eq!(came(&[]), (None, None, false));
+    // A version that marks nothing beside the answer says it in words.
+    let said_only = result("t2", false, "Command running in background with ID: b1");
+    let fold = of(&[&failing[..], &begun("t2")[..1], &[said_only]].concat());
+    assert_eq!((fold.news.commands[1].failed, fold.news.tests.len()), (None, 1));
+
+    let notified = |words: &str| {
+        let text = format!(
+            "<task-notification>\\n<task-id>b1</task-id>\\n<tool-use-id>t2</tool-use-id>\\n<status>x</status>\\n<summary>Background command \\\"cargo test\\\" {words}</summary>\\n</task-notification>"
+        );
+        said("n1", "-", &text)
+    };
+    assert_eq!(came(&[notified("completed (exit code 0)")]), (Some(0), Some(false), true));
+    assert_eq!(came(&[notified("failed with exit code 101")]), (Some(101), Some(true), false));
+    assert_eq!(came(&[notified("was stopped")]), (None, None, false));
+}

@@ -117,6 +117,23 @@ impl Fold {
         }
     }
 
+    /// A command that went on in the background has ended: the agent program says how, and rarely what it printed.
+    pub(super) fn notified(&mut self, text: &str, at: Option<jiff::Timestamp>) {
+        if !text.starts_with("<task-notification>") {
+            return;
+        }
+        let said = |tag: &str| {
+            let behind = text.split_once(&format!("<{tag}>"))?.1;
+            behind.split_once('<').map(|(value, _)| value.trim())
+        };
+        let code = said("summary").and_then(|words| words.split_once("exit code "));
+        let code = code.map(|(_, behind)| behind.trim_end_matches(')'));
+        let exit: Option<i32> = code.and_then(|code| code.parse().ok());
+        if let (Some(id), Some(exit)) = (said("tool-use-id"), exit) {
+            self.answered(id, "", exit != 0, Some(exit), at);
+        }
+    }
+
     fn tested(
         &mut self,
         command: &str,

@@ -115,7 +115,8 @@ pub struct Prepared {
     pub(super) repo: String,
     pub(crate) config: Config,
     pub(super) overridden: Vec<Field>,
-    pub(super) link: Option<Link>,
+    /// How it comes from that session.
+    pub link: Option<Link>,
     pub(super) forked_at: Option<String>,
     pub(super) thread: Thread,
     pub(crate) line: CommandLine,
