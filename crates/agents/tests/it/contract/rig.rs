@@ -247,7 +247,19 @@ impl Running {
 
     /// Waits for a file that a tool makes.
     pub(super) fn until_exists(&mut self, path: &Path) {
-        while !path.exists() {
+        self.until_holds(|_| path.exists());
+    }
+
+    /// Waits until the conversation can be called by its name. A tool may run before: opencode's
+    /// server starts it while the line that names the session is still on its way to stdout.
+    pub(super) fn until_named(&mut self) {
+        self.until_holds(|events| {
+            events.iter().any(|event| matches!(event, Event::Started { .. }))
+        });
+    }
+
+    fn until_holds(&mut self, holds: impl Fn(&[Event]) -> bool) {
+        while !holds(&self.events) {
             match self.process.next_line_within(Duration::from_millis(20)) {
                 Next::Line(line) => self.events.extend(line.parsed.events),
                 Next::End => panic!("the agent ended after {:#?}", self.events),

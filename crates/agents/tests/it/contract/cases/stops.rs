@@ -19,6 +19,7 @@ fn stopped(rig: &Rig, stop: fn(&Stopper)) -> (Run, i32) {
     };
     let mut running = rig.start(&ask);
     running.until_exists(&rig.work.join("pid"));
+    running.until_named();
     let tool = std::fs::read_to_string(rig.work.join("pid")).unwrap().trim().parse().unwrap();
     let stopper = running.process.stopper();
     stop(&stopper);
