@@ -1,14 +1,23 @@
-//! A small HTTP/1.1 server on loopback, for models that are scripted.
+//! An HTTP server on loopback, for models that are scripted.
 //!
-//! Not a web server: one request a connection, a thread each, bodies by `content-length` or in
-//! chunks. What it does that others do not: it can stop in the middle of an answer.
+//! hyper speaks the protocol; what is added here is what a test wants of it: every request is kept,
+//! answers are written by plain blocking code, and an answer can stop in the middle.
 
-use std::io::{self, BufRead, BufReader, Read, Write};
-use std::net::{Ipv4Addr, Shutdown, SocketAddr, TcpListener, TcpStream};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::io;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::pin::Pin;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::thread::{self, JoinHandle};
+use std::task::{Context, Poll};
 use std::time::Duration;
+
+use http_body_util::BodyExt;
+use hyper::body::{Body, Bytes, Frame, Incoming};
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper_util::rt::TokioIo;
+use tokio::net::{TcpListener, TcpStream};
+use tokio::runtime::{Builder, Runtime};
+use tokio::sync::{mpsc, oneshot};
 
 /// How long a test waits for what must come. Long, because machines are slow; never reached when
 /// all is well.
@@ -44,10 +53,34 @@ impl Request {
 }
 
 #[derive(Debug, Default)]
+struct Seen {
+    requests: Vec<Request>,
+    closed: bool,
+}
+
+#[derive(Debug, Default)]
 struct Shared {
-    requests: Mutex<Vec<Request>>,
+    seen: Mutex<Seen>,
     changed: Condvar,
-    closed: AtomicBool,
+}
+
+impl Shared {
+    fn lock(&self) -> MutexGuard<'_, Seen> {
+        self.seen.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn change(&self, change: impl FnOnce(&mut Seen)) {
+        change(&mut self.lock());
+        self.changed.notify_all();
+    }
+
+    /// Waits while something is so, but not for ever.
+    fn wait_while(&self, so: impl Fn(&Seen) -> bool) -> MutexGuard<'_, Seen> {
+        self.changed
+            .wait_timeout_while(self.lock(), PATIENCE, |seen| so(seen))
+            .unwrap_or_else(PoisonError::into_inner)
+            .0
+    }
 }
 
 /// A server that runs until it is dropped.
@@ -55,7 +88,7 @@ struct Shared {
 pub struct Server {
     address: SocketAddr,
     shared: Arc<Shared>,
-    accepting: Option<JoinHandle<()>>,
+    runtime: Option<Runtime>,
 }
 
 impl Server {
@@ -65,14 +98,14 @@ impl Server {
     where
         F: Fn(&Request, Responder) -> io::Result<()> + Send + Sync + 'static,
     {
-        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a free loopback port");
+        let runtime = Builder::new_multi_thread().worker_threads(1).enable_io().build();
+        let runtime = runtime.expect("a thread for the server");
+        let listener = runtime.block_on(TcpListener::bind((Ipv4Addr::LOCALHOST, 0)));
+        let listener = listener.expect("a free loopback port");
         let address = listener.local_addr().expect("a bound address");
         let shared = Arc::new(Shared::default());
-        let accepting = thread::spawn({
-            let (shared, answer) = (Arc::clone(&shared), Arc::new(answer));
-            move || accept(&listener, &shared, &answer)
-        });
-        Self { address, shared, accepting: Some(accepting) }
+        runtime.spawn(accept(listener, Arc::clone(&shared), Arc::new(answer)));
+        Self { address, shared, runtime: Some(runtime) }
     }
 
     /// `http://127.0.0.1:PORT`.
@@ -82,168 +115,175 @@ impl Server {
 
     /// All requests so far.
     pub fn requests(&self) -> Vec<Request> {
-        lock(&self.shared.requests).clone()
+        self.shared.lock().requests.clone()
     }
 
     /// Waits until there were `count` requests.
     pub fn wait_for(&self, count: usize) -> Vec<Request> {
-        let requests = lock(&self.shared.requests);
-        let (requests, waited) = self
-            .shared
-            .changed
-            .wait_timeout_while(requests, PATIENCE, |requests| requests.len() < count)
-            .unwrap_or_else(PoisonError::into_inner);
+        let requests = self.shared.wait_while(|seen| seen.requests.len() < count).requests.clone();
         let seen = requests.len();
-        assert!(!waited.timed_out(), "the model saw only {seen} of {count} requests");
-        requests.clone()
+        assert!(seen >= count, "the model saw only {seen} of {count} requests");
+        requests
     }
 }
 
 impl Drop for Server {
     fn drop(&mut self) {
-        self.shared.closed.store(true, Ordering::SeqCst);
-        self.shared.changed.notify_all();
-        // Wakes the accepting thread.
-        let _ = TcpStream::connect(self.address);
-        if let Some(accepting) = self.accepting.take() {
-            let _ = accepting.join();
+        self.shared.change(|seen| seen.closed = true);
+        if let Some(runtime) = self.runtime.take() {
+            runtime.shutdown_background();
         }
     }
 }
 
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-fn accept<F>(listener: &TcpListener, shared: &Arc<Shared>, answer: &Arc<F>)
+async fn accept<F>(listener: TcpListener, shared: Arc<Shared>, answer: Arc<F>)
 where
     F: Fn(&Request, Responder) -> io::Result<()> + Send + Sync + 'static,
 {
-    for stream in listener.incoming() {
-        if shared.closed.load(Ordering::SeqCst) {
-            return;
-        }
-        let Ok(stream) = stream else { continue };
-        let (shared, answer) = (Arc::clone(shared), Arc::clone(answer));
-        thread::spawn(move || {
+    while let Ok((stream, _)) = listener.accept().await {
+        let (shared, answer) = (Arc::clone(&shared), Arc::clone(&answer));
+        tokio::spawn(async move {
             // A client that goes away in the middle is part of what is tested.
-            let _ = serve(stream, &shared, answer.as_ref());
+            let _ = serve(stream, &shared, &answer).await;
         });
     }
 }
 
-fn serve<F>(stream: TcpStream, shared: &Arc<Shared>, answer: &F) -> io::Result<()>
+async fn serve<F>(stream: TcpStream, shared: &Arc<Shared>, answer: &Arc<F>) -> hyper::Result<()>
 where
-    F: Fn(&Request, Responder) -> io::Result<()>,
+    F: Fn(&Request, Responder) -> io::Result<()> + Send + Sync + 'static,
 {
-    stream.set_nodelay(true)?;
-    let mut reader = BufReader::new(stream.try_clone()?);
-    let Some(request) = read_request(&mut reader)? else { return Ok(()) };
-    lock(&shared.requests).push(request.clone());
-    shared.changed.notify_all();
-    answer(&request, Responder { stream, shared: Arc::clone(shared) })
+    let _ = stream.set_nodelay(true);
+    let service = service_fn(|request| respond(request, Arc::clone(shared), Arc::clone(answer)));
+    // One request a connection: a client that was answered must not find its next request cut off by
+    // the answer before.
+    http1::Builder::new().keep_alive(false).serve_connection(TokioIo::new(stream), service).await
 }
 
-fn read_request(reader: &mut BufReader<TcpStream>) -> io::Result<Option<Request>> {
-    let first = read_line(reader)?;
-    let mut words = first.split(' ');
-    let (Some(method), Some(path)) = (words.next(), words.next()) else { return Ok(None) };
-    let (method, path) = (method.to_owned(), path.to_owned());
-    let mut headers = Vec::new();
-    loop {
-        let line = read_line(reader)?;
-        let Some((name, value)) = line.split_once(':') else { break };
-        headers.push((name.to_ascii_lowercase(), value.trim().to_owned()));
-    }
-    let mut request = Request { method, path, headers, body: Vec::new() };
-    if request.header("expect").is_some() {
-        reader.get_mut().write_all(b"HTTP/1.1 100 Continue\r\n\r\n")?;
-    }
-    request.body = match request.header("content-length").and_then(|length| length.parse().ok()) {
-        Some(length) => read_exactly(reader, length)?,
-        None if request.header("transfer-encoding") == Some("chunked") => read_chunks(reader)?,
-        None => Vec::new(),
-    };
-    Ok(Some(request))
+type Response = hyper::Response<Parts>;
+
+async fn respond<F>(
+    request: hyper::Request<Incoming>,
+    shared: Arc<Shared>,
+    answer: Arc<F>,
+) -> Result<Response, Cut>
+where
+    F: Fn(&Request, Responder) -> io::Result<()> + Send + Sync + 'static,
+{
+    let request = read(request).await.map_err(|_| Cut)?;
+    shared.change(|seen| seen.requests.push(request.clone()));
+    let (to, response) = oneshot::channel();
+    tokio::task::spawn_blocking(move || answer(&request, Responder { to, shared }));
+    response.await.map_err(|_| Cut)
 }
 
-fn read_line(reader: &mut BufReader<TcpStream>) -> io::Result<String> {
-    let mut line = String::new();
-    reader.read_line(&mut line)?;
-    line.truncate(line.trim_end().len());
-    Ok(line)
+async fn read(request: hyper::Request<Incoming>) -> hyper::Result<Request> {
+    let (head, body) = request.into_parts();
+    let value = |value: &[u8]| String::from_utf8_lossy(value).into_owned();
+    let headers = head.headers.iter().map(|(name, v)| (name.to_string(), value(v.as_bytes())));
+    Ok(Request {
+        method: head.method.to_string(),
+        path: head.uri.to_string(),
+        headers: headers.collect(),
+        body: body.collect().await?.to_bytes().to_vec(),
+    })
 }
 
-fn read_exactly(reader: &mut impl Read, length: usize) -> io::Result<Vec<u8>> {
-    let mut bytes = vec![0; length];
-    reader.read_exact(&mut bytes)?;
-    Ok(bytes)
-}
-
-fn read_chunks(reader: &mut BufReader<TcpStream>) -> io::Result<Vec<u8>> {
-    let mut body = Vec::new();
-    loop {
-        let size = read_line(reader)?;
-        let size = usize::from_str_radix(size.split(';').next().unwrap_or("0"), 16).unwrap_or(0);
-        if size == 0 {
-            read_line(reader)?;
-            return Ok(body);
-        }
-        body.extend(read_exactly(reader, size)?);
-        read_line(reader)?;
-    }
-}
+/// The client hears nothing more.
+#[derive(Debug, thiserror::Error)]
+#[error("cut off by the script")]
+struct Cut;
 
 /// The way back to the client. Dropping it without an answer cuts the connection.
 #[derive(Debug)]
 pub struct Responder {
-    stream: TcpStream,
+    to: oneshot::Sender<Response>,
     shared: Arc<Shared>,
 }
 
 impl Responder {
     /// A whole answer.
-    pub fn send(mut self, status: u16, headers: &[(&str, &str)], body: &str) -> io::Result<()> {
-        self.head(status, headers)?;
-        write!(self.stream, "content-length: {}\r\n\r\n{body}", body.len())?;
-        self.stream.flush()
+    pub fn send(self, status: u16, headers: &[(&str, &str)], body: &str) -> io::Result<()> {
+        let length = body.len().to_string();
+        let mut stream = self.begin(status, headers, ("content-length", &length))?;
+        stream.chunk(body)?;
+        stream.end()
     }
 
     /// The beginning of a stream of events.
-    pub fn stream(mut self, headers: &[(&str, &str)]) -> io::Result<EventStream> {
-        self.head(200, headers)?;
-        self.stream
-            .write_all(b"content-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n")?;
-        Ok(EventStream { to: self })
+    pub fn stream(self, headers: &[(&str, &str)]) -> io::Result<EventStream> {
+        self.begin(200, headers, ("content-type", "text/event-stream"))
     }
 
     /// No answer: the connection is cut.
     pub fn cut(self) -> io::Result<()> {
-        self.stream.shutdown(Shutdown::Both)
+        drop(self);
+        Ok(())
     }
 
     /// No answer, and the connection stays open until the server ends.
     pub fn hang(self) -> io::Result<()> {
-        let requests = lock(&self.shared.requests);
-        let open = |_: &mut Vec<Request>| !self.shared.closed.load(Ordering::SeqCst);
-        drop(self.shared.changed.wait_timeout_while(requests, PATIENCE, open));
+        drop(self.shared.wait_while(|seen| !seen.closed));
         Ok(())
     }
 
-    fn head(&mut self, status: u16, headers: &[(&str, &str)]) -> io::Result<()> {
-        write!(self.stream, "HTTP/1.1 {status} {}\r\nconnection: close\r\n", reason(status))?;
-        headers.iter().try_for_each(|(name, value)| write!(self.stream, "{name}: {value}\r\n"))
+    fn begin(
+        self,
+        status: u16,
+        headers: &[(&str, &str)],
+        own: (&str, &str),
+    ) -> io::Result<EventStream> {
+        let (to, parts) = mpsc::channel(1);
+        let response = headers
+            .iter()
+            .chain([&own])
+            .fold(hyper::Response::builder().status(status), |response, (name, value)| {
+                response.header(*name, *value)
+            })
+            .body(Parts { parts, flushed: false })
+            .map_err(io::Error::other)?;
+        self.to.send(response).map_err(|_| gone())?;
+        Ok(EventStream { to })
     }
 }
 
-const fn reason(status: u16) -> &'static str {
-    if status < 300 { "OK" } else { "Error" }
+fn gone() -> io::Error {
+    io::Error::new(io::ErrorKind::BrokenPipe, "the client is gone")
+}
+
+/// A body as it is written. `None` is its end; without one it is cut off.
+#[derive(Debug)]
+struct Parts {
+    parts: mpsc::Receiver<Option<Bytes>>,
+    flushed: bool,
+}
+
+impl Body for Parts {
+    type Data = Bytes;
+    type Error = Cut;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Cut>>> {
+        match self.parts.poll_recv(context) {
+            Poll::Pending => Poll::Pending,
+            Poll::Ready(Some(part)) => Poll::Ready(part.map(|bytes| Ok(Frame::data(bytes)))),
+            // hyper throws away what it has not sent yet when a body fails, and sends it when one is late.
+            Poll::Ready(None) if !self.flushed => {
+                self.flushed = true;
+                context.waker().wake_by_ref();
+                Poll::Pending
+            }
+            Poll::Ready(None) => Poll::Ready(Some(Err(Cut))),
+        }
+    }
 }
 
 /// A stream of server-sent events. Dropping it without [`EventStream::end`] cuts it off.
 #[derive(Debug)]
 pub struct EventStream {
-    to: Responder,
+    to: mpsc::Sender<Option<Bytes>>,
 }
 
 impl EventStream {
@@ -258,24 +298,27 @@ impl EventStream {
     }
 
     /// The proper end.
-    pub fn end(mut self) -> io::Result<()> {
-        self.to.stream.write_all(b"0\r\n\r\n")?;
-        self.to.stream.flush()
+    pub fn end(self) -> io::Result<()> {
+        self.to.blocking_send(None).map_err(|_| gone())
     }
 
     /// No end: the connection is cut.
     pub fn cut(self) -> io::Result<()> {
-        self.to.cut()
+        drop(self);
+        Ok(())
     }
 
     fn chunk(&mut self, text: &str) -> io::Result<()> {
-        write!(self.to.stream, "{:x}\r\n{text}\r\n", text.len())?;
-        self.to.stream.flush()
+        let bytes = Bytes::copy_from_slice(text.as_bytes());
+        self.to.blocking_send(Some(bytes)).map_err(|_| gone())
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::io::{Read, Write};
+    use std::net::TcpStream;
+
     use super::*;
 
     fn ask(server: &Server, body: &str) -> String {
@@ -291,7 +334,11 @@ mod tests {
     fn a_request_is_recorded_and_answered() {
         let server = Server::start(|request, to| to.send(200, &[("x-a", "1")], &request.text()));
         let answer = ask(&server, "hello");
-        assert!(answer.ends_with("x-a: 1\r\ncontent-length: 5\r\n\r\nhello"), "{answer}");
+        assert!(
+            answer.starts_with("HTTP/1.1 200 OK\r\nx-a: 1\r\ncontent-length: 5\r\n"),
+            "{answer}"
+        );
+        assert!(answer.ends_with("\r\n\r\nhello"), "{answer}");
         let requests = server.wait_for(1);
         assert_eq!(requests[0].header("a"), Some("b"));
     }
