@@ -17,6 +17,7 @@
 compile_error!("heirloom needs a Unix: on Windows, build and run it in WSL");
 
 pub mod address;
+pub mod agent;
 pub mod approval;
 pub mod causes;
 pub mod config;

@@ -14,6 +14,7 @@ use std::fmt;
 use jiff::Timestamp;
 
 use crate::id::{HostId, RecordId, SessionId};
+use crate::repo::RepoId;
 
 /// No record was written before: heirloom is younger. A clock whose battery is empty begins in 1970.
 pub const EARLIEST: Timestamp = Timestamp::constant(946_684_800, 0);
@@ -42,7 +43,7 @@ pub struct Record {
     /// The session it belongs to.
     pub session: Option<SessionId>,
     /// The repository it belongs to: its key, or the path of one that has none.
-    pub repo: Option<String>,
+    pub repo: Option<RepoId>,
     /// The rest, a JSON object as text.
     pub body: String,
     /// The hash over all of the above and the hash of the record before.
@@ -67,7 +68,7 @@ pub struct Erased {
     /// The session it belonged to.
     pub session: Option<SessionId>,
     /// The repository it belonged to.
-    pub repo: Option<String>,
+    pub repo: Option<RepoId>,
     /// Its hash, which the record after it covers.
     pub hash: Hash,
     /// The hash of the record before, only where that record is not beside this one.
@@ -218,7 +219,7 @@ mod tests {
             at: Timestamp::from_millisecond(1_768_231_800_000).unwrap(),
             kind: "note.added".to_owned(),
             session: Some("cad0ac4d-3933-45ad-9a1c-14aec05bb940".parse().unwrap()),
-            repo: Some("/src/payments".to_owned()),
+            repo: Some(RepoId::new("/src/payments")),
             body: r#"{"text":"x"}"#.to_owned(),
             hash: Hash::GENESIS,
             prev: None,
@@ -254,7 +255,7 @@ mod tests {
             changed(|r| r.kind = "note.adde".to_owned()),
             changed(|r| r.session = None),
             changed(|r| r.repo = None),
-            changed(|r| r.repo = Some(String::new())),
+            changed(|r| r.repo = Some(RepoId::new(""))),
             changed(|r| r.body.push(' ')),
             record().expected_hash(&base),
         ] {

@@ -12,6 +12,7 @@ mod join;
 mod remote;
 
 use std::fmt;
+use std::ops::Deref;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
@@ -110,11 +111,30 @@ impl RepoId {
     pub fn key(&self) -> Option<RepoKey> {
         self.0.parse().ok()
     }
+
+    /// Whether it is among the names that a repository has had.
+    pub fn is_one_of(&self, names: &[String]) -> bool {
+        names.contains(&self.0)
+    }
 }
 
 impl From<RepoKey> for RepoId {
     fn from(key: RepoKey) -> Self {
         Self(key.0)
+    }
+}
+
+impl Deref for RepoId {
+    type Target = str;
+
+    fn deref(&self) -> &str {
+        &self.0
+    }
+}
+
+impl From<RepoId> for String {
+    fn from(id: RepoId) -> Self {
+        id.0
     }
 }
 

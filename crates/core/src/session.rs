@@ -3,10 +3,12 @@
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
+use crate::agent::AgentName;
 use crate::config::{Config, Field, Unreadable};
 use crate::cost::Cost;
 use crate::id::SessionId;
 use crate::name::SessionName;
+use crate::repo::RepoId;
 use crate::status::Status;
 
 /// A session as the ledger knows it.
@@ -16,7 +18,7 @@ pub struct Session {
     /// Its name; the newest session of a name in a repository is the one the name means.
     pub name: SessionName,
     /// The repository it worked in.
-    pub repo: String,
+    pub repo: RepoId,
     /// The session it continues or inherits from.
     pub parent: Option<SessionId>,
     /// How it comes from it.
@@ -28,7 +30,7 @@ pub struct Session {
     /// Why it has that status, where there is more to say.
     pub reason: Option<String>,
     /// The agent that does the work (`claude`, `codex`, …), where one does.
-    pub agent: Option<String>,
+    pub agent: Option<AgentName>,
     /// The id by which the agent itself can resume its conversation.
     pub agent_session_id: Option<String>,
     /// Whether the agent itself has announced that id: only then there is a conversation.

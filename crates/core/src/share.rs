@@ -121,6 +121,7 @@ pub fn signed(host: &str, key: &str, count: u64, link: &Hash) -> Vec<u8> {
 mod tests {
     use super::*;
     use crate::id::HostId;
+    use crate::repo::RepoId;
 
     const KEY: &str = "hr_00000000000000000000000000";
 
@@ -132,7 +133,7 @@ mod tests {
             at: jiff::Timestamp::UNIX_EPOCH,
             kind: kind.to_owned(),
             session: None,
-            repo: Some(KEY.to_owned()),
+            repo: Some(RepoId::new(KEY)),
             body: body.to_owned(),
             hash: Hash::GENESIS,
             prev: None,

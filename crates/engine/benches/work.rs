@@ -93,7 +93,7 @@ fn lookup(issue_runs: usize) -> Duration {
             for n in 0..issue_runs / 5 {
                 let issue = |i: usize| ImportedIssueRun {
                     issue: format!("hl-{}", (n * 5 + i) % (issue_runs / 10)).parse().unwrap(),
-                    agent: Some("claude".to_owned()),
+                    agent: Some("claude".into()),
                     agent_session_id: Some(format!("{n}-{i}")),
                     status: IssueRunStatus::Failed,
                     reason: None,

@@ -101,7 +101,7 @@ fn of_agent(
     let id = agent_session_id.parse().unwrap_or_else(|_| SessionId::new(Uuid::new_v4()));
     let name = free_name(here, ledger, agent, id)?;
     let created = SessionCreated {
-        agent: Some(agent.to_owned()),
+        agent: Some(agent.into()),
         agent_session_id: Some(agent_session_id.to_owned()),
         ..bare(here, name)
     };

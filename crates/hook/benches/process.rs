@@ -244,7 +244,7 @@ fn created(id: SessionId) -> SessionCreated {
         name: format!("claude-{}", id.short()).parse().unwrap(),
         parent: None,
         link: None,
-        agent: Some("claude".to_owned()),
+        agent: Some("claude".into()),
         agent_session_id: Some(id.to_string()),
         branch: Some("main".to_owned()),
         config: Config::default(),

@@ -5,6 +5,7 @@
 
 use heirloom_core::id::{HostId, RecordId, SessionId};
 use heirloom_core::record::{Erased, Hash, Record, Stored};
+use heirloom_core::repo::RepoId;
 use heirloom_core::share;
 use jiff::Timestamp;
 
@@ -102,7 +103,7 @@ fn stored(host: &HostId, key: &str, passed: Passed, previous: Hash) -> Result<St
     let Passed { seq, at, id, session, kind, bare, hash, body, .. } = passed;
     let at = Timestamp::from_millisecond(at).map_err(|_| format!("record {seq} has no time"))?;
     let (host, session) = (host.clone(), session.map(SessionId::new));
-    let repo = (!bare).then(|| key.to_owned());
+    let repo = (!bare).then(|| RepoId::new(key));
     let prev = Some(previous);
     match (id, body) {
         (Some(id), Some(body)) => {

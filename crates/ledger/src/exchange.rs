@@ -11,6 +11,7 @@ use serde_json::value::RawValue;
 
 use heirloom_core::id::{HostId, RecordId, SessionId};
 use heirloom_core::record::{Erased, Hash, Record, Stored};
+use heirloom_core::repo::RepoId;
 
 use crate::error::Error;
 use crate::ledger::Ledger;
@@ -138,7 +139,7 @@ fn line(stored: &Stored) -> Result<Line<'_>, serde_json::Error> {
         at,
         kind: kind.clone(),
         session,
-        repo: repo.clone(),
+        repo: repo.clone().map(String::from),
         body,
         hash: stored.hash().to_string(),
         prev: stored.prev().map(|prev| prev.to_string()),
@@ -161,6 +162,7 @@ pub(crate) fn parse(line: &[u8], number: u64) -> Result<Stored, ImportError> {
     let prev = line.prev.as_deref().map(hash).transpose()?;
     let hash = hash(&line.hash)?;
     let Line { seq, at, kind, session, repo, .. } = line;
+    let repo = repo.map(RepoId::new);
     match (line.id, line.body) {
         (Some(id), Some(body)) => {
             let body = body.get().to_owned();

@@ -7,6 +7,7 @@ use rusqlite::{Connection, OptionalExtension, Row};
 use heirloom_core::event::{Body, RecordsLost};
 use heirloom_core::id::{HostId, RecordId, SessionId};
 use heirloom_core::record::{Erased, Hash, Record, Stored};
+use heirloom_core::repo::RepoId;
 
 use crate::error::Error;
 use crate::ledger::Ledger;
@@ -162,7 +163,7 @@ pub(crate) fn read_stored(row: &Row<'_>, first: usize) -> rusqlite::Result<Store
         at: timestamp(row.get(first + 3)?),
         kind: row.get(first + 4)?,
         session,
-        repo: row.get(first + 6)?,
+        repo: row.get::<_, Option<String>>(first + 6)?.map(RepoId::new),
         hash: hash(row, first + 8)?,
         prev: match row.get_ref(first + 9)? {
             ValueRef::Null => None,

@@ -7,10 +7,12 @@ use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension, Row, params_from_iter};
 
 use heirloom_core::address::Prefix;
+use heirloom_core::agent::AgentName;
 use heirloom_core::config::{Config, Field, Unreadable, read_stored};
 use heirloom_core::cost::Cost;
 use heirloom_core::id::SessionId;
 use heirloom_core::lineage::{self, Lineage};
+use heirloom_core::repo::RepoId;
 use heirloom_core::session::Session;
 use heirloom_core::status::Status;
 
@@ -353,11 +355,11 @@ fn read(row: &Row<'_>) -> rusqlite::Result<Session> {
     Ok(Session {
         id: parse(row, 0, |text| text.parse().ok())?,
         name: parse(row, 1, |text| text.parse().ok())?,
-        repo: row.get(2)?,
+        repo: RepoId::new(row.get::<_, String>(2)?),
         parent: parent.and_then(|parent| parent.parse().ok()),
         status: parse(row, 4, |text| text.parse().ok())?,
         reason: row.get(5)?,
-        agent: row.get(6)?,
+        agent: row.get::<_, Option<String>>(6)?.map(AgentName::new),
         agent_session_id: row.get(7)?,
         branch: row.get(8)?,
         config,

@@ -7,6 +7,7 @@ use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension, Row};
 use serde::Serialize;
 
+use heirloom_core::agent::AgentName;
 use heirloom_core::event::{Body, HandoffMade, HandoffShared, SessionShared};
 use heirloom_core::id::{HostId, SessionId};
 use heirloom_core::record::{Hash, Stored};
@@ -177,7 +178,7 @@ fn untold(db: &Connection, repo: &str, since: Timestamp) -> rusqlite::Result<Vec
             name: parse(row, 1, |name| name.parse().ok())?,
             parent: word(row, 2, |id| id.parse().ok())?,
             link: word(row, 3, |link| serde_json::from_value(link.into()).ok())?,
-            agent: row.get(4)?,
+            agent: row.get::<_, Option<String>>(4)?.map(AgentName::new),
             branch: row.get(5)?,
             title: row.get(10)?,
             status: parse(row, 6, |status| serde_json::from_value(status.into()).ok())?,

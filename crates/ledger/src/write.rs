@@ -9,6 +9,7 @@ use heirloom_core::event::{Body, SessionChanged};
 use heirloom_core::id::{HostId, RecordId, SessionId};
 use heirloom_core::record::{Hash, Record};
 use heirloom_core::redact::redact_json;
+use heirloom_core::repo::RepoId;
 use heirloom_core::status::Status;
 
 use crate::dating::Dating;
@@ -146,7 +147,7 @@ impl<'a> Appender<'a> {
             at: self.at,
             kind: B::KIND.to_owned(),
             session: scope.session,
-            repo: scope.repo.map(|repo| self.repository(repo)).transpose()?,
+            repo: scope.repo.map(|repo| self.repository(repo)).transpose()?.map(RepoId::new),
             body,
             hash: Hash::GENESIS,
             prev: None,

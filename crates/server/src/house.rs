@@ -197,7 +197,7 @@ impl RequestContext {
             Found::None => elsewhere(&cx, address)?,
         };
         cx.admits(house, &session.repo)?;
-        if cx.ledger.repository(&cx.here.place.repo)? != session.repo
+        if cx.ledger.repository(&cx.here.place.repo)? != session.repo.as_str()
             && let Ok(directory) = directory_of(house, &cx.ledger, &session.repo)
         {
             cx.here = house.look(&directory)?;
@@ -241,7 +241,8 @@ fn directory_of(house: &House, ledger: &Ledger, name: &str) -> Result<PathBuf, F
     }
     // One that was never given a key goes by its path.
     let recent = SessionFilter { limit: RECENT, ..SessionFilter::default() };
-    let recent = ledger.sessions(&recent)?.sessions.into_iter().map(|session| session.repo);
+    let recent =
+        ledger.sessions(&recent)?.sessions.into_iter().map(|session| String::from(session.repo));
     known.extend(recent.map(|repo| (repo.clone(), repo)));
     let is_it = |(repo, path): &(String, String)| {
         let path = Path::new(path);

@@ -102,7 +102,7 @@ impl From<&Origin> for WhyOrigin {
         });
         Self {
             session_id: origin.session.id.to_string(),
-            agent: origin.session.agent.clone(),
+            agent: origin.session.agent.as_deref().map(str::to_owned),
             title: origin.title.clone(),
             proof: origin.proof.as_str().to_owned(),
             commit,

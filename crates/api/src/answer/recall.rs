@@ -137,10 +137,9 @@ impl From<&SearchHit> for SearchResult {
             session: session.map(|session| session.name.to_string()),
             session_id: session.map(|session| session.id.to_string()),
             author: place.author().map(str::to_owned),
-            agent: place
-                .agent
-                .clone()
-                .or_else(|| session.and_then(|session| session.agent.clone())),
+            agent: place.agent.clone().or_else(|| {
+                session.and_then(|session| session.agent.as_deref().map(str::to_owned))
+            }),
             role: place.kind.role().map(str::to_owned),
             event: place.event,
             at: place.at,

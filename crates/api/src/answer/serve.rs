@@ -97,7 +97,7 @@ impl LedgerEvent {
             kind: Some(record.kind.clone()),
             record: Some(record.id.to_string()),
             session: record.session.map(|session| session.to_string()),
-            repo: record.repo.clone(),
+            repo: record.repo.as_deref().map(str::to_owned),
             at: Some(record.at),
         }
     }

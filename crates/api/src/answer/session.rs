@@ -70,7 +70,7 @@ impl Session {
             name: session.name.to_string(),
             id: session.id.to_string(),
             status: session.status.to_string(),
-            agent: session.agent.clone(),
+            agent: session.agent.as_deref().map(str::to_owned),
             agent_session_id: session.agent_session_id.clone(),
             parent,
             created_at: session.created_at,
@@ -81,7 +81,7 @@ impl Session {
             input_tokens: reported.then_some(session.input_tokens),
             output_tokens: reported.then_some(session.output_tokens),
             branch: session.branch.clone(),
-            repo: session.repo.clone(),
+            repo: session.repo.to_string(),
             author: session.author.clone(),
             problem: session.config.as_ref().err().map(ToString::to_string),
         }

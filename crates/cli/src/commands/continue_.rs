@@ -38,7 +38,7 @@ pub(super) fn run(app: &App, args: Args) -> Done {
     let programs = session::programs(app)?;
     let context = session::launch_context(app, &programs)?;
     let mut session = sessions::find(&app.here, &ledger, &args.session)?;
-    if let Some(agent) = args.with.filter(|with| session.agent.as_ref() != Some(with)) {
+    if let Some(agent) = args.with.filter(|with| session.agent.as_deref() != Some(with.as_str())) {
         session = carried_over(app, &mut ledger, &programs, &session, &agent)?;
     }
     let request = engine::Continue {

@@ -129,7 +129,7 @@ fn running(app: &App, row: &Row) -> Line {
     let now = app.here.clock.now();
     let since = u64::try_from(now.as_millisecond() - session.created_at.as_millisecond());
     let mut facts = vec![session.name.to_string()];
-    facts.extend(session.agent.clone());
+    facts.extend(session.agent.clone().map(String::from));
     facts.extend(since.ok().map(lasted));
     facts.extend(row.cost.told().map(|_| priced(row.cost)));
     if session.status != Status::Running {

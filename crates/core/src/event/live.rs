@@ -1,9 +1,11 @@
 use serde::{Deserialize, Serialize};
 
+use crate::agent::AgentName;
+
 /// A session was seen alive: its agent runs now.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LiveSeen {
-    pub agent: String,
+    pub agent: AgentName,
     /// The agent's process.
     pub pid: u32,
     /// When that process started, in the kernel's clock ticks, so that a reused pid is not mistaken.

@@ -1,6 +1,7 @@
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
+use crate::agent::AgentName;
 use crate::config::{Config, Field};
 use crate::id::{HostId, SessionId};
 use crate::name::SessionName;
@@ -19,7 +20,7 @@ pub struct SessionCreated {
     pub link: Option<Link>,
     /// The agent that will do the work.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub agent: Option<String>,
+    pub agent: Option<AgentName>,
     /// The agent session id, where it is known or chosen before the start.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent_session_id: Option<String>,
@@ -57,7 +58,7 @@ pub struct SessionAnnounced {
     pub model: Option<String>,
     /// The agent, which in a session of several turns may be another one than the first.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub agent: Option<String>,
+    pub agent: Option<AgentName>,
 }
 
 /// A session's agent was told what to do.
@@ -123,7 +124,7 @@ pub struct SessionShared {
     pub link: Option<Link>,
     /// The agent that does the work.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub agent: Option<String>,
+    pub agent: Option<AgentName>,
     /// The branch that was checked out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub branch: Option<String>,

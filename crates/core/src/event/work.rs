@@ -3,6 +3,7 @@
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
+use crate::agent::AgentName;
 use crate::id::{IssueRunId, SessionId, WorkRunId};
 use crate::issue::IssueId;
 use crate::work::{Checked, IssueRunStatus, WorkStatus};
@@ -12,7 +13,7 @@ use crate::work::{Checked, IssueRunStatus, WorkStatus};
 pub struct WorkStarted {
     pub run: WorkRunId,
     /// The agent of issues that begin anew.
-    pub agent: String,
+    pub agent: AgentName,
     /// The process that runs it.
     pub pid: u32,
     /// When that process started, in the kernel's clock ticks.
@@ -39,7 +40,7 @@ pub struct IssueRunStarted {
     pub issue: IssueId,
     /// What is to be done, in a line.
     pub title: String,
-    pub agent: String,
+    pub agent: AgentName,
     /// Where it works.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub worktree: Option<String>,
@@ -114,7 +115,7 @@ pub struct IssueRunEnded {
 pub struct AgentSessionLost {
     /// The issue it was about.
     pub issue: IssueId,
-    pub agent: String,
+    pub agent: AgentName,
     pub agent_session_id: String,
 }
 
@@ -138,7 +139,7 @@ pub struct ImportedIssueRun {
     pub issue: IssueId,
     /// The agent whose id it is, as far as it can be told.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub agent: Option<String>,
+    pub agent: Option<AgentName>,
     /// The agent session id.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent_session_id: Option<String>,

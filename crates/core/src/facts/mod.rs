@@ -11,6 +11,7 @@ mod title;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
+use crate::agent::AgentName;
 use crate::id::SessionId;
 pub use test_run::TestRun;
 pub use title::title;
@@ -19,7 +20,7 @@ pub use title::title;
 #[derive(Debug, Clone, PartialEq)]
 pub struct SessionFacts {
     pub session: SessionId,
-    pub agent: String,
+    pub agent: AgentName,
     /// The agent's own id of it.
     pub agent_session_id: String,
     /// What it is called: the agent's own title, else the beginning of the first real prompt.

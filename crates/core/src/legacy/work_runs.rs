@@ -7,6 +7,7 @@ use jiff::Timestamp;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
+use crate::agent::AgentName;
 use crate::event::{ImportedIssueRun, WorkImported};
 use crate::issue::IssueId;
 use crate::work::IssueRunStatus;
@@ -91,7 +92,7 @@ fn imported(id: IssueId, issue: Issue) -> Option<ImportedIssueRun> {
     };
     Some(ImportedIssueRun {
         issue: id,
-        agent: agent.map(str::to_owned),
+        agent: agent.map(AgentName::from),
         agent_session_id,
         status,
         reason: issue.error,

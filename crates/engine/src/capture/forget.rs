@@ -64,7 +64,7 @@ fn forget_notes(here: &Here, ledger: &Ledger, session: &Session) -> Result<(), C
         forget_note(&here.home, note.id)?;
     }
     // The repository may be known by another name since.
-    if ledger.names_of(&here.place.repo)?.contains(&session.repo) {
+    if session.repo.is_one_of(&ledger.names_of(&here.place.repo)?) {
         take_off_page(here, &notes)?;
     }
     Ok(())

@@ -90,7 +90,7 @@ fn take_in(
     let Some(found) = transcripts.and_then(|all| all.find(&here.env, id)) else { return Ok(()) };
     let wanted = Wanted {
         session: session.id,
-        agent: agent.clone(),
+        agent: agent.to_string(),
         agent_session_id: id.clone(),
         subagent: None,
         repo,

@@ -224,7 +224,7 @@ fn ensure(here: &Here, ledger: &mut Ledger, id: SessionId, found: &Found) -> Res
         },
     );
     let created = SessionCreated {
-        agent: Some(found.agent.to_owned()),
+        agent: Some(found.agent.into()),
         agent_session_id: Some(found.agent_session_id.clone()),
         branch: None,
         ..bare(here, name)

@@ -92,7 +92,7 @@ fn create(
 ) -> Result<(), Error> {
     let name = crate::sessions::free_name(here, ledger, caller.agent, id)?;
     let created = SessionCreated {
-        agent: Some(caller.agent.to_owned()),
+        agent: Some(caller.agent.into()),
         agent_session_id: Some(caller.agent_session_id.to_owned()),
         ..bare(here, name)
     };
@@ -110,7 +110,7 @@ pub(super) fn process(here: &Here) -> Option<Process> {
 /// That the session's agent runs, and where.
 pub(super) fn seen(here: &Here, caller: Caller<'_>, process: Process) -> LiveSeen {
     LiveSeen {
-        agent: caller.agent.to_owned(),
+        agent: caller.agent.into(),
         pid: process.pid,
         pid_started: process.began,
         worktree: Some(here.place.root.to_string_lossy().into_owned()),

@@ -115,7 +115,7 @@ impl Gatherer<'_> {
             let Some((note, replaces)) = self.standing(id)? else { continue };
             // It was recorded under a path that another repository has now.
             let session = self.ledger.session(note.session)?;
-            if session.is_some_and(|session| !names.contains(&session.repo)) {
+            if session.is_some_and(|session| !session.repo.is_one_of(&names)) {
                 continue;
             }
             if self.is_heard(&note) && seen.insert(note.id) {

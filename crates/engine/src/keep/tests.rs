@@ -66,7 +66,7 @@ impl Place {
         let created = SessionCreated {
             parent,
             link: parent.map(|_| Link::Cleared),
-            agent: Some("claude".to_owned()),
+            agent: Some("claude".into()),
             agent_session_id: Some(id.to_string()),
             ..sessions::bare(&self.here, name.parse().unwrap())
         };

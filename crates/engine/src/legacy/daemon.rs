@@ -86,7 +86,7 @@ fn record(
         name: name.parse().expect("an agent's name and hex digits are a name"),
         parent,
         link: parent.map(|_| Link::Resumed),
-        agent: Some("claude".to_owned()),
+        agent: Some("claude".into()),
         agent_session_id: session.agent_session_id.clone(),
         branch: None,
         config,

@@ -63,7 +63,7 @@ pub(super) fn take(
         key,
         session: Some(session.id),
         agent: Some(kept.agent.clone()),
-        repo: Some(session.repo.clone()),
+        repo: Some(session.repo.to_string()),
         branch: session.branch.clone(),
     })?;
     let from: usize = read_then.parse().unwrap_or(0);
@@ -116,7 +116,7 @@ pub(super) fn take_older(
             key,
             session: Some(session.id),
             agent: Some(older.agent.clone()),
-            repo: Some(session.repo.clone()),
+            repo: Some(session.repo.to_string()),
             branch: session.branch.clone(),
         })?;
         left_out.iter().try_for_each(|said| put(adding, said, session.branch.as_deref()))?;

@@ -148,7 +148,7 @@ fn record(
     let created = SessionCreated {
         parent: past.session.as_ref().map(|session| session.id),
         link: past.session.as_ref().map(|_| Link::Forked),
-        agent: Some(agent.name().to_owned()),
+        agent: Some(agent.name().into()),
         agent_session_id: Some(agent_session_id),
         ..sessions::bare(here, name)
     };

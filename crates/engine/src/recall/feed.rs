@@ -162,7 +162,7 @@ fn take_stream(
         key: stream.key.clone(),
         session: Some(session.id),
         agent: Some(stream.agent.name().to_owned()),
-        repo: Some(session.repo.clone()),
+        repo: Some(session.repo.to_string()),
         branch: session.branch.clone(),
     };
     let adding = feeding.adding()?;

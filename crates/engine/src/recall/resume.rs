@@ -56,7 +56,7 @@ impl Past {
         let working_dir =
             session.config.as_ref().ok().and_then(|config| config.working_dir.clone());
         Some(Self {
-            agent,
+            agent: agent.into(),
             agent_session_id: id,
             directory: working_dir.map(PathBuf::from),
             title: sessions::title(session, None).unwrap_or_else(|| session.name.to_string()),
@@ -183,7 +183,7 @@ fn of_ledger(here: &Here, ledger: &Ledger) -> Result<Vec<Past>, Error> {
                 .or(session.completed_at)
                 .or(Some(session.created_at)),
             agent_session_id: id,
-            agent,
+            agent: agent.into(),
             transcript,
             done: facts.as_ref().map(|facts| done(facts, session.id)).unwrap_or_default(),
             session: Some(session),
@@ -207,7 +207,7 @@ fn done(facts: &Facts, session: SessionId) -> String {
 /// Where a session's repository is on this machine.
 fn place_of(here: &Here, ledger: &Ledger, session: &Session) -> Option<PathBuf> {
     let names = ledger.names_of(&here.place.repo).ok()?;
-    names.contains(&session.repo).then(|| here.place.root.clone())
+    session.repo.is_one_of(&names).then(|| here.place.root.clone())
 }
 
 /// What the agents keep that the ledger does not know.

@@ -236,7 +236,7 @@ impl Searching<'_> {
                 session = sessions.get(&id).and_then(Option::as_ref);
             }
             // It was recorded under a path that another repository has now.
-            let is_of = |names: &[String]| session.is_none_or(|it| names.contains(&it.repo));
+            let is_of = |names: &[String]| session.is_none_or(|it| it.repo.is_one_of(names));
             if !repo.is_none_or(is_of) {
                 dropped += 1;
                 continue;

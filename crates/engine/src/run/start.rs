@@ -88,7 +88,7 @@ fn begin(here: &Here, ledger: &mut Ledger, prepared: Prepared) -> Result<Running
     let created = SessionCreated {
         parent,
         link: parent.map(|_| Link::Inherited),
-        agent: first.map(|stage| stage.agent.clone()),
+        agent: first.map(|stage| stage.agent.as_str().into()),
         config: launch::config(
             &plan,
             first.map(|stage| stage.agent.as_str()),

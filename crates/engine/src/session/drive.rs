@@ -97,7 +97,7 @@ fn record(
             name: settle_name(writer, prepared)?,
             parent: prepared.parent.as_ref().map(|parent| parent.id),
             link: prepared.link,
-            agent: Some(prepared.agent.name().to_owned()),
+            agent: Some(prepared.agent.name().into()),
             agent_session_id: prepared.thread.chosen.clone(),
             branch: context.here.place.head.branch().map(str::to_owned),
             config,

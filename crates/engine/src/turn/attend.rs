@@ -104,7 +104,7 @@ impl<'a> Driver<'a> {
         let unannounced = chosen.map(|agent_session_id| SessionAnnounced {
             agent_session_id,
             model: finished.tally.model.clone(),
-            agent: Some(self.turn.agent.name().to_owned()),
+            agent: Some(self.turn.agent.name().into()),
         });
         Ended {
             finished: Ok(finished),
@@ -182,7 +182,7 @@ impl<'a> Driver<'a> {
         let new = SessionAnnounced {
             agent_session_id: id.to_owned(),
             model: model.cloned(),
-            agent: Some(self.turn.agent.name().to_owned()),
+            agent: Some(self.turn.agent.name().into()),
         };
         if id.is_empty()
             || self.turn.part == Part::Aside

@@ -98,7 +98,7 @@ pub(crate) fn take(
     };
     let identity = Identity { pid: process.pid(), began: began(process.pid()) };
     let seen = LiveSeen {
-        agent: turn.agent.name().to_owned(),
+        agent: turn.agent.name().into(),
         pid: identity.pid,
         pid_started: identity.began,
         worktree: turn.config.working_dir.clone(),

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use heirloom_core::agent::AgentName;
 use heirloom_core::event::AgentSessionLost;
 use heirloom_core::issue::IssueId;
 use heirloom_core::run::backoff::{self, Wait};
@@ -176,7 +177,7 @@ pub(super) fn lose(
     context: &RunContext<'_>,
     ledger: &mut Ledger,
     issue: &IssueId,
-    agent: Option<String>,
+    agent: Option<AgentName>,
     agent_session_id: String,
 ) -> Result<(), heirloom_ledger::Error> {
     let agent = agent.unwrap_or_default();

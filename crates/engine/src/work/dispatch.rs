@@ -140,7 +140,7 @@ impl<'d> Dispatcher<'d, '_> {
     fn begin(&mut self) -> Result<(), WorkError> {
         let started = WorkStarted {
             run: self.context.run,
-            agent: self.context.options.agent.clone(),
+            agent: self.context.options.agent.as_str().into(),
             pid: self.owner.pid.unwrap_or_default(),
             pid_started: self.owner.pid_started,
         };
@@ -148,7 +148,7 @@ impl<'d> Dispatcher<'d, '_> {
         self.context.tell(WorkEvent::Started {
             run: self.context.run,
             tracker: self.tracker.name().to_owned(),
-            agent: started.agent,
+            agent: started.agent.into(),
             max_agents: self.context.options.max_agents,
             gate: self.context.options.gate.clone(),
         });

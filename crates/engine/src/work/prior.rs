@@ -32,7 +32,8 @@ pub(super) fn find(ledger: &Ledger, repo: &str, issue: &IssueId) -> Result<Optio
     let id = run.agent_session_id.or(run.chosen_id);
     let (Some(agent), Some(agent_session_id)) = (run.agent, id) else { return Ok(None) };
     // One whose agent never got to say who it is has only the id that it was given.
-    let is_its = |session: &Session| session.agent.as_ref() == Some(&agent) && session.announced;
+    let is_its =
+        |session: &Session| session.agent.as_deref() == Some(agent.as_str()) && session.announced;
     let session = match run.session {
         Some(id) => ledger.session(id)?.filter(is_its),
         None => None,
@@ -53,7 +54,7 @@ impl Resumes {
     pub(super) fn of_original(run: &WorkImported, issue: &IssueId) -> Option<Self> {
         let found = run.issues.iter().find(|each| each.issue == *issue)?;
         Some(Self {
-            agent: found.agent.clone()?,
+            agent: found.agent.clone()?.into(),
             agent_session_id: found.agent_session_id.clone()?,
             at: run.started_at,
             session: None,

@@ -113,7 +113,7 @@ impl Dispatcher<'_, '_> {
             }
             (Some(resumes), Some(why)) => {
                 let id = resumes.agent_session_id.clone();
-                lose(self.context, &mut self.ledger, &entry.id, Some(resumes.agent), id)?;
+                lose(self.context, &mut self.ledger, &entry.id, Some(resumes.agent.into()), id)?;
                 if strict {
                     return Ok(Usable::Refused(format!("Session resumption failed: {why}")));
                 }
@@ -251,7 +251,7 @@ impl Dispatcher<'_, '_> {
             run: self.context.run,
             issue: issue.id.clone(),
             title: issue.title.clone(),
-            agent: agent.clone(),
+            agent: agent.as_str().into(),
             worktree: Some(tree.path.to_string_lossy().into_owned()),
             branch: tree.branch.clone(),
         };
@@ -282,7 +282,7 @@ impl Dispatcher<'_, '_> {
             run: self.context.run,
             issue: entry.id.clone(),
             title: entry.title.clone(),
-            agent: self.context.options.agent.clone(),
+            agent: self.context.options.agent.as_str().into(),
             worktree: None,
             branch: None,
         };

@@ -124,7 +124,7 @@ impl Facts {
         let told = &own.told;
         Ok(Some(SessionFacts {
             session,
-            agent: own.agent.clone(),
+            agent: own.agent.as_str().into(),
             agent_session_id: own.agent_session_id.clone(),
             title: told.title.clone().or_else(|| first.as_deref().and_then(title)),
             cwd: told.cwd.clone(),

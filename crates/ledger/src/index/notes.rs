@@ -195,11 +195,12 @@ fn put(adding: &mut Adding<'_>, row: &Row) -> Result<(), Error> {
     }
     let Ok(created) = serde_json::from_str::<SessionCreated>(&row.body) else { return Ok(()) };
     let mut text = created.name.to_string();
-    for more in [&created.agent, &created.branch, &created.agent_session_id].into_iter().flatten() {
+    let agent = created.agent.map(String::from);
+    for more in [&agent, &created.branch, &created.agent_session_id].into_iter().flatten() {
         text.push('\n');
         text.push_str(more);
     }
-    adding.source(&Source { agent: created.agent, branch: created.branch, ..source })?;
+    adding.source(&Source { agent, branch: created.branch, ..source })?;
     adding.message(&Message {
         kind: Kind::Session,
         at,

@@ -20,6 +20,7 @@ use heirloom_core::event::{
 use heirloom_core::id::HostId;
 use heirloom_core::issue::IssueId;
 use heirloom_core::record::{Hash, Record};
+use heirloom_core::repo::RepoId;
 
 use super::{Origin, Projection};
 use crate::records::{from_sql, parse, timestamp, to_sql};
@@ -206,7 +207,7 @@ fn logged(db: &Connection, repo: &str, issue: &str) -> rusqlite::Result<Vec<Logg
             at: timestamp(row.get(4)?),
             kind: row.get(6)?,
             session: None,
-            repo: Some(repo.to_owned()),
+            repo: Some(RepoId::new(repo)),
             body: row.get(7)?,
             hash: Hash::GENESIS,
             prev: None,

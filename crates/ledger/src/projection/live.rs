@@ -97,7 +97,7 @@ fn seen(db: &Connection, session: &str, record: &Record) -> rusqlite::Result<()>
     .execute((
         session,
         record.repo.as_deref().unwrap_or(""),
-        live.agent,
+        &*live.agent,
         live.pid,
         live.pid_started.map(to_sql),
         live.worktree,

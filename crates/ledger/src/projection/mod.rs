@@ -32,6 +32,7 @@ use serde_json::{Map, Value};
 use heirloom_core::event::Body;
 use heirloom_core::id::HostId;
 use heirloom_core::record::Record;
+use heirloom_core::repo::RepoId;
 
 pub(crate) use host_name::IS_OWN;
 
@@ -132,7 +133,7 @@ pub(crate) fn apply_views(
 fn in_repo(record: &Record, now: Option<String>) -> Cow<'_, Record> {
     match now {
         None => Cow::Borrowed(record),
-        Some(repo) => Cow::Owned(Record { repo: Some(repo), ..record.clone() }),
+        Some(repo) => Cow::Owned(Record { repo: Some(RepoId::new(repo)), ..record.clone() }),
     }
 }
 

@@ -128,7 +128,7 @@ impl Projection for Places {
         .execute((
             host(record, origin),
             named.path,
-            repo,
+            repo.as_str(),
             record.at.as_millisecond(),
             &record.body,
         ))?;

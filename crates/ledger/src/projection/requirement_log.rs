@@ -37,7 +37,7 @@ impl Projection for RequirementLog {
             "INSERT OR IGNORE INTO requirement_log (repo, at, host, seq) VALUES (?1, ?2, ?3, ?4)",
         )?
         .execute((
-            repo,
+            repo.as_str(),
             record.at.as_millisecond(),
             record.host.as_str(),
             to_sql(record.seq),

@@ -98,7 +98,7 @@ fn created(db: &Connection, id: &str, record: &Record) -> rusqlite::Result<()> {
         session.parent.map(|parent| parent.to_string()),
         word(&session.link),
         Status::Starting.as_str(),
-        session.agent,
+        session.agent.as_deref(),
         session.agent_session_id,
         session.branch,
         launched.config,
@@ -138,7 +138,7 @@ fn announced(db: &Connection, id: &str, record: &Record) -> rusqlite::Result<()>
         "UPDATE session SET agent_session_id = ?2, agent = coalesce(?3, agent), announced = 1
          WHERE id = ?1",
     )?
-    .execute((id, announced.agent_session_id, announced.agent))?;
+    .execute((id, announced.agent_session_id, announced.agent.as_deref()))?;
     if let Some(model) = announced.model {
         db.prepare_cached(
             "UPDATE session SET config = json_set(config, '$.resolved_model', ?2) WHERE id = ?1",
@@ -219,7 +219,7 @@ fn shared(db: &Connection, id: &str, record: &Record) -> rusqlite::Result<()> {
         shared.parent.map(|parent| parent.to_string()),
         word(&shared.link),
         shared.status.as_str(),
-        shared.agent,
+        shared.agent.as_deref(),
         shared.branch,
         config,
         shared.created_at.min(record.at).as_millisecond(),

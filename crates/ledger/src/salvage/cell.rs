@@ -7,6 +7,7 @@
 
 use heirloom_core::id::HostId;
 use heirloom_core::record::{Erased, Hash, Record, Stored};
+use heirloom_core::repo::RepoId;
 
 use crate::records::{from_sql, timestamp};
 
@@ -145,7 +146,7 @@ pub(super) fn record(payload: &[u8]) -> Option<Stored> {
         Some(text) => Some(text.parse().ok()?),
         None => None,
     };
-    let repo = optional_text(values[7])?.map(str::to_owned);
+    let repo = optional_text(values[7])?.map(RepoId::new);
     let hash = Hash::from_bytes(values[9].1.try_into().ok()?);
     // Formats before 10 have no such column.
     let prev = match values.get(10) {

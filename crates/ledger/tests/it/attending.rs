@@ -2,6 +2,7 @@
 
 use std::fs;
 
+use heirloom_core::repo::RepoId;
 use heirloom_ledger::{Gap, Imported, Ledger, NoteFilter, Notice, Options, Scope};
 
 use crate::fixture::{Home, REPO, at, fill, note, session_id};
@@ -238,7 +239,7 @@ fn rewrite(lines: &mut [serde_json::Value], at: usize, from: &str, to: &str) {
             at: text(&line["at"]).parse().unwrap(),
             kind: text(&line["kind"]),
             session: line["session"].as_str().map(|id| id.parse().unwrap()),
-            repo: line["repo"].as_str().map(str::to_owned),
+            repo: line["repo"].as_str().map(RepoId::new),
             body: body.clone(),
             hash: Hash::GENESIS,
             prev: None,

@@ -96,7 +96,7 @@ pub(crate) fn created(name: &str) -> SessionCreated {
         name: name.parse().unwrap(),
         parent: None,
         link: None,
-        agent: Some("claude".to_owned()),
+        agent: Some("claude".into()),
         agent_session_id: None,
         branch: Some("main".to_owned()),
         config: Config { model: Some("opus".to_owned()), ..Config::default() },

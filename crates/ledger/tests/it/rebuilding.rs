@@ -133,7 +133,7 @@ fn take(ledger: &mut Ledger, second: i64, step: &Step) {
         }
         Step::Live(s, true) => {
             let seen = LiveSeen {
-                agent: "claude".to_owned(),
+                agent: "claude".into(),
                 pid: 7,
                 pid_started: None,
                 worktree: None,

@@ -1,5 +1,6 @@
 //! Runs through the issues: what is found again, and which agent session is resumed.
 
+use heirloom_core::agent::AgentName;
 use heirloom_core::event::{
     AgentSessionLost, ImportedIssueRun, IssueRunEnded, IssueRunGated, IssueRunLaunched,
     IssueRunStarted, SessionAnnounced, SessionSpent, WorkEnded, WorkImported, WorkStarted,
@@ -20,7 +21,7 @@ fn issue_run(ledger: &mut Ledger, issue: &str, second: i64, id: Option<&str>) ->
     let (run, issue_run) = (WorkRunId::new(Uuid::new_v4()), IssueRunId::new(Uuid::new_v4()));
     let session = SessionId::new(Uuid::new_v4());
     let now = at(second);
-    let agent = "claude".to_owned();
+    let agent = AgentName::from("claude");
     let (pid, pid_started) = (1, Some(7));
     ledger
         .append(now, scope(), &WorkStarted { run, agent: agent.clone(), pid, pid_started })
@@ -65,7 +66,7 @@ fn the_newest_announced_agent_session_is_the_one_to_resume() {
     assert_eq!(ledger.resumable_run("/src/other", "hl-1").unwrap(), None);
     let lost = AgentSessionLost {
         issue: "hl-1".parse().unwrap(),
-        agent: "claude".to_owned(),
+        agent: "claude".into(),
         agent_session_id: "newer".to_owned(),
     };
     ledger.append(at(60), scope(), &lost).unwrap();
@@ -110,7 +111,7 @@ fn runs_of_the_original_are_found_like_our_own_but_not_without_an_agent() {
     let mut ledger = home.open();
     let issue = |id: &str, agent: Option<&str>| ImportedIssueRun {
         issue: id.parse().unwrap(),
-        agent: agent.map(str::to_owned),
+        agent: agent.map(AgentName::from),
         agent_session_id: Some(format!("of-{id}")),
         status: IssueRunStatus::Failed,
         reason: None,

@@ -202,7 +202,7 @@ impl Extra<'_> {
         match self {
             Self::Nothing => html! {},
             Self::Context(cx) => html! { (percent_used(cx, session)) },
-            Self::Decisions { own, decided } if session.repo == *own => {
+            Self::Decisions { own, decided } if *session.repo == **own => {
                 let all = decided.get(session.name.as_str()).map(Vec::as_slice).unwrap_or_default();
                 let counts = ["broken", "moved", "holds", "unproven"]
                     .map(|word| (word, all.iter().filter(|one| one.standing == word).count()));

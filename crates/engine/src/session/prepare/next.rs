@@ -113,7 +113,7 @@ fn plan(
         purpose: None,
         prompt: prompt.to_owned(),
         name: request.name.clone(),
-        repo: parent.repo.clone(),
+        repo: parent.repo.to_string(),
         config: child.config,
         overridden: child.overridden,
         link: Some(if request.fork { Link::Forked } else { Link::Resumed }),
