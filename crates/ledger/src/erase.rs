@@ -43,14 +43,19 @@ impl Ledger {
 
 /// Does to the records of a host what that host itself says of their erasure. Another host's word
 /// erases nothing.
-pub(crate) fn by_author(db: &Connection, record: &Record) -> rusqlite::Result<usize> {
+pub(crate) fn by_author(db: &Connection, record: &Record) -> rusqlite::Result<Taken> {
+    match said(record) {
+        Some(erased) if erased.host == record.host => take(db, record),
+        _ => Ok(Taken::default()),
+    }
+}
+
+/// What a record says of an erasure, if it is one that says that.
+pub(crate) fn said(record: &Record) -> Option<RecordErased> {
     if record.kind != RecordErased::KIND {
-        return Ok(0);
+        return None;
     }
-    match serde_json::from_str::<RecordErased>(&record.body) {
-        Ok(erased) if erased.host == record.host => erase(db, record),
-        _ => Ok(0),
-    }
+    serde_json::from_str(&record.body).ok()
 }
 
 /// What an erasure took away.
@@ -72,25 +77,24 @@ pub(crate) fn again(db: &Connection, own: Option<&HostId>) -> rusqlite::Result<T
         .collect::<rusqlite::Result<_>>()?;
     let mut taken = Taken::default();
     for record in &erasing {
-        let again = if own == Some(&record.host) { erase } else { by_author };
-        let notes = notes(db, record)?;
-        let records = again(db, record)?;
-        if records > 0 {
-            taken.records += records;
-            taken.notes.extend(notes);
-        }
+        let again = if own == Some(&record.host) { take } else { by_author };
+        let more = again(db, record)?;
+        taken.records += more.records;
+        taken.notes.extend(more.notes);
     }
     Ok(taken)
 }
 
+/// Does to the records what a record of their erasure says, and tells what that took away.
+pub(crate) fn take(db: &Connection, record: &Record) -> rusqlite::Result<Taken> {
+    let notes = notes(db, record)?;
+    let records = erase(db, record)?;
+    Ok(Taken { records, notes: if records > 0 { notes } else { Vec::new() } })
+}
+
 /// The notes that are about to be erased.
-pub(crate) fn notes(db: &Connection, record: &Record) -> rusqlite::Result<Vec<NoteId>> {
-    if record.kind != RecordErased::KIND {
-        return Ok(Vec::new());
-    }
-    let Ok(erased) = serde_json::from_str::<RecordErased>(&record.body) else {
-        return Ok(Vec::new());
-    };
+fn notes(db: &Connection, record: &Record) -> rusqlite::Result<Vec<NoteId>> {
+    let Some(erased) = said(record) else { return Ok(Vec::new()) };
     let mut find = db.prepare(
         "SELECT body ->> '$.id' FROM main.record
          WHERE host = ?1 AND seq = ?2 AND kind = ?3 AND json_valid(body)",
@@ -109,10 +113,7 @@ pub(crate) fn notes(db: &Connection, record: &Record) -> rusqlite::Result<Vec<No
 /// The trigger that forbids it is taken away for as long as it lasts, instead of telling erasure from
 /// other changes: what it says is read by every hook.
 pub(crate) fn erase(db: &Connection, record: &Record) -> rusqlite::Result<usize> {
-    if record.kind != RecordErased::KIND {
-        return Ok(0);
-    }
-    let Ok(erased) = serde_json::from_str::<RecordErased>(&record.body) else { return Ok(0) };
+    let Some(erased) = said(record) else { return Ok(0) };
     let trigger: String = db.query_row(
         "SELECT sql FROM main.sqlite_schema WHERE type = 'trigger' AND name = 'record_no_update'",
         (),

@@ -6,14 +6,18 @@
 //! because only this ledger does that; and what holds a secret, because its body cannot be changed
 //! without its hash. Nothing is refused for good but what was changed after it was written.
 
+mod branch;
+
 use std::collections::HashMap;
 use std::io::{BufRead, Read};
 use std::path::Path;
 
+use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension};
 
+use heirloom_core::event::RecordErased;
 use heirloom_core::id::{HostId, NoteId};
-use heirloom_core::record::{Hash, Record, Stored};
+use heirloom_core::record::{Hash, Stored};
 use heirloom_core::redact::redact_json;
 
 use crate::error::Error;
@@ -23,6 +27,7 @@ use crate::projection::Origin;
 use crate::salvage::scratch::{Position, Scratch};
 use crate::salvage::{self, Progress};
 use crate::scrub::forget_note;
+use crate::write::{Appender, Scope};
 use crate::{erase, order, projection, rebuild, records, views};
 
 /// No record is longer; what is, is not one.
@@ -90,6 +95,7 @@ impl Ledger {
             imported: Imported::default(),
             late: Vec::new(),
             erased_notes: Vec::new(),
+            erasures: Vec::new(),
         };
         let all = match input {
             Input::Found(scratch) => Some((scratch, Scratch::FOUND)),
@@ -104,7 +110,10 @@ impl Ledger {
             scratch.each(all, |line, stored| taking.take(line, &stored))?.map_err(explain)?;
         }
         taking.save_heads()?;
-        let Taking { own, mut imported, late, mut erased_notes, .. } = taking;
+        let Taking { own, mut imported, late, mut erased_notes, erasures, .. } = taking;
+        let taken = self.erase_as_told(&transaction, &erasures)?;
+        imported.erased += taken.records as u64;
+        erased_notes.extend(taken.notes);
         if !late.is_empty() {
             let taken = order::put_in_place(&transaction, &late)
                 .and_then(|()| erase::again(&transaction, Some(&own)))
@@ -135,6 +144,30 @@ impl Ledger {
         }
         Ok(imported)
     }
+
+    /// Erases what was erased by its author in words that another chain holds here, and says so in this
+    /// ledger's own. Under the time of its last record: nobody asks the clock here.
+    fn erase_as_told(
+        &self,
+        db: &Connection,
+        erasures: &[(Timestamp, RecordErased)],
+    ) -> Result<erase::Taken, ImportError> {
+        let explain = |source| self.explain("import into", source);
+        let mut all = erase::Taken::default();
+        let Some((at, _)) = erasures.first() else { return Ok(all) };
+        let (own, seq, _) = records::own_head(db).map_err(explain)?;
+        let last = at_place(db, &own, seq).map_err(explain)?;
+        let at = last.map_or(*at, |last| last.at());
+        let mut appender = Appender::new(self, at).map_err(explain)?;
+        for (_, erased) in erasures {
+            let record = appender.append(Scope::default(), erased)?;
+            let taken = erase::take(db, &record).map_err(explain)?;
+            all.records += taken.records;
+            all.notes.extend(taken.notes);
+        }
+        appender.finish().map_err(explain)?;
+        Ok(all)
+    }
 }
 
 /// What is to be taken in.
@@ -152,6 +185,8 @@ pub(crate) enum Input<'a> {
 #[derive(Default)]
 struct Stream {
     last: Option<(u64, Hash)>,
+    /// The last that is here, word for word; so are all before it that are here.
+    common: u64,
     /// The host that its records go to now, where they are another future of its chain.
     fork: Option<HostId>,
 }
@@ -169,6 +204,9 @@ struct Taking<'a> {
     /// The arrivals of records that filled a gap.
     late: Vec<i64>,
     erased_notes: Vec<NoteId>,
+    /// What is to be erased because its author says so, and when that was said, where the words went to
+    /// another chain.
+    erasures: Vec<(Timestamp, RecordErased)>,
 }
 
 impl Taking<'_> {
@@ -178,11 +216,12 @@ impl Taking<'_> {
         self.streams.entry(host.clone()).or_default().last = Some((seq, stored.hash()));
         let (last, _) = self.head(host)?;
         // Nothing is where a chain has not come to yet.
-        let here = if seq > last { None } else { self.run(|db| at(db, host, seq))? };
+        let here = if seq > last { None } else { self.run(|db| at_place(db, host, seq))? };
         let here = here.map(|here| here.hash());
         if here == Some(stored.hash()) {
             self.imported.known += 1;
-            self.streams.entry(host.clone()).or_default().fork = None;
+            let stream = self.streams.entry(host.clone()).or_default();
+            (stream.fork, stream.common) = (None, seq);
             return Ok(());
         }
         if let Some(elsewhere) = self.run(|db| host_of(db, stored))? {
@@ -197,13 +236,12 @@ impl Taking<'_> {
         if stored.prev().is_some_and(|prev| prev != before) || !stored.follows(&before) {
             return Err(ImportError::Changed { line, host: host.clone(), seq });
         }
-        let fork = self.streams.get(host).and_then(|stream| stream.fork.clone());
+        let fork = self.fork(stored)?;
         let clean = if self.is_clean { None } else { redacted(stored) };
         let goes_on = seq > last && *host != self.own;
         let fills = here.is_none() && seq <= last && self.run(|db| is_followed(db, stored))?;
         if fork.is_some() || clean.is_some() || !(goes_on || fills) {
-            let first = || HostId::from_random(*first_chunk(&stored.hash()));
-            return self.branch_off(stored, &fork.unwrap_or_else(first), clean);
+            return self.branch_off(stored, before, fork, clean);
         }
         self.imported.added += 1;
         if fills {
@@ -244,31 +282,8 @@ impl Taking<'_> {
         if let Some((_, hash)) = last.filter(|(last, _)| last + 1 == seq) {
             return Ok(Some(hash));
         }
-        let here = self.run(|db| at(db, host, seq - 1))?.map(|here| here.hash());
+        let here = self.run(|db| at_place(db, host, seq - 1))?.map(|here| here.hash());
         Ok(here.or(stored.prev()))
-    }
-
-    /// Adds a record to the chain of another host than the one that wrote it.
-    fn branch_off(
-        &mut self,
-        stored: &Stored,
-        host: &HostId,
-        clean: Option<String>,
-    ) -> Result<(), ImportError> {
-        self.streams.entry(stored.host().clone()).or_default().fork = Some(host.clone());
-        // Of one that was erased there is nothing that another chain could hold.
-        let Stored::Whole(record) = stored else { return Ok(()) };
-        let (last, hash) = self.head(host)?;
-        let body = clean.unwrap_or_else(|| record.body.clone());
-        let mut record =
-            Record { host: host.clone(), seq: last + 1, body, prev: None, ..record.clone() };
-        record.hash = record.expected_hash(&hash);
-        let (seq, hash) = (record.seq, record.hash);
-        self.imported.added += 1;
-        self.imported.branched += 1;
-        self.add(&Stored::Whole(record))?;
-        self.heads.insert(host.clone(), (seq, hash));
-        Ok(())
     }
 
     /// Adds a record behind all others. The views take it from there when somebody asks for them.
@@ -277,12 +292,9 @@ impl Taking<'_> {
         if let Stored::Whole(record) = stored {
             let origin = Origin::of(record, Some(&self.own));
             self.run(|db| projection::apply_hot(db, record, origin))?;
-            let notes = self.run(|db| erase::notes(db, record))?;
-            let erased = self.run(|db| erase::by_author(db, record))?;
-            if erased > 0 {
-                self.imported.erased += erased as u64;
-                self.erased_notes.extend(notes);
-            }
+            let taken = self.run(|db| erase::by_author(db, record))?;
+            self.imported.erased += taken.records as u64;
+            self.erased_notes.extend(taken.notes);
         }
         Ok(())
     }
@@ -304,7 +316,7 @@ fn is_one(stored: &Stored) -> bool {
     is_object && stored.seq() > 0
 }
 
-fn at(db: &Connection, host: &HostId, seq: u64) -> rusqlite::Result<Option<Stored>> {
+fn at_place(db: &Connection, host: &HostId, seq: u64) -> rusqlite::Result<Option<Stored>> {
     let sql = format!("SELECT {} FROM record WHERE host = ?1 AND seq = ?2", records::COLUMNS);
     db.prepare_cached(&sql)?
         .query_row((host.as_str(), records::to_sql(seq)), |row| records::read_stored(row, 0))
@@ -323,7 +335,7 @@ fn host_of(db: &Connection, stored: &Stored) -> rusqlite::Result<Option<HostId>>
 
 /// Whether the record behind an empty place, if it is here, follows what would fill it.
 fn is_followed(db: &Connection, stored: &Stored) -> rusqlite::Result<bool> {
-    let behind = at(db, stored.host(), stored.seq() + 1)?;
+    let behind = at_place(db, stored.host(), stored.seq() + 1)?;
     Ok(behind.is_none_or(|behind| {
         behind.follows(&stored.hash()) && behind.prev().is_none_or(|prev| prev == stored.hash())
     }))
@@ -334,8 +346,4 @@ fn redacted(stored: &Stored) -> Option<String> {
     let Stored::Whole(record) = stored else { return None };
     let mut value: serde_json::Value = serde_json::from_str(&record.body).ok()?;
     (redact_json(&mut value) > 0).then(|| value.to_string())
-}
-
-fn first_chunk(hash: &Hash) -> &[u8; 8] {
-    hash.as_bytes().first_chunk().unwrap_or(&[0; 8])
 }

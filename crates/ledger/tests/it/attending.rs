@@ -2,6 +2,8 @@
 
 use std::fs;
 
+use heirloom_core::id::HostId;
+use heirloom_core::record::{Hash, Record};
 use heirloom_core::repo::RepoId;
 use heirloom_ledger::{Gap, Imported, Ledger, NoteFilter, Notice, Options, Scope};
 
@@ -224,30 +226,36 @@ fn a_secret_in_an_export_does_not_get_in() {
 }
 
 /// Changes the body of a record and makes its hash, and those behind it, true again.
-fn rewrite(lines: &mut [serde_json::Value], at: usize, from: &str, to: &str) {
-    use heirloom_core::id::HostId;
-    use heirloom_core::record::{Hash, Record};
-    let text = |value: &serde_json::Value| value.as_str().unwrap().to_owned();
+pub(crate) fn rewrite(lines: &mut [serde_json::Value], at: usize, from: &str, to: &str) {
+    let body = lines[at]["body"].to_string().replace(from, to);
+    lines[at]["body"] = serde_json::from_str(&body).unwrap();
     let mut before = Hash::GENESIS;
-    for (index, line) in lines.iter_mut().enumerate() {
-        let body = line["body"].to_string();
-        let body = if index == at { body.replace(from, to) } else { body };
-        let record = Record {
-            host: HostId::parse(&text(&line["host"])).unwrap(),
-            seq: line["seq"].as_u64().unwrap(),
-            id: text(&line["id"]).parse().unwrap(),
-            at: text(&line["at"]).parse().unwrap(),
-            kind: text(&line["kind"]),
-            session: line["session"].as_str().map(|id| id.parse().unwrap()),
-            repo: line["repo"].as_str().map(RepoId::new),
-            body: body.clone(),
-            hash: Hash::GENESIS,
-            prev: None,
-        };
-        before = record.expected_hash(&before);
-        line["body"] = serde_json::from_str(&body).unwrap();
-        line["hash"] = before.to_string().into();
+    for line in lines {
+        before = rehash(line, before);
     }
+}
+
+/// Makes the hash of a record true that follows one with that hash. Of an erased one nothing says what it was.
+pub(crate) fn rehash(line: &mut serde_json::Value, before: Hash) -> Hash {
+    let text = |value: &serde_json::Value| value.as_str().unwrap().to_owned();
+    if line["body"].is_null() {
+        return Hash::parse(&text(&line["hash"])).unwrap();
+    }
+    let record = Record {
+        host: HostId::parse(&text(&line["host"])).unwrap(),
+        seq: line["seq"].as_u64().unwrap(),
+        id: text(&line["id"]).parse().unwrap(),
+        at: text(&line["at"]).parse().unwrap(),
+        kind: text(&line["kind"]),
+        session: line["session"].as_str().map(|id| id.parse().unwrap()),
+        repo: line["repo"].as_str().map(RepoId::new),
+        body: line["body"].to_string(),
+        hash: Hash::GENESIS,
+        prev: None,
+    };
+    let hash = record.expected_hash(&before);
+    line["hash"] = hash.to_string().into();
+    hash
 }
 
 #[test]

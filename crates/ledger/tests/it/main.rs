@@ -10,6 +10,7 @@ mod addressing;
 mod approving;
 mod attending;
 mod backing_up;
+mod branching;
 mod chain;
 mod claiming;
 mod compacting;
