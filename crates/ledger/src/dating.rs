@@ -22,12 +22,17 @@ use heirloom_core::record::{self, Record};
 
 use crate::records;
 
-/// The tables of the views that have what is known of clocks that were ahead, and the last record with a
-/// time that can be before an end of a chain that has none: who appends to that need not look for it.
+/// The tables of the views that have what is known of clocks that were ahead; where a chain jumped, its
+/// beginning included, so that nobody has to look through it for that; and the last record with a time
+/// that can be before an end of a chain that has none: who appends to that need not look for it.
 pub(crate) const TABLES: &str = "
 CREATE TABLE ahead (
   host TEXT NOT NULL, first INTEGER NOT NULL, last INTEGER NOT NULL, at INTEGER NOT NULL
 ) STRICT;
+CREATE TABLE jump (
+  host TEXT NOT NULL, seq INTEGER NOT NULL, before INTEGER NOT NULL, at INTEGER NOT NULL,
+  PRIMARY KEY (host, seq)
+) STRICT, WITHOUT ROWID;
 CREATE TABLE undated (
   host TEXT PRIMARY KEY, seq INTEGER NOT NULL, credible_seq INTEGER, credible_at INTEGER
 ) STRICT, WITHOUT ROWID;
@@ -64,13 +69,13 @@ pub(crate) struct Dating<'a> {
     ahead: Vec<Ahead>,
     /// Whether it is the views that are derived, and have what was remembered.
     is_of_views: bool,
-    is_outdated: bool,
+    may_be_outdated: bool,
 }
 
 impl<'a> Dating<'a> {
     /// `db` has the records, and `ahead` is what is known of them.
     pub(crate) fn new(db: &'a Connection, ahead: Vec<Ahead>) -> Self {
-        Self { db, last: HashMap::new(), ahead, is_of_views: false, is_outdated: false }
+        Self { db, last: HashMap::new(), ahead, is_of_views: false, may_be_outdated: false }
     }
 
     /// The same for whoever goes on with the views, which `db` has too.
@@ -95,8 +100,8 @@ impl<'a> Dating<'a> {
 
     /// Whether a record showed that earlier ones were written by a clock that was ahead, which was not
     /// known: what was derived from those is to be derived again.
-    pub(crate) fn is_outdated(&self) -> bool {
-        self.is_outdated
+    pub(crate) fn is_outdated(&self) -> rusqlite::Result<bool> {
+        Ok(self.may_be_outdated && find_ahead(self.db, i64::MAX)? != kept(self.db)?)
     }
 
     /// The record with a time that can be true.
@@ -106,6 +111,9 @@ impl<'a> Dating<'a> {
             None => self.last_credible(record.host.as_str(), record.seq)?,
         };
         let is_credible = record::is_credible(record.at);
+        if is_credible && self.is_of_views {
+            self.note_jump(record, before)?;
+        }
         let credible = if is_credible { Some((record.seq, record.at)) } else { before };
         let now = Shown { seq: record.seq, credible };
         match self.last.get_mut(&record.host) {
@@ -122,9 +130,10 @@ impl<'a> Dating<'a> {
             (Some(at), _) => at,
             (None, None) if !is_credible => record::EARLIEST,
             (None, Some((seq, at))) if !is_credible => known(seq).unwrap_or(at),
-            (None, Some((seq, at))) if falls_back(at, record.at) && known(seq).is_none() => {
-                let place = (record.host.as_str(), record.seq, record.at);
-                self.is_outdated |= ahead_of(self.db, place, at)?.is_some();
+            (None, Some((seq, at)))
+                if self.is_of_views && falls_back(at, record.at) && known(seq).is_none() =>
+            {
+                self.may_be_outdated |= may_have_jumped(self.db, record, at)?;
                 record.at
             }
             (None, _) => record.at,
@@ -135,10 +144,23 @@ impl<'a> Dating<'a> {
         Ok(Cow::Owned(Record { at, ..record.clone() }))
     }
 
+    /// Keeps in the views that a chain jumped to a record, if it did as far as a clock is set right again.
+    fn note_jump(&self, record: &Record, before: Option<Credible>) -> rusqlite::Result<()> {
+        let before = before.map_or(i64::MIN, |(_, at)| at.as_millisecond());
+        let at = record.at.as_millisecond();
+        if at.saturating_sub(before) > A_DAY / 2 {
+            let place = (record.host.as_str(), records::to_sql(record.seq));
+            self.db
+                .prepare_cached("INSERT OR REPLACE INTO views.jump VALUES (?1, ?2, ?3, ?4)")?
+                .execute((place.0, place.1, before, at))?;
+        }
+        Ok(())
+    }
+
     /// The last record of a host before a place that has a time that can be true.
     fn last_credible(&self, host: &str, seq: u64) -> rusqlite::Result<Option<Credible>> {
         let last = "SELECT seq, at FROM main.record
-                    WHERE host = ?1 AND seq < ?2 ORDER BY seq DESC LIMIT 1";
+                    WHERE host = ?1 AND seq < ?2 AND body IS NOT NULL ORDER BY seq DESC LIMIT 1";
         let last = self.db.prepare_cached(last)?.query_row((host, records::to_sql(seq)), credible);
         let Some((seq, at)) = last.optional()? else { return Ok(None) };
         if record::is_credible(at) {
@@ -150,7 +172,8 @@ impl<'a> Dating<'a> {
             return Ok(shown.credible);
         }
         let sql = "SELECT seq, at FROM main.record
-                   WHERE host = ?1 AND seq < ?2 AND at >= ?3 AND at < ?4 ORDER BY seq DESC LIMIT 1";
+                   WHERE host = ?1 AND seq < ?2 AND at >= ?3 AND at < ?4 AND body IS NOT NULL
+                   ORDER BY seq DESC LIMIT 1";
         let (earliest, latest) = range();
         self.db
             .prepare_cached(sql)?
@@ -163,26 +186,85 @@ fn falls_back(before: Timestamp, at: Timestamp) -> bool {
     before.as_millisecond() - at.as_millisecond() > A_DAY
 }
 
+/// Whether the chain of a host may have jumped over where a record falls back to. Where it has not, the
+/// clock is behind.
+fn may_have_jumped(db: &Connection, record: &Record, before: Timestamp) -> rusqlite::Result<bool> {
+    let at = record.at.as_millisecond();
+    db.prepare_cached(
+        "SELECT 1 FROM views.jump WHERE host = ?1 AND before <= ?2 AND at > ?2
+           AND (before < ?3 OR (at - before) * 2 >= ?4)",
+    )?
+    .exists((record.host.as_str(), at + A_DAY, range().0, before.as_millisecond() - at))
+}
+
 /// The parts of all chains that clocks wrote that were ahead, as the records up to an arrival show.
 pub(crate) fn find_ahead(db: &Connection, arrival: i64) -> rusqlite::Result<Vec<Ahead>> {
-    let sql = "SELECT host, seq, at, before FROM (
-                 SELECT host, seq, at, lag(at) OVER (PARTITION BY host ORDER BY seq) AS before
-                 FROM main.record WHERE at >= ?1 AND at < ?2 AND arrival <= ?3)
-               WHERE before - at > ?4";
+    let sql = "SELECT host, seq, at FROM main.record
+               WHERE at >= ?1 AND at < ?2 AND arrival <= ?3 AND body IS NOT NULL
+               ORDER BY host, seq";
     let (earliest, latest) = range();
-    let falls = db
-        .prepare(sql)?
-        .query_map((earliest, latest, arrival, A_DAY), |row| {
-            let seq = records::from_sql(row.get(1)?);
-            let (at, before) = (row.get(2)?, row.get(3)?);
-            Ok((row.get::<_, String>(0)?, seq, records::timestamp(at), records::timestamp(before)))
-        })?
-        .collect::<rusqlite::Result<Vec<_>>>()?;
+    let mut statement = db.prepare(sql)?;
+    let mut rows = statement.query((earliest, latest, arrival))?;
     let mut found = Vec::new();
-    for (host, seq, at, before) in falls {
-        found.extend(ahead_of(db, (&host, seq, at), before)?);
+    let mut chain = Chain::default();
+    while let Some(row) = rows.next()? {
+        let host = row.get_ref(0)?.as_str()?;
+        if chain.host != host {
+            chain = Chain { host: host.to_owned(), ..Chain::default() };
+        }
+        found.extend(chain.step(records::from_sql(row.get(1)?), row.get(2)?));
     }
     Ok(found)
+}
+
+/// What was read of a chain, as far as it matters to what comes.
+#[derive(Default)]
+struct Chain {
+    host: String,
+    first: u64,
+    /// The records that all later ones were written after, as far as their times say: the last one that
+    /// fits before a time is among them.
+    steps: Vec<Step>,
+}
+
+struct Step {
+    at: i64,
+    /// The place and the time of the record behind it.
+    next: Option<(u64, i64)>,
+}
+
+impl Chain {
+    /// Goes on to a record. Returns what was written ahead of it, if the one before it was.
+    fn step(&mut self, seq: u64, at: i64) -> Option<Ahead> {
+        let before = self.steps.last().map(|last| last.at);
+        match self.steps.last_mut() {
+            Some(last) => last.next = Some((seq, at)),
+            None => self.first = seq,
+        }
+        let fell = before.map_or(0, |before| before - at);
+        let ahead = if fell > A_DAY { self.ahead_of(seq, at, fell) } else { None };
+        let later = self.steps.partition_point(|step| step.at < at);
+        self.steps.truncate(later);
+        self.steps.push(Step { at, next: None });
+        ahead
+    }
+
+    fn ahead_of(&self, seq: u64, at: i64, fell: i64) -> Option<Ahead> {
+        let fitting = self.steps.partition_point(|step| step.at <= at + A_DAY);
+        let fitting = fitting.checked_sub(1).and_then(|index| self.steps.get(index));
+        let (first, shown) = match fitting {
+            None => (self.first, at),
+            Some(Step { at: from, next, .. }) => {
+                let (first, jumped_to) = (*next)?;
+                if (jumped_to - from) * 2 < fell {
+                    return None;
+                }
+                (first, *from)
+            }
+        };
+        let host = self.host.clone();
+        Some(Ahead { host, first, last: seq - 1, at: records::timestamp(shown) })
+    }
 }
 
 /// How many records clocks wrote that were ahead.
@@ -224,37 +306,6 @@ pub(crate) fn kept(db: &Connection) -> rusqlite::Result<Vec<Ahead>> {
             })
         })?
         .collect()
-}
-
-/// What was written ahead of a record (its host, its place and its time), if the one before it was, as
-/// its time `before` suggests.
-fn ahead_of(
-    db: &Connection,
-    (host, seq, at): (&str, u64, Timestamp),
-    before: Timestamp,
-) -> rusqlite::Result<Option<Ahead>> {
-    let (earliest, latest) = range();
-    let read = |row: &rusqlite::Row<'_>| Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(1)?));
-    let fitting = "SELECT seq, at FROM main.record
-                   WHERE host = ?1 AND seq < ?2 AND at >= ?3 AND at <= ?4
-                   ORDER BY seq DESC LIMIT 1";
-    let place = (host, records::to_sql(seq), earliest, at.as_millisecond() + A_DAY);
-    let fitting = db.prepare_cached(fitting)?.query_row(place, read).optional()?;
-    let first = "SELECT seq, at FROM main.record
-                 WHERE host = ?1 AND seq > ?2 AND at >= ?3 AND at < ?4 ORDER BY seq LIMIT 1";
-    let place = (host, fitting.map_or(0, |(seq, _)| seq), earliest, latest);
-    let Some((first, jumped_to)) = db.prepare_cached(first)?.query_row(place, read).optional()?
-    else {
-        return Ok(None);
-    };
-    let fell = before.as_millisecond() - at.as_millisecond();
-    let has_jumped = fitting.is_none_or(|(_, from)| (jumped_to - from) * 2 >= fell);
-    Ok(has_jumped.then(|| Ahead {
-        host: host.to_owned(),
-        first: records::from_sql(first),
-        last: seq - 1,
-        at: fitting.map_or(at, |(_, at)| records::timestamp(at)),
-    }))
 }
 
 /// What [`Dating::remember`] kept of the record at that place, if it did.
@@ -312,6 +363,26 @@ mod tests {
         hook.append(Timestamp::UNIX_EPOCH, Scope::default(), &named).unwrap();
         let mut reader = Ledger::open(dir.path(), Options::COMMAND).unwrap();
         [appending, steps(&mut reader, |ledger| drop(ledger.authors().unwrap()))]
+    }
+
+    /// How many steps it takes to record something by a clock that was set back by more than a day, with so
+    /// many records behind it, of the same days.
+    fn cost_of_falling_back(count: i64) -> u64 {
+        let dir = TempDir::new().unwrap();
+        let mut ledger = Ledger::open(dir.path(), Options::COMMAND).unwrap();
+        let began = 1_700_000_000;
+        let days = 4 * 24 * 60 * 60;
+        for step in 0..=count {
+            append(&mut ledger, Timestamp::from_second(began + days * step / count).unwrap());
+        }
+        let back = Timestamp::from_second(began + days / 4).unwrap();
+        steps_of(&mut ledger, |ledger| append(ledger, back))
+    }
+
+    #[test]
+    fn a_clock_that_falls_back_costs_no_more_when_there_are_many_records() {
+        let (few, many) = (cost_of_falling_back(20), cost_of_falling_back(400));
+        assert!(many <= few + few / 10, "{few} steps became {many}");
     }
 
     #[test]

@@ -165,7 +165,7 @@ impl<'a> Appender<'a> {
         if self.folded.is_some() {
             let mut dating = Dating::of_views(db, Vec::new());
             let dated = dating.date(record)?;
-            if dating.is_outdated() {
+            if dating.is_outdated()? {
                 return views::remake(db, ALL);
             }
             projection::apply_views(db, &dated, Origin::Here)?;
