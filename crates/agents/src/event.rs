@@ -250,7 +250,6 @@ pub enum FailureKind {
     Overloaded,
     /// The model's server failed.
     Server,
-    /// The connection failed.
     Connection,
     /// Nothing is left to pay with.
     Billing,

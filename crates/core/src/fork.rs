@@ -161,7 +161,6 @@ impl Standing {
     /// The most texts that one claim is compared with: those that share its rarest words.
     pub const MOST: usize = 50;
 
-    /// Reads the texts.
     pub fn new<'a>(texts: impl IntoIterator<Item = &'a str>) -> Self {
         let mut standing = Self::default();
         for (index, text) in texts.into_iter().enumerate() {

@@ -13,7 +13,6 @@ pub use worked::{Passage, Read, Worked};
 /// What a session leaves to the next one.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Handoff {
-    /// The session.
     pub session: SessionId,
     /// Why it was made: `clear` or `compact` by a checkpoint; `turn`, `end` or `crash` by itself.
     pub cause: String,

@@ -13,7 +13,6 @@ use uuid::Uuid;
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{text}` is not a UUID")]
 pub struct NotAnId {
-    /// What was given.
     pub text: String,
 }
 
@@ -128,7 +127,6 @@ impl fmt::Display for HostId {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{text}` is not a host id (16 hexadecimal digits)")]
 pub struct NotAHost {
-    /// What was given.
     pub text: String,
 }
 

@@ -76,10 +76,8 @@ pub enum LinkError {
     /// There is no such history.
     #[error("nothing is recorded under {name}")]
     Nothing { name: String },
-    /// It is this one.
     #[error("{name} is already this repository")]
     Same { name: String },
-    /// The ledger failed.
     #[error(transparent)]
     Ledger(#[from] Error),
 }

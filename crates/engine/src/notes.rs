@@ -111,7 +111,6 @@ pub enum NoteError {
         /// The note that stands in its place.
         by: String,
     },
-    /// The ledger failed.
     #[error(transparent)]
     Ledger(#[from] Error),
 }

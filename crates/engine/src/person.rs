@@ -44,7 +44,6 @@ pub enum PersonError {
     /// It was not a person who asked.
     #[error(transparent)]
     NotAPerson(#[from] NotAPerson),
-    /// The ledger failed.
     #[error(transparent)]
     Ledger(#[from] heirloom_ledger::Error),
 }

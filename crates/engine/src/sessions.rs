@@ -48,7 +48,6 @@ pub enum FindError {
         /// What it could mean.
         candidates: Vec<Session>,
     },
-    /// The ledger failed.
     #[error(transparent)]
     Ledger(#[from] Error),
 }
@@ -325,9 +324,7 @@ pub fn list(here: &Here, ledger: &Ledger, listing: &Listing<'_>) -> Result<Liste
 /// What a session added to what its descendants know.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Contribution {
-    /// How many learnings.
     pub learnings: u64,
-    /// How many decisions.
     pub decisions: u64,
 }
 

@@ -30,7 +30,6 @@ pub enum ApprovalError {
     /// Somebody or something was first.
     #[error("{}", .0.outcome().unwrap_or_default())]
     Settled(Box<Approval>),
-    /// Its session is over.
     #[error("the session is {status}, so this approval is no longer needed")]
     Over {
         /// The question.
@@ -38,7 +37,6 @@ pub enum ApprovalError {
         /// What became of the session.
         status: Status,
     },
-    /// The ledger failed.
     #[error(transparent)]
     Ledger(#[from] Error),
 }

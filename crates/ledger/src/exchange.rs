@@ -146,7 +146,6 @@ fn line(stored: &Stored) -> Result<Line<'_>, serde_json::Error> {
     })
 }
 
-/// Reads a line.
 pub(crate) fn parse(line: &[u8], number: u64) -> Result<Stored, ImportError> {
     let refuse = |reason: String| ImportError::NotARecord { line: number, reason };
     let line: Line<'_> = serde_json::from_slice(line).map_err(|error| refuse(error.to_string()))?;

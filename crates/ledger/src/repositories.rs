@@ -19,7 +19,6 @@ pub struct RepoPlace {
     pub is_own: bool,
     /// The repository.
     pub repo: RepoId,
-    /// What was said.
     pub named: RepoNamed,
     pub at: Timestamp,
 }

@@ -173,7 +173,6 @@ impl Ledger {
 /// What is to be taken in.
 #[derive(Clone, Copy)]
 pub(crate) enum Input<'a> {
-    /// All that was found.
     Found(&'a Scratch),
     /// What was chosen of it.
     Chosen(&'a Scratch),

@@ -43,7 +43,6 @@ pub enum ServeError {
     /// There is no TLS to listen with.
     #[error(transparent)]
     Tls(#[from] TlsError),
-    /// A file failed.
     #[error(transparent)]
     File(#[from] FileError),
     /// The system did not give what a daemon needs.

@@ -120,7 +120,6 @@ impl Message<'_> {
         }
     }
 
-    /// All of its text.
     pub(super) fn plain_text(&self) -> String {
         self.content.plain_text()
     }

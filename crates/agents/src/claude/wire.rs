@@ -120,7 +120,6 @@ struct Control {
     tool_use_id: Option<String>,
 }
 
-/// Reads the stream.
 #[derive(Debug, Default)]
 pub(crate) struct Stream {
     /// The message whose usage was counted: each of its content blocks is a line of its own and

@@ -16,7 +16,6 @@ pub struct Files {
     pub(super) depth: usize,
     /// The id of the conversation that a file is, from its path.
     pub(super) id: fn(&Path) -> Option<String>,
-    /// Reads one.
     pub(super) entries: fn() -> Box<dyn Entries>,
 }
 

@@ -24,7 +24,6 @@ pub enum Written {
     File {
         /// Where it belongs.
         path: PathBuf,
-        /// What is in it.
         text: String,
     },
     /// A document that the agent's own program takes in.

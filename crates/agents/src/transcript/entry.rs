@@ -198,10 +198,7 @@ pub enum Does {
         command: String,
     },
     /// Reads a file.
-    Read {
-        /// Its path, as given.
-        path: String,
-    },
+    Read { path: String },
     /// Changes files.
     Edit {
         /// Their paths, as given.
@@ -334,7 +331,6 @@ fn is_whole(line: &[u8]) -> bool {
     line.ends_with(b"}") && serde_json::from_slice::<IgnoredAny>(unmarked(line)).is_ok()
 }
 
-/// Reads one line.
 pub fn read_line(reader: &mut dyn Entries, line: &[u8], entries: &mut Vec<Entry>) {
     let line = unmarked(line);
     if line.len() > LONGEST_LINE {

@@ -73,7 +73,6 @@ impl State {
         }
     }
 
-    /// Reads the word.
     pub fn parse(word: &str) -> Option<Self> {
         [Self::Pending, Self::Approved, Self::Denied, Self::Closed]
             .into_iter()
@@ -115,7 +114,6 @@ impl By {
         }
     }
 
-    /// Reads the word.
     pub fn parse(word: &str) -> Option<Self> {
         [Self::Person, Self::Rule, Self::AutoAcceptEdits, Self::Bypass, Self::Heirloom]
             .into_iter()

@@ -85,7 +85,6 @@ impl fmt::Display for Field {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("there is no config field `{text}`")]
 pub struct NotAField {
-    /// What was given.
     pub text: String,
     /// The field that was probably meant.
     pub nearest: Option<&'static str>,

@@ -31,7 +31,6 @@ pub struct IssueCommented {
     pub id: IssueId,
     /// The comment's number; no other one in the repository has it.
     pub number: u64,
-    /// What was said.
     pub comment: Comment,
 }
 
@@ -39,7 +38,6 @@ pub struct IssueCommented {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct IssueLinked {
     pub id: IssueId,
-    /// What it depends on.
     pub depends_on: IssueId,
     /// How: `blocks`, `parent-child`, …
     pub kind: String,

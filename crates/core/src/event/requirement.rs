@@ -35,7 +35,6 @@ pub struct RequirementUntriggered {
     pub agent_session_id: Option<String>,
 }
 
-/// A requirement was satisfied.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RequirementSatisfied {
     /// The requirement.

@@ -79,7 +79,6 @@ pub struct IssueRunReviewed {
     /// Whether the work may be brought together; nothing where the reviewer did not say.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub approved: Option<bool>,
-    /// What it found.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub findings: String,
     /// What the review cost, where that is known.
@@ -140,7 +139,6 @@ pub struct ImportedIssueRun {
     /// The agent whose id it is, as far as it can be told.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent: Option<AgentName>,
-    /// The agent session id.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent_session_id: Option<String>,
     /// How it ended.

@@ -16,7 +16,6 @@ use super::{NEARBY, ghost};
 /// What opening a file gave.
 #[derive(Debug, Clone)]
 pub enum Opened {
-    /// Its text.
     Text(Text),
     /// There is no such file.
     Missing,

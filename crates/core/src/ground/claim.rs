@@ -11,7 +11,6 @@ use crate::note::{Basis, Note};
 pub struct Claim<'a> {
     /// What tells it from other claims; a later entry with the same id supersedes this one.
     pub id: Cow<'a, str>,
-    /// What is said.
     pub text: Cow<'a, str>,
     /// What it rests on where that is not in the code.
     pub basis: Option<Cow<'a, Basis>>,

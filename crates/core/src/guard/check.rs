@@ -50,7 +50,6 @@ pub struct FileFact {
     pub path: String,
     /// When it was last changed.
     pub modified: Timestamp,
-    /// What is in it.
     pub text: String,
 }
 

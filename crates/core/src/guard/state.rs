@@ -67,7 +67,6 @@ pub struct Entry {
     /// When the session was told that it is not met, and let go on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub warned_at: Option<Timestamp>,
-    /// That it is satisfied.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub satisfied: Option<Satisfied>,
 }

@@ -80,7 +80,6 @@ impl Entry {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Edge {
     pub issue: IssueId,
-    /// What it depends on.
     pub depends_on: IssueId,
     pub kind: String,
 }

@@ -12,7 +12,6 @@ use super::status::IssueStatus;
 /// Why a JSON value is not an issue.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum BadIssue {
-    /// It is not JSON.
     #[error("it is not JSON: {why}")]
     NotJson {
         /// What is wrong with it.

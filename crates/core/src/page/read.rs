@@ -108,7 +108,6 @@ impl Decision {
     }
 }
 
-/// Reads a page.
 pub fn read(text: &str) -> Page {
     let text = Text::new(text);
     let mut page = Page { violations: violations(&text), ..Page::default() };

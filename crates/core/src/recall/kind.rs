@@ -51,7 +51,6 @@ impl Kind {
         }
     }
 
-    /// Reads the byte.
     pub fn from_byte(byte: u8) -> Option<Self> {
         match byte.checked_sub(NOTES) {
             Some(place) => note::Kind::ALL.get(usize::from(place)).copied().map(Self::Note),

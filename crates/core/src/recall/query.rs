@@ -27,7 +27,6 @@ pub struct Query {
 /// A word of a question.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Word {
-    /// As it was typed.
     pub typed: String,
     /// The term it stands for.
     pub term: String,

@@ -98,7 +98,6 @@ pub struct Previous {
     pub summary: Option<String>,
 }
 
-/// A verification that failed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Verification {
     pub command: String,

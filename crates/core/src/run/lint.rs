@@ -16,7 +16,6 @@ use crate::yaml::{self, Entry, Node, Position, Value};
 pub struct Mistake {
     /// How bad it is.
     pub severity: Severity,
-    /// The file.
     pub file: String,
     /// Line, from 1, where one is to blame.
     pub line: Option<u32>,

@@ -181,7 +181,6 @@ pub struct Told<'a> {
     pub comprehension: Comprehension,
     /// What to work from.
     pub inputs: Option<&'a Inputs>,
-    /// The verification that failed.
     pub verification: Option<&'a Verification>,
 }
 

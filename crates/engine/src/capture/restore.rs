@@ -23,10 +23,8 @@ pub struct Restored {
 /// Why nothing could be put back.
 #[derive(Debug, thiserror::Error)]
 pub enum RestoreError {
-    /// Nothing is kept.
     #[error("no transcript of this session is kept")]
     Nothing,
-    /// Only facts are kept.
     #[error("only facts about this session are kept, not its text")]
     OnlyFacts,
     /// The agent keeps a database.

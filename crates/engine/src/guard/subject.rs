@@ -34,7 +34,6 @@ pub enum SubjectError {
     /// No session answers to that.
     #[error(transparent)]
     Find(#[from] sessions::FindError),
-    /// The ledger failed.
     #[error(transparent)]
     Ledger(#[from] Error),
 }

@@ -96,7 +96,6 @@ pub enum TrackerError {
     /// A file of the tracker could not be used.
     #[error(transparent)]
     File(#[from] FileError),
-    /// The ledger failed.
     #[error(transparent)]
     Ledger(#[from] heirloom_ledger::Error),
 }

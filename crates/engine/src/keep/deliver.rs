@@ -104,7 +104,6 @@ pub fn session_start_context(
 /// What a context begins with.
 #[derive(Debug, Default)]
 pub struct Start {
-    /// What it is given.
     pub text: Option<String>,
     /// What earlier contexts tried in vain.
     pub failures: Vec<Failure>,

@@ -58,7 +58,6 @@ pub enum RecoverError {
     /// Level 2 answers a query.
     #[error("level 2 needs a query")]
     NoQuery,
-    /// The ledger failed.
     #[error(transparent)]
     Ledger(#[from] Error),
 }

@@ -49,7 +49,6 @@ pub enum RuleError {
     /// Only a person may.
     #[error(transparent)]
     NotAPerson(#[from] NotAPerson),
-    /// The ledger failed.
     #[error(transparent)]
     Ledger(#[from] Error),
 }

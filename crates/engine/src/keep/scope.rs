@@ -18,7 +18,6 @@ pub enum KeepError {
     /// The settings cannot be used.
     #[error(transparent)]
     Settings(#[from] Box<Unusable>),
-    /// The ledger failed.
     #[error(transparent)]
     Ledger(#[from] Error),
     /// A file could not be used.

@@ -110,7 +110,6 @@ pub enum RunError {
     /// A file could not be used.
     #[error(transparent)]
     File(#[from] FileError),
-    /// The ledger failed.
     #[error(transparent)]
     Ledger(#[from] Error),
 }

@@ -23,7 +23,6 @@ pub enum Stopped {
     AskedNow,
     /// Its engine was gone already; what it left behind was ended.
     Gone,
-    /// It was not running.
     NotRunning,
 }
 

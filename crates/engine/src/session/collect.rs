@@ -39,7 +39,6 @@ pub struct Collected {
 /// What agents printed and is now compressed.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct Streams {
-    /// How many files.
     pub files: u64,
     /// Their size before.
     pub bytes_before: u64,
@@ -50,7 +49,6 @@ pub struct Streams {
 /// Secrets that nothing refers to.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct Secrets {
-    /// How many were removed.
     pub removed: u64,
     /// Whether the vault was left alone because somebody was adding to it.
     pub in_use: bool,

@@ -18,7 +18,6 @@ use crate::identity::{self, Look};
 use crate::turn::stream::Stream;
 use crate::turn::{self, Ended, Part, Supervisor, Turn};
 
-/// How a session ended.
 #[derive(Debug)]
 pub struct SessionEnded {
     /// The session, as it is now.

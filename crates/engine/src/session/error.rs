@@ -134,7 +134,6 @@ pub enum SessionError {
     /// The session could not be found.
     #[error(transparent)]
     Find(#[from] FindError),
-    /// The ledger failed.
     #[error(transparent)]
     Ledger(#[from] heirloom_ledger::Error),
 }

@@ -13,7 +13,6 @@ use crate::sessions::WHOLE_LINEAGE;
 /// What sessions add up to.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Total {
-    /// How many sessions.
     pub sessions: u64,
     /// How many of them have a cost that nobody knows, or not all of it.
     pub unknown_sessions: u64,

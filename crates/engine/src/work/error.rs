@@ -47,10 +47,8 @@ pub enum WorkError {
     /// The agent's program is not there.
     #[error(transparent)]
     Program(#[from] heirloom_agents::program::NotFound),
-    /// The tracker failed.
     #[error(transparent)]
     Tracker(#[from] TrackerError),
-    /// Git failed.
     #[error(transparent)]
     Git(#[from] GitError),
     /// A file could not be used.
@@ -59,7 +57,6 @@ pub enum WorkError {
     /// Sessions of a run that died could not be closed.
     #[error(transparent)]
     Session(#[from] crate::session::SessionError),
-    /// The ledger failed.
     #[error(transparent)]
     Ledger(#[from] heirloom_ledger::Error),
 }

@@ -16,7 +16,6 @@ use crate::gate::Caller;
 use crate::house::{House, RequestContext};
 use crate::routes::{look, notes, recall, sessions as listing, work};
 
-/// One tool.
 struct Tool {
     name: &'static str,
     about: &'static str,

@@ -37,7 +37,6 @@ pub(super) async fn list(
     Ok(Told(house.call(move |house| page(house, &filter)).await?))
 }
 
-/// One page of sessions.
 pub(crate) fn page(house: &House, filter: &Filter) -> Result<SessionList, Failure> {
     let mut cx = match &filter.repo {
         Some(repo) => RequestContext::of(house, Some(repo))?,

@@ -10,7 +10,6 @@ use super::{Mistake, pipeline};
 /// The text of a stage.
 #[derive(Debug, Clone, Copy)]
 pub struct StageText {
-    /// Its name.
     pub name: &'static str,
     /// Its `stage.yaml`.
     pub yaml: &'static str,
@@ -21,7 +20,6 @@ pub struct StageText {
 /// The text of a pipeline.
 #[derive(Debug, Clone, Copy)]
 pub struct PipelineText {
-    /// Its name.
     pub name: &'static str,
     /// Its file.
     pub yaml: &'static str,

@@ -65,7 +65,6 @@ impl Fold {
         Self { state, told, news: NewFacts::default(), last_unknown: None }
     }
 
-    /// Takes in one entry.
     pub(crate) fn take(&mut self, entry: Entry) {
         if let Some(at) = entry.at {
             self.told.first_at = Some(self.told.first_at.map_or(at, |first| first.min(at)));

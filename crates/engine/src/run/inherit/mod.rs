@@ -74,7 +74,6 @@ pub enum InheritError {
         name: String,
         why: String,
     },
-    /// The ledger failed.
     #[error(transparent)]
     Ledger(#[from] Error),
 }
