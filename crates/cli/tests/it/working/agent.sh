@@ -46,7 +46,7 @@ init
 case "$step" in
   crash) echo 'out of luck' >&2; exit 7 ;;
   hang | astray) exec sleep 600 ;;
-  deaf) trap '' INT TERM; while :; do sleep 0.1; done ;;
+  deaf) trap '' INT; trap 'touch "$dir/asked-term"' TERM; while :; do sleep 0.1; done ;;
   slow) sleep 1 ;;
   wait) while [ ! -e "$plan/go" ]; do sleep 0.05; done ;;
   limit) fails 429 rate_limit api_error ;;

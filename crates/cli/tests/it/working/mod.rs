@@ -102,6 +102,23 @@ impl Yard {
         command.spawn().unwrap()
     }
 
+    /// Like [`Yard::spawn`], and what it says can be read while it runs.
+    fn spawn_heard(&self, arguments: &[&str]) -> Child {
+        let said = fs::File::create(self.said()).unwrap();
+        let mut command = self.env.command(arguments);
+        command.stdin(Stdio::null()).stdout(said.try_clone().unwrap()).stderr(said);
+        command.spawn().unwrap()
+    }
+
+    fn said(&self) -> PathBuf {
+        self.env.user().join("said")
+    }
+
+    #[track_caller]
+    fn wait_until_said(&self, text: &str) {
+        self.wait(|yard| fs::read_to_string(yard.said()).unwrap().contains(text).then_some(()));
+    }
+
     /// Asks again and again until the answer is there.
     #[track_caller]
     fn wait<T>(&self, mut look: impl FnMut(&Self) -> Option<T>) -> T {
