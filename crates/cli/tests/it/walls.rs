@@ -135,6 +135,16 @@ fn heirloom_is_the_only_program_so_that_cargo_run_knows_which() {
 
 /// Use cases ask who it is; a surface that did would be one more that can forget to.
 #[test]
+fn a_panic_ends_its_own_thread_in_every_profile() {
+    // `work` goes on when one issue's thread panics. Cargo ignores the setting in tests and benches, so
+    // that a release which aborts would pass all of them.
+    let manifest = concat!(env!("CARGO_MANIFEST_DIR"), "/../../Cargo.toml");
+    let manifest = std::fs::read_to_string(manifest).unwrap();
+    let aborts = |line: &str| line.trim_start().starts_with("panic");
+    assert!(manifest.contains("[profile.release]") && !manifest.lines().any(aborts));
+}
+
+#[test]
 fn only_the_engine_asks_whether_a_person_is_there() {
     let mut pending = vec![PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/src"))];
     let mut read = 0;
