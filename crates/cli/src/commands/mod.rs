@@ -232,15 +232,16 @@ impl App {
 type Done = Result<ExitCode, Failure>;
 
 pub(crate) fn main() -> ExitCode {
-    let arguments = alone::complete(&tree(), std::env::args_os().collect());
-    let parsed = tree().try_get_matches_from(&arguments);
+    let command = Cli::command();
+    let arguments = alone::complete(&command, std::env::args_os().collect());
+    let parsed = command.try_get_matches_from(&arguments);
     let parsed = parsed.and_then(|matches| {
         let only_looks = looks::only_looks(&matches);
         Ok((Cli::from_arg_matches(&matches)?, only_looks))
     });
     let (cli, only_looks) = match parsed {
         Ok(parsed) => parsed,
-        Err(error) => return refuse(&error, &arguments),
+        Err(error) => return refuse(error, &arguments),
     };
     let ui = Ui::new(cli.json);
     if let Err(why) = crate::logging::begin(cli.verbose) {
@@ -350,7 +351,9 @@ fn look_around(ui: Ui, verbose: u8) -> Result<App, Failure> {
 }
 
 /// What clap says about arguments it cannot take. Help and version are answers, not errors.
-fn refuse(error: &clap::Error, arguments: &[OsString]) -> ExitCode {
+fn refuse(error: clap::Error, arguments: &[OsString]) -> ExitCode {
+    // Only here somebody reads help, and to make all of it costs more than most commands do.
+    let error = tree().try_get_matches_from(arguments).err().unwrap_or(error);
     if matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion) {
         let _ = error.print();
         return ExitCode::SUCCESS;

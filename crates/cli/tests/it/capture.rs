@@ -144,6 +144,22 @@ fn what_grows_is_read_on_and_what_is_rewritten_is_kept_beside_what_it_was() {
 }
 
 #[test]
+fn a_transcript_that_nobody_touched_is_not_written_again() {
+    let env = env();
+    fs::write(transcript(&env), day(&env)).unwrap();
+    set_up(&env);
+    json(&env, &["sync", "--agent", "claude"]);
+    let facts = || fs::read(env.home().join("facts.db")).unwrap();
+    // With every change of a page SQLite counts on in the first one.
+    let before = facts();
+    json(&env, &["sync", "--agent", "claude"]);
+    assert!(facts() == before, "the facts were written again");
+    fs::OpenOptions::new().append(true).open(transcript(&env)).unwrap().write_all(b"{}\n").unwrap();
+    json(&env, &["sync", "--agent", "claude"]);
+    assert!(facts() != before);
+}
+
+#[test]
 fn what_the_agent_deleted_is_put_back_byte_for_byte() {
     let env = env();
     let file = transcript(&env);

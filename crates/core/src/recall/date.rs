@@ -71,8 +71,9 @@ fn days_between(from: Date, to: Date) -> i64 {
     from.until(to).map_or(0, |span| i64::from(span.get_days()))
 }
 
-/// The time that `text` names, asked on the day `today`.
-pub fn named(text: &str, today: Date) -> Option<Named> {
+/// The time that `text` names, asked on the day `today`. Few questions name one, and to know the day
+/// the database of time zones is read, so it is asked for only then.
+pub fn named(text: &str, today: &dyn Fn() -> Date) -> Option<Named> {
     let lower = text.to_lowercase();
     if let Some(day) = lower.split_whitespace().find_map(iso) {
         return Some(day);
@@ -96,24 +97,26 @@ fn iso(word: &str) -> Option<Named> {
     (1..=12).contains(&month).then_some(Named::Month(year, month))
 }
 
-fn relative(words: &[&str], today: Date) -> Option<Named> {
-    let back = |days: i64| today.checked_sub(Span::new().days(days)).ok();
+fn relative(words: &[&str], today: &dyn Fn() -> Date) -> Option<Named> {
+    let back = |days: i64| today().checked_sub(Span::new().days(days)).ok();
     for (place, word) in words.iter().enumerate() {
         let next = words.get(place + 1).copied().unwrap_or_default();
         let day = match (*word, next) {
-            ("today", _) => Some(today),
+            ("today", _) => Some(today()),
             ("yesterday", _) => back(1),
             ("last" | "this" | "past", "week") => {
-                let end = if *word == "last" { back(7)? } else { today };
+                let end = if *word == "last" { back(7)? } else { today() };
                 return Some(Named::Days(end, 7));
             }
             ("last", "month") => {
-                let month = today.first_of_month().yesterday().ok()?;
+                let month = today().first_of_month().yesterday().ok()?;
                 return Some(Named::Month(month.year(), month.month()));
             }
-            ("this", "month") => return Some(Named::Month(today.year(), today.month())),
-            ("last", "year") => return Some(Named::Year(today.year() - 1)),
-            ("last" | "on", name) => weekday(name).and_then(|day| today.nth_weekday(-1, day).ok()),
+            ("this", "month") => return Some(Named::Month(today().year(), today().month())),
+            ("last", "year") => return Some(Named::Year(today().year() - 1)),
+            ("last" | "on", name) => {
+                weekday(name).and_then(|day| today().nth_weekday(-1, day).ok())
+            }
             (count, "days" | "weeks") if words.get(place + 2) == Some(&"ago") => {
                 let count: i64 = count.parse().ok().filter(|count| (1..1000).contains(count))?;
                 back(if next == "weeks" { count * 7 } else { count })
@@ -128,7 +131,7 @@ fn relative(words: &[&str], today: Date) -> Option<Named> {
 }
 
 /// `March`, `March 2026`, `5 March`, `March 5th, 2026`. `may` alone is a verb.
-fn with_month(words: &[&str], today: Date) -> Option<Named> {
+fn with_month(words: &[&str], today: &dyn Fn() -> Date) -> Option<Named> {
     for (place, word) in words.iter().enumerate() {
         let Some(month) = month(word) else { continue };
         let near = |offset: isize| place.checked_add_signed(offset).and_then(|at| words.get(at));
@@ -149,10 +152,10 @@ fn with_month(words: &[&str], today: Date) -> Option<Named> {
         };
         let Some(year) = year else {
             // The last one there was.
-            let this = of_year(today.year());
+            let this = of_year(today().year());
             return match this {
-                Some(named) if named.span().0 <= today => this,
-                _ => of_year(today.year() - 1),
+                Some(named) if named.span().0 <= today() => this,
+                _ => of_year(today().year() - 1),
             };
         };
         return of_year(year);
@@ -240,7 +243,7 @@ mod tests {
             ("last month", Named::Month(2025, 12)),
             ("in 2024", Named::Year(2024)),
         ] {
-            assert_eq!(named(text, TODAY), Some(expected), "{text}");
+            assert_eq!(named(text, &|| TODAY), Some(expected), "{text}");
         }
     }
 
@@ -249,7 +252,7 @@ mod tests {
         for text in
             ["it may fail", "march on", "port 2024", "version 2.1", "error 2026-99-99", "sec"]
         {
-            assert_eq!(named(text, TODAY), None, "{text}");
+            assert_eq!(named(text, &|| TODAY), None, "{text}");
         }
     }
 

@@ -40,7 +40,7 @@ pub struct Word {
 
 impl Query {
     /// Reads a question that is asked on the day `today`.
-    pub fn parse(text: &str, today: Date, terms: &mut Terms) -> Self {
+    pub fn parse(text: &str, today: &dyn Fn() -> Date, terms: &mut Terms) -> Self {
         let (plain, quotes) = unquote(text);
         let named = date::named(&plain, today);
         let mut words = Vec::new();
@@ -149,7 +149,7 @@ mod tests {
 
     fn parse(text: &str) -> Query {
         let today = jiff::civil::date(2026, 1, 12);
-        Query::parse(text, today, &mut Terms::default())
+        Query::parse(text, &|| today, &mut Terms::default())
     }
 
     fn words(text: &str) -> Vec<String> {

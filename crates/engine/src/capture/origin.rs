@@ -1,6 +1,7 @@
 //! Which transcripts there are, and whose they are.
 
 use std::collections::BTreeMap;
+use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
@@ -89,17 +90,16 @@ fn of_database(agent: &'static dyn Agent, path: &Path) -> Result<Vec<Found>, Cap
 
 /// Where and when a conversation began, from the beginning of its transcript.
 fn head(agent: &dyn Agent, path: &Path) -> (Option<PathBuf>, Option<Timestamp>) {
-    use std::io::Read;
-    let mut bytes = Vec::new();
-    let read = heirloom_repo::open(path).and_then(|file| file.take(HEAD).read_to_end(&mut bytes));
-    let (Ok(_), Some(transcripts)) = (read, agent.transcripts()) else { return (None, None) };
+    let (Ok(file), Some(transcripts)) = (heirloom_repo::open(path), agent.transcripts()) else {
+        return (None, None);
+    };
+    let mut file = BufReader::new(file.take(HEAD));
     let mut reader = transcripts.entries();
     let (mut cwd, mut began) = (None, None);
-    let mut from = 0;
-    while let Some(end) = bytes[from..].iter().position(|byte| *byte == b'\n') {
-        let line = &bytes[from..=from + end];
-        from += end + 1;
-        entry::scan(&mut *reader, line, 0, &mut |entry| {
+    let mut line = Vec::new();
+    // Most say it in their first lines, and there may be thousands of them.
+    while file.read_until(b'\n', &mut line).is_ok() && line.ends_with(b"\n") {
+        entry::scan(&mut *reader, &line, 0, &mut |entry| {
             began = began.or(entry.at);
             if let What::Whereabouts(place) = entry.what {
                 cwd = cwd.take().or(place.cwd.map(PathBuf::from));
@@ -108,6 +108,7 @@ fn head(agent: &dyn Agent, path: &Path) -> (Option<PathBuf>, Option<Timestamp>) 
         if cwd.is_some() && began.is_some() {
             break;
         }
+        line.clear();
     }
     (cwd, began)
 }

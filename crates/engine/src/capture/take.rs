@@ -2,7 +2,7 @@
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use heirloom_agents::transcript::entry;
 use heirloom_agents::{Agent, by_name};
@@ -84,6 +84,12 @@ pub fn take(
         None => true,
     };
     let stamp = origin.stamp()?;
+    if let Some(kept) = &kept
+        && stamp.is_some_and(|stamp| kept.stamp == Some(stamp))
+        && is_read(facts, wanted, kept, size)?
+    {
+        return Ok(Taken::default());
+    }
     if !is_same {
         // What is printed from a database is what is there now, not a file that was rewritten.
         let next = u64::from(wanted.printed.is_none());
@@ -124,6 +130,21 @@ pub fn take(
     taken.left = size.saturating_sub(at);
     reading.finish(facts, size)?;
     Ok(taken)
+}
+
+/// Whether the facts hold all of a transcript that nobody has touched since. To go on from where they are
+/// and find nothing costs as much as all they know of the session: it is read, and written again.
+fn is_read(facts: &Facts, wanted: &Wanted, kept: &Kept, size: u64) -> Result<bool, CaptureError> {
+    let known =
+        facts.source(&wanted.agent, &wanted.agent_session_id, wanted.subagent.as_deref())?;
+    Ok(known.is_some_and(|known| {
+        known.session == wanted.session
+            && (known.generation, known.size, known.read) == (kept.generation, size, size)
+            && kept.bytes == size
+            && kept.path == wanted.path
+            && known.repo == wanted.repo
+            && Path::new(&known.path) == wanted.path
+    }))
 }
 
 /// Derives the facts of an archived transcript again, without the agent's own file.

@@ -341,8 +341,8 @@ impl Searching<'_> {
 
 /// What is quoted in a question.
 fn quotes(text: &str) -> Vec<String> {
-    let today = jiff::civil::date(2000, 1, 1);
-    heirloom_core::recall::Query::parse(text, today, &mut Terms::default()).quotes
+    let today = || jiff::civil::date(2000, 1, 1);
+    heirloom_core::recall::Query::parse(text, &today, &mut Terms::default()).quotes
 }
 
 /// A conversation that was continued or forked repeats what was said before: each text is shown once.

@@ -64,8 +64,8 @@ impl Index {
         holds: &dyn Fn(&Candidate<'_>) -> bool,
     ) -> Result<Results, Error> {
         let now = search.now.unwrap_or(Timestamp::UNIX_EPOCH);
-        let today = now.to_zoned(TimeZone::system()).date();
-        let query = Query::parse(search.text, today, &mut self.terms.borrow_mut());
+        let today = || now.to_zoned(TimeZone::system()).date();
+        let query = Query::parse(search.text, &today, &mut self.terms.borrow_mut());
         self.run("search the index of", |db| {
             let lookup = Lookup::new(db, search)?;
             let mut at_work = AtWork { lookup, search, query, now, results: Results::default() };
