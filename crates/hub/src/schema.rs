@@ -9,11 +9,18 @@ use crate::address::Address;
 use crate::connection::Connection;
 use crate::error::HubError;
 
-/// The steps, from nothing on. A step is never changed once it was released.
-const STEPS: &[&str] = &[include_str!("schema/001.sql"), include_str!("schema/002.sql")];
+/// What a hub does since its second schema.
+const FUNCTIONS: &str = include_str!("schema/functions.sql");
+
+/// The steps, from nothing on. The tables of a step are never changed once it was released.
+const STEPS: &[&[&str]] = &[
+    &[include_str!("schema/001.sql")],
+    &[include_str!("schema/002.sql"), FUNCTIONS, include_str!("schema/002-rows.sql")],
+    &[FUNCTIONS, include_str!("schema/003.sql")],
+];
 
 /// The schema this version knows.
-pub const VERSION: i32 = 2;
+pub const VERSION: i32 = 3;
 
 /// The schema from which on a hub packs months, gives out ids and lets a history be sent later.
 pub(crate) const WITH_MONTHS: i32 = 2;
@@ -37,7 +44,7 @@ pub fn migrate(address: &Address) -> Result<HubMigrated, HubError> {
         return Err(HubError::Newer { found: before, known: VERSION });
     }
     let done = usize::try_from(before).unwrap_or_default();
-    for step in STEPS.iter().skip(done) {
+    for step in STEPS.iter().skip(done).copied().flatten() {
         hub.batch("make the schema", "SET LOCAL search_path = heirloom, pg_temp")?;
         hub.batch("make the schema", step)?;
     }
@@ -68,7 +75,8 @@ mod tests {
         let address: Address = postgres.owner().parse().unwrap();
         let hub = Connection::open(&address).unwrap();
         hub.batch("test", PREPARE).unwrap();
-        hub.batch("test", &format!("SET search_path = heirloom, pg_temp; {}", STEPS[0])).unwrap();
+        hub.batch("test", &format!("SET search_path = heirloom, pg_temp; {}", STEPS[0][0]))
+            .unwrap();
         let some = "INSERT INTO repo (key, name) VALUES ('hr_00000000000000000000000000', 'x');
             INSERT INTO record (pos, seq, at, id, repo, host, kind, bare, hash, body)
               SELECT 1700000000000000 + i * 1000000000000, i, 1, gen_random_uuid(), 1, 1, 'note.added', false,
@@ -96,5 +104,31 @@ mod tests {
         }
         let again = migrate(&address).unwrap();
         assert_eq!((again.from, again.to), (VERSION, VERSION));
+    }
+
+    /// What a hub does, to the letter, and who may ask it to.
+    fn functions(postgres: &Postgres) -> String {
+        let sql =
+            "SELECT string_agg(concat_ws(' ', oid::regprocedure, prosrc, proconfig, proacl), E'\\n'
+              ORDER BY oid::regprocedure::text)
+            FROM pg_proc WHERE pronamespace = 'heirloom'::regnamespace";
+        postgres.sql("hub", sql)
+    }
+
+    #[test]
+    fn a_hub_of_an_earlier_text_of_the_second_schema_does_what_a_new_one_does() {
+        let [earlier, new] = [(); 2].map(|()| Postgres::start());
+        let [there, other] = [&earlier, &new].map(|hub| hub.owner().parse::<Address>().unwrap());
+        let hub = Connection::open(&there).unwrap();
+        hub.batch("test", PREPARE).unwrap();
+        let before = include_str!("schema/before/002.sql");
+        for step in [STEPS[0][0], before] {
+            hub.batch("test", &format!("SET search_path = heirloom, pg_temp; {step}")).unwrap();
+        }
+        migrate(&other).unwrap();
+        assert_ne!(functions(&earlier), functions(&new));
+        let migrated = migrate(&there).unwrap();
+        assert_eq!((migrated.from, migrated.to), (2, VERSION));
+        assert_eq!(functions(&earlier), functions(&new));
     }
 }
