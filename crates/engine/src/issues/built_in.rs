@@ -191,8 +191,9 @@ impl Tracker for BuiltIn {
     }
 }
 
-/// A part is numbered after its whole; anything else gets an id of its own. Where a team shares the backlog
-/// that is one that the hub reserved, or else so long a one that nobody else has it.
+/// A part is numbered after its whole; anything else gets an id of its own. Where a team shares the backlog a part
+/// does too, since two people would give the same number: one that the hub reserved, or else so long a one that
+/// nobody else has it.
 fn new_id(
     writer: &Writer<'_>,
     repo: &str,
@@ -201,7 +202,8 @@ fn new_id(
 ) -> Result<IssueId, TrackerError> {
     // A ledger that cannot say has failed, and says so when the issue is written.
     let is_taken = |id: &IssueId| writer.issue_line(repo, id).map_or(true, |line| line.is_some());
-    if let Some(id) = new.parent.as_ref().and_then(|parent| parent.first_free_child(is_taken)) {
+    let whole = new.parent.as_ref().filter(|_| reserved.is_none());
+    if let Some(id) = whole.and_then(|parent| parent.first_free_child(is_taken)) {
         return Ok(id);
     }
     if let Some(id) = reserved.into_iter().flatten().find(|id| !is_taken(id)) {

@@ -182,3 +182,35 @@ fn two_people_who_create_the_same_issue_apart_give_it_two_ids() {
         assert!(listed.contains(&one) && listed.contains(&other), "{listed}");
     }
 }
+
+#[test]
+fn two_people_who_split_the_same_issue_apart_hide_no_part_from_each_other() {
+    let team = Team::new();
+    let ada = team.colleague("ada");
+    let create = |env: &TestEnv, arguments: &[&str]| {
+        let arguments = [&["issues", "create", "--json"], arguments].concat();
+        env.run(&arguments).success().json()["id"].as_str().unwrap().to_owned()
+    };
+    let exchange = || {
+        for env in [&team.owner, &ada] {
+            push(env);
+        }
+        for env in [&team.owner, &ada] {
+            pull(env);
+        }
+    };
+    push(&ada);
+    push(&team.owner);
+    let whole = create(&team.owner, &["the cache", "-t", "epic"]);
+    exchange();
+    let parts = [(&team.owner, "fill it"), (&ada, "empty it")]
+        .map(|(env, title)| create(env, &[title, "--parent", &whole]));
+    assert_ne!(parts[0], parts[1]);
+    exchange();
+    for env in [&team.owner, &ada] {
+        for (id, title) in parts.iter().zip(["fill it", "empty it"]) {
+            let shown = env.run(&["issues", "show", id, "--json"]).success().stdout;
+            assert!(shown.contains(title) && shown.contains(&whole), "{shown}");
+        }
+    }
+}
