@@ -11,7 +11,7 @@ use crate::event::{
     IssueUnlinked, NoteAdded, RecordErased, SessionShared,
 };
 use crate::record::{Hash, Record};
-use crate::redact::redact_json;
+use crate::redact::has_secret;
 
 /// The kinds that travel. Prompts, configs, handoffs with what they quote, approvals, requirements
 /// and everything that only means something on one machine are not among them.
@@ -99,8 +99,7 @@ fn quotes_output(record: &Record) -> bool {
 
 /// Whether today's rules take something in it for a secret.
 pub fn holds_a_secret(body: &str) -> bool {
-    let Ok(mut value) = serde_json::from_str::<serde_json::Value>(body) else { return true };
-    redact_json(&mut value) > 0
+    has_secret(body).unwrap_or(true)
 }
 
 /// What stands for all records of a host that were sent of a repository, in their order. Signed, it

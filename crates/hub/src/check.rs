@@ -117,33 +117,19 @@ fn stored(host: &HostId, key: &str, passed: Passed, previous: Hash) -> Result<St
     }
 }
 
-/// What of it is taken in. What does not travel is left out, whoever sent it; the next record then says
-/// itself what it follows.
-pub(crate) fn admitted(found: Vec<Stored>) -> (Vec<Stored>, u64) {
+/// What of it is taken in, and how much is not. What does not travel is left out, whoever sent it; each of the
+/// others says what it follows.
+pub(crate) fn admitted(mut found: Vec<Stored>) -> (Vec<Stored>, u64) {
     let all = found.len();
-    let kind = |stored: &Stored| match stored {
-        Stored::Whole(record) => record.kind.clone(),
-        Stored::Erased(erased) => erased.kind.clone(),
-    };
-    // One that holds a secret was not withheld where it was written, and is not spread any further.
-    let is_clean = |stored: &Stored| match stored {
-        Stored::Whole(record) => !share::holds_a_secret(&record.body),
-        Stored::Erased(_) => true,
-    };
-    let is_wanted = |stored: &Stored| share::travels(&kind(stored)) && is_clean(stored);
-    let mut taken: Vec<Stored> = Vec::new();
-    for mut stored in found.into_iter().filter(is_wanted) {
-        let is_beside = taken.last().is_some_and(|last| last.seq() + 1 == stored.seq());
-        if is_beside {
-            match &mut stored {
-                Stored::Whole(record) => record.prev = None,
-                Stored::Erased(erased) => erased.prev = None,
-            }
+    found.retain(|stored| match stored {
+        // One that holds a secret was not withheld where it was written, and is not spread any further.
+        Stored::Whole(record) => {
+            share::travels(&record.kind) && !share::holds_a_secret(&record.body)
         }
-        taken.push(stored);
-    }
-    let refused = (all - taken.len()) as u64;
-    (taken, refused)
+        Stored::Erased(erased) => share::travels(&erased.kind),
+    });
+    let refused = (all - found.len()) as u64;
+    (found, refused)
 }
 
 #[cfg(test)]
@@ -166,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_travel_or_holds_a_secret_is_left_out_and_the_next_says_what_it_follows() {
+    fn what_does_not_travel_or_holds_a_secret_is_left_out_and_the_others_say_what_they_follow() {
         let secret = format!(r#"{{"text":"use ghp_{}"}}"#, "a1B2".repeat(9));
         let found = vec![
             record(1, "note.added", r#"{"text":"plain"}"#),
@@ -178,6 +164,6 @@ mod tests {
         let (taken, refused) = admitted(found);
         let kept: Vec<(u64, bool)> =
             taken.iter().map(|stored| (stored.seq(), stored.prev().is_some())).collect();
-        assert_eq!((kept, refused), (vec![(1, true), (2, false), (4, true)], 2));
+        assert_eq!((kept, refused), (vec![(1, true), (2, true), (4, true)], 2));
     }
 }

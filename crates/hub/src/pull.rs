@@ -1,6 +1,7 @@
 //! Taking in what colleagues sent.
 
 use std::collections::BTreeMap;
+use std::panic::resume_unwind;
 
 use heirloom_api::{HubProblem, HubPulled};
 use heirloom_core::event::HostNamed;
@@ -45,21 +46,30 @@ pub(crate) fn take_in(here: &Here, ledger: &mut Ledger, key: &str) -> Result<Hub
     let mut pulled = HubPulled { hub: address.to_string(), ..HubPulled::default() };
     let forgotten = if hello.schema >= WITH_MONTHS { wire::forgotten(&hub, key)? } else { 0 };
     let dropped = forgotten > joined.cursor;
-    loop {
-        let joined = held.joined(key)?;
-        let own = joined.host.clone();
-        let page = wire::pull(&hub, key, &own, joined.cursor, PAGE)?;
+    let (own, mut cursor) = (held.joined(key)?.host.clone(), held.joined(key)?.cursor);
+    let ask = |after| {
+        let page = wire::pull(&hub, key, &own, after, PAGE)?;
         // Asked after the page: a host that joined in between is then known.
-        let hosts = wire::hosts(&hub, key)?;
-        let Some(cursor) = last_whole(&page) else { break };
+        Ok::<_, HubError>((page, wire::hosts(&hub, key)?))
+    };
+    let mut authors = ledger.authors()?;
+    let (mut page, mut hosts) = ask(cursor)?;
+    while let Some(whole) = last_whole(&page) {
         let is_last = page.len() < usize::try_from(PAGE).unwrap_or_default() / 2;
+        cursor = whole;
+        let joined = held.joined(key)?;
         let taking = Taking { here, key, login: &hello.login, hosts: &hosts, dropped };
-        taking.take_page(ledger, joined, page, &mut pulled)?;
+        // The hub looks for the next page while this one is taken in.
+        let next = std::thread::scope(|scope| {
+            let next = (!is_last).then(|| scope.spawn(|| ask(cursor)));
+            let taken = taking.take_page(ledger, joined, page, (&mut pulled, &mut authors));
+            let next = next.map(|next| next.join().unwrap_or_else(|panic| resume_unwind(panic)));
+            taken.map(|()| next)
+        })?;
         joined.cursor = cursor;
         held.save()?;
-        if is_last {
-            break;
-        }
+        let Some(next) = next else { break };
+        (page, hosts) = next?;
     }
     let joined = held.joined(key)?;
     joined.pulled_at = Some(here.clock.now());
@@ -103,7 +113,7 @@ impl Taking<'_> {
         ledger: &mut Ledger,
         joined: &mut Joined,
         page: Vec<Passed>,
-        pulled: &mut HubPulled,
+        (pulled, authors): (&mut HubPulled, &mut BTreeMap<String, String>),
     ) -> Result<(), HubError> {
         let numbers: BTreeMap<i32, &HostRow> =
             self.hosts.iter().map(|host| (host.number, host)).collect();
@@ -135,22 +145,32 @@ impl Taking<'_> {
                 Err(problem) => stream.problem = Some(problem),
             }
         }
-        self.name_hosts(ledger, joined)?;
+        self.name_hosts(ledger, joined, authors)?;
         pulled.taken += exchange::tidied(self.here, ledger.take_records(&taken)?).added;
         Ok(())
     }
 
-    /// Writes down who is behind the hosts, so that what they wrote can be shown with its author.
-    fn name_hosts(&self, ledger: &mut Ledger, joined: &Joined) -> Result<(), HubError> {
+    /// Writes down who is behind the hosts, so that what they wrote can be shown with its author. Who is known
+    /// is not asked of the ledger for each page: it would derive all its views from the one before.
+    fn name_hosts(
+        &self,
+        ledger: &mut Ledger,
+        joined: &Joined,
+        authors: &mut BTreeMap<String, String>,
+    ) -> Result<(), HubError> {
         let is_own =
             |host: &str| self.hosts.iter().any(|row| row.host == host && row.login == self.login);
-        let news = names(&ledger.authors()?, joined, is_own);
+        let news = names(authors, joined, is_own);
         if news.is_empty() {
             return Ok(());
         }
-        Ok(ledger.append_all(self.here.clock.now(), |appender| {
-            news.iter().try_for_each(|named| appender.append(Scope::default(), named).map(drop))
-        })?)
+        ledger.append_all::<_, HubError>(self.here.clock.now(), |appender| {
+            Ok(news
+                .iter()
+                .try_for_each(|named| appender.append(Scope::default(), named).map(drop))?)
+        })?;
+        authors.extend(news.into_iter().map(|named| (named.host.to_string(), named.name)));
+        Ok(())
     }
 }
 

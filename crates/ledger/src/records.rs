@@ -3,6 +3,7 @@
 use jiff::Timestamp;
 use rusqlite::types::{Type, ValueRef};
 use rusqlite::{Connection, OptionalExtension, Row};
+use uuid::Uuid;
 
 use heirloom_core::event::{Body, RecordsLost};
 use heirloom_core::id::{HostId, RecordId, SessionId};
@@ -18,6 +19,16 @@ pub(crate) const COLUMNS: &str = "host, seq, id, at, kind, session, repo, body, 
 
 /// Adds a record. Returns its arrival.
 pub(crate) fn insert(db: &Connection, record: &Record) -> rusqlite::Result<i64> {
+    insert_behind(db, record, record.prev.as_ref())
+}
+
+/// Adds a record that carries `prev`, whatever it carried before. Returns its arrival.
+pub(crate) fn insert_behind(
+    db: &Connection,
+    record: &Record,
+    prev: Option<&Hash>,
+) -> rusqlite::Result<i64> {
+    let (mut id, mut session) = (Uuid::encode_buffer(), Uuid::encode_buffer());
     let mut statement = db.prepare_cached(
         "INSERT INTO record (host, seq, id, at, kind, session, repo, body, hash, prev)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
@@ -25,14 +36,14 @@ pub(crate) fn insert(db: &Connection, record: &Record) -> rusqlite::Result<i64> 
     statement.execute((
         record.host.as_str(),
         to_sql(record.seq),
-        record.id.to_string(),
+        &*record.id.uuid().hyphenated().encode_lower(&mut id),
         record.at.as_millisecond(),
         &record.kind,
-        record.session.map(|session| session.to_string()),
+        record.session.map(|of| &*of.uuid().hyphenated().encode_lower(&mut session)),
         record.repo.as_deref(),
         &record.body,
         record.hash.as_bytes(),
-        record.prev.as_ref().map(Hash::as_bytes),
+        prev.map(Hash::as_bytes),
     ))?;
     Ok(db.last_insert_rowid())
 }

@@ -17,7 +17,7 @@ use rusqlite::{Connection, OptionalExtension};
 
 use heirloom_core::event::RecordErased;
 use heirloom_core::id::{HostId, NoteId};
-use heirloom_core::record::{Hash, Stored};
+use heirloom_core::record::{Hash, Record, Stored};
 use heirloom_core::redact::redact_json;
 
 use crate::error::Error;
@@ -176,7 +176,8 @@ pub(crate) enum Input<'a> {
     Found(&'a Scratch),
     /// What was chosen of it.
     Chosen(&'a Scratch),
-    /// Records that somebody has followed along their chains and looked through for secrets.
+    /// Records that somebody has looked through for secrets, and followed along their chains: where one says
+    /// what it follows, it does.
     Passed(&'a [Stored]),
 }
 
@@ -194,7 +195,7 @@ struct Taking<'a> {
     ledger: &'a Ledger,
     db: &'a Connection,
     own: HostId,
-    /// Whether what comes was looked through for secrets.
+    /// Whether what comes was looked through for secrets and followed along its chains.
     is_clean: bool,
     streams: HashMap<HostId, Stream>,
     /// How far each chain goes now; written down once all is taken in.
@@ -210,10 +211,65 @@ struct Taking<'a> {
 
 impl Taking<'_> {
     fn take(&mut self, line: u64, stored: &Stored) -> Result<(), ImportError> {
-        let (host, seq) = (stored.host(), stored.seq());
         let before = self.before(stored)?;
-        self.streams.entry(host.clone()).or_default().last = Some((seq, stored.hash()));
-        let (last, _) = self.head(host)?;
+        let was_added = match before {
+            Some(before) => self.go_on(stored, &before)?,
+            None => false,
+        };
+        let (host, end) = (stored.host(), (stored.seq(), stored.hash()));
+        let last = self.head(host)?.0;
+        match self.streams.get_mut(host) {
+            Some(stream) => stream.last = Some(end),
+            None => self.streams.entry(host.clone()).or_default().last = Some(end),
+        }
+        if was_added { Ok(()) } else { self.place(line, stored, before, last) }
+    }
+
+    /// Adds what simply continues a chain, as nearly all does. Whether it is here already is left to the
+    /// table to say, which looks anyway. Returns whether it was added.
+    fn go_on(&mut self, stored: &Stored, before: &Hash) -> Result<bool, ImportError> {
+        let (host, seq) = (stored.host(), stored.seq());
+        let last = self.head(host)?.0;
+        let is_forked = self.streams.get(host).is_some_and(|stream| stream.fork.is_some());
+        let Stored::Whole(record) = stored else { return Ok(false) };
+        if seq <= last || *host == self.own || is_forked || !self.follows(stored, before) {
+            return Ok(false);
+        }
+        if !self.is_clean && redacted(stored).is_some() {
+            return Ok(false);
+        }
+        // What the record before is, is known where that is beside it.
+        let prev = stored.prev().filter(|_| seq != last + 1);
+        match records::insert_behind(self.db, record, prev.as_ref()) {
+            Ok(_) => {}
+            Err(error) if is_refused(&error) => return Ok(false),
+            Err(error) => return Err(self.ledger.explain("import into", error).into()),
+        }
+        self.imported.added += 1;
+        self.apply(record)?;
+        if let Some(head) = self.heads.get_mut(host) {
+            *head = (seq, stored.hash());
+        }
+        Ok(true)
+    }
+
+    /// Whether a record follows one with that hash. Of one that was passed on it is known what it follows.
+    fn follows(&self, stored: &Stored, before: &Hash) -> bool {
+        match stored.prev() {
+            Some(prev) if self.is_clean || prev != *before => prev == *before,
+            _ => stored.follows(before),
+        }
+    }
+
+    /// Finds the place of what does not simply continue a chain. `last` is the end of the chain here.
+    fn place(
+        &mut self,
+        line: u64,
+        stored: &Stored,
+        before: Option<Hash>,
+        last: u64,
+    ) -> Result<(), ImportError> {
+        let (host, seq) = (stored.host(), stored.seq());
         // Nothing is where a chain has not come to yet.
         let here = if seq > last { None } else { self.run(|db| at_place(db, host, seq))? };
         let here = here.map(|here| here.hash());
@@ -232,7 +288,7 @@ impl Taking<'_> {
         let Some(before) = before else {
             return Err(ImportError::Gap { line, host: host.clone(), seq, last });
         };
-        if stored.prev().is_some_and(|prev| prev != before) || !stored.follows(&before) {
+        if !self.follows(stored, &before) {
             return Err(ImportError::Changed { line, host: host.clone(), seq });
         }
         let fork = self.fork(stored)?;
@@ -288,13 +344,19 @@ impl Taking<'_> {
     /// Adds a record behind all others. The views take it from there when somebody asks for them.
     fn add(&mut self, stored: &Stored) -> Result<(), ImportError> {
         self.run(|db| records::insert_stored(db, stored))?;
-        if let Stored::Whole(record) = stored {
-            let origin = Origin::of(record, Some(&self.own));
-            self.run(|db| projection::apply_hot(db, record, origin))?;
-            let taken = self.run(|db| erase::by_author(db, record))?;
-            self.imported.erased += taken.records as u64;
-            self.erased_notes.extend(taken.notes);
+        match stored {
+            Stored::Whole(record) => self.apply(record),
+            Stored::Erased(_) => Ok(()),
         }
+    }
+
+    /// Does what a record that was added says.
+    fn apply(&mut self, record: &Record) -> Result<(), ImportError> {
+        let origin = Origin::of(record, Some(&self.own));
+        self.run(|db| projection::apply_hot(db, record, origin))?;
+        let taken = self.run(|db| erase::by_author(db, record))?;
+        self.imported.erased += taken.records as u64;
+        self.erased_notes.extend(taken.notes);
         Ok(())
     }
 
@@ -330,6 +392,11 @@ fn host_of(db: &Connection, stored: &Stored) -> rusqlite::Result<Option<HostId>>
             records::parse(row, 0, |text| HostId::parse(text).ok())
         })
         .optional()
+}
+
+/// Whether the table has a record with that place or id already.
+fn is_refused(error: &rusqlite::Error) -> bool {
+    error.sqlite_error_code() == Some(rusqlite::ErrorCode::ConstraintViolation)
 }
 
 /// Whether the record behind an empty place, if it is here, follows what would fill it.

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use super::{redact, redact_json};
+use super::{has_secret, redact, redact_json};
 
 /// One secret of each reader, put together here so that no scanner takes this file for a leak.
 fn secrets() -> Vec<String> {
@@ -92,6 +92,37 @@ proptest! {
         prop_assert!(count > 0 && !value.to_string().contains(&secret));
         prop_assert_eq!(redact_json(&mut value), 0);
     }
+
+    #[test]
+    fn a_json_text_has_a_secret_if_redacting_it_finds_one(value in any_json()) {
+        let text = value.to_string();
+        prop_assert_eq!(has_secret(&text).unwrap(), redact_json(&mut value.clone()) > 0);
+    }
+}
+
+/// JSON with the names and the values that matter, in any combination.
+fn any_json() -> impl Strategy<Value = Value> {
+    let word = prop_oneof![
+        prop::sample::select(vec!["name", "value", "key", "--token", "password", "text", "id"])
+            .prop_map(str::to_owned),
+        Just("q9w8e7r6t5y4u3i2o1p0".to_owned()),
+        prop::sample::select(secrets()),
+        "[a-z ]{0,12}",
+        SETTINGS,
+    ];
+    let leaf = prop_oneof![
+        word.clone().prop_map(Value::String),
+        any::<i64>().prop_map(Value::from),
+        any::<bool>().prop_map(Value::from),
+        Just(Value::Null),
+    ];
+    leaf.prop_recursive(3, 12, 4, move |inner| {
+        let entries = prop::collection::vec((word.clone(), inner.clone()), 0..4);
+        prop_oneof![
+            prop::collection::vec(inner, 0..4).prop_map(Value::Array),
+            entries.prop_map(|entries| Value::Object(entries.into_iter().collect())),
+        ]
+    })
 }
 
 const SETTINGS: &str = concat!(

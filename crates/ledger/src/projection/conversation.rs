@@ -36,10 +36,9 @@ impl Projection for Conversations {
 
     fn apply(&self, db: &Connection, record: &Record, _: Origin) -> rusqlite::Result<()> {
         let Some(session) = record.session else { return Ok(()) };
-        let session = session.to_string();
         match record.kind.as_str() {
-            SessionCreated::KIND => created(db, &session, record),
-            SessionAnnounced::KIND => announced(db, &session, record),
+            SessionCreated::KIND => created(db, &session.to_string(), record),
+            SessionAnnounced::KIND => announced(db, &session.to_string(), record),
             _ => Ok(()),
         }
     }
