@@ -1,7 +1,8 @@
 //! What it takes to send and take in 100,000 records through the client, with all that it checks, beside
 //! plain COPY of the same rows into a table with the same indexes.
 //!
-//! `cargo bench -p heirloom-hub --bench through`. Starts a PostgreSQL of its own, without `fsync`.
+//! `cargo bench -p heirloom-hub --bench through`. Starts a PostgreSQL of its own, without `fsync`. A number after
+//! `--` is how many records it is instead.
 
 #![expect(
     clippy::disallowed_methods,
@@ -29,10 +30,10 @@ use heirloom_ledger::{Error, Ledger, Scope};
 use heirloom_testkit::postgres::Postgres;
 use uuid::Uuid;
 
-const RECORDS: u64 = 100_000;
 const KEY: &str = "hr_0000000000000000000000000p\n";
 
 fn main() {
+    let records = std::env::args().find_map(|word| word.parse().ok()).unwrap_or(100_000);
     let postgres = Postgres::start();
     let address: Address = postgres.owner().parse().unwrap();
     migrate(&address).unwrap();
@@ -41,16 +42,16 @@ fn main() {
     let mut ledger = sender.ledger().unwrap();
     join(&sender, &mut ledger, &address, false).unwrap();
     join(&reader, &mut reader.ledger().unwrap(), &address, false).unwrap();
-    fill(&sender, &mut ledger);
+    fill(&sender, &mut ledger, records);
 
     let began = Instant::now();
     let sent = push(&sender, &mut ledger).unwrap().sent;
     let pushing = began.elapsed();
-    assert!(sent >= RECORDS, "{sent}");
+    assert!(sent >= records, "{sent}");
     let began = Instant::now();
     let taken = pull(&reader, &mut reader.ledger().unwrap()).unwrap().taken;
     let pulling = began.elapsed();
-    assert!(taken >= RECORDS, "{taken}");
+    assert!(taken >= records, "{taken}");
     let copying = copy(&postgres, dir.path());
 
     println!("{:28} {:>8} {:>12} {:>8}", "", "seconds", "records/s", "to COPY");
@@ -76,14 +77,14 @@ fn home(dir: &Path) -> Here {
     here
 }
 
-fn fill(here: &Here, ledger: &mut Ledger) {
+fn fill(here: &Here, ledger: &mut Ledger, records: u64) {
     let session = SessionId::new(Uuid::new_v4());
     let created: SessionCreated = serde_json::from_str(r#"{"name":"long"}"#).unwrap();
     let scope = Scope::session(session, &here.place.repo);
     ledger
         .append_all::<_, Error>(here.clock.now(), |appender| {
             appender.append(scope, &created)?;
-            for number in 0..RECORDS {
+            for number in 0..records {
                 let text = format!("{} {number}", "what was learned ".repeat(6));
                 let note = NoteAdded::new(NoteId::new(Uuid::new_v4()), Kind::Learning, text);
                 appender.append(scope, &note)?;
