@@ -55,6 +55,7 @@ pub(crate) struct Ahead {
 type Credible = (u64, Timestamp);
 
 /// What was shown last of a host.
+#[derive(Debug)]
 struct Shown {
     seq: u64,
     /// The last one up to there that has a time that can be.
@@ -62,6 +63,7 @@ struct Shown {
 }
 
 /// Dates records that are shown to it in the order of their chains.
+#[derive(Debug)]
 pub(crate) struct Dating<'a> {
     db: &'a Connection,
     /// Who dates many records looks each host up once.
@@ -100,8 +102,10 @@ impl<'a> Dating<'a> {
 
     /// Whether a record showed that earlier ones were written by a clock that was ahead, which was not
     /// known: what was derived from those is to be derived again.
-    pub(crate) fn is_outdated(&self) -> rusqlite::Result<bool> {
-        Ok(self.may_be_outdated && find_ahead(self.db, i64::MAX)? != kept(self.db)?)
+    pub(crate) fn is_outdated(&mut self) -> rusqlite::Result<bool> {
+        // Looked into once: whoever dates many records would look through all of them for each.
+        let may_be = std::mem::take(&mut self.may_be_outdated);
+        Ok(may_be && find_ahead(self.db, i64::MAX)? != kept(self.db)?)
     }
 
     /// The record with a time that can be true.

@@ -76,6 +76,7 @@ pub(crate) struct Derived {
 }
 
 /// A record as the views remember it.
+#[derive(Debug)]
 pub(crate) struct Last {
     pub arrival: i64,
     pub hash: Vec<u8>,

@@ -5,10 +5,10 @@ use rusqlite::types::Type;
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 use uuid::Uuid;
 
-use heirloom_core::event::{Body, SessionChanged};
+use heirloom_core::event::{Body, RepoLinked, RepoNamed, SessionChanged};
 use heirloom_core::id::{HostId, RecordId, SessionId};
 use heirloom_core::record::{Hash, Record};
-use heirloom_core::redact::redact_json;
+use heirloom_core::redact::{is_clean_json, redact_json};
 use heirloom_core::repo::RepoId;
 use heirloom_core::status::Status;
 
@@ -45,7 +45,17 @@ pub struct Appender<'a> {
     at: Timestamp,
     /// The arrival of the last record that the views hold, where they are attached.
     folded: Option<i64>,
+    /// What dates the records for the views, and the last one that they hold and have not noted yet.
+    dating: Option<Dating<'a>>,
+    last: Option<Last>,
+    /// How many were appended.
+    appended: usize,
+    /// A repository that was asked for, and what it is known by.
+    known: Option<(String, String)>,
 }
+
+/// From so many records on it pays to build what looks at a whole record at once.
+const MANY: usize = 16;
 
 /// An open transaction that sees the views as well, with what it appended itself.
 #[derive(Debug)]
@@ -127,13 +137,18 @@ impl<'a> Appender<'a> {
         let db = &ledger.connection;
         let folded = ledger.has_views().then(|| views::fold(db, ALL)).transpose()?;
         let (host, seq, hash) = records::own_head(db)?;
-        Ok(Self { db, ledger, host, seq, hash, at, folded })
+        let (dating, last, appended, known) = (None, None, 0, None);
+        Ok(Self { db, ledger, host, seq, hash, at, folded, dating, last, appended, known })
     }
 
     /// Notes how far the chain goes now; what was appended belongs to it only then. Returns its end,
     /// and how far the views are.
     pub(crate) fn finish(self) -> rusqlite::Result<(HostId, u64, Hash, Option<i64>)> {
         records::save_head(self.db, &self.host, self.seq, &self.hash)?;
+        if let (Some(dating), Some(last)) = (&self.dating, &self.last) {
+            dating.remember()?;
+            views::remember(self.db, last)?;
+        }
         Ok((self.host, self.seq, self.hash, self.folded))
     }
 
@@ -147,34 +162,49 @@ impl<'a> Appender<'a> {
             at: self.at,
             kind: B::KIND.to_owned(),
             session: scope.session,
-            repo: scope.repo.map(|repo| self.repository(repo)).transpose()?.map(RepoId::new),
+            repo: scope.repo.map(|repo| self.known_as(repo)).transpose()?.map(RepoId::new),
             body,
             hash: Hash::GENESIS,
             prev: None,
         };
         record.hash = record.expected_hash(&self.hash);
-        let arrival = self.run(|db| self.add(db, &record))?;
+        let arrival = self.add(&record).map_err(|source| self.explain(source))?;
         self.folded = self.folded.map(|_| arrival);
         (self.seq, self.hash) = (record.seq, record.hash);
+        self.appended += 1;
         Ok(record)
     }
 
-    fn add(&self, db: &Connection, record: &Record) -> rusqlite::Result<i64> {
+    fn add(&mut self, record: &Record) -> rusqlite::Result<i64> {
+        let db = self.db;
         let arrival = records::insert(db, record)?;
         projection::apply_hot(db, record, Origin::Here)?;
+        // From here on a repository may be called otherwise.
+        if [RepoNamed::KIND, RepoLinked::KIND].contains(&record.kind.as_str()) {
+            self.known = None;
+        }
         if self.folded.is_some() {
-            let mut dating = Dating::of_views(db, Vec::new());
+            let dating = self.dating.get_or_insert_with(|| Dating::of_views(db, Vec::new()));
             let dated = dating.date(record)?;
             if dating.is_outdated()? {
+                (self.dating, self.last) = (None, None);
                 return views::remake(db, ALL);
             }
             projection::apply_views(db, &dated, Origin::Here)?;
-            dating.remember()?;
             let (host, seq) = (record.host.to_string(), records::to_sql(record.seq));
-            let hash = record.hash.as_bytes().to_vec();
-            views::remember(db, &Last { arrival, hash, host, seq })?;
+            self.last = Some(Last { arrival, hash: record.hash.as_bytes().to_vec(), host, seq });
         }
         Ok(arrival)
+    }
+
+    /// What a repository is known by; many records are mostly of one.
+    fn known_as(&mut self, repo: &str) -> Result<String, Error> {
+        if let Some((_, known)) = self.known.as_ref().filter(|(asked, _)| asked == repo) {
+            return Ok(known.clone());
+        }
+        let known = self.repository(repo)?;
+        self.known = Some((repo.to_owned(), known.clone()));
+        Ok(known)
     }
 
     /// The time of everything this transaction writes.
@@ -200,6 +230,12 @@ impl<'a> Appender<'a> {
             self.ledger.explain("write to", source)
         };
         // The door: whatever the kind, no secret gets into a record.
+        if self.appended >= MANY {
+            let text = serde_json::to_string(body).map_err(unwritable)?;
+            if is_clean_json(&text) {
+                return Ok(text);
+            }
+        }
         let mut value = serde_json::to_value(body).map_err(unwritable)?;
         redact_json(&mut value);
         serde_json::to_string(&value).map_err(unwritable)

@@ -36,7 +36,7 @@ mod words;
 mod tests;
 
 pub use finding::{Finding, Redacted, redact};
-pub use json::{has_secret, redact_json};
+pub use json::{has_secret, is_clean_json, redact_json};
 
 /// Names every kind of secret that can be found by its own shape, for docs and tests.
 pub fn kinds() -> impl Iterator<Item = &'static str> {

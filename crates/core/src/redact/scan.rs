@@ -58,6 +58,22 @@ static LITERALS: LazyLock<Literals<Reader>> = LazyLock::new(|| {
     Literals::new(WORDS.iter().copied().chain(rules))
 });
 
+/// Words that make a name that of a secret, though no reader begins with them: only a document says that it is a
+/// name. `by` is one behind `identified`.
+const IN_NAMES: &[&str] = &["pw", "pat", "identified"];
+
+static KEYWORDS: LazyLock<Literals<()>> = LazyLock::new(|| {
+    let readers = WORDS.iter().map(|(word, _)| *word).chain(rules::all().map(|rule| rule.literal));
+    Literals::new(readers.chain(IN_NAMES.iter().copied()).map(|word| (word, ())))
+});
+
+/// Whether a word stands in a JSON text that a reader begins with, or that makes a name that of a secret.
+pub(super) fn has_keyword(json: &[u8]) -> bool {
+    let mut has = false;
+    KEYWORDS.each_in(json, |_, ()| has = true);
+    has
+}
+
 /// Returns all that any reader takes for a secret; spans may overlap.
 pub(super) fn candidates(text: &[u8]) -> Vec<Candidate> {
     let mut found = Vec::new();

@@ -69,6 +69,13 @@ proptest! {
     }
 
     #[test]
+    fn what_is_called_clean_is_left_as_it_is(name in "[a-zA-Z_-]{0,9}", text in SETTINGS, more in KEYWORDS) {
+        let mut value = json!({name.clone(): text, "name": name, "value": more, "list": [more, text]});
+        let is_clean = super::is_clean_json(&value.to_string());
+        prop_assert!(!is_clean || redact_json(&mut value) == 0, "{value}");
+    }
+
+    #[test]
     fn any_text_of_keywords_is_read_without_panic(text in KEYWORDS) {
         check_spans(&text)?;
     }
@@ -191,5 +198,38 @@ fn a_value_that_is_no_string_is_left_alone() {
 fn every_kind_fits_in_a_marker() {
     for kind in super::kinds() {
         assert!(kind.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-'));
+    }
+}
+
+#[test]
+fn a_text_that_is_called_clean_has_nothing_that_is_taken_out() {
+    let clean = |value: &serde_json::Value| super::is_clean_json(&value.to_string());
+    for plain in [
+        json!({"file": "2026-01-03T00-00-00_1.json", "run": "run-1", "issues": [{"issue": "bd-1-2",
+            "agent_session_id": "0c1e7f52-3f1e-4d55-9d0c-000000000001", "status": "failed"}]}),
+        json!({"text": "made by hand, and told: it fails at 10:30", "number": 17}),
+    ] {
+        assert!(clean(&plain), "{plain}");
+        assert_eq!(redact_json(&mut plain.clone()), 0);
+    }
+    let random = "aB3xK9mQ7zP2wL5v";
+    for name in [
+        "DB_PASSWORD",
+        "clientSecret",
+        "github_pat",
+        "githubPat2",
+        "wifiPw",
+        "GH_PAT",
+        "identifiedBy",
+    ] {
+        assert!(!clean(&json!({"a": {name: random}})), "{name}");
+        assert!(!clean(&json!({"name": name, "value": random})), "{name}");
+        assert!(!clean(&json!([format!("--{name}"), random])), "{name}");
+    }
+    // Whatever a reader looks for is the same in a JSON text: nothing of it is written otherwise there.
+    for rule in super::rules::all() {
+        let quoted = json!(rule.literal).to_string();
+        assert_eq!(quoted, format!("\"{}\"", rule.literal));
+        assert!(!super::is_clean_json(&quoted), "{}", rule.literal);
     }
 }

@@ -119,7 +119,8 @@ fn run_files(directory: &Path) -> Vec<PathBuf> {
     let paths = entries.map(|entry| entry.path());
     let mut files: Vec<PathBuf> =
         paths.filter(|path| path.extension().is_some_and(|ext| ext == "json")).collect();
-    files.sort();
+    // As bytes: paths are compared part by part, and these have the same parts but for the last.
+    files.sort_unstable_by(|one, other| one.as_os_str().cmp(other.as_os_str()));
     files
 }
 

@@ -113,7 +113,9 @@ pub(crate) fn create(projections: &[&dyn Projection], db: &Connection) -> rusqli
 pub(crate) fn apply_hot(db: &Connection, record: &Record, origin: Origin) -> rusqlite::Result<()> {
     // None of them knows a repository of another host.
     let now = match (&record.repo, origin) {
-        (Some(repo), Origin::Here) => requirement::alias(db, repo)?,
+        (Some(repo), Origin::Here) => {
+            requirement::alias(db, repo)?.filter(|now| now != repo.as_str())
+        }
         _ => None,
     };
     apply(HOT, db, &in_repo(record, now), origin)

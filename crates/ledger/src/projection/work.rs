@@ -3,6 +3,9 @@
 //! An issue's run is found by repository and issue, newest first, so that finding the agent session
 //! to resume costs the same however many runs there were.
 
+use std::borrow::Cow;
+
+use jiff::Timestamp;
 use rusqlite::Connection;
 
 use heirloom_core::event::{
@@ -86,8 +89,19 @@ fn started(db: &Connection, repo: &str, record: &Record) -> rusqlite::Result<()>
     Ok(())
 }
 
+/// What is wanted of an imported run apart from its issues, which are long.
+#[derive(serde::Deserialize)]
+struct ImportedRun<'a> {
+    #[serde(borrow)]
+    file: Cow<'a, str>,
+    #[serde(borrow)]
+    run: Cow<'a, str>,
+    started_at: Timestamp,
+    ended_at: Option<Timestamp>,
+}
+
 fn imported(db: &Connection, repo: &str, record: &Record) -> rusqlite::Result<()> {
-    let Some(run) = body::<WorkImported>(record) else { return Ok(()) };
+    let Ok(run) = serde_json::from_str::<ImportedRun<'_>>(&record.body) else { return Ok(()) };
     db.prepare_cached(
         "INSERT INTO work_run (id, repo, status, started_at, ended_at, source)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6) ON CONFLICT (id) DO NOTHING",
@@ -97,7 +111,7 @@ fn imported(db: &Connection, repo: &str, record: &Record) -> rusqlite::Result<()
         repo,
         WorkStatus::Completed.as_str(),
         run.started_at.as_millisecond(),
-        run.ended_at.map(jiff::Timestamp::as_millisecond),
+        run.ended_at.map(Timestamp::as_millisecond),
         &run.file,
     ))?;
     Ok(())
@@ -292,7 +306,7 @@ fn imported_issues(db: &Connection, repo: &str, record: &Record) -> rusqlite::Re
             issue.attempts,
             &issue.transcript,
             run.started_at.as_millisecond(),
-            run.ended_at.map(jiff::Timestamp::as_millisecond),
+            run.ended_at.map(Timestamp::as_millisecond),
         ))?;
     }
     Ok(())
