@@ -4,6 +4,7 @@ use std::process::ExitCode;
 
 use heirloom_api::{GroundedClaim, Grounding};
 use heirloom_core::ground::{Claim, Verdict, trajectory};
+use heirloom_core::visible::visible;
 use heirloom_engine::keep::ground::{self, Grounded};
 use heirloom_engine::keep::{self, KeepError};
 
@@ -36,6 +37,7 @@ pub(super) fn run(app: &App, args: &Args) -> Done {
     if let Some(file) = &args.trajectory {
         let text = read(&app.directory.join(file))?;
         let read = trajectory::read(&text, args.session.as_deref());
+        warn_of_paths(app, &read.claims);
         let found = ground::verify(&app.here, &settings, read.claims);
         return answer(app, &found, &read.unreadable);
     }
@@ -48,6 +50,20 @@ pub(super) fn run(app: &App, args: &Args) -> Done {
     let notes = ground::notes(&app.here, &ledger, session.as_ref())?;
     let found = ground::verify(&app.here, &settings, notes.iter().filter_map(Claim::of));
     answer(app, &found, &[])
+}
+
+/// Says which paths are not in the form that the protocol asks for. They are checked all the same.
+fn warn_of_paths(app: &App, claims: &[Claim<'_>]) {
+    let places = claims.iter().flat_map(|claim| &claim.evidence).filter(|cited| cited.misformed);
+    let mut paths: Vec<String> =
+        places.map(|cited| format!("{}:{}", visible(&cited.path), cited.line)).collect();
+    paths.dedup();
+    for path in paths.iter().take(10) {
+        app.ui.warn(&format!("{path} is not from ${{PROJECT_ROOT}}"));
+    }
+    if paths.len() > 10 {
+        app.ui.warn(&format!("{} more such paths", paths.len() - 10));
+    }
 }
 
 /// What is not text in it is replaced, and so becomes a line that cannot be read.

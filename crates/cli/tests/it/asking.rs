@@ -102,3 +102,46 @@ fn strict_settings_ask_for_everything_that_a_checkpoint_would_be_refused_for() {
     assert!(dry.code != 0 && dry.json()["permitted"] == false, "{dry:?}");
     end(process);
 }
+
+/// Has a page that nothing can be written to, which every checkpoint fails on.
+fn without_a_page(env: &TestEnv) {
+    env.run(&["note", "decision", "Log refusals", "--session", ID]).success();
+    let page = env.repo().join("NOTES.md");
+    let _ = fs::remove_file(&page);
+    fs::create_dir(page).unwrap();
+}
+
+#[test]
+fn strict_settings_refuse_a_compaction_that_a_person_asks_for_and_no_other() {
+    let (env, process) = at_work("checkpoint: {mode: strict}\n");
+    without_a_page(&env);
+    let compact =
+        |trigger: &str| hook(&env, "PreCompact", ID, process.id(), &json!({"trigger": trigger}));
+    let refused = compact("manual");
+    assert!(refused.contains("\"decision\":\"block\""), "{refused}");
+    assert!(refused.contains("decision_log: "), "{refused}");
+    // One that begins by itself would only fail later, so what is wanting opens the next brief.
+    let allowed = compact("auto");
+    assert!(!allowed.contains("block"), "{allowed}");
+    let brief = hook(&env, "SessionStart", ID, process.id(), &json!({"source": "compact"}));
+    assert!(brief.contains("decision_log: "), "{brief}");
+    end(process);
+
+    let (env, process) = at_work("checkpoint: {mode: warn}\n");
+    without_a_page(&env);
+    let said = hook(&env, "PreCompact", ID, process.id(), &json!({"trigger": "manual"}));
+    assert!(!said.contains("block"), "{said}");
+    end(process);
+}
+
+#[test]
+fn a_clear_makes_its_whole_checkpoint_and_what_it_lacked_opens_the_next_brief() {
+    let (env, process) = at_work("checkpoint: {mode: strict}\n");
+    // A compaction takes no decision's word for it; a clear looks whether each one holds.
+    env.run(&["note", "decision", "Log refusals", "--session", ID]).success();
+    hook(&env, "SessionEnd", ID, process.id(), &json!({"reason": "clear"}));
+    let next = "1b554780-986f-49f2-9a58-edfafd0188dd";
+    let brief = hook(&env, "SessionStart", next, process.id(), &json!({"source": "clear"}));
+    assert!(brief.contains("grounding: "), "{brief}");
+    end(process);
+}

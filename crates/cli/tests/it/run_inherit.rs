@@ -384,3 +384,16 @@ fn a_session_that_only_hooks_recorded_is_inherited_from() {
     let lineage = env.run(&["lineage", "heir", "--json"]).success().json();
     assert!(lineage.to_string().contains(ONE), "{lineage}");
 }
+
+#[test]
+fn a_run_that_reports_as_its_template_shows_passes_the_check_of_its_claims() {
+    let env = reporting();
+    env.write("src/auth.rs", "fn rotate(token: &str) {\n");
+    let evidence = json!([{"path": "src/auth.rs", "line": 1, "quote": "fn rotate(token: &str) {"}]);
+    let report =
+        json!({"decision": "stop", "learnings": [{"text": "Tokens rotate", "evidence": evidence}]});
+    session(&env, "cited", &report, &[]).success();
+    assert_eq!(env.run(&["ground", "--session", "cited", "--json"]).success().json()["claims"], 1);
+    let prompt = env.read(".heirloom/runs/cited/stage-00-ralph/iterations/001/prompt.md");
+    assert!(prompt.contains("\"evidence\""), "{prompt}");
+}

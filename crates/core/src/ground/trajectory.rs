@@ -198,7 +198,8 @@ fn cited<'a>(entry: &Entry<'a>) -> Option<Cited<'a>> {
         None => with_lines(path),
     };
     let quote = entry.quote.as_ref().map(|words| words.0.clone());
-    Some(Cited { path: from_root(path), line, end_line, quote, ..Cited::default() })
+    let misformed = !path.starts_with(ROOT);
+    Some(Cited { path: from_root(path), line, end_line, quote, misformed, ..Cited::default() })
 }
 
 /// `12`, `12-14`, `L12`.
@@ -221,9 +222,11 @@ fn with_lines(path: Cow<'_, str>) -> (Cow<'_, str>, (u32, Option<u32>)) {
     (cut(path, 0, before), given)
 }
 
+/// What stands for the root of the repository.
+const ROOT: &str = "${PROJECT_ROOT}/";
+
 /// A path without the marker that stands for the root of the repository.
 fn from_root(path: Cow<'_, str>) -> Cow<'_, str> {
-    const ROOT: &str = "${PROJECT_ROOT}/";
     if path.starts_with(ROOT) {
         let length = path.len();
         cut(path, ROOT.len(), length)

@@ -211,6 +211,11 @@ fn a_trajectory_file_is_checked_and_not_believed() {
         ["verified", "path_missing", "outside_repository", "no_evidence", "verified"]
     );
     assert_eq!(answer["unreadable_lines"], json!([5]));
+    for path in ["nope.ts:99999", "../../../../etc/passwd:1", "src/auth.rs:4"] {
+        let said = format!("warning: {path} is not from ${{PROJECT_ROOT}}\n");
+        assert!(ran.stderr.contains(&said), "{path}: {}", ran.stderr);
+    }
+    assert_eq!(ran.stderr.matches("is not from").count(), 3, "{}", ran.stderr);
     assert!(ran.stderr.contains("warning: line 5 is not an entry"), "{}", ran.stderr);
     assert_eq!(answer["status"], "fail");
 }
