@@ -1,6 +1,6 @@
 //! How answers look: JSON for scripts, text for people, and everything else on stderr.
 
-use std::io;
+use std::io::{self, BufRead};
 
 use heirloom_api::Answer;
 use heirloom_core::cost::Cost;
@@ -44,6 +44,10 @@ impl Ui {
     /// Shows long answers in a pager.
     pub(crate) fn paged_by(&mut self, pager: Option<String>) {
         self.pager = pager;
+    }
+
+    pub(crate) fn is_quiet(&self) -> bool {
+        self.quiet
     }
 
     pub(crate) fn is_json(&self) -> bool {
@@ -109,6 +113,14 @@ impl Ui {
         }
     }
 
+    /// Asks somebody at a terminal, who says yes or else no.
+    pub(crate) fn confirm(&self, question: &str) -> bool {
+        self.put(&format!("{question} [y/N]"), 0);
+        let mut line = String::new();
+        let _ = io::stdin().lock().read_line(&mut line);
+        matches!(line.trim(), "y" | "Y" | "yes")
+    }
+
     pub(crate) fn warn(&self, text: &str) {
         if !self.quiet {
             self.put(&format!("{CARE}warning:{CARE:#} {text}"), 9);
@@ -127,6 +139,14 @@ impl Ui {
             self.print_json(&line(&failure.document()));
         }
         self.complain(failure);
+    }
+
+    /// The same for people who were told the most of it: scripts get the whole, people what is left to say.
+    pub(crate) fn fail_briefly(&self, failure: &Failure, brief: &Failure) {
+        if self.json {
+            self.print_json(&line(&failure.document()));
+        }
+        self.complain(brief);
     }
 
     /// Says what is wrong, for a command that goes on all the same.

@@ -1,6 +1,7 @@
 //! How a run through the issues looks: a table of agents on a terminal, plain lines in a pipe, JSON
 //! for scripts.
 
+use heirloom_core::words::in_words;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::sync::{Arc, Mutex};
@@ -209,7 +210,7 @@ impl Screen {
                     IssueRunStatus::NeedsReview => (CARE, "?"),
                     _ => (CARE, "…"),
                 };
-                let (took, status) = (lasted(*duration_ms), status.words());
+                let (took, status) = (lasted(*duration_ms), in_words(status.as_str()));
                 let reason = reason.as_deref().unwrap_or_default();
                 format!(
                     "{style}{mark}{style:#} {issue}  {status}  {took}  {}  {}\n  \

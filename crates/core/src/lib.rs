@@ -57,5 +57,6 @@ pub mod tokens;
 pub mod trust;
 pub mod usage;
 pub mod visible;
+pub mod words;
 pub mod work;
 pub mod yaml;

@@ -15,6 +15,7 @@ use crate::guard::rules::{self, Rules};
 use crate::guard::status::{Row as Requirement, overview};
 use crate::guard::{self, Subject};
 use crate::here::Here;
+use crate::recall::resume::can_resume;
 use crate::sessions::{self, Listing, Row};
 use crate::{capture, issues};
 
@@ -59,6 +60,18 @@ pub struct Last {
     pub commits: Option<usize>,
     /// How many tests failed in it and have not passed since, where its transcript is known.
     pub failing_tests: Option<usize>,
+}
+
+impl Last {
+    /// The command that goes on where it stopped.
+    pub fn going_on(&self) -> String {
+        let session = &self.row.session;
+        // What was noted by hand has no agent; then any conversation may be meant.
+        if session.agent.as_deref().is_none_or(can_resume) {
+            return "heirloom resume".to_owned();
+        }
+        format!("heirloom continue {} \"…\"", session.name)
+    }
 }
 
 /// What a session left to the next one.
@@ -126,8 +139,8 @@ impl Home {
         if !self.ready.is_empty() {
             return next("heirloom work", "issues are ready to be worked on");
         }
-        if self.last.is_some() {
-            return next("heirloom resume", "pick up where a past session stopped");
+        if let Some(last) = &self.last {
+            return next(&last.going_on(), "pick up where a past session stopped");
         }
         next("heirloom launch \"…\"", "start a first session, or just start your agent here")
     }

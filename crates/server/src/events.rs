@@ -6,9 +6,11 @@
 
 use std::collections::BTreeMap;
 use std::convert::Infallible;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use axum::extract::State;
 use axum::http::HeaderMap;
@@ -18,16 +20,20 @@ use heirloom_api::{Code, Failure, LedgerEvent};
 use heirloom_core::id::SessionId;
 use heirloom_core::status::Status;
 use heirloom_engine::session::printed;
+use heirloom_engine::settings::{Environment, places};
 use heirloom_ledger::{Arrived, Ledger, SessionFilter};
 use tokio::sync::{broadcast, watch};
 
 use crate::answer::Refused;
 use crate::house::House;
 
-/// How often it is looked whether something changed.
+/// How soon after another process changed something those who look on are told.
+const SOON: Duration = Duration::from_millis(200);
+/// How often it is looked whether something changed. One look is enough to see a change, and half of the time is left to
+/// read it and to tell it.
 const TICK: Duration = Duration::from_millis(100);
-/// How often it is looked whether an agent printed something.
-const OUTPUT: Duration = Duration::from_millis(300);
+/// How often it is looked whether an agent printed something, or a settings file is another one.
+const FILES: Duration = SOON;
 /// What a connection says when there is nothing to say.
 const HEARTBEAT: Duration = Duration::from_secs(15);
 /// How many events wait for a slow client before it is given them from the ledger instead.
@@ -118,15 +124,28 @@ struct LedgerFollower {
     last: i64,
     /// The sessions at work, with how much their agents had printed.
     printed: BTreeMap<SessionId, u64>,
+    /// The settings files of where the daemon was started, as they were.
+    settings: Vec<(PathBuf, Stamp)>,
     looked: Instant,
+}
+
+/// What tells a file that was changed from what it was; nothing where there is none.
+type Stamp = Option<(u64, u64, SystemTime)>;
+
+fn stamp(path: &Path) -> Stamp {
+    let found = path.metadata().ok()?;
+    Some((found.ino(), found.len(), found.modified().ok()?))
 }
 
 impl LedgerFollower {
     fn open(house: &House) -> Result<Self, Failure> {
         let ledger = house.ledger()?;
         let (version, last) = (ledger.data_version()?, ledger.last_arrival()?);
-        let mut follower =
-            Self { ledger, version, last, printed: BTreeMap::new(), looked: Instant::now() };
+        let here = house.here()?;
+        let files = places(&Environment::of(&here), Some(&here.place.root)).into_iter();
+        let settings = files.map(|file| (file.path.clone(), stamp(&file.path))).collect();
+        let (printed, looked) = (BTreeMap::new(), Instant::now());
+        let mut follower = Self { ledger, version, last, printed, settings, looked };
         follower.meet(house)?;
         Ok(follower)
     }
@@ -144,17 +163,30 @@ impl LedgerFollower {
             }
             self.meet(house)?;
         }
-        if self.looked.elapsed() >= OUTPUT {
+        if self.looked.elapsed() >= FILES {
             self.looked = Instant::now();
-            for (session, before) in &mut self.printed {
-                let now = printed(house.home(), *session);
-                if now != *before {
-                    *before = now;
-                    events.push(LedgerEvent::output(session.to_string()));
-                }
-            }
+            self.look_at_files(house, &mut events);
         }
         Ok(events)
+    }
+
+    /// What is in files, and in no record.
+    fn look_at_files(&mut self, house: &House, events: &mut Vec<LedgerEvent>) {
+        for (session, before) in &mut self.printed {
+            let now = printed(house.home(), *session);
+            if now != *before {
+                *before = now;
+                events.push(LedgerEvent::output(session.to_string()));
+            }
+        }
+        let mut is_other = false;
+        for (path, before) in &mut self.settings {
+            let now = stamp(path);
+            is_other |= std::mem::replace(before, now) != now;
+        }
+        if is_other {
+            events.push(LedgerEvent::settings());
+        }
     }
 
     /// Finds out which sessions are at work.
@@ -272,4 +304,64 @@ fn stream(
             return Some((Ok(event.data(data)), (client, tell)));
         }
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use heirloom_core::event::TrustDecided;
+    use heirloom_engine::here::Here;
+    use heirloom_ledger::Scope;
+
+    use super::*;
+
+    /// A house in a place of its own, and where its repository is.
+    fn house(directory: &Path) -> House {
+        let home = directory.join("home").into_os_string();
+        let env = [("HEIRLOOM_HOME".into(), home), ("HOME".into(), directory.into())].into();
+        House::alone(Here::look(directory, env).unwrap(), directory)
+    }
+
+    /// Whoever looks on is told after at most one pause and one look: both are bounded, and a look sees everything.
+    #[test]
+    fn one_look_sees_what_another_process_did_and_looks_are_close_together() {
+        assert!(TICK * 2 <= SOON && FILES <= SOON && SOON <= Duration::from_millis(200));
+        let directory = tempfile::tempdir().unwrap();
+        let house = house(directory.path());
+        let mut follower = LedgerFollower::open(&house).unwrap();
+        assert!(follower.look(&house).unwrap().is_empty(), "nothing has happened");
+
+        let here = house.here().unwrap();
+        let mut other = house.ledger().unwrap();
+        let decided = TrustDecided { hash: None, commands: 0 };
+        for _ in 0..2 {
+            let scope = Scope { session: None, repo: Some(&here.place.repo) };
+            other.append(here.clock.now(), scope, &decided).unwrap();
+        }
+        let seen = follower.look(&house).unwrap();
+        let seen: Vec<&str> = seen.iter().map(|event| event.part.as_str()).collect();
+        assert_eq!(seen, ["trust", "trust"]);
+        assert!(follower.look(&house).unwrap().is_empty(), "and none of it twice");
+    }
+
+    #[test]
+    fn a_settings_file_that_comes_changes_or_goes_is_noticed_once() {
+        let directory = tempfile::tempdir().unwrap();
+        let house = house(directory.path());
+        let mut follower = LedgerFollower::open(&house).unwrap();
+        let mut looked = || {
+            let mut events = Vec::new();
+            follower.look_at_files(&house, &mut events);
+            events.into_iter().map(|event| event.part).collect::<Vec<_>>()
+        };
+        let file = directory.path().join(".heirloom/config.yaml");
+        heirloom_repo::file::create_dir_all(file.parent().unwrap()).unwrap();
+        assert!(looked().is_empty());
+        for text in ["work: {max_agents: 2}", "work: {max_agents: 12}"] {
+            heirloom_repo::file::write(&file, text).unwrap();
+            assert_eq!(looked(), ["settings"]);
+            assert!(looked().is_empty());
+        }
+        heirloom_repo::file::remove_file(&file).unwrap();
+        assert_eq!(looked(), ["settings"]);
+    }
 }

@@ -46,6 +46,19 @@ impl TestEnv {
         self
     }
 
+    /// With nothing but git and a shell on the PATH, whatever is installed where the tests run.
+    pub fn without_agents(self) -> Self {
+        let bin = self.user().join("bin");
+        fs::create_dir_all(&bin).unwrap();
+        let path = std::env::var_os("PATH").unwrap();
+        for name in ["git", "sh"] {
+            let mut places = std::env::split_paths(&path).map(|directory| directory.join(name));
+            let program = places.find(|program| program.is_file()).unwrap();
+            std::os::unix::fs::symlink(program, bin.join(name)).unwrap();
+        }
+        self.var("PATH", bin)
+    }
+
     /// The repository.
     pub fn repo(&self) -> PathBuf {
         self.root().join("payments")

@@ -69,8 +69,8 @@ pub struct LedgerEvent {
     /// The number of the record in the order of arrival, by which a stream goes on; `null` for what is in no
     /// record.
     pub id: Option<i64>,
-    /// What part of heirloom it is about: the first word of the record's kind, or `output` where an agent
-    /// printed something.
+    /// What part of heirloom it is about: the first word of the record's kind, `output` where an agent
+    /// printed something, or `settings` where a settings file changed.
     #[serde(rename = "type")]
     pub part: String,
     /// The record's kind.
@@ -104,13 +104,21 @@ impl LedgerEvent {
 
     /// That an agent printed something.
     pub fn output(session: String) -> Self {
-        let part = "output".to_owned();
+        Self { session: Some(session), ..Self::unrecorded("output") }
+    }
+
+    /// That a settings file changed.
+    pub fn settings() -> Self {
+        Self::unrecorded("settings")
+    }
+
+    fn unrecorded(part: &str) -> Self {
         Self {
             id: None,
-            part,
+            part: part.to_owned(),
             kind: None,
             record: None,
-            session: Some(session),
+            session: None,
             repo: None,
             at: None,
         }

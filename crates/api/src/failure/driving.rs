@@ -15,7 +15,7 @@ use super::{Code, Failure};
 impl Failure {
     /// Why nothing can be inherited, with what could be.
     pub fn of_inherit(error: &InheritError) -> Self {
-        let all = "`heirloom sessions list --completed` shows all";
+        let all = "`heirloom sessions list --completed --all` shows all";
         match error {
             InheritError::Missing { nearest, candidates, .. } => {
                 let failure = Self::from_error(Code::InheritMissing, error);

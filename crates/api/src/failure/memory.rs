@@ -82,10 +82,14 @@ impl From<FindError> for Failure {
         match error {
             FindError::Ledger(error) => error.into(),
             FindError::None { nearest, .. } => {
-                let all = "`heirloom sessions list` shows all of them";
+                let all = "`heirloom sessions list --all` shows all of them";
                 Self::new(Code::SessionNotFound, message).hint(match nearest {
                     Some(session) => {
-                        format!("did you mean {} ({})? {all}", session.name, session.status)
+                        format!(
+                            "did you mean {} ({})? {all}",
+                            session.name,
+                            session.status.in_words()
+                        )
                     }
                     None => all.to_owned(),
                 })
@@ -93,7 +97,12 @@ impl From<FindError> for Failure {
             FindError::Many { candidates, .. } => {
                 let failure = Self::new(Code::SessionAmbiguous, message);
                 candidates.iter().fold(failure, |failure, session| {
-                    failure.hint(format!("{} is {} ({})", session.id, session.name, session.status))
+                    failure.hint(format!(
+                        "{} is {} ({})",
+                        session.id,
+                        session.name,
+                        session.status.in_words()
+                    ))
                 })
             }
         }

@@ -2,6 +2,7 @@ use std::fmt::Write;
 use std::process::ExitCode;
 
 use clap::ValueEnum;
+use heirloom_core::words::in_words;
 use heirloom_engine::keep::checkpoint::{Checkpoint, Outcome, Purpose, Status};
 use heirloom_engine::keep::{self, KeepError};
 
@@ -33,14 +34,25 @@ enum What {
 }
 
 pub(super) fn run(app: &App, args: &Args) -> Done {
-    let settings = keep::settings(&app.here).map_err(KeepError::from)?;
+    let settings = keep::settings_to_judge(&app.here, "checkpoint").map_err(KeepError::from)?;
     let mut ledger = app.here.ledger()?;
-    let session = keep::session_or_new(&app.here, &mut ledger, args.session.as_deref())?;
     let purpose = match args.purpose {
         What::Clear => Purpose::Clear,
         What::Compact => Purpose::Compact,
     };
     let (here, dry_run) = (&app.here, args.dry_run);
+    let named = args.session.as_deref();
+    let session = if dry_run {
+        let Some(session) = keep::session(here, &mut ledger, named)? else {
+            let outcome = Outcome::of_nothing(&settings, purpose);
+            app.ui.answer(&heirloom_api::Checkpoint::from(&outcome), || describe(&outcome, true));
+            app.ui.hint("there is no session in this repository yet, so there is nothing to check");
+            return Ok(ExitCode::SUCCESS);
+        };
+        session
+    } else {
+        keep::session_or_new(here, &mut ledger, named)?
+    };
     let checkpoint = Checkpoint {
         here,
         settings: &settings,
@@ -67,12 +79,13 @@ fn describe(outcome: &Outcome, dry_run: bool) -> String {
             Status::Failed => format!("{BAD}✗{BAD:#}"),
             Status::Skipped => format!("{DIM}·{DIM:#}"),
         };
-        let name = step.name.replace('_', " ");
+        let name = in_words(step.name);
         let detail = step.detail.replace('\n', "\n                   ");
         let line = format!("{} {mark} {name:13} {detail}", step.step);
         let _ = writeln!(text, "{}", hang(&line, 18));
     }
     let end = match (&outcome.handoff, outcome.permitted) {
+        (_, false) if dry_run => format!("{BAD}would be blocked{BAD:#}"),
         (_, false) => format!("{BAD}blocked{BAD:#}, no handoff was written"),
         (None, _) if outcome.mode == "off" => {
             format!("{GOOD}permitted{GOOD:#}, checkpoints are switched off")
@@ -80,7 +93,10 @@ fn describe(outcome: &Outcome, dry_run: bool) -> String {
         (None, _) if dry_run => format!("{GOOD}would be permitted{GOOD:#}"),
         (None, _) => format!("{GOOD}permitted{GOOD:#}"),
         (Some(id), _) if outcome.new => format!("{GOOD}permitted{GOOD:#}, handoff {id}"),
-        (Some(id), _) => format!("{GOOD}permitted{GOOD:#}, nothing new since handoff {id}"),
+        (Some(id), _) => {
+            let would = if dry_run { "would be " } else { "" };
+            format!("{GOOD}{would}permitted{GOOD:#}, nothing new since handoff {id}")
+        }
     };
     let _ = writeln!(text, "{end}");
     text

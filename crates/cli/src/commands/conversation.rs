@@ -3,6 +3,7 @@ use std::process::ExitCode;
 
 use heirloom_api as api;
 use heirloom_core::settings::OnOff;
+use heirloom_core::words::in_words;
 use heirloom_engine::session::{self as engine, Item};
 use heirloom_engine::{capture, sessions};
 
@@ -50,7 +51,8 @@ pub(super) fn run(app: &App, args: &Args) -> Done {
 /// All that a tool answered.
 fn whole_result(text: &mut String, item: &Item) {
     let words = item.text.as_deref().unwrap_or_default().trim_end().replace('\n', "\n      ");
-    let _ = writeln!(text, "{DIM}{:>4}  {}{DIM:#}\n      {words}", item.number, item.kind);
+    let _ =
+        writeln!(text, "{DIM}{:>4}  {}{DIM:#}\n      {words}", item.number, in_words(item.kind));
 }
 
 /// What a person sees of an event.

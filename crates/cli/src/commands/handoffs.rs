@@ -3,6 +3,7 @@ use std::process::ExitCode;
 
 use clap::Subcommand;
 use heirloom_api::{HandoffDetail, HandoffList};
+use heirloom_core::words::in_words;
 use heirloom_engine::keep::handoffs::{self, Shown};
 
 use super::{App, Done};
@@ -108,7 +109,9 @@ fn describe(shown: &Shown) -> String {
     section("Changed, not committed", shown.uncommitted.clone());
     section("To do", shown.todos.clone());
     section("Rules of the person", shown.laid_down.iter().map(or_gone).collect());
-    let note = |note: &heirloom_core::note::Note| format!("{}: {}", note.kind, note.attributed());
+    let note = |note: &heirloom_core::note::Note| {
+        format!("{}: {}", in_words(note.kind.as_str()), note.attributed())
+    };
     section("Notes", shown.notes.iter().map(note).collect());
     text
 }

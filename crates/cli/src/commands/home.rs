@@ -164,7 +164,7 @@ fn ended(app: &App, last: &Last) -> Line {
     if !did.is_empty() {
         facts.push(did.join(", "));
     }
-    Line::new("last", facts.join("  "), "heirloom resume")
+    Line::new("last", facts.join("  "), &last.going_on())
 }
 
 fn handed_over(app: &App, handoff: &Handoff) -> Line {

@@ -2,6 +2,7 @@ use std::fmt::Write;
 use std::process::ExitCode;
 
 use heirloom_api::How;
+use heirloom_core::words::in_words;
 use heirloom_engine::recall::how::{How as Found, how};
 use jiff::Timestamp;
 
@@ -69,7 +70,8 @@ fn shown(found: &Found, now: Timestamp) -> String {
         );
     }
     for place in &found.notes {
-        let _ = writeln!(text, "{} {}", place.kind.as_str(), first_line(&place.text, 200));
+        let _ =
+            writeln!(text, "{} {}", in_words(place.kind.as_str()), first_line(&place.text, 200));
     }
     text
 }

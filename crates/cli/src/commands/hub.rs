@@ -1,5 +1,5 @@
 use std::fmt::Write;
-use std::io::{BufRead, IsTerminal};
+use std::io::IsTerminal;
 use std::process::ExitCode;
 
 use heirloom_api::{HubJoined, HubPulled, HubPushed, HubStatus};
@@ -129,10 +129,7 @@ fn confirm(app: &App) -> Result<(), Failure> {
         return Err(Failure::new(Code::HubNotJoined, message)
             .hint("review what would be sent, then use --yes"));
     }
-    app.ui.say("Join? [y/N]");
-    let mut line = String::new();
-    let _ = std::io::stdin().lock().read_line(&mut line);
-    if matches!(line.trim(), "y" | "Y" | "yes") {
+    if app.ui.confirm("Join?") {
         return Ok(());
     }
     Err(Failure::new(Code::HubNotJoined, "nothing was joined"))

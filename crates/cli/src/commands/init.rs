@@ -8,7 +8,7 @@ use heirloom_repo::Head;
 
 use super::{App, Done, backfill};
 use crate::failure::{Code, FAILED, Failure};
-use crate::ui::{BAD, DIM, GOOD};
+use crate::ui::{BAD, DIM, GOOD, hang};
 
 /// Set up heirloom in this repository
 ///
@@ -73,6 +73,7 @@ pub(super) fn run(app: &App, args: &Args) -> Done {
 }
 
 fn describe(app: &App, args: &Args, steps: &[SetupAction]) -> String {
+    const INDENT: usize = 11;
     let place = &app.here.place;
     let under = match &place.head {
         Head::None => "not under git".to_owned(),
@@ -97,15 +98,23 @@ fn describe(app: &App, args: &Args, steps: &[SetupAction]) -> String {
             GOOD
         };
         let (done, what) = (step.done, &step.what);
-        let _ = if step.detail.is_empty() {
-            write!(text, "  {style}{done:8}{style:#} {what}")
+        let line = if step.detail.is_empty() {
+            format!("  {style}{done:8}{style:#} {what}")
         } else {
-            write!(text, "  {style}{done:8}{style:#} {what:width$}  {DIM}{}{DIM:#}", step.detail)
+            format!("  {style}{done:8}{style:#} {what:width$}  {DIM}{}{DIM:#}", step.detail)
         };
-        text.push('\n');
+        let _ = writeln!(text, "{}", hang(&line, INDENT));
     }
     let needs_you = steps.iter().any(|step| step.needs_you);
+    let is_hooked = steps.iter().any(|step| step.done == "hooked");
+    let is_missing = steps.iter().any(|step| step.detail == "not installed");
     text.push_str(match (args.uninstall, steps.is_empty()) {
+        (false, _) if app.settings.is_err() => {
+            "Then correct the settings (see the warnings above): heirloom doctor"
+        }
+        (false, _) if is_missing && !is_hooked => {
+            "No agent was found: install one, then run heirloom init again."
+        }
         (false, _) if needs_you => "Then try: heirloom doctor",
         (false, _) => "Nothing else to do. Try: heirloom doctor",
         (true, true) => "There was nothing to remove.",

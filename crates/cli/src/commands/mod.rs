@@ -2,6 +2,7 @@
 
 mod agents;
 mod alone;
+mod app;
 mod approvals;
 mod archive;
 mod backfill;
@@ -69,13 +70,13 @@ mod work;
 mod work_clean;
 
 use std::ffi::OsString;
-use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::error::ErrorKind;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use heirloom_engine::here::Here;
-use heirloom_engine::settings::{Loaded, Unusable};
+
+pub(crate) use app::App;
 
 use crate::failure::{Code, Failure, USAGE, exit};
 use crate::pager;
@@ -188,46 +189,6 @@ impl Command {
     }
 }
 
-/// What a command has at hand.
-pub(crate) struct App {
-    pub(crate) ui: Ui,
-    /// How often `-v` was given.
-    pub(crate) verbose: u8,
-    pub(crate) here: Here,
-    pub(crate) directory: PathBuf,
-    pub(crate) settings: Result<Loaded, Box<Unusable>>,
-}
-
-impl App {
-    /// The settings, for a command that cannot do without them.
-    pub(crate) fn settings(&self) -> Result<&Loaded, Failure> {
-        self.settings.as_ref().map_err(|unusable| {
-            Failure::new(Code::Settings, unusable.to_string())
-                .hint("`heirloom doctor` shows all that is wrong")
-        })
-    }
-
-    /// Says what is wrong with the settings. Every time: a broken file must not go unnoticed, even
-    /// by a command that does not need it.
-    fn report_settings(&self) {
-        let (errors, warnings) = match &self.settings {
-            Ok(loaded) => (&[][..], &loaded.warnings),
-            Err(unusable) => (&unusable.broken.errors[..], &unusable.broken.warnings),
-        };
-        for diagnostic in errors.iter().chain(warnings) {
-            self.ui.say(&diagnostic.to_string());
-        }
-    }
-
-    /// Says what only a person can decide about which repository this is.
-    fn report_offers(&self) {
-        for offer in self.here.offers() {
-            let link = &offer.link;
-            self.ui.hint(&format!("{}; `heirloom repo link {link}` adopts it", offer.why));
-        }
-    }
-}
-
 /// How a command that could do what it was asked ended.
 type Done = Result<ExitCode, Failure>;
 
@@ -266,10 +227,13 @@ fn attend(cli: Cli, only_looks: bool) -> Done {
     let app = app;
     let Some(command) = cli.command else {
         app.report_settings();
-        return home::run(&app);
+        let done = home::run(&app);
+        app.report_offers();
+        return done;
     };
     // It says so itself, with everything else.
-    if !matches!(command, Command::Doctor(_)) {
+    let is_told = !matches!(command, Command::Doctor(_));
+    if is_told {
         app.report_settings();
     }
     if command.uses_the_ledger() {
@@ -279,7 +243,7 @@ fn attend(cli: Cli, only_looks: bool) -> Done {
     }
     let done = carry_out(&app, command);
     app.report_offers();
-    done
+    if is_told { done.or_else(|failure| app.end(failure)) } else { done }
 }
 
 fn carry_out(app: &App, command: Command) -> Done {

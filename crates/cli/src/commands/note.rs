@@ -3,6 +3,7 @@ use std::process::ExitCode;
 use heirloom_api as api;
 use heirloom_core::evidence::{Evidence, PlaceError};
 use heirloom_core::note::{Basis, Case, CaseType, Kind, NotAKind};
+use heirloom_core::words::in_words;
 use heirloom_engine::keep::{self, Noted, Page};
 use heirloom_engine::notes::NewNote;
 
@@ -91,7 +92,7 @@ pub(super) fn run(app: &App, args: Args) -> Done {
     app.ui.answer(&answer, || {
         let places = note.evidence.iter().map(|evidence| format!(" {evidence}"));
         let places: String = places.collect();
-        let (kind, id, name) = (note.kind, note.id.short(), session.name);
+        let (kind, id, name) = (in_words(note.kind.as_str()), note.id.short(), session.name);
         format!("{GOOD}✔{GOOD:#} {kind} {id} in {name}{DIM}{places}{DIM:#}")
     });
     Ok(ExitCode::SUCCESS)

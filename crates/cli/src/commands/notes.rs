@@ -3,6 +3,7 @@ use std::process::ExitCode;
 
 use heirloom_api::NoteList;
 use heirloom_core::note::Note;
+use heirloom_core::words::in_words;
 use heirloom_engine::notes::{self, Query};
 
 use super::{App, Done, note};
@@ -21,8 +22,8 @@ pub(super) struct Args {
     /// Include notes that were replaced by later ones
     #[arg(long)]
     all: bool,
-    /// Show their ids
-    #[arg(long)]
+    /// Show their ids, which are always shown
+    #[arg(long, hide = true)]
     ids: bool,
     /// List at most this many, newest first
     #[arg(long, value_name = "N", default_value_t = 500)]
@@ -33,6 +34,7 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(app: &App, args: Args) -> Done {
+    let Args { ids: _, .. } = args;
     let kind = args.kind.as_deref().map(note::kind).transpose()?;
     let query = Query {
         session: args.session,
@@ -47,7 +49,7 @@ pub(super) fn run(app: &App, args: Args) -> Done {
     let list = NoteList::new(&page);
     let notes::Page { notes, next } = page;
     app.ui.answer(&list, || {
-        notes.iter().map(|(note, session)| as_text(note, session, args.ids)).collect()
+        notes.iter().map(|(note, session)| as_text(note, session, true)).collect()
     });
     if !app.ui.is_json() {
         if notes.is_empty() && !earlier {
@@ -66,7 +68,8 @@ pub(super) fn as_text(note: &Note, session: &str, with_id: bool) -> String {
     let id = if with_id { format!("{DIM}{}{DIM:#} ", note.id.short()) } else { String::new() };
     let indent = KIND + printer::plain_breadth(&id);
     let said = note.attributed();
-    let first = format!("{id}{BOLD}{:9}{BOLD:#} {said} {DIM}({session}){DIM:#}", note.kind);
+    let kind = in_words(note.kind.as_str());
+    let first = format!("{id}{BOLD}{kind:9}{BOLD:#} {said} {DIM}({session}){DIM:#}");
     let mut text = hang(&first, indent) + "\n";
     let mut below = |line: &str| {
         let _ = writeln!(text, "{}", hang(&format!("{:indent$}{line}", ""), 2));
@@ -75,7 +78,7 @@ pub(super) fn as_text(note: &Note, session: &str, with_id: bool) -> String {
         below(&format!("because {rationale}"));
     }
     if let Some(case) = &note.case {
-        let word = case.case_type.as_str().replace('_', " ");
+        let word = in_words(case.case_type.as_str());
         below(&format!("{word}, expected: {}", case.expected));
     }
     for evidence in &note.evidence {

@@ -51,9 +51,16 @@ impl Choices for Listed<'_> {
     }
 }
 
-/// Lets a person choose, beginning with what was typed already; nothing if they leave.
-pub(super) fn choose(app: &App, ledger: &Ledger, typed: String) -> Result<Option<Past>, Failure> {
-    let choosing = Choosing::new(&app.here, ledger)?;
+/// Lets a person choose, beginning with what was typed already; nothing if they leave. What an agent cannot go on with is
+/// only there `for_another`.
+pub(super) fn choose(
+    app: &App,
+    ledger: &Ledger,
+    typed: String,
+    for_another: bool,
+) -> Result<Option<Past>, Failure> {
+    let mut choosing = Choosing::new(&app.here, ledger)?;
+    choosing.all.retain(|past| for_another || past.is_resumable());
     let mut listed = Listed { app, ledger, choosing, left: Vec::new(), now: app.here.clock.now() };
     let chosen = pick(&mut listed, typed).map_err(|error| {
         Failure::from_error(Code::Environment, &error)

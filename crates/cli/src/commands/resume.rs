@@ -48,11 +48,13 @@ pub(super) fn run(app: &App, args: &Args) -> Done {
     let is_one = args.query.is_some() && (args.print || args.with.is_some() || all.len() == 1);
     if watched && !is_one {
         let typed = args.query.clone().unwrap_or_default();
-        match picking::choose(app, &ledger, typed)? {
+        match picking::choose(app, &ledger, typed, args.with.is_some())? {
             Some(chosen) => all = vec![chosen],
             None => return Ok(ExitCode::SUCCESS),
         }
     } else if !is_one || !(args.print || watched || args.with.is_some()) {
+        // What an agent cannot go on with is offered only to others.
+        all.retain(|past| args.with.is_some() || past.is_resumable());
         all.truncate(args.limit);
         return list(app, &all);
     }
@@ -157,7 +159,13 @@ pub(super) fn say(app: &App, carried: &Carry) {
 fn go_on(app: &App, args: &Args, programs: &Programs, chosen: &Past) -> Done {
     let Some(mut command) = chosen.command() else {
         let message = format!("{} has no command that resumes a conversation", chosen.agent);
-        return Err(Failure::new(Code::SessionNotFound, message));
+        let failure = Failure::new(Code::SessionNotFound, message);
+        return Err(match &chosen.session {
+            Some(session) => {
+                failure.hint(format!("`heirloom continue {} \"…\"` continues it", session.name))
+            }
+            None => failure,
+        });
     };
     if let Some(replaced) = programs.replacement(&chosen.agent) {
         command.splice(0..1, replaced.iter().cloned());

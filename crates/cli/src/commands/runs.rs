@@ -2,6 +2,7 @@ use std::process::ExitCode;
 
 use heirloom_api as api;
 use heirloom_core::cost::Cost;
+use heirloom_core::words::in_words;
 use heirloom_core::work::IssueRunStatus;
 use heirloom_engine::work;
 use heirloom_ledger::{IssueRun, WorkRun};
@@ -123,7 +124,7 @@ fn text(app: &App, run: &WorkRun, issues: &[IssueRun]) -> String {
         lines.push(format!(
             "  {}  {}  {took}  {}  {}",
             issue.issue,
-            issue.status.words(),
+            in_words(issue.status.as_str()),
             priced(issue.cost_usd),
             first_line(&issue.title, 60)
         ));

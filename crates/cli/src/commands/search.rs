@@ -1,8 +1,10 @@
+use std::borrow::Cow;
 use std::fmt::Write;
 use std::process::ExitCode;
 
 use heirloom_api::SearchResults;
 use heirloom_core::recall::{Kind, Snippet};
+use heirloom_core::words::in_words;
 use heirloom_engine::recall::{Found, Query, SearchHit, search};
 use jiff::{Span, Timestamp};
 
@@ -224,14 +226,14 @@ fn line(text: &mut String, place: &SearchHit) {
     let _ = writeln!(text, "{}", hang(&line, 12));
 }
 
-fn label(kind: Kind) -> &'static str {
+fn label(kind: Kind) -> Cow<'static, str> {
     match kind {
-        Kind::Prompt => "prompt",
-        Kind::Answer => "answer",
-        Kind::Thinking => "thinking",
-        Kind::Summary => "summary",
-        Kind::Injected => "system",
-        other => other.as_str(),
+        Kind::Prompt => "prompt".into(),
+        Kind::Answer => "answer".into(),
+        Kind::Thinking => "thinking".into(),
+        Kind::Summary => "summary".into(),
+        Kind::Injected => "system".into(),
+        other => in_words(other.as_str()),
     }
 }
 

@@ -2,6 +2,7 @@ mod distill;
 mod list;
 mod show;
 
+use std::io::IsTerminal;
 use std::process::ExitCode;
 
 use clap::Subcommand;
@@ -14,7 +15,7 @@ use heirloom_engine::{capture, session, sessions};
 use heirloom_ledger::{Found, Ledger};
 
 use super::{App, Done};
-use crate::failure::{Code, Failure};
+use crate::failure::{Code, FAILED, Failure};
 use crate::ui::{GOOD, counted, first_line};
 
 /// List, show and change sessions
@@ -60,6 +61,9 @@ struct Stop {
 struct Forget {
     /// The session's name, id or id prefix
     session: String,
+    /// Do not ask first
+    #[arg(long)]
+    yes: bool,
 }
 
 /// Hide a session from lists, without deleting anything
@@ -143,6 +147,13 @@ fn update(app: &App, args: Update) -> Done {
 fn forget(app: &App, args: &Forget) -> Done {
     let mut ledger = app.here.ledger()?;
     let session = sessions::find(&app.here, &ledger, &args.session)?;
+    if !args.yes && std::io::stdin().is_terminal() {
+        let question = format!("Delete what was said in {}? This cannot be undone.", session.name);
+        if !app.ui.confirm(&question) {
+            app.ui.say("nothing was deleted");
+            return Ok(ExitCode::from(FAILED));
+        }
+    }
     let gone = capture::forget(&app.here, &mut ledger, &session)?;
     let answer = SessionForgotten::new(session.name.to_string(), &gone);
     app.ui.answer(&answer, || {

@@ -2,6 +2,7 @@ use std::fmt::Write;
 use std::process::ExitCode;
 
 use heirloom_api::Why;
+use heirloom_core::words::in_words;
 use heirloom_engine::recall::why::{Origin, Proof, Why as Known, why};
 use jiff::Timestamp;
 
@@ -55,7 +56,8 @@ fn shown(why: &Known, now: Timestamp) -> String {
     }
     for (note, session) in &why.notes {
         let said = first_line(&note.text, 200);
-        let line = format!("{:9} {said} {DIM}({session}){DIM:#}", note.kind);
+        let kind = in_words(note.kind.as_str());
+        let line = format!("{kind:9} {said} {DIM}({session}){DIM:#}");
         let _ = writeln!(text, "\n{}", hang(&line, 10));
         if let Some(rationale) = &note.rationale {
             let line = format!("          {DIM}because{DIM:#} {}", first_line(rationale, 200));

@@ -4,13 +4,44 @@ use crate::env;
 fn a_broken_file_is_reported_every_time_by_every_command() {
     let env = env();
     env.write(".heirloom/config.yaml", "notess: {file: X.md}\ncheckpoint:\n  mode: strickt\n");
-    let said = "error: .heirloom/config.yaml:3:9: `checkpoint.mode` cannot be `strickt`";
+    let said = "warning: .heirloom/config.yaml:3:9: `checkpoint.mode` cannot be `strickt`";
     for arguments in [&["notes"][..], &["notes"], &["sessions", "list"], &["config", "show"]] {
         let ran = env.run(arguments);
         assert!(ran.stderr.contains(said), "{arguments:?}: {ran}");
         assert!(ran.stderr.contains("hint: did you mean `notes`?"), "{ran}");
+        assert_eq!(ran.stderr.matches("checkpoint.mode").count(), 1, "once: {ran}");
     }
-    assert_eq!(env.run(&["config", "show"]).code, 1);
+    // Who goes on only warns; who cannot says that, and does not say everything again.
+    assert!(!env.run(&["notes"]).success().stderr.contains("error:"));
+    let refused = env.run(&["config", "show"]);
+    assert_eq!(refused.code, 1);
+    assert!(refused.stderr.contains("error: this needs settings that can be used\n"), "{refused}");
+    // Scripts and those who want no warnings are told all of it where it failed.
+    let answer = env.run(&["config", "show", "--json"]).json();
+    assert!(answer["error"]["message"].as_str().unwrap().contains("strickt"), "{answer}");
+    let quiet = env.run(&["config", "show", "-q"]).stderr;
+    assert_eq!(quiet.matches("strickt").count(), 1, "{quiet}");
+}
+
+#[test]
+fn a_wrong_value_costs_only_itself_where_somebody_looks_back() {
+    let env = env();
+    env.write("src/a.rs", "fn rotate_tokens() {}\n");
+    env.run(&["note", "decision", "rotate tokens", "--evidence", "src/a.rs:1"]).success();
+    env.write(".heirloom/config.yaml", "work: {max_agents: many}\nguard: {on_uncertain: maybe}\n");
+    for arguments in [&["recover", "1"][..], &["ground"], &["checkpoint", "--dry-run"]] {
+        let ran = env.run(arguments).success();
+        assert_eq!(ran.stderr.matches("work.max_agents").count(), 1, "{ran}");
+        // It is wrong, and not the repository's to say: one of both is enough.
+        assert_eq!(ran.stderr.matches("guard.on_uncertain").count(), 1, "{ran}");
+        assert!(!ran.stderr.contains("error:"), "{ran}");
+    }
+    assert!(env.run(&["recover", "1"]).stdout.contains("rotate tokens"));
+    // A file that cannot be read at all may say anything.
+    env.write(".heirloom/config.yaml", "work: [\n");
+    let refused = env.run(&["recover", "1"]);
+    assert_eq!(refused.code, 1, "{refused}");
+    assert_eq!(refused.stderr.matches("config.yaml:").count(), 1, "{refused}");
 }
 
 #[test]

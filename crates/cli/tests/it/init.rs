@@ -141,3 +141,17 @@ fn every_agents_own_file_is_merged_with_and_restored_to_the_byte() {
         }
     }
 }
+
+#[test]
+fn where_something_is_left_to_do_it_is_said() {
+    let env = env().without_agents();
+    let alone = env.run(&["init"]).success().stdout;
+    assert!(
+        alone.ends_with("No agent was found: install one, then run heirloom init again.\n"),
+        "{alone}"
+    );
+    env.write(".heirloom/config.yaml", "work: {max_agents: many}\n");
+    let broken = env.run(&["init", "--agent", "claude"]).success().stdout;
+    assert!(broken.contains("Then correct the settings"), "{broken}");
+    assert!(!broken.contains("Nothing else to do"), "{broken}");
+}

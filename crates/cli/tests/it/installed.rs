@@ -96,6 +96,69 @@ fn a_program_that_was_moved_or_removed_is_no_error_of_the_agents() {
     }
 }
 
+/// The lines that an agent hands to its shell, wherever in its settings they are.
+fn lines(settings: &Value) -> Vec<String> {
+    match settings {
+        Value::Object(map) => map
+            .iter()
+            .flat_map(|(key, value)| match value {
+                Value::String(line) if key == "command" => vec![line.clone()],
+                other => lines(other),
+            })
+            .collect(),
+        Value::Array(all) => all.iter().flat_map(lines).collect(),
+        _ => Vec::new(),
+    }
+}
+
+#[test]
+fn a_program_that_is_gone_is_no_error_of_any_agents() {
+    for (agent, file) in [("codex", ".codex/hooks.json"), ("gemini", ".gemini/settings.json")] {
+        let env = env();
+        env.write(".heirloom/config.yaml", RULE);
+        let program = copy(&env, "old");
+        run_copy(&env, &program, &env.repo(), &[], &["init", "--agent", agent]);
+        let text = fs::read_to_string(env.user().join(file)).unwrap();
+        let mut lines = lines(&serde_json::from_str(&text).unwrap());
+        lines.retain(|line| line.contains(&format!(" hook {agent} ")));
+        assert!(lines.len() > 3, "{agent}: {lines:?}");
+        fs::remove_file(&program).unwrap();
+        for line in lines {
+            let gone = fire_line(&env, &line, &env.repo(), "", &[&env.user().join("nothing")]);
+            assert_eq!((gone.code, &*gone.stdout, &*gone.stderr), (0, "", ""), "{line}");
+        }
+    }
+}
+
+/// opencode has no lines but a plugin, which starts the program itself.
+#[test]
+#[ignore = "needs node"]
+fn a_program_that_is_gone_is_no_error_of_opencodes() {
+    let env = env();
+    env.write(".heirloom/config.yaml", RULE);
+    let program = copy(&env, "old");
+    run_copy(&env, &program, &env.repo(), &[], &["init", "--agent", "opencode"]);
+    fs::remove_file(&program).unwrap();
+    let plugin = fs::read_to_string(env.user().join(".config/opencode/heirloom.js")).unwrap();
+    let own = env.user().join("plugin.mjs");
+    let ask = "\nconst all = await Heirloom({ directory: process.cwd() })\n\
+        const input = { sessionID: 's', callID: 'c', tool: 'edit' }\n\
+        await all['tool.execute.before'](input, { args: { filePath: 'a.rs' } })\n\
+        console.log('went on')\n";
+    fs::write(&own, plugin + ask).unwrap();
+    let nothing = env.user().join("nothing");
+    let node = Command::new("node")
+        .arg(own)
+        .env("NODE_NO_WARNINGS", "1")
+        .env("HOME", env.user())
+        .env("PATH", std::env::join_paths([&*nothing, Path::new("/usr/bin")]).unwrap())
+        .current_dir(env.repo())
+        .output()
+        .unwrap();
+    let said = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    assert_eq!((said(&node.stdout), said(&node.stderr)), ("went on\n".into(), String::new()));
+}
+
 #[test]
 fn a_program_that_a_link_leads_to_may_be_replaced_by_the_next_version() {
     let env = env();

@@ -15,15 +15,15 @@ fn a_note_is_made_and_listed() {
     ]);
     insta::assert_snapshot!(stable(&said.to_string()), @"✔ learning [short] in notes-2026-01-12 src/auth.rs:2");
     env.run(&["note", "decision", "Use RS256", "--because", "keys rotate"]).success();
-    insta::assert_snapshot!(env.run(&["notes"]), @r"
-    learning  Refresh tokens need atomic rotation (notes-2026-01-12)
-              src/auth.rs:2 swap();
-    decision  Use RS256 (notes-2026-01-12)
-              because keys rotate
+    insta::assert_snapshot!(stable(&env.run(&["notes"]).to_string()), @r"
+    [short] learning  Refresh tokens need atomic rotation (notes-2026-01-12)
+                       src/auth.rs:2 swap();
+    [short] decision  Use RS256 (notes-2026-01-12)
+                       because keys rotate
     ");
-    insta::assert_snapshot!(env.run(&["notes", "--kind", "decisions"]), @r"
-    decision  Use RS256 (notes-2026-01-12)
-              because keys rotate
+    insta::assert_snapshot!(stable(&env.run(&["notes", "--kind", "decisions"]).to_string()), @r"
+    [short] decision  Use RS256 (notes-2026-01-12)
+                       because keys rotate
     ");
 }
 
@@ -238,4 +238,18 @@ fn a_scenario_says_what_it_tries_and_what_has_to_come_of_it() {
     let log = steps.as_array().unwrap().iter().find(|step| step["name"] == "decision_log").unwrap();
     assert_eq!(log["status"], "warned");
     assert!(log["detail"].as_str().unwrap().contains("nobody said why (--because)"), "{log}");
+}
+
+#[test]
+fn what_somebody_lists_can_be_replaced_and_is_read_in_words() {
+    let env = env();
+    env.run(&["note", "next_step", "go on"]).success();
+    let id = env.run(&["notes", "--json"]).json()["notes"][0]["id"].as_str().unwrap().to_owned();
+    let listed = env.run(&["notes"]).success().stdout;
+    let first = listed.split_whitespace().next().unwrap();
+    assert!(first.len() >= 8 && id.starts_with(first), "{listed}");
+    env.run(&["note", "next_step", "stop", "--supersedes", first]).success();
+    for shown in [&listed, &env.run(&["notes"]).stdout, &env.run(&["search", "stop"]).stdout] {
+        assert!(shown.contains("next step") && !shown.contains("next_step"), "{shown}");
+    }
 }

@@ -65,7 +65,7 @@ fn an_unknown_session_brings_the_one_that_was_meant() {
     insta::assert_snapshot!(env.run(&["status", "notes-2026-01-21"]), @r"
     ------- stderr -------
     error: there is no session notes-2026-01-21 in this repository
-    hint: did you mean notes-2026-01-12 (completed)? `heirloom sessions list` shows all of them
+    hint: did you mean notes-2026-01-12 (completed)? `heirloom sessions list --all` shows all of them
     [exit 1]
     ");
 }
@@ -130,4 +130,37 @@ fn a_lineage_of_one_is_itself() {
         ),
         (0, 0)
     );
+}
+
+#[test]
+fn what_cannot_be_undone_is_asked_about_at_a_terminal() {
+    let env = env();
+    env.run(&["launch", "say hello", "--name", "auth-v1", "--agent", "sim"]).success();
+    let prompt = |env: &heirloom_testkit::env::TestEnv| {
+        env.run(&["sessions", "show", "auth-v1", "--json"]).json()["prompt"].clone()
+    };
+    let mut terminal = env.terminal(&["sessions", "forget", "auth-v1"]);
+    terminal.sees("Delete what was said in auth-v1?");
+    terminal.types("n");
+    let (code, shown) = terminal.ends();
+    assert_eq!(code, 1, "{shown}");
+    assert_eq!(prompt(&env), "say hello");
+    let mut terminal = env.terminal(&["sessions", "forget", "auth-v1"]);
+    terminal.sees("Delete what was said in auth-v1?");
+    terminal.types("y");
+    assert_eq!(terminal.ends().0, 0);
+    assert_ne!(prompt(&env), "say hello");
+}
+
+#[test]
+fn a_session_that_its_agent_cannot_resume_is_not_offered() {
+    let env = env();
+    env.run(&["launch", "say hello", "--name", "auth-v1", "--agent", "sim"]).success();
+    let offered = env.run(&["resume", "--json"]).success().json();
+    assert_eq!(offered["sessions"].as_array().map_or(0, Vec::len), 0, "{offered}");
+    let home = env.run(&[]).success().stdout;
+    assert!(home.contains("heirloom continue auth-v1"), "{home}");
+    assert!(!home.contains("heirloom resume"), "{home}");
+    let missing = env.run(&["status", "auth-v9"]).stderr;
+    assert!(missing.contains("`heirloom sessions list --all` shows all"), "{missing}");
 }

@@ -8,16 +8,8 @@ use crate::env;
 
 /// With no agent on the PATH, whatever is installed where the tests run, and data in the person's home.
 fn alone(env: TestEnv) -> TestEnv {
-    let bin = env.user().join("bin");
-    std::fs::create_dir_all(&bin).unwrap();
-    let path = std::env::var_os("PATH").unwrap();
-    for name in ["git", "sh"] {
-        let mut places = std::env::split_paths(&path).map(|directory| directory.join(name));
-        let program = places.find(|program| program.is_file()).unwrap();
-        std::os::unix::fs::symlink(program, bin.join(name)).unwrap();
-    }
     let data = env.user().join("data");
-    env.var("PATH", bin).var("HEIRLOOM_HOME", data)
+    env.without_agents().var("HEIRLOOM_HOME", data)
 }
 
 /// A repository in which something has happened, one thing a minute.

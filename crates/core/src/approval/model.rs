@@ -36,13 +36,18 @@ pub struct Approval {
 }
 
 impl Approval {
+    /// Whether the agent asks a person something, rather than whether it may do something.
+    pub fn is_question(&self) -> bool {
+        self.tool == "AskUserQuestion"
+    }
+
     /// What became of it, for people; `None` while nobody has decided.
     pub fn outcome(&self) -> Option<String> {
         if self.state == State::Pending {
             return None;
         }
         let at = self.decided_at.map(|at| format!(" at {at}")).unwrap_or_default();
-        let by = self.by.map(|by| format!(" by {by}")).unwrap_or_default();
+        let by = self.by.map(|by| format!(" {}", by.in_words())).unwrap_or_default();
         let reason = self.reason.as_deref().map(|why| format!(": {why}")).unwrap_or_default();
         Some(format!("approval {} was {}{by}{at}{reason}", self.id.short(), self.state))
     }
@@ -111,6 +116,17 @@ impl By {
             Self::AutoAcceptEdits => "auto_accept_edits",
             Self::Bypass => "bypass",
             Self::Heirloom => "heirloom",
+        }
+    }
+
+    /// How people say it, after what was decided.
+    pub const fn in_words(self) -> &'static str {
+        match self {
+            Self::Person => "by a person",
+            Self::Rule => "by a rule of this session",
+            Self::AutoAcceptEdits => "because the session accepts edits",
+            Self::Bypass => "because the session accepts everything for now",
+            Self::Heirloom => "by heirloom",
         }
     }
 

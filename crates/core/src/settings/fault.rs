@@ -214,6 +214,8 @@ fn allowed_hint(given: &str, allowed: &[&'static str]) -> String {
 fn unknown_hint(name: &str, known: &[&'static str]) -> String {
     match nearest(name, known.iter().copied()) {
         Some(word) => format!("did you mean `{word}`?"),
+        // Of so many nobody reads the list.
+        None if known.len() > 12 => "`heirloom config schema` has all that is known".to_owned(),
         None => format!("known here: {}", listed(known)),
     }
 }

@@ -69,15 +69,6 @@ impl IssueRunStatus {
         }
     }
 
-    /// In words, for people.
-    pub const fn words(self) -> &'static str {
-        match self {
-            Self::TimedOut => "timed out",
-            Self::NeedsReview => "needs review",
-            status => status.as_str(),
-        }
-    }
-
     /// The status that is called `word`; what nobody knows did at least not succeed.
     pub fn of(word: &str) -> Self {
         let all =

@@ -2,10 +2,11 @@
 
 mod captured;
 
+use heirloom_core::guard::branch::BranchKey;
 use heirloom_core::guard::policy::Problem;
 use heirloom_core::settings::{Diagnostic, Settings};
 use heirloom_core::trust::State;
-use heirloom_ledger::{Ledger, VERSION};
+use heirloom_ledger::{Ledger, SessionKeys, VERSION};
 use heirloom_repo::Head;
 use serde::Serialize;
 
@@ -300,7 +301,23 @@ fn requirements(here: &Here) -> Vec<Check> {
         let detail = format!("waiting for your trust: {}", policy.waiting.join(", "));
         Check::new(name, Health::Problem, detail).hint(Untrusted::HINT)
     });
-    std::iter::once(Check::new(name, health, detail)).chain(problems).chain(waiting).collect()
+    let first = Check::new(name, health, detail);
+    std::iter::once(first).chain(problems).chain(waiting).chain(paused(here)).collect()
+}
+
+/// A pause of the whole repository, which nobody sees while they work.
+fn paused(here: &Here) -> Option<Check> {
+    let (ledger, branch) = (here.ledger().ok()?, BranchKey::stored(here.place.head.key()));
+    let keys = SessionKeys { names: Vec::new(), agent_session_id: None };
+    let seen = ledger.requirements(&here.place.repo, &branch, &keys).ok()?;
+    let pause = seen.paused(here.clock.now())?;
+    let why = pause.reason.as_deref().map(|why| format!(" ({why})")).unwrap_or_default();
+    let until = pause.expires_at.map(|at| format!(" until {at:.0}")).unwrap_or_default();
+    let detail = format!("paused in this repository{until}{why}: nothing is enforced");
+    Some(
+        Check::new("requirements", Health::Problem, detail)
+            .hint("`heirloom req resume --repo` enforces them again"),
+    )
 }
 
 /// An agent that has a program of its own may be missing; any other command is one only where

@@ -139,14 +139,9 @@ impl Call<'_> {
         }
     }
 
-    /// The settings of this repository, read once; `None` where a file of them cannot be read at all. One wrong value
-    /// must not end what the others ask for: an agent would begin without its brief, and nobody would know why.
+    /// The settings of this repository, read once; `None` where a file of them cannot be read at all.
     pub(super) fn settings(&self) -> Option<Rc<Settings>> {
-        let read = || match keep::settings(self.here) {
-            Ok(settings) => Some(Rc::new(settings)),
-            Err(unusable) => unusable.broken.rest.settings().map(Rc::new),
-        };
-        self.settings.get_or_init(read).clone()
+        self.settings.get_or_init(|| keep::settings(self.here).ok().map(Rc::new)).clone()
     }
 
     /// The hooks of the agent that calls.

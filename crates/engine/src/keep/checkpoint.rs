@@ -26,6 +26,7 @@ pub use super::steps::{Purpose, Status, Step};
 use super::steps::{Taken, findings, ghosts, in_a_line, in_order, listed, short};
 use super::{KeepError, handoffs, tracker};
 use crate::here::Here;
+use crate::issues::Tracker;
 
 /// What a checkpoint came to.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -42,6 +43,22 @@ pub struct Outcome {
     pub handoff: Option<String>,
     /// Whether that handoff was made now.
     pub new: bool,
+}
+
+impl Outcome {
+    /// What it would come to where nobody has worked yet: there is nothing to check.
+    pub fn of_nothing(settings: &Settings, purpose: Purpose) -> Self {
+        let mode = mode(settings);
+        Self { permitted: true, mode, purpose, steps: Vec::new(), handoff: None, new: false }
+    }
+}
+
+fn mode(settings: &Settings) -> &'static str {
+    match settings.checkpoint.mode {
+        CheckpointMode::Strict => "strict",
+        CheckpointMode::Warn => "warn",
+        CheckpointMode::Off => "off",
+    }
 }
 
 /// A checkpoint that is to be made.
@@ -107,11 +124,7 @@ impl Checkpoint<'_> {
         handoff: Option<String>,
         new: bool,
     ) -> Outcome {
-        let mode = match self.settings.checkpoint.mode {
-            CheckpointMode::Strict => "strict",
-            CheckpointMode::Warn => "warn",
-            CheckpointMode::Off => "off",
-        };
+        let mode = mode(self.settings);
         Outcome { permitted, mode, purpose: self.purpose, steps, handoff, new }
     }
 
@@ -176,15 +189,8 @@ impl Checkpoint<'_> {
                 found.steps.push(unusable);
                 return Ok(now);
             }
-            let decisions = found.notes.iter().filter(|note| note.kind == Kind::Decision).count();
-            let file = self.settings.notes.file.as_str();
-            let detail = format!("would write {} to {file}", counted(decisions, "decision"));
-            found.steps.push(Taken::new("decision_log", Status::Skipped, detail));
-            found.steps.push(Taken::new(
-                "tracker",
-                Status::Skipped,
-                "would tell the tracker".to_owned(),
-            ));
+            let (log, tracker) = (self.would_log(found), self.would_tell());
+            found.steps.extend([log, tracker]);
             return Ok(now);
         }
         let at = match self.last(ledger)? {
@@ -229,14 +235,44 @@ impl Checkpoint<'_> {
         read.err().map(|error| unusable(&error))
     }
 
+    /// What the decision log would say, with what it would be warned about.
+    fn would_log(&self, found: &Found) -> Taken {
+        let decisions = found.notes.iter().filter(|note| note.kind == Kind::Decision).count();
+        let file = self.settings.notes.file.as_str();
+        let mut detail = format!("would keep {} in {file}", counted(decisions, "decision"));
+        let findings: Vec<String> = found.notes.iter().filter_map(unexplained).collect();
+        let status = if findings.is_empty() { Status::Skipped } else { Status::Warned };
+        listed(&mut detail, &findings);
+        Taken::new("decision_log", status, detail)
+    }
+
+    /// What a tracker would be told, where there is one.
+    fn would_tell(&self) -> Taken {
+        match self.found_tracker() {
+            Ok(tracker) => {
+                let detail = format!("would write comments with {}", tracker.name());
+                Taken::new("tracker", Status::Skipped, detail)
+            }
+            Err(without) => without,
+        }
+    }
+
+    /// The tracker, or what is said where there is none.
+    fn found_tracker(&self) -> Result<Box<dyn Tracker>, Taken> {
+        match tracker::find(self.here) {
+            None => {
+                let detail = "no tracker here; the notes page is used instead".to_owned();
+                Err(Taken::new("tracker", Status::Passed, detail))
+            }
+            Some(Err(error)) => Err(Taken::new("tracker", Status::Warned, error.to_string())),
+            Some(Ok(tracker)) => Ok(tracker),
+        }
+    }
+
     fn tracker(&self, ledger: &mut Ledger) -> Result<Taken, Error> {
-        let Some(tracker) = tracker::find(self.here) else {
-            let detail = "no tracker here; the notes page is used instead".to_owned();
-            return Ok(Taken::new("tracker", Status::Passed, detail));
-        };
-        let mut tracker = match tracker {
+        let mut tracker = match self.found_tracker() {
             Ok(tracker) => tracker,
-            Err(error) => return Ok(Taken::new("tracker", Status::Warned, error.to_string())),
+            Err(without) => return Ok(without),
         };
         let mut told = tracker::tell_decisions(self.here, ledger, tracker.as_mut())?;
         let mut detail = format!("{} comments written with {}", told.comments, tracker.name());

@@ -28,9 +28,30 @@ pub enum KeepError {
     NoSession,
 }
 
-/// The settings of this repository.
+/// The settings of this repository, for whoever looks back or begins: a wrong value costs only itself. They fail where a
+/// file of them cannot be read at all.
+///
+/// One wrong value must not end what the others ask for: an agent would begin without its brief, and nobody would know
+/// why. Whoever is to work by them is stricter ([`Here::settings`]).
 pub fn settings(here: &Here) -> Result<Settings, Box<Unusable>> {
-    here.settings(&[]).map(|loaded| loaded.settings)
+    match here.settings(&[]) {
+        Ok(loaded) => Ok(loaded.settings),
+        Err(unusable) => unusable.broken.rest.settings().ok_or(unusable),
+    }
+}
+
+/// The same for whoever judges by a part of them, such as `checkpoint`: a judgement by another threshold than the one that
+/// was meant would be worth nothing.
+pub fn settings_to_judge(here: &Here, part: &str) -> Result<Settings, Box<Unusable>> {
+    match here.settings(&[]) {
+        Ok(loaded) => Ok(loaded.settings),
+        Err(unusable) => {
+            let of_part = format!("`{part}.");
+            let is_wrong = unusable.broken.errors.iter().any(|one| one.message.contains(&of_part));
+            let rest = unusable.broken.rest.settings().filter(|_| !is_wrong);
+            rest.ok_or(unusable)
+        }
+    }
 }
 
 /// The session that is meant: the one that was named, the one the command is run in, the one that

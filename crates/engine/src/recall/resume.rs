@@ -69,6 +69,11 @@ impl Past {
         })
     }
 
+    /// Whether its agent has a command that goes on with it.
+    pub fn is_resumable(&self) -> bool {
+        self.command().is_some()
+    }
+
     /// The command that goes on with it; `None` where the agent has none.
     pub fn command(&self) -> Option<Vec<String>> {
         if let Some(agent) = by_name(&self.agent) {
@@ -105,6 +110,14 @@ impl Past {
         ];
         let known = known.join("\n").to_lowercase();
         words.iter().all(|word| known.contains(word))
+    }
+}
+
+/// Whether an agent has a command that goes on with one of its conversations.
+pub fn can_resume(agent: &str) -> bool {
+    match by_name(agent) {
+        Some(agent) => agent.resume_command("", None).is_some(),
+        None => heirloom_agents::others::other(agent).is_some(),
     }
 }
 

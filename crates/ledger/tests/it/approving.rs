@@ -75,7 +75,7 @@ fn the_second_decision_is_told_the_first() {
     let error = decide(&mut ledger, &decided(1, true)).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "approval 00000000 was denied by person at 2026-01-12T15:30:01Z: because"
+        "approval 00000000 was denied by a person at 2026-01-12T15:30:01Z: because"
     );
 }
 

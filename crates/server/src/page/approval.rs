@@ -1,5 +1,7 @@
 //! The inbox, and one approval: who asks what, exactly, and what a person says to it.
 
+use std::collections::BTreeMap;
+
 use axum::extract::{Path, State};
 use axum::response::{IntoResponse, Redirect, Response};
 use axum::{Extension, Form};
@@ -13,7 +15,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::region::{Region, Regions};
-use super::{Sheet, View, agent, glyph, line, mishap, page, sheet, since};
+use super::{Sheet, View, agent, glyph, line, mishap, page, question, sheet, since};
 use crate::gate::{Caller, check_form};
 use crate::house::{House, RequestContext};
 use crate::routes::approvals::{Decision, Lasts, Word, decided};
@@ -40,6 +42,7 @@ pub(super) fn asks(tool: &str) -> &'static str {
         "Bash" | "shell" | "run_shell_command" => "asks to run a command",
         "Edit" | "Write" | "MultiEdit" | "NotebookEdit" | "apply_patch" => "asks to change a file",
         "WebFetch" | "WebSearch" => "asks to use the network",
+        "AskUserQuestion" => "asks you a question",
         _ => "asks to use a tool",
     }
 }
@@ -56,6 +59,11 @@ fn seen(approval: &Approval) -> String {
 }
 
 const WAITING: Region = Region::list("waiting", "approval session");
+const NEXT: Region = Region::new("next", "approval session");
+const STATE: Region = Region::new("state", "approval session");
+const INPUT: Region = Region::new("asked", "approval session");
+const EARLIER: Region = Region::new("earlier", "approval");
+const DECIDE: Region = Region::new("decide", "approval session");
 const DECIDED: Region = Region::new("decided", "approval session");
 
 pub(super) async fn inbox(
@@ -123,21 +131,31 @@ pub(super) async fn show(
     State(house): State<House>,
     Extension(caller): Extension<Caller>,
     Path(id): Path<String>,
+    regions: Regions,
 ) -> Response {
-    let made = house.call(move |house| rendered(house, &caller, &id, None, None));
+    let made = house
+        .call(move |house| rendered(house, &caller, &id, Filled { regions, ..Filled::default() }));
     page(made.await)
+}
+
+/// What is shown besides the approval.
+#[derive(Default)]
+struct Filled<'a> {
+    typed: Option<&'a Typed>,
+    failure: Option<&'a Failure>,
+    regions: Regions,
 }
 
 fn rendered(
     house: &House,
     caller: &Caller,
     id: &str,
-    typed: Option<&Typed>,
-    failure: Option<&Failure>,
+    filled: Filled<'_>,
 ) -> Result<Markup, Failure> {
+    let Filled { typed, failure, regions } = filled;
     let mut cx = RequestContext::everywhere(house)?;
     cx.tidy()?;
-    let view = View::new(house, caller, &cx.ledger)?;
+    let view = View::new(house, caller, &cx.ledger)?.with(regions);
     let approval = engine::approval(&cx.ledger, id)?;
     let session = cx.ledger.session(approval.session)?;
     let name = session.as_ref().map_or_else(|| "a session".to_owned(), |one| one.name.to_string());
@@ -157,14 +175,14 @@ fn rendered(
         .take(5)
         .collect();
     let content = html! {
-        p.meta { a data-go="up" href="/approvals" { "Approvals" }
+        (view.regions.put(NEXT, || Ok(html! { p.meta { a data-go="up" href="/approvals" { "Approvals" }
             @if let Some(next) = next { " · next: "
-                a data-go="next" href=(format!("/approvals/{}", next.id)) { (next.tool) " " (line(&subject(&next.input), 40)) } } }
-        h1 { (title) }
-        p.line { @if is_open { span { (glyph::ask("waiting")) " " (since(approval.requested_at, view.now)) } } @else { b { (approval.state) } }
+                a data-go="next" href=(format!("/approvals/{}", next.id)) { (next.tool) " " (line(&subject(&next.input), 40)) } } } }))?)
+        (view.heading(&title)?)
+        (view.regions.put(STATE, || Ok(html! { p.line { @if is_open { span { (glyph::ask("waiting")) " " (since(approval.requested_at, view.now)) } } @else { b { (approval.state) } }
             @if let Some(session) = &session { span { (agent(session)) }
                 @if let Some(branch) = &session.branch { span.mono { (line(branch, 40)) } }
-                a data-go="event" href=(super::home::address(session)) { "the session" } } }
+                a data-go="event" href=(super::home::address(session)) { "the session" } } } }))?)
         (mishap(failure))
         form.cols method="post" {
             (view.token())
@@ -177,40 +195,44 @@ fn rendered(
                 @if let (Some(old), Some(new)) = (text(&approval, "old_string"), text(&approval, "new_string")) {
                     (difference(text(&approval, "file_path").unwrap_or_default(), old, new))
                 }
-                @if is_open {
+                (view.regions.put(INPUT, || Ok(html! { @if is_open {
+                    @if approval.is_question() { (question::form(&approval.input))
+                        p { button.primary id="do-answer" name="do" value="answer" { "Answer" } } }
                     label for="input" { "The whole input; edit it to approve something else" }
                     textarea.code id="input" name="input" rows="8" data-asked=(asked) spellcheck="false" {
                         (typed.map_or(asked.as_str(), |typed| typed.input.as_str())) }
-                } @else { pre { (asked) } }
-                @if !earlier.is_empty() {
+                } @else { pre { (asked) }
+                    @if let Some(edited) = &approval.edited { p.meta { "Approved with this input instead" } pre { (whole(edited)) } }
+                } }))?)
+                (view.regions.put(EARLIER, || Ok(html! { @if !earlier.is_empty() {
                     h2 { "Earlier, with this tool" }
-                    table { tbody { @for one in earlier { tr {
+                    table { tbody { @for one in &earlier { tr {
                         td { (one.state) } td.mono { (line(&subject(&one.input), 80)) }
                         td.soft { (line(one.reason.as_deref().unwrap_or_default(), 60)) }
                     } } } }
-                }
+                } }))?)
             }
             div.side {
                 h2 { "Decide" }
-                @if is_open { div.stack.decide {
-                    div { button.primary name="do" value="approve" data-go="approve" aria-keyshortcuts="a" { "Approve as asked" kbd { "a" } } }
-                    div { button name="do" value="edit" data-edit aria-keyshortcuts="e" { "Approve edited" kbd { "e" } } }
-                    div { button name="do" value="session" data-go="session" aria-keyshortcuts="s" { "Approve for this session" kbd { "s" } }
+                (view.regions.put(DECIDE, || Ok(html! { @if is_open { div.stack.decide {
+                    div { button.primary id="do-approve" name="do" value="approve" data-go="approve" aria-keyshortcuts="a" { "Approve as asked" kbd { "a" } } }
+                    div { button id="do-edit" name="do" value="edit" data-edit aria-keyshortcuts="e" { "Approve edited" kbd { "e" } } }
+                    div { button id="do-session" name="do" value="session" data-go="session" aria-keyshortcuts="s" { "Approve for this session" kbd { "s" } }
                         label for="rule" { "Approve without asking, for the rest of the session" }
                         select id="rule" name="rule" { @for (rule, covered) in &rules {
                             option value=(rule) { (visible(&rule.to_string())) " · " (covered) } } } }
                     div { label for="reason" { "Reason, sent to the agent" }
                         textarea id="reason" name="reason" { (typed.map_or("", |typed| typed.reason.as_str())) }
-                        button.danger name="do" value="deny" data-go="deny" aria-keyshortcuts="d" { "Deny" kbd { "d" } } }
+                        button.danger id="do-deny" name="do" value="deny" data-go="deny" aria-keyshortcuts="d" { "Deny" kbd { "d" } } }
                     p.meta { "A key moves to its button; Enter decides. Decisions are recorded in the ledger." }
                 } } @else {
                     p role="status" tabindex="-1" id="outcome" { b { (approval.state) }
                         @if let Some(at) = approval.decided_at { ", " (since(at, view.now)) " ago" }
-                        @if let Some(by) = &approval.by { ", by " (by) } }
+                        @if let Some(by) = approval.by { ", " (by.in_words()) } }
                     @if let Some(reason) = &approval.reason { blockquote { (visible(reason)) } }
                     @if let Some(next) = next { a.btn href=(format!("/approvals/{}", next.id)) { "Next approval" kbd { "n" } } }
                     @else { p { "Nothing else waits. " a href="/" { "Home" } } }
-                }
+                } }))?)
             }
         }
     };
@@ -269,6 +291,9 @@ pub(super) struct Typed {
     rule: String,
     #[serde(default)]
     reason: String,
+    /// The answers to what is asked.
+    #[serde(flatten)]
+    rest: BTreeMap<String, String>,
 }
 
 pub(super) async fn decide(
@@ -283,7 +308,9 @@ pub(super) async fn decide(
             return Err(failure);
         }
         let status = crate::answer::status(&failure);
-        Ok(Err((status, rendered(house, &caller, &id, Some(&typed), Some(&failure))?)))
+        let (typed, failure) = (Some(&typed), Some(&failure));
+        let filled = Filled { typed, failure, ..Filled::default() };
+        Ok(Err((status, rendered(house, &caller, &id, filled)?)))
     });
     match outcome.await {
         Ok(Ok(id)) => Redirect::to(&format!("/approvals/{id}")).into_response(),
@@ -310,6 +337,12 @@ fn taken(house: &House, caller: &Caller, id: &str, typed: &Typed) -> Result<(), 
                 Failure::new(Code::RequestInvalid, format!("the input is not JSON: {error}"))
             })?;
             decision.input = Some(input);
+        }
+        "answer" => {
+            let answered = question::answered(&approval.input, &typed.rest);
+            decision.input = Some(answered.ok_or_else(|| {
+                Failure::new(Code::RequestInvalid, "every question needs an answer")
+            })?);
         }
         "session" => {
             decision.lasts = Some(Lasts::Session);

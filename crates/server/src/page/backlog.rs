@@ -4,6 +4,7 @@ use axum::extract::{Path, State};
 use axum::response::{IntoResponse, Redirect, Response};
 use axum::{Extension, Form};
 use heirloom_core::visible::visible;
+use heirloom_core::words::in_words;
 use maud::html;
 use serde::Deserialize;
 
@@ -17,6 +18,7 @@ const KEYS: [(&str, &str); 3] = [("j", "next"), ("⏎", "open"), ("n", "new issu
 
 const BACKLOG: Region = Region::list("backlog", "issue claim work keep");
 const RUNS: Region = Region::new("runs", "work issue");
+const ISSUE: Region = Region::new("issue", "issue claim work keep session");
 const RUN: Region = Region::new("run", "work issue session");
 
 pub(super) async fn issues(
@@ -41,7 +43,7 @@ pub(super) async fn issues(
             (view.regions.put(BACKLOG, || Ok(html! { table {
                 thead { tr { th scope="col" { "State" } th scope="col" { "Issue" } th scope="col" { "Prio" } th scope="col" { "Title" } th scope="col" class="c-branch" { "Blocked by" } } }
                 tbody { @for one in &all { tr.row data-row=(one.id) {
-                    td { @if is_ready(&one.id) { (glyph::met(true, "ready")) } @else { (line(&one.status.replace('_', " "), 20)) } }
+                    td { @if is_ready(&one.id) { (glyph::met(true, "ready")) } @else { (line(&in_words(&one.status), 20)) } }
                     td.mono { a.open data-go="issue" href=(format!("/issues/{}", one.id)) { (one.id) } }
                     td { "P" (one.priority) } td { (line(&one.title, 100)) } td.c-branch.mono { (one.blocked_by.join(", ")) }
                 } } }
@@ -51,7 +53,7 @@ pub(super) async fn issues(
             h2 { "Runs" }
             (view.regions.put(RUNS, || Ok(html! { table { thead { tr { th scope="col" { "Run" } th scope="col" { "Status" } th scope="col" class="num" { "Started" } } }
                 tbody { @for run in &runs { tr.row data-row=(run.id) {
-                    td.mono { a.open href=(format!("/runs/{}", run.id)) { (line(&run.id, 8)) } } td { (run.status) }
+                    td.mono { a.open href=(format!("/runs/{}", run.id)) { (line(&run.id, 8)) } } td { (in_words(&run.status)) }
                     td.num { (since(run.started_at, view.now)) } } } } }
                 @if runs.is_empty() { p.dim { "No run yet: " code { "heirloom work" } " lets agents work through the issues." } } }))?)
         };
@@ -95,22 +97,23 @@ pub(super) async fn issue(
     State(house): State<House>,
     Extension(caller): Extension<Caller>,
     Path(id): Path<String>,
+    regions: Regions,
 ) -> Response {
     let made = house.call(move |house| {
-        let view = View::new(house, &caller, &house.ledger()?)?;
+        let view = View::new(house, &caller, &house.ledger()?)?.with(regions);
         let detail = serde_json::to_value(work::detail(house, None, &id)?).unwrap_or_default();
         let text = |name: &str| detail[name].as_str().unwrap_or_default().to_owned();
         let title = line(&text("title"), 100);
         let content = html! {
             p.meta { a data-go="up" href="/issues" { "Backlog" } " / " span.mono { (text("id")) } }
-            h1 { (title) }
-            p.line { span { (text("status").replace('_', " ")) } span { "P" (detail["priority"]) } span { (text("assignee")) } }
+            (view.heading(&title)?)
+            (view.regions.put(ISSUE, || Ok(html! { p.line { span { (in_words(&text("status"))) } span { "P" (detail["priority"]) } span { (text("assignee")) } }
             @for (name, heading) in [("description", ""), ("design", "Design"), ("acceptance_criteria", "Acceptance"), ("notes", "Notes")] {
                 @if !text(name).is_empty() { @if !heading.is_empty() { h2 { (heading) } } div.said { p { (visible(&text(name))) } } }
             }
             @if let Some(runs) = detail["runs"].as_array() { @if !runs.is_empty() { h2 { "Runs" }
-                ul { @for run in runs { li { (line(run["status"].as_str().unwrap_or_default(), 30)) " "
-                    @if let Some(session) = run["session"].as_str() { a href=(format!("/sessions/{session}")) { (line(session, 8)) } } } } } } }
+                ul { @for run in runs { li { (line(&in_words(run["status"].as_str().unwrap_or_default()), 30)) " "
+                    @if let Some(session) = run["session"].as_str() { a href=(format!("/sessions/{session}")) { (line(session, 8)) } } } } } } } }))?)
         };
         let command = format!("heirloom issues show {}", line(&id, 40));
         let sheeted = Sheet { title: &title, page: "issue", nav: "/issues", command: &command, ..Sheet::default() };
@@ -137,7 +140,7 @@ pub(super) async fn run(
             (view.regions.put(RUN, || Ok(html! { table { thead { tr { th scope="col" { "Issue" } th scope="col" { "Outcome" } th scope="col" { "Session" } } }
                 tbody { @for one in &issues { tr.row {
                     td.mono { (line(one["issue"].as_str().or(one["issue_id"].as_str()).unwrap_or_default(), 40)) }
-                    td { (glyph::met(one["status"] == "closed", one["status"].as_str().unwrap_or_default())) }
+                    td { (glyph::met(one["status"] == "closed", &in_words(one["status"].as_str().unwrap_or_default()))) }
                     td.mono { @if let Some(session) = one["session"].as_str() { a.open href=(format!("/sessions/{session}")) { (line(session, 8)) } } }
                 } } } } }))?)
         };

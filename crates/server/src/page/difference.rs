@@ -7,11 +7,12 @@ use heirloom_api::Failure;
 use heirloom_core::config::{Config, Field, Overrides};
 use heirloom_core::session::Session;
 use heirloom_core::trust::widen;
+use heirloom_core::words::in_words;
 use maud::{Markup, html};
 use serde_json::Value;
 
 use super::go_on::{Filled, overrides};
-use super::session::{plain, words};
+use super::session::plain;
 use crate::house::{House, RequestContext};
 use crate::routes::Asked;
 
@@ -58,7 +59,7 @@ pub(super) fn listed(session: &Session, filled: &Filled) -> Markup {
     html! {
         @if fields.is_empty() { p.soft { "Nothing differs from " (session.name) "." } }
         dl { @for field in fields {
-            dt { (words(field.as_str())) }
+            dt { (in_words(field.as_str())) }
             dd { @match now(&said, field) { Value::Null => span.dim { "cleared here" }, value => (plain(&value)) } }
             dd.from { @if wider.contains(&field) { b.acc { "wider" } }
                 @else if PERMISSIONS.contains(&field) { "tighter" } @else { "set here" } }

@@ -47,9 +47,15 @@ pub(super) fn standing(word: &str) -> Markup {
     html! { span class=(format!("state {class}")) { (svg(path, false)) (word) } }
 }
 
-/// A question for a person.
+/// A tool use that waits for a person.
 pub(super) fn ask(word: &str) -> Markup {
     html! { span.state.acc { (svg("M8 2l6 6l-6 6l-6-6z", true)) (word) } }
+}
+
+/// What an agent asks a person.
+pub(super) fn question(word: &str) -> Markup {
+    let path = format!("{RING}M6 6.5a2 2 0 1 1 2.6 1.9c-.4.2-.6.5-.6 1.1M8 11v.6");
+    html! { span.state.acc { (svg(&path, false)) (word) } }
 }
 
 /// Whether something is met.

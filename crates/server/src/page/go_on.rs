@@ -7,13 +7,14 @@ use axum::response::{IntoResponse, Redirect, Response};
 use axum::{Extension, Form};
 use heirloom_api::{Code, Failure};
 use heirloom_core::config::Field;
+use heirloom_core::words::in_words;
 use heirloom_engine::session as engine;
 use maud::{Markup, html};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use super::home::address;
-use super::session::{origin, plain, words};
+use super::session::{origin, plain};
 use super::{Sheet, View, mishap, page, sheet};
 use crate::gate::{Caller, check_form};
 use crate::house::{House, RequestContext};
@@ -86,13 +87,13 @@ fn rendered(
                         @let never = row.field == Field::MaxTurns;
                         @let choice = filled.get(&format!("do-{name}")).map_or("inherit", String::as_str);
                         tr {
-                            th scope="row" { (words(name)) }
+                            th scope="row" { (in_words(name)) }
                             td { @if never { span.dim { "no limit" } } @else { (plain(&row.value)) }
                                 div id=(format!("set-{name}")) {
-                                    input name=(format!("set-{name}")) aria-label=(format!("New value of {}", words(name)))
+                                    input name=(format!("set-{name}")) aria-label=(format!("New value of {}", in_words(name)))
                                         value=(filled.get(&format!("set-{name}")).cloned().unwrap_or_else(|| editable(&row.value))); } }
                             td.soft { @if never { "never inherited" } @else { (origin(&row.value, false, &row.from)) } }
-                            td { fieldset.choice data-field=(name) { legend.legend { (words(name)) }
+                            td { fieldset.choice data-field=(name) { legend.legend { (in_words(name)) }
                                 @for (value, word) in [("inherit", "Inherit"), ("set", "Override"), ("clear", "Clear")] {
                                     label { input type="radio" name=(format!("do-{name}")) value=(value) checked[choice == value]; (word) }
                                 } } }
@@ -219,7 +220,8 @@ pub(super) fn overrides(filled: &Filled) -> Result<Map<String, Value>, Failure> 
 }
 
 fn read(name: &str, text: &str) -> Result<Value, Failure> {
-    let invalid = |why: &str| Failure::new(Code::RequestInvalid, format!("{}: {why}", words(name)));
+    let invalid =
+        |why: &str| Failure::new(Code::RequestInvalid, format!("{}: {why}", in_words(name)));
     match name {
         "additional_dirs" | "allowed_tools" | "disallowed_tools" | "env" => Ok(text
             .split(',')
@@ -281,7 +283,7 @@ fn empty(
             label for="name" { "Name" } input id="name" name="name" value=(typed("name"));
             @for field in Field::ALL.iter().filter(|field| ["title", "model", "permission_mode", "allowed_tools", "disallowed_tools"].contains(&field.as_str())) {
                 @let name = field.as_str();
-                label for=(format!("set-{name}")) { (words(name)) }
+                label for=(format!("set-{name}")) { (in_words(name)) }
                 input id=(format!("set-{name}")) name=(format!("set-{name}")) value=(typed(&format!("set-{name}")));
             }
             p { button.primary { "Launch" kbd { "⌘⏎" } } }

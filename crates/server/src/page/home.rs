@@ -6,6 +6,7 @@ use axum::Extension;
 use axum::extract::State;
 use axum::response::Response;
 use heirloom_api::{Failure, JudgedNote};
+use heirloom_core::approval::Approval;
 use heirloom_core::note::Kind;
 use heirloom_core::session::Session;
 use heirloom_core::status::Status;
@@ -18,11 +19,14 @@ use maud::{Markup, html};
 use super::approval::{asks, subject};
 use super::region::{Region, Regions};
 use super::session::percent_used;
-use super::{Sheet, View, about, agent, counted, glyph, line, page, sheet, since};
+use super::{Sheet, View, about, agent, counted, glyph, line, page, question, sheet, since};
 use crate::gate::Caller;
 use crate::house::{House, RequestContext};
 use crate::routes::sessions::{Filter, statuses};
 use crate::routes::{Asked, look};
+
+/// So many broken decisions are listed; the rest is a number and a link.
+const BROKEN: usize = 5;
 
 /// So many decisions are checked for the first page, the newest: checking reads the code.
 const DECISIONS: usize = 50;
@@ -88,16 +92,15 @@ fn rendered(house: &House, caller: &Caller, regions: Regions) -> Result<Markup, 
             }
         }))?)
         (view.regions.put(NEEDED, || Ok(html! { ul.list aria-label="Needs you" {
-            @for approval in &view.needs.approvals {
-                @let session = cx.ledger.session(approval.session)?;
-                li.item data-row=(approval.id) {
-                    (glyph::ask("approve"))
-                    div.what { p { b { (approval.tool) } " " span.mono { (line(&subject(&approval.input), 120)) } }
-                        p.meta { (asks(&approval.tool)) } }
-                    div { span.mono { (session.as_ref().map_or_else(String::new, |one| one.name.to_string())) }
-                        br; span.meta { (session.as_ref().map_or("", |one| agent(one))) } }
-                    span.num { (since(approval.requested_at, view.now)) }
-                    div.act { a.btn.open href=(format!("/approvals/{}", approval.id)) { "Review" } }
+            @for approval in view.needs.approvals.iter().filter(|one| !one.is_question()) { (asking(&cx, &view, approval)?) }
+            @for approval in view.needs.approvals.iter().filter(|one| one.is_question()) { (asking(&cx, &view, approval)?) }
+            @for session in &view.needs.waiting {
+                li.item data-row=(session.id) {
+                    (glyph::question("question"))
+                    div.what { p { (about(session)) } p.meta { (session.status.in_words()) } }
+                    div { span.mono { (session.name) } br; span.meta { (agent(session)) } }
+                    span.num { (since(session.created_at, view.now)) }
+                    div.act { a.btn.open href=(address(session)) { "Open" } }
                 }
             }
             @for session in &view.needs.failed {
@@ -110,7 +113,7 @@ fn rendered(house: &House, caller: &Caller, regions: Regions) -> Result<Markup, 
                     div.act { a.btn.open href=(address(session)) { "Open" } }
                 }
             }
-            @for one in &broken {
+            @for one in broken.iter().take(BROKEN) {
                 li.item data-row=(one.note.id) {
                     (glyph::standing("broken"))
                     div.what { p { "“" (line(&one.note.text, 100)) "” no longer holds" }
@@ -120,6 +123,9 @@ fn rendered(house: &House, caller: &Caller, regions: Regions) -> Result<Markup, 
                     div.act { a.btn.open href=(format!("/notes/{}", one.note.id)) { "Look" } }
                 }
             }
+        }
+        @if broken.len() > BROKEN {
+            p { a href="/decisions" { "All " (broken.len()) " broken decisions" } }
         } }))?)
         (view.regions.put(NONE, || Ok(html! { @if things == 0 && running.is_empty() && recent.is_empty() {
             p { "No session yet. " a href="/launch" { "Launch one" } ", or start an agent in a repository where "
@@ -135,6 +141,24 @@ fn rendered(house: &House, caller: &Caller, regions: Regions) -> Result<Markup, 
     let title = if wants(&["head"]) { title.as_str() } else { "" };
     let sheeted = Sheet { title, page: "home", nav: "/", command, keys: &KEYS, ..Sheet::default() };
     Ok(sheet(&view, &sheeted, &content))
+}
+
+/// Somebody who waits for an answer.
+fn asking(cx: &RequestContext, view: &View, approval: &Approval) -> Result<Markup, Failure> {
+    let session = cx.ledger.session(approval.session)?;
+    let question = question::asked(&approval.input).filter(|_| approval.is_question());
+    Ok(html! { li.item data-row=(approval.id) {
+        @if approval.is_question() { (glyph::question("question")) } @else { (glyph::ask("approve")) }
+        div.what {
+            @if let Some(question) = question { p { (line(question, 160)) } }
+            @else { p { b { (approval.tool) } " " span.mono { (line(&subject(&approval.input), 120)) } } }
+            p.meta { (asks(&approval.tool)) }
+        }
+        div { span.mono { (session.as_ref().map_or_else(String::new, |one| one.name.to_string())) }
+            br; span.meta { (session.as_ref().map_or("", |one| agent(one))) } }
+        span.num { (since(approval.requested_at, view.now)) }
+        div.act { a.btn.open href=(format!("/approvals/{}", approval.id)) { @if question.is_some() { "Answer" } @else { "Review" } } }
+    } })
 }
 
 /// The sessions whose agents are at work.

@@ -9,6 +9,7 @@ mod difference;
 mod glyph;
 mod go_on;
 mod home;
+mod question;
 mod recall;
 mod region;
 mod rest;
@@ -21,6 +22,7 @@ use axum::http::{StatusCode, header};
 use axum::response::{Html, IntoResponse, Response};
 use axum::routing::get;
 use heirloom_api::Failure;
+use heirloom_core::approval::Approval;
 use heirloom_core::session::Session;
 use heirloom_core::status::Status;
 use heirloom_core::usage::Tokens;
@@ -50,7 +52,9 @@ pub(crate) struct View {
 /// What waits for a person, besides what only checking the code can tell.
 #[derive(Default)]
 struct Needs {
-    approvals: Vec<heirloom_core::approval::Approval>,
+    approvals: Vec<Approval>,
+    /// Sessions that wait for a person, though nothing is to be approved.
+    waiting: Vec<Session>,
     failed: Vec<Session>,
 }
 
@@ -71,11 +75,16 @@ impl Needs {
                 open.push(session);
             }
         }
-        Ok(Self { approvals: ledger.approvals(filter)?, failed: open })
+        let approvals = ledger.approvals(filter)?;
+        let statuses = &[Status::WaitingInput];
+        let filter = SessionFilter { statuses, limit: 20, ..SessionFilter::default() };
+        let mut waiting = ledger.sessions(&filter)?.sessions;
+        waiting.retain(|session| approvals.iter().all(|one| one.session != session.id));
+        Ok(Self { approvals, waiting, failed: open })
     }
 
     fn count(&self) -> usize {
-        self.approvals.len() + self.failed.len()
+        self.approvals.len() + self.waiting.len() + self.failed.len()
     }
 }
 

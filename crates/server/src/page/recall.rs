@@ -5,22 +5,28 @@ use axum::extract::{Path, State};
 use axum::response::Response;
 use heirloom_api::{Code, Failure};
 use heirloom_core::visible::visible;
+use heirloom_core::words::in_words;
 use maud::html;
 
+use super::region::{Region, Regions};
 use super::session::listed;
-use super::{Sheet, View, line, page, sheet, since};
+use super::{Sheet, View, counted, line, page, sheet, since};
 use crate::gate::Caller;
 use crate::house::{House, RequestContext};
 use crate::routes::recall::{Looked, found};
 use crate::routes::{Asked, look};
 
+const DECISIONS: Region = Region::list("decisions", "note");
+const NOTE: Region = Region::new("note", "note session");
+
 pub(super) async fn recall(
     State(house): State<House>,
     Extension(caller): Extension<Caller>,
     Asked(looked): Asked<Looked>,
+    regions: Regions,
 ) -> Response {
     let made = house.call(move |house| {
-        let view = View::new(house, &caller, &house.ledger()?)?;
+        let view = View::new(house, &caller, &house.ledger()?)?.with(regions);
         let q = looked.q.trim();
         let wanted = Looked { q: q.to_owned(), all_repos: true, limit: Some(50), ..Looked::default() };
         let found = if q.is_empty() { Vec::new() } else { found(house, wanted)?.list.results };
@@ -50,11 +56,12 @@ pub(super) async fn recall(
                         };
                         div.note data-row=(place) {
                             p { a.open href=(place) { (line(if one.snippet.is_empty() { &one.text } else { &one.snippet }, 200)) } }
-                            p.meta { (one.kind) @if let Some(session) = &one.session { " · " (line(session, 60)) } }
+                            p.meta { (in_words(&one.kind)) @if let Some(session) = &one.session { " · " (line(session, 60)) } }
                         }
                     }
                     @if found.is_empty() && !q.is_empty() { p { "Try other words." } } }
-                div.side { section aria-label="Decisions" { h2 { "True today" small { (fits.len()) " decisions" } } (listed(&fits, 12))
+                div.side { section aria-label="Decisions" { (view.regions.put(DECISIONS, || Ok(html! {
+                    h2 { "True today" small { (counted(fits.len(), "decision")) } } (listed(&fits, 12)) }))?)
                     p { a href="/decisions" { "All decisions" } } } }
             }
         };
@@ -68,9 +75,10 @@ pub(super) async fn recall(
 pub(super) async fn decisions(
     State(house): State<House>,
     Extension(caller): Extension<Caller>,
+    regions: Regions,
 ) -> Response {
     let made = house.call(move |house| {
-        let view = View::new(house, &caller, &house.ledger()?)?;
+        let view = View::new(house, &caller, &house.ledger()?)?.with(regions);
         let all = look::judged(house, None)?.decisions;
         let broken = all.iter().filter(|one| one.standing == "broken").count();
         let title = match broken {
@@ -78,7 +86,10 @@ pub(super) async fn decisions(
             1 => "1 decision is broken".to_owned(),
             more => format!("{more} decisions are broken"),
         };
-        let content = html! { h1 { (title) } (listed(&all, usize::MAX)) };
+        let content = html! {
+            (view.heading(&title)?)
+            (view.regions.put(DECISIONS, || Ok(listed(&all, usize::MAX)))?)
+        };
         let sheeted = Sheet {
             title: &title,
             page: "decisions",
@@ -96,19 +107,20 @@ pub(super) async fn note(
     State(house): State<House>,
     Extension(caller): Extension<Caller>,
     Path(id): Path<String>,
+    regions: Regions,
 ) -> Response {
     let made = house.call(move |house| {
         let cx = RequestContext::everywhere(house)?;
-        let view = View::new(house, &caller, &cx.ledger)?;
+        let view = View::new(house, &caller, &cx.ledger)?.with(regions);
         let found = cx.ledger.note(&id)?.into_iter().next();
         let missing = || Failure::new(Code::NoteNotFound, format!("there is no note {}", line(&id, 60)));
         let note = found.ok_or_else(missing)?;
         let (cx, session) = RequestContext::session(house, &note.session.to_string())?;
         let title = line(&note.text, 100);
         let content = html! {
-            p.meta { a data-go="up" href="/decisions" { "Decisions" } " / " (note.kind) }
-            h1 { (title) }
-            p.line { span { (note.kind) } a href=(super::home::address(&session)) { (session.name) }
+            p.meta { a data-go="up" href="/decisions" { "Decisions" } " / " (in_words(note.kind.as_str())) }
+            (view.heading(&title)?)
+            (view.regions.put(NOTE, || Ok(html! { p.line { span { (in_words(note.kind.as_str())) } a href=(super::home::address(&session)) { (session.name) }
                 @if let Some(author) = &note.author { span { "by " (author) } } (since(note.at, view.now))
                 a href=(format!("/records/{}", note.id)) { "record" } }
             p { (visible(&note.text)) }
@@ -118,7 +130,7 @@ pub(super) async fn note(
                 h2 { span.mono { (evidence.to_string()) } }
                 @if let Some(quote) = &evidence.quote { p.meta { "The quote then" } pre tabindex="0" { (visible(quote)) } }
                 p.meta { "The code now" } pre tabindex="0" { (now_at(&cx, evidence)) }
-            }
+            } }))?)
         };
         let sheeted = Sheet { title: &title, page: "note", nav: "/recall", command: "heirloom ground", ..Sheet::default() };
         Ok(sheet(&view, &sheeted, &content))

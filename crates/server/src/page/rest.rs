@@ -3,18 +3,24 @@
 use axum::Extension;
 use axum::extract::{Path, State};
 use axum::response::Response;
+use heirloom_core::redact::redact;
 use heirloom_core::visible::visible;
+use heirloom_core::words::in_words;
 use heirloom_engine::trust as engine_trust;
 use maud::{Markup, html};
 
 use super::region::{Region, Regions};
-use super::{Sheet, View, glyph, line, page, sheet};
+use super::session::plain;
+use super::{Sheet, View, counted, glyph, line, page, sheet};
 use crate::gate::Caller;
 use crate::house::{House, RequestContext};
 use crate::routes::Asked;
 use crate::routes::look::{self, Whose};
 
-const REQUIREMENTS: Region = Region::new("requirements", "requirement requirements session");
+const REQUIREMENTS: Region =
+    Region::new("requirements", "requirement requirements session settings trust");
+const SETTINGS: Region = Region::new("settings", "settings trust");
+const TRUST: Region = Region::new("trust", "settings trust repo");
 
 pub(super) async fn requirements(
     State(house): State<House>,
@@ -35,7 +41,7 @@ pub(super) async fn requirements(
             (view.heading(&title)?)
             @if !status.enabled { p { "Requirements are switched off in the settings." } }
             (view.regions.put(REQUIREMENTS, || Ok(html! { table { thead { tr { th scope="col" { "Requirement" } th scope="col" { "Scope" } th scope="col" { "Satisfied by" } } }
-                tbody { @for one in &status.requirements { tr.row { td { (glyph::met(one.satisfied, &one.name)) } td { (one.scope.replace('_', " ")) }
+                tbody { @for one in &status.requirements { tr.row { td { (glyph::met(one.satisfied, &one.name)) } td { (in_words(&one.scope)) }
                     td.soft { (one.satisfied_by.as_deref().unwrap_or("nothing yet")) } } } } }
                 @if status.requirements.is_empty() { p.dim { "None; add them to " code { ".heirloom/config.yaml" } "." } } }))?)
         };
@@ -48,10 +54,11 @@ pub(super) async fn requirements(
 pub(super) async fn settings(
     State(house): State<House>,
     Extension(caller): Extension<Caller>,
+    regions: Regions,
 ) -> Response {
     let made = house.call(move |house| {
         let cx = RequestContext::everywhere(house)?;
-        let view = View::new(house, &caller, &cx.ledger)?;
+        let view = View::new(house, &caller, &cx.ledger)?.with(regions);
         let switches = [
             ("notify-approvals", "on", "Notify me on the desktop when an approval is waiting"),
             ("notify-failed", "on", "Notify me on the desktop when a session has failed"),
@@ -64,7 +71,7 @@ pub(super) async fn settings(
             section aria-label="This browser" { h2 { "This browser" }
                 @for (name, value, words) in switches { p { label.plain { input type="checkbox" data-setting=(name) value=(value); " " (words) } } } }
             section aria-label="heirloom" { h2 { "heirloom" }
-                p { "The settings in effect and where they come from: " code { "heirloom config show --sources" } }
+                (view.regions.put(SETTINGS, || Ok(in_effect(&cx)))?)
                 p { a href="/trust" { "What this repository would run" } " · " a href="/requirements" { "Requirements" } " · " a href="/keys" { "Keys" } } }
             form method="post" action="/signout" { (view.token()) button { "Sign out" } }
         };
@@ -74,24 +81,42 @@ pub(super) async fn settings(
     page(made.await)
 }
 
+/// The settings in effect and where they come from; or why there are none.
+fn in_effect(cx: &RequestContext) -> Markup {
+    let loaded = match cx.here.settings(&[]) {
+        Ok(loaded) => loaded,
+        Err(unusable) => {
+            return html! { pre.alarm tabindex="0" { (visible(&unusable.to_string())) } };
+        }
+    };
+    html! { table {
+        thead { tr { th scope="col" { "Setting" } th scope="col" { "Value" } th scope="col" { "From" } } }
+        tbody { @for row in &loaded.rows { tr {
+            th scope="row" { code { (line(&row.path, 80)) } }
+            td { (line(&redact(&plain(&row.value)).text, 120)) }
+            td.soft { (line(&row.source.describe(), 120)) }
+        } } }
+    } }
+}
+
 pub(super) async fn trust(
     State(house): State<House>,
     Extension(caller): Extension<Caller>,
+    regions: Regions,
 ) -> Response {
     let made = house.call(move |house| {
         let cx = RequestContext::everywhere(house)?;
-        let view = View::new(house, &caller, &cx.ledger)?;
+        let view = View::new(house, &caller, &cx.ledger)?.with(regions);
         let standing = engine_trust::standing(&cx.here, &cx.ledger)?;
         let answer = heirloom_api::Trust::new(&cx.here.place.repo, &standing);
-        let shown = serde_json::to_value(&answer).unwrap_or_default();
-        let commands = shown["commands"].as_array().cloned().unwrap_or_default();
-        let title = format!("{} is {}, and would run {} commands", view.repo, shown["state"].as_str().unwrap_or_default(), commands.len());
+        let commands = counted(answer.commands.len(), "command");
+        let title = format!("{} is {}, and would run {commands}", view.repo, answer.state);
         let content = html! {
-            h1 { (title) }
+            (view.heading(&title)?)
             p { "To allow or revoke it, type " code { "heirloom trust" } " in a terminal." }
-            table { thead { tr { th scope="col" { "Setting" } th scope="col" { "Command" } } }
-                tbody { @for one in &commands { tr { td { (line(one["key"].as_str().unwrap_or_default(), 80)) }
-                    td { code { (visible(&one["command"].to_string())) } } } } } }
+            (view.regions.put(TRUST, || Ok(html! { table { thead { tr { th scope="col" { "Setting" } th scope="col" { "Command" } } }
+                tbody { @for one in answer.commands.iter().chain(&answer.others) { tr { td { (line(&one.key, 80)) }
+                    td { code { (visible(&one.command)) } } } } } } }))?)
         };
         let sheeted = Sheet { title: &title, page: "trust", nav: "/", command: "heirloom trust --show", ..Sheet::default() };
         Ok(sheet(&view, &sheeted, &content))

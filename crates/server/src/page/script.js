@@ -46,7 +46,7 @@ function put(old, fresh) {
   const open = opened(old), at = document.activeElement, row = at && at.closest('[data-row]');
   const name = at && at.id, typed = at && 'value' in at && old.contains(at) ? [at.value, at.selectionStart] : null;
   if (typed && at.dataset.asked !== at.value && at.tagName !== 'BUTTON') return; // never under somebody's hand
-  const kept = $$('textarea[id]', old).filter(t => t.value !== t.defaultValue).map(t => [t.id, t.value]);
+  const kept = $$('textarea[id],input[type=text][id],input:not([type])[id]', old).filter(t => t.value !== t.defaultValue).concat($$('select[id]', old)).map(t => [t.id, t.value]);
   const end = follows(), before = $$('.ev', old).length;
   old.innerHTML = fresh.innerHTML; old.dataset.version = fresh.dataset.version || '';
   for (const [id, value] of kept) { const t = document.getElementById(id); if (t) t.value = value }
@@ -155,10 +155,14 @@ if (page.live !== undefined) {
 
 // ---- what each page adds
 function enliven() {
+  if (held) hold();
   for (const el of $$('textarea[data-asked]')) el.oninput = () => { const b = $('[data-edit]'); if (b) b.classList.toggle('primary', el.value !== el.dataset.asked) };
   for (const f of $$('form[method=post]')) f.onsubmit = () => { for (const b of $$('button', f)) setTimeout(() => { b.disabled = true }, 0); say('sending') };
   for (const f of $$('fieldset[data-field]')) f.onchange = () => { const box = document.getElementById('set-' + f.dataset.field); if (box) { box.hidden = $('input:checked', f).value !== 'set'; if (!box.hidden) $('input,textarea', box).focus() } };
 }
+// A decision is never made by a key that was still held.
+let held = page.page === 'approval';
+function hold() { for (const b of $$('button[name=do]')) b.disabled = held }
 enliven();
 for (const f of $$('fieldset[data-field]')) { const box = document.getElementById('set-' + f.dataset.field); if (box) box.hidden = $('input:checked', f).value !== 'set' }
 const differs = $('#difference');
@@ -172,10 +176,7 @@ if (differs) { // what the child will have otherwise, as the server reads it
     }, 200);
   });
 }
-if (page.page === 'approval') { // a decision is never made by a key that was still held
-  for (const b of $$('.decide button')) b.disabled = true;
-  setTimeout(() => { for (const b of $$('.decide button')) b.disabled = false }, 600);
-}
+if (held) setTimeout(() => { held = false; hold() }, 600);
 if (page.page === 'session' && !location.hash && $('[data-running]')) scrollTo(0, document.body.scrollHeight);
 for (const s of $$('[data-setting]')) {
   s.checked = keep.get(s.dataset.setting) === s.value;

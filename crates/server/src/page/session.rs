@@ -7,6 +7,7 @@ use heirloom_api::{Code, Failure, JudgedNote, Said};
 use heirloom_core::cost::Cost;
 use heirloom_core::session::Session;
 use heirloom_core::visible::visible;
+use heirloom_core::words::in_words;
 use heirloom_engine::notes::Query;
 use heirloom_engine::session as engine;
 use heirloom_engine::sessions::{Family, family};
@@ -140,7 +141,7 @@ fn rendered(house: &House, caller: &Caller, id: &str, shown: Shown) -> Result<Ma
                 }))?) }
                 section aria-labelledby="part4" { h2 id="part4" tabindex="-1" { "Config" }
                     (view.regions.put(CONFIG, || { let config = engine::config_of(&cx.ledger, &session).unwrap_or_default(); Ok(html! { dl { @for row in config.iter().filter(|row| row.overridden || !row.value.is_null()).take(8) {
-                        dt { (words(row.field.as_str())) } dd { (plain(&row.value)) } dd.from { (origin(&row.value, row.overridden, &row.from)) }
+                        dt { (in_words(row.field.as_str())) } dd { (plain(&row.value)) } dd.from { (origin(&row.value, row.overridden, &row.from)) }
                     } }
                     p { a href=(format!("{here}/config")) { "All " (config.len()) " fields" } } }) })?) }
                 section aria-labelledby="part5" { h2 id="part5" tabindex="-1" { "Requirements" }
@@ -214,7 +215,7 @@ pub(super) fn listed(notes: &[JudgedNote], most: usize) -> Markup {
     let mut sorted: Vec<&JudgedNote> = notes.iter().collect();
     sorted.sort_by_key(|one| rank(one));
     html! { @for one in sorted.into_iter().take(most) { div.note data-row=(one.note.id) {
-        p { (glyph::standing(one.standing)) " " span.dim { (one.note.kind) } }
+        p { (glyph::standing(one.standing)) " " span.dim { (in_words(&one.note.kind)) } }
         p { a.plain.open href=(format!("/notes/{}", one.note.id)) { (line(&one.note.text, 160)) } }
         @if let Some(checked) = &one.checked { @if let Some(path) = &checked.path {
             p.meta.mono { (line(path, 60)) @if let Some(line) = checked.line { ":" (line) }
@@ -227,15 +228,11 @@ fn requirements(house: &House, session: &Session) -> Markup {
     let whose = Whose { session: Some(session.id.to_string()), ..Whose::default() };
     match asked_for(house, &whose) {
         Ok(status) => {
-            html! { @for one in &status.requirements { p { (glyph::met(one.satisfied, &one.name)) " " span.meta { (one.scope) } } }
+            html! { @for one in &status.requirements { p { (glyph::met(one.satisfied, &one.name)) " " span.meta { (in_words(&one.scope)) } } }
             @if status.requirements.is_empty() { p.dim { "none" } } }
         }
         Err(failure) => html! { p.dim { (line(&failure.message, 120)) } },
     }
-}
-
-pub(super) fn words(field: &str) -> String {
-    field.replace('_', " ")
 }
 
 /// A value for people.
@@ -278,7 +275,7 @@ pub(super) async fn part(
             "config" => {
                 let rows = engine::config_of(&cx.ledger, &session)?;
                 let content = html! { table { thead { tr { th scope="col" { "Field" } th scope="col" { "Value" } th scope="col" { "From" } } }
-                    tbody { @for row in &rows { tr { th scope="row" { (words(row.field.as_str())) } td { (plain(&row.value)) }
+                    tbody { @for row in &rows { tr { th scope="row" { (in_words(row.field.as_str())) } td { (plain(&row.value)) }
                         td { (origin(&row.value, row.overridden, &row.from)) } } } } } };
                 (format!("How {} was launched", session.name), format!("heirloom sessions show {} --config", session.name), content)
             }

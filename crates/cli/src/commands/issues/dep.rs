@@ -4,6 +4,7 @@ use std::process::ExitCode;
 use clap::Subcommand;
 use heirloom_api::{Dependencies, DependencyChange, DependsOn, ListedIssue};
 use heirloom_core::issue::{Dependency, Entry, Issue, IssueId};
+use heirloom_core::words::in_words;
 use heirloom_engine::issues::Tracker;
 
 use super::super::{App, Done};
@@ -138,7 +139,7 @@ fn text(issue: &Issue, others: &[On<'_>], dependents: &[&Entry]) -> String {
         };
         let _ = match other {
             Some(other) => {
-                let status = other.status.as_str().replace('_', " ");
+                let status = in_words(other.status.as_str());
                 writeln!(text, "  {kind:10} {}  {} {DIM}{status}{DIM:#}", other.id, other.title)
             }
             None => writeln!(text, "  {kind:10} {}  {DIM}not there{DIM:#}", on.depends_on),

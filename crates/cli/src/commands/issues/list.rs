@@ -3,6 +3,7 @@ use std::process::ExitCode;
 
 use heirloom_api::{IssueList, ListedIssue};
 use heirloom_core::issue::{Entry, IssueStatus, by_age, ready as ready_of};
+use heirloom_core::words::in_words;
 use heirloom_engine::issues::Tracker;
 
 use super::super::{App, Done};
@@ -143,7 +144,7 @@ fn table(entries: &[Entry]) -> String {
         let mut cells = vec![
             entry.id.to_string(),
             format!("P{}", entry.priority),
-            entry.status.to_string().replace('_', " "),
+            in_words(entry.status.as_str()).into_owned(),
             entry.issue_type.clone(),
             one_line(&entry.title),
         ];

@@ -4,6 +4,7 @@ use std::process::ExitCode;
 use heirloom_api::IssueDetail;
 use heirloom_core::issue::{Claim, Issue};
 use heirloom_core::note::Note;
+use heirloom_core::words::in_words;
 use heirloom_engine::issues::Tracker;
 use heirloom_engine::keep::tracker::{Bridge, bridge};
 use heirloom_ledger::IssueRun;
@@ -88,7 +89,7 @@ impl Details<'_> {
         let issue = self.issue;
         let mut text = format!("{BOLD}{}{BOLD:#}  {}\n", issue.id, issue.title);
         let whose = issue.assignee.as_ref().map(|name| format!(", {name}'s")).unwrap_or_default();
-        let status = issue.status.as_str().replace('_', " ");
+        let status = in_words(issue.status.as_str());
         let _ = writeln!(text, "P{} {}, {status}{whose}", issue.priority, issue.issue_type);
         let mut line = |name: &str, value: String| {
             let _ = writeln!(text, "  {DIM}{name:10}{DIM:#} {value}");
@@ -144,7 +145,7 @@ impl Details<'_> {
             let id = run.run.chars().take(8).collect::<String>();
             format!(
                 "{id} {} {DIM}{}{why}{DIM:#}",
-                run.status.as_str(),
+                in_words(run.status.as_str()),
                 ago(run.started_at, self.now)
             )
         };

@@ -108,7 +108,11 @@ fn named<'p>(policy: &'p Policy, names: &[String]) -> Result<Vec<&'p Requirement
                 Some(nearest) => failure.hint(format!("did you mean {nearest}?")),
                 None => failure.hint("`heirloom req status` shows all of them"),
             };
-            if policy.disabled.contains(name) {
+            let own = format!("requirements.{name}.");
+            let wrong = policy.problems.iter().find(|one| one.fatal && one.at.starts_with(&own));
+            if let Some(problem) = wrong {
+                failure.hint(format!("{name} is not enforced: {problem}"))
+            } else if policy.disabled.contains(name) {
                 failure.hint(format!("{name} is disabled in the settings"))
             } else {
                 failure

@@ -3,8 +3,9 @@ use std::process::ExitCode;
 
 use heirloom_api::{Explanation, RequirementLog, RequirementState, RequirementStatus};
 use heirloom_core::guard::decide::paused_banner;
-use heirloom_core::guard::policy::Policy;
+use heirloom_core::guard::policy::{Policy, Problem};
 use heirloom_core::guard::state::short_session;
+use heirloom_core::words::in_words;
 use heirloom_engine::guard::status::{self, Happened, Question, Row};
 use heirloom_ledger::Ledger;
 use jiff::Timestamp;
@@ -14,7 +15,7 @@ use super::{anyone, branch, policy};
 use crate::commands::{App, Done};
 use crate::failure::FAILED;
 use crate::moment::ago;
-use crate::ui::{BAD, CARE, DIM, GOOD};
+use crate::ui::{BAD, CARE, DIM, GOOD, hang};
 
 #[derive(Debug, Default, clap::Args)]
 pub(super) struct StatusArgs {
@@ -63,7 +64,7 @@ pub(super) fn status(app: &App, ledger: &mut Ledger, args: &StatusArgs) -> Done 
     let subject = anyone(app, ledger, args.session.as_deref())?;
     let branch = branch(app, args.branch.as_deref());
     let overview = status::overview(&app.here, &policy, &subject, &branch)?;
-    for problem in &policy.problems {
+    for problem in policy.problems.iter().filter(|problem| !app.is_told(&problem.at)) {
         app.ui.warn(&problem.to_string());
     }
     let paused = overview.paused.as_ref();
@@ -92,20 +93,42 @@ pub(super) fn status(app: &App, ledger: &mut Ledger, args: &StatusArgs) -> Done 
         }
         let width = overview.rows.iter().map(|row| row.name.chars().count()).max().unwrap_or(0);
         for row in &overview.rows {
-            text.push_str(&describe(row, width, app.here.clock.now()));
+            let line = describe(row, width, subject.key().is_some(), app.here.clock.now());
+            let _ = writeln!(text, "{}", hang(&line, width + 6));
+        }
+        for (name, why) in unusable(&policy) {
+            let line = format!("  {BAD}✗{BAD:#} {name:width$}  not enforced: {why}");
+            let _ = writeln!(text, "{}", hang(&line, width + 6));
         }
         text
     });
     Ok(ExitCode::SUCCESS)
 }
 
-fn describe(row: &Row, width: usize, now: Timestamp) -> String {
+/// The requirements that are not enforced because of what their settings say.
+fn unusable(policy: &Policy) -> Vec<(&str, &str)> {
+    let fatal = policy.problems.iter().filter(|problem| problem.fatal);
+    let named = |problem: &'_ Problem| {
+        let name = problem.at.strip_prefix("requirements.")?.split('.').next()?;
+        Some(name.len()).filter(|_| policy.get(name).is_none())
+    };
+    let rows = fatal.filter_map(|problem| {
+        let length = named(problem)?;
+        let start = "requirements.".len();
+        Some((&problem.at[start..start + length], problem.message.as_str()))
+    });
+    let mut rows: Vec<_> = rows.collect();
+    rows.dedup_by_key(|(name, _)| *name);
+    rows
+}
+
+fn describe(row: &Row, width: usize, in_session: bool, now: Timestamp) -> String {
     let (style, mark) = match (row.satisfied, row.triggered) {
         (true, _) => (GOOD, "✔"),
         (false, true) => (BAD, "✗"),
         (false, false) => (DIM, "·"),
     };
-    let scope = row.scope.replace('_', " ");
+    let scope = in_words(row.scope);
     let how = match (&row.satisfied_by, row.satisfied) {
         (Some(by), _) => {
             let by = match row.metadata.get("skill").and_then(Value::as_str) {
@@ -125,10 +148,15 @@ fn describe(row: &Row, width: usize, now: Timestamp) -> String {
         (None, false) => {
             let why = row.reason.as_ref().map(|why| format!("{why}; ")).unwrap_or_default();
             let triggered = if row.triggered { "" } else { "not triggered yet; " };
-            format!("{triggered}{why}→ {}", row.resolution)
+            // Outside a session somebody has to say which one is meant.
+            let is_of_one = !matches!(row.scope, "branch" | "permanent");
+            let is_typed = row.resolution.starts_with("heirloom req ");
+            let which =
+                if is_typed && is_of_one && !in_session { " --session SESSION" } else { "" };
+            format!("{triggered}{why}→ {}{which}", row.resolution)
         }
     };
-    format!("  {style}{mark}{style:#} {:width$}  {scope:10}  {DIM}{how}{DIM:#}\n", row.name)
+    format!("  {style}{mark}{style:#} {:width$}  {scope:10}  {DIM}{how}{DIM:#}", row.name)
 }
 
 pub(super) fn explain(app: &App, ledger: &mut Ledger, args: &ExplainArgs) -> Done {
@@ -158,7 +186,7 @@ pub(super) fn explain(app: &App, ledger: &mut Ledger, args: &ExplainArgs) -> Don
             _ => format!("{GOOD}allowed{GOOD:#}\n"),
         };
         for row in &answer.requirements {
-            let _ = write!(out, "  {}: {}", row.name, row.standing);
+            let _ = write!(out, "  {}: {}", row.name, in_words(&row.standing));
             if let Some(reason) = &row.reason {
                 let _ = write!(out, " {DIM}{reason}{DIM:#}");
             }

@@ -2,6 +2,7 @@ use std::fmt::Write as _;
 use std::process::ExitCode;
 
 use heirloom_api::SessionDistilled;
+use heirloom_core::words::in_words;
 use heirloom_engine::capture::LookBack;
 use heirloom_engine::keep::{self, KeepError};
 use heirloom_engine::{capture, sessions};
@@ -39,7 +40,13 @@ pub(super) fn distill(app: &App, args: &Distill) -> Done {
         let proposed = counted(distilled.notes.len() as u64, "note");
         let mut text = format!("{GOOD}✔{GOOD:#} {proposed} proposed from {}", session.name);
         for note in &distilled.notes {
-            let _ = write!(text, "\n  {} {}  {}", note.kind, note.id.short(), note.text);
+            let _ = write!(
+                text,
+                "\n  {} {}  {}",
+                in_words(note.kind.as_str()),
+                note.id.short(),
+                note.text
+            );
         }
         for (said, why) in &distilled.refused {
             let _ = write!(text, "\n  {DIM}not recorded: {why}{DIM:#}  {said}");

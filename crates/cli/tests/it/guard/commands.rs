@@ -225,3 +225,33 @@ fn where_heirloom_is_not_set_up_that_is_what_is_said() {
     assert_eq!(ran.code, 1);
     assert!(ran.stderr.contains("heirloom init"), "{ran:?}");
 }
+
+/// What a person types is not refused the next moment, and what is not enforced is said where they look.
+#[test]
+fn outside_a_session_the_status_says_how_and_what_is_not_enforced() {
+    let settings = "requirements:\n  plan: {scope: session}\n  ticket: {scope: branch}\n  odd: {scope: sesion}\n";
+    let guarded = Guarded::new(settings);
+    let shown = guarded.req(&["status"]).success();
+    let row = |name: &str| {
+        let line = shown.stdout.lines().find(|line| line.contains(name)).expect(name);
+        line.split_once("→ ").map_or_else(|| line.to_owned(), |(_, how)| how.to_owned())
+    };
+    assert_eq!(row(" plan "), "heirloom req satisfy plan --session SESSION");
+    assert_eq!(row(" ticket "), "heirloom req satisfy ticket");
+    assert!(row(" odd ").contains("not enforced: cannot be `sesion`"), "{shown}");
+    assert_eq!(shown.stderr.matches("requirements.odd.scope").count(), 1, "once: {shown}");
+    guarded.req(&["satisfy", "plan", "--session", super::ONE]).success();
+    guarded.req(&["satisfy", "ticket"]).success();
+    let refused = guarded.req(&["satisfy", "odd"]);
+    assert!(refused.stderr.contains("odd is not enforced"), "{refused}");
+}
+
+#[test]
+fn doctor_says_that_requirements_are_paused() {
+    let guarded = Guarded::new("requirements: {plan: {scope: session}}\n");
+    guarded.req(&["pause", "--repo", "--reason", "demo"]).success();
+    let said = guarded.env.run(&["doctor"]).stdout;
+    assert!(said.contains("paused in this repository (demo): nothing is enforced"), "{said}");
+    guarded.req(&["resume", "--repo"]).success();
+    assert!(!guarded.env.run(&["doctor"]).stdout.contains("paused"));
+}

@@ -184,3 +184,29 @@ fn a_fork_is_found_recorded_once_and_the_ledger_wins() {
     env.run(&["fork-check", "--claim", "we use rotating refresh tokens", "the parser is slow"])
         .success();
 }
+
+/// A dry run says of each step what the checkpoint says, but for what only doing it can tell, and leaves no trace.
+#[test]
+fn a_dry_run_says_what_the_checkpoint_then_does_and_leaves_no_trace() {
+    let env = env();
+    let nothing = env.run(&["checkpoint", "--dry-run", "--json"]).success().json();
+    assert_eq!((&nothing["permitted"], &nothing["steps"]), (&json!(true), &json!([])));
+    let sessions = env.run(&["sessions", "list", "--all", "--json"]).json();
+    assert_eq!(sessions["sessions"], json!([]), "none was begun to look at it");
+
+    env.run(&["note", "decision", "Rotate tokens", "--evidence", "src/auth.rs:3"]).success();
+    let told = |arguments: &[&str]| env.run(arguments).success().json();
+    let dry = told(&["checkpoint", "--dry-run", "--json"]);
+    let wet = told(&["checkpoint", "--json"]);
+    assert_eq!(dry["permitted"], wet["permitted"]);
+    let steps = dry["steps"].as_array().unwrap().iter().zip(wet["steps"].as_array().unwrap());
+    for (dry, wet) in steps {
+        let is_rehearsed = dry["status"] == "skipped";
+        assert!(is_rehearsed || dry["status"] == wet["status"], "{dry} {wet}");
+    }
+    let log = &dry["steps"][2]["detail"].as_str().unwrap();
+    assert!(log.contains("nobody said why"), "what it would warn of: {log}");
+    assert_eq!(dry["steps"][3]["detail"], wet["steps"][3]["detail"], "there is no tracker");
+    let again = env.run(&["checkpoint", "--dry-run"]).success().stdout;
+    assert!(again.contains("would be permitted, nothing new since"), "{again}");
+}

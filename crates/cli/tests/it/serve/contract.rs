@@ -21,15 +21,7 @@ fn schemathesis_finds_no_failure_and_no_status_that_is_not_documented() {
     env.run(&["note", "learning", "sleep matters"]).success();
     env.run(&["issues", "create", "Rotate tokens"]).success();
     // Nothing but the built-in agent can be launched, whatever is asked for.
-    let bin = env.user().join("bin");
-    std::fs::create_dir_all(&bin).unwrap();
-    let path = std::env::var_os("PATH").unwrap();
-    for name in ["git", "sh"] {
-        let mut places = std::env::split_paths(&path).map(|directory| directory.join(name));
-        let program = places.find(|program| program.is_file()).unwrap();
-        std::os::unix::fs::symlink(program, bin.join(name)).unwrap();
-    }
-    let daemon = Daemon::start(env.var("PATH", bin));
+    let daemon = Daemon::start(env.without_agents());
     let program = checker("schemathesis", "4.32.5", "bin/schemathesis");
     let modules = program.parent().and_then(|bin| bin.parent()).unwrap();
     let output = Command::new("python3")

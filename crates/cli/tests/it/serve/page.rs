@@ -5,27 +5,27 @@ use serde_json::json;
 use super::Daemon;
 use super::client::{Answer, Request};
 
-struct Person<'a> {
-    daemon: &'a Daemon,
-    cookie: String,
+pub(super) struct Person<'a> {
+    pub(super) daemon: &'a Daemon,
+    pub(super) cookie: String,
 }
 
 impl<'a> Person<'a> {
-    fn new(daemon: &'a Daemon) -> Self {
+    pub(super) fn new(daemon: &'a Daemon) -> Self {
         Self { daemon, cookie: daemon.sign_in() }
     }
 
-    fn open(&self, path: &str) -> Answer {
+    pub(super) fn open(&self, path: &str) -> Answer {
         Request::get(path).header("cookie", &self.cookie).send(self.daemon.url())
     }
 
-    fn submit(&self, path: &str, fields: &str) -> Answer {
+    pub(super) fn submit(&self, path: &str, fields: &str) -> Answer {
         let request = Request::form(path, fields).header("cookie", &self.cookie);
         request.send(self.daemon.url())
     }
 
     /// What the forms of a page carry.
-    fn token(&self) -> String {
+    pub(super) fn token(&self) -> String {
         let page = self.open("/settings").body;
         let (_, rest) = page.split_once("name=\"form\" value=\"").unwrap();
         rest.split('"').next().unwrap().to_owned()

@@ -8,10 +8,10 @@ use serde_json::Value;
 use super::Daemon;
 
 /// Somebody who looks on.
-struct Stream(BufReader<TcpStream>);
+pub(super) struct Stream(BufReader<TcpStream>);
 
 impl Stream {
-    fn open(daemon: &Daemon, last: Option<i64>) -> Self {
+    pub(super) fn open(daemon: &Daemon, last: Option<i64>) -> Self {
         let last = last.map(|last| format!("last-event-id: {last}\r\n")).unwrap_or_default();
         Self::at(daemon, "/api/v1/events", &last)
     }
@@ -36,7 +36,7 @@ impl Stream {
     }
 
     /// The next event; nothing when the stream ends.
-    fn next(&mut self) -> Option<Value> {
+    pub(super) fn next(&mut self) -> Option<Value> {
         let mut line = String::new();
         loop {
             line.clear();

@@ -157,7 +157,7 @@ fn without_a_terminal_the_way_to_decide_is_said() {
     let hint = format!("hint: `heirloom approvals approve {}`, or", &id[..8]);
     assert!(said.contains("waiting for approval") && said.contains(&hint), "{said}");
     let shown = fixture.run(&["approvals", "show", &id]).success().stdout;
-    assert!(shown.contains("was approved by person at 2026-01-12T15:30:00Z"), "{shown}");
+    assert!(shown.contains("was approved by a person at 2026-01-12T15:30:00Z"), "{shown}");
 }
 
 #[test]

@@ -117,7 +117,7 @@ fn a_decision_is_shown_with_its_input_and_who_made_it_and_an_input_fits_the_tool
     let shown = fixture.run(&["approvals", "show", &id]).success();
     assert!(shown.stdout.contains("approved with this input instead"), "{shown}");
     assert!(shown.stdout.contains("command: touch other"), "{shown}");
-    assert!(shown.stdout.contains("was approved by person"), "{shown}");
+    assert!(shown.stdout.contains("was approved by a person"), "{shown}");
 }
 
 #[test]

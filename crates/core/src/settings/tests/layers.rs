@@ -94,7 +94,7 @@ fn unknown_keys_are_warned_about_with_a_suggestion() {
     warning: c.yaml:4:23: unknown key `requirements.plan.scop`
     hint: did you mean `scope`?
     warning: c.yaml:4:37: unknown key `requirements.plan.zzz`
-    hint: known here: `enabled`, `type`, `scope`, `trigger_tools`, `stop_only`, `satisfied_by_skill`, `auto_resolve_skill`, `may_satisfy`, `locked`, `message`, `short_message`, `blocking_message`, `description`, `checklist`, `enforcement`, `on_error`, `ttl`, `replan_ttl`, `approval_ttl`, `measure`, `calculator`, `thresholds`, `cache_ttl`, `guard_type`, `protected_branches`, `branches`, `evidence`, `except`, `deprecated`, `deprecated_message`
+    hint: `heirloom config schema` has all that is known
     ");
 }
 
