@@ -49,12 +49,12 @@ impl TestEnv {
     /// With nothing but git and a shell on the PATH, whatever is installed where the tests run.
     pub fn without_agents(self) -> Self {
         let bin = self.user().join("bin");
-        fs::create_dir_all(&bin).unwrap();
-        let path = std::env::var_os("PATH").unwrap();
+        fs::create_dir_all(&bin).expect("a directory for programs");
+        let path = std::env::var_os("PATH").expect("there is a PATH");
         for name in ["git", "sh"] {
             let mut places = std::env::split_paths(&path).map(|directory| directory.join(name));
-            let program = places.find(|program| program.is_file()).unwrap();
-            std::os::unix::fs::symlink(program, bin.join(name)).unwrap();
+            let program = places.find(|program| program.is_file()).expect("it is installed");
+            std::os::unix::fs::symlink(program, bin.join(name)).expect("a link to it");
         }
         self.var("PATH", bin)
     }

@@ -96,7 +96,12 @@ fn descendants(family: &Family) -> String {
                 _ => 0,
             };
         }
-        groups[group].1.push(format!("{} ({}{})", session.name, session.status, by(session)));
+        groups[group].1.push(format!(
+            "{} ({}{})",
+            session.name,
+            session.status.in_words(),
+            by(session)
+        ));
     }
     let mut text = String::new();
     for (how, sessions) in groups.iter().filter(|(_, sessions)| !sessions.is_empty()) {

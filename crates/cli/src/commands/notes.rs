@@ -23,8 +23,8 @@ pub(super) struct Args {
     #[arg(long)]
     all: bool,
     /// Show their ids, which are always shown
-    #[arg(long, hide = true)]
-    ids: bool,
+    #[arg(long = "ids", hide = true)]
+    _ids: bool,
     /// List at most this many, newest first
     #[arg(long, value_name = "N", default_value_t = 500)]
     limit: usize,
@@ -34,7 +34,6 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(app: &App, args: Args) -> Done {
-    let Args { ids: _, .. } = args;
     let kind = args.kind.as_deref().map(note::kind).transpose()?;
     let query = Query {
         session: args.session,

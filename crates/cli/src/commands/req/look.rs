@@ -3,7 +3,7 @@ use std::process::ExitCode;
 
 use heirloom_api::{Explanation, RequirementLog, RequirementState, RequirementStatus};
 use heirloom_core::guard::decide::paused_banner;
-use heirloom_core::guard::policy::{Policy, Problem};
+use heirloom_core::guard::policy::Policy;
 use heirloom_core::guard::state::short_session;
 use heirloom_core::words::in_words;
 use heirloom_engine::guard::status::{self, Happened, Question, Row};
@@ -108,16 +108,11 @@ pub(super) fn status(app: &App, ledger: &mut Ledger, args: &StatusArgs) -> Done 
 /// The requirements that are not enforced because of what their settings say.
 fn unusable(policy: &Policy) -> Vec<(&str, &str)> {
     let fatal = policy.problems.iter().filter(|problem| problem.fatal);
-    let named = |problem: &'_ Problem| {
+    let named = fatal.filter_map(|problem| {
         let name = problem.at.strip_prefix("requirements.")?.split('.').next()?;
-        Some(name.len()).filter(|_| policy.get(name).is_none())
-    };
-    let rows = fatal.filter_map(|problem| {
-        let length = named(problem)?;
-        let start = "requirements.".len();
-        Some((&problem.at[start..start + length], problem.message.as_str()))
+        policy.get(name).is_none().then_some((name, problem.message.as_str()))
     });
-    let mut rows: Vec<_> = rows.collect();
+    let mut rows: Vec<_> = named.collect();
     rows.dedup_by_key(|(name, _)| *name);
     rows
 }
