@@ -32,6 +32,8 @@ pub struct Here {
     pub ignored: Vec<String>,
     /// Who asks, where whoever called found that out for themselves.
     pub asks: Option<Who>,
+    /// Whether whoever asks sees this repository only, where whoever called found that out for themselves.
+    pub is_confined: Option<bool>,
     /// Whoever asks only looks: what is not there is not made.
     pub only_looks: bool,
     /// A person silenced the hook that asks: nobody but the machine's owner has a say.
@@ -66,9 +68,20 @@ impl Here {
         let clock = Clock::from_setting(setting).map_err(HereError::Clock)?;
         let home = home(&env).ok_or(HereError::NoHome)?;
         let home = if home.is_absolute() { home } else { directory.join(home) };
-        let (asks, offers) = (None, Arc::default());
+        let (asks, is_confined, offers) = (None, None, Arc::default());
         let (only_looks, is_silenced) = (false, false);
-        Ok(Self { home, place, clock, env, ignored, asks, only_looks, is_silenced, offers })
+        Ok(Self {
+            home,
+            place,
+            clock,
+            env,
+            ignored,
+            asks,
+            is_confined,
+            only_looks,
+            is_silenced,
+            offers,
+        })
     }
 
     /// The same for a command, which an agent may run.

@@ -150,7 +150,7 @@ fn running(here: &Here, ledger: &Ledger) -> Result<Vec<Row>, Error> {
     let statuses = &[Status::Starting, Status::Running, Status::WaitingInput, Status::Interrupting];
     let repo = Some(here.place.repo.as_str());
     let listing = Listing { repo, statuses, leaves: true, limit: RUNNING, ..Listing::default() };
-    Ok(sessions::list(here, ledger, &listing)?.rows)
+    Ok(sessions::listed(here, ledger, &listing)?.rows)
 }
 
 fn approvals(here: &Here, ledger: &Ledger) -> Result<Vec<(Approval, Option<String>)>, Error> {
@@ -201,7 +201,7 @@ fn last(here: &Here, ledger: &Ledger) -> Result<Option<Last>, Error> {
     let statuses = &[Status::Completed, Status::Failed, Status::Interrupted];
     let repo = Some(here.place.repo.as_str());
     let listing = Listing { repo, statuses, leaves: true, limit: 10, ..Listing::default() };
-    let rows = sessions::list(here, ledger, &listing)?.rows;
+    let rows = sessions::listed(here, ledger, &listing)?.rows;
     // Notes that a person made by hand are in sessions too, but there is nothing to go on with.
     let row = rows.into_iter().filter(|row| row.session.agent.is_some());
     let Some(row) = row.max_by_key(|row| row.session.completed_at) else { return Ok(None) };

@@ -33,6 +33,7 @@ pub mod legacy;
 mod listed;
 pub mod notes;
 pub mod person;
+pub mod reach;
 pub mod recall;
 pub mod run;
 pub mod service;

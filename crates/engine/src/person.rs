@@ -4,7 +4,7 @@
 
 use heirloom_agents::system;
 use heirloom_core::config::Config;
-use heirloom_core::trust::person::{Action, Ancestor, NotAPerson, Seen, Who, judge};
+use heirloom_core::trust::person::{Action, Ancestor, NotAPerson, Seen, Who, is_nobody, judge};
 use heirloom_core::trust::widen;
 use heirloom_ledger::{Error, Ledger, Live};
 use heirloom_repo::file;
@@ -60,13 +60,16 @@ fn seen(here: &Here, ledger: &Ledger) -> Seen {
     }
     // An agent at work in one repository is one in all of them.
     let agents = ledger.live_everywhere().unwrap_or_default();
-    let line = described(system::ancestors(), &agents);
+    let above = system::ancestors();
+    let may_be_let_go = may_be_let_go(&above, &agents);
+    let line = described(above, &agents);
     let is_inside = line.iter().any(|one| one.name.starts_with("tmux") || one.name == "screen");
     Seen {
         line,
         variable: variable(here),
         // Opening it works only where a terminal controls the process.
         has_terminal: file::open_any("/dev/tty").is_ok(),
+        may_be_let_go,
         clients: if is_inside { clients(&agents) } else { Vec::new() },
     }
 }
@@ -85,8 +88,18 @@ fn staged(here: &Here) -> Option<Seen> {
         line: line.split('|').map(ancestor).collect(),
         variable: variable(here),
         has_terminal: true,
+        may_be_let_go: false,
         clients: Vec::new(),
     })
+}
+
+/// Whether an agent that is at work was so before the first process above that is not the system's. Whoever
+/// lets go of what they start (`setsid`, `nohup`) are no longer above it; that they were there before it is
+/// what they cannot undo.
+fn may_be_let_go(above: &[(system::Identity, String)], agents: &[Live]) -> bool {
+    let first = above.iter().rev().find(|(_, name)| !is_nobody(name));
+    let Some(began) = first.and_then(|(process, _)| process.began) else { return false };
+    agents.iter().any(|live| live.pid_started.is_some_and(|at| at <= began))
 }
 
 fn described(line: Vec<(system::Identity, String)>, agents: &[Live]) -> Vec<Ancestor> {

@@ -15,7 +15,7 @@ use heirloom_core::note::Kind;
 use heirloom_core::session::{Link, Session};
 use heirloom_core::status::Status;
 use heirloom_core::suggest;
-use heirloom_core::trust::person::Action;
+use heirloom_core::trust::person::{Action, NotAPerson};
 use heirloom_ledger::{Error, Found, Ledger, NoteFilter, Scope, SessionFilter, Writer};
 use jiff::Timestamp;
 use uuid::Uuid;
@@ -25,6 +25,7 @@ use crate::guard::{self, AtWork};
 use crate::here::Here;
 use crate::identity::{self, Look};
 use crate::person::{self, PersonError};
+use crate::reach;
 
 /// How far `lineage` walks: as good as without end, but it does end.
 pub const WHOLE_LINEAGE: usize = 1000;
@@ -48,12 +49,23 @@ pub enum FindError {
         /// What it could mean.
         candidates: Vec<Session>,
     },
+    /// It is of another repository, and an agent asks.
+    #[error(transparent)]
+    Elsewhere(#[from] NotAPerson),
     #[error(transparent)]
     Ledger(#[from] Error),
 }
 
-/// The session that `address` means.
+/// The session that `address` means, where whoever asks may look at it.
 pub fn find(here: &Here, ledger: &Ledger, address: &str) -> Result<Session, FindError> {
+    let session = meant(here, ledger, address)?;
+    if reach::is_elsewhere(here, ledger, &session)? {
+        reach::everywhere(here, ledger)?;
+    }
+    Ok(session)
+}
+
+fn meant(here: &Here, ledger: &Ledger, address: &str) -> Result<Session, FindError> {
     match ledger.find(&here.place.repo, address)? {
         Found::One(session) => Ok(*session),
         Found::Many(candidates) => Err(FindError::Many { address: address.to_owned(), candidates }),
@@ -71,7 +83,7 @@ pub fn find(here: &Here, ledger: &Ledger, address: &str) -> Result<Session, Find
 /// the ledger has not met.
 pub fn current(here: &Here, ledger: &mut Ledger) -> Result<Option<Session>, FindError> {
     if let Some(address) = here.var("HEIRLOOM_SESSION") {
-        return find(here, ledger, address).map(Some);
+        return meant(here, ledger, address).map(Some);
     }
     for agent in heirloom_agents::ALL {
         if let Some(id) = agent.session_variable().and_then(|variable| here.var(variable)) {
@@ -287,8 +299,15 @@ pub fn title(session: &Session, told: Option<String>) -> Option<String> {
     given.or_else(|| forked.and_then(facts::title)).or(told)
 }
 
-/// One page of sessions, with what of them is at work.
-pub fn list(here: &Here, ledger: &Ledger, listing: &Listing<'_>) -> Result<Listed, Error> {
+/// One page of sessions, with what of them is at work, where whoever asks may look at them.
+pub fn list(here: &Here, ledger: &Ledger, listing: &Listing<'_>) -> Result<Listed, PersonError> {
+    if listing.repo.is_none() {
+        reach::everywhere(here, ledger)?;
+    }
+    Ok(listed(here, ledger, listing)?)
+}
+
+pub(crate) fn listed(here: &Here, ledger: &Ledger, listing: &Listing<'_>) -> Result<Listed, Error> {
     let page = ledger.sessions(&SessionFilter {
         repo: listing.repo,
         statuses: listing.statuses,

@@ -15,6 +15,8 @@ use jiff::tz::TimeZone;
 
 use crate::capture;
 use crate::here::Here;
+use crate::person::PersonError;
+use crate::reach;
 use crate::sessions::WHOLE_LINEAGE;
 
 /// Which sessions are added up, and by what.
@@ -27,8 +29,11 @@ pub struct Query<'a> {
     pub since: Option<Timestamp>,
 }
 
-/// What sessions used. A session counts on the day it started, in the time zone of the machine.
-pub fn usage(here: &Here, ledger: &Ledger, query: &Query<'_>) -> Result<Usage, Error> {
+/// What sessions used, where whoever asks may look at them. A session counts on the day it started, in the time zone of the machine.
+pub fn usage(here: &Here, ledger: &Ledger, query: &Query<'_>) -> Result<Usage, PersonError> {
+    if query.repo.is_none() {
+        reach::everywhere(here, ledger)?;
+    }
     let uses = ledger.session_uses(query.repo, query.since)?;
     let told = capture::facts(&here.home)?.map(|facts| facts.uses()).transpose()?;
     let told = told.unwrap_or_default();

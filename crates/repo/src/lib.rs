@@ -11,6 +11,7 @@
     )
 )]
 
+mod alias;
 mod attributes;
 mod author;
 pub mod blame;
@@ -33,6 +34,7 @@ mod stuck;
 mod swap;
 pub mod worktree;
 
+pub use alias::aliases;
 pub use attributes::merge_by_union;
 pub use author::author;
 pub use born::Born;

@@ -49,7 +49,7 @@ pub(crate) fn command(root: &Path) -> Command {
 }
 
 #[expect(clippy::disallowed_methods, reason = "every git of ours is started here")]
-fn bare(root: &Path) -> Command {
+pub(crate) fn bare(root: &Path) -> Command {
     let mut command = Command::new("git");
     command.current_dir(root).stdin(Stdio::null());
     for setting in OFF.into_iter().chain(PATIENT) {
@@ -203,5 +203,29 @@ mod tests {
         crate::branch::bring_in(&root, "heirloom/work", "merge").unwrap();
         let trace = fs::read_to_string(dir.path().join("trace")).unwrap_or_default();
         assert_eq!(trace, "", "the repository ran something");
+    }
+
+    #[test]
+    fn nothing_is_run_that_only_another_worktree_names() {
+        let (dir, root) = hostile();
+        let run = |root: &Path, arguments: &[&str]| {
+            let output = bare(root).args(arguments).output().unwrap();
+            assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        };
+        run(&root, &["config", "--remove-section", "filter.evil"]);
+        run(&root, &["config", "extensions.worktreeConfig", "true"]);
+        let tree = dir.path().join("tree");
+        run(&root, &["worktree", "add", "-q", tree.to_str().unwrap(), "HEAD"]);
+        let evil = dir.path().join("evil");
+        for name in ["filter.evil.clean", "filter.evil.smudge"] {
+            run(&tree, &["config", "--worktree", name, evil.to_str().unwrap()]);
+        }
+        // What the other worktree does not name is known first.
+        assert!(changes::changed(&discover(&root), &[]).is_some());
+        fs::write(tree.join("a.rs"), "fn three() {}\n").unwrap();
+        assert!(changes::changed(&discover(&tree), &[]).is_some());
+        worktree::keep(&tree, "refs/heirloom/runs/t", "t: 1").unwrap();
+        let trace = fs::read_to_string(dir.path().join("trace")).unwrap_or_default();
+        assert_eq!(trace, "", "a worktree ran something");
     }
 }

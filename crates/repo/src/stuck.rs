@@ -123,7 +123,11 @@ fn opening(pid: u32) -> Option<String> {
     if !call.starts_with(number) {
         return None;
     }
-    let status = crate::file::read_to_string(format!("/proc/{pid}/status")).ok()?;
+    waiting(&call, &crate::file::read_to_string(format!("/proc/{pid}/status")).ok()?)
+}
+
+/// A call that waits, by what the system says of the process that makes it.
+fn waiting(call: &str, status: &str) -> Option<String> {
     let line = |name: &str| status.lines().find(|line| line.starts_with(name));
     line("State:").filter(|state| state.contains("S (sleeping)"))?;
     Some(format!("{call}{}", line("voluntary_ctxt_switches:")?))
@@ -184,6 +188,20 @@ mod tests {
                 });
             }
         });
+    }
+
+    #[test]
+    fn a_slow_disk_and_many_files_are_no_fifo() {
+        let status = |state: &str, waits: u32| {
+            format!("Name:\tgit\nState:\t{state}\nvoluntary_ctxt_switches:\t{waits}\n")
+        };
+        let call = "257 0xffffff9c 0x7f00 0x0";
+        let first = waiting(call, &status("S (sleeping)", 7));
+        assert!(first.is_some() && first == waiting(call, &status("S (sleeping)", 7)));
+        assert_ne!(first, waiting(call, &status("S (sleeping)", 8)), "it went on and waits again");
+        for state in ["D (disk sleep)", "R (running)", "T (stopped)"] {
+            assert_eq!(waiting(call, &status(state, 7)), None, "{state}");
+        }
     }
 
     #[test]

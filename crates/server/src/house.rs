@@ -8,8 +8,7 @@ use std::sync::Arc;
 use heirloom_api::{Code, Failure};
 use heirloom_core::session::Session;
 use heirloom_engine::here::{Env, Here};
-use heirloom_engine::recall::agents_may_search_everywhere;
-use heirloom_engine::{guard, session, sessions};
+use heirloom_engine::{guard, reach, session, sessions};
 use heirloom_ledger::{Found, Ledger, Options, SessionFilter};
 use tokio::sync::watch;
 
@@ -68,7 +67,7 @@ impl House {
 
     /// What an agent gets to see of it: the repository it works in, unless the person says more.
     pub(crate) fn for_agents(&self) -> Result<Self, Failure> {
-        let is_confined = !agents_may_search_everywhere(&self.here()?);
+        let is_confined = !reach::is_open_to_agents(&self.here()?);
         Ok(Self { is_confined, ..self.clone() })
     }
 
@@ -122,7 +121,10 @@ impl House {
     /// The place at `directory`. Looked at anew for every request: branches are switched and settings
     /// change while a daemon runs.
     pub(crate) fn look(&self, directory: &Path) -> Result<Here, Failure> {
-        Ok(Here::look(directory, self.inner.env.clone())?)
+        let mut here = Here::look(directory, self.inner.env.clone())?;
+        // Whoever has the token or signed in may read. The daemon's own processes say nothing about them.
+        here.is_confined = Some(self.is_confined);
+        Ok(here)
     }
 
     /// The ledger. Opened for every request: what another process did to its file is seen, and nothing

@@ -36,6 +36,7 @@ impl Failure {
             }
             InheritError::NoName { .. } => Self::from_error(Code::SessionName, error).hint(all),
             InheritError::Broken { .. } => Self::from_error(Code::InheritBroken, error),
+            InheritError::Elsewhere(error) => error.clone().into(),
             InheritError::Ledger(_) => Self::from_error(Code::LedgerFailed, error),
         }
     }

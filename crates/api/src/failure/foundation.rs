@@ -1,6 +1,6 @@
 //! Failures of what everything else stands on: the ledger, files, the repository, and who is asking.
 
-use heirloom_core::trust::person::NotAPerson;
+use heirloom_core::trust::person::{Action, NotAPerson};
 use heirloom_engine::exchange::ExchangeError;
 use heirloom_engine::guard::{SubjectError, WordError};
 use heirloom_engine::here::HereError;
@@ -43,8 +43,13 @@ impl From<Untrusted> for Failure {
 
 impl From<NotAPerson> for Failure {
     fn from(error: NotAPerson) -> Self {
-        let hint = error.hint();
-        Self::from_error(Code::PersonNeeded, &error).hint(hint)
+        let failure = Self::from_error(Code::PersonNeeded, &error).hint(error.hint());
+        match error.action {
+            Action::LookElsewhere => failure.hint(
+                "an agent sees the repository it works in; `recall.agents: all` in your own settings shows it all",
+            ),
+            _ => failure,
+        }
     }
 }
 

@@ -81,6 +81,7 @@ impl From<FindError> for Failure {
         let message = error.to_string();
         match error {
             FindError::Ledger(error) => error.into(),
+            FindError::Elsewhere(error) => error.into(),
             FindError::None { nearest, .. } => {
                 let all = "`heirloom sessions list --all` shows all of them";
                 Self::new(Code::SessionNotFound, message).hint(match nearest {

@@ -142,6 +142,8 @@ fn an_agent_trusts_approves_pauses_and_clears_nothing() {
     let bare = guarded.req(&["satisfy", "plan", "--session", ONE]);
     assert!(bare.stderr.contains("has to give a reason"), "{}", bare.stderr);
     assert_eq!(guarded.req(&["satisfy", "plan", "--session", ONE, "--reason", "trivial"]).code, 0);
+    let status = guarded.req(&["status", "--session", ONE]);
+    assert!(status.stdout.contains("by the agent's word (trivial)"), "{status}");
 }
 
 #[test]

@@ -64,7 +64,9 @@ impl Protection {
         let command = tool_use.command.as_deref()?;
         let builds_names =
             |c: char| matches!(c, '$' | '`' | '*' | '?' | '[' | '{' | '\\' | '\'' | '"');
-        if !self.is_named(command, place) && !command.contains(builds_names) {
+        let may_name = self.is_named(command, place) || command.contains(builds_names);
+        // What a patch or an alias names is not in the command.
+        if !may_name && !tool_use.is_informed() {
             return None;
         }
         self.touched_by(tool_use.script()?, place, run)

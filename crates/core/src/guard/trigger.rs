@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::located::Located;
 use super::requirement::{Requirement, Trigger};
-use super::shell::{self, Fit, Script};
+use super::shell::{self, Fit, Known, Open, Script};
 use super::{glob, patch};
 use crate::settings::compile_pattern;
 
@@ -25,6 +25,8 @@ pub struct ToolUse<'a> {
     /// What it writes.
     pub content: Vec<Cow<'a, str>>,
     script: OnceCell<Script>,
+    /// Whether what the command leaves open was looked up.
+    is_informed: bool,
 }
 
 /// Where a tool use happens.
@@ -57,6 +59,7 @@ impl<'a> ToolUse<'a> {
                 .collect(),
             content: contents.map(Cow::Borrowed).collect(),
             script: OnceCell::new(),
+            is_informed: false,
         };
         let patch = ["patch", "command", "input"].into_iter().filter_map(text);
         if let Some(patch) = patch.into_iter().find(|text| patch::is_in(text)) {
@@ -87,6 +90,27 @@ impl<'a> ToolUse<'a> {
     pub fn script(&self) -> Option<&Script> {
         let command = self.command.as_deref()?;
         Some(self.script.get_or_init(|| shell::parse(command)))
+    }
+
+    /// What the command leaves open that can be looked up. Only commands of git and patches leave such
+    /// things open, so no other is read for it.
+    pub fn open(&self) -> Option<&Open> {
+        let command = self.command.as_deref()?;
+        let open = || self.script().map(|script| &script.open);
+        let may_be = command.contains("git") || command.contains("patch");
+        may_be.then(open).flatten().filter(|open| **open != Open::default())
+    }
+
+    /// Takes in what was looked up.
+    pub fn know(&mut self, known: &Known) {
+        let Some(command) = self.command.as_deref() else { return };
+        self.script = OnceCell::from(shell::parse_knowing(command, known));
+        self.is_informed = true;
+    }
+
+    /// Whether what the command leaves open was looked up.
+    pub const fn is_informed(&self) -> bool {
+        self.is_informed
     }
 
     /// Whether it runs heirloom and nothing else: what asks about requirements is never gated.

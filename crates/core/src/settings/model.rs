@@ -287,7 +287,7 @@ section! {
 }
 
 choice! {
-    /// Where agents may search.
+    /// Which repositories' sessions agents may look into.
     pub enum Reach {
         /// The repository they work in.
         Repository = "repository",
@@ -299,7 +299,7 @@ choice! {
 section! {
     /// What a search covers.
     pub struct Recall {
-        /// Where agents may search. You may search everywhere.
+        /// Which repositories' sessions agents may look into. You may look into all of them.
         agents: Reach,
     }
 }

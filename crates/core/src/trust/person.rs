@@ -36,8 +36,8 @@ pub enum Action {
     Uninstall,
     /// Launch an agent with wider permissions than one's own.
     Widen,
-    /// Search what was said in other repositories.
-    SearchEverywhere,
+    /// Look at what was said in other repositories.
+    LookElsewhere,
     /// Have what is said in a repository kept.
     Capture,
 }
@@ -59,7 +59,7 @@ impl Action {
         Self::RestoreArchive,
         Self::Uninstall,
         Self::Widen,
-        Self::SearchEverywhere,
+        Self::LookElsewhere,
         Self::Capture,
     ];
 
@@ -81,7 +81,7 @@ impl Action {
             Self::RestoreArchive => "restore a transcript",
             Self::Uninstall => "uninstall heirloom",
             Self::Widen => "launch an agent with wider permissions",
-            Self::SearchEverywhere => "search other repositories",
+            Self::LookElsewhere => "look into other repositories",
             Self::Capture => "switch capture on",
         }
     }
@@ -150,6 +150,9 @@ pub struct Seen {
     pub variable: Option<String>,
     /// Whether there is a terminal that controls it.
     pub has_terminal: bool,
+    /// Whether an agent was at work before the first of these processes that is not the system's began: it
+    /// may have started it, and let go of it.
+    pub may_be_let_go: bool,
     /// The lines of the clients that are attached to terminal multiplexers.
     pub clients: Vec<Vec<Ancestor>>,
 }
@@ -201,6 +204,14 @@ const NOBODY: [&str; 14] = [
     "runit",
 ];
 
+/// What says nothing about who started it.
+const SHELLS: [&str; 9] = ["sh", "bash", "dash", "zsh", "fish", "ksh", "busybox", "env", "setsid"];
+
+/// Whether a process is the system's own, or stands between it and others on nobody's behalf.
+pub fn is_nobody(name: &str) -> bool {
+    NOBODY.contains(&name)
+}
+
 /// Who it is, by what can be seen.
 ///
 /// What gives an agent away is enough; what speaks for a person is only that nothing does. An agent
@@ -221,19 +232,15 @@ pub fn judge(seen: &Seen) -> Who {
             None => Who::Agent(format!("{} with nobody attached", multiplexer.name)),
         };
     }
-    let is_nobody = |one: &Ancestor| NOBODY.contains(&one.name.as_str());
-    match seen.line.last() {
-        None if seen.has_terminal => Who::Person,
-        None => Who::Unknown,
-        Some(first) if is_nobody(first) && !seen.has_terminal => Who::Unknown,
-        // A terminal that was made for the purpose has no emulator, login or ssh above it.
-        Some(first)
-            if matches!(first.name.as_str(), "script" | "expect" | "unbuffer" | "socat") =>
-        {
-            Who::Unknown
-        }
-        Some(_) => Who::Person,
-    }
+    let Some(first) = seen.line.last() else {
+        return if seen.has_terminal { Who::Person } else { Who::Unknown };
+    };
+    let names = seen.line.iter().map(|one| one.name.as_str());
+    let mut others = names.filter(|name| !SHELLS.contains(name)).peekable();
+    // A terminal that was made for the purpose has no emulator, login or ssh above it.
+    let is_system = others.peek().is_some() && others.all(is_nobody);
+    let is_let_go = !seen.has_terminal && (is_nobody(&first.name) || seen.may_be_let_go);
+    if is_system || is_let_go { Who::Unknown } else { Who::Person }
 }
 
 /// The first agent on the way, in words.
@@ -360,8 +367,19 @@ mod tests {
             ("sh|cron", false),
             ("sh|script -qc x", true),
             ("sh|expect x", true),
+            ("sh|script -qc x|systemd", true),
+            ("setsid -f env -i|sh|systemd", false),
+            // `systemd-run --user`, with and without `--pty`.
+            ("sh|systemd --user", true),
+            ("systemd --user", true),
+            ("systemd --user", false),
         ] {
             assert_eq!(at(text, has_terminal), Who::Unknown, "{text}");
+        }
+        for text in ["sh", "make", "env -i|python3 x.py|systemd"] {
+            let seen = Seen { line: line(text), may_be_let_go: true, ..Seen::default() };
+            assert_eq!(judge(&seen), Who::Unknown, "{text}");
+            assert_eq!(judge(&Seen { has_terminal: true, ..seen }), Who::Person, "{text}");
         }
     }
 

@@ -18,6 +18,7 @@ mod gone;
 mod handing;
 mod hook;
 mod idle;
+mod known;
 pub mod live;
 mod measure;
 mod neighbours;

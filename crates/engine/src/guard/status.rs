@@ -1,12 +1,14 @@
 //! How requirements stand, and how they came to: for people who ask.
 
+use std::path::Path;
+
 use heirloom_core::guard::branch::BranchKey;
 use heirloom_core::guard::check::{Judged, Moment, Standing, Unmet, judge};
 use heirloom_core::guard::decide::{Before, before, gap_text, resolution};
 use heirloom_core::guard::policy::Policy;
 use heirloom_core::guard::requirement::Requirement;
 use heirloom_core::guard::state::Satisfied;
-use heirloom_core::guard::trigger::{ToolUse, Workdir};
+use heirloom_core::guard::trigger::Workdir;
 use heirloom_core::id::SessionId;
 use heirloom_core::legacy::requirements_state;
 use heirloom_ledger::{Error, Ledger, Options, Pause};
@@ -18,6 +20,7 @@ pub use super::subject::actor;
 
 use super::facts::GuardFacts;
 use super::idle::Idle;
+use super::known;
 use super::subject::Subject;
 use crate::here::Here;
 
@@ -157,7 +160,7 @@ pub fn explain<'p>(
     let roots = [root.as_ref()];
     let place =
         Workdir { roots: &roots, cwd: question.cwd, ignores_case: cfg!(target_os = "macos") };
-    let tool_use = ToolUse::read(question.tool, question.input);
+    let tool_use = known::read(question.tool, question.input, Path::new(question.cwd));
     let session = subject.key().unwrap_or_default();
     let run = here.var("HEIRLOOM_SESSION");
     let moment = Moment { now: here.clock.now(), branch: question.branch, session, run };

@@ -15,7 +15,7 @@ use super::hook::Call;
 use super::roots::in_place;
 use super::settle::settle;
 use super::subject::Subject;
-use super::{asked, presence, skill};
+use super::{asked, known, presence, skill};
 
 /// A tool is about to be used: what is unmet denies it, and otherwise counts from now on.
 pub(super) fn pre(call: &mut Call<'_>, policy: &Policy, tool: &Used) {
@@ -82,7 +82,7 @@ pub(super) fn permission(call: &mut Call<'_>, policy: &Policy, tool: &Used) {
 /// A tool was used: it ran, so it was allowed.
 pub(super) fn post(call: &mut Call<'_>, policy: &Policy, tool: &Used, succeeded: bool) {
     let mut known = call.known();
-    let tool_use = ToolUse::read(&tool.name, &tool.input);
+    let tool_use = read(call, tool);
     let ran = Ran { branch: &call.branch, succeeded };
     let result =
         in_place(call.here, call.event, |place| after(policy, &tool_use, place, ran, &mut known));
@@ -108,13 +108,18 @@ pub(super) fn post(call: &mut Call<'_>, policy: &Policy, tool: &Used, succeeded:
     call.measure(policy, !only_reads);
 }
 
+fn read<'a>(call: &Call<'_>, tool: &'a Used) -> ToolUse<'a> {
+    let cwd = call.event.cwd.as_deref().unwrap_or(&call.here.place.root);
+    known::read(&tool.name, &tool.input, cwd)
+}
+
 fn decide<'p>(
     call: &Call<'_>,
     known: &mut GuardFacts<'_>,
     policy: &'p Policy,
     tool: &Used,
 ) -> Before<'p> {
-    let tool_use = ToolUse::read(&tool.name, &tool.input);
+    let tool_use = read(call, tool);
     in_place(call.here, call.event, |place| before(policy, &tool_use, place, &call.moment(), known))
 }
 

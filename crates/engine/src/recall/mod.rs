@@ -17,5 +17,5 @@ mod turns;
 pub mod why;
 
 pub use feed::freshen;
-pub use search::{Found, Query, SearchError, SearchHit, agents_may_search_everywhere, search};
+pub use search::{Found, Query, SearchError, SearchHit, search};
 pub use turns::Kept;

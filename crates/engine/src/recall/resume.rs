@@ -16,6 +16,7 @@ use jiff::Timestamp;
 
 use super::search::{Query, SearchError, search};
 use crate::here::Here;
+use crate::reach;
 use crate::sessions;
 
 /// How many sessions are looked at.
@@ -84,6 +85,18 @@ impl Past {
             .map(|other| other.resume(&self.agent_session_id))
     }
 
+    /// Whether it belongs to the repository of these names.
+    fn is_here(&self, here: &Here, names: &[String]) -> bool {
+        let is_below = |path: &PathBuf| {
+            let roots = names.iter().map(Path::new).filter(|name| name.is_absolute());
+            roots.chain([here.place.root.as_path()]).any(|root| path.starts_with(root))
+        };
+        match &self.session {
+            Some(session) => names.iter().any(|name| name == session.repo.as_str()),
+            None => self.directory.as_ref().is_some_and(is_below),
+        }
+    }
+
     /// What a search knows it by; `None` where it is not searched.
     pub(super) fn key(&self) -> Option<String> {
         match &self.session {
@@ -127,6 +140,12 @@ pub fn past(here: &Here, ledger: &Ledger, query: Option<&str>) -> Result<Vec<Pas
     let known: HashSet<String> = all.iter().map(|past| past.agent_session_id.clone()).collect();
     all.extend(of_agents(here, &known));
     all.sort_by_key(|past| std::cmp::Reverse(past.at));
+    let refused = reach::everywhere(here, ledger).err();
+    let mut others = Vec::new();
+    if refused.is_some() {
+        let names = ledger.names_of(&here.place.repo)?;
+        (all, others) = all.into_iter().partition(|past| past.is_here(here, &names));
+    }
     let Some(query) = query.map(str::trim).filter(|query| !query.is_empty()) else {
         return Ok(all);
     };
@@ -139,7 +158,10 @@ pub fn past(here: &Here, ledger: &Ledger, query: Option<&str>) -> Result<Vec<Pas
         rest.into_iter().filter_map(|past| Some((ranked(&past)?, past))).collect();
     said.sort_by_key(|(rank, _)| *rank);
     fitting.extend(said.into_iter().map(|(_, past)| past));
-    Ok(fitting)
+    match refused.filter(|_| fitting.is_empty()) {
+        Some(refused) if others.iter().any(|past| past.mentions(&words)) => Err(refused.into()),
+        _ => Ok(fitting),
+    }
 }
 
 /// The conversations in which something like it was said ([`Past::key`]), and which of them comes first.
@@ -148,7 +170,7 @@ pub(super) fn ranks(
     ledger: &Ledger,
     query: &str,
 ) -> Result<HashMap<String, usize>, SearchError> {
-    let everywhere = heirloom_core::trust::person::Who::Person == crate::person::who(here, ledger);
+    let everywhere = reach::everywhere(here, ledger).is_ok();
     let asked = Query { text: query.to_owned(), everywhere, limit: 50, ..Query::default() };
     let found = search(here, ledger, &asked)?;
     let mut rank: HashMap<String, usize> = HashMap::new();

@@ -8,8 +8,7 @@ use heirloom_core::note::Note;
 use heirloom_core::recall::snippet::{self, Snippet, WIDTH};
 use heirloom_core::recall::{Kind, Terms, score};
 use heirloom_core::session::Session;
-use heirloom_core::settings::Reach;
-use heirloom_core::trust::person::{Action, NotAPerson};
+use heirloom_core::trust::person::NotAPerson;
 use heirloom_ledger::{
     AsIndexError, Candidate, Error, Hit, Index, Ledger, Passage, Results, Search,
 };
@@ -19,7 +18,7 @@ use super::archived::Texts;
 use super::feed;
 use super::said::Said;
 use crate::here::Here;
-use crate::person;
+use crate::reach;
 use crate::sessions::{self, FindError};
 
 /// What is looked for.
@@ -142,9 +141,8 @@ impl AsIndexError for SearchError {
 
 /// What fits best, best first. The index is brought up to date first.
 pub fn search(here: &Here, ledger: &Ledger, query: &Query) -> Result<Found, SearchError> {
-    let elsewhere = query.everywhere || query.repo.is_some();
-    if elsewhere && !agents_may_search_everywhere(here) {
-        person::allow(here, ledger, Action::SearchEverywhere)?;
+    if query.everywhere || query.repo.is_some() {
+        reach::everywhere(here, ledger)?;
     }
     let session = query.session.as_deref().map(|address| sessions::find(here, ledger, address));
     let session = session.transpose()?;
@@ -173,11 +171,6 @@ pub fn search(here: &Here, ledger: &Ledger, query: &Query) -> Result<Found, Sear
         let texts = Texts::default();
         Searching { here, ledger, query, index, texts }.work(&search)
     })
-}
-
-/// Whether the person lets agents see more than the repository they work in.
-pub fn agents_may_search_everywhere(here: &Here) -> bool {
-    here.settings(&[]).is_ok_and(|loaded| loaded.settings.recall.agents == Reach::All)
 }
 
 struct Searching<'a> {

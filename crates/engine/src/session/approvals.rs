@@ -6,6 +6,7 @@ use heirloom_ledger::{ApprovalError, ApprovalFilter, Ledger};
 
 use super::error::SessionError;
 use crate::here::Here;
+use crate::reach;
 use crate::turn::approvals::{self as turn, Choice, DecideError};
 
 /// The questions that nobody has decided, oldest first.
@@ -14,6 +15,9 @@ pub fn pending(
     ledger: &Ledger,
     all_repos: bool,
 ) -> Result<Vec<Approval>, SessionError> {
+    if all_repos {
+        reach::everywhere(here, ledger)?;
+    }
     let repo = (!all_repos).then_some(here.place.repo.as_str());
     Ok(ledger.approvals(ApprovalFilter { repo, session: None, pending: true })?)
 }

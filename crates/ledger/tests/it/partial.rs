@@ -266,8 +266,17 @@ fn what_could_not_be_scrubbed_at_once_is_scrubbed_later() {
     let mut ledger = Ledger::open(here.path(), impatient).unwrap();
     ledger.import(export(&there.open()).as_bytes()).unwrap();
     assert!(!files_with(&here, CANARY).is_empty(), "somebody reads it");
+    // A backup that is made meanwhile is the only one there is, and stays until there can be others.
+    let later = at(5).checked_add(jiff::SignedDuration::from_hours(96)).unwrap();
+    let backup = ledger.back_up_if_due(later).unwrap().unwrap();
+    let made = std::time::SystemTime::now() + Duration::from_mins(1);
+    let opened = std::fs::File::options().append(true).open(&backup).unwrap();
+    opened.set_modified(made).unwrap();
+    let _ = ledger.scrub_if_due();
+    assert!(backup.exists(), "nobody is without a backup while somebody reads");
     drop(reading);
     ledger.scrub_if_due().unwrap();
+    assert!(!backup.exists());
     assert_eq!(files_with(&here, CANARY), Vec::<String>::new());
 }
 

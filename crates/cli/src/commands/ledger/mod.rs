@@ -12,7 +12,7 @@ use heirloom_api::{
     LedgerBackup, LedgerExported, LedgerImported, LedgerRebuilt, LedgerRehosted, LedgerReport,
     LedgerStats,
 };
-use heirloom_engine::exchange;
+use heirloom_engine::{exchange, reach};
 use heirloom_ledger::{Gap, Imported, Report, Stats};
 use heirloom_repo::file;
 use heirloom_repo::{Destination, FileError};
@@ -180,6 +180,7 @@ fn describe(stats: &Stats) -> String {
 
 fn export(app: &App, to: Option<&Path>) -> Done {
     let ledger = app.here.ledger_as_it_is()?;
+    reach::whole_ledger(&app.here, &ledger)?;
     let Some(path) = to.filter(|path| *path != Path::new("-")) else {
         let mut out = crate::printer::records();
         ledger.export(&mut out)?;
@@ -219,6 +220,7 @@ fn refuse_own_files(ledger: &Path, target: &Path) -> Result<(), Failure> {
 
 fn backup(app: &App, to: &Path) -> Done {
     let ledger = app.here.ledger_as_it_is()?;
+    reach::whole_ledger(&app.here, &ledger)?;
     refuse_own_files(ledger.path(), to)?;
     let destination = Destination::find(&app.directory.join(to))?.private();
     let cannot = FileError::new("write", to);

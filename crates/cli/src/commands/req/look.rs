@@ -4,7 +4,7 @@ use std::process::ExitCode;
 use heirloom_api::{Explanation, RequirementLog, RequirementState, RequirementStatus};
 use heirloom_core::guard::decide::paused_banner;
 use heirloom_core::guard::policy::Policy;
-use heirloom_core::guard::state::short_session;
+use heirloom_core::guard::state::{BY_AGENT, short_session};
 use heirloom_core::words::in_words;
 use heirloom_engine::guard::status::{self, Happened, Question, Row};
 use heirloom_ledger::Ledger;
@@ -15,7 +15,7 @@ use super::{anyone, branch, policy};
 use crate::commands::{App, Done};
 use crate::failure::FAILED;
 use crate::moment::ago;
-use crate::ui::{BAD, CARE, DIM, GOOD, hang};
+use crate::ui::{BAD, CARE, DIM, GOOD, first_line, hang};
 
 #[derive(Debug, Default, clap::Args)]
 pub(super) struct StatusArgs {
@@ -128,6 +128,11 @@ fn describe(row: &Row, width: usize, in_session: bool, now: Timestamp) -> String
         (Some(by), _) => {
             let by = match row.metadata.get("skill").and_then(Value::as_str) {
                 Some(skill) => format!("/{skill}"),
+                None if by == BY_AGENT => {
+                    let reason = row.metadata.get("reason").and_then(Value::as_str);
+                    let reason = reason.map(|reason| format!(" ({})", first_line(reason, 60)));
+                    format!("the agent's word{}", reason.unwrap_or_default())
+                }
                 None => by.replace('_', " "),
             };
             let from = row.metadata.get("carried_from").and_then(Value::as_str);

@@ -100,6 +100,11 @@ fn explaining_says_what_would_happen_and_does_nothing() {
     assert_eq!(rows[0]["standing"], "unmet");
     let silent = guarded.req(&["explain", "Read", "--path", "a"]).success();
     assert_eq!(silent.stdout, "no requirement applies to this\n");
+    // A tool in another case fits nothing, and that is said.
+    let lower = guarded.req(&["explain", "bash", "--command", "git commit"]).success();
+    assert_eq!(lower.stdout, "no requirement applies to this\n");
+    let told = "no agent calls a tool `bash`; did you mean `Bash`?";
+    assert!(lower.stderr.contains(told), "{lower}");
     // Nobody's session is in the command that a person is told.
     let anyone = guarded.req(&["explain", "Edit", "--path", "a"]);
     let told = "ticket: say why it is met: heirloom req satisfy ticket --reason WHY.";

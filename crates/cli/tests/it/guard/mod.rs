@@ -8,6 +8,7 @@ mod faults;
 mod fuzz;
 mod lifecycle;
 mod live;
+mod looked_up;
 mod parallel;
 mod permission;
 pub(crate) mod real_agents;

@@ -158,6 +158,47 @@ fn an_agent_that_was_started_without_what_led_to_its_rules_is_held_to_them_all_t
     assert!(!marks.exists());
 }
 
+/// What an agent lets go of has no agent above it any more. It is no person for that.
+#[test]
+fn what_an_agent_lets_go_of_is_no_person() {
+    let env = mine();
+    let said = env.user().join("said");
+    let satisfy = format!("{HEIRLOOM} req satisfy mine --session {ONE} --reason trivial");
+    let pause = format!("{HEIRLOOM} req pause --repo");
+    let same = "PATH=$PATH HOME=$HOME HEIRLOOM_HOME=$HEIRLOOM_HOME HEIRLOOM_CLOCK=$HEIRLOOM_CLOCK";
+    for (number, (before, command)) in [
+        ("setsid -f".to_owned(), &satisfy),
+        (format!("setsid -f env -i {same}"), &satisfy),
+        (format!("setsid -f env -i {same}"), &pause),
+        (format!("env -i {same}"), &pause),
+        ("nohup".to_owned(), &pause),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        // The command ends last, so that whoever waits for its word also waits for what it did.
+        let file = said.with_extension(number.to_string());
+        let script = format!("{command} > {0}.part 2>&1; mv {0}.part {0}", file.display());
+        guarded(&env, &format!("{before} sh -c '{script}' > /dev/null"));
+        let told = until_said(&file);
+        assert!(told.contains("only a person may"), "{before} {command}: {told}");
+    }
+    let status = env.run(&["req", "status", "--session", ONE]);
+    assert!(!status.stdout.contains("✔ mine") && !status.stdout.contains("paused"), "{status}");
+}
+
+/// What somebody wrote whom nobody waits for.
+fn until_said(file: &std::path::Path) -> String {
+    let began = std::time::Instant::now();
+    loop {
+        if let Ok(text) = fs::read_to_string(file) {
+            return text;
+        }
+        assert!(began.elapsed() < std::time::Duration::from_mins(1), "nothing was said");
+        std::thread::sleep(std::time::Duration::from_millis(10));
+    }
+}
+
 #[test]
 fn who_heirloom_does_not_guard_goes_where_they_like() {
     let env = mine();

@@ -1,5 +1,6 @@
 //! Repositories and agents that mean no good: what they can make heirloom show, read, write and run.
 
+mod elsewhere;
 mod empty;
 mod environment;
 mod files;

@@ -107,7 +107,7 @@ fn other_repositories_are_a_persons_to_search_unless_they_let_agents() {
     };
     let (code, answer) = as_agent(&env);
     assert_eq!(code, Some(1), "{answer}");
-    assert!(answer.contains("only a person may search other repositories"), "{answer}");
+    assert!(answer.contains("only a person may look into other repositories"), "{answer}");
     let root = env.repo();
     let root = root.parent().unwrap().display();
     env.write_user(&format!("trust: {{paths: [{root}]}}\nrecall: {{agents: all}}\n"));

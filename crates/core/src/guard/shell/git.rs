@@ -1,6 +1,8 @@
 //! Git: its own options before its subcommand, aliases, and what its subcommands run.
 
 use super::Word;
+use super::git_commands::is_own;
+use super::mark;
 use super::run::{Inner, joined};
 use super::wrappers::option_value;
 
@@ -55,7 +57,12 @@ pub(super) struct Normal {
     pub(super) scripts: Vec<String>,
     /// The directory it works in, from the one it is started in.
     pub(super) directory: Option<String>,
+    /// The word in the place of its subcommand, where git has none of that name.
+    pub(super) word: Option<String>,
 }
+
+/// How many aliases may stand for each other.
+const MOST_ALIASES: usize = 8;
 
 pub(super) fn normalise(
     name: &str,
@@ -63,9 +70,19 @@ pub(super) fn normalise(
     aliases: &[(String, String)],
     environment: &[String],
 ) -> Normal {
+    resolve(name, argv, aliases, environment, MOST_ALIASES)
+}
+
+fn resolve(
+    name: &str,
+    argv: &[Word],
+    aliases: &[(String, String)],
+    environment: &[String],
+    more: usize,
+) -> Normal {
     let argv_of_git = vec![Word::new("git")];
     let mut normal =
-        Normal { argv: argv_of_git, alias: None, scripts: Vec::new(), directory: None };
+        Normal { argv: argv_of_git, alias: None, scripts: Vec::new(), directory: None, word: None };
     if let Some(subcommand) = name.strip_prefix("git-").filter(|s| !s.is_empty()) {
         normal.argv.push(Word::new(subcommand));
         normal.argv.extend_from_slice(&argv[1..]);
@@ -77,6 +94,10 @@ pub(super) fn normalise(
     normal.scripts.extend(pairs.filter_map(|(key, value)| named(key, value)));
     normal.directory = directory(&argv[..start]);
     let Some(subcommand) = argv.get(start) else { return normal };
+    if is_own(&subcommand.text) {
+        normal.argv.extend_from_slice(&argv[start..]);
+        return normal;
+    }
     let given = alias(&settings, &subcommand.text);
     let defined = || {
         let name = subcommand.text.to_lowercase();
@@ -88,10 +109,20 @@ pub(super) fn normalise(
             normal.alias = Some(script[1..].to_owned());
         }
         Some(words) => {
-            normal.argv.extend(words.split_whitespace().map(Word::new));
-            normal.argv.extend_from_slice(&argv[start + 1..]);
+            let mut argv = [&argv[..1], &argv[start + 1..]].concat();
+            argv.splice(1..1, words.split_whitespace().map(Word::new));
+            if more == 0 {
+                return Normal { argv, ..normal };
+            }
+            let meant = resolve("git", &argv, aliases, environment, more - 1);
+            normal.scripts.extend(meant.scripts);
+            let directory = meant.directory.or(normal.directory);
+            return Normal { scripts: normal.scripts, directory, ..meant };
         }
-        None => normal.argv.extend_from_slice(&argv[start..]),
+        None => {
+            normal.argv.extend_from_slice(&argv[start..]);
+            normal.word = Some(subcommand.text.clone()).filter(|word| mark::is_known(word));
+        }
     }
     normal
 }

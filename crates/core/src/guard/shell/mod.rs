@@ -16,6 +16,7 @@ mod current;
 mod each;
 mod expand;
 mod git;
+mod git_commands;
 mod here;
 mod hosts;
 mod mark;
@@ -31,6 +32,8 @@ mod wrapped;
 mod wrappers;
 mod writes;
 
+#[cfg(test)]
+mod known_tests;
 #[cfg(test)]
 mod tests;
 
@@ -67,8 +70,36 @@ pub struct Script {
     pub runs_unknown: bool,
     /// A patch is applied whose files are not known.
     pub applies_unknown: bool,
+    /// What would have to be looked up to know more.
+    pub open: Open,
     /// The text could not be followed to its end: there may be more commands than are listed.
     pub incomplete: bool,
+}
+
+/// What the line leaves open that can be looked up without running anything.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Open {
+    /// Words that stand after `git` and are none of its own commands, each with the directory that git
+    /// runs in, from where the line starts.
+    pub git_words: Vec<(String, String)>,
+    /// Files that are applied as patches: as the line names them, and from where it starts.
+    pub patches: Vec<(String, String)>,
+}
+
+/// What somebody looked up.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Known {
+    /// Git's aliases, and what each stands for.
+    pub git_aliases: Vec<(String, String)>,
+    /// Patches, and what each holds.
+    pub patches: Vec<(String, String)>,
+}
+
+impl Known {
+    /// Whether nothing was found.
+    pub const fn is_empty(&self) -> bool {
+        self.git_aliases.is_empty() && self.patches.is_empty()
+    }
 }
 
 /// A simple command: no assignments before it, no redirections, quotes removed.
@@ -121,7 +152,18 @@ pub(super) const fn is_name(c: char) -> bool {
 
 /// Reads a shell command.
 pub fn parse(command: &str) -> Script {
+    parse_knowing(command, &Known::default())
+}
+
+/// Reads a shell command again, knowing what it left open.
+pub fn parse_knowing(command: &str, known: &Known) -> Script {
     let mut world = world::World::new(command.len());
+    for (name, text) in &known.git_aliases {
+        world.git_alias(name, text);
+    }
+    for (file, text) in &known.patches {
+        world.put(file, Some(writes::heads(text)), false);
+    }
     read::Reader::new(command, 0, &mut world).all();
     world.script
 }

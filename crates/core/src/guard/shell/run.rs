@@ -80,6 +80,11 @@ pub(super) fn run(reader: &mut Reader<'_, '_>, mut argv: Vec<Word>, input: Input
                 for script in normal.scripts.into_iter().chain(git::sets(&normal.argv)) {
                     reader.nested(&script, Input::Nothing);
                 }
+                if let Some(word) = normal.word {
+                    let at = reader.world.located(normal.directory.as_deref().unwrap_or("."));
+                    let at = if mark::is_known(&at) { at } else { ".".to_owned() };
+                    reader.world.script.open.git_words.push((word, at));
+                }
                 (normal.argv, normal.alias, normal.directory)
             }
             None => (argv.clone(), None, None),

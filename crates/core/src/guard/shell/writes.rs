@@ -6,6 +6,7 @@ mod git;
 mod more;
 
 use super::Word;
+use super::hosts;
 use super::mark::NAME;
 use super::read::Input;
 use super::world::World;
@@ -96,7 +97,7 @@ pub(super) fn touched(argv: &[Word], input: &Input, world: &mut World) -> Vec<St
             let mut named = operands(argv, 1, &["-i", "--input", "-d", "-p", "-o", "-F"]);
             named.truncate(1);
             let patch = option_value(argv, &["-i", "--input"]);
-            if named.is_empty() { patched(patch.as_deref(), input, world) } else { named }
+            if named.is_empty() { patched(patch.as_deref(), argv, input, world) } else { named }
         }
         "git" => git::touched(argv, input, world, &has),
         name => more::touched(name, argv, input, &has),
@@ -145,23 +146,61 @@ impl SplitFirst for Vec<String> {
 }
 
 /// The files that a patch changes. Where the patch is not known, that is noted.
-fn patched(file: Option<&str>, input: &Input, world: &mut World) -> Vec<String> {
+fn patched(file: Option<&str>, argv: &[Word], input: &Input, world: &mut World) -> Vec<String> {
     let text = match (file, input) {
         (Some(file), _) => world.file(file).text(),
         (None, Input::Text(text)) => Some(text.clone()),
         (None, _) => None,
     };
     let Some(text) = text else {
+        let named = match (file, input) {
+            (Some(file), _) => Some((file.to_owned(), world.located(file))),
+            (None, Input::File) => {
+                world.script.reads.last().map(|word| (word.text.clone(), word.text.clone()))
+            }
+            (None, _) => None,
+        };
         world.script.applies_unknown = true;
+        world.script.open.patches.extend(named);
         return Vec::new();
     };
-    let heads = text.lines().filter_map(|line| {
-        let path = line.strip_prefix("+++ ").or_else(|| line.strip_prefix("--- "))?;
-        let path = path.split('\t').next().unwrap_or(path).trim();
-        let path = path.strip_prefix("a/").or_else(|| path.strip_prefix("b/")).unwrap_or(path);
-        (path != "/dev/null").then(|| path.to_owned())
-    });
-    heads.collect()
+    let depth = hosts::values(argv, &["-p", "--strip"]).last().and_then(|n| n.parse().ok());
+    let below = option_value(argv, &["--directory"]);
+    let files = text.lines().filter_map(named_in_patch).flatten();
+    let stripped = files.map(|file| stripped(file, depth));
+    match below {
+        Some(below) => {
+            stripped.map(|file| format!("{}/{file}", below.trim_end_matches('/'))).collect()
+        }
+        None => stripped.map(str::to_owned).collect(),
+    }
+}
+
+/// The lines of a patch that name files.
+pub(super) fn heads(patch: &str) -> String {
+    let lines = patch.lines().filter(|line| named_in_patch(line).is_some());
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+/// The files that a line of a patch names: one, or where it names both sides, the two of them.
+fn named_in_patch(line: &str) -> Option<[&str; 2]> {
+    if let Some(both) = line.strip_prefix("diff --git ") {
+        let middle = both.find(" b/")?;
+        return Some([&both[..middle], &both[middle + 1..]]);
+    }
+    let path = line.strip_prefix("+++ ").or_else(|| line.strip_prefix("--- "))?;
+    let path = path.split('\t').next().unwrap_or(path).trim();
+    (path != "/dev/null").then_some([path, path])
+}
+
+/// A file of a patch without the parts of its path that are left off: the side it stands for, or so many.
+fn stripped(path: &str, depth: Option<usize>) -> &str {
+    match depth {
+        None | Some(1) => {
+            path.strip_prefix("a/").or_else(|| path.strip_prefix("b/")).unwrap_or(path)
+        }
+        Some(depth) => path.splitn(depth + 1, '/').nth(depth).unwrap_or(path),
+    }
 }
 
 /// What is named, and all that is below it if it is a directory.

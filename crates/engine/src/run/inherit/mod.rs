@@ -22,12 +22,14 @@ use heirloom_core::session::Session;
 use heirloom_core::settings::Settings;
 use heirloom_core::status::Status;
 use heirloom_core::suggest;
+use heirloom_core::trust::person::NotAPerson;
 use heirloom_ledger::{Error, Found, Ledger};
 
 use jiff::Timestamp;
 
 use crate::here::Here;
 use crate::keep::ground;
+use crate::reach;
 
 /// What a session inherits and from whom.
 #[derive(Debug, Clone)]
@@ -74,6 +76,9 @@ pub enum InheritError {
         name: String,
         why: String,
     },
+    /// It is of another repository, and an agent asks.
+    #[error(transparent)]
+    Elsewhere(#[from] NotAPerson),
     #[error(transparent)]
     Ledger(#[from] Error),
 }
@@ -261,7 +266,12 @@ fn find(here: &Here, ledger: &Ledger, address: &str) -> Result<Key, InheritError
         return Err(InheritError::NoName { address: address.to_owned(), source });
     }
     match ledger.find(&here.place.repo, address)? {
-        Found::One(session) => Ok(of_session(&session)),
+        Found::One(session) => {
+            if reach::is_elsewhere(here, ledger, &session)? {
+                reach::everywhere(here, ledger)?;
+            }
+            Ok(of_session(&session))
+        }
         Found::Many(candidates) => {
             Err(InheritError::Many { address: address.to_owned(), candidates })
         }

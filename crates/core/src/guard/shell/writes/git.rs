@@ -85,11 +85,11 @@ pub(super) fn touched(
         Some("apply") if !has(&["--stat", "--numstat", "--summary", "--check", "--cached"]) => {
             let patch = operands(argv, 2, &["-p", "-C", "--directory", "--exclude", "--include"]);
             let patch = patch.first().filter(|file| *file != "-");
-            patched(patch.map(String::as_str), input, world)
+            patched(patch.map(String::as_str), argv, input, world)
         }
         Some("am") if !has(&["--abort", "--continue", "--skip", "--quit"]) => {
             let patch = operands(argv, 2, &[]);
-            patched(patch.first().map(String::as_str), input, world)
+            patched(patch.first().map(String::as_str), argv, input, world)
         }
         _ => Vec::new(),
     }
