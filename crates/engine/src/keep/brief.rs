@@ -49,10 +49,12 @@ impl Gatherer<'_> {
         stood: Stood,
     ) -> Result<Brief, Error> {
         let mut labels = Labels::default();
-        let (mut entries, mut beyond) = (Vec::new(), BTreeMap::new());
+        let (mut entries, mut beyond, mut unseen) = (Vec::new(), BTreeMap::new(), 0);
         for kind in Kind::ALL {
             let notes = self.near(lineage, kind)?;
             let looked_at = notes.len();
+            let notes = self.trusted(notes);
+            unseen += looked_at - notes.len();
             let mut found = self.placed(notes, lineage, &mut labels)?;
             if looked_at >= newest(kind) {
                 let all = self.ledger.count_notes(&self.here.place.repo, kind, MANY)?;
@@ -78,7 +80,12 @@ impl Gatherer<'_> {
         Ok(Brief {
             work,
             rules,
-            notices: self.missed(lineage)?.into_iter().chain(wanting).collect(),
+            notices: self
+                .missed(lineage)?
+                .into_iter()
+                .chain(wanting)
+                .chain(untold(unseen))
+                .collect(),
             standing: standing.lines,
             todos: standing.todos,
             earlier: standing.earlier,
@@ -166,6 +173,16 @@ impl Gatherer<'_> {
         }
         Ok(entries)
     }
+}
+
+/// What is said of notes that came with a repository which a person has not trusted.
+fn untold(count: usize) -> Option<String> {
+    let notes = match count {
+        0 => return None,
+        1 => "1 note of NOTES.md is".to_owned(),
+        count => format!("{count} notes of NOTES.md are"),
+    };
+    Some(format!("{notes} left out until a person trusts this repository"))
 }
 
 /// What sessions are called, and the branches they were started on; each is asked for once.

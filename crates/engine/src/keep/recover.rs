@@ -112,6 +112,7 @@ impl Gatherer<'_> {
         let mut entries = Vec::new();
         for id in hits.iter().filter_map(|hit| hit.best().note.as_deref()) {
             let Some((note, replaces)) = self.standing(id)? else { continue };
+            let Some(note) = self.trusted(vec![note]).pop() else { continue };
             // It was recorded under a path that another repository has now.
             let session = self.ledger.session(note.session)?;
             if session.is_some_and(|session| !session.repo.is_one_of(&names)) {
@@ -212,12 +213,13 @@ impl Gatherer<'_> {
         few: Option<usize>,
     ) -> Result<Vec<Entry>, Error> {
         let found = if few.is_some() {
-            self.near(lineage, kind)?
+            self.trusted(self.near(lineage, kind)?)
         } else {
             let repo = Some(self.here.place.repo.as_str());
             let all = NoteFilter { repo, kind: Some(kind), ..NoteFilter::default() };
             let mut notes = self.ledger.notes(&all)?;
             notes.retain(|note| self.is_heard(note));
+            notes = self.trusted(notes);
             if kind != Kind::NextStep {
                 notes.reverse();
             }
@@ -233,6 +235,7 @@ impl Gatherer<'_> {
         let filter = NoteFilter { repo, superseded: true, ..NoteFilter::default() };
         let mut notes = self.ledger.notes(&filter)?;
         notes.retain(|note| note.superseded_by.is_some() && self.is_heard(note));
+        notes = self.trusted(notes);
         notes.reverse();
         self.entries(notes)
     }

@@ -1,6 +1,6 @@
 //! What colleagues noted, in a context's first words: as theirs. Of what a hub brings only what the code here
 //! bears out, and never more than a quarter; what is committed on the page came with the code, and is told
-//! with its verdicts as one's own is.
+//! with its verdicts as one's own is. What stands on the page of a repository that nobody has trusted is counted.
 
 use std::cell::OnceCell;
 
@@ -10,6 +10,8 @@ use heirloom_core::recover::Entry;
 use heirloom_core::tokens;
 
 use super::recover::Gatherer;
+use crate::settings::Say;
+use crate::trust;
 
 /// The part of a brief that others may fill.
 const SHARE: usize = 4;
@@ -31,6 +33,17 @@ impl Gatherer<'_> {
             if let Some(author) = on_page {
                 note.text = format!("[{author}] {}", note.text);
             }
+        }
+        notes
+    }
+
+    /// The notes without those that came with the page of a repository whose words a person has not seen. Who
+    /// wrote them is what the page itself says, so even one's own are among them.
+    pub(super) fn trusted(&self, mut notes: Vec<Note>) -> Vec<Note> {
+        let is_of_page =
+            |note: &Note| note.source.as_ref().is_some_and(|source| source.origin != Origin::Here);
+        if notes.iter().any(is_of_page) && trust::say(self.here) == Say::Untrusted {
+            notes.retain(|note| !is_of_page(note));
         }
         notes
     }
