@@ -6,11 +6,10 @@
 
 use std::collections::BTreeMap;
 use std::convert::Infallible;
-use std::os::unix::fs::MetadataExt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, Instant};
 
 use axum::extract::State;
 use axum::http::HeaderMap;
@@ -22,6 +21,7 @@ use heirloom_core::status::Status;
 use heirloom_engine::session::printed;
 use heirloom_engine::settings::{Environment, places};
 use heirloom_ledger::{Arrived, Ledger, SessionFilter};
+use heirloom_repo::Stamp;
 use tokio::sync::{broadcast, watch};
 
 use crate::answer::Refused;
@@ -125,16 +125,8 @@ struct LedgerFollower {
     /// The sessions at work, with how much their agents had printed.
     printed: BTreeMap<SessionId, u64>,
     /// The settings files of where the daemon was started, as they were.
-    settings: Vec<(PathBuf, Stamp)>,
+    settings: Vec<(PathBuf, Option<Stamp>)>,
     looked: Instant,
-}
-
-/// What tells a file that was changed from what it was; nothing where there is none.
-type Stamp = Option<(u64, u64, SystemTime)>;
-
-fn stamp(path: &Path) -> Stamp {
-    let found = path.metadata().ok()?;
-    Some((found.ino(), found.len(), found.modified().ok()?))
 }
 
 impl LedgerFollower {
@@ -143,7 +135,7 @@ impl LedgerFollower {
         let (version, last) = (ledger.data_version()?, ledger.last_arrival()?);
         let here = house.here()?;
         let files = places(&Environment::of(&here), Some(&here.place.root)).into_iter();
-        let settings = files.map(|file| (file.path.clone(), stamp(&file.path))).collect();
+        let settings = files.map(|file| (file.path.clone(), Stamp::of(&file.path))).collect();
         let (printed, looked) = (BTreeMap::new(), Instant::now());
         let mut follower = Self { ledger, version, last, printed, settings, looked };
         follower.meet(house)?;
@@ -181,7 +173,7 @@ impl LedgerFollower {
         }
         let mut is_other = false;
         for (path, before) in &mut self.settings {
-            let now = stamp(path);
+            let now = Stamp::of(path);
             is_other |= std::mem::replace(before, now) != now;
         }
         if is_other {
@@ -308,6 +300,8 @@ fn stream(
 
 #[cfg(test)]
 mod tests {
+    use std::path::Path;
+
     use heirloom_core::event::TrustDecided;
     use heirloom_engine::here::Here;
     use heirloom_ledger::Scope;
