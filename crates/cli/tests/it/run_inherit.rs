@@ -68,7 +68,7 @@ fn a_missing_session_is_an_error_with_what_was_meant() {
     insta::assert_snapshot!(env.run(&["inherit", "auth-v"]), @r"
     ------- stderr -------
     error: there is no session auth-v in this repository
-    hint: did you mean auth-v1? `heirloom sessions list --completed` shows all
+    hint: did you mean auth-v1? `heirloom sessions list --completed --all` shows all
     hint: there are auth-v1
     [exit 1]
     ");
@@ -264,7 +264,7 @@ fn a_missing_source_is_told_and_the_run_goes_on_unless_it_is_strict() {
     let ran = session(&env, "auth-v3", &learned(&[]), &["--inherit", "auth-v"]).success();
     insta::assert_snapshot!(ran.stderr, @r"
     error: there is no session auth-v in this repository
-    hint: did you mean auth-v2? `heirloom sessions list --completed` shows all
+    hint: did you mean auth-v2? `heirloom sessions list --completed --all` shows all
     hint: there are auth-v2
     warning: continuing without inherited context; --strict would have stopped here
     ");
