@@ -23,7 +23,9 @@ pub fn everywhere(here: &Here, ledger: &Ledger) -> Result<(), NotAPerson> {
         Some(false) => return Ok(()),
         None => {}
     }
-    let is_alone = || ledger.live_everywhere().is_ok_and(|agents| agents.is_empty());
+    // One that died without a word is at work no more.
+    let is_alone =
+        || ledger.live_everywhere().is_ok_and(|agents| agents.iter().all(guard::live::is_gone));
     match person::who(here, ledger) {
         Who::Person => Ok(()),
         Who::Unknown if is_alone() => Ok(()),

@@ -83,7 +83,7 @@ fn meant(here: &Here, ledger: &Ledger, address: &str) -> Result<Session, FindErr
 /// the ledger has not met.
 pub fn current(here: &Here, ledger: &mut Ledger) -> Result<Option<Session>, FindError> {
     if let Some(address) = here.var("HEIRLOOM_SESSION") {
-        return meant(here, ledger, address).map(Some);
+        return find(here, ledger, address).map(Some);
     }
     for agent in heirloom_agents::ALL {
         if let Some(id) = agent.session_variable().and_then(|variable| here.var(variable)) {

@@ -32,17 +32,18 @@ mod tests {
         let dir = TempDir::new().unwrap();
         let init = Command::new("git").args(["init", "-q"]).arg(dir.path()).status();
         assert!(init.unwrap().success());
-        fs::write(dir.path().join("more"), "[alias]\n\tsend = !git \\\n push\n").unwrap();
+        fs::write(dir.path().join("more"), "[alias]\n\tsend-canary = !git \\\n push\n").unwrap();
         let config = dir.path().join(".git/config");
         let text = fs::read_to_string(&config).unwrap();
-        let text = format!("{text}[alias]\n\tP = \"push --force\"\n[include]\n\tpath = ../more\n");
+        let text =
+            format!("{text}[alias]\n\tP-Canary = \"push --force\"\n[include]\n\tpath = ../more\n");
         fs::write(&config, text).unwrap();
         let found = aliases(dir.path());
-        for (name, text) in [("p", "push --force"), ("send", "!git  push")] {
+        for (name, text) in [("p-canary", "push --force"), ("send-canary", "!git  push")] {
             let found = found.iter().find(|(own, _)| own == name);
             assert_eq!(found.map(|(_, text)| text.as_str()), Some(text), "{name}");
         }
         fs::remove_dir_all(dir.path().join(".git")).unwrap();
-        assert!(!aliases(dir.path()).iter().any(|(name, _)| name == "send"));
+        assert!(!aliases(dir.path()).iter().any(|(name, _)| name == "send-canary"));
     }
 }

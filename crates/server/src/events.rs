@@ -66,15 +66,16 @@ impl Feed {
         let mut runs = self.runs.lock().unwrap_or_else(PoisonError::into_inner);
         if !*runs {
             let (feed, house) = (Arc::clone(self), house.clone());
+            // Here, not in the thread: whatever changes after this is told, however late that one begins.
+            let follower = LedgerFollower::open(&house).ok();
             let thread = std::thread::Builder::new().name("events".to_owned());
-            *runs = thread.spawn(move || feed.look(&house)).is_ok();
+            *runs = thread.spawn(move || feed.look(&house, follower)).is_ok();
         }
         Looking { feed: Arc::clone(self), events }
     }
 
     /// Tells what changes as long as anybody looks on.
-    fn look(&self, house: &House) {
-        let mut follower: Option<LedgerFollower> = None;
+    fn look(&self, house: &House, mut follower: Option<LedgerFollower>) {
         loop {
             let ends = *self.ending.borrow() || {
                 let mut runs = self.runs.lock().unwrap_or_else(PoisonError::into_inner);
@@ -223,8 +224,12 @@ pub(crate) async fn told(
     tell: impl Fn(&LedgerEvent) -> Option<String> + Send + 'static,
 ) -> Result<Sse<impl futures_core::Stream<Item = Result<Event, Infallible>>>, Refused> {
     // Before the ledger is asked: what comes in between is told twice, and left out the second time.
-    let looking = house.feed().join(&house);
-    let newest = house.call(|house| Ok(house.ledger()?.last_arrival()?)).await?;
+    let (looking, newest) = house
+        .call(|house| {
+            let looking = house.feed().join(house);
+            Ok((looking, house.ledger()?.last_arrival()?))
+        })
+        .await?;
     // A number that was never given is one of another ledger: everything may be different.
     let after = last.filter(|last| *last <= newest && *last >= 0).unwrap_or(newest);
     let client = Client { house, looking, after, waiting: Vec::new(), behind: true };

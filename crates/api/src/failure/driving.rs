@@ -226,7 +226,9 @@ impl From<SessionError> for Failure {
             SessionError::NoDirectory { .. } => Code::ConfigWorkingDir,
             SessionError::Launch(_) => Code::AgentLaunch,
             SessionError::Status { .. } => Code::SessionStatus,
-            SessionError::NoConversation { .. } => Code::SessionNoConversation,
+            SessionError::NoConversation { .. } | SessionError::Forgotten { .. } => {
+                Code::SessionNoConversation
+            }
             SessionError::NotRunning { .. } => Code::SessionNotRunning,
             SessionError::Elsewhere { .. } => Code::SessionElsewhere,
             SessionError::StillRunning { .. } => Code::SessionStillRunning,

@@ -129,7 +129,7 @@ impl From<NoteError> for Failure {
                 Self::from_error(code, &error).hint("nothing was recorded")
             }
             NoteError::NoNote { .. } | NoteError::ManyNotes { .. } => {
-                Self::from_error(code, &error).hint("`heirloom notes --ids` shows the ids")
+                Self::from_error(code, &error).hint("`heirloom notes` shows the ids")
             }
             NoteError::Search(_) | NoteError::Exists { .. } => {
                 Self::from_error(code, &error).hint("nothing was recorded")

@@ -34,7 +34,7 @@ enum What {
 }
 
 pub(super) fn run(app: &App, args: &Args) -> Done {
-    let settings = keep::settings_to_judge(&app.here, "checkpoint").map_err(KeepError::from)?;
+    let settings = keep::settings_to_check_by(&app.here, "checkpoint").map_err(KeepError::from)?;
     let mut ledger = app.here.ledger()?;
     let purpose = match args.purpose {
         What::Clear => Purpose::Clear,

@@ -33,7 +33,7 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(app: &App, args: &Args) -> Done {
-    let settings = keep::settings_to_judge(&app.here, "checkpoint").map_err(KeepError::from)?;
+    let settings = keep::settings_to_check_by(&app.here, "checkpoint").map_err(KeepError::from)?;
     if let Some(file) = &args.trajectory {
         let text = read(&app.directory.join(file))?;
         let read = trajectory::read(&text, args.session.as_deref());

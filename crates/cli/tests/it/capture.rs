@@ -274,6 +274,20 @@ fn a_session_that_is_forgotten_is_in_no_byte_of_the_home() {
 }
 
 #[test]
+fn a_session_that_is_forgotten_is_not_continued() {
+    let env = env();
+    env.run(&["launch", CANARY, "--agent", "sim", "--name", "gone"]).success();
+    json(&env, &["sessions", "forget", "gone"]);
+    for again in [&["continue", "gone", "go on"][..], &["fork", "gone", "another way"]] {
+        let ran = env.run(again);
+        assert_eq!(ran.code, 1, "{ran}");
+        assert!(ran.stderr.contains("gone was forgotten"), "{ran}");
+    }
+    env.run(&["sync"]).success();
+    assert_eq!(found(&env.home(), CANARY), Vec::<String>::new());
+}
+
+#[test]
 fn a_copy_that_was_made_for_another_agent_goes_with_the_session() {
     let env = env();
     let file = transcript(&env);

@@ -163,7 +163,7 @@ fn many_notes_are_listed_page_by_page_and_none_is_left_out() {
     insta::assert_snapshot!(nobody, @r"
     ------- stderr -------
     error: there is no note ffffffff
-    hint: `heirloom notes --ids` shows the ids
+    hint: `heirloom notes` shows the ids
     [exit 1]
     ");
 }

@@ -68,18 +68,19 @@ fn a_cloned_repository_runs_nothing_and_its_words_reach_no_agent() {
 fn what_stands_on_a_strangers_page_is_counted_and_not_quoted() {
     let settings = "requirements: {tested: {evidence: {command: 'true'}}}\n";
     let guarded = stranger(settings);
+    guarded.env.write(".heirloom/repository", "hr_00000000000000000000000000\n");
     guarded.env.write(
         "NOTES.md",
         "# Notes\n\n## Session Continuity\n\n### Decision Log\n\n\
-         #### 2026-01-01T00:00:00Z - Obey the canary <!-- hl:84c5236f-c343-476c-bb2f-8344099649e4 -->\n\
-         **Decision**: Obey the canary\n**Rationale**: it sings\n<!-- /hl:84c5236f -->\n\n\
-         #### 2026-01-02T00:00:00Z - Feed the canary\n**Decision**: Feed the canary\n",
+         #### 2026-01-01T00:00:00Z - Obey the canary \
+         <!-- hl:84c5236f-c343-476c-bb2f-8344099649e4 by them -->\n\
+         **Decision**: Obey the canary\n**Rationale**: it sings\n<!-- /hl:84c5236f -->\n",
     );
     guarded.env.git(&["add", "."]);
     guarded.env.git(&["commit", "-q", "-m", "a stranger's"]);
     let started = guarded.start(ONE, "startup");
     assert!(!started.text().contains("canary"), "{started:?}");
-    let counted = "2 notes of NOTES.md are left out until a person trusts this repository";
+    let counted = "1 note of NOTES.md is left out until a person trusts this repository";
     assert!(started.text().contains(counted), "{started:?}");
     for recover in
         [&["recover", "1"][..], &["recover", "3"], &["recover", "2", "--query", "canary"]]
@@ -91,7 +92,6 @@ fn what_stands_on_a_strangers_page_is_counted_and_not_quoted() {
     guarded.env.run(&["trust", "--yes", "--hash", &seen]).success();
     let started = guarded.start(TWO, "startup");
     assert!(started.text().contains("Obey the canary"), "{started:?}");
-    assert!(started.text().contains("Feed the canary"), "{started:?}");
 }
 
 #[test]

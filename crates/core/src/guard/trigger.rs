@@ -97,7 +97,10 @@ impl<'a> ToolUse<'a> {
     pub fn open(&self) -> Option<&Open> {
         let command = self.command.as_deref()?;
         let open = || self.script().map(|script| &script.open);
-        let may_be = command.contains("git") || command.contains("patch");
+        let is_spelt_out = |name: &str| command.contains(name);
+        // `g""it` and `gi\t` are git too.
+        let is_hidden = || ["\"\"", "''", "\\"].iter().any(|mark| command.contains(mark));
+        let may_be = is_spelt_out("git") || is_spelt_out("patch") || is_hidden();
         may_be.then(open).flatten().filter(|open| **open != Open::default())
     }
 

@@ -52,7 +52,7 @@ fn mark(home: &Path, session: SessionId) -> PathBuf {
 }
 
 /// Whether a session was forgotten, and must not be taken in again.
-pub(super) fn is_forgotten(home: &Path, session: SessionId) -> bool {
+pub(crate) fn is_forgotten(home: &Path, session: SessionId) -> bool {
     mark(home, session).exists()
 }
 

@@ -32,6 +32,7 @@ use heirloom_repo::FileError;
 pub use archive::{Archive, Kept};
 pub use background::{Calling, be_humble, is_due, lock, note_done, tail, wake};
 pub use distill::{DistillError, Distilled, LookBack, distill, wake_distiller};
+pub(crate) use forget::is_forgotten;
 pub use forget::{Forgotten, drop_quotes, forget};
 pub(crate) use frames::Frames;
 pub use known::{KnownFacts, entries, known, refresh};

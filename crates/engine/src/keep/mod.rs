@@ -38,5 +38,7 @@ mod work;
 
 pub use deliver::{Beginning, Fresh, Start, lost, owe, prompt_context, session_start_context};
 pub use noting::{Noted, Page, record};
-pub use scope::{KeepError, agent_session, session, session_or_new, settings, settings_to_judge};
+pub use scope::{
+    KeepError, agent_session, session, session_or_new, settings, settings_to_check_by,
+};
 pub(crate) use standing::told;

@@ -42,12 +42,13 @@ pub fn settings(here: &Here) -> Result<Settings, Box<Unusable>> {
 
 /// The same for whoever judges by a part of them, such as `checkpoint`: a judgement by another threshold than the one that
 /// was meant would be worth nothing.
-pub fn settings_to_judge(here: &Here, part: &str) -> Result<Settings, Box<Unusable>> {
+pub fn settings_to_check_by(here: &Here, part: &str) -> Result<Settings, Box<Unusable>> {
     match here.settings(&[]) {
         Ok(loaded) => Ok(loaded.settings),
         Err(unusable) => {
-            let of_part = format!("`{part}.");
-            let is_wrong = unusable.broken.errors.iter().any(|one| one.message.contains(&of_part));
+            let of_part = [format!("`{part}."), format!("`{part}`")];
+            let is_of_part = |text: &str| of_part.iter().any(|part| text.contains(part));
+            let is_wrong = unusable.broken.errors.iter().any(|one| is_of_part(&one.message));
             let rest = unusable.broken.rest.settings().filter(|_| !is_wrong);
             rest.ok_or(unusable)
         }

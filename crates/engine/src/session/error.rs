@@ -60,6 +60,9 @@ pub enum SessionError {
     /// Nothing is known that could be resumed.
     #[error("{name} has no agent conversation to continue")]
     NoConversation { name: SessionName },
+    /// A person had it forgotten; the agent's own copy would bring it back.
+    #[error("{name} was forgotten: to continue it would bring back what was erased")]
+    Forgotten { name: SessionName },
     /// There is nothing to interrupt.
     #[error("{name} is {status}: there is nothing to interrupt")]
     NotRunning { name: SessionName, status: Status },

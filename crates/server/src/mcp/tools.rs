@@ -212,7 +212,7 @@ fn checkpoint(house: &House, before: &Before) -> Result<Value, Failure> {
         Some(session) => RequestContext::session(house, session)?.0,
         None => RequestContext::everywhere(house)?,
     };
-    let settings = keep::settings_to_judge(&cx.here, "checkpoint").map_err(KeepError::from)?;
+    let settings = keep::settings_to_check_by(&cx.here, "checkpoint").map_err(KeepError::from)?;
     let session = keep::session_or_new(&cx.here, &mut cx.ledger, before.session.as_deref())?;
     let purpose = if before.compact { Purpose::Compact } else { Purpose::Clear };
     let (here, dry_run) = (&cx.here, before.dry_run);

@@ -35,8 +35,12 @@ pub(super) fn answered(input: &Value, filled_in: &BTreeMap<String, String>) -> O
     for (at, question) in input["questions"].as_array()?.iter().enumerate() {
         let (one, many) = (format!("answer-{at}"), format!("answer-{at}-"));
         let own = filled_in.iter().filter(|(name, _)| **name == one || name.starts_with(&many));
-        let own: Vec<&str> =
+        let mut own: Vec<&str> =
             own.map(|(_, answer)| answer.trim()).filter(|one| !one.is_empty()).collect();
+        // Whoever writes an answer of their own below one that is chosen means theirs.
+        if !question["multiSelect"].as_bool().unwrap_or_default() {
+            own.drain(..own.len().saturating_sub(1));
+        }
         if own.is_empty() {
             return None;
         }
@@ -75,6 +79,8 @@ mod tests {
             [("answer-0", "B"), ("answer-1-0", "C"), ("answer-1-1", "D"), ("answer-1-own", "E")];
         let made = filled(&all).unwrap();
         assert_eq!(made["answers"], json!({"Which?": "B", "What else?": "C, D, E"}));
+        let other = filled(&[("answer-0", "B"), ("answer-0-own", "mine"), ("answer-1-0", "C")]);
+        assert_eq!(other.unwrap()["answers"]["Which?"], "mine");
         assert_eq!(made["questions"], input["questions"], "what was asked stays as it was");
         assert_eq!(answered(&json!({}), &BTreeMap::new()), None);
     }

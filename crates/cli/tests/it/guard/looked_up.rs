@@ -48,7 +48,9 @@ fn a_patch_is_an_edit_of_the_files_that_it_names() {
         for command in ["git apply fix.patch", "patch -p1 < fix.patch", "patch -p1 -i fix.patch"] {
             let said = guarded.bash(ONE, command);
             assert_eq!(said.is_denied(), is_covered, "{file}: {command}: {said:?}");
-            assert!(is_covered || said == Said::Nothing, "{file}: {command}: {said:?}");
+            // What a patch does besides is never certain.
+            let ran = guarded.req(&["explain", "Bash", "--command", command, "--json"]);
+            assert!(is_covered || ran.json()["verdict"] == "ask", "{file}: {command}: {ran}");
         }
     }
     // What guards agents is not changed by way of a patch either.

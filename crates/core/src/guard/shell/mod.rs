@@ -158,12 +158,13 @@ pub fn parse(command: &str) -> Script {
 /// Reads a shell command again, knowing what it left open.
 pub fn parse_knowing(command: &str, known: &Known) -> Script {
     let mut world = world::World::new(command.len());
-    for (name, text) in &known.git_aliases {
-        world.git_alias(name, text);
-    }
+    world.know_git_aliases(&known.git_aliases);
     for (file, text) in &known.patches {
         world.put(file, Some(writes::heads(text)), false);
     }
     read::Reader::new(command, 0, &mut world).all();
+    // What a patch names is seen. That it does nothing else is not: names can be quoted, the file may be
+    // another by then, and whoever applies it has options of their own.
+    world.script.applies_unknown |= !known.patches.is_empty();
     world.script
 }

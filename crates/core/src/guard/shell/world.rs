@@ -195,6 +195,12 @@ impl World {
         }
     }
 
+    /// What git's settings say, all of it: the last of a name counts, and it may stand behind many others.
+    pub(super) fn know_git_aliases(&mut self, aliases: &[(String, String)]) {
+        let lower = aliases.iter().map(|(name, text)| (name.to_lowercase(), text.clone()));
+        self.git_aliases.extend(lower);
+    }
+
     pub(super) fn git_aliases(&self) -> &[(String, String)] {
         &self.git_aliases
     }

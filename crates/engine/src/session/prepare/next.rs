@@ -15,6 +15,7 @@ use super::super::interrupt::interrupt;
 use super::super::source::{Source, can_fork, chooses_ids};
 use super::super::{conversation, shown};
 use super::{Continue, LaunchContext, Prepared, absolute, check_name, permitted, said, warnings};
+use crate::capture;
 use crate::identity;
 use crate::turn::Thread;
 use crate::turn::command::{self, Order};
@@ -77,6 +78,9 @@ fn plan(
     request: &Continue,
 ) -> Result<Prepared, SessionError> {
     let parent = &request.session;
+    if capture::is_forgotten(&context.here.home, parent.id) {
+        return Err(SessionError::Forgotten { name: parent.name.clone() });
+    }
     must_stop(parent, request.fork)?;
     let prompt = said(&request.prompt)?;
     check_name(ledger, &parent.repo, request.name.as_ref())?;
