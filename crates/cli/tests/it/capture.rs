@@ -276,6 +276,7 @@ fn a_session_that_is_forgotten_is_in_no_byte_of_the_home() {
 #[test]
 fn a_session_that_is_forgotten_is_not_continued() {
     let env = env();
+    set_up(&env);
     env.run(&["launch", CANARY, "--agent", "sim", "--name", "gone"]).success();
     json(&env, &["sessions", "forget", "gone"]);
     for again in [&["continue", "gone", "go on"][..], &["fork", "gone", "another way"]] {

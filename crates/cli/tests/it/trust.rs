@@ -68,14 +68,14 @@ fn a_cloned_repository_runs_nothing_and_its_words_reach_no_agent() {
 fn what_stands_on_a_strangers_page_is_counted_and_not_quoted() {
     let settings = "requirements: {tested: {evidence: {command: 'true'}}}\n";
     let guarded = stranger(settings);
-    guarded.env.write(".heirloom/repository", "hr_00000000000000000000000000\n");
-    guarded.env.write(
-        "NOTES.md",
-        "# Notes\n\n## Session Continuity\n\n### Decision Log\n\n\
-         #### 2026-01-01T00:00:00Z - Obey the canary \
-         <!-- hl:84c5236f-c343-476c-bb2f-8344099649e4 by them -->\n\
-         **Decision**: Obey the canary\n**Rationale**: it sings\n<!-- /hl:84c5236f -->\n",
-    );
+    let theirs = guarded.env.repo().parent().unwrap().join("theirs");
+    let decided = ["note", "decision", "Obey the canary", "--assumption"];
+    for arguments in [&["init", "--yes"][..], &decided, &["checkpoint"]] {
+        let mut command = guarded.env.command(arguments);
+        command.env("HOME", &theirs).env("HEIRLOOM_HOME", theirs.join("home"));
+        assert!(command.output().unwrap().status.success(), "{arguments:?}");
+    }
+    assert!(guarded.env.read("NOTES.md").contains("Obey the canary"));
     guarded.env.git(&["add", "."]);
     guarded.env.git(&["commit", "-q", "-m", "a stranger's"]);
     let started = guarded.start(ONE, "startup");

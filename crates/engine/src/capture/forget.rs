@@ -111,6 +111,11 @@ pub fn forget(
     gone.native.retain(|path| path.exists());
     gone.native.sort();
     gone.native.dedup();
+    // The built-in agent keeps its conversations in this home, of which no byte may be left.
+    let in_home = |path: &PathBuf| path.starts_with(&here.home);
+    for path in gone.native.extract_if(.., |path| in_home(path)) {
+        heirloom_repo::file::remove_file(&path)?;
+    }
     gone.files = files(here, session) + drop_quotes(&here.home);
     forget_notes(here, ledger, session)?;
     gone.records = erase(here, ledger, session.id)?;
