@@ -12,12 +12,12 @@ use crate::Answer;
 /// A handoff, in numbers.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct HandoffRow {
-    /// Its content's address.
+    /// The hash of its content.
     pub id: String,
     pub at: Timestamp,
     /// The id of the session that left it.
     pub session: String,
-    /// The colleague whose it is; nothing for one's own.
+    /// The colleague whose it is; `null` if it is yours.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub author: Option<String>,
     /// Why it was made.
@@ -103,7 +103,7 @@ pub struct HandoffDetail {
     /// The handoff, in numbers.
     #[serde(flatten)]
     pub row: HandoffRow,
-    /// What the session is called.
+    /// The session's name.
     pub session_name: Option<String>,
     /// The handoff before it.
     pub previous: Option<String>,

@@ -80,7 +80,7 @@ impl Answer for HubLeft {}
 pub struct HubPushed {
     /// The hub, without the password.
     pub hub: String,
-    /// How many records.
+    /// The number of records.
     pub sent: u64,
     /// What was withheld of what was looked at.
     pub withheld: Vec<HubWithheld>,
@@ -108,13 +108,13 @@ pub struct HubWithheld {
 pub struct HubPulled {
     /// The hub, without the password.
     pub hub: String,
-    /// How many records.
+    /// The number of records.
     pub taken: u64,
     /// How many of a kind that is not taken from others, or with a secret in them.
     pub refused: u64,
     /// How many the hub had dropped before they were read here.
     pub skipped: u64,
-    /// Hosts that are not followed any further.
+    /// Hosts that are no longer followed.
     pub problems: Vec<HubProblem>,
 }
 
@@ -164,7 +164,7 @@ pub struct HubStatus {
     pub withheld_count: u64,
     /// Why the daemon could not send or take in what is new, the last time it tried.
     pub trouble: Option<String>,
-    /// Hosts that are not followed any further.
+    /// Hosts that are no longer followed.
     pub problems: Vec<HubProblem>,
     /// All hosts of the repository.
     pub hosts: Vec<HubHost>,
@@ -185,7 +185,7 @@ pub struct HubHost {
     pub seq: u64,
     /// When it last sent something.
     pub seen_at: Option<Timestamp>,
-    /// Whether the member was shut out.
+    /// Whether the member was removed.
     pub is_gone: bool,
 }
 

@@ -17,7 +17,7 @@ use crate::Answer;
 pub struct Issue {
     /// Its id.
     pub id: String,
-    /// What is to be done, in a line.
+    /// Its title, one line.
     pub title: String,
     /// What is to be done.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -31,13 +31,13 @@ pub struct Issue {
     /// What was found out on the way.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub notes: Option<String>,
-    /// Where it is in its life.
+    /// Its status.
     pub status: String,
-    /// 0 is the most urgent, 4 can wait for ever.
+    /// Its priority: 0 is the most urgent, 4 the least.
     pub priority: u8,
     /// `task`, `bug`, `feature`, `epic`, …
     pub issue_type: String,
-    /// Who does it.
+    /// Its assignee.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub assignee: Option<String>,
     /// When it was made.
@@ -56,10 +56,10 @@ pub struct Issue {
     /// The session that closed it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub closed_by_session: Option<String>,
-    /// Not before this time.
+    /// Deferred until this time.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub defer_until: Option<Timestamp>,
-    /// Words to find it by.
+    /// Its labels.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub labels: Vec<String>,
     /// What it depends on.
@@ -239,25 +239,25 @@ impl Answer for IssueList {}
 pub struct ListedIssue {
     /// Its id.
     pub id: String,
-    /// What is to be done, in a line.
+    /// Its title, one line.
     pub title: String,
-    /// Where it is in its life.
+    /// Its status.
     pub status: String,
-    /// 0 is the most urgent.
+    /// Its priority: 0 is the most urgent.
     pub priority: u8,
     /// `task`, `bug`, `epic`, …
     pub issue_type: String,
-    /// Who does it.
+    /// Its assignee.
     pub assignee: Option<String>,
     /// When it was made.
     pub created_at: Timestamp,
-    /// Not before this time.
+    /// Deferred until this time.
     pub defer_until: Option<Timestamp>,
     /// The issue it is a part of.
     pub parent: Option<String>,
     /// The open issues that stand in its way.
     pub blocked_by: Vec<String>,
-    /// Words to find it by.
+    /// Its labels.
     pub labels: Vec<String>,
     /// Whether its tracker holds it back for a reason of its own.
     pub held: bool,
@@ -320,9 +320,9 @@ pub struct DependsOn {
     /// How.
     #[serde(rename = "type")]
     pub kind: String,
-    /// What is to be done, where it is still there.
+    /// Its title, if it still exists.
     pub title: Option<String>,
-    /// Where it is in its life, where it is still there.
+    /// Its status, if it still exists.
     pub status: Option<String>,
 }
 

@@ -42,9 +42,9 @@ pub struct IssueNote {
     pub session: String,
     /// When it was made.
     pub at: Timestamp,
-    /// What it rests on.
+    /// Its evidence.
     pub evidence: Vec<super::note::Evidence>,
-    /// What it rests on besides, or instead.
+    /// Other evidence: an assumption, a person's word, or the absence of a text.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub basis: Option<super::note::Basis>,
     /// The issue it is about.
@@ -80,7 +80,7 @@ impl From<&heirloom_core::note::Note> for IssueNote {
 /// What a session left to the next one.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct Handoff {
-    /// Its content's address.
+    /// The hash of its content.
     pub id: String,
     /// The handoff before it.
     #[serde(skip_serializing_if = "Option::is_none")]

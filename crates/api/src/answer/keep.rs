@@ -230,7 +230,7 @@ impl From<&Outcome> for Checkpoint {
 pub struct Recovery {
     /// How much was asked for.
     pub level: u8,
-    /// What it costs, estimated.
+    /// Its estimated size in tokens.
     pub tokens: usize,
     /// The text.
     pub text: String,
@@ -368,7 +368,7 @@ impl From<&Compared> for ComparedClaim {
 pub struct Healing {
     /// Whether everything can be used again.
     pub ok: bool,
-    /// Whether nothing was changed.
+    /// Whether this was a dry run.
     pub check: bool,
     /// What was repaired.
     pub repaired: Vec<Repaired>,

@@ -226,7 +226,7 @@ impl From<ledger::Imported> for LedgerImported {
 /// What giving back room came to, or with a dry run would.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct LedgerCollected {
-    /// Whether nothing was done.
+    /// Whether this was a dry run.
     pub dry_run: bool,
     /// What agents printed and is now compressed.
     pub streams: CollectedStreams,

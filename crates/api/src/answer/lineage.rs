@@ -68,10 +68,10 @@ pub struct Relative {
     pub name: String,
     /// Its id.
     pub id: String,
-    /// The colleague who ran it; nothing for one's own.
+    /// The colleague who ran it; `null` if it is yours.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub author: Option<String>,
-    /// Where it is in its life.
+    /// Its status.
     #[schemars(with = "words::SessionStatus")]
     pub status: String,
     /// How it came from its parent.
@@ -79,7 +79,7 @@ pub struct Relative {
     pub link: Option<&'static str>,
     /// When it ended.
     pub completed_at: Option<Timestamp>,
-    /// How many learnings it made.
+    /// The number of learnings it recorded.
     pub learnings: u64,
     /// How many decisions it made.
     pub decisions: u64,
@@ -205,13 +205,13 @@ pub struct Inherited {
     pub from_completed_at: Option<Timestamp>,
     /// That session and its ancestors, nearest first.
     pub lineage: Vec<String>,
-    /// What was found out.
+    /// Learnings.
     pub learnings: Vec<String>,
-    /// What proved itself.
+    /// Patterns that worked.
     pub patterns: Vec<String>,
-    /// What to keep away from.
+    /// Warnings.
     pub warnings: Vec<String>,
-    /// What was decided, and why.
+    /// Decisions and their reasons.
     pub decisions: Vec<String>,
     /// What was done.
     pub progress_summary: String,
@@ -222,7 +222,7 @@ pub struct Inherited {
     pub truncated: Truncated,
     /// How many secrets were taken out of it.
     pub redacted: usize,
-    /// What it costs to read, estimated.
+    /// Its estimated size in tokens.
     pub tokens: usize,
     /// What went wrong while it was put together.
     pub warnings_raised: Vec<String>,

@@ -26,14 +26,14 @@ pub struct Note {
     pub session: String,
     /// The id of that session.
     pub session_id: String,
-    /// The colleague who wrote it; nothing for one's own.
+    /// The colleague who wrote it; `null` if it is yours.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub author: Option<String>,
     /// When it was made.
     pub at: Timestamp,
-    /// What it rests on.
+    /// Its evidence.
     pub evidence: Vec<Evidence>,
-    /// What it rests on besides, or instead.
+    /// Other evidence: an assumption, a person's word, or the absence of a text.
     pub basis: Option<Basis>,
     /// The issue it is about.
     pub issue: Option<String>,

@@ -50,7 +50,7 @@ pub struct WhyOrigin {
     pub session_id: String,
     /// Its agent.
     pub agent: Option<String>,
-    /// What the conversation is called.
+    /// The conversation's title.
     pub title: Option<String>,
     /// How it is known: an `edit` in it wrote the line, it made the `commit`, it made a commit of the same
     /// `subject` that was rebased or amended since, or it changed the `file`.

@@ -73,7 +73,7 @@ pub struct PlannedStage {
     pub model: Option<String>,
     /// When it is done.
     pub stop: StopRule,
-    /// The most iterations.
+    /// The maximum number of iterations.
     pub max: u32,
     /// How many iterations in a row may fail.
     pub max_failures: u32,

@@ -74,7 +74,7 @@ pub struct SearchResult {
     pub session: Option<String>,
     /// Its id.
     pub session_id: Option<String>,
-    /// The colleague whose it is; nothing for one's own.
+    /// The colleague whose it is; `null` if it is yours.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub author: Option<String>,
     /// Its agent.
@@ -100,7 +100,7 @@ pub struct SearchResult {
 pub struct SearchPassage {
     /// `message`, `tool_use` or `tool_result`.
     pub kind: String,
-    /// Whose words they are.
+    /// Who said it.
     pub role: Option<String>,
     /// Its place among what was said in the conversation, from 1.
     pub event: Option<u64>,
@@ -197,7 +197,7 @@ pub struct PastSession {
     pub agent: String,
     /// The agent's own id of the conversation.
     pub agent_session_id: String,
-    /// What it is called.
+    /// Its name.
     pub title: String,
     /// What was asked first.
     pub prompt: Option<String>,

@@ -11,7 +11,7 @@ use crate::Answer;
 pub struct Repository {
     /// Its key; `null` where it goes by its path.
     pub key: Option<String>,
-    /// What it is called.
+    /// Its name.
     pub name: String,
     /// The directories it was seen in.
     pub paths: Vec<String>,

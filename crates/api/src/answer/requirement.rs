@@ -40,7 +40,7 @@ pub struct Pause {
     pub by: String,
     /// Since when.
     pub at: Timestamp,
-    /// Until when; until somebody resumes them where it does not say.
+    /// When the pause ends; `null` until somebody resumes them.
     pub expires_at: Option<Timestamp>,
     /// Where.
     #[schemars(extend("enum" = ["repository", "session"]))]
@@ -81,7 +81,7 @@ pub struct Requirement {
     /// More about it.
     #[serde(skip_serializing_if = "Value::is_null")]
     pub metadata: Value,
-    /// When it stops counting.
+    /// When it expires.
     pub expires_at: Option<Timestamp>,
     /// How to satisfy it.
     pub resolution: String,
@@ -137,7 +137,7 @@ pub struct RequirementChange {
     pub branch: String,
     /// By what it is satisfied; `null` where it was cleared.
     pub satisfied_by: Option<String>,
-    /// When it stops counting.
+    /// When it expires.
     pub expires_at: Option<Timestamp>,
     /// Whether it was cleared.
     pub cleared: bool,
@@ -170,7 +170,7 @@ pub struct RequirementsPaused {
     pub session: Option<String>,
     /// Why.
     pub reason: Option<String>,
-    /// Until when; until somebody resumes them where it does not say.
+    /// When the pause ends; `null` until somebody resumes them.
     pub expires_at: Option<Timestamp>,
 }
 
@@ -181,7 +181,7 @@ impl Answer for RequirementsPaused {}
 pub struct RequirementsPruned {
     /// The branches.
     pub branches: Vec<String>,
-    /// Whether nothing was done.
+    /// Whether this was a dry run.
     pub dry_run: bool,
 }
 
@@ -190,7 +190,7 @@ impl Answer for RequirementsPruned {}
 /// What would happen to a tool use.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct Explanation {
-    /// What would.
+    /// What it would do.
     #[schemars(extend("enum" = ["deny", "ask", "warn", "silent"]))]
     pub verdict: String,
     /// What the agent would be told.

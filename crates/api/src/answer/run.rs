@@ -31,7 +31,7 @@ pub struct RunDetached {
     pub session: String,
     /// The process that drives it.
     pub pid: u32,
-    /// Where it writes what it would have printed.
+    /// The file its output goes to.
     pub log: String,
 }
 
@@ -44,7 +44,7 @@ pub struct SessionState {
     pub name: String,
     /// Its id.
     pub id: String,
-    /// Where it is in its life.
+    /// Its status.
     #[schemars(with = "words::SessionStatus")]
     pub status: String,
     /// Why it has that status, where there is more to say.
@@ -55,9 +55,9 @@ pub struct SessionState {
     pub branch: Option<String>,
     /// When it was recorded.
     pub created_at: Timestamp,
-    /// When it last came to an end.
+    /// When it last ended.
     pub completed_at: Option<Timestamp>,
-    /// How many learnings it made.
+    /// The number of learnings it recorded.
     pub learnings: u64,
     /// What it cost, in USD.
     pub cost_usd: Option<f64>,

@@ -26,7 +26,7 @@ pub struct Session {
     pub name: String,
     /// Its id.
     pub id: String,
-    /// Where it is in its life.
+    /// Its status.
     #[schemars(with = "words::SessionStatus")]
     pub status: String,
     /// The agent that does the work.
@@ -37,23 +37,23 @@ pub struct Session {
     pub parent: Option<String>,
     /// When it was recorded.
     pub created_at: Timestamp,
-    /// When it last came to an end.
+    /// When it last ended.
     pub completed_at: Option<Timestamp>,
-    /// How many learnings it made.
+    /// The number of learnings it recorded.
     pub learnings: u64,
     /// What it cost, in USD; null where nobody said.
     pub cost_usd: Option<f64>,
     /// Whether it cost more than that, because not all of it was told.
     pub cost_partial: bool,
-    /// Tokens that went into the model, cached ones included.
+    /// Input tokens, including cached ones.
     pub input_tokens: Option<u64>,
-    /// Tokens that came out of it.
+    /// Output tokens.
     pub output_tokens: Option<u64>,
     /// The branch it was started on.
     pub branch: Option<String>,
     /// The repository it worked in.
     pub repo: String,
-    /// The colleague who ran it; nothing for one's own.
+    /// The colleague who ran it; `null` if it is yours.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub author: Option<String>,
     /// What is wrong with what is known about it.
@@ -129,7 +129,7 @@ pub struct ListedSession {
     /// The session.
     #[serde(flatten)]
     pub session: Session,
-    /// What it is called for people.
+    /// Its display name.
     pub title: Option<String>,
     /// Its process, while its agent is at work.
     pub live: Option<Live>,
@@ -163,7 +163,7 @@ impl From<&AtWork> for Live {
 /// What a session and all it continues add up to.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct Totals {
-    /// How many sessions.
+    /// The number of sessions.
     pub sessions: u64,
     /// How many of them have a cost that nobody knows, or not all of it.
     pub unknown_sessions: u64,
@@ -217,7 +217,7 @@ pub struct SessionEnd {
     pub outcome: Option<String>,
     /// The agent's last words.
     pub text: Option<String>,
-    /// What it and all it continues add up to.
+    /// The total of it and the sessions it continues.
     pub lineage: Totals,
 }
 
@@ -262,11 +262,11 @@ pub struct ConfigField {
 pub struct SessionNotes {
     /// The session's name.
     pub session: String,
-    /// What was found out.
+    /// Learnings.
     pub learnings: Vec<String>,
-    /// What proved itself.
+    /// Patterns that worked.
     pub patterns: Vec<String>,
-    /// What to keep away from.
+    /// Warnings.
     pub warnings: Vec<String>,
     /// What was decided.
     pub decisions: Vec<String>,

@@ -21,9 +21,9 @@ pub struct SessionDetail {
     pub session: Session,
     /// Why it has its status, where there is more to say.
     pub reason: Option<String>,
-    /// What it and all it continues add up to.
+    /// The total of it and the sessions it continues.
     pub lineage: Totals,
-    /// What it is called for people.
+    /// Its display name.
     pub title: Option<String>,
     /// What the agent was told to do first.
     pub prompt: Option<String>,
@@ -35,7 +35,7 @@ pub struct SessionDetail {
     pub duration_ms: Option<u64>,
     /// When it last did something.
     pub last_activity_at: Option<Timestamp>,
-    /// What it used of the model.
+    /// Its token usage.
     pub tokens: Option<Tokens>,
     /// How full its context is.
     pub context: Option<ContextUse>,
@@ -70,7 +70,7 @@ impl Answer for SessionDetail {}
 pub struct SessionPrompt {
     /// When.
     pub at: Option<Timestamp>,
-    /// Whose words they are.
+    /// Who said it.
     #[schemars(extend("enum" = ["person", "program", "agent", "unknown"]))]
     pub by: String,
     /// The words; secrets are redacted.

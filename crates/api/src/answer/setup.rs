@@ -14,7 +14,7 @@ use crate::words;
 pub struct Setup {
     /// Whether nothing failed.
     pub ok: bool,
-    /// Whether nothing was done.
+    /// Whether this was a dry run.
     pub dry_run: bool,
     /// Whether it was taken out.
     pub uninstall: bool,

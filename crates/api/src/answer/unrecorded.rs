@@ -17,7 +17,7 @@ pub struct UnrecordedSession {
     pub status: Option<String>,
     /// When it ended, if it did.
     pub completed_at: Option<Timestamp>,
-    /// How many learnings it made.
+    /// The number of learnings it recorded.
     pub learnings: usize,
     /// The session it comes from.
     pub parent: Option<String>,

@@ -57,7 +57,7 @@ pub struct UsageRow {
 /// What some sessions used together. Sums are of what is known; `null` where nothing is.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct UsageSum {
-    /// How many sessions.
+    /// The number of sessions.
     pub sessions: u64,
     /// How many of them have a cost that nobody knows.
     pub unknown_sessions: u64,

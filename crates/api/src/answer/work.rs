@@ -24,11 +24,11 @@ impl Answer for WorkPlan {}
 pub struct PlannedIssue {
     /// Its id.
     pub id: String,
-    /// What is to be done, in a line.
+    /// Its title, one line.
     pub title: String,
-    /// Where it is in its life.
+    /// Its status.
     pub status: String,
-    /// 0 is the most urgent.
+    /// Its priority: 0 is the most urgent.
     pub priority: u8,
     /// The agent's id of the session that would be resumed.
     pub resume_session: Option<String>,
@@ -146,7 +146,7 @@ impl Answer for WorkRunDetail {}
 pub struct IssueRun {
     /// The issue.
     pub issue: String,
-    /// What was to be done, in a line.
+    /// Its title, one line.
     pub title: String,
     /// The run.
     pub run: String,
@@ -235,7 +235,7 @@ impl From<&Checked> for GateCheck {
 /// What ended runs left, and what became of it.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct WorkCleaned {
-    /// Whether nothing was changed.
+    /// Whether this was a dry run.
     pub dry_run: bool,
     /// What was left over.
     pub leftovers: Vec<WorkLeftover>,

@@ -131,10 +131,13 @@ pub(super) fn run(app: &App, args: &Args) -> Done {
     }
     let ended = ended?;
     if ended.tally.open() > 0 && !app.ui.is_json() {
-        app.ui.hint(&format!(
-            "`heirloom runs show {}` says more; `heirloom work --resume` continues",
-            ended.run.short()
-        ));
+        // What needs a person is not continued by itself.
+        let next = if ended.tally.open() == ended.tally.needs_review {
+            "close the issue once you have looked, or `heirloom work --resume --issue ID` continues it"
+        } else {
+            "`heirloom work --resume` continues"
+        };
+        app.ui.hint(&format!("`heirloom runs show {}` says more; {next}", ended.run.short()));
     }
     Ok(match ended.status {
         WorkStatus::Interrupted => signal.exit_code(),

@@ -197,7 +197,7 @@ const stories = {
     console.log('ready');
     await tab.until('document.title.startsWith("(1) ")');
     assert.equal(await tab.run(heading), '1 thing needs you');
-    await tab.until('document.querySelector("#voice").innerText === "1 need you"');
+    await tab.until('document.querySelector("#voice").innerText === "1 needs you"');
     console.log('seen');
     await tab.until('document.querySelector("h1").innerText === "Nothing needs you"');
     // A server that does not answer is asked less and less often, and one that does as often as before.

@@ -139,7 +139,14 @@ fn judged(proof: &Proof, short: bool) -> String {
         }
         Verdict::Moved { path: Some(path), line } => format!("{path}:{line} ✔ moved"),
         // Whether it is somewhere else is not looked for where somebody waits.
-        _ if short => format!("{place} ✗ no longer there"),
+        Verdict::Ambiguous { .. }
+        | Verdict::QuoteAbsent
+        | Verdict::LineOutOfRange { .. }
+        | Verdict::PathMissing
+            if short =>
+        {
+            format!("{place} ✗ no longer there")
+        }
         broken => format!("{place} ✗ {broken}"),
     }
 }
@@ -174,4 +181,17 @@ pub(super) fn sentences(text: &str, longest: usize) -> String {
     let words = begun.rfind(' ').map_or(begun, |end| &begun[..end]);
     let words: String = words.chars().take(longest.saturating_sub(1)).collect();
     format!("{words}…")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_is_gone_is_said_to_be_no_longer_there() {
+        let shown = |verdict| judged(&Proof { place: "a.txt:1".parse().unwrap(), verdict }, true);
+        assert_eq!(shown(Verdict::QuoteAbsent), "a.txt:1 ✗ no longer there");
+        let short = "a.txt:1 ✗ the quote is too short to prove anything";
+        assert_eq!(shown(Verdict::QuoteTooShort), short);
+    }
 }

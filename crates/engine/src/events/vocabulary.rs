@@ -71,7 +71,7 @@ macro_rules! declare_events {
                 agent: Option<String>,
                 /// Its model.
                 model: Option<String>,
-                /// The most iterations.
+                /// The maximum number of iterations.
                 max: Option<u32>,
                 /// The branch.
                 branch: Option<String>,
@@ -92,7 +92,7 @@ macro_rules! declare_events {
                 from: String,
                 /// That session and its ancestors, nearest first.
                 lineage: Vec<String>,
-                /// How many learnings.
+                /// The number of learnings.
                 learnings: usize,
                 /// How many patterns.
                 patterns: usize,
@@ -118,7 +118,7 @@ macro_rules! declare_events {
                 id: String,
                 /// The agent.
                 agent: String,
-                /// The most iterations.
+                /// The maximum number of iterations.
                 max: u32,
             },
             /// An agent was launched.
@@ -136,7 +136,7 @@ macro_rules! declare_events {
                 stage: String,
                 /// The iteration.
                 iteration: u32,
-                /// The tool, if it used one.
+                /// The tool, if one was used.
                 tool: Option<String>,
                 /// What it said, or what the tool was used on.
                 text: String,
@@ -183,7 +183,7 @@ macro_rules! declare_events {
                 cost_usd: Option<f64>,
                 /// How long it took.
                 duration_ms: u64,
-                /// How many learnings.
+                /// The number of learnings.
                 learnings: usize,
                 /// How many notes it made.
                 notes: usize,
@@ -250,7 +250,7 @@ macro_rules! declare_events {
             IssueStarted {
                 /// The issue.
                 issue: String,
-                /// What is to be done, in a line.
+                /// Its title, one line.
                 title: String,
                 /// Where it is worked on.
                 worktree: Option<String>,
@@ -283,7 +283,7 @@ macro_rules! declare_events {
             Activity {
                 /// The issue.
                 issue: String,
-                /// The tool, if it used one.
+                /// The tool, if one was used.
                 tool: Option<String>,
                 /// What it said, or what the tool was used on.
                 text: String,
@@ -330,7 +330,7 @@ macro_rules! declare_events {
             IssueEnded {
                 /// The issue.
                 issue: String,
-                /// What is to be done, in a line.
+                /// Its title, one line.
                 title: String,
                 /// How.
                 status: IssueRunStatus,

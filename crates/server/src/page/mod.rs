@@ -148,7 +148,9 @@ fn sheet(view: &View, sheet: &Sheet<'_>, content: &Markup) -> Markup {
         Ok(html! { @if count == 0 {
             span.needs.none { "Nothing needs you" }
         } @else {
-            a.needs href="/approvals" aria-keyshortcuts="a" { "◆ " (count) " need you" }
+            a.needs href="/approvals" aria-keyshortcuts="a" {
+                "◆ " (count) @if count == 1 { " needs you" } @else { " need you" }
+            }
         } })
     });
     // Nothing in it can fail.

@@ -81,7 +81,7 @@ async function refresh() {
     const now = fresh.body.dataset, count = Number(now.needs), had = Number(page.needs);
     for (const el of $$('[data-live]')) { const other = fresh.getElementById(el.id); if (other) put(el, other) }
     if (fresh.title) document.title = fresh.title;
-    if (count > had) say(count + ' need you');
+    if (count > had) say(count + (count === 1 ? ' needs you' : ' need you'));
     notify('approvals', now, n => n === 1 ? '1 approval is waiting' : n + ' approvals are waiting');
     notify('failed', now, n => n === 1 ? '1 session has failed' : n + ' sessions have failed');
     page.needs = count; enliven(); tick(); first = false; again = 250;
