@@ -1,24 +1,30 @@
 //! Test environment shared by the crates.
 //!
 //! Models that follow a script, on loopback: what they answer is decided before, what they were
-//! asked can be looked at afterwards. A new API is a [`model::Dialect`] in a file of its own.
+//! asked can be looked at afterwards. A new API is a `model::Dialect` in a file of its own.
 
 #![expect(
     clippy::disallowed_methods,
     reason = "only tests use it: what cannot be set up panics, and says where"
 )]
 
+#[cfg(feature = "models")]
 pub mod anthropic;
 pub mod corpus;
 pub mod cpu;
 pub mod env;
+#[cfg(feature = "models")]
 pub mod gemini;
+#[cfg(feature = "models")]
 pub mod http;
 pub mod instructions;
+#[cfg(feature = "models")]
 pub mod model;
+#[cfg(feature = "models")]
 pub mod openai;
 pub mod postgres;
 pub mod reads;
+#[cfg(feature = "models")]
 pub mod real;
 pub mod talks;
 pub mod terminal;
