@@ -1,18 +1,22 @@
 //! A connection to a hub, for callers that are not async. Everything has a deadline: a line that was cut
 //! does not fail, it answers nothing.
 
-use std::future::Future;
+use std::future::{Future, poll_fn};
 use std::path::Path;
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
 use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject;
 use rustls::{ClientConfig, RootCertStore};
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::runtime::{Builder, Runtime};
+use tokio::sync::oneshot;
+use tokio::task::JoinHandle;
 use tokio_postgres::error::SqlState;
 use tokio_postgres::types::ToSql;
-use tokio_postgres::{Client, NoTls, Row};
+use tokio_postgres::{AsyncMessage, Client, NoTls, Row};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
 use crate::address::Address;
@@ -22,6 +26,9 @@ use crate::wire::{self, Hello};
 
 /// How long a connection may take to be made, and data may stay unacknowledged.
 const CONNECT: Duration = Duration::from_secs(10);
+
+/// How long nothing may come before it is asked whether the other end is still there.
+const ALIVE: Duration = Duration::from_mins(1);
 
 /// How long an answer may take.
 const CALL: Duration = Duration::from_mins(1);
@@ -58,12 +65,22 @@ impl Opened {
 pub struct Connection {
     // Before the runtime, which would otherwise be gone when it says goodbye.
     client: Client,
+    /// Ends when the line does.
+    driver: JoinHandle<()>,
     runtime: Runtime,
     hub: String,
 }
 
 impl Connection {
     pub fn open(address: &Address) -> Result<Self, HubError> {
+        Self::hearing(address, drop)
+    }
+
+    /// One whose `heard` is given what others send to the channels that it listens to.
+    pub(crate) fn hearing(
+        address: &Address,
+        heard: impl FnMut(String) + Send + 'static,
+    ) -> Result<Self, HubError> {
         let hub = address.to_string();
         let lost = |source: Lost| HubError::Unreachable { hub: hub.clone(), source };
         let runtime = Builder::new_current_thread()
@@ -72,18 +89,17 @@ impl Connection {
             .map_err(|source| lost(Box::new(source)))?;
         let mut config = address.config.clone();
         config.connect_timeout(CONNECT).tcp_user_timeout(CONNECT).application_name("heirloom");
-        let client = runtime.block_on(async {
+        config.keepalives_idle(ALIVE);
+        let (client, driver) = runtime.block_on(async {
             let connected = tokio::time::timeout(2 * CONNECT, async {
                 // Who answers drives the connection; without a caller nothing moves, and nothing has to.
                 if address.encrypted {
                     let tls = MakeRustlsConnect::new(encryption(address)?);
-                    let (client, driver) = config.connect(tls).await?;
-                    tokio::spawn(driver);
-                    Ok(client)
+                    let (client, line) = config.connect(tls).await?;
+                    Ok((client, tokio::spawn(drive(line, heard))))
                 } else {
-                    let (client, driver) = config.connect(NoTls).await?;
-                    tokio::spawn(driver);
-                    Ok(client)
+                    let (client, line) = config.connect(NoTls).await?;
+                    Ok((client, tokio::spawn(drive(line, heard))))
                 }
             });
             match connected.await {
@@ -95,7 +111,20 @@ impl Connection {
                 }
             }
         })?;
-        Ok(Self { client, runtime, hub })
+        Ok(Self { client, driver, runtime, hub })
+    }
+
+    /// Listens until the other end of `over` is dropped, or the line is gone.
+    pub(crate) fn listen(self, over: oneshot::Receiver<()>) {
+        let Self { client, driver, runtime, .. } = self;
+        runtime.block_on(async {
+            tokio::select! {
+                _ = over => {}
+                _ = driver => {}
+            }
+        });
+        // Before the runtime, as in all of them.
+        drop(client);
     }
 
     /// Asks, and returns all rows.
@@ -144,6 +173,22 @@ impl Connection {
             SqlState::INVALID_SCHEMA_NAME | SqlState::UNDEFINED_FUNCTION => HubError::NotMigrated,
             SqlState::INSUFFICIENT_PRIVILEGE => HubError::Denied { why },
             _ => HubError::Failed { doing, why },
+        }
+    }
+}
+
+/// Moves what goes over a line, until that ends. Why it ended is told to whoever waits for an answer.
+async fn drive<S, T>(
+    line: tokio_postgres::Connection<S, T>,
+    mut heard: impl FnMut(String) + Send + 'static,
+) where
+    S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+    T: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+{
+    let mut line = pin!(line);
+    while let Some(Ok(message)) = poll_fn(|context| line.poll_message(context)).await {
+        if let AsyncMessage::Notification(news) = message {
+            heard(news.payload().to_owned());
         }
     }
 }

@@ -15,13 +15,14 @@ use heirloom_ledger::Ledger;
 use heirloom_repo::Stamp;
 
 use crate::error::HubError;
+use crate::listen::Listeners;
 use crate::{pull, push, state};
 
 /// How often it is looked whether there is something to send.
 const TICK: Duration = Duration::from_secs(1);
 /// How long after something was sent the next is: what an agent does comes in many small pieces.
 const GATHER: Duration = Duration::from_secs(3);
-/// How often the hub is asked for what others sent.
+/// How often the hub is asked for what others sent, whether it said that there is something or not.
 const POLL: Duration = Duration::from_secs(15);
 /// How long a hub that failed once is left alone, and the longest.
 const FIRST_PAUSE: Duration = Duration::from_secs(5);
@@ -38,7 +39,8 @@ impl Courier {
         let end = Arc::new((Mutex::new(false), Condvar::new()));
         let ending = Arc::clone(&end);
         std::thread::spawn(move || {
-            let mut rounds = Rounds { here, seen: None, repos: BTreeMap::new() };
+            let listeners = Listeners::default();
+            let mut rounds = Rounds { here, seen: None, repos: BTreeMap::new(), listeners };
             let (is_over, over) = &*ending;
             loop {
                 // Whatever fails is tried again; what is wrong with a hub is in `hub status`.
@@ -69,6 +71,7 @@ struct Rounds {
     /// How the ledger was in the last round.
     seen: Option<Stamps>,
     repos: BTreeMap<String, Repo>,
+    listeners: Listeners,
 }
 
 /// The state of the ledger's files: that is cheaper to ask than the ledger.
@@ -101,10 +104,16 @@ impl Repo {
 
 impl Rounds {
     fn go(&mut self) -> Result<(), HubError> {
-        let joined = state::keys(&self.here.home)?;
-        self.repos.retain(|key, _| joined.contains(key));
-        for key in &joined {
+        let joined = state::all(&self.here.home)?;
+        self.repos.retain(|key, _| joined.contains_key(key));
+        for key in joined.keys() {
             self.repos.entry(key.clone()).or_insert_with(Repo::new);
+        }
+        self.listeners.keep(&joined);
+        for key in self.listeners.news(&joined) {
+            if let Some(repo) = self.repos.get_mut(&key) {
+                repo.poll_at = Instant::now();
+            }
         }
         let now = Some(stamps(&self.here));
         if self.repos.is_empty() || (now == self.seen && !self.repos.values().any(Repo::is_due)) {
@@ -170,4 +179,85 @@ fn carry(
         pull::take_in(here, ledger, key)?;
     }
     is_news.then(|| push::send(here, ledger, key)).transpose()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+    use std::process::Command;
+
+    use heirloom_core::event::NoteAdded;
+    use heirloom_core::id::NoteId;
+    use heirloom_core::note::Kind;
+    use heirloom_core::trust::person::Who;
+    use heirloom_engine::here::Env;
+    use heirloom_ledger::Scope;
+    use heirloom_testkit::postgres::Postgres;
+    use uuid::Uuid;
+
+    use super::*;
+    use crate::{Address, join, migrate};
+
+    /// Long enough for a busy machine.
+    const PATIENCE: Duration = Duration::from_mins(3);
+
+    fn home(dir: &Path) -> Here {
+        let repo = dir.join("repo");
+        std::fs::create_dir_all(repo.join(".heirloom")).unwrap();
+        let key = "hr_0000000000000000000000000p\n";
+        std::fs::write(repo.join(".heirloom/repository"), key).unwrap();
+        let init = Command::new("git").args(["init", "-q"]).current_dir(&repo).status();
+        assert!(init.unwrap().success());
+        let mut env: Env = std::env::vars_os().collect();
+        env.insert("HEIRLOOM_HOME".into(), dir.join("home").into());
+        env.insert("HOME".into(), dir.into());
+        let mut here = Here::look(&repo, env).unwrap();
+        here.asks = Some(Who::Person);
+        here
+    }
+
+    #[test]
+    fn what_a_colleague_sends_is_fetched_long_before_the_next_look() {
+        let postgres = Postgres::start();
+        let address: Address = postgres.owner().parse().unwrap();
+        migrate(&address).unwrap();
+        let dir = tempfile::TempDir::new().unwrap();
+        let [ada, bob] = ["ada", "bob"].map(|name| home(&dir.path().join(name)));
+        for here in [&ada, &bob] {
+            join(here, &mut here.ledger().unwrap(), &address, false).unwrap();
+        }
+        let listeners = Listeners::default();
+        let mut rounds =
+            Rounds { here: bob.clone(), seen: None, repos: BTreeMap::new(), listeners };
+        rounds.go().unwrap();
+        let listening = "SELECT count(*) FROM pg_stat_activity WHERE query = 'LISTEN heirloom' AND state = 'idle'";
+        wait_for("somebody listens", || {
+            postgres.sql_at(&postgres.owner(), listening).unwrap() == "1"
+        });
+
+        let note = NoteAdded::new(NoteId::new(Uuid::new_v4()), Kind::Learning, "by hub".to_owned());
+        let scope = Scope { repo: Some(&ada.place.repo), ..Scope::default() };
+        let mut ledger = ada.ledger().unwrap();
+        ledger.append(ada.clock.now(), scope, &note).unwrap();
+        let sent = push::push(&ada, &mut ledger).unwrap().seq;
+        let host = ledger.host().unwrap();
+
+        let far = Instant::now() + Duration::from_hours(1);
+        rounds.repos.values_mut().for_each(|repo| repo.poll_at = far);
+        let fetched = || bob.ledger().unwrap().last_of(&host).unwrap();
+        assert!(fetched() < Some(sent));
+        wait_for("it is fetched", || {
+            rounds.go().unwrap();
+            fetched() == Some(sent)
+        });
+    }
+
+    #[track_caller]
+    fn wait_for(what: &str, mut is_so: impl FnMut() -> bool) {
+        let began = Instant::now();
+        while !is_so() {
+            assert!(began.elapsed() < PATIENCE, "{what}");
+            std::thread::sleep(Duration::from_millis(50));
+        }
+    }
 }

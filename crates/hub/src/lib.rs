@@ -16,6 +16,7 @@ mod error;
 mod fleet;
 mod ids;
 mod join;
+mod listen;
 mod pull;
 mod push;
 mod schema;

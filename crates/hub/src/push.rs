@@ -60,6 +60,10 @@ pub(crate) fn send(here: &Here, ledger: &mut Ledger, key: &str) -> Result<HubPus
         withheld: Vec::new(),
     };
     let sent = sending.send_all(ledger);
+    if sending.pushed.sent > 0 {
+        // Who is not told finds it at the next look.
+        let _ = wire::tell(&hub, key, &host);
+    }
     if sent.is_ok() && hello.schema >= WITH_MONTHS {
         // Nobody asked for either: what does not work now is tried again with the next push.
         let _ = ids::top_up(&here.home, ledger, (&hub, key, &host));

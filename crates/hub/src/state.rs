@@ -114,9 +114,9 @@ impl Joined {
     }
 }
 
-/// The keys of the repositories that joined a hub.
-pub(crate) fn keys(home: &Path) -> Result<Vec<String>, HubError> {
-    Ok(read(&home.join(FILE))?.repos.into_keys().collect())
+/// The repositories that joined a hub, by their keys.
+pub(crate) fn all(home: &Path) -> Result<BTreeMap<String, Joined>, HubError> {
+    Ok(read(&home.join(FILE))?.repos)
 }
 
 /// Notes why something did not work that nobody waits for, where it is news.

@@ -217,6 +217,20 @@ pub(crate) fn push(
     })
 }
 
+/// Where those who listen are told that there is something new.
+const CHANNEL: &str = "heirloom";
+
+pub(crate) fn listen(hub: &Connection) -> Result<(), HubError> {
+    hub.batch("say what is new", &format!("LISTEN {CHANNEL}"))
+}
+
+/// Tells those who listen that `host` sent something. After the commit of what it sent, and without waiting for the disk:
+/// a transaction with news in it holds up all others of the server until it is written.
+pub(crate) fn tell(hub: &Connection, key: &str, host: &str) -> Result<(), HubError> {
+    let sql = "SELECT set_config('synchronous_commit', 'off', true), pg_notify($1, $2)";
+    hub.one("say what is new", sql, &[&CHANNEL, &format!("{key} {host}")]).map(drop)
+}
+
 pub(crate) fn hosts(hub: &Connection, key: &str) -> Result<Vec<HostRow>, HubError> {
     let rows = hub.query("name its hosts", "SELECT * FROM heirloom.hosts_v1($1)", &[&key])?;
     let read = |row: &Row| HostRow {
