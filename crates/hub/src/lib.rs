@@ -7,6 +7,14 @@
 //! The one invariant: nothing that came from a hub is believed before its chain and its signature were
 //! followed, and nothing leaves that [`heirloom_core::share`] does not let.
 
+#![cfg_attr(
+    test,
+    expect(
+        clippy::disallowed_methods,
+        reason = "a test that cannot set the scene panics, and says where"
+    )
+)]
+
 mod address;
 mod backlog;
 mod check;

@@ -105,6 +105,15 @@ proptest! {
         let text = value.to_string();
         prop_assert_eq!(has_secret(&text).unwrap(), redact_json(&mut value.clone()) > 0);
     }
+
+    #[test]
+    fn a_secret_is_found_however_its_letters_are_spelled(secret in prop::sample::select(secrets())) {
+        let letters: Vec<String> =
+            secret.encode_utf16().map(|unit| format!("\\u{unit:04x}")).collect();
+        let spelled = letters.concat();
+        let text = format!(r#"{{"said":"it is {spelled} here"}}"#);
+        prop_assert!(has_secret(&text).unwrap());
+    }
 }
 
 /// JSON with the names and the values that matter, in any combination.
