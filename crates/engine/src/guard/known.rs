@@ -2,6 +2,7 @@
 //!
 //! Only where a command has such a gap. Ordinary ones cost nothing.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use heirloom_core::guard::shell::{Known, Open};
@@ -24,13 +25,15 @@ pub(super) fn read<'a>(tool: &'a str, input: &'a Value, cwd: &Path) -> ToolUse<'
 }
 
 fn look_up(open: &Open, cwd: &Path) -> Known {
-    let mut directories: Vec<&str> = open.git_words.iter().map(|(_, at)| at.as_str()).collect();
-    directories.dedup();
-    let found =
-        directories.into_iter().take(MOST).flat_map(|at| heirloom_repo::aliases(&cwd.join(at)));
+    let directories: BTreeSet<&str> = open.git_words.iter().map(|(_, at)| at.as_str()).collect();
+    let mut directories = directories.into_iter();
+    let looked_into = directories.by_ref().take(MOST);
+    let found = looked_into.map(|at| (at.to_owned(), heirloom_repo::aliases(&cwd.join(at))));
+    let git_aliases = found.filter(|(_, aliases)| !aliases.is_empty()).collect();
     let patches = open.patches.iter().take(MOST).filter_map(|(name, path)| {
         let bytes = heirloom_repo::read_at_most(&cwd.join(path), MOST_BYTES).ok()?;
         Some((name.clone(), String::from_utf8_lossy(&bytes).into_owned()))
     });
-    Known { git_aliases: found.collect(), patches: patches.collect() }
+    let unseen = directories.map(str::to_owned).collect();
+    Known { git_aliases, unseen, patches: patches.collect() }
 }

@@ -36,6 +36,35 @@ fn an_alias_in_gits_settings_is_the_command_it_stands_for() {
 }
 
 #[test]
+fn one_word_is_what_it_stands_for_in_each_directory() {
+    let guarded = Guarded::new(PUSH);
+    let env = &guarded.env;
+    for (directory, text) in [("a", "push"), ("b", "status")] {
+        env.git(&["init", "-q", directory]);
+        env.git(&["-C", directory, "config", "alias.x", text]);
+    }
+    let verdict = |command: &str| {
+        let ran = guarded.req(&["explain", "Bash", "--command", command, "--json"]);
+        ran.json()["verdict"].as_str().unwrap().to_owned()
+    };
+    for (command, expected) in [
+        ("cd a && git x; cd ../b && git x", "deny"),
+        ("cd b && git x; cd ../a && git x", "deny"),
+        ("git -C b x && git -C a x", "deny"),
+        ("git -C b x && git -C b x", "silent"),
+        ("(cd b && git x); git -C a status", "silent"),
+        ("git x", "silent"),
+        ("cd a && (false && git config alias.x log; git x)", "deny"),
+    ] {
+        assert_eq!(verdict(command), expected, "{command}");
+    }
+    // More directories than anybody looks into: what it stands for in the last is not known.
+    let many: Vec<String> = ('a'..='k').map(|name| format!("git -C {name} x")).collect();
+    let many = many[1..].join("; ");
+    assert_eq!(verdict(&many), "ask", "{many}");
+}
+
+#[test]
 fn a_patch_is_an_edit_of_the_files_that_it_names() {
     let guarded =
         Guarded::new("requirements:\n  plan: {trigger_tools: [{tool: Edit, path: 'src/db/**'}]}\n");

@@ -131,19 +131,25 @@ fn is_outside(path: &str, command: &Command, place: &Workdir<'_>) -> Fit {
     if located.is_anywhere {
         return Fit::Maybe;
     }
-    let is_temporary = TEMPORARY.iter().any(|directory| {
-        located
-            .absolute
-            .strip_prefix(directory)
-            .is_some_and(|rest| !rest.is_empty() && !is_all(rest))
-    });
     match &located.relative {
-        _ if is_temporary => Fit::No,
-        None => Fit::Yes,
+        None => Fit::from(!path.starts_with('/') || !is_temporary(&located.absolute, place)),
         Some(relative) => {
             Fit::from(is_all(relative) || relative == ".git" || relative.starts_with(".git/"))
         }
     }
+}
+
+/// Whether it is something temporary, and neither all of that nor what the repository lies in. Only what is called
+/// so is: beside a repository that lies in such a directory there may be others.
+fn is_temporary(absolute: &str, place: &Workdir<'_>) -> bool {
+    let holds = |root: &&str| {
+        root.strip_prefix(absolute).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+    };
+    let is_in = |directory: &&str| {
+        absolute.strip_prefix(directory).is_some_and(|rest| !rest.is_empty() && !is_all(rest))
+    };
+    TEMPORARY.iter().any(|directory| is_in(&directory))
+        && !place.roots.iter().any(|root| holds(&root))
 }
 
 /// `*` alone.

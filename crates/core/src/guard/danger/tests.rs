@@ -208,3 +208,37 @@ fn the_set_is_switched_on_with_one_word_and_has_exceptions() {
     assert_eq!(names(json!(false)), (vec![], 1, 0));
     assert_eq!(names(json!({"except": ["everything"]})), (vec![], 0, 1));
 }
+
+#[test]
+fn a_repository_in_a_temporary_directory_is_no_less_a_repository() {
+    let place = Workdir { roots: &["/tmp/x/repo"], cwd: "/tmp/x/repo", ignores_case: false };
+    let is_dangerous = |command: &str| {
+        let script = shell::parse(command);
+        Danger::DeleteOutside.fit(&script, command, &place).0
+    };
+    for command in [
+        "rm -rf .git",
+        "rm -rf .",
+        "rm -rf ..",
+        "rm -rf ../other",
+        "cd .. && rm -rf repo",
+        "rm -rf /tmp/x/repo",
+        "rm -rf /tmp/x/repo/.git",
+        "rm -rf /tmp/x",
+        "rm -rf /tmp",
+        "rm -rf /tmp/*",
+        "find .. -delete",
+    ] {
+        assert_eq!(is_dangerous(command), Fit::Yes, "{command}");
+    }
+    for command in [
+        "rm -rf target",
+        "rm -rf /tmp/x/repo/target",
+        "rm -rf /tmp/build",
+        "cd /tmp && rm -rf build",
+        "tmp=$(mktemp -d); rm -rf \"$tmp\"",
+        "rm -rf $TMPDIR/x",
+    ] {
+        assert_eq!(is_dangerous(command), Fit::No, "{command}");
+    }
+}

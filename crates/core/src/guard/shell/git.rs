@@ -127,6 +127,22 @@ fn resolve(
     normal
 }
 
+/// The word of a git command that an alias may stand for, and the directory that its options name. Nothing where
+/// its options say what the word stands for.
+pub(super) fn alias_word(argv: &[Word]) -> Option<(&str, Option<String>)> {
+    let (start, settings) = subcommand_start(argv);
+    let word = argv.get(start)?.text.as_str();
+    let is_program = argv[0].text.starts_with("git-");
+    let is_open = !is_program && !is_own(word) && alias(&settings, word).is_none();
+    is_open.then(|| (word, directory(&argv[..start])))
+}
+
+/// The command where its word stands for this.
+pub(super) fn meaning(argv: &[Word], word: &str, text: &str) -> Vec<Word> {
+    let setting = [Word::new("-c"), Word::new(format!("alias.{word}={text}"))];
+    [&argv[..1], &setting, &argv[1..]].concat()
+}
+
 /// The directory that the options before the subcommand name: each `-C` from the one before it.
 fn directory(options: &[Word]) -> Option<String> {
     let mut directory: Option<String> = None;

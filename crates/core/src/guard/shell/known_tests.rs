@@ -1,17 +1,18 @@
 //! What a line leaves open, and what it is with that looked up.
 
-use super::{Known, Open, parse, parse_knowing};
+use super::{CommandPattern, Fit, Known, Open, parse, parse_knowing};
 
 fn commands(command: &str, aliases: &[(&str, &str)]) -> Vec<String> {
     let pair = |(name, text): &(&str, &str)| ((*name).to_owned(), (*text).to_owned());
-    let known = Known { git_aliases: aliases.iter().map(pair).collect(), patches: Vec::new() };
+    let aliases = aliases.iter().map(pair).collect();
+    let known = Known { git_aliases: vec![(".".to_owned(), aliases)], ..Known::default() };
     let script = parse_knowing(command, &known);
     script.commands.iter().map(ToString::to_string).collect()
 }
 
 fn touched(command: &str, patch: &str) -> Vec<String> {
     let patches = vec![("fix.patch".to_owned(), patch.to_owned())];
-    let script = parse_knowing(command, &Known { git_aliases: Vec::new(), patches });
+    let script = parse_knowing(command, &Known { patches, ..Known::default() });
     assert!(script.applies_unknown, "what else it does is not known: {command}");
     script.touched.into_iter().map(|word| word.text).collect()
 }
@@ -94,4 +95,31 @@ fn a_patch_touches_the_files_that_it_names() {
     let moved = "diff --git a/x b/src/b\nsimilarity index 100%\nrename from x\nrename to src/b\n";
     let files = touched("git apply fix.patch", moved);
     assert!(files.contains(&"src/b".to_owned()) && files.contains(&"x".to_owned()), "{files:?}");
+}
+
+#[test]
+fn each_directory_has_its_own_aliases_and_each_meaning_is_judged() {
+    let alias = |text: &str| vec![("x".to_owned(), text.to_owned())];
+    let known = Known {
+        git_aliases: vec![("a/.".to_owned(), alias("push")), ("b/.".to_owned(), alias("status"))],
+        unseen: vec!["c/.".to_owned()],
+        ..Known::default()
+    };
+    let push = CommandPattern(vec!["git".to_owned(), "push".to_owned()]);
+    for (command, fit) in [
+        ("cd a && git x; cd ../b && git x", Fit::Yes),
+        ("cd b && git x", Fit::No),
+        ("(cd b && git x); (cd a && git x)", Fit::Yes),
+        ("(cd a && git status); (cd b && git x)", Fit::No),
+        ("git x", Fit::No),
+        ("cd c && git x", Fit::Maybe),
+        ("cd c && git status", Fit::No),
+        // What the line says of it may come to nothing.
+        ("cd a && (false && git config alias.x log; git x)", Fit::Yes),
+        ("git config alias.x push; false && git config alias.x log; git x", Fit::Yes),
+        ("cd a && git -c alias.x=log x", Fit::No),
+    ] {
+        let script = parse_knowing(command, &known);
+        assert_eq!(push.fit(&script, command).0, fit, "{command}: {:?}", script.commands);
+    }
 }

@@ -89,8 +89,10 @@ pub struct Open {
 /// What somebody looked up.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Known {
-    /// Git's aliases, and what each stands for.
-    pub git_aliases: Vec<(String, String)>,
+    /// Git's aliases and what each stands for, by the directory they hold in.
+    pub git_aliases: Vec<(String, Vec<(String, String)>)>,
+    /// Directories in which nobody looked: any alias may hold there.
+    pub unseen: Vec<String>,
     /// Patches, and what each holds.
     pub patches: Vec<(String, String)>,
 }
@@ -98,7 +100,7 @@ pub struct Known {
 impl Known {
     /// Whether nothing was found.
     pub const fn is_empty(&self) -> bool {
-        self.git_aliases.is_empty() && self.patches.is_empty()
+        self.git_aliases.is_empty() && self.unseen.is_empty() && self.patches.is_empty()
     }
 }
 
@@ -158,7 +160,7 @@ pub fn parse(command: &str) -> Script {
 /// Reads a shell command again, knowing what it left open.
 pub fn parse_knowing(command: &str, known: &Known) -> Script {
     let mut world = world::World::new(command.len());
-    world.know_git_aliases(&known.git_aliases);
+    world.know_git_aliases(known);
     for (file, text) in &known.patches {
         world.put(file, Some(writes::heads(text)), false);
     }

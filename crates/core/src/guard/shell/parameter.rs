@@ -29,8 +29,9 @@ impl Reader<'_, '_> {
             let known = self.world.scope.positional.clone();
             return match known {
                 Some(words) => {
-                    let word = words.get(number - 1).map_or("", String::as_str);
-                    put(text, &[word.to_owned()], in_quotes);
+                    let word = vec![words.get(number - 1).cloned().unwrap_or_default()];
+                    let apart = if in_quotes { word } else { self.separated(word) };
+                    put(text, &apart, in_quotes);
                 }
                 None => text.push(hole),
             };

@@ -71,9 +71,13 @@ pub(super) fn run(reader: &mut Reader<'_, '_>, mut argv: Vec<Word>, input: Input
         argv[0].text.clone_from(&name);
         let is_git = name == "git" || name.starts_with("git-") || git::ALSO_GIT.contains(&&*name);
         let normal = is_git.then(|| {
+            let (aliases, others) = git_aliases(reader, &argv);
+            for other in others {
+                run_in(reader, ".", other, input.clone());
+            }
             let value = |name: &str| reader.world.values(name)?.first().cloned();
             let environment = git::from_environment(&argv, value);
-            git::normalise(&name, &argv, reader.world.git_aliases(), &environment)
+            git::normalise(&name, &argv, &aliases, &environment)
         });
         let (seen, scripts, inside) = match normal {
             Some(normal) => {
@@ -81,8 +85,7 @@ pub(super) fn run(reader: &mut Reader<'_, '_>, mut argv: Vec<Word>, input: Input
                     reader.nested(&script, Input::Nothing);
                 }
                 if let Some(word) = normal.word {
-                    let at = reader.world.located(normal.directory.as_deref().unwrap_or("."));
-                    let at = if mark::is_known(&at) { at } else { ".".to_owned() };
+                    let at = git_directory(reader, normal.directory.as_deref());
                     reader.world.script.open.git_words.push((word, at));
                 }
                 (normal.argv, normal.alias, normal.directory)
@@ -147,6 +150,37 @@ fn run_in(reader: &mut Reader<'_, '_>, directory: &str, argv: Vec<Word>, input: 
     reader.world.scope.directory = before;
     reader.depth -= 1;
     output
+}
+
+/// The directory that git runs in, from where the line starts.
+fn git_directory(reader: &Reader<'_, '_>, option: Option<&str>) -> String {
+    let at = reader.world.located(option.unwrap_or("."));
+    if mark::is_known(&at) { at } else { ".".to_owned() }
+}
+
+/// The aliases that may hold for a git command, and the command once more for each meaning of its word but
+/// the last: which of them holds when it runs may depend on something.
+fn git_aliases(
+    reader: &mut Reader<'_, '_>,
+    argv: &[Word],
+) -> (Vec<(String, String)>, Vec<Vec<Word>>) {
+    let Some((word, option)) = git::alias_word(argv) else { return Default::default() };
+    let at = git_directory(reader, option.as_deref());
+    let aliases = reader.world.git_aliases(&at, word);
+    if reader.world.defines_git_alias(word) {
+        // What the line says of it may come to nothing.
+        reader.world.script.open.git_words.push((word.to_owned(), at));
+    }
+    let mut meanings: Vec<&str> = Vec::new();
+    for (name, text) in &aliases {
+        if name.eq_ignore_ascii_case(word) && !meanings.contains(&text.as_str()) {
+            meanings.push(text);
+        }
+    }
+    meanings.pop();
+    meanings.retain(|_| reader.world.burn(1024));
+    let others = meanings.into_iter().map(|text| git::meaning(argv, word, text)).collect();
+    (aliases, others)
 }
 
 /// Aliases, functions and files of the line itself.

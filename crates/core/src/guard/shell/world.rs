@@ -2,8 +2,8 @@
 
 use std::rc::Rc;
 
-use super::mark::{self, NAME, SPLIT, VALUE};
-use super::{MAX_VALUE, Script, Word};
+use super::mark::{self, NAME, SPLIT, VALUE, WORDS};
+use super::{Known, MAX_VALUE, Script, Word};
 
 /// How many variables, functions or files are followed; of more, nothing is known.
 const MOST: usize = 64;
@@ -18,6 +18,8 @@ pub(super) struct World {
     functions: Vec<Function>,
     aliases: Vec<(String, String)>,
     git_aliases: Vec<(String, String)>,
+    /// What was looked up of git's aliases.
+    known: Known,
     /// Programs that the line gave another name, and what they were called.
     renamed: Vec<(String, String)>,
     /// Files the line has written, by their name; without a text where that is not known.
@@ -195,14 +197,30 @@ impl World {
         }
     }
 
-    /// What git's settings say, all of it: the last of a name counts, and it may stand behind many others.
-    pub(super) fn know_git_aliases(&mut self, aliases: &[(String, String)]) {
-        let lower = aliases.iter().map(|(name, text)| (name.to_lowercase(), text.clone()));
-        self.git_aliases.extend(lower);
+    /// Whether the line itself says what a word of git's stands for.
+    pub(super) fn defines_git_alias(&self, word: &str) -> bool {
+        self.git_aliases.iter().any(|(name, _)| name.eq_ignore_ascii_case(word))
     }
 
-    pub(super) fn git_aliases(&self) -> &[(String, String)] {
-        &self.git_aliases
+    /// What git's settings say, all of it: the last of a name counts, and it may stand behind many others.
+    pub(super) fn know_git_aliases(&mut self, known: &Known) {
+        let lower = |(name, text): &(String, String)| (name.to_lowercase(), text.clone());
+        let at =
+            |(at, aliases): &(String, Vec<_>)| (at.clone(), aliases.iter().map(lower).collect());
+        self.known.git_aliases = known.git_aliases.iter().map(at).collect();
+        self.known.unseen.clone_from(&known.unseen);
+    }
+
+    /// The aliases that may hold in a directory: those that git's settings have there, then those of the line.
+    pub(super) fn git_aliases(&self, at: &str, word: &str) -> Vec<(String, String)> {
+        let there = self.known.git_aliases.iter().filter(|(own, _)| own == at);
+        let mut found: Vec<(String, String)> =
+            there.flat_map(|(_, aliases)| aliases.iter().cloned()).collect();
+        if self.known.unseen.iter().any(|unseen| unseen == at) {
+            found.push((word.to_lowercase(), WORDS.to_string()));
+        }
+        found.extend(self.git_aliases.iter().cloned());
+        found
     }
 
     /// A program has another name from now on.
