@@ -75,7 +75,7 @@ fn measure(here: &Here, ledger: &Ledger, id: SessionId) {
     let mut times: Vec<Duration> = (0..RUNS)
         .map(|_| {
             let began = Instant::now();
-            let gather = Gatherer { here, ledger, settings: &settings };
+            let gather = Gatherer::new(here, ledger, &settings);
             let recovery = gather.level1(session.as_ref(), budget).unwrap();
             assert!(recovery.text.contains(&format!("decision number {}", NOTES / 2)));
             began.elapsed()

@@ -30,7 +30,7 @@ pub(super) fn run(app: &App, args: &Args) -> Done {
     let settings = keep::settings(&app.here).map_err(KeepError::from)?;
     let mut ledger = app.here.ledger()?;
     let session = keep::session(&app.here, &mut ledger, args.session.as_deref())?;
-    let gather = Gatherer { here: &app.here, ledger: &ledger, settings: &settings };
+    let gather = Gatherer::new(&app.here, &ledger, &settings);
     let wanted = Wanted {
         level: args.level,
         query: args.query.as_deref(),

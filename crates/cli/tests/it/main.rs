@@ -55,6 +55,7 @@ mod shops;
 mod taking_in;
 mod talk;
 mod trust;
+mod trust_page;
 mod walls;
 mod watching;
 mod whole_screens;

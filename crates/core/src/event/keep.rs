@@ -107,6 +107,13 @@ pub struct PageWritten {
     pub removed: Vec<NoteId>,
 }
 
+/// The page of notes was in git already when heirloom first read it here: it came with the code.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PageCame {
+    /// Where, relative to the root of the repository.
+    pub path: String,
+}
+
 /// A fresh context is owed its recovery, or was given it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RecoveryDelivered {

@@ -33,7 +33,7 @@ pub use issue::{
 };
 pub use iteration::{IterationEnded, IterationStarted};
 pub use keep::{
-    CheckpointMissed, ContextUsed, DeltaSynced, ForkDetected, HandoffMade, HandoffShared,
+    CheckpointMissed, ContextUsed, DeltaSynced, ForkDetected, HandoffMade, HandoffShared, PageCame,
     PageWritten, RecoveryDelivered, RuleDecided, SelfHealed, TaskSet, TrackerTold,
 };
 pub use ledger::{HostSucceeded, RecordsLost};
@@ -107,6 +107,7 @@ kinds! {
     HandoffMade => "keep.handoff",
     HandoffShared => "keep.handoff_shared",
     PageWritten => "keep.page",
+    PageCame => "keep.page_came",
     RecoveryDelivered => "keep.recovery",
     SelfHealed => "keep.self_heal",
     TaskSet => "keep.task",

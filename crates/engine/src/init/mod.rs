@@ -134,11 +134,13 @@ pub fn trust(here: &Here, is_rehearsal: bool) -> Result<Option<SetupAction>, Per
     person::allow(here, &ledger, Action::Trust)?;
     let standing = trust::standing(here, &ledger)?;
     let commands: Vec<&str> = standing.survey.commands().map(|one| one.command.as_str()).collect();
-    if standing.state == State::Trusted {
-        return Ok(None);
-    }
-    if !is_rehearsal {
+    let is_trusted = standing.state == State::Trusted;
+    // Where there is nothing yet, the yes is for the page of notes that a colleague's commit may bring.
+    if !is_rehearsal && (!is_trusted || standing.since.is_none()) {
         trust::trust(here, &mut ledger, &standing.survey)?;
+    }
+    if is_trusted {
+        return Ok(None);
     }
     let detail = match commands.len() {
         0 => "it runs nothing, and has words for agents".to_owned(),

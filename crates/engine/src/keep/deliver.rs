@@ -83,7 +83,7 @@ pub fn session_start_context(
 ) -> Result<Start, Error> {
     let fresh = beginning.fresh;
     let notices = compare_page(here, ledger, settings, session);
-    let gather = Gatherer { here, ledger, settings };
+    let gather = Gatherer::new(here, ledger, settings);
     let lineage = gather.lineage(Some(session))?;
     let stood = gather.stood(&lineage, holder(session, fresh))?;
     let failures = stood.failures.clone();
@@ -169,7 +169,7 @@ pub fn prompt_context(
 ) -> Result<Option<String>, Error> {
     let known = ledger.kept::<RecoveryDelivered>(&session.repo, &session.id.to_string())?;
     let Some(owed) = known.filter(|known| !known.body.delivered) else { return Ok(None) };
-    let gather = Gatherer { here, ledger, settings };
+    let gather = Gatherer::new(here, ledger, settings);
     let mut brief = gather.brief(Some(session))?;
     let hash = lasting(&gather, session, &brief)?;
     record(here, ledger, session, &owed.body.cause, Some(hash))?;
@@ -190,7 +190,7 @@ pub fn lost(
     summary: &str,
     most: usize,
 ) -> Result<Vec<String>, Error> {
-    let gather = Gatherer { here, ledger, settings };
+    let gather = Gatherer::new(here, ledger, settings);
     let mut left = most;
     let mut brief = gather.brief(Some(session))?;
     brought_back(&mut brief, settings, Fresh::Compact);

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use heirloom_core::event::{ForkDetected, PageWritten, TaskSet};
+use heirloom_core::event::{ForkDetected, PageCame, PageWritten, TaskSet};
 use heirloom_core::ground::digest;
 use heirloom_core::id::NoteId;
 use heirloom_core::note::{Basis, Kind, Note, Origin};
@@ -26,8 +26,10 @@ use jiff::Timestamp;
 use super::KeepError;
 use super::base::{self, Base};
 use super::known_notes::{self, KnownNotes};
+use super::recover::Gatherer;
 use super::taking_in::{Changes, Taken, redacted};
 use crate::here::Here;
+use crate::trust;
 
 /// The most decisions the page shows: the newest.
 const MOST_DECISIONS: usize = 200;
@@ -166,6 +168,10 @@ impl Keeper<'_> {
             (Some(base), Some(text)) => base.hash == base::hash(text),
             _ => false,
         };
+        if record.is_none() && existing.is_some() && trust::page_is_in_git(self.here, name, page) {
+            let came = PageCame { path: name.to_owned() };
+            ledger.append(self.here.clock.now(), self.scope(), &came)?;
+        }
         let mut taken = Taken { removed: removed.clone(), ..Taken::default() };
         if existing.is_some() && !unchanged {
             taken = self.take_in(ledger, page, base.as_ref(), (removed.clone(), most))?;
@@ -234,9 +240,10 @@ impl Keeper<'_> {
             .map_or(Hand::Git, |base| checkout::changed_by(&self.here.place, name, &base.checkout));
         let page = &redacted(page);
         let known = KnownNotes::of(ledger, &self.here.place.repo, page, most)?;
-        let gather = super::recover::Gatherer { here: self.here, ledger, settings: self.settings };
+        let gather = Gatherer::new(self.here, ledger, self.settings);
         let task = gather.task(Some(self.session))?;
         let mut changes = Changes::new(self, &known, (hand, base, most));
+        changes.is_told = gather.tells_page();
         changes.read(page, task.as_deref());
         let (notes, task, mut taken) = changes.done();
         taken.forks = self.unknown_forks(ledger, taken.forks)?;
@@ -326,7 +333,7 @@ impl Keeper<'_> {
             Kind::Scenario => !under.contains(&plain(&note.text)),
             _ => true,
         });
-        let gather = super::recover::Gatherer { here: self.here, ledger, settings: self.settings };
+        let gather = Gatherer::new(self.here, ledger, self.settings);
         let last = gather.checkpoint(&[])?.map(|(at, _)| at);
         Ok(Model {
             task: gather.task(Some(self.session))?,

@@ -1,5 +1,6 @@
 //! Recovery: gathering what a fresh context should read first.
 
+use std::cell::OnceCell;
 use std::collections::{HashMap, HashSet};
 
 use heirloom_core::event::{HandoffMade, TaskSet};
@@ -39,6 +40,8 @@ pub struct Gatherer<'a> {
     pub here: &'a Here,
     pub ledger: &'a Ledger,
     pub settings: &'a Settings,
+    /// Whether what stands on the page may be told, once somebody asked.
+    pub(super) tells_page: OnceCell<bool>,
 }
 
 /// How much is to be recovered.
@@ -60,6 +63,12 @@ pub enum RecoverError {
     NoQuery,
     #[error(transparent)]
     Ledger(#[from] Error),
+}
+
+impl<'a> Gatherer<'a> {
+    pub fn new(here: &'a Here, ledger: &'a Ledger, settings: &'a Settings) -> Self {
+        Self { here, ledger, settings, tells_page: OnceCell::new() }
+    }
 }
 
 impl Gatherer<'_> {

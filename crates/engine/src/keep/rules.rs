@@ -61,7 +61,7 @@ pub fn address(text: &str) -> String {
 /// The rules of this repository, those that a person keeps first, then what was only said.
 pub fn list(here: &Here, ledger: &Ledger, settings: &Settings) -> Result<Vec<Rule>, Error> {
     let mut rules = kept(here, ledger)?;
-    let gather = Gatherer { here, ledger, settings };
+    let gather = Gatherer::new(here, ledger, settings);
     let said = gather.stood(&[], None)?.standing.said;
     let said = said.into_iter().map(|(text, at)| {
         let id = address(&text);

@@ -46,6 +46,9 @@ pub(super) struct Changes<'a> {
     hand: Hand,
     base: Option<&'a Base>,
     most: usize,
+    /// Whether agents are told what it says. If not, none of it becomes the task, a question of our own or a
+    /// notice, which are told whatever the page is.
+    pub(super) is_told: bool,
     notes: Vec<NoteAdded>,
     new: HashSet<NoteId>,
     task: Option<String>,
@@ -64,7 +67,8 @@ impl<'a> Changes<'a> {
     ) -> Self {
         let (notes, taken) = (Vec::new(), Taken::default());
         let (new, whole, placed) = (HashSet::new(), HashSet::new(), HashSet::new());
-        Self { keeper, known, hand, base, most, notes, new, task: None, whole, placed, taken }
+        let (task, is_told) = (None, true);
+        Self { keeper, known, hand, base, most, is_told, notes, new, task, whole, placed, taken }
     }
 
     /// Reads the page. `task` is what the ledger says is worked on.
@@ -140,7 +144,7 @@ impl<'a> Changes<'a> {
             return;
         }
         let first = self.task.is_none();
-        if first && (task.is_none() || self.hand == Hand::Person) {
+        if first && self.is_told && (task.is_none() || self.hand == Hand::Person) {
             self.task = Some(value.to_owned());
         } else if !self.said(Kind::Progress, value) {
             return;
@@ -257,7 +261,8 @@ impl<'a> Changes<'a> {
         // One that the ledger contradicts is taken in as a question, because the ledger's own stands
         // until somebody answers. The question has the id, so the entry gets no mark.
         let text = format!("{} (the ledger says: {})", entry.text, note.text);
-        if self.push(NoteAdded::new(id, Kind::Question, text)) {
+        let source = if self.is_told { None } else { by_hand() };
+        if self.push(NoteAdded { source, ..NoteAdded::new(id, Kind::Question, text) }) {
             self.fork(&entry.text, note, why.as_str());
         }
     }
@@ -277,6 +282,9 @@ impl<'a> Changes<'a> {
     }
 
     fn fork(&mut self, claimed: &str, note: &Note, why: &str) {
+        if !self.is_told {
+            return;
+        }
         let source = self.keeper.settings.notes.file.as_str();
         self.taken.forks.push(ForkDetected {
             id: fork::id(source, claimed, &note.text),

@@ -10,7 +10,6 @@ use heirloom_core::recover::Entry;
 use heirloom_core::tokens;
 
 use super::recover::Gatherer;
-use crate::settings::Say;
 use crate::trust;
 
 /// The part of a brief that others may fill.
@@ -42,10 +41,15 @@ impl Gatherer<'_> {
     pub(super) fn trusted(&self, mut notes: Vec<Note>) -> Vec<Note> {
         let is_of_page =
             |note: &Note| note.source.as_ref().is_some_and(|source| source.origin != Origin::Here);
-        if notes.iter().any(is_of_page) && trust::say(self.here) == Say::Untrusted {
+        if notes.iter().any(is_of_page) && !self.tells_page() {
             notes.retain(|note| !is_of_page(note));
         }
         notes
+    }
+
+    /// Whether what stands on the page is told. Found out once: there are many kinds of notes, and a session waits.
+    pub(super) fn tells_page(&self) -> bool {
+        *self.tells_page.get_or_init(|| trust::tells_page(self.here, self.ledger))
     }
 
     /// Whether agents are told what this note's author says, whatever the code says to it.

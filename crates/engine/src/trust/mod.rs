@@ -6,8 +6,10 @@
 //!
 //! Invariant: whatever cannot be found out counts as not trusted.
 
+mod page;
 mod survey;
 
+pub(crate) use page::{is_in_git as page_is_in_git, tells as tells_page};
 pub use survey::{Survey, survey};
 
 use std::path::{Path, PathBuf};
@@ -61,14 +63,21 @@ pub struct Standing {
 
 /// How the repository here stands, by this ledger.
 pub fn standing(here: &Here, ledger: &Ledger) -> Result<Standing, Error> {
-    let survey = survey(&here.home, &here.place.root);
+    let mut survey = survey(&here.home, &here.place.root);
     let decided = decided(here, ledger)?;
     let below = allowed(here);
     let trusted = decided.as_ref().and_then(|(_, decided)| decided.hash.as_deref());
-    let state = match below {
+    let mut state = match below {
         Some(_) => State::Trusted,
         None => State::of(&survey.covered, &survey.hash, trusted),
     };
+    if let Some(page) = page::brought(here, ledger)? {
+        // What is on it changes with every day's work, so it is no part of the hash.
+        if state == State::Trusted && trusted.is_none() && below.is_none() {
+            state = State::Untrusted;
+        }
+        survey.covered.push(page);
+    }
     let since = decided.filter(|_| state == State::Trusted).map(|(at, _)| at);
     Ok(Standing { state, survey, since, below })
 }

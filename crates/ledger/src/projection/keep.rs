@@ -9,8 +9,8 @@ use serde::de::DeserializeOwned;
 
 use heirloom_core::event::{
     Body, CheckpointMissed, ContextUsed, DeltaSynced, ForkDetected, HandoffMade, HandoffShared,
-    IterationFlagged, PageWritten, RecoveryDelivered, RuleDecided, RunInherited, RunPermitted,
-    RunPlanned, StageEnded, TaskSet, TrackerTold, TrustDecided,
+    IterationFlagged, PageCame, PageWritten, RecoveryDelivered, RuleDecided, RunInherited,
+    RunPermitted, RunPlanned, StageEnded, TaskSet, TrackerTold, TrustDecided,
 };
 use heirloom_core::id::SessionId;
 use heirloom_core::record::Record;
@@ -86,7 +86,7 @@ fn key(record: &Record) -> Option<String> {
         RuleDecided::KIND => body::<RuleDecided>(record).map(|decided| decided.id),
         TrackerTold::KIND => body::<TrackerTold>(record).map(|told| told.about),
         // Each host for itself: what another one trusts, it trusts there.
-        TrustDecided::KIND | RunPermitted::KIND => Some(record.host.to_string()),
+        PageCame::KIND | TrustDecided::KIND | RunPermitted::KIND => Some(record.host.to_string()),
         CheckpointMissed::KIND
         | ContextUsed::KIND
         | DeltaSynced::KIND

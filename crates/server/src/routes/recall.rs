@@ -113,7 +113,7 @@ pub(crate) fn recovered(
     };
     let settings = keep::settings(&cx.here).map_err(KeepError::from)?;
     let session = keep::session(&cx.here, &mut cx.ledger, fresh.session.as_deref())?;
-    let gather = Gatherer { here: &cx.here, ledger: &cx.ledger, settings: &settings };
+    let gather = Gatherer::new(&cx.here, &cx.ledger, &settings);
     let budget = fresh.budget.filter(|budget| *budget > 0);
     let wanted = Wanted { level, query: fresh.q.as_deref(), budget };
     Ok(Recovery::from(&gather.recover(session.as_ref(), wanted)?))
