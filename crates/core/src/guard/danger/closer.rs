@@ -142,14 +142,14 @@ fn is_outside(path: &str, command: &Command, place: &Workdir<'_>) -> Fit {
 /// Whether it is something temporary, and neither all of that nor what the repository lies in. Only what is called
 /// so is: beside a repository that lies in such a directory there may be others.
 fn is_temporary(absolute: &str, place: &Workdir<'_>) -> bool {
-    let holds = |root: &&str| {
+    let holds = |root: &str| {
         root.strip_prefix(absolute).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
     };
-    let is_in = |directory: &&str| {
+    let is_in = |directory: &str| {
         absolute.strip_prefix(directory).is_some_and(|rest| !rest.is_empty() && !is_all(rest))
     };
-    TEMPORARY.iter().any(|directory| is_in(&directory))
-        && !place.roots.iter().any(|root| holds(&root))
+    TEMPORARY.iter().any(|directory| is_in(directory))
+        && !place.roots.iter().any(|root| holds(root))
 }
 
 /// `*` alone.

@@ -237,7 +237,7 @@ fn a_repository_in_a_temporary_directory_is_no_less_a_repository() {
         "rm -rf /tmp/build",
         "cd /tmp && rm -rf build",
         "tmp=$(mktemp -d); rm -rf \"$tmp\"",
-        "rm -rf $TMPDIR/x",
+        "rm -rf $TMPDIR/y",
     ] {
         assert_eq!(is_dangerous(command), Fit::No, "{command}");
     }
