@@ -46,7 +46,7 @@ fn rebuild_telling(db: &Connection, progress: &mut Progress<'_>) -> rusqlite::Re
     let hot = |_, record: &Record| {
         done += 1;
         progress("deriving what hooks read", done, records::from_sql(all));
-        projection::apply_hot(db, record, Origin::of(record, own.as_ref()))
+        projection::apply_hot(db, record, Origin::of(record, own.as_ref())).map(drop)
     };
     Ok(derive(db, 0, ALL, hot)?.count)
 }

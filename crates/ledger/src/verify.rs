@@ -203,7 +203,7 @@ impl Derivation<'_, '_> {
             if arrival > folded {
                 return Ok(());
             }
-            projection::apply_views(&fresh, &*dating.date(record)?, origin)
+            projection::apply_views(&fresh, &*dating.date(record)?, origin).map(drop)
         })?;
         fresh.execute_batch("COMMIT")?;
         for projection in projection::HOT.iter().chain(views) {

@@ -281,7 +281,7 @@ fn fold_telling(
     let views = |arrival, record: &Record| {
         tell(arrival);
         let record = dating.date(record)?;
-        projection::apply_views(db, &record, Origin::of(&record, own.as_ref()))
+        projection::apply_views(db, &record, Origin::of(&record, own.as_ref())).map(drop)
     };
     let Some(last) = derive(db, arrival, most, views)?.last else { return Ok(arrival) };
     if dating.is_outdated()? {

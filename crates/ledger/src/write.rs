@@ -52,6 +52,8 @@ pub struct Appender<'a> {
     appended: usize,
     /// A repository that was asked for, and what it is known by.
     known: Option<(String, String)>,
+    /// A repository that a record was of which stands under what it is called now.
+    as_named: Option<RepoId>,
 }
 
 /// From so many records on it pays to build what looks at a whole record at once.
@@ -137,8 +139,21 @@ impl<'a> Appender<'a> {
         let db = &ledger.connection;
         let folded = ledger.has_views().then(|| views::fold(db, ALL)).transpose()?;
         let (host, seq, hash) = records::own_head(db)?;
-        let (dating, last, appended, known) = (None, None, 0, None);
-        Ok(Self { db, ledger, host, seq, hash, at, folded, dating, last, appended, known })
+        let (dating, last, appended, known, as_named) = (None, None, 0, None, None);
+        Ok(Self {
+            db,
+            ledger,
+            host,
+            seq,
+            hash,
+            at,
+            folded,
+            dating,
+            last,
+            appended,
+            known,
+            as_named,
+        })
     }
 
     /// Notes how far the chain goes now; what was appended belongs to it only then. Returns its end,
@@ -178,10 +193,17 @@ impl<'a> Appender<'a> {
     fn add(&mut self, record: &Record) -> rusqlite::Result<i64> {
         let db = self.db;
         let arrival = records::insert(db, record)?;
-        projection::apply_hot(db, record, Origin::Here)?;
         // From here on a repository may be called otherwise.
-        if [RepoNamed::KIND, RepoLinked::KIND].contains(&record.kind.as_str()) {
-            self.known = None;
+        let names = [RepoNamed::KIND, RepoLinked::KIND].contains(&record.kind.as_str());
+        if names {
+            (self.known, self.as_named) = (None, None);
+        }
+        let is_known = self.as_named.is_some() && self.as_named == record.repo;
+        let mut is_as_named = !names;
+        if is_known {
+            projection::apply_hot_as_named(db, record)?;
+        } else {
+            is_as_named &= projection::apply_hot(db, record, Origin::Here)?;
         }
         if self.folded.is_some() {
             let dating = self.dating.get_or_insert_with(|| Dating::of_views(db, Vec::new()));
@@ -190,7 +212,12 @@ impl<'a> Appender<'a> {
                 (self.dating, self.last) = (None, None);
                 return views::remake(db, ALL);
             }
-            projection::apply_views(db, &dated, Origin::Here)?;
+            if is_known {
+                projection::apply_views_as_named(db, &dated)?;
+            } else {
+                is_as_named &= projection::apply_views(db, &dated, Origin::Here)?;
+                self.as_named = record.repo.clone().filter(|_| is_as_named);
+            }
             let (host, seq) = (record.host.to_string(), records::to_sql(record.seq));
             self.last = Some(Last { arrival, hash: record.hash.as_bytes().to_vec(), host, seq });
         }

@@ -27,22 +27,27 @@ pub enum BadRunFile {
 }
 
 #[derive(Deserialize)]
-struct File<'a> {
+#[serde(bound(deserialize = "I: Deserialize<'de>"))]
+struct File<'a, I> {
     run_id: String,
-    started_at: String,
-    #[serde(default)]
-    completed_at: Option<String>,
-    #[serde(default)]
-    repo_path: Option<String>,
-    /// Only looked into for what is wanted of each: files are long, and there are many.
+    #[serde(borrow)]
+    started_at: Cow<'a, str>,
     #[serde(default, borrow)]
-    issues: Option<BTreeMap<Cow<'a, str>, &'a RawValue>>,
+    completed_at: Option<Text<'a>>,
+    #[serde(default, borrow)]
+    repo_path: Option<Text<'a>>,
+    #[serde(default, borrow = "'a")]
+    issues: Option<BTreeMap<Text<'a>, I>>,
 }
 
+/// A text that stands in the file as it is: inside of another type, serde would copy a bare one.
+#[derive(Deserialize, PartialEq, Eq, PartialOrd, Ord)]
+struct Text<'a>(#[serde(borrow)] Cow<'a, str>);
+
 #[derive(Deserialize)]
-struct Issue {
-    #[serde(default)]
-    status: Option<String>,
+struct Issue<'a> {
+    #[serde(default, borrow)]
+    status: Option<Text<'a>>,
     #[serde(default)]
     session_id: Option<String>,
     #[serde(default)]
@@ -51,6 +56,18 @@ struct Issue {
     error: Option<String>,
     #[serde(default)]
     gate_attempts: Option<u32>,
+}
+
+impl<'a> File<'a, &'a RawValue> {
+    /// The file with those of its issues that can be read.
+    fn readable(self) -> File<'a, Issue<'a>> {
+        let Self { run_id, started_at, completed_at, repo_path, issues } = self;
+        let read = |(id, issue): (Text<'a>, &'a RawValue)| {
+            serde_json::from_str(issue.get()).ok().map(|issue| (id, issue))
+        };
+        let issues = issues.map(|issues| issues.into_iter().filter_map(read).collect());
+        File { run_id, started_at, completed_at, repo_path, issues }
+    }
 }
 
 /// Reads the run file `name`. `is_here` says of a path whether it is this repository's.
@@ -63,30 +80,33 @@ pub fn parse(
     is_here: impl Fn(&str) -> bool,
 ) -> Result<WorkImported, BadRunFile> {
     let shape = |why: String| BadRunFile::Shape { why };
-    let file: File<'_> = serde_json::from_str(content).map_err(|error| shape(error.to_string()))?;
-    if let Some(repo) = file.repo_path.filter(|repo| !is_here(repo)) {
-        return Err(BadRunFile::Elsewhere { repo });
+    // All at once, for there are many; where an issue cannot be read, each by itself.
+    let file: File<'_, Issue<'_>> = match serde_json::from_str(content) {
+        Ok(file) => file,
+        Err(_) => serde_json::from_str(content)
+            .map(File::readable)
+            .map_err(|error| shape(error.to_string()))?,
+    };
+    if let Some(Text(repo)) = file.repo_path.filter(|repo| !is_here(&repo.0)) {
+        return Err(BadRunFile::Elsewhere { repo: repo.into_owned() });
     }
     let started_at = moment(&file.started_at)
         .or_else(|| time_of_name(name))
         .ok_or_else(|| shape(format!("`{}` is not a time", file.started_at)))?;
-    let issue = |(id, value): (Cow<'_, str>, &RawValue)| {
-        let issue: Issue = serde_json::from_str(value.get()).ok()?;
-        imported(id.parse().ok()?, issue)
-    };
+    let issue = |(Text(id), issue): (Text<'_>, Issue<'_>)| imported(id.parse().ok()?, issue);
     Ok(WorkImported {
         file: name.to_owned(),
         run: file.run_id,
         started_at,
-        ended_at: file.completed_at.as_deref().and_then(moment),
+        ended_at: file.completed_at.as_ref().and_then(|text| moment(&text.0)),
         issues: file.issues.unwrap_or_default().into_iter().filter_map(issue).collect(),
     })
 }
 
-fn imported(id: IssueId, issue: Issue) -> Option<ImportedIssueRun> {
+fn imported(id: IssueId, issue: Issue<'_>) -> Option<ImportedIssueRun> {
     let agent_session_id = issue.session_id.filter(|id| !id.is_empty());
     let agent = agent_session_id.as_deref().and_then(|id| agent_of(id, issue.log_path.as_deref()));
-    let status = match issue.status.as_deref() {
+    let status = match issue.status.as_ref().map(|status| &*status.0) {
         Some("success") => IssueRunStatus::Closed,
         _ => IssueRunStatus::Failed,
     };

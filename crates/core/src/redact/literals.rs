@@ -57,35 +57,56 @@ impl<T: Copy> Literals<T> {
 
     /// Calls `found` with the place and value of every literal in `text`.
     pub(super) fn each_in(&self, text: &[u8], mut found: impl FnMut(std::ops::Range<usize>, T)) {
-        for at in 0..text.len().saturating_sub(1) {
+        // Nearly every place of nearly every text: nothing is looked up or compared here but the filter.
+        for (at, four) in text.array_windows().enumerate() {
+            let window = folded(*four);
+            if self.may_begin(window) {
+                self.each_at(text, at, window, &mut found);
+            }
+        }
+        for at in text.len().saturating_sub(3)..text.len().saturating_sub(1) {
             let window = window(text, at);
-            let (word, bit) = place(window);
-            if self.filter[word] & bit == 0 {
-                continue;
+            if self.may_begin(window) {
+                self.each_at(text, at, window, &mut found);
             }
-            let mut next = self.heads[bucket(window)];
-            while let Some(entry) = self.entries.get(usize::from(next)) {
-                if window & entry.mask == entry.start {
-                    let end = at + entry.literal.len();
-                    let here = text.get(at..end);
-                    if here.is_some_and(|here| here.eq_ignore_ascii_case(entry.literal)) {
-                        found(at..end, entry.value);
-                    }
+        }
+    }
+
+    fn may_begin(&self, window: u32) -> bool {
+        let (word, bit) = place(window);
+        self.filter[word] & bit != 0
+    }
+
+    fn each_at(
+        &self,
+        text: &[u8],
+        at: usize,
+        window: u32,
+        found: &mut impl FnMut(std::ops::Range<usize>, T),
+    ) {
+        let mut next = self.heads[bucket(window)];
+        while let Some(entry) = self.entries.get(usize::from(next)) {
+            if window & entry.mask == entry.start {
+                let end = at + entry.literal.len();
+                let here = text.get(at..end);
+                if here.is_some_and(|here| here.eq_ignore_ascii_case(entry.literal)) {
+                    found(at..end, entry.value);
                 }
-                next = entry.next;
             }
+            next = entry.next;
         }
     }
 }
 
-/// The four bytes from `at` on, with a bit set that is all that tells small letters from capitals. It makes
-/// some other bytes the same as well, so what is equal here is compared once more.
+/// The four bytes from `at` on, as far as there are any, [folded].
 fn window(text: &[u8], at: usize) -> u32 {
-    let bytes = match text.get(at..at + 4) {
-        Some(four) => [four[0], four[1], four[2], four[3]],
-        None => std::array::from_fn(|place| text.get(at + place).copied().unwrap_or(0)),
-    };
-    u32::from_le_bytes(bytes) | 0x2020_2020
+    folded(std::array::from_fn(|place| text.get(at + place).copied().unwrap_or(0)))
+}
+
+/// Four bytes with a bit set that is all that tells small letters from capitals. It makes some other bytes
+/// the same as well, so what is equal here is compared once more.
+fn folded(four: [u8; 4]) -> u32 {
+    u32::from_le_bytes(four) | 0x2020_2020
 }
 
 /// Where in the filter the first three bytes of a window are.

@@ -86,6 +86,7 @@ pub(crate) const HOT: &[&dyn Projection] =
 /// All others, in the order in which they see a record. Their file is described in
 /// [`views`](crate::views).
 pub(crate) const VIEWS: &[&dyn Projection] = &[
+    // Must stay the first.
     &repository::Names,
     &repository::Places,
     &host_name::HostNames,
@@ -104,13 +105,21 @@ pub(crate) const VIEWS: &[&dyn Projection] = &[
     &dependency::Dependencies,
 ];
 
+/// Those that have something to say about each record of a repository that is known already.
+const VIEWS_BUT_NAMES: &[&dyn Projection] = VIEWS.split_at(1).1;
+
 /// Makes the tables of `projections`.
 pub(crate) fn create(projections: &[&dyn Projection], db: &Connection) -> rusqlite::Result<()> {
     projections.iter().try_for_each(|projection| db.execute_batch(projection.schema()))
 }
 
-/// Brings the hot projections up to date with one more record.
-pub(crate) fn apply_hot(db: &Connection, record: &Record, origin: Origin) -> rusqlite::Result<()> {
+/// Brings the hot projections up to date with one more record. Returns whether that stands under what
+/// its repository is called now.
+pub(crate) fn apply_hot(
+    db: &Connection,
+    record: &Record,
+    origin: Origin,
+) -> rusqlite::Result<bool> {
     // None of them knows a repository of another host.
     let now = match (&record.repo, origin) {
         (Some(repo), Origin::Here) => {
@@ -118,17 +127,31 @@ pub(crate) fn apply_hot(db: &Connection, record: &Record, origin: Origin) -> rus
         }
         _ => None,
     };
-    apply(HOT, db, &in_repo(record, now), origin)
+    let is_as_named = now.is_none();
+    apply(HOT, db, &in_repo(record, now), origin).map(|()| is_as_named)
 }
 
-/// Brings the views up to date with one more record.
+/// The same for a record of this host that stands under what its repository is called now.
+pub(crate) fn apply_hot_as_named(db: &Connection, record: &Record) -> rusqlite::Result<()> {
+    apply(HOT, db, record, Origin::Here)
+}
+
+/// Brings the views up to date with one more record. Returns whether that stands under what its
+/// repository is called now.
 pub(crate) fn apply_views(
     db: &Connection,
     record: &Record,
     origin: Origin,
-) -> rusqlite::Result<()> {
+) -> rusqlite::Result<bool> {
     let now = repository::current(db, record, origin)?;
-    apply(VIEWS, db, &in_repo(record, now), origin)
+    let is_as_named = now.is_none();
+    apply(VIEWS, db, &in_repo(record, now), origin).map(|()| is_as_named)
+}
+
+/// The same for a record of this host that stands under what its repository is called now, and that
+/// this is known: another record of it was applied before, and none since that names repositories.
+pub(crate) fn apply_views_as_named(db: &Connection, record: &Record) -> rusqlite::Result<()> {
+    apply(VIEWS_BUT_NAMES, db, record, Origin::Here)
 }
 
 /// The record as if it had been written under what its repository is called now.

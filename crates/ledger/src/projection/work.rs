@@ -7,12 +7,14 @@ use std::borrow::Cow;
 
 use jiff::Timestamp;
 use rusqlite::Connection;
+use rusqlite::types::{ToSql, ToSqlOutput};
 
 use heirloom_core::event::{
     AgentSessionLost, Body, IssueRunEnded, IssueRunGated, IssueRunLaunched, IssueRunReviewed,
     IssueRunStarted, IssueRunTranscribed, SessionAnnounced, SessionSpent, WorkEnded, WorkImported,
     WorkStarted,
 };
+use heirloom_core::issue::IssueId;
 use heirloom_core::record::Record;
 use heirloom_core::work::{IssueRunStatus, WorkStatus};
 
@@ -89,7 +91,7 @@ fn started(db: &Connection, repo: &str, record: &Record) -> rusqlite::Result<()>
     Ok(())
 }
 
-/// What is wanted of an imported run apart from its issues, which are long.
+/// As [`WorkImported`]. There may be many runs, and most of the time would be spent on copies.
 #[derive(serde::Deserialize)]
 struct ImportedRun<'a> {
     #[serde(borrow)]
@@ -98,8 +100,38 @@ struct ImportedRun<'a> {
     run: Cow<'a, str>,
     started_at: Timestamp,
     ended_at: Option<Timestamp>,
+    #[serde(borrow)]
+    issues: Vec<ImportedIssue<'a>>,
 }
 
+/// As [`ImportedIssueRun`](heirloom_core::event::ImportedIssueRun).
+#[derive(serde::Deserialize)]
+struct ImportedIssue<'a> {
+    issue: IssueId,
+    #[serde(borrow, default)]
+    agent: Option<Text<'a>>,
+    #[serde(borrow, default)]
+    agent_session_id: Option<Text<'a>>,
+    status: IssueRunStatus,
+    #[serde(borrow, default)]
+    reason: Option<Text<'a>>,
+    #[serde(borrow, default)]
+    transcript: Option<Text<'a>>,
+    #[serde(default)]
+    attempts: u32,
+}
+
+/// A text that stands in the body as it is: in an `Option`, serde would copy a bare one.
+#[derive(serde::Deserialize)]
+struct Text<'a>(#[serde(borrow)] Cow<'a, str>);
+
+impl ToSql for Text<'_> {
+    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        Ok(ToSqlOutput::from(&*self.0))
+    }
+}
+
+/// Fills the tables of runs and of what they did for issues: a body this long is read once.
 fn imported(db: &Connection, repo: &str, record: &Record) -> rusqlite::Result<()> {
     let Ok(run) = serde_json::from_str::<ImportedRun<'_>>(&record.body) else { return Ok(()) };
     db.prepare_cached(
@@ -114,7 +146,7 @@ fn imported(db: &Connection, repo: &str, record: &Record) -> rusqlite::Result<()
         run.ended_at.map(Timestamp::as_millisecond),
         &run.file,
     ))?;
-    Ok(())
+    imported_issues(db, repo, &run)
 }
 
 impl Projection for IssueRuns {
@@ -154,7 +186,8 @@ impl Projection for IssueRuns {
          ) STRICT;
          CREATE INDEX issue_run_by_issue ON issue_run (repo, issue, started_at);
          CREATE INDEX issue_run_by_run ON issue_run (run, started_at);
-         CREATE INDEX issue_run_by_session ON issue_run (session) WHERE session IS NOT NULL;"
+         CREATE INDEX issue_run_by_session ON issue_run (session) WHERE session IS NOT NULL;
+         CREATE INDEX issue_run_to_review ON issue_run (repo) WHERE status = 'needs_review';"
     }
 
     fn apply(&self, db: &Connection, record: &Record, _: Origin) -> rusqlite::Result<()> {
@@ -169,7 +202,6 @@ impl Projection for IssueRuns {
             AgentSessionLost::KIND => lost(db, repo, record),
             SessionAnnounced::KIND => announced(db, record),
             SessionSpent::KIND => spent(db, record),
-            WorkImported::KIND => imported_issues(db, repo, record),
             _ => Ok(()),
         }
     }
@@ -285,8 +317,7 @@ fn spent(db: &Connection, record: &Record) -> rusqlite::Result<()> {
     Ok(())
 }
 
-fn imported_issues(db: &Connection, repo: &str, record: &Record) -> rusqlite::Result<()> {
-    let Some(run) = body::<WorkImported>(record) else { return Ok(()) };
+fn imported_issues(db: &Connection, repo: &str, run: &ImportedRun<'_>) -> rusqlite::Result<()> {
     let mut insert = db.prepare_cached(
         "INSERT INTO issue_run (id, run, repo, issue, title, agent, agent_session_id, status, reason,
            launches, gates, transcript, lost, started_at, ended_at)
@@ -299,7 +330,7 @@ fn imported_issues(db: &Connection, repo: &str, record: &Record) -> rusqlite::Re
             &run.run,
             repo,
             issue.issue.as_str(),
-            issue.agent.as_deref(),
+            &issue.agent,
             &issue.agent_session_id,
             issue.status.as_str(),
             &issue.reason,
