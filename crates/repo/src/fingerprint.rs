@@ -6,37 +6,65 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-use crate::own_tree;
+use crate::discover::{common_dir, discover};
 use crate::worktree::git;
+use crate::{file, own_tree};
 
 /// Where trackers keep their own files, which change with the issues.
 const TRACKER: &str = ".beads/";
+
+/// The references that are a person's.
+const KINDS: [&str; 2] = ["refs/heads/", "refs/tags/"];
 
 /// How a worktree is at one moment.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fingerprint {
     /// What is checked out, if anything was ever committed.
     pub head: Option<String>,
+    /// The branch that is checked out.
+    branch: Option<String>,
+    /// The branches and tags, but for what is checked out and for ours, with their commits.
+    refs: BTreeMap<String, String>,
+    /// Git's own settings and hooks, which all worktrees share, with a mark as well.
+    shared: BTreeMap<String, u64>,
     /// What is not committed, with a mark that is another one after each change.
     files: BTreeMap<String, u64>,
 }
 
 impl Fingerprint {
-    /// What is different from `before`: files, a tracker's own aside, and what is checked out.
+    /// Leaves out branches and tags that `before` does not have: whoever made them may move them.
+    pub fn without_newer_refs(mut self, before: &Self) -> Self {
+        self.refs.retain(|name, _| before.refs.contains_key(name));
+        self
+    }
+
+    /// What is different from `before`: files, a tracker's own aside, what is checked out, branches and tags
+    /// that were there, and git's settings and hooks.
     pub fn changed_since(&self, before: &Self) -> Vec<String> {
-        let names = self
-            .files
-            .keys()
-            .chain(before.files.keys().filter(|name| !self.files.contains_key(*name)));
-        let changed = names.filter(|name| self.files.get(*name) != before.files.get(*name));
+        let changed = differing(&self.files, &before.files);
         let mut changed: Vec<String> =
             changed.filter(|name| !name.starts_with(TRACKER)).cloned().collect();
         changed.sort();
         if self.head != before.head {
             changed.push("HEAD".to_owned());
         }
+        changed.extend(differing(&self.shared, &before.shared).cloned());
+        // Checking out another one hides and shows some: only HEAD has changed then.
+        if self.branch == before.branch {
+            let moved = before.refs.iter().filter(|(name, was)| self.refs.get(*name) != Some(*was));
+            changed.extend(moved.map(|(name, was)| format!("{name} (was {was:.12})")));
+        }
         changed
     }
+}
+
+/// What only one of them has, or each with another mark.
+fn differing<'a>(
+    now: &'a BTreeMap<String, u64>,
+    before: &'a BTreeMap<String, u64>,
+) -> impl Iterator<Item = &'a String> {
+    let names = now.keys().chain(before.keys().filter(|name| !now.contains_key(*name)));
+    names.filter(|name| now.get(*name) != before.get(*name))
 }
 
 /// How the worktree at `root` is now; `None` where git does not know.
@@ -46,13 +74,61 @@ pub fn of(root: &Path) -> Option<Fingerprint> {
     let entries = status.split('\0').filter(|entry| !entry.is_empty());
     let files = entries.map(|entry| {
         let name = path(entry).unwrap_or(entry);
-        let mut hasher = DefaultHasher::new();
-        entry.hash(&mut hasher);
-        let file = fs::symlink_metadata(root.join(name)).ok();
-        file.map(|file| (file.len(), file.mtime(), file.mtime_nsec())).hash(&mut hasher);
-        (name.to_owned(), hasher.finish())
+        (name.to_owned(), mark(&root.join(name), entry))
     });
-    Some(Fingerprint { files: files.collect(), head: own_tree::head(root).ok() })
+    let place = discover(root);
+    let branch = place.head.branch().map(str::to_owned);
+    let common = place.git_dir.map(|dir| common_dir(&dir));
+    let shared = common.as_deref().map(shared).unwrap_or_default();
+    let mut refs = common.map(|common| refs(&common)).unwrap_or_default();
+    refs.retain(|name, _| {
+        let own = name.strip_prefix("refs/heads/");
+        own.is_none_or(|own| !own.starts_with("heirloom/") && Some(own) != branch.as_deref())
+    });
+    let head = own_tree::head(root).ok();
+    Some(Fingerprint { head, branch, refs, shared, files: files.collect() })
+}
+
+/// A mark of a file and what is said about it.
+fn mark(path: &Path, said: &str) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    said.hash(&mut hasher);
+    let file = fs::symlink_metadata(path).ok();
+    file.map(|file| (file.len(), file.mtime(), file.mtime_nsec())).hash(&mut hasher);
+    hasher.finish()
+}
+
+fn shared(common: &Path) -> BTreeMap<String, u64> {
+    let hooks = fs::read_dir(common.join("hooks")).into_iter().flatten().flatten();
+    let hooks = hooks.map(|hook| format!("hooks/{}", hook.file_name().to_string_lossy()));
+    let own = ["config", "info/exclude", "info/attributes"].map(str::to_owned);
+    let all = own.into_iter().chain(hooks);
+    all.map(|name| (format!(".git/{name}"), mark(&common.join(&name), ""))).collect()
+}
+
+/// All branches and tags, read by hand: a process more for each issue would be felt.
+fn refs(common: &Path) -> BTreeMap<String, String> {
+    let packed = file::read_to_string(common.join("packed-refs")).unwrap_or_default();
+    let packed = packed.lines().filter_map(|line| line.split_once(' '));
+    let mut all: BTreeMap<String, String> = packed
+        .filter(|(_, name)| KINDS.iter().any(|kind| name.starts_with(kind)))
+        .map(|(commit, name)| (name.to_owned(), commit.to_owned()))
+        .collect();
+    for kind in KINDS {
+        loose(common, kind.trim_end_matches('/'), &mut all);
+    }
+    all
+}
+
+fn loose(common: &Path, below: &str, all: &mut BTreeMap<String, String>) {
+    for entry in fs::read_dir(common.join(below)).into_iter().flatten().flatten() {
+        let name = format!("{below}/{}", entry.file_name().to_string_lossy());
+        if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+            loose(common, &name, all);
+        } else if let Ok(commit) = file::read_to_string(entry.path()) {
+            all.insert(name, commit.trim().to_owned());
+        }
+    }
 }
 
 /// Whether anything at `root` is not committed, a tracker's own file aside.

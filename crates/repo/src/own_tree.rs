@@ -142,6 +142,19 @@ pub fn left(path: &Path, branch: &str) -> Result<Left, GitError> {
     if !marked.is_empty() {
         return problem(format!("conflicts are not resolved:\n{}", marked.join("\n")));
     }
+    // A directory that git does not look into, whatever is in it: committed, none of it would be.
+    let foreign: Vec<&str> = entries
+        .iter()
+        .filter_map(|entry| entry.strip_prefix("? "))
+        .filter(|name| path.join(name).join(".git").exists())
+        .map(|name| name.trim_end_matches('/'))
+        .collect();
+    if !foreign.is_empty() {
+        return problem(format!(
+            "these are git repositories of their own, so their files would be lost; remove their `.git`:\n{}",
+            foreign.join("\n")
+        ));
+    }
     if place.head.branch() != Some(branch) {
         let head = &place.head;
         return problem(format!(
@@ -277,6 +290,11 @@ mod tests {
         assert_eq!(left(&one, "ours/one").unwrap(), Left { problem: None, is_dirty: false });
         let elsewhere = left(&one, "ours/two").unwrap().problem.unwrap();
         assert!(elsewhere.contains("go back to the branch ours/two"), "{elsewhere}");
+        fs::create_dir(one.join("inner")).unwrap();
+        git(&one.join("inner"), None, &["init", "-q"]).unwrap();
+        let foreign = left(&one, "ours/one").unwrap().problem.unwrap();
+        assert!(foreign.ends_with("remove their `.git`:\ninner"), "{foreign}");
+        fs::remove_dir_all(one.join("inner")).unwrap();
         for (tree, text) in [(&one, "mine\n"), (&two, "theirs\n")] {
             fs::write(tree.join("a.txt"), text).unwrap();
             assert!(left(tree, "ours/x").unwrap().is_dirty);

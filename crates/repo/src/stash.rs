@@ -1,7 +1,8 @@
-//! Stashes that an agent made in a worktree of ours.
+//! What an agent does to the list of stashes from a worktree of ours.
 //!
 //! All worktrees of a repository share one list of stashes, and it is the person's. What an agent
-//! put on it is taken off under git's own lock, so that nothing of the person's can be meant.
+//! put on it is taken off under git's own lock, so that nothing of the person's can be meant; and what
+//! an agent took off it, with a `git stash pop` that was meant for its own, can be put back.
 
 use std::collections::HashSet;
 use std::fmt::Write as _;
@@ -17,6 +18,8 @@ use crate::worktree::{GitError, git};
 
 /// Where the list is.
 const LOG: &str = "logs/refs/stash";
+/// Where what was taken off it is kept.
+const KEPT: &str = "refs/heirloom/stash";
 /// How often somebody else's lock is waited for, a little each time.
 const TRIES: u32 = 100;
 
@@ -39,7 +42,8 @@ pub fn take(path: &Path, before: &str, name: &str) -> Result<Vec<String>, GitErr
     let branches = visited(path);
     let known: HashSet<&str> = before.lines().map(commit_of_line).collect();
     let is_theirs = |line: &str| {
-        !known.contains(commit_of_line(line)) && branches.iter().any(|branch| is_on(line, branch))
+        !known.contains(commit_of_line(line))
+            && branches.iter().any(|branch| branch_of(line) == branch)
     };
     let Some(git_dir) = discover(path).git_dir else { return Ok(Vec::new()) };
     let common = common_dir(&git_dir);
@@ -50,10 +54,50 @@ pub fn take(path: &Path, before: &str, name: &str) -> Result<Vec<String>, GitErr
     let taken = take_off(&common, &is_theirs).map_err(failed)?;
     let root = path;
     for (number, commit) in taken.iter().enumerate() {
-        let kept = format!("refs/heirloom/stash/{name}/{}", number + 1);
+        let kept = format!("{KEPT}/{name}/{}", number + 1);
         git(root, None, &["update-ref", &kept, commit])?;
     }
     Ok(taken)
+}
+
+/// The lines of the list `before` that are not on it any more and were the person's: none that was made
+/// on a branch of ours, or that [`take`] took off.
+pub fn missing(path: &Path, before: &str) -> Vec<String> {
+    let now = list(path);
+    if now == before {
+        return Vec::new();
+    }
+    let there: HashSet<&str> = now.lines().map(commit_of_line).collect();
+    let is_gone = |line: &&str| {
+        !there.contains(commit_of_line(line)) && !branch_of(line).starts_with("heirloom/")
+    };
+    let gone: Vec<&str> = before.lines().filter(is_gone).collect();
+    if gone.is_empty() {
+        return Vec::new();
+    }
+    let kept = git(path, None, &["for-each-ref", "--format=%(objectname)", KEPT]);
+    let kept = kept.unwrap_or_default();
+    let taken: HashSet<&str> = kept.lines().collect();
+    let is_lost = |line: &&str| !taken.contains(commit_of_line(line));
+    gone.into_iter().filter(is_lost).map(str::to_owned).collect()
+}
+
+/// Puts lines of the list `before` back where they were.
+pub fn put_back(path: &Path, before: &str, lost: &[String]) -> Result<(), GitError> {
+    let failed = |error: io::Error| GitError { doing: "stash".to_owned(), why: error.to_string() };
+    let Some(git_dir) = discover(path).git_dir else { return Ok(()) };
+    let common = common_dir(&git_dir);
+    under_lock(&common, || {
+        let now = file::read_to_string(common.join(LOG)).unwrap_or_default();
+        let is_wanted = |line: &&str| {
+            let is_it = |other: &str| commit_of_line(other) == commit_of_line(line);
+            lost.iter().any(|lost| is_it(lost)) || now.lines().any(is_it)
+        };
+        let known: HashSet<&str> = before.lines().map(commit_of_line).collect();
+        let later = now.lines().filter(|line| !known.contains(commit_of_line(line)));
+        write_list(&common, &before.lines().filter(is_wanted).chain(later).collect::<Vec<_>>())
+    })
+    .map_err(failed)
 }
 
 /// The branches that the worktree at `path` had checked out, by its own log.
@@ -71,25 +115,32 @@ fn visited(path: &Path) -> Vec<String> {
     branches
 }
 
-fn commit_of_line(line: &str) -> &str {
+/// The commit of a line of the list.
+pub fn commit_of_line(line: &str) -> &str {
     line.split(' ').nth(1).unwrap_or_default()
 }
 
-/// Whether a line of the log is of a stash that was made on `branch`.
-fn is_on(line: &str, branch: &str) -> bool {
-    let Some((_, what)) = line.split_once('\t') else { return false };
-    ["WIP on ", "On "].iter().any(|begin| {
-        what.strip_prefix(begin)
-            .and_then(|rest| rest.strip_prefix(branch))
-            .is_some_and(|rest| rest.starts_with(':'))
-    })
+/// The branch that a stash was made on; nothing where its line does not say. No branch has a colon in
+/// its name.
+fn branch_of(line: &str) -> &str {
+    let what = line.split_once('\t').map_or("", |(_, what)| what);
+    let on = what.strip_prefix("WIP on ").or_else(|| what.strip_prefix("On "));
+    on.and_then(|on| on.split_once(':')).map_or("", |(branch, _)| branch)
 }
 
 fn take_off(common: &Path, is_theirs: &dyn Fn(&str) -> bool) -> io::Result<Vec<String>> {
-    let reference = common.join("refs/stash");
+    under_lock(common, || {
+        let text = file::read_to_string(common.join(LOG))?;
+        let (theirs, rest): (Vec<&str>, Vec<&str>) = text.lines().partition(|line| is_theirs(line));
+        write_list(common, &rest)?;
+        Ok(theirs.into_iter().map(|line| commit_of_line(line).to_owned()).collect())
+    })
+}
+
+fn under_lock<T>(common: &Path, work: impl FnOnce() -> io::Result<T>) -> io::Result<T> {
     let lock = common.join("refs/stash.lock");
     locked(&lock)?;
-    let result = rewrite(common, &reference, is_theirs);
+    let result = work();
     let _ = file::remove_file(&lock);
     result
 }
@@ -106,31 +157,23 @@ fn locked(lock: &Path) -> io::Result<()> {
     Err(io::ErrorKind::WouldBlock.into())
 }
 
-fn rewrite(
-    common: &Path,
-    reference: &Path,
-    is_theirs: &dyn Fn(&str) -> bool,
-) -> io::Result<Vec<String>> {
-    let log = common.join(LOG);
-    let text = file::read_to_string(&log)?;
-    let (theirs, rest): (Vec<&str>, Vec<&str>) = text.lines().partition(|line| is_theirs(line));
-    let new = |line: &&str| commit_of_line(line).to_owned();
-    let Some(newest) = rest.last() else {
+/// Makes these lines the list.
+fn write_list(common: &Path, lines: &[&str]) -> io::Result<()> {
+    let (log, reference) = (common.join(LOG), common.join("refs/stash"));
+    let Some(newest) = lines.last() else {
         file::remove_file(reference)?;
-        file::remove_file(&log)?;
-        return Ok(theirs.iter().map(new).collect());
+        return Ok(file::remove_file(log)?);
     };
     // Each line begins with what the one before it ends with.
     let mut before = "0".repeat(newest.split(' ').next().unwrap_or_default().len());
     let mut kept = String::new();
-    for line in &rest {
+    for line in lines {
         let (_, end) = line.split_once(' ').unwrap_or_default();
         let _ = writeln!(kept, "{before} {end}");
-        before = new(line);
+        commit_of_line(line).clone_into(&mut before);
     }
     write_over(&log, &kept)?;
-    write_over(reference, &format!("{before}\n"))?;
-    Ok(theirs.iter().map(new).collect())
+    write_over(&reference, &format!("{before}\n"))
 }
 
 fn write_over(path: &Path, text: &str) -> io::Result<()> {
@@ -186,6 +229,56 @@ mod tests {
         assert_eq!(git(&root, &["show", "stash@{0}:a.txt"]), "mine too");
         assert_eq!(git(&root, &["show", "stash@{1}:a.txt"]), "mine");
         git(&root, &["stash", "pop", "-q"]);
+        git(&root, &["fsck"]);
+    }
+
+    #[test]
+    fn what_an_agent_takes_off_the_list_can_be_put_back_to_the_byte() {
+        let dir = TempDir::new().unwrap();
+        let root = dir.path().join("repo");
+        fs::create_dir(&root).unwrap();
+        let git = |at: &Path, arguments: &[&str]| git(at, None, arguments).unwrap();
+        git(&root, &["init", "-q", "-b", "main"]);
+        fs::write(root.join("a.txt"), "one\n").unwrap();
+        git(&root, &["add", "."]);
+        git(&root, &["commit", "-q", "-m", "first"]);
+        let tree = dir.path().join("tree");
+        git(&root, &["worktree", "add", "-q", "-b", "heirloom/issue/x", tree.to_str().unwrap()]);
+        let stash = |at: &Path, text: &str| {
+            fs::write(at.join("a.txt"), text).unwrap();
+            git(at, &["stash", "push", "-q"]);
+        };
+        let look = || {
+            let read = |name: &str| fs::read(root.join(".git").join(name)).ok();
+            (read("refs/stash"), read(LOG))
+        };
+        stash(&root, "mine 1\n");
+        stash(&root, "mine 2\n");
+        let (before, bytes) = (list(&root), look());
+        for does in [
+            &["stash", "pop", "-q"][..],
+            &["stash", "drop", "-q", "stash@{1}"],
+            &["stash", "clear"],
+        ] {
+            git(&tree, does);
+            let lost = missing(&tree, &before);
+            assert!(!lost.is_empty(), "{does:?}");
+            put_back(&tree, &before, &lost).unwrap();
+            assert_eq!(look(), bytes, "{does:?}");
+            git(&tree, &["checkout", "-q", "--", "."]);
+        }
+        // Its own stashes are not missed, and what came meanwhile stays on top.
+        stash(&tree, "agent\n");
+        let with_agents = list(&root);
+        assert_eq!(take(&tree, &before, "x").unwrap().len(), 1);
+        assert_eq!(missing(&tree, &with_agents), [""; 0]);
+        git(&tree, &["stash", "drop", "-q", "stash@{1}"]);
+        stash(&root, "mine 3\n");
+        put_back(&tree, &before, &missing(&tree, &before)).unwrap();
+        let texts = ["mine 3", "mine 2", "mine 1"];
+        for (number, text) in texts.iter().enumerate() {
+            assert_eq!(git(&root, &["show", &format!("stash@{{{number}}}:a.txt")]), *text);
+        }
         git(&root, &["fsck"]);
     }
 }

@@ -20,7 +20,7 @@ pub struct GitError {
     pub why: String,
 }
 
-/// What git prints; an error is its last words.
+/// What git prints; an error is what it calls one, or else its last words.
 pub(crate) fn git(
     root: &Path,
     index: Option<&Path>,
@@ -35,8 +35,12 @@ pub(crate) fn git(
     tracing::debug!(?root, ?arguments, status = %output.status, "git");
     if !output.status.success() {
         let words = String::from_utf8_lossy(&output.stderr);
-        let last = words.trim().lines().last().map(str::to_owned);
-        return Err(failed(last.unwrap_or_else(|| output.status.to_string())));
+        // Advice may follow, which without the error says nothing.
+        let is_error =
+            |line: &&str| ["fatal: ", "error: "].iter().any(|word| line.starts_with(word));
+        let words = words.trim();
+        let why = words.lines().find(is_error).or_else(|| words.lines().last()).map(str::to_owned);
+        return Err(failed(why.unwrap_or_else(|| output.status.to_string())));
     }
     Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned())
 }

@@ -9,6 +9,7 @@ use heirloom_core::issue::Issue;
 use heirloom_core::name::SessionName;
 use heirloom_core::session::Session;
 use heirloom_core::settings::Permissions;
+use heirloom_repo::stash;
 use jiff::Timestamp;
 
 use super::monitor::ActivityMonitor;
@@ -92,7 +93,39 @@ fn attend(
     let told = ended.as_ref().ok().and_then(|ended| ended.session.cost.told());
     on.context.spend(on.share.take(), told.unwrap_or(0.0));
     take_stashes(on, &stashes);
+    put_stashes_back(on, &stashes);
     ended
+}
+
+/// What the agent took off the person's list of stashes comes back. A person who takes one off themselves
+/// mostly has it in their files then: where those changed, it is only said how it comes back.
+fn put_stashes_back(on: &mut OnIssue<'_, '_>, before: &str) {
+    let lost = on.context.trees.missing_stashes(before);
+    if lost.is_empty() {
+        return;
+    }
+    let by_hand = || {
+        let commits: Vec<&str> = lost.iter().map(|line| stash::commit_of_line(line)).collect();
+        format!("`git stash store {}` puts it back", commits.join("` and `git stash store "))
+    };
+    if on.context.look_at_persons_tree().is_some() {
+        on.warn(format!("your list of stashes got shorter; if that was not you, {}", by_hand()));
+        return;
+    }
+    match on.context.trees.put_stashes_back(before, &lost) {
+        Ok(()) => {
+            on.warn(
+                "while the agent worked, something was taken off your list of stashes; it is back on it"
+                    .to_owned(),
+            );
+            on.so_far.news.push(
+                "the list of stashes is shared with the person, and what you took off it was theirs: it \
+                 is back on it, and none of it belongs to your work"
+                    .to_owned(),
+            );
+        }
+        Err(error) => on.warn(format!("your list of stashes got shorter ({error}); {}", by_hand())),
+    }
 }
 
 /// What the agent stashed is kept for it, but not on the list that the person has.

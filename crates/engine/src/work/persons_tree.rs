@@ -28,8 +28,12 @@ impl PersonsTree {
     pub(super) fn look(&self, now: Option<Fingerprint>) -> Option<String> {
         let now = now?;
         let mut seen = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let changed = seen.last.as_ref().map(|last| now.changed_since(last)).unwrap_or_default();
-        seen.last = Some(now);
+        let Some(last) = &seen.last else {
+            seen.last = Some(now);
+            return None;
+        };
+        let changed = now.changed_since(last);
+        seen.last = Some(now.without_newer_refs(last));
         seen.changed.extend(changed.iter().cloned());
         (!changed.is_empty()).then(|| named(changed.iter()))
     }

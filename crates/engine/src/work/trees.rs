@@ -212,6 +212,16 @@ impl Trees {
         }
     }
 
+    /// What is not on the person's list of stashes any more since that was `before`.
+    pub(super) fn missing_stashes(&self, before: &str) -> Vec<String> {
+        if self.own.is_some() { stash::missing(&self.root, before) } else { Vec::new() }
+    }
+
+    /// Puts what is missing there back.
+    pub(super) fn put_stashes_back(&self, before: &str, lost: &[String]) -> Result<(), GitError> {
+        stash::put_back(&self.root, before, lost)
+    }
+
     /// The list of stashes, which all worktrees share.
     pub(super) fn stashes(&self) -> String {
         stash::list(&self.root)

@@ -92,6 +92,9 @@ case "$step" in
   edit) echo both > same.txt ;;
   reaches) echo reached >> "$HEIRLOOM_MAIN/mine.txt" ;;
   stash) echo stashed > stashed.txt; git stash push -qu; end; exit 0 ;;
+  pops) git stash pop -q ;;
+  clears) git stash clear ;;
+  moves) git branch -qf feature HEAD~1; git tag -d v1 > /dev/null; git branch new-one; git config user.email agent@localhost ;;
   mute) ;;
   child) setsid sleep 600 > /dev/null 2>&1 < /dev/null & echo $! > "$dir/child" ;;
   bad) echo bad > "bad-$issue" ;;

@@ -24,6 +24,23 @@ fn what_an_agent_changes_where_the_person_works_is_named_in_the_outcome_and_the_
 }
 
 #[test]
+fn branches_tags_and_settings_that_an_agent_changes_are_named_with_where_they_were() {
+    let yard = Yard::new();
+    yard.env.write("mine.txt", "mine\n");
+    yard.git(&["add", "-A"]);
+    yard.git(&["commit", "-qm", "mine"]);
+    yard.git(&["branch", "feature"]);
+    yard.git(&["tag", "v1"]);
+    let was = yard.git(&["rev-parse", "--short=12", "HEAD"]);
+    yard.issue("Moves", &["moves"]);
+    let ran = yard.run(&["work"]).success();
+    let summary = format!(
+        "your own changed: .git/config, refs/heads/feature (was {was}), refs/tags/v1 (was {was}); look"
+    );
+    assert!(ran.stderr.contains(&summary), "{ran}");
+}
+
+#[test]
 fn a_persons_tree_that_nobody_touched_is_not_mentioned() {
     let yard = Yard::new();
     yard.env.write("mine.txt", "mine\n");
