@@ -221,7 +221,10 @@ impl Screen {
                 )
             }
             Event::Work(WorkEvent::Ended(ended)) => {
-                let WorkEnded { status, reason, tally, cost_usd, gate, branch, .. } = ended;
+                let WorkEnded { run, status, reason, tally, cost_usd, gate, branch, .. } = ended;
+                if run.is_none() {
+                    return "nothing to do\n".to_owned();
+                }
                 let style = match *status {
                     WorkStatus::Completed => GOOD,
                     WorkStatus::Failed => BAD,

@@ -17,6 +17,7 @@ use crate::guard::{self, Subject};
 use crate::here::Here;
 use crate::recall::resume::can_resume;
 use crate::sessions::{self, Listing, Row};
+use crate::work::Reviews;
 use crate::{capture, issues};
 
 /// How many running sessions are looked at.
@@ -42,6 +43,9 @@ pub struct Home {
     pub handoff: Option<Handoff>,
     /// The issues that can be worked on now, the most urgent first.
     pub ready: Vec<Entry>,
+    /// The issues that a person has to review, the most urgent first, and why.
+    pub to_review: Vec<Entry>,
+    pub reviews: Reviews,
     /// How many issues are not closed.
     pub open_issues: usize,
     /// How many sessions the ledger has of this repository.
@@ -103,6 +107,7 @@ pub fn home(here: &Here, ledger: &mut Ledger) -> Result<Home, Error> {
         problems.push(error);
         Vec::new()
     });
+    let reviews = Reviews::read(here, ledger)?;
     Ok(Home {
         is_set_up: here.place.is_set_up(),
         approvals: approvals(here, ledger)?,
@@ -111,6 +116,8 @@ pub fn home(here: &Here, ledger: &mut Ledger) -> Result<Home, Error> {
         last: last(here, ledger)?,
         handoff: handoff(here, ledger)?,
         ready: ready(&backlog, here.clock.now()).into_iter().cloned().collect(),
+        to_review: backlog.iter().filter(|entry| reviews.of(entry).is_some()).cloned().collect(),
+        reviews,
         open_issues: backlog.len(),
         sessions: ledger.count_sessions(repo)?,
         decisions: ledger.count_notes(repo, Kind::Decision, usize::MAX)?,
@@ -131,6 +138,10 @@ impl Home {
         }
         if !self.unmet.is_empty() {
             return next("heirloom req status", "a requirement is not met");
+        }
+        if let Some(entry) = self.to_review.first() {
+            let command = format!("heirloom issues show {}", entry.id);
+            return Next { command, why: "an issue needs your review".to_owned() };
         }
         if let Some(row) = self.running.first() {
             let command = format!("heirloom watch {}", row.session.name);
@@ -237,6 +248,8 @@ mod tests {
             last: None,
             handoff: None,
             ready: Vec::new(),
+            to_review: Vec::new(),
+            reviews: Reviews::default(),
             open_issues: 0,
             sessions: 0,
             decisions: 0,

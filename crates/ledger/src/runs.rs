@@ -146,6 +146,19 @@ impl Ledger {
         })
     }
 
+    /// The issues whose newest run left them to a person, with the reason.
+    pub fn left_to_review(&self, repo: &str) -> Result<Vec<(String, String)>, Error> {
+        let repo = &*self.repository(repo)?;
+        let sql = "SELECT issue, coalesce(reason, '') FROM issue_run AS this
+             WHERE repo = ?1 AND status = 'needs_review' AND NOT EXISTS (
+               SELECT 1 FROM issue_run AS later WHERE later.repo = this.repo
+               AND later.issue = this.issue
+               AND (later.started_at, later.rowid) > (this.started_at, this.rowid))
+             ORDER BY started_at, rowid";
+        let row = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?));
+        self.run("read", |db| db.prepare_cached(sql)?.query_map((repo,), row)?.collect())
+    }
+
     /// The newest of an issue's runs whose agent session can be resumed: it has an id, whose agent
     /// is known, and which that agent has not forgotten.
     pub fn resumable_run(&self, repo: &str, issue: &str) -> Result<Option<IssueRun>, Error> {

@@ -1,5 +1,6 @@
 //! What is going on in a repository.
 
+use heirloom_core::issue::Entry;
 use heirloom_engine::home::{Handoff, Home as Known, Last};
 use heirloom_engine::sessions::Row;
 use jiff::Timestamp;
@@ -28,6 +29,8 @@ pub struct Home {
     pub unmet: Vec<Requirement>,
     /// The issues that can be worked on now, the most urgent first.
     pub ready: Vec<ListedIssue>,
+    /// The issues that a person has to review before an agent is sent again, the most urgent first.
+    pub to_review: Vec<ListedIssue>,
     /// How many issues are not closed.
     pub open_issues: u64,
     /// The session that ended last.
@@ -92,6 +95,7 @@ impl Home {
             running: Vec::new(),
             unmet: Vec::new(),
             ready: Vec::new(),
+            to_review: Vec::new(),
             open_issues: 0,
             last: None,
             handoff: None,
@@ -108,6 +112,9 @@ impl Home {
     /// In the repository that is called `repo`.
     pub fn new(home: &Known, version: &str, repo: &str, branch: Option<&str>) -> Self {
         let next = home.next();
+        let issues = |entries: &[Entry]| {
+            entries.iter().map(|entry| ListedIssue::new(entry, &home.reviews)).collect()
+        };
         Self {
             repo: Some(repo.to_owned()),
             branch: branch.map(str::to_owned),
@@ -119,7 +126,8 @@ impl Home {
                 .collect(),
             running: home.running.iter().map(listed).collect(),
             unmet: home.unmet.iter().map(Requirement::from).collect(),
-            ready: home.ready.iter().map(ListedIssue::from).collect(),
+            ready: issues(&home.ready),
+            to_review: issues(&home.to_review),
             open_issues: home.open_issues as u64,
             last: home.last.as_ref().map(LastSession::from),
             handoff: home.handoff.as_ref().map(LastHandoff::from),

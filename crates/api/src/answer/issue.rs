@@ -2,6 +2,7 @@
 
 use heirloom_core::issue as core;
 use heirloom_engine::issues::Imported;
+use heirloom_engine::work::Reviews;
 use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -156,6 +157,8 @@ pub struct IssueDetail {
     pub issue: Issue,
     /// The open issues that must be closed first.
     pub blocked_by: Vec<String>,
+    /// Why a person has to review it before an agent is sent again; null if nobody has to.
+    pub review: Option<String>,
     /// Who works on it now.
     pub claim: Option<Claim>,
     /// What the ledger knows about it.
@@ -261,10 +264,13 @@ pub struct ListedIssue {
     pub labels: Vec<String>,
     /// Whether its tracker holds it back for a reason of its own.
     pub held: bool,
+    /// Why a person has to review it before an agent is sent again; null if nobody has to.
+    pub review: Option<String>,
 }
 
-impl From<&core::Entry> for ListedIssue {
-    fn from(entry: &core::Entry) -> Self {
+impl ListedIssue {
+    /// The issue, and what `reviews` knows about it.
+    pub fn new(entry: &core::Entry, reviews: &Reviews) -> Self {
         Self {
             id: entry.id.to_string(),
             title: entry.title.clone(),
@@ -278,6 +284,7 @@ impl From<&core::Entry> for ListedIssue {
             blocked_by: entry.blocked_by.iter().map(ToString::to_string).collect(),
             labels: entry.labels.clone(),
             held: entry.held,
+            review: reviews.of(entry).map(str::to_owned),
         }
     }
 }

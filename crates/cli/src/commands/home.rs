@@ -108,6 +108,7 @@ fn lines(app: &App, home: &Home) -> Vec<Line> {
         let line = Line::new("required", text, "heirloom req status");
         lines.push(Line { needs_you: true, ..line });
     }
+    lines.extend(to_review(home));
     lines.extend(home.running.iter().map(|row| running(app, row)));
     lines.extend(home.last.as_ref().map(|last| ended(app, last)));
     lines.extend(home.handoff.as_ref().map(|handoff| handed_over(app, handoff)));
@@ -173,6 +174,19 @@ fn handed_over(app: &App, handoff: &Handoff) -> Line {
     let next = handoff.next_steps.first();
     let next = next.map(|step| format!(": {}", titled(step))).unwrap_or_default();
     Line::new("handoff", format!("{when}{from}{next}"), "heirloom handoffs show")
+}
+
+fn to_review(home: &Home) -> Option<Line> {
+    let first = home.to_review.first()?;
+    let words = titled(home.reviews.of(first)?);
+    let (text, command) = match home.to_review.len() {
+        1 => (format!("{}: {words}", first.id), format!("heirloom issues show {}", first.id)),
+        count => (
+            format!("{}, first {}: {words}", counted(count as u64, "issue"), first.id),
+            "heirloom issues list".to_owned(),
+        ),
+    };
+    Some(Line { needs_you: true, ..Line::new("to review", text, &command) })
 }
 
 fn issues(home: &Home) -> Option<Line> {

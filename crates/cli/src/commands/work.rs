@@ -130,14 +130,14 @@ pub(super) fn run(app: &App, args: &Args) -> Done {
         app.ui.warn(&format!("{}; `heirloom hub push` tries again", causes::told(&error)));
     }
     let ended = ended?;
-    if ended.tally.open() > 0 && !app.ui.is_json() {
+    if let Some(run) = ended.run.filter(|_| ended.tally.open() > 0 && !app.ui.is_json()) {
         // What needs a person is not continued by itself.
         let next = if ended.tally.open() == ended.tally.needs_review {
             "close the issue once you have looked, or `heirloom work --resume --issue ID` continues it"
         } else {
             "`heirloom work --resume` continues"
         };
-        app.ui.hint(&format!("`heirloom runs show {}` says more; {next}", ended.run.short()));
+        app.ui.hint(&format!("`heirloom runs show {}` says more; {next}", run.short()));
     }
     Ok(match ended.status {
         WorkStatus::Interrupted => signal.exit_code(),
@@ -226,6 +226,12 @@ fn dry_run(app: &App, tracker: &mut dyn Tracker, options: &Options) -> Done {
     app.ui.answer(&WorkPlan { issues }, || {
         if planned.is_empty() { "nothing to do".to_owned() } else { table(app, &planned) }
     });
+    if planned.is_empty() {
+        let entries = tracker.backlog()?;
+        for (entry, why) in work::left_alone(&app.here, &ledger, &entries, &options.wanted)? {
+            app.ui.warn(&format!("{}: left alone: {why}", entry.id));
+        }
+    }
     Ok(ExitCode::SUCCESS)
 }
 

@@ -90,11 +90,21 @@ impl<'a> Groups<'a> {
     }
 }
 
-/// What could be done, but is left alone because somebody has it, with the reason.
+/// What a person does with an issue that no agent is sent to before they have looked.
+pub fn review_first(id: &IssueId) -> String {
+    format!(
+        "it needs review: see `heirloom issues show {id}`, then `heirloom issues close {id}`, \
+         `heirloom issues update {id} --status open`, or `heirloom work --resume --issue {id}` to send its agent again"
+    )
+}
+
+/// What could be done, but is left alone because somebody has it or has to look at it first, with the
+/// reason. `held` says of an issue in progress why nobody can be sent to it now.
 pub fn left_over<'a>(
     entries: &'a [Entry],
     wanted: &Wanted,
     actor: &str,
+    held: impl Fn(&Entry) -> Option<String>,
     now: Timestamp,
 ) -> Vec<(&'a Entry, String)> {
     let parts = wanted.epic.as_ref().map(|epic| descendants(entries, epic));
@@ -105,6 +115,11 @@ pub fn left_over<'a>(
     };
     let why = |entry: &'a Entry| {
         let other = entry.assignee.as_deref().filter(|assignee| *assignee != actor);
+        let held =
+            Some(entry).filter(|entry| entry.status == IssueStatus::InProgress).and_then(&held);
+        if let Some(why) = held {
+            return Some((entry, why));
+        }
         let why = match (&entry.status, other) {
             (IssueStatus::InProgress, Some(other)) => {
                 format!("{other} has it in progress (`--resume --issue {}` takes it)", entry.id)
@@ -248,11 +263,13 @@ mod tests {
             entry("given", "open", 2, &[]),
             entry("free", "open", 2, &[]),
             entry("blocked", "in_progress", 2, &["free"]),
+            entry("odd", "in_progress", 2, &[]),
         ];
         entries[1].assignee = Some("ada".to_owned());
         entries[2].assignee = Some("ada".to_owned());
         let left = |wanted: &Wanted| -> Vec<String> {
-            let left = left_over(&entries, wanted, "heirloom", Timestamp::UNIX_EPOCH);
+            let odd = |entry: &Entry| (entry.id.as_str() == "odd").then(|| review_first(&entry.id));
+            let left = left_over(&entries, wanted, "heirloom", odd, Timestamp::UNIX_EPOCH);
             left.iter().map(|(entry, why)| format!("{}: {why}", entry.id)).collect()
         };
         assert_eq!(
@@ -261,8 +278,11 @@ mod tests {
                 "begun: it is in progress (`--resume` continues it)",
                 "hers: ada has it in progress (`--resume --issue hers` takes it)",
                 "given: it is assigned to ada",
+                "odd: it needs review: see `heirloom issues show odd`, then `heirloom issues close odd`, \
+                 `heirloom issues update odd --status open`, or `heirloom work --resume --issue odd` to send its agent \
+                 again",
             ]
         );
-        assert_eq!(left(&Wanted { resume: true, ..Wanted::default() }).len(), 2);
+        assert_eq!(left(&Wanted { resume: true, ..Wanted::default() }).len(), 3);
     }
 }

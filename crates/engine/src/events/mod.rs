@@ -176,7 +176,7 @@ mod tests {
             limited: false,
         };
         let work_ended = WorkEnded {
-            run: WorkRunId::new(Uuid::nil()),
+            run: Some(WorkRunId::new(Uuid::nil())),
             status: WorkStatus::Completed,
             reason: None,
             tally: Tally { closed: 2, ..Tally::default() },

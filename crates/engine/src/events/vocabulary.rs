@@ -350,8 +350,8 @@ macro_rules! declare_events {
         /// How a run through the issues ended.
         $(#[$attribute])*
         pub struct WorkEnded {
-            /// Its id.
-            pub run: WorkRunId,
+            /// Its id; null where there was nothing to do, which is not recorded as a run.
+            pub run: Option<WorkRunId>,
             /// How.
             pub status: WorkStatus,
             /// Why, where there is more to say.

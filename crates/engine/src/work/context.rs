@@ -10,6 +10,7 @@ use heirloom_core::id::WorkRunId;
 use heirloom_core::issue::IssueId;
 use heirloom_core::settings::Settings;
 use heirloom_ledger::{Ledger, Options as Opening, Scope};
+use heirloom_repo::file;
 
 use super::fleet::Fleet;
 use super::options::Options;
@@ -133,6 +134,11 @@ impl<'a> RunContext<'a> {
 
     pub(super) fn tell(&self, event: impl Into<Event>) {
         self.reporter.tell(event);
+    }
+
+    /// There is no run that anybody could want to look on at.
+    pub(super) fn keep_no_events(&self) {
+        let _ = file::remove_file(events_of(&self.here.home, self.run));
     }
 
     pub(super) fn warn(&self, issue: Option<&str>, message: impl Into<String>) {

@@ -94,9 +94,9 @@ pub fn work(
         told_stopping: 0,
         broken: None,
         tally: Tally::default(),
+        has_begun: false,
         sender,
     };
-    dispatcher.begin()?;
     thread::scope(|threads| {
         let ran = dispatcher.run(threads, &receiver);
         if ran.is_err() {
@@ -133,11 +133,17 @@ pub(super) struct Dispatcher<'d, 'a> {
     /// Why the tracker, or who lends out issues, cannot be asked any more.
     pub(super) broken: Option<String>,
     pub(super) tally: Tally,
+    /// Whether the run is recorded.
+    pub(super) has_begun: bool,
     sender: Sender<(Job, Verdict)>,
 }
 
 impl<'d> Dispatcher<'d, '_> {
-    fn begin(&mut self) -> Result<(), WorkError> {
+    /// Records the run, if it is not yet. One that finds nothing to do is none.
+    pub(super) fn begin(&mut self) -> Result<(), WorkError> {
+        if std::mem::replace(&mut self.has_begun, true) {
+            return Ok(());
+        }
         let started = WorkStarted {
             run: self.context.run,
             agent: self.context.options.agent.as_str().into(),

@@ -4,12 +4,13 @@ use std::collections::HashSet;
 
 use heirloom_agents::process::orphan::Identity;
 use heirloom_core::issue::{Entry, IssueStatus, Owner, Standing, standing};
-use heirloom_core::work::{IssueRunStatus, Wanted, choose};
+use heirloom_core::work::{IssueRunStatus, Wanted, choose, left_over, review_first};
 use heirloom_ledger::{Error, Ledger};
 
 use super::error::WorkError;
 use super::options::Options;
 use super::prior::{self, Resumes};
+use super::reviews::Reviews;
 use crate::here::Here;
 use crate::issues::Tracker;
 use crate::legacy::work_runs;
@@ -71,6 +72,25 @@ pub fn plan(
     }
     planned.truncate(options.max_issues.unwrap_or(usize::MAX));
     Ok(planned)
+}
+
+/// What a run over these issues would leave alone because somebody has it or has to look at it first,
+/// with the reason.
+pub fn left_alone<'e>(
+    here: &Here,
+    ledger: &Ledger,
+    entries: &'e [Entry],
+    wanted: &Wanted,
+) -> Result<Vec<(&'e Entry, String)>, Error> {
+    let reviews = Reviews::read(here, ledger)?;
+    let claims = Claims::read(here, ledger)?;
+    let held = |entry: &Entry| {
+        if claims.is_taken(&entry.id) {
+            return Some("somebody is working on it now".to_owned());
+        }
+        reviews.of(entry).map(|_| review_first(&entry.id))
+    };
+    Ok(left_over(entries, wanted, ACTOR, held, here.clock.now()))
 }
 
 /// Whose an issue that was begun is.

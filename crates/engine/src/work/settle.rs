@@ -4,12 +4,12 @@
 use heirloom_core::event::{self, IssueRunEnded};
 use heirloom_core::id::IssueRunId;
 use heirloom_core::issue::{Change, IssueId};
-use heirloom_core::work::{IssueRunStatus, WorkStatus, left_over};
+use heirloom_core::work::{IssueRunStatus, WorkStatus};
 
 use super::dispatch::Dispatcher;
 use super::error::WorkError;
 use super::job::{Job, Verdict};
-use super::picks::ACTOR;
+use super::picks::{ACTOR, left_alone};
 use crate::events::{WorkEnded, WorkEvent, clean};
 use crate::turn;
 
@@ -97,10 +97,10 @@ impl Dispatcher<'_, '_> {
     }
 
     /// Names what was left alone, where nothing else was left to do.
-    fn name_leftovers(&mut self) {
-        let Ok(entries) = self.tracker.backlog() else { return };
+    fn name_leftovers(&mut self) -> Result<(), WorkError> {
+        let Ok(entries) = self.tracker.backlog() else { return Ok(()) };
         let wanted = &self.context.options.wanted;
-        let left = left_over(&entries, wanted, ACTOR, self.context.here.clock.now());
+        let left = left_alone(self.context.here, &self.ledger, &entries, wanted)?;
         let left: Vec<_> =
             left.into_iter().filter(|(entry, _)| !self.told.contains(&entry.id)).collect();
         for (entry, why) in left.iter().take(MOST_NAMED) {
@@ -110,6 +110,7 @@ impl Dispatcher<'_, '_> {
             let more = left.len() - MOST_NAMED;
             self.context.warn(None, format!("{more} more were left alone for such reasons"));
         }
+        Ok(())
     }
 
     pub(super) fn end(&mut self) -> Result<WorkEnded, WorkError> {
@@ -122,8 +123,12 @@ impl Dispatcher<'_, '_> {
             None => (WorkStatus::Completed, self.context.limit().map(str::to_owned)),
         };
         if status == WorkStatus::Completed && reason.is_none() {
-            self.name_leftovers();
+            self.name_leftovers()?;
+            if !self.has_begun {
+                return Ok(self.found_nothing());
+            }
         }
+        self.begin()?;
         if let Some(files) = self.context.persons_tree.changed() {
             let message = format!(
                 "while agents worked in their worktrees, your own changed: {files}; look at it with \
@@ -137,7 +142,7 @@ impl Dispatcher<'_, '_> {
         let cost_usd =
             costs.iter().map(|each| each.cost_usd).try_fold(0.0, |sum, cost| Some(sum + cost?));
         let ended = WorkEnded {
-            run: self.context.run,
+            run: Some(self.context.run),
             status,
             reason: reason.as_deref().map(clean),
             tally: self.tally,
@@ -148,5 +153,22 @@ impl Dispatcher<'_, '_> {
         };
         self.context.tell(WorkEvent::Ended(ended.clone()));
         Ok(ended)
+    }
+
+    /// Nothing was taken up: that is no run, and nothing of one is kept.
+    fn found_nothing(&self) -> WorkEnded {
+        let ended = WorkEnded {
+            run: None,
+            status: WorkStatus::Completed,
+            reason: Some("nothing to do".to_owned()),
+            tally: self.tally,
+            cost_usd: Some(0.0),
+            gate: self.context.options.gate.clone(),
+            branch: None,
+            limited: false,
+        };
+        self.context.tell(WorkEvent::Ended(ended.clone()));
+        self.context.keep_no_events();
+        ended
     }
 }

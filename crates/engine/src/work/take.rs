@@ -5,7 +5,7 @@ use std::time::Duration;
 use heirloom_core::event::IssueRunStarted;
 use heirloom_core::id::IssueRunId;
 use heirloom_core::issue::{Entry, Issue, IssueId, IssueStatus};
-use heirloom_core::work::IssueRunStatus;
+use heirloom_core::work::{IssueRunStatus, review_first};
 use heirloom_ledger::Claimed;
 use jiff::SignedDuration;
 use uuid::Uuid;
@@ -56,10 +56,7 @@ impl Dispatcher<'_, '_> {
                 return Ok(None);
             }
             Begun::ToReview => {
-                let id = &entry.id;
-                let why =
-                    format!("it needs review first; `--resume --issue {id}` sends an agent again");
-                self.leave(entry, why);
+                self.leave(entry, format!("left alone: {}", review_first(&entry.id)));
                 return Ok(None);
             }
         };
@@ -244,6 +241,7 @@ impl Dispatcher<'_, '_> {
         resumes: Option<Resumes>,
         tree: Tree,
     ) -> Result<Job, WorkError> {
+        self.begin()?;
         let issue_run = IssueRunId::new(Uuid::new_v4());
         let agent = resumes.as_ref().map_or(&self.context.options.agent, |resumes| &resumes.agent);
         let started = IssueRunStarted {
@@ -276,6 +274,7 @@ impl Dispatcher<'_, '_> {
 
     /// An issue that fails before it was touched: the tracker does not even notice.
     fn refuse(&mut self, entry: &Entry, why: &str) -> Result<(), WorkError> {
+        self.begin()?;
         let issue_run = IssueRunId::new(Uuid::new_v4());
         let started = IssueRunStarted {
             issue_run,

@@ -173,7 +173,7 @@ fn an_agent_that_is_silent_twice_fails_its_issue_and_the_next_one_is_worked_on()
 fn what_happens_in_a_run_can_be_followed_from_another_process() {
     let mut scene = scene(1);
     let (ended, events) = scene.work(&Fake::new([finishes()]));
-    let path = events_of(&scene.here.home, ended.run);
+    let path = events_of(&scene.here.home, ended.run.unwrap());
     let (mut follow, written) = Follow::open(&path).unwrap();
     let written: Vec<Event> = written.into_iter().map(|(_, event)| event).collect();
     assert_eq!(written, events);

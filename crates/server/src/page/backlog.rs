@@ -43,9 +43,9 @@ pub(super) async fn issues(
             (view.regions.put(BACKLOG, || Ok(html! { table {
                 thead { tr { th scope="col" { "State" } th scope="col" { "Issue" } th scope="col" { "Prio" } th scope="col" { "Title" } th scope="col" class="c-branch" { "Blocked by" } } }
                 tbody { @for one in &all { tr.row data-row=(one.id) {
-                    td { @if is_ready(&one.id) { (glyph::met(true, "ready")) } @else { (line(&in_words(&one.status), 20)) } }
+                    td { @if is_ready(&one.id) { (glyph::met(true, "ready")) } @else if one.review.is_some() { (glyph::met(false, "needs review")) } @else { (line(&in_words(&one.status), 20)) } }
                     td.mono { a.open data-go="issue" href=(format!("/issues/{}", one.id)) { (one.id) } }
-                    td { "P" (one.priority) } td { (line(&one.title, 100)) } td.c-branch.mono { (one.blocked_by.join(", ")) }
+                    td { "P" (one.priority) } td { (line(&one.title, 100)) @if let Some(why) = &one.review { " " span.soft { (line(why, 100)) } } } td.c-branch.mono { (one.blocked_by.join(", ")) }
                 } } }
             } @if all.is_empty() { p { "No open issues. Create one below." } } }))?)
             form method="post" { (view.token()) label for="title" { "New issue" }
@@ -107,7 +107,8 @@ pub(super) async fn issue(
         let content = html! {
             p.meta { a data-go="up" href="/issues" { "Backlog" } " / " span.mono { (text("id")) } }
             (view.heading(&title)?)
-            (view.regions.put(ISSUE, || Ok(html! { p.line { span { (in_words(&text("status"))) } span { "P" (detail["priority"]) } span { (text("assignee")) } }
+            (view.regions.put(ISSUE, || Ok(html! { p.line { span { (if text("review").is_empty() { in_words(&text("status")).into_owned() } else { "needs review".to_owned() }) } span { "P" (detail["priority"]) } span { (text("assignee")) } }
+            @if !text("review").is_empty() { p { (visible(&text("review"))) } }
             @for (name, heading) in [("description", ""), ("design", "Design"), ("acceptance_criteria", "Acceptance"), ("notes", "Notes")] {
                 @if !text(name).is_empty() { @if !heading.is_empty() { h2 { (heading) } } div.said { p { (visible(&text(name))) } } }
             }

@@ -9,7 +9,7 @@ use heirloom_core::issue::{self, Change, Entry, IssueId, IssueStatus, by_age};
 use heirloom_engine::issues::{self, Tracker, Update};
 use heirloom_engine::keep::tracker::bridge;
 use heirloom_engine::run::library;
-use heirloom_engine::work;
+use heirloom_engine::work::{self, Reviews};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -64,7 +64,8 @@ pub(crate) fn backlog(house: &House, filter: &Filter) -> Result<PartOf<IssueList
     }
     let part = Part::new(filter.cursor.as_deref(), filter.limit);
     let (entries, next) = part.of(entries, |entry| entry.id.to_string())?;
-    let issues = entries.iter().map(ListedIssue::from).collect();
+    let reviews = Reviews::read(&cx.here, &cx.ledger)?;
+    let issues = entries.iter().map(|entry| ListedIssue::new(entry, &reviews)).collect();
     Ok(PartOf { list: IssueList { issues }, next })
 }
 
@@ -99,6 +100,7 @@ pub(crate) fn detail(house: &House, repo: Option<&str>, id: &str) -> Result<Issu
     Ok(IssueDetail {
         issue: (&issue).into(),
         blocked_by,
+        review: Reviews::read(&cx.here, &cx.ledger)?.of_issue(&issue).map(str::to_owned),
         claim: claim.as_ref().map(Into::into),
         bridge: (&bridge).into(),
         runs: runs.iter().map(Into::into).collect(),

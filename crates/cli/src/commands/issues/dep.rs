@@ -6,6 +6,7 @@ use heirloom_api::{Dependencies, DependencyChange, DependsOn, ListedIssue};
 use heirloom_core::issue::{Dependency, Entry, Issue, IssueId};
 use heirloom_core::words::in_words;
 use heirloom_engine::issues::Tracker;
+use heirloom_engine::work::Reviews;
 
 use super::super::{App, Done};
 use crate::failure::{Code, Failure};
@@ -118,10 +119,11 @@ fn list(app: &App, tracker: &mut dyn Tracker, id: &str) -> Done {
         others.push((on, tracker.find(on.depends_on.as_str()).ok()));
     }
     let on = |(on, other): &On<'_>| DependsOn::new(on, other.as_ref());
+    let reviews = Reviews::read(&app.here, &app.here.ledger()?)?;
     let answer = Dependencies {
         id: issue.id.to_string(),
         dependencies: others.iter().map(on).collect(),
-        dependents: dependents.iter().copied().map(ListedIssue::from).collect(),
+        dependents: dependents.iter().map(|entry| ListedIssue::new(entry, &reviews)).collect(),
     };
     app.ui.answer(&answer, || text(&issue, &others, &dependents));
     Ok(ExitCode::SUCCESS)

@@ -3,13 +3,16 @@ use std::process::ExitCode;
 
 use heirloom_api::{IssueList, ListedIssue};
 use heirloom_core::issue::{Entry, IssueStatus, by_age, ready as ready_of};
-use heirloom_core::words::in_words;
 use heirloom_engine::issues::Tracker;
+use heirloom_engine::work::Reviews;
 
 use super::super::{App, Done};
-use super::status;
+use super::{state, status};
 use crate::failure::Failure;
-use crate::ui::{Columns, counted, one_line};
+use crate::ui::{Columns, counted, first_line, one_line};
+
+/// How much of what has to be reviewed a list says.
+const WORDS: usize = 72;
 
 /// List open issues, most urgent first
 #[derive(Debug, clap::Args)]
@@ -68,13 +71,22 @@ pub(super) fn list(app: &App, tracker: &mut dyn Tracker, args: &ListArgs) -> Don
     let is_none = entries.is_empty();
     entries.retain(|entry| statuses.is_empty() || statuses.contains(&entry.status));
     args.filter.apply(&mut entries);
-    app.ui.answer(&answer(&entries), || table(&entries));
-    if entries.is_empty() && !app.ui.is_json() {
+    let reviews = &reviews(app)?;
+    app.ui.answer(&answer(&entries, reviews), || table(&entries, reviews));
+    if app.ui.is_json() {
+        return Ok(ExitCode::SUCCESS);
+    }
+    if entries.is_empty() {
         app.ui.hint(if is_none {
             "no issues; `heirloom issues create \"…\"` creates one"
         } else {
             "no issue matches; `heirloom issues list` shows those that are open"
         });
+    } else if let Some(first) = entries.iter().find(|entry| reviews.of(entry).is_some()) {
+        app.ui.hint(&format!(
+            "review before an agent is sent again: `heirloom issues show {}` says how",
+            first.id
+        ));
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -98,33 +110,44 @@ pub(super) fn ready(app: &App, tracker: &mut dyn Tracker, args: &ReadyArgs) -> D
     let now = app.here.clock.now();
     let mut entries: Vec<Entry> = ready_of(&backlog, now).into_iter().cloned().collect();
     args.filter.apply(&mut entries);
-    app.ui.answer(&answer(&entries), || table(&entries));
+    let reviews = &reviews(app)?;
+    app.ui.answer(&answer(&entries, reviews), || table(&entries, reviews));
     if entries.is_empty() && !app.ui.is_json() {
-        app.ui.hint(&idle(&backlog));
+        app.ui.hint(&idle(&backlog, reviews));
     }
     Ok(ExitCode::SUCCESS)
 }
 
-fn answer(entries: &[Entry]) -> IssueList {
-    IssueList { issues: entries.iter().map(ListedIssue::from).collect() }
+fn reviews(app: &App) -> Result<Reviews, Failure> {
+    Ok(Reviews::read(&app.here, &app.here.ledger()?)?)
+}
+
+fn answer(entries: &[Entry], reviews: &Reviews) -> IssueList {
+    IssueList { issues: entries.iter().map(|entry| ListedIssue::new(entry, reviews)).collect() }
 }
 
 /// Why nothing is ready.
-fn idle(backlog: &[Entry]) -> String {
-    let count = |test: fn(&&Entry) -> bool| backlog.iter().filter(test).count() as u64;
-    let waiting = count(|entry| entry.status == IssueStatus::Open && !entry.blocked_by.is_empty());
-    let begun = count(|entry| entry.status == IssueStatus::InProgress);
+fn idle(backlog: &[Entry], reviews: &Reviews) -> String {
+    let count =
+        |test: &dyn Fn(&Entry) -> bool| backlog.iter().filter(|entry| test(entry)).count() as u64;
+    let waiting = count(&|entry| entry.status == IssueStatus::Open && !entry.blocked_by.is_empty());
+    let to_review = count(&|entry| reviews.of(entry).is_some());
+    let begun = count(&|entry| entry.status == IssueStatus::InProgress) - to_review;
+    let to_review = match to_review {
+        0 => String::new(),
+        count => format!("{count} to be reviewed, "),
+    };
     if backlog.is_empty() {
         return "nothing is ready: there are no open issues".to_owned();
     }
     format!(
-        "nothing is ready: of {}, {begun} in progress and {waiting} waiting for others",
+        "nothing is ready: of {}, {to_review}{begun} in progress and {waiting} waiting for others",
         counted(backlog.len() as u64, "issue")
     )
 }
 
 /// A list for people. Columns that would be empty are left out.
-fn table(entries: &[Entry]) -> String {
+fn table(entries: &[Entry], reviews: &Reviews) -> String {
     if entries.is_empty() {
         return String::new();
     }
@@ -139,17 +162,21 @@ fn table(entries: &[Entry]) -> String {
     }
     headings.extend(assigned.then_some("assignee"));
     headings.extend(blocked.then_some("blocked by"));
-    let mut columns = Columns::new(&headings).yielding(4).dispensable(&[3]);
+    let reviewed = entries.iter().any(|entry| reviews.of(entry).is_some());
+    headings.extend(reviewed.then_some("review"));
+    let dispensable: &[usize] = if reviewed { &[3, headings.len() - 1] } else { &[3] };
+    let mut columns = Columns::new(&headings).yielding(4).dispensable(dispensable);
     for entry in entries {
         let mut cells = vec![
             entry.id.to_string(),
             format!("P{}", entry.priority),
-            in_words(entry.status.as_str()).into_owned(),
+            state(&entry.status, reviews.of(entry)),
             entry.issue_type.clone(),
             one_line(&entry.title),
         ];
         cells.extend(assigned.then(|| entry.assignee.clone().unwrap_or_default()));
         cells.extend(blocked.then(|| ids(entry)));
+        cells.extend(reviewed.then(|| first_line(reviews.of(entry).unwrap_or_default(), WORDS)));
         columns.row(cells);
     }
     columns.render()

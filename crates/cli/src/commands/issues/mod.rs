@@ -9,8 +9,10 @@ use std::process::ExitCode;
 
 use clap::Subcommand;
 use heirloom_api::ChangedIssues;
-use heirloom_core::issue::{Issue, IssueId};
+use heirloom_core::issue::{Issue, IssueId, IssueStatus};
 use heirloom_core::suggest::nearest;
+use heirloom_core::words::in_words;
+use heirloom_core::work::IssueRunStatus;
 use heirloom_engine::issues::{self, Tracker};
 
 use super::{App, Done};
@@ -66,6 +68,13 @@ fn blocked_by(tracker: &mut dyn Tracker, id: &IssueId) -> Result<Vec<String>, Fa
     let entry = tracker.backlog()?.into_iter().find(|entry| entry.id == *id);
     let blockers = entry.map(|entry| entry.blocked_by).unwrap_or_default();
     Ok(blockers.iter().map(ToString::to_string).collect())
+}
+
+/// How an issue is doing, in words. `review` is why a person has to look at it.
+fn state(status: &IssueStatus, review: Option<&str>) -> String {
+    let word =
+        if review.is_some() { IssueRunStatus::NeedsReview.as_str() } else { status.as_str() };
+    in_words(word).into_owned()
 }
 
 /// Answers with the issues that something was done to: the one by itself, more as a list.

@@ -5,15 +5,17 @@ use heirloom_api::IssueDetail;
 use heirloom_core::issue::{Claim, Issue};
 use heirloom_core::note::Note;
 use heirloom_core::words::in_words;
+use heirloom_core::work::review_first;
 use heirloom_engine::issues::Tracker;
 use heirloom_engine::keep::tracker::{Bridge, bridge};
+use heirloom_engine::work::Reviews;
 use heirloom_ledger::IssueRun;
 use jiff::Timestamp;
 
 use super::super::{App, Done};
-use super::blocked_by;
+use super::{blocked_by, state};
 use crate::moment::ago;
-use crate::ui::{BOLD, DIM};
+use crate::ui::{BOLD, DIM, one_line};
 
 /// Show one issue, with the sessions and notes about it
 #[derive(Debug, clap::Args)]
@@ -28,6 +30,8 @@ struct Details<'a> {
     blocked_by: &'a [String],
     claim: Option<&'a Claim>,
     bridge: &'a Bridge,
+    /// Why a person has to review it.
+    review: Option<&'a str>,
     /// What was done for it, newest first.
     runs: &'a [IssueRun],
     now: Timestamp,
@@ -40,9 +44,12 @@ pub(super) fn run(app: &App, tracker: &mut dyn Tracker, args: &Args) -> Done {
     let claim = ledger.claim_of(&app.here.place.repo, &issue.id)?;
     let bridge = bridge(&app.here, &ledger, issue.id.as_str())?;
     let runs = ledger.issue_runs(&app.here.place.repo, issue.id.as_str())?;
+    let reviews = Reviews::read(&app.here, &ledger)?;
+    let review = reviews.of_issue(&issue);
     let answer = IssueDetail {
         issue: (&issue).into(),
         blocked_by: blocked_by.clone(),
+        review: review.map(str::to_owned),
         claim: claim.as_ref().map(Into::into),
         bridge: (&bridge).into(),
         runs: runs.iter().map(Into::into).collect(),
@@ -51,11 +58,15 @@ pub(super) fn run(app: &App, tracker: &mut dyn Tracker, args: &Args) -> Done {
         issue: &issue,
         blocked_by: &blocked_by,
         claim: claim.as_ref(),
+        review,
         bridge: &bridge,
         runs: &runs,
         now: app.here.clock.now(),
     };
     app.ui.answer(&answer, || known.text());
+    if review.is_some() && !app.ui.is_json() {
+        app.ui.hint(&review_first(&issue.id));
+    }
     Ok(ExitCode::SUCCESS)
 }
 
@@ -89,7 +100,7 @@ impl Details<'_> {
         let issue = self.issue;
         let mut text = format!("{BOLD}{}{BOLD:#}  {}\n", issue.id, issue.title);
         let whose = issue.assignee.as_ref().map(|name| format!(", {name}'s")).unwrap_or_default();
-        let status = in_words(issue.status.as_str());
+        let status = state(&issue.status, self.review);
         let _ = writeln!(text, "P{} {}, {status}{whose}", issue.priority, issue.issue_type);
         let mut line = |name: &str, value: String| {
             let _ = writeln!(text, "  {DIM}{name:10}{DIM:#} {value}");
@@ -102,6 +113,9 @@ impl Details<'_> {
         }
         if !issue.labels.is_empty() {
             line("labels", issue.labels.join(", "));
+        }
+        if let Some(why) = self.review {
+            line("review", one_line(why));
         }
         if let Some(claim) = self.claim {
             let until = claim.until.map(|until| format!(", until {until:.0}")).unwrap_or_default();

@@ -68,7 +68,11 @@ fn a_slow_owner_keeps_its_issue_and_a_dead_one_loses_it() {
     let mut child = yard.spawn(&["work"]);
     yard.wait_for_agent(&issue, 1);
     signal(&child, "-STOP");
-    yard.run(&["work", "--resume"]).success();
+    let told = format!("{issue}: left alone: somebody is working on it now");
+    for arguments in [&["work"][..], &["work", "--resume"]] {
+        let ran = yard.run(arguments).success();
+        assert!(ran.stderr.contains(&told), "{ran}");
+    }
     assert_eq!(yard.launches(&issue), 1);
     assert_eq!(
         yard.json(&["work", "--resume", "--dry-run"])["issues"].as_array().unwrap().len(),

@@ -149,11 +149,50 @@ fn an_agent_that_does_nothing_closes_nothing_with_or_without_a_gate() {
         }
         // Nobody is sent again before a person looked, unless they say so.
         let again = yard.run(&["work", "--resume"]).success();
-        assert!(again.stderr.contains("it needs review first"), "{again}");
+        assert!(again.stderr.contains(&format!("{said}: left alone: it needs review")), "{again}");
+        assert_eq!(again.stdout, "nothing to do\n");
         assert_eq!(yard.launches(&said), 1);
         yard.run(&["work", "--resume", "--issue", &said]);
         assert_eq!(yard.launches(&said), 2);
     }
+}
+
+#[test]
+fn what_needs_review_is_shown_with_the_words_until_a_person_closes_or_reopens_it() {
+    let yard = Yard::with_settings("work: {gate: ['true']}\n");
+    let (one, other) = (yard.issue("One", &["shrug"]), yard.issue("Other", &["shrug"]));
+    yard.run(&["work"]);
+    let words = "I could not reproduce this";
+    let list = yard.run(&["issues", "list"]).success();
+    assert!(list.stdout.contains("needs review") && list.stdout.contains(words), "{list}");
+    assert!(!list.stdout.contains("in progress"), "{list}");
+    assert!(list.stderr.contains(&format!("`heirloom issues show {one}` says how")), "{list}");
+    let listed = yard.json(&["issues", "list"])["issues"][0].clone();
+    assert_eq!(listed["status"], "in_progress", "trackers know no other word for it");
+    assert!(listed["review"].as_str().unwrap().contains(words), "{listed}");
+    let show = yard.run(&["issues", "show", &one]).success();
+    assert!(show.stdout.contains("task, needs review") && show.stdout.contains(words), "{show}");
+    let ways = format!(
+        "it needs review: see `heirloom issues show {one}`, then `heirloom issues close {one}`, \
+         `heirloom issues update {one} --status open`, or `heirloom work --resume --issue {one}`"
+    );
+    assert!(show.stderr.contains(&ways), "{show}");
+    let ready = yard.run(&["issues", "ready"]).success();
+    assert!(ready.stderr.contains("of 2 issues, 2 to be reviewed, 0 in progress"), "{ready}");
+    let home = yard.run(&[]).success();
+    assert!(home.stdout.contains(&format!("to review  2 issues, first {one}")), "{home}");
+    assert!(home.stdout.contains("the agent said: “I could"), "{home}");
+    // It is in progress, but nothing would continue it: what helps is said.
+    let again = yard.run(&["work"]).success();
+    assert!(again.stderr.contains(&format!("{one}: left alone: {ways}")), "{again}");
+    assert!(!again.stderr.contains("`--resume` continues it"), "{again}");
+    yard.run(&["issues", "close", &other]).success();
+    yard.run(&["issues", "update", &one, "--status", "open"]).success();
+    let home = yard.run(&[]).success();
+    assert!(!home.stdout.contains("to review"), "{home}");
+    assert!(!yard.run(&["issues", "list"]).success().stdout.contains("needs review"));
+    yard.run(&["work"]);
+    assert_eq!((yard.launches(&one), yard.launches(&other)), (2, 1));
 }
 
 #[test]
@@ -319,6 +358,27 @@ fn what_an_agent_stashes_is_not_in_the_persons_list_but_kept_for_it() {
     assert!(ran.stderr.contains("the agent stashed something; it is kept as"), "{ran}");
     let prompt = yard.given(&issue, 2).prompt;
     assert!(prompt.contains("`git stash apply "), "{prompt}");
+}
+
+#[test]
+fn what_an_agent_takes_off_the_persons_stashes_is_put_back() {
+    let yard = Yard::with_settings("work: {max_agents: 1}\n");
+    for n in ["one", "two"] {
+        yard.env.write("mine.txt", n);
+        yard.git(&["stash", "push", "-qu"]);
+    }
+    let look = || {
+        let read = |name: &str| std::fs::read(yard.env.repo().join(".git").join(name)).ok();
+        (read("refs/stash"), read("logs/refs/stash"), yard.git(&["stash", "list"]))
+    };
+    let before = look();
+    let issues = [yard.issue("Pops", &["pops"]), yard.issue("Clears", &["clears"])];
+    let ran = yard.run(&["work"]);
+    assert_eq!(before, look(), "{ran}");
+    for issue in issues {
+        let told = format!("{issue}: while the agent worked, something was taken off your list");
+        assert!(ran.stderr.contains(&told), "{ran}");
+    }
 }
 
 #[test]

@@ -76,10 +76,22 @@ fn a_tracker_that_does_not_answer_is_an_error_and_not_an_empty_backlog() {
 }
 
 #[test]
-fn without_work_nothing_happens_and_nothing_fails() {
+fn without_work_nothing_happens_nothing_fails_and_no_run_is_recorded() {
     let yard = Yard::new();
-    let ran = yard.run(&["work"]).success();
-    assert!(ran.stdout.contains("completed · 0 closed"), "{ran}");
+    let hers = yard.issue_with("Hers", &["ok"], &["--assignee", "ada"]);
+    yard.run(&["issues", "update", &hers, "--status", "in_progress"]).success();
+    for ran in [yard.run(&["work"]).success(), yard.run(&["work", "--dry-run"]).success()] {
+        assert_eq!(ran.stdout, "nothing to do\n", "{ran}");
+        let left = format!("{hers}: left alone: ada has it in progress");
+        assert!(ran.stderr.contains(&left), "{ran}");
+    }
+    let told = yard.run(&["work", "--json"]).success().stdout;
+    let last: serde_json::Value = serde_json::from_str(told.lines().last().unwrap()).unwrap();
+    assert_eq!((&last["event"], &last["reason"]), (&"ended".into(), &"nothing to do".into()));
+    assert!(last["run"].is_null(), "{last}");
+    assert_eq!(yard.json(&["runs", "list"])["runs"].as_array().unwrap().len(), 0);
+    let kept = std::fs::read_dir(yard.env.home().join("work")).unwrap().count();
+    assert_eq!(kept, 0, "nobody can look on at a run that is none");
 }
 
 #[test]
