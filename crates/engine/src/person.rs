@@ -4,11 +4,14 @@
 
 use heirloom_agents::system;
 use heirloom_core::config::Config;
+use heirloom_core::session::Session;
+use heirloom_core::status::Status;
 use heirloom_core::trust::person::{Action, Ancestor, NotAPerson, Seen, Who, is_nobody, judge};
 use heirloom_core::trust::widen;
-use heirloom_ledger::{Error, Ledger, Live};
+use heirloom_ledger::{Error, Ledger, Live, SessionFilter};
 use heirloom_repo::file;
 
+use crate::guard;
 use crate::here::Here;
 
 /// Who runs this command.
@@ -61,7 +64,10 @@ fn seen(here: &Here, ledger: &Ledger) -> Seen {
     // An agent at work in one repository is one in all of them.
     let agents = ledger.live_everywhere().unwrap_or_default();
     let above = system::ancestors();
-    let may_be_let_go = may_be_let_go(&above, &agents);
+    let past = Past::of(ledger, &agents);
+    let may_be_let_go = past.may_have_let_go_of(&above);
+    let is_entered = system::is_entered(&above);
+    let is_blind = past.was_there_at(system::began(1)) || system::is_cut_off(&above);
     let line = described(above, &agents);
     let is_inside = line.iter().any(|one| one.name.starts_with("tmux") || one.name == "screen");
     Seen {
@@ -70,6 +76,9 @@ fn seen(here: &Here, ledger: &Ledger) -> Seen {
         // Opening it works only where a terminal controls the process.
         has_terminal: file::open_any("/dev/tty").is_ok(),
         may_be_let_go,
+        is_entered,
+        is_blind,
+        is_wsl: is_wsl(),
         clients: if is_inside { clients(&agents) } else { Vec::new() },
     }
 }
@@ -88,18 +97,64 @@ fn staged(here: &Here) -> Option<Seen> {
         line: line.split('|').map(ancestor).collect(),
         variable: variable(here),
         has_terminal: true,
-        may_be_let_go: false,
-        clients: Vec::new(),
+        ..Seen::default()
     })
 }
 
-/// Whether an agent that is at work was so before the first process above that is not the system's. Whoever
-/// lets go of what they start (`setsid`, `nohup`) are no longer above it; that they were there before it is
-/// what they cannot undo.
-fn may_be_let_go(above: &[(system::Identity, String)], agents: &[Live]) -> bool {
-    let first = above.iter().rev().find(|(_, name)| !is_nobody(name));
-    let Some(began) = first.and_then(|(process, _)| process.began) else { return false };
-    agents.iter().any(|live| live.pid_started.is_some_and(|at| at <= began))
+/// Linux on Windows says so in the name of its kernel, which no program there can change.
+fn is_wsl() -> bool {
+    let release = file::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
+    release.to_lowercase().contains("microsoft")
+}
+
+/// How many sessions are looked at, the newest.
+const SESSIONS: usize = 200;
+
+/// The agents that are or were at work since the system was started.
+struct Past<'a> {
+    /// Those whose end nobody told.
+    at_work: Vec<&'a Live>,
+    /// When the others began and ended, in seconds since the epoch.
+    ended: Vec<(i64, i64)>,
+}
+
+impl<'a> Past<'a> {
+    fn of(ledger: &Ledger, agents: &'a [Live]) -> Self {
+        let booted = system::booted_at();
+        // What was at work before has let go of nothing that runs now.
+        let is_of_now = |live: &&Live| {
+            booted.is_none_or(|at| live.seen_at.as_second() >= at) || guard::live::is_alive(live)
+        };
+        let filter =
+            SessionFilter { statuses: &Status::ALL, limit: SESSIONS, ..SessionFilter::default() };
+        let sessions = ledger.sessions(&filter).map(|page| page.sessions).unwrap_or_default();
+        let ended = sessions.iter().filter(|session| session.agent.is_some());
+        let span = |session: &Session| {
+            Some((session.created_at.as_second(), session.completed_at?.as_second()))
+        };
+        Self {
+            at_work: agents.iter().filter(is_of_now).collect(),
+            ended: ended.filter_map(span).collect(),
+        }
+    }
+
+    /// Whether an agent was at work when the first process above began that is not the system's. Whoever lets
+    /// go of what they start (`setsid`, `nohup`) are no longer above it, and may have ended since; that they were
+    /// there is what they cannot undo.
+    fn may_have_let_go_of(&self, above: &[(system::Identity, String)]) -> bool {
+        let first = above.iter().rev().find(|(_, name)| !is_nobody(name));
+        self.was_there_at(first.and_then(|(process, _)| process.began))
+    }
+
+    /// Whether one of them was at work when a process began. Where it is the very first that can be seen, it is that of
+    /// a container or a namespace, which the agent may have made to be seen no more.
+    fn was_there_at(&self, began: Option<u64>) -> bool {
+        let Some(began) = began else { return false };
+        let was_there = |live: &&Live| live.pid_started.is_some_and(|at| at <= began);
+        let at = system::seconds(began);
+        let was_then = |(from, to): &(i64, i64)| at.is_some_and(|at| (*from..=*to).contains(&at));
+        self.at_work.iter().any(was_there) || self.ended.iter().any(was_then)
+    }
 }
 
 fn described(line: Vec<(system::Identity, String)>, agents: &[Live]) -> Vec<Ancestor> {
@@ -135,4 +190,52 @@ fn variable(here: &Here) -> Option<String> {
         })
         .find(|variable| here.var(variable).is_some())
         .map(str::to_owned)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use jiff::Timestamp;
+
+    fn live(pid_started: u64, seen_at: i64) -> Live {
+        Live {
+            session: "8272974a-8223-4415-954c-99d01904a037".parse().unwrap(),
+            agent: "claude".to_owned(),
+            // No process has this number.
+            pid: u32::MAX,
+            pid_started: Some(pid_started),
+            worktree: None,
+            branch: None,
+            seen_at: Timestamp::from_second(seen_at).unwrap(),
+        }
+    }
+
+    fn past(agents: &[Live]) -> Past<'_> {
+        let home = tempfile::TempDir::new().unwrap();
+        let ledger = Ledger::open(home.path(), heirloom_ledger::Options::COMMAND).unwrap();
+        Past::of(&ledger, agents)
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn only_who_was_at_work_when_it_began_may_have_let_go_of_it() {
+        let booted = system::booted_at().unwrap();
+        let above = |began: u64| {
+            let identity = system::Identity { pid: 7, began: Some(began) };
+            [(identity, "sh".to_owned()), (identity, "systemd".to_owned())]
+        };
+        // It died without a word, in this life of the system or in the one before.
+        let died = [live(5_000, booted + 60)];
+        assert!(past(&died).may_have_let_go_of(&above(6_000)));
+        assert!(!past(&died).may_have_let_go_of(&above(4_000)));
+        let before = [live(5_000, booted - 60)];
+        assert!(!past(&before).may_have_let_go_of(&above(6_000)));
+        // Nobody was there when the system itself began.
+        assert!(past(&died).was_there_at(Some(6_000)) && !past(&died).was_there_at(Some(0)));
+        // It ended as it should: what began meanwhile may be its.
+        let ended = Past { at_work: Vec::new(), ended: vec![(booted + 50, booted + 70)] };
+        for (began, is_its) in [(4_000, false), (6_000, true), (8_000, false)] {
+            assert_eq!(ended.may_have_let_go_of(&above(began)), is_its, "{began}");
+        }
+    }
 }

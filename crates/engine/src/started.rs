@@ -50,7 +50,10 @@ pub fn undone(mut env: Env, is_start: bool) -> Env {
     let leads = LEDGER.into_iter().chain(SETTINGS).filter(|name| *name != "HOME");
     let is_set = SWITCHES.into_iter().chain(leads).any(is_watched);
     let marks = if is_set { None } else { home(&env).map(|home| home.join(MISLED)) };
-    let may_differ = is_set || is_start || marks.as_ref().is_none_or(|marks| marks.exists());
+    // Where there is no ledger nobody started a session, and whoever calls was led there.
+    let is_led_astray =
+        |marks: &PathBuf| marks.exists() || !marks.parent().is_some_and(Ledger::exists_in);
+    let may_differ = is_set || is_start || marks.as_ref().is_none_or(is_led_astray);
     if !may_differ {
         return env;
     }

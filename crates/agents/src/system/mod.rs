@@ -18,7 +18,7 @@ use proc as own;
 use ps as own;
 
 pub(crate) use own::is_reading_stdin;
-pub use own::{command_line, environ, pids};
+pub use own::{booted_at, command_line, environ, pids, seconds};
 
 /// How far up the line of processes anybody looks.
 const MOST_ANCESTORS: usize = 24;
@@ -116,7 +116,7 @@ pub fn began(pid: u32) -> Option<u64> {
 
 /// Who started this process, who started that one, and so on, each with its name.
 pub fn ancestors() -> Vec<(Identity, String)> {
-    line_of(std::os::unix::process::parent_id())
+    line_of(own::parent())
 }
 
 /// A process, who started it, who started that one, and so on.
@@ -129,6 +129,26 @@ pub fn line_of(mut pid: u32) -> Vec<(Identity, String)> {
         pid = found.parent;
     }
     line
+}
+
+/// Whether the first of a line of processes, or this one where it is empty, was started from outside of what can be
+/// seen here: a container's first process, and whatever is run in one.
+pub fn is_entered(line: &[(Identity, String)]) -> bool {
+    above(line) == Some(0)
+}
+
+/// Whether not even who started this process can be seen: somebody hides it. Those further up may be other users',
+/// which some systems hide from everybody.
+pub fn is_cut_off(line: &[(Identity, String)]) -> bool {
+    line.is_empty() && own::parent() > 1
+}
+
+/// Who started the first of a line of processes, or this one where it is empty.
+fn above(line: &[(Identity, String)]) -> Option<u32> {
+    match line.last() {
+        Some((first, _)) => own::running(first.pid).map(|found| found.parent),
+        None => Some(own::parent()),
+    }
 }
 
 fn raw(pid: u32) -> Option<Pid> {

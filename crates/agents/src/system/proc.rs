@@ -9,6 +9,16 @@ use heirloom_repo::file;
 
 /// What the kernel says of a process. The name stands in parentheses and may hold any of its own.
 pub(super) fn running(pid: u32) -> Option<Running> {
+    read(&pid.to_string())
+}
+
+/// Who started this process, by the numbers that `/proc` has. In a namespace of processes it may be that of the one
+/// outside, where this process has another number than it thinks.
+pub(super) fn parent() -> u32 {
+    read("self").map_or_else(std::os::unix::process::parent_id, |own| own.parent)
+}
+
+fn read(pid: &str) -> Option<Running> {
     let text = file::read_to_string(format!("/proc/{pid}/stat")).ok()?;
     let (head, tail) = text.rsplit_once(')')?;
     let mut fields = tail.split_whitespace();
@@ -25,6 +35,19 @@ pub(super) fn running(pid: u32) -> Option<Running> {
 /// Finds processes by their number, several at the price of one where that is cheaper.
 pub(super) fn finder() -> impl Fn(u32) -> Option<Running> {
     running
+}
+
+/// When the system was started, in seconds since the epoch.
+pub fn booted_at() -> Option<i64> {
+    let text = file::read_to_string("/proc/stat").ok()?;
+    text.lines().find_map(|line| line.strip_prefix("btime "))?.trim().parse().ok()
+}
+
+/// When a process began, by what [`Running::began`] says of it, in seconds since the epoch.
+pub fn seconds(began: u64) -> Option<i64> {
+    /// What the kernel counts in for programs, on every machine of today.
+    const TICKS: u64 = 100;
+    Some(booted_at()? + i64::try_from(began / TICKS).ok()?)
 }
 
 /// The numbers of all processes.

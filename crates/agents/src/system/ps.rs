@@ -22,6 +22,11 @@ pub(super) fn running(pid: u32) -> Option<Running> {
     printed.lines().find_map(|line| row(line).filter(|(found, _)| *found == pid)).map(|it| it.1)
 }
 
+/// Who started this process.
+pub(super) fn parent() -> u32 {
+    std::os::unix::process::parent_id()
+}
+
 /// Finds processes by their number, several at the price of one.
 pub(super) fn finder() -> impl Fn(u32) -> Option<Running> {
     let printed = ask(Path::new("ps"), &["-A", "-o", COLUMNS]).unwrap_or_default();
@@ -34,6 +39,16 @@ pub fn pids() -> impl Iterator<Item = u32> {
     let printed = ask(Path::new("ps"), &["-A", "-o", "pid="]).unwrap_or_default();
     let pids: Vec<u32> = printed.lines().filter_map(|line| line.trim().parse().ok()).collect();
     pids.into_iter()
+}
+
+/// When the system was started: not known.
+pub fn booted_at() -> Option<i64> {
+    None
+}
+
+/// When a process began, in seconds since the epoch, as it is counted here.
+pub fn seconds(began: u64) -> Option<i64> {
+    i64::try_from(began).ok()
 }
 
 /// The environment a process was started with: not shown.

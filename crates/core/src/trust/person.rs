@@ -153,6 +153,14 @@ pub struct Seen {
     /// Whether an agent was at work before the first of these processes that is not the system's began: it
     /// may have started it, and let go of it.
     pub may_be_let_go: bool,
+    /// Whether the first of these processes came from outside: nothing above it can be seen, and nobody inside
+    /// started it. So begins what is run in a container.
+    pub is_entered: bool,
+    /// Whether an agent was at work before all that can be seen from here began: it may have made that, to be seen no
+    /// more. Or not even who started this can be seen.
+    pub is_blind: bool,
+    /// Whether this is Linux on Windows, whose `init` starts people's shells.
+    pub is_wsl: bool,
     /// The lines of the clients that are attached to terminal multiplexers.
     pub clients: Vec<Vec<Ancestor>>,
 }
@@ -232,11 +240,17 @@ pub fn judge(seen: &Seen) -> Who {
             None => Who::Agent(format!("{} with nobody attached", multiplexer.name)),
         };
     }
+    if seen.is_blind {
+        return Who::Unknown;
+    }
     let Some(first) = seen.line.last() else {
-        return if seen.has_terminal { Who::Person } else { Who::Unknown };
+        let is_somebody = seen.has_terminal || seen.is_entered;
+        return if is_somebody { Who::Person } else { Who::Unknown };
     };
     let names = seen.line.iter().map(|one| one.name.as_str());
-    let mut others = names.filter(|name| !SHELLS.contains(name)).peekable();
+    let starts_shells = |name: &str| seen.is_wsl && seen.has_terminal && name == "init";
+    let is_one = |name: &&str| !SHELLS.contains(name) && !starts_shells(name);
+    let mut others = names.filter(is_one).peekable();
     // A terminal that was made for the purpose has no emulator, login or ssh above it.
     let is_system = others.peek().is_some() && others.all(is_nobody);
     let is_let_go = !seen.has_terminal && (is_nobody(&first.name) || seen.may_be_let_go);
@@ -380,6 +394,39 @@ mod tests {
             let seen = Seen { line: line(text), may_be_let_go: true, ..Seen::default() };
             assert_eq!(judge(&seen), Who::Unknown, "{text}");
             assert_eq!(judge(&Seen { has_terminal: true, ..seen }), Who::Person, "{text}");
+        }
+    }
+
+    #[test]
+    fn on_windows_the_shells_of_people_are_started_by_init() {
+        let who = |text: &str, has_terminal: bool, is_wsl: bool| {
+            judge(&Seen { line: line(text), has_terminal, is_wsl, ..Seen::default() })
+        };
+        assert_eq!(who("bash|init|init", true, true), Who::Person);
+        assert_eq!(who("bash|Relay(9)|SessionLeader", true, true), Who::Person);
+        for (text, has_terminal, is_wsl) in [
+            ("bash|init|init", true, false),
+            ("bash|init|init", false, true),
+            ("setsid -f env -i|sh|init", false, true),
+            ("sh|script -qc x|init", true, true),
+            ("sh|systemd --user|init", true, true),
+        ] {
+            assert_eq!(who(text, has_terminal, is_wsl), Who::Unknown, "{text}");
+        }
+        assert!(matches!(who("bash|claude|init", true, true), Who::Agent(_)));
+    }
+
+    #[test]
+    fn what_comes_from_outside_is_a_persons_unless_an_agent_may_have_gone_in() {
+        let who = |text: &str, is_blind: bool, has_terminal: bool| {
+            let is_entered = true;
+            judge(&Seen { line: line(text), is_entered, is_blind, has_terminal, ..Seen::default() })
+        };
+        for text in ["", "sh", "bash|make"] {
+            for has_terminal in [false, true] {
+                assert_eq!(who(text, false, has_terminal), Who::Person, "{text}");
+                assert_eq!(who(text, true, has_terminal), Who::Unknown, "{text}");
+            }
         }
     }
 

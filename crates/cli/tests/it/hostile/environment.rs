@@ -132,6 +132,7 @@ fn an_agent_that_was_started_without_what_led_to_its_rules_is_held_to_them_all_t
     let (start, edit) = (payload(&env, "SessionStart"), payload(&env, "PreToolUse"));
     let hooks = format!(
         "{HEIRLOOM} hook claude SessionStart < {} > /dev/null\n\
+         rm -f $HOME/.local/share/heirloom/misled\n\
          {HEIRLOOM} hook claude PreToolUse < {}",
         start.display(),
         edit.display()
@@ -161,17 +162,28 @@ fn an_agent_that_was_started_without_what_led_to_its_rules_is_held_to_them_all_t
 /// What an agent lets go of has no agent above it any more. It is no person for that.
 #[test]
 fn what_an_agent_lets_go_of_is_no_person() {
-    let env = mine();
+    // By the real clock: when a process began is told by no other.
+    let env = mine().var("HEIRLOOM_CLOCK", "");
     let said = env.user().join("said");
     let satisfy = format!("{HEIRLOOM} req satisfy mine --session {ONE} --reason trivial");
     let pause = format!("{HEIRLOOM} req pause --repo");
     let same = "PATH=$PATH HOME=$HOME HEIRLOOM_HOME=$HEIRLOOM_HOME HEIRLOOM_CLOCK=$HEIRLOOM_CLOCK";
+    let hidden = env.user().join("hidden");
+    fs::write(&hidden, "mount -t tmpfs none /proc && \"$@\"").unwrap();
+    let hidden = hidden.display();
+    let namespace = "--user --map-root-user --pid --fork";
     for (number, (before, command)) in [
         ("setsid -f".to_owned(), &satisfy),
         (format!("setsid -f env -i {same}"), &satisfy),
         (format!("setsid -f env -i {same}"), &pause),
         (format!("env -i {same}"), &pause),
         ("nohup".to_owned(), &pause),
+        // In a namespace of its own it is the first process, and has nobody above it.
+        (format!("unshare {namespace} env -i {same}"), &pause),
+        (format!("unshare {namespace} --mount-proc env -i {same}"), &pause),
+        (format!("unshare {namespace} --mount-proc env -i {same} setsid -w"), &pause),
+        // Where nothing says who started what.
+        (format!("unshare --user --map-root-user --mount sh {hidden} env -i {same}"), &pause),
     ]
     .into_iter()
     .enumerate()
