@@ -18,6 +18,7 @@ use uuid::Uuid;
 use crate::evidence::{self, EvidenceError, Symbol};
 use crate::here::Here;
 use crate::keep::code::Code;
+use crate::reach;
 use crate::sessions::{self, FindError};
 
 /// A note that is to be made.
@@ -133,7 +134,7 @@ pub fn add(
     if let Some(Basis::Absence(searches)) = &new.basis {
         look_for(here, searches)?;
     }
-    let supersedes = new.supersedes.map(|id| note_id(ledger, &id)).transpose()?;
+    let supersedes = new.supersedes.map(|id| note_id(here, ledger, &id)).transpose()?;
     let session = session_for(here, ledger, new.session.as_deref())?;
     let id = NoteId::new(Uuid::new_v4());
     let note = NoteAdded {
@@ -201,8 +202,11 @@ fn look_for(here: &Here, searches: &[String]) -> Result<(), NoteError> {
     }
 }
 
-fn note_id(ledger: &Ledger, id: &str) -> Result<NoteId, NoteError> {
+fn note_id(here: &Here, ledger: &Ledger, id: &str) -> Result<NoteId, NoteError> {
     let found = ledger.note(id)?;
+    if let [note] = &found[..] {
+        reach::left_by(here, ledger, note.session)?;
+    }
     match found[..] {
         // Two that replace the same one would both stand, and neither would say so.
         [ref note] => match note.superseded_by {
@@ -306,7 +310,7 @@ pub fn list(here: &Here, ledger: &Ledger, query: &Query) -> Result<Page, NoteErr
         superseded: query.superseded,
         // One more tells whether there are more.
         limit: query.limit.map(|limit| limit.saturating_add(1)),
-        before: query.before.as_deref().map(|id| note_id(ledger, id)).transpose()?,
+        before: query.before.as_deref().map(|id| note_id(here, ledger, id)).transpose()?,
     };
     let mut found = ledger.notes(&filter)?;
     let more = query.limit.is_some_and(|limit| found.len() > limit);

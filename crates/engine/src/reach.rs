@@ -1,5 +1,6 @@
 //! How far whoever asks may look: a person into every repository, an agent into the one it works in.
 
+use heirloom_core::id::SessionId;
 use heirloom_core::session::Session;
 use heirloom_core::settings::Reach;
 use heirloom_core::trust::person::{Action, NotAPerson, Who};
@@ -8,6 +9,7 @@ use heirloom_ledger::{Error, Ledger};
 use crate::guard;
 use crate::here::Here;
 use crate::person;
+use crate::sessions::FindError;
 
 /// Whether the person lets agents look into every repository.
 pub fn is_open_to_agents(here: &Here) -> bool {
@@ -40,6 +42,22 @@ pub fn whole_ledger(here: &Here, ledger: &Ledger) -> Result<(), NotAPerson> {
     match person::who(here, ledger) {
         Who::Agent(_) => everywhere(here, ledger),
         Who::Person | Who::Unknown => Ok(()),
+    }
+}
+
+/// Whether whoever asks may look at a session.
+pub(crate) fn session(here: &Here, ledger: &Ledger, session: &Session) -> Result<(), FindError> {
+    if is_elsewhere(here, ledger, session)? {
+        everywhere(here, ledger)?;
+    }
+    Ok(())
+}
+
+/// Whether whoever asks may look at what the session with this id left.
+pub(crate) fn left_by(here: &Here, ledger: &Ledger, id: SessionId) -> Result<(), FindError> {
+    match ledger.session(id)? {
+        Some(found) => session(here, ledger, &found),
+        None => Ok(()),
     }
 }
 

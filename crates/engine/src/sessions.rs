@@ -59,9 +59,7 @@ pub enum FindError {
 /// The session that `address` means, where whoever asks may look at it.
 pub fn find(here: &Here, ledger: &Ledger, address: &str) -> Result<Session, FindError> {
     let session = meant(here, ledger, address)?;
-    if reach::is_elsewhere(here, ledger, &session)? {
-        reach::everywhere(here, ledger)?;
-    }
+    reach::session(here, ledger, &session)?;
     Ok(session)
 }
 
@@ -87,7 +85,13 @@ pub fn current(here: &Here, ledger: &mut Ledger) -> Result<Option<Session>, Find
     }
     for agent in heirloom_agents::ALL {
         if let Some(id) = agent.session_variable().and_then(|variable| here.var(variable)) {
-            return of_agent(here, ledger, agent.name(), id).map(Some);
+            let session = of_agent(here, ledger, agent.name(), id)?;
+            match reach::session(here, ledger, &session) {
+                Ok(()) => return Ok(Some(session)),
+                // Anybody can set a variable to the name of a conversation that is not theirs.
+                Err(FindError::Elsewhere(_)) => {}
+                Err(error) => return Err(error),
+            }
         }
     }
     // An agent that tells its children nothing is found among the processes above.

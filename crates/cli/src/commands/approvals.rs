@@ -110,7 +110,7 @@ fn list(app: &App, ledger: &Ledger, all_repos: bool) -> Done {
 }
 
 fn show(app: &App, ledger: &Ledger, id: &str) -> Done {
-    let approval = engine::approval(ledger, id)?;
+    let approval = engine::approval(&app.here, ledger, id)?;
     app.ui.answer(&answer(ledger, &approval)?, || {
         let mut text = question::whole(&approval);
         if let Some(edited) = &approval.edited {

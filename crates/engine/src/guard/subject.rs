@@ -11,6 +11,7 @@ use super::live;
 use super::settle::Whose;
 use crate::here::Here;
 use crate::person;
+use crate::reach;
 use crate::sessions;
 
 /// A session, as far as requirements are concerned.
@@ -111,7 +112,10 @@ pub fn subject(
 /// a denial, which is where a person reads them, makes sure that the ledger knows them.
 fn by_address(here: &Here, ledger: &Ledger, address: &str) -> Result<Subject, SubjectError> {
     match ledger.find(&here.place.repo, address)? {
-        Found::One(session) => Ok(Subject::of(&session)),
+        Found::One(session) => {
+            reach::session(here, ledger, &session)?;
+            Ok(Subject::of(&session))
+        }
         Found::None if is_id(address) => Ok(Subject::of_agent(address, None)),
         _ => {
             let session = sessions::find(here, ledger, address)?;

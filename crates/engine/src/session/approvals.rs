@@ -22,11 +22,14 @@ pub fn pending(
     Ok(ledger.approvals(ApprovalFilter { repo, session: None, pending: true })?)
 }
 
-/// The question that `address` names by its id or the beginning of it.
-pub fn approval(ledger: &Ledger, address: &str) -> Result<Approval, SessionError> {
+/// The question that `address` names by its id or the beginning of it, where whoever asks may look at it.
+pub fn approval(here: &Here, ledger: &Ledger, address: &str) -> Result<Approval, SessionError> {
     let mut found = ledger.approvals_like(address)?;
     match (found.pop(), found.len()) {
-        (Some(approval), 0) => Ok(approval),
+        (Some(approval), 0) => {
+            reach::left_by(here, ledger, approval.session)?;
+            Ok(approval)
+        }
         (None, _) => Err(ApprovalError::None { id: address.to_owned() }.into()),
         (_, rest) => Err(SessionError::ManyApprovals { id: address.to_owned(), count: rest + 1 }),
     }
@@ -44,7 +47,7 @@ pub fn decide(
     if !matches!(choice, Choice::Deny(_)) {
         allow(Action::Approve, who)?;
     }
-    let approval = approval(ledger, address)?;
+    let approval = approval(here, ledger, address)?;
     match turn::decide(here, ledger, &approval, choice) {
         Err(DecideError::Approval(error)) => Err(error.into()),
         Err(DecideError::File(error)) => Err(error.into()),

@@ -156,7 +156,7 @@ fn rendered(
     let mut cx = RequestContext::everywhere(house)?;
     cx.tidy()?;
     let view = View::new(house, caller, &cx.ledger)?.with(regions);
-    let approval = engine::approval(&cx.ledger, id)?;
+    let approval = engine::approval(&cx.here, &cx.ledger, id)?;
     let session = cx.ledger.session(approval.session)?;
     let name = session.as_ref().map_or_else(|| "a session".to_owned(), |one| one.name.to_string());
     let title = format!("{name} {}", asks(&approval.tool));
@@ -323,7 +323,7 @@ fn taken(house: &House, caller: &Caller, id: &str, typed: &Typed) -> Result<(), 
     if let Caller::Person(cookie) = caller {
         check_form(cookie, &typed.form)?;
     }
-    let approval = engine::approval(&house.ledger()?, id)?;
+    let approval = engine::approval(&house.here()?, &house.ledger()?, id)?;
     if seen(&approval) != typed.seen {
         let message = "the request has changed since it was shown; nothing was decided";
         return Err(Failure::new(Code::ApprovalOver, message).hint("look at it again"));

@@ -65,7 +65,7 @@ pub(super) async fn show(
 ) -> Result<Told<Approval>, Refused> {
     let approval = house.call(move |house| {
         let cx = RequestContext::everywhere(house)?;
-        answer(&cx.ledger, &engine::approval(&cx.ledger, &id)?)
+        answer(&cx.ledger, &engine::approval(&cx.here, &cx.ledger, &id)?)
     });
     Ok(Told(approval.await?))
 }

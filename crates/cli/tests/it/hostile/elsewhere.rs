@@ -45,6 +45,15 @@ fn an_agent_sees_no_session_of_another_repository() {
         &["recover", "1", "--session", id],
         &["ledger", "export"],
         &["ledger", "backup", "copy.db"],
+        &["req", "status", "--session", id],
+        &["req", "satisfy", "plan", "--session", id, "--reason", "x"],
+        &["notes", "--session", id],
+        &["sessions", "stop", id],
+        &["sessions", "hide", id],
+        &["sessions", "distill", id],
+        &["interrupt", id],
+        &["watch", id],
+        &["config", "save-template", id, "t"],
     ];
     let env = env.var("HEIRLOOM_TEST_LINE", "sh|claude -p x|bash");
     for command in commands {
@@ -81,4 +90,37 @@ fn a_person_sees_every_repository() {
     assert!(env.run(&["conversation", &id]).success().stdout.contains("canary"));
     env.run(&["usage", "--by", "repo"]).success();
     env.run(&["ledger", "export"]).success();
+}
+
+#[test]
+fn an_agent_takes_no_note_of_another_repository_away() {
+    let (env, _) = two();
+    let other = env.repo().with_file_name("other");
+    env.run_in(&other, &["note", "decision", "keep the canary"]).success();
+    let notes = env.run_in(&other, &["notes", "--json"]).success().json();
+    let id = notes["notes"][0]["id"].as_str().unwrap().to_owned();
+    let env = env.var("HEIRLOOM_TEST_LINE", "sh|claude -p x|bash");
+    let replace = ["note", "decision", "eat it", "--supersedes", &id];
+    refused(&env.run(&replace), &replace);
+    env.run_in(&other, &replace).success();
+}
+
+#[test]
+fn an_agent_that_says_it_is_another_conversation_sees_nothing_of_it() {
+    let (env, id) = two();
+    let other = env.repo().with_file_name("other");
+    env.run_in(&other, &["note", "decision", "keep the canary", "--session", &id]).success();
+    let shown = env.run_in(&other, &["sessions", "show", &id, "--json"]).success().json();
+    let theirs = shown["agent_session_id"].as_str().unwrap().to_owned();
+    let env = env
+        .var("HEIRLOOM_TEST_LINE", "sh|claude -p x|bash")
+        .var("CLAUDE_CODE_SESSION_ID", theirs);
+    for command in [&["recover", "1"][..], &["recover", "3"], &["checkpoint", "--dry-run"]] {
+        let ran = env.run(command);
+        assert!(!ran.stdout.contains("canary"), "{command:?}: {ran}");
+    }
+    // What it notes stays where it works.
+    env.run(&["note", "learning", "seeds are food"]).success();
+    let there = env.run_in(&other, &["notes"]).success();
+    assert!(there.stdout.contains("canary") && !there.stdout.contains("seeds"), "{there}");
 }

@@ -123,3 +123,29 @@ fn a_waiting_session_can_be_interrupted_and_its_question_is_closed() {
     let again = fixture.run(&["interrupt", "a", "--json"]).json();
     assert_eq!(again["error"]["code"], "session.not-running");
 }
+
+#[test]
+fn an_agent_neither_sees_nor_denies_what_is_asked_in_another_repository() {
+    let fixture = Fixture::new();
+    let launch = fixture.spawn(&["launch", "ask once", "--name", "a", "--json"]);
+    let id = fixture.open(1).remove(0);
+    let other = fixture.env.repo().with_file_name("other");
+    std::fs::create_dir(&other).unwrap();
+    let by_agent = |directory: &std::path::Path, arguments: &[&str]| {
+        let mut command = fixture.env.command(arguments);
+        let command = command.current_dir(directory).env("HEIRLOOM_TEST_LINE", "sh|claude -p x|sh");
+        String::from_utf8(command.arg("--json").output().unwrap().stdout).unwrap()
+    };
+    for arguments in [
+        &["approvals", "show", &id][..],
+        &["approvals", "show", &id[..8]],
+        &["approvals", "deny", &id, "--reason", "no"],
+    ] {
+        let told = by_agent(&other, arguments);
+        assert!(told.contains("only a person may look into other repositories"), "{told}");
+        assert!(!told.contains("touch r1"), "{told}");
+    }
+    assert!(by_agent(&fixture.env.repo(), &["approvals", "show", &id]).contains("touch r1"));
+    fixture.env.run_in(&other, &["approvals", "approve", &id]).success();
+    assert_eq!(finish(launch)["status"], "completed");
+}
