@@ -9,18 +9,18 @@ use super::guard::{Guarded, ONE, Said, TWO};
 const CANARY: &str = "touch ../canary";
 
 /// A clone of somebody's repository, opened by a person who trusts nothing below it.
-fn stranger(settings: &str) -> Guarded {
+pub(crate) fn stranger(settings: &str) -> Guarded {
     let env = super::env();
     env.write_user("");
     env.write(".heirloom/config.yaml", settings);
     Guarded { env }
 }
 
-fn canary_sang(env: &TestEnv) -> bool {
+pub(crate) fn canary_sang(env: &TestEnv) -> bool {
     env.repo().parent().unwrap().join("canary").exists()
 }
 
-fn hostile() -> String {
+pub(crate) fn hostile() -> String {
     format!(
         "requirements:\n  \
            size: {{type: dynamic, measure: {{command: {CANARY:?}}}, thresholds: {{block: 1}}}}\n  \

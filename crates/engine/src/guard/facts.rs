@@ -270,3 +270,42 @@ fn fact(root: &Path, name: &str) -> Option<FileFact> {
         text: String::from_utf8_lossy(&bytes).into_owned(),
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use heirloom_agents::hook::Hooks;
+    use serde_json::Value;
+
+    /// How many seconds an agent waits for each of the hooks that are installed in it.
+    fn waits(hooks: &dyn Hooks, name: &str) -> Vec<(String, u64)> {
+        let file = hooks.files(Path::new(""), &[("HOME".into(), "/u".into())].into());
+        let texts = file.iter().map(|file| hooks.install(file, None, "/bin/heirloom").unwrap());
+        let text = texts.max_by_key(String::len).unwrap();
+        if let Some((_, rest)) = text.split_once("TIMEOUT_MS = ") {
+            let ms: u64 = rest.split_whitespace().next().unwrap().parse().unwrap();
+            return vec![("PreToolUse".to_owned(), ms / 1000)];
+        }
+        let settings: Value = serde_json::from_str(&text).unwrap();
+        let per_second = if name == "gemini" { 1000 } else { 1 };
+        let events = settings["hooks"].as_object().unwrap().iter();
+        let limit = |value: &Value| value[0]["hooks"][0]["timeout"].as_u64().unwrap() / per_second;
+        events.map(|(event, value)| (event.clone(), limit(value))).collect()
+    }
+
+    #[test]
+    fn commands_end_before_any_agent_stops_waiting_for_the_hook() {
+        let mut checked = 0;
+        for agent in heirloom_agents::ALL {
+            let Some(hooks) = agent.hooks() else { continue };
+            for (event, waits) in waits(hooks, agent.name()) {
+                // With time left to say that they were too slow.
+                let is_end = matches!(event.as_str(), "Stop" | "AfterAgent");
+                let most = if is_end { MOST_SECONDS } else { MOST_SECONDS_HURRIED };
+                assert!(most + 2 < waits, "{} {event}: {most} of {waits}", agent.name());
+                checked += 1;
+            }
+        }
+        assert!(checked > 20, "{checked}");
+    }
+}

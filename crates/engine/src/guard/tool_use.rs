@@ -81,7 +81,7 @@ pub(super) fn permission(call: &mut Call<'_>, policy: &Policy, tool: &Used) {
 
 /// A tool was used: it ran, so it was allowed.
 pub(super) fn post(call: &mut Call<'_>, policy: &Policy, tool: &Used, succeeded: bool) {
-    let mut known = call.known();
+    let mut known = call.known().hurried();
     let tool_use = read(call, tool);
     let ran = Ran { branch: &call.branch, succeeded };
     let result =

@@ -24,6 +24,14 @@ use serde_json::{Value, json};
 pub(crate) const ONE: &str = "8272974a-8223-4415-954c-99d01904a037";
 pub(crate) const TWO: &str = "4f39441d-eeb6-4ebb-9087-d65ef409a8fc";
 
+/// What no agent writes, whatever the settings say: the engine's files of another session, and what guards agents.
+const NOT_THE_AGENTS: [&str; 4] = [
+    ".heirloom/runs/other/stage-00-ralph/iterations/001/status.json",
+    ".heirloom/runs/other/context.json",
+    ".heirloom/local.yaml",
+    ".heirloom/stages/ralph/prompt.md",
+];
+
 /// What `heirloom init` has Claude Code call us for.
 pub(crate) const CLAUDE_EVENTS: &[&str] = &[
     "SessionStart",

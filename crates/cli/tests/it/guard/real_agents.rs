@@ -223,6 +223,23 @@ fn assert_recorded(real: &Real, run: &Run) {
     assert_eq!(happened("stop_blocked").len(), kept, "{log}");
 }
 
+/// What guards agents, what heirloom knows, and what the engine keeps of other sessions is not the model's to write, with
+/// its own tools or through its shell. Nothing is set: so it is by default.
+fn assert_kept_out(real: &Real) {
+    let repo = real.guarded.env.repo();
+    for file in super::NOT_THE_AGENTS {
+        let path = repo.join(file);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        let before = fs::read(&path).ok();
+        let through_shell = real.shell(&format!("echo forged > {file}"));
+        let run = real.run(&repo, [through_shell, real.write(&repo, file), Answer::text("done")]);
+        assert_eq!(fs::read(&path).ok(), before, "{file}");
+        for told in [1, 2] {
+            run.assert_told(told, "guards agents here");
+        }
+    }
+}
+
 /// Codex with a person's trust in our hooks.
 pub(crate) fn trusted_codex() -> Real {
     trusting(Real::new(&CODEX))
@@ -306,4 +323,22 @@ fn gemini_is_gated() {
 fn opencode_is_gated() {
     let real = Real::new(&OPENCODE);
     assert_gated(&real);
+}
+
+#[test]
+#[ignore = "drives a real agent"]
+fn codex_does_not_write_what_guards_it() {
+    assert_kept_out(&trusting(Real::with(&CODEX, "")));
+}
+
+#[test]
+#[ignore = "drives a real agent"]
+fn gemini_does_not_write_what_guards_it() {
+    assert_kept_out(&Real::with(&GEMINI, ""));
+}
+
+#[test]
+#[ignore = "drives a real agent"]
+fn opencode_does_not_write_what_guards_it() {
+    assert_kept_out(&Real::with(&OPENCODE, ""));
 }

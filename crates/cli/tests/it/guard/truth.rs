@@ -237,3 +237,40 @@ fn a_home_that_cannot_be_written_is_told_on_the_agents_own_channel() {
     let told = said["systemMessage"].as_str().unwrap();
     assert!(told.contains("heirloom could not do its part"), "{told}");
 }
+
+#[test]
+fn a_full_disk_is_told_on_the_agents_own_channel_and_what_must_not_fail_open_does_not() {
+    let settings = "requirements:
+  plan: {stop_only: true}
+  strict: {on_error: deny, trigger_tools: [Write]}
+";
+    let guarded = Guarded::new(settings);
+    let payload = |tool: &str| {
+        let file = guarded.env.user().join(format!("{tool}.json"));
+        let payload = json!({"session_id": ONE, "cwd": guarded.env.repo(), "tool_name": tool,
+                             "hook_event_name": "PreToolUse", "tool_input": {"file_path": "a"}});
+        std::fs::write(&file, payload.to_string()).unwrap();
+        file
+    };
+    // A disk of a few kilobytes with not a byte left, in a namespace of its own.
+    let script = r#"mount -t tmpfs -o size=16k tmpfs "$1" && { cat /dev/zero > "$1/full" 2>/dev/null
+                    "$2" hook claude PreToolUse < "$3" && echo && "$2" hook claude PreToolUse < "$4"; }"#;
+    let hook = guarded.env.command(&[]);
+    let program = hook.get_program().to_owned();
+    let mut unshare = std::process::Command::new("unshare");
+    if !rustix::process::geteuid().is_root() {
+        unshare.args(["--user", "--map-root-user"]);
+    }
+    unshare.args(["--mount", "sh", "-c", script, "sh"]).arg(guarded.env.home()).arg(program);
+    unshare.args([payload("Edit"), payload("Write")]).current_dir(guarded.env.repo()).env_clear();
+    unshare.envs(hook.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    let output = unshare.output().unwrap();
+    let stdout = String::from_utf8(output.stdout).unwrap();
+    let said: Vec<Value> = stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(said.len(), 2, "{stdout} {}", String::from_utf8_lossy(&output.stderr));
+    let told = said[0]["systemMessage"].as_str().unwrap();
+    assert!(told.contains("heirloom could not do its part and let the agent go on"), "{told}");
+    let denied = &said[1]["hookSpecificOutput"];
+    assert_eq!(denied["permissionDecision"], "deny", "{stdout}");
+    assert!(denied["permissionDecisionReason"].as_str().unwrap().contains("strict"), "{stdout}");
+}

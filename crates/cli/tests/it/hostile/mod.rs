@@ -3,6 +3,7 @@
 mod elsewhere;
 mod empty;
 mod environment;
+mod every;
 mod files;
 mod opened;
 mod shown;

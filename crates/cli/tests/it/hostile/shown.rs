@@ -107,10 +107,10 @@ fn no_command_lets_text_of_others_act_on_a_terminal() {
 /// Commands that never end by themselves, or speak a protocol and not to a terminal.
 const NOT_FOR_READING: &[&str] = &["serve", "mcp", "hook", "completions", "man", "help"];
 /// What they are given to look at would be gone for those after them.
-const TAKES_AWAY: &[&str] = &["forget", "uninstall", "rehost"];
+pub(super) const TAKES_AWAY: &[&str] = &["forget", "uninstall", "rehost"];
 
 /// Every command there is, by what the helps list: one that is new is in it by itself.
-fn leaves(env: &TestEnv, command: &[String], found: &mut Vec<Vec<String>>) {
+pub(super) fn leaves(env: &TestEnv, command: &[String], found: &mut Vec<Vec<String>>) {
     let words: Vec<&str> = command.iter().map(String::as_str).chain(["--help"]).collect();
     let below = crate::help::listed(&env.run(&words).stdout);
     let skipped = |name: &String| NOT_FOR_READING.contains(&name.as_str());

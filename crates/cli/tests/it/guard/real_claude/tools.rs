@@ -168,3 +168,20 @@ fn what_a_person_did_not_permit_keeps_no_turn_from_ending() {
     assert!(!made.exists());
     assert_eq!((run.result["result"].as_str(), run.requests.len()), (Some("done"), 2));
 }
+
+#[test]
+#[ignore = "drives a real agent"]
+fn claude_code_does_not_write_what_guards_it() {
+    let real = Real::new("");
+    for file in crate::guard::NOT_THE_AGENTS {
+        let path = real.repo().join(file);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        let before = fs::read(&path).ok();
+        let through_shell = bash(&format!("echo forged > {file}"));
+        let run = real.run(&real.repo(), &["forge it"], [through_shell, write(&path), done()]);
+        assert_eq!(fs::read(&path).ok(), before, "{file}");
+        for told in [1, 2] {
+            run.assert_told(told, "guards agents here");
+        }
+    }
+}
