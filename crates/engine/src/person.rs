@@ -6,7 +6,9 @@ use heirloom_agents::system;
 use heirloom_core::config::Config;
 use heirloom_core::session::Session;
 use heirloom_core::status::Status;
-use heirloom_core::trust::person::{Action, Ancestor, NotAPerson, Seen, Who, is_nobody, judge};
+use heirloom_core::trust::person::{
+    Action, Ancestor, NotAPerson, Seen, Who, is_client, is_multiplexer, is_nobody, judge,
+};
 use heirloom_core::trust::widen;
 use heirloom_ledger::{Error, Ledger, Live, SessionFilter};
 use heirloom_repo::file;
@@ -67,9 +69,9 @@ fn seen(here: &Here, ledger: &Ledger) -> Seen {
     let past = Past::of(ledger, &agents);
     let may_be_let_go = past.may_have_let_go_of(&above);
     let is_entered = system::is_entered(&above);
-    let is_blind = past.was_there_at(system::began(1)) || system::is_cut_off(&above);
+    let is_blind = system::is_cut_off(&above) || (is_unshared() && past.hides_somebody());
     let line = described(above, &agents);
-    let is_inside = line.iter().any(|one| one.name.starts_with("tmux") || one.name == "screen");
+    let is_inside = line.iter().any(is_multiplexer);
     Seen {
         line,
         variable: variable(here),
@@ -105,6 +107,13 @@ fn staged(here: &Here) -> Option<Seen> {
 fn is_wsl() -> bool {
     let release = file::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
     release.to_lowercase().contains("microsoft")
+}
+
+/// Whether this is a namespace of users, as whoever is not the machine's owner needs to make one of processes. The
+/// containers of most machines are none.
+fn is_unshared() -> bool {
+    let map = file::read_to_string("/proc/self/uid_map").unwrap_or_default();
+    map.split_whitespace().ne(["0", "0", "4294967295"])
 }
 
 /// How many sessions are looked at, the newest.
@@ -143,17 +152,20 @@ impl<'a> Past<'a> {
     /// there is what they cannot undo.
     fn may_have_let_go_of(&self, above: &[(system::Identity, String)]) -> bool {
         let first = above.iter().rev().find(|(_, name)| !is_nobody(name));
-        self.was_there_at(first.and_then(|(process, _)| process.began))
-    }
-
-    /// Whether one of them was at work when a process began. Where it is the very first that can be seen, it is that of
-    /// a container or a namespace, which the agent may have made to be seen no more.
-    fn was_there_at(&self, began: Option<u64>) -> bool {
-        let Some(began) = began else { return false };
+        let Some(began) = first.and_then(|(process, _)| process.began) else { return false };
         let was_there = |live: &&Live| live.pid_started.is_some_and(|at| at <= began);
         let at = system::seconds(began);
         let was_then = |(from, to): &(i64, i64)| at.is_some_and(|at| (*from..=*to).contains(&at));
         self.at_work.iter().any(was_there) || self.ended.iter().any(was_then)
+    }
+
+    /// Whether one of them was at work before the first process that can be seen began, and cannot be seen: it may have
+    /// made this namespace.
+    fn hides_somebody(&self) -> bool {
+        let first = system::began(1);
+        let is_hidden = |live: &&&Live| !guard::live::is_alive(live);
+        let mut hidden = self.at_work.iter().filter(is_hidden);
+        hidden.any(|live| live.pid_started.is_some_and(|at| first.is_some_and(|began| at < began)))
     }
 }
 
@@ -173,10 +185,14 @@ pub(crate) fn is_process(live: &Live, process: system::Identity) -> bool {
 
 /// The lines that lead to the clients attached to multiplexers of this machine.
 fn clients(agents: &[Live]) -> Vec<Vec<Ancestor>> {
-    let is_client = |line: &Vec<(system::Identity, String)>| {
-        line.first().is_some_and(|(_, name)| matches!(name.as_str(), "tmux: client" | "screen"))
+    let looks = |line: &Vec<(system::Identity, String)>| {
+        let first = line.first().map(|(process, name)| {
+            let words = system::command_line(process.pid);
+            Ancestor { name: name.clone(), words, session: None }
+        });
+        first.as_ref().is_some_and(is_client)
     };
-    let lines = system::pids().map(system::line_of).filter(is_client);
+    let lines = system::pids().map(system::line_of).filter(looks);
     // Without the client itself, which would count as a multiplexer.
     lines.map(|line| described(line[1..].to_vec(), agents)).collect()
 }
@@ -230,8 +246,6 @@ mod tests {
         assert!(!past(&died).may_have_let_go_of(&above(4_000)));
         let before = [live(5_000, booted - 60)];
         assert!(!past(&before).may_have_let_go_of(&above(6_000)));
-        // Nobody was there when the system itself began.
-        assert!(past(&died).was_there_at(Some(6_000)) && !past(&died).was_there_at(Some(0)));
         // It ended as it should: what began meanwhile may be its.
         let ended = Past { at_work: Vec::new(), ended: vec![(booted + 50, booted + 70)] };
         for (began, is_its) in [(4_000, false), (6_000, true), (8_000, false)] {

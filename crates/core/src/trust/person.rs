@@ -156,8 +156,8 @@ pub struct Seen {
     /// Whether the first of these processes came from outside: nothing above it can be seen, and nobody inside
     /// started it. So begins what is run in a container.
     pub is_entered: bool,
-    /// Whether an agent was at work before all that can be seen from here began: it may have made that, to be seen no
-    /// more. Or not even who started this can be seen.
+    /// Whether an agent was at work before all that can be seen from here began, and may have made that to be seen no
+    /// more; or not even who started this can be seen.
     pub is_blind: bool,
     /// Whether this is Linux on Windows, whose `init` starts people's shells.
     pub is_wsl: bool,
@@ -266,8 +266,21 @@ fn agent_in(line: &[Ancestor]) -> Option<String> {
     })
 }
 
-fn is_multiplexer(one: &Ancestor) -> bool {
+/// Whether a process keeps terminals alive that nobody may be looking at, or is what looks at one.
+pub fn is_multiplexer(one: &Ancestor) -> bool {
     MULTIPLEXERS.contains(&one.name.as_str())
+}
+
+/// Whether a process is what somebody looks at a multiplexer's terminals with, and not the multiplexer itself, which
+/// may have the same name.
+pub fn is_client(one: &Ancestor) -> bool {
+    let mut words = one.words.iter().map(String::as_str);
+    match one.name.as_str() {
+        "tmux: client" => true,
+        "screen" => !words.next().is_some_and(|first| first.starts_with("SCREEN")),
+        "zellij" => !words.any(|word| word == "--server"),
+        _ => false,
+    }
 }
 
 /// Whether a process is an agent, by its program.
@@ -370,6 +383,24 @@ mod tests {
         assert_eq!(inside(&["sh|claude|bash", "bash|xterm"]), Who::Person);
         assert!(matches!(inside(&[]), Who::Agent(_)));
         assert!(matches!(inside(&["sh|claude|bash"]), Who::Agent(_)));
+    }
+
+    #[test]
+    fn a_multiplexer_is_not_what_somebody_looks_at_it_with() {
+        let is_client = |name: &str, words: &str| {
+            is_client(&Ancestor { name: name.to_owned(), ..process(words) })
+        };
+        for (name, words, expected) in [
+            ("tmux: client", "tmux attach", true),
+            ("tmux: server", "tmux new -d", false),
+            ("screen", "screen -r", true),
+            ("screen", "SCREEN -dmS x sh", false),
+            ("zellij", "zellij attach", true),
+            ("zellij", "/usr/bin/zellij --server /run/x", false),
+            ("bash", "bash", false),
+        ] {
+            assert_eq!(is_client(name, words), expected, "{words}");
+        }
     }
 
     #[test]

@@ -25,6 +25,7 @@ fn refused(ran: &Ran, what: &[&str]) {
 #[test]
 fn an_agent_sees_no_session_of_another_repository() {
     let (env, id) = two();
+    env.write(".heirloom/config.yaml", "requirements: {plan: {}}\n");
     let id = id.as_str();
     let commands = [
         &["sessions", "list", "--all-repos"][..],
@@ -112,9 +113,8 @@ fn an_agent_that_says_it_is_another_conversation_sees_nothing_of_it() {
     env.run_in(&other, &["note", "decision", "keep the canary", "--session", &id]).success();
     let shown = env.run_in(&other, &["sessions", "show", &id, "--json"]).success().json();
     let theirs = shown["agent_session_id"].as_str().unwrap().to_owned();
-    let env = env
-        .var("HEIRLOOM_TEST_LINE", "sh|claude -p x|bash")
-        .var("CLAUDE_CODE_SESSION_ID", theirs);
+    let env =
+        env.var("HEIRLOOM_TEST_LINE", "sh|claude -p x|bash").var("CLAUDE_CODE_SESSION_ID", theirs);
     for command in [&["recover", "1"][..], &["recover", "3"], &["checkpoint", "--dry-run"]] {
         let ran = env.run(command);
         assert!(!ran.stdout.contains("canary"), "{command:?}: {ran}");

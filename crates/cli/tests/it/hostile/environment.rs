@@ -171,7 +171,8 @@ fn what_an_agent_lets_go_of_is_no_person() {
     let hidden = env.user().join("hidden");
     fs::write(&hidden, "mount -t tmpfs none /proc && \"$@\"").unwrap();
     let hidden = hidden.display();
-    let namespace = "--user --map-root-user --pid --fork";
+    let may = "--user --map-root-user";
+    let namespace = format!("{may} --pid --fork");
     for (number, (before, command)) in [
         ("setsid -f".to_owned(), &satisfy),
         (format!("setsid -f env -i {same}"), &satisfy),
@@ -183,7 +184,7 @@ fn what_an_agent_lets_go_of_is_no_person() {
         (format!("unshare {namespace} --mount-proc env -i {same}"), &pause),
         (format!("unshare {namespace} --mount-proc env -i {same} setsid -w"), &pause),
         // Where nothing says who started what.
-        (format!("unshare --user --map-root-user --mount sh {hidden} env -i {same}"), &pause),
+        (format!("unshare {may} --mount sh {hidden} env -i {same}"), &pause),
     ]
     .into_iter()
     .enumerate()
