@@ -27,6 +27,9 @@ pub struct Evidence {
     /// The function, type or heading around it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub symbol: Option<String>,
+    /// Whether the quote is whole lines, and not a part of them: then it stands only where whole lines say it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub whole: bool,
 }
 
 /// Why a text is not a place in a file.
@@ -58,6 +61,7 @@ impl Evidence {
             commit: None,
             hash: None,
             symbol: None,
+            whole: false,
         }
     }
 }

@@ -38,6 +38,12 @@ pub struct Handoff {
     pub questions: Vec<NoteId>,
     /// What was done.
     pub progress: Vec<NoteId>,
+    /// What to beware of.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<NoteId>,
+    /// What was learned, patterns among it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub learnings: Vec<NoteId>,
     /// Where the evidence is: all that is left of what was read.
     pub identifiers: Vec<String>,
     /// What was found wanting but let through.
@@ -102,6 +108,8 @@ mod tests {
             next_steps: Vec::new(),
             questions: Vec::new(),
             progress: Vec::new(),
+            warnings: Vec::new(),
+            learnings: Vec::new(),
             identifiers: vec!["src/a.rs:1".to_owned()],
             findings: Vec::new(),
             notes_ref: None,

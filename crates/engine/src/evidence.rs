@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Component, Path, PathBuf};
 
 use heirloom_core::evidence::Evidence;
-use heirloom_core::ground::{Text, Verdict, digest, fold, place};
+use heirloom_core::ground::{Quote, Text, Verdict, digest, fold, place};
 
 /// Finds the function, type or heading around a line: path, text, line.
 pub type Symbol = fn(&str, &str, u32) -> Option<String>;
@@ -74,12 +74,13 @@ pub fn attach_with(
             stands(&text, &evidence, quote)?;
             quote.clone()
         }
-        None => there,
+        None => there.clone(),
     };
     let path = relative.to_string_lossy().replace('\\', "/");
     let symbol = symbol.and_then(|symbol| symbol(&path, &text, evidence.line));
     let hash = Some(digest(&quote));
-    Ok(Evidence { path, quote: Some(quote), hash, symbol, ..evidence })
+    let whole = fold(&quote) == fold(&there);
+    Ok(Evidence { path, quote: Some(quote), hash, symbol, whole, ..evidence })
 }
 
 /// The path inside the repository and the text of the file there.
@@ -124,7 +125,7 @@ fn lines(text: &str, evidence: &Evidence) -> Result<String, EvidenceError> {
 
 fn stands(text: &str, evidence: &Evidence, quote: &str) -> Result<(), EvidenceError> {
     let text = Text::of(&evidence.path, text);
-    match place(&text, &fold(quote), (evidence.line, evidence.end_line), None) {
+    match place(&text, Quote::part(&fold(quote)), (evidence.line, evidence.end_line), None) {
         Verdict::Verified => Ok(()),
         verdict => Err(EvidenceError::NoQuote {
             path: evidence.path.clone(),
@@ -176,6 +177,20 @@ mod tests {
         assert_eq!(evidence.path, "src/a.rs");
         assert_eq!(evidence.quote.as_deref(), Some("one\ntwo"));
         assert_eq!(attach_at("../src/./a.rs:3").unwrap().quote.as_deref(), Some("three"));
+    }
+
+    #[test]
+    fn a_quote_is_known_to_be_whole_lines_or_a_part_of_them() {
+        let place = tempfile::tempdir().unwrap();
+        fs::write(place.path().join("a.rs"), "fn go() {\n    retries = 3;\n}\n").unwrap();
+        let is_whole = |quote: Option<&str>| {
+            let quote = quote.map(str::to_owned);
+            let evidence = Evidence { quote, ..Evidence::at("a.rs", 2) };
+            attach(place.path(), place.path(), evidence).unwrap().whole
+        };
+        assert!(is_whole(None));
+        assert!(is_whole(Some("retries = 3;")), "only its indentation is left out");
+        assert!(!is_whole(Some("retries = 3")));
     }
 
     #[test]

@@ -81,16 +81,22 @@ impl Ledger {
     /// A copy, and a ledger whose end is lost, go on as a new host from here on: their old chain may be
     /// continued by somebody else, differently.
     pub fn attend(home: &Path, at: Timestamp, options: Options) -> Result<Vec<Notice>, Error> {
-        let asides = damage::set_aside_in(home).into_iter();
-        let mut notices: Vec<Notice> = asides.map(|path| Notice::SetAside { path }).collect();
-        if !is_credible(at) {
-            notices.push(Notice::Clock { at });
-        }
+        let mut notices = Self::noticed_beside(home, at);
         if home.join(FILE_NAME).try_exists().unwrap_or(false) {
             let mut ledger = Self::open(home, options)?;
             notices.extend(ledger.look_back(at)?);
         }
         Ok(notices)
+    }
+
+    /// What can be noticed without opening the ledger in `home`.
+    pub fn noticed_beside(home: &Path, at: Timestamp) -> Vec<Notice> {
+        let asides = damage::set_aside_in(home).into_iter();
+        let mut notices: Vec<Notice> = asides.map(|path| Notice::SetAside { path }).collect();
+        if !is_credible(at) {
+            notices.push(Notice::Clock { at });
+        }
+        notices
     }
 
     /// Makes this ledger a host of its own, whoever else goes on with the chain it has. Returns the old
@@ -99,7 +105,8 @@ impl Ledger {
         self.become_another(at, &[])
     }
 
-    fn look_back(&mut self, at: Timestamp) -> Result<Vec<Notice>, Error> {
+    /// What [`Ledger::attend`] notices about a ledger that is open.
+    pub fn look_back(&mut self, at: Timestamp) -> Result<Vec<Notice>, Error> {
         // The views speak up if they know more than the records.
         self.with_views()?;
         let anchor = Anchor::read(&self.path);

@@ -198,9 +198,8 @@ impl Read {
         if let Some(entrypoint) = line.entrypoint.as_deref() {
             place.interactive = Some(entrypoint == "cli");
         }
-        if let Some(from) = line.forked_from.as_ref().and_then(|from| from.session_id.clone()) {
-            place.forked_from = Some(from);
-        }
+        // Every line that was copied says so, and what came since does not.
+        place.forked_from = line.forked_from.as_ref().and_then(|from| from.session_id.clone());
         if place != self.place {
             self.place = place.clone();
             told.push(What::Whereabouts(place));

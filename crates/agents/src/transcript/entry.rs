@@ -152,7 +152,7 @@ pub struct Whereabouts {
     pub version: Option<String>,
     /// Whether a person sits before it; `None` is unknown.
     pub interactive: Option<bool>,
-    /// The conversation it is a copy of.
+    /// The conversation that this part of it is a copy of.
     pub forked_from: Option<String>,
 }
 

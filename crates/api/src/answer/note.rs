@@ -132,7 +132,9 @@ pub struct Evidence {
 
 impl From<&Place> for Evidence {
     fn from(evidence: &Place) -> Self {
-        let Place { path, line, end_line, quote, commit, hash, symbol } = evidence.clone();
+        // Whether a quote is whole lines only matters to who compares it with the code.
+        let Place { path, line, end_line, quote, commit, hash, symbol, whole: _ } =
+            evidence.clone();
         Self { path, line, end_line, quote, commit, hash, symbol }
     }
 }

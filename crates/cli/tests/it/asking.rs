@@ -145,3 +145,26 @@ fn a_clear_makes_its_whole_checkpoint_and_what_it_lacked_opens_the_next_brief() 
     assert!(brief.contains("grounding: "), "{brief}");
     end(process);
 }
+
+#[test]
+fn the_tracker_writes_its_file_before_a_compaction_and_a_clear_though_nobody_asks_for_it() {
+    let (env, process) = at_work("checkpoint: {mode: warn}\n");
+    fs::create_dir(env.repo().join(".beads")).unwrap();
+    let log = env.user().join("told");
+    let bin = env.user().join("bin");
+    fs::create_dir_all(&bin).unwrap();
+    env.script("bin/br", &format!("#!/bin/sh\necho \"$@\" >> {}\n", log.display()));
+    let path = format!("{}:{}", bin.display(), std::env::var("PATH").unwrap());
+    let env = env.var("PATH", path);
+    let events =
+        [("PreCompact", json!({"trigger": "auto"})), ("SessionEnd", json!({"reason": "clear"}))];
+    for (event, fields) in events {
+        let _ = fs::remove_file(&log);
+        let text = format!("Noted before {event}");
+        env.run(&["note", "decision", &text, "--issue", "hl-1", "--session", ID]).success();
+        hook(&env, event, ID, process.id(), &fields);
+        let told = fs::read_to_string(&log).unwrap_or_default();
+        assert!(told.contains("sync --flush-only"), "{event}: {told}");
+    }
+    end(process);
+}

@@ -6,8 +6,10 @@ use std::io::Write as _;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
+use heirloom_core::event::{IterationStarted, SessionCreated};
+use heirloom_ledger::{Error, Ledger, Options, Scope};
 use heirloom_testkit::env::TestEnv;
-use serde_json::Value;
+use serde_json::{Value, from_value, json};
 
 pub(crate) const ID: &str = "0b554780-986f-49f2-9a58-edfafd0188dd";
 const CANARY: &str = "canaryinthecoalmine";
@@ -110,6 +112,38 @@ fn a_session_from_before_is_taken_in_once_and_shown_with_all_it_did() {
     assert_eq!(kinds[..3], ["prompt", "tool_call", "tool_result"]);
     assert!(!said.to_string().contains("AKIA"), "secrets stay in the archive");
     assert!(!shown.to_string().contains("AKIA"));
+}
+
+#[test]
+fn the_conversations_of_a_loop_are_one_session_whichever_was_the_last() {
+    let env = env();
+    set_up(&env);
+    fs::write(transcript(&env), day(&env)).unwrap();
+    let (id, repo) = ("5d0c0f5e-0000-4000-8000-000000000001", env.repo());
+    let (repo, at) = (repo.to_string_lossy(), "2026-01-10T10:00:00Z".parse().unwrap());
+    let scope = Scope::session(id.parse().unwrap(), &repo);
+    let mut ledger = Ledger::open(&env.home(), Options::ENGINE).unwrap();
+    ledger
+        .write::<_, Error>(at, |writer| {
+            let created = json!({"name": "ralph", "agent": "claude"});
+            writer.append(scope, &from_value::<SessionCreated>(created).unwrap())?;
+            for (iteration, conversation) in [(1, ID), (2, "5d0c0f5e-0000-4000-8000-000000000002")]
+            {
+                let started = json!({"stage": "work", "iteration": iteration,
+                                     "agent_session_id": conversation});
+                writer.append(scope, &from_value::<IterationStarted>(started).unwrap())?;
+            }
+            Ok(())
+        })
+        .unwrap();
+    drop(ledger);
+    let synced = json(&env, &["sync", "--agent", "claude"]);
+    assert_eq!(synced["agents"][0]["sessions"], 1, "{synced}");
+    let listed = json(&env, &["sessions", "list"]);
+    let ids: Vec<&Value> =
+        listed["sessions"].as_array().unwrap().iter().map(|each| &each["id"]).collect();
+    assert_eq!(ids, [id], "its first iteration is no session of its own");
+    assert_eq!(json(&env, &["sessions", "show", id])["commits"].as_array().unwrap().len(), 1);
 }
 
 #[test]

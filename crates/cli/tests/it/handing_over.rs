@@ -111,6 +111,38 @@ fn a_session_that_crashed_hands_over_all_it_did_before_the_next_one_begins() {
 }
 
 #[test]
+fn a_context_begins_with_the_first_issue_that_is_ready_where_none_is_worked_on() {
+    let env = crate::env();
+    env.run(&["init", "--yes"]).success();
+    let create = |arguments: &[&str]| {
+        let created = env.run(&[&["issues", "create", "--json"], arguments].concat()).success();
+        created.json()["id"].as_str().unwrap().to_owned()
+    };
+    let later = create(&["Document the limits", "--priority", "3"]);
+    let first = create(&["Count what is left", "--priority", "1"]);
+    create(&["Limit what is left", "--priority", "0", "--blocked-by", &first]);
+    let process = agent();
+    let begin = |session: &str| {
+        hook(&env, "SessionStart", session, process.id(), &json!({"source": "startup"}))
+    };
+    let brief = begin(ID);
+    let ready = format!("Ready, and nobody is at it: {first} Count what is left");
+    assert!(brief.contains(&ready), "{brief}");
+    assert!(!brief.contains(&later), "{brief}");
+
+    // What a prompt names is what is worked on.
+    let prompt = format!("Go on with {later}, please, it is long-awaited.");
+    turn(&env, &prompt, ("make limits", "error: no such limit"), 1000);
+    hook(&env, "SessionEnd", ID, process.id(), &json!({"reason": "prompt_input_exit"}));
+    let brief = begin(NEXT);
+    let named = format!("In progress: {later} Document the limits");
+    assert!(brief.contains(&named), "{brief}");
+    let mut process = process;
+    process.kill().unwrap();
+    process.wait().unwrap();
+}
+
+#[test]
 fn a_compaction_and_the_end_of_a_session_hand_over_without_making_a_page() {
     let env = crate::env();
     env.run(&["init", "--yes"]).success();

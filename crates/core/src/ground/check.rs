@@ -9,7 +9,7 @@ use super::claim::{Cited, Claim};
 use super::fold::{folded, says_enough};
 use super::report::Checked;
 use super::stray::{self, Stray};
-use super::text::{Search, Text};
+use super::text::{Quote, Search, Text};
 use super::verdict::Verdict;
 use super::{NEARBY, ghost};
 
@@ -44,9 +44,9 @@ pub trait Sources {
     /// where there are too many, none need be shown.
     fn survey(&mut self, kin: &str, see: &mut dyn FnMut(&str, &Text)) -> bool;
 
-    /// Whether a file had a folded quote at `commit`, or as it was last committed where none is given;
+    /// Whether a file had a quote at `commit`, or as it was last committed where none is given;
     /// `None` where nobody knows.
-    fn had(&mut self, path: &str, quote: &str, commit: Option<&str>) -> Option<bool> {
+    fn had(&mut self, path: &str, quote: Quote<'_>, commit: Option<&str>) -> Option<bool> {
         let _ = (path, quote, commit);
         None
     }
@@ -91,10 +91,18 @@ pub fn check<'a>(claims: Vec<Claim<'a>>, sources: &mut impl Sources) -> Vec<Chec
 fn stray(cited: &Cited<'_>, verdict: &Verdict, at: (usize, usize)) -> Option<Stray> {
     let is_stray = matches!(verdict, Verdict::QuoteAbsent | Verdict::LineOutOfRange { .. });
     let quote = folded(cited.quote.as_deref().filter(|_| is_stray)?);
+    let whole = cited.whole;
     let path = cited.path.trim_start_matches("${PROJECT_ROOT}/").to_owned();
     let commit = cited.commit.as_deref().map(str::to_owned);
     let symbol = cited.symbol.as_deref().map(str::to_owned);
-    says_enough(&quote).then(|| Stray { at, quote: quote.into_owned(), path, commit, symbol })
+    says_enough(&quote).then(|| Stray {
+        at,
+        quote: quote.into_owned(),
+        whole,
+        path,
+        commit,
+        symbol,
+    })
 }
 
 /// The verdict on a claim: that on the worst of its places, since it rests on all of them.
@@ -115,32 +123,33 @@ fn overall(claim: &Claim<'_>, verdicts: &[Verdict], sources: &mut impl Sources) 
 
 /// The verdict on one place.
 fn judge(cited: &Cited<'_>, opened: &Opened, sources: &mut impl Sources) -> Verdict {
-    let quote = cited.quote.as_deref().map(folded).unwrap_or_default();
+    let words = cited.quote.as_deref().map(folded).unwrap_or_default();
+    let quote = Quote { words: &words, whole: cited.whole };
     match opened {
         Opened::Text(text) => {
-            place(text, &quote, (cited.line, cited.end_line), cited.symbol.as_deref())
+            place(text, quote, (cited.line, cited.end_line), cited.symbol.as_deref())
         }
         Opened::Outside => Verdict::Outside,
         Opened::Unreadable => Verdict::Unreadable,
-        Opened::Missing if says_enough(&quote) => {
-            follow(&quote, sources.became(&cited.path, cited.commit.as_deref()), sources)
+        Opened::Missing if says_enough(quote.words) => {
+            follow(quote, sources.became(&cited.path, cited.commit.as_deref()), sources)
         }
         Opened::Missing => Verdict::PathMissing,
     }
 }
 
-/// The verdict on a folded quote at a place in a file that is there, inside of `symbol` where that is
+/// The verdict on a quote at a place in a file that is there, inside of `symbol` where that is
 /// known.
 pub fn place(
     text: &Text,
-    quote: &str,
+    quote: Quote<'_>,
     (line, end_line): (u32, Option<u32>),
     symbol: Option<&str>,
 ) -> Verdict {
     let end = end_line.unwrap_or(line).max(line);
     let beyond = end > text.lines();
-    if !says_enough(quote) {
-        return match (beyond, quote.is_empty()) {
+    if !says_enough(quote.words) {
+        return match (beyond, quote.words.is_empty()) {
             (true, _) => Verdict::LineOutOfRange { lines: text.lines() },
             (false, true) => Verdict::NoEvidence,
             (false, false) => Verdict::QuoteTooShort,
@@ -191,7 +200,7 @@ fn elsewhere(lines: &[u32], first: u32, last: u32) -> Verdict {
 }
 
 /// Looks for a quote in the files that the one it was in may have become.
-fn follow(quote: &str, candidates: Vec<String>, sources: &mut impl Sources) -> Verdict {
+fn follow(quote: Quote<'_>, candidates: Vec<String>, sources: &mut impl Sources) -> Verdict {
     let mut found: Option<(String, Vec<u32>)> = None;
     for path in candidates {
         let opened = sources.candidate(&path);

@@ -33,6 +33,8 @@ pub struct Cited<'a> {
     pub commit: Option<Cow<'a, str>>,
     /// The function, type or heading around it.
     pub symbol: Option<Cow<'a, str>>,
+    /// Whether the quote is whole lines.
+    pub whole: bool,
     /// Whether a trajectory gives its path in another form than the protocol asks for: not from `${PROJECT_ROOT}`.
     pub misformed: bool,
 }
@@ -46,6 +48,7 @@ impl<'a> From<&'a Evidence> for Cited<'a> {
             quote: evidence.quote.as_deref().map(Cow::Borrowed),
             commit: evidence.commit.as_deref().map(Cow::Borrowed),
             symbol: evidence.symbol.as_deref().map(Cow::Borrowed),
+            whole: evidence.whole,
             misformed: false,
         }
     }

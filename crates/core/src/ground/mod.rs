@@ -25,7 +25,7 @@ pub use claim::{Cited, Claim, current};
 pub use fold::{digest, fold, says_enough};
 pub use report::{Checked, Report};
 pub use stray::kin;
-pub use text::{Search, Text};
+pub use text::{Quote, Search, Text};
 pub use verdict::Verdict;
 
 /// How many lines away a quote still counts as nearby.

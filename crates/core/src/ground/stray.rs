@@ -7,7 +7,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use super::check::Sources;
-use super::text::{Text, is_word};
+use super::text::{Quote, Text, is_word};
 use super::verdict::Verdict;
 
 /// The most places that are told apart.
@@ -20,12 +20,20 @@ pub(super) struct Stray {
     pub(super) at: (usize, usize),
     /// The quote, folded.
     pub(super) quote: String,
+    /// Whether it is whole lines.
+    pub(super) whole: bool,
     /// The file it is not in.
     pub(super) path: String,
     /// A commit that had it there.
     pub(super) commit: Option<String>,
     /// What it stood inside of.
     pub(super) symbol: Option<String>,
+}
+
+impl Stray {
+    fn quote(&self) -> Quote<'_> {
+        Quote { words: &self.quote, whole: self.whole }
+    }
 }
 
 /// Where a quote stands now.
@@ -67,7 +75,7 @@ fn find_in(
     sources: &mut impl Sources,
 ) -> Vec<((usize, usize), Verdict)> {
     let mut wanted = Wanted::default();
-    let numbers: Vec<usize> = strays.iter().map(|stray| wanted.add(&stray.quote)).collect();
+    let numbers: Vec<usize> = strays.iter().map(|stray| wanted.add(stray.quote())).collect();
     let mut wanting: Vec<Vec<usize>> = vec![Vec::new(); wanted.quotes.len()];
     for (index, number) in numbers.iter().enumerate() {
         wanting[*number].push(index);
@@ -107,7 +115,7 @@ fn verdict(stray: &Stray, places: &[Found], sources: &mut impl Sources) -> Optio
     }
     let (mut came, mut unknown) = (Vec::new(), 0);
     for found in places {
-        match sources.had(&found.path, &stray.quote, stray.commit.as_deref()) {
+        match sources.had(&found.path, stray.quote(), stray.commit.as_deref()) {
             // It was there all the time.
             Some(true) => {}
             Some(false) => came.push(found),
@@ -131,8 +139,8 @@ const BITS: usize = 1 << 16;
 /// Quotes that are looked for at once. Quotes match whole words, so each is recognised by its longest
 /// word: a text is read word by word, and compared with a quote only where that word stands.
 struct Wanted<'q> {
-    quotes: Vec<&'q str>,
-    numbers: HashMap<&'q str, usize>,
+    quotes: Vec<Quote<'q>>,
+    numbers: HashMap<Quote<'q>, usize>,
     /// By its longest word: the quote, and where in it that word begins.
     by_word: HashMap<&'q [u8], Vec<(usize, usize)>>,
     /// Whether any longest word has this sum; most words of a text are told apart by it alone.
@@ -148,14 +156,16 @@ impl Default for Wanted<'_> {
 
 impl<'q> Wanted<'q> {
     /// Adds a quote and returns its number; the same for the same words.
-    fn add(&mut self, quote: &'q str) -> usize {
-        if let Some(number) = self.numbers.get(quote) {
+    fn add(&mut self, quote: Quote<'q>) -> usize {
+        if let Some(number) = self.numbers.get(&quote) {
             return *number;
         }
         let number = self.quotes.len();
         self.quotes.push(quote);
         self.numbers.insert(quote, number);
-        if let Some((start, word)) = words(quote.as_bytes()).max_by_key(|(_, word)| word.len()) {
+        if let Some((start, word)) =
+            words(quote.words.as_bytes()).max_by_key(|(_, word)| word.len())
+        {
             self.by_word.entry(word).or_default().push((number, start));
             self.sums[sum(word)] = true;
         }
@@ -167,7 +177,7 @@ impl<'q> Wanted<'q> {
         let folded = text.folded().as_bytes();
         for (at, word) in words(folded).filter(|(_, word)| self.sums[sum(word)]) {
             for (number, start) in self.by_word.get(word).into_iter().flatten() {
-                let quote = self.quotes[*number].as_bytes();
+                let quote = self.quotes[*number].words.as_bytes();
                 let Some(from) = at.checked_sub(*start) else { continue };
                 let stands = folded.get(from..).is_some_and(|rest| rest.starts_with(quote));
                 if stands && text.counts(from, self.quotes[*number]) {

@@ -51,7 +51,7 @@ impl Sources for Files {
         !self.too_many
     }
 
-    fn had(&mut self, path: &str, _: &str, _: Option<&str>) -> Option<bool> {
+    fn had(&mut self, path: &str, _: Quote<'_>, _: Option<&str>) -> Option<bool> {
         (!self.unknown.contains(&path)).then(|| self.always.contains(&path))
     }
 
@@ -325,7 +325,7 @@ proptest! {
         prop_assume!(says_enough(&quote));
         let set = format!("{spaces}{}{spaces}\n", quote.replace(' ', " \t "));
         let number = u32::try_from(line + 1).unwrap();
-        prop_assert_eq!(place(&Text::new(&text), &fold(&set), (number, None), None), Verdict::Verified);
+        prop_assert_eq!(place(&Text::new(&text), Quote::part(&fold(&set)), (number, None), None), Verdict::Verified);
     }
 
     #[test]
@@ -333,7 +333,7 @@ proptest! {
         lines in proptest::collection::vec("[a-c]{4,6}", 1..60), quote in "[a-c]{5,6}", at in 1u32..60
     ) {
         let text = lines.join("\n");
-        let found = match place(&Text::new(&text), &quote, (at, None), None) {
+        let found = match place(&Text::new(&text), Quote::part(&quote), (at, None), None) {
             Verdict::Verified => Some(at),
             Verdict::Nearby { line } | Verdict::Moved { line, .. } => Some(line),
             _ => None,
@@ -415,7 +415,7 @@ proptest! {
         let mut files = Files::default().with("a.rs", "mod b;\n").with("b.rs", &text);
         let found = verdict(&mut files, cited("a.rs", 1, &quote));
         // Those that overlap count here, and not there.
-        let lines = match Text::new(&text).search(&fold(&quote), 0, 0) {
+        let lines = match Text::new(&text).search(Quote::part(&fold(&quote)), 0, 0) {
             Search::Elsewhere(lines) => lines,
             _ => Vec::new(),
         };

@@ -17,6 +17,22 @@ pub struct Text {
     pub(super) comments: Comments,
 }
 
+/// What is looked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Quote<'q> {
+    /// The words, folded.
+    pub words: &'q str,
+    /// Whether they are whole lines: a line that says more is another one.
+    pub whole: bool,
+}
+
+impl<'q> Quote<'q> {
+    /// Words that may stand inside a line, folded.
+    pub const fn part(words: &'q str) -> Self {
+        Self { words, whole: false }
+    }
+}
+
 /// Where a quote stands in a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Search {
@@ -74,17 +90,17 @@ impl Text {
         u32::try_from(self.starts.len()).unwrap_or(u32::MAX)
     }
 
-    /// Looks for a folded quote, on the lines from `first` to `last` before anywhere else.
+    /// Looks for a quote, on the lines from `first` to `last` before anywhere else.
     ///
     /// A quote matches whole words only: `fn rotate` does not stand in `fn rotate_all`.
-    pub fn search(&self, quote: &str, first: u32, last: u32) -> Search {
-        if quote.is_empty() {
+    pub fn search(&self, quote: Quote<'_>, first: u32, last: u32) -> Search {
+        if quote.words.is_empty() {
             return Search::Nowhere;
         }
         if self.stands_at(quote, first, last) {
             return Search::Here;
         }
-        let finder = memmem::Finder::new(quote.as_bytes());
+        let finder = memmem::Finder::new(quote.words.as_bytes());
         let matches = finder.find_iter(self.folded.as_bytes());
         let matches = matches.filter(|start| self.counts(*start, quote));
         let mut lines: Vec<u32> =
@@ -93,25 +109,27 @@ impl Text {
         if lines.is_empty() { Search::Nowhere } else { Search::Elsewhere(lines) }
     }
 
-    fn stands_at(&self, quote: &str, first: u32, last: u32) -> bool {
+    fn stands_at(&self, quote: Quote<'_>, first: u32, last: u32) -> bool {
         let index = |line: u32| (line as usize).saturating_sub(1);
         let Some(&from) = self.starts.get(index(first)) else { return false };
         let until = self.starts.get(index(last) + 1).copied().unwrap_or(self.folded.len());
-        let end = until.saturating_add(quote.len()).min(self.folded.len());
+        let end = until.saturating_add(quote.words.len()).min(self.folded.len());
         let Some(window) = self.folded.as_bytes().get(from..end) else { return false };
         let counts = |start: usize| {
             self.counts(start, quote) && (first..=last).contains(&self.line_of(start))
         };
         // Most quotes are whole lines, and preparing a search costs more than one comparison.
-        if window.starts_with(quote.as_bytes()) && counts(from) {
+        if window.starts_with(quote.words.as_bytes()) && counts(from) {
             return true;
         }
-        memmem::find_iter(window, quote.as_bytes()).map(|start| from + start).any(counts)
+        memmem::find_iter(window, quote.words.as_bytes()).map(|start| from + start).any(counts)
     }
 
-    /// Whether a quote stands at `start` as whole words, and not in a comment that only mentions it.
-    pub(super) fn counts(&self, start: usize, quote: &str) -> bool {
+    /// Whether a quote stands at `start` as whole words, or whole lines where it is some, and not in a comment
+    /// that only mentions it.
+    pub(super) fn counts(&self, start: usize, Quote { words: quote, whole }: Quote<'_>) -> bool {
         self.is_whole(start, quote.len())
+            && (!whole || self.is_lines(start, quote.len()))
             && (self.comments == Comments::None
                 || self.speaks_of_a_comment(quote)
                 || !self.is_comment(start))
@@ -121,6 +139,13 @@ impl Text {
     /// next line that has words, which is the one that is meant.
     pub(super) fn line_of(&self, offset: usize) -> u32 {
         u32::try_from(self.starts.partition_point(|start| *start <= offset)).unwrap_or(u32::MAX)
+    }
+
+    /// Whether a match begins where a line does, and ends where one does.
+    fn is_lines(&self, start: usize, length: usize) -> bool {
+        let begins = |at: usize| self.starts.binary_search(&at).is_ok();
+        let end = start + length;
+        begins(start) && (end == self.folded.len() || begins(end + 1))
     }
 
     /// Whether a match neither begins nor ends inside a word or a number.

@@ -27,6 +27,8 @@ pub struct State {
     pub superseded: Vec<Entry>,
     /// What the agent has to be told first.
     pub notices: Vec<String>,
+    /// The rules that the person keeps.
+    pub rules: Vec<String>,
 }
 
 /// A rendered level.
@@ -65,6 +67,7 @@ impl State {
             && self.done.is_empty()
             && self.others.is_empty()
             && self.notices.is_empty()
+            && self.rules.is_empty()
     }
 
     /// Whether nothing was decided, done or planned.
@@ -106,6 +109,7 @@ fn left_out(state: &State, most: usize) -> usize {
     beyond(&state.decisions, most)
         + beyond(&state.next_steps, 1)
         + beyond(&state.done, most)
+        + state.rules.len().saturating_sub(most)
         + state.others.len()
 }
 
@@ -119,19 +123,8 @@ fn lines(state: &State, most: usize, longest: usize) -> Vec<String> {
     for notice in &state.notices {
         lines.push(format!("Note: {}", sentences(&plain(notice), longest * 2)));
     }
-    let mut first = String::new();
-    if let Some(task) = &state.task {
-        let _ = write!(first, "Task: {}.", sentences(&plain(task), longest));
-    }
-    if let Some((at, ratio)) = &state.checkpoint {
-        let space = if first.is_empty() { "" } else { " " };
-        let _ = write!(
-            first,
-            "{space}Last checkpoint {}, grounded {ratio:.2}.",
-            at.strftime("%Y-%m-%dT%H:%MZ")
-        );
-    }
-    lines.extend((!first.is_empty()).then_some(first));
+    lines.extend(rules(state, most, longest));
+    lines.extend(work(state, longest));
     lines.extend(reasoning(state, longest));
     for (title, kind) in [("Warnings", Kind::Warning), ("Learned", Kind::Learning)] {
         let of_kind = state.others.iter().filter(|entry| entry.note.kind == kind);
@@ -152,6 +145,30 @@ fn lines(state: &State, most: usize, longest: usize) -> Vec<String> {
     }
     lines.push("More: heirloom recover 2 --query \"…\"".to_owned());
     lines
+}
+
+/// What the person laid down holds whatever is worked on.
+fn rules(state: &State, most: usize, longest: usize) -> Option<String> {
+    let rules = state.rules.iter().take(most).map(|rule| sentences(&plain(rule), longest));
+    let rules: Vec<String> = rules.collect();
+    (!rules.is_empty()).then(|| format!("The person's rules: {}", rules.join(" · ")))
+}
+
+/// What is worked on, and when that was last looked through.
+fn work(state: &State, longest: usize) -> Option<String> {
+    let mut first = String::new();
+    if let Some(task) = &state.task {
+        let _ = write!(first, "Task: {}.", sentences(&plain(task), longest));
+    }
+    if let Some((at, ratio)) = &state.checkpoint {
+        let space = if first.is_empty() { "" } else { " " };
+        let _ = write!(
+            first,
+            "{space}Last checkpoint {}, grounded {ratio:.2}.",
+            at.strftime("%Y-%m-%dT%H:%MZ")
+        );
+    }
+    (!first.is_empty()).then_some(first)
 }
 
 fn reasoning(state: &State, longest: usize) -> Option<String> {
@@ -191,8 +208,9 @@ pub fn level3(state: &State, budget: usize) -> Recovery {
     if state.is_empty() {
         return Recovery::nothing(3, &fitting("Nothing is recorded yet.", budget));
     }
-    let mut first = lines(state, NEWEST, 400);
-    first.truncate(if state.task.is_some() || state.checkpoint.is_some() { 2 } else { 1 });
+    let mut first = vec![MARK.to_owned()];
+    first.extend(rules(state, usize::MAX, 400));
+    first.extend(work(state, 400));
     let mut parts = vec![Part { head: first.join("\n"), rows: Vec::new() }];
     let mut part = |title: &str, entries: &[&Entry]| {
         let rows: Vec<_> = entries.iter().map(|entry| (entry.note.kind, entry.whole())).collect();

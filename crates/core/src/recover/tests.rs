@@ -56,6 +56,20 @@ fn state() -> State {
 }
 
 #[test]
+fn the_rules_that_a_person_keeps_are_in_levels_1_and_3_before_everything_else() {
+    let rules = vec!["never touch legacy/".to_owned(), "always run the linter".to_owned()];
+    let kept = State { rules: rules.clone(), ..state() };
+    let line = "The person's rules: never touch legacy/ · always run the linter";
+    for text in [level1(&kept, 120).text, level3(&kept, 1000).text] {
+        assert_eq!(text.lines().nth(1), Some(line), "{text}");
+    }
+    // With hardly any room they are what stays.
+    assert!(level1(&kept, 40).text.contains("never touch legacy/"));
+    let only = State { rules, ..State::default() };
+    assert!(level1(&only, 100).text.contains(line), "nothing else is recorded");
+}
+
+#[test]
 fn level_1_has_the_few_facts_within_its_budget() {
     let recovery = level1(&state(), 100);
     assert!(recovery.tokens <= 100, "{}", recovery.tokens);

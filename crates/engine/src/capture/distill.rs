@@ -15,7 +15,7 @@ use heirloom_agents::{
 };
 use heirloom_core::distill::{self, Answer, Proposal, Quote};
 use heirloom_core::evidence::Evidence;
-use heirloom_core::ground::{Search, Text, fold, says_enough};
+use heirloom_core::ground::{self, Search, Text, fold, says_enough};
 use heirloom_core::id::SessionId;
 use heirloom_core::note::Note;
 use heirloom_core::recover::Told;
@@ -360,7 +360,9 @@ fn place(root: &Path, path: &str, words: &str) -> Result<Evidence, String> {
     let text = heirloom_repo::read_within(root, &root.join(inside)).ok().flatten();
     let text = text.ok_or_else(|| format!("there is no file {path} in the repository"))?;
     // As every claim is checked: whole words, and not where a comment only mentions them.
-    let Search::Elsewhere(lines) = Text::of(path, &text).search(&fold(words), 0, 0) else {
+    let Search::Elsewhere(lines) =
+        Text::of(path, &text).search(ground::Quote::part(&fold(words)), 0, 0)
+    else {
         return Err(format!("{path} does not say what it quotes"));
     };
     let quoted = words.trim();

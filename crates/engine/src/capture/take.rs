@@ -316,7 +316,7 @@ impl Reading {
             }
             None => (0, State::default(), Told::default()),
         };
-        reader.resume(&place(&told));
+        reader.resume(&place(&told, &state));
         let mut fold = Fold::new(state, told);
         fold.news.anew = anew;
         let source = Source {
@@ -361,13 +361,14 @@ impl Reading {
     }
 }
 
-fn place(told: &Told) -> entry::Whereabouts {
+fn place(told: &Told, state: &State) -> entry::Whereabouts {
     entry::Whereabouts {
         agent_session_id: None,
         cwd: told.cwd.clone(),
         branch: told.branch.clone(),
         version: told.version.clone(),
         interactive: told.interactive,
-        forked_from: None,
+        // From where does not matter, only that the next line may say something else.
+        forked_from: state.is_copied().then(String::new),
     }
 }

@@ -1,9 +1,11 @@
 //! What the rules may ask, answered from the ledger, the files and the processes of a repository.
 
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::fs;
 use std::mem::ManuallyDrop;
 use std::path::Path;
+use std::rc::Rc;
 use std::time::Instant;
 
 use heirloom_core::causes;
@@ -12,7 +14,7 @@ use heirloom_core::guard::check::{Facts, Fault, FileFact};
 use heirloom_core::guard::glob;
 use heirloom_core::guard::requirement::{Measure, Requirement};
 use heirloom_core::guard::state::{Held, has_short_form, short_session};
-use heirloom_ledger::{Error, Ledger, Options, Seen, SessionKeys};
+use heirloom_ledger::{Error, Ledger, Notice, Options, Seen, SessionKeys};
 use heirloom_repo::changes;
 use jiff::Timestamp;
 
@@ -44,11 +46,30 @@ pub(super) fn keys(agent_session_id: &str) -> SessionKeys {
 pub struct Book<'h> {
     here: &'h Here,
     options: Options,
+    open: Lent,
+}
+
+/// Where a ledger waits between two who use it. Opening one is most of what a hook costs, so that all of one
+/// call use the same.
+pub(super) type Shelf = Rc<RefCell<Option<Open>>>;
+
+/// A ledger in use. It goes back to its shelf, where it has one.
+#[derive(Debug, Default)]
+struct Lent {
     open: Option<Open>,
+    shelf: Option<Shelf>,
+}
+
+impl Drop for Lent {
+    fn drop(&mut self) {
+        if let (Some(open), Some(shelf)) = (self.open.take(), &self.shelf) {
+            *shelf.borrow_mut() = Some(open);
+        }
+    }
 }
 
 #[derive(Debug)]
-enum Open {
+pub(super) enum Open {
     /// Closed when nobody needs it any more.
     Closing(Ledger),
     /// Never closed: a process that leaves even the log as it is ends right away, and then the kernel
@@ -69,22 +90,39 @@ impl Open {
 impl<'h> Book<'h> {
     /// The ledger that is used here.
     pub fn new(here: &'h Here, options: Options) -> Self {
-        Self { here, options, open: None }
+        Self { here, options, open: Lent::default() }
     }
 
     pub fn ledger(&mut self) -> Result<&mut Ledger, Error> {
-        let open = if let Some(open) = self.open.take() {
-            open
-        } else {
-            let mut ledger = Ledger::open(&self.here.home, self.options)?;
-            // A directory that cannot be told apart now goes by its path.
-            let _ = identity::settle(self.here, &mut ledger, Look::Glance);
-            Open::new(ledger, self.options)
+        if self.open.open.is_none() {
+            self.open.open = self.open.shelf.as_ref().and_then(|shelf| shelf.borrow_mut().take());
+        }
+        let open = match self.open.open.take() {
+            Some(open) => open,
+            None => self.settled(Ledger::open(&self.here.home, self.options)?),
         };
-        Ok(match self.open.insert(open) {
+        Ok(match self.open.open.insert(open) {
             Open::Closing(ledger) => ledger,
             Open::Left(ledger) => ledger,
         })
+    }
+
+    /// Notices what happened to the ledger while nobody looked: the first thing that is asked of it.
+    pub(super) fn attend(&mut self, at: Timestamp) -> Result<Vec<Notice>, Error> {
+        let home = &self.here.home;
+        let mut notices = Ledger::noticed_beside(home, at);
+        if Ledger::exists_in(home) {
+            let mut ledger = Ledger::open(home, self.options)?;
+            notices.extend(ledger.look_back(at)?);
+            self.open.open = Some(self.settled(ledger));
+        }
+        Ok(notices)
+    }
+
+    fn settled(&self, mut ledger: Ledger) -> Open {
+        // A directory that cannot be told apart now goes by its path.
+        let _ = identity::settle(self.here, &mut ledger, Look::Glance);
+        Open::new(ledger, self.options)
     }
 }
 
@@ -107,6 +145,12 @@ impl<'h> GuardFacts<'h> {
         let book = Book::new(here, options);
         let (seen, began) = (BTreeMap::new(), Instant::now());
         Self { here, book, session, seen, patience: MOST_SECONDS, began }
+    }
+
+    /// The ledger comes from this shelf, and goes back there.
+    pub(super) fn sharing(mut self, place: &Shelf) -> Self {
+        self.book.open.shelf = Some(Rc::clone(place));
+        self
     }
 
     /// An agent waits for the answer, and not for long.

@@ -7,7 +7,7 @@ use heirloom_core::session::Session;
 use heirloom_core::settings::{CheckpointMode, OnOff, Settings};
 use heirloom_core::status::Status;
 use heirloom_core::tokens::CHARACTERS_PER_TOKEN;
-use heirloom_ledger::{Error, Ledger, SessionFilter};
+use heirloom_ledger::{Error, Facts, Ledger, SessionFilter};
 use heirloom_repo::file;
 
 use super::hook::Call;
@@ -76,8 +76,10 @@ pub(super) fn of_crashed(call: &mut Call<'_>) {
         };
         let own = presence::find(call.here, ledger, call.caller)?;
         let ended = ledger.sessions(&filter)?.sessions.into_iter();
-        for session in ended.filter(|session| Some(session.id) != own) {
-            hand_over_rest(call.here, ledger, &settings, &session)?;
+        let ended: Vec<_> = ended.filter(|session| Some(session.id) != own).collect();
+        let facts = if ended.is_empty() { None } else { capture::facts(&call.here.home)? };
+        for session in &ended {
+            hand_over_rest(call.here, ledger, &settings, (session, facts.as_ref()))?;
         }
         Ok(())
     });
@@ -91,13 +93,13 @@ fn hand_over_rest(
     here: &Here,
     ledger: &mut Ledger,
     settings: &Settings,
-    session: &Session,
+    (session, facts): (&Session, Option<&Facts>),
 ) -> Result<(), KeepError> {
     let repo = ledger.repository(&session.repo)?;
     if !capture::is_on(&here.home, &repo) {
         return Ok(());
     }
-    let Some(path) = transcript(here, session)? else { return Ok(()) };
+    let Some(path) = transcript(here, session, facts)? else { return Ok(()) };
     let length = fs::metadata(&path).map_or(0, |found| found.len());
     let for_handoff = handoffs::read_for(here, ledger, session.id)?;
     if for_handoff.is_some_and(|read| read >= length) {
@@ -119,12 +121,15 @@ fn hand_over_rest(
 }
 
 /// Where the transcript of a session is, as far as that is known or easily found.
-fn transcript(here: &Here, session: &Session) -> Result<Option<PathBuf>, Error> {
+fn transcript(
+    here: &Here,
+    session: &Session,
+    facts: Option<&Facts>,
+) -> Result<Option<PathBuf>, Error> {
     let (Some(agent), Some(id)) = (&session.agent, &session.agent_session_id) else {
         return Ok(None);
     };
-    let known =
-        capture::facts(&here.home)?.map(|facts| facts.source(agent, id, None)).transpose()?;
+    let known = facts.map(|facts| facts.source(agent, id, None)).transpose()?;
     if let Some(source) = known.flatten() {
         return Ok(Some(source.path.into()));
     }

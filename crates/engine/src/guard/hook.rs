@@ -13,9 +13,9 @@ use heirloom_core::guard::check::{Facts as _, Fault, Moment};
 use heirloom_core::guard::policy::Policy;
 use heirloom_core::guard::requirement::{Measure, Rule};
 use heirloom_core::settings::Settings;
-use heirloom_ledger::{Error, Ledger, Options, SessionKeys};
+use heirloom_ledger::{Error, Options, SessionKeys};
 
-use super::facts::{GuardFacts, keys};
+use super::facts::{GuardFacts, Shelf, keys};
 use super::presence::{self, Caller};
 use super::rules::{self, Rules};
 use super::satisfy::end_pause;
@@ -47,6 +47,8 @@ pub(super) struct Call<'a> {
     pub(super) branch: BranchKey,
     pub(super) said: Said,
     settings: OnceCell<Option<Rc<Settings>>>,
+    /// The ledger, while nobody uses it.
+    shelf: Shelf,
 }
 
 /// Answers a call of `agent`'s hook.
@@ -63,8 +65,8 @@ pub fn answer(here: &Here, agent: &str, event: &HookEvent) -> Said {
     if !here.is_silenced {
         activity::note(here, caller);
     }
-    let (said, settings) = (Said::default(), OnceCell::new());
-    let mut call = Call { here, event, caller, branch, said, settings };
+    let (said, settings, shelf) = (Said::default(), OnceCell::new(), Shelf::default());
+    let mut call = Call { here, event, caller, branch, said, settings, shelf };
     call.run(&rules);
     call.said
 }
@@ -157,7 +159,8 @@ impl Call<'_> {
             | HookKind::ToolFailed { .. } => Options::TOOL_USE,
             _ => Options::HOOK,
         };
-        GuardFacts::new(self.here, self.keys(), Options { wait: PATIENCE, ..options })
+        let options = Options { wait: PATIENCE, ..options };
+        GuardFacts::new(self.here, self.keys(), options).sharing(&self.shelf)
     }
 
     /// Every name under which the ledger may know the calling session.
@@ -199,9 +202,7 @@ impl Call<'_> {
 
     /// Tells the person what happened to the ledger since somebody last looked.
     fn attend(&mut self) {
-        let now = self.here.clock.now();
-        let options = Options { wait: PATIENCE, ..Options::HOOK };
-        let attended = Ledger::attend(&self.here.home, now, options);
+        let attended = self.known().book.attend(self.here.clock.now());
         for notice in self.hold("cannot look at the ledger", attended).unwrap_or_default() {
             self.tell(&notice.to_string());
         }

@@ -56,14 +56,18 @@ pub(super) fn find(
     Ok(ledger.knows(own)?.then_some(own))
 }
 
-/// The session of a conversation, whether the ledger has met it or not.
+/// The session of a conversation, whether the ledger has met it or not. A loop has one conversation for each of
+/// its iterations, and is one session.
 pub(crate) fn session_of(
     ledger: &Ledger,
     agent: &str,
     agent_session_id: &str,
 ) -> Result<SessionId, Error> {
-    let known = ledger.id_of_conversation(agent_session_id)?;
-    Ok(known.unwrap_or_else(|| id_of(agent, agent_session_id)))
+    if let Some(id) = ledger.id_of_conversation(agent_session_id)? {
+        return Ok(id);
+    }
+    let of_loop = ledger.session_of_iteration(agent_session_id)?;
+    Ok(of_loop.unwrap_or_else(|| id_of(agent, agent_session_id)))
 }
 
 /// The session that somebody else drives with this agent, and says how it is.

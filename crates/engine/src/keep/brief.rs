@@ -68,9 +68,9 @@ impl Gatherer<'_> {
             entries.append(&mut found);
         }
         let entries = self.with_the_teams(entries);
-        let Stood { title, standing, failures, wanting } = stood;
+        let Stood { title, words, standing, failures, wanting } = stood;
         let named = |what: String| Work { what, how: How::Task };
-        let work = self.work(session, &entries)?.or_else(|| title.map(named));
+        let work = self.work(session, &entries, &words)?.or_else(|| title.map(named));
         let mut rules = self.rules()?;
         rules.extend(standing.said.iter().map(|(words, at)| {
             format!("\"{words}\" (said on {}, not confirmed)", at.strftime("%Y-%m-%d"))
@@ -110,7 +110,7 @@ impl Gatherer<'_> {
     }
 
     /// The rules that a person keeps, newest first.
-    fn rules(&self) -> Result<Vec<String>, Error> {
+    pub(super) fn rules(&self) -> Result<Vec<String>, Error> {
         let decided = self.ledger.newest_kept::<RuleDecided>(&self.here.place.repo, MOST_RULES)?;
         let kept = decided.into_iter().filter(|decided| decided.body.kept);
         Ok(kept.filter_map(|decided| decided.body.text).collect())

@@ -412,6 +412,8 @@ impl Checkpoint<'_> {
             next_steps: ids(Kind::NextStep),
             questions: ids(Kind::Question),
             progress: ids(Kind::Progress),
+            warnings: ids(Kind::Warning),
+            learnings: [ids(Kind::Learning), ids(Kind::Pattern)].concat(),
             identifiers,
             findings: wanting.map(|step| step.name.to_owned()).collect(),
             notes_ref: self.notes_ref(),

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use heirloom_core::ground::ghost::{self, Pattern, Sighting};
-use heirloom_core::ground::{self, Opened, Search, Sources, Text};
+use heirloom_core::ground::{self, Opened, Quote, Search, Sources, Text};
 use heirloom_repo::{Place, git};
 
 use crate::evidence::within;
@@ -185,7 +185,7 @@ impl Sources for Code<'_> {
         true
     }
 
-    fn had(&mut self, path: &str, quote: &str, commit: Option<&str>) -> Option<bool> {
+    fn had(&mut self, path: &str, quote: Quote<'_>, commit: Option<&str>) -> Option<bool> {
         let commit = commit.unwrap_or("HEAD");
         let key = (commit.to_owned(), path.to_owned());
         let text = self.past.entry(key).or_insert_with(|| {

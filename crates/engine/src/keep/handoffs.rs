@@ -278,7 +278,15 @@ fn fill(shown: &mut Shown, worked: &Worked, told: &Told) {
 
 fn notes(ledger: &Ledger, made: &HandoffMade) -> Result<Vec<Note>, Error> {
     let handoff = &made.handoff;
-    let kinds = [&handoff.decisions, &handoff.next_steps, &handoff.questions, &handoff.progress];
+    let kinds = [
+        &handoff.warnings,
+        &handoff.decisions,
+        &handoff.next_steps,
+        &handoff.questions,
+        &handoff.scenarios,
+        &handoff.learnings,
+        &handoff.progress,
+    ];
     let ids: Vec<NoteId> = kinds.into_iter().flatten().copied().collect();
     let mut notes = Vec::new();
     for id in ids {

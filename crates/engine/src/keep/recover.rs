@@ -175,7 +175,7 @@ impl Gatherer<'_> {
             Some(task) => Some(task),
             None => self.stood(&lineage, None)?.title,
         };
-        let mut state = State { task, ..State::default() };
+        let mut state = State { task, rules: self.rules()?, ..State::default() };
         state.decisions = self.nearest(&lineage, Kind::Decision, few)?;
         state.next_steps = self.nearest(&lineage, Kind::NextStep, few)?;
         state.done = self.nearest(&lineage, Kind::Progress, few)?;

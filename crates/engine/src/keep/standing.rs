@@ -17,6 +17,8 @@ const SESSIONS: usize = 6;
 #[derive(Debug, Default)]
 pub(super) struct Stood {
     pub(super) title: Option<String>,
+    /// What was said where the work was last at: prompts and subjects of commits, the newest first.
+    pub(super) words: Vec<String>,
     pub(super) standing: Standing,
     pub(super) failures: Vec<Failure>,
     /// What of it is not known yet, in words.
@@ -52,10 +54,12 @@ impl Gatherer<'_> {
         told.sort_by_key(|(is_own, told, _)| (!is_own, !told.near));
         let title =
             told.iter().find(|(_, told, _)| told.near).and_then(|(_, _, title)| title.clone());
+        let words = told.first().filter(|(_, told, _)| told.near);
+        let words = words.map(|(_, told, _)| words_of(told)).unwrap_or_default();
         let begun: Vec<Told> = told.into_iter().map(|(_, told, _)| told).collect();
         let mut standing = recover::standing(&begun, self.here.clock.now());
         self.undecided(&mut standing)?;
-        Ok(Stood { title, standing, failures: recover::failures(&begun), wanting })
+        Ok(Stood { title, words, standing, failures: recover::failures(&begun), wanting })
     }
 
     /// What is known of one session: whether it is of the lineage, the facts, and what it is called.
@@ -82,7 +86,7 @@ impl Gatherer<'_> {
         let task = self.ledger.kept::<TaskSet>(repo, &key)?;
         Ok(task.is_some_and(|task| task.body.issue.is_some())
             || self.ledger.kept::<RunPlanned>(repo, &key)?.is_some()
-            || self.ledger.is_of_an_iteration(&session.agent_session_id)?)
+            || self.ledger.session_of_iteration(&session.agent_session_id)?.is_some())
     }
 
     /// Leaves out what a person has kept or dropped already.
@@ -97,6 +101,15 @@ impl Gatherer<'_> {
         standing.said = undecided;
         Ok(())
     }
+}
+
+/// So many prompts and commits of a session may name what it was about.
+const NAMING: usize = 8;
+
+fn words_of(told: &Told) -> Vec<String> {
+    let prompts = told.turns.iter().rev().take(NAMING).map(|turn| turn.text.clone());
+    let commits = told.commits.iter().rev().take(NAMING).map(|commit| commit.subject.clone());
+    prompts.chain(commits).collect()
 }
 
 fn is_of_a_program(turn: &TurnFacts) -> bool {

@@ -10,12 +10,19 @@ use super::recover::Gatherer;
 /// Beyond so many open issues, none is looked for that nothing names: a context that begins does not wait.
 const MOST_OPEN: usize = 50;
 
+/// So many words of prompts and commits are looked up that could be the id of an issue.
+const MOST_NAMED: usize = 16;
+
+/// No word that is longer is looked up.
+const LONGEST_ID: usize = 40;
+
 impl Gatherer<'_> {
     /// What is worked on here, and how that is known.
     pub(super) fn work(
         &self,
         session: Option<&Session>,
         entries: &[Entry],
+        words: &[String],
     ) -> Result<Option<Work>, Error> {
         if let Some(task) = self.task(session)? {
             return Ok(Some(Work { what: self.titled(&task)?, how: How::Task }));
@@ -33,7 +40,30 @@ impl Gatherer<'_> {
         {
             return Ok(Some(Work { what, how: How::InProgress }));
         }
+        if let Some(what) = self.named_in(words)? {
+            return Ok(Some(Work { what, how: How::InProgress }));
+        }
         self.next_in_backlog()
+    }
+
+    /// The open issue that one of the texts names, the first of them first.
+    fn named_in(&self, texts: &[String]) -> Result<Option<String>, Error> {
+        let is_part = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
+        let words = texts.iter().flat_map(|text| text.split(|c| !is_part(c)));
+        let words = words.map(|word| word.trim_matches(['.', '-']));
+        // Ids have a mark in them that most words have not.
+        let mut ids = Vec::new();
+        for word in words.filter(|word| word.contains('-') && word.len() <= LONGEST_ID) {
+            if ids.len() < MOST_NAMED && !ids.contains(&word) {
+                ids.push(word);
+            }
+        }
+        for id in ids {
+            if let Some(issue) = self.open_issue(id)? {
+                return Ok(Some(issue));
+            }
+        }
+        Ok(None)
     }
 
     /// The open issue with that id, as its id and title.

@@ -1,7 +1,7 @@
 //! Iterations: each launch of the agent inside a looping session.
 
 use jiff::Timestamp;
-use rusqlite::{Connection, Row};
+use rusqlite::{Connection, OptionalExtension as _, Row};
 
 use heirloom_core::event::{Body, IterationEnded, IterationStarted};
 use heirloom_core::id::SessionId;
@@ -12,7 +12,7 @@ use heirloom_core::run::status_file::Decision;
 use super::{Origin, Projection, body};
 use crate::error::Error;
 use crate::ledger::Ledger;
-use crate::records::{from_sql, timestamp, to_sql};
+use crate::records::{from_sql, parse, timestamp, to_sql};
 
 pub(super) struct Iterations;
 
@@ -67,7 +67,9 @@ impl Projection for Iterations {
            summary TEXT,
            cost_usd REAL,
            PRIMARY KEY (session, stage, iteration)
-         ) STRICT, WITHOUT ROWID;"
+         ) STRICT, WITHOUT ROWID;
+         CREATE INDEX iteration_by_agent_session_id ON iteration (agent_session_id)
+           WHERE agent_session_id IS NOT NULL;"
     }
 
     fn apply(&self, db: &Connection, record: &Record, _: Origin) -> rusqlite::Result<()> {
@@ -130,11 +132,15 @@ fn ended(db: &Connection, session: &str, record: &Record) -> rusqlite::Result<()
 }
 
 impl Ledger {
-    /// Whether a conversation of an agent is an iteration of a loop.
-    pub fn is_of_an_iteration(&self, agent_session_id: &str) -> Result<bool, Error> {
+    /// The session of the loop whose iteration a conversation of an agent is.
+    pub fn session_of_iteration(&self, agent_session_id: &str) -> Result<Option<SessionId>, Error> {
         self.run("read", |db| {
-            db.prepare_cached("SELECT 1 FROM iteration WHERE agent_session_id = ?1")?
-                .exists((agent_session_id,))
+            db.prepare_cached(
+                "SELECT session FROM iteration WHERE agent_session_id = ?1
+                 ORDER BY started_at DESC LIMIT 1",
+            )?
+            .query_row((agent_session_id,), |row| parse(row, 0, |text| text.parse().ok()))
+            .optional()
         })
     }
 

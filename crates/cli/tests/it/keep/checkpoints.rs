@@ -35,6 +35,20 @@ fn a_passed_checkpoint_hands_off_once_and_again_changes_nothing() {
 }
 
 #[test]
+fn a_handoff_hands_over_every_kind_of_note() {
+    let env = env();
+    let kinds = ["warning", "decision", "next-step", "question", "learning", "pattern", "progress"];
+    for kind in kinds {
+        env.run(&["note", kind, &format!("a {kind} about tokens")]).success();
+    }
+    env.run(&["checkpoint"]).success();
+    let shown = env.run(&["handoffs", "show"]).success().stdout;
+    for kind in kinds {
+        assert!(shown.contains(&format!("a {kind} about tokens")), "{kind}: {shown}");
+    }
+}
+
+#[test]
 fn a_strict_checkpoint_names_every_finding_and_makes_no_handoff() {
     let env = env();
     strict(&env);

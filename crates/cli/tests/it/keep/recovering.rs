@@ -103,6 +103,17 @@ fn level_1_fits_and_shows_what_stands() {
 }
 
 #[test]
+fn a_rule_that_a_person_keeps_is_recovered_before_everything_else() {
+    let env = env();
+    env.run(&["rules", "keep", "never touch legacy/"]).success();
+    env.run(&["note", "decision", "Rotate tokens"]).success();
+    for level in ["1", "3"] {
+        let text = env.run(&["recover", level]).success().stdout;
+        assert_eq!(text.lines().nth(1), Some("The person's rules: never touch legacy/"), "{text}");
+    }
+}
+
+#[test]
 fn level_2_answers_a_literal_query() {
     let env = env();
     let old = env.run(&["note", "decision", "Use stateless tokens", "--json"]).json();

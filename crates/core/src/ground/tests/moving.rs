@@ -72,3 +72,23 @@ fn code_has_moved_to_another_file_only_if_that_did_not_always_have_it() {
         "no longer there; the quote is in one other place, which need not be the same"
     );
 }
+
+#[test]
+fn a_quote_of_whole_lines_stands_only_where_whole_lines_say_it() {
+    let whole = |line, quote| Cited { whole: true, ..cited("a.rs", line, quote) };
+    let (line, grown) = ("retries = 3", "retries = 3 * attempts");
+    let text = |line: &str| format!("fn go() {{\n    {line}\n\n}}\n");
+    let mut files = Files::default().with("a.rs", &text(line));
+    assert_eq!(verdict(&mut files, whole(2, line)), Verdict::Verified);
+    assert_eq!(verdict(&mut files, whole(1, "fn go() {\n    retries = 3")), Verdict::Verified);
+    assert_eq!(verdict(&mut files, whole(2, "retries = 3\n\n}")), Verdict::Verified);
+    // The line grew behind a word, before one, and in another file.
+    for grown in [grown, "let retries = 3"] {
+        let mut files = Files::default().with("a.rs", &text(grown)).with("b.rs", &text(grown));
+        assert_eq!(verdict(&mut files, whole(2, line)), Verdict::QuoteAbsent, "{grown}");
+        assert_eq!(verdict(&mut files, cited("a.rs", 2, line)), Verdict::Verified, "{grown}");
+    }
+    let mut files = Files::default().with("a.rs", &text(grown)).with("b.rs", &text(line));
+    let moved = Verdict::Moved { path: Some("b.rs".to_owned()), line: 2 };
+    assert_eq!(verdict(&mut files, whole(2, line)), moved);
+}

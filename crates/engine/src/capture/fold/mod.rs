@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 
 use heirloom_agents::event::{Span, Tokens};
 use heirloom_agents::transcript::{By, Entry, What, Whereabouts};
-use heirloom_core::facts::{TodoFacts, TokenFacts, TurnFacts};
+use heirloom_core::facts::{TodoFacts, TokenFacts, TurnFacts, title};
 use heirloom_core::redact::redact;
 use heirloom_ledger::facts::{NewFacts, Told};
 use serde::{Deserialize, Serialize};
@@ -40,6 +40,17 @@ pub(crate) struct State {
     counted: Option<(String, TokenFacts)>,
     /// Whether the title is one that a person chose.
     chosen: bool,
+    /// Whether what is read is a copy of another conversation.
+    copied: bool,
+    /// Whether it began as a copy, and has no prompt of its own yet that could be its title.
+    forked: bool,
+}
+
+impl State {
+    /// Whether what was read last is a copy of another conversation.
+    pub(crate) const fn is_copied(&self) -> bool {
+        self.copied
+    }
 }
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -136,6 +147,8 @@ impl Fold {
     }
 
     fn place(&mut self, place: Whereabouts) {
+        self.state.copied = place.forked_from.is_some();
+        self.state.forked |= self.state.copied;
         let told = &mut self.told;
         let newer = |to: &mut Option<String>, from: Option<String>| *to = from.or(to.take());
         newer(&mut told.cwd, place.cwd);
@@ -161,14 +174,30 @@ impl Fold {
             self.news.rewound.push((from + 1, self.state.turn));
         }
         self.state.turn += 1;
+        let text = shown(text);
+        self.name_fork(&text);
         self.news.turns.push(TurnFacts {
             number: self.state.turn,
             at,
             by: by.as_str().to_owned(),
-            text: shown(text),
+            text,
             offset,
             rewound: false,
         });
+    }
+
+    /// A fork begins with the prompts and the title of the conversation it comes from. What it is about itself, its
+    /// own first prompt says.
+    fn name_fork(&mut self, prompt: &str) {
+        if !self.state.forked || self.state.copied {
+            return;
+        }
+        if let Some(own) = title(prompt) {
+            self.state.forked = false;
+            if !self.state.chosen {
+                self.told.title = Some(own);
+            }
+        }
     }
 
     fn turn_of(&self, message: &str) -> Option<u64> {

@@ -56,6 +56,32 @@ fn a_turn_that_was_rewound_is_marked_and_kept() {
 }
 
 #[test]
+fn a_fork_is_called_by_what_was_asked_in_it_and_not_by_what_it_comes_from() {
+    let copied = |line: String| {
+        line.replacen('{', r#"{"forkedFrom":{"sessionId":"s1","messageUuid":"m"},"#, 1)
+    };
+    let title = |kind: &str, name: &str| format!(r#"{{"type":"{kind}","{name}":"Rotate tokens"}}"#);
+    let begun = [copied(said("p1", "-", "Rotate the tokens")), copied(answer("a1", "p1"))];
+    let asked = said("p3", "a1", "Try it with sessions instead");
+    let of = |between: String| of(&[&begun[..], &[between, asked.clone()]].concat()).told.title;
+    let own = Some("Try it with sessions instead".to_owned());
+    assert_eq!(of(title("ai-title", "aiTitle")), own);
+    assert_eq!(of(said("p2", "a1", "")), own);
+    // What a person calls it, it is called.
+    assert_eq!(of(title("custom-title", "customTitle")).as_deref(), Some("Rotate tokens"));
+
+    // The same, where the fork is read in two parts.
+    let mut reader = by_name("claude").unwrap().transcripts().unwrap().entries();
+    let mut fold = fold(&[&begun[0], &begun[1]]);
+    assert!(fold.state.is_copied());
+    reader.resume(&Whereabouts { forked_from: Some(String::new()), ..Whereabouts::default() });
+    for entry in entry::all(&mut *reader, asked.as_bytes()) {
+        fold.take(entry);
+    }
+    assert_eq!(fold.told.title, own);
+}
+
+#[test]
 fn tests_that_failed_and_passed_commits_and_errors() {
     let fold = of(&[
         said("p1", "-", "mend it"),
