@@ -139,6 +139,9 @@ fn laid_down(told: &Told) -> Vec<Passage> {
         for rule in rules::rules(&turn.text) {
             found.push(Passage::new(turn.offset, &turn.text[rule.place]));
         }
+        if found.len() >= MOST_RULES {
+            break;
+        }
     }
     found.truncate(MOST_RULES);
     found

@@ -11,6 +11,7 @@ mod brief;
 mod entry;
 mod levels;
 mod lost;
+mod replaced;
 mod standing;
 #[cfg(test)]
 mod standing_tests;

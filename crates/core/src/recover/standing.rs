@@ -9,6 +9,7 @@ use std::collections::HashSet;
 use jiff::{SignedDuration, Timestamp};
 
 use super::entry::{plain, sentences};
+use super::replaced;
 use crate::facts::signs::commits_changes;
 use crate::facts::{
     CommandFacts, CommitFacts, FileFacts, TestFacts, TestRun, TodoFacts, TurnFacts,
@@ -93,16 +94,21 @@ pub fn standing(sessions: &[Told], now: Timestamp) -> Standing {
 fn earlier(sessions: &[Told]) -> Vec<Earlier> {
     let mut seen = HashSet::new();
     let last = sessions.iter().position(|told| !told.turns.is_empty());
-    let mut found = Vec::new();
-    for (index, told) in sessions.iter().enumerate() {
+    let (mut found, mut gone) = (Vec::new(), Vec::new());
+    for (index, told) in sessions.iter().enumerate().filter(|(_, told)| told.near) {
         let quoted = if Some(index) == last { MOST_PROMPTS } else { 0 };
-        let turns = spoken(told).skip(quoted).filter(|turn| told.near && seen.insert(&turn.text));
-        found.extend(turns.map(|turn| Earlier {
-            text: format!("\"{}\"", quote(&turn.text)),
-            chooses: chooses(&turn.text),
-        }));
+        for (place, turn) in spoken(told).enumerate() {
+            let text = replaced::without(&turn.text, &gone);
+            gone.extend(replaced::given_up(&turn.text));
+            if place >= quoted && says_something(&text) && seen.insert(&turn.text) {
+                let chooses = chooses(&text);
+                found.push(Earlier { text: format!("\"{}\"", quote(&text)), chooses });
+            }
+            if found.len() == MOST_EARLIER {
+                return found;
+            }
+        }
     }
-    found.truncate(MOST_EARLIER);
     found
 }
 
@@ -170,7 +176,9 @@ fn failing(sessions: &[Told]) -> Vec<String> {
             }
         }
         // What a test runner says last is said by its tests.
-        let last = told.commands.last().filter(|command| command.failed == Some(true));
+        // One that a crash left unanswered says nothing: the one before it does.
+        let ended = told.commands.iter().rfind(|command| command.failed.is_some());
+        let last = ended.filter(|command| command.failed == Some(true));
         if let Some(command) = last.filter(|last| told.tests.is_empty() || !last.is_test)
             && !passed.contains(&program(&command.command))
             && seen.insert(command.command.clone())

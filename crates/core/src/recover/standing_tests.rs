@@ -181,3 +181,24 @@ fn only_a_commit_leaves_nothing_uncommitted() {
         assert_eq!(left(command), 1, "{command}");
     }
 }
+
+#[test]
+fn what_failed_before_a_crash_is_told_though_the_last_command_has_no_answer() {
+    let unanswered = CommandFacts { failed: None, ..ran(10, "make serve", None) };
+    let failed = ran(9, "make rates", Some("error: 3601 is not fresh"));
+    let told = |commands| Told { commands, ..session() };
+    let crashed = standing(&[told(vec![failed.clone(), unanswered.clone()])], at(11));
+    assert_eq!(crashed.lines, ["Failed last: `make rates`: error: 3601 is not fresh"]);
+    let mended = standing(&[told(vec![failed, ran(9, "make rates", None), unanswered])], at(11));
+    assert!(mended.lines.is_empty(), "{:?}", mended.lines);
+}
+
+#[test]
+fn a_choice_that_was_taken_back_is_not_told_as_what_was_asked_for() {
+    let before = "Invoices go out twice. Keep the queue in RabbitMQ.";
+    let since = "I changed my mind: take a table instead of RabbitMQ.";
+    let told = |hour, text| Told { turns: vec![turn(hour, text)], ..session() };
+    let earlier = standing(&[told(10, since), told(9, before)], at(11)).earlier;
+    let earlier: Vec<&str> = earlier.iter().map(|asked| asked.text.as_str()).collect();
+    assert_eq!(earlier, ["\"Invoices go out twice.\""]);
+}

@@ -6,6 +6,8 @@ use serde_json::json;
 
 use crate::guard::real_claude::Real;
 
+const HEIRLOOM: &str = env!("CARGO_BIN_EXE_heirloom");
+
 fn bash(command: &str) -> Answer {
     Answer::tool("Bash", json!({"command": command, "description": "d"}))
 }
@@ -87,12 +89,56 @@ fn after_days_of_work_the_next_request_holds_the_task_the_step_the_failure_the_d
     assert!(handed.len() >= 3, "{handed:?}");
 }
 
+#[test]
+#[ignore = "drives a real agent"]
+fn after_a_crash_the_next_request_holds_what_stands_and_nothing_that_was_replaced() {
+    let real = Real::new("").with_tasks();
+    let repo = real.repo();
+    let note = |arguments: &str| bash(&format!("{HEIRLOOM} note {arguments}"));
+    real.typed("Cache the exchange rates. Never touch legacy/, it is frozen.", "Understood");
+    let cached = "decision 'Cache rates in Redis' --because 'it is there already'";
+    real.run(&repo, &["How do we keep them?"], [note(cached), done("In Redis.")]);
+    let noted = real.guarded.env.run(&["notes", "--kind", "decision", "--json"]).success().json();
+    let id = noted["notes"][0]["id"].as_str().unwrap();
+    let instead = format!(
+        "decision 'Cache rates in memory' --because 'operations will not run Redis' --supersedes {id}"
+    );
+    let answers = [note(&instead), note("next-step 'Expire rates after an hour'"), done("Noted.")];
+    real.run(&repo, &["Operations will not run Redis, find another way."], answers);
+    let answers = [
+        Answer::tool("Write", json!({"file_path": repo.join("rates.py"), "content": "x = 1\n"})),
+        bash(&check("expiry")),
+        bash("kill -9 $PPID"),
+    ];
+    real.killed("Make the rates expire.", answers);
+
+    let next = real.run(&repo, &["what is next?"], [done("x")]);
+    let block = block(next.request(0));
+    let wanted = [
+        ("what was asked last", "Make the rates expire."),
+        ("what is next", "Expire rates after an hour"),
+        ("what fails", "expiry is not parsed"),
+        ("what was decided", "Cache rates in memory"),
+        ("why", "operations will not run Redis"),
+        ("the rule", "Never touch legacy/"),
+        ("what is not committed", "rates.py"),
+    ];
+    for (what, words) in wanted {
+        assert!(block.contains(words), "{what} (`{words}`) is not in {block}");
+    }
+    assert!(!block.contains("Cache rates in Redis"), "that was replaced: {block}");
+}
+
+fn block(request: &str) -> &str {
+    let begin = request.rfind("<heirloom-recovery>").unwrap_or_else(|| panic!("none in {request}"));
+    let block = &request[begin..];
+    &block[..block.find("</heirloom-recovery>").unwrap()]
+}
+
 /// The block of a request says what the three sessions before left, once.
 #[track_caller]
 fn assert_brief(request: &str) {
-    let begin = request.rfind("<heirloom-recovery>").unwrap_or_else(|| panic!("none in {request}"));
-    let block = &request[begin..];
-    let block = &block[..block.find("</heirloom-recovery>").unwrap()];
+    let block = block(request);
     let wanted = [
         ("the task", "they begin with a semicolon"),
         ("the next step", "1. skip comments at the end of a line"),

@@ -35,12 +35,13 @@ const DAYS: [&str; 10] = [
 
 /// Days that were written after the brief was made, and scored before anything was changed for them. What
 /// they miss stays missed until a change that was made for another reason mends it.
-const HELD_OUT: [&str; 5] = [
+const HELD_OUT: [&str; 6] = [
     include_str!("held_out/01-webhooks.day"),
     include_str!("held_out/02-accessibility.day"),
     include_str!("held_out/03-upgrade.day"),
     include_str!("held_out/04-embedded.day"),
     include_str!("held_out/05-triage.day"),
+    include_str!("held_out/06-change-of-mind.day"),
 ];
 
 /// Those that are compared, in the order of the table.

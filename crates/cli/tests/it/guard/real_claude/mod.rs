@@ -152,6 +152,13 @@ impl Real {
         self.start(cwd, arguments, Script::new(answers)).finish()
     }
 
+    /// A run in the repository that does not live to its end.
+    pub(crate) fn killed(&self, prompt: &str, answers: impl IntoIterator<Item = Answer>) {
+        let running = self.start(&self.repo(), &[prompt], Script::new(answers));
+        let output = running.child.wait_with_output().unwrap();
+        assert!(!output.status.success(), "{output:?}");
+    }
+
     /// A run in the repository that goes on with a conversation.
     fn resume(&self, run: &Run, prompt: &str, answers: impl IntoIterator<Item = Answer>) -> Run {
         self.run(&self.repo(), &["--resume", run.session(), prompt], answers)
