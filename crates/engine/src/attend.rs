@@ -10,19 +10,18 @@ use crate::here::Here;
 /// command from using it too, which then says so itself.
 pub fn attend(here: &Here) -> Result<Vec<Notice>, Error> {
     let now = here.clock.now();
-    let notices = match Ledger::attend(&here.home, now, Options::COMMAND) {
+    let (notices, ledger) = match Ledger::attended(&here.home, now, Options::COMMAND) {
         Err(damaged @ Error::Damaged { .. }) => return Err(damaged),
         attended => attended.unwrap_or_default(),
     };
     for notice in &notices {
         tracing::warn!("{notice}");
     }
-    if Ledger::exists_in(&here.home) {
+    if let Some(ledger) = ledger {
         // A copy that cannot be made is worse than none only if it keeps people from working.
-        let _ = here.ledger_as_it_is().and_then(|ledger| {
-            let scrubbed = ledger.scrub_if_due();
-            ledger.back_up_if_due(now).and(scrubbed)
-        });
+        let scrubbed = ledger.scrub_if_due();
+        let _ = ledger.back_up_if_due(now).and(scrubbed);
+        here.keep(ledger);
     }
     Ok(notices)
 }

@@ -40,6 +40,8 @@ pub struct Here {
     pub is_silenced: bool,
     /// What a person should hear about which repository this is.
     offers: Arc<Mutex<Vec<Offer>>>,
+    /// A ledger that is open already, for whoever asks for one next.
+    open: Arc<Mutex<Option<Ledger>>>,
 }
 
 /// Why it cannot be said where a command is run.
@@ -81,6 +83,7 @@ impl Here {
             only_looks,
             is_silenced,
             offers,
+            open: Arc::default(),
         })
     }
 
@@ -114,18 +117,38 @@ impl Here {
 
     /// Opens the ledger for a command of a person.
     pub fn ledger(&self) -> Result<Ledger, heirloom_ledger::Error> {
-        self.ledger_with(Options::COMMAND)
+        let open = self.open.lock().unwrap_or_else(PoisonError::into_inner).take();
+        match open {
+            Some(ledger) => {
+                self.close_home();
+                Ok(self.settled(ledger))
+            }
+            None => self.ledger_with(Options::COMMAND),
+        }
+    }
+
+    /// Keeps a ledger that was opened for a command of a person for the next who asks. Only where whoever asks looks
+    /// and does nothing else: what is done to the file itself is done without others that have it open.
+    pub(crate) fn keep(&self, ledger: Ledger) {
+        if self.only_looks {
+            *self.open.lock().unwrap_or_else(PoisonError::into_inner) = Some(ledger);
+        }
     }
 
     /// The same, for those who wait longer for others.
     pub fn ledger_with(&self, options: Options) -> Result<Ledger, heirloom_ledger::Error> {
         self.close_home();
-        let mut ledger = Ledger::open(&self.home, Options { makes: !self.only_looks, ..options })?;
+        let ledger = Ledger::open(&self.home, Options { makes: !self.only_looks, ..options })?;
+        Ok(self.settled(ledger))
+    }
+
+    /// Says to a ledger which repository this is.
+    fn settled(&self, mut ledger: Ledger) -> Ledger {
         // Where nothing can be written the directory is what it was, or goes by its path.
         if let Ok(offer) = identity::settle(self, &mut ledger, Look::Closely) {
             self.offers.lock().unwrap_or_else(PoisonError::into_inner).extend(offer);
         }
-        Ok(ledger)
+        ledger
     }
 
     /// Takes the others' rights to the data directory away, where somebody or an earlier version gave

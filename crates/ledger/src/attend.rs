@@ -81,12 +81,22 @@ impl Ledger {
     /// A copy, and a ledger whose end is lost, go on as a new host from here on: their old chain may be
     /// continued by somebody else, differently.
     pub fn attend(home: &Path, at: Timestamp, options: Options) -> Result<Vec<Notice>, Error> {
+        Self::attended(home, at, options).map(|(notices, _)| notices)
+    }
+
+    /// The same, and the ledger if there is one: to open it a second time would cost as much again.
+    pub fn attended(
+        home: &Path,
+        at: Timestamp,
+        options: Options,
+    ) -> Result<(Vec<Notice>, Option<Self>), Error> {
         let mut notices = Self::noticed_beside(home, at);
-        if home.join(FILE_NAME).try_exists().unwrap_or(false) {
-            let mut ledger = Self::open(home, options)?;
-            notices.extend(ledger.look_back(at)?);
+        if !home.join(FILE_NAME).try_exists().unwrap_or(false) {
+            return Ok((notices, None));
         }
-        Ok(notices)
+        let mut ledger = Self::open(home, options)?;
+        notices.extend(ledger.look_back(at)?);
+        Ok((notices, Some(ledger)))
     }
 
     /// What can be noticed without opening the ledger in `home`.

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::ops::Range;
 
-use super::term::{Runs, Terms};
+use super::term::{Beginnings, Runs, Terms};
 
 /// How long a snippet is, in characters.
 pub const WIDTH: usize = 160;
@@ -28,8 +28,13 @@ pub struct Sought {
 impl Sought {
     fn holds(&self, word: &str, terms: &mut Terms) -> bool {
         let lower = || word.to_lowercase();
-        terms.of_word(word).iter().any(|term| self.terms.contains(term))
+        terms.stands_for(word, |term| self.terms.contains(term))
             || self.beginnings.iter().any(|start| lower().starts_with(start.as_str()))
+    }
+
+    /// What a word must begin with to be one of these: most of a text need not be looked at any closer.
+    fn letters(&self) -> Beginnings {
+        self.terms.iter().chain(&self.beginnings).map(String::as_str).collect()
     }
 }
 
@@ -45,8 +50,10 @@ fn places(text: &str, sought: &Sought, terms: &mut Terms) -> Vec<Range<usize>> {
     /// Enough to choose from.
     const MOST: usize = 2000;
     let mut places = Vec::new();
+    let letters = sought.letters();
     for (start, end) in Runs::new(text) {
-        if sought.holds(&text[start..end], terms) {
+        let word = &text[start..end];
+        if letters.may_be_of(word) && sought.holds(word, terms) {
             places.push(start..end);
             if places.len() == MOST {
                 break;
@@ -182,7 +189,29 @@ mod tests {
         assert!(!quotes("kept for 300 days", "kept for 30 days"));
     }
 
+    #[test]
+    fn a_word_is_marked_however_it_is_spelled_or_bent() {
+        let text = "went GONE ÉTAT état my_State dying youngest 2fa eaten ate";
+        assert_eq!(
+            shown(text, &["go"], 160),
+            text.replace("went", "[went]").replace("GONE", "[GONE]")
+        );
+        assert_eq!(
+            shown(text, &["etat", "state", "die", "eat"], 160),
+            "went GONE [ÉTAT] [état] [my_State] [dying] youngest 2fa eaten [ate]"
+        );
+    }
+
     proptest! {
+        #[test]
+        fn no_word_is_passed_over_by_its_first_letters(word in "[A-Za-z_é0-9]{1,12}") {
+            let mut terms = Terms::default();
+            for term in terms.of_word(&word) {
+                let letters: Beginnings = [term.as_str()].into_iter().collect();
+                prop_assert!(letters.may_be_of(&word), "{word} is {term}");
+            }
+        }
+
         #[test]
         fn marks_lie_within_the_text(text in "\\PC{0,200}", word in "[a-zé]{1,6}", width in 1usize..80) {
             let mut terms = Terms::default();

@@ -82,6 +82,11 @@ impl Terms {
         range.map(|place| self.words[self.standing[place as usize] as usize].to_string()).collect()
     }
 
+    /// Whether a word stands for a term of which `is_it` holds.
+    pub fn stands_for(&mut self, word: &str, is_it: impl Fn(&str) -> bool) -> bool {
+        self.word(word).any(|place| is_it(&self.words[self.standing[place as usize] as usize]))
+    }
+
     fn begin(&mut self) {
         if self.known.len() > REMEMBERED {
             *self = Self::default();
@@ -163,6 +168,53 @@ impl Terms {
 
 fn number(length: usize) -> u32 {
     u32::try_from(length).unwrap_or(u32::MAX)
+}
+
+/// The letters that words begin with which stand for one of some terms. It is much cheaper to ask for them than to
+/// find out what a word stands for, and rules of grammar leave the first letter as it is.
+#[derive(Debug, Default)]
+pub struct Beginnings {
+    letters: u128,
+    /// Whether there is no telling.
+    any: bool,
+}
+
+impl<'a> FromIterator<&'a str> for Beginnings {
+    fn from_iter<T: IntoIterator<Item = &'a str>>(terms: T) -> Self {
+        let mut all = Self::default();
+        for term in terms {
+            match term.bytes().next() {
+                Some(first) if first.is_ascii() => all.letters |= 1 << first.to_ascii_lowercase(),
+                _ => all.any = true,
+            }
+        }
+        // Where no rule gives a form it may begin with another letter.
+        for (form, base) in IRREGULAR {
+            if all.has(base.as_bytes()[0]) {
+                all.letters |= 1 << form.as_bytes()[0];
+            }
+        }
+        all
+    }
+}
+
+impl Beginnings {
+    fn has(&self, letter: u8) -> bool {
+        self.letters >> (letter.to_ascii_lowercase() & 0x7f) & 1 == 1
+    }
+
+    /// Whether a word, or a part of it, begins with one of them. Says yes rather than no.
+    pub fn may_be_of(&self, word: &str) -> bool {
+        if self.any || !word.is_ascii() {
+            return true;
+        }
+        let mut before = b'_';
+        word.bytes().any(|letter| {
+            let begins = before == b'_' || letter.is_ascii_uppercase();
+            before = letter;
+            begins && self.has(letter)
+        })
+    }
 }
 
 /// A term that no text has: what a message is besides its words, such as of which agent. It can be asked
