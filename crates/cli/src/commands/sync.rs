@@ -1,11 +1,10 @@
 use std::fmt::Write;
 use std::process::ExitCode;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use heirloom_api::Sync;
-use heirloom_core::settings::{Capture, OnOff};
-use heirloom_engine::capture::{self, Progress, Request, Synced};
-use jiff::SignedDuration;
+use heirloom_core::settings::OnOff;
+use heirloom_engine::capture::{self, Keeping, Progress, Request, Synced};
 
 use super::search::moment;
 use super::{App, Done};
@@ -81,7 +80,9 @@ pub(super) fn run(app: &App, args: &Args) -> Done {
     })?;
     drop(bar);
     if !args.dry_run {
-        prune(app, &settings)?;
+        let most = u64::from(settings.max_megabytes.get()) << 20;
+        let keeping = Keeping { long: Duration::from_secs(settings.keep.as_secs()), most };
+        capture::prune(&app.here, keeping, synced.grown)?;
         // A search does it too, but somebody waits for a search.
         if let Err(error) = heirloom_engine::recall::freshen(&app.here, &ledger) {
             tracing::warn!(%error, "the index was not updated");
@@ -95,16 +96,6 @@ pub(super) fn run(app: &App, args: &Args) -> Done {
     app.ui.answer(&Sync::new(&synced, args.dry_run), || describe(&synced, args.dry_run, seconds));
     report(app, &synced);
     Ok(ExitCode::SUCCESS)
-}
-
-/// Lets go what was kept long enough.
-fn prune(app: &App, settings: &Capture) -> Result<(), Failure> {
-    let kept = i64::try_from(settings.keep.as_secs()).unwrap_or(i64::MAX);
-    let now = app.here.clock.now();
-    let before = now.checked_sub(SignedDuration::from_secs(kept)).unwrap_or(jiff::Timestamp::MIN);
-    let most = u64::from(settings.max_megabytes.get()) << 20;
-    capture::Archive::new(&app.here.home).prune(before, most)?;
-    Ok(())
 }
 
 /// What went in, by agent.

@@ -52,6 +52,7 @@ mod session;
 mod sessions;
 mod shell;
 mod shops;
+mod syncing;
 mod taking_in;
 mod talk;
 mod trust;

@@ -9,6 +9,7 @@
 //! The bytes are there before the file beside them says so, and what that does not speak of is cut off
 //! by the next one who adds to them. So whatever it speaks of is whole.
 
+use std::fmt;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
@@ -75,13 +76,25 @@ pub struct Stamp {
 
 impl Stamp {
     pub(crate) fn of(file: &File) -> io::Result<Self> {
-        let found = file.metadata()?;
-        Ok(Self {
+        file.metadata().map(|found| Self::from(&found))
+    }
+}
+
+impl From<&fs::Metadata> for Stamp {
+    fn from(found: &fs::Metadata) -> Self {
+        Self {
             size: found.len(),
             inode: found.ino(),
             modified: (found.mtime(), found.mtime_nsec()),
             changed: (found.ctime(), found.ctime_nsec()),
-        })
+        }
+    }
+}
+
+impl fmt::Display for Stamp {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { size, inode, modified, changed } = self;
+        write!(f, "{size}.{inode}.{}.{}.{}.{}", modified.0, modified.1, changed.0, changed.1)
     }
 }
 
@@ -89,6 +102,17 @@ impl Stamp {
 #[derive(Debug, Clone)]
 pub struct Archive {
     root: PathBuf,
+}
+
+/// What was let go, and what is left.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Pruned {
+    /// How many texts went.
+    pub gone: usize,
+    /// How many bytes are left.
+    pub total: u64,
+    /// When something was last added to the one that will go next.
+    pub oldest: Option<Timestamp>,
 }
 
 /// One session's part of the archive, which nobody else adds to meanwhile.
@@ -115,9 +139,31 @@ impl Archive {
         sessions.flat_map(|entry| kept_in(&entry.path())).collect()
     }
 
+    /// The sessions of which something is kept. Nothing of it is read.
+    pub fn sessions(&self) -> Vec<SessionId> {
+        let sessions = fs::read_dir(&self.root).into_iter().flatten().flatten();
+        sessions.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect()
+    }
+
     /// What is kept of a session: its own transcript first, the oldest generation first.
     pub fn of_session(&self, session: SessionId) -> Vec<Kept> {
         kept_in(&self.directory(session))
+    }
+
+    /// One generation of a transcript, where its text is kept.
+    pub(crate) fn generation(
+        &self,
+        session: SessionId,
+        subagent: Option<&str>,
+        generation: u64,
+    ) -> Option<Kept> {
+        let info = info_of(session, subagent, generation);
+        read_info(&self.root.join(info)).filter(|kept| kept.stored > 0)
+    }
+
+    /// Whether it says what is kept of a transcript where it said so ([`info_of`]).
+    pub(crate) fn has(&self, info: &str) -> bool {
+        self.root.join(info).exists()
     }
 
     /// The bytes of a transcript, as the agent wrote them.
@@ -135,12 +181,9 @@ impl Archive {
     /// The bytes of a transcript as they are kept, for whoever wants single lines of it.
     pub(crate) fn frames(&self, kept: &Kept) -> Result<Frames, FileError> {
         let path = self.directory(kept.session).join(format!("{}.zst", name(kept)));
-        let read = heirloom_repo::open(&path).and_then(|file| {
-            let mut bytes = Vec::with_capacity(usize::try_from(kept.stored).unwrap_or(0));
-            file.take(kept.stored).read_to_end(&mut bytes)?;
-            Frames::new(bytes)
-        });
-        read.map_err(|source| FileError { doing: "read", path, source })
+        let file = heirloom_repo::open(&path);
+        let file = file.map_err(|source| FileError { doing: "read", path, source })?;
+        Ok(Frames::new(file, kept.stored))
     }
 
     /// Removes everything that is kept of a session. Returns how many files went.
@@ -157,17 +200,21 @@ impl Archive {
     }
 
     /// Lets the text of transcripts go that were kept long enough, and of the oldest while all
-    /// together take more than `most` bytes. Facts stay. Returns how many went.
-    pub fn prune(&self, before: Timestamp, most: u64) -> Result<usize, FileError> {
+    /// together take more than `most` bytes. Facts stay.
+    pub fn prune(&self, before: Timestamp, most: u64) -> Result<Pruned, FileError> {
         let mut all: Vec<Kept> = self.list().into_iter().filter(|kept| kept.stored > 0).collect();
         all.sort_by_key(|kept| kept.archived_at);
         let mut total: u64 = all.iter().map(|kept| kept.stored).sum();
-        let mut gone = 0;
+        let (mut gone, mut oldest) = (0, None);
         for mut kept in all {
             if kept.archived_at >= before && total <= most {
+                oldest = oldest.or(Some(kept.archived_at));
                 break;
             }
-            let Some(opened) = self.open(kept.session, false)? else { continue };
+            let Some(opened) = self.open(kept.session, false)? else {
+                oldest = oldest.or(Some(kept.archived_at));
+                continue;
+            };
             let path = opened.directory.join(format!("{}.zst", name(&kept)));
             total -= kept.stored;
             (kept.stored, kept.frames, kept.dropped) = (0, 0, true);
@@ -175,7 +222,7 @@ impl Archive {
             file::remove_file(&path)?;
             gone += 1;
         }
-        Ok(gone)
+        Ok(Pruned { gone, total, oldest })
     }
 
     /// Opens the part of a session; waits for whoever has it open, or gives up at once.
@@ -203,6 +250,11 @@ fn kept_in(directory: &Path) -> Vec<Kept> {
     let mut all: Vec<Kept> = infos.filter_map(|path| read_info(&path)).collect();
     all.sort_by(|a, b| (&a.subagent, a.generation).cmp(&(&b.subagent, b.generation)));
     all
+}
+
+/// Where it says what is kept of a transcript, below the archive.
+pub(crate) fn info_of(session: SessionId, subagent: Option<&str>, generation: u64) -> String {
+    format!("{session}/{}.json", label(subagent, generation))
 }
 
 fn read_info(path: &Path) -> Option<Kept> {
@@ -272,14 +324,8 @@ fn append(path: &Path, length: u64, bytes: &[u8]) -> io::Result<u64> {
 
 /// Many small frames compress badly.
 fn tidy(path: &Path, length: u64) -> io::Result<u64> {
-    let mut bytes = Vec::new();
     let file = file::open_any(path).map_err(|error| error.source)?;
-    file.take(length).read_to_end(&mut bytes)?;
-    let frames = Frames::new(bytes)?;
-    if frames.small() < 2 {
-        return Ok(length);
-    }
-    let tidied = frames.tidied()?;
+    let Some(tidied) = Frames::new(file, length).tidied()? else { return Ok(length) };
     replace_private(path, &tidied)?;
     Ok(tidied.len() as u64)
 }
@@ -388,9 +434,12 @@ mod tests {
             let opened = archive.open(session(), true).unwrap().unwrap();
             opened.add(&mut kept, b"one", true).unwrap();
         }
-        assert_eq!(archive.prune(Timestamp::UNIX_EPOCH, 1 << 20).unwrap(), 0);
+        let pruned = archive.prune(Timestamp::UNIX_EPOCH, 1 << 20).unwrap();
+        let oldest = Some(Timestamp::UNIX_EPOCH);
+        assert_eq!(pruned, Pruned { gone: 0, total: kept.stored, oldest });
         let later = Timestamp::from_second(1).unwrap();
-        assert_eq!(archive.prune(later, 1 << 20).unwrap(), 1);
+        let pruned = archive.prune(later, 1 << 20).unwrap();
+        assert_eq!(pruned, Pruned { gone: 1, total: 0, oldest: None });
         let mut left = archive.of_session(session()).remove(0);
         assert_eq!((left.stored, left.dropped), (0, true));
         let opened = archive.open(session(), true).unwrap().unwrap();

@@ -18,7 +18,9 @@ mod frames;
 mod known;
 mod on;
 mod origin;
+mod prune;
 mod restore;
+mod settled;
 mod sync;
 mod take;
 
@@ -29,20 +31,21 @@ use heirloom_core::trust::person::NotAPerson;
 use heirloom_ledger::{Error, Facts};
 use heirloom_repo::FileError;
 
-pub use archive::{Archive, Kept};
+pub use archive::{Archive, Kept, Pruned};
 pub use background::{Calling, be_humble, is_due, lock, note_done, tail, wake};
 pub use distill::{DistillError, Distilled, LookBack, distill, wake_distiller};
 pub(crate) use forget::is_forgotten;
 pub use forget::{Forgotten, drop_quotes, forget};
-pub(crate) use frames::Frames;
+pub(crate) use frames::{Frames, Unpacker};
 pub use known::{KnownFacts, entries, known, refresh};
 pub(crate) use on::rename;
 pub use on::{all as captured, is_on, switch_all_off, switch_off, switch_on};
 pub(crate) use origin::Whose;
+pub use prune::{Keeping, prune};
 pub(crate) use restore::put_back;
 pub use restore::{RestoreError, Restored, restore};
 pub use sync::{AgentSync, Progress, Request, Skipped, Synced, sync};
-pub use take::{Manner, Taken, Wanted, take};
+pub use take::{Manner, Settled, Taken, Wanted, take};
 
 /// Why something could not be captured.
 #[derive(Debug, thiserror::Error)]

@@ -1,5 +1,6 @@
 //! Which transcripts there are, and whose they are.
 
+use std::cell::OnceCell;
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
@@ -13,6 +14,7 @@ use heirloom_repo::discover;
 use jiff::Timestamp;
 
 use super::CaptureError;
+use super::archive::Stamp;
 use crate::here::Here;
 
 /// How much of a transcript is read to see where it is from.
@@ -25,9 +27,16 @@ pub(super) struct Found {
     pub(super) agent_session_id: String,
     pub(super) subagent: Option<String>,
     pub(super) path: PathBuf,
-    /// How many bytes it has; what a database will print is not known.
-    pub(super) size: u64,
+    /// What the file system says of it; a conversation in a database has none.
+    pub(super) stamp: Option<Stamp>,
     pub(super) modified: Option<Timestamp>,
+    /// Where and when it began, as far as that is known without reading it.
+    pub(super) head: Option<Head>,
+}
+
+/// Where and when a conversation began.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Head {
     pub(super) cwd: Option<PathBuf>,
     pub(super) began: Option<Timestamp>,
 }
@@ -46,30 +55,60 @@ pub(super) fn list(here: &Here, agent: &'static dyn Agent) -> Result<Vec<Found>,
     if let Some(path) = transcripts.database(&here.env).filter(|path| path.is_file()) {
         return of_database(agent, &path);
     }
-    // One whose files do not say where they are from is asked for each directory.
-    let roots = [here.place.root.clone(), PathBuf::from(&here.place.repo)];
-    let mut here_by_agent: BTreeMap<PathBuf, PathBuf> = BTreeMap::new();
-    for root in &roots {
-        for transcript in transcripts.list(&here.env, Some(root)) {
-            here_by_agent.insert(transcript.path, root.clone());
-        }
-    }
     let found = transcripts.list(&here.env, None).into_iter().map(|transcript| {
         let metadata = transcript.path.metadata().ok();
         let modified = metadata.as_ref().and_then(|found| found.modified().ok());
-        let (cwd, began) = head(agent, &transcript.path);
         Found {
             agent: agent.name(),
             agent_session_id: transcript.agent_session_id,
             subagent: transcript.subagent,
-            size: metadata.map_or(0, |found| found.len()),
+            stamp: metadata.as_ref().map(Stamp::from),
             modified: modified.and_then(|at: SystemTime| Timestamp::try_from(at).ok()),
-            cwd: cwd.or_else(|| here_by_agent.get(&transcript.path).cloned()),
-            began,
+            head: None,
             path: transcript.path,
         }
     });
     Ok(found.collect())
+}
+
+/// Reads where and when conversations of an agent began.
+pub(super) struct Heads<'a> {
+    here: &'a Here,
+    agent: &'static dyn Agent,
+    /// The transcripts of this repository, for an agent whose files do not say where they are from.
+    of_this: OnceCell<BTreeMap<PathBuf, PathBuf>>,
+}
+
+impl<'a> Heads<'a> {
+    pub(super) fn new(here: &'a Here, agent: &'static dyn Agent) -> Self {
+        Self { here, agent, of_this: OnceCell::new() }
+    }
+
+    pub(super) fn of(&self, found: &Found) -> Head {
+        if let Some(head) = &found.head {
+            return head.clone();
+        }
+        let mut head = read_head(self.agent, &found.path);
+        if head.cwd.is_none() {
+            let of_this = self.of_this.get_or_init(|| self.asked());
+            head.cwd = of_this.get(&found.path).cloned();
+        }
+        head
+    }
+
+    /// The agent is asked for each directory of this repository.
+    fn asked(&self) -> BTreeMap<PathBuf, PathBuf> {
+        let place = &self.here.place;
+        let mut all = BTreeMap::new();
+        for root in [place.root.clone(), PathBuf::from(&place.repo)] {
+            let transcripts = self.agent.transcripts();
+            let listed = transcripts.map(|known| known.list(&self.here.env, Some(&root)));
+            for transcript in listed.into_iter().flatten() {
+                all.insert(transcript.path, root.clone());
+            }
+        }
+        all
+    }
 }
 
 fn of_database(agent: &'static dyn Agent, path: &Path) -> Result<Vec<Found>, CaptureError> {
@@ -80,18 +119,17 @@ fn of_database(agent: &'static dyn Agent, path: &Path) -> Result<Vec<Found>, Cap
         agent_session_id: session.id,
         subagent: None,
         path: path.to_owned(),
-        size: 0,
+        stamp: None,
         modified: session.updated_at,
-        cwd: session.directory.map(PathBuf::from),
-        began: session.created_at,
+        head: Some(Head { cwd: session.directory.map(PathBuf::from), began: session.created_at }),
     });
     Ok(found.collect())
 }
 
 /// Where and when a conversation began, from the beginning of its transcript.
-fn head(agent: &dyn Agent, path: &Path) -> (Option<PathBuf>, Option<Timestamp>) {
+fn read_head(agent: &dyn Agent, path: &Path) -> Head {
     let (Ok(file), Some(transcripts)) = (heirloom_repo::open(path), agent.transcripts()) else {
-        return (None, None);
+        return Head::default();
     };
     let mut file = BufReader::new(file.take(HEAD));
     let mut reader = transcripts.entries();
@@ -110,7 +148,7 @@ fn head(agent: &dyn Agent, path: &Path) -> (Option<PathBuf>, Option<Timestamp>) 
         }
         line.clear();
     }
-    (cwd, began)
+    Head { cwd, began }
 }
 
 /// Which repository a directory is, or was, in.

@@ -1,6 +1,6 @@
 //! `sync`: everything that is not taken in yet.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 
 use heirloom_agents::Agent;
 use heirloom_core::event::SessionCreated;
@@ -10,7 +10,8 @@ use heirloom_ledger::opencode::Opencode;
 use heirloom_ledger::{Error, Facts, Ledger, Scope};
 use jiff::Timestamp;
 
-use super::origin::{Found, Whose, agents, list};
+use super::origin::{Found, Head, Heads, Whose, agents, list};
+use super::settled::Settling;
 use super::take::{Manner, Taken, Wanted, again, take};
 use super::{Archive, CaptureError, PATIENCE, on};
 use crate::guard::session_of;
@@ -52,6 +53,8 @@ pub struct Synced {
     pub elsewhere: u64,
     /// Bytes that were taken in, or would be.
     pub bytes: u64,
+    /// How much larger transcripts are than when they were last looked at, whoever took that in.
+    pub grown: u64,
 }
 
 /// What came of one agent.
@@ -100,6 +103,7 @@ pub fn sync(
     let mut whose = Whose::new(ledger)?;
     let own = ledger.repository(&here.place.repo)?;
     let captured: BTreeSet<String> = on::all(&here.home).into_iter().collect();
+    let mut settled = Settling::new(here, ledger, &facts)?;
     let mut at =
         Progress { of: found.iter().map(|(_, all)| all.len()).sum(), ..Progress::default() };
     for (agent, all) in found {
@@ -107,10 +111,13 @@ pub fn sync(
         sync.skipped.extend(
             unreadable.iter().filter(|(name, _)| *name == agent.name()).map(|(_, s)| s.clone()),
         );
+        let heads = Heads::new(here, agent);
         let mut grew: BTreeSet<String> = BTreeSet::new();
         for each in all {
             at.done += 1;
-            let repo = match &each.cwd {
+            let known = settled.known(&each);
+            let head = known.map_or_else(|| heads.of(&each), Settling::head);
+            let repo = match &head.cwd {
                 Some(cwd) => whose.repo(ledger, cwd)?,
                 None => None,
             };
@@ -124,13 +131,18 @@ pub fn sync(
             if request.since.is_some_and(|since| each.modified.is_some_and(|at| at < since)) {
                 continue;
             }
-            match one(here, ledger, &mut facts, request, &each, &repo) {
-                Ok(taken) => {
+            if known.is_some_and(|known| known.repo == repo) {
+                continue;
+            }
+            let wanted = To { found: &each, head: &head, repo: &repo };
+            match one(here, ledger, &mut facts, request, wanted) {
+                Ok((session, taken)) => {
                     if taken.bytes > 0 || taken.is_new {
                         grew.insert(each.agent_session_id.clone());
-                        sync.since = [sync.since, each.began].into_iter().flatten().min();
+                        sync.since = [sync.since, head.began].into_iter().flatten().min();
                     }
                     at.bytes += taken.bytes;
+                    settled.take(wanted, session, &taken);
                 }
                 Err(error) => {
                     let path = each.path.to_string_lossy().into_owned();
@@ -145,11 +157,21 @@ pub fn sync(
         sync.new = grew.len() as u64;
         synced.agents.push(sync);
     }
-    synced.bytes = at.bytes;
+    (synced.bytes, synced.grown) = (at.bytes, settled.grown);
     if !request.is_rehearsal {
+        settled.remember(&facts)?;
         derive_again(here, ledger, &mut facts)?;
     }
     Ok(synced)
+}
+
+/// A transcript that is to be taken in.
+#[derive(Clone, Copy)]
+pub(super) struct To<'a> {
+    pub(super) found: &'a Found,
+    pub(super) head: &'a Head,
+    /// The repository, as the ledger knows it.
+    pub(super) repo: &'a str,
 }
 
 fn skipped(here: &Here, error: &CaptureError) -> Skipped {
@@ -167,22 +189,21 @@ fn one(
     ledger: &mut Ledger,
     facts: &mut Facts,
     request: &Request<'_>,
-    found: &Found,
-    repo: &str,
-) -> Result<Taken, CaptureError> {
+    To { found, head, repo }: To<'_>,
+) -> Result<(SessionId, Taken), CaptureError> {
     let session = session_of(ledger, found.agent, &found.agent_session_id)?;
     if request.is_rehearsal {
-        return Ok(rehearsed(here, session, found));
+        return Ok((session, rehearsed(here, session, found)));
     }
     // One that was forgotten stays forgotten.
     if super::forget::is_forgotten(&here.home, session) {
-        return Ok(Taken::default());
+        return Ok((session, Taken::default()));
     }
-    let printed = match (found.size, found.path.extension()) {
-        (0, Some(end)) if end == "db" => Some(print(found)?),
+    let printed = match (found.stamp, found.path.extension()) {
+        (None, Some(end)) if end == "db" => Some(print(found)?),
         _ => None,
     };
-    ensure(here, ledger, session, found)?;
+    ensure(here, ledger, session, found, head)?;
     let wanted = Wanted {
         session,
         agent: found.agent.to_owned(),
@@ -194,7 +215,7 @@ fn one(
     };
     let now = here.clock.now();
     let manner = Manner { most: u64::MAX, wait: true, archive: request.archive, now };
-    take(&here.home, facts, &wanted, manner)
+    Ok((session, take(&here.home, facts, &wanted, manner)?))
 }
 
 fn print(found: &Found) -> Result<Vec<u8>, CaptureError> {
@@ -208,16 +229,23 @@ fn rehearsed(here: &Here, session: SessionId, found: &Found) -> Taken {
     let kept = kept.into_iter().rfind(|kept| kept.subagent == found.subagent);
     let is_new = kept.is_none();
     let known = kept.map_or(0, |kept| kept.bytes);
-    Taken { bytes: found.size.saturating_sub(known), is_new, ..Taken::default() }
+    let size = found.stamp.map_or(0, |stamp| stamp.size);
+    Taken { bytes: size.saturating_sub(known), is_new, ..Taken::default() }
 }
 
 /// The session of a conversation that the ledger never met: one from before heirloom was there.
-fn ensure(here: &Here, ledger: &mut Ledger, id: SessionId, found: &Found) -> Result<(), Error> {
+fn ensure(
+    here: &Here,
+    ledger: &mut Ledger,
+    id: SessionId,
+    found: &Found,
+    head: &Head,
+) -> Result<(), Error> {
     if found.subagent.is_some() || ledger.session(id)?.is_some() {
         return Ok(());
     }
     let name = free_name(here, ledger, found.agent, id)?;
-    let repo = found.cwd.as_deref().map_or_else(
+    let repo = head.cwd.as_deref().map_or_else(
         || here.place.repo.clone(),
         |cwd| {
             if cwd.is_dir() { heirloom_repo::discover(cwd).repo } else { here.place.repo.clone() }
@@ -229,7 +257,7 @@ fn ensure(here: &Here, ledger: &mut Ledger, id: SessionId, found: &Found) -> Res
         branch: None,
         ..bare(here, name)
     };
-    let began = found.began.unwrap_or_else(|| here.clock.now());
+    let began = head.began.unwrap_or_else(|| here.clock.now());
     let ended = found.modified.unwrap_or(began).max(began);
     ledger.write::<_, Error>(began, |writer| {
         writer.append(Scope::session(id, &repo), &created)?;
@@ -238,10 +266,19 @@ fn ensure(here: &Here, ledger: &mut Ledger, id: SessionId, found: &Found) -> Res
     ledger.write::<_, Error>(ended, |writer| writer.change_status(id, Status::Completed, None))
 }
 
+/// What is noted once the facts of all that the archive has were derived.
+const DERIVED: &str = "derived";
+
 /// Facts of transcripts that only the archive still has, where they were thrown away.
 fn derive_again(here: &Here, ledger: &Ledger, facts: &mut Facts) -> Result<(), CaptureError> {
+    let archive = Archive::new(&here.home);
+    let is_done = facts.noted(DERIVED)?.is_some();
     let mut newest = std::collections::BTreeMap::new();
-    for kept in Archive::new(&here.home).list().into_iter().filter(|kept| kept.stored > 0) {
+    // Where all of them were derived once, only a session of which nothing is known can be without.
+    let known = if is_done { facts.sessions()? } else { HashSet::new() };
+    let sessions = archive.sessions().into_iter().filter(|session| !known.contains(session));
+    let kept = sessions.flat_map(|session| archive.of_session(session));
+    for kept in kept.filter(|kept| kept.stored > 0) {
         newest.insert((kept.session, kept.subagent.clone()), kept);
     }
     for kept in newest.into_values() {
@@ -251,6 +288,9 @@ fn derive_again(here: &Here, ledger: &Ledger, facts: &mut Facts) -> Result<(), C
         }
         let Some(session) = ledger.session(kept.session)? else { continue };
         again(&here.home, facts, &kept, &ledger.repository(&session.repo)?)?;
+    }
+    if !is_done {
+        facts.note(DERIVED, "")?;
     }
     Ok(())
 }

@@ -57,6 +57,16 @@ pub struct Taken {
     pub rewritten: bool,
     /// Whether it was never met before.
     pub is_new: bool,
+    /// Where all of it was read: what the file system said of it before.
+    pub settled: Option<Settled>,
+}
+
+/// A transcript that was read to its end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Settled {
+    pub stamp: Stamp,
+    /// How often it was rewritten, and once.
+    pub generation: u64,
 }
 
 /// How much is read and folded at once.
@@ -88,7 +98,8 @@ pub fn take(
         && stamp.is_some_and(|stamp| kept.stamp == Some(stamp))
         && is_read(facts, wanted, kept, size)?
     {
-        return Ok(Taken::default());
+        let settled = stamp.map(|stamp| Settled { stamp, generation: kept.generation });
+        return Ok(Taken { settled, ..Taken::default() });
     }
     if !is_same {
         // What is printed from a database is what is there now, not a file that was rewritten.
@@ -128,6 +139,9 @@ pub fn take(
         opened.say(&kept)?;
     }
     taken.left = size.saturating_sub(at);
+    let is_whole = reading.source.read == size;
+    taken.settled =
+        looked_at.filter(|_| is_whole).map(|stamp| Settled { stamp, generation: kept.generation });
     reading.finish(facts, size)?;
     Ok(taken)
 }

@@ -13,7 +13,7 @@ use heirloom_ledger::{Error, Source};
 
 use super::feed::{Feeding, put};
 use super::said::{Said, of_entry};
-use crate::capture::{Archive, Frames, Kept};
+use crate::capture::{Archive, Frames, Kept, Unpacker};
 use crate::here::Here;
 
 /// What the keys of archived transcripts begin with; the session's id, the subagent and the generation
@@ -69,12 +69,14 @@ pub(super) fn take(
     let from: usize = read_then.parse().unwrap_or(0);
     let (from, mut skip) =
         if reader.resumable() { (from.min(bytes.len()), 0) } else { (0, known.messages) };
-    let (mut branch, mut failed) = (None, None);
+    let (mut branch, mut cwd, mut failed) = (None, None, None);
     let read = scan(&mut *reader, &bytes[from..], from as u64, &mut |entry: Entry| {
         if let What::Whereabouts(place) = &entry.what {
             branch = place.branch.clone().or(branch.take());
+            cwd = place.cwd.clone().or(cwd.take());
         }
-        let Some(said) = of_entry(entry) else { return };
+        let Some(mut said) = of_entry(entry) else { return };
+        said.add_paths_within(cwd.as_deref());
         if skip > 0 {
             skip -= 1;
         } else if failed.is_none() {
@@ -151,6 +153,15 @@ fn open(here: &Here, kept: &Kept) -> Option<(Box<dyn Entries>, Vec<u8>)> {
     Some((reader, bytes))
 }
 
+/// The transcript of a key, where its text is kept.
+fn named(here: &Here, key: &str) -> Option<Kept> {
+    let mut parts = key.strip_prefix(KEY)?.splitn(2, '/');
+    let session = parts.next()?.parse().ok()?;
+    let (subagent, generation) = parts.next()?.rsplit_once('/')?;
+    let subagent = (!subagent.is_empty()).then_some(subagent);
+    Archive::new(&here.home).generation(session, subagent, generation.parse().ok()?)
+}
+
 /// The transcript of a key, and whether it is the newest generation of it.
 fn find(here: &Here, wanted: &str) -> Option<(Kept, bool)> {
     let session = wanted.strip_prefix(KEY)?.split('/').next()?.parse().ok()?;
@@ -167,6 +178,7 @@ fn find(here: &Here, wanted: &str) -> Option<(Kept, bool)> {
 #[derive(Default)]
 pub(super) struct Texts {
     opened: RefCell<HashMap<String, Option<Rc<Text>>>>,
+    unpacker: RefCell<Option<Unpacker>>,
 }
 
 /// A transcript of which single messages are read.
@@ -182,7 +194,7 @@ impl Texts {
             return known.clone();
         }
         let of_others = || super::others::said(key).map(Text::Whole);
-        let opened = find(here, key).map_or_else(of_others, |(kept, _)| {
+        let opened = named(here, key).map_or_else(of_others, |kept| {
             let reader = by_name(&kept.agent)?.transcripts()?.entries();
             if reader.resumable() {
                 let frames = Archive::new(&here.home).frames(&kept).ok()?;
@@ -194,6 +206,14 @@ impl Texts {
         let opened = opened.map(Rc::new);
         self.opened.borrow_mut().insert(key.to_owned(), opened.clone());
         opened
+    }
+
+    fn line(&self, frames: &Frames, offset: u64) -> Option<Vec<u8>> {
+        let mut unpacker = self.unpacker.borrow_mut();
+        if unpacker.is_none() {
+            *unpacker = Unpacker::new().ok();
+        }
+        frames.line(offset, unpacker.as_mut()?).ok()?
     }
 
     /// What is on the line that begins at `offset`, the `nth` of it; the message of that number where lines
@@ -209,7 +229,7 @@ impl Texts {
         match &*self.open(here, key)? {
             Text::Whole(said) => said.get(usize::try_from(message).ok()?).cloned(),
             Text::Lines(kept, frames) => {
-                let line = frames.line(offset).ok()??;
+                let line = self.line(frames, offset)?;
                 let mut entries = Vec::new();
                 let mut reader = by_name(&kept.agent)?.transcripts()?.entries();
                 read_line(&mut *reader, &line, &mut entries);

@@ -59,8 +59,8 @@ pub(super) fn update(here: &Here, ledger: &Ledger, index: &Index) -> Result<(), 
 /// So many sessions are worth the memory it takes to write them at once.
 const MANY: usize = 8;
 
-/// So many sources are written in one transaction: about a second, for whoever searches meanwhile waits for it.
-const TOGETHER: usize = 16;
+/// So many sources are written in one transaction: seconds at most, for whoever searches meanwhile waits for it.
+const TOGETHER: usize = 64;
 
 /// Adds to the index, many sources in one transaction: each transaction leaves a piece of the index that is
 /// merged with the others later, which costs more than writing it.

@@ -2,6 +2,8 @@
 //!
 //! Nothing passes here with a secret in it: what is indexed and what is shown are the same redacted text.
 
+use std::path::Path;
+
 use heirloom_agents::Event;
 use heirloom_agents::transcript::{By, Does, Entry, What};
 use heirloom_core::recall::Kind;
@@ -40,6 +42,20 @@ impl Said {
         let text = bounded(&text).into_owned();
         let tool = Some(name.to_owned());
         Self { kind: Kind::ToolUse, at: None, offset: 0, text, tool, paths }
+    }
+}
+
+impl Said {
+    /// Adds what its files are called from the directory that was worked in: agents name them from the root of the
+    /// file system, people do not.
+    pub(crate) fn add_paths_within(&mut self, directory: Option<&str>) {
+        let Some(directory) = directory else { return };
+        let within = |path: &String| {
+            let path = Path::new(path).strip_prefix(directory).ok()?.to_str()?;
+            (!path.is_empty()).then(|| path.to_owned())
+        };
+        let within: Vec<String> = self.paths.iter().filter_map(within).collect();
+        self.paths.extend(within);
     }
 }
 
@@ -136,6 +152,15 @@ mod tests {
         let input = json!({"command": "deploy", "password": "hunter2hunter2"});
         let said = Said::of_tool("Bash", input, Vec::new());
         assert!(said.text.contains("deploy") && !said.text.contains("hunter2"), "{}", said.text);
+    }
+
+    #[test]
+    fn a_file_is_also_known_by_its_path_from_where_the_work_is() {
+        let paths =
+            vec!["/w/repo/src/a.rs".to_owned(), "/etc/hosts".to_owned(), "/w/repo".to_owned()];
+        let mut said = Said::of_tool("Edit", json!({}), paths.clone());
+        said.add_paths_within(Some("/w/repo"));
+        assert_eq!(said.paths, [paths, vec!["src/a.rs".to_owned()]].concat());
     }
 
     #[test]

@@ -10,6 +10,7 @@
 
 mod across;
 mod read;
+mod seen;
 mod write;
 
 use std::path::{Path, PathBuf};
@@ -25,6 +26,7 @@ use heirloom_repo::file;
 use jiff::Timestamp;
 
 pub use across::Did;
+pub use seen::Seen;
 
 use crate::create;
 use crate::error::{Error, explain};
@@ -33,7 +35,7 @@ use crate::error::{Error, explain};
 pub(crate) const FILE_NAME: &str = "facts.db";
 
 /// Raised with every change of the tables, or of what is put into them.
-const VERSION: i64 = 2;
+const VERSION: i64 = 3;
 
 const SCHEMA: &str = "
 CREATE TABLE source (
@@ -76,6 +78,15 @@ CREATE TABLE test (
   passed_since INTEGER NOT NULL, PRIMARY KEY (source, name)
 ) WITHOUT ROWID;
 CREATE TABLE model_window (model TEXT PRIMARY KEY, tokens INTEGER NOT NULL) WITHOUT ROWID;
+";
+
+/// What came with version 3.
+const SEEN: &str = "
+CREATE TABLE seen (
+  path TEXT PRIMARY KEY, session TEXT NOT NULL, repo TEXT NOT NULL, cwd TEXT, stamp TEXT NOT NULL,
+  size INTEGER NOT NULL, kept TEXT NOT NULL
+) WITHOUT ROWID;
+CREATE TABLE noted (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 ";
 
 /// The tables whose rows belong to a source.
@@ -253,18 +264,21 @@ fn prepare(db: &Connection) -> rusqlite::Result<()> {
     db.pragma_update(None, "journal_mode", "WAL")?;
     let transaction = rusqlite::Transaction::new_unchecked(db, TransactionBehavior::Immediate)?;
     let version: i64 = transaction.pragma_query_value(None, "user_version", |row| row.get(0))?;
+    // What only the facts still know must not go because of what came later.
     if version == 1 {
-        // What only the facts still know must not go because of columns that came later.
         transaction.execute_batch(
             "ALTER TABLE source ADD COLUMN unknown_lines INTEGER NOT NULL DEFAULT 0;
              ALTER TABLE source ADD COLUMN revision INTEGER NOT NULL DEFAULT 0;
              CREATE INDEX source_revision ON source (revision);",
         )?;
-    } else if version != VERSION {
-        for table in OF_SOURCE.into_iter().chain(["source", "model_window"]) {
+    } else if version != VERSION && version != 2 {
+        for table in OF_SOURCE.into_iter().chain(["source", "model_window", "seen", "noted"]) {
             transaction.execute_batch(&format!("DROP TABLE IF EXISTS {table}"))?;
         }
         transaction.execute_batch(SCHEMA)?;
+    }
+    if version != VERSION {
+        transaction.execute_batch(SEEN)?;
     }
     transaction.pragma_update(None, "user_version", VERSION)?;
     transaction.commit()
@@ -313,7 +327,7 @@ mod tests {
         let mut facts = Facts::open(home.path(), wait).unwrap();
         facts.put(&source(), &NewFacts::default()).unwrap();
         assert_eq!(facts.unknown_lines("r").unwrap(), 3);
-        let before = "DROP INDEX source_revision; ALTER TABLE source DROP COLUMN revision;
+        let before = "DROP TABLE seen; DROP TABLE noted; DROP INDEX source_revision; ALTER TABLE source DROP COLUMN revision;
                       ALTER TABLE source DROP COLUMN unknown_lines; PRAGMA user_version = 1";
         facts.db.execute_batch(before).unwrap();
         drop(facts);

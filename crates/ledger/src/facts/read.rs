@@ -64,6 +64,7 @@ impl Facts {
     /// What is known of a repository is known of it under what it is called from now on.
     pub fn rename_repository(&self, from: &str, to: &str) -> Result<(), Error> {
         self.run("write to the facts of", |db| {
+            db.execute("UPDATE seen SET repo = ?2 WHERE repo = ?1", (from, to))?;
             db.execute("UPDATE source SET repo = ?2 WHERE repo = ?1", (from, to)).map(drop)
         })
     }

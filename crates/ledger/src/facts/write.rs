@@ -45,6 +45,7 @@ impl Facts {
                 clear(&transaction, *id)?;
                 transaction.execute("DELETE FROM source WHERE id = ?1", (id,))?;
             }
+            transaction.execute("DELETE FROM seen WHERE session = ?1", (session.to_string(),))?;
             transaction.commit()?;
             Ok(!ids.is_empty())
         })

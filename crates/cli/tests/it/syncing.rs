@@ -1,0 +1,83 @@
+//! What a sync costs is what is new, however many conversations are known; and what is known is looked at again
+//! where it is not as it was.
+
+use std::fs;
+use std::path::PathBuf;
+
+use heirloom_testkit::env::TestEnv;
+
+use crate::capture::{ID, day, env, json, transcript};
+
+fn path(env: &TestEnv, number: usize) -> PathBuf {
+    transcript(env).with_file_name(format!("{}.jsonl", id(number)))
+}
+
+fn id(number: usize) -> String {
+    format!("c0de0000-0000-4000-8000-{number:012}")
+}
+
+fn write(env: &TestEnv, numbers: std::ops::Range<usize>) {
+    for number in numbers {
+        fs::write(path(env, number), day(env).replace(ID, &id(number))).unwrap();
+    }
+}
+
+fn sync(env: &TestEnv) -> u64 {
+    let (output, read) =
+        heirloom_testkit::reads::count(&mut env.command(&["sync", "--agent", "claude"]), b"");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    read
+}
+
+fn new(env: &TestEnv) -> u64 {
+    json(env, &["sync", "--agent", "claude"])["agents"][0]["new"].as_u64().unwrap()
+}
+
+#[test]
+fn a_conversation_that_is_known_costs_a_sync_next_to_nothing() {
+    let env = env();
+    env.run(&["init", "--yes", "--agent", "claude"]).success();
+    let mut costs = Vec::new();
+    for (known, more) in [(0, 5), (5, 60)] {
+        write(&env, known..more);
+        sync(&env);
+        costs.push(sync(&env));
+    }
+    // A page for every two at most: each one's transcript alone is more than that, and none is opened.
+    let each = (costs[1] - costs[0]) / 55;
+    assert!(each < 2048, "{each} bytes for each conversation: {costs:?}");
+}
+
+#[test]
+fn one_that_was_written_to_or_whose_archive_is_gone_is_looked_at_again() {
+    let env = env();
+    env.run(&["init", "--yes", "--agent", "claude"]).success();
+    write(&env, 0..3);
+    assert_eq!(new(&env), 3);
+    assert_eq!(new(&env), 0);
+    let more = day(&env).replace(ID, &id(1)) + &day(&env).replace(ID, &id(1));
+    fs::write(path(&env, 1), more).unwrap();
+    assert_eq!(new(&env), 1);
+    assert_eq!(new(&env), 0);
+    fs::remove_dir_all(env.home().join("archive").join(id(2))).unwrap();
+    assert_eq!(new(&env), 1);
+    assert_eq!(new(&env), 0);
+}
+
+#[test]
+fn text_goes_when_it_was_kept_long_enough_though_nothing_is_new() {
+    let env = env();
+    env.run(&["init", "--yes", "--agent", "claude"]).success();
+    env.write_user(&format!(
+        "trust: {{paths: [{}]}}\ncapture: {{keep: 1h}}\n",
+        env.repo().display()
+    ));
+    write(&env, 0..1);
+    let text = env.home().join("archive").join(id(0)).join("transcript-1.zst");
+    for (at, is_there) in [("15:30", true), ("16:15", true), ("16:45", false)] {
+        let at = format!("2026-01-12T{at}:00Z");
+        let mut command = env.command(&["sync", "--agent", "claude"]);
+        assert!(command.env("HEIRLOOM_CLOCK", &at).output().unwrap().status.success());
+        assert_eq!(text.exists(), is_there, "at {at}");
+    }
+}

@@ -1,0 +1,79 @@
+//! Transcripts that nobody wrote to since they were read to their end. There may be thousands, and a sync should cost
+//! what is new: what the file system says of them is all that is looked at.
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+
+use heirloom_core::id::SessionId;
+use heirloom_ledger::facts::Seen;
+use heirloom_ledger::{Error, Facts, Ledger};
+
+use super::archive::{Archive, info_of};
+use super::origin::{Found, Head};
+use super::sync::To;
+use super::take::Taken;
+use crate::here::Here;
+
+/// What is noted of the ledger that knew their sessions.
+const LEDGER: &str = "ledger";
+
+/// Knows the transcripts that were read to their end, and takes note of more.
+pub(super) struct Settling {
+    archive: Archive,
+    known: HashMap<String, Seen>,
+    /// The ledger's host; another one if it is another ledger, or lost something.
+    host: String,
+    is_other: bool,
+    new: Vec<Seen>,
+    /// How much larger transcripts are than when they were last looked at.
+    pub(super) grown: u64,
+}
+
+impl Settling {
+    pub(super) fn new(here: &Here, ledger: &Ledger, facts: &Facts) -> Result<Self, Error> {
+        let host = ledger.host()?.to_string();
+        let is_other = facts.noted(LEDGER)?.as_deref() != Some(host.as_str());
+        let known = if is_other { HashMap::new() } else { facts.seen()? };
+        let archive = Archive::new(&here.home);
+        Ok(Self { archive, known, host, is_other, new: Vec::new(), grown: 0 })
+    }
+
+    /// What is known of a transcript, if it is as it was and what was kept of it is still there.
+    pub(super) fn known(&self, found: &Found) -> Option<&Seen> {
+        let stamp = found.stamp?.to_string();
+        let seen = self.known.get(found.path.to_str()?)?;
+        (seen.stamp == stamp && self.archive.has(&seen.kept)).then_some(seen)
+    }
+
+    /// Where a transcript began that is known. When it did is only asked for new ones.
+    pub(super) fn head(seen: &Seen) -> Head {
+        Head { cwd: seen.cwd.as_ref().map(PathBuf::from), began: None }
+    }
+
+    /// Takes note of a transcript that was looked at.
+    pub(super) fn take(&mut self, to: To<'_>, session: SessionId, taken: &Taken) {
+        let path = to.found.path.to_string_lossy();
+        let before = self.known.get(path.as_ref()).map_or(0, |seen| seen.size);
+        let size = to.found.stamp.map_or(before + taken.bytes, |stamp| stamp.size);
+        self.grown += size.saturating_sub(before);
+        let (Some(settled), Some(path)) = (taken.settled, to.found.path.to_str()) else { return };
+        self.new.push(Seen {
+            path: path.to_owned(),
+            session,
+            repo: to.repo.to_owned(),
+            cwd: to.head.cwd.as_deref().and_then(|cwd| cwd.to_str()).map(str::to_owned),
+            stamp: settled.stamp.to_string(),
+            size: settled.stamp.size,
+            kept: info_of(session, to.found.subagent.as_deref(), settled.generation),
+        });
+    }
+
+    /// Writes down what was taken note of.
+    pub(super) fn remember(self, facts: &Facts) -> Result<(), Error> {
+        if self.is_other {
+            facts.forget_seen()?;
+            facts.note(LEDGER, &self.host)?;
+        }
+        facts.put_seen(&self.new)
+    }
+}
