@@ -24,12 +24,18 @@ pub fn nearest<S: AsRef<str>>(word: &str, known: impl IntoIterator<Item = (S, u6
     known
         .into_iter()
         .filter(|(each, _)| each.as_ref().chars().count().abs_diff(letters) <= allowed)
+        // Another number is another thing: whoever asks for E0382 has no use for E0308.
+        .filter(|(each, _)| digits(word).eq(digits(each.as_ref())))
         .filter_map(|(each, count)| {
             let slips = strsim::damerau_levenshtein(word, each.as_ref());
             (slips > 0 && slips <= allowed).then_some((slips, u64::MAX - count, each))
         })
         .min_by_key(|(slips, rarity, _)| (*slips, *rarity))
         .map(|(_, _, each)| each)
+}
+
+fn digits(word: &str) -> impl Iterator<Item = char> + '_ {
+    word.chars().filter(char::is_ascii_digit)
 }
 
 /// The beginning by which candidates are looked up; `None` where the word is too short to be guessed at.
@@ -41,6 +47,13 @@ pub fn beginning(word: &str) -> Option<&str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_number_is_never_taken_for_another() {
+        assert_eq!(nearest("2025", [("2026", 9)]), None);
+        assert_eq!(nearest("e0382", [("e0308", 9)]), None);
+        assert_eq!(nearest("sqllite3", [("sqlite3", 1)]), Some("sqlite3"));
+    }
 
     #[test]
     fn a_slip_is_forgiven_and_more_of_them_in_a_long_word() {

@@ -6,7 +6,7 @@ use heirloom_core::id::SessionId;
 use heirloom_core::recall::score;
 use rusqlite::{Connection, OptionalExtension};
 
-use super::{Index, PAGE_BITS};
+use super::{Index, ranges};
 use crate::error::Error;
 
 impl Index {
@@ -148,17 +148,4 @@ fn erase_dead(db: &Connection, sessions: &[String]) -> rusqlite::Result<()> {
         db.execute("DELETE FROM dead WHERE session = ?1", (session,))?;
     }
     Ok(())
-}
-
-/// The rows of pages, neighbours together.
-fn ranges(pages: &[i64]) -> Vec<(i64, i64)> {
-    let mut ranges: Vec<(i64, i64)> = Vec::new();
-    for page in pages {
-        let (from, to) = (page << PAGE_BITS, ((page + 1) << PAGE_BITS) - 1);
-        match ranges.last_mut() {
-            Some(last) if last.1 + 1 == from => last.1 = to,
-            _ => ranges.push((from, to)),
-        }
-    }
-    ranges
 }

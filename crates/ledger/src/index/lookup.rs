@@ -141,10 +141,9 @@ impl<'a> Lookup<'a> {
         self.find(&format!("({})", quoted.join(" AND ")), self.rows, limit)
     }
 
-    /// The rows of a page that hold a term.
-    pub(super) fn on_page(&self, term: &str, page: i64) -> rusqlite::Result<Vec<i64>> {
-        let rows = (page << PAGE_BITS, ((page + 1) << PAGE_BITS) - 1);
-        self.find(&format!("\"{term}\""), rows, 1 << PAGE_BITS)
+    /// The rows among these that hold a term.
+    pub(super) fn among(&self, term: &str, rows: (i64, i64)) -> rusqlite::Result<Vec<i64>> {
+        self.find(&format!("\"{term}\""), rows, usize::MAX)
     }
 
     /// The pages of a source.

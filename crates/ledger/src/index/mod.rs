@@ -40,10 +40,11 @@ pub use write::{Adding, IndexedSource, Message, Source};
 const FILE_NAME: &str = "index.db";
 
 /// Raised with every change of the tables below, of the terms, or of what is indexed.
-const VERSION: i64 = 5;
+const VERSION: i64 = 6;
 
-/// How many messages a page holds, as a number of bits.
-const PAGE_BITS: u32 = 12;
+/// How many messages a page holds, as a number of bits. What a page does not hold is a gap between the numbers of
+/// messages, and a large gap takes more bytes in the list of every word.
+const PAGE_BITS: u32 = 9;
 
 const SCHEMA: &str = "
 CREATE TABLE progress (arrival INTEGER NOT NULL, hash BLOB NOT NULL, kinds TEXT NOT NULL);
@@ -72,6 +73,14 @@ INSERT INTO fts(fts, rank) VALUES('crisismerge', 2000);
 INSERT INTO fts(fts, rank) VALUES('secure-delete', 1);
 CREATE VIRTUAL TABLE vocab USING fts5vocab(fts, row);
 ";
+
+/// How many pieces the index is in, from one to the next without what is between.
+const SEGMENTS: &str = "
+WITH RECURSIVE segment (id) AS (
+  SELECT min(segid) FROM fts_idx
+  UNION ALL
+  SELECT (SELECT min(segid) FROM fts_idx WHERE segid > id) FROM segment WHERE id IS NOT NULL
+) SELECT count(id) FROM segment";
 
 const TABLES: [&str; 10] = [
     "remembered",
@@ -224,11 +233,7 @@ impl Index {
         const MANY: i64 = 16;
         self.run("write to the index of", |db| {
             for _ in 0..64 {
-                let segments: i64 =
-                    db.query_row("SELECT count(DISTINCT segid) FROM fts_idx", (), |row| {
-                        row.get(0)
-                    })?;
-                if segments <= MANY {
+                if db.query_row(SEGMENTS, (), |row| row.get::<_, i64>(0))? <= MANY {
                     break;
                 }
                 let before = db.total_changes();
@@ -248,13 +253,13 @@ fn note_kinds() -> String {
 }
 
 fn prepare(db: &Connection) -> rusqlite::Result<()> {
-    db.pragma_update(None, "journal_mode", "WAL")?;
     db.pragma_update(None, "synchronous", "NORMAL")?;
     db.pragma_update(None, "mmap_size", 1_i64 << 30)?;
     let version: i64 = db.pragma_query_value(None, "user_version", |row| row.get(0))?;
     if version == VERSION {
         return Ok(());
     }
+    db.pragma_update(None, "journal_mode", "WAL")?;
     let transaction = Transaction::new_unchecked(db, TransactionBehavior::Immediate)?;
     for table in TABLES {
         transaction.execute_batch(&format!("DROP TABLE IF EXISTS {table};"))?;
@@ -270,4 +275,17 @@ fn empty(db: &Connection) -> rusqlite::Result<()> {
         db.execute_batch(&format!("DROP TABLE IF EXISTS {table};"))?;
     }
     db.execute_batch(SCHEMA)
+}
+
+/// The rows of pages, neighbours together.
+fn ranges(pages: &[i64]) -> Vec<(i64, i64)> {
+    let mut ranges: Vec<(i64, i64)> = Vec::new();
+    for page in pages {
+        let (from, to) = (page << PAGE_BITS, ((page + 1) << PAGE_BITS) - 1);
+        match ranges.last_mut() {
+            Some(last) if last.1 + 1 == from => last.1 = to,
+            _ => ranges.push((from, to)),
+        }
+    }
+    ranges
 }

@@ -9,12 +9,13 @@ use std::collections::HashSet;
 use heirloom_core::recall::{Kind, Query, score};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
+use rusqlite::{Transaction, TransactionBehavior};
 
 use super::filter::Search;
 use super::found::{Candidate, Hit, Passage, Results};
 use super::lookup::{Lookup, approximate};
 use super::quick::Quick;
-use super::{Index, PAGE_BITS};
+use super::{Index, PAGE_BITS, ranges};
 use crate::error::Error;
 
 /// A word that more messages have is frequent.
@@ -67,6 +68,8 @@ impl Index {
         let today = || now.to_zoned(TimeZone::system()).date();
         let query = Query::parse(search.text, &today, &mut self.terms.borrow_mut());
         self.run("search the index of", |db| {
+            // One look at the file: each question of its own would lock it and let go of it again.
+            let _reading = Transaction::new_unchecked(db, TransactionBehavior::Deferred)?;
             let lookup = Lookup::new(db, search)?;
             let mut at_work = AtWork { lookup, search, query, now, results: Results::default() };
             at_work.work(holds)?;
@@ -262,11 +265,12 @@ impl AtWork<'_> {
         }
         pages.sort_unstable();
         pages.dedup();
+        let ranges = ranges(&pages);
         let best: HashSet<Group> = best.into_iter().map(|(_, group)| group).collect();
         for (number, word) in words.iter().enumerate().filter(|(_, word)| !word.is_rare) {
             let mut more = Quick::default();
-            for page in &pages {
-                let rows = self.lookup.on_page(&word.term, *page)?;
+            for range in &ranges {
+                let rows = self.lookup.among(&word.term, *range)?;
                 self.tally(&mut more, number, word, &rows)?;
             }
             for (group, tally) in more.into_iter().filter(|(group, _)| best.contains(group)) {

@@ -1,4 +1,21 @@
+use std::fs;
+
 use super::{env, results};
+use crate::capture;
+
+#[test]
+fn a_directory_is_asked_for_as_people_call_it_though_agents_name_files_from_the_root() {
+    let env = capture::env();
+    fs::write(capture::transcript(&env), capture::day(&env)).unwrap();
+    env.run(&["init", "--yes", "--agent", "claude"]).success();
+    let found = results(&env, &["parser", "--path", "src"]);
+    assert_eq!(
+        (&found[0]["kind"], &found[0]["event"]),
+        (&"tool_use".into(), &4.into()),
+        "{found:?}"
+    );
+    assert!(results(&env, &["parser", "--path", "lib"]).is_empty());
+}
 
 #[test]
 fn what_was_asked_answered_and_done_in_a_launched_session_is_found() {
