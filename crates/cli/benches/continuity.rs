@@ -37,7 +37,8 @@ fn main() {
     let arguments: Vec<String> = std::env::args().collect();
     let has = |flag: &str| arguments.iter().any(|word| word == flag);
     // `cargo test` runs this too, and only wants to know that it still works.
-    let size = if has("--quick") || has("--test") { Size::SMALL } else { Size::FULL };
+    let is_quick = has("--quick") || has("--test");
+    let size = if is_quick { Size::SMALL } else { Size::FULL };
     let corpus = Corpus::new(size);
     if let Some(place) = arguments.iter().position(|word| word == "--write") {
         return write(&corpus, Path::new(&arguments[place + 1]));
@@ -58,6 +59,9 @@ fn main() {
     decisions(&env);
     added(&env, &corpus);
     conversations::measure(None);
+    if is_quick {
+        conversations::check();
+    }
 }
 
 /// Takes sessions in, and says what that and the questions cost then.

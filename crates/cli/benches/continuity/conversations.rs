@@ -26,26 +26,52 @@ pub(crate) fn measure(file: Option<&Path>) {
         None => (0..PAIRS).map(made).collect(),
         Some(file) => read(&serde_json::from_slice(&fs::read(file).unwrap()).unwrap()),
     };
-    let (mut asked, mut first, mut among_five, mut ranks) = (0_u32, 0_u32, 0_u32, 0.0);
-    for talks in &all {
+    let found = ask(&all);
+    let share = |count: u32| 100.0 * f64::from(count) / f64::from(found.asked.max(1));
+    println!(
+        "\n{:>28} {} questions, {} collections: hit@1 {:.1}, hit@5 {:.1}, MRR {:.3}",
+        "sessions retrieved",
+        found.asked,
+        all.len(),
+        share(found.first),
+        share(found.among_five),
+        found.ranks / f64::from(found.asked.max(1))
+    );
+}
+
+/// Files of the shapes that are read, small ones of our own: every question is understood and answered.
+pub(crate) fn check() {
+    for (file, questions) in
+        [(include_str!("fixtures/locomo.json"), 3), (include_str!("fixtures/longmemeval.json"), 1)]
+    {
+        let found = ask(&read(&serde_json::from_str(file).unwrap()));
+        assert_eq!((found.asked, found.first), (questions, questions), "{file}");
+    }
+}
+
+/// What came of the questions.
+#[derive(Default)]
+struct Retrieved {
+    asked: u32,
+    first: u32,
+    among_five: u32,
+    /// The sum of what the places are worth.
+    ranks: f64,
+}
+
+fn ask(all: &[Talks]) -> Retrieved {
+    let mut found = Retrieved::default();
+    for talks in all {
         let env = taken_in(talks);
         for question in &talks.questions {
             let rank = rank(&env, talks, question);
-            asked += 1;
-            first += u32::from(rank == Some(1));
-            among_five += u32::from(rank.is_some_and(|rank| rank <= 5));
-            ranks += rank.map_or(0.0, |rank| 1.0 / f64::from(rank));
+            found.asked += 1;
+            found.first += u32::from(rank == Some(1));
+            found.among_five += u32::from(rank.is_some_and(|rank| rank <= 5));
+            found.ranks += rank.map_or(0.0, |rank| 1.0 / f64::from(rank));
         }
     }
-    let share = |count: u32| 100.0 * f64::from(count) / f64::from(asked.max(1));
-    println!(
-        "\n{:>28} {asked} questions, {} collections: hit@1 {:.1}, hit@5 {:.1}, MRR {:.3}",
-        "sessions retrieved",
-        all.len(),
-        share(first),
-        share(among_five),
-        ranks / f64::from(asked.max(1))
-    );
+    found
 }
 
 /// Each collection has a home of its own.
