@@ -84,7 +84,8 @@ pub(super) fn run(app: &App, args: &Args) -> Done {
         let keeping = Keeping { long: Duration::from_secs(settings.keep.as_secs()), most };
         capture::prune(&app.here, keeping, synced.grown)?;
         // A search does it too, but somebody waits for a search.
-        if let Err(error) = heirloom_engine::recall::freshen(&app.here, &ledger) {
+        let freshened = heirloom_engine::recall::freshen(&app.here, &ledger, !args.background);
+        if let Err(error) = freshened {
             tracing::warn!(%error, "the index was not updated");
         }
         capture::note_done(&app.here.home);

@@ -200,7 +200,7 @@ impl<'a> FromIterator<&'a str> for Beginnings {
 
 impl Beginnings {
     fn has(&self, letter: u8) -> bool {
-        self.letters >> (letter.to_ascii_lowercase() & 0x7f) & 1 == 1
+        (self.letters >> (letter.to_ascii_lowercase() & 0x7f)) & 1 == 1
     }
 
     /// Whether a word, or a part of it, begins with one of them. Says yes rather than no.

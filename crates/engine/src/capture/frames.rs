@@ -202,7 +202,7 @@ impl Frames {
         }
         let word = u32::from_le_bytes([bytes[0], bytes[1], bytes[2], 0]);
         // A block that repeats one byte says how often, and has that byte.
-        let is_repeated = word >> 1 & 0b11 == 1;
+        let is_repeated = (word >> 1) & 0b11 == 1;
         let length = if is_repeated { 1 } else { u64::from(word >> 3) };
         Ok(Block { length: 3 + length, is_last: word & 1 == 1 })
     }
@@ -245,11 +245,11 @@ struct Block {
 }
 
 /// How long the beginning of a frame is, by what its fifth byte says is in it.
-const fn head_length(description: u8) -> u64 {
-    let is_whole = description >> 5 & 1;
-    let dictionary = [0, 1, 2, 4][(description & 0b11) as usize];
-    let size = [is_whole, 2, 4, 8][(description >> 6) as usize];
-    5 + (1 - is_whole) as u64 + dictionary + size as u64
+fn head_length(description: u8) -> u64 {
+    let is_whole = (description >> 5) & 1;
+    let dictionary = [0, 1, 2, 4][usize::from(description & 0b11)];
+    let size = [is_whole, 2, 4, 8][usize::from(description >> 6)];
+    5 + u64::from(1 - is_whole) + dictionary + u64::from(size)
 }
 
 fn damaged() -> io::Error {
@@ -299,8 +299,9 @@ mod tests {
     #[test]
     fn a_frame_is_as_long_as_its_maker_says() {
         let noise: Vec<u8> =
-            (0..400_000_u32).map(|n| (n.wrapping_mul(0x9e37_79b9) >> 24) as u8).collect();
-        let pieces: [&[u8]; 6] = [b"", b"x", &[7; 300_000], &noise[..300], &noise, &text()];
+            (0..400_000_u32).map(|n| n.wrapping_mul(0x9e37_79b9).to_le_bytes()[3]).collect();
+        let same = [7].repeat(300_000);
+        let pieces: [&[u8]; 6] = [b"", b"x", &same, &noise[..300], &noise, &text()];
         for checksum in [false, true] {
             for piece in pieces {
                 let mut compressor = Compressor::new(LEVEL).unwrap();

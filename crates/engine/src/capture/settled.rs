@@ -2,7 +2,7 @@
 //! what is new: what the file system says of them is all that is looked at.
 
 use std::collections::HashMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use heirloom_core::id::SessionId;
 use heirloom_ledger::facts::Seen;
@@ -61,7 +61,7 @@ impl Settling {
             path: path.to_owned(),
             session,
             repo: to.repo.to_owned(),
-            cwd: to.head.cwd.as_deref().and_then(|cwd| cwd.to_str()).map(str::to_owned),
+            cwd: to.head.cwd.as_deref().and_then(Path::to_str).map(str::to_owned),
             stamp: settled.stamp.to_string(),
             size: settled.stamp.size,
             kept: info_of(session, to.found.subagent.as_deref(), settled.generation),

@@ -12,11 +12,12 @@ use super::{archived, others, streams};
 use crate::here::Here;
 
 /// Brings the index up to date and puts its small parts together, so that the next search has nothing to do
-/// but to search. For moments in which nobody waits.
-pub fn freshen(here: &Here, ledger: &Ledger) -> Result<(), Error> {
+/// but to search. For moments in which nobody waits; where somebody does, hardly anything is put together.
+pub fn freshen(here: &Here, ledger: &Ledger, is_waited_for: bool) -> Result<(), Error> {
+    let rounds = if is_waited_for { 1 } else { 64 };
     ledger.with_index(|index| {
         update(here, ledger, index)?;
-        index.tend()
+        index.tend(rounds)
     })
 }
 

@@ -228,11 +228,12 @@ impl Index {
         })
     }
 
-    /// Merges some of what many small additions left behind. For moments in which nobody waits.
-    pub fn tend(&self) -> Result<(), Error> {
+    /// Merges some of what many small additions left behind, in so many rounds of a few pages each: large pieces are
+    /// merged with the small ones, so all of it can be as much as the whole index.
+    pub fn tend(&self, rounds: usize) -> Result<(), Error> {
         const MANY: i64 = 16;
         self.run("write to the index of", |db| {
-            for _ in 0..64 {
+            for _ in 0..rounds {
                 if db.query_row(SEGMENTS, (), |row| row.get::<_, i64>(0))? <= MANY {
                     break;
                 }
