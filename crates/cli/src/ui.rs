@@ -121,6 +121,15 @@ impl Ui {
         matches!(line.trim(), "y" | "Y" | "yes")
     }
 
+    /// The same where yes is what is expected of whoever typed the command.
+    pub(crate) fn agrees(&self, question: &str) -> bool {
+        self.put(&format!("{question} [Y/n]"), 0);
+        let mut line = String::new();
+        // The end of input is no answer.
+        let is_answered = io::stdin().lock().read_line(&mut line).is_ok_and(|read| read > 0);
+        is_answered && !matches!(line.trim(), "n" | "N" | "no")
+    }
+
     pub(crate) fn warn(&self, text: &str) {
         if !self.quiet {
             self.put(&format!("{CARE}warning:{CARE:#} {text}"), 9);

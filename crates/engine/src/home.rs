@@ -8,6 +8,7 @@ use heirloom_core::guard::branch::BranchKey;
 use heirloom_core::issue::{Entry, ready};
 use heirloom_core::note::Kind;
 use heirloom_core::status::Status;
+use heirloom_core::trust::State;
 use heirloom_ledger::{ApprovalFilter, Error, Ledger};
 use jiff::Timestamp;
 
@@ -17,6 +18,7 @@ use crate::guard::{self, Subject};
 use crate::here::Here;
 use crate::recall::resume::can_resume;
 use crate::sessions::{self, Listing, Row};
+use crate::trust::{self, Standing};
 use crate::work::Reviews;
 use crate::{capture, issues};
 
@@ -31,6 +33,8 @@ const PATIENCE: Duration = Duration::from_secs(5);
 pub struct Home {
     /// Whether heirloom was set up here.
     pub is_set_up: bool,
+    /// What the repository brings that nobody has said yes to, where there is any.
+    pub untrusted: Option<Standing>,
     /// What agents ask for, oldest first, with the name of the session that asks.
     pub approvals: Vec<(Approval, Option<String>)>,
     /// The sessions that run or wait, newest first.
@@ -110,6 +114,8 @@ pub fn home(here: &Here, ledger: &mut Ledger) -> Result<Home, Error> {
     let reviews = Reviews::read(here, ledger)?;
     Ok(Home {
         is_set_up: here.place.is_set_up(),
+        untrusted: Some(trust::standing(here, ledger)?)
+            .filter(|standing| standing.state != State::Trusted),
         approvals: approvals(here, ledger)?,
         running,
         unmet,
@@ -136,6 +142,9 @@ impl Home {
         if !self.approvals.is_empty() {
             return next("heirloom approvals", "an agent waits for your decision");
         }
+        if self.untrusted.is_some() {
+            return next("heirloom trust", "review what this repository comes with");
+        }
         if !self.unmet.is_empty() {
             return next("heirloom req status", "a requirement is not met");
         }
@@ -153,7 +162,12 @@ impl Home {
         if let Some(last) = &self.last {
             return next(&last.going_on(), "pick up where a past session stopped");
         }
-        next("heirloom launch \"…\"", "start a first session, or just start your agent here")
+        let why = if self.sessions == 0 {
+            "start a first session here, or just start your agent"
+        } else {
+            "start a session, or just start your agent"
+        };
+        next("heirloom launch \"…\"", why)
     }
 }
 
@@ -242,6 +256,7 @@ mod tests {
     fn quiet() -> Home {
         Home {
             is_set_up: true,
+            untrusted: None,
             approvals: Vec::new(),
             running: Vec::new(),
             unmet: Vec::new(),

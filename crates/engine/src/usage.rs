@@ -113,13 +113,44 @@ fn issues(ledger: &Ledger, uses: &[SessionUse]) -> Result<HashMap<SessionId, Str
     Ok(issues)
 }
 
-/// What people call each repository: the directory it was last seen in.
+/// What people call each repository: the directory it is in, as everywhere, or where several clones of it have
+/// directories of their own, what its remote is called.
 pub fn names(ledger: &Ledger) -> Result<HashMap<String, String>, Error> {
-    let mut names = HashMap::new();
+    let mut clones: HashMap<String, Vec<(String, Option<String>)>> = HashMap::new();
     for place in ledger.places()? {
-        let last = place.named.path.rsplit('/').find(|part| !part.is_empty());
-        let name = last.unwrap_or(&place.named.path).to_owned();
-        names.entry(place.repo.to_string()).or_insert(name);
+        let remote = place.named.marks.remotes.first().map(|remote| last_part(remote));
+        let clone = (last_part(&place.named.path), remote);
+        clones.entry(place.repo.to_string()).or_default().push(clone);
     }
-    Ok(names)
+    Ok(clones.into_iter().map(|(repo, clones)| (repo, called(&clones))).collect())
+}
+
+/// What a repository is called whose clones, the newest first, lie in these directories and have these remotes.
+fn called(clones: &[(String, Option<String>)]) -> String {
+    let mut directories = clones.iter().map(|(directory, _)| directory);
+    let newest = directories.next().cloned().unwrap_or_default();
+    let is_one = directories.all(|directory| *directory == newest);
+    let remote = clones.iter().find_map(|(_, remote)| remote.clone());
+    remote.filter(|_| !is_one).unwrap_or(newest)
+}
+
+/// `payments` of `/home/ada/payments` and of `github.com/acme/payments.git`.
+fn last_part(path: &str) -> String {
+    let last = path.rsplit('/').find(|part| !part.is_empty()).unwrap_or(path);
+    last.strip_suffix(".git").filter(|name| !name.is_empty()).unwrap_or(last).to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn clones_in_several_directories_are_called_what_their_remote_is() {
+        let clone = |path: &str, remote: Option<&str>| (last_part(path), remote.map(last_part));
+        let remote = Some("github.com/acme/payments.git");
+        assert_eq!(called(&[clone("/home/ada/pay", remote)]), "pay");
+        let both = [clone("/home/ada/review-7/", remote), clone("/home/ada/pay", None)];
+        assert_eq!(called(&both), "payments");
+        assert_eq!(called(&[clone("/a", None), clone("/b", None)]), "a");
+    }
 }

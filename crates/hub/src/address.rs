@@ -81,7 +81,7 @@ impl fmt::Debug for Address {
 
 fn without_password(text: &str) -> String {
     let shown = text.split('?').next().unwrap_or_default();
-    let Some((scheme, rest)) = shown.split_once("://") else { return "it".to_owned() };
+    let Some((scheme, rest)) = shown.split_once("://") else { return "that".to_owned() };
     let end = rest.find('/').unwrap_or(rest.len());
     let (authority, path) = rest.split_at(end);
     match authority.rsplit_once('@') {

@@ -37,7 +37,10 @@ impl<E: Into<Failure>> From<E> for Refused {
 
 impl IntoResponse for Refused {
     fn into_response(self) -> Response {
-        json(status(&self.0), &self.0.document())
+        let mut response = json(status(&self.0), &self.0.document());
+        // For whoever shows it to a person instead.
+        response.extensions_mut().insert(self.0);
+        response
     }
 }
 

@@ -89,6 +89,7 @@ impl Wrong {
 /// Lets a request in, or not.
 pub(crate) async fn gate(State(house): State<House>, mut request: Request, next: Next) -> Response {
     let asked = request.headers().clone();
+    let is_browser = is_page(request.uri().path()) && wants_html(&asked);
     let response = match admit(&house, &request) {
         Ok(caller) => {
             if let Some(caller) = caller {
@@ -99,7 +100,21 @@ pub(crate) async fn gate(State(house): State<House>, mut request: Request, next:
         Err(failure) if is_page(request.uri().path()) => not_signed_in(&failure),
         Err(failure) => Refused(failure).into_response(),
     };
-    guarded(response)
+    guarded(if is_browser { dressed(response) } else { response })
+}
+
+fn wants_html(headers: &HeaderMap) -> bool {
+    let accept = headers.get(header::ACCEPT).and_then(|kinds| kinds.to_str().ok());
+    accept.is_some_and(|kinds| kinds.contains("text/html"))
+}
+
+/// What a person sees who follows a link that leads nowhere, where a program gets JSON.
+fn dressed(response: Response) -> Response {
+    match response.extensions().get::<Failure>() {
+        Some(failure) if failure.code == Code::RequestUnauthenticated => not_signed_in(failure),
+        Some(failure) => crate::page::refusal(failure),
+        None => response,
+    }
 }
 
 /// Who asks; nobody where nobody has to be known.

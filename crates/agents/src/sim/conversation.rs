@@ -5,6 +5,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use heirloom_repo::file;
+use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use super::args::Args;
@@ -68,15 +69,14 @@ impl Conversation {
     }
 
     /// Adds a message, and keeps it.
-    pub(super) fn add(&mut self, role: &str, content: &Value) -> io::Result<()> {
+    pub(super) fn add(&mut self, role: &str, content: &Value, at: Timestamp) -> io::Result<()> {
         let message = json!({"role": role, "content": content});
         let number = self.messages.len();
         self.messages.push(message.clone());
         self.keep(&json!({
             "type": role, "sessionId": self.id, "message": message,
             "uuid": format!("{}-{number}", self.id),
-            // Not the time: the same run twice is the same transcript twice.
-            "timestamp": format!("2026-01-01T{:02}:{:02}:{:02}Z", number / 3600 % 24, number / 60 % 60, number % 60),
+            "timestamp": format!("{at:.3}"),
         }))
     }
 

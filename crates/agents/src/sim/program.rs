@@ -9,6 +9,7 @@ use std::thread;
 use std::time::Duration;
 
 use heirloom_repo::file;
+use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use super::args::Args;
@@ -167,7 +168,8 @@ impl Session<'_> {
         while let Some(prompt) = self.next_prompt() {
             let mode = self.args.permission_mode.clone().unwrap_or_else(|| "default".to_owned());
             self.stream.init(&self.cwd.to_string_lossy(), &mode)?;
-            self.conversation.add("user", &prompt.clone().into())?;
+            let now = self.now();
+            self.conversation.add("user", &prompt.clone().into(), now)?;
             self.interrupted = false;
             match self.turn(&prompt)? {
                 Then::Exit(code) => return Ok(code),
@@ -180,6 +182,13 @@ impl Session<'_> {
             }
         }
         Ok(code)
+    }
+
+    /// The time that `HEIRLOOM_CLOCK` holds for everything of heirloom's, or else what it is.
+    #[expect(clippy::disallowed_methods, reason = "an agent's transcript has its own clock")]
+    fn now(&self) -> Timestamp {
+        let held = self.env.get(std::ffi::OsStr::new("HEIRLOOM_CLOCK"));
+        held.and_then(|time| time.to_str()?.parse().ok()).unwrap_or_else(Timestamp::now)
     }
 
     fn next_prompt(&mut self) -> Option<String> {
@@ -328,7 +337,8 @@ impl Session<'_> {
 
     fn speak(&mut self, block: &Value) -> io::Result<()> {
         self.stream.assistant(block)?;
-        self.conversation.add("assistant", &json!([block]))
+        let now = self.now();
+        self.conversation.add("assistant", &json!([block]), now)
     }
 
     /// Uses a tool; `false` when it was interrupted.
@@ -347,7 +357,8 @@ impl Session<'_> {
         self.stream.tool_result(&id, &answer.text, answer.is_error)?;
         let block = json!([{"type": "tool_result", "tool_use_id": id, "content": answer.text,
                             "is_error": answer.is_error}]);
-        self.conversation.add("user", &block)?;
+        let now = self.now();
+        self.conversation.add("user", &block, now)?;
         Ok(!interrupted)
     }
 

@@ -1,6 +1,7 @@
 //! What is going on in a repository.
 
 use heirloom_core::issue::Entry;
+use heirloom_core::trust::State;
 use heirloom_engine::home::{Handoff, Home as Known, Last};
 use heirloom_engine::sessions::Row;
 use jiff::Timestamp;
@@ -21,6 +22,8 @@ pub struct Home {
     pub branch: Option<String>,
     /// Whether heirloom was set up here.
     pub is_set_up: bool,
+    /// Whether a person trusts what the repository brings: `trusted`, `untrusted` or `changed`; `null` outside one.
+    pub trust: Option<String>,
     /// What agents ask for, oldest first.
     pub approvals: Vec<Approval>,
     /// The sessions that run or wait, newest first.
@@ -91,6 +94,7 @@ impl Home {
             repo: None,
             branch: None,
             is_set_up: false,
+            trust: None,
             approvals: Vec::new(),
             running: Vec::new(),
             unmet: Vec::new(),
@@ -119,6 +123,9 @@ impl Home {
             repo: Some(repo.to_owned()),
             branch: branch.map(str::to_owned),
             is_set_up: home.is_set_up,
+            trust: Some(
+                home.untrusted.as_ref().map_or(State::Trusted, |one| one.state).as_str().to_owned(),
+            ),
             approvals: home
                 .approvals
                 .iter()

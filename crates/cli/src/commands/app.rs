@@ -11,6 +11,9 @@ use super::Done;
 use crate::failure::{Code, Failure, exit};
 use crate::ui::Ui;
 
+/// The repository's settings file, which `heal` can repair.
+const REPOSITORY: &str = ".heirloom/config.yaml";
+
 /// What a command has at hand.
 pub(crate) struct App {
     pub(crate) ui: Ui,
@@ -47,6 +50,9 @@ impl App {
                 self.ui.hint(hint);
             }
         }
+        if let Err(unusable) = &self.settings {
+            self.ui.hint(&unusable.broken.meanwhile());
+        }
     }
 
     /// Whether it was said what is wrong with the setting at `path`.
@@ -65,10 +71,24 @@ impl App {
             return Err(failure);
         }
         let code = exit(&failure);
-        let brief = Failure::new(Code::Settings, "this needs settings that can be used")
-            .hint("`heirloom doctor` shows all that is wrong");
-        self.ui.fail_briefly(&failure, &brief);
+        self.ui.fail_briefly(&failure, &self.correct_first());
         Ok(ExitCode::from(code))
+    }
+
+    /// What has to be done before a command can run that needs the settings.
+    fn correct_first(&self) -> Failure {
+        let first =
+            self.settings.as_ref().err().and_then(|unusable| unusable.broken.errors.first());
+        let place = first.map_or_else(|| "the settings".to_owned(), Diagnostic::place);
+        let message = format!("{place} has to be corrected first");
+        let failure = Failure::new(Code::Settings, message);
+        let is_unread = |unusable: &Unusable| {
+            unusable.broken.rest.unread.iter().any(|one| one.file == REPOSITORY)
+        };
+        if self.settings.as_ref().is_err_and(|unusable| is_unread(unusable)) {
+            return failure.hint("`heirloom heal` restores what git has of it, and keeps a copy");
+        }
+        failure.hint("`heirloom doctor` shows all that is wrong")
     }
 
     /// Says what only a person can decide about which repository this is.

@@ -1,6 +1,6 @@
 //! What `init` does about capture: it switches it on, and offers to take in the history that is there.
 
-use std::io::{BufRead, IsTerminal};
+use std::io::IsTerminal;
 use std::time::Instant;
 
 use heirloom_core::settings::{Capture, OnOff};
@@ -55,13 +55,10 @@ fn is_wanted(app: &App, there: &Synced, settings: &Capture) -> bool {
         return false;
     }
     let days = settings.keep.as_secs() / (24 * 60 * 60);
-    app.ui.say(&format!(
-        "Agents have worked here before: {}. Import that, and keep it for {days} days? [Y/n]",
+    app.ui.agrees(&format!(
+        "Agents have worked here before: {}. Import that, and keep it for {days} days?",
         amount(there)
-    ));
-    let mut line = String::new();
-    let _ = std::io::stdin().lock().read_line(&mut line);
-    !matches!(line.trim(), "n" | "N" | "no")
+    ))
 }
 
 /// `41 sessions of Claude Code and Codex since 2026-03-01, 96.0 MB`.

@@ -9,10 +9,11 @@ use heirloom_core::name::SessionName;
 use heirloom_core::settings;
 use heirloom_engine::settings::{FileState, Role};
 use heirloom_engine::{session, sessions};
+use serde_json::Value;
 
 use super::{App, Done};
 use crate::moment::ago;
-use crate::ui::{Columns, DIM, GOOD};
+use crate::ui::{Columns, DIM, GOOD, hang};
 
 /// Show the settings in effect and where they come from
 #[derive(Debug, clap::Args)]
@@ -61,9 +62,10 @@ fn show(app: &App, sources: bool) -> Done {
             &["setting", "value", "from"]
         } else {
             &["setting", "value"]
-        });
+        })
+        .yielding(1);
         for row in &loaded.rows {
-            let mut cells = vec![row.path.clone(), row.value.to_string()];
+            let mut cells = vec![row.path.clone(), written(&row.value)];
             if sources {
                 cells.push(row.source.describe());
             }
@@ -72,6 +74,21 @@ fn show(app: &App, sources: bool) -> Done {
         columns.render()
     });
     Ok(ExitCode::SUCCESS)
+}
+
+/// A value as a settings file has it.
+fn written(value: &Value) -> String {
+    match value {
+        Value::String(text) if !text.is_empty() => text.clone(),
+        Value::Array(items) => {
+            format!("[{}]", items.iter().map(written).collect::<Vec<_>>().join(", "))
+        }
+        Value::Object(map) => {
+            let entries = map.iter().map(|(key, value)| format!("{key}: {}", written(value)));
+            format!("{{{}}}", entries.collect::<Vec<_>>().join(", "))
+        }
+        other => other.to_string(),
+    }
 }
 
 fn schema(app: &App) -> Done {
@@ -99,7 +116,7 @@ fn path(app: &App) -> Done {
                 FileState::Read => "",
                 FileState::Unreadable => " (cannot be read)",
             };
-            format!("{role:16} {}{DIM}{state}{DIM:#}", file.path.display())
+            hang(&format!("{role:16} {}{DIM}{state}{DIM:#}", file.path.display()), 17)
         });
         lines.collect::<Vec<_>>().join("\n")
     });

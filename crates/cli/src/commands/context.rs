@@ -74,8 +74,15 @@ fn rules(app: &App) -> Done {
     let answer = ContextRules { preserved: rows(&preserved), compacted: rows(&compacted) };
     app.ui.answer(&answer, || {
         let mut text = format!("{BOLD}survives a compaction{BOLD:#}\n");
-        let row =
-            |(what, why): (&str, &str)| hang(&format!("  {what:32} {DIM}{why}{DIM:#}"), 33) + "\n";
+        // On a narrow screen the reason stands below, where it has room.
+        let is_narrow = crate::layout::width().is_some_and(|room| room < 80);
+        let row = |(what, why): (&str, &str)| {
+            if is_narrow {
+                format!("  {what}\n{}\n", hang(&format!("    {DIM}{why}{DIM:#}"), 0))
+            } else {
+                hang(&format!("  {what:32} {DIM}{why}{DIM:#}"), 33) + "\n"
+            }
+        };
         text.extend(preserved.into_iter().map(row));
         let _ = writeln!(text, "{BOLD}does not{BOLD:#}");
         text.extend(compacted.into_iter().map(row));

@@ -39,7 +39,8 @@ pub(super) fn run(app: &App, args: &Args) -> Done {
         let read = trajectory::read(&text, args.session.as_deref());
         warn_of_paths(app, &read.claims);
         let found = ground::verify(&app.here, &settings, read.claims);
-        return answer(app, &found, &read.unreadable);
+        let whose = format!(" in {}", file.display());
+        return answer(app, &found, &read.unreadable, &whose);
     }
     let mut ledger = app.here.ledger()?;
     let session = if args.all {
@@ -49,7 +50,8 @@ pub(super) fn run(app: &App, args: &Args) -> Done {
     };
     let notes = ground::notes(&app.here, &ledger, session.as_ref())?;
     let found = ground::verify(&app.here, &settings, notes.iter().filter_map(Claim::of));
-    answer(app, &found, &[])
+    let whose = session.map(|session| format!(" in {}", session.name)).unwrap_or_default();
+    answer(app, &found, &[], &whose)
 }
 
 /// Says which paths are not in the form that the protocol asks for. They are checked all the same.
@@ -75,7 +77,7 @@ fn read(file: &Path) -> Result<String, Failure> {
     })
 }
 
-fn answer(app: &App, found: &Grounded<'_>, unreadable: &[usize]) -> Done {
+fn answer(app: &App, found: &Grounded<'_>, unreadable: &[usize], whose: &str) -> Done {
     let report = &found.report;
     for line in unreadable.iter().take(10) {
         app.ui.warn(&format!("line {line} is not an entry and is ignored"));
@@ -84,14 +86,15 @@ fn answer(app: &App, found: &Grounded<'_>, unreadable: &[usize]) -> Done {
         app.ui.warn(&format!("{} more such lines", unreadable.len() - 10));
     }
     let answer = Grounding::new(found, unreadable);
-    app.ui.answer(&answer, || describe(found));
+    app.ui.answer(&answer, || describe(found, whose));
     Ok(if report.passes() { ExitCode::SUCCESS } else { ExitCode::from(FAILED) })
 }
 
-fn describe(found: &Grounded<'_>) -> String {
+/// What was found; `whose` claims they are comes after their number.
+fn describe(found: &Grounded<'_>, whose: &str) -> String {
     let report = &found.report;
     if report.claims == 0 {
-        return format!("{GOOD}✔{GOOD:#} no claims, so nothing to ground");
+        return format!("{GOOD}✔{GOOD:#} no claims{whose}, so nothing to ground");
     }
     let mut text = String::new();
     let of_interest = found.checked.iter().filter(|checked| checked.verdict != Verdict::Verified);
@@ -119,7 +122,7 @@ fn describe(found: &Grounded<'_>) -> String {
     let (style, word) = if report.passes() { (GOOD, "grounded") } else { (BAD, "not grounded") };
     let _ = writeln!(
         text,
-        "{style}{word}{style:#}  {} of {} ({}), threshold {}",
+        "{style}{word}{style:#}  {} of {}{whose} ({}), threshold {}",
         report.grounded,
         counted(report.claims as u64, "claim"),
         report.shown_ratio(),

@@ -2,12 +2,14 @@ use std::fmt::Write;
 use std::process::ExitCode;
 
 use clap::Subcommand;
-use heirloom_api::{HandoffDetail, HandoffList};
+use heirloom_api::{HandoffDetail, HandoffList, HandoffRow};
 use heirloom_core::words::in_words;
-use heirloom_engine::keep::handoffs::{self, Shown};
+use heirloom_engine::keep::handoffs::{self, Handed, Shown};
 
 use super::{App, Done};
-use crate::ui::{BOLD, DIM};
+use crate::failure::Failure;
+use crate::moment::ago;
+use crate::ui::{BOLD, Columns, DIM, counted};
 
 /// Show what sessions handed over to the next one
 ///
@@ -42,7 +44,13 @@ pub(super) fn run(app: &App, args: &Args) -> Done {
         What::List { limit } => {
             let found = handoffs::list(&app.here, &ledger, *limit)?;
             let answer = HandoffList::new(&found);
-            app.ui.answer(&answer, || answer.handoffs.iter().map(line).collect());
+            let of_session = |handed: &Handed| {
+                let session = handed.made.handoff.session;
+                let label = ledger.session_label(session)?;
+                Ok(label.map_or_else(|| session.short(), |(name, _)| name))
+            };
+            let names = found.iter().map(of_session).collect::<Result<Vec<String>, Failure>>()?;
+            app.ui.answer(&answer, || table(app, &answer.handoffs, &names));
             if answer.handoffs.is_empty() && !app.ui.is_json() {
                 app.ui.hint("no handoffs yet; `heirloom checkpoint` writes one");
             }
@@ -55,25 +63,38 @@ pub(super) fn run(app: &App, args: &Args) -> Done {
     Ok(ExitCode::SUCCESS)
 }
 
-fn line(row: &heirloom_api::HandoffRow) -> String {
-    let (id, session) = (&row.id[..row.id.len().min(8)], &row.session[..8]);
-    let at = row.at.strftime("%Y-%m-%d %H:%M");
-    let by = row.author.as_ref().map(|author| format!(" by {author}")).unwrap_or_default();
-    let mut text = format!("{id} {DIM}{at} {session}{by}{DIM:#} {}", row.cause);
-    let counts = [
-        (row.turns, "turns"),
-        (row.commits, "commits"),
-        (row.uncommitted, "files not committed"),
-        (row.failing, "failing"),
-        (row.todos, "to do"),
-    ];
-    for (count, of) in counts {
-        if let Some(count) = count.filter(|count| *count > 0) {
-            let _ = write!(text, "{DIM}, {count} {of}{DIM:#}");
-        }
+/// A row for each, with the name of its session.
+fn table(app: &App, rows: &[HandoffRow], names: &[String]) -> String {
+    if rows.is_empty() {
+        return String::new();
     }
-    text.push('\n');
-    text
+    let now = app.here.clock.now();
+    let mut columns = Columns::new(&["id", "when", "session", "for", "holds"]);
+    for (row, name) in rows.iter().zip(names) {
+        let by = row.author.as_ref().map(|author| format!(" by {author}")).unwrap_or_default();
+        columns.row(vec![
+            row.id.chars().take(8).collect(),
+            ago(row.at, now),
+            format!("{name}{by}"),
+            in_words(&row.cause).into_owned(),
+            holds(row),
+        ]);
+    }
+    columns.render()
+}
+
+/// What there is in a handoff, in numbers.
+fn holds(row: &HandoffRow) -> String {
+    let uncommitted = |count| format!("{} not committed", counted(count, "file"));
+    let some = |count: Option<u64>| count.filter(|count| *count > 0);
+    let facts = [
+        some(row.turns).map(|count| counted(count, "turn")),
+        some(row.commits).map(|count| counted(count, "commit")),
+        some(row.uncommitted).map(uncommitted),
+        some(row.failing).map(|count| format!("{count} failing")),
+        some(row.todos).map(|count| format!("{count} to do")),
+    ];
+    facts.into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 
 fn describe(shown: &Shown) -> String {

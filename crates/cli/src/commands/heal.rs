@@ -2,20 +2,20 @@ use std::fmt::Write;
 use std::process::ExitCode;
 
 use heirloom_api::Healing;
-use heirloom_core::settings::Settings;
-use heirloom_engine::keep::heal::{self, Repair};
+use heirloom_engine::keep::heal::{self, BY_HAND, Repair};
 use heirloom_engine::keep::{self, KeepError};
 use heirloom_ledger::Gap;
 
 use super::{App, Done};
 use crate::failure::FAILED;
 use crate::progress::Bar;
-use crate::ui::{BAD, DIM, GOOD};
+use crate::ui::{BAD, DIM, GOOD, hang};
 
 /// Repair missing or damaged state
 ///
-/// Files are restored from the ledger, or else from git's index or the last commit that had them.
-/// Damaged copies are kept. With --check nothing is changed, and damage exits with 1.
+/// Files are restored from the ledger, or else from git's index or the last commit that had them: the notes page,
+/// a settings file that cannot be read, and issues. Damaged copies are kept. With --check nothing is changed, and
+/// damage exits with 1.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
     /// Only report damage
@@ -24,26 +24,27 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(app: &App, args: &Args) -> Done {
-    let settings = keep::settings(&app.here).map_err(KeepError::from)?;
-    let (repairs, missing) = healed(app, args, &settings)?;
+    let (repairs, missing) = healed(app, args)?;
+    if repairs.is_empty() && missing.is_empty() {
+        // Nothing else is damaged, but settings that only a person can correct are no good state either.
+        keep::settings(&app.here).map_err(KeepError::from)?;
+    }
     let answer = Healing::new(&repairs, &missing, args.check);
     app.ui.answer(&answer, || describe(&repairs, &missing));
     Ok(if answer.ok { ExitCode::SUCCESS } else { ExitCode::from(FAILED) })
 }
 
-fn healed(
-    app: &App,
-    args: &Args,
-    settings: &Settings,
-) -> Result<(Vec<Repair>, Vec<Gap>), KeepError> {
+fn healed(app: &App, args: &Args) -> Result<(Vec<Repair>, Vec<Gap>), KeepError> {
+    let settings = || keep::settings(&app.here).ok();
     let mut bar = Bar::new(&app.ui);
     let mut progress = |doing, done, all| bar.show(doing, done, all);
     if args.check {
-        return Ok((heal::check(&app.here, settings, &mut progress)?, Vec::new()));
+        return Ok((heal::check(&app.here, settings().as_ref(), &mut progress)?, Vec::new()));
     }
-    let heal::Opened { mut ledger, repairs, missing } = heal::open(&app.here, &mut progress)?;
+    let heal::Opened { mut ledger, mut repairs, missing } = heal::open(&app.here, &mut progress)?;
+    repairs.extend(heal::settings_file(&app.here)?);
     let session = keep::session_or_new(&app.here, &mut ledger, None)?;
-    Ok((heal::heal(&app.here, &mut ledger, settings, &session, repairs)?, missing))
+    Ok((heal::heal(&app.here, &mut ledger, settings().as_ref(), &session, repairs)?, missing))
 }
 
 fn describe(repairs: &[Repair], missing: &[Gap]) -> String {
@@ -53,12 +54,23 @@ fn describe(repairs: &[Repair], missing: &[Gap]) -> String {
     let mut text = String::new();
     for repair in repairs {
         let Repair { what, found, from, kept, repaired } = repair;
+        if from == BY_HAND {
+            let line = format!("{BAD}✗{BAD:#} {what} is {found}");
+            let _ = writeln!(
+                text,
+                "{}\n  {DIM}correct it by hand: git has no version of it that can be read{DIM:#}",
+                hang(&line, 2)
+            );
+            continue;
+        }
         let (mark, verb) = if *repaired {
             (format!("{GOOD}✔{GOOD:#}"), "repaired from")
         } else {
             (format!("{BAD}✗{BAD:#}"), "can be repaired from")
         };
-        let _ = writeln!(text, "{mark} {what} was {found}, {verb} {from}");
+        let was = if *repaired { "was" } else { "is" };
+        let line = format!("{mark} {what} {was} {found}, {verb} {from}");
+        let _ = writeln!(text, "{}", hang(&line, 2));
         if let Some(kept) = kept {
             let _ = writeln!(text, "  {DIM}the damaged copy is {kept}{DIM:#}");
         }

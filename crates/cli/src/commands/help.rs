@@ -77,7 +77,9 @@ const VARIABLES: [(&str, &str); 6] = [
 
 /// Puts groups and examples into the help of every command.
 pub(super) fn dress(tree: clap::Command) -> clap::Command {
-    let short = format!("{}\n{{options}}{{after-help}}", groups(&tree));
+    let header = *tree.get_styles().get_header();
+    let options = format!("{header}Options:{header:#}\n{{options}}");
+    let short = format!("{}{options}{{after-help}}", groups(&tree));
     let template = format!("{{about-with-newline}}\n{{usage-heading}} {{usage}}\n\n{short}");
     let end = layout::wrap(SHORT_END, room(), 0);
     let long = long_end(&tree);

@@ -3,8 +3,10 @@ use std::process::ExitCode;
 
 use heirloom_api::Home as Answer;
 use heirloom_core::status::Status;
+use heirloom_core::trust::{Reason, State};
 use heirloom_engine::home::{self, Handoff, Home, Last};
 use heirloom_engine::sessions::Row;
+use heirloom_engine::trust::Standing;
 
 use super::session::report::subject;
 use super::{App, Done, session};
@@ -100,8 +102,15 @@ fn lines(app: &App, home: &Home) -> Vec<Line> {
     for (approval, session) in &home.approvals {
         let who = session.as_deref().unwrap_or("a session");
         let what = titled(&subject(&approval.input));
-        let text = format!("{who} wants to use {}: {what}", approval.tool);
+        let text = match approval.question() {
+            Some(question) => format!("{who} asks: {}", titled(question)),
+            None => format!("{who} wants to use {}: {what}", approval.tool),
+        };
         lines.push(Line { needs_you: true, ..Line::new("needs you", text, "heirloom approvals") });
+    }
+    if let Some(standing) = &home.untrusted {
+        let line = Line::new("untrusted", brings(standing), "heirloom trust");
+        lines.push(Line { needs_you: true, ..line });
     }
     for row in &home.unmet {
         let text = format!("{} is not met: {}", row.name, row.resolution);
@@ -123,6 +132,22 @@ fn lines(app: &App, home: &Home) -> Vec<Line> {
     let next = home.next();
     lines.push(Line::new("next", next.why, &next.command));
     lines
+}
+
+/// What a repository brings that takes no effect until somebody has looked at it.
+fn brings(standing: &Standing) -> String {
+    let count = |reason| standing.survey.covered.iter().filter(|one| one.reason == reason).count();
+    let wants = |count: usize, singular: &str| (count > 0).then(|| counted(count as u64, singular));
+    let wants: Vec<String> = [
+        wants(count(Reason::Command), "command"),
+        wants(count(Reason::Widens), "wider permission"),
+        wants(count(Reason::Text), "instruction"),
+    ]
+    .into_iter()
+    .flatten()
+    .collect();
+    let how = if standing.state == State::Changed { "now comes with" } else { "comes with" };
+    format!("this repository {how} {}; none is in effect", wants.join(", "))
 }
 
 fn running(app: &App, row: &Row) -> Line {

@@ -8,7 +8,7 @@ use heirloom_engine::sessions::{self, Contribution, Family, FindError};
 use super::{App, Done, unrecorded};
 use crate::failure::Failure;
 use crate::moment::ago;
-use crate::ui::{BOLD, DIM, counted};
+use crate::ui::{BOLD, DIM, counted, hang};
 
 /// Show a session's ancestors and descendants
 #[derive(Debug, clap::Args)]
@@ -64,8 +64,7 @@ fn render(
             .completed_at
             .map_or_else(|| session.status.in_words().to_owned(), |at| ago(at, now));
         let Contribution { learnings, decisions } = contributed(session)?;
-        let _ = writeln!(
-            text,
+        let line = format!(
             "{DIM}{branch}{DIM:#}{BOLD}{}{BOLD:#}{:padding$}  {when:16}  {}, {}{}{}",
             session.name,
             "",
@@ -74,6 +73,8 @@ fn render(
             came(session, chain.get(depth + 1)),
             by(session),
         );
+        // What does not fit stands below the rest of it, left of the tree's next branch.
+        let _ = writeln!(text, "{}", hang(&line, depth * 3 + 3));
     }
     if let Some((at, link)) = family.continued.last() {
         let times = counted(family.continued.len() as u64, "time");
@@ -105,7 +106,7 @@ fn descendants(family: &Family) -> String {
     }
     let mut text = String::new();
     for (how, sessions) in groups.iter().filter(|(_, sessions)| !sessions.is_empty()) {
-        let _ = writeln!(text, "{how}: {}", sessions.join(", "));
+        let _ = writeln!(text, "{}", hang(&format!("{how}: {}", sessions.join(", ")), 2));
     }
     text
 }

@@ -317,29 +317,62 @@ fn look_around(ui: Ui, verbose: u8) -> Result<App, Failure> {
 /// What clap says about arguments it cannot take. Help and version are answers, not errors.
 fn refuse(error: clap::Error, arguments: &[OsString]) -> ExitCode {
     // Only here somebody reads help, and to make all of it costs more than most commands do.
-    let error = tree().try_get_matches_from(arguments).err().unwrap_or(error);
+    let tree = tree();
+    let command = named(&tree, arguments);
+    let error = tree.try_get_matches_from(arguments).err().unwrap_or(error);
     if matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion) {
         let _ = error.print();
         return ExitCode::SUCCESS;
     }
     let ui = Ui::new(arguments.iter().any(|argument| argument == "--json"));
-    let failure = misuse(&error.to_string());
+    let failure = misuse(&error.to_string(), &command);
     ui.fail(&failure);
     ExitCode::from(USAGE)
 }
 
-/// What clap says, in our form: the first paragraph is the message, tips and the rest are hints.
-fn misuse(text: &str) -> Failure {
+/// The command that was typed, as far as there is one: `heirloom sessions list`.
+fn named(tree: &clap::Command, arguments: &[OsString]) -> String {
+    let (mut command, mut words) = (tree, vec![tree.get_name()]);
+    for word in arguments.iter().skip(1).filter_map(|word| word.to_str()) {
+        match command.find_subcommand(word) {
+            Some(below) => {
+                command = below;
+                words.push(below.get_name());
+            }
+            None if word.starts_with('-') => {}
+            None => break,
+        }
+    }
+    words.join(" ")
+}
+
+/// Why a number is refused, without the words of the language it was written in: `9 is not in 1..=3`.
+fn reworded(message: &str) -> String {
+    let message = message.replace("invalid digit found in string", "it is not a whole number");
+    let Some((before, range)) = message.rsplit_once(" is not in ") else { return message };
+    let given = before.rsplit_once(": ").map(|(given, _)| given);
+    let Some((given, (least, most))) = given.zip(range.split_once("..")) else { return message };
+    match most.strip_prefix('=') {
+        // A bound that is only that of the type is nobody's business.
+        Some(most) if most.len() <= 6 => format!("{given}: it has to be from {least} to {most}"),
+        _ => format!("{given}: it has to be at least {least}"),
+    }
+}
+
+/// What clap says about `command`, in our form: the first paragraph is the message, tips and the rest are hints.
+fn misuse(text: &str, command: &str) -> Failure {
     let mut paragraphs = text.split("\n\n").map(|paragraph| {
         let lines = paragraph.lines().map(str::trim).filter(|line| !line.is_empty());
         lines.collect::<Vec<_>>().join(" ")
     });
     let first = paragraphs.next().unwrap_or_default();
-    let failure = Failure::new(Code::Usage, first.trim_start_matches("error: ")).usage();
+    let first = reworded(first.trim_start_matches("error: "));
+    let failure = Failure::new(Code::Usage, first).usage();
     paragraphs.filter(|paragraph| !paragraph.is_empty()).fold(failure, |failure, paragraph| {
-        let hint =
-            paragraph.trim_start_matches("tip: ").trim_start_matches("For more information, ");
-        failure.hint(hint.replacen("Usage: ", "usage: ", 1))
+        if paragraph.starts_with("For more information") {
+            return failure.hint(format!("`{command} --help` shows how it is used"));
+        }
+        failure.hint(paragraph.trim_start_matches("tip: ").replacen("Usage: ", "usage: ", 1))
     })
 }
 

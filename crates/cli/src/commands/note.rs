@@ -135,8 +135,9 @@ fn case(args: &Args) -> Result<Option<Case>, Failure> {
 /// Reads a kind of note, with the one that was meant if it is none.
 pub(super) fn kind(text: &str) -> Result<Kind, Failure> {
     text.parse().map_err(|error: NotAKind| {
-        let kinds = Kind::ALL.map(Kind::as_str).join(", ");
-        let hint = match error.nearest {
+        let typed = |kind: &str| kind.replace('_', "-");
+        let kinds = Kind::ALL.map(|kind| typed(kind.as_str())).join(", ");
+        let hint = match error.nearest.map(typed) {
             Some(nearest) => format!("did you mean {nearest}? The kinds are {kinds}"),
             None => format!("the kinds are {kinds}"),
         };

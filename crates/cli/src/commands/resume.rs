@@ -56,7 +56,7 @@ pub(super) fn run(app: &App, args: &Args) -> Done {
         // What an agent cannot go on with is offered only to others.
         all.retain(|past| args.with.is_some() || past.is_resumable());
         all.truncate(args.limit);
-        return list(app, &all);
+        return list(app, &all, args);
     }
     let settings = app.settings.as_ref().ok().map(|loaded| &loaded.settings);
     let programs = programs(&app.here, settings);
@@ -88,7 +88,7 @@ fn is_watched(args: &Args) -> bool {
     is_smart && looks && std::io::IsTerminal::is_terminal(&std::io::stdin())
 }
 
-fn list(app: &App, all: &[Past]) -> Done {
+fn list(app: &App, all: &[Past], args: &Args) -> Done {
     let now = app.here.clock.now();
     app.ui.answer(&PastList::from(all), || {
         let mut columns = Columns::new(&["agent", "id", "when", "branch", "about"]);
@@ -104,10 +104,13 @@ fn list(app: &App, all: &[Past]) -> Done {
         if all.is_empty() { String::new() } else { columns.render() }
     });
     if !app.ui.is_json() {
-        let hint = if all.is_empty() {
-            "no past conversation matches"
-        } else {
-            "`heirloom resume ID` continues one of them"
+        let hint = match (&args.query, all.is_empty()) {
+            (_, false) => "`heirloom resume ID` continues one of them",
+            (Some(_), true) => "no past conversation matches; `heirloom resume` lists them all",
+            (None, true) => {
+                "no agent has a conversation of this repository to resume yet; \
+                 `heirloom sessions` lists what is recorded"
+            }
         };
         app.ui.hint(hint);
     }

@@ -9,9 +9,10 @@ use clap::Subcommand;
 use heirloom_api::{self as api, SessionForgotten, SessionStop};
 use heirloom_core::name::SessionName;
 use heirloom_core::session::Session;
+use heirloom_core::trust::person::Action;
 use heirloom_core::visible::visible;
 use heirloom_engine::run::{self, Stopped};
-use heirloom_engine::{capture, session, sessions};
+use heirloom_engine::{capture, person, session, sessions};
 use heirloom_ledger::{Found, Ledger};
 
 use super::{App, Done};
@@ -61,7 +62,7 @@ struct Stop {
 struct Forget {
     /// The session's name, id or id prefix
     session: String,
-    /// Do not ask first
+    /// Do not ask first; needed where there is no terminal to ask on
     #[arg(long)]
     yes: bool,
 }
@@ -147,7 +148,15 @@ fn update(app: &App, args: Update) -> Done {
 fn forget(app: &App, args: &Forget) -> Done {
     let mut ledger = app.here.ledger()?;
     let session = sessions::find(&app.here, &ledger, &args.session)?;
-    if !args.yes && std::io::stdin().is_terminal() {
+    // Before anybody is asked.
+    person::allow(&app.here, &ledger, Action::Forget)?;
+    if !args.yes {
+        if !std::io::stdin().is_terminal() {
+            let name = &session.name;
+            let message =
+                format!("this would delete what was said in {name} for good; nothing was deleted");
+            return Err(Failure::new(Code::Usage, message).hint("add --yes to delete it").usage());
+        }
         let question = format!("Delete what was said in {}? This cannot be undone.", session.name);
         if !app.ui.confirm(&question) {
             app.ui.say("nothing was deleted");

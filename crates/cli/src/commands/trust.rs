@@ -11,7 +11,7 @@ use heirloom_engine::trust::{self, Standing};
 use super::{App, Done};
 use crate::failure::{Code, FAILED, Failure};
 use crate::moment::ago;
-use crate::ui::{BOLD, CARE, DIM, GOOD};
+use crate::ui::{BOLD, CARE, DIM, GOOD, hang};
 
 /// Review what this repository may run on your machine, and allow it
 ///
@@ -110,7 +110,7 @@ fn answer(app: &App, standing: &Standing) {
     app.ui.answer(&Trust::new(&app.here.place.repo, standing), || describe(app, standing));
 }
 
-/// What there is, by why it matters, each with where it stands.
+/// How the repository stands, and what it brings.
 fn describe(app: &App, standing: &Standing) -> String {
     let label = app.here.place.label();
     if standing.survey.covered.is_empty() {
@@ -133,6 +133,14 @@ fn describe(app: &App, standing: &Standing) -> String {
         }
         (State::Untrusted, ..) => format!("{label} is {CARE}not trusted{CARE:#}\n"),
     };
+    text.push_str(&brought(standing));
+    let _ = write!(text, "\n{DIM}hash {}{DIM:#}", standing.survey.hash);
+    text
+}
+
+/// What the repository brings, by why it matters, each with where it stands.
+pub(super) fn brought(standing: &Standing) -> String {
+    let mut text = String::new();
     for (reason, title) in [
         (Reason::Command, "It would run"),
         (Reason::Widens, "It would let agents do more"),
@@ -150,9 +158,9 @@ fn describe(app: &App, standing: &Standing) -> String {
                 line => format!("{}:{line}", one.file),
             };
             let what = if one.line == 0 { "the whole file" } else { one.command.trim_end() };
-            let _ = writeln!(text, "  {what}  {DIM}{} ({place}){DIM:#}", one.key);
+            let line = format!("  {what}  {DIM}{} ({place}){DIM:#}", one.key);
+            let _ = writeln!(text, "{}", hang(&line, 4));
         }
     }
-    let _ = write!(text, "\n{DIM}hash {}{DIM:#}", standing.survey.hash);
     text
 }

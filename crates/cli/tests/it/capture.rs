@@ -287,7 +287,7 @@ fn a_session_that_is_forgotten_is_in_no_byte_of_the_home() {
     assert!(page.contains(CANARY), "{page}");
     assert!(!found(&env.home(), CANARY).is_empty());
 
-    let gone = json(&env, &["sessions", "forget", ID]);
+    let gone = json(&env, &["sessions", "forget", ID, "--yes"]);
     assert_eq!(gone["facts"], true);
     assert_eq!(gone["native"][0], file.to_string_lossy().into_owned());
     assert_eq!(found(&env.home(), CANARY), Vec::<String>::new());
@@ -312,7 +312,7 @@ fn a_session_that_is_forgotten_is_not_continued() {
     let env = env();
     set_up(&env);
     env.run(&["launch", CANARY, "--agent", "sim", "--name", "gone"]).success();
-    json(&env, &["sessions", "forget", "gone"]);
+    json(&env, &["sessions", "forget", "gone", "--yes"]);
     for again in [&["continue", "gone", "go on"][..], &["fork", "gone", "another way"]] {
         let ran = env.run(again);
         assert_eq!(ran.code, 1, "{ran}");
@@ -339,7 +339,7 @@ fn a_copy_that_was_made_for_another_agent_goes_with_the_session() {
     let own = file.to_string_lossy().into_owned();
     assert_eq!(found(&env.user().join(".claude"), CANARY).len(), 2);
 
-    let gone = json(&env, &["sessions", "forget", ID]);
+    let gone = json(&env, &["sessions", "forget", ID, "--yes"]);
     assert_eq!((&gone["copies"], gone["continued"].as_array().unwrap().len()), (&2.into(), 2));
     assert_eq!(gone["native"], serde_json::json!([own]));
     let left = || {
@@ -362,7 +362,7 @@ fn a_message_that_no_agent_ever_heard_is_forgotten_with_its_session() {
     let env = env.var("HEIRLOOM_AGENT_CLAUDE", claude);
     env.run(&["launch", &format!("{CANARY} {secret}"), "--agent", "claude", "--name", "deaf"]);
     assert!(!found(&env.home().join("unheard"), CANARY).is_empty());
-    json(&env, &["sessions", "forget", "deaf"]);
+    json(&env, &["sessions", "forget", "deaf", "--yes"]);
     assert_eq!(found(&env.home(), CANARY), Vec::<String>::new());
 }
 

@@ -216,7 +216,7 @@ fn a_look_back_that_was_killed_is_forgotten_with_its_session_as_well() {
     assert_eq!(fs::read_dir(&scratch).unwrap().count(), 1);
     let left = scratch.join(format!("distill-{ID}"));
     fs::rename(&left, scratch.join("distill-killed")).unwrap();
-    let gone = env.run(&["sessions", "forget", ID, "--json"]).success().json();
+    let gone = env.run(&["sessions", "forget", ID, "--yes", "--json"]).success().json();
     assert_eq!(gone["copies"], 1, "{gone}");
     assert_eq!(kept_by_agent(), 0);
     assert!(!kept.join("times").exists());

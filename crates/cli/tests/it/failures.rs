@@ -26,7 +26,7 @@ fn wrong_usage_says_what_is_missing_and_how_it_goes() {
     ------- stderr -------
     error: the following required arguments were not provided: <TEXT>
     hint: usage: heirloom note <KIND> <TEXT>
-    hint: try '--help'.
+    hint: `heirloom note --help` shows how it is used
     [exit 64]
     ");
     let error = env().run(&["note", "learning", "--json"]).json()["error"].clone();

@@ -14,6 +14,7 @@ mod config;
 mod cost;
 mod dependencies;
 mod distilling;
+mod everyday;
 mod failures;
 mod fresh_clone;
 mod guard;

@@ -44,7 +44,7 @@ fn a_kind_that_is_none_brings_the_one_that_was_meant() {
     insta::assert_snapshot!(env().run(&["note", "lerning", "x"]), @r"
     ------- stderr -------
     error: there is no kind of note called `lerning`
-    hint: did you mean learning? The kinds are learning, pattern, warning, decision, question, next_step, progress, scenario
+    hint: did you mean learning? The kinds are learning, pattern, warning, decision, question, next-step, progress, scenario
     [exit 64]
     ");
 }

@@ -343,7 +343,7 @@ fn work_and_runs_refuse_what_nobody_has_seen() {
 fn init_typed_by_a_person_shows_the_commands_and_trusts_them() {
     let guarded = stranger("work: {gate: [cargo test]}\n");
     let ran = guarded.env.run(&["init"]);
-    assert!(ran.stdout.contains("it may run: cargo test"), "{}", ran.stdout);
+    assert!(ran.stdout.contains("cargo test  work.gate[0]"), "{}", ran.stdout);
     assert_eq!(guarded.env.run(&["trust", "--show"]).code, 0);
     let mut other = stranger("work: {gate: [cargo test]}\n");
     other.env = other.env.var("HEIRLOOM_TEST_LINE", "sh|claude|bash");

@@ -7,6 +7,6 @@ mod model;
 mod policy;
 mod rule;
 
-pub use model::{Approval, By, State};
+pub use model::{Approval, By, State, subject};
 pub use policy::{Automatic, Policy};
 pub use rule::{NotARule, Rule};

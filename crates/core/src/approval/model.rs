@@ -35,10 +35,27 @@ pub struct Approval {
     pub rule: Option<String>,
 }
 
+/// What is asked by the input of a question.
+fn asked(input: &Value) -> Option<&str> {
+    input["questions"].get(0)?["question"].as_str()
+}
+
+/// What a tool is used on, as far as its input says; all of the input where that cannot be told.
+pub fn subject(input: &Value) -> String {
+    let keys = ["command", "file_path", "notebook_path", "path", "url", "pattern", "query"];
+    let found = keys.iter().find_map(|key| input.get(key)?.as_str());
+    found.or_else(|| asked(input)).map_or_else(|| input.to_string(), str::to_owned)
+}
+
 impl Approval {
     /// Whether the agent asks a person something, rather than whether it may do something.
     pub fn is_question(&self) -> bool {
         self.tool == "AskUserQuestion"
+    }
+
+    /// What the agent asks a person, without the answers it offers: the first of several questions.
+    pub fn question(&self) -> Option<&str> {
+        asked(&self.input).filter(|_| self.is_question())
     }
 
     /// What became of it, for people; `None` while nobody has decided.

@@ -207,6 +207,13 @@ impl Policy {
         self.requirements.iter().find(|requirement| requirement.name == name)
     }
 
+    /// Why there is no requirement at all, where somebody asks for some in words that cannot be read.
+    pub fn unread(&self) -> Option<&Problem> {
+        let is_whole =
+            |problem: &&Problem| problem.fatal && !problem.at.starts_with("requirements.");
+        self.problems.iter().find(is_whole).filter(|_| self.requirements.is_empty())
+    }
+
     /// The known name that was probably meant.
     pub fn suggest(&self, name: &str) -> Option<&str> {
         let names = self.requirements.iter().map(|requirement| requirement.name.as_str());

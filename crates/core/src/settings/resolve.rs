@@ -59,6 +59,20 @@ pub struct Broken {
     pub rest: Box<Rest>,
 }
 
+impl Broken {
+    /// What is in force until somebody has corrected it.
+    pub fn meanwhile(&self) -> String {
+        let mut unread: Vec<&str> = self.rest.unread.iter().map(|one| one.file.as_str()).collect();
+        unread.dedup();
+        if unread.is_empty() {
+            return "until it is corrected, what is wrong is ignored and the rest is in force"
+                .to_owned();
+        }
+        let files = unread.join(" or ");
+        format!("until it is corrected, nothing in {files} is in force, requirements included")
+    }
+}
+
 /// What is left of settings that cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Rest {

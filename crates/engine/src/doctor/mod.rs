@@ -282,6 +282,9 @@ fn requirements(here: &Here) -> Vec<Check> {
     let count = policy.requirements.len();
     let (health, detail) = match (policy.enabled, count) {
         (false, _) => (Health::Note, "switched off in the settings".to_owned()),
+        (true, 0) if policy.unread().is_some() => {
+            (Health::Problem, "none is enforced: they cannot be read".to_owned())
+        }
         (true, 0) => (Health::Note, "none".to_owned()),
         (true, count) => (Health::Ok, format!("{count} in force")),
     };

@@ -25,7 +25,7 @@ use crate::agents::{self, AgentStatus};
 use crate::capture;
 use crate::here::Here;
 use crate::person::{self, PersonError};
-use crate::trust;
+use crate::trust::{self, Standing};
 
 /// What is asked for.
 #[derive(Debug, Clone, Copy)]
@@ -126,27 +126,32 @@ fn remove_from(here: &Here, agent: &dyn Agent, request: Request<'_>) -> Vec<Setu
     steps
 }
 
-/// What the repository brings, and whether saying yes to it is part of setting it up.
+/// What the repository brings that nobody has said yes to, for whoever sets it up.
 ///
-/// A person who types `init` in a repository says yes to what it brings, once it was shown to them.
-pub fn trust(here: &Here, is_rehearsal: bool) -> Result<Option<SetupAction>, PersonError> {
+/// Whoever types `init` in a repository means it, so trusting it is part of that; only a person may.
+pub fn untrusted(here: &Here, is_rehearsal: bool) -> Result<Option<Standing>, PersonError> {
     let mut ledger = here.ledger()?;
     person::allow(here, &ledger, Action::Trust)?;
     let standing = trust::standing(here, &ledger)?;
-    let commands: Vec<&str> = standing.survey.commands().map(|one| one.command.as_str()).collect();
     let is_trusted = standing.state == State::Trusted;
     // Where there is nothing yet, the yes is for the page of notes that a colleague's commit may bring.
-    if !is_rehearsal && (!is_trusted || standing.since.is_none()) {
+    if is_trusted && standing.since.is_none() && !is_rehearsal {
         trust::trust(here, &mut ledger, &standing.survey)?;
     }
-    if is_trusted {
-        return Ok(None);
+    Ok((!is_trusted).then_some(standing))
+}
+
+/// Trusts what was shown, as a part of setting up.
+pub fn trust(here: &Here, seen: &Standing, is_rehearsal: bool) -> Result<SetupAction, PersonError> {
+    if !is_rehearsal {
+        trust::trust(here, &mut here.ledger()?, &seen.survey)?;
     }
-    let detail = match commands.len() {
-        0 => "it runs nothing, and has words for agents".to_owned(),
-        _ => format!("it may run: {}", commands.join("; ")),
+    let detail = match seen.survey.commands().count() {
+        0 => "it runs nothing, and has instructions for agents".to_owned(),
+        1 => "it may run 1 command".to_owned(),
+        commands => format!("it may run {commands} commands"),
     };
-    Ok(Some(SetupAction::new("trusted", "what this repository comes with", detail)))
+    Ok(SetupAction::new("trusted", "what this repository comes with", detail))
 }
 
 /// Takes everything out again: of this repository, and of the agents where no other one needs it.

@@ -9,7 +9,7 @@ use heirloom_repo::FileError;
 #[derive(Debug, thiserror::Error)]
 pub enum TrackerError {
     /// There is no such issue.
-    #[error("there is no issue {id} in {tracker}")]
+    #[error("there is no issue {id} in the {tracker} tracker")]
     NoIssue {
         /// What was asked for.
         id: String,

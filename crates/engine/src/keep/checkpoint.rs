@@ -21,7 +21,7 @@ use jiff::Timestamp;
 use serde::Serialize;
 
 use super::ground::{self, Grounded};
-use super::page::Keeper;
+use super::page::{Keeper, Synced};
 pub use super::steps::{Purpose, Status, Step};
 use super::steps::{Taken, findings, ghosts, in_a_line, in_order, listed, short};
 use super::{KeepError, handoffs, tracker};
@@ -189,8 +189,10 @@ impl Checkpoint<'_> {
                 found.steps.push(unusable);
                 return Ok(now);
             }
-            let (log, tracker) = (self.would_log(found), self.would_tell());
-            found.steps.extend([log, tracker]);
+            let (here, settings, session) = (self.here, self.settings, self.session);
+            let keeper = Keeper { here, settings, session, checkpoint: None };
+            let log = self.logged(found, &keeper.rehearse(ledger)?);
+            found.steps.extend([log, self.would_tell()]);
             return Ok(now);
         }
         let at = match self.last(ledger)? {
@@ -200,19 +202,7 @@ impl Checkpoint<'_> {
         let checkpoint = Some(at);
         let (here, settings, session) = (self.here, self.settings, self.session);
         let step = match (Keeper { here, settings, session, checkpoint }).sync(ledger) {
-            Ok(synced) => {
-                let mut detail = format!(
-                    "{} in {}, {} imported from it",
-                    counted(synced.decisions, "decision"),
-                    settings.notes.file.as_str(),
-                    entries(found.taken_in + synced.taken_in)
-                );
-                let mut findings = findings(&synced);
-                findings.extend(found.notes.iter().filter_map(unexplained));
-                let status = if findings.is_empty() { Status::Passed } else { Status::Warned };
-                listed(&mut detail, &findings);
-                Taken::new("decision_log", status, detail)
-            }
+            Ok(synced) => self.logged(found, &synced),
             Err(KeepError::File(error)) => unusable(&error),
             Err(error) => return Err(error),
         };
@@ -235,13 +225,23 @@ impl Checkpoint<'_> {
         read.err().map(|error| unusable(&error))
     }
 
-    /// What the decision log would say, with what it would be warned about.
-    fn would_log(&self, found: &Found) -> Taken {
-        let decisions = found.notes.iter().filter(|note| note.kind == Kind::Decision).count();
+    /// What the decision log says, or would, with what it is warned about.
+    fn logged(&self, found: &Found, synced: &Synced) -> Taken {
+        let decisions = counted(synced.decisions, "decision");
         let file = self.settings.notes.file.as_str();
-        let mut detail = format!("would keep {} in {file}", counted(decisions, "decision"));
-        let findings: Vec<String> = found.notes.iter().filter_map(unexplained).collect();
-        let status = if findings.is_empty() { Status::Skipped } else { Status::Warned };
+        let entries = entries(found.taken_in + synced.taken_in);
+        let mut detail = if self.dry_run {
+            format!("would keep {decisions} in {file}, and import {entries} from it")
+        } else {
+            format!("{decisions} in {file}, {entries} imported from it")
+        };
+        let mut findings = findings(synced);
+        findings.extend(found.notes.iter().filter_map(unexplained));
+        let status = match (findings.is_empty(), self.dry_run) {
+            (false, _) => Status::Warned,
+            (true, true) => Status::Skipped,
+            (true, false) => Status::Passed,
+        };
         listed(&mut detail, &findings);
         Taken::new("decision_log", status, detail)
     }
@@ -261,7 +261,7 @@ impl Checkpoint<'_> {
     fn found_tracker(&self) -> Result<Box<dyn Tracker>, Taken> {
         match tracker::find(self.here) {
             None => {
-                let detail = "no tracker here; the notes page is used instead".to_owned();
+                let detail = "heirloom's own reads the ledger; nothing to write".to_owned();
                 Err(Taken::new("tracker", Status::Passed, detail))
             }
             Some(Err(error)) => Err(Taken::new("tracker", Status::Warned, error.to_string())),
@@ -275,7 +275,8 @@ impl Checkpoint<'_> {
             Err(without) => return Ok(without),
         };
         let mut told = tracker::tell_decisions(self.here, ledger, tracker.as_mut())?;
-        let mut detail = format!("{} comments written with {}", told.comments, tracker.name());
+        let comments = counted(told.comments, "comment");
+        let mut detail = format!("{comments} written with {}", tracker.name());
         match tracker.flush() {
             Ok(true) => detail.push_str(", and written to its file"),
             Ok(false) => {}

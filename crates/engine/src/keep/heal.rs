@@ -13,6 +13,7 @@ use heirloom_core::event::{PageWritten, SelfHealed};
 use heirloom_core::page;
 use heirloom_core::session::Session;
 use heirloom_core::settings::Settings;
+use heirloom_core::yaml;
 use heirloom_ledger::{Error, Gap, Ledger, NoteFilter, Notice, Options, Problem, Progress, Scope};
 use heirloom_repo::file;
 use heirloom_repo::{FileError, git, make_private_dir, replace_private, write_within};
@@ -23,11 +24,17 @@ use super::base::Base;
 use super::page::Keeper;
 use crate::here::Here;
 
-/// Files that are repaired from git alone, where git has them.
 /// What a page is made from where nothing is known of it.
 const TEMPLATE: &str = "a template";
 
-const TRACKED: [&str; 2] = [".heirloom/config.yaml", ".beads/issues.jsonl"];
+/// The repository's settings.
+const CONFIG: &str = ".heirloom/config.yaml";
+
+/// Files that are repaired from git alone, where git has them.
+const TRACKED: [&str; 2] = [CONFIG, ".beads/issues.jsonl"];
+
+/// What is repaired from this, nobody but a person can repair.
+pub const BY_HAND: &str = "nothing: git has no version of it that can be read";
 
 /// Something that was found damaged.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -35,12 +42,25 @@ pub struct Repair {
     pub what: String,
     /// What is wrong with it.
     pub found: String,
-    /// What it was, or would be, repaired from.
+    /// What it was, or would be, repaired from; [`BY_HAND`] where only somebody can correct it.
     pub from: String,
     /// Where the damaged copy is.
     pub kept: Option<String>,
     /// Whether it is repaired now.
     pub repaired: bool,
+}
+
+/// What is wrong with a file that is repaired from git, if anything is: settings have to be YAML besides.
+fn ailment_of(name: &str, bytes: Option<&[u8]>) -> Option<String> {
+    let found = ailment(bytes).map(str::to_owned);
+    if found.is_some() || name != CONFIG {
+        return found;
+    }
+    let text = bytes.and_then(|bytes| std::str::from_utf8(bytes).ok())?;
+    let first = yaml::parse(text, 0).err()?.into_iter().next()?;
+    let fault = first.fault.to_string();
+    let fault = fault.trim_start_matches("not valid YAML: ");
+    Some(format!("not valid YAML (line {}: {fault})", first.at.line))
 }
 
 /// What is wrong with a file, if anything is.
@@ -66,7 +86,7 @@ fn read(path: &Path) -> Result<Option<Vec<u8>>, FileError> {
 /// is damaged, nothing else can be judged.
 pub fn check(
     here: &Here,
-    settings: &Settings,
+    settings: Option<&Settings>,
     progress: &mut Progress<'_>,
 ) -> Result<Vec<Repair>, KeepError> {
     let problems = Ledger::examine(&here.home, progress)?;
@@ -217,24 +237,31 @@ fn put_away(here: &Here, aside: &Path) -> Result<PathBuf, FileError> {
     Ok(place)
 }
 
-/// Finds what is damaged beside the ledger, and repairs it. `repairs` are those of the ledger, which
-/// [`open`] made.
+/// Repairs the repository's settings file, which says where everything else is: before anybody reads it.
+pub fn settings_file(here: &Here) -> Result<Option<Repair>, KeepError> {
+    Healer { here, settings: None, check: false }.tracked(CONFIG)
+}
+
+/// Finds what is damaged beside the ledger, and repairs it. `repairs` are those of the ledger and the settings file,
+/// which [`open`] and [`settings_file`] made. Without settings nobody knows which page is meant.
 pub fn heal(
     here: &Here,
     ledger: &mut Ledger,
-    settings: &Settings,
+    settings: Option<&Settings>,
     session: &Session,
     mut repairs: Vec<Repair>,
 ) -> Result<Vec<Repair>, KeepError> {
     let healer = Healer { here, settings, check: false };
     let page = healer.page(Some(ledger))?;
-    let rest = healer.find_rest(Some(ledger))?;
-    if let Some((repair, base)) = page {
-        healer.restore(ledger, session, base.as_deref())?;
+    let mut rest = healer.find_rest(Some(ledger))?;
+    // What cannot be repaired was found before.
+    rest.retain(|found| repairs.iter().all(|known| known.what != found.what));
+    if let (Some((repair, base)), Some(settings)) = (page, settings) {
+        healer.restore(ledger, settings, session, base.as_deref())?;
         repairs.push(repair);
     }
     repairs.extend(rest);
-    for repair in &repairs {
+    for repair in repairs.iter().filter(|repair| repair.repaired) {
         let body = SelfHealed {
             what: repair.what.clone(),
             found: repair.found.clone(),
@@ -248,7 +275,7 @@ pub fn heal(
 
 struct Healer<'a> {
     here: &'a Here,
-    settings: &'a Settings,
+    settings: Option<&'a Settings>,
     check: bool,
 }
 
@@ -272,7 +299,8 @@ impl Healer<'_> {
 
     /// What is wrong with the page, and the text to repair it with.
     fn page(&self, ledger: Option<&Ledger>) -> Result<Option<(Repair, Option<String>)>, KeepError> {
-        let name = self.settings.notes.file.as_str();
+        let Some(settings) = self.settings else { return Ok(None) };
+        let name = settings.notes.file.as_str();
         let path = self.here.place.root.join(name);
         let bytes = read(&path)?;
         let Some(found) = ailment(bytes.as_deref()) else {
@@ -347,7 +375,8 @@ impl Healer<'_> {
 
     fn git_has(&self, name: &str) -> Option<(String, String)> {
         let healthy = |bytes: Vec<u8>| {
-            ailment(Some(&bytes)).is_none().then(|| String::from_utf8(bytes).ok()).flatten()
+            let is_healthy = ailment_of(name, Some(&bytes)).is_none();
+            is_healthy.then(|| String::from_utf8(bytes).ok()).flatten()
         };
         if let Some(text) = git::staged(&self.here.place, name).and_then(healthy) {
             return Some((text, "the index".to_owned()));
@@ -360,13 +389,14 @@ impl Healer<'_> {
     fn restore(
         &self,
         ledger: &mut Ledger,
+        settings: &Settings,
         session: &Session,
         base: Option<&str>,
     ) -> Result<(), KeepError> {
-        let name = self.settings.notes.file.as_str();
+        let name = settings.notes.file.as_str();
         let root = &self.here.place.root;
         let path = root.join(name);
-        let (here, settings) = (self.here, self.settings);
+        let here = self.here;
         // What an older state of the page does not show was not taken off it by anybody.
         Base::forget(here);
         write_within(root, &path, base.unwrap_or("# Notes\n").as_bytes())?;
@@ -377,14 +407,19 @@ impl Healer<'_> {
     fn tracked(&self, name: &str) -> Result<Option<Repair>, KeepError> {
         let path = self.here.place.root.join(name);
         let bytes = read(&path)?;
-        let Some(found) = ailment(bytes.as_deref()) else { return Ok(None) };
-        // What git never had may well be missing or empty on purpose.
-        let Some((text, from)) = self.git_has(name) else { return Ok(None) };
+        let Some(found) = ailment_of(name, bytes.as_deref()) else { return Ok(None) };
+        let Some((text, from)) = self.git_has(name) else {
+            // What git never had may well be missing or empty on purpose.
+            let is_meant = ailment(bytes.as_deref()).is_some();
+            let (what, from) = (name.to_owned(), BY_HAND.to_owned());
+            let repair = Repair { what, found, from, kept: None, repaired: false };
+            return Ok((!is_meant).then_some(repair));
+        };
         let kept = self.keep(name, bytes.as_deref())?;
         if !self.check {
             write_within(&self.here.place.root, &path, text.as_bytes())?;
         }
-        let (what, found) = (name.to_owned(), found.to_owned());
+        let what = name.to_owned();
         Ok(Some(Repair { what, found, from, kept, repaired: !self.check }))
     }
 

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use heirloom_core::event::{ForkDetected, PageCame, PageWritten, TaskSet};
+use heirloom_core::event::{ForkDetected, NoteAdded, PageCame, PageWritten, TaskSet};
 use heirloom_core::ground::digest;
 use heirloom_core::id::NoteId;
 use heirloom_core::note::{Basis, Kind, Note, Origin};
@@ -78,6 +78,17 @@ pub fn file(here: &Here, settings: &Settings) -> PathBuf {
     here.place.root.join(settings.notes.file.as_str())
 }
 
+/// What is known of a page from when it was last written.
+struct Known {
+    /// Whether the ledger knows that it was.
+    is_recorded: bool,
+    base: Option<Base>,
+    /// What somebody took off it.
+    removed: BTreeSet<NoteId>,
+    /// Whether it is as it was then.
+    unchanged: bool,
+}
+
 /// What a page is kept by.
 #[derive(Debug)]
 pub struct Keeper<'a> {
@@ -136,6 +147,51 @@ impl Keeper<'_> {
         Ok(synced)
     }
 
+    /// What [`Self::sync`] would come to. Changes nothing.
+    pub fn rehearse(&self, ledger: &Ledger) -> Result<Synced, KeepError> {
+        let existing = read_within(&self.here.place.root, &file(self.here, self.settings))?;
+        let page = existing.as_deref().map(page::read).unwrap_or_default();
+        let mut synced = Synced {
+            left_alone: self.reason_to_leave(existing.as_deref(), &page),
+            ..Synced::default()
+        };
+        if synced.left_alone.is_some() {
+            return Ok(synced);
+        }
+        let Known { base, removed, unchanged, .. } =
+            self.last_written(ledger, existing.as_deref())?;
+        let (mut notes, mut taken) =
+            (Vec::new(), Taken { removed: removed.clone(), ..Taken::default() });
+        if existing.is_some() && !unchanged {
+            (notes, _, taken) = self.news(ledger, &page, base.as_ref(), (removed, MOST_TAKEN))?;
+        }
+        let replaced: HashSet<NoteId> = notes.iter().filter_map(|note| note.supersedes).collect();
+        let known = self.model(ledger, &taken.removed, &page)?.decisions;
+        let stand = known.iter().filter(|note| !replaced.contains(&note.id)).count();
+        let new = notes.iter().filter(|note| note.kind == Kind::Decision).count();
+        synced.decisions = (stand + new).min(MOST_DECISIONS);
+        (synced.taken_in, synced.left, synced.forks) = (taken.count, taken.left, taken.forks);
+        (synced.unclear, synced.violations) = (page.unclear, page.violations);
+        Ok(synced)
+    }
+
+    /// What is known of the page from when it was last written.
+    fn last_written(&self, ledger: &Ledger, existing: Option<&str>) -> Result<Known, Error> {
+        let name = self.settings.notes.file.as_str();
+        let record = ledger.kept::<PageWritten>(&self.here.place.repo, name)?;
+        // A ledger that never saw the page has taken nothing in from it, whatever was written.
+        let base = Base::read(self.here, name).filter(|_| record.is_some());
+        let is_recorded = record.is_some();
+        let trusted = record.filter(|kept| kept.body.notes.is_empty());
+        let removed =
+            trusted.map(|kept| kept.body.removed.into_iter().collect()).unwrap_or_default();
+        let unchanged = match (&base, existing) {
+            (Some(base), Some(text)) => base.hash == base::hash(text),
+            _ => false,
+        };
+        Ok(Known { is_recorded, base, removed, unchanged })
+    }
+
     /// Why the page must not be touched, if there is a reason.
     fn reason_to_leave(&self, text: Option<&str>, page: &Page) -> Option<String> {
         if checkout::is_busy(&self.here.place) {
@@ -158,17 +214,9 @@ impl Keeper<'_> {
         synced: &mut Synced,
     ) -> Result<bool, KeepError> {
         let name = self.settings.notes.file.as_str();
-        let record = ledger.kept::<PageWritten>(&self.here.place.repo, name)?;
-        // A ledger that never saw the page has taken nothing in from it, whatever was written.
-        let base = Base::read(self.here, name).filter(|_| record.is_some());
-        let trusted = record.as_ref().filter(|kept| kept.body.notes.is_empty());
-        let removed: BTreeSet<NoteId> =
-            trusted.map(|kept| kept.body.removed.iter().copied().collect()).unwrap_or_default();
-        let unchanged = match (&base, &existing) {
-            (Some(base), Some(text)) => base.hash == base::hash(text),
-            _ => false,
-        };
-        if record.is_none() && existing.is_some() && trust::page_is_in_git(self.here, name, page) {
+        let Known { is_recorded, base, removed, unchanged } =
+            self.last_written(ledger, existing.as_deref())?;
+        if !is_recorded && existing.is_some() && trust::page_is_in_git(self.here, name, page) {
             let came = PageCame { path: name.to_owned() };
             ledger.append(self.here.clock.now(), self.scope(), &came)?;
         }
@@ -213,7 +261,7 @@ impl Keeper<'_> {
             written.hash.clear();
         }
         written.write(self.here);
-        if record.is_none() || taken.removed != removed {
+        if !is_recorded || taken.removed != removed {
             self.record(ledger, &text, taken.removed)?;
         }
         if let Some(swapped) = &mut swapped {
@@ -233,20 +281,9 @@ impl Keeper<'_> {
         ledger: &mut Ledger,
         page: &Page,
         base: Option<&Base>,
-        (removed, most): (BTreeSet<NoteId>, usize),
+        known: (BTreeSet<NoteId>, usize),
     ) -> Result<Taken, KeepError> {
-        let name = self.settings.notes.file.as_str();
-        let hand = base
-            .map_or(Hand::Git, |base| checkout::changed_by(&self.here.place, name, &base.checkout));
-        let page = &redacted(page);
-        let known = KnownNotes::of(ledger, &self.here.place.repo, page, most)?;
-        let gather = Gatherer::new(self.here, ledger, self.settings);
-        let task = gather.task(Some(self.session))?;
-        let mut changes = Changes::new(self, &known, (hand, base, most));
-        changes.is_told = gather.tells_page();
-        changes.read(page, task.as_deref());
-        let (notes, task, mut taken) = changes.done();
-        taken.forks = self.unknown_forks(ledger, taken.forks)?;
+        let (notes, task, taken) = self.news(ledger, page, base, known)?;
         if !notes.is_empty() || task.is_some() || !taken.forks.is_empty() {
             ledger.write(self.here.clock.now(), |writer| {
                 for note in &notes {
@@ -261,6 +298,30 @@ impl Keeper<'_> {
                 Ok::<(), Error>(())
             })?;
         }
+        Ok(taken)
+    }
+
+    /// What the page says that the ledger does not: notes, a task, and what else that comes to. `removed` was taken
+    /// off it before.
+    fn news(
+        &self,
+        ledger: &Ledger,
+        page: &Page,
+        base: Option<&Base>,
+        (removed, most): (BTreeSet<NoteId>, usize),
+    ) -> Result<(Vec<NoteAdded>, Option<String>, Taken), KeepError> {
+        let name = self.settings.notes.file.as_str();
+        let hand = base
+            .map_or(Hand::Git, |base| checkout::changed_by(&self.here.place, name, &base.checkout));
+        let page = &redacted(page);
+        let known = KnownNotes::of(ledger, &self.here.place.repo, page, most)?;
+        let gather = Gatherer::new(self.here, ledger, self.settings);
+        let task = gather.task(Some(self.session))?;
+        let mut changes = Changes::new(self, &known, (hand, base, most));
+        changes.is_told = gather.tells_page();
+        changes.read(page, task.as_deref());
+        let (notes, task, mut taken) = changes.done();
+        taken.forks = self.unknown_forks(ledger, taken.forks)?;
         let marked = taken.marks.values().flat_map(|mark| mark.was.into_iter().chain([mark.id]));
         let marked: HashSet<NoteId> = marked.collect();
         let on_page = |id: &NoteId| page.named.contains(id) || marked.contains(id);
@@ -273,7 +334,7 @@ impl Keeper<'_> {
         }) {
             taken.removed.extend(base.notes.iter().filter(|id| !on_page(id)));
         }
-        Ok(taken)
+        Ok((notes, task, taken))
     }
 
     fn unknown_forks(

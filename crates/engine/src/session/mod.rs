@@ -29,7 +29,8 @@ pub use drive::{SessionEnded, run};
 pub use error::SessionError;
 pub use interrupt::interrupt;
 pub use prepare::{
-    Continue, Launch, LaunchContext, Prepared, Purpose, prepare_continue, prepare_launch,
+    Continue, Launch, LaunchContext, Prepared, Purpose, can_continue, prepare_continue,
+    prepare_launch,
 };
 pub(crate) use prepare::{prepare_settled_continue, prepare_settled_launch};
 pub use shown::{Total, config_of, totals};

@@ -9,6 +9,7 @@
 
 mod after;
 mod answer;
+mod blocked;
 mod clean;
 mod context;
 mod crashed;
@@ -37,6 +38,7 @@ mod tests;
 mod told;
 mod trees;
 
+pub use blocked::blocked;
 pub use clean::{Clean, Leftover, clean};
 pub use context::{With, events_of};
 pub use crashed::{is_alive, standing};

@@ -24,6 +24,8 @@ const OWN_ENV: &[&str] =
 /// Why a database could not be read.
 #[derive(Debug, thiserror::Error)]
 pub enum DaemonError {
+    #[error("there is no file {}", path.display())]
+    Missing { path: PathBuf },
     /// There is nothing to read.
     #[error("cannot read {}", path.display())]
     File {
@@ -81,6 +83,9 @@ impl Daemon {
     /// Opens `path` for reading.
     pub fn open(path: &Path) -> Result<Self, DaemonError> {
         let failed = |source| DaemonError::File { path: path.to_owned(), source };
+        if !path.exists() {
+            return Err(DaemonError::Missing { path: path.to_owned() });
+        }
         let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let db = Connection::open_with_flags(path, flags).map_err(failed)?;
         let tables = tables(&db).map_err(failed)?;

@@ -6,7 +6,7 @@ use axum::extract::{Path, State};
 use axum::response::{IntoResponse, Redirect, Response};
 use axum::{Extension, Form};
 use heirloom_api::{Code, Failure};
-use heirloom_core::approval::{Approval, Rule, State as Standing};
+use heirloom_core::approval::{Approval, Rule, State as Standing, subject};
 use heirloom_core::visible::visible;
 use heirloom_engine::session as engine;
 use heirloom_ledger::ApprovalFilter;
@@ -28,13 +28,6 @@ const KEYS: [(&str, &str); 6] = [
     ("n", "next"),
     ("v", "event in session"),
 ];
-
-/// What a tool is used on, in short.
-pub(super) fn subject(input: &Value) -> String {
-    let keys = ["command", "file_path", "notebook_path", "path", "url", "pattern", "query"];
-    let found = keys.iter().find_map(|key| input.get(key)?.as_str().map(str::to_owned));
-    found.unwrap_or_else(|| input.to_string())
-}
 
 /// What a tool does, after the name of who asks.
 pub(super) fn asks(tool: &str) -> &'static str {

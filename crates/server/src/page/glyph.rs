@@ -58,6 +58,11 @@ pub(super) fn question(word: &str) -> Markup {
     html! { span.state.acc { (svg(&path, false)) (word) } }
 }
 
+/// Work that goes no further without a person.
+pub(super) fn blocked(word: &str) -> Markup {
+    html! { span.state.alarm { (svg(&format!("{RING}M4.5 8h7"), false)) (word) } }
+}
+
 /// Whether something is met.
 pub(super) fn met(is_met: bool, word: &str) -> Markup {
     let (path, class) =

@@ -6,20 +6,23 @@ use axum::Extension;
 use axum::extract::State;
 use axum::response::Response;
 use heirloom_api::{Failure, JudgedNote};
-use heirloom_core::approval::Approval;
+use heirloom_core::approval::{Approval, subject};
 use heirloom_core::note::Kind;
 use heirloom_core::session::Session;
+use heirloom_core::settings::{Broken, Diagnostic};
 use heirloom_core::status::Status;
+use heirloom_core::words::in_words;
 use heirloom_engine::notes::Query;
 use heirloom_engine::sessions::{Listed, Listing, Row, list};
-use heirloom_engine::usage;
+use heirloom_engine::{session as engine, usage};
+use heirloom_ledger::IssueRun;
 use jiff::tz::TimeZone;
 use maud::{Markup, html};
 
-use super::approval::{asks, subject};
+use super::approval::asks;
 use super::region::{Region, Regions};
 use super::session::percent_used;
-use super::{Sheet, View, about, agent, counted, glyph, line, page, question, sheet, since};
+use super::{Sheet, View, about, agent, counted, glyph, line, page, sheet, since};
 use crate::gate::Caller;
 use crate::house::{House, RequestContext};
 use crate::routes::sessions::{Filter, statuses};
@@ -65,8 +68,11 @@ fn rendered(house: &House, caller: &Caller, regions: Regions) -> Result<Markup, 
     let decisions =
         if wants(&["head", "needed", "recent", "none"]) { newest(&cx) } else { Vec::new() };
     let count = |word: &str| decisions.iter().filter(|one| one.standing == word).count();
-    let broken: Vec<_> = decisions.iter().filter(|one| one.standing == "broken").collect();
-    let things = view.needs.count() + broken.len();
+    // What an agent only proposed is in force nowhere.
+    let is_broken = |one: &&JudgedNote| one.standing == "broken" && one.note.proposed_by.is_none();
+    let broken: Vec<_> = decisions.iter().filter(is_broken).collect();
+    let unusable = cx.here.settings(&[]).err();
+    let things = view.needs.count() + broken.len() + usize::from(unusable.is_some());
     let title = match things {
         0 => "Nothing needs you".to_owned(),
         1 => "1 thing needs you".to_owned(),
@@ -98,7 +104,7 @@ fn rendered(house: &House, caller: &Caller, regions: Regions) -> Result<Markup, 
                 li.item data-row=(session.id) {
                     (glyph::question("question"))
                     div.what { p { (about(session)) } p.meta { (session.status.in_words()) } }
-                    div { span.mono { (session.name) } br; span.meta { (agent(session)) } }
+                    div { span.mono { (session.name) } (view.elsewhere(session)) br; span.meta { (agent(session)) } }
                     span.num { (since(session.created_at, view.now)) }
                     div.act { a.btn.open href=(address(session)) { "Open" } }
                 }
@@ -108,11 +114,13 @@ fn rendered(house: &House, caller: &Caller, regions: Regions) -> Result<Markup, 
                     (glyph::status(session.status))
                     div.what { p { (about(session)) }
                         p.meta { (line(session.reason.as_deref().unwrap_or("no reason was given"), 120)) } }
-                    div { span.mono { (session.name) } br; span.meta { (agent(session)) } }
+                    div { span.mono { (session.name) } (view.elsewhere(session)) br; span.meta { (agent(session)) } }
                     span.num { (since(session.completed_at.unwrap_or(session.created_at), view.now)) }
                     div.act { a.btn.open href=(address(session)) { "Open" } }
                 }
             }
+            @for one in &view.needs.blocked { (blocked(&view, one)) }
+            @if let Some(unusable) = &unusable { (misread(&unusable.broken)) }
             @for one in broken.iter().take(BROKEN) {
                 li.item data-row=(one.note.id) {
                     (glyph::standing("broken"))
@@ -143,10 +151,35 @@ fn rendered(house: &House, caller: &Caller, regions: Regions) -> Result<Markup, 
     Ok(sheet(&view, &sheeted, &content))
 }
 
+/// An issue that a run could not finish.
+fn blocked(view: &View, one: &IssueRun) -> Markup {
+    let status = in_words(one.status.as_str());
+    html! { li.item data-row=(one.id) {
+        (glyph::blocked("blocked"))
+        div.what { p { span.mono { (one.issue) } " " (line(&one.title, 100)) }
+            p.meta { (status) @if let Some(reason) = &one.reason { ": " (line(reason, 120)) } } }
+        div { span.mono { "work" } br; span.meta { (one.agent.as_deref().unwrap_or("unknown agent")) } }
+        span.num { (since(one.ended_at.unwrap_or(one.started_at), view.now)) }
+        div.act { a.btn.open href=(format!("/runs/{}", one.run)) { "Open" } }
+    } }
+}
+
+/// Settings that only a person can correct.
+fn misread(broken: &Broken) -> Markup {
+    let first = broken.errors.first().map(Diagnostic::located).unwrap_or_default();
+    html! { li.item data-row="settings" {
+        (glyph::blocked("settings"))
+        div.what { p { (line(&first, 160)) } p.meta { (broken.meanwhile()) } }
+        div { span.mono { "settings" } }
+        span.num {}
+        div.act { a.btn.open href="/settings" { "Look" } }
+    } }
+}
+
 /// Somebody who waits for an answer.
 fn asking(cx: &RequestContext, view: &View, approval: &Approval) -> Result<Markup, Failure> {
     let session = cx.ledger.session(approval.session)?;
-    let question = question::asked(&approval.input).filter(|_| approval.is_question());
+    let question = approval.question();
     Ok(html! { li.item data-row=(approval.id) {
         @if approval.is_question() { (glyph::question("question")) } @else { (glyph::ask("approve")) }
         div.what {
@@ -155,7 +188,7 @@ fn asking(cx: &RequestContext, view: &View, approval: &Approval) -> Result<Marku
             p.meta { (asks(&approval.tool)) }
         }
         div { span.mono { (session.as_ref().map_or_else(String::new, |one| one.name.to_string())) }
-            br; span.meta { (session.as_ref().map_or("", |one| agent(one))) } }
+            @if let Some(session) = &session { (view.elsewhere(session)) } br; span.meta { (session.as_ref().map_or("", |one| agent(one))) } }
         span.num { (since(approval.requested_at, view.now)) }
         div.act { a.btn.open href=(format!("/approvals/{}", approval.id)) { @if question.is_some() { "Answer" } @else { "Review" } } }
     } })
@@ -261,7 +294,7 @@ fn table(
                     @let last = at_work.as_ref().map(|one| one.last_active_at);
                     tr.row data-row=(session.id) {
                         td { (glyph::status(session.status)) }
-                        td.mono { a.open href=(address(session)) { (session.name) }
+                        td.mono { a.open href=(address(session)) { (session.name) } (view.elsewhere(session))
                             @if let Some(author) = &session.author { span.dim { " by " (author) } } }
                         td.soft { (title.as_deref().map_or_else(|| about(session), |title| line(title, 80))) }
                         td.soft.c-agent { (agent(session)) }
@@ -269,7 +302,8 @@ fn table(
                         @if extra.heading().is_some() { td.soft.c-doing { (extra.cell(session)) } }
                         td.num.soft { (since(last.or(session.completed_at).unwrap_or(session.created_at), view.now)) }
                         td.num { (cost)
-                            a hidden data-go="continue" href=(format!("{}/continue", address(session))) { "Continue" } }
+                            @if engine::can_continue(session) {
+                                a hidden data-go="continue" href=(format!("{}/continue", address(session))) { "Continue" } } }
                     }
                 } }
             }

@@ -17,6 +17,8 @@ mod said;
 mod session;
 mod usage;
 
+use std::collections::HashMap;
+
 use axum::Router;
 use axum::http::{StatusCode, header};
 use axum::response::{Html, IntoResponse, Response};
@@ -27,7 +29,9 @@ use heirloom_core::session::Session;
 use heirloom_core::status::Status;
 use heirloom_core::usage::Tokens;
 use heirloom_core::visible::visible;
-use heirloom_ledger::{ApprovalFilter, Ledger, SessionFilter};
+use heirloom_engine::here::Here;
+use heirloom_engine::{usage as engine_usage, work};
+use heirloom_ledger::{ApprovalFilter, IssueRun, Ledger, SessionFilter};
 use jiff::Timestamp;
 use maud::{DOCTYPE, Markup, html};
 
@@ -46,6 +50,9 @@ pub(crate) struct View {
     needs: Needs,
     /// What the repository is called in which the daemon was started.
     repo: String,
+    /// What the ledger knows that repository by, and what people call the others.
+    own: String,
+    names: HashMap<String, String>,
     regions: Regions,
 }
 
@@ -56,10 +63,12 @@ struct Needs {
     /// Sessions that wait for a person, though nothing is to be approved.
     waiting: Vec<Session>,
     failed: Vec<Session>,
+    /// Issues that the newest run could not finish, in the repository that the daemon was started in.
+    blocked: Vec<IssueRun>,
 }
 
 impl Needs {
-    fn read(ledger: &Ledger) -> Result<Self, Failure> {
+    fn read(here: &Here, ledger: &Ledger) -> Result<Self, Failure> {
         let filter = ApprovalFilter { repo: None, session: None, pending: true };
         let mut failed = ledger
             .sessions(&SessionFilter {
@@ -80,11 +89,14 @@ impl Needs {
         let filter = SessionFilter { statuses, limit: 20, ..SessionFilter::default() };
         let mut waiting = ledger.sessions(&filter)?.sessions;
         waiting.retain(|session| approvals.iter().all(|one| one.session != session.id));
-        Ok(Self { approvals, waiting, failed: open })
+        let blocked = work::blocked(here, ledger)?;
+        // What failed for an issue is listed as the issue.
+        open.retain(|session| blocked.iter().all(|one| one.session != Some(session.id)));
+        Ok(Self { approvals, waiting, failed: open, blocked })
     }
 
     fn count(&self) -> usize {
-        self.approvals.len() + self.waiting.len() + self.failed.len()
+        self.approvals.len() + self.waiting.len() + self.failed.len() + self.blocked.len()
     }
 }
 
@@ -96,7 +108,9 @@ impl View {
             Caller::Program => String::new(),
         };
         let (now, repo) = (here.clock.now(), here.place.label().to_owned());
-        Ok(Self { now, form, needs: Needs::read(ledger)?, repo, regions: Regions::default() })
+        let own = ledger.repository(&here.place.repo)?;
+        let (names, needs) = (engine_usage::names(ledger)?, Needs::read(&here, ledger)?);
+        Ok(Self { now, form, needs, repo, own, names, regions: Regions::default() })
     }
 
     /// For a page that may lie open and ask for some of its regions.
@@ -107,6 +121,14 @@ impl View {
     /// The answer to the page's question, which changes with what is below it.
     fn heading(&self, title: &str) -> Result<Markup, Failure> {
         self.regions.put(HEADING, || Ok(html! { h1 { (title) } }))
+    }
+
+    /// Which repository a session is of, where it is not the one that the page is named after.
+    fn elsewhere(&self, session: &Session) -> Markup {
+        let repo = session.repo.as_str();
+        html! { @if repo != self.own {
+            " " span.dim { "in " (line(self.names.get(repo).map_or(repo, String::as_str), 40)) }
+        } }
     }
 
     /// The hidden field by which a form is known to be ours.
@@ -213,22 +235,25 @@ fn sheet(view: &View, sheet: &Sheet<'_>, content: &Markup) -> Markup {
 fn page(made: Result<Markup, Refused>) -> Response {
     match made {
         Ok(markup) => Html(markup.into_string()).into_response(),
-        Err(Refused(failure)) => {
-            let body = html! { (DOCTYPE) html lang="en" {
-                head {
-                    meta charset="utf-8";
-                    meta name="viewport" content="width=device-width, initial-scale=1";
-                    title { (failure.message) " · heirloom" }
-                    link rel="stylesheet" href="/assets/style.css";
-                }
-                body { main { h1 { (visible(&failure.message)) }
-                    @for hint in &failure.hints { p { (visible(hint)) } }
-                    p.dim { "Code " code { (failure.code) } ". " a href="/" { "Home" } }
-                } }
-            } };
-            (answer::status(&failure), Html(body.into_string())).into_response()
-        }
+        Err(Refused(failure)) => refusal(&failure),
     }
+}
+
+/// Why there is no page, in the words of the command.
+pub(crate) fn refusal(failure: &Failure) -> Response {
+    let body = html! { (DOCTYPE) html lang="en" {
+        head {
+            meta charset="utf-8";
+            meta name="viewport" content="width=device-width, initial-scale=1";
+            title { (failure.message) " · heirloom" }
+            link rel="stylesheet" href="/assets/style.css";
+        }
+        body { main { h1 { (visible(&failure.message)) }
+            @for hint in &failure.hints { p { (visible(hint)) } }
+            p.dim { "Code " code { (failure.code) } ". " a href="/" { "Home" } }
+        } }
+    } };
+    (answer::status(failure), Html(body.into_string())).into_response()
 }
 
 /// What went wrong with a form, where it was filled in.

@@ -6,11 +6,6 @@ use heirloom_core::visible::visible;
 use maud::{Markup, html};
 use serde_json::{Value, json};
 
-/// What is asked, without what is offered: the first of several questions.
-pub(super) fn asked(input: &Value) -> Option<&str> {
-    input["questions"].get(0)?["question"].as_str()
-}
-
 /// The questions, each with a choice of answers and room for one's own.
 pub(super) fn form(input: &Value) -> Markup {
     let questions = input["questions"].as_array().map(Vec::as_slice).unwrap_or_default();
@@ -88,7 +83,6 @@ mod tests {
     #[test]
     fn what_is_asked_is_text() {
         let input = json!({"questions": [{"question": "<b>Which?</b>", "options": [{"label": "A\u{202e}"}]}]});
-        assert_eq!(asked(&input), Some("<b>Which?</b>"));
         let form = form(&input).0;
         assert!(
             form.contains("&lt;b&gt;Which?&lt;/b&gt;") && !form.contains("<b>A\u{202e}"),

@@ -1,9 +1,10 @@
 //! Requirements, settings, trust, records and keys. Read only, with the command to type.
 
 use axum::Extension;
-use axum::extract::{Path, State};
+use axum::extract::{Path, State as AxumState};
 use axum::response::Response;
 use heirloom_core::redact::redact;
+use heirloom_core::trust::State;
 use heirloom_core::visible::visible;
 use heirloom_core::words::in_words;
 use heirloom_engine::trust as engine_trust;
@@ -23,7 +24,7 @@ const SETTINGS: Region = Region::new("settings", "settings trust");
 const TRUST: Region = Region::new("trust", "settings trust repo");
 
 pub(super) async fn requirements(
-    State(house): State<House>,
+    AxumState(house): AxumState<House>,
     Extension(caller): Extension<Caller>,
     Asked(whose): Asked<Whose>,
     regions: Regions,
@@ -52,7 +53,7 @@ pub(super) async fn requirements(
 }
 
 pub(super) async fn settings(
-    State(house): State<House>,
+    AxumState(house): AxumState<House>,
     Extension(caller): Extension<Caller>,
     regions: Regions,
 ) -> Response {
@@ -100,7 +101,7 @@ fn in_effect(cx: &RequestContext) -> Markup {
 }
 
 pub(super) async fn trust(
-    State(house): State<House>,
+    AxumState(house): AxumState<House>,
     Extension(caller): Extension<Caller>,
     regions: Regions,
 ) -> Response {
@@ -110,11 +111,23 @@ pub(super) async fn trust(
         let standing = engine_trust::standing(&cx.here, &cx.ledger)?;
         let answer = heirloom_api::Trust::new(&cx.here.place.repo, &standing);
         let commands = counted(answer.commands.len(), "command");
-        let title = format!("{} is {}, and would run {commands}", view.repo, answer.state);
+        let repo = &view.repo;
+        let title = match standing.state {
+            _ if standing.survey.covered.is_empty() => format!("Nothing in {repo} needs your trust"),
+            State::Trusted => format!("{repo} is trusted, and may run {commands}"),
+            State::Untrusted => format!("{repo} is not trusted: it would run {commands}"),
+            State::Changed => {
+                format!("{repo} has changed since you trusted it: it would run {commands}")
+            }
+        };
+        let (why, how) = match standing.state {
+            State::Trusted => ("To take that back, type ", "heirloom trust --revoke"),
+            _ => ("None of this is in effect. To review and allow it, type ", "heirloom trust"),
+        };
         let content = html! {
             (view.heading(&title)?)
-            p { "To allow or revoke it, type " code { "heirloom trust" } " in a terminal." }
-            (view.regions.put(TRUST, || Ok(html! { table { thead { tr { th scope="col" { "Setting" } th scope="col" { "Command" } } }
+            @if !standing.survey.covered.is_empty() { p { (why) code { (how) } " in a terminal." } }
+            (view.regions.put(TRUST, || Ok(html! { table { thead { tr { th scope="col" { "Setting" } th scope="col" { "What it says" } } }
                 tbody { @for one in answer.commands.iter().chain(&answer.others) { tr { td { (line(&one.key, 80)) }
                     td { code { (visible(&one.command)) } } } } } } }))?)
         };
@@ -125,7 +138,7 @@ pub(super) async fn trust(
 }
 
 pub(super) async fn record(
-    State(house): State<House>,
+    AxumState(house): AxumState<House>,
     Extension(caller): Extension<Caller>,
     Path(id): Path<String>,
 ) -> Response {
@@ -217,7 +230,7 @@ pub(super) fn keys() -> Markup {
 }
 
 pub(super) async fn all_keys(
-    State(house): State<House>,
+    AxumState(house): AxumState<House>,
     Extension(caller): Extension<Caller>,
 ) -> Response {
     let made = house.call(move |house| {

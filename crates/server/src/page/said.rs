@@ -4,12 +4,13 @@
 use std::fmt::Write as _;
 
 use heirloom_api::Said;
+use heirloom_core::approval::subject;
 use heirloom_core::session::Session;
 use heirloom_core::visible::visible;
 use maud::{Markup, html};
 use serde_json::Value;
 
-use super::approval::{difference, subject};
+use super::approval::difference;
 use super::{agent, counted, line};
 
 /// A conversation, event by event.

@@ -4,6 +4,7 @@ use axum::Extension;
 use axum::extract::{Path, State};
 use axum::response::Response;
 use heirloom_api::{Code, Failure, JudgedNote, Said};
+use heirloom_core::approval::subject;
 use heirloom_core::cost::Cost;
 use heirloom_core::session::Session;
 use heirloom_core::visible::visible;
@@ -15,7 +16,6 @@ use heirloom_ledger::ApprovalFilter;
 use maud::{Markup, html};
 use serde_json::Value;
 
-use super::approval::subject;
 use super::home::address;
 use super::region::{Region, Regions};
 use super::{Sheet, View, about, agent, counted, glyph, line, page, said, sheet, since, tokens};
@@ -96,8 +96,10 @@ fn rendered(house: &House, caller: &Caller, id: &str, shown: Shown) -> Result<Ma
                 } }))?)
             }
             (view.regions.put(ACTS, || Ok(html! { div.acts {
-                a.btn data-go="continue" href=(format!("{here}/continue")) aria-keyshortcuts="c" { "Continue" kbd { "c" } }
-                a.btn data-go="fork" href=(format!("{here}/continue?fork=true")) aria-keyshortcuts="f" { "Fork" kbd { "f" } }
+                @if engine::can_continue(&session) {
+                    a.btn data-go="continue" href=(format!("{here}/continue")) aria-keyshortcuts="c" { "Continue" kbd { "c" } }
+                    a.btn data-go="fork" href=(format!("{here}/continue?fork=true")) aria-keyshortcuts="f" { "Fork" kbd { "f" } }
+                }
                 @if session.status.is_active() {
                     form method="post" action=(format!("{here}/interrupt")) { (view.token())
                         button data-go="interrupt" aria-keyshortcuts="x" { "Interrupt" kbd { "x" } } }
@@ -116,7 +118,7 @@ fn rendered(house: &House, caller: &Caller, id: &str, shown: Shown) -> Result<Ma
                         a.btn.primary href=(format!("/approvals/{}", approval.id)) { "Review" } }
                 } }))?)
                 button type="button" id="below" hidden { span {} kbd { "G" } }
-                (view.regions.put(PROMPT, || Ok(html! { @if !session.status.is_active() {
+                (view.regions.put(PROMPT, || Ok(html! { @if !session.status.is_active() && engine::can_continue(&session) {
                     form method="post" action=(format!("{here}/continue")) data-send { (view.token())
                         label for="prompt" { "Continue " (session.name) }
                         textarea id="prompt" name="prompt" required placeholder="What should it do next?" {}

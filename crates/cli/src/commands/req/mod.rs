@@ -74,7 +74,11 @@ fn import_state(app: &App, ledger: &mut Ledger) -> Result<(), Failure> {
 /// The rules that hold here.
 fn policy(app: &App) -> Result<Policy, Failure> {
     match rules::load(&app.here) {
-        Some(Rules::Policy(policy)) => Ok(policy),
+        Some(Rules::Policy(policy)) => match policy.unread() {
+            Some(problem) => Err(Failure::new(Code::Settings, problem.to_string())
+                .hint("no requirement is enforced until it is corrected")),
+            None => Ok(policy),
+        },
         Some(Rules::Broken { file, reason }) => {
             Err(Failure::new(Code::Settings, format!("{file} cannot be read: {reason}"))
                 .hint("requirements are not enforced until it is repaired"))

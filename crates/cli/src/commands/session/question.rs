@@ -69,6 +69,9 @@ fn details(input: &Value) -> Vec<String> {
     let said = subject(input);
     let is_new = |(_, value): &(&String, &Value)| value.as_str() != Some(&said);
     let field = |(key, value): (&String, &Value)| {
+        if let (true, Value::Array(questions)) = (key == "questions", value) {
+            return questions.iter().flat_map(offered).collect();
+        }
         let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
         let (key, text) = (visible(key), visible(&text));
         if text.contains('\n') {
@@ -79,6 +82,18 @@ fn details(input: &Value) -> Vec<String> {
         }
     };
     fields.iter().filter(is_new).flat_map(field).collect()
+}
+
+/// A question of the agent's, with the answers it offers.
+fn offered(question: &Value) -> Vec<String> {
+    let text =
+        |value: &Value, key: &str| visible(value[key].as_str().unwrap_or_default()).to_string();
+    let options = question["options"].as_array().map(Vec::as_slice).unwrap_or_default();
+    let option = |option: &Value| match (text(option, "label"), text(option, "description")) {
+        (label, description) if description.is_empty() => format!("- {label}"),
+        (label, description) => format!("- {label}: {description}"),
+    };
+    std::iter::once(text(question, "question")).chain(options.iter().map(option)).collect()
 }
 
 #[cfg(test)]

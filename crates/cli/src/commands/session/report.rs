@@ -3,6 +3,7 @@
 use std::fmt::Write;
 
 use heirloom_api::{SessionConfig, SessionEnd};
+use heirloom_core::approval;
 use heirloom_core::config::{Field, Origin};
 use heirloom_core::session::{Link, Session};
 use heirloom_core::visible::visible;
@@ -17,9 +18,7 @@ use crate::ui::{BAD, DIM, GOOD, first_line, priced};
 
 /// What a tool is used on, in a line.
 pub(in crate::commands) fn subject(input: &Value) -> String {
-    let keys = ["command", "file_path", "notebook_path", "path", "url", "pattern", "query"];
-    let found = keys.iter().find_map(|key| input.get(key)?.as_str().map(str::to_owned));
-    first_line(&visible(&found.unwrap_or_else(|| input.to_string())), 100)
+    first_line(&visible(&approval::subject(input)), 100)
 }
 
 /// What a continued or forked session takes over, before it starts.

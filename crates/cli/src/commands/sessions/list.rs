@@ -1,5 +1,6 @@
 //! `heirloom sessions list`: a page of them, and why it is empty.
 
+use std::collections::{HashMap, HashSet};
 use std::process::ExitCode;
 
 use heirloom_api::SessionList;
@@ -9,6 +10,7 @@ use heirloom_engine::run;
 use heirloom_engine::run::inherit::Unrecorded;
 use heirloom_engine::sessions;
 use heirloom_engine::sessions::{Listing, Row};
+use heirloom_engine::usage;
 use heirloom_ledger::{Ledger, SessionFilter};
 
 use super::{about, status};
@@ -84,18 +86,38 @@ pub(super) fn list(app: &App, args: &List) -> Done {
         all.into_iter().filter(wanted).collect()
     };
     let is_empty = page.rows.is_empty() && unrecorded.is_empty();
+    let repos = if args.all_repos { usage::names(&ledger)? } else { HashMap::new() };
     app.ui.answer(&SessionList::new(page.clone(), unrecorded.clone()), || {
-        table(app, &page.rows, &unrecorded, args)
+        table(app, &page.rows, &unrecorded, (args, &repos))
     });
     if !app.ui.is_json() {
         if is_empty {
             app.ui.hint(&why_empty(app, &ledger, args)?);
+        }
+        let earlier = if args.all { 0 } else { earlier(&ledger, &page.rows)? };
+        if earlier > 0 {
+            let (which, are) = if earlier == 1 { ("session", "is") } else { ("sessions", "are") };
+            app.ui.hint(&format!(
+                "{earlier} earlier {which} that these continue {are} not listed: add --all"
+            ));
         }
         if let Some(next) = page.next {
             app.ui.hint(&format!("there are more: add --after {}", next.short()));
         }
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// How many sessions those of a page go on with, which are not on it.
+fn earlier(ledger: &Ledger, rows: &[Row]) -> Result<usize, Failure> {
+    let mut earlier = HashSet::new();
+    for row in rows {
+        let mut before = row.session.continues();
+        while let Some(id) = before.filter(|id| earlier.insert(*id)) {
+            before = ledger.session(id)?.and_then(|session| session.continues());
+        }
+    }
+    Ok(earlier.len())
 }
 
 /// Why a list of sessions is empty: there may be others than those that were asked for.
@@ -108,7 +130,11 @@ fn why_empty(app: &App, ledger: &Ledger, args: &List) -> Result<String, Failure>
         _ => "no sessions here yet; they appear when an agent works in this repository",
     };
     if !(args.running || args.completed || args.failed || args.hidden) {
-        return Ok(what.to_owned());
+        let elsewhere = SessionFilter { limit: 1, ..SessionFilter::default() };
+        let is_elsewhere = !args.all_repos && !ledger.sessions(&elsewhere)?.sessions.is_empty();
+        let more =
+            if is_elsewhere { "; --all-repos lists those of other repositories" } else { "" };
+        return Ok(format!("{what}{more}"));
     }
     // No more than it would list: to count all costs more the more there are.
     let repo = Some(app.here.place.repo.as_str());
@@ -123,18 +149,29 @@ fn why_empty(app: &App, ledger: &Ledger, args: &List) -> Result<String, Failure>
 
 /// The table of sessions. Of those that run it says when they last did something, of others when they
 /// ended.
-fn table(app: &App, rows: &[Row], unrecorded: &[Unrecorded], args: &List) -> String {
+fn table(
+    app: &App,
+    rows: &[Row],
+    unrecorded: &[Unrecorded],
+    (args, repos): (&List, &HashMap<String, String>),
+) -> String {
     if rows.is_empty() && unrecorded.is_empty() {
         return String::new();
     }
     let now = app.here.clock.now();
     let running = args.running;
     let when = if running { "last active" } else { "completed" };
-    let names = ["name", "status", when, "learnings", "cost", "about", "by"];
-    let names = if args.team { &names[..] } else { &names[..6] };
-    let mut columns = Columns::new(names).right(3).right(4);
+    let mut names = vec!["name", "status", when, "learnings", "cost", "about"];
+    names.extend(args.all_repos.then_some("repository"));
+    names.extend(args.team.then_some("by"));
+    let mut columns = Columns::new(&names).right(3).right(4).yielding(5);
     columns = columns.dispensable(&[3, 4, 2]);
+    let here = app.here.place.label();
     let by = |mut row: Vec<String>, session: Option<&Session>| {
+        let repo = session.map_or(here, |session| {
+            repos.get(session.repo.as_str()).map_or(session.repo.as_str(), String::as_str)
+        });
+        row.extend(args.all_repos.then(|| repo.to_owned()));
         let author = session.and_then(|session| session.author.clone());
         row.extend(args.team.then(|| author.unwrap_or_else(|| "you".to_owned())));
         row

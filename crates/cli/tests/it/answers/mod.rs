@@ -134,7 +134,7 @@ fn captured(house: &mut House) {
     std::fs::remove_file(&transcript).unwrap();
     house.ask("archive-restore", &["archive", "restore", capture::ID]);
     house.ask("sessions-update", &["sessions", "update", "hello", "--title", "greetings"]);
-    house.ask("sessions-forget", &["sessions", "forget", capture::ID]);
+    house.ask("sessions-forget", &["sessions", "forget", capture::ID, "--yes"]);
 }
 
 fn serving(house: &mut House) {

@@ -76,7 +76,7 @@ fn an_old_month_is_packed_and_still_read_and_erased() {
     let status = team.owner.run(&["hub", "status"]).success();
     assert!(status.stdout.contains("packed"), "{status}");
 
-    team.owner.run(&["sessions", "forget", &session]).success();
+    team.owner.run(&["sessions", "forget", &session, "--yes"]).success();
     note(&team.owner, "third");
     push(&team.owner);
     assert!(!team.postgres.dump().contains("to be regretted"));

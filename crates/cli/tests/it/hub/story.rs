@@ -61,7 +61,7 @@ fn what_is_erased_here_is_erased_there() {
     push(&team.owner);
     pull(&ada);
     assert_eq!(notes(&ada), ["to be regretted"]);
-    team.owner.run(&["sessions", "forget", &session]).success();
+    team.owner.run(&["sessions", "forget", &session, "--yes"]).success();
     push(&team.owner);
     assert!(!team.postgres.dump().contains("to be regretted"));
     pull(&ada);

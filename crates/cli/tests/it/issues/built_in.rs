@@ -114,13 +114,13 @@ fn a_word_that_is_none_brings_the_one_that_was_meant() {
     insta::assert_snapshot!(run(&env, &["update", &id, "--status", "in_progres"]), @"
     ------- stderr -------
     error: invalid value 'in_progres' for '--status <STATUS>': did you mean in_progress? it is one of open, in_progress, blocked, deferred, closed
-    hint: try '--help'.
+    hint: `heirloom issues update --help` shows how it is used
     [exit 64]
     ");
     insta::assert_snapshot!(run(&env, &["update", &id, "--priority", "high"]), @"
     ------- stderr -------
     error: invalid value 'high' for '--priority <P0-P4>': a number from 0, the most urgent, to 4
-    hint: try '--help'.
+    hint: `heirloom issues update --help` shows how it is used
     [exit 64]
     ");
     insta::assert_snapshot!(run(&env, &["update", &id]), @"

@@ -84,7 +84,7 @@ fn what_is_gone_is_not_grounded_and_fails() {
     insta::assert_snapshot!(env.run(&["ground"]), @r"
     ✗ Rotate tokens
       src/auth.rs:3 the file is gone
-    not grounded  0 of 1 claim (0.00), threshold 0.95
+    not grounded  0 of 1 claim in notes-2026-01-12 (0.00), threshold 0.95
     [exit 1]
     ");
 }
@@ -120,7 +120,7 @@ fn declared_claims_count_as_what_they_are() {
 fn no_claims_pass_as_such() {
     let env = env();
     env.run(&["note", "progress", "looked around"]).success();
-    insta::assert_snapshot!(env.run(&["ground"]), @"✔ no claims, so nothing to ground");
+    insta::assert_snapshot!(env.run(&["ground"]), @"✔ no claims in notes-2026-01-12, so nothing to ground");
     let answer = env.run(&["ground", "--json"]).success().json();
     assert_eq!((&answer["claims"], &answer["status"]), (&json!(0), &json!("pass")));
 }

@@ -243,7 +243,7 @@ fn a_page_that_nobody_has_begun_is_not_damaged_and_one_that_is_gone_is() {
     std::fs::remove_file(env.repo().join("NOTES.md")).unwrap();
     let checked = env.run(&["heal", "--check"]);
     assert_eq!(checked.code, 1, "{checked}");
-    assert!(checked.stdout.contains("NOTES.md was missing"), "{checked}");
+    assert!(checked.stdout.contains("NOTES.md is missing"), "{checked}");
 }
 
 #[test]

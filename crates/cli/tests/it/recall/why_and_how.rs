@@ -191,7 +191,7 @@ fn a_failure_is_told_with_what_ended_it() {
 fn a_session_that_was_forgotten_is_no_reason_any_more() {
     let env = env();
     env.run(&["sessions", "forget", capture::ID, "--yes"]);
-    env.run(&["sessions", "forget", capture::ID]);
+    env.run(&["sessions", "forget", capture::ID, "--yes"]);
     assert_eq!(ask(&env, &["why", "src/retry.rs:2"])["origins"], json!([]));
     assert_eq!(ask(&env, &["how", "connection refused postgres"])["fixes"], json!([]));
 }

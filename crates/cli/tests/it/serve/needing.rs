@@ -59,3 +59,78 @@ fn of_many_broken_decisions_some_are_listed_and_the_rest_is_a_number_and_a_link(
     let all = person.open("/decisions").body;
     assert_eq!(all.matches("class=\"note\"").count(), 7, "{all}");
 }
+
+#[test]
+fn settings_that_cannot_be_used_are_among_what_needs_somebody() {
+    let env = crate::env();
+    env.write(".heirloom/config.yaml", "checkpoint:\n  mode: [\n");
+    let daemon = Daemon::start(env);
+    let home = Person::new(&daemon).open("/").body;
+    assert!(home.contains("<h1>1 thing needs you</h1>"), "{home}");
+    assert!(home.contains(".heirloom/config.yaml:2:9: not valid YAML"), "{home}");
+    assert!(home.contains("nothing in .heirloom/config.yaml is in force"), "{home}");
+}
+
+#[test]
+fn an_issue_that_a_run_could_not_finish_is_among_what_needs_somebody_until_it_is_closed() {
+    let env = crate::env();
+    env.write(".heirloom/config.yaml", "work: {gate: [\"false\"], max_fixes: 0}\n");
+    env.git(&["add", "."]);
+    env.git(&["commit", "-qm", "settings"]);
+    env.run(&["init", "--yes"]).success();
+    let made = env.run(&["issues", "create", "Rotate tokens", "--json"]).success().json();
+    let id = made["id"].as_str().unwrap().to_owned();
+    env.run(&["work", "--agent", "sim", "--max-issues", "1"]);
+    let daemon = Daemon::start(env);
+    let person = Person::new(&daemon);
+    let home = person.open("/").body;
+    let needed =
+        home.split("aria-label=\"Needs you\"").nth(1).unwrap().split("</ul>").next().unwrap();
+    for words in ["blocked", &id, "Rotate tokens", "/runs/"] {
+        assert!(needed.contains(words), "{words}: {needed}");
+    }
+    assert_eq!(needed.matches("<li").count(), 1, "{needed}");
+    daemon.env.run(&["issues", "close", &id]).success();
+    assert!(person.open("/").body.contains("<h1>Nothing needs you</h1>"));
+}
+
+#[test]
+fn what_a_person_noted_by_hand_cannot_be_continued_and_is_not_offered() {
+    let env = crate::env();
+    env.run(&["note", "learning", "by hand"]).success();
+    env.run(&["launch", "say hello", "--name", "auth-v1", "--agent", "sim"]).success();
+    let daemon = Daemon::start(env);
+    let person = Person::new(&daemon);
+    let by_hand = person.open("/sessions/notes-2026-01-12").body;
+    assert!(!by_hand.contains("data-go=\"continue\""), "{by_hand}");
+    assert!(!by_hand.contains("What should it do next?"), "{by_hand}");
+    let by_agent = person.open("/sessions/auth-v1").body;
+    assert!(by_agent.contains("data-go=\"continue\""), "{by_agent}");
+    let home = person.open("/").body;
+    assert_eq!(home.matches("data-go=\"continue\"").count(), 1, "{home}");
+}
+
+#[test]
+fn a_browser_that_is_led_nowhere_gets_a_page_and_a_program_json() {
+    let daemon = Daemon::start(crate::env());
+    let person = Person::new(&daemon);
+    let browser = |path: &str| {
+        let request = super::client::Request::get(path).header("accept", "text/html,*/*");
+        request.header("cookie", &person.cookie).send(daemon.url())
+    };
+    for path in ["/nowhere", "/sessions/nobody/what", "/usage?by=colour"] {
+        let page = browser(path);
+        assert!(page.status >= 400, "{page:?}");
+        assert!(page.body.starts_with("<!DOCTYPE html>"), "{path}: {page:?}");
+        assert!(page.body.contains("/assets/style.css"), "{path}: {page:?}");
+    }
+    let used = browser("/signin?code=used");
+    assert_eq!(used.status, 401);
+    assert!(used.body.contains("<h1>You are not signed in</h1>"), "{used:?}");
+    assert!(used.body.contains("used before") && used.body.contains("serve --link"), "{used:?}");
+    let program = person.open("/nowhere");
+    assert_eq!(program.json()["error"]["code"], "request.not-found", "{program:?}");
+    let api = super::client::Request::get("/api/v1/nowhere").header("accept", "text/html");
+    let api = api.header("cookie", &person.cookie).send(daemon.url());
+    assert_eq!(api.json()["error"]["code"], "request.not-found", "{api:?}");
+}

@@ -16,8 +16,8 @@ use heirloom_ledger::Ledger;
 
 pub use self::first::prepare_launch;
 pub(crate) use self::first::prepare_settled_launch;
-pub use self::next::prepare_continue;
 pub(crate) use self::next::prepare_settled_continue;
+pub use self::next::{can_continue, prepare_continue};
 use super::error::SessionError;
 use crate::here::Here;
 use crate::person::{self, PersonError};

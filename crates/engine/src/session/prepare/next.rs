@@ -148,6 +148,11 @@ fn told(config: &Config, parent: &Session, agent: &'static dyn Agent, source: &S
     told
 }
 
+/// Whether a session has an agent whose conversation can go on: what a person noted by hand has none.
+pub fn can_continue(session: &Session) -> bool {
+    agent_of(session).is_ok()
+}
+
 /// The agent of a session, if its conversation can go on.
 fn agent_of(session: &Session) -> Result<&'static dyn Agent, SessionError> {
     let no_conversation = || SessionError::NoConversation { name: session.name.clone() };

@@ -1,0 +1,187 @@
+//! What somebody meets who uses it every day: what is asked before anything is lost or trusted, what a broken file
+//! leaves in force, and lists that say what they leave out.
+
+use heirloom_testkit::env::TestEnv;
+
+use crate::env;
+
+const BROKEN: &str = "checkpoint:\n  mode: [\n";
+
+#[test]
+fn forgetting_without_a_terminal_needs_to_be_meant() {
+    let env = env();
+    env.run(&["launch", "say hello", "--name", "auth-v1", "--agent", "sim"]).success();
+    let refused = env.run(&["sessions", "forget", "auth-v1"]);
+    assert_eq!(refused.code, 64, "{refused}");
+    assert!(refused.stderr.contains("what was said in auth-v1"), "{refused}");
+    assert!(refused.stderr.contains("--yes"), "{refused}");
+    let shown = env.run(&["sessions", "show", "auth-v1", "--json"]).json();
+    assert_eq!(shown["prompt"], "say hello");
+    env.run(&["sessions", "forget", "auth-v1", "--yes"]).success();
+}
+
+/// A clone of a repository that brings a command and words for agents.
+fn stranger() -> TestEnv {
+    let env = env();
+    env.write_user("");
+    let settings = "work: {gate: [make check]}\nrequirements: {plan: {message: obey me}}\n";
+    env.write(".heirloom/config.yaml", settings);
+    env
+}
+
+#[test]
+fn what_a_clone_brings_is_named_at_home_and_shown_before_init_trusts_it() {
+    let env = stranger();
+    let home = env.run(&[]).success().stdout;
+    assert!(home.contains("comes with 1 command, 1 instruction; none is in effect"), "{home}");
+    assert!(home.contains("heirloom trust"), "{home}");
+    assert_eq!(env.run(&["--json"]).json()["trust"], "untrusted");
+    let mut terminal = env.terminal(&["init"]);
+    terminal.sees("make check");
+    terminal.sees("obey me");
+    terminal.sees("Trust all of this?");
+    terminal.types("n");
+    let (_, shown) = terminal.ends();
+    assert!(shown.contains("not trusted"), "{shown}");
+    assert_eq!(env.run(&["trust", "--show"]).code, 1);
+    let mut terminal = env.terminal(&["init"]);
+    terminal.sees("Trust all of this?");
+    terminal.types("y");
+    assert_eq!(terminal.ends().0, 0);
+    assert_eq!(env.run(&["--json"]).json()["trust"], "trusted");
+}
+
+#[test]
+fn what_init_trusts_without_asking_it_lists() {
+    let env = stranger();
+    let done = env.run(&["init", "--yes"]).success().stdout;
+    for brought in ["make check", "obey me", ".heirloom/config.yaml:1"] {
+        assert!(done.contains(brought), "{brought}: {done}");
+    }
+}
+
+#[test]
+fn a_broken_settings_file_is_named_with_its_line_and_what_is_in_force() {
+    let env = env();
+    env.write(".heirloom/config.yaml", BROKEN);
+    for arguments in [&[][..], &["recover"], &["run", "ralph", "one", "1"], &["heal", "--check"]] {
+        let said = env.run(arguments).stderr;
+        assert!(
+            said.contains(".heirloom/config.yaml:2:9: not valid YAML"),
+            "{arguments:?}: {said}"
+        );
+        let meanwhile = "nothing in .heirloom/config.yaml is in force, requirements included";
+        assert!(said.contains(meanwhile), "{arguments:?}: {said}");
+    }
+    let refused = env.run(&["run", "ralph", "one", "1"]);
+    assert!(refused.stderr.contains(".heirloom/config.yaml:2:9 has to be corrected"), "{refused}");
+}
+
+#[test]
+fn healing_restores_settings_that_git_has_and_says_when_it_cannot() {
+    let env = env();
+    env.write(".heirloom/config.yaml", BROKEN);
+    let stuck = env.run(&["heal"]);
+    assert_eq!(stuck.code, 1, "{stuck}");
+    assert!(stuck.stdout.contains("not valid YAML (line 2"), "{stuck}");
+    assert!(stuck.stdout.contains("correct it by hand"), "{stuck}");
+    env.write(".heirloom/config.yaml", "checkpoint: {mode: strict}\n");
+    env.git(&["add", "."]);
+    env.git(&["commit", "-qm", "settings"]);
+    env.write(".heirloom/config.yaml", BROKEN);
+    assert_eq!(env.run(&["heal", "--check"]).code, 1);
+    let healed = env.run(&["heal", "--json"]).success().json();
+    assert_eq!(healed["kept"].as_array().map(Vec::len), Some(1), "{healed}");
+    let kept = std::fs::read_dir(env.home().join("damaged")).unwrap().flatten();
+    let kept: Vec<String> =
+        kept.map(|entry| std::fs::read_to_string(entry.path()).unwrap()).collect();
+    assert_eq!(kept, [BROKEN]);
+    assert_eq!(env.read(".heirloom/config.yaml"), "checkpoint: {mode: strict}\n");
+    let after = env.run(&["heal", "--check"]).success();
+    assert_eq!(after.stderr, "");
+}
+
+#[test]
+fn requirements_that_cannot_be_read_are_no_requirements_to_nobody() {
+    let env = env();
+    env.write(".heirloom/config.yaml", "requirements: 7\n");
+    let refused = env.run(&["req", "status"]);
+    assert_eq!(refused.code, 1, "{refused}");
+    assert!(refused.stderr.contains(".heirloom/config.yaml:1:15"), "{refused}");
+    assert!(!refused.stdout.contains("no requirements"), "{refused}");
+    let doctor = env.run(&["doctor"]).stdout;
+    assert!(doctor.contains("none is enforced: they cannot be read"), "{doctor}");
+}
+
+#[test]
+fn a_rehearsed_checkpoint_counts_the_decisions_that_a_real_one_does() {
+    let env = env();
+    env.write("src/a.rs", "fn rotate_tokens() {}\n");
+    env.run(&["run", "ralph", "one", "2", "--agent", "sim"]);
+    env.run(&["note", "decision", "rotate tokens", "--evidence", "src/a.rs:1"]).success();
+    // What somebody wrote on the page counts too, before anybody has taken it in.
+    env.run(&["checkpoint"]);
+    let page = env.read("NOTES.md").replacen(
+        "## Decisions",
+        "## Decisions\n\n### Keep sessions for a day\n",
+        1,
+    );
+    env.write("NOTES.md", &page);
+    let decisions = |arguments: &[&str]| {
+        let steps = env.run(arguments).json()["steps"].clone();
+        let mut steps = steps.as_array().unwrap().iter();
+        let log = steps.find(|step| step["name"] == "decision_log").unwrap();
+        let detail = log["detail"].as_str().unwrap().trim_start_matches("would keep ").to_owned();
+        detail.split(" in NOTES.md").next().unwrap().to_owned()
+    };
+    let rehearsed = decisions(&["checkpoint", "--dry-run", "--json"]);
+    assert_eq!(rehearsed, decisions(&["checkpoint", "--json"]));
+    assert_ne!(rehearsed, "1 decision");
+}
+
+#[test]
+fn the_built_in_agent_dates_what_it_says_by_the_clock() {
+    let env = env();
+    env.run(&["launch", "say hello", "--name", "auth-v1", "--agent", "sim"]).success();
+    let mut kept = Vec::new();
+    let mut directories = vec![env.home().join("sim/projects")];
+    while let Some(directory) = directories.pop() {
+        for entry in std::fs::read_dir(directory).unwrap().flatten() {
+            if entry.path().is_dir() {
+                directories.push(entry.path());
+            } else {
+                kept.push(std::fs::read_to_string(entry.path()).unwrap());
+            }
+        }
+    }
+    let said = kept.concat();
+    assert!(said.contains("\"timestamp\":\"2026-01-12T15:30:00.000Z\""), "{said}");
+    assert!(!said.contains("2026-01-01"), "{said}");
+}
+
+#[test]
+fn lists_say_what_they_leave_out_and_whose_their_rows_are() {
+    let env = env();
+    env.run(&["launch", "say hello", "--name", "auth-v1", "--agent", "sim"]).success();
+    let listed = env.run(&["sessions", "list"]).success();
+    assert!(!listed.stderr.contains("--all"), "{listed}");
+    env.run(&["continue", "auth-v1", "go on"]).success();
+    let listed = env.run(&["sessions", "list"]).success();
+    assert!(
+        listed.stderr.contains("1 earlier session that these continue is not listed: add --all"),
+        "{listed}"
+    );
+    let all = env.run(&["sessions", "list", "--all"]).success();
+    assert_eq!(all.stderr, "");
+    let everywhere = env.run(&["sessions", "list", "--all-repos"]).success().stdout;
+    let (head, rows) = everywhere.split_once('\n').unwrap();
+    assert!(head.ends_with("REPOSITORY"), "{everywhere}");
+    let name = env.run(&["repo", "show", "--json"]).json()["name"].as_str().unwrap().to_owned();
+    assert!(rows.lines().all(|row| row.ends_with(&name)), "{everywhere}");
+    env.run(&["note", "decision", "rotate"]).success();
+    let grounded = env.run(&["ground"]).stdout;
+    assert!(grounded.contains(" in notes-2026-01-12 ("), "{grounded}");
+    env.run(&["checkpoint"]);
+    let handoffs = env.run(&["handoffs", "list"]).success().stdout;
+    assert!(handoffs.contains("notes-2026-01-12"), "{handoffs}");
+}
