@@ -67,7 +67,7 @@ fn ended(writer: &mut Writer<'_>, repo: &str, n: u64) -> Result<(), Error> {
 }
 
 #[test]
-fn the_first_page_reads_at_most_twice_what_a_list_does_however_many_sessions_there_are() {
+fn the_first_page_reads_at_most_three_times_what_a_list_does_however_many_sessions_there_are() {
     let of = |count| {
         let env = sessions(count);
         let list = &mut env.command(&["sessions", "list", "--all-repos"]);
@@ -78,7 +78,7 @@ fn the_first_page_reads_at_most_twice_what_a_list_does_however_many_sessions_the
     };
     let (few, many) = (of(1_500), of(5_000));
     for (list, page) in [few, many] {
-        assert!(page <= 2 * list, "{page} bytes, and a list {list}: {few:?} {many:?}");
+        assert!(page <= 3 * list, "{page} bytes, and a list {list}: {few:?} {many:?}");
     }
     assert!(many.1 <= few.1 + few.1 / 2, "it grows with what happened: {few:?} {many:?}");
 }
