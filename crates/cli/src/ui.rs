@@ -118,7 +118,7 @@ impl Ui {
         self.put(&format!("{question} [y/N]"), 0);
         let mut line = String::new();
         let _ = io::stdin().lock().read_line(&mut line);
-        matches!(line.trim(), "y" | "Y" | "yes")
+        matches!(&*line.trim().to_lowercase(), "y" | "yes")
     }
 
     /// The same where yes is what is expected of whoever typed the command.
@@ -127,7 +127,7 @@ impl Ui {
         let mut line = String::new();
         // The end of input is no answer.
         let is_answered = io::stdin().lock().read_line(&mut line).is_ok_and(|read| read > 0);
-        is_answered && !matches!(line.trim(), "n" | "N" | "no")
+        is_answered && matches!(&*line.trim().to_lowercase(), "" | "y" | "yes")
     }
 
     pub(crate) fn warn(&self, text: &str) {

@@ -24,8 +24,8 @@ use crate::here::Env;
 /// What the names of heirloom's own variables begin with, and the one of the earlier framework.
 const OURS: [&str; 2] = ["HEIRLOOM_", "CLAUDE_SKIP_REQUIREMENTS"];
 
-/// Variables of everybody's by which heirloom finds its data and a person's settings.
-const EVERYBODYS: [&str; 3] = ["HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME"];
+/// Variables of everybody's by which heirloom finds its data, a person's settings and the programs it starts.
+const EVERYBODYS: [&str; 4] = ["HOME", "PATH", "XDG_CONFIG_HOME", "XDG_DATA_HOME"];
 
 /// The files of a directory from which agents take variables.
 const FILES: [&CStr; 7] = [

@@ -22,7 +22,7 @@ use heirloom_engine::settings::Environment;
 use heirloom_engine::started::undone;
 
 /// What of the environment matters here. The rest is left where it is.
-const VARIABLES: [&str; 17] = [
+const VARIABLES: [&str; 16] = [
     "CLAUDE_CODE_SESSION_ATTENDED",
     "CLAUDE_CONFIG_DIR",
     "CLAUDE_PID",
@@ -35,7 +35,6 @@ const VARIABLES: [&str; 17] = [
     "HEIRLOOM_HOME",
     "HEIRLOOM_RUN",
     "HEIRLOOM_SESSION",
-    "HEIRLOOM_TRACKER_TIMEOUT",
     "HOME",
     // Where the tracker's program is, which writes its file before a context goes.
     "PATH",

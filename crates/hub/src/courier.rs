@@ -206,11 +206,14 @@ mod tests {
         std::fs::create_dir_all(repo.join(".heirloom")).unwrap();
         let key = "hr_0000000000000000000000000p\n";
         std::fs::write(repo.join(".heirloom/repository"), key).unwrap();
-        let init = Command::new("git").args(["init", "-q"]).current_dir(&repo).status();
-        assert!(init.unwrap().success());
-        let mut env: Env = std::env::vars_os().collect();
-        env.insert("HEIRLOOM_HOME".into(), dir.join("home").into());
-        env.insert("HOME".into(), dir.into());
+        let path = std::env::var_os("PATH").unwrap();
+        let env: Env =
+            [("PATH", path), ("HOME", dir.into()), ("HEIRLOOM_HOME", dir.join("home").into())]
+                .map(|(name, value)| (name.into(), value))
+                .into();
+        let mut init = Command::new("git");
+        init.args(["init", "-q"]).current_dir(&repo).env_clear().envs(&env);
+        assert!(init.status().unwrap().success());
         let mut here = Here::look(&repo, env).unwrap();
         here.asks = Some(Who::Person);
         here

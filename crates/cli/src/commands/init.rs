@@ -90,7 +90,7 @@ fn trusted(app: &App, args: &Args) -> Result<Option<(SetupAction, String)>, Pers
         return Ok(Some((init::trust(&app.here, &standing, args.dry_run)?, list)));
     }
     app.ui.say(&format!("This repository comes with settings of its own.\n{list}"));
-    if app.ui.agrees("Trust all of this?") {
+    if app.ui.confirm("Trust all of this?") {
         return Ok(Some((init::trust(&app.here, &standing, false)?, String::new())));
     }
     let detail = "not trusted, so none of it takes effect: heirloom trust";

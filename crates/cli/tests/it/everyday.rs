@@ -121,11 +121,10 @@ fn a_rehearsed_checkpoint_counts_the_decisions_that_a_real_one_does() {
     env.run(&["note", "decision", "rotate tokens", "--evidence", "src/a.rs:1"]).success();
     // What somebody wrote on the page counts too, before anybody has taken it in.
     env.run(&["checkpoint"]);
-    let page = env.read("NOTES.md").replacen(
-        "## Decisions",
-        "## Decisions\n\n### Keep sessions for a day\n",
-        1,
-    );
+    let before = env.read("NOTES.md");
+    let more = "### Decision Log\n\n#### 2026-01-10 - Keep sessions for a day\n**Decision**: Keep sessions for a day\n\n";
+    let page = before.replacen("### Decision Log\n", more, 1);
+    assert_ne!(page, before);
     env.write("NOTES.md", &page);
     let decisions = |arguments: &[&str]| {
         let steps = env.run(arguments).json()["steps"].clone();

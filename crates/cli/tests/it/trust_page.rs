@@ -96,6 +96,17 @@ fn a_clone_that_brings_nothing_but_its_page_has_it_counted() {
     let said = day.starts();
     assert!(!said.text().contains("canary") && !said.text().contains("Feed it"), "{said:?}");
     assert!(said.text().contains("NOTES.md are left out until a person trusts"), "{said:?}");
+    // It is not taken in either: a command that an agent runs tells what the ledger has.
+    let page = std::fs::read_to_string(day.clone.join("NOTES.md")).unwrap();
+    let checkpoint = day.run(&["checkpoint"]);
+    assert!(checkpoint.stdout.contains("nobody has trusted: heirloom trust"), "{checkpoint}");
+    assert_eq!(std::fs::read_to_string(day.clone.join("NOTES.md")).unwrap(), page);
+    for asked in
+        [&["notes"][..], &["search", "canary"], &["handoffs", "show"], &["recover", "3"], &[]]
+    {
+        let ran = day.run(asked);
+        assert!(!ran.stdout.contains("the canary"), "{asked:?}: {ran}");
+    }
     // Noting something there makes nobody trust the rest.
     day.run(&["note", "decision", "Mine is mine"]).success();
     let said = day.starts();

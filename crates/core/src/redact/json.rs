@@ -15,8 +15,8 @@ use super::{assign, redact, scan};
 /// Whether [`redact_json`] would replace anything in a JSON text. Where it would not, as nearly always, the text
 /// is only read and never built up. For whoever has many texts.
 pub fn has_secret(json: &str) -> Result<bool, serde_json::Error> {
-    // Behind `\u` any letter may be.
-    if is_clean_json(json) && !json.contains("\\u") {
+    // A keyword may be spelled otherwise: any letter behind `\u`, and a slash behind `\`.
+    if is_clean_json(json) && !json.contains("\\u") && !json.contains("\\/") {
         return serde_json::from_str::<IgnoredAny>(json).map(|_| false);
     }
     let mut reader = serde_json::Deserializer::from_str(json);

@@ -113,6 +113,8 @@ proptest! {
         let spelled = letters.concat();
         let text = format!(r#"{{"said":"it is {spelled} here"}}"#);
         prop_assert!(has_secret(&text).unwrap());
+        let slashes = json!({ "said": secret }).to_string().replace('/', "\\/");
+        prop_assert!(has_secret(&slashes).unwrap());
     }
 }
 

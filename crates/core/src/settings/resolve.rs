@@ -65,7 +65,7 @@ impl Broken {
         let mut unread: Vec<&str> = self.rest.unread.iter().map(|one| one.file.as_str()).collect();
         unread.dedup();
         if unread.is_empty() {
-            return "until it is corrected, what is wrong is ignored and the rest is in force"
+            return "until it is corrected, invalid values are ignored and everything else applies"
                 .to_owned();
         }
         let files = unread.join(" or ");

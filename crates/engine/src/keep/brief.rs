@@ -67,6 +67,7 @@ impl Gatherer<'_> {
             }
             entries.append(&mut found);
         }
+        let unseen = unseen.max(super::page::withheld(self.here, self.settings, self.ledger));
         let entries = self.with_the_teams(entries);
         let Stood { title, words, standing, failures, wanting } = stood;
         let named = |what: String| Work { what, how: How::Task };

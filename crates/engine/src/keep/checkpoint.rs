@@ -261,7 +261,7 @@ impl Checkpoint<'_> {
     fn found_tracker(&self) -> Result<Box<dyn Tracker>, Taken> {
         match tracker::find(self.here) {
             None => {
-                let detail = "heirloom's own reads the ledger; nothing to write".to_owned();
+                let detail = "built-in tracker; nothing to write".to_owned();
                 Err(Taken::new("tracker", Status::Passed, detail))
             }
             Some(Err(error)) => Err(Taken::new("tracker", Status::Warned, error.to_string())),

@@ -100,6 +100,16 @@ pub struct Keeper<'a> {
     pub checkpoint: Option<Timestamp>,
 }
 
+/// How many entries stand on a page that came with the code and that nobody has said yes to.
+pub(super) fn withheld(here: &Here, settings: &Settings, ledger: &Ledger) -> usize {
+    if !trust::page_is_withheld(here, ledger) {
+        return 0;
+    }
+    let text = read_within(&here.place.root, &file(here, settings)).ok().flatten();
+    let page = page::read(&text.unwrap_or_default());
+    page.decisions.len() + page.items.len()
+}
+
 impl Keeper<'_> {
     /// Takes in what the page says, then brings it up to date.
     ///
@@ -135,7 +145,7 @@ impl Keeper<'_> {
         for _ in 0..TRIES {
             let existing = read_within(&self.here.place.root, &path)?;
             let page = existing.as_deref().map(page::read).unwrap_or_default();
-            synced.left_alone = self.reason_to_leave(existing.as_deref(), &page);
+            synced.left_alone = self.reason_to_leave(ledger, existing.as_deref(), &page);
             if synced.left_alone.is_some() {
                 return Ok(synced);
             }
@@ -152,7 +162,7 @@ impl Keeper<'_> {
         let existing = read_within(&self.here.place.root, &file(self.here, self.settings))?;
         let page = existing.as_deref().map(page::read).unwrap_or_default();
         let mut synced = Synced {
-            left_alone: self.reason_to_leave(existing.as_deref(), &page),
+            left_alone: self.reason_to_leave(ledger, existing.as_deref(), &page),
             ..Synced::default()
         };
         if synced.left_alone.is_some() {
@@ -193,12 +203,17 @@ impl Keeper<'_> {
     }
 
     /// Why the page must not be touched, if there is a reason.
-    fn reason_to_leave(&self, text: Option<&str>, page: &Page) -> Option<String> {
+    fn reason_to_leave(&self, ledger: &Ledger, text: Option<&str>, page: &Page) -> Option<String> {
         if checkout::is_busy(&self.here.place) {
             return Some("git is in the middle of a merge or a rebase".to_owned());
         }
         if let Some(Unclear { line, why }) = &page.blocked {
             return Some(format!("line {line}: {why}"));
+        }
+        if text.is_some() && trust::page_is_withheld(self.here, ledger) {
+            return Some(
+                "it came with a repository that nobody has trusted: heirloom trust".to_owned(),
+            );
         }
         let cut_off = text.is_some_and(page::is_truncated);
         cut_off.then(|| "it was cut off; `heirloom heal` repairs it".to_owned())

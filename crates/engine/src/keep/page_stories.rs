@@ -11,6 +11,7 @@ use heirloom_core::event::NoteAdded;
 use heirloom_core::id::NoteId;
 use heirloom_core::note::{Basis, Kind, Note, Origin, Source};
 use heirloom_core::page;
+use heirloom_core::trust::person::Who;
 use heirloom_ledger::{NoteFilter, Scope};
 use tempfile::TempDir;
 use uuid::Uuid;
@@ -18,6 +19,7 @@ use uuid::Uuid;
 use super::page::{Keeper, Synced};
 use super::{session_or_new, settings};
 use crate::here::{Env, Here};
+use crate::trust;
 
 /// Somebody with a home of their own, at work in a directory.
 struct Person {
@@ -66,6 +68,15 @@ impl Person {
         ]
         .into();
         Here::look(&self.at, env).unwrap()
+    }
+
+    /// Says yes to what the repository comes with.
+    fn trusts(&self) {
+        let mut here = self.here();
+        here.asks = Some(Who::Person);
+        let mut ledger = here.ledger().unwrap();
+        let seen = trust::standing(&here, &ledger).unwrap().survey;
+        trust::trust(&here, &mut ledger, &seen).unwrap();
     }
 
     fn sync(&self) -> Synced {
@@ -255,6 +266,7 @@ fn two_branches_that_both_add_are_merged_without_a_conflict() {
     ada.git(&["worktree", "add", "-q", "-b", "fix", path.to_str().unwrap()]);
     // Another home, so that neither page has what the other one's has.
     let bob = Person { home: ada.home.with_file_name("bob"), ..ada.elsewhere("payments-fix") };
+    bob.trusts();
     bob.note(Kind::Decision, "Grace of a day");
     bob.note(Kind::Question, "Whose clock?");
     bob.note(Kind::Progress, "halfway");
@@ -324,6 +336,7 @@ fn two_people_who_take_turns_keep_each_others_notes_with_date_title_and_author()
     );
     ada.sync();
     let page = ada.page();
+    bob.trusts();
     bob.sync();
     assert_eq!(bob.page(), page, "another's page is not written over");
     let notes = bob.notes();
@@ -362,6 +375,8 @@ fn a_clone_takes_in_what_it_does_not_know_and_leaves_the_page_as_it_is() {
     let (done, said) = git(dir.path(), &["clone", "-q", ada.at.to_str().unwrap(), "clone"]);
     assert!(done, "{said}");
     let page = bob.page();
+    assert_eq!(bob.sync().taken_in, 0, "nobody has said yes to it");
+    bob.trusts();
     assert_eq!(bob.sync().taken_in, 2);
     assert_eq!(bob.page(), page);
     bob.note(Kind::Question, "Whose clock?");

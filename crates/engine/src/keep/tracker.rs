@@ -3,7 +3,7 @@
 //! What an issue's sessions decided is in the ledger in any case. Where the repository has a beads
 //! tracker, it is told as well, once for each decision and handoff.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use heirloom_core::event::{HandoffMade, TrackerTold};
 use heirloom_core::note::{Kind, Note};
@@ -16,8 +16,9 @@ use crate::issues::{self, Tracker, TrackerError};
 /// Who the comments are from.
 const AUTHOR: &str = "heirloom";
 
-/// How long the tracker may take for one comment.
-const PATIENCE: Duration = Duration::from_secs(10);
+/// How long the tracker may take for one call, and for all decisions together. A hook at the end of a session tells
+/// decisions, has the file written and tells a handoff, before its agent stops waiting after ten seconds.
+const PATIENCE: Duration = Duration::from_secs(2);
 
 /// What the ledger knows about an issue.
 #[derive(Debug, Clone, Default, Serialize)]
@@ -92,7 +93,12 @@ pub fn tell_decisions(
         ..NoteFilter::default()
     };
     let mut told = Told::default();
+    let began = Instant::now();
     for note in ledger.notes(&filter)? {
+        // The others are told next time.
+        if !told.failed.is_empty() || began.elapsed() >= PATIENCE {
+            break;
+        }
         let Some(issue) = note.issue.clone() else { continue };
         let mut comment = format!("DECISION: {}", note.text);
         if let Some(rationale) = &note.rationale {

@@ -9,7 +9,9 @@
 mod page;
 mod survey;
 
-pub(crate) use page::{is_in_git as page_is_in_git, tells as tells_page};
+pub(crate) use page::{
+    is_in_git as page_is_in_git, is_withheld as page_is_withheld, tells as tells_page,
+};
 pub use survey::{Survey, survey};
 
 use std::path::{Path, PathBuf};

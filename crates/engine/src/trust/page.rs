@@ -17,6 +17,12 @@ pub(crate) fn tells(here: &Here, ledger: &Ledger) -> bool {
     super::standing(here, ledger).is_ok_and(|standing| standing.state == State::Trusted)
 }
 
+/// Whether the page came with the code, and nobody has said yes to it: nothing on it is taken in, since from the
+/// ledger it would be told by every command that an agent may ask.
+pub(crate) fn is_withheld(here: &Here, ledger: &Ledger) -> bool {
+    brought(here, ledger).map_or(true, |page| page.is_some()) && !tells(here, ledger)
+}
+
 /// Whether git has the page, and there is something on it that would be taken in.
 pub(crate) fn is_in_git(here: &Here, name: &str, page: &Page) -> bool {
     let says_something = page.is_kept

@@ -63,7 +63,7 @@ fn a_strict_checkpoint_names_every_finding_and_makes_no_handoff() {
                        - "no limiter": it is there: src/limit.rs:1
     3 ! decision log  1 decision in NOTES.md, 0 entries imported from it
                        - "Unproved": nobody said why (--because)
-    4 ✔ tracker       heirloom's own reads the ledger; nothing to write
+    4 ✔ tracker       built-in tracker; nothing to write
     5 · handoff       blocked
     6 · decay         blocked
     7 ! scenarios     0 of 3 test scenarios

@@ -213,5 +213,5 @@ fn what_is_no_daemon_db_is_refused() {
     Connection::open(&path).unwrap().execute_batch("CREATE TABLE t (x)").unwrap();
     let error = Daemon::open(&path).unwrap_err();
     assert!(error.to_string().ends_with("it is not a daemon.db"), "{error}");
-    assert!(matches!(Daemon::open(&dir.path().join("none.db")), Err(DaemonError::File { .. })));
+    assert!(matches!(Daemon::open(&dir.path().join("none.db")), Err(DaemonError::Missing { .. })));
 }
