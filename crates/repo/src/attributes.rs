@@ -6,6 +6,11 @@ use std::io::{self, Write as _};
 use crate::discover::{Place, common_dir};
 use crate::file;
 
+/// Where a clone keeps attributes of its own.
+pub(crate) const ATTRIBUTES: &str = "info/attributes";
+/// How a line ends that has git keep both sides.
+const UNION: &str = " merge=union";
+
 /// Has git keep what both sides added to `path`, in this clone, unless somebody said how it is to be
 /// merged. Not in a file of the repository, which is for its people to change.
 pub fn merge_by_union(place: &Place, path: &str) -> io::Result<()> {
@@ -14,7 +19,7 @@ pub fn merge_by_union(place: &Place, path: &str) -> io::Result<()> {
     if path.contains(special) {
         return Ok(());
     }
-    let local = common_dir(git_dir).join("info/attributes");
+    let local = common_dir(git_dir).join(ATTRIBUTES);
     let shared = place.root.join(".gitattributes");
     let says = |file| file::read_to_string(file).is_ok_and(|text| is_said(&text, path));
     if says(&local) || says(&shared) {
@@ -24,7 +29,13 @@ pub fn merge_by_union(place: &Place, path: &str) -> io::Result<()> {
     let newline = if before.is_empty() || before.ends_with(b"\n") { "" } else { "\n" };
     file::create_dir_all(local.parent().unwrap_or(git_dir))?;
     let mut file = file::open_with(File::options().create(true).append(true), &local)?;
-    writeln!(file, "{newline}/{path} merge=union")
+    writeln!(file, "{newline}/{path}{UNION}")
+}
+
+/// Whether a line is one that [`merge_by_union`] writes.
+pub(crate) fn is_ours(line: &[u8]) -> bool {
+    let path = line.strip_suffix(UNION.as_bytes()).and_then(|line| line.strip_prefix(b"/"));
+    path.is_some_and(|path| !path.is_empty() && !path.iter().any(u8::is_ascii_whitespace))
 }
 
 /// Whether a file of attributes says how `path` is merged.

@@ -3,9 +3,11 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::hash::{DefaultHasher, Hash, Hasher};
+use std::io::ErrorKind;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
+use crate::attributes::{self, ATTRIBUTES};
 use crate::discover::{common_dir, discover};
 use crate::worktree::git;
 use crate::{file, own_tree};
@@ -15,6 +17,9 @@ const TRACKER: &str = ".beads/";
 
 /// The references that are a person's.
 const KINDS: [&str; 2] = ["refs/heads/", "refs/tags/"];
+
+/// The most that is read of one of git's own files; a larger one is marked by its size and time.
+const MOST_READ: u64 = 1024 * 1024;
 
 /// How a worktree is at one moment.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -101,9 +106,25 @@ fn mark(path: &Path, said: &str) -> u64 {
 fn shared(common: &Path) -> BTreeMap<String, u64> {
     let hooks = fs::read_dir(common.join("hooks")).into_iter().flatten().flatten();
     let hooks = hooks.map(|hook| format!("hooks/{}", hook.file_name().to_string_lossy()));
-    let own = ["config", "info/exclude", "info/attributes"].map(str::to_owned);
+    let own = ["config", "info/exclude", ATTRIBUTES].map(str::to_owned);
     let all = own.into_iter().chain(hooks);
-    all.map(|name| (format!(".git/{name}"), mark(&common.join(&name), ""))).collect()
+    all.map(|name| (format!(".git/{name}"), mark_of_content(&common.join(&name)))).collect()
+}
+
+/// A mark of what a file of git's says, and of whether it may be run: git writes them anew with the same
+/// content, which is no change. Nor is an attribute that we added, or a file that has nothing else.
+fn mark_of_content(path: &Path) -> u64 {
+    let bytes = match file::read_at_most(path, MOST_READ) {
+        Ok(bytes) => bytes,
+        Err(error) if error.kind() == ErrorKind::NotFound => Vec::new(),
+        Err(_) => return mark(path, ""),
+    };
+    let mut hasher = DefaultHasher::new();
+    let lines = bytes.split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
+    let is_ours = |line: &[u8]| path.ends_with(ATTRIBUTES) && attributes::is_ours(line);
+    lines.filter(|line| !is_ours(line)).for_each(|line| line.hash(&mut hasher));
+    fs::metadata(path).is_ok_and(|file| file.mode() & 0o111 != 0).hash(&mut hasher);
+    hasher.finish()
 }
 
 /// All branches and tags, read by hand: a process more for each issue would be felt.
@@ -151,6 +172,7 @@ fn path(entry: &str) -> Option<&str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::time::Duration;
 
     #[test]
     fn a_change_a_second_change_and_a_commit_are_each_seen_and_nothing_else() {
@@ -181,5 +203,41 @@ mod tests {
         fs::create_dir(root.join(".beads")).unwrap();
         fs::write(root.join(".beads/issues.jsonl"), "{}\n").unwrap();
         assert_eq!(of(root).unwrap().changed_since(&seen[4]), [""; 0]);
+    }
+
+    #[test]
+    fn gits_own_files_are_marked_by_what_they_say_and_not_by_what_we_added() {
+        use std::os::unix::fs::PermissionsExt as _;
+        let dir = tempfile::TempDir::new().unwrap();
+        let root = dir.path();
+        git(root, None, &["init", "-q", "-b", "main"]).unwrap();
+        let (config, hook) = (root.join(".git/config"), root.join(".git/hooks/pre-push"));
+        fs::create_dir_all(root.join(".git/hooks")).unwrap();
+        fs::write(&hook, "#!/bin/sh\n").unwrap();
+        fs::set_permissions(&hook, fs::Permissions::from_mode(0o644)).unwrap();
+        let before = of(root).unwrap();
+        let changed = || of(root).unwrap().changed_since(&before);
+        // As git does where it takes out a section that is not there: another file, the same words.
+        let text = fs::read(&config).unwrap();
+        fs::write(root.join(".git/config.new"), &text).unwrap();
+        let later = fs::metadata(&config).unwrap().modified().unwrap() + Duration::from_secs(9);
+        let new = fs::File::options().write(true).open(root.join(".git/config.new")).unwrap();
+        new.set_modified(later).unwrap();
+        fs::rename(root.join(".git/config.new"), &config).unwrap();
+        assert_eq!(changed(), [""; 0]);
+        crate::merge_by_union(&discover(root), "NOTES.md").unwrap();
+        assert!(root.join(".git/info/attributes").exists());
+        assert_eq!(changed(), [""; 0]);
+        fs::write(root.join(".git/info/attributes"), "/NOTES.md merge=union\n*.c diff\n").unwrap();
+        assert_eq!(changed(), [".git/info/attributes"]);
+        git(root, None, &["config", "user.email", "agent@localhost"]).unwrap();
+        fs::set_permissions(&hook, fs::Permissions::from_mode(0o755)).unwrap();
+        assert_eq!(changed(), [".git/config", ".git/hooks/pre-push", ".git/info/attributes"]);
+        // What is too large to be read is still looked at.
+        let large = usize::try_from(MOST_READ).unwrap() + 1;
+        fs::write(&hook, vec![b'#'; large]).unwrap();
+        let before = of(root).unwrap();
+        fs::write(&hook, vec![b'#'; large + 1]).unwrap();
+        assert_eq!(of(root).unwrap().changed_since(&before), [".git/hooks/pre-push"]);
     }
 }

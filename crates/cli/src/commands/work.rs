@@ -228,8 +228,9 @@ fn dry_run(app: &App, tracker: &mut dyn Tracker, options: &Options) -> Done {
     });
     if planned.is_empty() {
         let entries = tracker.backlog()?;
-        for (entry, why) in work::left_alone(&app.here, &ledger, &entries, &options.wanted)? {
-            app.ui.warn(&format!("{}: left alone: {why}", entry.id));
+        let left = work::left_alone(&app.here, &ledger, &entries, &options.wanted)?;
+        for (issue, words) in work::tell_left_alone(&left) {
+            app.ui.warn(&issue.map_or_else(|| words.clone(), |issue| format!("{issue}: {words}")));
         }
     }
     Ok(ExitCode::SUCCESS)

@@ -90,11 +90,16 @@ impl<'a> Groups<'a> {
     }
 }
 
-/// What a person does with an issue that no agent is sent to before they have looked.
-pub fn review_first(id: &IssueId) -> String {
+/// Why no agent is sent to an issue before a person has looked at it, in a list of several.
+pub fn needs_review(id: &IssueId) -> String {
+    format!("needs review (`heirloom issues show {id}` says how)")
+}
+
+/// What a person can do with an issue that needs review, where it is shown.
+pub fn ways_to_review(id: &IssueId) -> String {
     format!(
-        "it needs review: see `heirloom issues show {id}`, then `heirloom issues close {id}`, \
-         `heirloom issues update {id} --status open`, or `heirloom work --resume --issue {id}` to send its agent again"
+        "to review: `heirloom issues close {id}`, `heirloom issues update {id} --status open`, \
+         or `heirloom work --resume --issue {id}` to send its agent again"
     )
 }
 
@@ -268,7 +273,7 @@ mod tests {
         entries[1].assignee = Some("ada".to_owned());
         entries[2].assignee = Some("ada".to_owned());
         let left = |wanted: &Wanted| -> Vec<String> {
-            let odd = |entry: &Entry| (entry.id.as_str() == "odd").then(|| review_first(&entry.id));
+            let odd = |entry: &Entry| (entry.id.as_str() == "odd").then(|| needs_review(&entry.id));
             let left = left_over(&entries, wanted, "heirloom", odd, Timestamp::UNIX_EPOCH);
             left.iter().map(|(entry, why)| format!("{}: {why}", entry.id)).collect()
         };
@@ -278,9 +283,7 @@ mod tests {
                 "begun: it is in progress (`--resume` continues it)",
                 "hers: ada has it in progress (`--resume --issue hers` takes it)",
                 "given: it is assigned to ada",
-                "odd: it needs review: see `heirloom issues show odd`, then `heirloom issues close odd`, \
-                 `heirloom issues update odd --status open`, or `heirloom work --resume --issue odd` to send its agent \
-                 again",
+                "odd: needs review (`heirloom issues show odd` says how)",
             ]
         );
         assert_eq!(left(&Wanted { resume: true, ..Wanted::default() }).len(), 3);

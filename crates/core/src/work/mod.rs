@@ -9,7 +9,7 @@ mod outcome;
 mod prompt;
 mod review;
 
-pub use choose::{Pick, Wanted, choose, left_over, review_first};
+pub use choose::{Pick, Wanted, choose, left_over, needs_review, ways_to_review};
 pub use nothing::{NOTHING_TO_DO, Nothing};
 pub use outcome::{Checked, Evidence, IssueRunStatus, Tally, WorkStatus};
 pub use prompt::{Brief, carry_on, first, fix, note_scenarios, put_right, resolve, with_news};

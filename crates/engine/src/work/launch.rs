@@ -9,6 +9,7 @@ use heirloom_core::issue::Issue;
 use heirloom_core::name::SessionName;
 use heirloom_core::session::Session;
 use heirloom_core::settings::Permissions;
+use heirloom_repo::fingerprint::Fingerprint;
 use heirloom_repo::stash;
 use jiff::Timestamp;
 
@@ -87,44 +88,71 @@ fn attend(
     for warning in &prepared.warnings {
         on.context.warn(Some(on.job.issue.id.as_str()), warning.clone());
     }
-    let stashes = on.context.trees.stashes();
+    let stashes = Stashes::look(&on.context.trees);
     let mut monitor = ActivityMonitor::new(on.context, &on.job.issue.id, on.deadline, on.share);
     let ended = session::run(&context, &mut on.ledger, prepared, &mut monitor);
     let told = ended.as_ref().ok().and_then(|ended| ended.session.cost.told());
     on.context.spend(on.share.take(), told.unwrap_or(0.0));
-    take_stashes(on, &stashes);
+    take_stashes(on, &stashes.list);
     put_stashes_back(on, &stashes);
     ended
 }
 
+/// The person's list of stashes as an agent is launched.
+struct Stashes {
+    list: String,
+    /// How the person's tree was then, if there is anything on the list to lose. Each agent has its own
+    /// look: what others saw and said meanwhile does not matter for what it may have done.
+    tree: Option<Fingerprint>,
+}
+
+impl Stashes {
+    fn look(trees: &Trees) -> Self {
+        if trees.stashes().is_empty() {
+            return Self { list: String::new(), tree: None };
+        }
+        // The tree first: what the person pops in between is not on the list then, and not missed.
+        let tree = trees.fingerprint();
+        Self { list: trees.stashes(), tree }
+    }
+
+    /// Whether the person's tree is known to be as it was.
+    fn has_same_tree(&self, trees: &Trees) -> bool {
+        let looks = self.tree.as_ref().zip(trees.fingerprint());
+        looks.is_some_and(|(before, now)| now.changed_since(before).is_empty())
+    }
+}
+
 /// What the agent took off the person's list of stashes comes back. A person who takes one off themselves
 /// mostly has it in their files then: where those changed, it is only said how it comes back.
-fn put_stashes_back(on: &mut OnIssue<'_, '_>, before: &str) {
-    let lost = on.context.trees.missing_stashes(before);
+fn put_stashes_back(on: &mut OnIssue<'_, '_>, before: &Stashes) {
+    let trees = &on.context.trees;
+    let lost = trees.missing_stashes(&before.list);
     if lost.is_empty() {
         return;
     }
+    let count = lost.len();
+    let are = if count == 1 { "is" } else { "are" };
     let by_hand = || {
         let commits: Vec<&str> = lost.iter().map(|line| stash::commit_of_line(line)).collect();
-        format!("`git stash store {}` puts it back", commits.join("` and `git stash store "))
+        format!("to restore: `git stash store {}`", commits.join("`, `git stash store "))
     };
-    if on.context.look_at_persons_tree().is_some() {
-        on.warn(format!("your list of stashes got shorter; if that was not you, {}", by_hand()));
+    if !before.has_same_tree(trees) {
+        on.warn(format!("{count} of your stashes {are} gone; if that was not you, {}", by_hand()));
         return;
     }
-    match on.context.trees.put_stashes_back(before, &lost) {
+    match trees.put_stashes_back(&before.list, &lost) {
         Ok(()) => {
-            on.warn(
-                "while the agent worked, something was taken off your list of stashes; it is back on it"
-                    .to_owned(),
-            );
+            on.warn(format!("an agent removed {count} of your stashes; restored"));
             on.so_far.news.push(
                 "the list of stashes is shared with the person, and what you took off it was theirs: it \
                  is back on it, and none of it belongs to your work"
                     .to_owned(),
             );
         }
-        Err(error) => on.warn(format!("your list of stashes got shorter ({error}); {}", by_hand())),
+        Err(error) => {
+            on.warn(format!("{count} of your stashes {are} gone ({error}); {}", by_hand()));
+        }
     }
 }
 

@@ -46,7 +46,7 @@ pub use dispatch::work;
 pub use error::WorkError;
 pub use fleet::{Fleet, Wants};
 pub use options::{Options, Reviewer};
-pub use picks::{Planned, left_alone, plan};
+pub use picks::{Planned, left_alone, plan, tell_left_alone};
 pub use prior::Resumes;
 pub use reviews::Reviews;
 pub use suggest::gate as suggest_gate;

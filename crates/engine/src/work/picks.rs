@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use heirloom_agents::process::orphan::Identity;
 use heirloom_core::issue::{Entry, IssueStatus, Owner, Standing, standing};
-use heirloom_core::work::{IssueRunStatus, Wanted, choose, left_over, review_first};
+use heirloom_core::work::{IssueRunStatus, Wanted, choose, left_over, needs_review};
 use heirloom_ledger::{Error, Ledger};
 
 use super::error::WorkError;
@@ -17,6 +17,8 @@ use crate::legacy::work_runs;
 
 /// The name under which a run assigns issues to itself.
 pub(super) const ACTOR: &str = "heirloom";
+/// How many issues that were left alone are named.
+const MOST_NAMED: usize = 10;
 /// Why an issue cannot be resumed that never had a session.
 pub(super) const NO_SESSION: &str = "there is no prior session";
 
@@ -88,9 +90,22 @@ pub fn left_alone<'e>(
         if claims.is_taken(&entry.id) {
             return Some("somebody is working on it now".to_owned());
         }
-        reviews.of(entry).map(|_| review_first(&entry.id))
+        reviews.of(entry).map(|_| needs_review(&entry.id))
     };
     Ok(left_over(entries, wanted, ACTOR, held, here.clock.now()))
+}
+
+/// What is said of the issues that were left alone: of the first ones by their ids, then how many more
+/// there are.
+pub fn tell_left_alone<'e>(left: &[(&'e Entry, String)]) -> Vec<(Option<&'e str>, String)> {
+    let named = left.iter().take(MOST_NAMED);
+    let mut told: Vec<_> =
+        named.map(|(entry, why)| (Some(entry.id.as_str()), format!("left alone: {why}"))).collect();
+    let more = left.len() - told.len();
+    if more > 0 {
+        told.push((None, format!("{more} more left alone for such reasons")));
+    }
+    told
 }
 
 /// Whose an issue that was begun is.

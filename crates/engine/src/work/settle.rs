@@ -9,12 +9,9 @@ use heirloom_core::work::{IssueRunStatus, WorkStatus};
 use super::dispatch::Dispatcher;
 use super::error::WorkError;
 use super::job::{Job, Verdict};
-use super::picks::{ACTOR, left_alone};
+use super::picks::{ACTOR, left_alone, tell_left_alone};
 use crate::events::{WorkEnded, WorkEvent, clean};
 use crate::turn;
-
-/// How many issues that were left alone are named.
-const MOST_NAMED: usize = 10;
 
 impl Dispatcher<'_, '_> {
     /// What became of an issue, told to the tracker and recorded.
@@ -103,12 +100,8 @@ impl Dispatcher<'_, '_> {
         let left = left_alone(self.context.here, &self.ledger, &entries, wanted)?;
         let left: Vec<_> =
             left.into_iter().filter(|(entry, _)| !self.told.contains(&entry.id)).collect();
-        for (entry, why) in left.iter().take(MOST_NAMED) {
-            self.context.warn(Some(entry.id.as_str()), format!("left alone: {why}"));
-        }
-        if left.len() > MOST_NAMED {
-            let more = left.len() - MOST_NAMED;
-            self.context.warn(None, format!("{more} more were left alone for such reasons"));
+        for (issue, words) in tell_left_alone(&left) {
+            self.context.warn(issue, words);
         }
         Ok(())
     }

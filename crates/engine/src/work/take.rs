@@ -5,7 +5,7 @@ use std::time::Duration;
 use heirloom_core::event::IssueRunStarted;
 use heirloom_core::id::IssueRunId;
 use heirloom_core::issue::{Entry, Issue, IssueId, IssueStatus};
-use heirloom_core::work::{IssueRunStatus, review_first};
+use heirloom_core::work::{IssueRunStatus, needs_review};
 use heirloom_ledger::Claimed;
 use jiff::SignedDuration;
 use uuid::Uuid;
@@ -56,7 +56,7 @@ impl Dispatcher<'_, '_> {
                 return Ok(None);
             }
             Begun::ToReview => {
-                self.leave(entry, format!("left alone: {}", review_first(&entry.id)));
+                self.leave(entry, format!("left alone: {}", needs_review(&entry.id)));
                 return Ok(None);
             }
         };

@@ -5,7 +5,7 @@ use heirloom_api::IssueDetail;
 use heirloom_core::issue::{Claim, Issue};
 use heirloom_core::note::Note;
 use heirloom_core::words::in_words;
-use heirloom_core::work::review_first;
+use heirloom_core::work::ways_to_review;
 use heirloom_engine::issues::Tracker;
 use heirloom_engine::keep::tracker::{Bridge, bridge};
 use heirloom_engine::work::Reviews;
@@ -65,7 +65,7 @@ pub(super) fn run(app: &App, tracker: &mut dyn Tracker, args: &Args) -> Done {
     };
     app.ui.answer(&answer, || known.text());
     if review.is_some() && !app.ui.is_json() {
-        app.ui.hint(&review_first(&issue.id));
+        app.ui.hint(&ways_to_review(&issue.id));
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -149,7 +149,10 @@ fn an_agent_that_does_nothing_closes_nothing_with_or_without_a_gate() {
         }
         // Nobody is sent again before a person looked, unless they say so.
         let again = yard.run(&["work", "--resume"]).success();
-        assert!(again.stderr.contains(&format!("{said}: left alone: it needs review")), "{again}");
+        assert!(
+            again.stderr.contains(&format!("{said}: left alone: needs review (`heirloom")),
+            "{again}"
+        );
         assert_eq!(again.stdout, "nothing to do\n");
         assert_eq!(yard.launches(&said), 1);
         yard.run(&["work", "--resume", "--issue", &said]);
@@ -173,8 +176,8 @@ fn what_needs_review_is_shown_with_the_words_until_a_person_closes_or_reopens_it
     let show = yard.run(&["issues", "show", &one]).success();
     assert!(show.stdout.contains("task, needs review") && show.stdout.contains(words), "{show}");
     let ways = format!(
-        "it needs review: see `heirloom issues show {one}`, then `heirloom issues close {one}`, \
-         `heirloom issues update {one} --status open`, or `heirloom work --resume --issue {one}`"
+        "to review: `heirloom issues close {one}`, `heirloom issues update {one} --status open`, \
+         or `heirloom work --resume --issue {one}`"
     );
     assert!(show.stderr.contains(&ways), "{show}");
     let ready = yard.run(&["issues", "ready"]).success();
@@ -184,7 +187,8 @@ fn what_needs_review_is_shown_with_the_words_until_a_person_closes_or_reopens_it
     assert!(home.stdout.contains("the agent said: “I could"), "{home}");
     // It is in progress, but nothing would continue it: what helps is said.
     let again = yard.run(&["work"]).success();
-    assert!(again.stderr.contains(&format!("{one}: left alone: {ways}")), "{again}");
+    let how = format!("{one}: left alone: needs review (`heirloom issues show {one}` says how)");
+    assert!(again.stderr.contains(&how), "{again}");
     assert!(!again.stderr.contains("`--resume` continues it"), "{again}");
     yard.run(&["issues", "close", &other]).success();
     yard.run(&["issues", "update", &one, "--status", "open"]).success();
@@ -372,13 +376,40 @@ fn what_an_agent_takes_off_the_persons_stashes_is_put_back() {
         (read("refs/stash"), read("logs/refs/stash"), yard.git(&["stash", "list"]))
     };
     let before = look();
-    let issues = [yard.issue("Pops", &["pops"]), yard.issue("Clears", &["clears"])];
+    let issues = [(yard.issue("Pops", &["pops"]), 1), (yard.issue("Clears", &["clears"]), 2)];
     let ran = yard.run(&["work"]);
     assert_eq!(before, look(), "{ran}");
-    for issue in issues {
-        let told = format!("{issue}: while the agent worked, something was taken off your list");
+    for (issue, count) in issues {
+        let told = format!("{issue}: an agent removed {count} of your stashes; restored");
         assert!(ran.stderr.contains(&told), "{ran}");
     }
+}
+
+#[test]
+fn a_stash_that_the_person_pops_while_two_agents_work_stays_popped() {
+    let yard = Yard::with_settings("work: {max_agents: 2}\n");
+    yard.env.write("mine.txt", "mine\n");
+    yard.git(&["stash", "push", "-qu"]);
+    let commit = yard.git(&["rev-parse", "refs/stash"]);
+    let issues = [yard.issue("One", &["wait"]), yard.issue("Two", &["wait"])];
+    let child = yard.spawn_heard(&["work"]);
+    for issue in &issues {
+        yard.wait_for_agent(issue, 1);
+    }
+    yard.git(&["stash", "pop", "-q"]);
+    std::fs::write(yard.plan().join("go"), "").unwrap();
+    assert!(child.wait_with_output().unwrap().status.success());
+    assert_eq!(yard.git(&["stash", "list"]), "");
+    let told = format!(
+        "1 of your stashes is gone; if that was not you, to restore: `git stash store {commit}`"
+    );
+    for issue in &issues {
+        yard.wait_until_said(&format!("{issue}: {told}"));
+    }
+    // One of them is told of as well that the person's files changed.
+    let reasons = issues.map(|issue| yard.issue_run(&issue)["reason"].to_string());
+    let strayed = "the person's own worktree changed meanwhile: mine.txt";
+    assert!(reasons.iter().any(|reason| reason.contains(strayed)), "{reasons:?}");
 }
 
 #[test]

@@ -146,6 +146,20 @@ fn what_somebody_has_is_named_when_nothing_else_is_to_do() {
 }
 
 #[test]
+fn of_many_that_are_left_alone_the_first_are_named_and_the_rest_counted() {
+    let yard = Yard::new();
+    for n in 0..12 {
+        let begun = yard.issue(&format!("{n}"), &["ok"]);
+        yard.run(&["issues", "update", &begun, "--status", "in_progress"]).success();
+    }
+    for args in [&["work", "--dry-run"][..], &["work"]] {
+        let ran = yard.run(args).success();
+        assert_eq!(ran.stderr.matches(": left alone: it is in progress").count(), 10, "{ran}");
+        assert!(ran.stderr.contains("2 more left alone for such reasons"), "{ran}");
+    }
+}
+
+#[test]
 fn agents_that_work_at_the_same_time_share_what_may_be_spent() {
     let yard = Yard::new();
     let issues: Vec<String> = (0..2).map(|n| yard.issue(&format!("{n}"), &["slow"])).collect();
