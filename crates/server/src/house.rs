@@ -13,6 +13,7 @@ use heirloom_ledger::{Found, Ledger, Options, SessionFilter};
 use tokio::sync::watch;
 
 use crate::answer::Refused;
+use crate::blocked::Blocked;
 use crate::events::Feed;
 use crate::keys::Keys;
 
@@ -39,6 +40,7 @@ struct Inner {
     is_secure: bool,
     wrong: crate::gate::Wrong,
     feed: Arc<Feed>,
+    blocked: Blocked,
 }
 
 /// What a house is made of.
@@ -59,9 +61,11 @@ impl House {
         let Parts { here, directory, keys, token, hosts, is_secure, ending } = parts;
         let feed = Feed::new(ending);
         let wrong = crate::gate::Wrong::default();
+        let blocked = Blocked::default();
         let Here { home, mut env, .. } = here;
         env.insert("HEIRLOOM_HOME".into(), home.clone().into());
-        let inner = Inner { home, directory, env, keys, token, hosts, is_secure, wrong, feed };
+        let inner =
+            Inner { home, directory, env, keys, token, hosts, is_secure, wrong, feed, blocked };
         Self { inner: Arc::new(inner), is_confined: false }
     }
 
@@ -107,6 +111,10 @@ impl House {
 
     pub(crate) fn feed(&self) -> &Arc<Feed> {
         &self.inner.feed
+    }
+
+    pub(crate) fn blocked(&self) -> &Blocked {
+        &self.inner.blocked
     }
 
     pub(crate) fn wrong(&self) -> &crate::gate::Wrong {

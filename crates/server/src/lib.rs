@@ -14,6 +14,7 @@
 )]
 
 mod answer;
+mod blocked;
 mod drive;
 mod events;
 mod gate;

@@ -39,6 +39,14 @@ pub fn find(here: &Here) -> Result<Box<dyn Tracker>, TrackerError> {
     find_within(here, PATIENCE)
 }
 
+/// Whether each question to the tracker of this repository starts a program.
+pub fn asks_program(here: &Here) -> bool {
+    match kind(here) {
+        Kind::BuiltIn => false,
+        Kind::Beads(path) => Program::find(here, &path, PATIENCE).is_some(),
+    }
+}
+
 /// The tracker of this repository, with a program that is asked only for this long.
 pub fn find_within(here: &Here, patience: Duration) -> Result<Box<dyn Tracker>, TrackerError> {
     let path = match kind(here) {

@@ -38,7 +38,7 @@ mod tests;
 mod told;
 mod trees;
 
-pub use blocked::blocked;
+pub use blocked::{still_open, unfinished};
 pub use clean::{Clean, Leftover, clean};
 pub use context::{With, events_of};
 pub use crashed::{is_alive, standing};

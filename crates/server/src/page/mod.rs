@@ -30,7 +30,7 @@ use heirloom_core::status::Status;
 use heirloom_core::usage::Tokens;
 use heirloom_core::visible::visible;
 use heirloom_engine::here::Here;
-use heirloom_engine::{usage as engine_usage, work};
+use heirloom_engine::usage as engine_usage;
 use heirloom_ledger::{ApprovalFilter, IssueRun, Ledger, SessionFilter};
 use jiff::Timestamp;
 use maud::{DOCTYPE, Markup, html};
@@ -68,7 +68,7 @@ struct Needs {
 }
 
 impl Needs {
-    fn read(here: &Here, ledger: &Ledger) -> Result<Self, Failure> {
+    fn read(house: &House, here: &Here, ledger: &Ledger) -> Result<Self, Failure> {
         let filter = ApprovalFilter { repo: None, session: None, pending: true };
         let mut failed = ledger
             .sessions(&SessionFilter {
@@ -89,7 +89,7 @@ impl Needs {
         let filter = SessionFilter { statuses, limit: 20, ..SessionFilter::default() };
         let mut waiting = ledger.sessions(&filter)?.sessions;
         waiting.retain(|session| approvals.iter().all(|one| one.session != session.id));
-        let blocked = work::blocked(here, ledger)?;
+        let blocked = house.blocked().read(here, ledger)?;
         // What failed for an issue is listed as the issue.
         open.retain(|session| blocked.iter().all(|one| one.session != Some(session.id)));
         Ok(Self { approvals, waiting, failed: open, blocked })
@@ -109,7 +109,7 @@ impl View {
         };
         let (now, repo) = (here.clock.now(), here.place.label().to_owned());
         let own = ledger.repository(&here.place.repo)?;
-        let (names, needs) = (engine_usage::names(ledger)?, Needs::read(&here, ledger)?);
+        let (names, needs) = (engine_usage::names(ledger)?, Needs::read(house, &here, ledger)?);
         Ok(Self { now, form, needs, repo, own, names, regions: Regions::default() })
     }
 

@@ -204,7 +204,12 @@ pub(super) async fn change(
     Path(id): Path<String>,
     Given(body): Given<Different>,
 ) -> Result<Told<ChangedIssues>, Refused> {
-    Ok(Told(house.call(move |house| changed(house, &id, body)).await?))
+    let change = move |house: &House| {
+        let changed = changed(house, &id, body);
+        house.blocked().forget();
+        changed
+    };
+    Ok(Told(house.call(change).await?))
 }
 
 fn changed(house: &House, id: &str, body: Different) -> Result<ChangedIssues, Failure> {

@@ -1,0 +1,97 @@
+//! What the newest run of `work` left to a person, for every page that is shown.
+//!
+//! Some trackers are asked through a program of theirs. Pages that lie open ask again with every event,
+//! so the answer of such a one is kept for a moment.
+
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use heirloom_engine::here::Here;
+use heirloom_engine::{issues, work};
+use heirloom_ledger::{Error, IssueRun, Ledger};
+
+/// How long a tracker's answer is believed.
+const FRESH: Duration = Duration::from_secs(10);
+
+/// The last answer of a tracker.
+#[derive(Debug, Default)]
+pub(crate) struct Blocked(Mutex<Option<Answer>>);
+
+#[derive(Debug)]
+struct Answer {
+    at: Instant,
+    /// What was asked about.
+    left: Vec<String>,
+    open: Vec<String>,
+}
+
+impl Blocked {
+    /// The issues that the newest run could not finish and that are still open.
+    pub(crate) fn read(&self, here: &Here, ledger: &Ledger) -> Result<Vec<IssueRun>, Error> {
+        let mut left = work::unfinished(here, ledger)?;
+        if left.is_empty() || !issues::asks_program(here) {
+            return Ok(work::still_open(here, left));
+        }
+        let ask = || ids(&work::still_open(here, left.clone()));
+        let open = self.kept(ids(&left), Instant::now(), ask);
+        left.retain(|one| open.contains(&one.id));
+        Ok(left)
+    }
+
+    /// An issue was changed here: the next page asks anew.
+    pub(crate) fn forget(&self) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = None;
+    }
+
+    /// The last answer if it is fresh and about the same. Whoever comes while the tracker is asked waits
+    /// for that answer.
+    fn kept(
+        &self,
+        left: Vec<String>,
+        now: Instant,
+        ask: impl FnOnce() -> Vec<String>,
+    ) -> Vec<String> {
+        let mut last = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(last) = last.as_ref()
+            && last.left == left
+            && now.saturating_duration_since(last.at) < FRESH
+        {
+            return last.open.clone();
+        }
+        let open = ask();
+        *last = Some(Answer { at: now, left, open: open.clone() });
+        open
+    }
+}
+
+fn ids(runs: &[IssueRun]) -> Vec<String> {
+    runs.iter().map(|one| one.id.clone()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_tracker_is_asked_again_only_after_a_while_or_a_change() {
+        let (blocked, begun) = (Blocked::default(), Instant::now());
+        let mut asked = 0;
+        let mut ask = |left: &[&str], after: Duration| {
+            let left: Vec<String> = left.iter().map(|&id| id.to_owned()).collect();
+            let open = blocked.kept(left.clone(), begun + after, || {
+                asked += 1;
+                left[..1].to_vec()
+            });
+            assert_eq!(open, left[..1]);
+            asked
+        };
+        let (one, two) = (["a"], ["a", "b"]);
+        assert_eq!(ask(&one, Duration::ZERO), 1);
+        assert_eq!(ask(&one, FRESH / 2), 1);
+        assert_eq!(ask(&one, FRESH), 2);
+        assert_eq!(ask(&two, FRESH), 3);
+        blocked.forget();
+        assert_eq!(ask(&two, FRESH), 4);
+        assert_eq!(ask(&two, FRESH), 4);
+    }
+}
