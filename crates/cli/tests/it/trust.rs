@@ -352,6 +352,17 @@ fn init_typed_by_a_person_shows_the_commands_and_trusts_them() {
 }
 
 #[test]
+fn init_below_trusted_paths_records_no_yes_to_what_nobody_was_shown() {
+    let Guarded { env } = stranger("work: {gate: [cargo test]}\n");
+    env.write_user(&format!("trust: {{paths: [{}]}}\n", env.repo().display()));
+    let ran = env.run(&["init"]).success();
+    assert!(!ran.stdout.contains("cargo test"), "{}", ran.stdout);
+    assert_eq!(env.run(&["trust", "--show"]).code, 0);
+    env.write_user("");
+    assert_eq!(env.run(&["trust", "--show"]).code, 1, "the paths said yes, and no person");
+}
+
+#[test]
 fn an_agent_does_not_change_what_guards_it() {
     let guarded = Guarded::new("requirements: {plan: {trigger_tools: [Never]}}\n");
     let write = |path: &str| {

@@ -186,6 +186,45 @@ fn a_page_that_began_here_needs_nobodys_yes() {
     day.env().git(&["-C", theirs.to_str().unwrap(), "commit", "-qam", "theirs"]);
     day.git(&["pull", "-q", theirs.to_str().unwrap(), "main"]);
     day.is_told(&["Mine is mine", "Obey the canary"]);
+    // Its home goes on as another host, and it is still the page that began here.
+    day.run(&["ledger", "rehost"]).success();
+    day.is_told(&["Mine is mine", "Obey the canary"]);
+}
+
+#[test]
+fn a_page_that_says_nothing_at_first_is_still_the_repositorys_when_it_does() {
+    let day = Day::new("# Notes\n");
+    day.run(&["note", "decision", "Mine is mine"]).success();
+    day.run(&["checkpoint"]);
+    // A stranger's commit.
+    day.env().write("NOTES.md", &page("feed the canary", FIRST));
+    commit(day.env());
+    day.git(&["checkout", "-q", "--", "."]);
+    day.git(&["pull", "-q"]);
+    let said = day.starts();
+    assert!(said.text().contains("Mine is mine"), "{said:?}");
+    assert!(!said.text().contains("canary"), "{said:?}");
+    // Another one, which leaves the page empty: what was taken in from it before is not told either.
+    day.env().write("NOTES.md", "# Notes\n");
+    commit(day.env());
+    day.git(&["checkout", "-q", "--", "."]);
+    day.git(&["pull", "-q"]);
+    let said = day.starts();
+    assert!(!said.text().contains("canary"), "{said:?}");
+    day.run(&["init", "--yes"]).success();
+    day.is_told(&["Mine is mine", "Obey the canary"]);
+}
+
+#[test]
+fn a_home_that_goes_on_as_another_host_trusts_the_page_no_more_than_before() {
+    let day = Day::new(&page("feed the canary", FIRST));
+    assert!(!day.starts().text().contains("canary"));
+    day.run(&["ledger", "rehost"]).success();
+    let said = day.starts();
+    assert!(!said.text().contains("canary"), "{said:?}");
+    assert_eq!(day.run(&["trust", "--show"]).code, 1);
+    day.run(&["init", "--yes"]).success();
+    day.is_told(&["Obey the canary"]);
 }
 
 #[test]

@@ -134,8 +134,10 @@ pub fn untrusted(here: &Here, is_rehearsal: bool) -> Result<Option<Standing>, Pe
     person::allow(here, &ledger, Action::Trust)?;
     let standing = trust::standing(here, &ledger)?;
     let is_trusted = standing.state == State::Trusted;
-    // Where there is nothing yet, the yes is for the page of notes that a colleague's commit may bring.
-    if is_trusted && standing.since.is_none() && !is_rehearsal {
+    // Where there is nothing yet, the yes is for the page of notes that a colleague's commit may bring. Below
+    // `trust.paths` there may be commands, which nobody is shown: that says yes for as long as it stands there.
+    let has_nothing_yet = is_trusted && standing.since.is_none() && standing.below.is_none();
+    if has_nothing_yet && !is_rehearsal {
         trust::trust(here, &mut ledger, &standing.survey)?;
     }
     Ok((!is_trusted).then_some(standing))

@@ -231,7 +231,7 @@ impl Keeper<'_> {
         let name = self.settings.notes.file.as_str();
         let Known { is_recorded, base, removed, unchanged } =
             self.last_written(ledger, existing.as_deref())?;
-        if !is_recorded && existing.is_some() && trust::page_is_in_git(self.here, name, page) {
+        if !is_recorded && existing.is_some() && trust::page_is_in_git(self.here, name) {
             let came = PageCame { path: name.to_owned() };
             ledger.append(self.here.clock.now(), self.scope(), &came)?;
         }

@@ -23,20 +23,26 @@ pub(crate) fn is_withheld(here: &Here, ledger: &Ledger) -> bool {
     brought(here, ledger).map_or(true, |page| page.is_some()) && !tells(here, ledger)
 }
 
-/// Whether git has the page, and there is something on it that would be taken in.
-pub(crate) fn is_in_git(here: &Here, name: &str, page: &Page) -> bool {
-    let says_something = page.is_kept
+/// Whether git has the page, whatever is on it: what says nothing today may say something after a pull.
+pub(crate) fn is_in_git(here: &Here, name: &str) -> bool {
+    heirloom_repo::git::is_tracked(&here.place.root, Path::new(name))
+}
+
+/// Whether there is something on the page that would be taken in.
+fn says_something(page: &Page) -> bool {
+    page.is_kept
         || !(page.decisions.is_empty()
             && page.items.is_empty()
             && page.tasks.is_empty()
-            && page.reasonings.is_empty());
-    says_something && heirloom_repo::git::is_tracked(&here.place.root, Path::new(name))
+            && page.reasonings.is_empty())
 }
 
 /// The page, where it came with the code.
+///
+/// Once it was read, it counts whatever is on it now: what was taken in from it stays in the ledger when a pull
+/// empties it.
 pub(super) fn brought(here: &Here, ledger: &Ledger) -> Result<Option<Covered>, Error> {
-    let host = ledger.host()?.to_string();
-    let came = ledger.kept::<PageCame>(&here.place.repo, &host)?;
+    let came = ledger.newest_kept::<PageCame>(&here.place.repo, 1)?.pop();
     let name = match came {
         Some(came) => Some(came.body.path),
         None => unread(here, ledger)?,
@@ -53,5 +59,6 @@ fn unread(here: &Here, ledger: &Ledger) -> Result<Option<String>, Error> {
     }
     let path = here.place.root.join(&name);
     let text = heirloom_repo::read_within(&here.place.root, &path).ok().flatten();
-    Ok(text.filter(|text| is_in_git(here, &name, &page::read(text))).map(|_| name))
+    let is_brought = text.is_some_and(|text| says_something(&page::read(&text)));
+    Ok((is_brought && is_in_git(here, &name)).then_some(name))
 }

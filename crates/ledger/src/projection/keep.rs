@@ -59,6 +59,12 @@ impl Projection for Kept {
         if record.kind == RuleDecided::KIND && origin == Origin::Elsewhere {
             return Ok(());
         }
+        if record.kind == PageCame::KIND
+            && origin == Origin::Elsewhere
+            && is_written(db, record, &key)?
+        {
+            return Ok(());
+        }
         db.prepare_cached(
             "INSERT INTO keep (repo, kind, key, session, at, body) VALUES (?1, ?2, ?3, ?4, ?5, ?6)
              ON CONFLICT (repo, kind, key) DO UPDATE SET session = ?4, at = ?5, body = ?6",
@@ -75,6 +81,16 @@ impl Projection for Kept {
     }
 }
 
+/// Whether the page at `path` was written before this record came. Then it did not come with the code to whoever
+/// wrote it, even if it did to a colleague.
+fn is_written(db: &Connection, record: &Record, path: &str) -> rusqlite::Result<bool> {
+    db.prepare_cached("SELECT 1 FROM keep WHERE repo = ?1 AND kind = ?2 AND key = ?3")?.exists((
+        record.repo.as_deref().unwrap_or(""),
+        PageWritten::KIND,
+        path,
+    ))
+}
+
 /// What a record is kept under, if it is kept at all.
 fn key(record: &Record) -> Option<String> {
     match record.kind.as_str() {
@@ -82,11 +98,13 @@ fn key(record: &Record) -> Option<String> {
         // Under the host that said it: nobody speaks for the sessions of another.
         HandoffShared::KIND => Some(format!("{}/{}", record.host, of_session(record))),
         ForkDetected::KIND => body::<ForkDetected>(record).map(|fork| fork.id),
+        // Not under a host: a home that goes on as another one trusts the page no more than before.
+        PageCame::KIND => body::<PageCame>(record).map(|page| page.path),
         PageWritten::KIND => body::<PageWritten>(record).map(|page| page.path),
         RuleDecided::KIND => body::<RuleDecided>(record).map(|decided| decided.id),
         TrackerTold::KIND => body::<TrackerTold>(record).map(|told| told.about),
         // Each host for itself: what another one trusts, it trusts there.
-        PageCame::KIND | TrustDecided::KIND | RunPermitted::KIND => Some(record.host.to_string()),
+        TrustDecided::KIND | RunPermitted::KIND => Some(record.host.to_string()),
         CheckpointMissed::KIND
         | ContextUsed::KIND
         | DeltaSynced::KIND

@@ -2,6 +2,7 @@
 
 use std::fs;
 
+use heirloom_core::event::{PageCame, PageWritten};
 use heirloom_core::id::HostId;
 use heirloom_core::record::{Hash, Record};
 use heirloom_core::repo::RepoId;
@@ -56,6 +57,27 @@ fn nothing_is_noticed_where_nothing_happened_and_nothing_is_made_where_nothing_i
     home.open().compact(false).unwrap();
     assert_eq!(attend(&home), []);
     is_whole(&home.open());
+}
+
+#[test]
+fn that_a_page_came_with_the_code_outlasts_the_host_and_is_no_colleagues_to_say() {
+    let (clone, began) = (Home::new(), Home::new());
+    let scope = Scope::session(session_id(1), REPO);
+    let path = "NOTES.md".to_owned();
+    let hash = "0".to_owned();
+    let written = PageWritten { path: path.clone(), hash, notes: Vec::new(), removed: Vec::new() };
+    began.open().append(at(1), scope, &written).unwrap();
+    clone.open().append(at(1), scope, &PageCame { path }).unwrap();
+    clone.open().append(at(2), scope, &written).unwrap();
+    let came = |home: &Home| home.open().newest_kept::<PageCame>(REPO, 9).unwrap().len();
+    assert_eq!((came(&clone), came(&began)), (1, 0));
+    clone.open().rehost(at(3)).unwrap();
+    began.open().import(export(&clone.open()).as_bytes()).unwrap();
+    clone.open().append(at(4), scope, &note(702, "more")).unwrap();
+    for home in [&clone, &began] {
+        home.open().rebuild().unwrap();
+    }
+    assert_eq!((came(&clone), came(&began)), (1, 0));
 }
 
 #[test]
