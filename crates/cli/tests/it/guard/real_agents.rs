@@ -240,6 +240,23 @@ fn assert_kept_out(real: &Real) {
     }
 }
 
+/// A loop with default settings and nobody at a terminal: what the engine reads of an agent's own session is the agent's to
+/// write.
+fn assert_reports(real: Real) {
+    let report = r#"printf '{"decision":"stop","summary":"all done"}' > "$HEIRLOOM_STATUS""#;
+    let script = Script::new([real.shell(report), Answer::text("done")]);
+    let served = (real.subject.serve)(&real.guarded.env.user(), script);
+    let mut env = real.guarded.env;
+    env = env.var("HTTPS_PROXY", "http://127.0.0.1:9").var("NO_PROXY", "127.0.0.1,localhost");
+    for (name, value) in &served.env {
+        env = env.var(name, value);
+    }
+    let agent = real.subject.name;
+    let ran = env.run(&["run", "ralph", "s", "1", "--agent", agent, "--permissions", "accept"]);
+    assert!(ran.code == 0 && ran.stdout.contains("all done"), "{ran}: {:?}", served.requests());
+    assert!(!ran.stdout.contains("denied"), "{ran}");
+}
+
 /// Codex with a person's trust in our hooks.
 pub(crate) fn trusted_codex() -> Real {
     trusting(Real::new(&CODEX))
@@ -341,4 +358,22 @@ fn gemini_does_not_write_what_guards_it() {
 #[ignore = "drives a real agent"]
 fn opencode_does_not_write_what_guards_it() {
     assert_kept_out(&Real::with(&OPENCODE, ""));
+}
+
+#[test]
+#[ignore = "drives a real agent"]
+fn codex_reports_from_a_loop_with_default_settings() {
+    assert_reports(trusting(Real::with(&CODEX, "")));
+}
+
+#[test]
+#[ignore = "drives a real agent"]
+fn gemini_reports_from_a_loop_with_default_settings() {
+    assert_reports(Real::with(&GEMINI, ""));
+}
+
+#[test]
+#[ignore = "drives a real agent"]
+fn opencode_reports_from_a_loop_with_default_settings() {
+    assert_reports(Real::with(&OPENCODE, ""));
 }
