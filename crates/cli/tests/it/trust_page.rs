@@ -204,7 +204,7 @@ fn a_page_that_says_nothing_at_first_is_still_the_repositorys_when_it_does() {
     let said = day.starts();
     assert!(said.text().contains("Mine is mine"), "{said:?}");
     assert!(!said.text().contains("canary"), "{said:?}");
-    // Another one, which leaves the page empty: what was taken in from it before is not told either.
+    // Another one, which leaves the page empty: nothing of it was taken in.
     day.env().write("NOTES.md", "# Notes\n");
     commit(day.env());
     day.git(&["checkout", "-q", "--", "."]);
@@ -212,7 +212,8 @@ fn a_page_that_says_nothing_at_first_is_still_the_repositorys_when_it_does() {
     let said = day.starts();
     assert!(!said.text().contains("canary"), "{said:?}");
     day.run(&["init", "--yes"]).success();
-    day.is_told(&["Mine is mine", "Obey the canary"]);
+    day.is_told(&["Mine is mine"]);
+    assert!(!day.starts().text().contains("canary"));
 }
 
 #[test]

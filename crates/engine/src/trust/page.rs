@@ -39,8 +39,8 @@ fn says_something(page: &Page) -> bool {
 
 /// The page, where it came with the code.
 ///
-/// Once it was read, it counts whatever is on it now: what was taken in from it stays in the ledger when a pull
-/// empties it.
+/// Once it was read, it counts whatever is on it now: what was taken in after a yes stays in the ledger when the yes is
+/// taken back.
 pub(super) fn brought(here: &Here, ledger: &Ledger) -> Result<Option<Covered>, Error> {
     let came = ledger.newest_kept::<PageCame>(&here.place.repo, 1)?.pop();
     let name = match came {
