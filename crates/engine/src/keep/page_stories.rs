@@ -148,6 +148,7 @@ fn ada() -> (TempDir, Person) {
     ada.git(&["init", "-q", "-b", "main"]);
     fs::write(ada.at.join("NOTES.md"), BY_HAND).unwrap();
     ada.commit("first");
+    ada.trusts();
     (dir, ada)
 }
 
@@ -304,6 +305,7 @@ fn a_page_that_both_branches_began_becomes_one() {
     let path = ada.at.with_file_name("payments-fix");
     ada.git(&["worktree", "add", "-q", "-b", "fix", path.to_str().unwrap()]);
     let bob = Person { home: ada.home.with_file_name("bob"), ..ada.elsewhere("payments-fix") };
+    bob.trusts();
     bob.note(Kind::Decision, "Grace of a day");
     bob.note(Kind::Question, "Whose clock?");
     bob.commit("bob");

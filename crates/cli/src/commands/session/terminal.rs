@@ -145,7 +145,7 @@ impl Supervisor for Terminal<'_> {
         }
         let (id, tool, what) = (approval.id.short(), &approval.tool, subject(&approval.input));
         self.ui.say(&format!("waiting for approval {id}: {tool} {what}"));
-        self.ui.hint(&format!("`heirloom approvals show {id}` has all of it; `approve {id}`, or `deny {id} --reason TEXT`"));
+        self.ui.hint(&format!("`heirloom approvals approve {id}`, or `deny {id} --reason TEXT`; `show {id}` has all of it"));
     }
 
     fn settled(&mut self, approval: &Approval) {

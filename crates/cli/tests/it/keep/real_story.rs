@@ -108,7 +108,11 @@ fn after_a_crash_the_next_request_holds_what_stands_and_nothing_that_was_replace
     let answers = [
         Answer::tool("Write", json!({"file_path": repo.join("rates.py"), "content": "x = 1\n"})),
         bash(&check("expiry")),
-        bash("kill -9 $PPID"),
+        // Not before the agent has written down what failed: it does so a moment later.
+        bash(
+            "until grep -rqs 'tool_result.*expiry is not parsed' ~/.claude/projects; do sleep 0.1; done; \
+             kill -9 $PPID",
+        ),
     ];
     real.killed("Make the rates expire.", answers);
 
