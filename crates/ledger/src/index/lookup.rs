@@ -1,6 +1,6 @@
 //! Which rows hold a word, and what the index knows of a row.
 
-use std::cell::RefCell;
+use std::cell::{OnceCell, RefCell};
 use std::collections::HashMap;
 use std::rc::Rc;
 
@@ -10,36 +10,48 @@ use rusqlite::{Connection, OptionalExtension};
 
 use super::PAGE_BITS;
 use super::filter::Search;
+use super::packed::unpack;
 
-/// A page of messages.
+/// A page of messages: what every row of a word is asked.
 #[derive(Debug)]
 pub(super) struct Page {
-    pub(super) number: i64,
+    number: i64,
     pub(super) source: i64,
     pub(super) first: u64,
+    /// How many messages its source has.
+    pub(super) messages: f64,
     lens: Vec<u8>,
     kinds: Vec<u8>,
-    offs: Vec<u8>,
-    ats: Vec<u8>,
+    details: OnceCell<Details>,
+}
+
+/// What is only asked of the rows that are shown.
+#[derive(Debug)]
+pub(super) struct Details {
+    offs: Vec<u32>,
+    ats: Vec<u32>,
     ids: Vec<u8>,
 }
 
 impl Page {
-    pub(super) fn length(&self, place: usize) -> f64 {
-        self.lens.get(place).map_or(1.0, |byte| score::from_byte(*byte))
+    /// How long a message is, as it is kept.
+    pub(super) fn length(&self, place: usize) -> u8 {
+        self.lens.get(place).copied().unwrap_or(0)
     }
 
     pub(super) fn kind(&self, place: usize) -> Option<Kind> {
         self.kinds.get(place).and_then(|byte| Kind::from_byte(*byte))
     }
+}
 
+impl Details {
     pub(super) fn at(&self, place: usize) -> Option<Timestamp> {
-        let second = number(&self.ats, place)?;
+        let second = *self.ats.get(place)?;
         (second > 0).then(|| Timestamp::from_second(i64::from(second)).ok()).flatten()
     }
 
     pub(super) fn offset(&self, place: usize) -> u64 {
-        number(&self.offs, place).map_or(0, u64::from)
+        self.offs.get(place).copied().map_or(0, u64::from)
     }
 
     /// How many messages before it, on this page, are of the same line.
@@ -54,10 +66,6 @@ impl Page {
     }
 }
 
-fn number(bytes: &[u8], place: usize) -> Option<u32> {
-    Some(u32::from_le_bytes(bytes.get(place * 4..place * 4 + 4)?.try_into().ok()?))
-}
-
 /// What a message comes from.
 #[derive(Debug, Clone)]
 pub(super) struct From {
@@ -65,7 +73,6 @@ pub(super) struct From {
     pub(super) session: Option<String>,
     pub(super) agent: Option<String>,
     pub(super) repo: Option<String>,
-    pub(super) messages: f64,
 }
 
 /// Looks words and rows up, within what a search is restricted to.
@@ -84,6 +91,8 @@ pub(super) struct Lookup<'a> {
     pub(super) mean: f64,
     /// How many messages a conversation usually has.
     pub(super) mean_messages: f64,
+    /// What a word is worth in messages of each length that is kept, where its rarity is 1.
+    worths: OnceCell<Vec<f64>>,
 }
 
 impl<'a> Lookup<'a> {
@@ -107,6 +116,7 @@ impl<'a> Lookup<'a> {
             groups,
             mean: terms / messages.max(1.0),
             mean_messages: messages / groups.max(1.0),
+            worths: OnceCell::new(),
         })
     }
 
@@ -178,18 +188,18 @@ impl<'a> Lookup<'a> {
         let page = self
             .db
             .prepare_cached(
-                "SELECT source, first, lens, kinds, offs, ats, ids FROM page WHERE number = ?1",
+                "SELECT source, first, messages, lens, kinds FROM page, source
+                 WHERE number = ?1 AND id = source",
             )?
             .query_row((number,), |row| {
                 Ok(Page {
                     number,
                     source: row.get(0)?,
                     first: row.get::<_, i64>(1)?.unsigned_abs(),
-                    lens: row.get(2)?,
-                    kinds: row.get(3)?,
-                    offs: row.get(4)?,
-                    ats: row.get(5)?,
-                    ids: row.get(6)?,
+                    messages: approximate(row.get(2)?),
+                    lens: row.get(3)?,
+                    kinds: row.get(4)?,
+                    details: OnceCell::new(),
                 })
             })
             .optional()?
@@ -198,25 +208,48 @@ impl<'a> Lookup<'a> {
         Ok(page)
     }
 
+    /// What else is known of the messages of a page.
+    pub(super) fn details<'p>(&self, page: &'p Page) -> rusqlite::Result<&'p Details> {
+        if let Some(known) = page.details.get() {
+            return Ok(known);
+        }
+        let details = self
+            .db
+            .prepare_cached("SELECT offs, ats, ids FROM page WHERE number = ?1")?
+            .query_row((page.number,), |row| {
+                Ok(Details {
+                    offs: unpack(row.get_ref(0)?.as_blob()?),
+                    ats: unpack(row.get_ref(1)?.as_blob()?),
+                    ids: row.get(2)?,
+                })
+            })?;
+        Ok(page.details.get_or_init(|| details))
+    }
+
     pub(super) fn source(&self, id: i64) -> rusqlite::Result<Rc<From>> {
         if let Some(source) = self.sources.borrow().get(&id) {
             return Ok(source.clone());
         }
         let source = self
             .db
-            .prepare_cached("SELECT key, session, agent, repo, messages FROM source WHERE id = ?1")?
+            .prepare_cached("SELECT key, session, agent, repo FROM source WHERE id = ?1")?
             .query_row((id,), |row| {
                 Ok(From {
                     key: row.get(0)?,
                     session: row.get(1)?,
                     agent: row.get(2)?,
                     repo: row.get(3)?,
-                    messages: approximate(row.get(4)?),
                 })
             })
             .map(Rc::new)?;
         self.sources.borrow_mut().insert(id, source.clone());
         Ok(source)
+    }
+
+    /// What a word of rarity 1 is worth in a message of this length.
+    pub(super) fn worth(&self, length: u8) -> f64 {
+        let of = |byte| score::in_message(1.0, score::from_byte(byte), self.mean);
+        self.worths.get_or_init(|| (0..=u8::MAX).map(of).collect())[usize::from(length)]
     }
 
     /// How many messages have a word, of which the newest `rows` are known and were cut off at `limit`.

@@ -51,10 +51,43 @@ type Group = (i64, i64);
 /// What is known of a group.
 #[derive(Default)]
 struct Tally {
-    /// What each row is worth.
-    rows: Quick<i64, f64>,
+    /// Rows, and what they are worth for one word; [`Tally::settle`] puts the words together.
+    rows: Vec<(i64, f64)>,
     /// How many rows hold each word.
-    holding: Quick<usize, f64>,
+    holding: Vec<(usize, f64)>,
+    /// How many messages the conversation has.
+    messages: f64,
+    is_note: bool,
+}
+
+impl Tally {
+    fn add(&mut self, number: usize, rows: &[(i64, f64)]) {
+        self.rows.extend_from_slice(rows);
+        let more = approximate(i64::try_from(rows.len()).unwrap_or(0));
+        match self.holding.last_mut() {
+            Some((last, holding)) if *last == number => *holding += more,
+            _ => self.holding.push((number, more)),
+        }
+    }
+
+    /// Makes of each row one, worth what it is for all words together.
+    fn settle(&mut self) {
+        self.rows.sort_by_key(|(row, _)| *row);
+        self.rows.dedup_by(|(row, worth), (kept, sum)| {
+            let is_same = row == kept;
+            if is_same {
+                *sum += *worth;
+            }
+            is_same
+        });
+    }
+
+    /// What its rows are worth together.
+    fn worth(&mut self) -> f64 {
+        self.settle();
+        let mut worths: Vec<f64> = self.rows.iter().map(|(_, worth)| *worth).collect();
+        score::together(&mut worths)
+    }
 }
 
 impl Index {
@@ -96,19 +129,34 @@ impl AtWork<'_> {
         } else {
             self.quoting(&words, holds)?
         };
+        self.results.total = groups.len();
         let mut hits = Vec::new();
-        for (group, tally) in &groups {
-            hits.extend(self.hit(*group, tally, &words)?);
+        for (worth, group, tally) in self.best(groups, &words) {
+            hits.extend(self.hit(group, tally, worth)?);
         }
         if self.search.by_time {
             hits.sort_by(|a, b| b.best().at.cmp(&a.best().at).then(b.score.total_cmp(&a.score)));
         } else {
             hits.sort_by(|a, b| b.score.total_cmp(&a.score).then(b.best().at.cmp(&a.best().at)));
         }
-        self.results.total = hits.len();
         hits.truncate(self.search.limit);
         self.results.hits = hits;
         Ok(())
+    }
+
+    /// The groups that can be among the best once it is known when each was, best first.
+    fn best(&self, groups: Quick<Group, Tally>, words: &[Sought]) -> Vec<(f64, Group, Tally)> {
+        let worth = |(group, mut tally): (Group, Tally)| {
+            (self.worth_of(group, &mut tally, words), group, tally)
+        };
+        let mut all: Vec<(f64, Group, Tally)> = groups.into_iter().map(worth).collect();
+        all.sort_by(|a, b| b.0.total_cmp(&a.0).then(b.1.cmp(&a.1)));
+        let matters_when = self.search.by_time || self.query.named.is_some();
+        if let Some((last, ..)) = all.get(self.search.limit).filter(|_| !matters_when) {
+            let enough = *last / score::recency(0.0);
+            all.truncate(all.partition_point(|(worth, ..)| *worth >= enough));
+        }
+        all
     }
 
     /// Looks the words of the question up.
@@ -116,15 +164,17 @@ impl AtWork<'_> {
         let mut words: Vec<Sought> = Vec::new();
         let asked = self.query.words.clone();
         let last = asked.len().saturating_sub(1);
+        // More of a word is only asked for where it stays alone: then that is all that is asked.
+        let most = if asked.len() == 1 && !self.search.is_typing { NEWEST } else { RARE + 1 };
         for (place, word) in asked.iter().enumerate() {
             let is_prefix = word.is_prefix || (self.search.is_typing && place == last);
             let rows = if is_prefix && word.is_prefix {
                 Vec::new()
             } else {
-                self.lookup.holding(&word.term, RARE + 1)?
+                self.lookup.holding(&word.term, most)?
             };
             if !rows.is_empty() {
-                self.push(&mut words, &word.term, rows, 1.0);
+                self.push(&mut words, &word.term, (rows, most), 1.0);
             }
             if is_prefix || (words.last().is_none_or(|last| last.term != word.term)) {
                 self.otherwise(&mut words, word, is_prefix)?;
@@ -133,7 +183,7 @@ impl AtWork<'_> {
         for joined in self.query.joined.clone() {
             let rows = self.lookup.holding(&joined, RARE + 1)?;
             if !rows.is_empty() {
-                self.push(&mut words, &joined, rows, 1.0);
+                self.push(&mut words, &joined, (rows, RARE + 1), 1.0);
             }
         }
         Ok(words)
@@ -152,7 +202,7 @@ impl AtWork<'_> {
                 let rows = self.lookup.holding(part, RARE + 1)?;
                 found |= !rows.is_empty();
                 if !rows.is_empty() {
-                    self.push(words, part, rows, 1.0);
+                    self.push(words, part, (rows, RARE + 1), 1.0);
                 }
             }
         }
@@ -163,7 +213,7 @@ impl AtWork<'_> {
         if typed.chars().count() >= if is_prefix { 2 } else { 3 } {
             let rows = self.lookup.beginning(&typed, RARE + 1)?;
             if !rows.is_empty() {
-                self.push(words, &typed, rows, score::BEGINNING);
+                self.push(words, &typed, (rows, RARE + 1), score::BEGINNING);
                 self.results.sought.terms.remove(&typed);
                 self.results.sought.beginnings.push(typed);
                 return Ok(());
@@ -175,7 +225,7 @@ impl AtWork<'_> {
         if let Some(near) = self.lookup.nearest(&word.term)? {
             let rows = self.lookup.holding(&near, RARE + 1)?;
             if !rows.is_empty() {
-                self.push(words, &near, rows, 1.0);
+                self.push(words, &near, (rows, RARE + 1), 1.0);
                 self.results.instead.push((word.typed.clone(), near));
                 return Ok(());
             }
@@ -184,12 +234,19 @@ impl AtWork<'_> {
         Ok(())
     }
 
-    fn push(&mut self, words: &mut Vec<Sought>, term: &str, rows: Vec<i64>, weight: f64) {
+    /// Adds a term with the newest rows that hold it, and the most that were asked for.
+    fn push(
+        &mut self,
+        words: &mut Vec<Sought>,
+        term: &str,
+        (rows, most): (Vec<i64>, usize),
+        weight: f64,
+    ) {
         if words.iter().any(|known| known.term == term && known.weight >= weight) {
             return;
         }
         let is_rare = rows.len() <= RARE;
-        let having = self.lookup.having(&rows, RARE + 1);
+        let having = self.lookup.having(&rows, most);
         let rarity = score::rarity(self.lookup.messages, having);
         let share = self.lookup.groups / self.lookup.messages.max(1.0);
         let groups = (having * share).max(1.0);
@@ -204,15 +261,18 @@ impl AtWork<'_> {
         if words.iter().any(|word| word.is_rare) {
             for (number, word) in words.iter_mut().enumerate().filter(|(_, word)| word.is_rare) {
                 self.tally(&mut groups, number, word, &word.rows)?;
-                let holding: HashSet<Group> = groups
-                    .iter()
-                    .filter(|(_, tally): &(_, &Tally)| tally.holding.contains_key(&number))
-                    .map(|(group, _)| *group)
-                    .collect();
-                let having = approximate(i64::try_from(holding.len()).unwrap_or(0));
+                let has_it = |tally: &&Tally| tally.holding.last().is_some_and(|it| it.0 == number);
+                let having = groups.values().filter(has_it).count();
+                let having = approximate(i64::try_from(having).unwrap_or(0));
                 word.group_rarity = score::rarity(self.lookup.groups, having);
             }
             self.look_closer(&mut groups, words)?;
+            return Ok(groups);
+        }
+        if let [word] = words
+            && word.rows.len() > RARE + 1
+        {
+            self.tally(&mut groups, 0, word, &word.rows)?;
             return Ok(groups);
         }
         let terms: Vec<&str> = words.iter().map(|word| word.term.as_str()).collect();
@@ -247,12 +307,8 @@ impl AtWork<'_> {
         if words.iter().all(|word| word.is_rare) {
             return Ok(());
         }
-        let worth = |tally: &Tally| {
-            let mut rows: Vec<f64> = tally.rows.values().copied().collect();
-            score::together(&mut rows)
-        };
         let mut best: Vec<(f64, Group)> =
-            groups.iter().map(|(group, tally)| (worth(tally), *group)).collect();
+            groups.iter_mut().map(|(group, tally)| (tally.worth(), *group)).collect();
         best.sort_by(|a, b| b.0.total_cmp(&a.0).then(b.1.cmp(&a.1)));
         best.truncate(CLOSER.max(self.search.limit.min(40)));
         let mut pages: Vec<i64> = Vec::new();
@@ -275,9 +331,7 @@ impl AtWork<'_> {
             }
             for (group, tally) in more.into_iter().filter(|(group, _)| best.contains(group)) {
                 let known = groups.entry(group).or_default();
-                for (row, worth) in tally.rows {
-                    *known.rows.entry(row).or_default() += worth;
-                }
+                known.rows.extend(tally.rows);
                 known.holding.extend(tally.holding);
             }
         }
@@ -294,23 +348,35 @@ impl AtWork<'_> {
     ) -> rusqlite::Result<()> {
         let is_timed = self.search.since.is_some() || self.search.until.is_some();
         // Rows come in order, so most are on the page of the one before.
-        let (mut number_of_page, mut page) = (-1, None);
-        for row in rows {
-            if row >> PAGE_BITS != number_of_page {
-                number_of_page = row >> PAGE_BITS;
-                page = self.lookup.page(*row)?;
+        let mut rest = rows;
+        while let [first, ..] = rest {
+            let number_of_page = first >> PAGE_BITS;
+            let end = rest.iter().position(|row| row >> PAGE_BITS != number_of_page);
+            let (of_page, after) = rest.split_at(end.unwrap_or(rest.len()));
+            rest = after;
+            let Some(page) = self.lookup.page(*first)? else { continue };
+            let mut said: Vec<(i64, f64)> = Vec::with_capacity(of_page.len());
+            for row in of_page {
+                let place = place(*row);
+                let Some(kind) = page.kind(place) else { continue };
+                if is_timed && !self.is_in_time(self.lookup.details(&page)?.at(place)) {
+                    continue;
+                }
+                let worth = word.rarity * self.lookup.worth(page.length(place));
+                let worth = worth * word.weight * kind.weight();
+                if is_alone(kind) {
+                    let tally = groups.entry((page.source, *row)).or_default();
+                    tally.add(number, &[(*row, worth)]);
+                    tally.is_note = matches!(kind, Kind::Note(_));
+                } else {
+                    said.push((*row, worth));
+                }
             }
-            let Some(page) = &page else { continue };
-            let place = place(*row);
-            let Some(kind) = page.kind(place) else { continue };
-            if is_timed && !self.is_in_time(page.at(place)) {
-                continue;
+            if !said.is_empty() {
+                let tally = groups.entry((page.source, 0)).or_default();
+                tally.add(number, &said);
+                tally.messages = page.messages;
             }
-            let worth = score::in_message(word.rarity, page.length(place), self.lookup.mean);
-            let group = (page.source, if is_alone(kind) { *row } else { 0 });
-            let tally = groups.entry(group).or_default();
-            *tally.rows.entry(*row).or_default() += worth * word.weight * kind.weight();
-            *tally.holding.entry(number).or_default() += 1.0;
         }
         Ok(())
     }
@@ -353,10 +419,11 @@ impl AtWork<'_> {
                 self.tally(&mut groups, number, word, &rows)?;
             }
         }
-        let mut rows: Vec<(f64, i64, Group)> = groups
-            .iter()
-            .flat_map(|(group, tally)| tally.rows.iter().map(|(row, worth)| (*worth, *row, *group)))
-            .collect();
+        let mut rows: Vec<(f64, i64, Group)> = Vec::new();
+        for (group, tally) in &mut groups {
+            tally.settle();
+            rows.extend(tally.rows.iter().map(|(row, worth)| (*worth, *row, *group)));
+        }
         rows.sort_by(|a, b| b.0.total_cmp(&a.0).then(b.1.cmp(&a.1)));
         self.results.unread = rows.len().saturating_sub(READ);
         let mut kept = HashSet::new();
@@ -368,7 +435,7 @@ impl AtWork<'_> {
             }
         }
         for tally in groups.values_mut() {
-            tally.rows.retain(|row, _| kept.contains(row));
+            tally.rows.retain(|(row, _)| kept.contains(row));
         }
         groups.retain(|_, tally| !tally.rows.is_empty());
         Ok(groups)
@@ -392,25 +459,16 @@ impl AtWork<'_> {
             let is_agents =
                 self.search.agent.is_none_or(|agent| source.agent.as_deref() == Some(agent));
             if is_here && is_agents && self.search.kinds.is_empty() && self.search.role.is_none() {
-                groups.entry((page.source, 0)).or_default().rows.insert(row, 0.1);
+                groups.entry((page.source, 0)).or_default().rows.push((row, 0.1));
             }
         }
         Ok(groups)
     }
 
-    fn hit(&self, group: Group, tally: &Tally, words: &[Sought]) -> rusqlite::Result<Option<Hit>> {
-        let source = self.lookup.source(group.0)?;
-        let mut rows: Vec<(i64, f64)> =
-            tally.rows.iter().map(|(row, worth)| (*row, *worth)).collect();
-        rows.sort_by(|a, b| b.1.total_cmp(&a.1).then(b.0.cmp(&a.0)));
-        let mut passages = Vec::new();
-        for (row, worth) in rows.iter().take(PLACES) {
-            passages.extend(self.passage(*row, *worth)?);
-        }
-        let Some(best) = passages.first() else { return Ok(None) };
-        let messages = if group.1 == 0 { source.messages } else { 1.0 };
-        let mut worths: Vec<f64> = rows.iter().map(|(_, worth)| *worth).collect();
-        let of_messages = score::together(&mut worths);
+    /// What a group is worth, whenever it was.
+    fn worth_of(&self, group: Group, tally: &mut Tally, words: &[Sought]) -> f64 {
+        let of_messages = tally.worth();
+        let messages = if group.1 == 0 { tally.messages } else { 1.0 };
         let of_conversation: f64 = tally
             .holding
             .iter()
@@ -420,12 +478,22 @@ impl AtWork<'_> {
                 word.weight * score::in_conversation(word.group_rarity, holding, messages, mean)
             })
             .sum();
-        let mut worth = of_messages + of_conversation;
-        if let (Some(named), Some(at)) = (self.query.named, best.at) {
-            worth += named.worth(at.to_zoned(TimeZone::system()).date());
+        (of_messages + of_conversation) * if tally.is_note { score::NOTE } else { 1.0 }
+    }
+
+    /// What is shown of a group, with what it is worth now that it is known when it was.
+    fn hit(&self, group: Group, mut tally: Tally, worth: f64) -> rusqlite::Result<Option<Hit>> {
+        let source = self.lookup.source(group.0)?;
+        tally.rows.sort_by(|a, b| b.1.total_cmp(&a.1).then(b.0.cmp(&a.0)));
+        let mut passages = Vec::new();
+        for (row, worth) in tally.rows.iter().take(PLACES) {
+            passages.extend(self.passage(*row, *worth)?);
         }
-        if matches!(best.kind, Kind::Note(_)) {
-            worth *= score::NOTE;
+        let Some(best) = passages.first() else { return Ok(None) };
+        let mut worth = worth;
+        if let (Some(named), Some(at)) = (self.query.named, best.at) {
+            let of_the_time = named.worth(at.to_zoned(TimeZone::system()).date());
+            worth += of_the_time * if tally.is_note { score::NOTE } else { 1.0 };
         }
         if let Some(at) = best.at {
             worth *= score::recency(approximate(self.now.as_second() - at.as_second()) / 86_400.0);
@@ -444,14 +512,14 @@ impl AtWork<'_> {
         let Some(page) = self.lookup.page(row)? else { return Ok(None) };
         let place = place(row);
         let Some(kind) = page.kind(place) else { return Ok(None) };
-        debug_assert_eq!(page.number, row >> PAGE_BITS);
+        let details = self.lookup.details(&page)?;
         Ok(Some(Passage {
             kind,
             message: page.first + place as u64,
-            offset: page.offset(place),
-            nth: page.nth(place),
-            note: page.note(place),
-            at: page.at(place),
+            offset: details.offset(place),
+            nth: details.nth(place),
+            note: details.note(place),
+            at: details.at(place),
             score: worth,
         }))
     }

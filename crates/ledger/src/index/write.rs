@@ -11,6 +11,7 @@ use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension, Transaction, params};
 
 use super::filter::{KnownMarks, Marks};
+use super::packed::Packed;
 use super::{Index, PAGE_BITS};
 use crate::error::{Error, explain};
 
@@ -70,8 +71,8 @@ struct Page {
     first: u64,
     lens: Vec<u8>,
     kinds: Vec<u8>,
-    offs: Vec<u8>,
-    ats: Vec<u8>,
+    offs: Packed,
+    ats: Packed,
     ids: Vec<u8>,
 }
 
@@ -268,9 +269,9 @@ impl Adding<'_> {
         let place = page.lens.len();
         page.lens.push(score::to_byte(count));
         page.kinds.push(message.kind.to_byte());
-        page.offs.extend(u32::try_from(message.offset).unwrap_or(u32::MAX).to_le_bytes());
+        page.offs.push(u32::try_from(message.offset).unwrap_or(u32::MAX));
         let second = message.at.map(Timestamp::as_second);
-        page.ats.extend(second.and_then(|at| u32::try_from(at).ok()).unwrap_or(0).to_le_bytes());
+        page.ats.push(second.and_then(|at| u32::try_from(at).ok()).unwrap_or(0));
         if let Some(id) = message.note {
             page.ids.resize(place * 16, 0);
             page.ids.extend(id);
@@ -405,8 +406,8 @@ fn load(db: &Connection, number: i64) -> rusqlite::Result<Page> {
             first: first.unsigned_abs(),
             lens: row.get(2)?,
             kinds: row.get(3)?,
-            offs: row.get(4)?,
-            ats: row.get(5)?,
+            offs: Packed::new(row.get(4)?),
+            ats: Packed::new(row.get(5)?),
             ids: row.get(6)?,
         })
     })
@@ -417,6 +418,14 @@ fn store(db: &Connection, number: i64, page: &Page) -> rusqlite::Result<()> {
     db.prepare_cached(
         "UPDATE page SET count = ?2, lens = ?3, kinds = ?4, offs = ?5, ats = ?6, ids = ?7 WHERE number = ?1",
     )?
-    .execute((number, count, &page.lens, &page.kinds, &page.offs, &page.ats, &page.ids))
+    .execute((
+        number,
+        count,
+        &page.lens,
+        &page.kinds,
+        page.offs.bytes(),
+        page.ats.bytes(),
+        &page.ids,
+    ))
     .map(drop)
 }
