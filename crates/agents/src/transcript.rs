@@ -57,6 +57,11 @@ pub trait Transcripts: Sync {
     fn export_args(&self, _agent_session_id: &str) -> Option<Vec<String>> {
         None
     }
+
+    /// The arguments with which an agent that keeps no files deletes a conversation.
+    fn delete_args(&self, _agent_session_id: &str) -> Option<Vec<String>> {
+        None
+    }
 }
 
 /// A transcript file.

@@ -32,6 +32,8 @@ pub struct OpencodeSession {
     pub created_at: Option<Timestamp>,
     /// When it last changed.
     pub updated_at: Option<Timestamp>,
+    /// How much it holds: the same for as long as nothing of it changes.
+    pub state: String,
 }
 
 /// The open database.
@@ -63,8 +65,13 @@ impl Opencode {
         let time = |ms: Option<i64>| ms.and_then(|ms| Timestamp::from_millisecond(ms).ok());
         self.run(|db| {
             db.prepare(
-                "SELECT id, directory, time_created, time_updated FROM session
-                 ORDER BY time_created, id",
+                "SELECT id, directory, time_created, time_updated,
+                   (SELECT count(*) || '.' || coalesce(sum(octet_length(data)), 0)
+                      FROM message WHERE session_id = session.id) || '.' ||
+                   (SELECT count(*) || '.' || coalesce(sum(octet_length(part.data)), 0)
+                      FROM message JOIN part ON part.message_id = message.id
+                      WHERE message.session_id = session.id)
+                 FROM session ORDER BY time_created, id",
             )?
             .query_map((), |row| {
                 Ok(OpencodeSession {
@@ -72,6 +79,11 @@ impl Opencode {
                     directory: row.get(1)?,
                     created_at: time(row.get(2)?),
                     updated_at: time(row.get(3)?),
+                    state: format!(
+                        "{}.{}",
+                        row.get::<_, Option<i64>>(3)?.unwrap_or_default(),
+                        row.get::<_, String>(4)?
+                    ),
                 })
             })?
             .collect()
@@ -154,7 +166,6 @@ mod tests {
              INSERT INTO part VALUES ('p2', 'm2', 1, 'torn');",
         )
         .unwrap();
-        drop(db);
         let opencode = Opencode::open(&path).unwrap();
         let sessions = opencode.sessions().unwrap();
         assert_eq!((sessions[0].id.as_str(), sessions[0].directory.as_deref()), ("s", Some("/w")));
@@ -164,6 +175,11 @@ mod tests {
         assert_eq!(lines[1]["parts"][0]["text"], "go");
         assert_eq!(lines[2]["info"]["role"], "assistant");
         assert_eq!(lines[2]["parts"][0]["unreadable"], "torn");
+
+        db.execute("UPDATE part SET data = 'torn off' WHERE id = 'p2'", ()).unwrap();
+        let state = opencode.sessions().unwrap()[0].state.clone();
+        assert_ne!(state, sessions[0].state, "it says more, though the session was not touched");
+        assert_eq!(state, opencode.sessions().unwrap()[0].state);
     }
 
     #[test]

@@ -45,6 +45,10 @@ impl Transcripts for Exports {
     fn export_args(&self, agent_session_id: &str) -> Option<Vec<String>> {
         Some(vec!["export".to_owned(), agent_session_id.to_owned()])
     }
+
+    fn delete_args(&self, agent_session_id: &str) -> Option<Vec<String>> {
+        Some(["session", "delete", agent_session_id].map(str::to_owned).to_vec())
+    }
 }
 
 #[derive(Debug, Default)]

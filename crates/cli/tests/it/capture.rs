@@ -322,6 +322,39 @@ fn a_session_that_is_forgotten_is_not_continued() {
     assert_eq!(found(&env.home(), CANARY), Vec::<String>::new());
 }
 
+/// Stands in for opencode: takes conversations in, and deletes those that it has where it is let.
+const KEEPS_A_DATABASE: &str = r#"#!/bin/sh
+data="$HOME/.local/share/opencode"
+case "$1" in
+import) mkdir -p "$data" && touch "$data/opencode.db" ;;
+session) [ ! -e "$data/locked" ] && echo "$@" >> "$data/deleted" ;;
+esac
+"#;
+
+#[test]
+fn a_copy_in_an_agents_database_is_deleted_by_the_agents_own_program() {
+    let env = env();
+    let program = env.script("opencode", KEEPS_A_DATABASE);
+    let env = env.var("HEIRLOOM_AGENT_OPENCODE", program);
+    let file = transcript(&env);
+    fs::write(&file, day(&env)).unwrap();
+    set_up(&env);
+    let copy = json(&env, &["resume", ID, "--with", "opencode", "--print"]);
+    let data = env.user().join(".local/share/opencode");
+    fs::write(data.join("locked"), "").unwrap();
+    let gone = json(&env, &["sessions", "forget", ID, "--yes"]);
+    let left = gone["native"].to_string();
+    assert!(gone["copies"] == 0 && left.contains("opencode.db"), "{gone}");
+
+    fs::remove_file(data.join("locked")).unwrap();
+    let gone = json(&env, &["sessions", "forget", ID, "--yes"]);
+    let left = gone["native"].to_string();
+    assert!(gone["copies"] == 1 && !left.contains("opencode.db"), "{gone}");
+    let deleted = fs::read_to_string(data.join("deleted")).unwrap();
+    let id = copy["agent_session_id"].as_str().unwrap();
+    assert_eq!(deleted.trim(), format!("session delete {id}"));
+}
+
 #[test]
 fn a_copy_that_was_made_for_another_agent_goes_with_the_session() {
     let env = env();

@@ -7,17 +7,19 @@ use std::path::{Path, PathBuf};
 use heirloom_agents::{Agent, by_name};
 use heirloom_core::id::SessionId;
 use heirloom_repo::file;
-use heirloom_repo::{FileError, make_private_dir, replace_private};
+use heirloom_repo::{FileError, child, make_private_dir, replace_private};
 use serde::{Deserialize, Serialize};
 
 use crate::here::Here;
+use crate::recall::given;
 
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Copy {
     pub(crate) agent: String,
     /// The agent's own id of the conversation.
     pub(crate) id: String,
-    /// Its file; `None` where the agent keeps a database, which is its own to change, or chooses the file itself.
+    /// Its file; `None` where the agent keeps a database, which only its own program changes, or chooses the file
+    /// itself.
     pub(crate) path: Option<PathBuf>,
 }
 
@@ -61,12 +63,27 @@ fn is_gone(here: &Here, copy: &Copy, left: &mut Vec<PathBuf>) -> bool {
     let found = || transcripts?.find(&here.env, &copy.id).map(|found| found.path);
     let Some(path) = copy.path.clone().or_else(found) else {
         let database = transcripts.and_then(|kept| kept.database(&here.env));
-        let database = database.filter(|path| path.exists());
-        left.extend(database.clone());
-        return database.is_none();
+        let Some(database) = database.filter(|path| path.exists()) else { return true };
+        let is_deleted = is_deleted(here, copy);
+        left.extend((!is_deleted).then_some(database));
+        return is_deleted;
     };
     let is_it = transcripts
         .and_then(|kept| kept.identify(&path))
         .is_some_and(|found| found.agent_session_id == copy.id);
     is_it && (file::remove_file(&path).is_ok() || !path.exists())
+}
+
+/// Lets the agent's own program delete a copy that lies in its database.
+fn is_deleted(here: &Here, copy: &Copy) -> bool {
+    let Some(agent) = by_name(&copy.agent) else { return false };
+    let arguments = agent.transcripts().and_then(|kept| kept.delete_args(&copy.id));
+    let Some(arguments) = arguments else { return false };
+    let settings = here.settings(&[]).ok();
+    let programs = crate::agents::programs(here, settings.as_ref().map(|loaded| &loaded.settings));
+    let Ok(program) = programs.resolve(agent.name(), &here.env) else { return false };
+    let mut command = child::leader(&program.path, &here.env);
+    command.args(&program.args).args(arguments).current_dir(&here.place.root);
+    let ended = given::run(&mut command, "", given::PATIENCE);
+    ended.is_ok_and(|(status, _)| status.is_some_and(|status| status.success()))
 }

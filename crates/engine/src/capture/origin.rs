@@ -29,9 +29,20 @@ pub(super) struct Found {
     pub(super) path: PathBuf,
     /// What the file system says of it; a conversation in a database has none.
     pub(super) stamp: Option<Stamp>,
+    /// What a database says of how much is in it.
+    pub(super) state: Option<String>,
     pub(super) modified: Option<Timestamp>,
     /// Where and when it began, as far as that is known without reading it.
     pub(super) head: Option<Head>,
+}
+
+impl Found {
+    /// What it is known by among all that is there: a database holds many conversations.
+    pub(super) fn key(&self) -> Option<String> {
+        let path = self.path.to_str()?;
+        let in_database = self.state.as_ref().map(|_| format!("{path}#{}", self.agent_session_id));
+        Some(in_database.unwrap_or_else(|| path.to_owned()))
+    }
 }
 
 /// Where and when a conversation began.
@@ -63,6 +74,7 @@ pub(super) fn list(here: &Here, agent: &'static dyn Agent) -> Result<Vec<Found>,
             agent_session_id: transcript.agent_session_id,
             subagent: transcript.subagent,
             stamp: metadata.as_ref().map(Stamp::from),
+            state: None,
             modified: modified.and_then(|at: SystemTime| Timestamp::try_from(at).ok()),
             head: None,
             path: transcript.path,
@@ -120,6 +132,7 @@ fn of_database(agent: &'static dyn Agent, path: &Path) -> Result<Vec<Found>, Cap
         subagent: None,
         path: path.to_owned(),
         stamp: None,
+        state: Some(session.state),
         modified: session.updated_at,
         head: Some(Head { cwd: session.directory.map(PathBuf::from), began: session.created_at }),
     });

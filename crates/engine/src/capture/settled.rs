@@ -40,8 +40,8 @@ impl Settling {
 
     /// What is known of a transcript, if it is as it was and what was kept of it is still there.
     pub(super) fn known(&self, found: &Found) -> Option<&Seen> {
-        let stamp = found.stamp?.to_string();
-        let seen = self.known.get(found.path.to_str()?)?;
+        let stamp = found.stamp.map(|stamp| stamp.to_string()).or_else(|| found.state.clone())?;
+        let seen = self.known.get(&found.key()?)?;
         (seen.stamp == stamp && self.archive.has(&seen.kept)).then_some(seen)
     }
 
@@ -52,19 +52,26 @@ impl Settling {
 
     /// Takes note of a transcript that was looked at.
     pub(super) fn take(&mut self, to: To<'_>, session: SessionId, taken: &Taken) {
-        let path = to.found.path.to_string_lossy();
-        let before = self.known.get(path.as_ref()).map_or(0, |seen| seen.size);
+        let Some(path) = to.found.key() else { return };
+        let before = self.known.get(&path).map_or(0, |seen| seen.size);
         let size = to.found.stamp.map_or(before + taken.bytes, |stamp| stamp.size);
         self.grown += size.saturating_sub(before);
-        let (Some(settled), Some(path)) = (taken.settled, to.found.path.to_str()) else { return };
+        // What is printed from a database is always printed whole, and never another generation.
+        let (stamp, size, generation) = match (taken.settled, &to.found.state) {
+            (Some(settled), _) => {
+                (settled.stamp.to_string(), settled.stamp.size, settled.generation)
+            }
+            (None, Some(state)) if taken.left == 0 => (state.clone(), size, 1),
+            _ => return,
+        };
         self.new.push(Seen {
-            path: path.to_owned(),
+            path,
             session,
             repo: to.repo.to_owned(),
             cwd: to.head.cwd.as_deref().and_then(Path::to_str).map(str::to_owned),
-            stamp: settled.stamp.to_string(),
-            size: settled.stamp.size,
-            kept: info_of(session, to.found.subagent.as_deref(), settled.generation),
+            stamp,
+            size,
+            kept: info_of(session, to.found.subagent.as_deref(), generation),
         });
     }
 

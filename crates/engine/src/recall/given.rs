@@ -15,8 +15,8 @@ use super::carry::CarryError;
 use crate::capture::copies::{self, Copy};
 use crate::here::Here;
 
-/// How long an agent's program may take to take a conversation in. It starts in seconds, on a busy machine too.
-const PATIENCE: Duration = Duration::from_mins(2);
+/// How long an agent's program may take to take a conversation in, or to delete one. It starts in seconds, on a busy machine too.
+pub(crate) const PATIENCE: Duration = Duration::from_mins(2);
 
 /// A conversation that an agent has now.
 pub(super) struct Given {
@@ -85,7 +85,7 @@ fn hand_over(
 }
 
 /// Runs a command that reads `text`, for so long. Returns how it ended, in time, and what it said of errors.
-fn run(
+pub(crate) fn run(
     command: &mut std::process::Command,
     text: &str,
     patience: Duration,

@@ -5,7 +5,7 @@ pub mod back;
 pub mod carry;
 mod edits;
 mod feed;
-mod given;
+pub(crate) mod given;
 pub mod how;
 mod others;
 pub mod pick;
