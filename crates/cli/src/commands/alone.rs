@@ -44,6 +44,11 @@ pub(super) fn complete(tree: &clap::Command, mut arguments: Vec<OsString>) -> Ve
     }
 }
 
+/// The first word that is no flag of every command.
+pub(super) fn named(arguments: &[OsString]) -> Option<&str> {
+    arguments.iter().skip(1).find(|word| !is_global(word))?.to_str()
+}
+
 fn missing(command: &clap::Command, next: Option<&str>) -> Option<&'static str> {
     let is_asked = matches!(next, Some("-h" | "--help"));
     if !command.has_subcommands() || is_asked {
@@ -95,6 +100,29 @@ mod tests {
             ("heirloom run ralph auth", "heirloom run ralph auth"),
         ] {
             assert_eq!(completed(given), meant);
+        }
+    }
+
+    #[test]
+    fn a_command_is_named_after_what_every_command_takes() {
+        let named = |line: &str| {
+            let words: Vec<OsString> = line.split(' ').map(OsString::from).collect();
+            named(&words).map(str::to_owned)
+        };
+        assert_eq!(named("heirloom --json -vv search --json it").as_deref(), Some("search"));
+        assert_eq!(named("heirloom --help").as_deref(), Some("--help"));
+        assert_eq!(named("heirloom -q"), None);
+    }
+
+    #[test]
+    fn a_command_is_the_same_alone_as_among_all() {
+        use clap::CommandFactory as _;
+        for among_all in super::super::Cli::command().get_subcommands() {
+            let name = among_all.get_name();
+            let alone = super::super::Command::alone(name).unwrap_or_else(|| panic!("{name}"));
+            let [alone, among_all] = [alone, among_all.clone()]
+                .map(|mut command| command.render_long_help().to_string());
+            assert_eq!(alone, among_all);
         }
     }
 

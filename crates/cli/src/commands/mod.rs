@@ -73,7 +73,7 @@ use std::ffi::OsString;
 use std::process::ExitCode;
 
 use clap::error::ErrorKind;
-use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
+use clap::{Args as _, CommandFactory, FromArgMatches, Parser, Subcommand};
 use heirloom_engine::here::Here;
 
 pub(crate) use app::App;
@@ -92,6 +92,17 @@ const GLOBAL: &str = "Global options";
 #[derive(Debug, Parser)]
 #[command(name = "heirloom", version, disable_help_subcommand = true)]
 struct Cli {
+    #[command(flatten)]
+    global: Global,
+
+    #[command(subcommand)]
+    command: Option<Command>,
+}
+
+/// What every command takes.
+#[derive(Debug, clap::Args)]
+#[group(skip)]
+struct Global {
     /// Print the answer as one JSON document
     #[arg(long, global = true, help_heading = GLOBAL)]
     json: bool,
@@ -107,67 +118,84 @@ struct Cli {
     /// Do not show long answers in a pager
     #[arg(long, global = true, help_heading = GLOBAL)]
     no_pager: bool,
-
-    #[command(subcommand)]
-    command: Option<Command>,
 }
 
-#[derive(Debug, Subcommand)]
-enum Command {
-    Init(init::Args),
-    Doctor(doctor::Args),
-    Trust(trust::Args),
-    Usage(usage::Args),
-    Demo(demo::Args),
-    Run(run::Args),
-    Watch(watch::Args),
-    Stages(stages::Args),
-    Pipelines(pipelines::Args),
-    Inherit(inherit::Args),
-    Note(note::Args),
-    Notes(notes::Args),
-    Rules(rules::Args),
-    Ground(ground::Args),
-    Checkpoint(checkpoint::Args),
-    Handoffs(handoffs::Args),
-    Recover(recover::Args),
-    Context(context::Args),
-    ForkCheck(fork_check::Args),
-    Heal(heal::Args),
-    Search(search::Args),
-    Why(why::Args),
-    How(how::Args),
-    Resume(resume::Args),
-    Sync(sync::Args),
-    Archive(archive::Args),
-    Req(req::Args),
-    Work(work::Args),
-    Runs(runs::Args),
-    Issues(issues::Args),
-    Hook(hook::Args),
-    Sessions(sessions::Args),
-    Status(status::Args),
-    Lineage(lineage::Args),
-    Launch(launch::Args),
-    Continue(continue_::Args),
-    Fork(fork::Args),
-    Interrupt(interrupt::Args),
-    Conversation(conversation::Args),
-    Approvals(approvals::Args),
-    Serve(serve::Args),
-    Mcp(mcp::Args),
-    Statusline(statusline::Args),
-    Ledger(ledger::Args),
-    Import(import::Args),
-    Repo(repo::Args),
-    Hub(hub::Args),
-    Agents(agents::Args),
-    Config(config::Args),
-    Schema(schema::Args),
+/// The commands by their names, of which each can be had alone: to make the parsers of all of them costs as much as
+/// most commands do.
+macro_rules! commands {
+    ($($(#[$about:meta])* $name:literal $variant:ident($module:ident),)*) => {
+        #[derive(Debug, Subcommand)]
+        enum Command {
+            $($(#[$about])* $variant($module::Args),)*
+        }
+
+        impl Command {
+            /// The parser of the command of that name.
+            fn alone(name: &str) -> Option<clap::Command> {
+                match name {
+                    $($name => Some($module::Args::augment_args(clap::Command::new($name))),)*
+                    _ => None,
+                }
+            }
+        }
+    };
+}
+
+commands! {
+    "init" Init(init),
+    "doctor" Doctor(doctor),
+    "trust" Trust(trust),
+    "usage" Usage(usage),
+    "demo" Demo(demo),
+    "run" Run(run),
+    "watch" Watch(watch),
+    "stages" Stages(stages),
+    "pipelines" Pipelines(pipelines),
+    "inherit" Inherit(inherit),
+    "note" Note(note),
+    "notes" Notes(notes),
+    "rules" Rules(rules),
+    "ground" Ground(ground),
+    "checkpoint" Checkpoint(checkpoint),
+    "handoffs" Handoffs(handoffs),
+    "recover" Recover(recover),
+    "context" Context(context),
+    "fork-check" ForkCheck(fork_check),
+    "heal" Heal(heal),
+    "search" Search(search),
+    "why" Why(why),
+    "how" How(how),
+    "resume" Resume(resume),
+    "sync" Sync(sync),
+    "archive" Archive(archive),
+    "req" Req(req),
+    "work" Work(work),
+    "runs" Runs(runs),
+    "issues" Issues(issues),
+    "hook" Hook(hook),
+    "sessions" Sessions(sessions),
+    "status" Status(status),
+    "lineage" Lineage(lineage),
+    "launch" Launch(launch),
+    "continue" Continue(continue_),
+    "fork" Fork(fork),
+    "interrupt" Interrupt(interrupt),
+    "conversation" Conversation(conversation),
+    "approvals" Approvals(approvals),
+    "serve" Serve(serve),
+    "mcp" Mcp(mcp),
+    "statusline" Statusline(statusline),
+    "ledger" Ledger(ledger),
+    "import" Import(import),
+    "repo" Repo(repo),
+    "hub" Hub(hub),
+    "agents" Agents(agents),
+    "config" Config(config),
+    "schema" Schema(schema),
     #[command(hide = true)]
-    Complete(complete::Args),
-    Completions(completions::Args),
-    Man(man::Args),
+    "complete" Complete(complete),
+    "completions" Completions(completions),
+    "man" Man(man),
 }
 
 impl Command {
@@ -193,8 +221,9 @@ impl Command {
 type Done = Result<ExitCode, Failure>;
 
 pub(crate) fn main() -> ExitCode {
-    let command = Cli::command();
-    let arguments = alone::complete(&command, std::env::args_os().collect());
+    let arguments: Vec<OsString> = std::env::args_os().collect();
+    let command = parser(&arguments);
+    let arguments = alone::complete(&command, arguments);
     let parsed = command.try_get_matches_from(&arguments);
     let parsed = parsed.and_then(|matches| {
         let only_looks = looks::only_looks(&matches);
@@ -204,8 +233,8 @@ pub(crate) fn main() -> ExitCode {
         Ok(parsed) => parsed,
         Err(error) => return refuse(error, &arguments),
     };
-    let ui = Ui::new(cli.json);
-    if let Err(why) = crate::logging::begin(cli.verbose) {
+    let ui = Ui::new(cli.global.json);
+    if let Err(why) = crate::logging::begin(cli.global.verbose) {
         ui.fail(&Failure::new(Code::Environment, why));
         return ExitCode::from(USAGE);
     }
@@ -218,10 +247,22 @@ pub(crate) fn main() -> ExitCode {
     }
 }
 
+/// What parses these arguments: the command that they name and no other, or all of them where that is not clear.
+fn parser(arguments: &[OsString]) -> clap::Command {
+    match alone::named(arguments).and_then(Command::alone) {
+        Some(command) => {
+            let root = clap::Command::new("heirloom").disable_help_subcommand(true);
+            Global::augment_args(root).subcommand(command)
+        }
+        None => Cli::command(),
+    }
+}
+
 fn attend(cli: Cli, only_looks: bool) -> Done {
-    let mut app = look_around(Ui::new(cli.json).quiet(cli.quiet), cli.verbose)?;
+    let mut app =
+        look_around(Ui::new(cli.global.json).quiet(cli.global.quiet), cli.global.verbose)?;
     app.here.only_looks = only_looks;
-    if !cli.no_pager {
+    if !cli.global.no_pager {
         app.ui.paged_by(pager::choose(&app.here));
     }
     let app = app;

@@ -56,7 +56,9 @@ mod tests {
     #[test]
     fn what_hardly_differs_takes_hardly_any_room() {
         let mut packed = Packed::default();
-        (0..100).for_each(|minute| packed.push(1_735_700_000 + 60 * minute));
+        for minute in 0..100 {
+            packed.push(1_735_700_000 + 60 * minute);
+        }
         assert!(packed.bytes().len() < 210, "{}", packed.bytes().len());
     }
 
@@ -64,9 +66,13 @@ mod tests {
         #[test]
         fn all_numbers_come_back(numbers: Vec<u32>, more: Vec<u32>) {
             let mut packed = Packed::default();
-            numbers.iter().for_each(|number| packed.push(*number));
+            for number in &numbers {
+                packed.push(*number);
+            }
             let mut packed = Packed::new(packed.bytes().to_vec());
-            more.iter().for_each(|number| packed.push(*number));
+            for number in &more {
+                packed.push(*number);
+            }
             prop_assert_eq!(unpack(packed.bytes()), [numbers, more].concat());
         }
 
