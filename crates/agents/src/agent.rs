@@ -4,6 +4,7 @@ use std::fmt;
 use std::path::Path;
 
 use heirloom_core::config::Config;
+use serde::Serialize;
 use serde_json::Value;
 
 use crate::env::Env;
@@ -183,7 +184,8 @@ pub trait Dialogue: Sync {
 }
 
 /// What an agent may be able to do.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Feature {
     /// A model can be chosen.
     Model,
@@ -275,6 +277,34 @@ impl Feature {
             Self::Usage => "usage",
             Self::Hooks => "hooks",
             Self::Transcripts => "transcripts",
+        }
+    }
+}
+
+impl Feature {
+    /// What people call it.
+    pub const fn in_words(self) -> &'static str {
+        match self {
+            Self::Model => "choosing the model",
+            Self::Resume => "resuming a conversation",
+            Self::Fork => "forking a conversation",
+            Self::ForkAt => "forking at a message",
+            Self::ChosenId => "choosing the id of its session",
+            Self::Stream => "streaming",
+            Self::SystemPrompt => "replacing the system prompt",
+            Self::AppendSystemPrompt => "adding to the system prompt",
+            Self::AllowedTools => "allowing tools",
+            Self::DisallowedTools => "disallowing tools",
+            Self::PermissionMode => "permission modes",
+            Self::PermissionPrompt => "asking a person for permission",
+            Self::McpServers => "MCP servers",
+            Self::AdditionalDirs => "additional directories",
+            Self::TurnLimit => "limiting turns",
+            Self::CostLimit => "limiting cost",
+            Self::Cost => "reporting cost",
+            Self::Usage => "reporting tokens",
+            Self::Hooks => "hooks",
+            Self::Transcripts => "reading its transcripts",
         }
     }
 }

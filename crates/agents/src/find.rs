@@ -39,7 +39,7 @@ pub struct Report {
 /// One thing an agent can or cannot do.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct FeatureReport {
-    pub feature: &'static str,
+    pub feature: Feature,
     /// Whether it can.
     pub supported: bool,
     /// The catch, or the reason why not.
@@ -84,7 +84,7 @@ fn describe(agent: &dyn Agent, feature: Feature) -> FeatureReport {
         Support::No("") => (false, None),
         Support::No(why) => (false, Some(why)),
     };
-    FeatureReport { feature: feature.as_str(), supported, note }
+    FeatureReport { feature, supported, note }
 }
 
 /// The version a program says it has. Bounded in time: an agent that hangs has none.

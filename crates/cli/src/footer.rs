@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use rustix::termios::{LocalModes, OptionalActions, Termios, tcgetattr, tcgetpgrp, tcsetattr};
 
-use crate::printer;
+use crate::{layout, printer};
 
 const TICK: Duration = Duration::from_millis(500);
 
@@ -116,8 +116,18 @@ pub(crate) fn lock<S>(shared: &Mutex<S>) -> MutexGuard<'_, S> {
 /// Writes; nobody is left to tell when the reader is gone, and what runs goes on without one.
 pub(crate) fn put(text: &str) {
     if !text.is_empty() {
-        let _ = printer::out(text);
+        let _ = printer::out(&fitted(text, layout::width()));
     }
+}
+
+/// Says what is not the answer.
+pub(crate) fn aside(lines: &str) {
+    printer::err(&fitted(lines, layout::err_width()));
+}
+
+/// Whole lines, broken to fit; what follows stands below the words of its line, not below its mark.
+fn fitted(lines: &str, room: Option<usize>) -> String {
+    room.map_or_else(|| lines.to_owned(), |room| layout::wrap(lines, room, 4) + "\n")
 }
 
 /// As much of a line as a terminal of this width shows in one row. Styles take no room.
@@ -130,7 +140,7 @@ fn clip(line: &str, width: usize) -> String {
             out.push(c);
             continue;
         }
-        taken += columns(c);
+        taken += layout::character_breadth(c);
         // The last column is for the mark that there is more, if there is.
         if cut_at.is_none() && taken >= width {
             cut_at = Some(out.len());
@@ -143,23 +153,6 @@ fn clip(line: &str, width: usize) -> String {
         out.push(c);
     }
     out
-}
-
-/// How many columns a character takes.
-const fn columns(c: char) -> usize {
-    match c as u32 {
-        0x1100..=0x115f
-        | 0x2e80..=0xa4cf
-        | 0xac00..=0xd7a3
-        | 0xf900..=0xfaff
-        | 0xfe30..=0xfe6f
-        | 0xff00..=0xff60
-        | 0xffe0..=0xffe6
-        | 0x1f300..=0x1f64f
-        | 0x1f900..=0x1f9ff
-        | 0x20000..=0x3fffd => 2,
-        _ => 1,
-    }
 }
 
 #[cfg(test)]

@@ -130,7 +130,8 @@ pub(crate) fn breadth(text: &str) -> usize {
     text.chars().map(character_breadth).sum()
 }
 
-fn character_breadth(character: char) -> usize {
+/// The same of one character.
+pub(crate) fn character_breadth(character: char) -> usize {
     match character {
         '\0'..='\u{7f}' => 1,
         '\u{300}'..='\u{36f}' | '\u{200b}'..='\u{200d}' | '\u{fe00}'..='\u{fe0f}' => 0,

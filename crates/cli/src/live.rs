@@ -14,7 +14,7 @@ use heirloom_engine::clock::Clock;
 use heirloom_engine::events::{AnyEvent, Event, RunEnded, RunEvent, Watcher, to_line};
 use jiff::Timestamp;
 
-use crate::footer::{Footer, keep_fresh, lock, put, width};
+use crate::footer::{Footer, aside, keep_fresh, lock, put, width};
 use crate::moment::lasted;
 use crate::printer;
 use crate::ui::{BAD, BOLD, CARE, DIM, GOOD, counted, dollars, first_line, grouped, priced};
@@ -95,7 +95,7 @@ impl Watcher for View {
         let text = match event {
             Event::Any(AnyEvent::Warning { message, .. }) => {
                 let text = format!("{CARE}warning:{CARE:#} {message}\n");
-                screen.redraw_with(|| printer::err(&text));
+                screen.redraw_with(|| aside(&text));
                 return;
             }
             Event::Any(AnyEvent::Stopping { now }) => screen.stop(*now),

@@ -22,6 +22,17 @@ fn ago_in(at: Timestamp, now: Timestamp, zone: TimeZone) -> String {
     }
 }
 
+/// A time of day, with its date where that is not today: when something ends.
+pub(crate) fn by_the_clock(at: Timestamp, now: Timestamp) -> String {
+    by_the_clock_in(at, now, &TimeZone::system())
+}
+
+fn by_the_clock_in(at: Timestamp, now: Timestamp, zone: &TimeZone) -> String {
+    let (at, now) = (at.to_zoned(zone.clone()), now.to_zoned(zone.clone()));
+    let format = if at.date() == now.date() { "%H:%M" } else { "%Y-%m-%d %H:%M" };
+    at.strftime(format).to_string()
+}
+
 /// How long something lasted: `0m48s`, `1h02m`.
 pub(crate) fn lasted(milliseconds: u64) -> String {
     let seconds = milliseconds / 1000;
@@ -46,6 +57,18 @@ mod tests {
             [0, 48_900, 192_000, 3_720_000].map(lasted),
             ["0m00s", "0m48s", "3m12s", "1h02m"]
         );
+    }
+
+    #[test]
+    fn what_ends_today_has_no_date() {
+        let now: Timestamp = "2026-01-12T23:30:00Z".parse().unwrap();
+        let say = |zone: &TimeZone| {
+            ["2026-01-12T23:59:00Z", "2026-01-13T00:01:00Z"]
+                .map(|at| by_the_clock_in(at.parse().unwrap(), now, zone))
+        };
+        assert_eq!(say(&TimeZone::UTC), ["23:59", "2026-01-13 00:01"]);
+        let east = TimeZone::fixed(jiff::tz::offset(2));
+        assert_eq!(say(&east), ["01:59", "02:01"]);
     }
 
     #[test]

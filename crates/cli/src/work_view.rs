@@ -11,7 +11,7 @@ use heirloom_engine::clock::Clock;
 use heirloom_engine::events::{AnyEvent, Event, Phase, Watcher, WorkEnded, WorkEvent, to_line};
 use jiff::Timestamp;
 
-use crate::footer::{Footer, keep_fresh, lock, put, width};
+use crate::footer::{Footer, aside, keep_fresh, lock, put, width};
 use crate::moment::lasted;
 use crate::printer;
 use crate::ui::{BAD, BOLD, CARE, DIM, GOOD, counted, dollars, first_line, grouped, priced};
@@ -88,7 +88,7 @@ impl Watcher for WorkView {
         screen.apply(at, event);
         if let Some(text) = screen.aside(event) {
             let below = screen.below();
-            screen.footer.redraw(|| printer::err(&text), &below);
+            screen.footer.redraw(|| aside(&text), &below);
             return;
         }
         let text = screen.lines(event);

@@ -60,6 +60,26 @@ impl Kind {
         }
     }
 
+    /// How people say the plural of it: `next steps`.
+    pub const fn plural(self) -> &'static str {
+        match self {
+            Self::Learning => "learnings",
+            Self::Pattern => "patterns",
+            Self::Warning => "warnings",
+            Self::Decision => "decisions",
+            Self::Question => "questions",
+            Self::NextStep => "next steps",
+            Self::Progress => "progress",
+            Self::Scenario => "scenarios",
+        }
+    }
+
+    /// How people say how many there are: `1 next step`, `2 next steps`.
+    pub fn counted(self, count: usize) -> String {
+        let one = crate::words::in_words(self.as_str());
+        if count == 1 { format!("1 {one}") } else { format!("{count} {}", self.plural()) }
+    }
+
     /// Whether a note of this kind states something about the code that evidence can prove.
     pub const fn is_claim(self) -> bool {
         matches!(self, Self::Learning | Self::Pattern | Self::Warning | Self::Decision)

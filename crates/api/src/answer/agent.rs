@@ -74,7 +74,7 @@ pub struct Feature {
 impl From<&FeatureReport> for Feature {
     fn from(report: &FeatureReport) -> Self {
         Self {
-            feature: report.feature.to_owned(),
+            feature: report.feature.as_str().to_owned(),
             supported: report.supported,
             note: report.note.map(str::to_owned),
         }

@@ -35,24 +35,29 @@ fn describe(app: &App, agent: &AgentStatus, features: bool) -> String {
         for feature in &agent.features {
             let mark = if feature.supported { "✔" } else { "·" };
             let note = feature.note.map(|note| format!("  {DIM}{note}{DIM:#}")).unwrap_or_default();
-            let _ = writeln!(text, "    {mark} {}{note}", feature.feature.replace('_', " "));
+            let line = format!("    {mark} {}{note}", feature.feature.in_words());
+            let _ = writeln!(text, "{}", hang(&line, 2));
         }
         return text;
     }
     let missing = agent.features.iter().filter(|feature| !feature.supported);
-    let missing: Vec<String> = missing.map(|f| f.feature.replace('_', " ")).collect();
+    let missing: Vec<&str> = missing.map(|f| f.feature.in_words()).collect();
     if agent.found && !missing.is_empty() {
-        let _ = writeln!(text, "    {DIM}without {}{DIM:#}", missing.join(", "));
+        let line = format!("    {DIM}not supported: {}{DIM:#}", missing.join(", "));
+        let _ = writeln!(text, "{}", hang(&line, 0));
     }
     text
 }
+
+/// The longest of their titles.
+const TITLE: usize = "built-in simulation".len();
 
 fn headline(app: &App, agent: &AgentStatus) -> String {
     let (name, title) = (agent.name, agent.title);
     match (&agent.version, &agent.problem) {
         (_, Some(problem)) => {
-            let line = format!("{DIM}·{DIM:#} {BOLD}{name:10}{BOLD:#} {title:14} {problem}");
-            hang(&line, 28) + "\n"
+            let line = format!("{DIM}·{DIM:#} {BOLD}{name:10}{BOLD:#} {title:TITLE$} {problem}");
+            hang(&line, 14 + TITLE) + "\n"
         }
         (version, None) => {
             let version = version.as_deref().unwrap_or("built in");
@@ -65,7 +70,7 @@ fn headline(app: &App, agent: &AgentStatus) -> String {
             let checked = agent.checked_at.map(|at| ago(at, app.here.clock.now()));
             let checked = checked.map(|when| format!("  checked {when}")).unwrap_or_default();
             format!(
-                "{GOOD}✔{GOOD:#} {BOLD}{name:10}{BOLD:#} {title:14} {version}{DIM}{tested}{checked}{DIM:#}\n"
+                "{GOOD}✔{GOOD:#} {BOLD}{name:10}{BOLD:#} {title:TITLE$} {version}{DIM}{tested}{checked}{DIM:#}\n"
             )
         }
     }

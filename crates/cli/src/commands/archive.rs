@@ -7,6 +7,7 @@ use heirloom_api::{
     ArchiveDetail, ArchiveList, ArchiveRestored, ArchivedSession, ArchivedTranscript, RestoredFile,
 };
 use heirloom_core::id::SessionId;
+use heirloom_core::words::size;
 use heirloom_engine::capture::{self, Archive, Kept};
 use heirloom_engine::sessions;
 
@@ -90,18 +91,19 @@ fn table(app: &App, rows: &[ArchivedSession]) -> String {
         return String::new();
     }
     let now = app.here.clock.now();
-    let mut columns =
-        Columns::new(&["session", "agent", "kb", "stored kb", "taken in", "agent has it"])
-            .right(2)
-            .right(3);
+    let mut columns = Columns::new(&["session", "agent", "size", "archived", "when", "original"])
+        .right(2)
+        .right(3)
+        .yielding(0)
+        .dispensable(&[4, 3]);
     for row in rows {
         columns.row(vec![
             row.name.clone().unwrap_or_else(|| row.session.clone()),
             row.agent.clone(),
-            row.bytes.div_ceil(1000).to_string(),
-            row.stored.div_ceil(1000).to_string(),
+            size(row.bytes),
+            size(row.stored),
             ago(row.archived_at, now),
-            if row.native_exists { "yes" } else { "no" }.to_owned(),
+            if row.native_exists { "there" } else { "gone" }.to_owned(),
         ]);
     }
     columns.render()
@@ -119,12 +121,15 @@ fn show(app: &App, address: &str) -> Done {
     app.ui.answer(&answer, || {
         let mut text = format!("{BOLD}{}{BOLD:#}\n", session.name);
         for one in &answer.transcripts {
-            let has = if one.native_exists { "" } else { ", only here" };
-            let _ = writeln!(
-                text,
-                "  {}  {DIM}{} bytes, {} stored, generation {}{has}{DIM:#}",
-                one.path, one.bytes, one.stored, one.generation
-            );
+            let has = if one.native_exists { "" } else { "; the original is gone" };
+            let (whole, archived) = (size(one.bytes), size(one.stored));
+            // Whenever an agent rewrote its file, what was there before stayed archived.
+            let version = match one.generation {
+                ..=1 => String::new(),
+                later => format!(", version {later} of it"),
+            };
+            let _ = writeln!(text, "  {}", one.path);
+            let _ = writeln!(text, "    {DIM}{whole}, {archived} archived{version}{has}{DIM:#}");
         }
         text
     });
@@ -149,7 +154,7 @@ fn restore(app: &App, address: &str) -> Done {
     app.ui.answer(&answer, || {
         let mut text = String::new();
         for file in &answer.files {
-            let what = if file.restored { "put back" } else { "is there" };
+            let what = if file.restored { "restored" } else { "is there" };
             let _ = writeln!(text, "{GOOD}✔{GOOD:#} {what}  {}", file.path);
         }
         text

@@ -4,6 +4,7 @@ use std::io::IsTerminal;
 use std::time::Instant;
 
 use heirloom_core::settings::{Capture, OnOff};
+use heirloom_core::words::size;
 use heirloom_engine::capture::{self, CaptureError, Request, Synced};
 use heirloom_engine::init::SetupAction;
 
@@ -72,8 +73,6 @@ fn amount(synced: &Synced) -> String {
         .collect();
     let since = with_news().filter_map(|agent| agent.since).min();
     let since = since.map(|at| at.strftime(" since %Y-%m-%d").to_string()).unwrap_or_default();
-    #[expect(clippy::cast_precision_loss, reason = "megabytes are not counted to the byte")]
-    let megabytes = synced.bytes as f64 / 1e6;
     let sessions = counted(sessions, "session");
-    format!("{sessions} of {}{since}, {megabytes:.1} MB", titles.join(" and "))
+    format!("{sessions} of {}{since}, {}", titles.join(" and "), size(synced.bytes))
 }

@@ -84,19 +84,21 @@ fn describe(outcome: &Outcome, dry_run: bool) -> String {
         let line = format!("{} {mark} {name:13} {detail}", step.step);
         let _ = writeln!(text, "{}", hang(&line, 18));
     }
+    // Where checkpoints only warn, one that found something still lets the work go on.
+    let is_clean = outcome.steps.iter().all(|step| step.status != Status::Failed);
+    let (style, passed) = match (dry_run, is_clean) {
+        (false, true) => (GOOD, "passed"),
+        (true, true) => (GOOD, "would pass"),
+        (false, false) => (CARE, "passed with warnings"),
+        (true, false) => (CARE, "would pass with warnings"),
+    };
     let end = match (&outcome.handoff, outcome.permitted) {
-        (_, false) if dry_run => format!("{BAD}would be blocked{BAD:#}"),
-        (_, false) => format!("{BAD}blocked{BAD:#}, no handoff was written"),
-        (None, _) if outcome.mode == "off" => {
-            format!("{GOOD}permitted{GOOD:#}, checkpoints are switched off")
-        }
-        (None, _) if dry_run => format!("{GOOD}would be permitted{GOOD:#}"),
-        (None, _) => format!("{GOOD}permitted{GOOD:#}"),
-        (Some(id), _) if outcome.new => format!("{GOOD}permitted{GOOD:#}, handoff {id}"),
-        (Some(id), _) => {
-            let would = if dry_run { "would be " } else { "" };
-            format!("{GOOD}{would}permitted{GOOD:#}, nothing new since handoff {id}")
-        }
+        (_, false) if dry_run => format!("{BAD}would fail{BAD:#}"),
+        (_, false) => format!("{BAD}failed{BAD:#}, no handoff was written"),
+        (None, _) if outcome.mode == "off" => "checkpoints are switched off".to_owned(),
+        (None, _) => format!("{style}{passed}{style:#}"),
+        (Some(id), _) if outcome.new => format!("{style}{passed}{style:#}, handoff {id}"),
+        (Some(id), _) => format!("{style}{passed}{style:#}, nothing new since handoff {id}"),
     };
     let _ = writeln!(text, "{end}");
     text

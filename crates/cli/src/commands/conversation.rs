@@ -50,9 +50,13 @@ pub(super) fn run(app: &App, args: &Args) -> Done {
 
 /// All that a tool answered.
 fn whole_result(text: &mut String, item: &Item) {
-    let words = item.text.as_deref().unwrap_or_default().trim_end().replace('\n', "\n      ");
-    let _ =
-        writeln!(text, "{DIM}{:>4}  {}{DIM:#}\n      {words}", item.number, in_words(item.kind));
+    let (number, kind, words) = (item.number, in_words(item.kind), indented(item));
+    let _ = writeln!(text, "{DIM}{number:>4}  {kind}{DIM:#}\n      {words}");
+}
+
+/// The words of an event, all of its lines beside its number.
+fn indented(item: &Item) -> String {
+    item.text.as_deref().unwrap_or_default().trim_end().replace('\n', "\n      ")
 }
 
 /// What a person sees of an event.
@@ -60,8 +64,8 @@ pub(super) fn line(text: &mut String, item: &Item) {
     let words = item.text.as_deref().unwrap_or_default();
     let number = item.number;
     let _ = match item.kind {
-        "prompt" => writeln!(text, "{DIM}{number:>4}{DIM:#}  {BOLD}> {words}{BOLD:#}"),
-        "text" => writeln!(text, "{DIM}{number:>4}{DIM:#}  {words}"),
+        "prompt" => writeln!(text, "{DIM}{number:>4}{DIM:#}  {BOLD}> {}{BOLD:#}", indented(item)),
+        "text" => writeln!(text, "{DIM}{number:>4}{DIM:#}  {}", indented(item)),
         "tool_call" => {
             let tool = item.tool.as_deref().unwrap_or_default();
             let what = item.input.as_ref().map(subject).unwrap_or_default();

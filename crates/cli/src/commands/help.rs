@@ -135,7 +135,8 @@ fn long_end(tree: &clap::Command) -> StyledStr {
     for (heading, rows) in [("Exit codes", &EXIT_CODES[..]), ("Environment", &VARIABLES[..])] {
         let _ = writeln!(text, "{header}{heading}:{header:#}");
         for (name, meaning) in rows {
-            let _ = writeln!(text, "  {name:22} {meaning}");
+            let line = format!("  {name:22} {meaning}");
+            let _ = writeln!(text, "{}", layout::wrap(&line, room(), 23));
         }
         text.push('\n');
     }

@@ -4,6 +4,7 @@ use std::process::ExitCode;
 
 use heirloom_api::{HubJoined, HubPulled, HubPushed, HubStatus};
 use heirloom_core::trust::person::Action;
+use heirloom_core::words::size;
 use heirloom_engine::person;
 use heirloom_hub::{Address, Preview};
 use heirloom_ledger::Ledger;
@@ -266,19 +267,18 @@ fn describe_status(app: &App, status: &HubStatus) -> String {
     if let Some(why) = &status.trouble {
         let _ = write!(text, "\n  {CARE}the daemon{CARE:#} failed: {why}");
     }
-    if let Some(size) = &status.size {
-        let kb = |bytes: u64| grouped(bytes.div_ceil(1024));
-        let oldest = size.oldest_at.map(|at| format!(", the oldest {}", ago(at, now)));
+    if let Some(held) = &status.size {
+        let oldest = held.oldest_at.map(|at| format!(", the oldest {}", ago(at, now)));
         let _ = write!(
             text,
-            "\n  records   {:>9}  {DIM}{} packed{}; the hub has {} kB, {} kB of them packed{DIM:#}",
-            grouped(size.records),
-            grouped(size.sealed),
+            "\n  records   {:>9}  {DIM}{} packed{}; the hub has {}, {} of them packed{DIM:#}",
+            grouped(held.records),
+            grouped(held.sealed),
             oldest.unwrap_or_default(),
-            kb(size.bytes),
-            kb(size.sealed_bytes),
+            size(held.bytes),
+            size(held.sealed_bytes),
         );
-        if let Some(days) = size.keep_days {
+        if let Some(days) = held.keep_days {
             let _ = write!(text, "\n  kept for  {days:>9.0}  days");
         }
     }

@@ -4,6 +4,7 @@ use std::time::{Duration, Instant};
 
 use heirloom_api::Sync;
 use heirloom_core::settings::OnOff;
+use heirloom_core::words::size;
 use heirloom_engine::capture::{self, Keeping, Progress, Request, Synced};
 
 use super::search::moment;
@@ -105,10 +106,8 @@ pub(super) fn describe(synced: &Synced, dry_run: bool, seconds: f64) -> String {
     if new == 0 {
         return "Nothing new".to_owned();
     }
-    #[expect(clippy::cast_precision_loss, reason = "megabytes are not counted to the byte")]
-    let megabytes = synced.bytes as f64 / 1e6;
     let took = if dry_run { "Would import" } else { "Imported" };
-    let mut text = format!("{took} {}, {megabytes:.1} MB", counted(new, "session"));
+    let mut text = format!("{took} {}, {}", counted(new, "session"), size(synced.bytes));
     if !dry_run {
         let _ = write!(text, ", {seconds:.1} s");
     }

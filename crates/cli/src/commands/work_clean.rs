@@ -39,6 +39,9 @@ fn text(found: &[Leftover], args: &Args) -> String {
         return "nothing to clean up".to_owned();
     }
     let width = found.iter().map(|left| left.name.chars().count()).max().unwrap_or(0);
+    let (word, kept) =
+        if args.dry_run { ("would remove", "would keep") } else { ("removed", "kept") };
+    let wide = word.len();
     let mut text = String::new();
     for left in found {
         let what = match (&left.worktree, &left.branch) {
@@ -48,12 +51,12 @@ fn text(found: &[Leftover], args: &Args) -> String {
         };
         let name = &left.name;
         if let Some(why) = &left.kept {
-            let _ = writeln!(text, "{CARE}kept{CARE:#}     {name:width$}  {why}");
+            let _ = writeln!(text, "{CARE}{kept:wide$}{CARE:#} {name:width$}  {why}");
             continue;
         }
-        let word = if args.dry_run { "would go" } else { "removed " };
         let lost = left.holds.as_ref().map(|what| format!(", with {what}")).unwrap_or_default();
-        let _ = writeln!(text, "{GOOD}{word}{GOOD:#} {name:width$}  {DIM}{what}{lost}{DIM:#}");
+        let _ =
+            writeln!(text, "{GOOD}{word:wide$}{GOOD:#} {name:width$}  {DIM}{what}{lost}{DIM:#}");
     }
     text
 }

@@ -16,7 +16,7 @@ fn a_person_is_asked_once_whether_the_history_that_is_there_is_wanted() {
     };
     let env = history();
     let mut terminal = env.wide_terminal(&["init", "--agent", "claude"], 200);
-    terminal.sees("1 session of Claude Code since 2026-01-10, 0.0 MB");
+    terminal.sees("1 session of Claude Code since 2026-01-10, 4 kB");
     terminal.sees("keep it for 365 days? [Y/n]");
     terminal.types("n");
     assert_eq!(terminal.ends().0, 0);

@@ -61,11 +61,8 @@ fn screen(env: &TestEnv, name: &str, arguments: &[&str]) {
     for columns in [60, 100, 160] {
         let text = shown(env, arguments, columns, false);
         assert!(!text.contains('\u{1b}'), "{name}: {text}");
-        for line in text.lines().filter(|line| line.trim().contains(' ')) {
-            let longest = line.split(' ').map(|word| word.chars().count()).max().unwrap_or(0);
-            let fits = line.chars().count() <= columns || longest > columns / 2;
-            assert!(fits, "{name} at {columns}: {line}");
-        }
+        let wide = too_wide(&text, columns).collect::<Vec<_>>();
+        assert!(wide.is_empty(), "{name} at {columns}: {wide:?}");
         write!(whole, "== {columns} columns ==\n{text}\n").unwrap();
     }
     let coloured = shown(env, arguments, 100, true);
@@ -107,7 +104,7 @@ fn the_main_screens_look_like_this() {
 }
 
 /// Answers that people read, each with something in it.
-const SCREENS: [&str; 52] = [
+const SCREENS: [&str; 53] = [
     "",
     "sessions list --all",
     "sessions show auth-v2",
@@ -141,6 +138,7 @@ const SCREENS: [&str; 52] = [
     "approvals list",
     "trust --show",
     "issues list",
+    "issues show {issue}",
     "issues ready",
     "work --dry-run --agent sim",
     "work clean --dry-run",
@@ -177,7 +175,10 @@ fn bare(env: &TestEnv, arguments: &[&str], columns: usize) -> String {
 fn every_screen_fits_in_unicode_and_in_ascii_and_can_do_without_colours() {
     let env = busy();
     let mut wrong = Vec::new();
+    let issues = env.run(&["issues", "list", "--json"]).success().json();
+    let issue = issues["issues"][0]["id"].as_str().unwrap();
     for screen in SCREENS {
+        let screen = screen.replace("{issue}", issue);
         let arguments: Vec<&str> = screen.split_whitespace().collect();
         for columns in [60, 100, 160] {
             let plain = shown(&env, &arguments, columns, false);
@@ -186,15 +187,40 @@ fn every_screen_fits_in_unicode_and_in_ascii_and_can_do_without_colours() {
             if !ascii.is_ascii() || ascii.contains('\u{1b}') {
                 wrong.push(format!("{screen} at {columns} is not bare:\n{ascii}"));
             }
-            for line in plain.lines().chain(ascii.lines()) {
-                let longest = line.split(' ').map(|word| word.chars().count()).max().unwrap_or(0);
-                if line.chars().count() > columns && longest <= columns / 2 {
-                    wrong.push(format!("{screen} at {columns}: {line}"));
-                }
-            }
+            let wide = too_wide(&plain, columns).chain(too_wide(&ascii, columns));
+            wrong.extend(wide.map(|line| format!("{screen} at {columns}: {line}")));
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// What stays on the screen of something that runs, at every width.
+#[test]
+fn what_runs_fits_as_well() {
+    let env = busy();
+    let mut wrong = Vec::new();
+    for columns in [60, 100, 160] {
+        let name = format!("auth-at-{columns}");
+        let run = ["run", "ralph", &name, "2", "--inherit", "auth-v1", "--agent", "sim"];
+        let run = [&run[..], &["--permissions", "ask"]].concat();
+        let work = ["work", "--agent", "sim", "--permissions", "accept"];
+        for arguments in [&run[..], &work[..], &["demo"]] {
+            let text = shown(&env, arguments, columns, false);
+            assert!(text.lines().count() > 2, "{arguments:?} says nothing: {text}");
+            wrong.extend(
+                too_wide(&text, columns).map(|line| format!("{arguments:?} at {columns}: {line}")),
+            );
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// The lines that a screen breaks in the middle. A word that is wider than half of it stays whole.
+fn too_wide(text: &str, columns: usize) -> impl Iterator<Item = &str> {
+    text.lines().filter(move |line| {
+        let longest = line.split(' ').map(|word| word.chars().count()).max().unwrap_or(0);
+        line.chars().count() > columns && longest <= columns / 2
+    })
 }
 
 /// The help of every command, at every width.

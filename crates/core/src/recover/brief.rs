@@ -369,14 +369,7 @@ const MORE: &str = "More: heirloom recover 2 --query \"…\"";
 pub const MANY: usize = 100;
 
 fn counted(kind: Kind, count: usize) -> String {
-    let word = kind.as_str().replace('_', " ");
-    let plural = match kind {
-        _ if count == 1 => "",
-        Kind::Progress => "",
-        _ => "s",
-    };
-    let more = if count >= MANY { "+" } else { "" };
-    format!("{count}{more} {word}{plural}")
+    if count >= MANY { format!("{count}+ {}", kind.plural()) } else { kind.counted(count) }
 }
 
 /// A text with a full stop, unless it ends already.

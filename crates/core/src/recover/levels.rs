@@ -277,6 +277,6 @@ fn rest(parts: &[Part], kept: usize) -> String {
     for (kind, _) in parts.iter().flat_map(|part| &part.rows).skip(kept) {
         *counts.entry(*kind).or_default() += 1;
     }
-    let counts = counts.iter().map(|(kind, count)| format!("{count} {kind}"));
+    let counts = counts.iter().map(|(kind, count)| kind.counted(*count));
     format!("Left out to fit: {}", counts.collect::<Vec<_>>().join(", "))
 }

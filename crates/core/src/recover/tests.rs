@@ -206,7 +206,7 @@ fn level_2_gives_whole_entries_and_says_what_it_left_out() {
     assert!(
         recovery.text.lines().filter(|l| l.starts_with("- ")).all(|l| l.contains("about tokens"))
     );
-    assert!(recovery.text.ends_with(&format!("Left out to fit: {} learning", 40 - rows)));
+    assert!(recovery.text.ends_with(&format!("Left out to fit: {} learnings", 40 - rows)));
 }
 
 #[test]

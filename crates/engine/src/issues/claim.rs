@@ -11,10 +11,13 @@ use jiff::Timestamp;
 use super::{Tracker, TrackerError};
 use crate::here::Here;
 
+/// Who it was, where nobody knows: trackers want a name.
+pub const NOBODY: &str = "unknown";
+
 /// Who does something to issues, where nobody says it.
 pub fn actor(here: &Here) -> String {
     let names = ["HEIRLOOM_ACTOR", "BD_ACTOR", "BEADS_ACTOR", "USER"];
-    names.iter().find_map(|name| here.var(name)).unwrap_or("unknown").to_owned()
+    names.iter().find_map(|name| here.var(name)).unwrap_or(NOBODY).to_owned()
 }
 
 /// Somebody who wants issues.

@@ -21,7 +21,7 @@ use jiff::Timestamp;
 
 pub use built_in::BuiltIn;
 pub use change::{Claiming, Update, close, update};
-pub use claim::{Claimant, actor, claim, let_go, release};
+pub use claim::{Claimant, NOBODY, actor, claim, let_go, release};
 pub use error::TrackerError;
 pub use exchange::{Imported, export, import};
 pub use found::{Kind, asks_program, find, find_within, kind};

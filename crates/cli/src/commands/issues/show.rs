@@ -6,7 +6,7 @@ use heirloom_core::issue::{Claim, Issue};
 use heirloom_core::note::Note;
 use heirloom_core::words::in_words;
 use heirloom_core::work::ways_to_review;
-use heirloom_engine::issues::Tracker;
+use heirloom_engine::issues::{NOBODY, Tracker};
 use heirloom_engine::keep::tracker::{Bridge, bridge};
 use heirloom_engine::work::Reviews;
 use heirloom_ledger::IssueRun;
@@ -14,8 +14,8 @@ use jiff::Timestamp;
 
 use super::super::{App, Done};
 use super::{blocked_by, state};
-use crate::moment::ago;
-use crate::ui::{BOLD, DIM, one_line};
+use crate::moment::{ago, by_the_clock};
+use crate::ui::{BOLD, DIM, hang, one_line};
 
 /// Show one issue, with the sessions and notes about it
 #[derive(Debug, clap::Args)]
@@ -99,11 +99,21 @@ impl Details<'_> {
     fn head(&self) -> String {
         let issue = self.issue;
         let mut text = format!("{BOLD}{}{BOLD:#}  {}\n", issue.id, issue.title);
-        let whose = issue.assignee.as_ref().map(|name| format!(", {name}'s")).unwrap_or_default();
+        // Whoever claims it says so below.
+        let claimant = self.claim.map(|claim| &claim.owner.name);
+        let whose = issue.assignee.as_ref().filter(|name| Some(*name) != claimant);
+        let whose = whose.map(|name| format!(", assigned to {name}"));
         let status = state(&issue.status, self.review);
-        let _ = writeln!(text, "P{} {}, {status}{whose}", issue.priority, issue.issue_type);
+        let _ = writeln!(
+            text,
+            "P{} {}, {status}{}",
+            issue.priority,
+            issue.issue_type,
+            whose.unwrap_or_default()
+        );
         let mut line = |name: &str, value: String| {
-            let _ = writeln!(text, "  {DIM}{name:10}{DIM:#} {value}");
+            let line = format!("  {DIM}{name:10}{DIM:#} {value}");
+            let _ = writeln!(text, "{}", hang(&line, 11));
         };
         if let Some(parent) = issue.parent() {
             line("part of", parent.to_string());
@@ -118,13 +128,15 @@ impl Details<'_> {
             line("review", one_line(why));
         }
         if let Some(claim) = self.claim {
-            let until = claim.until.map(|until| format!(", until {until:.0}")).unwrap_or_default();
+            let until = claim.until.map(|at| format!(", until {}", by_the_clock(at, self.now)));
+            let until = until.unwrap_or_default();
             line(
                 "claimed",
                 format!("by {} {}{until}", claim.owner.name, ago(claim.since, self.now)),
             );
         }
-        let by = issue.created_by.as_ref().map(|name| format!(" by {name}")).unwrap_or_default();
+        let by = issue.created_by.as_ref().filter(|name| *name != NOBODY);
+        let by = by.map(|name| format!(" by {name}")).unwrap_or_default();
         line("created", format!("{}{by}", ago(issue.created_at, self.now)));
         if let Some(closed_at) = issue.closed_at {
             let why = issue.close_reason.as_ref().map(|why| format!(": {why}")).unwrap_or_default();

@@ -1,9 +1,10 @@
 use std::process::ExitCode;
 
+use heirloom_core::words::size;
 use heirloom_engine::session::{self as engine, Collected};
 
 use super::super::{App, Done, session};
-use crate::ui::{DIM, GOOD, counted, grouped};
+use crate::ui::{DIM, GOOD, counted};
 
 /// Free disk space
 ///
@@ -34,8 +35,8 @@ fn describe(collected: &Collected) -> String {
         (format!("{GOOD}✔{GOOD:#}"), "")
     };
     let sizes = |before: u64, after: Option<u64>| {
-        let after = after.map(|after| format!(", now {} kB", kilobytes(after)));
-        let both = format!(" ({} kB{})", kilobytes(before), after.unwrap_or_default());
+        let after = after.map(|after| format!(", now {}", size(after)));
+        let both = format!(" ({}{})", size(before), after.unwrap_or_default());
         if before == 0 { String::new() } else { both }
     };
     let mut lines = vec![
@@ -53,13 +54,9 @@ fn describe(collected: &Collected) -> String {
     lines.extend(leftovers.iter().map(|path| format!("  {DIM}{}{DIM:#}", path.display())));
     let after = if *dry_run { "about" } else { "now" };
     lines.push(format!(
-        "{mark} the ledger had {} kB, {would}{after} {} kB; no record is ever removed",
-        kilobytes(ledger.bytes_before),
-        kilobytes(ledger.bytes_after)
+        "{mark} the ledger was {}, {would}{after} {}; no record is ever removed",
+        size(ledger.bytes_before),
+        size(ledger.bytes_after)
     ));
     lines.join("\n")
-}
-
-fn kilobytes(bytes: u64) -> String {
-    grouped(bytes.div_ceil(1024))
 }

@@ -12,6 +12,7 @@ use heirloom_api::{
     LedgerBackup, LedgerExported, LedgerImported, LedgerRebuilt, LedgerRehosted, LedgerReport,
     LedgerStats,
 };
+use heirloom_core::words::size;
 use heirloom_engine::{exchange, reach};
 use heirloom_ledger::{Gap, Imported, Report, Stats};
 use heirloom_repo::file;
@@ -160,12 +161,12 @@ fn stats(app: &App) -> Done {
 
 fn describe(stats: &Stats) -> String {
     let mut text = format!(
-        "{}\n{} in {}, {}, {} kB, format {}\n",
+        "{}\n{} in {}, {}, {}, format {}\n",
         stats.path,
         counted(stats.records, "record"),
         counted(stats.sessions, "session"),
         counted(stats.notes, "note"),
-        grouped(stats.bytes / 1024),
+        size(stats.bytes),
         stats.version,
     );
     for (kind, count) in &stats.kinds {

@@ -7,11 +7,13 @@ use heirloom_core::guard::state::{Change, ChangeKind, Reach, short_session};
 use heirloom_engine::guard::status::actor;
 use heirloom_engine::guard::{self, Approve, Subject, Word};
 use heirloom_ledger::Ledger;
+use jiff::Timestamp;
 use serde_json::Value;
 
 use super::{anyone, branch, policy, seconds};
 use crate::commands::{App, Done};
 use crate::failure::{Code, Failure};
+use crate::moment::by_the_clock;
 use crate::ui::{CARE, DIM, GOOD};
 
 #[derive(Debug, clap::Args)]
@@ -206,14 +208,16 @@ pub(super) fn clear(app: &App, ledger: &mut Ledger, args: &ClearArgs) -> Done {
 
 fn report(app: &App, subject: &Subject, changes: &[Change]) {
     app.ui.answer(&RequirementChanges::new(subject.key(), changes), || {
-        changes.iter().map(|change| describe(change, subject)).collect::<Vec<_>>().join("\n")
+        let now = app.here.clock.now();
+        let lines = changes.iter().map(|change| describe(change, subject, now));
+        lines.collect::<Vec<_>>().join("\n")
     });
 }
 
-fn describe(change: &Change, subject: &Subject) -> String {
+fn describe(change: &Change, subject: &Subject, now: Timestamp) -> String {
     let (scope, word, until) = match &change.kind {
         ChangeKind::Satisfied(scope, satisfied) => {
-            let until = satisfied.expires_at.map(|at| format!(" until {at:.0}"));
+            let until = satisfied.expires_at.map(|at| format!(" until {}", by_the_clock(at, now)));
             (*scope, "satisfied", until.unwrap_or_default())
         }
         ChangeKind::Cleared(scope, _) => (*scope, "cleared", String::new()),

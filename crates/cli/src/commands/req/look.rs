@@ -14,7 +14,7 @@ use serde_json::{Map, Value};
 use super::{anyone, branch, policy};
 use crate::commands::{App, Done};
 use crate::failure::FAILED;
-use crate::moment::ago;
+use crate::moment::{ago, by_the_clock};
 use crate::ui::{BAD, CARE, DIM, GOOD, first_line, hang};
 
 #[derive(Debug, Default, clap::Args)]
@@ -138,7 +138,8 @@ fn describe(row: &Row, width: usize, in_session: bool, now: Timestamp) -> String
             let from = row.metadata.get("carried_from").and_then(Value::as_str);
             let from = from.map(|id| format!(", carried from {}", short_session(id)));
             let when = row.satisfied_at.map(|at| format!(", {}", ago(at, now))).unwrap_or_default();
-            let until = row.expires_at.map(|at| format!(", until {at:.0}")).unwrap_or_default();
+            let until = row.expires_at.map(|at| format!(", until {}", by_the_clock(at, now)));
+            let until = until.unwrap_or_default();
             format!("by {by}{when}{until}{}", from.unwrap_or_default())
         }
         (None, true) => match &row.reason {

@@ -7,6 +7,7 @@ use heirloom_core::approval;
 use heirloom_core::config::{Field, Origin};
 use heirloom_core::session::{Link, Session};
 use heirloom_core::visible::visible;
+use heirloom_core::words::in_words;
 use heirloom_engine::session::{self, Prepared, SessionEnded};
 use heirloom_ledger::Ledger;
 use serde_json::Value;
@@ -14,6 +15,7 @@ use serde_json::Value;
 use super::super::sessions::answer;
 use crate::commands::App;
 use crate::failure::Failure;
+use crate::layout;
 use crate::ui::{BAD, DIM, GOOD, first_line, priced};
 
 /// What a tool is used on, in a line.
@@ -36,26 +38,33 @@ pub(super) fn header(app: &App, prepared: &Prepared) {
     app.ui.say(text.trim_end());
 }
 
+/// How wide the names of fields are, and where a value comes from.
+const FIELD: usize = 24;
+const FROM: usize = 20;
+
 /// The fields that have a value, or lost theirs here.
 fn rows(provenance: &[Origin]) -> String {
+    let room = layout::width().unwrap_or(100);
+    let value = room.saturating_sub(2 + FIELD + FROM).clamp(14, 42);
     let mut text = String::new();
     for row in provenance {
+        let name = in_words(row.field.as_str());
         let shown = match &row.value {
             Value::Null if row.overridden => "none".to_owned(),
             Value::Null if row.field == Field::MaxTurns => {
-                let _ = writeln!(text, "  {:24}{DIM}not inherited{DIM:#}", row.field);
+                let _ = writeln!(text, "  {name:FIELD$}{DIM}not inherited{DIM:#}");
                 continue;
             }
             Value::Null => continue,
-            value => plain(value),
+            told => plain(told),
         };
         let from = match (&row.value, row.overridden) {
             (Value::Null, true) => "cleared here".to_owned(),
             (_, true) => "set here".to_owned(),
             _ => format!("from {}", row.from),
         };
-        let shown = first_line(&shown, 40);
-        let _ = writeln!(text, "  {:24}{shown:42}{DIM}{from}{DIM:#}", row.field);
+        let shown = first_line(&shown, value - 2);
+        let _ = writeln!(text, "  {name:FIELD$}{shown:value$}{DIM}{from}{DIM:#}");
     }
     text
 }

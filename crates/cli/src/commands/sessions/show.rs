@@ -8,12 +8,14 @@ use heirloom_core::cost::Cost;
 use heirloom_core::run::stop::reason_in_words;
 use heirloom_core::session::Session;
 use heirloom_core::settings::OnOff;
+use heirloom_core::words::in_words;
 use heirloom_engine::sessions::FindError;
 use heirloom_engine::{capture, notes as engine_notes, session, sessions};
 use heirloom_ledger::Ledger;
 use heirloom_repo::changes::of_commits;
 
 use crate::commands::{App, Done, notes, unrecorded};
+use crate::layout::width;
 use crate::moment::ago;
 use crate::ui::{BOLD, DIM, counted, first_line, grouped};
 
@@ -126,8 +128,11 @@ fn facts_text(text: &mut String, detail: &SessionDetail) {
     }));
     let open = |todo: &&api::SessionTodo| todo.state != "dropped";
     let todos = detail.todos.iter().flatten().filter(open);
-    rows.extend(todos.map(|todo| ("to do", format!("{} ({})", todo.text, todo.state))));
+    rows.extend(todos.map(|todo| ("to do", format!("{} ({})", todo.text, in_words(&todo.state)))));
+    let mut last = "";
     for (name, value) in rows {
+        // Ten files are one list, and need one label.
+        let name = if std::mem::replace(&mut last, name) == name { "" } else { name };
         let _ = writeln!(text, "  {DIM}{name:14}{DIM:#}{}", first_line(&value, 100));
     }
 }
@@ -159,8 +164,11 @@ fn show_trajectory(app: &App, ledger: &Ledger, session: &Session) -> Done {
     app.ui.answer(&Trajectory { session: session.name.to_string(), trajectory }, || {
         let mut text = String::new();
         for record in &records {
-            let body = crate::ui::first_line(&record.body, 100);
-            let _ = writeln!(text, "{DIM}{}{DIM:#}  {:20} {body}", record.at, record.kind);
+            let at = record.at.to_string();
+            let line = format!("{DIM}{at}{DIM:#}  {:20} ", record.kind);
+            // A record is one line on a screen, and whole in a pipe.
+            let room = width().map_or(usize::MAX, |all| all.saturating_sub(at.len() + 23));
+            let _ = writeln!(text, "{line}{}", first_line(&record.body, room.max(20)));
         }
         text
     });

@@ -67,7 +67,7 @@ fn a_strict_checkpoint_names_every_finding_and_makes_no_handoff() {
     5 · handoff       blocked
     6 · decay         blocked
     7 ! scenarios     0 of 3 test scenarios
-    blocked, no handoff was written
+    failed, no handoff was written
     ------- stderr -------
     hint: fix or replace the claims above, or mark them as assumptions: heirloom note … --assumption
     [exit 1]
@@ -107,7 +107,7 @@ fn off_looks_at_nothing() {
     let env = env();
     env.write(".heirloom/config.yaml", "checkpoint: {mode: \"off\"}\n");
     env.run(&["note", "decision", "Unproved"]).success();
-    insta::assert_snapshot!(env.run(&["checkpoint"]), @"permitted, checkpoints are switched off");
+    insta::assert_snapshot!(env.run(&["checkpoint"]), @"checkpoints are switched off");
     assert_eq!(records(&env, "keep.handoff"), 0);
 }
 
@@ -222,5 +222,5 @@ fn a_dry_run_says_what_the_checkpoint_then_does_and_leaves_no_trace() {
     assert!(log.contains("nobody said why"), "what it would warn of: {log}");
     assert_eq!(dry["steps"][3]["detail"], wet["steps"][3]["detail"], "there is no tracker");
     let again = env.run(&["checkpoint", "--dry-run"]).success().stdout;
-    assert!(again.contains("would be permitted, nothing new since"), "{again}");
+    assert!(again.contains("would pass, nothing new since"), "{again}");
 }

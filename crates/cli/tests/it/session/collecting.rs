@@ -101,7 +101,7 @@ fn what_nothing_needs_goes_and_a_dry_run_says_so_first() {
     ✔ 0 streams compressed
     ✔ 0 secrets removed that nothing refers to
     ✔ 0 leftovers removed
-    ✔ the ledger had [n] kB, now [n] kB; no record is ever removed
+    ✔ the ledger was [n] kB, now [n] kB; no record is ever removed
     ");
 }
 
