@@ -68,6 +68,22 @@ pub fn path(env: &Env, name: &str) -> Option<PathBuf> {
     env.get(OsStr::new(name)).filter(|value| !value.is_empty()).map(PathBuf::from)
 }
 
+/// heirloom's data directory: `HEIRLOOM_HOME`, or the platform's place for data and `heirloom`.
+pub fn home(env: &Env) -> Option<PathBuf> {
+    let path = |name: &str| path(env, name);
+    if let Some(home) = path("HEIRLOOM_HOME") {
+        return Some(home);
+    }
+    let data = if cfg!(target_os = "macos") {
+        path("HOME").map(|home| home.join("Library/Application Support"))
+    } else {
+        path("XDG_DATA_HOME")
+            .filter(|path| path.is_absolute())
+            .or_else(|| path("HOME").map(|home| home.join(".local/share")))
+    };
+    data.map(|data| data.join("heirloom"))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -92,5 +108,22 @@ mod tests {
         let all = ["ANTHROPIC_API_KEY", "AWS_SECRET", "DATABASE_URL", "LC_ALL", "PATH"];
         let kept = passed(&all, Some(&["DATABASE_URL".to_owned()]));
         assert_eq!(kept, ["ANTHROPIC_API_KEY", "DATABASE_URL", "LC_ALL", "PATH"]);
+    }
+
+    #[cfg(not(target_os = "macos"))]
+    #[test]
+    fn the_home_is_where_it_was_said_to_be_or_with_the_platforms_data() {
+        let home = |pairs: &[(&str, &str)]| {
+            home(&pairs.iter().map(|(name, value)| (name.into(), value.into())).collect())
+        };
+        assert_eq!(home(&[("HEIRLOOM_HOME", "/h"), ("HOME", "/u")]), Some("/h".into()));
+        assert_eq!(home(&[("HOME", "/u")]), Some("/u/.local/share/heirloom".into()));
+        let pairs = [("HOME", "/u"), ("XDG_DATA_HOME", "/d"), ("HEIRLOOM_HOME", "")];
+        assert_eq!(home(&pairs), Some("/d/heirloom".into()));
+        assert_eq!(
+            home(&[("XDG_DATA_HOME", "relative"), ("HOME", "/u")]),
+            Some("/u/.local/share/heirloom".into())
+        );
+        assert_eq!(home(&[]), None);
     }
 }

@@ -7,6 +7,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
+pub use heirloom_agents::env::home;
 use heirloom_core::trust::person::Who;
 use heirloom_ledger::{Ledger, Options};
 use heirloom_repo::Place;
@@ -174,45 +175,4 @@ impl Here {
 
 fn text<'a>(env: &'a Env, name: &str) -> Option<&'a str> {
     env.get(OsStr::new(name))?.to_str().filter(|value| !value.is_empty())
-}
-
-/// heirloom's data directory: `HEIRLOOM_HOME`, or the platform's place for data and `heirloom`.
-pub fn home(env: &Env) -> Option<PathBuf> {
-    let path =
-        |name: &str| env.get(OsStr::new(name)).filter(|value| !value.is_empty()).map(PathBuf::from);
-    if let Some(home) = path("HEIRLOOM_HOME") {
-        return Some(home);
-    }
-    let data = if cfg!(target_os = "macos") {
-        path("HOME").map(|home| home.join("Library/Application Support"))
-    } else {
-        path("XDG_DATA_HOME")
-            .filter(|path| path.is_absolute())
-            .or_else(|| path("HOME").map(|home| home.join(".local/share")))
-    };
-    data.map(|data| data.join("heirloom"))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn env(pairs: &[(&str, &str)]) -> Env {
-        pairs.iter().map(|(name, value)| (name.into(), value.into())).collect()
-    }
-
-    #[cfg(not(target_os = "macos"))]
-    #[test]
-    fn the_home_is_where_it_was_said_to_be_or_with_the_platforms_data() {
-        let home = |pairs: &[(&str, &str)]| home(&env(pairs));
-        assert_eq!(home(&[("HEIRLOOM_HOME", "/h"), ("HOME", "/u")]), Some("/h".into()));
-        assert_eq!(home(&[("HOME", "/u")]), Some("/u/.local/share/heirloom".into()));
-        let pairs = [("HOME", "/u"), ("XDG_DATA_HOME", "/d"), ("HEIRLOOM_HOME", "")];
-        assert_eq!(home(&pairs), Some("/d/heirloom".into()));
-        assert_eq!(
-            home(&[("XDG_DATA_HOME", "relative"), ("HOME", "/u")]),
-            Some("/u/.local/share/heirloom".into())
-        );
-        assert_eq!(home(&[]), None);
-    }
 }

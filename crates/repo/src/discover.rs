@@ -9,6 +9,9 @@ use crate::head::{self, Head};
 /// heirloom's own directory in a repository.
 const OWN_DIRECTORY: &str = ".heirloom";
 
+/// What is in a directory of a person's data and never in that of a repository.
+const DATA: [&str; 2] = ["ledger.db", "sim"];
+
 /// Where something happens: a repository, and the worktree of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Place {
@@ -28,7 +31,7 @@ pub struct Place {
 impl Place {
     /// Whether heirloom was set up here.
     pub fn is_set_up(&self) -> bool {
-        self.root.join(OWN_DIRECTORY).is_dir()
+        is_set_up(&self.root)
     }
 
     /// The directory that heirloom keeps its files for this repository in.
@@ -44,7 +47,7 @@ impl Place {
 
 /// Finds the repository around `directory`.
 ///
-/// Outside git the place is the nearest directory that has `.heirloom`, or else the directory
+/// Outside git the place is the nearest directory that heirloom was set up in, or else the directory
 /// itself.
 pub fn discover(directory: &Path) -> Place {
     let directory = fs::canonicalize(directory).unwrap_or_else(|_| directory.to_owned());
@@ -56,10 +59,17 @@ pub fn discover(directory: &Path) -> Place {
             return Place { repo, root, git_dir: Some(git_dir), common_dir: Some(common), head };
         }
     }
-    let set_up = directory.ancestors().find(|root| root.join(OWN_DIRECTORY).is_dir());
+    let set_up = directory.ancestors().find(|root| is_set_up(root));
     let root = set_up.unwrap_or(&directory).to_owned();
     let repo = root.to_string_lossy().into_owned();
     Place { repo, root, git_dir: None, common_dir: None, head: Head::None }
+}
+
+/// Whether heirloom was set up in a directory. A person may keep heirloom's data in `~/.heirloom`, where the built-in
+/// agent once kept its conversations too: neither makes a repository of everything below their home.
+pub fn is_set_up(root: &Path) -> bool {
+    let own = root.join(OWN_DIRECTORY);
+    own.is_dir() && !DATA.iter().any(|name| own.join(name).exists())
 }
 
 /// The git directory of the worktree at `root`, if there is one.
@@ -188,5 +198,23 @@ mod tests {
         let place = discover(&root.join("a/b"));
         assert_eq!((place.root.clone(), place.head.clone()), (root.join("a"), Head::None));
         assert!(place.is_set_up());
+    }
+
+    #[test]
+    fn the_data_of_a_person_makes_no_repository_of_their_home() {
+        let dir = TempDir::new().unwrap();
+        let home = fs::canonicalize(dir.path()).unwrap();
+        fs::create_dir_all(home.join("drafts/deep")).unwrap();
+        for (name, text) in [("ledger.db", Some("")), ("sim/projects", None)] {
+            let data = home.join(".heirloom");
+            fs::create_dir(&data).unwrap();
+            match text {
+                Some(text) => fs::write(data.join(name), text).unwrap(),
+                None => fs::create_dir_all(data.join(name)).unwrap(),
+            }
+            assert_eq!(discover(&home.join("drafts/deep")).root, home.join("drafts/deep"));
+            assert!(!discover(&home).is_set_up(), "{name}");
+            fs::remove_dir_all(data).unwrap();
+        }
     }
 }

@@ -105,11 +105,9 @@ impl Agent for Sim {
     }
 }
 
-/// Where the simulation keeps its conversations, in Claude Code's layout.
+/// Where the simulation keeps its conversations, in Claude Code's layout: with the rest of heirloom's data.
 fn root(env: &Env) -> Option<PathBuf> {
-    let home = env::path(env, "HEIRLOOM_HOME")
-        .or_else(|| env::path(env, "HOME").map(|home| home.join(".heirloom")))?;
-    Some(home.join("sim/projects"))
+    Some(env::home(env)?.join("sim/projects"))
 }
 
 #[derive(Debug)]
