@@ -37,7 +37,7 @@ pub fn usage(here: &Here, ledger: &Ledger, query: &Query<'_>) -> Result<Usage, P
     let uses = ledger.session_uses(query.repo, query.since)?;
     let told = capture::facts(&here.home)?.map(|facts| facts.uses()).transpose()?;
     let told = told.unwrap_or_default();
-    let issues = issues(ledger, &uses)?;
+    let issues = if query.by == By::Issue { issues(ledger, &uses)? } else { HashMap::new() };
     let zone = TimeZone::system();
     let spent = uses.iter().filter_map(|each| {
         let mut spent = spent(each, told.get(&each.session), &zone)?;
@@ -93,8 +93,7 @@ fn spent(used: &SessionUse, told: Option<&TranscriptUse>, zone: &TimeZone) -> Op
     })
 }
 
-/// The issue of each session. A run remembers the last session of an issue only; those whose conversation that one
-/// went on with worked on it too.
+/// The issue of each session. A session that one of them went on with worked on it too, whoever started it.
 fn issues(ledger: &Ledger, uses: &[SessionUse]) -> Result<HashMap<SessionId, String>, Error> {
     let continues: HashMap<SessionId, SessionId> =
         uses.iter().filter_map(|each| Some((each.session, each.continues?))).collect();

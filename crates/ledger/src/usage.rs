@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use rusqlite::Row;
 
 use heirloom_core::cost::Cost;
-use heirloom_core::event::{Body, SessionSpent};
+use heirloom_core::event::{Body, IssueRunLaunched, IssueRunReviewed, SessionSpent};
 use heirloom_core::id::SessionId;
 use heirloom_core::status::Status;
 
@@ -120,11 +120,19 @@ impl Ledger {
         })
     }
 
-    /// The issue that each session of an issue's run worked on.
+    /// The issue that each session of an issue's run worked on or reviewed. The run itself remembers the last that worked
+    /// on it only, so every record is looked at.
     pub fn issues_of_sessions(&self) -> Result<HashMap<SessionId, String>, Error> {
+        let sql = "SELECT record.body ->> '$.session', issue_run.issue
+             FROM main.record JOIN issue_run ON issue_run.id =
+               CASE WHEN json_valid(record.body) THEN record.body ->> '$.issue_run' END
+             WHERE record.kind IN (?1, ?2)
+             UNION SELECT session, issue FROM issue_run WHERE session IS NOT NULL";
         self.run("read", |db| {
-            db.prepare_cached("SELECT session, issue FROM issue_run WHERE session IS NOT NULL")?
-                .query_map((), |row| Ok((parse(row, 0, |text| text.parse().ok())?, row.get(1)?)))?
+            db.prepare_cached(sql)?
+                .query_map((IssueRunLaunched::KIND, IssueRunReviewed::KIND), |row| {
+                    Ok((parse(row, 0, |text| text.parse().ok())?, row.get(1)?))
+                })?
                 .collect()
         })
     }

@@ -18,6 +18,8 @@ pub(super) struct Conversation {
     /// The messages so far.
     pub(super) messages: Vec<Value>,
     pub(super) cost_usd: f64,
+    /// How often the model was asked.
+    pub(super) requests: u32,
 }
 
 /// Why there is no conversation: what goes to stderr, and the id that was not found.
@@ -49,15 +51,21 @@ impl Conversation {
         let Some(resumed) = &args.resume else {
             let id = fresh()?;
             let path = dir.join(format!("{id}.jsonl"));
-            return Ok(Self { id, path, messages: Vec::new(), cost_usd: 0.0 });
+            return Ok(Self { id, path, messages: Vec::new(), cost_usd: 0.0, requests: 0 });
         };
         let Some(known) = find(root, resumed) else {
             let message = format!("No conversation found with session ID: {resumed}");
             return Err(Refusal { message, unknown_id: Some(resumed.clone()) });
         };
-        let (messages, cost_usd) = read(&known.path);
+        let (messages, cost_usd, requests) = read(&known.path);
         if !args.fork {
-            return Ok(Self { id: resumed.clone(), path: known.path, messages, cost_usd });
+            return Ok(Self {
+                id: resumed.clone(),
+                path: known.path,
+                messages,
+                cost_usd,
+                requests,
+            });
         }
         let id = fresh()?;
         let path = dir.join(format!("{id}.jsonl"));
@@ -65,7 +73,7 @@ impl Conversation {
         if let Err(error) = copied {
             return refuse(format!("Error: {}", error.source));
         }
-        Ok(Self { id, path, messages, cost_usd })
+        Ok(Self { id, path, messages, cost_usd, requests })
     }
 
     /// Adds a message, and keeps it.
@@ -80,8 +88,9 @@ impl Conversation {
         }))
     }
 
-    pub(super) fn keep_cost(&mut self, usd: f64) -> io::Result<()> {
-        self.keep(&json!({"type": "cost-state", "sessionId": self.id, "totalCostUSD": usd}))
+    pub(super) fn keep_cost(&mut self, usd: f64, requests: u32) -> io::Result<()> {
+        self.keep(&json!({"type": "cost-state", "sessionId": self.id, "totalCostUSD": usd,
+                          "requests": requests}))
     }
 
     fn keep(&self, entry: &Value) -> io::Result<()> {
@@ -93,16 +102,18 @@ impl Conversation {
     }
 }
 
-fn read(path: &Path) -> (Vec<Value>, f64) {
+fn read(path: &Path) -> (Vec<Value>, f64, u32) {
     let text = file::read_to_string(path).unwrap_or_default();
-    let (mut messages, mut cost) = (Vec::new(), 0.0);
+    let (mut messages, mut cost, mut requests) = (Vec::new(), 0.0, 0);
     for entry in text.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok()) {
         if let Some(usd) = entry.get("totalCostUSD").and_then(Value::as_f64) {
             cost = usd;
+            let counted = entry.get("requests").and_then(Value::as_u64);
+            requests = counted.and_then(|count| count.try_into().ok()).unwrap_or_default();
         }
         messages.extend(entry.get("message").cloned());
     }
-    (messages, cost)
+    (messages, cost, requests)
 }
 
 /// An id that is new, taken at once so that no other process takes it too, and the same when

@@ -62,7 +62,7 @@ pub fn main(args: &[String], streams: Streams<'_>, env: &Env, cwd: &Path) -> i32
     };
     let mut stdout = BufWriter::new(stdout);
     let mut stream = Stream::new(&mut stdout, conversation.id.clone(), model);
-    stream.cost_usd = conversation.cost_usd;
+    (stream.cost_usd, stream.before) = (conversation.cost_usd, conversation.requests);
     let heard = listen(stdin, args.stream_input);
     let session = Session {
         args,
@@ -175,7 +175,8 @@ impl Session<'_> {
                 Then::Exit(code) => return Ok(code),
                 Then::TurnEnds(ending) => {
                     code = i32::from(ending.is_error);
-                    self.conversation.keep_cost(self.stream.cost_usd)?;
+                    let (usd, requests) = (self.stream.cost_usd, self.stream.all_requests());
+                    self.conversation.keep_cost(usd, requests)?;
                     self.stream.result(ending)?;
                 }
                 Then::GoOn => {}

@@ -11,7 +11,13 @@ pub(super) struct Stream<'a> {
     out: &'a mut dyn Write,
     pub(super) session_id: String,
     pub(super) model: String,
+    /// In this process.
     pub(super) requests: u32,
+    /// In the turns of it that are over.
+    reported: u32,
+    /// In the conversation before this process.
+    pub(super) before: u32,
+    /// What the whole conversation cost.
     pub(super) cost_usd: f64,
 }
 
@@ -29,7 +35,12 @@ pub(super) struct Ending {
 
 impl<'a> Stream<'a> {
     pub(super) fn new(out: &'a mut dyn Write, session_id: String, model: String) -> Self {
-        Self { out, session_id, model, requests: 0, cost_usd: 0.0 }
+        Self { out, session_id, model, requests: 0, reported: 0, before: 0, cost_usd: 0.0 }
+    }
+
+    /// The requests of the whole conversation.
+    pub(super) const fn all_requests(&self) -> u32 {
+        self.before + self.requests
     }
 
     pub(super) fn raw(&mut self, line: &str) -> io::Result<()> {
@@ -97,12 +108,18 @@ impl<'a> Stream<'a> {
 
     pub(super) fn result(&mut self, ending: Ending) -> io::Result<()> {
         let mut line = Map::new();
-        let usage = json!({"input_tokens": 10 * self.requests, "output_tokens": 5 * self.requests});
+        // As Claude Code has it: `usage` is of the turn, the cost and `modelUsage` of the conversation.
+        let turn = self.requests - self.reported;
+        self.reported = self.requests;
+        let usage = json!({"input_tokens": 10 * turn, "output_tokens": 5 * turn});
+        let all = self.all_requests();
+        let model_usage =
+            json!({"contextWindow": 200_000, "inputTokens": 10 * all, "outputTokens": 5 * all});
         let fields = json!({
             "type": "result", "subtype": ending.subtype, "is_error": ending.is_error,
             "terminal_reason": ending.reason, "num_turns": ending.turns, "duration_ms": 0,
             "total_cost_usd": self.cost_usd, "usage": usage, "permission_denials": [],
-            "modelUsage": {&self.model: {"contextWindow": 200_000}},
+            "modelUsage": {&self.model: model_usage},
             "api_error_status": ending.status,
         });
         line.extend(fields.as_object().cloned().unwrap_or_default());

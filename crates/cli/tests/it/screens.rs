@@ -175,6 +175,40 @@ fn a_locale_without_utf_8_is_answered_in_ascii() {
 }
 
 #[test]
+fn a_conversation_that_goes_on_is_paid_for_once() {
+    let env = env();
+    env.run(&["launch", "say hello", "--name", "auth-v1", "--agent", "sim"]).success();
+    let first = env.run(&["usage", "--json"]).success().json()["total"].clone();
+    let (cost, input) = (&first["cost_usd"], &first["tokens"]["input"]);
+    let (cost, input) = (cost.as_f64().unwrap(), input.as_u64().unwrap());
+    let mut name = "auth-v1".to_owned();
+    for count in 2..=4_u32 {
+        let went_on = env.run(&["continue", &name, "say hello", "--json"]).success().json();
+        name = went_on["name"].as_str().unwrap().to_owned();
+        let total = env.run(&["usage", "--json"]).success().json()["total"].clone();
+        assert_eq!(total["sessions"], count, "{total}");
+        // Each of them did the same.
+        let expected = cost * f64::from(count);
+        assert!((total["cost_usd"].as_f64().unwrap() - expected).abs() < 1e-9, "{count}: {total}");
+        assert_eq!(total["tokens"]["input"], input * u64::from(count), "{total}");
+    }
+}
+
+#[test]
+fn the_next_step_helps_where_no_agent_is_and_where_a_setting_is_wrong() {
+    let env = env().without_agents();
+    env.run(&["init", "--yes"]);
+    let next = |env: &TestEnv| env.run(&["--json"]).success().json()["next"].clone();
+    assert_eq!(next(&env)["command"], "heirloom agents");
+    assert!(env.run(&["agents"]).stdout.contains("install"));
+    env.write(".heirloom/config.yaml", "work: [\n");
+    let said = next(&env);
+    assert_eq!(said["command"], "heirloom doctor", "{said}");
+    assert!(said["why"].as_str().unwrap().starts_with(".heirloom/config.yaml:"), "{said}");
+    assert!(env.run(&["doctor"]).stdout.contains("not valid YAML"));
+}
+
+#[test]
 fn usage_counts_what_nobody_knows() {
     let env = with_work();
     let total = &env.run(&["usage", "--json"]).success().json()["total"];
