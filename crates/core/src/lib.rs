@@ -38,6 +38,7 @@ pub mod issue;
 pub mod layout;
 pub mod legacy;
 pub mod lineage;
+pub mod mask;
 pub mod name;
 pub mod note;
 pub mod page;

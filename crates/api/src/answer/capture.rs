@@ -222,6 +222,8 @@ pub struct SessionForgotten {
     pub copies: usize,
     /// Sessions that continue it: what was kept of their transcripts is gone as well, because it is in them.
     pub continued: Vec<String>,
+    /// Files and records of other sessions in which what they had inherited of it was masked or erased.
+    pub quotes: usize,
     /// Where agents still keep the conversation: that is for them to delete.
     pub native: Vec<String>,
 }
@@ -240,6 +242,7 @@ impl SessionForgotten {
             backups: gone.backups,
             copies: gone.copies,
             continued: gone.continued.iter().map(ToString::to_string).collect(),
+            quotes: gone.quotes,
             native: gone.native.iter().map(shown).collect(),
         }
     }

@@ -175,6 +175,10 @@ fn forget(app: &App, args: &Forget) -> Done {
         app.ui
             .say(&format!("the archived transcripts of {names}, which continue it, are gone too"));
     }
+    if gone.quotes > 0 {
+        let places = counted(gone.quotes as u64, "place");
+        app.ui.say(&format!("what later sessions inherited of it was masked in {places}"));
+    }
     for path in &gone.native {
         app.ui.hint(&format!("its agent still has it: {}", path.display()));
     }

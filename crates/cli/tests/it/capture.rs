@@ -308,6 +308,54 @@ fn a_session_that_is_forgotten_is_in_no_byte_of_the_home() {
 }
 
 #[test]
+fn what_later_sessions_inherited_is_forgotten_with_the_session_and_nothing_of_their_own() {
+    let env = env();
+    env.write("src/a.rs", "fn rotate_tokens() {}\n");
+    set_up(&env);
+    let run = |name: &str, more: &[&str]| {
+        env.run(&[&["run", "ralph", name, "2", "--agent", "sim"], more].concat()).success();
+    };
+    run("first", &[]);
+    let said = format!("use \"{CANARY}\" for everything that rotates");
+    json(&env, &["note", "decision", &said, "--because", CANARY, "--session", "first"]);
+    json(&env, &["note", "next_step", &format!("then {CANARY} again"), "--session", "first"]);
+    env.command(&["checkpoint", "--session", "first"]).output().unwrap();
+    run("second", &["--inherit", "first"]);
+    run("third", &["--inherit", "second"]);
+    env.run(&["launch", "say hello", "--agent", "sim", "--name", "aside"]).success();
+    json(&env, &["fork-check", "--claim", &format!("never {said}")]);
+    json(&env, &["sync"]);
+    json(&env, &["search", CANARY]);
+    json(&env, &["recover", "2"]);
+    let runs = env.repo().join(".heirloom");
+    let context = runs.join("runs/third/stage-00-ralph/iterations/001/context.json");
+    assert!(found(&runs, CANARY).contains(&context.to_string_lossy().into_owned()));
+    let conversations = files(&env.home().join("sim")).len();
+
+    let gone = json(&env, &["sessions", "forget", "first", "--yes"]);
+    assert!(gone["quotes"].as_u64().unwrap() > 0, "{gone}");
+    let nowhere = Vec::<String>::new();
+    assert_eq!((found(&env.home(), CANARY), found(&runs, CANARY)), (nowhere.clone(), nowhere));
+    // Each iteration was a conversation of its own, in this home.
+    assert_eq!(files(&env.home().join("sim")).len(), conversations - 2);
+    assert_eq!(gone["native"], json!([]));
+
+    // The files are whole, and what the others found out is theirs.
+    let context: Value = serde_json::from_slice(&fs::read(context).unwrap()).unwrap();
+    assert_eq!(context["inherited"]["lineage"], json!(["second", "first"]));
+    let learned = json(&env, &["sessions", "show", "third", "--learnings"]).to_string();
+    assert!(learned.contains("third: "), "{learned}");
+    let block = json(&env, &["inherit", "third"]).to_string();
+    assert!(block.contains("second: ") && !block.contains(CANARY), "{block}");
+    assert_eq!(json(&env, &["ledger", "verify"])["ok"], true);
+    // Nothing brings it back.
+    json(&env, &["sync"]);
+    json(&env, &["search", CANARY]);
+    env.command(&["checkpoint", "--session", "third"]).output().unwrap();
+    assert_eq!(found(&env.home(), CANARY), Vec::<String>::new());
+}
+
+#[test]
 fn a_session_that_is_forgotten_is_not_continued() {
     let env = env();
     set_up(&env);

@@ -16,6 +16,7 @@ use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use heirloom_core::id::SessionId;
+use heirloom_core::mask::Words;
 use heirloom_repo::{FileError, LockFile, file, make_private_dir, open_lock, replace_private};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -184,6 +185,26 @@ impl Archive {
         let file = heirloom_repo::open(&path);
         let file = file.map_err(|source| FileError { doing: "read", path, source })?;
         Ok(Frames::new(file, kept.stored))
+    }
+
+    /// Masks words in what is kept of a session. Returns whether there were any.
+    pub(super) fn mask(&self, session: SessionId, words: &Words) -> Result<bool, FileError> {
+        let mut is_masked = false;
+        for mut kept in self.of_session(session).into_iter().filter(|kept| kept.stored > 0) {
+            let Some(opened) = self.open(session, true)? else { continue };
+            let mut bytes = self.read(&kept)?;
+            if !words.mask(&mut bytes) {
+                continue;
+            }
+            let path = opened.directory.join(format!("{}.zst", name(&kept)));
+            let failed = |source| FileError { doing: "write", path: path.clone(), source };
+            let compressed = compress(&bytes).map_err(failed)?;
+            replace_private(&path, &compressed).map_err(failed)?;
+            (kept.stored, kept.frames) = (compressed.len() as u64, 1);
+            opened.say(&kept)?;
+            is_masked = true;
+        }
+        Ok(is_masked)
     }
 
     /// Removes everything that is kept of a session. Returns how many files went.

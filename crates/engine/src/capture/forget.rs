@@ -3,13 +3,13 @@
 //! The records stay in the chain without their bodies, as does the list of what was forgotten, so that
 //! the agent's own file, which is not ours to delete, does not bring it back. A copy that heirloom made for an
 //! agent is ours. Sessions that went on with the conversation have it in their transcripts: what was kept of
-//! those goes as well.
+//! those goes as well. What later sessions inherited of it is masked where they have it.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::iter;
 use std::path::{Path, PathBuf};
 
-use heirloom_agents::{Agent, by_name};
 use heirloom_core::event::RecordErased;
 use heirloom_core::id::SessionId;
 use heirloom_core::name::SessionName;
@@ -20,6 +20,7 @@ use heirloom_ledger::{Error, Facts, Ledger, NoteFilter, forget_note};
 use heirloom_repo::file;
 use heirloom_repo::{FileError, make_private_dir};
 
+use super::quoted::{self, Quoting};
 use super::{Archive, CaptureError, PATIENCE, copies};
 use crate::here::Here;
 use crate::person;
@@ -43,6 +44,8 @@ pub struct Forgotten {
     pub copies: usize,
     /// Sessions that went on with the conversation: what was kept of their transcripts went as well.
     pub continued: Vec<SessionName>,
+    /// Files and records of other sessions in which what they had of it was masked or erased.
+    pub quotes: usize,
     /// Where agents themselves still keep the conversation.
     pub native: Vec<PathBuf>,
 }
@@ -104,9 +107,11 @@ pub fn forget(
     person::allow(here, ledger, Action::Forget)?;
     let mut gone = Forgotten::default();
     let continued = continued(ledger, session)?;
+    let words = quoted::words(here, ledger, session)?;
     let mut facts = Facts::open(&here.home, PATIENCE)?;
     for each in iter::once(session).chain(&continued) {
         captured(here, &mut facts, each, &mut gone)?;
+        gone.native.extend(kept_by_agents(here, ledger, each)?);
     }
     gone.native.retain(|path| path.exists());
     gone.native.sort();
@@ -118,9 +123,16 @@ pub fn forget(
     }
     gone.files = files(here, session) + drop_quotes(&here.home);
     forget_notes(here, ledger, session)?;
-    gone.records = erase(here, ledger, session.id)?;
+    let quoting = quoted::records(ledger, session, &words)?;
+    let (masked, files) = quoted::mask(here, &mut facts, &words)?;
+    gone.quotes = quoting.len() + files;
+    gone.records = erase(here, ledger, session.id, &quoting)?;
+    quoted::record_again(here, ledger, quoting)?;
     gone.backups = backups(here)?;
-    let ids: Vec<SessionId> = continued.iter().map(|each| each.id).collect();
+    let mut ids: Vec<SessionId> = continued.iter().map(|each| each.id).collect();
+    ids.extend(masked.into_iter().filter(|id| *id != session.id));
+    ids.sort_unstable();
+    ids.dedup();
     let indexed = ledger.with_index(|index| index.forget(session.id, &ids));
     // Last, because it fails where somebody reads or the disk is full, and nothing else may wait for it.
     let scrubbed = [facts.scrub(), ledger.scrub()];
@@ -169,17 +181,23 @@ fn captured(
     file::write(&marked, b"")?;
     let archive = Archive::new(&here.home);
     gone.native.extend(archive.of_session(session.id).into_iter().map(|kept| kept.path));
-    gone.native.extend(kept_by_agent(here, session));
     gone.archived += archive.remove(session.id)?;
     gone.facts |= facts.forget(session.id)?;
     gone.copies += copies::remove(here, session.id, &mut gone.native);
     Ok(())
 }
 
-fn kept_by_agent(here: &Here, session: &Session) -> Option<PathBuf> {
-    let transcripts = by_name(session.agent.as_deref()?).and_then(Agent::transcripts)?;
-    let found = transcripts.find(&here.env, session.agent_session_id.as_deref()?)?;
-    Some(found.path)
+/// Where agents keep the conversations of a session: its own, and that of each iteration of a run.
+fn kept_by_agents(here: &Here, ledger: &Ledger, session: &Session) -> Result<Vec<PathBuf>, Error> {
+    let iterations = ledger.iterations(session.id)?.into_iter();
+    let ids: BTreeSet<String> = iterations
+        .filter_map(|iteration| iteration.agent_session_id)
+        .chain(session.agent_session_id.clone())
+        .collect();
+    // A pipeline may have had several agents.
+    let agents = heirloom_agents::ALL.iter().filter_map(|agent| agent.transcripts());
+    let found = agents.flat_map(|kept| ids.iter().filter_map(|id| kept.find(&here.env, id)));
+    Ok(found.map(|found| found.path).collect())
 }
 
 /// Streams, scratch files and the run directory.
@@ -216,7 +234,12 @@ fn remove(path: &Path) -> usize {
     inner
 }
 
-fn erase(here: &Here, ledger: &mut Ledger, id: SessionId) -> Result<usize, CaptureError> {
+fn erase(
+    here: &Here,
+    ledger: &mut Ledger,
+    id: SessionId,
+    quoting: &[Quoting],
+) -> Result<usize, CaptureError> {
     let own = ledger.host()?;
     let records = ledger.trajectory(id)?;
     let with_words = records.iter().filter(|record| {
@@ -224,9 +247,15 @@ fn erase(here: &Here, ledger: &mut Ledger, id: SessionId) -> Result<usize, Captu
             && record.kind != "session.created"
             && !WORDLESS.contains(&record.kind.as_str())
     });
-    let seqs: Vec<u64> = with_words.map(|record| record.seq).collect();
+    let mut seqs: Vec<u64> = with_words.map(|record| record.seq).collect();
     let count = seqs.len();
-    if count > 0 {
+    for one in quoting {
+        if let Some(note) = one.note {
+            forget_note(&here.home, note)?;
+        }
+        seqs.push(one.seq);
+    }
+    if !seqs.is_empty() {
         let reason = Some("the session was forgotten".to_owned());
         let erased = RecordErased { host: own, seqs, reason };
         ledger.erase(here.clock.now(), &erased)?;

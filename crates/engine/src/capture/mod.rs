@@ -19,6 +19,7 @@ mod known;
 mod on;
 mod origin;
 mod prune;
+mod quoted;
 mod restore;
 mod settled;
 mod sync;

@@ -5,6 +5,7 @@ use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior};
 
 use heirloom_core::facts::{CommandFacts, FileFacts, TestFacts};
 use heirloom_core::id::SessionId;
+use heirloom_core::mask::{MASK, Words};
 
 use super::{Facts, NewFacts, OF_SOURCE, Source};
 use crate::error::Error;
@@ -48,6 +49,32 @@ impl Facts {
             transaction.execute("DELETE FROM seen WHERE session = ?1", (session.to_string(),))?;
             transaction.commit()?;
             Ok(!ids.is_empty())
+        })
+    }
+
+    /// Masks words wherever they stand. Their bytes are gone from the file when that is scrubbed.
+    pub fn mask(&mut self, words: &Words) -> Result<(), Error> {
+        self.run("write the facts of", |db| {
+            let transaction = Transaction::new_unchecked(db, TransactionBehavior::Immediate)?;
+            let columns: Vec<(String, String)> = transaction
+                .prepare(
+                    "SELECT t.name, c.name FROM sqlite_schema AS t, pragma_table_info(t.name) AS c
+                     WHERE t.type = 'table' AND t.name NOT LIKE 'sqlite_%' AND c.type = 'TEXT'",
+                )?
+                .query_map((), |row| Ok((row.get(0)?, row.get(1)?)))?
+                .collect::<rusqlite::Result<_>>()?;
+            for (table, column) in &columns {
+                let sql = format!(
+                    "UPDATE \"{table}\" SET \"{column}\" = replace(\"{column}\", ?1, ?2)
+                     WHERE instr(\"{column}\", ?1) > 0"
+                );
+                let mut mask = transaction.prepare(&sql)?;
+                for word in words.plain() {
+                    let masked = char::from(MASK).to_string().repeat(word.len());
+                    mask.execute((word, masked))?;
+                }
+            }
+            transaction.commit()
         })
     }
 

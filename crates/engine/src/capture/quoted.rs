@@ -1,0 +1,241 @@
+//! What other sessions have of a session that is forgotten: later ones inherited its notes and its progress, and wrote
+//! them into the files of their runs, their records and their agents' transcripts.
+//!
+//! They keep everything of their own. What another session noted or asked in the same words is its own, too.
+
+use std::collections::BTreeSet;
+use std::fs::{self, OpenOptions};
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+
+use heirloom_core::event::{Body, NoteAdded, RunInherited, SessionPrompted};
+use heirloom_core::id::{NoteId, SessionId};
+use heirloom_core::mask::{MASK, Words};
+use heirloom_core::record::Record;
+use heirloom_core::session::Session;
+use heirloom_ledger::{Error, Facts, Ledger, NoteFilter, Scope, SessionFilter};
+use heirloom_repo::{FileError, file};
+use serde::de::DeserializeOwned;
+
+use super::Archive;
+use crate::here::Here;
+
+/// Records that may hold what another session said. Those of issues and requirements are people's own words.
+const QUOTING: [&str; 9] = [
+    "run.inherited",
+    "run.planned",
+    "session.prompted",
+    "iteration.ended",
+    "iteration.flagged",
+    "note.added",
+    "keep.handoff",
+    "keep.handoff_shared",
+    "keep.fork_detected",
+];
+
+/// Shorter ones are said by everybody: "go on with the tests".
+const TELLING: usize = 32;
+
+/// Of how many sessions it is known what was asked in them.
+const MOST: usize = 10_000;
+
+/// How many records are read at a time.
+const PAGE: usize = 500;
+
+/// Files and directories of the home that hold no text, or whose text goes in another way.
+const ELSEWHERE: [&str; 4] = ["archive", "vault", "backups", "keys"];
+
+/// What was said in a session and may have been taken over from it. To be asked before its records are erased.
+pub(super) fn words(here: &Here, ledger: &Ledger, session: &Session) -> Result<Words, Error> {
+    let own = NoteFilter { session: Some(session.id), superseded: true, ..NoteFilter::default() };
+    let mut said: Vec<String> = Vec::new();
+    for note in ledger.notes(&own)? {
+        said.push(note.text);
+        said.extend(note.rationale);
+    }
+    let iterations = ledger.iterations(session.id)?;
+    said.extend(iterations.into_iter().filter_map(|iteration| iteration.summary));
+    for record in ledger.trajectory(session.id)? {
+        let prompt = body::<SessionPrompted>(&record).map(|prompted| prompted.text);
+        said.extend(prompt.filter(|text| text.len() >= TELLING));
+    }
+    let runs = here.place.own_directory().join("runs").join(session.name.as_str());
+    for page in files(&runs).into_iter().filter(|path| is_page(path)) {
+        let text = file::read_to_string(&page).unwrap_or_default();
+        let lines = text.lines().filter(|line| !line.starts_with('#') && line.len() >= TELLING);
+        said.extend(lines.map(str::to_owned));
+    }
+    let others = others(ledger, session)?;
+    said.retain(|text| !others.contains(text.trim()));
+    Ok(Words::new(said))
+}
+
+fn is_page(path: &Path) -> bool {
+    let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+    name.starts_with("progress") && path.extension().is_some_and(|ending| ending == "md")
+}
+
+/// What other sessions of the repository noted and asked themselves.
+fn others(ledger: &Ledger, session: &Session) -> Result<BTreeSet<String>, Error> {
+    let repo = Some(session.repo.as_str());
+    let notes = ledger.notes(&NoteFilter { repo, superseded: true, ..NoteFilter::default() })?;
+    let notes = notes.into_iter().filter(|note| note.session != session.id);
+    let mut own: BTreeSet<String> = BTreeSet::new();
+    for note in notes {
+        own.insert(note.text.trim().to_owned());
+        own.extend(note.rationale.map(|why| why.trim().to_owned()));
+    }
+    let filter = SessionFilter { repo, limit: MOST, ..SessionFilter::default() };
+    let all = ledger.sessions(&filter)?.sessions;
+    let prompts = all.into_iter().filter(|other| other.id != session.id);
+    own.extend(prompts.filter_map(|other| Some(other.prompt?.trim().to_owned())));
+    Ok(own)
+}
+
+/// A record of another session that quotes what is forgotten, and what takes its place.
+pub(super) struct Quoting {
+    pub(super) seq: u64,
+    /// The note that it made.
+    pub(super) note: Option<NoteId>,
+    instead: Option<Instead>,
+}
+
+struct Instead {
+    session: Option<SessionId>,
+    repo: Option<String>,
+    body: Either,
+}
+
+/// What a session began with is part of it: it is recorded again, without the words.
+enum Either {
+    Inherited(Box<RunInherited>),
+    Prompted(SessionPrompted),
+}
+
+/// The records of other sessions that quote the words.
+pub(super) fn records(
+    ledger: &Ledger,
+    session: &Session,
+    words: &Words,
+) -> Result<Vec<Quoting>, Error> {
+    let own = ledger.host()?;
+    let mut found = Vec::new();
+    if words.is_empty() {
+        return Ok(found);
+    }
+    let mut after = 0;
+    loop {
+        let page = ledger.records_after(after, PAGE)?;
+        let Some(last) = page.last() else { return Ok(found) };
+        after = last.arrival;
+        for record in page.into_iter().map(|arrived| arrived.record) {
+            let may_quote = record.host == own
+                && record.session != Some(session.id)
+                && QUOTING.contains(&record.kind.as_str());
+            if may_quote && !words.places(record.body.as_bytes()).is_empty() {
+                let note = body::<NoteAdded>(&record).map(|added| added.id);
+                let instead = instead(&record, words);
+                found.push(Quoting { seq: record.seq, note, instead });
+            }
+        }
+    }
+}
+
+fn instead(record: &Record, words: &Words) -> Option<Instead> {
+    let mut bytes = record.body.clone().into_bytes();
+    words.mask(&mut bytes);
+    let masked = Record { body: String::from_utf8(bytes).ok()?, ..record.clone() };
+    let inherited = body::<RunInherited>(&masked).map(|body| Either::Inherited(Box::new(body)));
+    let body = inherited.or_else(|| body::<SessionPrompted>(&masked).map(Either::Prompted))?;
+    let repo = record.repo.as_ref().map(|repo| repo.as_str().to_owned());
+    Some(Instead { session: record.session, repo, body })
+}
+
+fn body<B: Body + DeserializeOwned>(record: &Record) -> Option<B> {
+    (record.kind == B::KIND).then(|| serde_json::from_str(&record.body).ok()).flatten()
+}
+
+/// Records again what sessions began with, without the words.
+pub(super) fn record_again(
+    here: &Here,
+    ledger: &mut Ledger,
+    quoting: Vec<Quoting>,
+) -> Result<(), Error> {
+    for Instead { session, repo, body } in quoting.into_iter().filter_map(|one| one.instead) {
+        let scope = Scope { session, repo: repo.as_deref() };
+        match body {
+            Either::Inherited(body) => ledger.append(here.clock.now(), scope, &*body)?,
+            Either::Prompted(body) => ledger.append(here.clock.now(), scope, &body)?,
+        };
+    }
+    Ok(())
+}
+
+/// Masks the words in files, archives and facts. Returns the sessions whose transcripts had some, and in how many files
+/// there were any.
+pub(super) fn mask(
+    here: &Here,
+    facts: &mut Facts,
+    words: &Words,
+) -> Result<(Vec<SessionId>, usize), super::CaptureError> {
+    let mut count = 0;
+    let mut sessions = Vec::new();
+    if words.is_empty() {
+        return Ok((sessions, count));
+    }
+    let archive = Archive::new(&here.home);
+    for session in archive.sessions() {
+        if archive.mask(session, words)? {
+            sessions.push(session);
+            count += 1;
+        }
+    }
+    let own = fs::read_dir(&here.home).into_iter().flatten().flatten().map(|entry| entry.path());
+    let is_text = |path: &PathBuf| {
+        let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+        !ELSEWHERE.contains(&name) && !name.contains(".db")
+    };
+    let places = own.filter(is_text).chain([here.place.own_directory().join("runs")]);
+    for path in places.flat_map(|path| files(&path)) {
+        if mask_file(&path, words)? {
+            count += 1;
+            sessions.extend(session_of(&path));
+        }
+    }
+    facts.mask(words)?;
+    sessions.sort_unstable();
+    sessions.dedup();
+    Ok((sessions, count))
+}
+
+/// The session that a stream is of, which is called by its id.
+fn session_of(path: &Path) -> Option<SessionId> {
+    path.file_name()?.to_str()?.get(..36)?.parse().ok()
+}
+
+/// In place, byte for byte: somebody may be adding to it.
+fn mask_file(path: &Path, words: &Words) -> Result<bool, FileError> {
+    // What cannot be read is somebody else's, or gone.
+    let Ok(bytes) = file::read(path) else { return Ok(false) };
+    let places = words.places(&bytes);
+    if places.is_empty() {
+        return Ok(false);
+    }
+    let open = file::open_with(OpenOptions::new().write(true), path)?;
+    for place in places {
+        let mask = vec![MASK; place.len()];
+        let failed = |source| FileError { doing: "write", path: path.to_owned(), source };
+        open.write_all_at(&mask, place.start as u64).map_err(failed)?;
+    }
+    Ok(true)
+}
+
+/// The files at and below a path. Links are not followed.
+fn files(path: &Path) -> Vec<PathBuf> {
+    let Ok(found) = fs::symlink_metadata(path) else { return Vec::new() };
+    if found.is_dir() {
+        let entries = fs::read_dir(path).into_iter().flatten().flatten();
+        return entries.flat_map(|entry| files(&entry.path())).collect();
+    }
+    if found.is_file() { vec![path.to_owned()] } else { Vec::new() }
+}
