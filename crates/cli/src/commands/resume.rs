@@ -1,4 +1,5 @@
 use std::os::unix::process::CommandExt;
+use std::path::Path;
 use std::process::ExitCode;
 
 use heirloom_agents::Programs;
@@ -170,7 +171,8 @@ fn go_on(app: &App, args: &Args, programs: &Programs, chosen: &Past) -> Done {
             None => failure,
         });
     };
-    if let Some(replaced) = programs.replacement(&chosen.agent) {
+    let is_agents = chosen.agents_command().is_some();
+    if let Some(replaced) = programs.replacement(&chosen.agent).filter(|_| is_agents) {
         command.splice(0..1, replaced.iter().cloned());
     }
     if args.print {
@@ -186,7 +188,9 @@ fn go_on(app: &App, args: &Args, programs: &Programs, chosen: &Past) -> Done {
         });
         return Ok(ExitCode::SUCCESS);
     }
-    let mut run = child::successor(&command[0]);
+    // What is ours may not be where the shell looks for programs.
+    let own = std::env::current_exe().ok().filter(|_| !is_agents);
+    let mut run = child::successor(own.as_deref().unwrap_or(Path::new(&command[0])));
     run.args(&command[1..]);
     if let Some(directory) = &chosen.directory {
         run.current_dir(directory);

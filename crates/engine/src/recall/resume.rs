@@ -70,13 +70,21 @@ impl Past {
         })
     }
 
-    /// Whether its agent has a command that goes on with it.
+    /// Whether there is a command that goes on with it.
     pub fn is_resumable(&self) -> bool {
         self.command().is_some()
     }
 
-    /// The command that goes on with it; `None` where the agent has none.
+    /// The command that goes on with it: its agent's, or ours where the agent has none and is driven by us.
     pub fn command(&self) -> Option<Vec<String>> {
+        self.agents_command().or_else(|| {
+            let session = self.session.as_ref().filter(|_| by_name(&self.agent).is_some())?;
+            Some(["heirloom", "continue", session.name.as_str()].map(str::to_owned).to_vec())
+        })
+    }
+
+    /// The agent's own command that goes on with it; `None` where it has none.
+    pub fn agents_command(&self) -> Option<Vec<String>> {
         if let Some(agent) = by_name(&self.agent) {
             let directory = self.directory.as_deref();
             return agent.resume_command(&self.agent_session_id, directory);
