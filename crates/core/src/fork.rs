@@ -1,8 +1,9 @@
 //! Forks: the context claims something that the ledger contradicts.
 //!
 //! Words alone cannot prove a contradiction, so only what is plain counts as one: the claim is what
-//! a decision replaced; it is a decision with its negation, or with another number; or it decides
-//! the same thing, by verb and object, in another way. Everything else is related at most.
+//! a decision replaced; it is a decision with its negation, or with another number; or it chooses
+//! something else for the same thing. Everything else is related at most: a warning that is not
+//! called for teaches people to overlook those that are.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -84,17 +85,26 @@ const VERBS: &[&str] = &[
     "add",
 ];
 
+/// Verbs that choose one thing and by that no other. Many things can be kept, added or written.
+const CHOICES: &[&str] =
+    &["use", "us", "choose", "chose", "pick", "adopt", "prefer", "select", "switch", "go"];
+
 #[derive(Debug)]
 struct Said {
     verb: Option<String>,
     content: BTreeSet<String>,
     numbers: BTreeSet<String>,
+    /// What is chosen comes first, and what it is chosen for last.
+    first: Option<String>,
     last: Option<String>,
     negated: bool,
+    /// What is said not to be: the word behind each negation.
+    denied: BTreeSet<String>,
 }
 
 fn said(text: &str) -> Said {
-    let all: Vec<String> = words(text).iter().map(|word| stem(word).to_owned()).collect();
+    let all: Vec<String> =
+        measured(&words(text)).iter().map(|word| stem(word).to_owned()).collect();
     let negated = all.iter().filter(|word| NEGATIONS.contains(&word.as_str())).count() % 2 == 1;
     let verb = all
         .iter()
@@ -107,9 +117,52 @@ fn said(text: &str) -> Said {
     };
     let is_number = |word: &str| word.bytes().any(|byte| byte.is_ascii_digit());
     let content: Vec<String> = all.iter().filter(is_content).cloned().collect();
+    let first = content.iter().find(|word| !is_number(word)).cloned();
     let last = content.iter().rev().find(|word| !is_number(word)).cloned();
+    let denied = denied(&all, &|word| is_content(&word));
     let (numbers, content) = content.into_iter().partition(|word| is_number(word));
-    Said { verb, content, numbers, last, negated }
+    Said { verb, content, numbers, first, last, negated, denied }
+}
+
+/// Words with the unit that is written against a number apart from it, and thousands in one piece: `10MB` is 10 MB.
+fn measured(words: &[String]) -> Vec<String> {
+    let is_digits = |word: &str| !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_digit());
+    let mut all: Vec<String> = Vec::new();
+    for word in words {
+        let unit = word.trim_start_matches(|char: char| char.is_ascii_digit());
+        let (number, unit) = word.split_at(word.len() - unit.len());
+        let is_thousands = number.len() == 3 && unit.is_empty();
+        match all.last_mut() {
+            Some(before) if is_thousands && is_digits(before) && before.len() <= 3 => {
+                before.push_str(number);
+            }
+            _ => all.extend(
+                [number, unit]
+                    .iter()
+                    .filter(|part| !part.is_empty())
+                    .map(|part| (*part).to_owned()),
+            ),
+        }
+    }
+    all
+}
+
+/// The word behind each negation, or before one that has nothing behind it ("Redis is not used").
+fn denied(all: &[String], is_content: &dyn Fn(&String) -> bool) -> BTreeSet<String> {
+    let mut denied = BTreeSet::new();
+    let (mut before, mut is_open) = (None, false);
+    for word in all {
+        if NEGATIONS.contains(&word.as_str()) {
+            is_open = !is_open;
+        } else if is_content(word) {
+            if is_open {
+                denied.insert(word.clone());
+            }
+            (before, is_open) = (Some(word), false);
+        }
+    }
+    denied.extend(before.filter(|_| is_open).cloned());
+    denied
 }
 
 /// How `claim` stands to `text`, which the ledger holds; `superseded` if it was replaced.
@@ -132,7 +185,10 @@ fn between(one: &Said, other: &Said, superseded: bool) -> Relation {
         return if equal { Relation::Contradicts(Why::Superseded) } else { Relation::Related };
     }
     let enough = same || (contained && shared >= 2);
-    if enough && one.negated != other.negated {
+    // One that also says what else is not to be ("use Postgres, not Redis") still says the same.
+    let is_denied =
+        !one.denied.is_disjoint(&other.content) || !other.denied.is_disjoint(&one.content);
+    if enough && one.negated != other.negated && is_denied {
         return Relation::Contradicts(Why::Negated);
     }
     let numbers = !one.numbers.is_empty() && !other.numbers.is_empty();
@@ -143,8 +199,17 @@ fn between(one: &Said, other: &Said, superseded: bool) -> Relation {
         return Relation::Agrees;
     }
     let same_object = one.last.is_some() && one.last == other.last;
-    let same_verb = one.verb.is_some() && one.verb == other.verb;
-    if same_verb && same_object && !contained && one.negated == other.negated {
+    let is_choice = one.verb.as_deref().is_some_and(|verb| CHOICES.contains(&verb));
+    let has = |said: &Said, word: &Option<String>| {
+        word.as_ref().is_some_and(|word| said.content.contains(word))
+    };
+    let other_choice = !has(other, &one.first) && !has(one, &other.first);
+    if is_choice
+        && one.verb == other.verb
+        && same_object
+        && other_choice
+        && one.negated == other.negated
+    {
         return Relation::Contradicts(Why::OtherWay);
     }
     Relation::Related
@@ -254,6 +319,43 @@ mod tests {
             ("", "Use rotating refresh tokens", Relation::Unrelated),
         ] {
             assert_eq!(relate(claim, ledger, false), relation, "{claim} / {ledger}");
+        }
+    }
+
+    #[test]
+    fn what_says_the_same_in_more_words_or_speaks_of_something_else_is_no_contradiction() {
+        for (claim, ledger) in [
+            ("Use Postgres for sessions", "Use Postgres for sessions, not Redis"),
+            (
+                "Store tokens in the vault",
+                "Store tokens in the vault because files are not encrypted",
+            ),
+            ("Do not use floats for money", "Use integers for money, never floats"),
+            ("Limit uploads to 10 MB", "limit uploads to 10MB"),
+            ("Retry 1000 requests at most", "retry at most 1,000 requests"),
+            ("Use the outbox table for events", "Use a transactional outbox for events"),
+            ("Add tests for the parser", "Add docs for the parser"),
+            ("Keep tokens in the session store", "Keep a small session store"),
+        ] {
+            for (one, other) in [(claim, ledger), (ledger, claim)] {
+                let relation = relate(one, other, false);
+                assert!(
+                    !matches!(relation, Relation::Contradicts(_)),
+                    "{one} / {other}: {relation:?}"
+                );
+            }
+        }
+        for (claim, ledger) in [
+            ("Use Redis for sessions", "Use Postgres for sessions, not Redis"),
+            ("Redis is used", "Redis is not used"),
+            ("Limit uploads to 20 MB", "limit uploads to 10MB"),
+            ("Commit to main", "Never commit to main"),
+        ] {
+            let relation = relate(claim, ledger, false);
+            assert!(
+                matches!(relation, Relation::Contradicts(_)),
+                "{claim} / {ledger}: {relation:?}"
+            );
         }
     }
 
