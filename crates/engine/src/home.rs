@@ -2,14 +2,18 @@
 
 use std::time::Duration;
 
+use heirloom_agents::by_name;
 use heirloom_core::approval::Approval;
 use heirloom_core::event::HandoffMade;
 use heirloom_core::guard::branch::BranchKey;
 use heirloom_core::issue::{Entry, ready};
 use heirloom_core::note::Kind;
+use heirloom_core::settings::{Diagnostic, Settings};
 use heirloom_core::status::Status;
 use heirloom_core::trust::State;
-use heirloom_ledger::{ApprovalFilter, Error, Ledger};
+use heirloom_core::words::in_words;
+use heirloom_core::work::IssueRunStatus;
+use heirloom_ledger::{ApprovalFilter, Error, IssueRun, Ledger};
 use jiff::Timestamp;
 
 use crate::guard::rules::{self, Rules};
@@ -58,6 +62,10 @@ pub struct Home {
     pub decisions: usize,
     /// What could not be looked at, and why.
     pub problems: Vec<String>,
+    /// Where the settings are wrong, if they are: nothing can be launched with them.
+    pub misset: Option<String>,
+    /// Whether there is an agent to work with.
+    pub has_agent: bool,
 }
 
 /// The session that ended last.
@@ -68,12 +76,23 @@ pub struct Last {
     pub commits: Option<usize>,
     /// How many tests failed in it and have not passed since, where its transcript is known.
     pub failing_tests: Option<usize>,
+    /// The issue that it was for, and what became of that.
+    pub issue: Option<IssueRun>,
 }
 
 impl Last {
-    /// The command that goes on where it stopped.
+    /// The command that goes on where it stopped. What an issue was worked on in is over with the issue, and goes on
+    /// with it.
     pub fn going_on(&self) -> String {
         let session = &self.row.session;
+        if let Some(run) = &self.issue {
+            return match run.status {
+                status if status.is_unfinished() => {
+                    format!("heirloom work --resume --issue {}", run.issue)
+                }
+                _ => format!("heirloom issues show {}", run.issue),
+            };
+        }
         // What was noted by hand has no agent; then any conversation may be meant.
         if session.agent.as_deref().is_none_or(can_resume) {
             return "heirloom resume".to_owned();
@@ -112,14 +131,18 @@ pub fn home(here: &Here, ledger: &mut Ledger) -> Result<Home, Error> {
         Vec::new()
     });
     let reviews = Reviews::read(here, ledger)?;
+    let settings = here.settings(&[]);
+    let misset = settings.as_ref().err().and_then(|unusable| unusable.broken.errors.first());
     Ok(Home {
+        misset: misset.map(Diagnostic::place),
+        has_agent: has_agent(here, settings.as_ref().ok().map(|loaded| &loaded.settings)),
         is_set_up: here.place.is_set_up(),
         untrusted: Some(trust::standing(here, ledger)?)
             .filter(|standing| standing.state != State::Trusted),
         approvals: approvals(here, ledger)?,
         running,
         unmet,
-        last: last(here, ledger)?,
+        last: last(here, ledger, &backlog)?,
         handoff: handoff(here, ledger)?,
         ready: ready(&backlog, here.clock.now()).into_iter().cloned().collect(),
         to_review: backlog.iter().filter(|entry| reviews.of(entry).is_some()).cloned().collect(),
@@ -142,6 +165,10 @@ impl Home {
         if !self.approvals.is_empty() {
             return next("heirloom approvals", "an agent waits for your decision");
         }
+        if let Some(place) = &self.misset {
+            let why = format!("{place} has to be corrected");
+            return Next { command: "heirloom doctor".to_owned(), why };
+        }
         if self.untrusted.is_some() {
             return next("heirloom trust", "review what this repository comes with");
         }
@@ -156,10 +183,20 @@ impl Home {
             let command = format!("heirloom watch {}", row.session.name);
             return Next { command, why: "a session is running".to_owned() };
         }
+        if !self.has_agent {
+            return next("heirloom agents", "no coding agent was found; see how to install one");
+        }
+        let last = self.last.as_ref().map(|last| (last, last.issue.as_ref()));
+        if let Some((last, Some(run))) = last
+            && run.status.is_unfinished()
+        {
+            let why = format!("{} is not done: {}", run.issue, in_words(run.status.as_str()));
+            return Next { command: last.going_on(), why };
+        }
         if !self.ready.is_empty() {
             return next("heirloom work", "issues are ready to be worked on");
         }
-        if let Some(last) = &self.last {
+        if let Some((last, None)) = last {
             return next(&last.going_on(), "pick up where a past session stopped");
         }
         let why = if self.sessions == 0 {
@@ -169,6 +206,14 @@ impl Home {
         };
         next("heirloom launch \"…\"", why)
     }
+}
+
+/// Whether an agent can be launched: one of those that are programs of their own, or what the settings name.
+fn has_agent(here: &Here, settings: Option<&Settings>) -> bool {
+    let programs = crate::agents::programs(here, settings);
+    let named = settings.and_then(|settings| by_name(settings.agent.as_str()));
+    let own = heirloom_agents::ALL.iter().copied().filter(|agent| agent.program().is_some());
+    own.chain(named).any(|agent| programs.resolve(agent.name(), &here.env).is_ok())
 }
 
 fn running(here: &Here, ledger: &Ledger) -> Result<Vec<Row>, Error> {
@@ -222,7 +267,7 @@ fn backlog(here: &Here) -> Result<Vec<Entry>, String> {
     backlog.map_err(|error| format!("issues could not be read: {error}"))
 }
 
-fn last(here: &Here, ledger: &Ledger) -> Result<Option<Last>, Error> {
+fn last(here: &Here, ledger: &Ledger, backlog: &[Entry]) -> Result<Option<Last>, Error> {
     let statuses = &[Status::Completed, Status::Failed, Status::Interrupted];
     let repo = Some(here.place.repo.as_str());
     let listing = Listing { repo, statuses, leaves: true, limit: 10, ..Listing::default() };
@@ -230,11 +275,19 @@ fn last(here: &Here, ledger: &Ledger) -> Result<Option<Last>, Error> {
     // Notes that a person made by hand are in sessions too, but there is nothing to go on with.
     let row = rows.into_iter().filter(|row| row.session.agent.is_some());
     let Some(row) = row.max_by_key(|row| row.session.completed_at) else { return Ok(None) };
+    // Whoever closed the issue by hand has finished it, whatever became of the run.
+    let is_over = |run: &IssueRun| {
+        run.status.is_unfinished() && backlog.iter().all(|entry| entry.id.as_str() != run.issue)
+    };
+    let issue = ledger.issue_run_of(row.session.id)?.map(|run| {
+        let status = if is_over(&run) { IssueRunStatus::Closed } else { run.status };
+        IssueRun { status, ..run }
+    });
     let known = capture::known(&here.home, row.session.id)?;
     let commits = known.as_ref().map(|known| known.commits.len());
     let failing =
         |known: &capture::KnownFacts| known.tests.iter().filter(|test| !test.passed_since).count();
-    Ok(Some(Last { row, commits, failing_tests: known.as_ref().map(failing) }))
+    Ok(Some(Last { row, commits, failing_tests: known.as_ref().map(failing), issue }))
 }
 
 fn handoff(here: &Here, ledger: &Ledger) -> Result<Option<Handoff>, Error> {
@@ -269,7 +322,19 @@ mod tests {
             sessions: 0,
             decisions: 0,
             problems: Vec::new(),
+            misset: None,
+            has_agent: true,
         }
+    }
+
+    #[test]
+    fn the_next_step_is_one_that_can_be_taken() {
+        let no_agent = Home { has_agent: false, ..quiet() };
+        assert_eq!(no_agent.next().command, "heirloom agents");
+        let misset = Home { misset: Some(".heirloom/config.yaml:3:9".to_owned()), ..no_agent };
+        let next = misset.next();
+        assert_eq!(next.command, "heirloom doctor");
+        assert_eq!(next.why, ".heirloom/config.yaml:3:9 has to be corrected");
     }
 
     #[test]

@@ -5,6 +5,7 @@ use std::collections::HashSet;
 use jiff::Timestamp;
 use rusqlite::{OptionalExtension, Row};
 
+use heirloom_core::event::{Body, IssueRunLaunched, IssueRunReviewed};
 use heirloom_core::id::SessionId;
 use heirloom_core::work::{Checked, IssueRunStatus, WorkStatus};
 
@@ -132,6 +133,24 @@ impl Ledger {
             db.prepare_cached(&sql)?.query_row((issue_run,), self::issue_run).optional()
         })?;
         Ok(found.and_then(|found| found.cost_usd))
+    }
+
+    /// What a session worked on or reviewed in a run through the issues, if that is what it was for.
+    pub fn issue_run_of(&self, session: SessionId) -> Result<Option<IssueRun>, Error> {
+        let session = session.to_string();
+        // A run remembers its newest session; the others are in the records since they began.
+        let sql = format!(
+            "SELECT {ISSUE_RUN} FROM issue_run WHERE session = ?1 OR id = (
+               SELECT body ->> '$.issue_run' FROM main.record
+               WHERE arrival >= (SELECT min(arrival) FROM main.record WHERE session = ?1)
+                 AND kind IN (?2, ?3)
+                 AND CASE WHEN json_valid(body) THEN body ->> '$.session' = ?1 END LIMIT 1)
+             ORDER BY started_at DESC, rowid DESC LIMIT 1"
+        );
+        let kinds = (IssueRunLaunched::KIND, IssueRunReviewed::KIND);
+        self.run("read", |db| {
+            db.prepare_cached(&sql)?.query_row((&session, kinds.0, kinds.1), issue_run).optional()
+        })
     }
 
     /// What was done for an issue, newest first.

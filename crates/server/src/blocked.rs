@@ -3,6 +3,7 @@
 //! Some trackers are asked through a program of theirs. Pages that lie open ask again with every event,
 //! so the answer of such a one is kept for a moment.
 
+use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -13,9 +14,9 @@ use heirloom_ledger::{Error, IssueRun, Ledger};
 /// How long a tracker's answer is believed.
 const FRESH: Duration = Duration::from_secs(10);
 
-/// The last answer of a tracker.
+/// The last answer of the tracker of each repository.
 #[derive(Debug, Default)]
-pub(crate) struct Blocked(Mutex<Option<Answer>>);
+pub(crate) struct Blocked(Mutex<HashMap<String, Answer>>);
 
 #[derive(Debug)]
 struct Answer {
@@ -28,38 +29,39 @@ struct Answer {
 impl Blocked {
     /// The issues that the newest run could not finish and that are still open.
     pub(crate) fn read(&self, here: &Here, ledger: &Ledger) -> Result<Vec<IssueRun>, Error> {
-        let mut left = work::unfinished(here, ledger)?;
+        let mut left = work::unfinished(&here.place.repo, ledger)?;
         if left.is_empty() || !issues::asks_program(here) {
             return Ok(work::still_open(here, left));
         }
         let ask = || ids(&work::still_open(here, left.clone()));
-        let open = self.kept(ids(&left), Instant::now(), ask);
+        let open = self.kept(&here.place.repo, ids(&left), Instant::now(), ask);
         left.retain(|one| open.contains(&one.id));
         Ok(left)
     }
 
     /// An issue was changed here: the next page asks anew.
     pub(crate) fn forget(&self) {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = None;
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).clear();
     }
 
     /// The last answer if it is fresh and about the same. Whoever comes while the tracker is asked waits
     /// for that answer.
     fn kept(
         &self,
+        repo: &str,
         left: Vec<String>,
         now: Instant,
         ask: impl FnOnce() -> Vec<String>,
     ) -> Vec<String> {
         let mut last = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(last) = last.as_ref()
+        if let Some(last) = last.get(repo)
             && last.left == left
             && now.saturating_duration_since(last.at) < FRESH
         {
             return last.open.clone();
         }
         let open = ask();
-        *last = Some(Answer { at: now, left, open: open.clone() });
+        last.insert(repo.to_owned(), Answer { at: now, left, open: open.clone() });
         open
     }
 }
@@ -78,7 +80,7 @@ mod tests {
         let mut asked = 0;
         let mut ask = |left: &[&str], after: Duration| {
             let left: Vec<String> = left.iter().map(|&id| id.to_owned()).collect();
-            let open = blocked.kept(left.clone(), begun + after, || {
+            let open = blocked.kept("/r", left.clone(), begun + after, || {
                 asked += 1;
                 left[..1].to_vec()
             });

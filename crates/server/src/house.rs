@@ -8,8 +8,8 @@ use std::sync::Arc;
 use heirloom_api::{Code, Failure};
 use heirloom_core::session::Session;
 use heirloom_engine::here::{Env, Here};
-use heirloom_engine::{guard, reach, session, sessions};
-use heirloom_ledger::{Found, Ledger, Options, SessionFilter};
+use heirloom_engine::{guard, reach, session, sessions, work};
+use heirloom_ledger::{Found, IssueRun, Ledger, Options, SessionFilter};
 use tokio::sync::watch;
 
 use crate::answer::Refused;
@@ -221,6 +221,33 @@ impl RequestContext {
         session::close_crashed(&self.here, &mut self.ledger)?;
         Ok(())
     }
+}
+
+/// The issues that the newest run of `work` could not finish, in every repository that is on this machine, each with the
+/// repository it is of.
+pub(crate) fn blocked(house: &House, ledger: &Ledger) -> Result<Vec<(String, IssueRun)>, Failure> {
+    let here = house.here()?;
+    let own = ledger.repository(&here.place.repo)?;
+    let mut all = Vec::new();
+    let mut seen = BTreeSet::from([own.clone()]);
+    let mut add = |repo: &str, here: &Here| -> Result<(), Failure> {
+        let left = house.blocked().read(here, ledger)?;
+        all.extend(left.into_iter().map(|one| (repo.to_owned(), one)));
+        Ok(())
+    };
+    add(&own, &here)?;
+    if house.is_confined {
+        return Ok(all);
+    }
+    for place in ledger.places()?.into_iter().filter(|place| place.is_own) {
+        let (repo, path) = (place.repo.as_str(), Path::new(&place.named.path));
+        // Where nothing is left over nothing has to be looked at.
+        let is_new = path.is_dir() && seen.insert(repo.to_owned());
+        if is_new && !work::unfinished(repo, ledger)?.is_empty() {
+            add(repo, &house.look(path)?)?;
+        }
+    }
+    Ok(all)
 }
 
 /// A session of that name in any repository.

@@ -57,6 +57,11 @@ pub enum IssueRunStatus {
 }
 
 impl IssueRunStatus {
+    /// Whether the issue was left in progress, for another run to resume.
+    pub const fn is_unfinished(self) -> bool {
+        matches!(self, Self::Failed | Self::TimedOut | Self::Interrupted)
+    }
+
     /// The word for it in JSON, tables and the ledger.
     pub const fn as_str(self) -> &'static str {
         match self {

@@ -11,9 +11,9 @@ use crate::issues;
 /// How long a tracker's own program may take. This is asked for in passing.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// The issues that the newest run could not finish, in the order in which they were taken up.
-pub fn unfinished(here: &Here, ledger: &Ledger) -> Result<Vec<IssueRun>, Error> {
-    let Some(run) = ledger.work_runs(&here.place.repo, 1)?.pop() else { return Ok(Vec::new()) };
+/// The issues that the newest run in a repository could not finish, in the order in which they were taken up.
+pub fn unfinished(repo: &str, ledger: &Ledger) -> Result<Vec<IssueRun>, Error> {
+    let Some(run) = ledger.work_runs(repo, 1)?.pop() else { return Ok(Vec::new()) };
     let mut left = ledger.issue_runs_of(&run.id)?;
     left.retain(|one| {
         use IssueRunStatus::{Failed, NeedsReview, TimedOut};

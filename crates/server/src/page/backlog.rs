@@ -13,6 +13,7 @@ use super::{Sheet, View, glyph, line, page, sheet, since};
 use crate::gate::{Caller, check_form};
 use crate::house::House;
 use crate::routes::work::{self, Filter};
+use crate::routes::{Asked, Where};
 
 const KEYS: [(&str, &str); 3] = [("j", "next"), ("⏎", "open"), ("n", "new issue")];
 
@@ -127,11 +128,13 @@ pub(super) async fn run(
     State(house): State<House>,
     Extension(caller): Extension<Caller>,
     Path(id): Path<String>,
+    Asked(place): Asked<Where>,
     regions: Regions,
 ) -> Response {
     let made = house.call(move |house| {
         let view = View::new(house, &caller, &house.ledger()?)?.with(regions);
-        let detail = serde_json::to_value(work::work_run(house, None, &id)?).unwrap_or_default();
+        let run = work::work_run(house, place.repo.as_deref(), &id)?;
+        let detail = serde_json::to_value(run).unwrap_or_default();
         let issues = detail["issues"].as_array().cloned().unwrap_or_default();
         let closed = issues.iter().filter(|one| one["status"] == "closed").count();
         let title = format!("{closed} of {} issues done", issues.len());

@@ -1,6 +1,7 @@
 //! What needs a person, what runs, what was done.
 
 use std::collections::HashMap;
+use std::fmt::Write;
 
 use axum::Extension;
 use axum::extract::State;
@@ -15,7 +16,7 @@ use heirloom_core::words::in_words;
 use heirloom_engine::notes::Query;
 use heirloom_engine::sessions::{Listed, Listing, Row, list};
 use heirloom_engine::{session as engine, usage};
-use heirloom_ledger::IssueRun;
+use heirloom_ledger::{IssueRun, SessionFilter};
 use jiff::tz::TimeZone;
 use maud::{Markup, html};
 
@@ -69,7 +70,11 @@ fn rendered(house: &House, caller: &Caller, regions: Regions) -> Result<Markup, 
         if wants(&["head", "needed", "recent", "none"]) { newest(&cx) } else { Vec::new() };
     let count = |word: &str| decisions.iter().filter(|one| one.standing == word).count();
     // What an agent only proposed is in force nowhere.
-    let is_broken = |one: &&JudgedNote| one.standing == "broken" && one.note.proposed_by.is_none();
+    let live = live(&cx)?;
+    let is_broken = |one: &&JudgedNote| {
+        let is_inherited = live.iter().any(|session| is_inherited(one, session));
+        one.standing == "broken" && one.note.proposed_by.is_none() && is_inherited
+    };
     let broken: Vec<_> = decisions.iter().filter(is_broken).collect();
     let unusable = cx.here.settings(&[]).err();
     let things = view.needs.count() + broken.len() + usize::from(unusable.is_some());
@@ -119,7 +124,7 @@ fn rendered(house: &House, caller: &Caller, regions: Regions) -> Result<Markup, 
                     div.act { a.btn.open href=(address(session)) { "Open" } }
                 }
             }
-            @for one in &view.needs.blocked { (blocked(&view, one)) }
+            @for (repo, one) in &view.needs.blocked { (blocked(&view, repo, one)) }
             @if let Some(unusable) = &unusable { (misread(&unusable.broken)) }
             @for one in broken.iter().take(BROKEN) {
                 li.item data-row=(one.note.id) {
@@ -152,16 +157,37 @@ fn rendered(house: &House, caller: &Caller, regions: Regions) -> Result<Markup, 
 }
 
 /// An issue that a run could not finish.
-fn blocked(view: &View, one: &IssueRun) -> Markup {
+fn blocked(view: &View, repo: &str, one: &IssueRun) -> Markup {
     let status = in_words(one.status.as_str());
+    let run = if repo == view.own {
+        format!("/runs/{}", one.run)
+    } else {
+        format!("/runs/{}?repo={}", one.run, encoded(repo))
+    };
     html! { li.item data-row=(one.id) {
         (glyph::blocked("blocked"))
         div.what { p { span.mono { (one.issue) } " " (line(&one.title, 100)) }
             p.meta { (status) @if let Some(reason) = &one.reason { ": " (line(reason, 120)) } } }
-        div { span.mono { "work" } br; span.meta { (one.agent.as_deref().unwrap_or("unknown agent")) } }
+        div { span.mono { "work" } (view.other(repo)) br; span.meta { (one.agent.as_deref().unwrap_or("unknown agent")) } }
         span.num { (since(one.ended_at.unwrap_or(one.started_at), view.now)) }
-        div.act { a.btn.open href=(format!("/runs/{}", one.run)) { "Open" } }
+        div.act { a.btn.open href=(run) { "Open" } }
     } }
+}
+
+/// A text as the value of an address: a repository without a key goes by its path.
+fn encoded(text: &str) -> String {
+    let mut encoded = String::new();
+    for byte in text.bytes() {
+        match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'_' | b'.' | b'/' => {
+                encoded.push(char::from(byte));
+            }
+            _ => {
+                let _ = write!(encoded, "%{byte:02X}");
+            }
+        }
+    }
+    encoded
 }
 
 /// Settings that only a person can correct.
@@ -201,6 +227,19 @@ fn running(cx: &RequestContext) -> Result<Vec<Row>, Failure> {
     let mut rows = list(&cx.here, &cx.ledger, &listing)?.rows;
     rows.retain(|row| row.session.status != Status::WaitingInput);
     Ok(rows)
+}
+
+/// The sessions that are not over in the repository whose decisions are shown.
+fn live(cx: &RequestContext) -> Result<Vec<Session>, Failure> {
+    let active: Vec<Status> = Status::ALL.into_iter().filter(|one| one.is_active()).collect();
+    let repo = Some(cx.here.place.repo.as_str());
+    let filter = SessionFilter { repo, statuses: &active, limit: 50, ..SessionFilter::default() };
+    Ok(cx.ledger.sessions(&filter)?.sessions)
+}
+
+/// Whether a session began with a decision of another: what nobody works by needs nobody now.
+fn is_inherited(one: &JudgedNote, session: &Session) -> bool {
+    one.note.at <= session.created_at && one.note.session != session.name.as_str()
 }
 
 /// The sessions that ended last.

@@ -29,7 +29,6 @@ use heirloom_core::session::Session;
 use heirloom_core::status::Status;
 use heirloom_core::usage::Tokens;
 use heirloom_core::visible::visible;
-use heirloom_engine::here::Here;
 use heirloom_engine::usage as engine_usage;
 use heirloom_ledger::{ApprovalFilter, IssueRun, Ledger, SessionFilter};
 use jiff::Timestamp;
@@ -63,12 +62,12 @@ struct Needs {
     /// Sessions that wait for a person, though nothing is to be approved.
     waiting: Vec<Session>,
     failed: Vec<Session>,
-    /// Issues that the newest run could not finish, in the repository that the daemon was started in.
-    blocked: Vec<IssueRun>,
+    /// Issues that the newest run could not finish, with the repository of each.
+    blocked: Vec<(String, IssueRun)>,
 }
 
 impl Needs {
-    fn read(house: &House, here: &Here, ledger: &Ledger) -> Result<Self, Failure> {
+    fn read(house: &House, ledger: &Ledger) -> Result<Self, Failure> {
         let filter = ApprovalFilter { repo: None, session: None, pending: true };
         let mut failed = ledger
             .sessions(&SessionFilter {
@@ -89,9 +88,9 @@ impl Needs {
         let filter = SessionFilter { statuses, limit: 20, ..SessionFilter::default() };
         let mut waiting = ledger.sessions(&filter)?.sessions;
         waiting.retain(|session| approvals.iter().all(|one| one.session != session.id));
-        let blocked = house.blocked().read(here, ledger)?;
+        let blocked = crate::house::blocked(house, ledger)?;
         // What failed for an issue is listed as the issue.
-        open.retain(|session| blocked.iter().all(|one| one.session != Some(session.id)));
+        open.retain(|session| blocked.iter().all(|(_, one)| one.session != Some(session.id)));
         Ok(Self { approvals, waiting, failed: open, blocked })
     }
 
@@ -109,7 +108,7 @@ impl View {
         };
         let (now, repo) = (here.clock.now(), here.place.label().to_owned());
         let own = ledger.repository(&here.place.repo)?;
-        let (names, needs) = (engine_usage::names(ledger)?, Needs::read(house, &here, ledger)?);
+        let (names, needs) = (engine_usage::names(ledger)?, Needs::read(house, ledger)?);
         Ok(Self { now, form, needs, repo, own, names, regions: Regions::default() })
     }
 
@@ -125,7 +124,11 @@ impl View {
 
     /// Which repository a session is of, where it is not the one that the page is named after.
     fn elsewhere(&self, session: &Session) -> Markup {
-        let repo = session.repo.as_str();
+        self.other(session.repo.as_str())
+    }
+
+    /// The same of a repository.
+    fn other(&self, repo: &str) -> Markup {
         html! { @if repo != self.own {
             " " span.dim { "in " (line(self.names.get(repo).map_or(repo, String::as_str), 40)) }
         } }
@@ -347,8 +350,11 @@ pub(crate) fn routes() -> Router<House> {
         .route("/assets/script.js", get(script))
 }
 
+/// How every page looks.
+pub(crate) const STYLE: &str = include_str!("style.css");
+
 async fn style() -> Response {
-    asset("text/css; charset=utf-8", include_str!("style.css"))
+    asset("text/css; charset=utf-8", STYLE)
 }
 
 async fn script() -> Response {

@@ -26,6 +26,30 @@ fn findings_go_back_to_the_author_and_the_issue_is_closed_once_they_are_mended()
     assert_eq!(run["cost_usd"], 1.0, "{run}");
     let author = author.flag("--session-id").unwrap();
     assert_eq!(run["agent_session_id"], author, "{run}");
+    let used = yard.run(&["usage", "--by", "issue", "--json"]).success().json();
+    let rows = used["rows"].as_array().unwrap();
+    assert_eq!(rows.len(), 1, "{used}");
+    assert_eq!((&rows[0]["issue"], &rows[0]["cost_usd"]), (&issue.clone().into(), &1.0.into()));
+    for key in ["sessions", "cost_usd", "tokens", "unknown_sessions"] {
+        assert_eq!(rows[0][key], used["total"][key], "{key}: {used}");
+    }
+    // The reviewer's conversation is not one to go on with.
+    let home = yard.run(&["--json"]).success().json();
+    assert_eq!(home["next"]["command"], "heirloom launch \"…\"", "{home}");
+    let shown = yard.run(&[]).success().stdout;
+    assert!(shown.contains(&format!("heirloom issues show {issue}")), "{shown}");
+}
+
+#[test]
+fn an_issue_that_failed_is_the_next_step_until_somebody_closes_it() {
+    let yard = Yard::with_settings("work: {gate: ['false'], max_fixes: 0}\n");
+    let issue = yard.issue("Rotate tokens", &["crash"]);
+    assert_eq!(yard.run(&["work"]).code, 1);
+    let next = |yard: &Yard| yard.run(&["--json"]).success().json()["next"]["command"].clone();
+    assert_eq!(yard.issue_run(&issue)["status"], "failed");
+    assert_eq!(next(&yard), format!("heirloom work --resume --issue {issue}"));
+    yard.run(&["issues", "close", &issue]).success();
+    assert_eq!(next(&yard), "heirloom launch \"…\"");
 }
 
 #[test]
