@@ -2,7 +2,8 @@
 
 use std::borrow::Cow;
 
-use heirloom_engine::settings::{FileState, FileStatus, Loaded, Role};
+use heirloom_core::settings::Row;
+use heirloom_engine::settings::{FileState, FileStatus, Loaded, Role, Unusable};
 use jiff::Timestamp;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::Serialize;
@@ -17,22 +18,54 @@ pub struct SettingsShown {
     pub settings: Value,
     /// Every effective value and where it comes from.
     pub sources: Vec<SettingSource>,
+    /// What is wrong in the settings files and therefore not in force.
+    pub problems: Vec<SettingProblem>,
 }
 
 impl Answer for SettingsShown {}
 
 impl From<&Loaded> for SettingsShown {
     fn from(loaded: &Loaded) -> Self {
-        let sources = loaded.rows.iter().map(|row| SettingSource {
-            path: row.path.clone(),
-            value: row.value.clone(),
-            source: row.source.describe(),
-        });
-        Self {
-            settings: serde_json::to_value(&loaded.settings).unwrap_or_default(),
-            sources: sources.collect(),
-        }
+        let settings = serde_json::to_value(&loaded.settings).unwrap_or_default();
+        Self { settings, sources: sources(&loaded.rows), problems: Vec::new() }
     }
+}
+
+/// What is in force of settings with something wrong in them.
+impl From<&Unusable> for SettingsShown {
+    fn from(unusable: &Unusable) -> Self {
+        let rest = &unusable.broken.rest;
+        let settings = serde_json::to_value(rest.in_force()).unwrap_or_default();
+        let problems = unusable.broken.errors.iter().map(|error| SettingProblem {
+            file: error.file.clone(),
+            line: error.line,
+            column: error.column,
+            message: error.message.clone(),
+        });
+        Self { settings, sources: sources(&rest.rows), problems: problems.collect() }
+    }
+}
+
+fn sources(rows: &[Row]) -> Vec<SettingSource> {
+    let source = |row: &Row| SettingSource {
+        path: row.path.clone(),
+        value: row.value.clone(),
+        source: row.source.describe(),
+    };
+    rows.iter().map(source).collect()
+}
+
+/// Something that is wrong in a settings file.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct SettingProblem {
+    /// The file, environment variable or flag.
+    pub file: String,
+    /// The line, where one is to blame.
+    pub line: Option<u32>,
+    /// The column in it.
+    pub column: Option<u32>,
+    /// What is wrong.
+    pub message: String,
 }
 
 /// One effective value.

@@ -12,6 +12,7 @@ use heirloom_engine::{session, sessions};
 use serde_json::Value;
 
 use super::{App, Done};
+use crate::failure::FAILED;
 use crate::moment::ago;
 use crate::ui::{Columns, DIM, GOOD, hang};
 
@@ -56,15 +57,19 @@ pub(super) fn run(app: &App, args: &Args) -> Done {
 }
 
 fn show(app: &App, sources: bool) -> Done {
-    let loaded = app.settings()?;
-    app.ui.answer(&SettingsShown::from(loaded), || {
+    // What is wrong was said before; what is in force all the same is here.
+    let (answer, rows) = match &app.settings {
+        Ok(loaded) => (SettingsShown::from(loaded), &loaded.rows),
+        Err(unusable) => (SettingsShown::from(&**unusable), &unusable.broken.rest.rows),
+    };
+    app.ui.answer(&answer, || {
         let mut columns = Columns::new(if sources {
             &["setting", "value", "from"]
         } else {
             &["setting", "value"]
         })
         .yielding(1);
-        for row in &loaded.rows {
+        for row in rows {
             let mut cells = vec![row.path.clone(), written(&row.value)];
             if sources {
                 cells.push(row.source.describe());
@@ -73,7 +78,11 @@ fn show(app: &App, sources: bool) -> Done {
         }
         columns.render()
     });
-    Ok(ExitCode::SUCCESS)
+    // An answer in JSON says itself what is wrong.
+    match app.settings() {
+        Err(_) if app.ui.is_json() => Ok(ExitCode::from(FAILED)),
+        settings => settings.map(|_| ExitCode::SUCCESS),
+    }
 }
 
 /// A value as a settings file has it.

@@ -20,10 +20,45 @@ fn a_broken_file_is_reported_every_time_by_every_command() {
         "{refused}"
     );
     // Scripts and those who want no warnings are told all of it where it failed.
-    let answer = env.run(&["config", "show", "--json"]).json();
+    let answer = env.run(&["stages", "list", "--json"]).json();
     assert!(answer["error"]["message"].as_str().unwrap().contains("strickt"), "{answer}");
     let quiet = env.run(&["config", "show", "-q"]).stderr;
     assert_eq!(quiet.matches("strickt").count(), 1, "{quiet}");
+}
+
+#[test]
+fn what_is_in_force_is_shown_though_a_value_is_wrong() {
+    let env = env();
+    env.write(
+        ".heirloom/config.yaml",
+        "checkpoint:\n  mode: strickt\nwork: {max_agents: 3}\nnotes: {file: KEPT.md}\n",
+    );
+    let shown = env.run(&["config", "show", "--sources"]);
+    assert_eq!(shown.code, 1, "{shown}");
+    let row = |setting: &str| {
+        let found = shown.stdout.lines().find(|line| line.starts_with(&format!("{setting} ")));
+        found.unwrap_or_else(|| panic!("{setting}: {shown}")).to_owned()
+    };
+    // The wrong value has its default, and does not say that it comes from the file.
+    assert!(row("checkpoint.mode").contains("warn"), "{shown}");
+    assert!(row("checkpoint.mode").ends_with("default"), "{shown}");
+    assert!(row("work.max_agents").ends_with(".heirloom/config.yaml:3:20"), "{shown}");
+    assert!(row("notes.file").contains("KEPT.md"), "{shown}");
+    assert!(row("capture.archive").ends_with("off  until the settings are corrected"), "{shown}");
+    assert!(shown.stderr.contains("`checkpoint.mode` cannot be `strickt`"), "{shown}");
+
+    let answer = env.run(&["config", "show", "--json"]).json();
+    assert_eq!(answer["settings"]["checkpoint"]["mode"], "warn");
+    assert_eq!(answer["settings"]["work"]["max_agents"], 3);
+    assert_eq!(answer["problems"][0]["file"], ".heirloom/config.yaml");
+    assert_eq!(answer["problems"][0]["line"], 2);
+
+    // Nothing of a file that cannot be read is in force, and all the rest is.
+    env.write(".heirloom/config.yaml", "work: [\n");
+    env.write(".heirloom/local.yaml", "work: {max_agents: 5}\n");
+    let shown = env.run(&["config", "show", "--json"]).json();
+    assert_eq!(shown["settings"]["work"]["max_agents"], 5);
+    assert_eq!(shown["problems"].as_array().unwrap().len(), 1, "{shown}");
 }
 
 #[test]

@@ -35,6 +35,8 @@ pub enum Origin {
     Reset(Source, Position),
     /// A layer sets it.
     Set(Source, Position),
+    /// Nobody can tell what was meant: it is so until the settings are corrected.
+    Meanwhile,
 }
 
 impl Origin {
@@ -44,6 +46,7 @@ impl Origin {
             Self::Default => "default".to_owned(),
             Self::Reset(source, place) => format!("default, reset by {}", located(source, *place)),
             Self::Set(source, place) => located(source, *place),
+            Self::Meanwhile => "until the settings are corrected".to_owned(),
         }
     }
 }

@@ -5,7 +5,7 @@ use serde_json::Value as Json;
 use super::authority::{Authority, keep_locks, restrain};
 use super::merge::merge;
 use super::odd::leave_out;
-use super::origin::rows;
+use super::origin::{Origin, rows};
 use super::{
     AGENTS, Context, Diagnostic, Distill, Fault, OnOff, Reader, Requirement, Row, Setting,
     Settings, Severity, Source, read_json,
@@ -46,7 +46,7 @@ pub struct Resolved {
 }
 
 /// Settings that cannot be used, with everything that is wrong.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[error("the settings cannot be used: {}", .errors.iter().map(Diagnostic::located).collect::<Vec<_>>().join("; "))]
 pub struct Broken {
     /// What is wrong, layer by layer; at least one.
@@ -74,7 +74,7 @@ impl Broken {
 }
 
 /// What is left of settings that cannot be used.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Rest {
     /// What the layers that could be read say together, without the defaults, some values of it
     /// wrong.
@@ -83,6 +83,8 @@ pub struct Rest {
     pub unread: Vec<Diagnostic>,
     /// What is said of requirements and was left out because it cannot be read.
     pub odd: Vec<Diagnostic>,
+    /// What is in force until somebody has corrected it, and where it comes from.
+    pub rows: Vec<Row>,
 }
 
 impl Rest {
@@ -90,13 +92,47 @@ impl Rest {
     ///
     /// But for what is kept of conversations: the wrong value may have been there to keep them out.
     pub fn settings(&self) -> Option<Settings> {
-        if !self.unread.is_empty() {
-            return None;
+        self.unread.is_empty().then(|| self.in_force())
+    }
+
+    /// The same, with nothing of a layer that could not be read.
+    pub fn in_force(&self) -> Settings {
+        in_force(&self.tree)
+    }
+}
+
+/// What can be used of a tree with wrong values.
+fn in_force(tree: &Json) -> Settings {
+    let mut settings: Settings = read_json(&[], tree).value.unwrap_or_default();
+    settings.capture.archive = OnOff::Off;
+    settings.capture.distill = Distill::Off;
+    settings
+}
+
+/// What is in force of settings with faults, each value with where it comes from.
+fn meanwhile(merged: Option<&Node>, tree: &Json, layers: &Layers) -> Vec<Row> {
+    let wrong: Vec<Position> = layers.faults.iter().map(|(at, _)| *at).collect();
+    let merged = merged.cloned().map(|mut merged| {
+        leave_wrong_out(&mut merged, &wrong);
+        merged
+    });
+    let mut rows = rows(&in_force(tree), merged.as_ref(), &layers.sources);
+    for row in rows.iter_mut().filter(|row| UNSURE.contains(&row.path.as_str())) {
+        row.source = Origin::Meanwhile;
+    }
+    rows
+}
+
+/// What is kept of conversations while settings are wrong is nobody's word.
+const UNSURE: [&str; 2] = ["capture.archive", "capture.distill"];
+
+/// Takes out what is wrong, which has its default instead.
+fn leave_wrong_out(node: &mut Node, wrong: &[Position]) {
+    if let Value::Map(entries) = &mut node.value {
+        entries.retain(|entry| !wrong.contains(&entry.value.at));
+        for entry in entries {
+            leave_wrong_out(&mut entry.value, wrong);
         }
-        let mut settings: Settings = read_json(&[], &self.tree).value?;
-        settings.capture.archive = OnOff::Off;
-        settings.capture.distill = Distill::Off;
-        Some(settings)
     }
 }
 
@@ -192,7 +228,8 @@ impl Layers {
         let mut errors = self.reported.clone();
         errors.extend(self.diagnostics(Severity::Error, &self.faults));
         let warnings = self.diagnostics(Severity::Warning, &self.warnings);
-        let rest = Box::new(Rest { tree, unread: self.unread(), odd });
+        let rows = meanwhile(merged.as_ref(), &tree, &self);
+        let rest = Box::new(Rest { tree, unread: self.unread(), odd, rows });
         Err(Broken { errors, warnings, withheld: self.withheld, rest })
     }
 
