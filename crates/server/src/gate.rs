@@ -27,6 +27,9 @@ const FORM_TOKEN: &str = "x-heirloom-form";
 /// What a page may do: load what the daemon serves, and nothing else.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; \
                       connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
+/// The same for who is not signed in: it has what it needs in itself.
+const POLICY_FOR_STRANGERS: &str =
+    "default-src 'none'; form-action 'none'; base-uri 'none'; frame-ancestors 'none';";
 
 /// Who asks.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -223,6 +226,14 @@ fn cookie(header: &str) -> Option<&str> {
 /// What somebody sees who is not signed in: how to get in, and nothing else.
 fn not_signed_in(failure: &Failure) -> Response {
     let status = crate::answer::status(failure);
+    // What looks like a page of ours has to bring its looks along: nothing else is served to strangers.
+    let nonce = keys::nonce();
+    let policy = format!("{POLICY_FOR_STRANGERS} style-src 'nonce-{nonce}'");
+    let (title, heading) = match failure.code {
+        Code::RequestUnauthenticated => ("Not signed in", "You are not signed in"),
+        Code::RequestTooMany => ("Too many attempts", "Too many attempts"),
+        _ => ("Refused", "This request was refused"),
+    };
     let text = maud::html! {
         (maud::DOCTYPE)
         html lang="en" {
@@ -230,23 +241,28 @@ fn not_signed_in(failure: &Failure) -> Response {
                 meta charset="utf-8";
                 meta name="viewport" content="width=device-width";
                 meta name="color-scheme" content="light dark";
-                title { "Not signed in · heirloom" }
+                title { (title) " · heirloom" }
+                style nonce=(nonce) { (maud::PreEscaped(crate::page::STYLE)) }
             }
             body {
                 main {
-                    h1 { "You are not signed in" }
+                    h1 { (heading) }
                     p { (failure.message) "." }
-                    p {
-                        "In a terminal on the machine where heirloom runs, type "
-                        code { "heirloom serve --link" }
-                        " and open the link it prints. It works once."
+                    @if failure.code == Code::RequestUnauthenticated {
+                        p {
+                            "In a terminal on the machine where heirloom runs, type "
+                            code { "heirloom serve --link" }
+                            " and open the link it prints. It works once."
+                        }
                     }
                 }
             }
         }
     };
-    let html = [(header::CONTENT_TYPE, "text/html; charset=utf-8")];
-    (status, html, text.into_string()).into_response()
+    let html = HeaderValue::from_static("text/html; charset=utf-8");
+    let policy = HeaderValue::from_str(&policy).unwrap_or(HeaderValue::from_static(POLICY));
+    let headers = [(header::CONTENT_TYPE, html), (header::CONTENT_SECURITY_POLICY, policy)];
+    (status, headers, text.into_string()).into_response()
 }
 
 /// What every response says to the browser.

@@ -118,6 +118,11 @@ fn secret() -> String {
     format!("{}{}", Uuid::new_v4().simple(), Uuid::new_v4().simple())
 }
 
+/// What nobody can know before it is used, once.
+pub(crate) fn nonce() -> String {
+    Uuid::new_v4().simple().to_string()
+}
+
 /// Whether two secrets are the same, in a time that does not depend on where they differ.
 pub(crate) fn same(one: &str, other: &str) -> bool {
     blake3::hash(one.as_bytes()) == blake3::hash(other.as_bytes())

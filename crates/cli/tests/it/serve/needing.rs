@@ -42,18 +42,26 @@ fn a_question_is_among_what_needs_somebody_and_is_answered_on_the_page() {
 }
 
 #[test]
-fn of_many_broken_decisions_some_are_listed_and_the_rest_is_a_number_and_a_link() {
+fn of_many_broken_decisions_that_a_live_session_began_with_some_are_listed_and_the_rest_is_a_link()
+{
     let env = crate::env();
     env.write("src/a.rs", "fn rotate_tokens() {}\n");
+    env.write("ask.jsonl", r#"{"tool": "Bash", "input": {"command": "true"}}"#);
+    let script = env.repo().join("ask.jsonl");
     for number in 0..7 {
         let text = format!("rotate tokens, number {number}");
         env.run(&["note", "decision", &text, "--evidence", "src/a.rs:1"]).success();
     }
     env.write("src/a.rs", "fn swap_them_all() {}\n");
-    let daemon = Daemon::start(env);
+    let daemon = Daemon::start(env.var("HEIRLOOM_SIM_SCRIPT", script));
     let person = Person::new(&daemon);
+    // Nobody works by them.
     let home = person.open("/").body;
-    assert!(home.contains("<h1>7 things need you</h1>"), "{home}");
+    assert!(home.contains("<h1>Nothing needs you</h1>"), "{home}");
+    assert!(home.contains("7 broken"), "{home}");
+    asked(&daemon, "auth-v1");
+    let home = person.open("/").body;
+    assert!(home.contains("<h1>8 things need you</h1>"), "{home}");
     assert_eq!(home.matches("no longer holds").count(), 5, "{home}");
     assert!(home.contains("<a href=\"/decisions\">All 7 broken decisions</a>"), "{home}");
     let all = person.open("/decisions").body;
@@ -95,6 +103,39 @@ fn an_issue_that_a_run_could_not_finish_is_among_what_needs_somebody_until_it_is
 }
 
 #[test]
+fn an_issue_that_a_run_in_another_repository_could_not_finish_is_listed_with_its_repository() {
+    let env = crate::env();
+    env.run(&["init", "--yes"]).success();
+    let other = env.user().join("ledgers");
+    std::fs::create_dir_all(other.join(".heirloom")).unwrap();
+    let git = |arguments: &[&str]| {
+        let mut git = std::process::Command::new("git");
+        let git =
+            git.current_dir(&other).args(["-c", "user.name=t", "-c", "user.email=t@localhost"]);
+        assert!(git.args(arguments).status().unwrap().success());
+    };
+    git(&["init", "-q", "-b", "main"]);
+    let settings = "work: {gate: [\"false\"], max_fixes: 0}\n";
+    std::fs::write(other.join(".heirloom/config.yaml"), settings).unwrap();
+    git(&["add", "."]);
+    git(&["commit", "-qm", "settings"]);
+    env.run_in(&other, &["init", "--yes"]).success();
+    let made = env.run_in(&other, &["issues", "create", "Rotate tokens", "--json"]).success();
+    let id = made.json()["id"].as_str().unwrap().to_owned();
+    env.run_in(&other, &["work", "--agent", "sim", "--max-issues", "1"]);
+    let daemon = Daemon::start(env);
+    let person = Person::new(&daemon);
+    let home = person.open("/").body;
+    let needed =
+        home.split("aria-label=\"Needs you\"").nth(1).unwrap().split("</ul>").next().unwrap();
+    for words in ["blocked", &id, "Rotate tokens", "in ledgers"] {
+        assert!(needed.contains(words), "{words}: {needed}");
+    }
+    let run = needed.split("href=\"/runs/").nth(1).unwrap().split('"').next().unwrap();
+    assert_eq!(person.open(&format!("/runs/{run}")).status, 200);
+}
+
+#[test]
 fn what_a_person_noted_by_hand_cannot_be_continued_and_is_not_offered() {
     let env = crate::env();
     env.run(&["note", "learning", "by hand"]).success();
@@ -128,6 +169,14 @@ fn a_browser_that_is_led_nowhere_gets_a_page_and_a_program_json() {
     assert_eq!(used.status, 401);
     assert!(used.body.contains("<h1>You are not signed in</h1>"), "{used:?}");
     assert!(used.body.contains("used before") && used.body.contains("serve --link"), "{used:?}");
+    // It looks like the other pages, and brings what it needs for that.
+    assert!(used.body.contains("<style nonce="), "{used:?}");
+    let stranger = super::client::Request::get("/").header("accept", "text/html");
+    let stranger = stranger.send(daemon.url());
+    let nonce = stranger.body.split("<style nonce=\"").nth(1).unwrap().split('"').next().unwrap();
+    let policy = stranger.header("content-security-policy").unwrap();
+    assert!(policy.ends_with(&format!("style-src 'nonce-{nonce}'")), "{stranger:?}");
+    assert!(!stranger.body.contains("/assets/"), "nothing else is served to strangers");
     let program = person.open("/nowhere");
     assert_eq!(program.json()["error"]["code"], "request.not-found", "{program:?}");
     let api = super::client::Request::get("/api/v1/nowhere").header("accept", "text/html");
