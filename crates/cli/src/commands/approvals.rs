@@ -1,8 +1,10 @@
+use std::fmt::Write;
 use std::process::ExitCode;
 
 use clap::Subcommand;
 use heirloom_api as api;
 use heirloom_core::approval::{Approval, Rule};
+use heirloom_core::visible::visible;
 use heirloom_engine::person;
 use heirloom_engine::session::{self as engine, Choice};
 use heirloom_ledger::Ledger;
@@ -111,13 +113,24 @@ fn list(app: &App, ledger: &Ledger, all_repos: bool) -> Done {
 
 fn show(app: &App, ledger: &Ledger, id: &str) -> Done {
     let approval = engine::approval(&app.here, ledger, id)?;
-    app.ui.answer(&answer(ledger, &approval)?, || {
-        let mut text = question::whole(&approval);
+    let answer = answer(ledger, &approval)?;
+    app.ui.answer(&answer, || {
+        let (session, now) = (answer.session.as_deref().unwrap_or("-"), app.here.clock.now());
+        let mut text = question::head(&approval);
+        let _ = write!(text, "\n  session {session}, asked {}", ago(approval.requested_at, now));
+        let _ = write!(text, "\n  input{}", question::input(&approval.input));
         if let Some(edited) = &approval.edited {
-            text = format!("{text}\n  approved with this input instead{}", question::input(edited));
+            let _ = write!(text, "\n  approved with this input instead{}", question::input(edited));
         }
-        if let Some(happened) = approval.outcome() {
-            text = format!("{text}\n  {happened}");
+        match approval.outcome() {
+            Some(happened) => {
+                let _ = write!(text, "\n  {}", visible(&happened));
+            }
+            None => text.push_str("\n  nobody has decided yet"),
+        }
+        if let Some(rule) = &approval.rule {
+            let _ =
+                write!(text, "\n  also approved for the rest of the session: {}", visible(rule));
         }
         text
     });

@@ -3,28 +3,14 @@
 
 use std::fmt::Write;
 
-use heirloom_core::approval::Approval;
+use heirloom_core::approval::{Approval, subject};
 use heirloom_core::visible::visible;
 use serde_json::Value;
 
-use super::report::subject;
-use crate::ui::{BOLD, CARE, DIM, first_line};
+use crate::ui::{BOLD, CARE, DIM};
 
-/// How many lines of an input are shown.
+/// How many lines of an input are shown besides what the tool is used on.
 const MOST: usize = 40;
-
-/// How long each of them may be.
-const WIDEST: usize = 400;
-
-/// The question, with all it is about.
-pub(in crate::commands) fn whole(approval: &Approval) -> String {
-    let mut text = head(approval);
-    for line in details(&approval.input) {
-        text.push_str("\n    ");
-        text.push_str(&line);
-    }
-    text
-}
 
 /// An input line by line, below something else.
 pub(in crate::commands) fn input(input: &Value) -> String {
@@ -40,48 +26,61 @@ pub(in crate::commands) fn input(input: &Value) -> String {
     text
 }
 
-/// The question for somebody at a terminal, who can look further if it is very long.
+/// The question for somebody at a terminal: what the tool is used on in full, since what is cut off could be the part
+/// that matters, and of a very long rest the beginning, with how to see more.
 pub(super) fn short(approval: &Approval) -> String {
     let mut text = head(approval);
-    let details = details(&approval.input);
-    let mut is_cut = details.len() > MOST;
-    for line in details.iter().take(MOST) {
-        let shown = first_line(line, WIDEST);
-        is_cut |= shown != *line;
+    let (own, rest) = details(&approval.input);
+    for line in own.iter().chain(rest.iter().take(MOST)) {
         text.push_str("\n    ");
-        text.push_str(&shown);
+        text.push_str(line);
     }
-    if is_cut {
+    if rest.len() > MOST {
         let id = approval.id.short();
-        let _ = write!(text, "\n    {DIM}… `heirloom approvals show {id}` shows all of it{DIM:#}");
+        let more = rest.len() - MOST;
+        let _ = write!(
+            text,
+            "\n    {DIM}… {more} more lines; `heirloom approvals show {id}` shows all of them{DIM:#}"
+        );
     }
     text
 }
 
-fn head(approval: &Approval) -> String {
+/// The tool, and what it is used on where that is one line.
+pub(in crate::commands) fn head(approval: &Approval) -> String {
     let (tool, what) = (visible(&approval.tool), subject(&approval.input));
-    format!("{CARE}?{CARE:#} {BOLD}{tool}{BOLD:#} {what}")
+    let what = if what.contains('\n') { String::new() } else { format!(" {}", visible(&what)) };
+    format!("{CARE}?{CARE:#} {BOLD}{tool}{BOLD:#}{what}")
 }
 
-/// The input line by line, without what the heading says in full.
-fn details(input: &Value) -> Vec<String> {
-    let Value::Object(fields) = input else { return Vec::new() };
+/// The input line by line, without what the heading says: what the tool is used on, and the rest.
+fn details(input: &Value) -> (Vec<String>, Vec<String>) {
+    let Value::Object(fields) = input else { return (Vec::new(), Vec::new()) };
     let said = subject(input);
-    let is_new = |(_, value): &(&String, &Value)| value.as_str() != Some(&said);
-    let field = |(key, value): (&String, &Value)| {
+    let (mut own, mut rest) = (Vec::new(), Vec::new());
+    for (key, value) in fields {
         if let (true, Value::Array(questions)) = (key == "questions", value) {
-            return questions.iter().flat_map(offered).collect();
-        }
-        let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-        let (key, text) = (visible(key), visible(&text));
-        if text.contains('\n') {
-            let lines = text.lines().map(|line| format!("  {line}"));
-            std::iter::once(format!("{key}:")).chain(lines).collect()
+            rest.extend(questions.iter().flat_map(offered));
+        } else if value.as_str() == Some(&said) {
+            if said.contains('\n') {
+                own.extend(field(key, value));
+            }
         } else {
-            vec![format!("{key}: {text}")]
+            rest.extend(field(key, value));
         }
-    };
-    fields.iter().filter(is_new).flat_map(field).collect()
+    }
+    (own, rest)
+}
+
+fn field(key: &str, value: &Value) -> Vec<String> {
+    let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+    let (key, text) = (visible(key), visible(&text));
+    if text.contains('\n') {
+        let lines = text.lines().map(|line| format!("  {line}"));
+        std::iter::once(format!("{key}:")).chain(lines).collect()
+    } else {
+        vec![format!("{key}: {text}")]
+    }
 }
 
 /// A question of the agent's, with the answers it offers.
@@ -98,12 +97,17 @@ fn offered(question: &Value) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
+    use heirloom_core::approval::State;
+    use jiff::Timestamp;
     use serde_json::json;
 
     use super::*;
 
+    const NIL: &str = "00000000-0000-4000-8000-000000000000";
+
     fn lines(input: &Value) -> String {
-        details(input).join("\n")
+        let (own, rest) = details(input);
+        [own, rest].concat().join("\n")
     }
 
     #[test]
@@ -118,8 +122,28 @@ mod tests {
         timeout: 5
         "
         );
-        let long = format!("echo {} && rm -rf /", "x".repeat(200));
-        assert!(lines(&json!({"command": long})).ends_with("&& rm -rf /"));
+        // What fits a line is in the heading, whatever its length.
+        let long = format!("echo {} && rm -rf /", "x".repeat(2000));
+        let asked = |input: Value| Approval {
+            id: NIL.parse().unwrap(),
+            session: NIL.parse().unwrap(),
+            tool: "Bash".to_owned(),
+            input,
+            tool_call_id: None,
+            state: State::Pending,
+            requested_at: Timestamp::UNIX_EPOCH,
+            decided_at: None,
+            by: None,
+            reason: None,
+            edited: None,
+            edited_ref: None,
+            rule: None,
+        };
+        assert!(short(&asked(json!({"command": long}))).ends_with("&& rm -rf /"));
+        let many = format!("{}rm -rf /", "true\n".repeat(3 * MOST));
+        assert!(short(&asked(json!({"command": many}))).ends_with("rm -rf /"));
+        let page = json!({"file_path": "a", "content": "x\n".repeat(3 * MOST)});
+        assert!(short(&asked(page)).contains("more lines; `heirloom approvals show 00000000`"));
         insta::assert_snapshot!(
             lines(&json!({"file_path": "/w/a", "old_string": "a\u{1b}[2K", "new_string": "b"})),
             @"

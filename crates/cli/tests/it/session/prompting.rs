@@ -150,7 +150,10 @@ fn without_a_terminal_the_way_to_decide_is_said() {
     let launch = fixture.spawn(&["launch", "ask once", "--name", "a"]);
     let id = fixture.open(1).remove(0);
     let shown = fixture.run(&["approvals", "show", &id[..8]]).success().stdout;
-    assert_eq!(shown, "? Bash touch r1\n");
+    assert_eq!(
+        shown,
+        "? Bash touch r1\n  session a, asked just now\n  input\n    command: touch r1\n  nobody has decided yet\n"
+    );
     fixture.run(&["approvals", "approve", &id]).success();
     let output = launch.wait_with_output().unwrap();
     let said = String::from_utf8(output.stderr).unwrap();
