@@ -29,6 +29,12 @@ pub struct HandoffRow {
     pub claims: u64,
     /// How many of them were grounded.
     pub grounded: u64,
+    /// How many decisions it hands over.
+    pub decisions: u64,
+    /// How many next steps.
+    pub next_steps: u64,
+    /// How many other notes.
+    pub other_notes: u64,
     /// How often the agent had been asked; `null` where no transcript was taken in.
     pub turns: Option<u64>,
     /// How many commits it had made.
@@ -54,6 +60,18 @@ impl HandoffRow {
             issue: handoff.issue.clone(),
             claims: handoff.claims,
             grounded: handoff.grounded,
+            decisions: handoff.decisions.len() as u64,
+            next_steps: handoff.next_steps.len() as u64,
+            other_notes: [
+                &handoff.scenarios,
+                &handoff.questions,
+                &handoff.progress,
+                &handoff.warnings,
+                &handoff.learnings,
+            ]
+            .iter()
+            .map(|notes| notes.len() as u64)
+            .sum(),
             turns: worked.map(|worked| worked.turns),
             commits: worked.map(|worked| worked.commits.len() as u64),
             uncommitted: worked.map(|worked| worked.uncommitted),

@@ -404,8 +404,8 @@ pub struct Repaired {
     pub what: String,
     /// What is wrong with it.
     pub found: String,
-    /// What it was, or would be, repaired from.
-    pub from: String,
+    /// What it was, or would be, repaired from; `null` where a new one was begun, and where only a person can correct it.
+    pub from: Option<String>,
     /// Where the damaged copy is.
     pub kept: Option<String>,
     /// Whether it is repaired now.

@@ -87,14 +87,19 @@ fn table(app: &App, rows: &[HandoffRow], names: &[String]) -> String {
 fn holds(row: &HandoffRow) -> String {
     let uncommitted = |count| format!("{} not committed", counted(count, "file"));
     let some = |count: Option<u64>| count.filter(|count| *count > 0);
+    let notes = if row.decisions + row.next_steps > 0 { "other note" } else { "note" };
     let facts = [
+        some(Some(row.decisions)).map(|count| counted(count, "decision")),
+        some(Some(row.next_steps)).map(|count| counted(count, "next step")),
+        some(Some(row.other_notes)).map(|count| counted(count, notes)),
         some(row.turns).map(|count| counted(count, "turn")),
         some(row.commits).map(|count| counted(count, "commit")),
         some(row.uncommitted).map(uncommitted),
         some(row.failing).map(|count| format!("{count} failing")),
         some(row.todos).map(|count| format!("{count} to do")),
     ];
-    facts.into_iter().flatten().collect::<Vec<_>>().join(", ")
+    let facts: Vec<String> = facts.into_iter().flatten().collect();
+    if facts.is_empty() { "nothing was noted or done".to_owned() } else { facts.join(", ") }
 }
 
 fn describe(shown: &Shown) -> String {

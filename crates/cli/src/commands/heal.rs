@@ -2,7 +2,7 @@ use std::fmt::Write;
 use std::process::ExitCode;
 
 use heirloom_api::Healing;
-use heirloom_engine::keep::heal::{self, BY_HAND, Repair};
+use heirloom_engine::keep::heal::{self, Repair};
 use heirloom_engine::keep::{self, KeepError};
 use heirloom_ledger::Gap;
 
@@ -54,7 +54,7 @@ fn describe(repairs: &[Repair], missing: &[Gap]) -> String {
     let mut text = String::new();
     for repair in repairs {
         let Repair { what, found, from, kept, repaired } = repair;
-        if from == BY_HAND {
+        if from.is_none() && !repaired {
             let line = format!("{BAD}✗{BAD:#} {what} is {found}");
             let _ = writeln!(
                 text,
@@ -69,7 +69,10 @@ fn describe(repairs: &[Repair], missing: &[Gap]) -> String {
             (format!("{BAD}✗{BAD:#}"), "can be repaired from")
         };
         let was = if *repaired { "was" } else { "is" };
-        let line = format!("{mark} {what} {was} {found}, {verb} {from}");
+        let line = match from {
+            Some(from) => format!("{mark} {what} {was} {found}, {verb} {from}"),
+            None => format!("{mark} {what} {was} {found}; nothing of that could be restored"),
+        };
         let _ = writeln!(text, "{}", hang(&line, 2));
         if let Some(kept) = kept {
             let _ = writeln!(text, "  {DIM}the damaged copy is {kept}{DIM:#}");

@@ -84,11 +84,12 @@ pub(super) fn run(app: &App, args: &Args) -> Done {
 /// shown before.
 fn trusted(app: &App, args: &Args) -> Result<Option<(SetupAction, String)>, PersonError> {
     let Some(standing) = init::untrusted(&app.here, args.dry_run)? else { return Ok(None) };
-    let list = trust::brought(&standing);
     let asks = !args.yes && !args.dry_run && !app.ui.is_json() && std::io::stdin().is_terminal();
     if !asks {
-        return Ok(Some((init::trust(&app.here, &standing, args.dry_run)?, list)));
+        let step = init::trust(&app.here, &standing, args.dry_run)?;
+        return Ok(Some((step, trust::brought(&standing, !args.dry_run))));
     }
+    let list = trust::brought(&standing, false);
     app.ui.say(&format!("This repository comes with settings of its own.\n{list}"));
     if app.ui.confirm("Trust all of this?") {
         return Ok(Some((init::trust(&app.here, &standing, false)?, String::new())));

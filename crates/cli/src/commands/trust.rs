@@ -133,19 +133,21 @@ fn describe(app: &App, standing: &Standing) -> String {
         }
         (State::Untrusted, ..) => format!("{label} is {CARE}not trusted{CARE:#}\n"),
     };
-    text.push_str(&brought(standing));
+    text.push_str(&brought(standing, standing.state == State::Trusted));
     let _ = write!(text, "\n{DIM}hash {}{DIM:#}", standing.survey.hash);
     text
 }
 
-/// What the repository brings, by why it matters, each with where it stands.
-pub(super) fn brought(standing: &Standing) -> String {
+/// What the repository brings, by why it matters, each with where it stands: what it may do where it is trusted, and
+/// what it would do where it is not.
+pub(super) fn brought(standing: &Standing, is_trusted: bool) -> String {
     let mut text = String::new();
-    for (reason, title) in [
-        (Reason::Command, "It would run"),
-        (Reason::Widens, "It would let agents do more"),
-        (Reason::Text, "It would tell agents"),
+    for (reason, may, would) in [
+        (Reason::Command, "It may run", "It would run"),
+        (Reason::Widens, "It lets agents do more", "It would let agents do more"),
+        (Reason::Text, "It tells agents", "It would tell agents"),
     ] {
+        let title = if is_trusted { may } else { would };
         let of_reason: Vec<_> =
             standing.survey.covered.iter().filter(|one| one.reason == reason).collect();
         if of_reason.is_empty() {

@@ -55,9 +55,98 @@ fn what_a_clone_brings_is_named_at_home_and_shown_before_init_trusts_it() {
 fn what_init_trusts_without_asking_it_lists() {
     let env = stranger();
     let done = env.run(&["init", "--yes"]).success().stdout;
-    for brought in ["make check", "obey me", ".heirloom/config.yaml:1"] {
+    for brought in ["make check", "obey me", ".heirloom/config.yaml:1", "It may run"] {
         assert!(done.contains(brought), "{brought}: {done}");
     }
+    assert!(!done.contains("It would"), "{done}");
+    let trusted = env.run(&["trust", "--show"]).success().stdout;
+    assert!(trusted.contains("It tells agents"), "{trusted}");
+}
+
+#[test]
+fn what_waits_for_trust_is_named_and_what_only_restrains_is_in_force() {
+    let env = stranger();
+    let said = env.run(&["doctor"]).stdout;
+    let said = said.split_whitespace().collect::<Vec<_>>().join(" ");
+    let waits = "until it is, work.gate, requirements.plan.message have no effect";
+    assert!(said.contains(waits), "{said}");
+    assert!(said.contains("requirements 1 in force"), "{said}");
+    assert!(!said.contains("none of it takes effect"), "{said}");
+}
+
+#[test]
+fn the_built_in_agent_makes_no_repository_of_a_persons_home() {
+    let env = env().var("HEIRLOOM_HOME", "");
+    let drafts = env.user().join("drafts");
+    std::fs::create_dir(&drafts).unwrap();
+    let launch = ["launch", "say hello", "--name", "one", "--agent", "sim"];
+    env.run_in(&drafts, &launch).success();
+    assert!(!env.user().join(".heirloom").exists());
+    // One that an earlier version or the person made there is no repository either.
+    std::fs::create_dir_all(env.user().join(".heirloom/sim/projects")).unwrap();
+    let shown = env.run_in(&drafts, &["repo", "show", "--json"]).success().json();
+    assert!(shown["paths"].to_string().contains("drafts"), "{shown}");
+    assert_eq!(
+        env.run_in(&drafts, &["sessions", "list", "--json"]).json()["sessions"][0]["name"],
+        "one"
+    );
+    // What it said is with the rest of the data.
+    let data = env.user().join(".local/share/heirloom");
+    assert!(data.join("sim/projects").is_dir() && data.join("ledger.db").is_file());
+}
+
+#[test]
+fn a_conversation_of_the_built_in_agent_is_listed_and_gone_on_with() {
+    let env = env();
+    env.run(&["launch", "rotate the tokens", "--name", "auth-v1", "--agent", "sim"]).success();
+    let listed = env.run(&["resume"]).success().stdout;
+    assert!(listed.contains("rotate the tokens"), "{listed}");
+    let printed = env.run(&["resume", "rotate", "--print"]).success().stdout;
+    assert!(printed.trim_end().ends_with("heirloom continue auth-v1"), "{printed}");
+    let answer = env.run(&["resume", "rotate", "--print", "--json"]).success().json();
+    let words = serde_json::json!(["heirloom", "continue", "auth-v1"]);
+    assert_eq!(answer["command"], words, "{answer}");
+}
+
+#[test]
+fn a_handoff_says_what_it_holds() {
+    let env = env();
+    env.run(&["handoffs"]).success();
+    env.run(&["note", "decision", "rotate tokens", "--because", "they leak"]).success();
+    env.run(&["note", "next_step", "write the migration"]).success();
+    env.run(&["note", "warning", "the old table is locked"]).success();
+    env.run(&["checkpoint"]);
+    let listed = env.run(&["handoffs"]).success().stdout;
+    assert!(listed.contains("1 decision, 1 next step, 1 other note"), "{listed}");
+    let row = env.run(&["handoffs", "--json"]).json()["handoffs"][0].clone();
+    assert_eq!((&row["decisions"], &row["next_steps"]), (&1.into(), &1.into()), "{row}");
+}
+
+#[test]
+fn what_is_found_of_the_built_in_agent_has_its_time_and_is_found_once() {
+    let env = env();
+    env.run(&["launch", "rotate the tokens", "--name", "auth-v1", "--agent", "sim"]).success();
+    env.run(&["sync"]).success();
+    let found = env.run(&["search", "rotate", "--json"]).success().json();
+    let results = found["results"].as_array().unwrap();
+    assert!(results.iter().all(|one| one["at"].is_string()), "{found}");
+    let mut texts: Vec<_> = results.iter().map(|one| one["text"].to_string()).collect();
+    let all = texts.len();
+    texts.sort();
+    texts.dedup();
+    assert_eq!(texts.len(), all, "{found}");
+    let shown = env.run(&["search", "rotate"]).success().stdout;
+    assert_eq!(shown.matches("auth-v1").count(), 1, "{shown}");
+}
+
+#[test]
+fn a_setting_that_only_a_person_can_correct_is_repaired_from_nothing() {
+    let env = env();
+    env.write(".heirloom/config.yaml", "work: [\n");
+    let healed = env.run(&["heal", "--check", "--json"]);
+    assert_eq!(healed.code, 1, "{healed}");
+    let damaged = &healed.json()["damaged"][0];
+    assert!(damaged["from"].is_null(), "{damaged}");
 }
 
 #[test]

@@ -5,7 +5,7 @@ mod captured;
 use heirloom_core::guard::branch::BranchKey;
 use heirloom_core::guard::policy::Problem;
 use heirloom_core::settings::{Diagnostic, Settings};
-use heirloom_core::trust::State;
+use heirloom_core::trust::{Covered, State};
 use heirloom_ledger::{Ledger, SessionKeys, VERSION};
 use heirloom_repo::Head;
 use serde::Serialize;
@@ -223,35 +223,41 @@ fn trusted(here: &Here) -> Option<Check> {
     if standing.survey.covered.is_empty() {
         return None;
     }
-    let brings = brought(standing.survey.commands().count(), standing.survey.covered.len());
+    let brings = brought(&standing.survey.covered);
     Some(match standing.state {
         State::Trusted => Check::new("trust", Health::Ok, "this repository is trusted"),
         State::Untrusted => {
-            let detail = format!(
-                "this repository comes with {brings}; none of it takes effect until you trust it"
-            );
+            let detail = format!("this repository is not trusted; until it is, {brings}");
             Check::new("trust", Health::Problem, detail).hint(Untrusted::HINT)
         }
         State::Changed => {
-            let detail = "this repository's settings have changed since you trusted it";
+            let detail = format!(
+                "this repository's settings have changed since you trusted it; until you do again, {brings}"
+            );
             Check::new("trust", Health::Problem, detail).hint(Untrusted::HINT)
         }
     })
 }
 
-/// What a repository brings, in words: commands, and what else only counts with trust.
-fn brought(commands: usize, all: usize) -> String {
-    let counted = |count: usize, word: &str| match count {
-        1 => format!("1 {word}"),
-        _ => format!("{count} {word}s"),
-    };
-    match (commands, all - commands) {
-        (commands, 0) => counted(commands, "command"),
-        (0, others) => counted(others, "thing") + " for you to see",
-        (commands, others) => {
-            format!("{} and {} more", counted(commands, "command"), counted(others, "thing"))
+/// What has no effect without trust, by name. What only restrains agents does not wait for it.
+fn brought(covered: &[Covered]) -> String {
+    const NAMED: usize = 3;
+    let mut keys: Vec<&str> = Vec::new();
+    for one in covered {
+        // `work.gate` for each of its commands.
+        let key = one.key.split('[').next().unwrap_or_default();
+        if !keys.contains(&key) {
+            keys.push(key);
         }
     }
+    let rest = keys.len().saturating_sub(NAMED);
+    let named = keys.iter().take(NAMED).copied().collect::<Vec<_>>().join(", ");
+    let (and, verb) = match (rest, keys.len()) {
+        (0, 1) => (String::new(), "has"),
+        (0, _) => (String::new(), "have"),
+        (rest, _) => (format!(" and {rest} more"), "have"),
+    };
+    format!("{named}{and} {verb} no effect")
 }
 
 /// A page that is not one of the repository's own files is neither read nor written.

@@ -33,17 +33,15 @@ const CONFIG: &str = ".heirloom/config.yaml";
 /// Files that are repaired from git alone, where git has them.
 const TRACKED: [&str; 2] = [CONFIG, ".beads/issues.jsonl"];
 
-/// What is repaired from this, nobody but a person can repair.
-pub const BY_HAND: &str = "nothing: git has no version of it that can be read";
-
 /// Something that was found damaged.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Repair {
     pub what: String,
     /// What is wrong with it.
     pub found: String,
-    /// What it was, or would be, repaired from; [`BY_HAND`] where only somebody can correct it.
-    pub from: String,
+    /// What it was, or would be, repaired from. There is nothing where a new one was begun, and where only a person can
+    /// correct it.
+    pub from: Option<String>,
     /// Where the damaged copy is.
     pub kept: Option<String>,
     /// Whether it is repaired now.
@@ -91,7 +89,7 @@ pub fn check(
 ) -> Result<Vec<Repair>, KeepError> {
     let problems = Ledger::examine(&here.home, progress)?;
     if let Some(found) = described(&problems) {
-        let from = "what can still be read of it".to_owned();
+        let from = Some("what can still be read of it".to_owned());
         let what = "the ledger".to_owned();
         return Ok(vec![Repair { what, found, from, kept: None, repaired: false }]);
     }
@@ -100,7 +98,7 @@ pub fn check(
         .map(|aside| Repair {
             what: "the ledger".to_owned(),
             found: "set aside, damaged".to_owned(),
-            from: "what can still be read of it".to_owned(),
+            from: Some("what can still be read of it".to_owned()),
             kept: Some(aside.to_string_lossy().into_owned()),
             repaired: false,
         })
@@ -185,11 +183,11 @@ fn attended(here: &Here) -> Result<(Vec<Repair>, Vec<Gap>), KeepError> {
     for notice in notices {
         match notice {
             Notice::CutOff(gap) => {
-                repairs.push(noticed("cut off", "nothing: what is gone is recorded"));
+                repairs.push(noticed("cut off", None));
                 missing.push(gap);
             }
             Notice::Copied { from, .. } => {
-                repairs.push(noticed("a copy", &format!("what it has of host {from}")));
+                repairs.push(noticed("a copy", Some(format!("what it has of host {from}"))));
             }
             // That is repaired below; for a chain that is another one, and for a clock, there is no
             // remedy here.
@@ -200,16 +198,16 @@ fn attended(here: &Here) -> Result<(Vec<Repair>, Vec<Gap>), KeepError> {
 }
 
 /// Something that happened to the ledger, and is taken account of now.
-fn noticed(found: &str, from: &str) -> Repair {
-    let (what, found, from) = ("the ledger".to_owned(), found.to_owned(), from.to_owned());
+fn noticed(found: &str, from: Option<String>) -> Repair {
+    let (what, found) = ("the ledger".to_owned(), found.to_owned());
     Repair { what, found, from, kept: None, repaired: true }
 }
 
-fn source(saved: u64) -> String {
+fn source(saved: u64) -> Option<String> {
     match saved {
-        0 => "nothing: no record of it could be read, and a new one was started".to_owned(),
-        1 => "1 record of it that could be read".to_owned(),
-        saved => format!("{saved} records of it that could be read"),
+        0 => None,
+        1 => Some("1 record of it that could be read".to_owned()),
+        saved => Some(format!("{saved} records of it that could be read")),
     }
 }
 
@@ -265,7 +263,7 @@ pub fn heal(
         let body = SelfHealed {
             what: repair.what.clone(),
             found: repair.found.clone(),
-            from: repair.from.clone(),
+            from: repair.from.clone().unwrap_or_else(|| "nothing".to_owned()),
             kept: repair.kept.clone(),
         };
         ledger.append(here.clock.now(), Scope::session(session.id, &session.repo), &body)?;
@@ -315,7 +313,7 @@ impl Healer<'_> {
         let kept = self.keep(name, bytes.as_deref())?;
         let what = name.to_owned();
         let found = found.to_owned();
-        Ok(Some((Repair { what, found, from, kept, repaired: !self.check }, base)))
+        Ok(Some((Repair { what, found, from: Some(from), kept, repaired: !self.check }, base)))
     }
 
     /// Whether a page that is missing should be there: git has it, or it was written in this checkout
@@ -341,7 +339,7 @@ impl Healer<'_> {
         let repair = Repair {
             what: name.to_owned(),
             found: format!("without its part \"{}\"", page::TITLE),
-            from: "the ledger".to_owned(),
+            from: Some("the ledger".to_owned()),
             kept: None,
             repaired: !self.check,
         };
@@ -411,7 +409,7 @@ impl Healer<'_> {
         let Some((text, from)) = self.git_has(name) else {
             // What git never had may well be missing or empty on purpose.
             let is_meant = ailment(bytes.as_deref()).is_some();
-            let (what, from) = (name.to_owned(), BY_HAND.to_owned());
+            let (what, from) = (name.to_owned(), None);
             let repair = Repair { what, found, from, kept: None, repaired: false };
             return Ok((!is_meant).then_some(repair));
         };
@@ -420,7 +418,7 @@ impl Healer<'_> {
             write_within(&self.here.place.root, &path, text.as_bytes())?;
         }
         let what = name.to_owned();
-        Ok(Some(Repair { what, found, from, kept, repaired: !self.check }))
+        Ok(Some(Repair { what, found, from: Some(from), kept, repaired: !self.check }))
     }
 
     fn index(&self, ledger: Option<&Ledger>) -> Result<Option<Repair>, KeepError> {
@@ -435,7 +433,7 @@ impl Healer<'_> {
         Ok(Some(Repair {
             what: "the full-text index".to_owned(),
             found: "damaged".to_owned(),
-            from: "the ledger".to_owned(),
+            from: Some("the ledger".to_owned()),
             kept: None,
             repaired: !self.check,
         }))
