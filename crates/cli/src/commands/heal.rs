@@ -71,7 +71,11 @@ fn describe(repairs: &[Repair], missing: &[Gap]) -> String {
         let was = if *repaired { "was" } else { "is" };
         let line = match from {
             Some(from) => format!("{mark} {what} {was} {found}, {verb} {from}"),
-            None => format!("{mark} {what} {was} {found}; nothing of that could be restored"),
+            None if kept.is_some() => {
+                let new = "nothing of it could be read, so a new one was started";
+                format!("{mark} {what} {was} {found}; {new}")
+            }
+            None => format!("{mark} {what} {was} {found}; what is gone is recorded"),
         };
         let _ = writeln!(text, "{}", hang(&line, 2));
         if let Some(kept) = kept {

@@ -1,4 +1,5 @@
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::process::ExitCode;
 
@@ -170,15 +171,24 @@ fn listed(found: &Found, now: Timestamp) -> String {
         }
         let place = &found.places[first];
         let _ = writeln!(text, "{}", heading(place, now));
+        // The iterations of a run are told the same, each in a conversation of its own.
+        let mut said = BTreeSet::new();
+        let mut say = |text: &mut String, each: &SearchHit| {
+            let mut shown = String::new();
+            line(&mut shown, each);
+            if said.insert(shown.clone()) {
+                text.push_str(&shown);
+            }
+        };
         for (other, is_shown) in shown.iter_mut().enumerate().skip(first) {
             let each = &found.places[other];
             if *is_shown || session_of(each) != session_of(place) {
                 continue;
             }
             *is_shown = true;
-            line(&mut text, each);
+            say(&mut text, each);
             for more in &each.more {
-                line(&mut text, more);
+                say(&mut text, more);
             }
         }
     }

@@ -323,7 +323,7 @@ fn what_later_sessions_inherited_is_forgotten_with_the_session_and_nothing_of_th
     run("second", &["--inherit", "first"]);
     run("third", &["--inherit", "second"]);
     env.run(&["launch", "say hello", "--agent", "sim", "--name", "aside"]).success();
-    json(&env, &["fork-check", "--claim", &format!("never {said}")]);
+    assert_eq!(env.run(&["fork-check", "--claim", &format!("never {said}")]).code, 1);
     json(&env, &["sync"]);
     json(&env, &["search", CANARY]);
     json(&env, &["recover", "2"]);
@@ -347,6 +347,9 @@ fn what_later_sessions_inherited_is_forgotten_with_the_session_and_nothing_of_th
     assert!(learned.contains("third: "), "{learned}");
     let block = json(&env, &["inherit", "third"]).to_string();
     assert!(block.contains("second: ") && !block.contains(CANARY), "{block}");
+    assert!(!block.contains("****"), "what is masked is not handed on: {block}");
+    let listed = env.run(&["resume"]).success().stdout;
+    assert_eq!(listed.lines().count(), 4, "all but the first can be gone on with: {listed}");
     assert_eq!(json(&env, &["ledger", "verify"])["ok"], true);
     // Nothing brings it back.
     json(&env, &["sync"]);

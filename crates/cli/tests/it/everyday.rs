@@ -137,6 +137,12 @@ fn what_is_found_of_the_built_in_agent_has_its_time_and_is_found_once() {
     assert_eq!(texts.len(), all, "{found}");
     let shown = env.run(&["search", "rotate"]).success().stdout;
     assert_eq!(shown.matches("auth-v1").count(), 1, "{shown}");
+    // Every iteration is told the same.
+    env.run(&["run", "ralph", "loop", "3", "--agent", "sim", "--context", "beware of zymurgy"]).success();
+    let shown = env.run(&["search", "zymurgy"]).success().stdout;
+    let lines: std::collections::BTreeSet<&str> = shown.lines().collect();
+    assert_eq!(lines.len(), shown.lines().count(), "{shown}");
+    assert!(lines.len() > 1, "{shown}");
 }
 
 #[test]

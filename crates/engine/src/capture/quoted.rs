@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 
 use heirloom_core::event::{Body, NoteAdded, RunInherited, SessionPrompted};
 use heirloom_core::id::{NoteId, SessionId};
+use heirloom_core::inherit::Inherited;
 use heirloom_core::mask::{MASK, Words};
 use heirloom_core::record::Record;
 use heirloom_core::session::Session;
@@ -145,10 +146,27 @@ fn instead(record: &Record, words: &Words) -> Option<Instead> {
     let mut bytes = record.body.clone().into_bytes();
     words.mask(&mut bytes);
     let masked = Record { body: String::from_utf8(bytes).ok()?, ..record.clone() };
-    let inherited = body::<RunInherited>(&masked).map(|body| Either::Inherited(Box::new(body)));
+    let inherited = body::<RunInherited>(&masked).map(|mut body| {
+        leave_out(&mut body.inherited);
+        Either::Inherited(Box::new(body))
+    });
     let body = inherited.or_else(|| body::<SessionPrompted>(&masked).map(Either::Prompted))?;
     let repo = record.repo.as_ref().map(|repo| repo.as_str().to_owned());
     Some(Instead { session: record.session, repo, body })
+}
+
+/// Leaves out what is masked: a mask tells the next one nothing.
+fn leave_out(block: &mut Inherited) {
+    let has_mask = |text: &String| text.contains("********");
+    let lists =
+        [&mut block.learnings, &mut block.patterns, &mut block.warnings, &mut block.decisions];
+    for list in lists {
+        list.retain(|text| !has_mask(text));
+    }
+    block.notes.retain(|note| !has_mask(&note.text));
+    if has_mask(&block.progress_summary) {
+        block.progress_summary.clear();
+    }
 }
 
 fn body<B: Body + DeserializeOwned>(record: &Record) -> Option<B> {

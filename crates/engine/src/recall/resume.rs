@@ -200,8 +200,8 @@ fn of_ledger(here: &Here, ledger: &Ledger) -> Result<Vec<Past>, Error> {
         else {
             continue;
         };
-        // The newest link of a chain of `continue` stands for all of it.
-        if !seen.insert(id.clone()) {
+        // The newest link of a chain of `continue` stands for all of it; of what was forgotten nothing is left.
+        if !seen.insert(id.clone()) || crate::capture::is_forgotten(&here.home, session.id) {
             continue;
         }
         let transcripts = by_name(&agent).and_then(heirloom_agents::Agent::transcripts);
