@@ -20,7 +20,7 @@ fn a_broken_file_is_reported_every_time_by_every_command() {
         "{refused}"
     );
     // Scripts and those who want no warnings are told all of it where it failed.
-    let answer = env.run(&["stages", "list", "--json"]).json();
+    let answer = env.run(&["launch", "hello", "--agent", "sim", "--json"]).json();
     assert!(answer["error"]["message"].as_str().unwrap().contains("strickt"), "{answer}");
     let quiet = env.run(&["config", "show", "-q"]).stderr;
     assert_eq!(quiet.matches("strickt").count(), 1, "{quiet}");
@@ -44,7 +44,8 @@ fn what_is_in_force_is_shown_though_a_value_is_wrong() {
     assert!(row("checkpoint.mode").ends_with("default"), "{shown}");
     assert!(row("work.max_agents").ends_with(".heirloom/config.yaml:3:20"), "{shown}");
     assert!(row("notes.file").contains("KEPT.md"), "{shown}");
-    assert!(row("capture.archive").ends_with("off  until the settings are corrected"), "{shown}");
+    assert!(row("capture.archive").contains(" off "), "{shown}");
+    assert!(row("capture.archive").ends_with("until the settings are corrected"), "{shown}");
     assert!(shown.stderr.contains("`checkpoint.mode` cannot be `strickt`"), "{shown}");
 
     let answer = env.run(&["config", "show", "--json"]).json();

@@ -125,6 +125,7 @@ fn a_handoff_says_what_it_holds() {
 #[test]
 fn what_is_found_of_the_built_in_agent_has_its_time_and_is_found_once() {
     let env = env();
+    env.run(&["init", "--yes"]).success();
     env.run(&["launch", "rotate the tokens", "--name", "auth-v1", "--agent", "sim"]).success();
     env.run(&["sync"]).success();
     let found = env.run(&["search", "rotate", "--json"]).success().json();
@@ -138,7 +139,8 @@ fn what_is_found_of_the_built_in_agent_has_its_time_and_is_found_once() {
     let shown = env.run(&["search", "rotate"]).success().stdout;
     assert_eq!(shown.matches("auth-v1").count(), 1, "{shown}");
     // Every iteration is told the same.
-    env.run(&["run", "ralph", "loop", "3", "--agent", "sim", "--context", "beware of zymurgy"]).success();
+    env.run(&["run", "ralph", "loop", "3", "--agent", "sim", "--context", "beware of zymurgy"])
+        .success();
     let shown = env.run(&["search", "zymurgy"]).success().stdout;
     let lines: std::collections::BTreeSet<&str> = shown.lines().collect();
     assert_eq!(lines.len(), shown.lines().count(), "{shown}");

@@ -13,6 +13,8 @@ fn wide(env: &TestEnv, columns: &str, arguments: &[&str]) -> String {
 
 fn with_work() -> TestEnv {
     let env = env();
+    let claude = env.script("claude", "#!/bin/sh\n");
+    let env = env.var("HEIRLOOM_AGENT_CLAUDE", claude);
     env.run(&["init", "--yes"]).success();
     env.run(&["issues", "create", "Blacklist the refresh token when somebody logs out", "-p", "1"])
         .success();

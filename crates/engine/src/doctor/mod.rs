@@ -244,8 +244,9 @@ fn brought(covered: &[Covered]) -> String {
     const NAMED: usize = 3;
     let mut keys: Vec<&str> = Vec::new();
     for one in covered {
-        // `work.gate` for each of its commands.
+        // A whole file by its name, and `work.gate` once for all of its commands.
         let key = one.key.split('[').next().unwrap_or_default();
+        let key = if one.line == 0 { one.file.as_str() } else { key };
         if !keys.contains(&key) {
             keys.push(key);
         }

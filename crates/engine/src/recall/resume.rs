@@ -217,6 +217,7 @@ fn of_ledger(here: &Here, ledger: &Ledger) -> Result<Vec<Past>, Error> {
                 .map(PathBuf::from)
                 .or_else(|| place_of(here, ledger, &session)),
             title: sessions::title(&session, about.title)
+                .or_else(|| prompt.clone())
                 .unwrap_or_else(|| session.name.to_string()),
             prompt,
             branch: session.branch.clone().or(about.branch),
