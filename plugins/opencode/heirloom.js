@@ -42,7 +42,13 @@ function call(program, event, payload) {
   })
 }
 
+// Somebody may have the package and the file that `heirloom init` writes: told by both, everything would be told twice.
+const own = {}
+const speaking = (globalThis[Symbol.for("heirloom")] ??= new Map()) // directory -> which of them speaks there
+
 export const Heirloom = async ({ directory }) => {
+  if ((speaking.get(directory) ?? own) !== own) return {}
+  speaking.set(directory, own)
   const created = new Set() // conversations that began in this process
   const parents = new Map() // a subagent's conversation -> the one it belongs to
   const begun = new Set()

@@ -160,6 +160,28 @@ fn a_program_that_is_gone_is_no_error_of_opencodes() {
 }
 
 #[test]
+#[ignore = "needs node"]
+fn of_opencodes_package_and_the_plugin_of_init_one_speaks() {
+    let env = env();
+    env.run(&["init", "--agent", "opencode"]).success();
+    let places = ["init", "package"].map(|name| env.user().join(format!("{name}.mjs")));
+    fs::copy(env.user().join(".config/opencode/heirloom.js"), &places[0]).unwrap();
+    let package = concat!(env!("CARGO_MANIFEST_DIR"), "/../../plugins/opencode/heirloom.js");
+    fs::copy(package, &places[1]).unwrap();
+    let [init, package] = &places;
+    let script = format!(
+        "const speaks = async (file) => {{
+           const {{ Heirloom }} = await import(file)
+           return Object.keys(await Heirloom({{ directory: '/r' }})).length > 0
+         }}
+         console.log(await speaks({init:?}), await speaks({package:?}), await speaks({init:?}))"
+    );
+    let node = Command::new("node").args(["--input-type=module", "-e", &script]).output().unwrap();
+    let said = String::from_utf8_lossy(&node.stdout);
+    assert_eq!(said, "true false true\n", "{}", String::from_utf8_lossy(&node.stderr));
+}
+
+#[test]
 fn a_program_that_a_link_leads_to_may_be_replaced_by_the_next_version() {
     let env = env();
     env.write(".heirloom/config.yaml", RULE);

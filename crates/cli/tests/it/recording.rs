@@ -54,6 +54,9 @@ impl Recording {
 fn recorded() -> String {
     let script = fs::read_to_string(docs().join("demo.script")).unwrap();
     let env = env();
+    // Whoever watches has an agent, whatever is installed where this is recorded.
+    let claude = env.script("claude", "#!/bin/sh\n");
+    let env = env.var("HEIRLOOM_AGENT_CLAUDE", claude);
     let place = env.user().join("payments");
     fs::create_dir_all(&place).unwrap();
     let mut recording = Recording { lines: Vec::new(), at: 0 };

@@ -153,11 +153,11 @@ fn what_cannot_be_undone_is_asked_about_at_a_terminal() {
 }
 
 #[test]
-fn a_session_that_its_agent_cannot_resume_is_not_offered() {
+fn a_session_that_its_agent_cannot_resume_is_continued_by_us() {
     let env = env();
     env.run(&["launch", "say hello", "--name", "auth-v1", "--agent", "sim"]).success();
     let offered = env.run(&["resume", "--json"]).success().json();
-    assert_eq!(offered["sessions"].as_array().map_or(0, Vec::len), 0, "{offered}");
+    assert_eq!(offered["sessions"].as_array().map_or(0, Vec::len), 1, "{offered}");
     let home = env.run(&[]).success().stdout;
     assert!(home.contains("heirloom continue auth-v1"), "{home}");
     assert!(!home.contains("heirloom resume"), "{home}");

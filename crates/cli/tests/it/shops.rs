@@ -141,6 +141,32 @@ fn where_the_plugin_is_installed_init_leaves_it_to_the_plugin() {
     assert!(hook(&["--plugin"]).contains("heirloom"), "now the plugin's speak");
 }
 
+#[test]
+fn where_the_extension_is_installed_init_leaves_it_to_the_extension() {
+    let env = env();
+    env.run(&["init", "--agent", "gemini"]).success();
+    let settings = env.user().join(".gemini/settings.json");
+    let start = format!(
+        r#"{{"session_id":"s","cwd":{:?},"source":"startup","hook_event_name":"SessionStart"}}"#,
+        env.repo()
+    );
+    let hook = |last: &[&str]| {
+        let words = [&["hook", "gemini", "SessionStart"], last].concat();
+        env.run_with(&words, start.as_bytes()).stdout
+    };
+    assert_eq!(
+        hook(&["--plugin"]),
+        "",
+        "the hooks in the settings speak, not the extension's as well"
+    );
+    assert!(hook(&[]).contains("heirloom"));
+    fs::create_dir_all(env.user().join(".gemini/extensions/heirloom")).unwrap();
+    let ran = env.run(&["init", "--agent", "gemini"]).success();
+    assert!(ran.stdout.contains("by its extension"), "{ran}");
+    assert!(!fs::read_to_string(&settings).unwrap_or_default().contains("hook gemini"));
+    assert!(hook(&["--plugin"]).contains("heirloom"), "now the extension's speak");
+}
+
 const PAYLOAD: &str = r#""cost":{"total_cost_usd":1.04},"context_window":{"used_percentage":41.7}"#;
 
 #[test]
