@@ -31,6 +31,8 @@ struct Screen {
     working: BTreeMap<String, Working>,
     paused_until: Option<Timestamp>,
     stopping: Option<bool>,
+    /// Whether another agent approved something.
+    approved: bool,
     closed: bool,
 }
 
@@ -56,6 +58,7 @@ impl WorkView {
             working: BTreeMap::new(),
             paused_until: None,
             stopping: None,
+            approved: false,
             closed: false,
         }));
         if live {
@@ -138,6 +141,7 @@ impl Screen {
             Event::Work(WorkEvent::IssueEnded { issue, .. }) => {
                 self.working.remove(issue);
             }
+            Event::Work(WorkEvent::Reviewed { approved: Some(true), .. }) => self.approved = true,
             Event::Any(AnyEvent::Stopping { now }) => self.stopping = Some(*now),
             Event::Work(WorkEvent::Ended(_)) => self.working.clear(),
             _ => {}
@@ -237,10 +241,10 @@ impl Screen {
                     tally.words(),
                     priced(*cost_usd)
                 );
-                if gate.is_empty() {
+                if gate.is_empty() && !self.approved {
                     lines.push_str("no gate is set: only the agents' own reports were checked\n");
                 }
-                if let Some(branch) = branch.as_ref().filter(|_| tally.closed > 0) {
+                if let Some(branch) = branch {
                     let _ = writeln!(lines, "to take over the work: git merge {branch}");
                 }
                 lines
@@ -311,6 +315,7 @@ mod tests {
             working: BTreeMap::new(),
             paused_until: None,
             stopping: None,
+            approved: false,
             closed: false,
         };
         let at: Timestamp = "2026-01-12T12:00:00Z".parse().unwrap();

@@ -12,6 +12,10 @@ use heirloom_ledger::ApprovalError;
 
 use super::{Code, Failure};
 
+/// What helps where an agent's program is not there.
+const WITHOUT_AGENT: &str =
+    "`heirloom agents` shows those that are here; `--agent sim` is built in and needs no model";
+
 impl Failure {
     /// Why nothing can be inherited, with what could be.
     pub fn of_inherit(error: &InheritError) -> Self {
@@ -107,6 +111,7 @@ impl From<WorkError> for Failure {
             WorkError::NoBranch { .. } => {
                 failure.hint("a branch called heirloom, or heirloom/work, may be in the way")
             }
+            WorkError::Program(_) => failure.hint(WITHOUT_AGENT),
             WorkError::Crowded { .. } => {
                 failure.hint("leave out --max-agents, or --in-place").usage()
             }
@@ -158,6 +163,7 @@ impl From<RunError> for Failure {
                 mistakes.iter().fold(failure, |failure, mistake| failure.hint(mistake.to_string()))
             }
             RunError::Tracker(error) => failure.hint(error.hint()),
+            RunError::Agent(_) => failure.hint(WITHOUT_AGENT),
             RunError::Unpermitted { .. } => failure
                 .hint("--permissions accept: edit files and run commands, as most stages need")
                 .hint("--permissions edits: edit files, and nothing else")

@@ -226,12 +226,11 @@ fn dry_run(app: &App, tracker: &mut dyn Tracker, options: &Options) -> Done {
     app.ui.answer(&WorkPlan { issues }, || {
         if planned.is_empty() { "nothing to do".to_owned() } else { table(app, &planned) }
     });
-    if planned.is_empty() {
-        let entries = tracker.backlog()?;
-        let left = work::left_alone(&app.here, &ledger, &entries, &options.wanted)?;
-        for (issue, words) in work::tell_left_alone(&left) {
-            app.ui.warn(&issue.map_or_else(|| words.clone(), |issue| format!("{issue}: {words}")));
-        }
+    let entries = tracker.backlog()?;
+    let mut left = work::left_alone(&app.here, &ledger, &entries, &options.wanted)?;
+    left.retain(|(entry, _)| planned.iter().all(|each| each.entry.id != entry.id));
+    for (issue, words) in work::tell_left_alone(&left) {
+        app.ui.warn(&issue.map_or_else(|| words.clone(), |issue| format!("{issue}: {words}")));
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -166,6 +166,8 @@ pub struct Evidence<'a> {
     pub branch: Option<&'a str>,
     /// What the agent showed for it that nothing has to be changed, where nothing was.
     pub nothing: Option<&'a Nothing>,
+    /// The agent that approved it, where one was asked.
+    pub approved_by: Option<&'a str>,
     /// The hooks of the repository that were not run for the commit.
     pub skipped: &'a [String],
 }
@@ -173,14 +175,14 @@ pub struct Evidence<'a> {
 impl Evidence<'_> {
     /// In words, for the one who reads the closed issue.
     pub fn text(&self) -> String {
-        let mut text = String::new();
-        if self.gate.is_empty() {
-            text.push_str("no gate is set");
-        } else {
-            text.push_str("gate passed: ");
-            let commands: Vec<&str> = self.gate.iter().map(|each| each.command.as_str()).collect();
-            text.push_str(&commands.join(", "));
-        }
+        let commands: Vec<&str> = self.gate.iter().map(|each| each.command.as_str()).collect();
+        let gate = (!commands.is_empty()).then(|| format!("gate passed: {}", commands.join(", ")));
+        let review = self.approved_by.map(|agent| format!("approved by {agent}"));
+        let mut text = match (gate, review) {
+            (Some(gate), Some(review)) => format!("{gate}; {review}"),
+            (Some(one), None) | (None, Some(one)) => one,
+            (None, None) => "no gate is set".to_owned(),
+        };
         if let Some(nothing) = self.nothing {
             let _ = write!(text, "; nothing had to be changed: {}", nothing.why);
             for place in &nothing.evidence {
@@ -233,6 +235,14 @@ mod tests {
             nothing.text(),
             "no gate is set; nothing had to be changed: it is refused already (src/a.rs:7)"
         );
+        let approved = Evidence { approved_by: Some("codex"), ..evidence };
+        assert_eq!(
+            approved.text(),
+            "gate passed: cargo test, cargo clippy; approved by codex; \
+             commit 0123456789ab on heirloom/work"
+        );
+        let ungated = Evidence { gate: &[], ..approved };
+        assert_eq!(ungated.text(), "approved by codex; commit 0123456789ab on heirloom/work");
     }
 
     #[test]

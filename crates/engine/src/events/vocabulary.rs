@@ -364,7 +364,7 @@ macro_rules! declare_events {
             /// The commands that decided whether an issue was done; none if no gate is set.
             #[serde(default)]
             pub gate: Vec<String>,
-            /// The branch that finished work came together on.
+            /// The branch that finished work came together on; null where there was none.
             #[serde(default)]
             pub branch: Option<String>,
             /// Whether a limit of money or time ended it.

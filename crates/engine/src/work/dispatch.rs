@@ -46,10 +46,15 @@ pub fn work(
     let With { here, programs, stopping, .. } = with;
     let agent = by_name(&options.agent)
         .ok_or_else(|| WorkError::NoAgent { name: options.agent.clone() })?;
-    programs.resolve(agent.name(), &here.env)?;
     let unpriced = matches!(agent.supports(Feature::Cost), Support::No(_));
     if options.max_cost_usd.is_some() && unpriced {
         return Err(WorkError::Unpriced { agent: options.agent.clone() });
+    }
+    // Before anything is begun: a tracker that does not answer is not one that has nothing to do.
+    let entries = tracker.backlog()?;
+    // Who has nothing to do needs no agent.
+    if !choose(&entries, &options.wanted, here.clock.now()).is_empty() {
+        programs.resolve(agent.name(), &here.env)?;
     }
     let trees = Trees::new(here, options)?;
     let mut ledger = here.ledger()?;
@@ -62,8 +67,6 @@ pub fn work(
             context.warn(None, format!("a run of the original was left out: {bad}"));
         }
     }
-    // Before anything is begun: a tracker that does not answer is not one that has nothing to do.
-    let entries = tracker.backlog()?;
     if let Some(problem) = context.trees.catch_up()? {
         context.warn(None, problem);
     }
@@ -95,6 +98,7 @@ pub fn work(
         broken: None,
         tally: Tally::default(),
         has_begun: false,
+        has_work: false,
         sender,
     };
     thread::scope(|threads| {
@@ -135,6 +139,8 @@ pub(super) struct Dispatcher<'d, 'a> {
     pub(super) tally: Tally,
     /// Whether the run is recorded.
     pub(super) has_begun: bool,
+    /// Whether finished work came together.
+    pub(super) has_work: bool,
     sender: Sender<(Job, Verdict)>,
 }
 

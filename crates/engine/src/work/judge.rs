@@ -149,10 +149,16 @@ impl OnIssue<'_, '_> {
             gate: &self.so_far.findings,
             commit: Some(&ready.commit),
             branch: Some(branch),
+            approved_by: self.approver(),
             skipped: self.context.trees.skipped_hooks(),
             ..Evidence::default()
         };
         Done { evidence: evidence.text(), commit: Some(ready.commit.clone()) }
+    }
+
+    /// The agent that is asked before work is done, and so has approved what is.
+    fn approver(&self) -> Option<&str> {
+        self.context.options.review.as_ref().map(|reviewer| reviewer.agent.as_str())
     }
 
     /// Whether what was done where the person works shows that the issue is done. Nothing is
@@ -167,7 +173,7 @@ impl OnIssue<'_, '_> {
                     self.review("no gate is set, and without git nothing shows what it did")
                 );
             }
-            let evidence = Evidence { gate, ..Evidence::default() };
+            let evidence = Evidence { gate, approved_by: self.approver(), ..Evidence::default() };
             return Ok(Done { evidence: evidence.text(), commit: None });
         };
         if before == now {
@@ -177,7 +183,8 @@ impl OnIssue<'_, '_> {
         if commit.is_none() && gate.is_empty() {
             return Err(self.review("no gate is set, and what it changed here is not committed"));
         }
-        let evidence = Evidence { gate, commit, ..Evidence::default() };
+        let approved_by = self.approver();
+        let evidence = Evidence { gate, commit, approved_by, ..Evidence::default() };
         Ok(Done { evidence: evidence.text(), commit: commit.map(str::to_owned) })
     }
 

@@ -48,5 +48,5 @@ pub use fleet::{Fleet, Wants};
 pub use options::{Options, Reviewer};
 pub use picks::{Planned, left_alone, plan, tell_left_alone};
 pub use prior::Resumes;
-pub use reviews::Reviews;
+pub use reviews::{Reviews, Unmerged, unmerged};
 pub use suggest::gate as suggest_gate;

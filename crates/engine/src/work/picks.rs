@@ -46,14 +46,22 @@ pub fn plan(
     let entries = tracker.backlog()?;
     let standing = Claims::read(here, ledger)?;
     let mut planned = Vec::new();
+    // Those that a person has, and what comes only after them.
+    let mut left = HashSet::new();
     for pick in choose(&entries, &options.wanted, here.clock.now()) {
         if standing.is_taken(&pick.entry.id) {
             continue;
         }
-        let resumes = match may_resume(here, ledger, pick.entry, &options.wanted)? {
-            Begun::Theirs | Begun::ToReview => continue,
-            Begun::Ours(resumes) => resumes.map(|resumes| *resumes),
+        let waits_for_a_person = pick.entry.blocked_by.iter().any(|id| left.contains(id));
+        let begun = match may_resume(here, ledger, pick.entry, &options.wanted)? {
+            Begun::Ours(resumes) if !waits_for_a_person && !is_given(pick.entry) => Some(resumes),
+            Begun::Ours(_) | Begun::Theirs | Begun::ToReview => None,
         };
+        let Some(resumes) = begun else {
+            left.insert(&pick.entry.id);
+            continue;
+        };
+        let resumes = resumes.map(|resumes| *resumes);
         let is_begun = pick.entry.status == IssueStatus::InProgress;
         let before = original.iter().filter(|_| is_begun);
         let before = before.filter_map(|run| Resumes::of_original(run, &pick.entry.id));
@@ -74,6 +82,12 @@ pub fn plan(
     }
     planned.truncate(options.max_issues.unwrap_or(usize::MAX));
     Ok(planned)
+}
+
+/// Whether somebody else is to do an open issue: a run cannot claim it then.
+fn is_given(entry: &Entry) -> bool {
+    let other = entry.assignee.as_deref().is_some_and(|assignee| assignee != ACTOR);
+    other && entry.status == IssueStatus::Open
 }
 
 /// What a run over these issues would leave alone because somebody has it or has to look at it first,

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use heirloom_core::issue::{Entry, Issue, IssueId, IssueStatus};
 use heirloom_ledger::{Error, Ledger};
+use heirloom_repo::branch;
 
 use crate::here::Here;
 
@@ -34,4 +35,27 @@ impl Reviews {
         let is_begun = *status == IssueStatus::InProgress;
         self.0.get(id.as_str()).filter(|_| is_begun).map(String::as_str)
     }
+}
+
+/// Work that no run brought together.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Unmerged {
+    pub branch: String,
+    /// The commit it ends with.
+    pub commit: String,
+}
+
+/// Where the work lies that was done for an issue, as long as a person has to look at it: nothing else would
+/// say so once that is closed.
+pub fn unmerged(here: &Here, ledger: &Ledger, issue: &Issue) -> Result<Option<Unmerged>, Error> {
+    if Reviews::read(here, ledger)?.of_issue(issue).is_none() {
+        return Ok(None);
+    }
+    let root = &here.place.root;
+    let runs = ledger.issue_runs(&here.place.repo, issue.id.as_str())?;
+    let lies = runs.into_iter().find_map(|run| {
+        let commit = branch::tip_of(root, run.branch.as_deref()?)?;
+        Some(Unmerged { branch: run.branch?, commit })
+    });
+    Ok(lies.filter(|work| !branch::is_ancestor(root, &work.commit, "HEAD")))
 }

@@ -78,6 +78,7 @@ impl Dispatcher<'_, '_> {
     ) -> Result<(), WorkError> {
         let status = verdict.status;
         self.tally.count(status);
+        self.has_work |= status == IssueRunStatus::Closed && verdict.commit.is_some();
         let (reason, commit) = (verdict.reason.clone(), verdict.commit.clone());
         let ended = IssueRunEnded { issue_run, status, reason: reason.clone(), commit };
         self.ledger.append(self.context.here.clock.now(), self.context.scope(), &ended)?;
@@ -141,7 +142,7 @@ impl Dispatcher<'_, '_> {
             tally: self.tally,
             cost_usd,
             gate: self.context.options.gate.clone(),
-            branch: self.context.trees.together().map(str::to_owned),
+            branch: self.context.trees.together().filter(|_| self.has_work).map(str::to_owned),
             limited: status == WorkStatus::Completed && self.context.limit().is_some(),
         };
         self.context.tell(WorkEvent::Ended(ended.clone()));

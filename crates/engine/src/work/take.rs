@@ -5,7 +5,7 @@ use std::time::Duration;
 use heirloom_core::event::IssueRunStarted;
 use heirloom_core::id::IssueRunId;
 use heirloom_core::issue::{Entry, Issue, IssueId, IssueStatus};
-use heirloom_core::work::{IssueRunStatus, needs_review};
+use heirloom_core::work::IssueRunStatus;
 use heirloom_ledger::Claimed;
 use jiff::SignedDuration;
 use uuid::Uuid;
@@ -49,14 +49,9 @@ impl Dispatcher<'_, '_> {
         let begun = picks::may_resume(context.here, &self.ledger, entry, &context.options.wanted)?;
         let resumes = match begun {
             Begun::Ours(resumes) => resumes.filter(|_| !context.options.fresh),
-            Begun::Theirs => {
-                let assignee = entry.assignee.as_deref().unwrap_or_default();
-                let why = format!("{assignee} works on it; --issue {} claims it anyway", entry.id);
-                self.leave(entry, why);
-                return Ok(None);
-            }
-            Begun::ToReview => {
-                self.leave(entry, format!("left alone: {}", needs_review(&entry.id)));
+            // There may be many: they are named when nothing else is left to do.
+            Begun::Theirs | Begun::ToReview => {
+                self.tried.insert(entry.id.clone());
                 return Ok(None);
             }
         };

@@ -4,6 +4,7 @@ use heirloom_api::Commented;
 use heirloom_core::issue::{Change, Issue, IssueStatus};
 use heirloom_core::settings::Period;
 use heirloom_engine::issues::{self, Claiming, Tracker, TrackerError, Update};
+use heirloom_engine::work::{Unmerged, unmerged};
 use heirloom_ledger::Ledger;
 
 use super::super::{App, Done};
@@ -139,9 +140,11 @@ pub(super) fn update(app: &App, tracker: &mut dyn Tracker, args: &UpdateArgs) ->
     let mut ledger = app.here.ledger()?;
     let found = found(tracker, &args.ids)?;
     let mut done = Vec::with_capacity(found.len());
+    let mut lies = Vec::new();
     for issue in found {
         if update.change.status == Some(IssueStatus::Closed) {
             warn_untested(app, &ledger, &issue)?;
+            lies.extend(where_it_lies(app, &ledger, &issue)?);
         }
         let updated = issues::update(&app.here, &mut ledger, tracker, issue, &update);
         done.push(updated.map_err(|error| after(error.into(), &done))?);
@@ -151,19 +154,34 @@ pub(super) fn update(app: &App, tracker: &mut dyn Tracker, args: &UpdateArgs) ->
         () if args.release => "released",
         () => "updated",
     };
-    answer(app, &done, || told(word, &done))
+    let answered = answer(app, &done, || told(word, &done));
+    lies.iter().filter(|_| !app.ui.is_json()).for_each(|words| app.ui.hint(words));
+    answered
 }
 
 pub(super) fn close(app: &App, tracker: &mut dyn Tracker, args: &CloseArgs) -> Done {
     let mut ledger = app.here.ledger()?;
     let mut done = Vec::with_capacity(args.ids.len());
+    let mut lies = Vec::new();
     for issue in found(tracker, &args.ids)? {
         let change = Change::close(args.reason.clone(), args.session.clone());
         warn_untested(app, &ledger, &issue)?;
+        lies.extend(where_it_lies(app, &ledger, &issue)?);
         let closed = issues::close(&app.here, &mut ledger, tracker, &issue, &change);
         done.push(closed.map_err(|error| after(error.into(), &done))?);
     }
-    answer(app, &done, || told("closed", &done))
+    let answered = answer(app, &done, || told("closed", &done));
+    lies.iter().filter(|_| !app.ui.is_json()).for_each(|words| app.ui.hint(words));
+    answered
+}
+
+/// Where the work is that a person closes an issue for, if it was never brought together.
+fn where_it_lies(app: &App, ledger: &Ledger, issue: &Issue) -> Result<Option<String>, Failure> {
+    let work = unmerged(&app.here, ledger, issue)?;
+    Ok(work.map(|Unmerged { branch, commit }| {
+        let short: String = commit.chars().take(12).collect();
+        format!("the work on {} is on {branch} ({short}): git merge {branch}", issue.id)
+    }))
 }
 
 /// What an issue lacks is said where that does not keep it from being closed.

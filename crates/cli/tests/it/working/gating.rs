@@ -1,6 +1,6 @@
 //! The gate, fixes, commits and merges.
 
-use super::{Yard, files};
+use super::{Yard, files, signal};
 
 #[test]
 fn a_finished_issue_is_closed_with_the_evidence_and_nobody_elses_files_change() {
@@ -505,4 +505,39 @@ fn a_persons_close_during_a_run_stands() {
     assert_eq!(shown["close_reason"], "done by hand");
     let reason = yard.issue_run(&issue)["reason"].to_string();
     assert!(reason.contains("somebody else closed it while an agent worked on it"), "{reason}");
+}
+
+#[test]
+fn where_nothing_came_together_nothing_is_offered_to_be_merged() {
+    let yard = Yard::new();
+    let issue = yard.issue("Obsolete", &["shows"]);
+    let ran = yard.run(&["work"]).success();
+    assert_eq!(yard.status(&issue), "closed");
+    assert!(!ran.stdout.contains("to take over the work"), "{ran}");
+    let other = yard.issue("Somebody else's", &["wait"]);
+    let child = yard.spawn_heard(&["work"]);
+    yard.wait_for_agent(&other, 1);
+    yard.run(&["issues", "close", &other]).success();
+    signal(&child, "-INT");
+    signal(&child, "-INT");
+    child.wait_with_output().unwrap();
+    let said = std::fs::read_to_string(yard.said()).unwrap();
+    assert!(!said.contains("to take over the work"), "{said}");
+}
+
+/// The commits are on a branch that nothing else would name once the issue is closed.
+#[test]
+fn closing_what_needs_review_says_where_the_work_is() {
+    let yard = Yard::with_settings("work: {review: {agent: claude, max: 0}}\n");
+    let issue = yard.issue("Objected", &["ok", "objects"]);
+    let idle = yard.issue("Idle", &["shrug"]);
+    assert_eq!(yard.run(&["work"]).code, 1);
+    let commit = yard.git(&["rev-parse", "--short=12", &format!("heirloom/issue/{issue}")]);
+    let closed = yard.run(&["issues", "close", &issue]).success();
+    let told = format!(
+        "the work on {issue} is on heirloom/issue/{issue} ({commit}): git merge heirloom/issue/{issue}"
+    );
+    assert!(closed.stderr.contains(&told), "{closed}");
+    let closed = yard.run(&["issues", "update", &idle, "--status", "closed"]).success();
+    assert!(!closed.stderr.contains("git merge"), "{closed}");
 }

@@ -174,3 +174,49 @@ fn agents_that_work_at_the_same_time_share_what_may_be_spent() {
     assert_eq!(ran.code, 64, "{ran}");
     assert!(ran.stderr.contains("codex does not report what it costs"), "{ran}");
 }
+
+/// A run cannot claim it, and what comes after it has to wait for a person.
+#[test]
+fn a_plan_names_whose_an_issue_is_and_leaves_it_to_them() {
+    let yard = Yard::new();
+    let hers = yard.issue_with("Hers", &["ok"], &["--assignee", "ada"]);
+    let after = yard.issue("After hers", &["ok"]);
+    yard.run(&["issues", "dep", "add", &after, &hers]).success();
+    let ours = yard.issue("Ours", &["ok"]);
+    let plan = yard.run(&["work", "--dry-run", "--json"]).success();
+    let told = format!("{hers}: left alone: it is assigned to ada");
+    assert!(plan.stderr.contains(&told), "{plan}");
+    let planned = plan.json()["issues"].clone();
+    assert_eq!((planned[0]["id"].as_str(), planned.as_array().unwrap().len()), (Some(&*ours), 1));
+    let ran = yard.run(&["work"]).success();
+    assert!(ran.stderr.contains(&told), "{ran}");
+    assert_eq!((yard.launches(&hers), yard.launches(&after), yard.launches(&ours)), (0, 0, 1));
+}
+
+#[test]
+fn of_many_that_need_review_a_resumed_run_names_a_few_and_counts_the_rest() {
+    let yard = Yard::with_settings("work: {gate: ['true'], max_agents: 4}\n");
+    let ours: Vec<String> = (0..12).map(|n| yard.issue(&format!("{n}"), &["shrug"])).collect();
+    assert_eq!(yard.run(&["work"]).code, 1);
+    let hers = yard.issue_with("Hers", &["ok"], &["--assignee", "ada"]);
+    yard.run(&["issues", "update", &hers, "--status", "in_progress"]).success();
+    let ran = yard.run(&["work", "--resume"]).success();
+    assert_eq!(ran.stderr.matches(": left alone: ").count(), 10, "{ran}");
+    assert!(ran.stderr.contains("3 more left alone for such reasons"), "{ran}");
+    assert_eq!((ran.stdout.as_str(), yard.launches(&ours[0])), ("nothing to do\n", 1), "{ran}");
+}
+
+#[test]
+fn who_has_nothing_to_do_needs_no_agent_and_who_has_hears_of_the_one_that_is_built_in() {
+    let yard = Yard::new();
+    let yard = Yard { env: yard.env.var("HEIRLOOM_AGENT_CLAUDE", "/nowhere/claude") };
+    assert_eq!(yard.run(&["work"]).success().stdout, "nothing to do\n");
+    let issue = yard.issue("One", &["ok"]);
+    let ran = yard.run(&["work"]);
+    assert_eq!(ran.code, 1, "{ran}");
+    assert!(ran.stderr.contains("the agent claude is not at /nowhere/claude"), "{ran}");
+    assert!(ran.stderr.contains("`--agent sim` is built in"), "{ran}");
+    assert_eq!(yard.status(&issue), "open");
+    let ran = yard.run(&["run", "ralph", "one", "1", "--permissions", "edits"]);
+    assert!(ran.code != 0 && ran.stderr.contains("`--agent sim` is built in"), "{ran}");
+}

@@ -94,3 +94,18 @@ fn a_reviewer_can_be_named_for_one_run() {
     yard.run(&["work", "--review", "claude"]).success();
     assert_eq!((yard.status(&issue).as_str(), yard.launches(&issue)), ("closed", 2));
 }
+
+#[test]
+fn approved_work_is_not_called_unchecked() {
+    for flags in
+        [&["work", "--review", "claude"][..], &["work", "--review", "claude", "--in-place"]]
+    {
+        let yard = Yard::with_settings("work: {max_agents: 1}\n");
+        let issue = yard.issue("Once", &["commit", "approves"]);
+        let ran = yard.run(flags).success();
+        assert!(!ran.to_string().contains("no gate is set"), "{ran}");
+        let shown = yard.json(&["issues", "show", &issue]);
+        let reason = shown["close_reason"].as_str().unwrap();
+        assert!(reason.starts_with("approved by claude; commit "), "{reason}");
+    }
+}
