@@ -173,7 +173,9 @@ impl Ledger {
         self.configure()?;
         self.ready.set(false);
         self.run_hot("open", |db| {
-            db.pragma_update(None, "cache_size", -64 * 1024)?;
+            for file in ["main", "views"].iter().take(1 + usize::from(self.has_views())) {
+                db.pragma_update(Some(*file), "cache_size", -64 * 1024)?;
+            }
             db.pragma_update(None, "wal_autocheckpoint", 16 * 1024)
         })
     }

@@ -84,7 +84,8 @@ impl Ledger {
     pub fn work_runs(&self, repo: &str, limit: usize) -> Result<Vec<WorkRun>, Error> {
         let repo = &*self.repository(repo)?;
         let sql = format!(
-            "SELECT {RUN} FROM work_run WHERE repo = ?1 ORDER BY started_at DESC, rowid DESC LIMIT ?2"
+            "SELECT {RUN} FROM work_run WHERE repo = ?1
+             ORDER BY started_at DESC, source DESC, rowid DESC LIMIT ?2"
         );
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);
         self.run("read", |db| db.prepare_cached(&sql)?.query_map((repo, limit), run)?.collect())
@@ -121,9 +122,19 @@ impl Ledger {
 
     /// What a run did, issue by issue, in the order in which they were taken up.
     pub fn issue_runs_of(&self, run: &str) -> Result<Vec<IssueRun>, Error> {
-        let sql =
-            format!("SELECT {ISSUE_RUN} FROM issue_run WHERE run = ?1 ORDER BY started_at, rowid");
-        self.run("read", |db| db.prepare_cached(&sql)?.query_map((run,), issue_run)?.collect())
+        let of = |which: &str| -> Result<Vec<IssueRun>, Error> {
+            let sql = format!(
+                "SELECT {ISSUE_RUN} FROM issue_run WHERE run = ?1 AND {which} ORDER BY started_at, rowid"
+            );
+            self.run("read", |db| db.prepare_cached(&sql)?.query_map((run,), issue_run)?.collect())
+        };
+        let own = of("imported = 0")?;
+        // The ids of the original's begin with that of their run and a slash, which `0` comes after.
+        if own.is_empty() {
+            of("imported = 1 AND id > ?1 || '/' AND id < ?1 || '0'")
+        } else {
+            Ok(own)
+        }
     }
 
     /// What it cost to work on an issue in a run, where all of it is known.

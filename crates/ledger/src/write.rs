@@ -1,6 +1,7 @@
 //! Writing: append records, with the projections that follow from them, in one transaction.
 
 use jiff::Timestamp;
+use rusqlite::config::DbConfig;
 use rusqlite::types::Type;
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 use uuid::Uuid;
@@ -8,7 +9,7 @@ use uuid::Uuid;
 use heirloom_core::event::{Body, RepoLinked, RepoNamed, SessionChanged};
 use heirloom_core::id::{HostId, RecordId, SessionId};
 use heirloom_core::record::{Hash, Record};
-use heirloom_core::redact::{is_clean_json, redact_json};
+use heirloom_core::redact::{has_secret, is_clean_json, redact_json};
 use heirloom_core::repo::RepoId;
 use heirloom_core::status::Status;
 
@@ -99,13 +100,37 @@ impl Ledger {
         self.append_all(at, |appender| appender.append(scope, body))
     }
 
+    /// Appends many records of one kind in one transaction at the time `at`, for less than one by one.
+    pub fn append_many<B: Body>(
+        &mut self,
+        at: Timestamp,
+        scope: Scope<'_>,
+        bodies: &[B],
+    ) -> Result<(), Error> {
+        self.attached()?;
+        self.configure_for_many()?;
+        let _untriggered =
+            Untriggered::of(&self.connection).map_err(|source| self.explain("write to", source))?;
+        self.transact_ready(at, |writer| {
+            bodies.iter().try_for_each(|body| writer.append(scope, body).map(drop))
+        })
+    }
+
     fn transact<T, E: From<Error>>(
         &self,
         at: Timestamp,
         work: impl FnOnce(&mut Writer<'_>) -> Result<T, E>,
     ) -> Result<T, E> {
-        let explained = |source| self.explain("write to", source);
         self.configure()?;
+        self.transact_ready(at, work)
+    }
+
+    fn transact_ready<T, E: From<Error>>(
+        &self,
+        at: Timestamp,
+        work: impl FnOnce(&mut Writer<'_>) -> Result<T, E>,
+    ) -> Result<T, E> {
+        let explained = |source| self.explain("write to", source);
         let transaction = self.begin().map_err(explained)?;
         let mut writer = Writer { appender: Appender::new(self, at).map_err(explained)? };
         let done = work(&mut writer)?;
@@ -131,6 +156,25 @@ impl Ledger {
         let transaction = views::begin(&self.connection)?;
         records::lock(&transaction)?;
         Ok(transaction)
+    }
+}
+
+/// A connection without triggers, for as long as this lives.
+///
+/// They keep records from being replaced by a statement that says so, and cost as much as the rest of adding one. Nothing
+/// but a plain insert is run meanwhile, which the table itself refuses where a record is there already.
+struct Untriggered<'a>(&'a Connection);
+
+impl<'a> Untriggered<'a> {
+    fn of(db: &'a Connection) -> rusqlite::Result<Self> {
+        db.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_TRIGGER, false)?;
+        Ok(Self(db))
+    }
+}
+
+impl Drop for Untriggered<'_> {
+    fn drop(&mut self) {
+        let _ = self.0.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_TRIGGER, true);
     }
 }
 
@@ -259,7 +303,8 @@ impl<'a> Appender<'a> {
         // The door: whatever the kind, no secret gets into a record.
         if self.appended >= MANY {
             let text = serde_json::to_string(body).map_err(unwritable)?;
-            if is_clean_json(&text) {
+            // Most have no word that could begin a secret, and most of the others have none all the same.
+            if is_clean_json(&text) || has_secret(&text).is_ok_and(|has| !has) {
                 return Ok(text);
             }
         }
@@ -321,4 +366,29 @@ fn record_id(at: Timestamp) -> RecordId {
     // The version and variant bits of the source are fixed, but both are overwritten here too.
     let millis = u64::try_from(at.as_millisecond()).unwrap_or(0);
     RecordId::new(uuid::Builder::from_unix_timestamp_millis(millis, &tail).into_uuid())
+}
+
+#[cfg(test)]
+mod tests {
+    use heirloom_core::event::SessionChanged;
+
+    use super::*;
+    use crate::Options;
+
+    #[test]
+    fn nothing_is_replaced_after_many_were_appended_nor_after_that_failed() {
+        let home = tempfile::tempdir().unwrap();
+        let mut ledger = Ledger::open(home.path(), Options::COMMAND).unwrap();
+        let body = SessionChanged { status: Status::Completed, reason: None };
+        let many = vec![body; 20];
+        ledger.append_many(Timestamp::UNIX_EPOCH, Scope::default(), &many).unwrap();
+        let replaces = "INSERT OR REPLACE INTO main.record SELECT * FROM main.record WHERE seq = 3";
+        let refused = ledger.connection.execute_batch(replaces).unwrap_err();
+        assert!(refused.to_string().contains("records are never replaced"), "{refused}");
+        // The chain cannot go on where a record is already: the table itself refuses that.
+        ledger.connection.execute_batch("UPDATE main.head SET seq = 1").unwrap();
+        assert!(ledger.append_many(Timestamp::UNIX_EPOCH, Scope::default(), &many).is_err());
+        let refused = ledger.connection.execute_batch(replaces).unwrap_err();
+        assert!(refused.to_string().contains("records are never replaced"), "{refused}");
+    }
 }

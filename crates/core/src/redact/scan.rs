@@ -62,16 +62,44 @@ static LITERALS: LazyLock<Literals<Reader>> = LazyLock::new(|| {
 /// name. `by` is one behind `identified`.
 const IN_NAMES: &[&str] = &["pw", "pat", "identified"];
 
-static KEYWORDS: LazyLock<Literals<()>> = LazyLock::new(|| {
-    let readers = WORDS.iter().map(|(word, _)| *word).chain(rules::all().map(|rule| rule.literal));
-    Literals::new(readers.chain(IN_NAMES.iter().copied()).map(|word| (word, ())))
+/// What a keyword says of a JSON text.
+#[derive(Clone, Copy)]
+enum Keyword {
+    /// A reader has to look.
+    Any,
+    /// The same, but only where the word ends: not in `path`, `log_path` and `pwned`.
+    Whole,
+    Rule(&'static Rule),
+}
+
+const WHOLE: [&str; 4] = ["_pat", "_pw", "pat", "pw"];
+
+static KEYWORDS: LazyLock<Literals<Keyword>> = LazyLock::new(|| {
+    let words = WORDS.iter().map(|(word, _)| *word).chain(IN_NAMES.iter().copied());
+    let words =
+        words.map(|word| (word, if WHOLE.contains(&word) { Keyword::Whole } else { Keyword::Any }));
+    Literals::new(words.chain(rules::all().map(|rule| (rule.literal, Keyword::Rule(rule)))))
 });
 
 /// Whether a word stands in a JSON text that a reader begins with, or that makes a name that of a secret.
 pub(super) fn has_keyword(json: &[u8]) -> bool {
+    // Without an escape in it every string stands there to the letter, and what a rule finds in it can be seen.
+    let is_verbatim = !json.contains(&b'\\');
     let mut has = false;
-    KEYWORDS.each_in(json, |_, ()| has = true);
+    KEYWORDS.each_in(json, |at, keyword| {
+        has |= match keyword {
+            Keyword::Any => true,
+            Keyword::Whole => !goes_on(json, at.end),
+            Keyword::Rule(rule) => !is_verbatim || rule.find(json, at).is_some(),
+        };
+    });
     has
+}
+
+/// Whether a word goes on behind a place: no name is taken apart between two small letters.
+fn goes_on(text: &[u8], place: usize) -> bool {
+    let is_small = |at: usize| text.get(at).is_some_and(u8::is_ascii_lowercase);
+    is_small(place - 1) && is_small(place)
 }
 
 /// Returns all that any reader takes for a secret; spans may overlap.

@@ -219,6 +219,7 @@ fn a_text_that_is_called_clean_has_nothing_that_is_taken_out() {
         json!({"file": "2026-01-03T00-00-00_1.json", "run": "run-1", "issues": [{"issue": "bd-1-2",
             "agent_session_id": "0c1e7f52-3f1e-4d55-9d0c-000000000001", "status": "failed"}]}),
         json!({"text": "made by hand, and told: it fails at 10:30", "number": 17}),
+        json!({"reason": "the gate fails at /src/path.rs: no such pattern", "log_path": "x"}),
     ] {
         assert!(clean(&plain), "{plain}");
         assert_eq!(redact_json(&mut plain.clone()), 0);
@@ -231,16 +232,23 @@ fn a_text_that_is_called_clean_has_nothing_that_is_taken_out() {
         "githubPat2",
         "wifiPw",
         "GH_PAT",
+        "patTest",
+        "PATTest",
         "identifiedBy",
     ] {
         assert!(!clean(&json!({"a": {name: random}})), "{name}");
         assert!(!clean(&json!({"name": name, "value": random})), "{name}");
         assert!(!clean(&json!([format!("--{name}"), random])), "{name}");
     }
-    // Whatever a reader looks for is the same in a JSON text: nothing of it is written otherwise there.
+    // Whatever a reader looks for is the same in a JSON text: nothing of it is written otherwise there. What stands
+    // before it may be.
     for rule in super::rules::all() {
-        let quoted = json!(rule.literal).to_string();
-        assert_eq!(quoted, format!("\"{}\"", rule.literal));
-        assert!(!super::is_clean_json(&quoted), "{}", rule.literal);
+        assert_eq!(json!(rule.literal).to_string(), format!("\"{}\"", rule.literal));
+        assert!(!clean(&json!(format!("\n{}", rule.literal))), "{}", rule.literal);
+    }
+    for secret in secrets() {
+        for text in [secret.clone(), format!("it is {secret}."), format!("a\n{secret}\nb")] {
+            assert!(!clean(&json!({"said": [text]})), "{text}");
+        }
     }
 }

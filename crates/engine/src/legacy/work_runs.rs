@@ -30,12 +30,7 @@ pub(crate) fn import(
         let runs: Vec<WorkImported> =
             some.iter().filter_map(|file| read(here, file, &mut bad)).collect();
         let scope = Scope { session: None, repo: Some(&here.place.repo) };
-        ledger.write::<_, WorkError>(here.clock.now(), |writer| {
-            for run in &runs {
-                writer.append(scope, run)?;
-            }
-            Ok(())
-        })?;
+        ledger.append_many(here.clock.now(), scope, &runs)?;
         done += some.len();
         if new.len() >= MANY {
             tell(done, new.len());

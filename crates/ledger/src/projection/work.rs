@@ -45,9 +45,8 @@ impl Projection for WorkRuns {
            ended_at INTEGER,
            source TEXT
          ) STRICT;
-         CREATE INDEX work_run_by_age ON work_run (repo, started_at);
-         CREATE INDEX work_run_open ON work_run (repo) WHERE status = 'running';
-         CREATE INDEX work_run_by_source ON work_run (repo, source) WHERE source IS NOT NULL;"
+         CREATE INDEX work_run_by_age ON work_run (repo, started_at, source);
+         CREATE INDEX work_run_open ON work_run (repo) WHERE status = 'running';"
     }
 
     fn apply(&self, db: &Connection, record: &Record, _: Origin) -> rusqlite::Result<()> {
@@ -182,10 +181,11 @@ impl Projection for IssueRuns {
            transcript TEXT,
            lost INTEGER NOT NULL,
            started_at INTEGER NOT NULL,
-           ended_at INTEGER
+           ended_at INTEGER,
+           imported INTEGER NOT NULL DEFAULT 0
          ) STRICT;
          CREATE INDEX issue_run_by_issue ON issue_run (repo, issue, started_at);
-         CREATE INDEX issue_run_by_run ON issue_run (run, started_at);
+         CREATE INDEX issue_run_by_run ON issue_run (run, started_at) WHERE imported = 0;
          CREATE INDEX issue_run_by_session ON issue_run (session) WHERE session IS NOT NULL;
          CREATE INDEX issue_run_to_review ON issue_run (repo) WHERE status = 'needs_review';"
     }
@@ -317,11 +317,12 @@ fn spent(db: &Connection, record: &Record) -> rusqlite::Result<()> {
     Ok(())
 }
 
+/// Their ids begin with that of their run, by which they are found: there may be many, and each index costs.
 fn imported_issues(db: &Connection, repo: &str, run: &ImportedRun<'_>) -> rusqlite::Result<()> {
     let mut insert = db.prepare_cached(
         "INSERT INTO issue_run (id, run, repo, issue, title, agent, agent_session_id, status, reason,
-           launches, gates, transcript, lost, started_at, ended_at)
-         VALUES (?1, ?2, ?3, ?4, '', ?5, ?6, ?7, ?8, 1, ?9, ?10, 0, ?11, ?12)
+           launches, gates, transcript, lost, started_at, ended_at, imported)
+         VALUES (?1, ?2, ?3, ?4, '', ?5, ?6, ?7, ?8, 1, ?9, ?10, 0, ?11, ?12, 1)
          ON CONFLICT (id) DO NOTHING",
     )?;
     for issue in &run.issues {

@@ -134,3 +134,42 @@ fn runs_of_the_original_are_found_like_our_own_but_not_without_an_agent() {
     assert_eq!(ledger.work_runs(REPO, 10).unwrap()[0].started_at, at(10));
     assert_eq!(ledger.verify().unwrap().problems, []);
 }
+
+#[test]
+fn many_are_appended_at_once_as_they_are_one_by_one() {
+    let home = Home::new();
+    let mut ledger = home.open();
+    let issue = |id: &str, reason: &str| ImportedIssueRun {
+        issue: id.parse().unwrap(),
+        agent: Some(AgentName::from("claude")),
+        agent_session_id: Some(format!("of-{id}")),
+        status: IssueRunStatus::Failed,
+        reason: Some(reason.to_owned()),
+        transcript: None,
+        attempts: 1,
+    };
+    let secret = format!("ghp{}{}", "_", "a8Kq2ZrT5vXw9LmN3pYc7BdF1gHj4sUe6QtR");
+    let run = |n: i64| WorkImported {
+        file: format!("{n}.json"),
+        run: format!("r{n}"),
+        started_at: at(n),
+        ended_at: None,
+        issues: vec![
+            issue("hl-2", "tests/path.rs fails"),
+            issue("hl-1", &format!("with {secret}")),
+        ],
+    };
+    let runs: Vec<WorkImported> = (0..40).map(run).collect();
+    ledger.append_many(at(100), scope(), &runs).unwrap();
+    ledger.append(at(101), scope(), &run(40)).unwrap();
+    assert_eq!(ledger.imported_work_runs(REPO).unwrap().len(), 41);
+    for (place, id) in [(0, "r40"), (1, "r39"), (40, "r0")] {
+        assert_eq!(ledger.work_runs(REPO, 50).unwrap()[place].id, id);
+        let issues = ledger.issue_runs_of(id).unwrap();
+        let seen: Vec<(&str, Option<&str>)> =
+            issues.iter().map(|each| (&*each.issue, each.reason.as_deref())).collect();
+        let redacted = Some("with [redacted:github-token]");
+        assert_eq!(seen, [("hl-2", Some("tests/path.rs fails")), ("hl-1", redacted)]);
+    }
+    assert_eq!(ledger.verify().unwrap().problems, []);
+}
