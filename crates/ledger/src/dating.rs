@@ -10,6 +10,9 @@
 //! and is believed: what it wrote sinks a little, and buries nothing. All of this follows from the
 //! host's own chain and not from who looks or what arrived first, so all ledgers that have the same
 //! records agree.
+//!
+//! A session that is only met later is recorded under the time it was held, so such records say nothing of
+//! the clock.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -17,6 +20,7 @@ use std::collections::HashMap;
 use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension};
 
+use heirloom_core::event::{Body as _, SessionChanged, SessionCreated};
 use heirloom_core::id::HostId;
 use heirloom_core::record::{self, Record};
 
@@ -40,6 +44,11 @@ CREATE TABLE undated (
 
 /// Clocks are set by less than this every day, and time zones do not matter here.
 const A_DAY: i64 = 24 * 60 * 60 * 1000;
+
+/// Whether a record may tell of the past, and not when it was written.
+fn is_told(kind: &str) -> bool {
+    [SessionCreated::KIND, SessionChanged::KIND].contains(&kind)
+}
 
 /// A part of a chain that was written by a clock that was ahead.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -115,10 +124,11 @@ impl<'a> Dating<'a> {
             None => self.last_credible(record.host.as_str(), record.seq)?,
         };
         let is_credible = record::is_credible(record.at);
-        if is_credible && self.is_of_views {
+        let says_when = is_credible && !is_told(record.kind.as_str());
+        if says_when && self.is_of_views {
             self.note_jump(record, before)?;
         }
-        let credible = if is_credible { Some((record.seq, record.at)) } else { before };
+        let credible = if says_when { Some((record.seq, record.at)) } else { before };
         let now = Shown { seq: record.seq, credible };
         match self.last.get_mut(&record.host) {
             Some(last) => *last = now,
@@ -135,7 +145,10 @@ impl<'a> Dating<'a> {
             (None, None) if !is_credible => record::EARLIEST,
             (None, Some((seq, at))) if !is_credible => known(seq).unwrap_or(at),
             (None, Some((seq, at)))
-                if self.is_of_views && falls_back(at, record.at) && known(seq).is_none() =>
+                if self.is_of_views
+                    && says_when
+                    && falls_back(at, record.at)
+                    && known(seq).is_none() =>
             {
                 self.may_be_outdated |= may_have_jumped(self.db, record, at)?;
                 record.at
@@ -163,11 +176,13 @@ impl<'a> Dating<'a> {
 
     /// The last record of a host before a place that has a time that can be true.
     fn last_credible(&self, host: &str, seq: u64) -> rusqlite::Result<Option<Credible>> {
-        let last = "SELECT seq, at FROM main.record
+        let last = "SELECT seq, at, kind FROM main.record
                     WHERE host = ?1 AND seq < ?2 AND body IS NOT NULL ORDER BY seq DESC LIMIT 1";
-        let last = self.db.prepare_cached(last)?.query_row((host, records::to_sql(seq)), credible);
-        let Some((seq, at)) = last.optional()? else { return Ok(None) };
-        if record::is_credible(at) {
+        let last = self.db.prepare_cached(last)?.query_row((host, records::to_sql(seq)), |row| {
+            Ok((credible(row)?, is_told(row.get_ref(2)?.as_str()?)))
+        });
+        let Some(((seq, at), is_told)) = last.optional()? else { return Ok(None) };
+        if record::is_credible(at) && !is_told {
             return Ok(Some((seq, at)));
         }
         if self.is_of_views
@@ -177,11 +192,13 @@ impl<'a> Dating<'a> {
         }
         let sql = "SELECT seq, at FROM main.record
                    WHERE host = ?1 AND seq < ?2 AND at >= ?3 AND at < ?4 AND body IS NOT NULL
+                     AND kind NOT IN (?5, ?6)
                    ORDER BY seq DESC LIMIT 1";
         let (earliest, latest) = range();
+        let told = (SessionCreated::KIND, SessionChanged::KIND);
         self.db
             .prepare_cached(sql)?
-            .query_row((host, records::to_sql(seq), earliest, latest), credible)
+            .query_row((host, records::to_sql(seq), earliest, latest, told.0, told.1), credible)
             .optional()
     }
 }
@@ -203,7 +220,7 @@ fn may_have_jumped(db: &Connection, record: &Record, before: Timestamp) -> rusql
 
 /// The parts of all chains that clocks wrote that were ahead, as the records up to an arrival show.
 pub(crate) fn find_ahead(db: &Connection, arrival: i64) -> rusqlite::Result<Vec<Ahead>> {
-    let sql = "SELECT host, seq, at FROM main.record
+    let sql = "SELECT host, seq, at, kind FROM main.record
                WHERE at >= ?1 AND at < ?2 AND arrival <= ?3 AND body IS NOT NULL
                ORDER BY host, seq";
     let (earliest, latest) = range();
@@ -216,7 +233,12 @@ pub(crate) fn find_ahead(db: &Connection, arrival: i64) -> rusqlite::Result<Vec<
         if chain.host != host {
             chain = Chain { host: host.to_owned(), ..Chain::default() };
         }
-        found.extend(chain.step(records::from_sql(row.get(1)?), row.get(2)?));
+        let (seq, at) = (records::from_sql(row.get(1)?), row.get(2)?);
+        if is_told(row.get_ref(3)?.as_str()?) {
+            chain.tell(seq, at);
+        } else {
+            found.extend(chain.step(seq, at));
+        }
     }
     Ok(found)
 }
@@ -229,6 +251,8 @@ struct Chain {
     /// The records that all later ones were written after, as far as their times say: the last one that
     /// fits before a time is among them.
     steps: Vec<Step>,
+    /// Where those begin that may tell of the past, right before what comes next, and the time of the first.
+    told: Option<(u64, i64)>,
 }
 
 struct Step {
@@ -238,8 +262,18 @@ struct Step {
 }
 
 impl Chain {
+    /// Goes on over a record that may tell of the past.
+    fn tell(&mut self, seq: u64, at: i64) {
+        if self.told.is_none_or(|(_, told)| (at - told).abs() > A_DAY) {
+            self.told = Some((seq, at));
+        }
+    }
+
     /// Goes on to a record. Returns what was written ahead of it, if the one before it was.
     fn step(&mut self, seq: u64, at: i64) -> Option<Ahead> {
+        // Those of about the same time were written with it, by the same clock.
+        let told = self.told.take().filter(|(_, told)| (at - told).abs() <= A_DAY);
+        let seq = told.map_or(seq, |(told, _)| told);
         let before = self.steps.last().map(|last| last.at);
         match self.steps.last_mut() {
             Some(last) => last.next = Some((seq, at)),

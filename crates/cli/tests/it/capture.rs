@@ -373,6 +373,22 @@ fn a_session_that_is_forgotten_is_not_continued() {
     assert_eq!(found(&env.home(), CANARY), Vec::<String>::new());
 }
 
+#[test]
+fn what_was_noted_keeps_its_date_when_an_older_conversation_is_met() {
+    let env = env();
+    set_up(&env);
+    env.run(&["note", "decision", "tokens are rotated daily"]).success();
+    let dates = || {
+        let notes = json(&env, &["notes"]);
+        let notes = notes["notes"].as_array().unwrap().clone();
+        notes.iter().map(|note| note["at"].clone()).collect::<Vec<_>>()
+    };
+    let before = dates();
+    fs::write(transcript(&env), day(&env)).unwrap();
+    json(&env, &["sync"]);
+    assert_eq!((dates(), before.len()), (before, 1));
+}
+
 /// Stands in for opencode: takes conversations in, and deletes those that it has where it is let.
 const KEEPS_A_DATABASE: &str = r#"#!/bin/sh
 data="$HOME/.local/share/opencode"
