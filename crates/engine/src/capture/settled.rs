@@ -84,3 +84,48 @@ impl Settling {
         facts.put_seen(&self.new)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::super::PATIENCE;
+    use super::*;
+
+    fn in_database(id: &str, state: &str) -> Found {
+        Found {
+            agent: "opencode",
+            agent_session_id: id.to_owned(),
+            subagent: None,
+            path: "/u/opencode.db".into(),
+            stamp: None,
+            state: Some(state.to_owned()),
+            modified: None,
+            head: None,
+        }
+    }
+
+    #[test]
+    fn a_conversation_in_a_database_is_known_for_as_long_as_nothing_of_it_changes() {
+        let directory = tempfile::tempdir().unwrap();
+        let home = directory.path().as_os_str().to_owned();
+        let here = Here::look(directory.path(), [("HEIRLOOM_HOME".into(), home)].into()).unwrap();
+        let (ledger, facts) = (here.ledger().unwrap(), Facts::open(&here.home, PATIENCE).unwrap());
+        let session: SessionId = "0b554780-986f-49f2-9a58-edfafd0188dd".parse().unwrap();
+        let kept = here.home.join("archive").join(info_of(session, None, 1));
+        fs::create_dir_all(kept.parent().unwrap()).unwrap();
+        fs::write(&kept, "{}").unwrap();
+
+        let mut settling = Settling::new(&here, &ledger, &facts).unwrap();
+        let (found, head) = (in_database("one", "1"), Head::default());
+        assert_eq!(settling.known(&found), None);
+        let taken = Taken { bytes: 5, ..Taken::default() };
+        settling.take(To { found: &found, head: &head, repo: "r" }, session, &taken);
+        settling.remember(&facts).unwrap();
+
+        let settling = Settling::new(&here, &ledger, &facts).unwrap();
+        assert_eq!(settling.known(&found).map(|seen| seen.repo.as_str()), Some("r"));
+        assert_eq!(settling.known(&in_database("one", "2")), None);
+        assert_eq!(settling.known(&in_database("two", "1")), None);
+    }
+}
