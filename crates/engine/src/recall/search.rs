@@ -21,6 +21,10 @@ use crate::here::Here;
 use crate::reach;
 use crate::sessions::{self, FindError};
 
+/// Of so many of the best conversations, other places that fit are shown as well. Each is a piece of the archive to
+/// read, and what comes further down is looked at for its best place.
+const WITH_MORE: usize = 5;
+
 /// What is looked for.
 #[derive(Debug, Clone, Default)]
 pub struct Query {
@@ -234,7 +238,8 @@ impl Searching<'_> {
                 dropped += 1;
                 continue;
             }
-            match self.place(hit, session, &results.sought, &mut terms) {
+            let most = if places.len() < WITH_MORE { usize::MAX } else { 1 };
+            match self.place((hit, most), session, &results.sought, &mut terms) {
                 Some(place) if is_new(&place, &mut seen) => {
                     places.push(SearchHit { score, ..place });
                 }
@@ -274,15 +279,16 @@ impl Searching<'_> {
             .map(|said: Said| (said.text, None))
     }
 
+    /// What is shown of a hit, at most so many of its places.
     fn place(
         &self,
-        hit: &Hit,
+        (hit, most): (&Hit, usize),
         session: Option<&Session>,
         sought: &snippet::Sought,
         terms: &mut Terms,
     ) -> Option<SearchHit> {
         let mut places = Vec::new();
-        for passage in &hit.passages {
+        for passage in hit.passages.iter().take(most) {
             let (text, note) = if passage.kind == Kind::Session {
                 (session.map(|session| session.name.to_string()).unwrap_or_default(), None)
             } else {
