@@ -3,6 +3,7 @@
 //! They can be derived again from the archive at any time, so nothing here is a record. What is not
 //! known is `None`, never 0.
 
+mod marked_lines;
 pub mod runners;
 pub mod signs;
 mod test_run;

@@ -5,6 +5,8 @@
 
 use std::collections::{HashMap, HashSet};
 
+use super::marked_lines;
+
 /// How a test came out.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TestSign {
@@ -63,6 +65,29 @@ const RUNNERS: &[&[&str]] = &[
     &["bats"],
     &["prove"],
     &["./test"],
+    &["bazel", "test"],
+    &["bazelisk", "test"],
+    &["cabal", "test"],
+    &["composer", "test"],
+    &["crystal", "spec"],
+    &["dart", "test"],
+    &["dune", "runtest"],
+    &["dune", "test"],
+    &["flutter", "test"],
+    &["forge", "test"],
+    &["ginkgo"],
+    &["hatch", "test"],
+    &["lein", "test"],
+    &["meson", "test"],
+    &["nx", "test"],
+    &["rye", "test"],
+    &["sbt", "test"],
+    &["sbt", "testOnly"],
+    &["stack", "test"],
+    &["task", "test"],
+    &["turbo", "test"],
+    &["turbo", "run", "test"],
+    &["xcodebuild", "test"],
 ];
 
 /// The words of the part of a command line that runs tests, if one does: without what is set before it and
@@ -98,6 +123,7 @@ fn runs_tests(words: &[&str]) -> bool {
             plain.iter().map(of_project).any(|word| matches!(&*word, "test" | "check" | "verify"))
         }
         "node" => words.contains(&"--test"),
+        "clj" | "clojure" => words.iter().any(|word| word.contains(":test")),
         _ if program.starts_with("python") || program == "php" => begins(&plain[1..]),
         _ => begins(&plain) || begins(&[&[program], &plain[1..]].concat()),
     }
@@ -114,7 +140,7 @@ fn begins(words: &[&str]) -> bool {
 fn is_prefix(word: &str) -> bool {
     const PREFIXES: &[&str] = &[
         "env", "time", "nice", "sudo", "timeout", "uv", "poetry", "pipenv", "run", "bundle",
-        "exec", "npx", "bunx", "xvfb-run",
+        "exec", "npx", "bunx", "xvfb-run", "pdm", "rye", "uvx", "pipx",
     ];
     word.contains('=') || PREFIXES.contains(&word) || word.bytes().all(|byte| byte.is_ascii_digit())
 }
@@ -221,6 +247,7 @@ fn test_line(line: &str) -> Option<(&str, bool)> {
         .or_else(|| of_marks(line))
         .or_else(|| of_words_before(line))
         .or_else(|| of_sentences(line))
+        .or_else(|| marked_lines::of_test(line))
 }
 
 /// Runners that put the verdict behind the name.

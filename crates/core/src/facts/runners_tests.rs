@@ -23,6 +23,13 @@ fn test_runs_are_told_from_other_commands() {
         "./gradlew :app:test",
         "node --test src/",
         "cargo test 2>&1 | tail -20",
+        "sbt testOnly parser.NestedSpec",
+        "clojure -M:test",
+        "flutter test test/nested_test.dart",
+        "bazel test //parser/...",
+        "stack test --fast",
+        "pdm run pytest -x",
+        "forge test -vvv",
     ] {
         assert!(test_run(command).is_some(), "{command}");
     }
@@ -185,6 +192,37 @@ fn tests_are_named_by_the_less_common_ones_too() {
     assert_names(
         "error: 'parser.test.nested' failed: expected 1",
         &[("parser.test.nested", false)],
+    );
+}
+
+#[test]
+fn tests_are_named_by_runners_of_other_languages() {
+    assert_names(
+        "[ RUN      ] Parser.Nested\n[  FAILED  ] Parser.Nested (3 ms)\n[       OK ] Parser.Flat (0 ms)\n\
+         [  FAILED  ] 1 test, listed below:\n[  FAILED  ] Parser.Nested",
+        &[("Parser.Nested", false), ("Parser.Flat", true)],
+    );
+    assert_names(
+        "[info] ParserSpec:\n[info] - should nest lists *** FAILED ***\n[info]   1 did not equal 2",
+        &[("should nest lists", false)],
+    );
+    assert_names(
+        "00:00 +1: parser flat\n00:01 +1 -1: parser nests lists [E]\n  Expected: 2",
+        &[("parser nests lists", false)],
+    );
+    assert_names("FAIL in (nested-test) (parser_test.clj:12)", &[("nested-test", false)]);
+    assert_names(
+        "//parser:nested_test        FAILED in 0.3s\n//parser:flat_test   (cached) PASSED in 0.1s",
+        &[("//parser:nested_test", false), ("//parser:flat_test", true)],
+    );
+    assert_names("[FAIL] Parser [It] nests lists", &[("Parser [It] nests lists", false)]);
+    assert_names(
+        "[FAIL: assertion failed] testNested() (gas: 2411)\n[PASS] testFlat() (gas: 301)",
+        &[("testNested()", false), ("testFlat()", true)],
+    );
+    assert_names(
+        "[INFO] - built *** in 3 s\n// a comment FAILED in review\nFAIL in production",
+        &[],
     );
 }
 

@@ -104,6 +104,12 @@ fn splits(rest: &str) -> bool {
         "don’t ",
         "do not ",
         "always ",
+        "leave ",
+        "stay out of ",
+        "stay away from ",
+        "hands off ",
+        "from now on ",
+        "from now on, ",
         "you must ",
         "we never ",
         "we always ",
@@ -122,7 +128,7 @@ pub(super) fn force(clause: &str) -> Option<Force> {
     let words: Vec<&str> =
         text.split_whitespace().map(bare).filter(|word| !word.is_empty()).collect();
     // Most clauses lay nothing down, and looking for what holds only now is dear.
-    let force = imperative(&words).or_else(|| obligation(&words))?;
+    let force = imperative(&words).or_else(|| obligation(&words)).or_else(|| untouched(&words))?;
     (!is_momentary(after_lead_ins(&words))).then_some(force)
 }
 
@@ -192,6 +198,13 @@ fn imperative(words: &[&str]) -> Option<Force> {
         "do not",
         "not",
         "mustn't",
+        "shouldn't",
+        "may not",
+        "are not allowed to",
+        "aren't allowed to",
+        "i don't want you to",
+        "i do not want you to",
+        "i never want you to",
     ];
     let has_subject = told.is_some();
     for word in forbidding {
@@ -206,6 +219,48 @@ fn imperative(words: &[&str]) -> Option<Force> {
         return asks(rest).then_some(Force::Forbids);
     }
     begins(rest, "always").and_then(|rest| asks(rest).then_some(Force::Requires))
+}
+
+/// Words by which something is said once and for all.
+const FOR_GOOD: &[&str] =
+    &["from now on", "going forward", "in future", "in the future", "from here on"];
+
+/// "Leave X alone", "stay out of X", "X is off limits", and what is asked for "from now on": said without any of
+/// the words that forbid and require.
+fn untouched(words: &[&str]) -> Option<Force> {
+    let is_named = |object: &[&str]| object.iter().any(|word| !VAGUE.contains(word));
+    let lasting = FOR_GOOD.iter().find_map(|lead| begins(words, lead));
+    if let Some(rest) = lasting.map(after_lead_ins)
+        && rest.split_first().is_some_and(|(verb, _)| *verb != "leave")
+        && asks(rest)
+    {
+        return Some(Force::Requires);
+    }
+    let words = after_lead_ins(words);
+    let away = ["stay out of", "stay away from", "hands off", "keep your hands off", "keep out of"];
+    if let Some(object) = away.iter().find_map(|phrase| begins(words, phrase)) {
+        return is_named(object).then_some(Force::Forbids);
+    }
+    if let Some(rest) = begins(words, "leave") {
+        let ends = [
+            &["alone"][..],
+            &["untouched"],
+            &["as", "is"],
+            &["as", "it", "is"],
+            &["as", "they", "are"],
+        ];
+        let object = ends.iter().find_map(|end| rest.strip_suffix(*end));
+        return object.is_some_and(is_named).then_some(Force::Forbids);
+    }
+    let subject = [
+        &["is", "off", "limits"][..],
+        &["are", "off", "limits"],
+        &["is", "off-limits"],
+        &["are", "off-limits"],
+    ];
+    let subject = subject.iter().find_map(|end| words.strip_suffix(*end))?;
+    let is_told = subject.iter().any(|word| TELLING.contains(word) || GUESSING.contains(word));
+    (is_named(subject) && !is_told && subject.len() <= 8).then_some(Force::Forbids)
 }
 
 /// Whether a verb of work follows, with an object.

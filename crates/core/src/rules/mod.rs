@@ -30,6 +30,11 @@ pub struct Rule {
 /// The rules in a prompt, in the order they were said.
 pub fn rules(prompt: &str) -> Vec<Rule> {
     let mut found = Vec::new();
+    // A day has a thousand prompts, of which few can lay anything down.
+    let lower = prompt.to_ascii_lowercase();
+    if !words::SIGNS.iter().any(|sign| lower.contains(sign)) {
+        return found;
+    }
     for block in clause::own_words(prompt) {
         for place in clause::clauses(prompt, block) {
             let text = &prompt[place.clone()];

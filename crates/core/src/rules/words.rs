@@ -1,5 +1,25 @@
 //! The words that rules are told by.
 
+/// Whatever lays something down has one of these in it, in small letters.
+pub(super) const SIGNS: &[&str] = &[
+    "never",
+    "n't",
+    "n’t",
+    "dont",
+    "not",
+    "always",
+    "must",
+    "leave",
+    "stay",
+    "hands off",
+    "keep out",
+    "limits",
+    "from now on",
+    "going forward",
+    "future",
+    "from here on",
+];
+
 /// What work is asked for in: the verbs that people forbid and require. A verb that is not here makes no
 /// rule, because most of what is never or always so is a report.
 pub(super) const VERBS: &[&str] = &[
@@ -7,6 +27,7 @@ pub(super) const VERBS: &[&str] = &[
     "add",
     "allocate",
     "allow",
+    "alter",
     "amend",
     "answer",
     "ask",
@@ -72,6 +93,7 @@ pub(super) const VERBS: &[&str] = &[
     "make",
     "mention",
     "merge",
+    "mess",
     "migrate",
     "mix",
     "mock",
@@ -84,6 +106,7 @@ pub(super) const VERBS: &[&str] = &[
     "panic",
     "pass",
     "paste",
+    "patch",
     "pin",
     "point",
     "prefer",
@@ -274,6 +297,20 @@ pub(super) const LEAD_INS: &[&str] = &[
     "in this file",
     "whatever you do",
     "under no circumstances",
+    "make sure you",
+    "make sure to",
+    "make sure that you",
+    "be sure to",
+    "i want you to",
+    "i need you to",
+    "i'd like you to",
+    "in future",
+    "in the future",
+    "from here on",
+    "at all times",
+    "for all future work",
+    "if you can",
+    "kindly",
 ];
 
 /// Who a rule may be about: whoever does the work.
