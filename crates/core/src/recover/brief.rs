@@ -9,9 +9,11 @@ use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write;
 
 use super::MARK;
-use super::entry::{Entry, plain, sentences};
+use super::entry::{Entry, plain};
 use super::levels::Recovery;
+use super::sentences;
 use super::standing::Earlier;
+use crate::ground::digest;
 use crate::note::Kind;
 use crate::settings::Preserved;
 use crate::tokens;
@@ -201,14 +203,15 @@ impl Brief {
             queues.entry(line.part).or_default().push(line);
         }
         // What was noted as a step comes before what the agent had on its list.
+        let noted = self.entries.iter().filter(|_| !self.todos.is_empty());
         let known: Vec<String> =
-            self.entries.iter().map(|entry| plain(&entry.note.text).to_lowercase()).collect();
+            noted.map(|entry| plain(&entry.note.text).to_lowercase()).collect();
         let is_known = |todo: &&String| {
             let words = plain(todo).to_lowercase();
             known.iter().any(|known| known.contains(&words))
         };
         for todo in self.todos.iter().filter(|todo| !is_known(todo)) {
-            let line = Line::new(Part::Steps, None, sentences(&plain(todo), LONGEST));
+            let line = Line::new(Part::Steps, None, sentences::fitting(&plain(todo), LONGEST));
             queues.entry(Part::Steps).or_default().push(line);
         }
         queues.insert(Part::Earlier, self.earlier());
@@ -221,7 +224,8 @@ impl Brief {
         }
         room.limit = room.budget * ALWAYS / 100;
         let said = |part: Part, texts: &[String]| -> Vec<Line> {
-            let line = |text: &String| Line::new(part, None, sentences(&plain(text), LONGEST));
+            let line =
+                |text: &String| Line::new(part, None, sentences::fitting(&plain(text), LONGEST));
             texts.iter().map(line).collect()
         };
         let warnings = queues.remove(&Part::Warnings).unwrap_or_default();
@@ -269,7 +273,8 @@ impl Brief {
     /// What was asked earlier: what chooses something is said first if not all can be.
     fn earlier(&self) -> Vec<Line> {
         let line = |(place, earlier): (usize, &Earlier)| {
-            let line = Line::new(Part::Earlier, None, sentences(&plain(&earlier.text), LONGEST));
+            let line =
+                Line::new(Part::Earlier, None, sentences::fitting(&plain(&earlier.text), LONGEST));
             (!earlier.chooses, Line { place, ..line })
         };
         let mut lines: Vec<(bool, Line)> = self.earlier.iter().enumerate().map(line).collect();
@@ -284,7 +289,7 @@ impl Brief {
             first.push(Line::new(Part::First, kind, text));
         };
         for notice in &self.notices {
-            say(None, format!("Note: {}", sentences(&plain(notice), LONGEST)));
+            say(None, format!("Note: {}", sentences::fitting(&plain(notice), LONGEST)));
         }
         if let Some(Work { what, how }) = &self.work {
             let word = match how {
@@ -292,10 +297,10 @@ impl Brief {
                 How::InProgress => "In progress",
                 How::Ready => "Ready, and nobody is at it",
             };
-            say(None, format!("{word}: {}", ended(&sentences(&plain(what), LONGEST))));
+            say(None, format!("{word}: {}", ended(&sentences::fitting(&plain(what), LONGEST))));
         }
         for line in &self.standing {
-            say(None, sentences(&plain(line), LONGEST));
+            say(None, sentences::fitting(&plain(line), LONGEST));
         }
         let newest = queues.get_mut(&Part::Progress).and_then(Vec::pop);
         if let Some(line) = newest {
@@ -308,17 +313,26 @@ impl Brief {
         if self.replaces { format!("{MARK}\n{REPLACES}") } else { MARK.to_owned() }
     }
 
-    /// What the first line and the last cost.
+    /// What the first line and the last cost. There is room for a handoff though there is none yet: what else is said
+    /// must not change with the first one.
     fn frame(&self) -> usize {
-        tokens::estimate(&self.head()) + tokens::estimate(&self.more()) + 12
+        let last = format!("{MORE}{HANDOFF}00000000");
+        tokens::estimate(&self.head()) + tokens::estimate(&last) + 12
     }
 
     /// How more can be asked for.
     fn more(&self) -> String {
         match &self.handoff {
-            Some(id) => format!("{MORE}; the last handoff: heirloom handoffs show {id}"),
+            Some(id) => format!("{MORE}{HANDOFF}{id}"),
             None => MORE.to_owned(),
         }
+    }
+
+    /// By what a rendered brief is known later: what it says but for the last handoff. That the same work was handed
+    /// over once more is nothing new.
+    pub fn mark(rendered: &str) -> String {
+        let (said, _) = rendered.rsplit_once(HANDOFF).unwrap_or((rendered, ""));
+        digest(said)
     }
 
     fn laid_out(&self, lines: &[Line], all: &BTreeMap<Kind, usize>) -> String {
@@ -361,6 +375,9 @@ impl Brief {
 
 /// Said where the conversation may hold an older block.
 const REPLACES: &str = "This replaces every earlier block of heirloom's in this conversation.";
+
+/// What the last handoff is named behind.
+const HANDOFF: &str = "; the last handoff: heirloom handoffs show ";
 
 /// How more can be asked for.
 const MORE: &str = "More: heirloom recover 2 --query \"…\"";

@@ -1,5 +1,6 @@
 //! One note, as a fresh context reads it.
 
+use super::sentences;
 use crate::evidence::Evidence;
 use crate::ground::Verdict;
 use crate::note::{Kind, Note};
@@ -41,7 +42,7 @@ pub struct Entry {
 impl Entry {
     /// Its text, cut to `longest` characters, with a mark for how far it can be trusted.
     pub(super) fn short(&self, longest: usize) -> String {
-        let text = sentences(&plain(&self.note.text), longest);
+        let text = sentences::fitting(&plain(&self.note.text), longest);
         match self.trust(true) {
             Some(trust) => format!("{text} ({trust})"),
             None => text,
@@ -51,12 +52,12 @@ impl Entry {
     /// What it says and why, in whole sentences, with a mark for how far it can be trusted.
     pub(super) fn brief(&self, longest: usize) -> String {
         let text = plain(&self.note.text);
-        let mut said = sentences(&text, longest);
+        let mut said = sentences::fitting(&text, longest);
         if let Some(rationale) = &self.note.rationale
             && said == text
         {
             let because = format!("{}. Because: {}", said.trim_end_matches('.'), plain(rationale));
-            said = sentences(&because, longest);
+            said = sentences::fitting(&because, longest);
         }
         match self.trust(true) {
             Some(trust) => format!("{said} ({trust})"),
@@ -164,23 +165,6 @@ pub(super) fn cut(text: &str, longest: usize) -> String {
     }
     let kept: String = text.chars().take(longest.saturating_sub(1)).collect();
     format!("{}…", kept.trim_end())
-}
-
-/// As many whole sentences of a text on one line as `longest` characters hold; where not even the first
-/// one fits, as many of its words.
-pub(super) fn sentences(text: &str, longest: usize) -> String {
-    if text.chars().count() <= longest {
-        return text.to_owned();
-    }
-    let end = text.char_indices().nth(longest).map_or(text.len(), |(end, _)| end);
-    let begun = &text[..end];
-    let ends = [". ", "! ", "? ", "; "].into_iter().filter_map(|end| begun.rfind(end));
-    if let Some(end) = ends.max() {
-        return format!("{} …", &begun[..=end]);
-    }
-    let words = begun.rfind(' ').map_or(begun, |end| &begun[..end]);
-    let words: String = words.chars().take(longest.saturating_sub(1)).collect();
-    format!("{words}…")
 }
 
 #[cfg(test)]

@@ -6,7 +6,8 @@ use std::fmt::Write;
 use jiff::Timestamp;
 
 use super::MARK;
-use super::entry::{Entry, cut, plain, sentences};
+use super::entry::{Entry, cut, plain};
+use super::sentences;
 use crate::note::Kind;
 use crate::tokens;
 
@@ -121,7 +122,7 @@ fn fitting(text: &str, budget: usize) -> String {
 fn lines(state: &State, most: usize, longest: usize) -> Vec<String> {
     let mut lines = vec![MARK.to_owned()];
     for notice in &state.notices {
-        lines.push(format!("Note: {}", sentences(&plain(notice), longest * 2)));
+        lines.push(format!("Note: {}", sentences::fitting(&plain(notice), longest * 2)));
     }
     lines.extend(rules(state, most, longest));
     lines.extend(work(state, longest));
@@ -149,7 +150,7 @@ fn lines(state: &State, most: usize, longest: usize) -> Vec<String> {
 
 /// What the person laid down holds whatever is worked on.
 fn rules(state: &State, most: usize, longest: usize) -> Option<String> {
-    let rules = state.rules.iter().take(most).map(|rule| sentences(&plain(rule), longest));
+    let rules = state.rules.iter().take(most).map(|rule| sentences::fitting(&plain(rule), longest));
     let rules: Vec<String> = rules.collect();
     (!rules.is_empty()).then(|| format!("The person's rules: {}", rules.join(" · ")))
 }
@@ -158,7 +159,7 @@ fn rules(state: &State, most: usize, longest: usize) -> Option<String> {
 fn work(state: &State, longest: usize) -> Option<String> {
     let mut first = String::new();
     if let Some(task) = &state.task {
-        let _ = write!(first, "Task: {}.", sentences(&plain(task), longest));
+        let _ = write!(first, "Task: {}.", sentences::fitting(&plain(task), longest));
     }
     if let Some((at, ratio)) = &state.checkpoint {
         let space = if first.is_empty() { "" } else { " " };
@@ -172,7 +173,7 @@ fn work(state: &State, longest: usize) -> Option<String> {
 }
 
 fn reasoning(state: &State, longest: usize) -> Option<String> {
-    let said = |entry: &Entry| sentences(&plain(&entry.note.text), longest);
+    let said = |entry: &Entry| sentences::fitting(&plain(&entry.note.text), longest);
     let (at, next) = (state.done.first().map(said), state.next_steps.first().map(said));
     match (at, next) {
         (Some(at), Some(next)) => Some(format!("State: {at}; next: {next}")),

@@ -12,6 +12,7 @@ mod entry;
 mod levels;
 mod lost;
 mod replaced;
+mod sentences;
 mod standing;
 #[cfg(test)]
 mod standing_tests;

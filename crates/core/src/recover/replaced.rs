@@ -1,5 +1,7 @@
 //! What a person took back: a choice that a later prompt replaces in words is not told as if it still stood.
 
+use super::sentences;
+
 /// Words by which a person says that they think otherwise now.
 const OTHERWISE: [&str; 6] =
     ["changed my mind", "on second thought", "actually", "after all", "no longer", "scrap that"];
@@ -42,30 +44,12 @@ pub(super) fn without(prompt: &str, given_up: &[String]) -> String {
         let speaks_for = words(&sentence).any(|word| given_up.iter().any(|gone| gone == word));
         !speaks_for || BEFORE.iter().any(|sign| sentence.contains(sign))
     };
-    sentences(prompt).into_iter().filter(stands).collect::<String>().trim().to_owned()
+    sentences::split(prompt).into_iter().filter(stands).collect::<String>().trim().to_owned()
 }
 
 fn words(text: &str) -> impl Iterator<Item = &str> {
     text.split(|c: char| !c.is_alphanumeric() && c != '_' && c != '-')
         .filter(|word| !word.is_empty())
-}
-
-/// The sentences of a text, each with the white space behind it.
-fn sentences(text: &str) -> Vec<&str> {
-    let mut found = Vec::new();
-    let mut rest = text;
-    while let Some(end) = rest
-        .char_indices()
-        .zip(rest.chars().skip(1))
-        .find(|((_, c), next)| *c == '\n' || ".!?;".contains(*c) && next.is_whitespace())
-        .map(|((at, c), _)| at + c.len_utf8())
-    {
-        let (sentence, behind) = rest.split_at(end);
-        found.push(sentence);
-        rest = behind;
-    }
-    found.push(rest);
-    found
 }
 
 #[cfg(test)]

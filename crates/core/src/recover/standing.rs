@@ -8,8 +8,8 @@ use std::collections::HashSet;
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::entry::{plain, sentences};
-use super::replaced;
+use super::entry::plain;
+use super::{replaced, sentences};
 use crate::facts::signs::commits_changes;
 use crate::facts::{
     CommandFacts, CommitFacts, FileFacts, TestFacts, TestRun, TodoFacts, TurnFacts,
@@ -135,7 +135,7 @@ fn chooses(text: &str) -> bool {
 }
 
 fn quote(text: &str) -> String {
-    sentences(&plain(text), LONGEST)
+    sentences::fitting(&plain(text), LONGEST)
 }
 
 /// What was asked for last, in the person's words.
