@@ -72,6 +72,13 @@ impl Entries for Read {
     }
 }
 
+/// Whether a turn is no older than a conversation, by the time that the ids of both begin with.
+fn began_after(turn: &str, conversation: &str) -> bool {
+    let has_time = |id: &str| id.len() == 36 && id.as_bytes()[14] == b'7';
+    let time = |id: &'_ str| id.get(..13).map(str::to_ascii_lowercase).filter(|_| has_time(id));
+    time(turn).zip(time(conversation)).is_some_and(|(turn, conversation)| turn >= conversation)
+}
+
 fn text<'a>(value: &'a Value, field: &str) -> Option<&'a str> {
     value.get(field).and_then(Value::as_str)
 }
@@ -82,6 +89,13 @@ fn owned(value: &Value, field: &str) -> Option<String> {
 
 impl Read {
     fn began(&mut self, meta: &Value, told: &mut Vec<What>) {
+        let id = owned(meta, "id");
+        // A copy of a conversation has the line by which that one began, too.
+        if self.place.forked_from.is_some() && id != self.place.agent_session_id {
+            return;
+        }
+        // Newer versions say up to where a fork goes along with the other, and copy nothing.
+        let is_copied = meta.get("forked_from_ordinal_exclusive").is_none();
         let source = meta.get("source");
         let interactive = source.and_then(Value::as_str).map(|source| source != "exec");
         // One that another thread started says which in place of a word.
@@ -89,20 +103,29 @@ impl Read {
             self.by = Some(By::Agent);
         }
         self.place = Whereabouts {
-            agent_session_id: owned(meta, "id"),
+            agent_session_id: id,
             cwd: owned(meta, "cwd"),
             branch: meta.pointer("/git/branch").and_then(Value::as_str).map(str::to_owned),
             version: owned(meta, "cli_version"),
             interactive,
-            forked_from: owned(meta, "forked_from_id"),
+            forked_from: owned(meta, "forked_from_id").filter(|_| is_copied),
         };
         told.push(What::Whereabouts(self.place.clone()));
     }
 
     fn turn(&mut self, context: &Value, told: &mut Vec<What>) {
-        let cwd = owned(context, "cwd");
-        if cwd.is_some() && cwd != self.place.cwd {
-            self.place.cwd = cwd;
+        let before = self.place.clone();
+        if let Some((id, turn)) =
+            self.place.agent_session_id.as_deref().zip(text(context, "turn_id"))
+            && began_after(turn, id)
+        {
+            self.place.forked_from = None;
+        }
+        // Where it was when it was copied from says nothing about where it is.
+        if self.place.forked_from.is_none() {
+            self.place.cwd = owned(context, "cwd").or(self.place.cwd.take());
+        }
+        if self.place != before {
             told.push(What::Whereabouts(self.place.clone()));
         }
         let model = owned(context, "model");
@@ -227,6 +250,39 @@ mod tests {
     }
 
     const PROMPT: &str = r#"{"type":"response_item","payload":{"type":"message","role":"user","content":[{"type":"input_text","text":"do it"}],"internal_chat_message_metadata_passthrough":{"content_item_kinds":["user.text"]}}}"#;
+
+    /// Older versions copy the conversation that a fork comes from into it, and the line by which that began.
+    #[test]
+    fn a_fork_is_a_copy_until_its_own_first_turn() {
+        let parent = "01a1dcad-653b-7b82-b3ca-a680b4727a77";
+        let own = "01a1dcad-e765-7620-8a8c-608a72ceb4fc";
+        let meta = |id: &str, more: &str| {
+            format!(r#"{{"type":"session_meta","payload":{{"id":"{id}","cwd":"/w/{id}"{more}}}}}"#)
+        };
+        let forked = format!(r#","forked_from_id":"{parent}""#);
+        let turn = |id: &str| {
+            format!(r#"{{"type":"turn_context","payload":{{"turn_id":"{id}","cwd":"/w/{id}"}}}}"#)
+        };
+        let older = turn("01a1dcad-6600-70e1-9fd0-86922fdf52f6");
+        let place = |lines: &[String]| {
+            let told = read(&lines.iter().map(String::as_str).collect::<Vec<_>>());
+            let places = told.into_iter().filter_map(|what| match what {
+                What::Whereabouts(place) => Some(place),
+                _ => None,
+            });
+            places.last().unwrap()
+        };
+        let mut lines = vec![meta(own, &forked), meta(parent, ""), older];
+        let copied = place(&lines);
+        assert_eq!(copied.forked_from.as_deref(), Some(parent));
+        assert_eq!(copied.agent_session_id.as_deref(), Some(own));
+        assert_eq!(copied.cwd, Some(format!("/w/{own}")));
+        lines.push(turn("01a1dcad-e7b9-70e1-9fd0-86922fdf52f6"));
+        assert_eq!(place(&lines).forked_from, None);
+        // Newer ones only say how much of it they go along with.
+        let newer = format!(r#"{forked},"forked_from_ordinal_exclusive":57"#);
+        assert_eq!(place(&[meta(own, &newer)]).forked_from, None);
+    }
 
     #[test]
     fn a_prompt_is_a_persons_only_where_one_sits_before_it() {

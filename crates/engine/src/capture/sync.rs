@@ -269,7 +269,7 @@ fn ensure(
 /// What is noted once the facts of all that the archive has were derived.
 const DERIVED: &str = "derived";
 
-/// Facts of transcripts that only the archive still has, where they were thrown away.
+/// Facts of transcripts that only the archive still has, where they were thrown away or are of another state of it.
 fn derive_again(here: &Here, ledger: &Ledger, facts: &mut Facts) -> Result<(), CaptureError> {
     let archive = Archive::new(&here.home);
     let is_done = facts.noted(DERIVED)?.is_some();
@@ -283,7 +283,7 @@ fn derive_again(here: &Here, ledger: &Ledger, facts: &mut Facts) -> Result<(), C
     }
     for kept in newest.into_values() {
         let known = facts.source(&kept.agent, &kept.agent_session_id, kept.subagent.as_deref())?;
-        if known.is_some() {
+        if known.is_some_and(|known| known.generation == kept.generation) {
             continue;
         }
         let Some(session) = ledger.session(kept.session)? else { continue };

@@ -330,7 +330,11 @@ impl Reading {
             }
             None => (0, State::default(), Told::default()),
         };
-        reader.resume(&place(&told, &state));
+        let place = place(&told, &state);
+        reader.resume(&entry::Whereabouts {
+            agent_session_id: Some(wanted.agent_session_id.clone()),
+            ..place
+        });
         let mut fold = Fold::new(state, told);
         fold.news.anew = anew;
         let source = Source {

@@ -35,7 +35,7 @@ use crate::error::{Error, explain};
 pub(crate) const FILE_NAME: &str = "facts.db";
 
 /// Raised with every change of the tables, or of what is put into them.
-const VERSION: i64 = 3;
+const VERSION: i64 = 4;
 
 const SCHEMA: &str = "
 CREATE TABLE source (
@@ -87,6 +87,14 @@ CREATE TABLE seen (
   size INTEGER NOT NULL, kept TEXT NOT NULL
 ) WITHOUT ROWID;
 CREATE TABLE noted (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+";
+
+/// What came with version 4: a fork of Codex is named by its own prompt, so its transcript is read again, as one that was
+/// rewritten is. Until that is done, or where nobody has it any more, what is known of it stays.
+const FORKS: &str = "
+UPDATE source SET generation = 0 WHERE agent = 'codex';
+DELETE FROM seen WHERE session IN (SELECT session FROM source WHERE agent = 'codex');
+DELETE FROM noted WHERE name = 'derived';
 ";
 
 /// The tables whose rows belong to a source.
@@ -271,14 +279,17 @@ fn prepare(db: &Connection) -> rusqlite::Result<()> {
              ALTER TABLE source ADD COLUMN revision INTEGER NOT NULL DEFAULT 0;
              CREATE INDEX source_revision ON source (revision);",
         )?;
-    } else if version != VERSION && version != 2 {
+    } else if !(2..=VERSION).contains(&version) {
         for table in OF_SOURCE.into_iter().chain(["source", "model_window", "seen", "noted"]) {
             transaction.execute_batch(&format!("DROP TABLE IF EXISTS {table}"))?;
         }
         transaction.execute_batch(SCHEMA)?;
     }
-    if version != VERSION {
+    if !(3..=VERSION).contains(&version) {
         transaction.execute_batch(SEEN)?;
+    }
+    if (1..VERSION).contains(&version) {
+        transaction.execute_batch(FORKS)?;
     }
     transaction.pragma_update(None, "user_version", VERSION)?;
     transaction.commit()
@@ -334,6 +345,40 @@ mod tests {
         let facts = Facts::open(home.path(), wait).unwrap();
         let known = facts.source("claude", "s", None).unwrap().unwrap();
         assert_eq!((known.read, known.told.unknown_lines), (10, 0));
+    }
+
+    #[test]
+    fn transcripts_that_are_read_otherwise_now_are_read_again_and_known_until_then() {
+        let home = tempfile::tempdir().unwrap();
+        let wait = Duration::from_secs(10);
+        let mut facts = Facts::open(home.path(), wait).unwrap();
+        let agents = ["claude", "codex"];
+        let seen = |agent: &str| Seen {
+            path: format!("/{agent}"),
+            session: source().session,
+            repo: "r".to_owned(),
+            cwd: None,
+            stamp: String::new(),
+            size: 10,
+            kept: String::new(),
+        };
+        for (number, agent) in agents.iter().enumerate() {
+            let session = format!("0198c0de-0000-7000-8000-00000000001{number}").parse().unwrap();
+            let of_it = Source { session, agent: (*agent).to_owned(), ..source() };
+            facts.put(&of_it, &NewFacts::default()).unwrap();
+            facts.put_seen(&[Seen { session, ..seen(agent) }]).unwrap();
+        }
+        facts.note("derived", "").unwrap();
+        facts.db.execute_batch("PRAGMA user_version = 3").unwrap();
+        drop(facts);
+        let facts = Facts::open(home.path(), wait).unwrap();
+        let known = agents.map(|agent| facts.source(agent, "s", None).unwrap().unwrap());
+        assert_eq!(known.map(|known| (known.read, known.generation)), [(10, 1), (10, 0)]);
+        let looked_at: Vec<String> = facts.seen().unwrap().into_keys().collect();
+        assert_eq!(
+            (looked_at, facts.noted("derived").unwrap()),
+            (vec!["/claude".to_owned()], None)
+        );
     }
 
     #[test]
