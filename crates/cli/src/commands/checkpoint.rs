@@ -3,7 +3,7 @@ use std::process::ExitCode;
 
 use clap::ValueEnum;
 use heirloom_core::words::in_words;
-use heirloom_engine::keep::checkpoint::{Checkpoint, Outcome, Purpose, Status};
+use heirloom_engine::keep::checkpoint::{Checkpoint, Outcome, Purpose, Status, Waits};
 use heirloom_engine::keep::{self, KeepError};
 
 use super::{App, Done};
@@ -60,6 +60,7 @@ pub(super) fn run(app: &App, args: &Args) -> Done {
         purpose,
         dry_run,
         can_refuse: true,
+        waits: Waits::Person,
     };
     let outcome = checkpoint.run(&mut ledger)?;
     app.ui.answer(&heirloom_api::Checkpoint::from(&outcome), || describe(&outcome, dry_run));

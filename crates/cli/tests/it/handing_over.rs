@@ -240,3 +240,40 @@ fn a_compaction_brings_back_what_the_settings_name_and_what_nobody_may_leave_out
     let text = everything["text"].as_str().unwrap();
     assert!(text.contains("with a stack") && text.contains("must not be called"), "{text}");
 }
+
+/// A tracker that does not answer costs a hook as much as it may wait for it, once, and nothing else.
+#[test]
+fn a_tracker_that_hangs_while_a_context_is_compacted_is_ended_and_the_work_is_handed_over() {
+    let env = crate::env();
+    env.run(&["init", "--yes"]).success();
+    fs::create_dir(env.repo().join(".beads")).unwrap();
+    let bin = env.user().join("bin");
+    fs::create_dir(&bin).unwrap();
+    let (asked, wall) = (env.user().join("asked"), env.user().join("wall"));
+    assert!(Command::new("mkfifo").arg(&wall).status().unwrap().success());
+    // Nobody ever writes to what it reads from.
+    let script =
+        format!("#!/bin/sh\necho $$ >> {}\nexec cat {}\n", asked.display(), wall.display());
+    fs::write(bin.join("br"), script).unwrap();
+    let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+    fs::set_permissions(bin.join("br"), mode).unwrap();
+    let env = env.var("PATH", format!("{}:/usr/bin:/bin", bin.display()));
+    for text in ["Rotate tokens", "Log refusals"] {
+        env.run(&["note", "decision", text, "--issue", "hl-1"]).success();
+    }
+    let mut agent = agent();
+    hook(&env, "SessionStart", ID, agent.id(), &json!({"source": "startup"}));
+    turn(&env, "make the lists nest", ("make lists", "error: too deep"), 1000);
+    hook(&env, "PreCompact", ID, agent.id(), &json!({"trigger": "auto"}));
+    assert_eq!(causes(&env), ["compact"]);
+    let asked = fs::read_to_string(asked).unwrap();
+    let asked: Vec<u32> = asked.lines().map(|pid| pid.parse().unwrap()).collect();
+    assert_eq!(asked.len(), 1, "it is not asked again");
+    let is_gone = |pid| {
+        let state = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+        state.is_empty() || state.contains(") Z ")
+    };
+    assert!(is_gone(asked[0]), "it was ended, and waited for");
+    agent.kill().unwrap();
+    agent.wait().unwrap();
+}

@@ -13,7 +13,7 @@ use super::hook::Call;
 use super::{cache, presence, transcript};
 use crate::capture;
 use crate::keep::KeepError;
-use crate::keep::checkpoint::{Checkpoint, Purpose};
+use crate::keep::checkpoint::{Checkpoint, Purpose, Waits};
 
 /// Keeps the turn going where there is something to ask for.
 pub(super) fn ask(call: &mut Call<'_>, stopping: &Stopping) {
@@ -39,7 +39,8 @@ fn for_checkpoint(call: &mut Call<'_>, settings: &Settings) {
         let Some(id) = presence::find(here, ledger, call.caller)? else { return Ok(Vec::new()) };
         let session = &ledger.session(id)?.ok_or(Error::NoSession { id })?;
         let (purpose, dry_run, can_refuse) = (Purpose::Clear, true, true);
-        Checkpoint { here, settings, session, purpose, dry_run, can_refuse }.wanting(ledger)
+        let waits = Waits::Agent;
+        Checkpoint { here, settings, session, purpose, dry_run, can_refuse, waits }.wanting(ledger)
     });
     drop(known);
     let wanting = match found {

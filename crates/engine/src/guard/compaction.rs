@@ -14,7 +14,7 @@ use heirloom_repo::file;
 
 use super::hook::Call;
 use super::{cache, presence};
-use crate::keep::checkpoint::{Checkpoint, Outcome, Purpose, Status};
+use crate::keep::checkpoint::{Checkpoint, Outcome, Purpose, Status, Waits};
 use crate::keep::handoffs::{self, Cause};
 use crate::keep::{self, Fresh, KeepError, page};
 
@@ -106,8 +106,9 @@ fn checkpoint(call: &mut Call<'_>, purpose: Purpose, can_refuse: bool) -> Option
             handoffs::write(here, ledger, settings, &session, cause)?;
             return Ok(None);
         }
+        let (session, dry_run, waits) = (&session, false, Waits::Agent);
         let checkpoint =
-            Checkpoint { here, settings, session: &session, purpose, dry_run: false, can_refuse };
+            Checkpoint { here, settings, session, purpose, dry_run, can_refuse, waits };
         let outcome = checkpoint.run(ledger)?;
         let wanting = wanting(&outcome);
         let scope = Scope::session(session.id, &session.repo);

@@ -10,7 +10,7 @@ use crate::here::Here;
 const BEADS: &str = ".beads";
 
 /// How long a tracker's program may take for one question.
-const PATIENCE: Duration = Duration::from_secs(30);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
 
 /// What kind of tracker a repository uses.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -24,6 +24,7 @@ pub use change::{Claiming, Update, close, update};
 pub use claim::{Claimant, NOBODY, actor, claim, let_go, release};
 pub use error::TrackerError;
 pub use exchange::{Imported, export, import};
+pub(crate) use found::PATIENCE;
 pub use found::{Kind, asks_program, find, find_within, kind};
 pub use jsonl::Jsonl;
 pub use program::Program;

@@ -24,6 +24,7 @@ use super::ground::{self, Grounded};
 use super::page::{Keeper, Synced};
 pub use super::steps::{Purpose, Status, Step};
 use super::steps::{Taken, findings, ghosts, in_a_line, in_order, listed, short};
+pub use super::tracker::Waits;
 use super::{KeepError, handoffs, tracker};
 use crate::here::Here;
 use crate::issues::Tracker;
@@ -73,6 +74,8 @@ pub struct Checkpoint<'a> {
     pub dry_run: bool,
     /// Whether whoever asks can still refuse: what happens in any case is handed over in any case.
     pub can_refuse: bool,
+    /// Who waits for it, and so how long a tracker may take.
+    pub waits: Waits,
 }
 
 /// What the steps find out before anything is written.
@@ -86,6 +89,13 @@ pub(super) struct Found {
     steps: Vec<Taken>,
 }
 
+/// The handoff that stands after a checkpoint.
+struct Handed {
+    id: String,
+    /// The same, where it was made now.
+    made: Option<HandoffMade>,
+}
+
 impl Checkpoint<'_> {
     /// Makes the checkpoint.
     pub fn run(&self, ledger: &mut Ledger) -> Result<Outcome, KeepError> {
@@ -97,14 +107,17 @@ impl Checkpoint<'_> {
         let taken_in = self.read_page(ledger);
         let mut found = self.look(ledger)?;
         found.taken_in = taken_in;
-        let before = self.page_and_tracker(ledger, &mut found)?;
+        let before = self.log(ledger, &mut found)?;
         let blocked = mode == CheckpointMode::Strict
             && self.can_refuse
             && found.steps.iter().any(|step| step.status == Status::Failed);
-        let (handoff, new) =
-            if blocked { (None, false) } else { self.hand_off(ledger, &mut found, before)? };
+        let handed = if blocked { None } else { self.hand_off(ledger, &mut found, before)? };
+        // A tracker may hang, and a hook that takes too long is ended: by now nothing is lost with it.
+        let made = handed.as_ref().and_then(|handed| handed.made.as_ref());
+        found.steps.push(if self.dry_run { self.would_tell() } else { self.tell(ledger, made)? });
         let steps = in_order(self.purpose, found.steps, blocked, self.dry_run);
-        Ok(self.outcome(!blocked, steps, handoff, new))
+        let new = made.is_some();
+        Ok(self.outcome(!blocked, steps, handed.map(|handed| handed.id), new))
     }
 
     /// A page that cannot be read is reported by the step that writes it.
@@ -177,12 +190,8 @@ impl Checkpoint<'_> {
         Taken::new("scenarios", status, detail)
     }
 
-    /// Writes the decision log and tells the tracker. Returns when the handoff will have been made.
-    fn page_and_tracker(
-        &self,
-        ledger: &mut Ledger,
-        found: &mut Found,
-    ) -> Result<Timestamp, KeepError> {
+    /// Writes the decision log. Returns when the handoff will have been made.
+    fn log(&self, ledger: &mut Ledger, found: &mut Found) -> Result<Timestamp, KeepError> {
         let now = self.here.clock.now();
         if self.dry_run {
             if let Some(unusable) = self.unusable_page() {
@@ -192,7 +201,7 @@ impl Checkpoint<'_> {
             let (here, settings, session) = (self.here, self.settings, self.session);
             let keeper = Keeper { here, settings, session, checkpoint: None };
             let log = self.logged(found, &keeper.rehearse(ledger)?);
-            found.steps.extend([log, self.would_tell()]);
+            found.steps.push(log);
             return Ok(now);
         }
         let at = match self.last(ledger)? {
@@ -207,7 +216,6 @@ impl Checkpoint<'_> {
             Err(error) => return Err(error),
         };
         found.steps.push(step);
-        found.steps.push(self.tracker(ledger)?);
         Ok(at)
     }
 
@@ -259,7 +267,7 @@ impl Checkpoint<'_> {
 
     /// The tracker, or what is said where there is none.
     fn found_tracker(&self) -> Result<Box<dyn Tracker>, Taken> {
-        match tracker::find(self.here) {
+        match tracker::find(self.here, self.waits) {
             None => {
                 let detail = "built-in tracker; nothing to write".to_owned();
                 Err(Taken::new("tracker", Status::Passed, detail))
@@ -269,18 +277,17 @@ impl Checkpoint<'_> {
         }
     }
 
-    fn tracker(&self, ledger: &mut Ledger) -> Result<Taken, Error> {
+    /// Tells the tracker what it was not told yet, and of the handoff that was `made`.
+    fn tell(&self, ledger: &mut Ledger, made: Option<&HandoffMade>) -> Result<Taken, Error> {
         let mut tracker = match self.found_tracker() {
             Ok(tracker) => tracker,
             Err(without) => return Ok(without),
         };
-        let mut told = tracker::tell_decisions(self.here, ledger, tracker.as_mut())?;
+        let told = tracker::tell(self.here, ledger, tracker.as_mut(), (made, self.waits))?;
         let comments = counted(told.comments, "comment");
         let mut detail = format!("{comments} written with {}", tracker.name());
-        match tracker.flush() {
-            Ok(true) => detail.push_str(", and written to its file"),
-            Ok(false) => {}
-            Err(error) => told.failed.push(error.to_string()),
+        if told.is_in_file {
+            detail.push_str(", and written to its file");
         }
         listed(&mut detail, &told.failed);
         let status = if told.failed.is_empty() { Status::Passed } else { Status::Warned };
@@ -319,7 +326,7 @@ impl Checkpoint<'_> {
         ledger: &mut Ledger,
         found: &mut Found,
         at: Timestamp,
-    ) -> Result<(Option<String>, bool), KeepError> {
+    ) -> Result<Option<Handed>, KeepError> {
         let handoff = self.content(found, self.purpose.as_str());
         let quotes: usize = found
             .notes
@@ -337,7 +344,7 @@ impl Checkpoint<'_> {
         {
             let detail = format!("nothing new since {}", last.id);
             found.steps.push(Taken::new("handoff", Status::Passed, detail));
-            return Ok((Some(last.id), false));
+            return Ok(Some(Handed { id: last.id, made: None }));
         }
         if self.dry_run {
             found.steps.push(Taken::new(
@@ -345,20 +352,13 @@ impl Checkpoint<'_> {
                 Status::Skipped,
                 "would make a handoff".to_owned(),
             ));
-            return Ok((None, false));
+            return Ok(None);
         }
         let Some(made) = self.hand_over(ledger, found, self.purpose.as_str(), at)? else {
-            return Ok((None, false));
+            return Ok(None);
         };
-        if let Some(Ok(mut tracker)) = tracker::find(self.here) {
-            let told = tracker::tell_handoff(self.here, ledger, tracker.as_mut(), &made)?;
-            if told.comments > 0 {
-                // The step before has said whether that works.
-                let _ = tracker.flush();
-            }
-        }
         found.steps.push(Taken::new("handoff", Status::Passed, made.id.clone()));
-        Ok((Some(made.id), true))
+        Ok(Some(Handed { id: made.id.clone(), made: Some(made) }))
     }
 
     /// The lines of the page that are for whoever goes on, if there is a page.

@@ -14,8 +14,9 @@ use heirloom_core::session::Session;
 use heirloom_core::settings::Settings;
 use heirloom_ledger::{Facts, Ledger, NoteFilter, Scope};
 
+use super::KeepError;
 use super::page::Keeper;
-use super::{KeepError, tracker};
+use super::tracker::{self, Waits};
 use crate::capture;
 use crate::here::Here;
 
@@ -152,9 +153,10 @@ fn delta_sync(
     (tokens, window): (u64, u64),
 ) -> Result<(), KeepError> {
     let page = Keeper { here, settings, session, checkpoint: None }.sync(ledger);
-    let tracker_updated = match tracker::find(here) {
+    let waits = Waits::Agent;
+    let tracker_updated = match tracker::find(here, waits) {
         Some(Ok(mut tracker)) => {
-            tracker::tell_decisions(here, ledger, tracker.as_mut())?.failed.is_empty()
+            tracker::tell(here, ledger, tracker.as_mut(), (None, waits))?.failed.is_empty()
         }
         Some(Err(_)) | None => false,
     };

@@ -12,6 +12,7 @@ use heirloom_ledger::{Ledger, Scope};
 use tempfile::TempDir;
 use uuid::Uuid;
 
+use super::checkpoint::{Checkpoint, Outcome, Purpose, Waits};
 use super::context::{self, Usage};
 use super::deliver::{Beginning, Fresh, owe, prompt_context, session_start_context};
 use super::page::Keeper;
@@ -423,4 +424,53 @@ fn an_edited_page_costs_no_more_with_many_notes_and_old_entries_are_still_known(
     let old = place.ledger.note(&old.to_string()).unwrap().remove(0);
     let new = place.ledger.note(&old.superseded_by.unwrap().to_string()).unwrap().remove(0);
     assert_eq!(new.text, "Rotate tokens once a day");
+}
+
+/// A program that keeps the issues and does as the script says.
+fn tracked(place: &mut Place, script: &str) {
+    let bin = place.dir.path().join("bin");
+    fs::create_dir(&bin).unwrap();
+    fs::write(bin.join("br"), format!("#!/bin/sh\n{script}\n")).unwrap();
+    let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+    fs::set_permissions(bin.join("br"), mode).unwrap();
+    fs::create_dir(place.dir.path().join("payments/.beads")).unwrap();
+    let path = format!("{}:/usr/bin:/bin", bin.display());
+    place.here.env.insert("PATH".into(), path.into());
+}
+
+fn checkpointed(place: &mut Place, session: &Session, waits: Waits) -> Outcome {
+    let Place { here, settings, ledger, .. } = place;
+    let (purpose, dry_run, can_refuse) = (Purpose::Compact, false, true);
+    Checkpoint { here, settings, session, purpose, dry_run, can_refuse, waits }.run(ledger).unwrap()
+}
+
+#[test]
+fn the_tracker_is_told_last_and_an_agent_waits_less_for_it_than_a_person() {
+    for (waits, said) in [(Waits::Agent, "longer than 2 s"), (Waits::Person, "2 comments written")]
+    {
+        let mut place = place();
+        // It takes its time for each, and says whether the handoff was in the ledger before it was asked.
+        let home = place.here.home.join("ledger.db-wal");
+        let script = format!(
+            "grep -aq keep.handoff {} || echo early >> {}\nsleep 2.5",
+            home.display(),
+            place.dir.path().join("early").display()
+        );
+        tracked(&mut place, &script);
+        let session = place.session("s", None);
+        let id = NoteId::new(Uuid::new_v4());
+        let note = NoteAdded {
+            issue: Some("hl-1".to_owned()),
+            ..NoteAdded::new(id, Kind::Decision, "Rotate tokens")
+        };
+        let scope = Scope::session(session.id, &session.repo);
+        place.ledger.append(place.here.clock.now(), scope, &note).unwrap();
+        let outcome = checkpointed(&mut place, &session, waits);
+        let detail = |name: &str| {
+            outcome.steps.iter().find(|step| step.name == name).unwrap().detail.clone()
+        };
+        assert!(detail("tracker").contains(said), "{waits:?}: {}", detail("tracker"));
+        assert!(outcome.new, "{waits:?}: it is handed over in any case");
+        assert!(!place.dir.path().join("early").exists(), "{waits:?}");
+    }
 }

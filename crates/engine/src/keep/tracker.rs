@@ -16,9 +16,24 @@ use crate::issues::{self, Tracker, TrackerError};
 /// Who the comments are from.
 const AUTHOR: &str = "heirloom";
 
-/// How long the tracker may take for one call, and for all decisions together. A hook at the end of a session tells
-/// decisions, has the file written and tells a handoff, before its agent stops waiting after ten seconds.
-const PATIENCE: Duration = Duration::from_secs(2);
+/// Who waits while a tracker is told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Waits {
+    /// An agent, in a hook that it ends after ten seconds.
+    Agent,
+    /// Somebody who asked for it.
+    Person,
+}
+
+impl Waits {
+    /// How long the tracker may take for one call, and after how long it is told no more.
+    const fn patience(self) -> Duration {
+        match self {
+            Self::Agent => Duration::from_secs(2),
+            Self::Person => issues::PATIENCE,
+        }
+    }
+}
 
 /// What the ledger knows about an issue.
 #[derive(Debug, Clone, Default, Serialize)]
@@ -66,10 +81,10 @@ pub fn bridge(here: &Here, ledger: &Ledger, issue: &str) -> Result<Bridge, Error
 type Found = Result<Box<dyn Tracker>, TrackerError>;
 
 /// Finds the tracker of this repository, where it is another one than the ledger itself.
-pub fn find(here: &Here) -> Option<Found> {
+pub fn find(here: &Here, waits: Waits) -> Option<Found> {
     match issues::kind(here) {
         issues::Kind::BuiltIn => None,
-        issues::Kind::Beads(_) => Some(issues::find_within(here, PATIENCE)),
+        issues::Kind::Beads(_) => Some(issues::find_within(here, waits.patience())),
     }
 }
 
@@ -78,52 +93,79 @@ pub fn find(here: &Here) -> Option<Found> {
 pub struct Told {
     /// How many comments were written.
     pub comments: usize,
+    /// Whether it wrote what it holds back to its file.
+    pub is_in_file: bool,
     pub failed: Vec<String>,
 }
 
-/// Tells the tracker about every decision on an issue that it was not told about yet.
-pub fn tell_decisions(
+/// Tells the tracker of the decisions that it was not told of yet and of the handoff that was `made`, then has it
+/// write its file. Once whoever waits has waited long enough, the rest is left for the next time: one that hangs
+/// at its first call is not called again.
+pub fn tell(
     here: &Here,
     ledger: &mut Ledger,
     tracker: &mut dyn Tracker,
+    (made, waits): (Option<&HandoffMade>, Waits),
 ) -> Result<Told, Error> {
+    let began = Instant::now();
+    let has_time = || began.elapsed() < waits.patience();
+    let mut told = Told::default();
+    tell_decisions(here, ledger, tracker, &mut told, has_time)?;
+    if let Some(made) = made.filter(|_| has_time()) {
+        tell_handoff(here, ledger, tracker, &mut told, made)?;
+    }
+    if has_time() {
+        match tracker.flush() {
+            Ok(is_in_file) => told.is_in_file = is_in_file,
+            Err(error) => told.failed.push(error.to_string()),
+        }
+    }
+    Ok(told)
+}
+
+/// Tells the tracker about every decision on an issue that it was not told about yet.
+fn tell_decisions(
+    here: &Here,
+    ledger: &mut Ledger,
+    tracker: &mut dyn Tracker,
+    told: &mut Told,
+    has_time: impl Fn() -> bool,
+) -> Result<(), Error> {
     let filter = NoteFilter {
         repo: Some(&here.place.repo),
         kind: Some(Kind::Decision),
         ..NoteFilter::default()
     };
-    let mut told = Told::default();
-    let began = Instant::now();
     for note in ledger.notes(&filter)? {
         // The others are told next time.
-        if !told.failed.is_empty() || began.elapsed() >= PATIENCE {
+        if !told.failed.is_empty() || !has_time() {
             break;
         }
         let Some(issue) = note.issue.clone() else { continue };
-        let mut comment = format!("DECISION: {}", note.text);
+        let mut text = format!("DECISION: {}", note.text);
         if let Some(rationale) = &note.rationale {
-            comment.push_str("\nRationale: ");
-            comment.push_str(rationale);
+            text.push_str("\nRationale: ");
+            text.push_str(rationale);
         }
         for evidence in &note.evidence {
-            comment.push_str("\nEvidence: ${PROJECT_ROOT}/");
-            comment.push_str(&evidence.to_string());
+            text.push_str("\nEvidence: ${PROJECT_ROOT}/");
+            text.push_str(&evidence.to_string());
         }
         let scope = Scope::session(note.session, &here.place.repo);
-        tell(here, ledger, tracker, &mut told, (scope, &note.id.to_string(), &issue, &comment))?;
+        comment_once(here, ledger, tracker, told, (scope, &note.id.to_string(), &issue, &text))?;
     }
-    Ok(told)
+    Ok(())
 }
 
 /// Tells the tracker about a handoff.
-pub fn tell_handoff(
+fn tell_handoff(
     here: &Here,
     ledger: &mut Ledger,
     tracker: &mut dyn Tracker,
+    told: &mut Told,
     made: &HandoffMade,
-) -> Result<Told, Error> {
-    let mut told = Told::default();
-    let Some(issue) = made.handoff.issue.clone() else { return Ok(told) };
+) -> Result<(), Error> {
+    let Some(issue) = made.handoff.issue.clone() else { return Ok(()) };
     let comment = format!(
         "HANDOFF: {}\nSession: {}\nNOTES ref: {}\nTrajectory: {}\nGrounding ratio: {:.2}\nPrevious: {}",
         made.id,
@@ -134,11 +176,11 @@ pub fn tell_handoff(
         made.previous.as_deref().unwrap_or("none")
     );
     let scope = Scope::session(made.handoff.session, &here.place.repo);
-    tell(here, ledger, tracker, &mut told, (scope, &made.id, &issue, &comment))?;
-    Ok(told)
+    comment_once(here, ledger, tracker, told, (scope, &made.id, &issue, &comment))
 }
 
-fn tell(
+/// Writes a comment `about` something, unless that was written before.
+fn comment_once(
     here: &Here,
     ledger: &mut Ledger,
     tracker: &mut dyn Tracker,

@@ -1,7 +1,7 @@
 //! The tools: the use cases of the commands with the same names.
 
 use heirloom_api::{Checkpoint as CheckpointAnswer, Code, Failure, How, Lineage, SessionList, Why};
-use heirloom_engine::keep::checkpoint::{Checkpoint, Purpose};
+use heirloom_engine::keep::checkpoint::{Checkpoint, Purpose, Waits};
 use heirloom_engine::keep::{self, KeepError};
 use heirloom_engine::recall::{how, why};
 use heirloom_engine::sessions;
@@ -223,6 +223,7 @@ fn checkpoint(house: &House, before: &Before) -> Result<Value, Failure> {
         purpose,
         dry_run,
         can_refuse: true,
+        waits: Waits::Person,
     };
     Ok(shown(&CheckpointAnswer::from(&checkpoint.run(&mut cx.ledger)?)))
 }
