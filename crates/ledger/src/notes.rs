@@ -55,7 +55,12 @@ impl Ledger {
         if !filter.superseded {
             wheres.push("superseded_by IS NULL".to_owned());
         }
-        let limit = filter.limit.map(|limit| format!("LIMIT {limit}")).unwrap_or_default();
+        // Bound, so that whoever asks for another number asks in the same words: to take those in is the dear part.
+        let mut limit = String::new();
+        if let Some(most) = filter.limit {
+            values.push(most.to_string());
+            limit = format!("LIMIT CAST(?{} AS INTEGER)", values.len());
+        }
         let sql = format!(
             "SELECT {COLUMNS} FROM note WHERE {} ORDER BY at DESC, rowid DESC {limit}",
             wheres.join(" AND ")

@@ -226,8 +226,8 @@ fn record(
 
 fn told(here: &Here, session: &Session) -> Result<Option<Told>, Error> {
     let Some(facts) = super::facts(&here.home)? else { return Ok(None) };
-    let Some(known) = facts.session(session.id)? else { return Ok(None) };
-    keep::told(&facts, &known).map(Some)
+    let sources = facts.sources(session.id)?;
+    sources.first().map(|own| keep::told(&facts, own)).transpose()
 }
 
 /// The look-back is a conversation that its agent may keep, with the words of the session in it: it goes with

@@ -37,17 +37,12 @@ impl Gatherer<'_> {
     /// What a context of `session` is given at its start.
     pub fn brief(&self, session: Option<&Session>) -> Result<Brief, Error> {
         let lineage = self.lineage(session)?;
-        let stood = self.stood(&lineage, None)?;
-        self.brief_after(session, &lineage, stood)
+        let stood = self.stood(self.begun(&lineage, None)?)?;
+        self.brief_of(session, self.noted(&lineage)?, stood)
     }
 
-    /// The same, where it is known already how the sessions before left the work.
-    pub(super) fn brief_after(
-        &self,
-        session: Option<&Session>,
-        lineage: &[SessionId],
-        stood: Stood,
-    ) -> Result<Brief, Error> {
+    /// What was noted and decided, and what was wanting, as a brief that says nothing else yet.
+    pub(super) fn noted(&self, lineage: &[SessionId]) -> Result<Brief, Error> {
         let mut labels = Labels::default();
         let (mut entries, mut beyond, mut unseen) = (Vec::new(), BTreeMap::new(), 0);
         for kind in Kind::ALL {
@@ -67,34 +62,41 @@ impl Gatherer<'_> {
             }
             entries.append(&mut found);
         }
-        let unseen = unseen.max(super::page::withheld(self.here, self.settings, self.ledger));
-        let entries = self.with_the_teams(entries);
+        let unseen = unseen.max(self.withheld());
+        Ok(Brief {
+            rules: self.rules()?,
+            notices: self.missed(lineage)?.into_iter().chain(untold(unseen)).collect(),
+            entries: self.with_the_teams(entries),
+            beyond,
+            handoff: self.last_handoff(lineage)?,
+            ..Brief::default()
+        })
+    }
+
+    /// What was `noted`, with how the sessions before left the work.
+    pub(super) fn brief_of(
+        &self,
+        session: Option<&Session>,
+        noted: Brief,
+        stood: Stood,
+    ) -> Result<Brief, Error> {
         let Stood { title, words, standing, failures, wanting } = stood;
         let named = |what: String| Work { what, how: How::Task };
-        let work = self.work(session, &entries, &words)?.or_else(|| title.map(named));
-        let mut rules = self.rules()?;
-        rules.extend(standing.said.iter().map(|(words, at)| {
+        let work = self.work(session, &noted.entries, &words)?.or_else(|| title.map(named));
+        let said = standing.said.iter().map(|(words, at)| {
             format!("\"{words}\" (said on {}, not confirmed)", at.strftime("%Y-%m-%d"))
-        }));
+        });
         let failures = failures.iter().take(MOST_FAILURES);
         let failures = failures.map(|failed| format!("`{}`: {}", failed.command, failed.line()));
         Ok(Brief {
             work,
-            rules,
-            notices: self
-                .missed(lineage)?
-                .into_iter()
-                .chain(wanting)
-                .chain(untold(unseen))
-                .collect(),
+            rules: noted.rules.into_iter().chain(said).collect(),
+            notices: noted.notices.into_iter().chain(wanting).collect(),
             standing: standing.lines,
             todos: standing.todos,
             earlier: standing.earlier,
             failures: failures.collect(),
-            entries,
-            beyond,
-            handoff: self.last_handoff(lineage)?,
-            replaces: false,
+            ..noted
         })
     }
 

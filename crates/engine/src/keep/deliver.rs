@@ -4,7 +4,6 @@
 //! the start is still owed, and the next prompt delivers it.
 
 use heirloom_core::event::{ForkDetected, RecoveryDelivered};
-use heirloom_core::ground::digest;
 use heirloom_core::id::SessionId;
 use heirloom_core::recover::{Brief, Failure, wrap};
 use heirloom_core::session::Session;
@@ -14,6 +13,7 @@ use heirloom_ledger::{Error, Ledger, Scope};
 
 use super::page::Keeper;
 use super::recover::Gatherer;
+use super::standing::Begun;
 use crate::here::Here;
 
 /// Fewer tokens than this say nothing.
@@ -82,22 +82,24 @@ pub fn session_start_context(
     beginning: Beginning,
 ) -> Result<Start, Error> {
     let fresh = beginning.fresh;
-    let notices = compare_page(here, ledger, settings, session);
-    let gather = Gatherer::new(here, ledger, settings);
+    let (notices, is_withheld) = compare_page(here, ledger, settings, session);
+    let gather = Gatherer::new(here, ledger, settings).knowing(is_withheld);
     let lineage = gather.lineage(Some(session))?;
-    let stood = gather.stood(&lineage, holder(session, fresh))?;
+    let begun = gather.begun(&lineage, holder(session, fresh))?;
+    let mut noted = gather.noted(&lineage)?;
+    noted.notices.splice(0..0, notices);
+    let lasting = match fresh {
+        Fresh::Compact => Some(lasting(&gather, session, &noted, &begun)?),
+        _ => None,
+    };
+    let stood = gather.stood(begun)?;
     let failures = stood.failures.clone();
-    let mut brief = gather.brief_after(Some(session), &lineage, stood)?;
-    brief.notices.splice(0..0, notices);
+    let mut brief = gather.brief_of(Some(session), noted, stood)?;
     if brief.is_empty() {
         return Ok(Start { text: None, failures });
     }
-    let hash = match fresh {
-        Fresh::Compact => lasting(&gather, session, &brief)?,
-        _ => hash(&brief, settings),
-    };
     brought_back(&mut brief, settings, fresh);
-    let text = give(here, ledger, settings, session, beginning, Draft { brief, hash })?;
+    let text = give(here, ledger, settings, session, beginning, Draft { brief, lasting })?;
     Ok(Start { text, failures })
 }
 
@@ -119,10 +121,10 @@ fn holder(session: &Session, fresh: Fresh) -> Option<SessionId> {
     }
 }
 
-/// A brief that may be given, and what tells it from others.
+/// A brief that may be given, and what tells it from others where that is not what it says itself.
 struct Draft {
     brief: Brief,
-    hash: String,
+    lasting: Option<String>,
 }
 
 /// The text that is given, unless the conversation holds it.
@@ -132,8 +134,15 @@ fn give(
     settings: &Settings,
     session: &Session,
     Beginning { fresh, cap }: Beginning,
-    Draft { brief, hash }: Draft,
+    Draft { mut brief, lasting }: Draft,
 ) -> Result<Option<String>, Error> {
+    let (hash, rendered) = match lasting {
+        Some(hash) => (hash, None),
+        None => {
+            let rendered = brief.render(budget(settings)).text;
+            (Brief::mark(&rendered), Some(rendered))
+        }
+    };
     let held = holder(session, fresh)
         .map(|id| ledger.kept::<RecoveryDelivered>(&session.repo, &id.to_string()));
     let held = held.transpose()?.flatten();
@@ -148,7 +157,9 @@ fn give(
         record(here, ledger, session, fresh.as_str(), Some(hash))?;
         return Ok(None);
     }
-    let Some(text) = text(brief, settings, fresh, cap) else { return Ok(None) };
+    brief.replaces = fresh.goes_on();
+    let rendered = rendered.filter(|_| !brief.replaces);
+    let Some(text) = text(&brief, settings, rendered, cap) else { return Ok(None) };
     record(here, ledger, session, fresh.as_str(), Some(hash))?;
     Ok(Some(text))
 }
@@ -170,15 +181,18 @@ pub fn prompt_context(
     let known = ledger.kept::<RecoveryDelivered>(&session.repo, &session.id.to_string())?;
     let Some(owed) = known.filter(|known| !known.body.delivered) else { return Ok(None) };
     let gather = Gatherer::new(here, ledger, settings);
-    let mut brief = gather.brief(Some(session))?;
-    let hash = lasting(&gather, session, &brief)?;
+    let lineage = gather.lineage(Some(session))?;
+    let (begun, noted) = (gather.begun(&lineage, None)?, gather.noted(&lineage)?);
+    let hash = lasting(&gather, session, &noted, &begun)?;
+    let mut brief = gather.brief_of(Some(session), noted, gather.stood(begun)?)?;
     record(here, ledger, session, &owed.body.cause, Some(hash))?;
     let fresh = Fresh::parse(&owed.body.cause);
     brought_back(&mut brief, settings, fresh);
     if brief.is_empty() {
         return Ok(None);
     }
-    Ok(text(brief, settings, fresh, cap))
+    brief.replaces = fresh.goes_on();
+    Ok(text(&brief, settings, None, cap))
 }
 
 /// What the agent's own summary of a context lost that the brief has no room for, at most `most` tokens of it.
@@ -207,30 +221,33 @@ pub fn lost(
 
 /// By what it is known later which brief a conversation holds, where it is told of its own past: that is
 /// in it from then on, and a resume does not tell of it again.
-fn lasting(gather: &Gatherer<'_>, session: &Session, brief: &Brief) -> Result<String, Error> {
-    let lineage = gather.lineage(Some(session))?;
-    let stood = gather.stood(&lineage, Some(session.id))?;
-    let mut lasting = gather.brief_after(Some(session), &lineage, stood)?;
-    lasting.notices.clone_from(&brief.notices);
-    Ok(hash(&lasting, gather.settings))
+fn lasting(
+    gather: &Gatherer<'_>,
+    session: &Session,
+    noted: &Brief,
+    begun: &Begun,
+) -> Result<String, Error> {
+    let stood = gather.stood(begun.without(session.id))?;
+    let lasting = gather.brief_of(Some(session), noted.clone(), stood)?;
+    Ok(Brief::mark(&lasting.render(budget(gather.settings)).text))
 }
 
-/// What a brief says, whatever it replaces. That the same work was handed over once more is nothing new.
-fn hash(brief: &Brief, settings: &Settings) -> String {
-    let brief = Brief { handoff: None, ..brief.clone() };
-    digest(&brief.render(budget(settings)).text)
-}
-
-/// A brief as the agent is given it, unless that is more than `cap`.
-fn text(mut brief: Brief, settings: &Settings, fresh: Fresh, cap: usize) -> Option<String> {
-    brief.replaces = fresh.goes_on();
+/// A brief as the agent is given it, unless that is more than `cap`. It may be `rendered` already.
+fn text(
+    brief: &Brief,
+    settings: &Settings,
+    rendered: Option<String>,
+    cap: usize,
+) -> Option<String> {
     let mut budget = budget(settings);
+    let mut rendered = rendered.unwrap_or_else(|| brief.render(budget).text);
     while budget >= LEAST {
-        let text = wrap(&brief.render(budget).text);
+        let text = wrap(&rendered);
         if text.encode_utf16().count() <= cap {
             return Some(text);
         }
         budget = budget * 3 / 4;
+        rendered = brief.render(budget).text;
     }
     None
 }
@@ -258,21 +275,21 @@ fn record(
     ledger.append(here.clock.now(), scope, &delivered).map(drop)
 }
 
-/// What the page of notes claims against the ledger, in words. Only where heirloom keeps the page,
+/// What the page of notes claims against the ledger, in words, and whether it is withheld, if that was found out. Only where heirloom keeps the page,
 /// and never in the way of the start: what goes wrong here is found at the next checkpoint.
 fn compare_page(
     here: &Here,
     ledger: &mut Ledger,
     settings: &Settings,
     session: &Session,
-) -> Vec<String> {
-    let synced = Keeper { here, settings, session, checkpoint: None }.sync_at_start(ledger);
-    let forks = synced.map(|synced| synced.forks).unwrap_or_default();
+) -> (Vec<String>, Option<bool>) {
+    let keeper = Keeper { here, settings, session, checkpoint: None };
+    let synced = keeper.sync_at_start(ledger).unwrap_or_default();
     let told = |fork: &ForkDetected| {
         format!(
             "{} says \"{}\", but the ledger wins: \"{}\"",
             fork.source, fork.claimed, fork.ledger
         )
     };
-    forks.iter().map(told).collect()
+    (synced.forks.iter().map(told).collect(), synced.is_withheld)
 }

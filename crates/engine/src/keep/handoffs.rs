@@ -15,7 +15,7 @@ use heirloom_core::settings::{CheckpointMode, Settings};
 use heirloom_ledger::{Error, Keeping, Ledger};
 use jiff::Timestamp;
 
-use super::checkpoint::{Checkpoint, Purpose};
+use super::checkpoint::{Checkpoint, Purpose, Waits};
 use super::{KeepError, standing};
 use crate::capture;
 use crate::here::Here;
@@ -52,10 +52,10 @@ impl Cause {
 pub(super) fn worked(home: &Path, session: SessionId) -> Result<Option<Worked>, Error> {
     let Some(facts) = capture::facts(home)? else { return Ok(None) };
     let own = facts.sources(session)?.into_iter().find(|source| source.subagent.is_none());
-    let (Some(source), Some(known)) = (own, facts.session(session)?) else { return Ok(None) };
-    let transcript = format!("archive:{session}/transcript-{}", source.generation);
-    let read = Read { transcript, bytes: source.read };
-    Ok(Worked::of(&standing::told(&facts, &known)?, read))
+    let Some(own) = own else { return Ok(None) };
+    let transcript = format!("archive:{session}/transcript-{}", own.generation);
+    let read = Read { transcript, bytes: own.read };
+    Ok(Worked::of(&standing::told(&facts, &own)?, read))
 }
 
 /// Hands over what a session noted and did, unless that was handed over already or checkpoints are
@@ -71,8 +71,8 @@ pub fn write(
         return Ok(None);
     }
     let purpose = Purpose::Compact;
-    let checkpoint =
-        Checkpoint { here, settings, session, purpose, dry_run: false, can_refuse: false };
+    let (dry_run, can_refuse, waits) = (false, false, Waits::Agent);
+    let checkpoint = Checkpoint { here, settings, session, purpose, dry_run, can_refuse, waits };
     let found = checkpoint.look(ledger)?;
     if found.notes.is_empty() && found.worked.is_none() {
         return Ok(None);
@@ -212,8 +212,8 @@ fn shown(here: &Here, ledger: &Ledger, handed: Handed) -> Result<Shown, Error> {
     // Nothing that a colleague says is looked up in what was said here.
     let facts = if author.is_some() { None } else { capture::facts(&here.home)? };
     let told = match facts {
-        Some(facts) => match facts.session(session)? {
-            Some(known) => standing::told(&facts, &known)?,
+        Some(facts) => match facts.sources(session)?.first() {
+            Some(own) => standing::told(&facts, own)?,
             None => Told::default(),
         },
         None => Told::default(),

@@ -69,6 +69,8 @@ pub struct Synced {
     pub unclear: Vec<Unclear>,
     /// Why the page was left as it is, if it was.
     pub left_alone: Option<String>,
+    /// Whether it came with the code and nobody has said yes to it, where that had to be found out.
+    pub is_withheld: Option<bool>,
     /// How many decisions are on the page.
     pub decisions: usize,
 }
@@ -98,16 +100,6 @@ pub struct Keeper<'a> {
     pub session: &'a Session,
     /// When the last checkpoint was, if that is not what the ledger says.
     pub checkpoint: Option<Timestamp>,
-}
-
-/// How many entries stand on a page that came with the code and that nobody has said yes to.
-pub(super) fn withheld(here: &Here, settings: &Settings, ledger: &Ledger) -> usize {
-    if !trust::page_is_withheld(here, ledger) {
-        return 0;
-    }
-    let text = read_within(&here.place.root, &file(here, settings)).ok().flatten();
-    let page = page::read(&text.unwrap_or_default());
-    page.decisions.len() + page.items.len()
 }
 
 impl Keeper<'_> {
@@ -145,7 +137,7 @@ impl Keeper<'_> {
         for _ in 0..TRIES {
             let existing = read_within(&self.here.place.root, &path)?;
             let page = existing.as_deref().map(page::read).unwrap_or_default();
-            synced.left_alone = self.reason_to_leave(ledger, existing.as_deref(), &page);
+            self.look_for_reason(ledger, (existing.as_deref(), &page), &mut synced);
             if synced.left_alone.is_some() {
                 return Ok(synced);
             }
@@ -161,10 +153,8 @@ impl Keeper<'_> {
     pub fn rehearse(&self, ledger: &Ledger) -> Result<Synced, KeepError> {
         let existing = read_within(&self.here.place.root, &file(self.here, self.settings))?;
         let page = existing.as_deref().map(page::read).unwrap_or_default();
-        let mut synced = Synced {
-            left_alone: self.reason_to_leave(ledger, existing.as_deref(), &page),
-            ..Synced::default()
-        };
+        let mut synced = Synced::default();
+        self.look_for_reason(ledger, (existing.as_deref(), &page), &mut synced);
         if synced.left_alone.is_some() {
             return Ok(synced);
         }
@@ -202,21 +192,30 @@ impl Keeper<'_> {
         Ok(Known { is_recorded, base, removed, unchanged })
     }
 
-    /// Why the page must not be touched, if there is a reason.
-    fn reason_to_leave(&self, ledger: &Ledger, text: Option<&str>, page: &Page) -> Option<String> {
-        if checkout::is_busy(&self.here.place) {
-            return Some("git is in the middle of a merge or a rebase".to_owned());
-        }
-        if let Some(Unclear { line, why }) = &page.blocked {
-            return Some(format!("line {line}: {why}"));
-        }
-        if text.is_some() && trust::page_is_withheld(self.here, ledger) {
-            return Some(
-                "it came with a repository that nobody has trusted: heirloom trust".to_owned(),
-            );
-        }
-        let cut_off = text.is_some_and(page::is_truncated);
-        cut_off.then(|| "it was cut off; `heirloom heal` repairs it".to_owned())
+    /// Says why the page must not be touched, if there is a reason.
+    fn look_for_reason(
+        &self,
+        ledger: &Ledger,
+        (text, page): (Option<&str>, &Page),
+        synced: &mut Synced,
+    ) {
+        synced.left_alone = if checkout::is_busy(&self.here.place) {
+            Some("git is in the middle of a merge or a rebase".to_owned())
+        } else if let Some(Unclear { line, why }) = &page.blocked {
+            Some(format!("line {line}: {why}"))
+        } else if text.is_some() && self.withholds(ledger, synced) {
+            Some("it came with a repository that nobody has trusted: heirloom trust".to_owned())
+        } else if text.is_some_and(page::is_truncated) {
+            Some("it was cut off; `heirloom heal` repairs it".to_owned())
+        } else {
+            None
+        };
+    }
+
+    /// Found out for each page that is read: meanwhile git may have put another one there.
+    fn withholds(&self, ledger: &Ledger, synced: &mut Synced) -> bool {
+        let name = self.settings.notes.file.as_str();
+        *synced.is_withheld.insert(trust::page_is_withheld(self.here, ledger, name))
     }
 
     /// Returns whether it came to an end: not if the page changed meanwhile.

@@ -42,6 +42,8 @@ pub struct Gatherer<'a> {
     pub settings: &'a Settings,
     /// Whether what stands on the page may be told, once somebody asked.
     pub(super) tells_page: OnceCell<bool>,
+    /// Whether the page came with the code and nobody has said yes to it, once somebody asked.
+    pub(super) withholds_page: OnceCell<bool>,
 }
 
 /// How much is to be recovered.
@@ -67,7 +69,14 @@ pub enum RecoverError {
 
 impl<'a> Gatherer<'a> {
     pub fn new(here: &'a Here, ledger: &'a Ledger, settings: &'a Settings) -> Self {
-        Self { here, ledger, settings, tells_page: OnceCell::new() }
+        let (tells_page, withholds_page) = (OnceCell::new(), OnceCell::new());
+        Self { here, ledger, settings, tells_page, withholds_page }
+    }
+
+    /// The same for who has found out whether the page is withheld.
+    pub(super) fn knowing(self, is_withheld: Option<bool>) -> Self {
+        let withholds_page = is_withheld.map_or_else(OnceCell::new, OnceCell::from);
+        Self { withholds_page, ..self }
     }
 }
 
@@ -173,7 +182,7 @@ impl Gatherer<'_> {
         let lineage = self.lineage(session)?;
         let task = match self.task(session)? {
             Some(task) => Some(task),
-            None => self.stood(&lineage, None)?.title,
+            None => self.stood(self.begun(&lineage, None)?)?.title,
         };
         let mut state = State { task, rules: self.rules()?, ..State::default() };
         state.decisions = self.nearest(&lineage, Kind::Decision, few)?;

@@ -62,7 +62,7 @@ pub fn address(text: &str) -> String {
 pub fn list(here: &Here, ledger: &Ledger, settings: &Settings) -> Result<Vec<Rule>, Error> {
     let mut rules = kept(here, ledger)?;
     let gather = Gatherer::new(here, ledger, settings);
-    let said = gather.stood(&[], None)?.standing.said;
+    let said = gather.stood(gather.begun(&[], None)?)?.standing.said;
     let said = said.into_iter().map(|(text, at)| {
         let id = address(&text);
         Rule { id, text, kept: false, at }

@@ -1,9 +1,10 @@
 //! How the work stands, from the facts that were taken in from transcripts.
 
 use heirloom_core::event::{RuleDecided, RunPlanned, TaskSet};
-use heirloom_core::facts::{SessionFacts, TurnFacts};
+use heirloom_core::facts::{TurnFacts, title};
 use heirloom_core::id::SessionId;
 use heirloom_core::recover::{self, Failure, Standing, Told};
+use heirloom_ledger::facts::Source;
 use heirloom_ledger::{Error, Facts};
 
 use super::recover::Gatherer;
@@ -25,63 +26,97 @@ pub(super) struct Stood {
     pub(super) wanting: Option<String>,
 }
 
+/// What the last sessions of a repository did, each with whether it is of the lineage and what it is called.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Begun(Vec<Session>);
+
+#[derive(Debug, Clone)]
+struct Session {
+    id: SessionId,
+    is_own: bool,
+    told: Told,
+    title: Option<String>,
+    /// What of it is not known yet, in words.
+    wanting: Option<String>,
+}
+
+impl Begun {
+    /// The same without a session.
+    pub(super) fn without(&self, id: SessionId) -> Self {
+        Self(self.0.iter().filter(|session| session.id != id).cloned().collect())
+    }
+}
+
 impl Gatherer<'_> {
-    /// How the last sessions of this repository left the work: those of the lineage first, then those of
-    /// the branch. Nothing where no transcript was taken in. A conversation that goes on knows what it
-    /// did itself: `but` is left out.
-    pub(super) fn stood(
+    /// What the last sessions of this repository did, and the nearest of the lineage. Nothing where no transcript was
+    /// taken in. A conversation that goes on knows what it did itself: `but` is left out.
+    pub(super) fn begun(
         &self,
         lineage: &[SessionId],
         but: Option<SessionId>,
-    ) -> Result<Stood, Error> {
-        let Some(facts) = capture::facts(&self.here.home)? else { return Ok(Stood::default()) };
+    ) -> Result<Begun, Error> {
+        let Some(facts) = capture::facts(&self.here.home)? else { return Ok(Begun::default()) };
         let repo = self.ledger.repository(&self.here.place.repo)?;
         let mut ids = facts.recent(&repo, SESSIONS)?;
         ids.extend(
             lineage.iter().take(2).filter(|id| !ids.contains(id)).copied().collect::<Vec<_>>(),
         );
-        let (mut told, mut wanting) = (Vec::new(), None);
+        let mut begun = Vec::new();
         for id in ids.into_iter().filter(|id| Some(*id) != but) {
-            let Some(session) = facts.session(id)? else { continue };
-            wanting = wanting.or_else(|| unread(&session));
-            let (is_own, begun, title) = self.told(&facts, session, lineage)?;
-            // A context that was cleared and left again says nothing about the work.
-            if !(begun.turns.is_empty() && begun.commands.is_empty() && begun.files.is_empty()) {
-                told.push((is_own, begun, title));
+            let sources = facts.sources(id)?;
+            let own = sources.iter().find(|source| source.subagent.is_none()).or(sources.first());
+            if let Some(own) = own {
+                begun.push(self.session(&facts, own, &sources, lineage)?);
             }
         }
-        // The nearest first, and of those the last.
-        told.sort_by_key(|(is_own, told, _)| (!is_own, !told.near));
-        let title =
-            told.iter().find(|(_, told, _)| told.near).and_then(|(_, _, title)| title.clone());
-        let words = told.first().filter(|(_, told, _)| told.near);
-        let words = words.map(|(_, told, _)| words_of(told)).unwrap_or_default();
-        let begun: Vec<Told> = told.into_iter().map(|(_, told, _)| told).collect();
-        let mut standing = recover::standing(&begun, self.here.clock.now());
-        self.undecided(&mut standing)?;
-        Ok(Stood { title, words, standing, failures: recover::failures(&begun), wanting })
+        Ok(Begun(begun))
     }
 
-    /// What is known of one session: whether it is of the lineage, the facts, and what it is called.
-    fn told(
+    /// How they left the work: those of the lineage first, then those of the branch.
+    pub(super) fn stood(&self, begun: Begun) -> Result<Stood, Error> {
+        let wanting = begun.0.iter().find_map(|session| session.wanting.clone());
+        // A context that was cleared and left again says nothing about the work.
+        let is_empty = |told: &Told| {
+            told.turns.is_empty() && told.commands.is_empty() && told.files.is_empty()
+        };
+        let worked = begun.0.into_iter().filter(|session| !is_empty(&session.told));
+        let mut worked: Vec<Session> = worked.collect();
+        // The nearest first, and of those the last.
+        worked.sort_by_key(|session| (!session.is_own, !session.told.near));
+        let near = worked.iter().find(|session| session.told.near);
+        let title = near.and_then(|session| session.title.clone());
+        let words = worked.first().filter(|session| session.told.near);
+        let words = words.map(|session| words_of(&session.told)).unwrap_or_default();
+        let told: Vec<Told> = worked.into_iter().map(|session| session.told).collect();
+        let mut standing = recover::standing(&told, self.here.clock.now());
+        self.undecided(&mut standing)?;
+        Ok(Stood { title, words, standing, failures: recover::failures(&told), wanting })
+    }
+
+    /// What is known of one session, of all its transcripts, of which one is its own.
+    fn session(
         &self,
         facts: &Facts,
-        session: SessionFacts,
+        own: &Source,
+        sources: &[Source],
         lineage: &[SessionId],
-    ) -> Result<(bool, Told, Option<String>), Error> {
-        let is_own = lineage.contains(&session.session);
+    ) -> Result<Session, Error> {
+        let is_own = lineage.contains(&own.session);
         let branch = self.here.place.head.branch();
-        let on_branch = branch.is_some() && session.branch.as_deref() == branch;
-        let mut told = Told { near: is_own || on_branch, ..told(facts, &session)? };
-        if told.turns.iter().any(is_of_a_program) && self.is_driven(&session)? {
+        let on_branch = branch.is_some() && own.told.branch.as_deref() == branch;
+        let mut told = Told { near: is_own || on_branch, ..told(facts, own)? };
+        let wanting = unread(sources, told.turns.len() as u64);
+        let first = || told.turns.first().and_then(|turn| title(&turn.text));
+        let title = own.told.title.clone().or_else(first);
+        if told.turns.iter().any(is_of_a_program) && self.is_driven(own)? {
             told.turns.retain(|turn| !is_of_a_program(turn));
         }
-        Ok((is_own, told, session.title))
+        Ok(Session { id: own.session, is_own, told, title, wanting })
     }
 
     /// Whether a loop or the work on an issue drives the session: then heirloom composed its prompts, and no
     /// person asked for anything in them.
-    fn is_driven(&self, session: &SessionFacts) -> Result<bool, Error> {
+    fn is_driven(&self, session: &Source) -> Result<bool, Error> {
         let (repo, key) = (&self.here.place.repo, session.session.to_string());
         let task = self.ledger.kept::<TaskSet>(repo, &key)?;
         Ok(task.is_some_and(|task| task.body.issue.is_some())
@@ -119,32 +154,34 @@ fn is_of_a_program(turn: &TurnFacts) -> bool {
 /// A line whose end is still to come is no news.
 const NEWS: u64 = 100_000;
 
-/// What is to be said of a session whose transcript was longer than a hook may read. How many turns that are
+/// What is to be said of a session whose transcripts were longer than a hook may read. How many turns that are
 /// nobody has counted: as many as the same bytes held before.
-fn unread(session: &SessionFacts) -> Option<String> {
-    if session.unread < NEWS {
+fn unread(sources: &[Source], turns: u64) -> Option<String> {
+    let left: u64 = sources.iter().map(|source| source.size.saturating_sub(source.read)).sum();
+    if left < NEWS {
         return None;
     }
+    let read = sources.iter().map(|source| source.read).sum();
     // The last one that was read is hardly whole.
-    let whole = session.turns.saturating_sub(1).max(1);
-    let turns = match session.unread.saturating_mul(whole).checked_div(session.read) {
+    let whole = turns.saturating_sub(1).max(1);
+    let turns = match left.saturating_mul(whole).checked_div(read) {
         None | Some(0 | 1) => "turn of an earlier session is".to_owned(),
         Some(turns) => format!("{turns} turns or so of an earlier session are"),
     };
     Some(format!("the last {turns} not in yet, so what it did last may be missing here"))
 }
 
-/// What the facts say of a session, however near it is.
-pub(crate) fn told(facts: &Facts, session: &SessionFacts) -> Result<Told, Error> {
-    let id = session.session;
+/// What the facts say of the session that a transcript is of, however near it is.
+pub(crate) fn told(facts: &Facts, own: &Source) -> Result<Told, Error> {
+    let id = own.session;
     Ok(Told {
-        interactive: session.interactive == Some(true),
+        interactive: own.told.interactive == Some(true),
         near: false,
         turns: facts.turns(id)?,
         commands: facts.commands(id)?,
         commits: facts.commits(id)?,
         tests: facts.tests(id)?,
-        todos: facts.todos(id)?,
+        todos: own.told.todos.clone(),
         files: facts.files(id)?,
     })
 }

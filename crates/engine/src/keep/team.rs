@@ -6,6 +6,7 @@ use std::cell::OnceCell;
 
 use heirloom_core::ground::Verdict;
 use heirloom_core::note::{Note, Origin};
+use heirloom_core::page;
 use heirloom_core::recover::Entry;
 use heirloom_core::tokens;
 
@@ -50,6 +51,19 @@ impl Gatherer<'_> {
     /// Whether what stands on the page is told. Found out once: there are many kinds of notes, and a session waits.
     pub(super) fn tells_page(&self) -> bool {
         *self.tells_page.get_or_init(|| trust::tells_page(self.here, self.ledger))
+    }
+
+    /// How many entries stand on a page that came with the code and that nobody has said yes to.
+    pub(super) fn withheld(&self) -> usize {
+        let name = self.settings.notes.file.as_str();
+        let ask = || trust::page_is_withheld(self.here, self.ledger, name);
+        if !self.withholds_page.get_or_init(ask) {
+            return 0;
+        }
+        let path = super::page::file(self.here, self.settings);
+        let text = heirloom_repo::read_within(&self.here.place.root, &path).ok().flatten();
+        let page = page::read(&text.unwrap_or_default());
+        page.decisions.len() + page.items.len()
     }
 
     /// Whether agents are told what this note's author says, whatever the code says to it.

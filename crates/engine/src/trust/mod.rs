@@ -17,8 +17,8 @@ pub use survey::{Survey, survey};
 use std::path::{Path, PathBuf};
 
 use heirloom_core::event::TrustDecided;
-use heirloom_core::trust::State;
 use heirloom_core::trust::person::Action;
+use heirloom_core::trust::{Covered, State};
 use heirloom_ledger::{Error, Ledger, Options, Scope};
 use jiff::Timestamp;
 
@@ -65,6 +65,11 @@ pub struct Standing {
 
 /// How the repository here stands, by this ledger.
 pub fn standing(here: &Here, ledger: &Ledger) -> Result<Standing, Error> {
+    standing_with(here, ledger, page::brought(here, ledger)?)
+}
+
+/// The same, where it is known whether its page of notes came with the code.
+fn standing_with(here: &Here, ledger: &Ledger, page: Option<Covered>) -> Result<Standing, Error> {
     let mut survey = survey(&here.home, &here.place.root);
     let decided = decided(here, ledger)?;
     let below = allowed(here);
@@ -73,7 +78,7 @@ pub fn standing(here: &Here, ledger: &Ledger) -> Result<Standing, Error> {
         Some(_) => State::Trusted,
         None => State::of(&survey.covered, &survey.hash, trusted),
     };
-    if let Some(page) = page::brought(here, ledger)? {
+    if let Some(page) = page {
         // What is on it changes with every day's work, so it is no part of the hash.
         if state == State::Trusted && trusted.is_none() && below.is_none() {
             state = State::Untrusted;

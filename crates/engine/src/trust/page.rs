@@ -17,10 +17,15 @@ pub(crate) fn tells(here: &Here, ledger: &Ledger) -> bool {
     super::standing(here, ledger).is_ok_and(|standing| standing.state == State::Trusted)
 }
 
-/// Whether the page came with the code, and nobody has said yes to it: nothing on it is taken in, since from the
-/// ledger it would be told by every command that an agent may ask.
-pub(crate) fn is_withheld(here: &Here, ledger: &Ledger) -> bool {
-    brought(here, ledger).map_or(true, |page| page.is_some()) && !tells(here, ledger)
+/// Whether the page, of that `name`, came with the code, and nobody has said yes to it: nothing on it is taken in,
+/// since from the ledger it would be told by every command that an agent may ask.
+pub(crate) fn is_withheld(here: &Here, ledger: &Ledger, name: &str) -> bool {
+    let standing = match brought_as(here, ledger, || name.to_owned()) {
+        Ok(None) => return false,
+        Ok(page) => super::standing_with(here, ledger, page),
+        Err(_) => return true,
+    };
+    !standing.is_ok_and(|standing| standing.state == State::Trusted)
 }
 
 /// Whether git has the page, whatever is on it: what says nothing today may say something after a pull.
@@ -42,18 +47,28 @@ fn says_something(page: &Page) -> bool {
 /// Once it was read, it counts whatever is on it now: what was taken in after a yes stays in the ledger when the yes is
 /// taken back.
 pub(super) fn brought(here: &Here, ledger: &Ledger) -> Result<Option<Covered>, Error> {
+    brought_as(here, ledger, || {
+        let settings = here.settings(&[]).map(|loaded| loaded.settings).unwrap_or_default();
+        settings.notes.file.as_str().to_owned()
+    })
+}
+
+/// The same for who may know its name. Where the ledger does not say it, it is asked for.
+fn brought_as(
+    here: &Here,
+    ledger: &Ledger,
+    name: impl FnOnce() -> String,
+) -> Result<Option<Covered>, Error> {
     let came = ledger.newest_kept::<PageCame>(&here.place.repo, 1)?.pop();
     let name = match came {
         Some(came) => Some(came.body.path),
-        None => unread(here, ledger)?,
+        None => unread(here, ledger, name())?,
     };
     Ok(name.map(|name| whole_file("notes", Reason::Text, &name, "")))
 }
 
 /// The page, where git has it and heirloom has not read it yet.
-fn unread(here: &Here, ledger: &Ledger) -> Result<Option<String>, Error> {
-    let settings = here.settings(&[]).map(|loaded| loaded.settings).unwrap_or_default();
-    let name = settings.notes.file.as_str().to_owned();
+fn unread(here: &Here, ledger: &Ledger, name: String) -> Result<Option<String>, Error> {
     if ledger.kept::<PageWritten>(&here.place.repo, &name)?.is_some() {
         return Ok(None);
     }
