@@ -258,6 +258,7 @@ fn a_tracker_that_hangs_while_a_context_is_compacted_is_ended_and_the_work_is_ha
     let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
     fs::set_permissions(bin.join("br"), mode).unwrap();
     let env = env.var("PATH", format!("{}:/usr/bin:/bin", bin.display()));
+    env.write("NOTES.md", "# Notes\n");
     for text in ["Rotate tokens", "Log refusals"] {
         env.run(&["note", "decision", text, "--issue", "hl-1"]).success();
     }
@@ -265,6 +266,8 @@ fn a_tracker_that_hangs_while_a_context_is_compacted_is_ended_and_the_work_is_ha
     hook(&env, "SessionStart", ID, agent.id(), &json!({"source": "startup"}));
     turn(&env, "make the lists nest", ("make lists", "error: too deep"), 1000);
     hook(&env, "PreCompact", ID, agent.id(), &json!({"trigger": "auto"}));
+    agent.kill().unwrap();
+    agent.wait().unwrap();
     assert_eq!(causes(&env), ["compact"]);
     let asked = fs::read_to_string(asked).unwrap();
     let asked: Vec<u32> = asked.lines().map(|pid| pid.parse().unwrap()).collect();
@@ -274,6 +277,4 @@ fn a_tracker_that_hangs_while_a_context_is_compacted_is_ended_and_the_work_is_ha
         state.is_empty() || state.contains(") Z ")
     };
     assert!(is_gone(asked[0]), "it was ended, and waited for");
-    agent.kill().unwrap();
-    agent.wait().unwrap();
 }

@@ -313,11 +313,9 @@ impl Brief {
         if self.replaces { format!("{MARK}\n{REPLACES}") } else { MARK.to_owned() }
     }
 
-    /// What the first line and the last cost. There is room for a handoff though there is none yet: what else is said
-    /// must not change with the first one.
+    /// What the first line and the last cost.
     fn frame(&self) -> usize {
-        let last = format!("{MORE}{HANDOFF}00000000");
-        tokens::estimate(&self.head()) + tokens::estimate(&last) + 12
+        tokens::estimate(&self.head()) + tokens::estimate(&self.more()) + 12
     }
 
     /// How more can be asked for.
