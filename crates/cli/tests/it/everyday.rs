@@ -281,3 +281,18 @@ fn lists_say_what_they_leave_out_and_whose_their_rows_are() {
     let handoffs = env.run(&["handoffs", "list"]).success().stdout;
     assert!(handoffs.contains("notes-2026-01-12"), "{handoffs}");
 }
+
+#[test]
+fn who_wants_it_quiet_gets_answers_and_errors_only() {
+    let env = env();
+    env.write(".heirloom/config.yaml", "notess: {file: X.md}\n");
+    for arguments in [&["issues"][..], &["notes"], &["handoffs"], &["approvals"], &["resume"]] {
+        let said = env.run(arguments);
+        assert!(said.stderr.contains("hint: ") && said.stderr.contains("warning: "), "{said}");
+        let quiet = env.run(&[arguments, &["-q"]].concat());
+        assert_eq!((quiet.stderr.as_str(), quiet.code), ("", said.code), "{quiet}");
+        assert_eq!(quiet.stdout, said.stdout);
+    }
+    let failed = env.run(&["status", "nobody", "-q"]);
+    assert!(failed.code == 1 && failed.stderr.starts_with("error: "), "{failed}");
+}

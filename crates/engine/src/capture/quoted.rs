@@ -8,7 +8,7 @@ use std::fs::{self, OpenOptions};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
-use heirloom_core::event::{Body, NoteAdded, RunInherited, SessionPrompted};
+use heirloom_core::event::{Body, IterationEnded, NoteAdded, RunInherited, SessionPrompted};
 use heirloom_core::id::{NoteId, SessionId};
 use heirloom_core::inherit::Inherited;
 use heirloom_core::mask::{MASK, Words};
@@ -22,9 +22,8 @@ use super::Archive;
 use crate::here::Here;
 
 /// Records that may hold what another session said. Those of issues and requirements are people's own words.
-const QUOTING: [&str; 9] = [
+const QUOTING: [&str; 8] = [
     "run.inherited",
-    "run.planned",
     "session.prompted",
     "iteration.ended",
     "iteration.flagged",
@@ -107,10 +106,11 @@ struct Instead {
     body: Either,
 }
 
-/// What a session began with is part of it: it is recorded again, without the words.
+/// What a session began with and how its iterations ended is part of it: it is recorded again, without the words.
 enum Either {
     Inherited(Box<RunInherited>),
     Prompted(SessionPrompted),
+    Ended(Box<IterationEnded>),
 }
 
 /// The records of other sessions that quote the words.
@@ -150,7 +150,9 @@ fn instead(record: &Record, words: &Words) -> Option<Instead> {
         leave_out(&mut body.inherited);
         Either::Inherited(Box::new(body))
     });
-    let body = inherited.or_else(|| body::<SessionPrompted>(&masked).map(Either::Prompted))?;
+    let body = inherited
+        .or_else(|| body::<SessionPrompted>(&masked).map(Either::Prompted))
+        .or_else(|| Some(Either::Ended(Box::new(body::<IterationEnded>(&masked)?))))?;
     let repo = record.repo.as_ref().map(|repo| repo.as_str().to_owned());
     Some(Instead { session: record.session, repo, body })
 }
@@ -184,6 +186,7 @@ pub(super) fn record_again(
         match body {
             Either::Inherited(body) => ledger.append(here.clock.now(), scope, &*body)?,
             Either::Prompted(body) => ledger.append(here.clock.now(), scope, &body)?,
+            Either::Ended(body) => ledger.append(here.clock.now(), scope, &*body)?,
         };
     }
     Ok(())

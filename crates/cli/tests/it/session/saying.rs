@@ -129,6 +129,15 @@ fn a_denial_without_a_reason_says_that_it_has_none() {
     super::finish(child);
     let told = fixture.given(1).answers();
     assert_eq!(told[0]["message"], "a person denied it without giving a reason");
+    let shown = fixture.run(&["approvals", "show", &id]).success().stdout;
+    for words in [
+        "? Bash touch r1",
+        "session a, asked just now",
+        "command: touch r1",
+        "was denied by a person at 2026-01-12T15:30:00Z: a person denied it",
+    ] {
+        assert!(shown.contains(words), "{words}: {shown}");
+    }
 }
 
 #[test]
