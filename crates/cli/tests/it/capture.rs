@@ -326,7 +326,7 @@ fn what_later_sessions_inherited_is_forgotten_with_the_session_and_nothing_of_th
     assert_eq!(env.run(&["fork-check", "--claim", &format!("never {said}")]).code, 1);
     json(&env, &["sync"]);
     json(&env, &["search", CANARY]);
-    json(&env, &["recover", "2"]);
+    json(&env, &["recover", "2", "--query", CANARY]);
     let runs = env.repo().join(".heirloom");
     let context = runs.join("runs/third/stage-00-ralph/iterations/001/context.json");
     assert!(found(&runs, CANARY).contains(&context.to_string_lossy().into_owned()));

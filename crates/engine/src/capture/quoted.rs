@@ -20,6 +20,7 @@ use serde::de::DeserializeOwned;
 
 use super::Archive;
 use crate::here::Here;
+use crate::turn::stream;
 
 /// Records that may hold what another session said. Those of issues and requirements are people's own words.
 const QUOTING: [&str; 8] = [
@@ -229,15 +230,25 @@ pub(super) fn mask(
     Ok((sessions, count))
 }
 
-/// The session that a stream is of, which is called by its id.
+/// The session that a stream is of: it, or the directory it is in, is called by its id.
 fn session_of(path: &Path) -> Option<SessionId> {
-    path.file_name()?.to_str()?.get(..36)?.parse().ok()
+    let mut names = path.iter().rev().take(2).filter_map(|name| name.to_str());
+    names.find_map(|name| name.get(..36)?.parse().ok())
 }
 
-/// In place, byte for byte: somebody may be adding to it.
+/// In place, byte for byte: somebody may be adding to it. What is compressed is finished, and is written anew.
 fn mask_file(path: &Path, words: &Words) -> Result<bool, FileError> {
     // What cannot be read is somebody else's, or gone.
     let Ok(bytes) = file::read(path) else { return Ok(false) };
+    if path.extension().is_some_and(|ending| ending == "zst") {
+        let mut text = zstd::decode_all(&bytes[..]).unwrap_or_default();
+        let is_masked = words.mask(&mut text);
+        if is_masked {
+            let failed = |source| FileError { doing: "write", path: path.to_owned(), source };
+            stream::write(path, &text[..]).map_err(failed)?;
+        }
+        return Ok(is_masked);
+    }
     let places = words.places(&bytes);
     if places.is_empty() {
         return Ok(false);

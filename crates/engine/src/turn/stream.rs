@@ -224,7 +224,7 @@ pub(crate) fn compressed(plain: &Path) -> PathBuf {
 }
 
 /// Written beside its place and moved there whole.
-fn write(to: &Path, mut from: impl io::Read) -> io::Result<()> {
+pub(crate) fn write(to: &Path, mut from: impl io::Read) -> io::Result<()> {
     let dir = to.parent().unwrap_or(Path::new("."));
     let mut encoder =
         zstd::Encoder::new(tempfile::Builder::new().prefix(UNFINISHED).tempfile_in(dir)?, LEVEL)?;
