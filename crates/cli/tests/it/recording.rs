@@ -56,7 +56,6 @@ fn recorded() -> String {
     let env = env();
     // Whoever watches has an agent, whatever is installed where this is recorded.
     let claude = env.script("claude", "#!/bin/sh\n");
-    let env = env.var("HEIRLOOM_AGENT_CLAUDE", claude);
     let place = env.user().join("payments");
     fs::create_dir_all(&place).unwrap();
     let mut recording = Recording { lines: Vec::new(), at: 0 };
@@ -71,6 +70,7 @@ fn recorded() -> String {
             None => (false, line.strip_prefix("$ ").unwrap_or_else(|| panic!("{line}"))),
         };
         let output = bash(&env, &place, command)
+            .env("HEIRLOOM_AGENT_CLAUDE", &claude)
             .env("COLUMNS", COLUMNS.to_string())
             .env("CLICOLOR_FORCE", "1")
             .output()
