@@ -6,7 +6,7 @@ use rusqlite::types::Type;
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 use uuid::Uuid;
 
-use heirloom_core::event::{Body, RepoLinked, RepoNamed, SessionChanged};
+use heirloom_core::event::{Body, RepoLinked, RepoNamed, SessionChanged, WorkImported};
 use heirloom_core::id::{HostId, RecordId, SessionId};
 use heirloom_core::record::{Hash, Record};
 use heirloom_core::redact::{has_secret, is_clean_json, redact_json};
@@ -100,19 +100,23 @@ impl Ledger {
         self.append_all(at, |appender| appender.append(scope, body))
     }
 
-    /// Appends many records of one kind in one transaction at the time `at`, for less than one by one.
-    pub fn append_many<B: Body>(
+    /// Takes in runs of the original in one transaction at the time `at`, for less than one by one: there may be many.
+    pub fn take_in_work_runs(
         &mut self,
         at: Timestamp,
         scope: Scope<'_>,
-        bodies: &[B],
+        runs: &[WorkImported],
     ) -> Result<(), Error> {
         self.attached()?;
         self.configure_for_many()?;
         let _untriggered =
             Untriggered::of(&self.connection).map_err(|source| self.explain("write to", source))?;
         self.transact_ready(at, |writer| {
-            bodies.iter().try_for_each(|body| writer.append(scope, body).map(drop))
+            runs.iter().try_for_each(|run| {
+                let derive =
+                    |db: &Connection, record: &Record| projection::take_in(db, record, run);
+                writer.appender.append_deriving(scope, run, derive).map(drop)
+            })
         })
     }
 
@@ -213,7 +217,25 @@ impl<'a> Appender<'a> {
 
     /// Appends a record to the chain and brings the projections up to date.
     pub fn append<B: Body>(&mut self, scope: Scope<'_>, body: &B) -> Result<Record, Error> {
-        let body = self.body(body)?;
+        self.append_deriving(scope, body, projection::apply_views_as_named)
+    }
+
+    /// The same for whoever can derive the views of a repository that is known already from the body itself, which is
+    /// asked only where the record says just that.
+    fn append_deriving<B: Body>(
+        &mut self,
+        scope: Scope<'_>,
+        body: &B,
+        derive: impl FnOnce(&Connection, &Record) -> rusqlite::Result<()>,
+    ) -> Result<Record, Error> {
+        let (body, is_as_given) = self.body(body)?;
+        let derive = |db: &Connection, record: &Record| {
+            if is_as_given {
+                derive(db, record)
+            } else {
+                projection::apply_views_as_named(db, record)
+            }
+        };
         let mut record = Record {
             host: self.host.clone(),
             seq: self.seq + 1,
@@ -227,14 +249,18 @@ impl<'a> Appender<'a> {
             prev: None,
         };
         record.hash = record.expected_hash(&self.hash);
-        let arrival = self.add(&record).map_err(|source| self.explain(source))?;
+        let arrival = self.add(&record, derive).map_err(|source| self.explain(source))?;
         self.folded = self.folded.map(|_| arrival);
         (self.seq, self.hash) = (record.seq, record.hash);
         self.appended += 1;
         Ok(record)
     }
 
-    fn add(&mut self, record: &Record) -> rusqlite::Result<i64> {
+    fn add(
+        &mut self,
+        record: &Record,
+        derive: impl FnOnce(&Connection, &Record) -> rusqlite::Result<()>,
+    ) -> rusqlite::Result<i64> {
         let db = self.db;
         let arrival = records::insert(db, record)?;
         // From here on a repository may be called otherwise.
@@ -257,7 +283,7 @@ impl<'a> Appender<'a> {
                 return views::remake(db, ALL);
             }
             if is_known {
-                projection::apply_views_as_named(db, &dated)?;
+                derive(db, &dated)?;
             } else {
                 is_as_named &= projection::apply_views(db, &dated, Origin::Here)?;
                 self.as_named = record.repo.clone().filter(|_| is_as_named);
@@ -295,7 +321,8 @@ impl<'a> Appender<'a> {
         work(self.db).map_err(|source| self.explain(source))
     }
 
-    fn body<B: Body>(&self, body: &B) -> Result<String, Error> {
+    /// The body as it is written down, and whether it surely says what was given.
+    fn body<B: Body>(&self, body: &B) -> Result<(String, bool), Error> {
         let unwritable = |source: serde_json::Error| {
             let source = rusqlite::Error::FromSqlConversionFailure(0, Type::Text, Box::new(source));
             self.ledger.explain("write to", source)
@@ -305,12 +332,12 @@ impl<'a> Appender<'a> {
             let text = serde_json::to_string(body).map_err(unwritable)?;
             // Most have no word that could begin a secret, and most of the others have none all the same.
             if is_clean_json(&text) || has_secret(&text).is_ok_and(|has| !has) {
-                return Ok(text);
+                return Ok((text, true));
             }
         }
         let mut value = serde_json::to_value(body).map_err(unwritable)?;
         redact_json(&mut value);
-        serde_json::to_string(&value).map_err(unwritable)
+        Ok((serde_json::to_string(&value).map_err(unwritable)?, false))
     }
 }
 
@@ -370,24 +397,28 @@ fn record_id(at: Timestamp) -> RecordId {
 
 #[cfg(test)]
 mod tests {
-    use heirloom_core::event::SessionChanged;
-
     use super::*;
     use crate::Options;
 
     #[test]
-    fn nothing_is_replaced_after_many_were_appended_nor_after_that_failed() {
+    fn nothing_is_replaced_after_many_were_taken_in_nor_after_that_failed() {
         let home = tempfile::tempdir().unwrap();
         let mut ledger = Ledger::open(home.path(), Options::COMMAND).unwrap();
-        let body = SessionChanged { status: Status::Completed, reason: None };
-        let many = vec![body; 20];
-        ledger.append_many(Timestamp::UNIX_EPOCH, Scope::default(), &many).unwrap();
+        let run = WorkImported {
+            file: "r.json".to_owned(),
+            run: "r".to_owned(),
+            started_at: Timestamp::UNIX_EPOCH,
+            ended_at: None,
+            issues: Vec::new(),
+        };
+        let many = vec![run; 20];
+        ledger.take_in_work_runs(Timestamp::UNIX_EPOCH, Scope::default(), &many).unwrap();
         let replaces = "INSERT OR REPLACE INTO main.record SELECT * FROM main.record WHERE seq = 3";
         let refused = ledger.connection.execute_batch(replaces).unwrap_err();
         assert!(refused.to_string().contains("records are never replaced"), "{refused}");
         // The chain cannot go on where a record is already: the table itself refuses that.
         ledger.connection.execute_batch("UPDATE main.head SET seq = 1").unwrap();
-        assert!(ledger.append_many(Timestamp::UNIX_EPOCH, Scope::default(), &many).is_err());
+        assert!(ledger.take_in_work_runs(Timestamp::UNIX_EPOCH, Scope::default(), &many).is_err());
         let refused = ledger.connection.execute_batch(replaces).unwrap_err();
         assert!(refused.to_string().contains("records are never replaced"), "{refused}");
     }

@@ -30,7 +30,7 @@ pub(crate) fn import(
         let runs: Vec<WorkImported> =
             some.iter().filter_map(|file| read(here, file, &mut bad)).collect();
         let scope = Scope { session: None, repo: Some(&here.place.repo) };
-        ledger.append_many(here.clock.now(), scope, &runs)?;
+        ledger.take_in_work_runs(here.clock.now(), scope, &runs)?;
         done += some.len();
         if new.len() >= MANY {
             tell(done, new.len());

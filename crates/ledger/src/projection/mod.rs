@@ -35,6 +35,7 @@ use heirloom_core::record::Record;
 use heirloom_core::repo::RepoId;
 
 pub(crate) use host_name::IS_OWN;
+pub(crate) use work::take_in;
 
 /// A table that is derived from the records.
 pub(crate) trait Projection: Sync {

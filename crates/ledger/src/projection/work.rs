@@ -10,9 +10,9 @@ use rusqlite::Connection;
 use rusqlite::types::{ToSql, ToSqlOutput};
 
 use heirloom_core::event::{
-    AgentSessionLost, Body, IssueRunEnded, IssueRunGated, IssueRunLaunched, IssueRunReviewed,
-    IssueRunStarted, IssueRunTranscribed, SessionAnnounced, SessionSpent, WorkEnded, WorkImported,
-    WorkStarted,
+    AgentSessionLost, Body, ImportedIssueRun, IssueRunEnded, IssueRunGated, IssueRunLaunched,
+    IssueRunReviewed, IssueRunStarted, IssueRunTranscribed, SessionAnnounced, SessionSpent,
+    WorkEnded, WorkImported, WorkStarted,
 };
 use heirloom_core::issue::IssueId;
 use heirloom_core::record::Record;
@@ -103,10 +103,10 @@ struct ImportedRun<'a> {
     issues: Vec<ImportedIssue<'a>>,
 }
 
-/// As [`ImportedIssueRun`](heirloom_core::event::ImportedIssueRun).
+/// As [`ImportedIssueRun`].
 #[derive(serde::Deserialize)]
 struct ImportedIssue<'a> {
-    issue: IssueId,
+    issue: Cow<'a, IssueId>,
     #[serde(borrow, default)]
     agent: Option<Text<'a>>,
     #[serde(borrow, default)]
@@ -118,6 +118,28 @@ struct ImportedIssue<'a> {
     transcript: Option<Text<'a>>,
     #[serde(default)]
     attempts: u32,
+}
+
+impl<'a> ImportedRun<'a> {
+    fn of(run: &'a WorkImported) -> Self {
+        let text = |text: &'a str| Text(Cow::Borrowed(text));
+        let issue = |each: &'a ImportedIssueRun| ImportedIssue {
+            issue: Cow::Borrowed(&each.issue),
+            agent: each.agent.as_deref().map(text),
+            agent_session_id: each.agent_session_id.as_deref().map(text),
+            status: each.status,
+            reason: each.reason.as_deref().map(text),
+            transcript: each.transcript.as_deref().map(text),
+            attempts: each.attempts,
+        };
+        Self {
+            file: Cow::Borrowed(&run.file),
+            run: Cow::Borrowed(&run.run),
+            started_at: run.started_at,
+            ended_at: run.ended_at,
+            issues: run.issues.iter().map(issue).collect(),
+        }
+    }
 }
 
 /// A text that stands in the body as it is: in an `Option`, serde would copy a bare one.
@@ -132,7 +154,22 @@ impl ToSql for Text<'_> {
 
 /// Fills the tables of runs and of what they did for issues: a body this long is read once.
 fn imported(db: &Connection, repo: &str, record: &Record) -> rusqlite::Result<()> {
-    let Ok(run) = serde_json::from_str::<ImportedRun<'_>>(&record.body) else { return Ok(()) };
+    match serde_json::from_str::<ImportedRun<'_>>(&record.body) {
+        Ok(run) => fill(db, repo, &run),
+        Err(_) => Ok(()),
+    }
+}
+
+/// The same of a record that says just this, so that nobody has to read it again.
+pub(crate) fn take_in(
+    db: &Connection,
+    record: &Record,
+    run: &WorkImported,
+) -> rusqlite::Result<()> {
+    fill(db, record.repo.as_deref().unwrap_or(""), &ImportedRun::of(run))
+}
+
+fn fill(db: &Connection, repo: &str, run: &ImportedRun<'_>) -> rusqlite::Result<()> {
     db.prepare_cached(
         "INSERT INTO work_run (id, repo, status, started_at, ended_at, source)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6) ON CONFLICT (id) DO NOTHING",
@@ -145,7 +182,7 @@ fn imported(db: &Connection, repo: &str, record: &Record) -> rusqlite::Result<()
         run.ended_at.map(Timestamp::as_millisecond),
         &run.file,
     ))?;
-    imported_issues(db, repo, &run)
+    imported_issues(db, repo, run)
 }
 
 impl Projection for IssueRuns {
