@@ -145,8 +145,16 @@ fn an_empty_text_is_refused_where_it_means_nothing_and_null_clears() {
     let fixture = Fixture::new();
     let launch = ["launch", "go", "--name", "a", "--model", "opus", "--title", "t"];
     fixture.run(&launch).success();
-    let refused = fixture.run(&["continue", "a", "x", "--config", r#"{"model":""}"#]);
-    assert!(refused.stderr.contains("is empty; clear it if there is to be none"), "{refused}");
+    for given in [
+        ["--config", r#"{"model":""}"#],
+        ["--config", r#"{"working_dir":""}"#],
+        ["--working-dir", ""],
+        ["--permission-mode", ""],
+    ] {
+        let refused = fixture.run(&[&["continue", "a", "x"][..], &given].concat());
+        let why = "is empty; clear it if there is to be none";
+        assert!(refused.stderr.contains(why), "{given:?}: {refused}");
+    }
     let cleared = r#"{"model":null,"title":null}"#;
     fixture.run(&["continue", "a", "x", "--name", "b", "--config", cleared]).success();
     let given = fixture.given(2);

@@ -183,8 +183,8 @@ fn inherited(
     let handover = Handover { parent: &ids, child: &id.to_string(), now };
     let mut child =
         config::inherit(&clear, &absolute(context, request.overrides.clone()), handover);
-    // The repository may have been moved since.
-    if let Some(directory) = &mut child.config.working_dir {
+    // The repository may have been moved since. Nothing is no directory, and refused below.
+    if let Some(directory) = child.config.working_dir.as_mut().filter(|given| !given.is_empty()) {
         let now = identity::where_now(context.here, ledger, directory)?;
         *directory = now.to_string_lossy().into_owned();
     }
