@@ -51,7 +51,8 @@ impl Fingerprint {
             changed.filter(|name| !name.starts_with(TRACKER)).cloned().collect();
         changed.sort();
         if self.head != before.head {
-            changed.push("HEAD".to_owned());
+            let was = before.head.as_ref().map(|was| format!(" (was {was:.12})"));
+            changed.push(format!("HEAD{}", was.unwrap_or_default()));
         }
         changed.extend(differing(&self.shared, &before.shared).cloned());
         // Checking out another one hides and shows some: only HEAD has changed then.

@@ -47,17 +47,29 @@ pub fn take(path: &Path, before: &str, name: &str) -> Result<Vec<String>, GitErr
     };
     let Some(git_dir) = discover(path).git_dir else { return Ok(Vec::new()) };
     let common = common_dir(&git_dir);
-    if !now.lines().any(is_theirs) {
+    let theirs: Vec<&str> =
+        now.lines().filter(|line| is_theirs(line)).map(commit_of_line).collect();
+    if theirs.is_empty() {
         return Ok(Vec::new());
     }
+    // Before it is off the list: whoever misses it there meanwhile must not take it for the person's.
+    keep(path, name, &theirs)?;
     let failed = |error: io::Error| GitError { doing: "stash".to_owned(), why: error.to_string() };
-    let taken = take_off(&common, &is_theirs).map_err(failed)?;
-    let root = path;
-    for (number, commit) in taken.iter().enumerate() {
-        let kept = format!("{KEPT}/{name}/{}", number + 1);
-        git(root, None, &["update-ref", &kept, commit])?;
+    take_off(&common, &|line| theirs.contains(&commit_of_line(line))).map_err(failed)
+}
+
+/// Keeps commits under `refs/heirloom/stash/` and `name`, behind those that are there.
+fn keep(path: &Path, name: &str, commits: &[&str]) -> Result<(), GitError> {
+    let below = format!("{KEPT}/{name}/");
+    let kept = git(path, None, &["for-each-ref", "--format=%(refname) %(objectname)", &below])?;
+    let kept: Vec<(&str, &str)> = kept.lines().filter_map(|line| line.split_once(' ')).collect();
+    let number = |(name, _): &(&str, &str)| name.rsplit('/').next()?.parse::<usize>().ok();
+    let last = kept.iter().filter_map(number).max().unwrap_or(0);
+    let new = commits.iter().filter(|commit| kept.iter().all(|(_, other)| other != *commit));
+    for (number, commit) in (last + 1..).zip(new) {
+        git(path, None, &["update-ref", &format!("{below}{number}"), commit])?;
     }
-    Ok(taken)
+    Ok(())
 }
 
 /// The lines of the list `before` that are not on it any more and were the person's: none that was made
@@ -223,8 +235,17 @@ mod tests {
         stash(&root, "mine too\n");
         git(&tree, &["checkout", "-q", "feature"]);
         stash(&tree, "agent 2\n");
+        // Somebody who has the list keeps it from being changed, but not what is on it from being kept.
+        let lock = root.join(".git/refs/stash.lock");
+        fs::write(&lock, "").unwrap();
+        assert!(take(&tree, &before, "x").is_err());
+        let kept =
+            |number: u32| git(&root, &["show", &format!("refs/heirloom/stash/x/{number}:a.txt")]);
+        assert_eq!([kept(1), kept(2), kept(3)], ["agent", "agent 1", "agent 2"]);
+        fs::remove_file(&lock).unwrap();
         assert_eq!(take(&tree, &before, "x").unwrap().len(), 2);
         assert_eq!(take(&tree, &before, "x").unwrap().len(), 0);
+        assert_eq!(git(&root, &["for-each-ref", "refs/heirloom/stash"]).lines().count(), 3);
         assert_eq!(git(&root, &["stash", "list"]).lines().count(), 2);
         assert_eq!(git(&root, &["show", "stash@{0}:a.txt"]), "mine too");
         assert_eq!(git(&root, &["show", "stash@{1}:a.txt"]), "mine");

@@ -141,7 +141,16 @@ impl OnIssue<'_, '_> {
     }
 
     fn broken(&self, error: &GitError) -> End {
-        self.must_stop().unwrap_or_else(|| End::Failed(error.to_string()))
+        let path = &self.tree.path;
+        let why = if path.is_dir() {
+            error.to_string()
+        } else {
+            let path = path.display();
+            format!(
+                "its worktree is gone: {path}; `heirloom work --resume` makes it again from its branch"
+            )
+        };
+        self.must_stop().unwrap_or(End::Failed(why))
     }
 
     fn done(&self, ready: &Ready, branch: &str) -> Done {

@@ -12,6 +12,9 @@ use heirloom_repo::fingerprint::Fingerprint;
 /// How many files are named.
 const MOST_NAMED: usize = 5;
 
+/// What is said where git could look and cannot any more.
+const UNREADABLE: &str = "all of it (`git status` fails)";
+
 /// What became of the person's tree since a run began.
 #[derive(Debug, Default)]
 pub(super) struct PersonsTree(Mutex<Seen>);
@@ -23,14 +26,17 @@ struct Seen {
 }
 
 impl PersonsTree {
-    /// Compares with the last look, and returns what is different in words. The first look, and one
-    /// that git cannot answer, tells nothing.
+    /// Compares with the last look, and returns what is different in words. The first look tells nothing.
     pub(super) fn look(&self, now: Option<Fingerprint>) -> Option<String> {
-        let now = now?;
         let mut seen = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let Some(last) = &seen.last else {
-            seen.last = Some(now);
+            seen.last = now;
             return None;
+        };
+        // Settings can keep git from answering at all, where it did before.
+        let Some(now) = now else {
+            seen.changed.insert(UNREADABLE.to_owned());
+            return Some(UNREADABLE.to_owned());
         };
         let changed = now.changed_since(last);
         seen.last = Some(now.without_newer_refs(last));

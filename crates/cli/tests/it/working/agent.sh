@@ -95,6 +95,8 @@ case "$step" in
   pops) git stash pop -q ;;
   clears) git stash clear ;;
   moves) git branch -qf feature HEAD~1; git tag -d v1 > /dev/null; git branch new-one; git config user.email agent@localhost ;;
+  underfoot) git update-ref refs/heads/main HEAD~1 ;;
+  breaks) git config core.bare true ;;
   mute) ;;
   child) setsid sleep 600 > /dev/null 2>&1 < /dev/null & echo $! > "$dir/child" ;;
   bad) echo bad > "bad-$issue" ;;

@@ -48,3 +48,32 @@ fn a_persons_tree_that_nobody_touched_is_not_mentioned() {
     let ran = yard.run(&["work"]).success();
     assert!(!ran.stderr.contains("your own changed"), "{ran}");
 }
+
+/// Whoever sets the wrong thing in git's settings, which all worktrees share, keeps the person from using theirs.
+#[test]
+fn a_repository_that_git_cannot_use_any_more_and_a_branch_that_was_moved_underfoot_are_named() {
+    let yard = Yard::with_settings("work: {gate: ['true'], max_agents: 1}\n");
+    yard.env.write("mine.txt", "mine\n");
+    yard.git(&["add", "-A"]);
+    yard.git(&["commit", "-qm", "mine"]);
+    let was = yard.git(&["rev-parse", "--short=12", "HEAD"]);
+    yard.issue("Moves", &["underfoot"]);
+    let ran = yard.run(&["work"]).success();
+    assert!(ran.stderr.contains(&format!("HEAD (was {was})")), "{ran}");
+    let broken = yard.issue("Breaks", &["breaks"]);
+    let ran = yard.run(&["work"]);
+    assert!(ran.stderr.contains("your own changed: all of it (`git status` fails)"), "{ran}");
+    let reason = yard.issue_run(&broken)["reason"].to_string();
+    assert!(reason.contains("changed meanwhile: all of it (`git status` fails)"), "{reason}");
+}
+
+#[test]
+fn an_agent_that_deletes_its_worktree_is_said_to_have() {
+    let yard = Yard::new();
+    let issue = yard.issue("Deletes", &["vanish", "ok"]);
+    assert_eq!(yard.run(&["work"]).code, 1);
+    let reason = yard.issue_run(&issue)["reason"].as_str().unwrap().to_owned();
+    assert!(reason.starts_with("its worktree is gone: "), "{reason}");
+    yard.run(&["work", "--resume"]).success();
+    assert_eq!(yard.status(&issue), "closed");
+}
