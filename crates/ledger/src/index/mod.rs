@@ -71,6 +71,7 @@ CREATE TABLE dead (number INTEGER PRIMARY KEY, session TEXT);
 CREATE INDEX dead_session ON dead (session);
 CREATE VIRTUAL TABLE fts USING fts5(t, content='', detail=none, columnsize=0, tokenize='ascii');
 INSERT INTO fts(fts, rank) VALUES('crisismerge', 2000);
+INSERT INTO fts(fts, rank) VALUES('automerge', 0);
 INSERT INTO fts(fts, rank) VALUES('secure-delete', 1);
 CREATE VIRTUAL TABLE vocab USING fts5vocab(fts, row);
 ";

@@ -64,7 +64,9 @@ impl Index {
                 (newest, hash, kinds),
             )
         })?;
-        adding.finish()
+        adding.finish()?;
+        // Each addition is a piece of its own, and there may be nobody else who puts them together.
+        self.tend(1)
     }
 }
 

@@ -173,8 +173,9 @@ impl Index {
     /// Gathers more before it is written, or as much as usual: a whole corpus at once becomes one piece of
     /// the index and need not be merged.
     pub fn gather_much(&self, much: bool) -> Result<(), Error> {
-        // Pieces that are large already are not merged while others are about to come.
-        let (bytes, pieces): (i64, i64) = if much { (64 << 20, 16) } else { (1 << 20, 4) };
+        // Pieces that are large already are not merged while others are about to come, and otherwise by whoever tends
+        // the index: who adds a little does not wait for it.
+        let (bytes, pieces): (i64, i64) = if much { (64 << 20, 16) } else { (1 << 20, 0) };
         self.run("write to the index of", |db| {
             for (setting, value) in [("hashsize", bytes), ("automerge", pieces)] {
                 db.execute("INSERT INTO fts(fts, rank) VALUES(?1, ?2)", (setting, value))?;

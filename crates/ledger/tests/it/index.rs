@@ -284,3 +284,18 @@ fn the_time_that_a_question_names_comes_first() {
     let day = format!("{}", at(0).strftime("%Y-%m-%d"));
     assert_eq!(ledger.search(&said(&day)).unwrap().hits.len(), 3, "all that was said that day");
 }
+
+#[test]
+fn many_small_additions_leave_few_pieces() {
+    let home = TempDir::new().unwrap();
+    let mut ledger = ledger(&home);
+    for n in 0..60 {
+        let scope = Scope::session(session_id(1), REPO);
+        ledger.append(at(2), scope, &note(100 + n, &format!("remark {n}"))).unwrap();
+        assert!(!found(&ledger, "remark").is_empty());
+    }
+    let index = rusqlite::Connection::open(home.path().join("index.db")).unwrap();
+    let pieces = "SELECT count(DISTINCT segid) FROM fts_idx";
+    let pieces: i64 = index.query_row(pieces, (), |row| row.get(0)).unwrap();
+    assert!((1..=20).contains(&pieces), "{pieces}");
+}
