@@ -9,6 +9,9 @@ use crate::head::{self, Head};
 /// heirloom's own directory in a repository.
 const OWN_DIRECTORY: &str = ".heirloom";
 
+/// What `init` leaves in a repository.
+const SETTINGS: [&str; 2] = ["config.yaml", "repository"];
+
 /// What is in a directory of a person's data and never in that of a repository.
 const DATA: [&str; 2] = ["ledger.db", "sim"];
 
@@ -31,7 +34,11 @@ pub struct Place {
 impl Place {
     /// Whether heirloom was set up here.
     pub fn is_set_up(&self) -> bool {
-        is_set_up(&self.root)
+        // In git, what somebody puts into the directory takes nothing away: its rules hold.
+        match self.git_dir {
+            Some(_) => self.root.join(OWN_DIRECTORY).is_dir(),
+            None => is_set_up(&self.root),
+        }
     }
 
     /// The directory that heirloom keeps its files for this repository in.
@@ -66,10 +73,12 @@ pub fn discover(directory: &Path) -> Place {
 }
 
 /// Whether heirloom was set up in a directory. A person may keep heirloom's data in `~/.heirloom`, where the built-in
-/// agent once kept its conversations too: neither makes a repository of everything below their home.
-pub fn is_set_up(root: &Path) -> bool {
+/// agent once kept its conversations too: neither makes a repository of everything below their home. Where there are
+/// settings it is one, whatever somebody puts beside them.
+fn is_set_up(root: &Path) -> bool {
     let own = root.join(OWN_DIRECTORY);
-    own.is_dir() && !DATA.iter().any(|name| own.join(name).exists())
+    let has = |names: &[&str]| names.iter().any(|name| own.join(name).exists());
+    own.is_dir() && (has(&SETTINGS) || !has(&DATA))
 }
 
 /// The git directory of the worktree at `root`, if there is one.
@@ -216,5 +225,24 @@ mod tests {
             assert!(!discover(&home).is_set_up(), "{name}");
             fs::remove_dir_all(data).unwrap();
         }
+    }
+
+    #[test]
+    fn nobody_takes_a_repository_out_by_what_they_put_beside_its_settings() {
+        let dir = TempDir::new().unwrap();
+        let root = fs::canonicalize(dir.path()).unwrap();
+        fs::create_dir_all(root.join(".heirloom")).unwrap();
+        fs::create_dir_all(root.join("src")).unwrap();
+        fs::write(root.join(".heirloom/config.yaml"), "").unwrap();
+        for name in DATA {
+            fs::write(root.join(".heirloom").join(name), "").unwrap();
+        }
+        let place = discover(&root.join("src"));
+        assert_eq!((place.root.as_path(), place.is_set_up()), (root.as_path(), true));
+        // In git it does not even take settings.
+        fs::remove_file(root.join(".heirloom/config.yaml")).unwrap();
+        fs::create_dir_all(root.join(".git")).unwrap();
+        fs::write(root.join(".git/HEAD"), "ref: refs/heads/main\n").unwrap();
+        assert!(discover(&root.join("src")).is_set_up());
     }
 }

@@ -38,7 +38,7 @@ pub use alias::aliases;
 pub use attributes::merge_by_union;
 pub use author::author;
 pub use born::Born;
-pub use discover::{Place, discover, is_set_up};
+pub use discover::{Place, discover};
 pub use file::{
     Destination, FileError, LockFile, MOST_BYTES, Stamp, append_private, create_private, inside,
     is_still_at, make_private_dir, open, open_lock, read_at_most, read_bytes, read_given,

@@ -190,8 +190,9 @@ impl Archive {
     /// Masks words in what is kept of a session. Returns whether there were any.
     pub(super) fn mask(&self, session: SessionId, words: &Words) -> Result<bool, FileError> {
         let mut is_masked = false;
+        // Nobody adds to it meanwhile.
+        let Some(opened) = self.open(session, true)? else { return Ok(is_masked) };
         for mut kept in self.of_session(session).into_iter().filter(|kept| kept.stored > 0) {
-            let Some(opened) = self.open(session, true)? else { continue };
             let mut bytes = self.read(&kept)?;
             if !words.mask(&mut bytes) {
                 continue;

@@ -107,8 +107,10 @@ pub fn forget(
     person::allow(here, ledger, Action::Forget)?;
     let mut gone = Forgotten::default();
     let continued = continued(ledger, session)?;
+    // First, while all that tells which words they are is there: who is interrupted can begin again.
     let words = quoted::words(here, ledger, session)?;
     let mut facts = Facts::open(&here.home, PATIENCE)?;
+    let masked = quoted::mask(here, ledger, &mut facts, session, &words)?;
     for each in iter::once(session).chain(&continued) {
         captured(here, &mut facts, each, &mut gone)?;
         gone.native.extend(kept_by_agents(here, ledger, each)?);
@@ -124,13 +126,12 @@ pub fn forget(
     gone.files = files(here, session) + drop_quotes(&here.home);
     forget_notes(here, ledger, session)?;
     let quoting = quoted::records(ledger, session, &words)?;
-    let (masked, files) = quoted::mask(here, &mut facts, &words)?;
-    gone.quotes = quoting.len() + files;
+    gone.quotes = quoting.len() + masked.files;
     gone.records = erase(here, ledger, session.id, &quoting)?;
     quoted::record_again(here, ledger, quoting)?;
     gone.backups = backups(here)?;
     let mut ids: Vec<SessionId> = continued.iter().map(|each| each.id).collect();
-    ids.extend(masked.into_iter().filter(|id| *id != session.id));
+    ids.extend(masked.sessions.into_iter().filter(|id| *id != session.id));
     ids.sort_unstable();
     ids.dedup();
     let indexed = ledger.with_index(|index| index.forget(session.id, &ids));
@@ -138,6 +139,9 @@ pub fn forget(
     let scrubbed = [facts.scrub(), ledger.scrub()];
     indexed?;
     scrubbed.into_iter().collect::<Result<(), _>>()?;
+    if let Some(failed) = masked.failed {
+        return Err(failed);
+    }
     gone.continued = continued.into_iter().map(|each| each.name).collect();
     Ok(gone)
 }
@@ -249,12 +253,7 @@ fn erase(
     });
     let mut seqs: Vec<u64> = with_words.map(|record| record.seq).collect();
     let count = seqs.len();
-    for one in quoting {
-        if let Some(note) = one.note {
-            forget_note(&here.home, note)?;
-        }
-        seqs.push(one.seq);
-    }
+    seqs.extend(quoting.iter().map(|one| one.seq));
     if !seqs.is_empty() {
         let reason = Some("the session was forgotten".to_owned());
         let erased = RecordErased { host: own, seqs, reason };

@@ -8,8 +8,8 @@ use std::fs::{self, OpenOptions};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
-use heirloom_core::event::{Body, IterationEnded, NoteAdded, RunInherited, SessionPrompted};
-use heirloom_core::id::{NoteId, SessionId};
+use heirloom_core::event::{Body, IterationEnded, RunInherited, SessionPrompted};
+use heirloom_core::id::SessionId;
 use heirloom_core::inherit::Inherited;
 use heirloom_core::mask::{MASK, Words};
 use heirloom_core::record::Record;
@@ -22,17 +22,10 @@ use super::Archive;
 use crate::here::Here;
 use crate::turn::stream;
 
-/// Records that may hold what another session said. Those of issues and requirements are people's own words.
-const QUOTING: [&str; 8] = [
-    "run.inherited",
-    "session.prompted",
-    "iteration.ended",
-    "iteration.flagged",
-    "note.added",
-    "keep.handoff",
-    "keep.handoff_shared",
-    "keep.fork_detected",
-];
+/// Records that hold what another session said. A note is its session's own, whatever it says, as are a plan and the
+/// words of people.
+const QUOTING: [&str; 4] =
+    ["run.inherited", "session.prompted", "iteration.ended", "keep.fork_detected"];
 
 /// Shorter ones are said by everybody: "go on with the tests".
 const TELLING: usize = 32;
@@ -43,8 +36,8 @@ const MOST: usize = 10_000;
 /// How many records are read at a time.
 const PAGE: usize = 500;
 
-/// Files and directories of the home that hold no text, or whose text goes in another way.
-const ELSEWHERE: [&str; 4] = ["archive", "vault", "backups", "keys"];
+/// Where the home keeps what was said to agents and by them. Nowhere else: a worktree holds people's code.
+const SAID: [&str; 4] = ["streams", "scratch", "work", "sim"];
 
 /// What was said in a session and may have been taken over from it. To be asked before its records are erased.
 pub(super) fn words(here: &Here, ledger: &Ledger, session: &Session) -> Result<Words, Error> {
@@ -96,8 +89,6 @@ fn others(ledger: &Ledger, session: &Session) -> Result<BTreeSet<String>, Error>
 /// A record of another session that quotes what is forgotten, and what takes its place.
 pub(super) struct Quoting {
     pub(super) seq: u64,
-    /// The note that it made.
-    pub(super) note: Option<NoteId>,
     instead: Option<Instead>,
 }
 
@@ -135,9 +126,8 @@ pub(super) fn records(
                 && record.session != Some(session.id)
                 && QUOTING.contains(&record.kind.as_str());
             if may_quote && !words.places(record.body.as_bytes()).is_empty() {
-                let note = body::<NoteAdded>(&record).map(|added| added.id);
                 let instead = instead(&record, words);
-                found.push(Quoting { seq: record.seq, note, instead });
+                found.push(Quoting { seq: record.seq, instead });
             }
         }
     }
@@ -193,41 +183,61 @@ pub(super) fn record_again(
     Ok(())
 }
 
-/// Masks the words in files, archives and facts. Returns the sessions whose transcripts had some, and in how many files
-/// there were any.
+/// What was masked of the words that other sessions have.
+#[derive(Default)]
+pub(super) struct Masked {
+    /// The sessions whose transcripts had some.
+    pub(super) sessions: Vec<SessionId>,
+    /// In how many files there were any.
+    pub(super) files: usize,
+    /// Why something could not be masked: one file must not keep the others from it.
+    pub(super) failed: Option<super::CaptureError>,
+}
+
+/// Masks the words in files, archives and facts of the repository's sessions.
 pub(super) fn mask(
     here: &Here,
+    ledger: &Ledger,
     facts: &mut Facts,
+    session: &Session,
     words: &Words,
-) -> Result<(Vec<SessionId>, usize), super::CaptureError> {
-    let mut count = 0;
-    let mut sessions = Vec::new();
+) -> Result<Masked, super::CaptureError> {
+    let mut masked = Masked::default();
     if words.is_empty() {
-        return Ok((sessions, count));
+        return Ok(masked);
     }
+    let repo = ledger.repository(&session.repo)?;
     let archive = Archive::new(&here.home);
-    for session in archive.sessions() {
-        if archive.mask(session, words)? {
-            sessions.push(session);
-            count += 1;
+    for id in archive.sessions() {
+        let other = ledger.session(id)?;
+        let is_others =
+            other.is_some_and(|other| other.repo != session.repo && other.repo.as_str() != repo);
+        if !is_others {
+            masked.note(archive.mask(id, words), Some(id));
         }
     }
-    let own = fs::read_dir(&here.home).into_iter().flatten().flatten().map(|entry| entry.path());
-    let is_text = |path: &PathBuf| {
-        let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-        !ELSEWHERE.contains(&name) && !name.contains(".db")
-    };
-    let places = own.filter(is_text).chain([here.place.own_directory().join("runs")]);
-    for path in places.flat_map(|path| files(&path)) {
-        if mask_file(&path, words)? {
-            count += 1;
-            sessions.extend(session_of(&path));
+    let said = SAID.map(|name| here.home.join(name)).into_iter();
+    for path in said.chain([here.place.own_directory().join("runs")]).flat_map(|path| files(&path))
+    {
+        masked.note(mask_file(&path, words), session_of(&path));
+    }
+    facts.mask(&repo, words)?;
+    masked.sessions.sort_unstable();
+    masked.sessions.dedup();
+    Ok(masked)
+}
+
+impl Masked {
+    fn note(&mut self, done: Result<bool, FileError>, session: Option<SessionId>) {
+        match done {
+            Ok(true) => {
+                self.files += 1;
+                self.sessions.extend(session);
+            }
+            Ok(false) => {}
+            Err(error) => self.failed = Some(error.into()),
         }
     }
-    facts.mask(words)?;
-    sessions.sort_unstable();
-    sessions.dedup();
-    Ok((sessions, count))
 }
 
 /// The session that a stream is of: it, or the directory it is in, is called by its id.

@@ -112,7 +112,7 @@ fn source(here: &Here) -> Option<Source> {
     let root = here.place.root.as_path();
     let roots: &[&Path] = if root == main { &[main] } else { &[root, main] };
     let found = |is_there: fn(&Path) -> bool| roots.iter().copied().find(|root| is_there(root));
-    let settings = found(heirloom_repo::is_set_up).map(Path::to_owned);
+    let settings = found(|root| root.join(".heirloom").is_dir()).map(Path::to_owned);
     let is_skipped = here.var(SKIP).is_some_and(|word| word != "0");
     let original = found(|root| root.join(ORIGINAL).is_file()).filter(|_| !is_skipped);
     let original = original.map(|project| {

@@ -5,7 +5,7 @@ use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior};
 
 use heirloom_core::facts::{CommandFacts, FileFacts, TestFacts};
 use heirloom_core::id::SessionId;
-use heirloom_core::mask::{MASK, Words};
+use heirloom_core::mask::Words;
 
 use super::{Facts, NewFacts, OF_SOURCE, Source};
 use crate::error::Error;
@@ -52,26 +52,35 @@ impl Facts {
         })
     }
 
-    /// Masks words wherever they stand. Their bytes are gone from the file when that is scrubbed.
-    pub fn mask(&mut self, words: &Words) -> Result<(), Error> {
+    /// Masks words in what the sessions of a repository said. Names, paths and keys stay: facts are found by them.
+    /// The bytes are gone from the file when that is scrubbed.
+    pub fn mask(&mut self, repo: &str, words: &Words) -> Result<(), Error> {
+        const OF_REPO: &str = "source IN (SELECT id FROM source WHERE repo = ?1)";
+        const SAID: [(&str, &str, &str); 7] = [
+            ("turn", "text", OF_REPO),
+            ("command", "command", OF_REPO),
+            ("command", "error", OF_REPO),
+            ("commit_made", "subject", OF_REPO),
+            ("source", "title", "repo = ?1"),
+            ("source", "todos", "repo = ?1"),
+            ("source", "state", "repo = ?1"),
+        ];
         self.run("write the facts of", |db| {
             let transaction = Transaction::new_unchecked(db, TransactionBehavior::Immediate)?;
-            let columns: Vec<(String, String)> = transaction
-                .prepare(
-                    "SELECT t.name, c.name FROM sqlite_schema AS t, pragma_table_info(t.name) AS c
-                     WHERE t.type = 'table' AND t.name NOT LIKE 'sqlite_%' AND c.type = 'TEXT'",
-                )?
-                .query_map((), |row| Ok((row.get(0)?, row.get(1)?)))?
-                .collect::<rusqlite::Result<_>>()?;
-            for (table, column) in &columns {
-                let sql = format!(
-                    "UPDATE \"{table}\" SET \"{column}\" = replace(\"{column}\", ?1, ?2)
-                     WHERE instr(\"{column}\", ?1) > 0"
-                );
-                let mut mask = transaction.prepare(&sql)?;
-                for word in words.plain() {
-                    let masked = char::from(MASK).to_string().repeat(word.len());
-                    mask.execute((word, masked))?;
+            for (table, column, of_repo) in SAID {
+                let texts: Vec<String> = transaction
+                    .prepare(&format!(
+                        "SELECT DISTINCT {column} FROM {table} WHERE {of_repo} AND {column} IS NOT NULL"
+                    ))?
+                    .query_map((repo,), |row| row.get(0))?
+                    .collect::<rusqlite::Result<_>>()?;
+                let sql = format!("UPDATE {table} SET {column} = ?3 WHERE {of_repo} AND {column} = ?2");
+                for text in texts {
+                    let mut bytes = text.clone().into_bytes();
+                    if words.mask(&mut bytes) {
+                        let masked = String::from_utf8_lossy(&bytes);
+                        transaction.execute(&sql, (repo, &text, &*masked))?;
+                    }
                 }
             }
             transaction.commit()
