@@ -67,6 +67,12 @@ impl Here {
     pub fn look(directory: &Path, mut env: Env) -> Result<Self, HereError> {
         let place = heirloom_repo::discover(directory);
         let ignored = crate::foreign::strip(&mut env, directory, &place.root);
+        if ignored.iter().any(|told| told.starts_with("PATH ")) {
+            let usual = || OsString::from("/usr/local/bin:/usr/bin:/bin");
+            heirloom_repo::child::look_in(
+                env.get(OsStr::new("PATH")).cloned().unwrap_or_else(usual),
+            );
+        }
         let setting = text(&env, "HEIRLOOM_CLOCK");
         let clock = Clock::from_setting(setting).map_err(HereError::Clock)?;
         let home = home(&env).ok_or(HereError::NoHome)?;

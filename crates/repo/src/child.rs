@@ -3,14 +3,33 @@
 
 #![expect(clippy::disallowed_methods, reason = "these are what takes its place")]
 
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::io;
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::OnceLock;
 use std::thread;
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process_group};
+
+/// Where programs are looked for, where the environment of this process does not say it.
+static PATH: OnceLock<OsString> = OnceLock::new();
+
+/// Has programs looked for in these directories from now on, by everything that is started with our environment: what
+/// that says instead came from a repository. Said once.
+pub fn look_in(path: OsString) {
+    let _ = PATH.set(path);
+}
+
+/// A program with our environment, but for what came into it from a repository.
+pub(crate) fn with_ours(program: impl AsRef<OsStr>) -> Command {
+    let mut command = Command::new(program);
+    if let Some(path) = PATH.get() {
+        command.env("PATH", path);
+    }
+    command
+}
 
 /// A program with that environment and no other, which leads a group of its own: a Ctrl-C in our terminal is not
 /// for it, and it can be ended with everything it started.
@@ -25,28 +44,28 @@ pub fn leader<K: AsRef<OsStr>, V: AsRef<OsStr>>(
 
 /// This program once more, in a group of its own: it outlives whoever started it.
 pub fn ourselves() -> io::Result<Command> {
-    let mut command = Command::new(std::env::current_exe()?);
+    let mut command = with_ours(std::env::current_exe()?);
     command.process_group(0);
     Ok(command)
 }
 
 /// A program that nobody hears and that hears nobody, with our environment.
 pub fn silent(program: impl AsRef<OsStr>) -> Command {
-    let mut command = Command::new(program);
+    let mut command = with_ours(program);
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     command
 }
 
 /// What a person wrote for a shell: their editor, their pager, a command of their settings.
 pub fn shell(text: &str) -> Command {
-    let mut command = Command::new("/bin/sh");
+    let mut command = with_ours("/bin/sh");
     command.arg("-c").arg(text);
     command
 }
 
 /// A program that takes our place at the terminal.
 pub fn successor(program: impl AsRef<OsStr>) -> Command {
-    Command::new(program)
+    with_ours(program)
 }
 
 /// Waits for the leader of a group. When it takes too long it is ended with everything it started, and there is no

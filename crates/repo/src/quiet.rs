@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::sync::{Mutex, PoisonError};
 
+use crate::child;
 use crate::discover::{common_dir, discover};
 use crate::stuck;
 
@@ -48,9 +49,9 @@ pub(crate) fn command(root: &Path) -> Command {
     command
 }
 
-#[expect(clippy::disallowed_methods, reason = "every git of ours is started here")]
+/// Every git of ours is started here.
 pub(crate) fn bare(root: &Path) -> Command {
-    let mut command = Command::new("git");
+    let mut command = child::with_ours("git");
     command.current_dir(root).stdin(Stdio::null());
     for setting in OFF.into_iter().chain(PATIENT) {
         command.args(["-c", setting]);

@@ -241,3 +241,44 @@ fn a_repository_that_moves_a_persons_settings_or_data_moves_nothing() {
         assert!(!nowhere.exists());
     }
 }
+
+/// An agent hands on what a file of the repository sets to all that it starts, hooks among them.
+#[test]
+fn a_repository_that_names_another_path_has_none_of_its_programs_run() {
+    let env = env();
+    let (theirs, own) = (env.repo().join("tools"), env.user().join("own"));
+    let (ran, told) = (env.user().join("ran"), env.user().join("told"));
+    let program = |directory: &std::path::Path, name: &str, log: &std::path::Path| {
+        fs::create_dir_all(directory).unwrap();
+        let script = format!("#!/bin/sh\necho {name} \"$@\" >> {}\n", log.display());
+        fs::write(directory.join(name), script).unwrap();
+        fs::set_permissions(directory.join(name), fs::Permissions::from_mode(0o755)).unwrap();
+    };
+    for name in ["git", "br", "bd", "sh", "ps", "claude", "codex", "hostname", "heirloom"] {
+        program(&theirs, name, &ran);
+    }
+    program(&own, "br", &told);
+    fs::create_dir(env.repo().join(".beads")).unwrap();
+    let path = format!("{}:/usr/bin:/bin", theirs.display());
+    env.write(".claude/settings.json", &json!({"env": {"PATH": path}}).to_string());
+    env.write("src/a.rs", "fn rotate() {}\n");
+    let env = env.var("PATH", format!("{}:/usr/bin:/bin", own.display()));
+    env.run(&["init", "--yes"]).success();
+    env.run(&["note", "decision", "Rotate", "--issue", "hl-1", "--evidence", "src/a.rs:1"])
+        .success();
+    let mut script = format!("export PATH={path}\n");
+    for event in ["UserPromptSubmit", "PreToolUse", "Stop", "PreCompact", "SessionStart"] {
+        let payload = payload(&env, event);
+        script += &format!("{HEIRLOOM} hook claude {event} < {}\n", payload.display());
+    }
+    for command in ["recover", "ground", "notes", "checkpoint", "sync", "status", "repo"] {
+        script += &format!("{HEIRLOOM} {command}\n");
+    }
+    let said = guarded(&env, &script);
+    assert!(!ran.exists(), "{}\n{said}", fs::read_to_string(&ran).unwrap_or_default());
+    let told = fs::read_to_string(&told).unwrap_or_default();
+    assert!(
+        told.contains("br comments add hl-1 DECISION: Rotate"),
+        "the person's own: {told}\n{said}"
+    );
+}
