@@ -236,13 +236,13 @@ mod tests {
         git(&tree, &["checkout", "-q", "feature"]);
         stash(&tree, "agent 2\n");
         // Somebody who has the list keeps it from being changed, but not what is on it from being kept.
-        let lock = root.join(".git/refs/stash.lock");
-        fs::write(&lock, "").unwrap();
+        let held = root.join(".git/refs/stash.lock");
+        fs::write(&held, "").unwrap();
         assert!(take(&tree, &before, "x").is_err());
         let kept =
             |number: u32| git(&root, &["show", &format!("refs/heirloom/stash/x/{number}:a.txt")]);
         assert_eq!([kept(1), kept(2), kept(3)], ["agent", "agent 1", "agent 2"]);
-        fs::remove_file(&lock).unwrap();
+        fs::remove_file(&held).unwrap();
         assert_eq!(take(&tree, &before, "x").unwrap().len(), 2);
         assert_eq!(take(&tree, &before, "x").unwrap().len(), 0);
         assert_eq!(git(&root, &["for-each-ref", "refs/heirloom/stash"]).lines().count(), 3);

@@ -266,11 +266,11 @@ mod tests {
         let older = turn("01a1dcad-6600-70e1-9fd0-86922fdf52f6");
         let place = |lines: &[String]| {
             let told = read(&lines.iter().map(String::as_str).collect::<Vec<_>>());
-            let places = told.into_iter().filter_map(|what| match what {
+            let mut places = told.into_iter().filter_map(|what| match what {
                 What::Whereabouts(place) => Some(place),
                 _ => None,
             });
-            places.last().unwrap()
+            places.next_back().unwrap()
         };
         let mut lines = vec![meta(own, &forked), meta(parent, ""), older];
         let copied = place(&lines);

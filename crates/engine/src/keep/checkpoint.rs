@@ -113,10 +113,14 @@ impl Checkpoint<'_> {
             && found.steps.iter().any(|step| step.status == Status::Failed);
         let handed = if blocked { None } else { self.hand_off(ledger, &mut found, before)? };
         // A tracker may hang, and a hook that takes too long is ended: by now nothing is lost with it.
-        let made = handed.as_ref().and_then(|handed| handed.made.as_ref());
-        found.steps.push(if self.dry_run { self.would_tell() } else { self.tell(ledger, made)? });
+        let written = handed.as_ref().and_then(|handed| handed.made.as_ref());
+        found.steps.push(if self.dry_run {
+            self.would_tell()
+        } else {
+            self.tell(ledger, written)?
+        });
         let steps = in_order(self.purpose, found.steps, blocked, self.dry_run);
-        let new = made.is_some();
+        let new = written.is_some();
         Ok(self.outcome(!blocked, steps, handed.map(|handed| handed.id), new))
     }
 

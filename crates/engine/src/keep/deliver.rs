@@ -136,12 +136,11 @@ fn give(
     Beginning { fresh, cap }: Beginning,
     Draft { mut brief, lasting }: Draft,
 ) -> Result<Option<String>, Error> {
-    let (hash, rendered) = match lasting {
-        Some(hash) => (hash, None),
-        None => {
-            let rendered = brief.render(budget(settings)).text;
-            (Brief::mark(&rendered), Some(rendered))
-        }
+    let (hash, rendered) = if let Some(hash) = lasting {
+        (hash, None)
+    } else {
+        let rendered = brief.render(budget(settings)).text;
+        (Brief::mark(&rendered), Some(rendered))
     };
     let held = holder(session, fresh)
         .map(|id| ledger.kept::<RecoveryDelivered>(&session.repo, &id.to_string()));

@@ -1,5 +1,6 @@
 //! An agent that changes the environment of what it runs: other settings, another ledger, a switch.
 
+use std::fmt::Write as _;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
@@ -269,10 +270,10 @@ fn a_repository_that_names_another_path_has_none_of_its_programs_run() {
     let mut script = format!("export PATH={path}\n");
     for event in ["UserPromptSubmit", "PreToolUse", "Stop", "PreCompact", "SessionStart"] {
         let payload = payload(&env, event);
-        script += &format!("{HEIRLOOM} hook claude {event} < {}\n", payload.display());
+        writeln!(script, "{HEIRLOOM} hook claude {event} < {}", payload.display()).unwrap();
     }
     for command in ["recover", "ground", "notes", "checkpoint", "sync", "status", "repo"] {
-        script += &format!("{HEIRLOOM} {command}\n");
+        writeln!(script, "{HEIRLOOM} {command}").unwrap();
     }
     let said = guarded(&env, &script);
     assert!(!ran.exists(), "{}\n{said}", fs::read_to_string(&ran).unwrap_or_default());
