@@ -244,7 +244,9 @@ pub(crate) fn blocked(house: &House, ledger: &Ledger) -> Result<Vec<(String, Iss
         // Where nothing is left over nothing has to be looked at.
         let is_new = path.is_dir() && seen.insert(repo.to_owned());
         if is_new && !work::unfinished(repo, ledger)?.is_empty() {
-            add(repo, &house.look(path)?)?;
+            // One that cannot be looked at now does not keep the others off the page.
+            let Ok(there) = house.look(path) else { continue };
+            add(repo, &there)?;
         }
     }
     Ok(all)

@@ -28,7 +28,7 @@ pub(super) fn run(app: &App, args: &Args) -> Done {
     if found.origins.is_empty() && !app.ui.is_json() {
         let whose = match &found.blamed {
             Some(blamed) if blamed.commit.is_some() => {
-                format!("{} made that commit, in no session that is recorded", blamed.author)
+                format!("{} made that commit outside any recorded session", blamed.author)
             }
             _ => "no session is known to have changed it".to_owned(),
         };
