@@ -84,7 +84,10 @@ pub fn standing(sessions: &[Told], now: Timestamp) -> Standing {
     }
     lines.extend(failing(sessions));
     lines.extend(done(sessions));
-    let with_todos = sessions.iter().find(|told| !told.todos.is_empty());
+    // What somebody on another branch still has to do is theirs, unless nobody was at work here.
+    let is_begun = sessions.iter().any(|told| told.near);
+    let with_todos =
+        sessions.iter().find(|told| (told.near || !is_begun) && !told.todos.is_empty());
     let todos = with_todos.into_iter().flat_map(|told| &told.todos).filter(|todo| todo.is_open());
     let todos = todos.map(|todo| quote(&todo.text)).collect();
     Standing { lines, todos, said: said(sessions, now), earlier: earlier(sessions) }

@@ -72,6 +72,15 @@ fn what_was_asked_done_and_left_open_is_told() {
 }
 
 #[test]
+fn what_is_to_be_done_on_another_branch_is_a_step_only_where_nobody_was_at_work() {
+    let todos = vec![TodoFacts { text: "measure the jar".into(), state: "open".into() }];
+    let elsewhere = Told { near: false, todos, ..session() };
+    let here = Told { turns: vec![turn(8, "add the French translation")], ..session() };
+    assert!(standing(&[here, elsewhere.clone()], at(10)).todos.is_empty());
+    assert_eq!(standing(&[elsewhere], at(10)).todos, ["measure the jar"]);
+}
+
+#[test]
 fn a_test_that_a_later_session_ran_with_success_fails_no_more() {
     let before = Told {
         commands: vec![ran(8, "cargo test -p parser", Some("x"))],

@@ -105,6 +105,8 @@ fn splits(rest: &str) -> bool {
         "do not ",
         "always ",
         "leave ",
+        "under no circumstances ",
+        "on no account ",
         "stay out of ",
         "stay away from ",
         "hands off ",
@@ -237,30 +239,30 @@ fn untouched(words: &[&str]) -> Option<Force> {
         return Some(Force::Requires);
     }
     let words = after_lead_ins(words);
+    let absolute = ["under no circumstances", "on no account", "at no point"];
+    if let Some(rest) = absolute.iter().find_map(|lead| begins(words, lead)) {
+        let rest = begins(rest, "should you").or_else(|| begins(rest, "may you")).unwrap_or(rest);
+        return asks(rest).then_some(Force::Forbids);
+    }
     let away = ["stay out of", "stay away from", "hands off", "keep your hands off", "keep out of"];
     if let Some(object) = away.iter().find_map(|phrase| begins(words, phrase)) {
         return is_named(object).then_some(Force::Forbids);
     }
     if let Some(rest) = begins(words, "leave") {
-        let ends = [
-            &["alone"][..],
-            &["untouched"],
-            &["as", "is"],
-            &["as", "it", "is"],
-            &["as", "they", "are"],
-        ];
-        let object = ends.iter().find_map(|end| rest.strip_suffix(*end));
+        let object = before(rest, &["alone", "untouched", "as is", "as it is", "as they are"]);
         return object.is_some_and(is_named).then_some(Force::Forbids);
     }
-    let subject = [
-        &["is", "off", "limits"][..],
-        &["are", "off", "limits"],
-        &["is", "off-limits"],
-        &["are", "off-limits"],
-    ];
-    let subject = subject.iter().find_map(|end| words.strip_suffix(*end))?;
+    let limits = ["is off limits", "are off limits", "is off-limits", "are off-limits"];
+    let subject = before(words, &limits)?;
     let is_told = subject.iter().any(|word| TELLING.contains(word) || GUESSING.contains(word));
-    (is_named(subject) && !is_told && subject.len() <= 8).then_some(Force::Forbids)
+    (is_named(subject) && !is_told).then_some(Force::Forbids)
+}
+
+/// The few words before the first of these phrases.
+fn before<'a, 'w>(words: &'a [&'w str], phrases: &[&str]) -> Option<&'a [&'w str]> {
+    const FEW: usize = 8;
+    let stands = |at: &usize| phrases.iter().any(|phrase| begins(&words[*at..], phrase).is_some());
+    (0..words.len().min(FEW + 1)).find(stands).map(|at| &words[..at])
 }
 
 /// Whether a verb of work follows, with an object.

@@ -79,6 +79,7 @@ fn what_is_forbidden_and_required_in_other_words_is_found_too() {
     for (prompt, said, force) in [
         ("please do not ever rewrite the history of main", "", Forbids),
         ("Leave vendor/ alone.", "", Forbids),
+        ("Leave vendor/ alone, we do not own it.", "", Forbids),
         (
             "Do the parser and leave the public API as it is",
             "and leave the public API as it is",
@@ -91,6 +92,24 @@ fn what_is_forbidden_and_required_in_other_words_is_found_too() {
         ),
         ("From now on use pnpm for everything", "", Requires),
         ("going forward, run the linter before each commit", "", Requires),
+        ("From now on, leave the changelog alone", "leave the changelog alone", Forbids),
+        ("Stay out of infra/prod!", "", Forbids),
+        (
+            "Port it. Under no circumstances touch vendor/",
+            "Under no circumstances touch vendor/",
+            Forbids,
+        ),
+        ("and on no account change the wire format", "", Forbids),
+        ("Under no circumstances should you push to main", "", Forbids),
+        ("hands off the migrations please", "", Forbids),
+        ("The billing module is off limits.", "", Forbids),
+        ("I don't want you to touch the schema", "", Forbids),
+        ("You may not edit files under gen/", "", Forbids),
+        ("you are not allowed to push to origin", "", Forbids),
+        ("Make sure you never log a token", "", Forbids),
+        ("you shouldn't mock the database", "", Forbids),
+        ("DON'T PUSH TO MAIN", "", Forbids),
+        ("'never' touch the schema", "", Forbids),
     ] {
         let found = rules(prompt);
         let expected = if said.is_empty() { prompt } else { said };

@@ -18,6 +18,9 @@ pub(super) const SIGNS: &[&str] = &[
     "going forward",
     "future",
     "from here on",
+    "under no circumstances",
+    "on no account",
+    "at no point",
 ];
 
 /// What work is asked for in: the verbs that people forbid and require. A verb that is not here makes no
@@ -296,7 +299,6 @@ pub(super) const LEAD_INS: &[&str] = &[
     "in migrations",
     "in this file",
     "whatever you do",
-    "under no circumstances",
     "make sure you",
     "make sure to",
     "make sure that you",
