@@ -358,6 +358,29 @@ fn what_later_sessions_inherited_is_forgotten_with_the_session_and_nothing_of_th
     assert_eq!(found(&env.home(), CANARY), Vec::<String>::new());
 }
 
+/// Every session that works on an issue is told how to work in the same words.
+#[test]
+fn what_other_sessions_were_told_by_us_stays_when_one_is_forgotten() {
+    let env = env();
+    env.write("src/a.rs", "fn rotate_tokens() {}\n");
+    set_up(&env);
+    for title in ["one", "two", "three"] {
+        let issue = json(&env, &["issues", "create", title])["id"].as_str().unwrap().to_owned();
+        let ran = env.run(&["work", "--agent", "sim", "--issue", &issue]);
+        assert!(ran.stdout.contains(&issue), "{ran}");
+    }
+    json(&env, &["sync"]);
+    let names = json(&env, &["sessions", "list", "--all"]);
+    let names = names["sessions"].as_array().unwrap().iter();
+    let names: Vec<&str> = names.map(|one| one["name"].as_str().unwrap()).collect();
+    assert_eq!(names.len(), 3, "{names:?}");
+    json(&env, &["sessions", "forget", names[1], "--yes"]);
+    for name in [names[0], names[2]] {
+        let said = env.run(&["conversation", name]).success().stdout;
+        assert!(said.lines().count() > 5 && !said.contains("****"), "{said}");
+    }
+}
+
 #[test]
 fn a_session_that_is_forgotten_is_not_continued() {
     let env = env();

@@ -203,13 +203,18 @@ fn what_runs_fits_as_well() {
         let name = format!("auth-at-{columns}");
         let run = ["run", "ralph", &name, "2", "--inherit", "auth-v1", "--agent", "sim"];
         let run = [&run[..], &["--permissions", "ask"]].concat();
-        let work = ["work", "--agent", "sim", "--permissions", "accept"];
-        for arguments in [&run[..], &work[..], &["demo"]] {
+        env.run(&["issues", "create", "Blacklist every refresh token of somebody who logs out"])
+            .success();
+        let screens: [(&[&str], &str); 3] = [
+            (&run, "up to 2 iterations"),
+            (&["work", "--agent", "sim"], "started"),
+            (&["demo"], "In your own repository"),
+        ];
+        for (arguments, says) in screens {
             let text = shown(&env, arguments, columns, false);
-            assert!(text.lines().count() > 2, "{arguments:?} says nothing: {text}");
-            wrong.extend(
-                too_wide(&text, columns).map(|line| format!("{arguments:?} at {columns}: {line}")),
-            );
+            assert!(text.contains(says), "{arguments:?}: {text}");
+            let wide = too_wide(&text, columns);
+            wrong.extend(wide.map(|line| format!("{arguments:?} at {columns}: {line}")));
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));

@@ -48,11 +48,12 @@ pub(super) fn words(here: &Here, ledger: &Ledger, session: &Session) -> Result<W
         said.extend(note.rationale);
     }
     let iterations = ledger.iterations(session.id)?;
+    // What a loop or an issue is worked on with is written by us, and says the same in every session.
+    let is_composed = !iterations.is_empty() || ledger.issue_run_of(session.id)?.is_some();
     said.extend(iterations.into_iter().filter_map(|iteration| iteration.summary));
-    for record in ledger.trajectory(session.id)? {
-        let prompt = body::<SessionPrompted>(&record).map(|prompted| prompted.text);
-        said.extend(prompt.filter(|text| text.len() >= TELLING));
-    }
+    let records = if is_composed { Vec::new() } else { ledger.trajectory(session.id)? };
+    let prompts = records.iter().filter_map(body::<SessionPrompted>).map(|prompted| prompted.text);
+    said.extend(prompts.filter(|text| text.len() >= TELLING));
     let runs = here.place.own_directory().join("runs").join(session.name.as_str());
     for page in files(&runs).into_iter().filter(|path| is_page(path)) {
         let text = file::read_to_string(&page).unwrap_or_default();
@@ -209,22 +210,32 @@ pub(super) fn mask(
     let repo = ledger.repository(&session.repo)?;
     let archive = Archive::new(&here.home);
     for id in archive.sessions() {
-        let other = ledger.session(id)?;
-        let is_others =
-            other.is_some_and(|other| other.repo != session.repo && other.repo.as_str() != repo);
-        if !is_others {
+        if may_quote(ledger, session, &repo, id)? {
             masked.note(archive.mask(id, words), Some(id));
         }
     }
     let said = SAID.map(|name| here.home.join(name)).into_iter();
-    for path in said.chain([here.place.own_directory().join("runs")]).flat_map(|path| files(&path))
-    {
-        masked.note(mask_file(&path, words), session_of(&path));
+    let said = said.chain([here.place.own_directory().join("runs")]);
+    for path in said.flat_map(|path| files(&path)) {
+        let id = session_of(&path);
+        if id.map_or(Ok(true), |id| may_quote(ledger, session, &repo, id))? {
+            masked.note(mask_file(&path, words), id);
+        }
     }
     facts.mask(&repo, words)?;
     masked.sessions.sort_unstable();
     masked.sessions.dedup();
     Ok(masked)
+}
+
+/// Whether a session may have been told what was said in another: it is of the same repository and no older. Of one that
+/// nobody knows, who can tell?
+fn may_quote(ledger: &Ledger, said: &Session, repo: &str, id: SessionId) -> Result<bool, Error> {
+    let other = ledger.session(id)?;
+    Ok(other.is_none_or(|other| {
+        let is_here = other.repo == said.repo || other.repo.as_str() == repo;
+        is_here && other.created_at >= said.created_at
+    }))
 }
 
 impl Masked {
