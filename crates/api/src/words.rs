@@ -53,7 +53,7 @@ words! {
     /// How a step of a checkpoint ended.
     StepStatus: "passed" "warned" "failed" "skipped";
     /// What an iteration amounts to.
-    Outcome: "completed" "failed" "hopeless" "interrupted" "postponed";
+    Outcome: "completed" "failed" "timed_out" "hopeless" "interrupted" "postponed";
     /// What an agent wants to happen after its iteration.
     Decision: "continue" "stop" "error";
     /// What agents may do without asking.

@@ -64,7 +64,7 @@ pub(super) struct Args {
     /// Time limit for one iteration
     #[arg(long, value_name = "TIME")]
     iteration_timeout: Option<Period>,
-    /// Fail an iteration whose agent is silent for this long
+    /// Stop an iteration whose agent is silent for this long (default: 1h; 0s: never)
     #[arg(long, value_name = "TIME")]
     idle_timeout: Option<Period>,
     /// What agents may do without asking: accept (edit and run commands), edits, or ask

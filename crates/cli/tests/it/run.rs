@@ -133,6 +133,37 @@ fn a_slow_agent_is_stopped_even_when_it_ignores_signals_and_has_children() {
     assert!(!alive(&env), "something is left");
 }
 
+#[test]
+fn a_silent_agent_times_out_which_is_an_outcome_of_its_own() {
+    let env = with_agent(
+        "cat > /dev/null\n[ -e once ] || { touch once; sleep 987; }\nsleep 1\necho '{\"decision\":\"stop\"}' > $HEIRLOOM_STATUS\n",
+    );
+    let ran = run(&env, &["ralph", "s", "3", "--idle-timeout", "2s", "--json"]).success();
+    let ends: Vec<Value> = ran
+        .stdout
+        .lines()
+        .map(|line| serde_json::from_str::<Value>(line).unwrap())
+        .filter(|event| event["event"] == "iteration_ended")
+        .collect();
+    assert_eq!(ends.len(), 2, "{ran}");
+    assert_eq!(
+        (&ends[0]["outcome"], &ends[0]["why"]),
+        (&"timed_out".into(), &"it said nothing for too long (idle_timeout)".into())
+    );
+    assert_eq!(ends[1]["outcome"], "completed");
+    assert!(!alive(&env), "something is left");
+    // Nobody has to ask for it, and who wants to wait for ever can say so.
+    let plan = |flags: &[&str]| {
+        let words = [&["ralph", "p", "1", "--dry-run", "--json"], flags].concat();
+        run(&env, &words).success().json()
+    };
+    let idle = |plan: &Value| plan["plan"]["stages"][0]["idle_timeout_ms"].clone();
+    assert_eq!(idle(&plan(&[])), 3_600_000);
+    assert_eq!(idle(&plan(&["--idle-timeout", "0s"])), Value::Null);
+    env.write(".heirloom/config.yaml", "run: {idle_timeout: 20m}\n");
+    assert_eq!(idle(&plan(&[])), 1_200_000);
+}
+
 /// Whether anything of the agents still runs.
 pub(crate) fn alive(env: &TestEnv) -> bool {
     let place = env.repo().to_string_lossy().into_owned();

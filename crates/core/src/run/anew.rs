@@ -53,7 +53,8 @@ impl Anew {
     }
 
     fn bounds(&self, stage: &mut PlannedStage, is_pipeline: bool) {
-        stage.idle_timeout_ms = self.idle_timeout_ms.or(stage.idle_timeout_ms);
+        let idle = self.idle_timeout_ms.or(stage.idle_timeout_ms);
+        stage.idle_timeout_ms = idle.filter(|most| *most > 0);
         stage.iteration_timeout_ms = self.iteration_timeout_ms.or(stage.iteration_timeout_ms);
         stage.max = match self.max {
             Some(max) if is_pipeline => stage.max.min(max),

@@ -22,8 +22,11 @@ pub enum AgentEnd {
         /// Whether the next launch would fail the same way (no login, no such model).
         hopeless: bool,
     },
-    /// It was stopped, because it took too long.
-    TimedOut,
+    /// It was stopped, because it took too long or said nothing for too long.
+    TimedOut {
+        /// Which of the two.
+        why: String,
+    },
     /// It was stopped, because somebody asked.
     Interrupted,
     /// It could not work for now: a rate limit or an overload.
@@ -38,6 +41,8 @@ pub enum Outcome {
     Completed,
     /// It ran and failed.
     Failed,
+    /// It was stopped, because it took too long or said nothing for too long.
+    TimedOut,
     /// It failed in a way that no further iteration would mend.
     Hopeless,
     /// It was stopped.
@@ -47,14 +52,21 @@ pub enum Outcome {
 }
 
 impl Outcome {
-    pub const ALL: [Self; 5] =
-        [Self::Completed, Self::Failed, Self::Hopeless, Self::Interrupted, Self::Postponed];
+    pub const ALL: [Self; 6] = [
+        Self::Completed,
+        Self::Failed,
+        Self::TimedOut,
+        Self::Hopeless,
+        Self::Interrupted,
+        Self::Postponed,
+    ];
 
     /// The word for it in the ledger.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Completed => "completed",
             Self::Failed => "failed",
+            Self::TimedOut => "timed_out",
             Self::Hopeless => "hopeless",
             Self::Interrupted => "interrupted",
             Self::Postponed => "postponed",
@@ -68,7 +80,12 @@ impl Outcome {
 
     /// Whether it counts as an iteration that was made, well or badly.
     pub const fn counts(self) -> bool {
-        matches!(self, Self::Completed | Self::Failed | Self::Hopeless)
+        matches!(self, Self::Completed | Self::Failed | Self::TimedOut | Self::Hopeless)
+    }
+
+    /// Whether it went badly, and the next one may go well.
+    pub const fn is_failure(self) -> bool {
+        matches!(self, Self::Failed | Self::TimedOut)
     }
 }
 
@@ -146,7 +163,7 @@ pub fn judge(end: &AgentEnd, report: Option<&Report>, is_written: bool) -> Judge
     match end {
         AgentEnd::Failed { why, hopeless: true } => judged(Outcome::Hopeless, Some(why.clone())),
         AgentEnd::Failed { why, hopeless: false } => judged(Outcome::Failed, Some(why.clone())),
-        AgentEnd::TimedOut => judged(Outcome::Failed, Some("it took too long".to_owned())),
+        AgentEnd::TimedOut { why } => judged(Outcome::TimedOut, Some(why.clone())),
         AgentEnd::Interrupted => judged(Outcome::Interrupted, None),
         AgentEnd::Limited => judged(Outcome::Postponed, None),
         AgentEnd::Finished => match (decision, report) {
@@ -175,6 +192,7 @@ mod tests {
     #[test]
     fn every_way_to_end_has_its_outcome() {
         let failed = |hopeless| AgentEnd::Failed { why: "exit code 7".to_owned(), hopeless };
+        let late = AgentEnd::TimedOut { why: "it took too long".to_owned() };
         let stop = reported(Some(Decision::Stop));
         let error =
             Report { reason: Some("no disk".to_owned()), ..reported(Some(Decision::Error)) };
@@ -187,7 +205,7 @@ mod tests {
             ("finished, silent", AgentEnd::Finished, None, false),
             ("exit 7, stop", failed(false), Some(&stop), true),
             ("no login", failed(true), None, false),
-            ("timed out, stop", AgentEnd::TimedOut, Some(&stop), true),
+            ("timed out, stop", late, Some(&stop), true),
             ("interrupted", AgentEnd::Interrupted, None, false),
             ("rate limited", AgentEnd::Limited, None, false),
         ];
@@ -204,7 +222,7 @@ mod tests {
         finished, silent: failed - it wrote no status.json
         exit 7, stop: failed stop exit code 7
         no login: hopeless - exit code 7
-        timed out, stop: failed stop it took too long
+        timed out, stop: timed_out stop it took too long
         interrupted: interrupted - 
         rate limited: postponed - 
         ");

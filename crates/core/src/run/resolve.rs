@@ -121,7 +121,7 @@ impl Planned<'_> {
             verify: choices.verify.unwrap_or_default(),
             delay_ms: choices.delay.map_or(0, milliseconds),
             iteration_timeout_ms: choices.iteration_timeout.map(milliseconds),
-            idle_timeout_ms: choices.idle_timeout.map(milliseconds),
+            idle_timeout_ms: choices.idle_timeout.map(milliseconds).filter(|most| *most > 0),
             comprehension: choices.comprehension.unwrap_or_default(),
             checkpoint: choices.checkpoint.unwrap_or(false),
             inherit: choices.inherit.and_then(planned_inherit),

@@ -279,7 +279,7 @@ pub fn next(
             Next::End(End::NeverSucceeded)
         }
         // A loop whose last word is a failure has not ended well.
-        (Next::Run, true) if history.last().is_some_and(|l| l.outcome == Outcome::Failed) => {
+        (Next::Run, true) if history.last().is_some_and(|last| last.outcome.is_failure()) => {
             Next::End(End::LastFailed)
         }
         (Next::Run, true) if matches!(stop.rule, Rule::Judgment { .. }) => {
@@ -294,7 +294,7 @@ fn forced(history: &[Past], budget: &Budget, answers: Answers) -> Option<End> {
     if history.last().is_some_and(|last| last.outcome == Outcome::Hopeless) {
         return Some(End::Hopeless);
     }
-    let failures = history.iter().rev().take_while(|past| past.outcome == Outcome::Failed).count();
+    let failures = history.iter().rev().take_while(|past| past.outcome.is_failure()).count();
     if failures >= usize::try_from(budget.max_failures.max(1)).unwrap_or(usize::MAX) {
         return Some(End::TooManyFailures);
     }

@@ -7,13 +7,14 @@ use super::status_file::Decision;
 use super::stop::*;
 use crate::status::Status;
 
-/// A history in letters: c(ontinue), s(top), f(ailed), h(opeless).
+/// A history in letters: c(ontinue), s(top), f(ailed), t(imed out), h(opeless).
 fn history(letters: &str) -> Vec<Past> {
     letters
         .chars()
         .map(|letter| match letter {
             's' => Past { outcome: Outcome::Completed, decision: Some(Decision::Stop) },
             'f' => Past { outcome: Outcome::Failed, decision: Some(Decision::Stop) },
+            't' => Past { outcome: Outcome::TimedOut, decision: Some(Decision::Stop) },
             'h' => Past { outcome: Outcome::Hopeless, decision: None },
             _ => Past { outcome: Outcome::Completed, decision: Some(Decision::Continue) },
         })
@@ -49,6 +50,8 @@ fn fixed_runs_its_number_unless_an_agent_stops() {
     assert_eq!(fixed("cf"), Next::Run);
     assert_eq!(fixed("cfc"), Next::End(End::MaxIterations));
     assert_eq!(fixed("ccf"), Next::End(End::LastFailed));
+    assert_eq!(fixed("cct"), Next::End(End::LastFailed));
+    assert_eq!(after(&Rule::Fixed, 9, "ftt", NONE), Next::End(End::TooManyFailures));
 }
 
 #[test]

@@ -9,14 +9,12 @@ use crate::turn::Cause;
 /// What the end of the process means.
 pub(super) fn end(finished: &Finished, cause: Option<Cause>) -> AgentEnd {
     let failed = |hopeless| AgentEnd::Failed { why: why(finished), hopeless };
+    let late = |why: &str| AgentEnd::TimedOut { why: why.to_owned() };
     match (cause, &finished.outcome) {
         // It had already finished when it was told to stop: what it did is done.
         (_, Outcome::Success) => AgentEnd::Finished,
-        (Some(Cause::TooLong), _) => AgentEnd::TimedOut,
-        (Some(Cause::Silence), _) => {
-            let why = "it said nothing for too long (idle_timeout)".to_owned();
-            AgentEnd::Failed { why, hopeless: false }
-        }
+        (Some(Cause::TooLong), _) => late("it took too long (iteration_timeout)"),
+        (Some(Cause::Silence), _) => late("it said nothing for too long (idle_timeout)"),
         (Some(_), _) | (None, Outcome::CostLimit) => AgentEnd::Interrupted,
         (None, outcome) if outcome.is_transient() => AgentEnd::Limited,
         (None, Outcome::RateLimited { .. } | Outcome::Overloaded { .. }) => AgentEnd::Limited,

@@ -130,7 +130,7 @@ fn request(settings: &Settings, directory: &Path, asked: &Asked) -> Result<Reque
         agent: Some(settings.agent.as_str().to_owned()),
         verify: Some(run.verify.clone()).filter(|verify| !verify.is_empty()),
         iteration_timeout: run.iteration_timeout.map(Period::duration),
-        idle_timeout: run.idle_timeout.map(Period::duration),
+        idle_timeout: Some(run.idle_timeout.duration()),
         comprehension: Some(run.comprehension),
         ..Choices::default()
     };

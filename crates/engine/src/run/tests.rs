@@ -149,7 +149,9 @@ fn a_run_ends_when_its_time_is_up_and_its_agent_with_it() {
     let scene = scene();
     let quick = vec![Act::Wait(Duration::from_mins(30)), reports("continue"), Act::result()];
     let fake = Fake::new([quick, vec![Act::UntilStopped, Act::Exit(0)]]);
-    let asked = Asked { max_time: Some(Duration::from_hours(2)), ..asked(9) };
+    let mut asked = Asked { max_time: Some(Duration::from_hours(2)), ..asked(9) };
+    // It may say nothing for as long as it likes.
+    asked.flags.idle_timeout = Some(Duration::ZERO);
     let (ended, _) = scene.run(&fake, &asked);
     assert_eq!((ended.status, ended.reason.as_deref()), (Status::Interrupted, Some("max_time")));
     assert_eq!((fake.started(), fake.passed().as_secs() / 60), (2, 120));

@@ -78,7 +78,7 @@ impl OnIssue<'_, '_> {
     fn after_silence(&mut self) -> Result<Turn, End> {
         let silence = self.context.options.silence.as_secs();
         if std::mem::replace(&mut self.tries.was_silent, true) {
-            return Err(End::Failed(format!("the agent was silent for {silence} s, twice")));
+            return Err(End::TimedOut(format!("the agent was silent for {silence} s, twice")));
         }
         self.warn(format!("the agent was silent for {silence} s; it was stopped and is resumed"));
         self.again()

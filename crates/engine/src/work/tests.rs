@@ -156,14 +156,14 @@ fn an_agent_that_knows_no_conversation_though_it_was_asked_for_none_is_not_asked
 }
 
 #[test]
-fn an_agent_that_is_silent_twice_fails_its_issue_and_the_next_one_is_worked_on() {
+fn an_issue_whose_agent_is_silent_twice_times_out_and_the_next_one_is_worked_on() {
     let mut scene = scene(2);
     let silent = || {
         vec![Act::started("11111111-1111-4111-8111-111111111111"), Act::UntilStopped, Act::Exit(0)]
     };
     let fake = Fake::new([silent(), silent(), finishes()]);
     let (ended, _) = scene.work(&fake);
-    assert_eq!((ended.tally.closed, ended.tally.failed), (1, 1));
+    assert_eq!((ended.tally.closed, ended.tally.timed_out, ended.tally.failed), (1, 1, 0));
     let silence = Options::of(&Settings::default()).silence;
     assert!(fake.passed() >= 2 * silence && fake.passed() < 3 * silence);
     assert!(fake.passed() < Duration::from_hours(12));

@@ -61,6 +61,7 @@ fn a_silent_agent_is_stopped_and_resumed_once() {
         ("in_progress", "closed")
     );
     assert_eq!(yard.issue_run(&twice)["reason"], "the agent was silent for 1 s, twice");
+    assert_eq!(yard.issue_run(&twice)["status"], "timed_out");
     let first = yard.given(&once, 1);
     assert_eq!(yard.given(&once, 2).flag("--resume"), first.flag("--session-id"));
     for (issue, launches) in [(&twice, 2), (&once, 2)] {

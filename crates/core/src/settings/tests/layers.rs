@@ -327,6 +327,7 @@ fn every_effective_value_has_a_row() {
     inherit.max_depth = 3 (default)
     run.verify = [] (default)
     run.max_cost = 2.0 (c.yaml:2:17)
+    run.idle_timeout = "1h" (default)
     run.comprehension = "optional" (default)
     run.strict = false (default)
     work.gate = [] (default)
