@@ -26,6 +26,17 @@ pub enum McpError {
         /// The server.
         name: String,
     },
+    /// A server with a key that no agent would be told of.
+    #[error(
+        "the MCP server {name} has `{key}`, which cannot be passed on to agents; the keys that can are {}",
+        KEYS
+    )]
+    Key {
+        /// The server.
+        name: String,
+        /// The key.
+        key: String,
+    },
     /// A server that says neither what to run nor where to connect.
     #[error("the MCP server {name} has neither a command nor a URL")]
     Empty {
@@ -33,6 +44,11 @@ pub enum McpError {
         name: String,
     },
 }
+
+/// What is passed on.
+const KEYS: &str = "type, command, args, env, cwd, url, headers, timeout and disabled";
+/// What only people read.
+const REMARK: &str = "description";
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -58,6 +74,8 @@ struct Loose {
     timeout: Option<serde_json::Value>,
     #[serde(default)]
     disabled: bool,
+    #[serde(flatten)]
+    others: BTreeMap<String, serde_json::Value>,
 }
 
 /// Reads `{"mcpServers": {…}}`, or the inner object alone. A type may be left out.
@@ -80,7 +98,11 @@ pub fn parse_mcp_servers(text: &str) -> Result<BTreeMap<String, McpServer>, McpE
 }
 
 fn read(name: String, server: Loose) -> Result<McpServer, McpError> {
-    let Loose { kind, command, args, env, url, headers, cwd, timeout, disabled } = server;
+    let Loose { kind, command, args, env, url, headers, cwd, timeout, disabled, others } = server;
+    // One that says which tools may not be used must not lose that on the way.
+    if let Some(key) = others.into_keys().find(|key| key != REMARK) {
+        return Err(McpError::Key { name, key });
+    }
     let timeout = match timeout.as_ref().map(serde_json::Value::as_u64) {
         None => None,
         Some(Some(milliseconds @ 1..)) => Some(milliseconds),
@@ -166,5 +188,12 @@ mod tests {
         );
         assert_eq!(error(r#"{"x":{}}"#), "the MCP server x has neither a command nor a URL");
         assert_eq!(error("servers.json"), "the MCP servers cannot be read");
+        assert_eq!(
+            error(r#"{"x":{"command":"x","excludeTools":["drop"]}}"#),
+            format!(
+                "the MCP server x has `excludeTools`, which cannot be passed on to agents; the keys that can are {KEYS}"
+            )
+        );
+        assert!(parse_mcp_servers(r#"{"x":{"command":"x","description":"ours"}}"#).is_ok());
     }
 }

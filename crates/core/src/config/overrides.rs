@@ -1,10 +1,11 @@
 //! What a continued session says about each field: nothing, a value, or that it is to go.
 
+use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Map, Value};
 
 use super::field::each_field;
-use super::{Config, Field};
+use super::{Config, Field, parse_mcp_servers};
 
 /// What is said about one field.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -19,7 +20,6 @@ pub enum Change<T> {
 }
 
 impl<T> Change<T> {
-    /// Whether nothing is said.
     /// The value that is set, if one is.
     pub const fn as_set(&self) -> Option<&T> {
         match self {
@@ -103,7 +103,13 @@ impl Overrides {
     /// Reads what is said in JSON: an object, in which null clears.
     pub fn parse(json: &str) -> Result<Self, serde_json::Error> {
         // A list would be taken for the fields in order.
-        let fields: Map<String, Value> = serde_json::from_str(json)?;
+        let mut fields: Map<String, Value> = serde_json::from_str(json)?;
+        // As people write them: a `cwd` is none of the stored form, and must not get lost.
+        if let Some(servers) = fields.get_mut("mcp_servers").filter(|servers| servers.is_object()) {
+            let read =
+                parse_mcp_servers(&servers.to_string()).map_err(serde_json::Error::custom)?;
+            *servers = serde_json::to_value(read)?;
+        }
         serde_json::from_value(Value::Object(fields))
     }
 
@@ -126,6 +132,22 @@ mod tests {
         assert_eq!(overrides.disallowed_tools, Change::Clear);
         assert_eq!(overrides.title, Change::Inherit);
         assert_eq!(serde_json::to_string(&overrides).unwrap(), json);
+    }
+
+    #[test]
+    fn servers_are_read_as_people_write_them_and_nothing_of_them_is_dropped() {
+        let json = r#"{"mcp_servers":{"db":{"command":"db","cwd":"/data","timeout":5000}}}"#;
+        let overrides = Overrides::parse(json).unwrap();
+        let db = &overrides.mcp_servers.as_set().unwrap()["db"];
+        let stored = serde_json::to_string(db).unwrap();
+        assert!(stored.contains("/data") && db.timeout() == Some(5000), "{stored}");
+        assert_eq!(Overrides::parse(r#"{"mcp_servers":null}"#).unwrap().mcp_servers, Change::Clear);
+        let odd = r#"{"mcp_servers":{"db":{"command":"db","trust":true}}}"#;
+        let error = Overrides::parse(odd).unwrap_err().to_string();
+        assert!(error.starts_with("the MCP server db has `trust`"), "{error}");
+        // Stored ones read as what they are.
+        let again = serde_json::to_string(&overrides).unwrap();
+        assert_eq!(Overrides::parse(&again).unwrap(), overrides);
     }
 
     #[test]

@@ -15,8 +15,10 @@ pub(super) const SECRET: &str = "s3cr3t-Value-42";
 pub(super) fn launch_all(fixture: &Fixture) -> Value {
     let mcp = json!({"mcpServers": {
         "db": {"command": "db-mcp", "args": ["--ro"], "env": {"DB_TOKEN": SECRET}},
-        "web": {"type": "http", "url": "https://mcp.example/", "headers": {
+        "web": {"type": "http", "url": "https://mcp.example/", "timeout": 60_000, "headers": {
             "Authorization": format!("Bearer {SECRET}"), "X-Session-ID": "the parent"}},
+        "files": {"command": "files-mcp", "cwd": "/data dir"},
+        "off": {"command": "off-mcp", "disabled": true},
     }});
     std::fs::create_dir_all(fixture.env.repo().join("sub")).unwrap();
     let mcp = mcp.to_string();
@@ -79,8 +81,10 @@ fn received(fixture: &Fixture, given: &Given) -> Received {
 fn inherited() -> Received {
     let servers = json!({
         "db": {"type": "stdio", "command": "db-mcp", "args": ["--ro"], "env": {"DB_TOKEN": SECRET}},
-        "web": {"type": "http", "url": "https://mcp.example/", "headers": {
+        "web": {"type": "http", "url": "https://mcp.example/", "timeout": 60_000, "headers": {
             "Authorization": format!("Bearer {SECRET}"), "X-Session-ID": "its own id"}},
+        "files": {"type": "stdio", "command": "/bin/sh", "env": {}, "args": [
+            "-c", "cd \"$1\" && shift && exec \"$@\"", "sh", "/data dir", "files-mcp"]},
     });
     BTreeMap::from([
         // The alias as it was resolved, so that it cannot come to mean another one.
