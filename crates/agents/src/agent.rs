@@ -8,7 +8,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::env::Env;
-use crate::event::{PermissionRequest, Reader};
+use crate::event::{Failure, PermissionRequest, Reader};
 use crate::hook::Hooks;
 use crate::kit::Kit;
 use crate::launch::{CommandLine, Gap, Input, Launch, LaunchError};
@@ -102,6 +102,12 @@ pub trait Agent: fmt::Debug + Sync {
 
     /// Reads its stream.
     fn reader(&self) -> Box<dyn Reader>;
+
+    /// Why a request to the model is made again, if a line on its stderr says that one is: some agents say so
+    /// nowhere else.
+    fn retry(&self, _line: &str) -> Option<Failure> {
+        None
+    }
 
     /// How a process of it ended.
     fn classify(&self, end: &End<'_>) -> Outcome;

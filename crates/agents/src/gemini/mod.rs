@@ -17,7 +17,7 @@ use heirloom_core::config::Config;
 
 use crate::agent::{Agent, AnswersOnly, Feature, Support, Unattended};
 use crate::env::{self, Env};
-use crate::event::Reader;
+use crate::event::{Failure, Reader};
 use crate::hook::Hooks;
 use crate::kit::{self, Kit};
 use crate::launch::{CommandLine, Launch, LaunchError};
@@ -89,6 +89,10 @@ impl Agent for Gemini {
 
     fn takes_id(&self, id: &str) -> bool {
         crate::uuid::checked(self.name(), id).is_ok()
+    }
+
+    fn retry(&self, line: &str) -> Option<Failure> {
+        read::retry(line)
     }
 
     fn classify(&self, end: &End<'_>) -> Outcome {

@@ -7,7 +7,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::classify;
-use crate::event::{Event, Parsed, Reader, Span, Tokens, TurnResult};
+use crate::event::{Event, Failure, FailureKind, Parsed, Reader, Span, Tokens, TurnResult};
 
 /// Reads the stream. Words come in pieces, which are handed on as they come; the result has the
 /// last of them put together.
@@ -150,14 +150,40 @@ const fn usage(stats: &Stats) -> Event {
     Event::Usage { tokens, span: Span::Turn, context_window: None }
 }
 
+/// The failure of a request that is made again, by the remark on stderr that says so.
+pub(super) fn retry(line: &str) -> Option<Failure> {
+    let rest = line.strip_prefix("Attempt ")?;
+    let (attempt, said) = rest.split_once(" failed")?;
+    let is_one = attempt.bytes().all(|byte| byte.is_ascii_digit()) && said.contains("Retrying");
+    let said = Some(said).filter(|_| is_one)?;
+    let number = |word: &str| word.trim_end_matches('.').parse::<u16>().ok();
+    let status = said.split(' ').find_map(number).filter(|status| (400..600).contains(status));
+    let kind = status.map_or(FailureKind::Other, FailureKind::of_status);
+    Some(Failure { kind, status, message: String::new() })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::event::FailureKind;
 
     fn read(lines: &[&str]) -> Vec<Event> {
         let mut stream = Stream::default();
         lines.iter().flat_map(|line| stream.read(line.as_bytes()).events).collect()
+    }
+
+    #[test]
+    fn a_request_that_is_made_again_is_known_by_its_remark() {
+        let retried = |line| retry(line).map(|failure| (failure.kind, failure.status));
+        assert_eq!(
+            retried("Attempt 2 failed with status 429. Retrying with backoff... ApiError: x"),
+            Some((FailureKind::RateLimit, Some(429)))
+        );
+        assert_eq!(
+            retried("Attempt 1 failed. Retrying with backoff..."),
+            Some((FailureKind::Other, None))
+        );
+        assert_eq!(retried("Attempt to do it failed. Retrying"), None);
+        assert_eq!(retried("Attempt 3 failed with status 500."), None);
     }
 
     #[test]

@@ -17,7 +17,7 @@ use heirloom_core::config::Config;
 
 use crate::agent::{Agent, AnswersOnly, Feature, Support, Unattended, WHOLE_ONLY};
 use crate::env::Env;
-use crate::event::Reader;
+use crate::event::{Failure, Reader};
 use crate::hook::Hooks;
 use crate::kit::{self, Kit};
 use crate::launch::{CommandLine, Launch, LaunchError};
@@ -93,6 +93,10 @@ impl Agent for Opencode {
 
     fn takes_id(&self, id: &str) -> bool {
         launch::is_id(id)
+    }
+
+    fn retry(&self, line: &str) -> Option<Failure> {
+        read::retry(line)
     }
 
     fn classify(&self, end: &End<'_>) -> Outcome {

@@ -168,6 +168,16 @@ impl Part {
     }
 }
 
+/// The failure of a request that a line of its log tells of. Those of the model that only makes titles are nobody's
+/// business.
+pub(super) fn retry(line: &str) -> Option<Failure> {
+    let is_one = line.contains("message=\"stream error\"") && !line.contains(" small=true ");
+    let (_, said) = line.split_once("error.error=\"").filter(|_| is_one)?;
+    let said = said.strip_suffix('"').unwrap_or(said);
+    let said = said.split_once("Error: ").map_or(said, |(_, words)| words);
+    Some(Failure { kind: FailureKind::Other, status: None, message: said.replace("\\\"", "\"") })
+}
+
 /// Whether a tool's error is that it may not be used: nobody was there to be asked, or a rule of the
 /// settings forbids it. There is no other sign of it than these words.
 fn is_denial(text: &str) -> bool {
@@ -223,6 +233,19 @@ mod tests {
     fn read(lines: &[&str]) -> Vec<Event> {
         let mut stream = Stream::default();
         lines.iter().flat_map(|line| stream.read(line.as_bytes()).events).collect()
+    }
+
+    #[test]
+    fn a_request_that_is_made_again_is_known_by_its_line_of_the_log() {
+        let line = |more: &str| {
+            format!(
+                r#"timestamp=2026-11-16T18:51:22.007Z level=ERROR run=c1 message="stream error" providerID=p modelID=m session.id=ses_1 {more} mode=primary error.error="AI_APICallError: no \"capacity\" left""#
+            )
+        };
+        let failure = retry(&line("small=false agent=build")).unwrap();
+        assert_eq!(failure.message, "no \"capacity\" left");
+        assert_eq!(retry(&line("small=true agent=title")), None);
+        assert_eq!(retry("level=ERROR message=process error=\"x\""), None);
     }
 
     #[test]

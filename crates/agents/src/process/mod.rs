@@ -34,7 +34,7 @@ pub use self::group::{Patience, Stopper};
 use self::lines::Lines;
 pub use self::lines::MAX_LINE;
 pub use self::orphan::end_orphan;
-use self::stderr::Tail;
+use self::stderr::{Retries, Tail};
 use self::strays::Mark;
 use crate::agent::Agent;
 use crate::event::{Event, Line};
@@ -92,6 +92,7 @@ pub struct Process {
     tally: Tally,
     waiter: Option<JoinHandle<Option<io::Error>>>,
     tail: Arc<Tail>,
+    retries: Arc<Retries>,
     asked_for: Option<String>,
     expected_id: Option<String>,
     mark: Mark,
@@ -186,6 +187,9 @@ impl Process {
 
     /// The next line, if one comes in time.
     pub fn next_line_within(&mut self, patience: Duration) -> Next {
+        if let Some(retry) = self.retries.next() {
+            return Next::Retry(retry);
+        }
         if self.ready.is_empty() {
             let Some(batches) = &self.batches else { return Next::End };
             match batches.recv_timeout(patience) {
@@ -280,6 +284,8 @@ impl Drop for Process {
 #[derive(Debug)]
 pub enum Next {
     Line(Line),
+    /// What it says beside its stream: a request to the model is made again.
+    Retry(Event),
     /// Nothing so far.
     Silence,
     /// Nothing ever again.
@@ -313,7 +319,8 @@ fn start(
     let reading = Lines::new(stdout, agent.reader(), taps.events);
     let reading = thread::spawn(move || reading.run(&batches));
     let tail = Arc::new(Tail::default());
-    let noting = stderr::note(stderr, taps.stderr, &tail);
+    let retries = Arc::new(Retries::default());
+    let noting = stderr::note(agent, stderr, taps.stderr, (&tail, &retries));
     let waiter = thread::spawn(move || {
         group.wait_for_exit();
         drop(exit);
@@ -330,6 +337,7 @@ fn start(
         tally: Tally::default(),
         waiter: Some(waiter),
         tail,
+        retries,
         asked_for: line.asked_for,
         expected_id: line.expected_id,
         mark,

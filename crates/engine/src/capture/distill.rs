@@ -319,7 +319,7 @@ fn wait(mut process: Process, named: impl Fn(&str)) -> Finished {
                     }
                 }
             }
-            Next::Silence if begun.elapsed() < PATIENCE => {}
+            Next::Silence | Next::Retry(_) if begun.elapsed() < PATIENCE => {}
             _ => {
                 process.stopper().kill();
                 break;

@@ -55,7 +55,7 @@ pub(crate) fn check(
                 keep_end(&mut output);
             }
             Next::End => break,
-            Next::Silence => {}
+            Next::Silence | Next::Retry(_) => {}
         }
         if must_stop() || began.elapsed() > LONGEST {
             process.stopper().kill();

@@ -77,6 +77,7 @@ impl<'a> Driver<'a> {
         loop {
             match self.process.next_within(TICK) {
                 Next::Line(line) => self.take(&line, supervisor),
+                Next::Retry(event) => supervisor.event(&event, false),
                 Next::Silence => {
                     self.end_quiet_turn();
                     self.feed();

@@ -2,7 +2,9 @@
 
 use std::fs;
 
-use heirloom_agents::{Conversation, Exit, LaunchError, Outcome, Process, Stopper, Taps, find};
+use heirloom_agents::{
+    Conversation, Event, Exit, LaunchError, Outcome, Process, Stopper, Taps, find,
+};
 use heirloom_core::config::Config;
 use heirloom_testkit::model::{Answer, Part, Script};
 use heirloom_testkit::real;
@@ -87,6 +89,12 @@ fn a_failed_request_exits_with_its_status_cut_to_a_byte() {
         let result = run.finished.tally.result.as_ref().expect("a result");
         assert_eq!((result.is_error, result.kind.as_str()), (true, "error"));
         assert!(result.text.as_ref().unwrap().starts_with(words), "{result:?}");
+        // What is tried again is told as it happens.
+        let told = run.events.iter().find_map(|event| match event {
+            Event::Retry { failure, attempt: 1, .. } => failure.status,
+            _ => None,
+        });
+        assert_eq!(told, (status == 429).then_some(429), "{}", run.finished.stderr);
     }
 }
 

@@ -64,8 +64,14 @@ fn a_limit_is_tried_five_times_more_and_then_told_with_its_time() {
     };
     assert!(until.is_some());
     assert_eq!(message, "scripted failure 429");
-    let told = run.finished.stderr.matches("message=\"stream error\"").count();
-    assert!(told >= 5, "{}", run.finished.stderr);
+    // Each is told as it happens, and none of them is about the title.
+    let told: Vec<&Event> =
+        run.events.iter().filter(|event| matches!(event, Event::Retry { .. })).collect();
+    assert!((5..=6).contains(&told.len()), "{told:?}: {}", run.finished.stderr);
+    assert!(
+        matches!(told[4], Event::Retry { attempt: 5, failure, .. } if failure.message == "scripted failure 429"),
+        "{told:?}"
+    );
 }
 
 #[test]

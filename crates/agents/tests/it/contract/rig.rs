@@ -226,6 +226,7 @@ impl Running {
                     self.events.extend(line.parsed.events.iter().cloned());
                     return Some(line);
                 }
+                Next::Retry(event) => self.events.push(event),
                 Next::End => return None,
                 Next::Silence => {
                     let waited = Instant::now() > self.deadline;
@@ -262,6 +263,7 @@ impl Running {
         while !holds(&self.events) {
             match self.process.next_line_within(Duration::from_millis(20)) {
                 Next::Line(line) => self.events.extend(line.parsed.events),
+                Next::Retry(event) => self.events.push(event),
                 Next::End => panic!("the agent ended after {:#?}", self.events),
                 Next::Silence => assert!(Instant::now() < self.deadline, "{:#?}", self.events),
             }
