@@ -79,12 +79,20 @@ pub fn is_ancestor(root: &Path, one: &str, other: &str) -> bool {
 }
 
 /// Moves `branch` to `commit`, if it still is at `old`; `None` is a branch that is not there yet.
-/// Returns whether it was.
-pub fn advance(root: &Path, branch: &str, commit: &str, old: Option<&str>) -> bool {
+/// Returns whether it was. A lock that nobody takes away is an error: waiting for it again would not help.
+pub fn advance(
+    root: &Path,
+    branch: &str,
+    commit: &str,
+    old: Option<&str>,
+) -> Result<bool, GitError> {
     let name = format!("refs/heads/{branch}");
     // Forty zeros: it must not exist.
     let old = old.map_or_else(|| "0".repeat(40), str::to_owned);
-    git(root, None, &["update-ref", "-m", "heirloom work", &name, commit, &old]).is_ok()
+    match git(root, None, &["update-ref", "-m", "heirloom work", &name, commit, &old]) {
+        Err(error) if error.lock().is_some() => Err(error),
+        moved => Ok(moved.is_ok()),
+    }
 }
 
 /// How `one` goes together with `other`, without touching a worktree.
@@ -189,7 +197,7 @@ mod tests {
         let dir = repository();
         let root = dir.path();
         let tip = head(root).unwrap();
-        assert!(advance(root, "ours/all", &tip, None));
+        assert!(advance(root, "ours/all", &tip, None).unwrap());
         let lock = root.join(".git/refs/heads/ours/all.lock");
         fs::write(&lock, "").unwrap();
         let other = std::thread::spawn(move || {
@@ -197,7 +205,7 @@ mod tests {
             std::thread::sleep(std::time::Duration::from_millis(400));
             fs::remove_file(lock).unwrap();
         });
-        assert!(advance(root, "ours/all", &tip, Some(&tip)));
+        assert!(advance(root, "ours/all", &tip, Some(&tip)).unwrap());
         other.join().unwrap();
     }
 
@@ -210,14 +218,14 @@ mod tests {
         let before = git(root, None, &["status", "--porcelain"]).unwrap();
         let (one, two) = (worktree(&dir, "one"), worktree(&dir, "two"));
         let first = commit(&one, "b.txt", "b\n");
-        assert!(advance(root, "ours/all", &first, None));
-        assert!(!advance(root, "ours/all", &first, None));
+        assert!(advance(root, "ours/all", &first, None).unwrap());
+        assert!(!advance(root, "ours/all", &first, None).unwrap());
         assert_eq!(tip_of(root, "ours/all").as_deref(), Some(first.as_str()));
         commit(&two, "c.txt", "c\n");
         assert_eq!(bring_in(&two, "ours/all", "m").unwrap(), Merged::Yes);
         let both = head(&two).unwrap();
-        assert!(!advance(root, "ours/all", &both, Some(&both)));
-        assert!(advance(root, "ours/all", &both, Some(&first)));
+        assert!(!advance(root, "ours/all", &both, Some(&both)).unwrap());
+        assert!(advance(root, "ours/all", &both, Some(&first)).unwrap());
         assert!(is_ancestor(root, &first, "ours/all"));
         assert_eq!(git(root, None, &["status", "--porcelain"]).unwrap(), before);
         assert!(!root.join("b.txt").exists());

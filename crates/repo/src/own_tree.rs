@@ -6,6 +6,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
+use std::thread;
+use std::time::Duration;
 
 use crate::branch::commit_of;
 use crate::checkout::{commit as commit_by_hand, reference};
@@ -15,6 +17,10 @@ use crate::worktree::{GitError, git};
 
 /// Git does not like two worktrees being made at the same time, in one process or in two.
 static MAKING: Mutex<()> = Mutex::new(());
+
+/// How often the lock of another git is looked at, and how long apart.
+const LOOKS: u32 = 40;
+const LOOK: Duration = Duration::from_millis(50);
 
 /// A worktree that can be worked in.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -117,6 +123,20 @@ pub struct Left {
     pub is_dirty: bool,
 }
 
+/// Takes away the lock that a git of whoever worked at `path` left when it was killed. One that is still at
+/// work is waited for.
+pub fn free_index(path: &Path) {
+    let Some(git_dir) = discover(path).git_dir else { return };
+    let lock = git_dir.join("index.lock");
+    for _ in 0..LOOKS {
+        if !lock.exists() {
+            return;
+        }
+        thread::sleep(LOOK);
+    }
+    let _ = file::remove_file(lock);
+}
+
 /// How the worktree at `path`, which is on `branch`, was left.
 pub fn left(path: &Path, branch: &str) -> Result<Left, GitError> {
     let place = discover(path);
@@ -146,7 +166,7 @@ pub fn left(path: &Path, branch: &str) -> Result<Left, GitError> {
     let foreign: Vec<&str> = entries
         .iter()
         .filter_map(|entry| entry.strip_prefix("? "))
-        .filter(|name| path.join(name).join(".git").exists())
+        .filter(|name| is_repository(&path.join(name)))
         .map(|name| name.trim_end_matches('/'))
         .collect();
     if !foreign.is_empty() {
@@ -162,6 +182,11 @@ pub fn left(path: &Path, branch: &str) -> Result<Left, GitError> {
         ));
     }
     Ok(Left { problem: None, is_dirty: merging || !entries.is_empty() })
+}
+
+/// Whether a directory is a repository of its own. A link to one is only a link, and what it leads to may be the person's.
+fn is_repository(path: &Path) -> bool {
+    fs::symlink_metadata(path).is_ok_and(|found| found.is_dir()) && path.join(".git").exists()
 }
 
 /// The file of a line of `git status --porcelain=v2`, if git knows the file.
@@ -295,6 +320,9 @@ mod tests {
         let foreign = left(&one, "ours/one").unwrap().problem.unwrap();
         assert!(foreign.ends_with("remove their `.git`:\ninner"), "{foreign}");
         fs::remove_dir_all(one.join("inner")).unwrap();
+        std::os::unix::fs::symlink(dir.path(), one.join("link")).unwrap();
+        assert_eq!(left(&one, "ours/one").unwrap().problem, None, "nobody is told to empty that");
+        fs::remove_file(one.join("link")).unwrap();
         for (tree, text) in [(&one, "mine\n"), (&two, "theirs\n")] {
             fs::write(tree.join("a.txt"), text).unwrap();
             assert!(left(tree, "ours/x").unwrap().is_dirty);
@@ -337,6 +365,32 @@ mod tests {
         forget(dir.path(), &one).unwrap();
         crate::branch::delete(dir.path(), "ours/one").unwrap();
         assert!(!one.exists() && !has_branch(dir.path(), "ours/one"));
+    }
+
+    #[test]
+    fn a_lock_that_somebody_left_is_taken_away_in_a_worktree_of_ours_and_named_elsewhere() {
+        let dir = repository();
+        let one = worktree(&dir, "one").path;
+        fs::write(one.join("b.txt"), "b\n").unwrap();
+        let own = one.join(git(&one, None, &["rev-parse", "--git-path", "index.lock"]).unwrap());
+        fs::write(&own, "").unwrap();
+        let error = commit_all(&one, "one").unwrap_err();
+        assert_eq!(
+            error.lock().map(|lock| lock.canonicalize().unwrap()),
+            Some(own.canonicalize().unwrap())
+        );
+        let told = error.to_string();
+        assert!(
+            told.starts_with("git add failed: ")
+                && told.ends_with("if no git is running, remove that file"),
+            "{told}"
+        );
+        free_index(&one);
+        commit_all(&one, "one").unwrap();
+        // In the person's own it is theirs.
+        let theirs = dir.path().join(".git/index.lock");
+        fs::write(&theirs, "").unwrap();
+        assert!(worktree(&dir, "two").path.exists() && theirs.exists());
     }
 
     #[test]

@@ -6,10 +6,12 @@
 //! off, whatever it is asked. Drivers of the person's own settings, such as those of large files, stay.
 
 use std::collections::HashMap;
+use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::sync::{Mutex, PoisonError};
+use std::time::SystemTime;
 
 use crate::child;
 use crate::discover::{common_dir, discover};
@@ -75,14 +77,26 @@ pub(crate) fn output(root: &Path, command: &mut Command) -> io::Result<Output> {
 /// A setting and its value.
 type Setting = (String, &'static str);
 
+/// The drivers of each configuration, and of what it was when it was asked.
+type Known = HashMap<PathBuf, (Written, Vec<Setting>)>;
+
+/// When a configuration and that of a worktree were written last, and how long they are.
+type Written = [Option<(SystemTime, u64)>; 2];
+
 /// What turns off the drivers that the repository's own configuration names, asked for once a process
-/// and repository: its worktrees share that, unless one has a configuration of its own.
+/// and repository, and again when it changed: an agent that works here may add to it. Its worktrees share it, unless
+/// one has a configuration of its own.
 fn drivers(root: &Path) -> Vec<Setting> {
-    static KNOWN: Mutex<Option<HashMap<PathBuf, Vec<Setting>>>> = Mutex::new(None);
+    static KNOWN: Mutex<Option<Known>> = Mutex::new(None);
     let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
     let known = known.get_or_insert_with(HashMap::new);
-    let shared = shared_config(root).unwrap_or_else(|| root.to_owned());
-    if let Some(drivers) = known.get(&shared) {
+    let [shared, own] = configs(root).unwrap_or_else(|| [root.to_owned(), root.to_owned()]);
+    let written = [&shared, &own]
+        .map(|path| fs::metadata(path).and_then(|file| Ok((file.modified()?, file.len()))).ok());
+    let shared = if written[1].is_some() { own } else { shared };
+    if let Some((then, drivers)) = known.get(&shared)
+        && *then == written
+    {
         return drivers.clone();
     }
     let Ok(drivers) = named(root) else {
@@ -90,14 +104,14 @@ fn drivers(root: &Path) -> Vec<Setting> {
         stuck::avoid(root);
         return Vec::new();
     };
-    known.insert(shared, drivers.clone());
+    known.insert(shared, (written, drivers.clone()));
     drivers
 }
 
-fn shared_config(root: &Path) -> Option<PathBuf> {
+/// The configuration of a repository, and what a worktree may have of its own.
+fn configs(root: &Path) -> Option<[PathBuf; 2]> {
     let git_dir = discover(root).git_dir?;
-    let common = common_dir(&git_dir);
-    (!git_dir.join("config.worktree").exists()).then(|| common.join("config"))
+    Some([common_dir(&git_dir).join("config"), git_dir.join("config.worktree")])
 }
 
 fn named(root: &Path) -> io::Result<Vec<Setting>> {
@@ -125,7 +139,6 @@ fn named(root: &Path) -> io::Result<Vec<Setting>> {
 mod tests {
     use super::*;
     use crate::{changes, discover, git, worktree};
-    use std::fs;
     use std::os::unix::fs::PermissionsExt;
     use tempfile::TempDir;
 
@@ -226,6 +239,14 @@ mod tests {
         fs::write(tree.join("a.rs"), "fn three() {}\n").unwrap();
         assert!(changes::changed(&discover(&tree), &[]).is_some());
         worktree::keep(&tree, "refs/heirloom/runs/t", "t: 1").unwrap();
+        // Nor is what is named later.
+        for name in ["filter.late.clean", "filter.late.smudge"] {
+            run(&root, &["config", name, evil.to_str().unwrap()]);
+        }
+        for (root, name) in [(&root, "refs/heirloom/runs/u"), (&tree, "refs/heirloom/runs/v")] {
+            fs::write(root.join(".gitattributes"), "* filter=late\n").unwrap();
+            worktree::keep(root, name, "late").unwrap();
+        }
         let trace = fs::read_to_string(dir.path().join("trace")).unwrap_or_default();
         assert_eq!(trace, "", "a worktree ran something");
     }

@@ -14,12 +14,15 @@ use std::time::Duration;
 
 use crate::discover::{common_dir, discover};
 use crate::file;
-use crate::worktree::{GitError, git};
+use crate::worktree::{GitError, git, git_with_input};
 
 /// Where the list is.
 const LOG: &str = "logs/refs/stash";
 /// Where what was taken off it is kept.
 const KEPT: &str = "refs/heirloom/stash";
+/// What keeps the commits of the person's list while agents work: without it their log alone does, and a `git gc` may
+/// take away what is off it for a moment.
+const HELD: &str = "refs/heirloom/held";
 /// How often somebody else's lock is waited for, a little each time.
 const TRIES: u32 = 100;
 
@@ -58,6 +61,24 @@ pub fn take(path: &Path, before: &str, name: &str) -> Result<Vec<String>, GitErr
     take_off(&common, &|line| theirs.contains(&commit_of_line(line))).map_err(failed)
 }
 
+/// Keeps the commits of these lines of the list, whatever becomes of it.
+pub fn hold(root: &Path, lines: &[&str]) -> Result<(), GitError> {
+    let mut updates = String::new();
+    for commit in lines.iter().map(|line| commit_of_line(line)) {
+        let _ = writeln!(updates, "update {HELD}/{commit} {commit}");
+    }
+    git_with_input(root, &["update-ref", "--stdin"], &updates).map(drop)
+}
+
+/// Lets go of what [`hold`] keeps.
+pub fn release(root: &Path) -> Result<(), GitError> {
+    let held = git(root, None, &["for-each-ref", "--format=delete %(refname)", HELD])?;
+    if held.is_empty() {
+        return Ok(());
+    }
+    git_with_input(root, &["update-ref", "--stdin"], &format!("{held}\n")).map(drop)
+}
+
 /// Keeps commits under `refs/heirloom/stash/` and `name`, behind those that are there.
 fn keep(path: &Path, name: &str, commits: &[&str]) -> Result<(), GitError> {
     let below = format!("{KEPT}/{name}/");
@@ -94,10 +115,17 @@ pub fn missing(path: &Path, before: &str) -> Vec<String> {
     gone.into_iter().filter(is_lost).map(str::to_owned).collect()
 }
 
-/// Puts lines of the list `before` back where they were.
-pub fn put_back(path: &Path, before: &str, lost: &[String]) -> Result<(), GitError> {
+/// Puts lines of the list `before` back where they were, and returns how many: one whose commit is gone would break the
+/// list.
+pub fn put_back(path: &Path, before: &str, lost: &[String]) -> Result<usize, GitError> {
     let failed = |error: io::Error| GitError { doing: "stash".to_owned(), why: error.to_string() };
-    let Some(git_dir) = discover(path).git_dir else { return Ok(()) };
+    let Some(git_dir) = discover(path).git_dir else { return Ok(0) };
+    let is_there =
+        |line: &&String| git(path, None, &["cat-file", "-e", commit_of_line(line)]).is_ok();
+    let lost: Vec<&String> = lost.iter().filter(is_there).collect();
+    if lost.is_empty() {
+        return Ok(0);
+    }
     let common = common_dir(&git_dir);
     under_lock(&common, || {
         let now = file::read_to_string(common.join(LOG)).unwrap_or_default();
@@ -109,7 +137,8 @@ pub fn put_back(path: &Path, before: &str, lost: &[String]) -> Result<(), GitErr
         let later = now.lines().filter(|line| !known.contains(commit_of_line(line)));
         write_list(&common, &before.lines().filter(is_wanted).chain(later).collect::<Vec<_>>())
     })
-    .map_err(failed)
+    .map_err(failed)?;
+    Ok(lost.len())
 }
 
 /// The branches that the worktree at `path` had checked out, by its own log.
@@ -284,10 +313,22 @@ mod tests {
             git(&tree, does);
             let lost = missing(&tree, &before);
             assert!(!lost.is_empty(), "{does:?}");
-            put_back(&tree, &before, &lost).unwrap();
+            assert_eq!(put_back(&tree, &before, &lost).unwrap(), lost.len());
             assert_eq!(look(), bytes, "{does:?}");
             git(&tree, &["checkout", "-q", "--", "."]);
         }
+        // What is collected while it is off the list would be lost for good.
+        let gone = || {
+            git(&tree, &["stash", "clear"]);
+            git(&tree, &["reflog", "expire", "--expire=now", "--all"]);
+            git(&tree, &["gc", "-q", "--prune=now"]);
+            put_back(&tree, &before, &missing(&tree, &before)).unwrap()
+        };
+        hold(&root, &before.lines().collect::<Vec<_>>()).unwrap();
+        assert_eq!((gone(), look() == bytes), (2, true));
+        release(&root).unwrap();
+        assert_eq!(git(&root, &["for-each-ref", HELD]), "");
+        git(&root, &["fsck"]);
         // Its own stashes are not missed, and what came meanwhile stays on top.
         stash(&tree, "agent\n");
         let with_agents = list(&root);
@@ -301,5 +342,11 @@ mod tests {
             assert_eq!(git(&root, &["show", &format!("stash@{{{number}}}:a.txt")]), *text);
         }
         git(&root, &["fsck"]);
+        let before = list(&root);
+        git(&tree, &["stash", "clear"]);
+        git(&tree, &["reflog", "expire", "--expire=now", "--all"]);
+        git(&tree, &["gc", "-q", "--prune=now"]);
+        assert_eq!(put_back(&tree, &before, &missing(&tree, &before)).unwrap(), 0);
+        assert_eq!(list(&root), "", "no stash is better than one that cannot be read");
     }
 }

@@ -2,6 +2,7 @@
 //!
 //! Invariant: nothing here touches the index, the files or the stashes of the person.
 
+use std::borrow::Cow;
 use std::io::Write as _;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
@@ -12,12 +13,36 @@ use crate::file;
 
 /// Why git did not do it.
 #[derive(Debug, thiserror::Error)]
-#[error("git {doing} failed: {why}")]
+#[error("git {doing} failed: {}", explained(.why))]
 pub struct GitError {
     /// The git command.
     pub doing: String,
     /// Its last words.
     pub why: String,
+}
+
+impl GitError {
+    /// The lock that was in the way, if one was.
+    pub fn lock(&self) -> Option<&Path> {
+        lock_in(&self.why)
+    }
+}
+
+fn lock_in(why: &str) -> Option<&Path> {
+    let (_, rest) = why.split_once("Unable to create '")?;
+    rest.split_once(".lock': File exists").map(|(name, _)| Path::new(&rest[..name.len() + 5]))
+}
+
+/// Git's words, but for those that leave a person to guess.
+fn explained(why: &str) -> Cow<'_, str> {
+    match lock_in(why) {
+        Some(lock) => format!(
+            "{} is there: another git is at work, or one that was killed left it; if no git is running, remove that file",
+            lock.display()
+        )
+        .into(),
+        None => why.into(),
+    }
 }
 
 /// What git prints; an error is what it calls one, or else its last words.

@@ -45,7 +45,7 @@ fn list(app: &App, limit: usize) -> Done {
     let ledger = app.here.ledger()?;
     let mut rows = Vec::new();
     for run in ledger.work_runs(&app.here.place.repo, limit)? {
-        let issues = ledger.issue_runs_of(&run.id)?;
+        let issues = work::issue_runs(&ledger, &run)?;
         rows.push((run, issues));
     }
     let runs = rows.iter().map(|(run, issues)| api::WorkRun::new(run, issues, work::standing(run)));
@@ -98,7 +98,7 @@ fn show(app: &App, id: Option<&str>) -> Done {
         );
         return Err(Failure::new(Code::RunNotFound, what).hint("`heirloom runs list` shows them"));
     };
-    let issues = ledger.issue_runs_of(&run.id)?;
+    let issues = work::issue_runs(&ledger, &run)?;
     let answer = api::WorkRunDetail {
         run: api::WorkRun::new(&run, &issues, work::standing(&run)),
         issues: issues.iter().map(Into::into).collect(),

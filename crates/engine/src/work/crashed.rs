@@ -43,6 +43,18 @@ pub fn standing(run: &WorkRun) -> WorkStatus {
     run.status
 }
 
+/// What a run did for each issue. What it was at when its process went has been interrupted, as the run itself.
+pub fn issue_runs(ledger: &Ledger, run: &WorkRun) -> Result<Vec<IssueRun>, heirloom_ledger::Error> {
+    let mut all = ledger.issue_runs_of(&run.id)?;
+    if standing(run) != WorkStatus::Running {
+        for one in all.iter_mut().filter(|one| one.status == IssueRunStatus::Running) {
+            one.status = IssueRunStatus::Interrupted;
+            one.reason.get_or_insert_with(|| REASON.to_owned());
+        }
+    }
+    Ok(all)
+}
+
 fn close(here: &Here, ledger: &mut Ledger, run: &WorkRun) -> Result<(), WorkError> {
     let issue_runs = ledger.issue_runs_of(&run.id)?;
     let open = issue_runs.iter().filter(|each| each.status == IssueRunStatus::Running);

@@ -2,6 +2,7 @@
 
 use heirloom_core::event::IssueRunGated;
 use heirloom_core::work::{self as rules, Evidence, IssueRunStatus, Nothing};
+use heirloom_repo::own_tree;
 use heirloom_repo::worktree::GitError;
 
 use super::fleet::LOST;
@@ -63,7 +64,8 @@ impl OnIssue<'_, '_> {
             if !self.context.confirm(&self.job.issue.id) {
                 return Err(End::Stopped(LOST.to_owned()));
             }
-            if let Some(branch) = self.context.trees.bring_together(&self.tree, &ready) {
+            let together = self.context.trees.bring_together(&self.tree, &ready);
+            if let Some(branch) = together.map_err(|error| self.broken(&error))? {
                 return Ok(Checkup::Done(self.done(&ready, &branch)));
             }
         }
@@ -142,13 +144,19 @@ impl OnIssue<'_, '_> {
 
     fn broken(&self, error: &GitError) -> End {
         let path = &self.tree.path;
-        let why = if path.is_dir() {
-            error.to_string()
+        let what = if !path.is_dir() {
+            Some("its worktree is gone")
+        } else if own_tree::head(path).is_err() {
+            Some("its worktree is damaged")
         } else {
-            let path = path.display();
-            format!(
-                "its worktree is gone: {path}; `heirloom work --resume` makes it again from its branch"
-            )
+            None
+        };
+        let why = match what {
+            None => error.to_string(),
+            Some(what) => format!(
+                "{what}: {}; `heirloom work --resume` makes it again from its branch",
+                path.display()
+            ),
         };
         self.must_stop().unwrap_or(End::Failed(why))
     }

@@ -113,7 +113,9 @@ impl Stashes {
         }
         // The tree first: what the person pops in between is not on the list then, and not missed.
         let tree = trees.fingerprint();
-        Self { list: trees.stashes(), tree }
+        let list = trees.stashes();
+        trees.hold_stashes(&list);
+        Self { list, tree }
     }
 
     /// Whether the person's tree is known to be as it was.
@@ -142,8 +144,13 @@ fn put_stashes_back(on: &mut OnIssue<'_, '_>, before: &Stashes) {
         return;
     }
     match trees.put_stashes_back(&before.list, &lost) {
-        Ok(()) => {
-            on.warn(format!("an agent removed {count} of your stashes; restored"));
+        Ok(restored) => {
+            on.warn(match count - restored {
+                0 => format!("an agent removed {count} of your stashes; restored"),
+                gone => format!(
+                    "an agent removed {count} of your stashes; {gone} cannot be restored: git has collected what was in them"
+                ),
+            });
             on.so_far.news.push(
                 "the list of stashes is shared with the person, and what you took off it was theirs: it \
                  is back on it, and none of it belongs to your work"

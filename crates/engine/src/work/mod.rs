@@ -41,7 +41,7 @@ mod trees;
 pub use blocked::{still_open, unfinished};
 pub use clean::{Clean, Leftover, clean};
 pub use context::{With, events_of};
-pub use crashed::{is_alive, standing};
+pub use crashed::{is_alive, issue_runs, standing};
 pub use dispatch::work;
 pub use error::WorkError;
 pub use fleet::{Fleet, Wants};

@@ -160,6 +160,7 @@ impl OnIssue<'_, '_> {
 /// something.
 fn put_back(tree: &Tree, ready: &Ready) -> Result<bool, GitError> {
     let own = tree.branch.as_deref().unwrap_or_default();
+    own_tree::free_index(&tree.path);
     let is_same = own_tree::head(&tree.path).is_ok_and(|head| head == ready.commit)
         && own_tree::left(&tree.path, own)
             .is_ok_and(|left| left.problem.is_none() && !left.is_dirty);

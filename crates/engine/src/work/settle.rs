@@ -123,6 +123,7 @@ impl Dispatcher<'_, '_> {
             }
         }
         self.begin()?;
+        self.context.trees.release_stashes();
         if let Some(files) = self.context.persons_tree.changed() {
             let message = format!(
                 "while agents worked in their worktrees, your own changed: {files}; look at it with \

@@ -3,7 +3,9 @@
 //! Finished work comes together on a branch of ours, from which later issues begin. The person's
 //! branches are read, never moved: they take the work over when they want it.
 
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use heirloom_core::issue::IssueId;
 use heirloom_core::settings::MergePolicy;
@@ -32,6 +34,16 @@ pub(super) struct Trees {
     dirty: bool,
     /// The hooks that our commits do not run.
     hooks: Vec<String>,
+    seen: Mutex<Seen>,
+}
+
+/// What agents must not take away.
+#[derive(Debug, Default)]
+struct Seen {
+    /// The last commit to which finished work was brought together.
+    tip: Option<String>,
+    /// The person's stashes that are held.
+    stashes: HashSet<String>,
 }
 
 /// Why work cannot be brought together yet; the agent has to put it right.
@@ -78,7 +90,15 @@ impl Trees {
             }
             let dirty = fingerprint::is_dirty(&root);
             let (head, hooks) = (String::new(), Vec::new());
-            return Ok(Self { root, own: None, together: None, head, dirty, hooks });
+            return Ok(Self {
+                root,
+                own: None,
+                together: None,
+                head,
+                dirty,
+                hooks,
+                seen: Mutex::default(),
+            });
         }
         let place = || root.display().to_string();
         if here.place.git_dir.is_none() {
@@ -101,7 +121,7 @@ impl Trees {
             None => "HEAD".to_owned(),
         };
         let hooks = own_tree::commit_hooks(&root);
-        Ok(Self { root, own, together, head, dirty: false, hooks })
+        Ok(Self { root, own, together, head, dirty: false, hooks, seen: Mutex::default() })
     }
 
     /// Lets the branch that holds finished work hold what the person did since, too. Returns what
@@ -137,7 +157,7 @@ impl Trees {
                 }
             },
         };
-        branch::advance(root, together, &next, tip.as_deref());
+        branch::advance(root, together, &next, tip.as_deref())?;
         match self.tip() {
             Some(_) => Ok(news),
             None => Err(WorkError::NoBranch { branch: together.clone() }),
@@ -173,6 +193,7 @@ impl Trees {
     /// Commits what is in the tree and brings in what others finished.
     pub(super) fn prepare(&self, tree: &Tree, message: &str) -> Result<Prepared, GitError> {
         let Some(own) = &tree.branch else { return Ok(Prepared::Ready(None)) };
+        own_tree::free_index(&tree.path);
         let left = own_tree::left(&tree.path, own)?;
         if let Some(what) = left.problem {
             return Ok(Prepared::Trouble(Trouble::Unfinished(what)));
@@ -218,8 +239,34 @@ impl Trees {
     }
 
     /// Puts what is missing there back.
-    pub(super) fn put_stashes_back(&self, before: &str, lost: &[String]) -> Result<(), GitError> {
+    pub(super) fn put_stashes_back(
+        &self,
+        before: &str,
+        lost: &[String],
+    ) -> Result<usize, GitError> {
         stash::put_back(&self.root, before, lost)
+    }
+
+    /// Holds the person's stashes for as long as agents work, and lets go of them when none does.
+    pub(super) fn hold_stashes(&self, list: &str) {
+        let mut seen = self.seen();
+        let stashes = &mut seen.stashes;
+        let is_new = |line: &&str| !stashes.contains(stash::commit_of_line(line));
+        let new: Vec<&str> = list.lines().filter(is_new).collect();
+        if self.own.is_some() && !new.is_empty() && stash::hold(&self.root, &new).is_ok() {
+            stashes.extend(new.iter().map(|line| stash::commit_of_line(line).to_owned()));
+        }
+    }
+
+    pub(super) fn release_stashes(&self) {
+        if !self.seen().stashes.is_empty() {
+            // What stays held is only kept longer than it has to be.
+            let _ = stash::release(&self.root);
+        }
+    }
+
+    fn seen(&self) -> MutexGuard<'_, Seen> {
+        self.seen.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The list of stashes, which all worktrees share.
@@ -249,18 +296,27 @@ impl Trees {
 
     /// Brings finished work together. Returns the branch that holds it, or `None` if somebody was
     /// faster.
-    pub(super) fn bring_together(&self, tree: &Tree, ready: &Ready) -> Option<String> {
+    pub(super) fn bring_together(
+        &self,
+        tree: &Tree,
+        ready: &Ready,
+    ) -> Result<Option<String>, GitError> {
         let own = tree.branch.clone().unwrap_or_default();
-        match &self.together {
+        Ok(match &self.together {
             None => Some(own),
             Some(together) if ready.unchanged => Some(together.clone()),
             // Under somebody's feet: it stays on its own branch.
             Some(together) if branch::is_checked_out(&self.root, together) => Some(own),
             Some(together) => {
-                branch::advance(&self.root, together, &ready.commit, ready.tip.as_deref())
-                    .then(|| together.clone())
+                let mut seen = self.seen();
+                let is_moved =
+                    branch::advance(&self.root, together, &ready.commit, ready.tip.as_deref())?;
+                if is_moved {
+                    seen.tip = Some(ready.commit.clone());
+                }
+                is_moved.then(|| together.clone())
             }
-        }
+        })
     }
 
     /// The branch on which finished work comes together.
@@ -268,7 +324,24 @@ impl Trees {
         self.together.as_deref()
     }
 
+    /// The commit to which finished work was brought together. An agent that deleted the branch or put it back does not
+    /// take away what others finished.
     fn tip(&self) -> Option<String> {
-        branch::tip_of(&self.root, self.together.as_ref()?)
+        let (root, together) = (&self.root, self.together.as_ref()?);
+        let tip = branch::tip_of(root, together);
+        let last = self.seen().tip.clone();
+        let is_lost = |last: &String| match &tip {
+            None => true,
+            Some(tip) => tip != last && branch::is_ancestor(root, tip, last),
+        };
+        match last.filter(is_lost) {
+            Some(last)
+                if branch::advance(root, together, &last, tip.as_deref())
+                    .is_ok_and(|is_moved| is_moved) =>
+            {
+                Some(last)
+            }
+            _ => tip,
+        }
     }
 }

@@ -280,7 +280,7 @@ pub(crate) fn work_runs(
     let cx = RequestContext::of(house, repo)?;
     let mut runs = Vec::new();
     for run in cx.ledger.work_runs(&cx.here.place.repo, limit)? {
-        let issues = cx.ledger.issue_runs_of(&run.id)?;
+        let issues = work::issue_runs(&cx.ledger, &run)?;
         runs.push(WorkRun::new(&run, &issues, work::standing(&run)));
     }
     Ok(WorkRunList { runs })
@@ -310,7 +310,7 @@ pub(crate) fn work_run(
     let run = found.pop();
     let run =
         run.ok_or_else(|| Failure::new(Code::RunNotFound, format!("there is no run {id}")))?;
-    let issues = cx.ledger.issue_runs_of(&run.id)?;
+    let issues = work::issue_runs(&cx.ledger, &run)?;
     Ok(WorkRunDetail {
         run: WorkRun::new(&run, &issues, work::standing(&run)),
         issues: issues.iter().map(Into::into).collect(),

@@ -98,6 +98,25 @@ case "$step" in
   underfoot) git update-ref refs/heads/main HEAD~1 ;;
   breaks) git config core.bare true ;;
   mute) ;;
+  locks) : > "$(git rev-parse --git-path index.lock)" ;;
+  escapes)
+    say '{"type":"assistant","message":{"id":"m","content":[{"type":"text","text":"\u001b]0;pwned\u0007\u001b[2Jgone \u202e evil"}]}}'
+    printf '\033[2Jno JSON\n'; printf '\033]0;pwned\007\n' >&2
+    echo x > "$(printf 'name\033[2J')" ;;
+  gitless) rm -f .git; end; exit 0 ;;
+  gitdirless) rm -rf "$(git rev-parse --git-dir)"; end; exit 0 ;;
+  orphan) git checkout -q --orphan "stray-$issue"; end; exit 0 ;;
+  unbranch) git checkout -q --detach; git branch -qD "heirloom/issue/$issue"; end; exit 0 ;;
+  rebranch) git checkout -q -b "heirloom/issue/$issue" ;;
+  prunes) git stash clear; git reflog expire --expire=now --all; git gc -q --prune=now ;;
+  link) ln -s "$HEIRLOOM_MAIN" main ;;
+  newline) echo x > "$(printf 'new\nline')" ;;
+  fifo) mkfifo pipe ;;
+  wait-apart)
+    while [ ! -e "$plan/go" ]; do sleep 0.05; done
+    git update-ref -d refs/heads/heirloom/work/main ;;
+  apart) git update-ref -d refs/heads/heirloom/work/main ;;
+  filters) echo '* filter=evil' > .gitattributes; git config filter.evil.clean "touch '$plan/filtered'; cat" ;;
   child) setsid sleep 600 > /dev/null 2>&1 < /dev/null & echo $! > "$dir/child" ;;
   bad) echo bad > "bad-$issue" ;;
   same) echo "$issue" > same.txt ;;

@@ -11,6 +11,7 @@ fn after_a_kill_nothing_is_lost_or_claimed_twice_and_no_agent_is_left() {
     signal(&child, "-KILL");
     child.wait().unwrap();
     assert!(yard.given(&issue, 1).is_alive());
+    assert_eq!(yard.issue_run(&issue)["status"], "interrupted", "nobody works on it any more");
     yard.run(&["work", "--resume"]).success();
     assert!(!yard.given(&issue, 1).is_alive());
     assert_eq!(yard.given(&issue, 2).flag("--resume"), yard.given(&issue, 1).flag("--session-id"));

@@ -68,6 +68,79 @@ fn a_repository_that_git_cannot_use_any_more_and_a_branch_that_was_moved_underfo
 }
 
 #[test]
+fn stashes_that_an_agent_drops_and_has_collected_come_back_whole() {
+    let yard = Yard::new();
+    yard.env.write("mine.txt", "one\n");
+    yard.git(&["add", "-A"]);
+    yard.git(&["commit", "-qm", "mine"]);
+    for text in ["first\n", "second\n"] {
+        yard.env.write("mine.txt", text);
+        yard.git(&["stash", "push", "-q"]);
+    }
+    yard.issue("Prunes", &["prunes"]);
+    let ran = yard.run(&["work"]).success();
+    assert!(ran.stderr.contains("an agent removed 2 of your stashes; restored"), "{ran}");
+    assert_eq!(yard.git(&["show", "stash@{0}:mine.txt"]), "second");
+    assert_eq!(yard.git(&["show", "stash@{1}:mine.txt"]), "first");
+    yard.git(&["fsck", "--strict"]);
+    assert_eq!(yard.git(&["for-each-ref", "refs/heirloom/held"]), "", "nothing stays held");
+}
+
+#[test]
+fn an_agent_that_deletes_the_branch_of_finished_work_takes_nothing_away() {
+    let yard = Yard::with_settings("work: {gate: ['true'], max_agents: 2}\n");
+    // It begins before the other one has finished, and so has nothing of that itself.
+    let apart = yard.issue("Takes it away", &["wait-apart"]);
+    let good = yard.issue("Finishes first", &["ok"]);
+    let mut child = yard.spawn(&["work"]);
+    yard.wait(|yard| (yard.status(&good) == "closed").then_some(()));
+    std::fs::write(yard.plan().join("go"), "").unwrap();
+    assert!(child.wait().unwrap().success());
+    for issue in [&good, &apart] {
+        assert_eq!(&yard.git(&["show", &format!("{}:{issue}.txt", super::TOGETHER)]), issue);
+    }
+}
+
+#[test]
+fn a_filter_that_an_agent_sets_up_is_not_run_by_heirloom() {
+    let yard = Yard::new();
+    yard.issue("Filters", &["filters"]);
+    let ran = yard.run(&["work"]).success();
+    assert!(ran.stderr.contains("your own changed: .git/config"), "{ran}");
+    assert!(!yard.plan().join("filtered").exists());
+}
+
+#[test]
+fn a_lock_that_nobody_takes_away_is_named_with_what_to_do() {
+    let yard = Yard::new();
+    let issue = yard.issue("One", &["ok"]);
+    // That of the person's index is nobody's business but theirs.
+    let index = yard.env.repo().join(".git/index.lock");
+    std::fs::write(&index, "").unwrap();
+    yard.run(&["work"]).success();
+    assert!(index.exists() && yard.status(&issue) == "closed");
+    let two = yard.issue("Two", &["ok"]);
+    let lock = yard.env.repo().join(".git/refs/heads/heirloom/work/main.lock");
+    std::fs::write(&lock, "").unwrap();
+    let ran = yard.run(&["work"]);
+    assert_eq!(ran.code, 1, "{ran}");
+    let said = yard.issue_run(&two)["reason"].as_str().unwrap().to_owned();
+    assert!(said.contains("heirloom/work/main.lock is there: another git is at work"), "{ran}");
+    assert!(said.contains("if no git is running, remove that file"), "{ran}");
+}
+
+#[test]
+fn a_worktree_without_its_git_is_said_to_be_damaged_and_is_made_again() {
+    let yard = Yard::new();
+    let issue = yard.issue("Breaks", &["gitdirless", "ok"]);
+    assert_eq!(yard.run(&["work"]).code, 1);
+    let reason = yard.issue_run(&issue)["reason"].as_str().unwrap().to_owned();
+    assert!(reason.starts_with("its worktree is damaged: "), "{reason}");
+    yard.run(&["work", "--resume"]).success();
+    assert_eq!(yard.status(&issue), "closed");
+}
+
+#[test]
 fn an_agent_that_deletes_its_worktree_is_said_to_have() {
     let yard = Yard::new();
     let issue = yard.issue("Deletes", &["vanish", "ok"]);

@@ -25,6 +25,13 @@ const FATES: &[(&[&str], &str)] = &[
     (&["same", "edit"], "closed"),
     (&["switch", "back"], "closed"),
     (&["stray", "home"], "closed"),
+    (&["locks"], "closed"),
+    (&["escapes"], "closed"),
+    (&["link"], "closed"),
+    (&["newline"], "closed"),
+    (&["fifo"], "closed"),
+    (&["apart"], "closed"),
+    (&["unbranch", "rebranch"], "closed"),
     (&["bad"], "in_progress"),
     (&["crash"], "in_progress"),
     (&["nothing"], "in_progress"),
@@ -32,6 +39,9 @@ const FATES: &[(&[&str], &str)] = &[
     (&["claims"], "in_progress"),
     (&["stash"], "in_progress"),
     (&["vanish"], "in_progress"),
+    (&["gitless"], "in_progress"),
+    (&["gitdirless"], "in_progress"),
+    (&["orphan"], "in_progress"),
     (&["stale"], "in_progress"),
 ];
 
@@ -101,6 +111,7 @@ fn forty_issues_with_every_kind_of_trouble_touch_nothing_of_the_persons() {
     let ran = yard.run(&["work"]);
     assert_eq!(ran.code, 1, "{ran}");
     assert!(!ran.stderr.contains("your own changed"), "{ran}");
+    assert!(!ran.to_string().contains('\u{1b}'), "{ran:?}");
     let all = yard.json(&["issues", "list", "--all", "--limit", "0"]);
     let listed = all["issues"].as_array().unwrap();
     for (issue, steps, end) in &ends {
