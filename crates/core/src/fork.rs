@@ -103,8 +103,7 @@ struct Said {
 }
 
 fn said(text: &str) -> Said {
-    let all: Vec<String> =
-        measured(&words(text)).iter().map(|word| stem(word).to_owned()).collect();
+    let all: Vec<String> = measured(text).iter().map(|word| stem(word).to_owned()).collect();
     let negated = all.iter().filter(|word| NEGATIONS.contains(&word.as_str())).count() % 2 == 1;
     let verb = all
         .iter()
@@ -124,27 +123,38 @@ fn said(text: &str) -> Said {
     Said { verb, content, numbers, first, last, negated, denied }
 }
 
-/// Words with the unit that is written against a number apart from it, and thousands in one piece: `10MB` is 10 MB.
-fn measured(words: &[String]) -> Vec<String> {
-    let is_digits = |word: &str| !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_digit());
-    let mut all: Vec<String> = Vec::new();
-    for word in words {
-        let unit = word.trim_start_matches(|char: char| char.is_ascii_digit());
-        let (number, unit) = word.split_at(word.len() - unit.len());
-        let is_thousands = number.len() == 3 && unit.is_empty();
-        match all.last_mut() {
-            Some(before) if is_thousands && is_digits(before) && before.len() <= 3 => {
-                before.push_str(number);
-            }
-            _ => all.extend(
-                [number, unit]
-                    .iter()
-                    .filter(|part| !part.is_empty())
-                    .map(|part| (*part).to_owned()),
-            ),
+/// What is written between thousands. A space is not: `ports 80 443` are two.
+const BETWEEN_THOUSANDS: [char; 5] = [',', '_', '\'', '\u{2009}', '\u{202f}'];
+
+/// How many digits something begins with.
+fn digits<'a>(chars: impl Iterator<Item = &'a char>) -> usize {
+    chars.take_while(|char| char.is_ascii_digit()).count()
+}
+
+/// A text with thousands in one piece: `1,000` is 1000.
+fn whole_numbers(text: &str) -> String {
+    let chars: Vec<char> = text.chars().collect();
+    let mut whole = String::with_capacity(text.len());
+    for (at, &char) in chars.iter().enumerate() {
+        let is_between = BETWEEN_THOUSANDS.contains(&char)
+            && (1..=3).contains(&digits(chars[..at].iter().rev()))
+            && digits(chars[at + 1..].iter()) == 3;
+        if !is_between {
+            whole.push(char);
         }
     }
-    all
+    whole
+}
+
+/// Words with the unit that is written against a number apart from it: `10MB` is 10 MB.
+fn measured(text: &str) -> Vec<String> {
+    let apart = |word: &String| {
+        let unit = word.trim_start_matches(|char: char| char.is_ascii_digit());
+        let (number, unit) = word.split_at(word.len() - unit.len());
+        [number, unit].map(str::to_owned)
+    };
+    let parts = words(&whole_numbers(text)).iter().flat_map(apart).collect::<Vec<_>>();
+    parts.into_iter().filter(|part| !part.is_empty()).collect()
 }
 
 /// The word behind each negation, or before one that has nothing behind it ("Redis is not used").
@@ -333,6 +343,9 @@ mod tests {
             ("Do not use floats for money", "Use integers for money, never floats"),
             ("Limit uploads to 10 MB", "limit uploads to 10MB"),
             ("Retry 1000 requests at most", "retry at most 1,000 requests"),
+            ("Store 1 250 000 rows", "Store 1 250 000 rows"),
+            ("Open ports 80 443", "Open ports 443 and 80"),
+            ("Open ports 80 443", "Open port 443"),
             ("Use the outbox table for events", "Use a transactional outbox for events"),
             ("Add tests for the parser", "Add docs for the parser"),
             ("Keep tokens in the session store", "Keep a small session store"),
@@ -349,6 +362,8 @@ mod tests {
             ("Use Redis for sessions", "Use Postgres for sessions, not Redis"),
             ("Redis is used", "Redis is not used"),
             ("Limit uploads to 20 MB", "limit uploads to 10MB"),
+            ("Store 1,250,000 rows", "Store 2250000 rows"),
+            ("Open ports 80 443", "Open port 8080"),
             ("Commit to main", "Never commit to main"),
         ] {
             let relation = relate(claim, ledger, false);

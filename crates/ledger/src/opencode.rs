@@ -90,6 +90,11 @@ impl Opencode {
         })
     }
 
+    /// Whether it has a conversation.
+    pub fn has(&self, id: &str) -> Result<bool, OpencodeError> {
+        self.run(|db| db.prepare("SELECT 1 FROM session WHERE id = ?1")?.exists((id,)))
+    }
+
     /// One conversation as lines.
     pub fn print(&self, id: &str) -> Result<Vec<u8>, OpencodeError> {
         let mut text = String::new();

@@ -107,7 +107,23 @@ impl Agent for Sim {
 
 /// Where the simulation keeps its conversations, in Claude Code's layout: with the rest of heirloom's data.
 fn root(env: &Env) -> Option<PathBuf> {
-    Some(env::home(env)?.join("sim/projects"))
+    let own = env::home(env)?.join("sim");
+    match earlier(env) {
+        // What could not be moved is where it was.
+        Some(before) if !own.exists() && heirloom_repo::file::rename(&before, &own).is_err() => {
+            Some(before.join("projects"))
+        }
+        _ => Some(own.join("projects")),
+    }
+}
+
+/// Where earlier versions kept them, if there are some: they move to the rest of the data, once there is any.
+fn earlier(env: &Env) -> Option<PathBuf> {
+    if env::path(env, "HEIRLOOM_HOME").is_some() || !env::home(env)?.is_dir() {
+        return None;
+    }
+    let before = env::path(env, "HOME")?.join(".heirloom/sim");
+    before.join("projects").is_dir().then_some(before)
 }
 
 #[derive(Debug)]
@@ -132,5 +148,35 @@ impl Transcripts for Kept {
 
     fn entries(&self) -> Box<dyn crate::transcript::Entries> {
         Box::new(claude::entries::Read::default())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn conversations_of_earlier_versions_are_found_where_they_belong_now() {
+        let dir = tempfile::tempdir().unwrap();
+        let env = Env::from([
+            ("HOME".into(), dir.path().into()),
+            ("XDG_DATA_HOME".into(), dir.path().join("data").into()),
+        ]);
+        let own = env::home(&env).unwrap();
+        let id = "fada4cb0-e937-4370-bfc6-6bf9c045928f";
+        let before = dir.path().join(".heirloom/sim/projects/-w");
+        std::fs::create_dir_all(&before).unwrap();
+        let line = format!(
+            r#"{{"type":"user","sessionId":"{id}","cwd":"/w","message":{{"role":"user","content":"hi"}}}}"#
+        );
+        std::fs::write(before.join(format!("{id}.jsonl")), line + "\n").unwrap();
+        assert!(Kept.find(&env, id).is_none() && before.is_dir(), "there is no data to move it to");
+        std::fs::create_dir_all(&own).unwrap();
+        let found = Kept.find(&env, id).unwrap();
+        assert_eq!(found.path, own.join("sim/projects/-w").join(format!("{id}.jsonl")));
+        assert!(!before.exists());
+        // What is there by now is not replaced.
+        std::fs::create_dir_all(&before).unwrap();
+        assert!(Kept.find(&env, id).is_some() && before.is_dir());
     }
 }

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use heirloom_agents::{Agent, by_name};
 use heirloom_core::id::SessionId;
+use heirloom_ledger::opencode::Opencode;
 use heirloom_repo::file;
 use heirloom_repo::{FileError, child, make_private_dir, replace_private};
 use serde::{Deserialize, Serialize};
@@ -64,7 +65,8 @@ fn is_gone(here: &Here, copy: &Copy, left: &mut Vec<PathBuf>) -> bool {
     let Some(path) = copy.path.clone().or_else(found) else {
         let database = transcripts.and_then(|kept| kept.database(&here.env));
         let Some(database) = database.filter(|path| path.exists()) else { return true };
-        let is_deleted = is_deleted(here, copy);
+        // Its program may say yes to an id that it did not look for.
+        let is_deleted = is_deleted(here, copy) && !is_in(&database, &copy.id);
         left.extend((!is_deleted).then_some(database));
         return is_deleted;
     };
@@ -72,6 +74,11 @@ fn is_gone(here: &Here, copy: &Copy, left: &mut Vec<PathBuf>) -> bool {
         .and_then(|kept| kept.identify(&path))
         .is_some_and(|found| found.agent_session_id == copy.id);
     is_it && (file::remove_file(&path).is_ok() || !path.exists())
+}
+
+/// Whether a conversation is in a database. One that cannot be read is left to its own program's word.
+fn is_in(database: &Path, id: &str) -> bool {
+    Opencode::open(database).and_then(|open| open.has(id)).unwrap_or(false)
 }
 
 /// Lets the agent's own program delete a copy that lies in its database.
@@ -86,4 +93,34 @@ fn is_deleted(here: &Here, copy: &Copy) -> bool {
     command.args(&program.args).args(arguments).current_dir(&here.place.root);
     let ended = given::run(&mut command, "", given::PATIENCE);
     ended.is_ok_and(|(status, _)| status.is_some_and(|status| status.success()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_program_that_says_it_deleted_a_copy_is_believed_once_the_copy_is_gone() {
+        let dir = tempfile::tempdir().unwrap();
+        let user = dir.path().join("user");
+        let database = user.join(".local/share/opencode/opencode.db");
+        fs::create_dir_all(database.parent().unwrap()).unwrap();
+        let db = rusqlite::Connection::open(&database).unwrap();
+        db.execute_batch("CREATE TABLE session (id TEXT); INSERT INTO session VALUES ('ses_one')")
+            .unwrap();
+        let env = crate::here::Env::from([
+            ("HOME".into(), user.into()),
+            ("HEIRLOOM_HOME".into(), dir.path().join("home").into()),
+            ("HEIRLOOM_AGENT_OPENCODE".into(), "/bin/true".into()),
+        ]);
+        let here = Here::look(dir.path(), env).unwrap();
+        let session: SessionId = "11111111-1111-4111-8111-111111111111".parse().unwrap();
+        let copy = Copy { agent: "opencode".to_owned(), id: "ses_one".to_owned(), path: None };
+        remember(&here.home, session, &copy).unwrap();
+        let mut left = Vec::new();
+        assert_eq!((remove(&here, session, &mut left), &left), (0, &vec![database]));
+        db.execute("DELETE FROM session", ()).unwrap();
+        left.clear();
+        assert_eq!((remove(&here, session, &mut left), left), (1, Vec::new()));
+    }
 }
