@@ -4,19 +4,20 @@
 //! so the answer of such a one is kept for a moment.
 
 use std::collections::HashMap;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use heirloom_engine::here::Here;
 use heirloom_engine::{issues, work};
-use heirloom_ledger::{Error, IssueRun, Ledger};
+use heirloom_ledger::IssueRun;
 
 /// How long a tracker's answer is believed.
 const FRESH: Duration = Duration::from_secs(10);
 
-/// The last answer of the tracker of each repository.
+/// The last answer of the tracker of each repository. Each has a lock of its own: one that takes long keeps nobody
+/// from asking another.
 #[derive(Debug, Default)]
-pub(crate) struct Blocked(Mutex<HashMap<String, Answer>>);
+pub(crate) struct Blocked(Mutex<HashMap<String, Arc<Mutex<Option<Answer>>>>>);
 
 #[derive(Debug)]
 struct Answer {
@@ -27,21 +28,20 @@ struct Answer {
 }
 
 impl Blocked {
-    /// The issues that the newest run could not finish and that are still open.
-    pub(crate) fn read(&self, here: &Here, ledger: &Ledger) -> Result<Vec<IssueRun>, Error> {
-        let mut left = work::unfinished(&here.place.repo, ledger)?;
+    /// Those of the issues that a run could not finish that are still open.
+    pub(crate) fn still_open(&self, here: &Here, mut left: Vec<IssueRun>) -> Vec<IssueRun> {
         if left.is_empty() || !issues::asks_program(here) {
-            return Ok(work::still_open(here, left));
+            return work::still_open(here, left);
         }
         let ask = || ids(&work::still_open(here, left.clone()));
         let open = self.kept(&here.place.repo, ids(&left), Instant::now(), ask);
         left.retain(|one| open.contains(&one.id));
-        Ok(left)
+        left
     }
 
     /// An issue was changed here: the next page asks anew.
     pub(crate) fn forget(&self) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).clear();
+        locked(&self.0).clear();
     }
 
     /// The last answer if it is fresh and about the same. Whoever comes while the tracker is asked waits
@@ -53,17 +53,22 @@ impl Blocked {
         now: Instant,
         ask: impl FnOnce() -> Vec<String>,
     ) -> Vec<String> {
-        let mut last = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(last) = last.get(repo)
+        let last = Arc::clone(locked(&self.0).entry(repo.to_owned()).or_default());
+        let mut last = locked(&last);
+        if let Some(last) = &*last
             && last.left == left
             && now.saturating_duration_since(last.at) < FRESH
         {
             return last.open.clone();
         }
         let open = ask();
-        last.insert(repo.to_owned(), Answer { at: now, left, open: open.clone() });
+        *last = Some(Answer { at: now, left, open: open.clone() });
         open
     }
+}
+
+fn locked<T>(lock: &Mutex<T>) -> MutexGuard<'_, T> {
+    lock.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn ids(runs: &[IssueRun]) -> Vec<String> {
@@ -95,5 +100,21 @@ mod tests {
         blocked.forget();
         assert_eq!(ask(&two, FRESH), 4);
         assert_eq!(ask(&two, FRESH), 4);
+    }
+
+    #[test]
+    fn a_slow_tracker_keeps_no_other_one_waiting() {
+        let blocked = Blocked::default();
+        let left = || vec!["a".to_owned()];
+        blocked.kept("/slow", left(), Instant::now(), || {
+            // Within the question to one, as from another thread: it must not wait.
+            let (blocked, (tell, told)) = (&blocked, std::sync::mpsc::channel());
+            std::thread::scope(|threads| {
+                threads
+                    .spawn(move || tell.send(blocked.kept("/fast", left(), Instant::now(), left)));
+                assert_eq!(told.recv_timeout(Duration::from_secs(30)), Ok(left()));
+            });
+            left()
+        });
     }
 }

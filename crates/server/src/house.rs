@@ -4,6 +4,7 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::thread;
 
 use heirloom_api::{Code, Failure};
 use heirloom_core::session::Session;
@@ -228,28 +229,36 @@ impl RequestContext {
 pub(crate) fn blocked(house: &House, ledger: &Ledger) -> Result<Vec<(String, IssueRun)>, Failure> {
     let here = house.here()?;
     let own = ledger.repository(&here.place.repo)?;
-    let mut all = Vec::new();
     let mut seen = BTreeSet::from([own.clone()]);
-    let mut add = |repo: &str, here: &Here| -> Result<(), Failure> {
-        let left = house.blocked().read(here, ledger)?;
-        all.extend(left.into_iter().map(|one| (repo.to_owned(), one)));
-        Ok(())
-    };
-    add(&own, &here)?;
-    if house.is_confined {
-        return Ok(all);
-    }
-    for place in ledger.places()?.into_iter().filter(|place| place.is_own) {
+    let left = work::unfinished(&here.place.repo, ledger)?;
+    let mut all = vec![(own, here, left)];
+    let others = if house.is_confined { Vec::new() } else { ledger.places()? };
+    for place in others.into_iter().filter(|place| place.is_own) {
         let (repo, path) = (place.repo.as_str(), Path::new(&place.named.path));
-        // Where nothing is left over nothing has to be looked at.
         let is_new = path.is_dir() && seen.insert(repo.to_owned());
-        if is_new && !work::unfinished(repo, ledger)?.is_empty() {
-            // One that cannot be looked at now does not keep the others off the page.
-            let Ok(there) = house.look(path) else { continue };
-            add(repo, &there)?;
+        let left = if is_new { work::unfinished(repo, ledger)? } else { Vec::new() };
+        // Where nothing is left over nothing has to be looked at; and one that cannot be looked at now does not
+        // keep the others off the page.
+        if !left.is_empty()
+            && let Ok(there) = house.look(path)
+        {
+            all.push((repo.to_owned(), there, left));
         }
     }
-    Ok(all)
+    // All at once: the page waits for the slowest tracker, not for one after the other.
+    let open = thread::scope(|threads| {
+        let asked: Vec<_> = all
+            .into_iter()
+            .map(|(repo, here, left)| {
+                threads.spawn(move || (repo, house.blocked().still_open(&here, left)))
+            })
+            .collect();
+        asked.into_iter().filter_map(|one| one.join().ok()).collect::<Vec<_>>()
+    });
+    let each = |(repo, left): (String, Vec<IssueRun>)| {
+        left.into_iter().map(move |one| (repo.clone(), one))
+    };
+    Ok(open.into_iter().flat_map(each).collect())
 }
 
 /// A session of that name in any repository.
