@@ -66,8 +66,9 @@ impl Hooks for GeminiHooks {
     }
 
     fn plugin(&self, env: &Env) -> Option<&'static str> {
-        let manifest = super::home(env)?.join("extensions/heirloom");
-        manifest.is_dir().then_some("extension")
+        let extensions = super::home(env)?.join("extensions");
+        (extensions.join("heirloom").is_dir() && !is_disabled(&extensions, env))
+            .then_some("extension")
     }
 
     fn parse(&self, event: &str, payload: &[u8]) -> Result<HookEvent, HookError> {
@@ -102,6 +103,20 @@ impl Hooks for GeminiHooks {
         }
         (!out.is_empty()).then(|| Value::Object(out).to_string())
     }
+}
+
+/// Whether a person switched our extension off for themselves. In one place only, it is off there, as they want it.
+fn is_disabled(extensions: &Path, env: &Env) -> bool {
+    let rules = heirloom_repo::read_text(&extensions.join("extension-enablement.json"));
+    let rules = rules.ok().flatten().and_then(|text| serde_json::from_str::<Value>(&text).ok());
+    let (Some(rules), Some(user)) = (rules, crate::env::path(env, "HOME")) else { return false };
+    let everywhere = format!("{}/*", user.display());
+    let mut said = rules["heirloom"]["overrides"].as_array().into_iter().flatten().rev();
+    let rule = said.find_map(|rule| {
+        let rule = rule.as_str()?;
+        (rule.strip_prefix('!').unwrap_or(rule) == everywhere).then_some(rule)
+    });
+    rule.is_some_and(|rule| rule.starts_with('!'))
 }
 
 const fn blocking(event: &HookEvent) -> Option<&'static str> {
