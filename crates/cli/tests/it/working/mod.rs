@@ -7,6 +7,7 @@ mod gating;
 mod many;
 mod picking;
 mod real_claude;
+mod real_codex;
 mod resuming;
 mod reviewing;
 mod scenarios;
