@@ -167,6 +167,26 @@ fn where_the_extension_is_installed_init_leaves_it_to_the_extension() {
     assert!(hook(&["--plugin"]).contains("heirloom"), "now the extension's speak");
 }
 
+#[test]
+fn an_extension_that_is_switched_off_leaves_it_to_init() {
+    let env = env();
+    let extensions = env.user().join(".gemini/extensions");
+    fs::create_dir_all(extensions.join("heirloom")).unwrap();
+    let said = |rules: &[String]| {
+        let rules = serde_json::json!({"heirloom": {"overrides": rules}});
+        fs::write(extensions.join("extension-enablement.json"), rules.to_string()).unwrap();
+        env.run(&["init", "--agent", "gemini"]).success().stdout
+    };
+    let user = env.user().display().to_string();
+    let elsewhere = "!/srv/other/*".to_owned();
+    let on = said(&[format!("!{user}/*"), format!("{user}/*"), elsewhere.clone()]);
+    assert!(on.contains("by its extension"), "{on}");
+    let off = said(&[format!("{user}/*"), format!("!{user}/*"), elsewhere]);
+    assert!(!off.contains("by its extension"), "{off}");
+    let settings = fs::read_to_string(env.user().join(".gemini/settings.json")).unwrap();
+    assert!(settings.contains("hook gemini"), "{settings}");
+}
+
 const PAYLOAD: &str = r#""cost":{"total_cost_usd":1.04},"context_window":{"used_percentage":41.7}"#;
 
 #[test]
@@ -280,6 +300,84 @@ fn the_plugin_is_valid_and_does_in_the_real_claude_code_what_init_does() {
     assert_eq!(second.matches(text).count(), 1, "{second}");
 }
 
+/// A real agent in a person's home, with heirloom in its PATH: what comes from a shop looks for it there.
+struct Shopping {
+    env: TestEnv,
+    program: PathBuf,
+}
+
+/// What an agent said, and what it asked its model.
+struct Heard {
+    said: String,
+    requests: Vec<String>,
+}
+
+impl Shopping {
+    fn new(agent: &str) -> Self {
+        let version = heirloom_agents::by_name(agent).unwrap().tested_version().unwrap();
+        let env = env();
+        env.write("README.md", "# payments\n");
+        Self { program: real::pinned(agent, version), env }
+    }
+
+    fn run(&self, words: &[&str], vars: &[(String, String)], input: &str) -> (String, bool) {
+        let own = Path::new(env!("CARGO_BIN_EXE_heirloom")).parent().unwrap();
+        let path = std::env::var_os("PATH").unwrap();
+        let path = std::iter::once(own.to_owned()).chain(std::env::split_paths(&path));
+        let file = self.env.user().join("input");
+        fs::write(&file, input).unwrap();
+        let output = Command::new(&self.program)
+            .args(words)
+            .current_dir(self.env.repo())
+            .env_clear()
+            .env("PATH", std::env::join_paths(path).unwrap())
+            .env("HOME", self.env.user())
+            .env("TMPDIR", self.env.user())
+            .env("HEIRLOOM_HOME", self.env.home())
+            .env("HTTPS_PROXY", "http://127.0.0.1:9")
+            .env("NO_PROXY", "127.0.0.1,localhost")
+            .envs(vars.iter().map(|(name, value)| (name, value)))
+            .stdin(fs::File::open(file).unwrap())
+            .output()
+            .unwrap();
+        let said =
+            [output.stdout, output.stderr].map(|part| String::from_utf8_lossy(&part).into_owned());
+        (said.concat(), output.status.success())
+    }
+
+    fn ask(
+        &self,
+        served: &real::Served,
+        words: &[&str],
+        vars: &[(&str, &str)],
+        input: &str,
+    ) -> Heard {
+        let more = vars.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
+        let vars: Vec<(String, String)> = served.env.iter().cloned().chain(more).collect();
+        let (said, ok) = self.run(words, &vars, input);
+        let requests = served.requests();
+        assert!(ok, "{said}: {requests:?}");
+        Heard { said, requests }
+    }
+
+    /// Notes something that a new context begins with.
+    fn decide(&self) {
+        self.env.write("src/a.rs", "fn rotate() {}\n");
+        let evidence = ["--because", "replay", "--evidence", "src/a.rs:1"];
+        self.env
+            .run(&[&["note", "decision", "Rotate tokens nightly"], &evidence[..]].concat())
+            .success();
+    }
+
+    fn sessions(&self) -> usize {
+        let listed = self.env.run(&["sessions", "list", "--json"]).success().json();
+        let all = listed["sessions"].as_array().unwrap().iter();
+        all.filter(|session| !session["agent"].is_null()).count()
+    }
+}
+
+const TOLD: &str = "Record what must outlast this context";
+
 #[test]
 #[ignore = "drives the real Gemini CLI: tools/install-agents gemini"]
 fn the_extension_is_valid_in_the_real_gemini_cli() {
@@ -297,4 +395,73 @@ fn the_extension_is_valid_in_the_real_gemini_cli() {
         .unwrap();
     let said = [output.stdout, output.stderr].map(|part| String::from_utf8(part).unwrap()).concat();
     assert!(output.status.success() && said.contains("success"), "{said}");
+}
+
+#[test]
+#[ignore = "drives the real Codex: tools/install-agents codex"]
+fn skills_from_the_shop_are_in_the_first_request_of_the_real_codex() {
+    let shopping = Shopping::new("codex");
+    for (name, text) in heirloom_agents::kit::shop() {
+        let Some(skill) = name.strip_prefix("plugins/codex/") else { continue };
+        let file = shopping.env.user().join(".codex").join(skill);
+        fs::create_dir_all(file.parent().unwrap()).unwrap();
+        fs::write(file, text).unwrap();
+    }
+    let served = real::codex(&shopping.env.user(), Script::new([Answer::text("ok")]));
+    let heard = shopping.ask(&served, &["exec", "--skip-git-repo-check", "-"], &[], "hello");
+    for skill in ["heirloom-recall", "heirloom-note", "heirloom-handoff"] {
+        assert!(heard.requests[0].contains(skill), "{skill}: {}", heard.requests[0]);
+    }
+    // Named, a skill is read: its text reaches the model.
+    let served = real::codex(&shopping.env.user(), Script::new([Answer::text("ok")]));
+    let prompt = "use $heirloom-recall to find what was said about rotation";
+    let heard = shopping.ask(&served, &["exec", "--skip-git-repo-check", "-"], &[], prompt);
+    assert!(heard.requests[0].contains("heirloom search"), "{}", heard.requests[0]);
+    // The same skills are not there twice once init put its own in that place.
+    shopping.env.run(&["init", "--agent", "codex"]).success();
+    let served = real::codex(&shopping.env.user(), Script::new([Answer::text("ok")]));
+    let heard = shopping.ask(&served, &["exec", "--skip-git-repo-check", "-"], &[], "hello");
+    let named = heard.requests[0].matches("heirloom-recall/SKILL.md").count();
+    assert_eq!(named, 1, "{}", heard.requests[0]);
+}
+
+#[test]
+#[ignore = "drives the real opencode: tools/install-agents opencode"]
+fn the_package_does_in_the_real_opencode_what_init_does_and_never_both() {
+    let shopping = Shopping::new("opencode");
+    let place = shopping.env.user().join("heirloom-opencode");
+    for (name, text) in heirloom_agents::kit::shop() {
+        let Some(file) = name.strip_prefix("plugins/opencode/") else { continue };
+        fs::create_dir_all(&place).unwrap();
+        fs::write(place.join(file), text).unwrap();
+    }
+    let settings = shopping.env.user().join(".config/opencode/opencode.json");
+    fs::create_dir_all(settings.parent().unwrap()).unwrap();
+    let package = format!("file://{}", place.join("heirloom.js").display());
+    fs::write(&settings, serde_json::json!({"plugin": [package]}).to_string()).unwrap();
+    // Where somebody recorded something, heirloom is at home.
+    shopping.decide();
+    let block = "requirements: {plan: {}}\n";
+    shopping.env.write(".heirloom/config.yaml", block);
+    let ask = |prompt: &str, answers: &[Answer]| {
+        let script = Script::new(answers.iter().cloned());
+        let served = real::opencode(&shopping.env.user(), script);
+        shopping.ask(&served, &["run", "--format", "json"], &[], prompt)
+    };
+    let made = shopping.env.repo().join("made");
+    let write = Answer::tool("write", serde_json::json!({"filePath": made, "content": "x"}));
+    let heard = ask("hello", &[write, Answer::text("ok")]);
+    let first = &heard.requests[0];
+    assert_eq!(first.matches(TOLD).count(), 1, "{first}");
+    assert!(first.contains("Rotate tokens nightly"), "{first}");
+    assert!(heard.requests[1].contains("plan is not met"), "{}", heard.requests[1]);
+    assert!(!made.exists(), "its hook kept the tool from being used");
+    assert_eq!(shopping.sessions(), 1, "{}", heard.said);
+    // With the file that init writes as well, everything is told once.
+    shopping.env.run(&["init", "--agent", "opencode"]).success();
+    let both = fs::read_to_string(&settings).unwrap();
+    assert!(both.contains("heirloom-opencode") && both.matches("heirloom").count() > 1, "{both}");
+    let heard = ask("hello again", &[Answer::text("ok")]);
+    assert_eq!(heard.requests[0].matches(TOLD).count(), 1, "{}", heard.requests[0]);
+    assert_eq!(shopping.sessions(), 2);
 }
