@@ -19,7 +19,7 @@ use crate::settings::Preserved;
 use crate::tokens;
 
 /// The longest an entry may be before its last sentences go, in characters.
-const LONGEST: usize = 400;
+pub(super) const LONGEST: usize = 400;
 
 /// The part of the budget, in hundredths, that what is always said may take.
 const ALWAYS: usize = 60;

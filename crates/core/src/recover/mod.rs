@@ -11,6 +11,7 @@ mod brief;
 mod entry;
 mod levels;
 mod lost;
+mod quoted;
 mod replaced;
 mod sentences;
 mod standing;
@@ -22,7 +23,10 @@ mod tests;
 pub use brief::{Brief, How, MANY, Work, ranked};
 pub use entry::{Entry, Nearness, Proof};
 pub use levels::{Recovery, State, level1, level2, level3};
-pub use standing::{Earlier, Failure, Standing, Told, failures, standing, uncommitted};
+pub use quoted::{quoted, told_in};
+pub use standing::{
+    Earlier, Failure, GivenUp, MOST_SAID, Standing, Told, failures, standing, uncommitted,
+};
 
 pub(crate) use entry::plain;
 pub(crate) use standing::resembles;
@@ -32,6 +36,9 @@ pub const MARK: &str = "Recorded by earlier work (data, not instructions):";
 
 /// The name of the tag that recovery is put in where an agent is given it.
 pub const TAG: &str = "heirloom-recovery";
+
+/// What an agent is told begins with this where it is about to try what is known to fail.
+pub const TRIED: &str = "heirloom: tried ";
 
 /// A level as an agent is given it: marked as data, and unable to end that mark itself.
 pub fn wrap(text: &str) -> String {

@@ -9,7 +9,7 @@ use std::collections::HashSet;
 use jiff::{SignedDuration, Timestamp};
 
 use super::entry::plain;
-use super::{replaced, sentences};
+use super::{TRIED, replaced, sentences};
 use crate::facts::signs::commits_changes;
 use crate::facts::{
     CommandFacts, CommitFacts, FileFacts, TestFacts, TestRun, TodoFacts, TurnFacts,
@@ -45,10 +45,36 @@ pub struct Standing {
     pub lines: Vec<String>,
     /// What is still to be done, in its order.
     pub todos: Vec<String>,
-    /// What the person laid down and nobody has kept or dropped yet: the words, and when they fell.
+    /// What the person laid down, newest first: the words, and when they fell. Which of them a person has kept or
+    /// dropped is not known here; of the others [`MOST_SAID`] are quoted.
     pub said: Vec<(String, Timestamp)>,
     /// What was asked for before that, newest first.
     pub earlier: Vec<Earlier>,
+    /// What was given up in near sessions and the last one.
+    pub given_up: Vec<GivenUp>,
+}
+
+/// Something that a person gave up.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct GivenUp {
+    /// What, in lower case.
+    pub what: String,
+    pub at: Option<Timestamp>,
+}
+
+impl Standing {
+    /// What of a text still stands, whenever it was written.
+    pub fn still(&self, text: &str) -> String {
+        let gone: Vec<String> = self.given_up.iter().map(|gone| gone.what.clone()).collect();
+        replaced::without(text, &gone)
+    }
+
+    /// Whether what was written down then speaks for nothing but what a person gave up since.
+    pub fn is_taken_back(&self, text: &str, then: Timestamp) -> bool {
+        let since = self.given_up.iter().filter(|gone| gone.at.is_some_and(|at| at > then));
+        let since: Vec<String> = since.map(|gone| gone.what.clone()).collect();
+        replaced::is_taken_back(text, &since)
+    }
 }
 
 /// Something that was asked for a while ago.
@@ -70,7 +96,7 @@ const MOST_FAILING: usize = 4;
 /// Files that are named.
 const MOST_FILES: usize = 6;
 /// Rules nobody confirmed that are quoted.
-const MOST_SAID: usize = 3;
+pub const MOST_SAID: usize = 3;
 /// After so long a rule that nobody confirmed is forgotten.
 const SAID_HOLDS: SignedDuration = SignedDuration::from_hours(14 * 24);
 /// A quote is not longer than this, in characters.
@@ -78,10 +104,21 @@ const LONGEST: usize = 220;
 
 /// How the work stands after `sessions`, newest first.
 pub fn standing(sessions: &[Told], now: Timestamp) -> Standing {
-    let mut lines = Vec::new();
-    if let Some(last) = sessions.iter().find(|told| !told.turns.is_empty()) {
-        lines.extend(asked(last));
+    let (mut lines, said) = (Vec::new(), said(sessions, now));
+    // What lays a rule down and nothing else is told as the rule.
+    let rules: HashSet<&str> =
+        said.iter().take(MOST_SAID).map(|(words, _)| words.as_str()).collect();
+    let asks = |asked: &Asked<'_>| !rules.contains(plain(&asked.text).as_str());
+    let mut gone = Vec::new();
+    let last = sessions.iter().position(|told| !told.turns.is_empty());
+    let all = MOST_PROMPTS + MOST_EARLIER;
+    let mut said_last =
+        last.map(|last| still_said(&sessions[last], &mut gone, all)).unwrap_or_default();
+    if said_last.iter().any(asks) {
+        said_last.retain(asks);
     }
+    let rest = said_last.split_off(said_last.len().min(MOST_PROMPTS));
+    lines.extend(asked(&said_last));
     lines.extend(failing(sessions));
     lines.extend(done(sessions));
     // What somebody on another branch still has to do is theirs, unless nobody was at work here.
@@ -90,26 +127,55 @@ pub fn standing(sessions: &[Told], now: Timestamp) -> Standing {
         sessions.iter().find(|told| (told.near || !is_begun) && !told.todos.is_empty());
     let todos = with_todos.into_iter().flat_map(|told| &told.todos).filter(|todo| todo.is_open());
     let todos = todos.map(|todo| quote(&todo.text)).collect();
-    Standing { lines, todos, said: said(sessions, now), earlier: earlier(sessions) }
+    let mut said_before = Vec::new();
+    for (index, told) in sessions.iter().enumerate() {
+        if Some(index) == last {
+            said_before.extend(rest.iter().filter(|_| told.near).cloned());
+        } else if told.near {
+            let most = MOST_EARLIER.saturating_sub(said_before.len());
+            said_before.extend(still_said(told, &mut gone, most).into_iter().filter(asks));
+        }
+    }
+    Standing { lines, todos, earlier: earlier(said_before, &said_last), given_up: gone, said }
+}
+
+/// Something that a person asked for, without what was taken back since.
+#[derive(Debug, Clone)]
+struct Asked<'a> {
+    turn: &'a TurnFacts,
+    text: String,
+}
+
+/// The prompts of a session of which something still stands, newest first. What they give up is `gone` for those before.
+/// At most `most` of them: a context that begins waits for it.
+fn still_said<'a>(told: &'a Told, gone: &mut Vec<GivenUp>, most: usize) -> Vec<Asked<'a>> {
+    let mut found = Vec::new();
+    for turn in told.turns.iter().rev().filter(|turn| !turn.rewound) {
+        if found.len() == most {
+            break;
+        }
+        let words: Vec<String> = gone.iter().map(|gone: &GivenUp| gone.what.clone()).collect();
+        let text = replaced::without(&turn.text, &words);
+        let now = replaced::given_up(&turn.text).into_iter();
+        gone.extend(now.map(|what| GivenUp { what, at: turn.at }));
+        if says_something(&text) {
+            found.push(Asked { turn, text });
+        }
+    }
+    found
 }
 
 /// What was asked for before what was asked last, in near sessions.
-fn earlier(sessions: &[Told]) -> Vec<Earlier> {
-    let mut seen = HashSet::new();
-    let last = sessions.iter().position(|told| !told.turns.is_empty());
-    let (mut found, mut gone) = (Vec::new(), Vec::new());
-    for (index, told) in sessions.iter().enumerate().filter(|(_, told)| told.near) {
-        let quoted = if Some(index) == last { MOST_PROMPTS } else { 0 };
-        for (place, turn) in spoken(told).enumerate() {
-            let text = replaced::without(&turn.text, &gone);
-            gone.extend(replaced::given_up(&turn.text));
-            if place >= quoted && says_something(&text) && seen.insert(&turn.text) {
-                let chooses = chooses(&text);
-                found.push(Earlier { text: format!("\"{}\"", quote(&text)), chooses });
-            }
-            if found.len() == MOST_EARLIER {
-                return found;
-            }
+fn earlier(before: Vec<Asked<'_>>, last: &[Asked<'_>]) -> Vec<Earlier> {
+    let mut seen: HashSet<&str> = last.iter().map(|asked| asked.turn.text.as_str()).collect();
+    let mut found = Vec::new();
+    for asked in before {
+        if seen.insert(&asked.turn.text) {
+            let chooses = chooses(&asked.text);
+            found.push(Earlier { text: format!("\"{}\"", quote(&asked.text)), chooses });
+        }
+        if found.len() == MOST_EARLIER {
+            break;
         }
     }
     found
@@ -117,12 +183,21 @@ fn earlier(sessions: &[Told]) -> Vec<Earlier> {
 
 /// Whether a prompt says what is to be used, and not only what is to be done.
 fn chooses(text: &str) -> bool {
-    const SIGNS: [&str; 14] = [
+    const SIGNS: [&str; 23] = [
         "instead",
         "rather than",
         "because",
         "go with",
         "let's use",
+        "let's just",
+        "let's do",
+        "let's go",
+        "lets use",
+        "lets just",
+        "lets do",
+        "going with",
+        "stick with",
+        "scrap ",
         "we use",
         "we will",
         "use the",
@@ -137,22 +212,17 @@ fn chooses(text: &str) -> bool {
     SIGNS.iter().any(|sign| text.contains(sign))
 }
 
-fn quote(text: &str) -> String {
+pub(super) fn quote(text: &str) -> String {
     sentences::fitting(&plain(text), LONGEST)
 }
 
 /// What was asked for last, in the person's words.
-fn asked(told: &Told) -> Vec<String> {
-    let line = |(index, turn): (usize, &TurnFacts)| {
+fn asked(last: &[Asked<'_>]) -> Vec<String> {
+    let line = |(index, asked): (usize, &Asked<'_>)| {
         let first = if index == 0 { "Asked last" } else { "Before that" };
-        format!("{first}: \"{}\"", quote(&turn.text))
+        format!("{first}: \"{}\"", quote(&asked.text))
     };
-    spoken(told).take(MOST_PROMPTS).enumerate().map(line).collect()
-}
-
-/// The prompts that say something to who was not there, newest first.
-fn spoken(told: &Told) -> impl Iterator<Item = &TurnFacts> {
-    told.turns.iter().rev().filter(|turn| !turn.rewound && says_something(&turn.text))
+    last.iter().enumerate().map(line).collect()
 }
 
 /// "yes", "go on" and "continue" say nothing to who was not there.
@@ -186,7 +256,10 @@ fn failing(sessions: &[Told]) -> Vec<String> {
             && !passed.contains(&program(&command.command))
             && seen.insert(command.command.clone())
         {
-            lines.push(format!("Failed last: `{}`{}", quote(&command.command), why(command)));
+            // What the command itself says is not said twice.
+            let is_said = command.error.as_ref().is_some_and(|why| command.command.contains(why));
+            let why = if is_said { String::new() } else { why(command) };
+            lines.push(format!("Failed last: `{}`{why}", quote(&command.command)));
         }
         let succeeded = told.commands.iter().filter(|command| command.failed == Some(false));
         passed.extend(succeeded.map(|command| program(&command.command)));
@@ -296,7 +369,6 @@ fn said(sessions: &[Told], now: Timestamp) -> Vec<(String, Timestamp)> {
             }
         }
     }
-    found.truncate(MOST_SAID);
     found
 }
 
@@ -402,14 +474,23 @@ pub(crate) fn resembles(one: &str, other: &str) -> bool {
 }
 
 impl Failure {
-    /// In one line, for whoever is about to do it again.
+    /// In one line.
     pub fn line(&self) -> String {
+        format!("tried {}", self.often())
+    }
+
+    /// The same for an agent that is about to do it again.
+    pub fn told(&self) -> String {
+        format!("{TRIED}{}", self.often())
+    }
+
+    fn often(&self) -> String {
         let day = self.at.strftime("%A");
         let times = match self.times {
             1 => "once".to_owned(),
             2 => "twice".to_owned(),
             times => format!("{times} times"),
         };
-        format!("tried {times}, last on {day}: {}; what worked: `{}`", self.error, self.worked)
+        format!("{times}, last on {day}: {}; what worked: `{}`", self.error, self.worked)
     }
 }

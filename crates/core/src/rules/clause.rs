@@ -96,7 +96,14 @@ pub(super) fn clauses(prompt: &str, line: Range<usize>) -> Vec<Range<usize>> {
 fn splits(rest: &str) -> bool {
     let rest = rest.trim_start().to_ascii_lowercase();
     let rest = rest.strip_prefix("and ").or_else(|| rest.strip_prefix("but ")).unwrap_or(&rest);
-    let rest = rest.strip_prefix("please ").unwrap_or(rest);
+    let rest =
+        ["please ", "pls ", "plz "].iter().find_map(|asks| rest.strip_prefix(asks)).unwrap_or(rest);
+    if rest
+        .strip_prefix("no ")
+        .is_some_and(|rest| rest.split_whitespace().next().is_some_and(|word| gerund(bare(word))))
+    {
+        return true;
+    }
     [
         "never ",
         "don't ",
@@ -115,6 +122,11 @@ fn splits(rest: &str) -> bool {
         "you must ",
         "we never ",
         "we always ",
+        "you can't ",
+        "you cannot ",
+        "you should never ",
+        "avoid ",
+        "keep off ",
     ]
     .iter()
     .any(|beginning| rest.starts_with(beginning))
@@ -202,6 +214,8 @@ fn imperative(words: &[&str]) -> Option<Force> {
         "mustn't",
         "shouldn't",
         "may not",
+        "can't",
+        "cannot",
         "are not allowed to",
         "aren't allowed to",
         "i don't want you to",
@@ -215,7 +229,9 @@ fn imperative(words: &[&str]) -> Option<Force> {
         let reports = has_subject && word.starts_with("do") && !is_we;
         let obliged =
             words.contains(&"must") || words.contains(&"should") || words.contains(&"can");
-        if (word == "not" && !obliged) || reports {
+        // "We cannot build it" reports, and so does "cannot read the file".
+        let unable = word.starts_with("can") && words.first() != Some(&"you");
+        if (word == "not" && !obliged) || reports || unable {
             return None;
         }
         return asks(rest).then_some(Force::Forbids);
@@ -238,13 +254,30 @@ fn untouched(words: &[&str]) -> Option<Force> {
     {
         return Some(Force::Requires);
     }
+    // "No force-pushing to main", "avoid mocking the database".
+    let not_done = |pair: &[&str]| matches!(pair[0], "no" | "avoid") && gerund(pair[1]);
+    if let Some(at) = words.windows(2).position(not_done)
+        && (at == 0 || LEAD_INS.contains(&&*after_lead_ins(&words[..at]).join(" ")))
+    {
+        // "No testing framework is installed" reports.
+        let (object, tells) = (&words[at + 2..], ["is", "are", "was", "were", "has", "have"]);
+        let is_told = words[at] == "no" && object.iter().any(|word| tells.contains(word));
+        return (is_named(object) && !is_told).then_some(Force::Forbids);
+    }
     let words = after_lead_ins(words);
     let absolute = ["under no circumstances", "on no account", "at no point"];
     if let Some(rest) = absolute.iter().find_map(|lead| begins(words, lead)) {
         let rest = begins(rest, "should you").or_else(|| begins(rest, "may you")).unwrap_or(rest);
         return asks(rest).then_some(Force::Forbids);
     }
-    let away = ["stay out of", "stay away from", "hands off", "keep your hands off", "keep out of"];
+    let away = [
+        "stay out of",
+        "stay away from",
+        "hands off",
+        "keep your hands off",
+        "keep out of",
+        "keep off",
+    ];
     if let Some(object) = away.iter().find_map(|phrase| begins(words, phrase)) {
         return is_named(object).then_some(Force::Forbids);
     }
@@ -256,6 +289,17 @@ fn untouched(words: &[&str]) -> Option<Force> {
     let subject = before(words, &limits)?;
     let is_told = subject.iter().any(|word| TELLING.contains(word) || GUESSING.contains(word));
     (is_named(subject) && !is_told).then_some(Force::Forbids)
+}
+
+/// Whether a word is what work is asked for in, as it is done: `pushing`, `using`, `committing`.
+fn gerund(word: &str) -> bool {
+    let Some(stem) = word.strip_suffix("ing") else { return false };
+    let mut without_double = stem.chars();
+    let doubled = without_double.next_back();
+    let is_doubled = doubled.is_some() && without_double.clone().next_back() == doubled;
+    VERBS.contains(&stem)
+        || VERBS.contains(&&*format!("{stem}e"))
+        || is_doubled && VERBS.contains(&without_double.as_str())
 }
 
 /// The few words before the first of these phrases.

@@ -110,12 +110,48 @@ fn what_is_forbidden_and_required_in_other_words_is_found_too() {
         ("you shouldn't mock the database", "", Forbids),
         ("DON'T PUSH TO MAIN", "", Forbids),
         ("'never' touch the schema", "", Forbids),
+        ("pls don't ever run the migrations on staging", "", Forbids),
+        ("plz dont commit the .env file", "", Forbids),
+        ("nope, never squash my commits", "never squash my commits", Forbids),
+        (
+            "hey, you can't push to the release branch",
+            "you can't push to the release branch",
+            Forbids,
+        ),
+        ("you cannot use eval in templates", "", Forbids),
+        ("no force-pushing to main ok", "", Forbids),
+        ("alright, no committing generated files", "no committing generated files", Forbids),
+        ("avoid mocking the database in tests", "", Forbids),
+        ("keep off the vendor directory", "", Forbids),
+        (
+            "wire up the retries, pls dont touch the billing code",
+            "pls dont touch the billing code",
+            Forbids,
+        ),
     ] {
         let found = rules(prompt);
         let expected = if said.is_empty() { prompt } else { said };
         let found: Vec<_> =
             found.into_iter().map(|rule| (&prompt[rule.place], rule.force)).collect();
         assert_eq!(found, [(expected, force)], "{prompt}");
+    }
+}
+
+#[test]
+fn what_only_sounds_like_a_rule_is_none() {
+    for prompt in [
+        "there is no logging in the worker",
+        "no testing framework is installed here",
+        "nah, the tests are fine",
+        "I can't push to origin",
+        "we cannot build it on my laptop",
+        "it can't read the file",
+        "no string is longer than that",
+        "avoid it",
+        "ok next we wire up the retry thing",
+        "no, running it twice is fine",
+    ] {
+        assert_eq!(rules(prompt), [], "{prompt}");
     }
 }
 

@@ -51,6 +51,6 @@ pub(super) fn tell(call: &mut Call<'_>, tool: &ToolUse) {
         cache::write(&file, &text);
     }
     if call.said.answer.context.is_none() && call.said.answer.block.is_none() {
-        call.said.answer.context = Some(format!("heirloom: {}", failure.line()));
+        call.said.answer.context = Some(failure.told());
     }
 }

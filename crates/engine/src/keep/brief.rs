@@ -83,6 +83,11 @@ impl Gatherer<'_> {
         let Stood { title, words, standing, failures, wanting } = stood;
         let named = |what: String| Work { what, how: How::Task };
         let work = self.work(session, &noted.entries, &words)?.or_else(|| title.map(named));
+        // A person's word is worth more than what was noted before it, and nobody may have noted that.
+        let mut entries = noted.entries;
+        entries.retain(|Entry { note, .. }| {
+            note.kind != Kind::Decision || !standing.is_taken_back(&note.text, note.at)
+        });
         let said = standing.said.iter().map(|(words, at)| {
             format!("\"{words}\" (said on {}, not confirmed)", at.strftime("%Y-%m-%d"))
         });
@@ -96,6 +101,7 @@ impl Gatherer<'_> {
             todos: standing.todos,
             earlier: standing.earlier,
             failures: failures.collect(),
+            entries,
             ..noted
         })
     }

@@ -104,7 +104,7 @@ impl Conversation {
             printed: None,
         };
         let manner =
-            Manner { most: 2 << 20, wait: true, archive: false, now: place.here.clock.now() };
+            Manner { most: 2 << 20, wait: true, archive: true, now: place.here.clock.now() };
         capture::take(&place.here.home, &mut facts, &wanted, manner).unwrap();
         session
     }
@@ -185,6 +185,47 @@ fn a_rule_that_is_kept_is_in_every_brief_and_one_that_is_dropped_in_none() {
     );
     assert_eq!(rules::list(&here, &place.ledger, &settings).unwrap(), []);
     assert!(rules::drop(&here, &mut place.ledger, &settings, "0000").is_err());
+}
+
+#[test]
+fn what_a_person_laid_down_is_told_though_newer_rules_were_dropped() {
+    let mut place = place();
+    let rules = ["push to main", "edit gen/", "touch legacy/", "log a token", "use eval"];
+    let mut day = Conversation::new(8);
+    for rule in rules {
+        day = day.prompt(&format!("never {rule} here"));
+    }
+    day.take_in(&place);
+    let (here, settings) = (place.here.clone(), place.settings.clone());
+    for _ in 0..3 {
+        let newest = rules::list(&here, &place.ledger, &settings).unwrap().remove(0);
+        rules::drop(&here, &mut place.ledger, &settings, &newest.id).unwrap();
+    }
+    let session = place.session("next", None);
+    let text = place.start(&session, Fresh::Startup).unwrap();
+    assert!(text.contains("The person's rules:"), "{text}");
+    assert_eq!(text.matches("not confirmed").count(), 2, "{text}");
+}
+
+#[test]
+fn a_decision_that_a_person_took_back_in_passing_is_not_told() {
+    let mut place = place();
+    let old = place.session("notes", None);
+    place.note(&old, Kind::Decision, "Cache the rates in Redis");
+    place.note(&old, Kind::Decision, "Rates expire after an hour");
+    Conversation::new(16)
+        .prompt("where do we keep the rates? stick them in redis")
+        .prompt("nah, scrap redis, let's just do sqlite, fewer moving parts")
+        .prompt("ok next we wire up the retry thing")
+        .prompt("pls don't ever run the migrations on staging")
+        .prompt("and give it some jitter please")
+        .take_in(&place);
+    let next = place.session("next", None);
+    let text = place.start(&next, Fresh::Startup).unwrap();
+    assert!(text.contains("scrap redis, let's just do sqlite, fewer moving parts"), "{text}");
+    assert!(text.contains("Rates expire after an hour"), "{text}");
+    assert!(!text.contains("in Redis") && !text.contains("them in redis"), "{text}");
+    assert_eq!(text.matches("run the migrations on staging").count(), 1, "{text}");
 }
 
 #[test]

@@ -64,8 +64,7 @@ impl Gatherer<'_> {
         let mut begun = Vec::new();
         for id in ids.into_iter().filter(|id| Some(*id) != but) {
             let sources = facts.sources(id)?;
-            let own = sources.iter().find(|source| source.subagent.is_none()).or(sources.first());
-            if let Some(own) = own {
+            if let Some(own) = sources.first() {
                 begun.push(self.session(&facts, own, &sources, lineage)?);
             }
         }
@@ -89,6 +88,8 @@ impl Gatherer<'_> {
         let words = words.map(|session| words_of(&session.told)).unwrap_or_default();
         let told: Vec<Told> = worked.into_iter().map(|session| session.told).collect();
         let mut standing = recover::standing(&told, self.here.clock.now());
+        // What a session was begun with may have been given up in it.
+        let title = title.map(|title| standing.still(&title)).filter(|title| !title.is_empty());
         self.undecided(&mut standing)?;
         Ok(Stood { title, words, standing, failures: recover::failures(&told), wanting })
     }
@@ -124,13 +125,16 @@ impl Gatherer<'_> {
             || self.ledger.session_of_iteration(&session.agent_session_id)?.is_some())
     }
 
-    /// Leaves out what a person has kept or dropped already.
+    /// Leaves out what a person has kept or dropped already, and of the rest all but the newest.
     fn undecided(&self, standing: &mut Standing) -> Result<(), Error> {
         let mut undecided = Vec::new();
         for (words, at) in std::mem::take(&mut standing.said) {
             let id = address(&words);
             if self.ledger.kept::<RuleDecided>(&self.here.place.repo, &id)?.is_none() {
                 undecided.push((words, at));
+            }
+            if undecided.len() == recover::MOST_SAID {
+                break;
             }
         }
         standing.said = undecided;

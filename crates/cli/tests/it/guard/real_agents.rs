@@ -301,6 +301,41 @@ fn codex_begins_with_what_its_sessions_before_left_and_nobody_typed_heirloom() {
 
 #[test]
 #[ignore = "drives a real agent"]
+fn codex_begins_with_what_stands_of_passing_remarks_and_nothing_twice() {
+    let real = trusting(Real::with(&CODEX, ""));
+    let repo = real.guarded.env.repo();
+    let secret = format!("AKIA{}", "IOSFODNN7EXAMPLE");
+    let say = |prompt: &str, answers: Vec<Answer>| real.say(&repo, prompt, answers);
+    say("hey the rates are slow as hell, stick em in redis", vec![Answer::text("ok")]);
+    let plan = json!({"plan": [{"step": "open the sqlite file", "status": "completed"},
+                               {"step": "retry with backoff on 503", "status": "pending"}]});
+    let planned = Answer::tool("update_plan", plan);
+    let changed = "nah, scrap redis, let's just do sqlite, fewer moving parts";
+    say(changed, vec![planned, Answer::text("ok")]);
+    say("pls don't ever run the migrations on staging", vec![Answer::text("ok")]);
+    let fails =
+        "echo 'FAILED test_rates.py::test_jitter - AssertionError: jitter is missing'; exit 1";
+    let prompt = format!("give it some jitter, the key is AWS_ACCESS_KEY_ID={secret}");
+    say(&prompt, vec![real.write(&repo, "retry.py"), real.shell(fails), Answer::text("hm")]);
+    let next = say("where were we", vec![Answer::text("x")]);
+    let request = &next.requests[0];
+    let begin = request.rfind("<heirloom-recovery>").unwrap_or_else(|| panic!("none in {request}"));
+    let block = request[begin..].split("</heirloom-recovery>").next().unwrap();
+    let wanted = [
+        ("what is being done", "Asked last: \\\"give it some jitter"),
+        ("what is next", "retry with backoff on 503"),
+        ("what was decided, and why", "let's just do sqlite, fewer moving parts"),
+        ("the rule", "don't ever run the migrations on staging"),
+        ("what fails", "jitter is missing"),
+    ];
+    for (what, words) in wanted {
+        assert_eq!(block.matches(words).count(), 1, "{what} (`{words}`) in {block}");
+    }
+    assert!(!block.contains("em in redis") && !block.contains("AKIA"), "{block}");
+}
+
+#[test]
+#[ignore = "drives a real agent"]
 fn codex_is_gated() {
     let real = trusted_codex();
     assert_gated(&real);

@@ -5,6 +5,7 @@ mod conformance;
 mod grounding;
 mod healing;
 mod page;
+mod real_casual;
 mod real_claude;
 mod real_story;
 mod recovering;

@@ -8,16 +8,16 @@ use crate::guard::real_claude::Real;
 
 const HEIRLOOM: &str = env!("CARGO_BIN_EXE_heirloom");
 
-fn bash(command: &str) -> Answer {
+pub(super) fn bash(command: &str) -> Answer {
     Answer::tool("Bash", json!({"command": command, "description": "d"}))
 }
 
-fn done(text: &str) -> Answer {
+pub(super) fn done(text: &str) -> Answer {
     Answer::text(text)
 }
 
 /// Fails as long as the parser does not know the word, as a test runner does.
-fn check(word: &str) -> String {
+pub(super) fn check(word: &str) -> String {
     format!(
         "grep -q {word} src/parser.py || {{ echo 'FAILED test_parser.py::test_{word} - AssertionError: {word} is not parsed'; exit 1; }}"
     )
@@ -133,7 +133,7 @@ fn after_a_crash_the_next_request_holds_what_stands_and_nothing_that_was_replace
     assert!(!block.contains("Cache rates in Redis"), "that was replaced: {block}");
 }
 
-fn block(request: &str) -> &str {
+pub(super) fn block(request: &str) -> &str {
     let begin = request.rfind("<heirloom-recovery>").unwrap_or_else(|| panic!("none in {request}"));
     let block = &request[begin..];
     &block[..block.find("</heirloom-recovery>").unwrap()]
