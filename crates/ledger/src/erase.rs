@@ -13,13 +13,23 @@ use heirloom_core::record::Record;
 
 use crate::error::Error;
 use crate::ledger::Ledger;
-use crate::write::Scope;
+use crate::write::{Scope, Writer};
 use crate::{rebuild, records, views};
 
 impl Ledger {
     /// Erases records and records that it was done. Every projection is derived again without them. Their
     /// bytes are gone from the files when those are scrubbed.
     pub fn erase(&mut self, at: Timestamp, erased: &RecordErased) -> Result<(), Error> {
+        self.erase_replacing(at, erased, |_| Ok(()))
+    }
+
+    /// The same, with the records that take the place of those that go: all of it is there, or nothing.
+    pub fn erase_replacing(
+        &mut self,
+        at: Timestamp,
+        erased: &RecordErased,
+        replace: impl FnOnce(&mut Writer<'_>) -> Result<(), Error>,
+    ) -> Result<(), Error> {
         // Before anything else: views that are made anew for nothing are better than views that show
         // what was erased, should this process be ended in between.
         self.attached()?;
@@ -31,6 +41,7 @@ impl Ledger {
             views::forget(db)
         })?;
         self.write(at, |writer| {
+            replace(writer)?;
             let record = writer.append(Scope::default(), erased)?;
             writer.run(|db| {
                 erase(db, &record)?;

@@ -347,6 +347,19 @@ impl Writer<'_> {
         self.appender.append(scope, body)
     }
 
+    /// Appends a record of something that happened before: it takes the place of one that said so.
+    pub fn append_of<B: Body>(
+        &mut self,
+        happened: Timestamp,
+        scope: Scope<'_>,
+        body: &B,
+    ) -> Result<Record, Error> {
+        let now = std::mem::replace(&mut self.appender.at, happened);
+        let appended = self.appender.append(scope, body);
+        self.appender.at = now;
+        appended
+    }
+
     /// What the ledger knows a repository by, as this transaction sees it.
     pub fn repository(&self, name: &str) -> Result<String, Error> {
         self.appender.repository(name)

@@ -46,6 +46,22 @@ impl Place {
         self.root.join(OWN_DIRECTORY)
     }
 
+    /// The roots of all worktrees of the repository that are there: the main one, and those that git knows. Outside git
+    /// there is one.
+    pub fn worktrees(&self) -> Vec<PathBuf> {
+        let Some(common) = &self.common_dir else { return vec![self.root.clone()] };
+        let linked = fs::read_dir(common.join("worktrees")).into_iter().flatten().flatten();
+        let linked = linked.filter_map(|entry| {
+            let named = file::read_to_string(entry.path().join("gitdir")).ok()?;
+            Some(entry.path().join(named.trim()).parent()?.to_owned())
+        });
+        let all = linked.chain([PathBuf::from(&self.repo), self.root.clone()]);
+        let mut all: Vec<PathBuf> = all.filter_map(|root| fs::canonicalize(root).ok()).collect();
+        all.sort_unstable();
+        all.dedup();
+        all
+    }
+
     /// The last part of the repository's name, for people.
     pub fn label(&self) -> &str {
         Path::new(&self.repo).file_name().and_then(|name| name.to_str()).unwrap_or(&self.repo)
@@ -165,6 +181,12 @@ mod tests {
         assert_eq!(here.repo, there.repo);
         assert_eq!(there.root, other);
         assert_eq!(there.head, Head::Branch("fix/a".to_owned()));
+        let gone = root.with_file_name("gone");
+        git(&root, &["worktree", "add", "-q", "-b", "gone", gone.to_str().unwrap()]);
+        fs::remove_dir_all(&gone).unwrap();
+        for place in [here, there] {
+            assert_eq!(place.worktrees(), [root.clone(), other.clone()]);
+        }
     }
 
     #[test]

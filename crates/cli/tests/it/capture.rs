@@ -504,7 +504,7 @@ pub(crate) fn files(directory: &Path) -> Vec<String> {
 }
 
 /// The files below a directory that hold a word, also compressed.
-fn found(directory: &Path, word: &str) -> Vec<String> {
+pub(crate) fn found(directory: &Path, word: &str) -> Vec<String> {
     let has = |file: &String| {
         let bytes = fs::read(file).unwrap();
         let plain = zstd::decode_all(&bytes[..]).unwrap_or_default();

@@ -16,6 +16,7 @@ mod dependencies;
 mod distilling;
 mod everyday;
 mod failures;
+mod forgetting;
 mod fresh_clone;
 mod guard;
 mod handing_over;

@@ -16,7 +16,8 @@ use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use heirloom_core::id::SessionId;
-use heirloom_core::mask::Words;
+use heirloom_core::mask::{Sums, Words};
+use heirloom_ledger::facts::Source;
 use heirloom_repo::{FileError, LockFile, file, make_private_dir, open_lock, replace_private};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -63,6 +64,9 @@ pub struct Kept {
     /// Whether its text went because it was kept long enough.
     #[serde(default)]
     pub dropped: bool,
+    /// What was masked in it because another session was forgotten: the agent's own file still has it.
+    #[serde(default, skip_serializing_if = "Sums::is_empty")]
+    pub masked: Sums,
 }
 
 /// By what it is known that nobody wrote to a file since: its size, and when it was last changed.
@@ -194,16 +198,13 @@ impl Archive {
         let Some(opened) = self.open(session, true)? else { return Ok(is_masked) };
         for mut kept in self.of_session(session).into_iter().filter(|kept| kept.stored > 0) {
             let mut bytes = self.read(&kept)?;
-            if !words.mask(&mut bytes) {
-                continue;
+            let places = words.places(&bytes);
+            if !places.is_empty() {
+                kept.masked.add(&bytes, &places);
+                words.mask(&mut bytes);
+                opened.put_instead(&mut kept, &bytes, |_| Ok(()))?;
+                is_masked = true;
             }
-            let path = opened.directory.join(format!("{}.zst", name(&kept)));
-            let failed = |source| FileError { doing: "write", path: path.clone(), source };
-            let compressed = compress(&bytes).map_err(failed)?;
-            replace_private(&path, &compressed).map_err(failed)?;
-            (kept.stored, kept.frames) = (compressed.len() as u64, 1);
-            opened.say(&kept)?;
-            is_masked = true;
         }
         Ok(is_masked)
     }
@@ -279,6 +280,18 @@ pub(crate) fn info_of(session: SessionId, subagent: Option<&str>, generation: u6
     format!("{session}/{}.json", label(subagent, generation))
 }
 
+/// Where the words of a transcript are, for whoever writes that down.
+pub(crate) fn address(home: &Path, source: &Source) -> String {
+    let (session, subagent) = (source.session, source.subagent.as_deref());
+    // One that is to be read again is of no generation until that is done, and is kept as it was.
+    let newest = || {
+        let mut kept = Archive::new(home).of_session(session).into_iter();
+        kept.rfind(|kept| kept.subagent.as_deref() == subagent).map_or(1, |kept| kept.generation)
+    };
+    let generation = if source.generation > 0 { source.generation } else { newest() };
+    format!("archive:{session}/{}", label(subagent, generation))
+}
+
 fn read_info(path: &Path) -> Option<Kept> {
     serde_json::from_slice(&heirloom_repo::read_at_most(path, 1 << 20).ok()?).ok()
 }
@@ -322,6 +335,34 @@ impl Opened {
         self.say(kept)
     }
 
+    /// Puts other bytes in the place of those of a transcript, and says so. `then` is asked after each step.
+    ///
+    /// Two files cannot be replaced at once. But one that is shorter than is said of it is whole as it is: so more is
+    /// said of it than either has before it is replaced, and whoever is ended in between leaves the one or the other.
+    fn put_instead(
+        &self,
+        kept: &mut Kept,
+        bytes: &[u8],
+        mut then: impl FnMut(&'static str) -> Result<(), FileError>,
+    ) -> Result<(), FileError> {
+        let path = self.directory.join(format!("{}.zst", name(kept)));
+        let failed = |source| FileError { doing: "write", path: path.clone(), source };
+        let compressed = compress(bytes).map_err(failed)?;
+        let file = file::open_with(OpenOptions::new().write(true), &path)?;
+        let length = file.metadata().map_err(failed)?.len();
+        // What was never spoken of must not be spoken of now.
+        file.set_len(length.min(kept.stored)).map_err(failed)?;
+        then("cut")?;
+        let stored = compressed.len() as u64;
+        kept.stored = kept.stored.max(stored);
+        self.say(kept)?;
+        then("said")?;
+        replace_private(&path, &compressed).map_err(failed)?;
+        then("replaced")?;
+        (kept.stored, kept.frames) = (stored, 1);
+        self.say(kept)
+    }
+
     /// Writes down what is known of a transcript.
     pub(crate) fn say(&self, kept: &Kept) -> Result<(), FileError> {
         let info = self.directory.join(format!("{}.json", name(kept)));
@@ -348,6 +389,10 @@ fn append(path: &Path, length: u64, bytes: &[u8]) -> io::Result<u64> {
 fn tidy(path: &Path, length: u64) -> io::Result<u64> {
     let file = file::open_any(path).map_err(|error| error.source)?;
     let Some(tidied) = Frames::new(file, length).tidied()? else { return Ok(length) };
+    // Longer than is said of it, it would be cut off by the next one, should this one be ended before saying so.
+    if tidied.len() as u64 > length {
+        return Ok(length);
+    }
     replace_private(path, &tidied)?;
     Ok(tidied.len() as u64)
 }
@@ -395,6 +440,7 @@ mod tests {
             stamp: None,
             archived_at: Timestamp::UNIX_EPOCH,
             dropped: false,
+            masked: Sums::default(),
         }
     }
 
@@ -437,6 +483,38 @@ mod tests {
         assert_eq!(archive.read(&first).unwrap(), b"one");
         opened.add(&mut first, b"two", true).unwrap();
         assert_eq!(archive.read(&first).unwrap(), b"onetwo");
+    }
+
+    #[test]
+    fn whoever_is_ended_while_bytes_are_replaced_leaves_the_one_or_the_other() {
+        let (short, long) = (b"one".repeat(9), (0..=255).collect::<Vec<u8>>());
+        for (before, after) in [(&short, &long), (&long, &short)] {
+            for step in ["cut", "said", "replaced", "none"] {
+                let home = tempfile::tempdir().unwrap();
+                let archive = Archive::new(home.path());
+                let opened = archive.open(session(), true).unwrap().unwrap();
+                let mut kept = kept(session());
+                opened.add(&mut kept, before, true).unwrap();
+                opened.add(&mut kept.clone(), b"never spoken of", true).unwrap();
+                opened.say(&kept).unwrap();
+                let ended = opened.put_instead(&mut kept, after, |done| {
+                    let path = home.path().to_owned();
+                    let source = io::ErrorKind::Interrupted.into();
+                    if done == step {
+                        Err(FileError { doing: "end", path, source })
+                    } else {
+                        Ok(())
+                    }
+                });
+                assert_eq!(ended.is_ok(), step == "none");
+                let mut said = archive.of_session(session()).remove(0);
+                let left = archive.read(&said).unwrap();
+                let is_new = ["replaced", "none"].contains(&step);
+                assert_eq!(&left, if is_new { after } else { before }, "{step}");
+                opened.add(&mut said, b"and on", true).unwrap();
+                assert_eq!(archive.read(&said).unwrap(), [&left[..], b"and on"].concat(), "{step}");
+            }
+        }
     }
 
     #[test]

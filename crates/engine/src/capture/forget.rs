@@ -15,12 +15,14 @@ use heirloom_core::id::SessionId;
 use heirloom_core::name::SessionName;
 use heirloom_core::note::Note;
 use heirloom_core::session::{Link, Session};
+use heirloom_core::settings::OnOff;
 use heirloom_core::trust::person::Action;
 use heirloom_ledger::{Error, Facts, Ledger, NoteFilter, forget_note};
 use heirloom_repo::file;
-use heirloom_repo::{FileError, make_private_dir};
+use heirloom_repo::{FileError, discover, make_private_dir};
 
-use super::quoted::{self, Quoting};
+use super::quoted::{self, Listeners, Quoting};
+use super::sync::{Request, sync};
 use super::{Archive, CaptureError, PATIENCE, copies};
 use crate::here::Here;
 use crate::person;
@@ -59,21 +61,49 @@ pub(crate) fn is_forgotten(home: &Path, session: SessionId) -> bool {
     mark(home, session).exists()
 }
 
-/// Remembers that the notes of a session were forgotten, and takes them off the page.
-fn forget_notes(here: &Here, ledger: &Ledger, session: &Session) -> Result<(), CaptureError> {
+/// What the mark says of a session until all of it is forgotten.
+const BEGUN: &[u8] = b"begun";
+
+/// Marks sessions as forgotten: nobody takes them in from here on. Returns whether somebody had begun to forget the first
+/// one before, and was ended.
+fn begin(home: &Path, session: &Session, continued: &[Session]) -> Result<bool, FileError> {
+    let is_begun = file::read(mark(home, session.id)).is_ok_and(|said| said == BEGUN);
+    let said = continued.iter().map(|each| (each, &b""[..])).chain([(session, BEGUN)]);
+    for (each, said) in said {
+        let marked = mark(home, each.id);
+        let failed = |source| FileError { doing: "write", path: marked.clone(), source };
+        if let Some(parent) = marked.parent() {
+            make_private_dir(parent).map_err(failed)?;
+        }
+        file::write(&marked, said)?;
+    }
+    Ok(is_begun)
+}
+
+/// Remembers that the notes of a session were forgotten, and takes them off the pages of the repository's checkouts.
+fn forget_notes(
+    here: &Here,
+    ledger: &Ledger,
+    session: &Session,
+    checkouts: &[PathBuf],
+) -> Result<(), CaptureError> {
     let own = NoteFilter { session: Some(session.id), superseded: true, ..NoteFilter::default() };
     let notes = ledger.notes(&own)?;
     for note in &notes {
         forget_note(&here.home, note.id)?;
     }
-    // The repository may be known by another name since.
-    if session.repo.is_one_of(&ledger.names_of(&here.place.repo)?) {
-        take_off_page(here, &notes)?;
+    if notes.is_empty() {
+        return Ok(());
+    }
+    for root in checkouts {
+        let mut there = here.clone();
+        there.place = discover(root);
+        take_off_page(&there, &notes)?;
     }
     Ok(())
 }
 
-/// Takes the notes off the page of this checkout.
+/// Takes the notes off the page of a checkout.
 fn take_off_page(here: &Here, notes: &[Note]) -> Result<(), CaptureError> {
     let Ok(settings) = crate::keep::settings(here) else { return Ok(()) };
     let (root, path) = (&here.place.root, crate::keep::page::file(here, &settings));
@@ -84,6 +114,28 @@ fn take_off_page(here: &Here, notes: &[Note]) -> Result<(), CaptureError> {
         heirloom_repo::write_within(root, &path, after.as_bytes())?;
     }
     Ok(())
+}
+
+/// The checkouts of a session's repository that are still there: every directory it is known to be in, and their
+/// worktrees.
+fn checkouts(here: &Here, ledger: &Ledger, session: &Session) -> Result<Vec<PathBuf>, Error> {
+    let repo = ledger.repository(&session.repo)?;
+    let is_here = ledger.repository(&here.place.repo)? == repo;
+    let mut roots: BTreeSet<PathBuf> =
+        is_here.then(|| here.place.root.clone()).into_iter().collect();
+    for place in ledger.places()?.into_iter().filter(|place| place.is_own) {
+        let root = PathBuf::from(&place.named.path);
+        // Another repository may have taken its place since.
+        if place.repo.as_str() == repo && root.is_dir() {
+            let there = discover(&root);
+            let is_it = ledger.repository(&there.repo)? == repo;
+            roots.extend(is_it.then(|| there.worktrees()).into_iter().flatten());
+        }
+    }
+    if is_here {
+        roots.extend(here.place.worktrees());
+    }
+    Ok(roots.into_iter().collect())
 }
 
 /// Kinds of records that hold no word that was said: who worked where, and when.
@@ -105,33 +157,66 @@ pub fn forget(
     session: &Session,
 ) -> Result<Forgotten, CaptureError> {
     person::allow(here, ledger, Action::Forget)?;
+    forget_telling(here, ledger, session, &mut |_| Ok(()))
+}
+
+/// The same, for whoever wants to know after each step. Whoever is ended after any of them leaves what the next one who
+/// forgets the session finishes: what tells which words they are goes last, and records are replaced at once.
+pub(crate) fn forget_telling(
+    here: &Here,
+    ledger: &mut Ledger,
+    session: &Session,
+    then: &mut dyn FnMut(&'static str) -> Result<(), CaptureError>,
+) -> Result<Forgotten, CaptureError> {
     let mut gone = Forgotten::default();
     let continued = continued(ledger, session)?;
-    // First, while all that tells which words they are is there: who is interrupted can begin again.
-    let words = quoted::words(here, ledger, session)?;
+    let was_ended = begin(&here.home, session, &continued)?;
+    then("begin")?;
+    // What was not taken in yet cannot be masked, and would come in as it is.
+    take_in(here, ledger, session)?;
+    then("take in")?;
     let mut facts = Facts::open(&here.home, PATIENCE)?;
-    let masked = quoted::mask(here, ledger, &mut facts, session, &words)?;
+    let checkouts = checkouts(here, ledger, session)?;
+    let words = quoted::words(ledger, &facts, session, &continued, &checkouts)?;
+    let (masked, quoting) = {
+        let listeners = Listeners::new(ledger, session, &continued)?;
+        let mut masked = quoted::mask(here, &mut facts, &listeners, &words, &checkouts)?;
+        if was_ended {
+            // In which of them something was masked then nobody knows now, and the index must not know more.
+            masked.sessions = listeners.of(Archive::new(&here.home).sessions())?;
+        }
+        (masked, quoted::records(&listeners, &words)?)
+    };
+    then("mask")?;
+    for each in iter::once(session).chain(&continued) {
+        let archived = Archive::new(&here.home).of_session(each.id);
+        gone.native.extend(archived.into_iter().map(|kept| kept.path));
+        gone.native.extend(kept_by_agents(here, ledger, each)?);
+    }
+    // The built-in agent keeps its conversations in this home, of which no byte may be left.
+    let in_home = |path: &PathBuf| path.starts_with(&here.home) && path.exists();
+    for path in gone.native.extract_if(.., |path| in_home(path)) {
+        heirloom_repo::file::remove_file(&path)?;
+    }
+    then("conversations")?;
+    forget_notes(here, ledger, session, &checkouts)?;
+    then("notes")?;
+    gone.quotes = quoting.len() + masked.files;
+    gone.records = erase(here, ledger, session.id, quoting)?;
+    then("records")?;
     for each in iter::once(session).chain(&continued) {
         captured(here, &mut facts, each, &mut gone)?;
-        gone.native.extend(kept_by_agents(here, ledger, each)?);
+        then("captured")?;
     }
     gone.native.retain(|path| path.exists());
     gone.native.sort();
     gone.native.dedup();
-    // The built-in agent keeps its conversations in this home, of which no byte may be left.
-    let in_home = |path: &PathBuf| path.starts_with(&here.home);
-    for path in gone.native.extract_if(.., |path| in_home(path)) {
-        heirloom_repo::file::remove_file(&path)?;
-    }
-    gone.files = files(here, session) + drop_quotes(&here.home);
-    forget_notes(here, ledger, session)?;
-    let quoting = quoted::records(ledger, session, &words)?;
-    gone.quotes = quoting.len() + masked.files;
-    gone.records = erase(here, ledger, session.id, &quoting)?;
-    quoted::record_again(here, ledger, quoting)?;
+    gone.files = files(here, session, &checkouts) + drop_quotes(&here.home);
+    then("files")?;
     gone.backups = backups(here)?;
+    then("backups")?;
     let mut ids: Vec<SessionId> = continued.iter().map(|each| each.id).collect();
-    ids.extend(masked.sessions.into_iter().filter(|id| *id != session.id));
+    ids.extend(masked.sessions);
     ids.sort_unstable();
     ids.dedup();
     let indexed = ledger.with_index(|index| index.forget(session.id, &ids));
@@ -142,8 +227,19 @@ pub fn forget(
     if let Some(failed) = masked.failed {
         return Err(failed);
     }
+    then("scrub")?;
+    file::write(mark(&here.home, session.id), b"")?;
     gone.continued = continued.into_iter().map(|each| each.name).collect();
     Ok(gone)
+}
+
+/// Takes in what is not taken in yet of the sessions that may have been told what was said in one.
+fn take_in(here: &Here, ledger: &mut Ledger, session: &Session) -> Result<(), CaptureError> {
+    let settings = here.settings(&[]).ok().map(|loaded| loaded.settings.capture.archive);
+    let archive = settings.is_none_or(|archive| archive == OnOff::On);
+    let all_repos = ledger.repository(&session.repo)? != ledger.repository(&here.place.repo)?;
+    let request = Request { all_repos, archive, ..Request::default() };
+    sync(here, ledger, &request, &mut |_| {}).map(drop)
 }
 
 /// The sessions that went on with its conversation, and with theirs.
@@ -177,15 +273,7 @@ fn captured(
     session: &Session,
     gone: &mut Forgotten,
 ) -> Result<(), CaptureError> {
-    let marked = mark(&here.home, session.id);
-    let failed = |source| FileError { doing: "write", path: marked.clone(), source };
-    if let Some(parent) = marked.parent() {
-        make_private_dir(parent).map_err(failed)?;
-    }
-    file::write(&marked, b"")?;
-    let archive = Archive::new(&here.home);
-    gone.native.extend(archive.of_session(session.id).into_iter().map(|kept| kept.path));
-    gone.archived += archive.remove(session.id)?;
+    gone.archived += Archive::new(&here.home).remove(session.id)?;
     gone.facts |= facts.forget(session.id)?;
     gone.copies += copies::remove(here, session.id, &mut gone.native);
     Ok(())
@@ -205,7 +293,7 @@ fn kept_by_agents(here: &Here, ledger: &Ledger, session: &Session) -> Result<Vec
 }
 
 /// Streams, scratch files and the run directory.
-fn files(here: &Here, session: &Session) -> usize {
+fn files(here: &Here, session: &Session, checkouts: &[PathBuf]) -> usize {
     let id = session.id.to_string();
     let mut gone = 0;
     let streams = dir::streams(&here.home);
@@ -216,7 +304,8 @@ fn files(here: &Here, session: &Session) -> usize {
     }
     gone += remove(&dir::scratch(&here.home, session.id));
     gone += remove(&session::kept::path(&here.home, session.id));
-    gone + remove(&here.place.own_directory().join("runs").join(session.name.as_str()))
+    let runs = checkouts.iter().map(|root| quoted::runs(root).join(session.name.as_str()));
+    gone + runs.map(|run| remove(&run)).sum::<usize>()
 }
 
 /// What hooks keep for the next prompt or tool use may quote any session, and is made anew.
@@ -242,7 +331,7 @@ fn erase(
     here: &Here,
     ledger: &mut Ledger,
     id: SessionId,
-    quoting: &[Quoting],
+    quoting: Vec<Quoting>,
 ) -> Result<usize, CaptureError> {
     let own = ledger.host()?;
     let records = ledger.trajectory(id)?;
@@ -257,7 +346,9 @@ fn erase(
     if !seqs.is_empty() {
         let reason = Some("the session was forgotten".to_owned());
         let erased = RecordErased { host: own, seqs, reason };
-        ledger.erase(here.clock.now(), &erased)?;
+        ledger.erase_replacing(here.clock.now(), &erased, |writer| {
+            quoted::record_again(writer, quoting)
+        })?;
     }
     Ok(count)
 }

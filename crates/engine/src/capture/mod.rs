@@ -32,9 +32,12 @@ use heirloom_core::trust::person::NotAPerson;
 use heirloom_ledger::{Error, Facts};
 use heirloom_repo::FileError;
 
+pub(crate) use archive::address;
 pub use archive::{Archive, Kept, Pruned};
 pub use background::{Calling, be_humble, is_due, lock, note_done, tail, wake};
 pub use distill::{DistillError, Distilled, LookBack, distill, wake_distiller};
+#[cfg(test)]
+pub(crate) use forget::forget_telling;
 pub(crate) use forget::is_forgotten;
 pub use forget::{Forgotten, drop_quotes, forget};
 pub(crate) use frames::{Frames, Unpacker};

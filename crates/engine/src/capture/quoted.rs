@@ -3,7 +3,8 @@
 //!
 //! They keep everything of their own. What another session noted or asked in the same words is its own, too.
 
-use std::collections::BTreeSet;
+use std::cell::RefCell;
+use std::collections::{BTreeSet, HashMap};
 use std::fs::{self, OpenOptions};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
@@ -11,24 +12,24 @@ use std::path::{Path, PathBuf};
 use heirloom_core::event::{Body, IterationEnded, RunInherited, SessionPrompted};
 use heirloom_core::id::SessionId;
 use heirloom_core::inherit::Inherited;
-use heirloom_core::mask::{MASK, Words};
+use heirloom_core::mask::{MASK, TELLING, Words};
 use heirloom_core::record::Record;
+use heirloom_core::recover;
 use heirloom_core::session::Session;
-use heirloom_ledger::{Error, Facts, Ledger, NoteFilter, Scope, SessionFilter};
+use heirloom_ledger::{Error, Facts, Ledger, NoteFilter, Scope, SessionFilter, Writer};
 use heirloom_repo::{FileError, file};
+use jiff::Timestamp;
 use serde::de::DeserializeOwned;
 
 use super::Archive;
 use crate::here::Here;
+use crate::keep;
 use crate::turn::stream;
 
 /// Records that hold what another session said. A note is its session's own, whatever it says, as are a plan and the
 /// words of people.
 const QUOTING: [&str; 4] =
     ["run.inherited", "session.prompted", "iteration.ended", "keep.fork_detected"];
-
-/// Shorter ones are said by everybody: "go on with the tests".
-const TELLING: usize = 32;
 
 /// Of how many sessions it is known what was asked in them.
 const MOST: usize = 10_000;
@@ -39,8 +40,15 @@ const PAGE: usize = 500;
 /// Where the home keeps what was said to agents and by them. Nowhere else: a worktree holds people's code.
 const SAID: [&str; 4] = ["streams", "scratch", "work", "sim"];
 
-/// What was said in a session and may have been taken over from it. To be asked before its records are erased.
-pub(super) fn words(here: &Here, ledger: &Ledger, session: &Session) -> Result<Words, Error> {
+/// What was said in a session and may have been taken over from it, or told to others of it and of those that went on with
+/// its conversation. To be asked before its records are erased and its facts are gone.
+pub(super) fn words(
+    ledger: &Ledger,
+    facts: &Facts,
+    session: &Session,
+    continued: &[Session],
+    checkouts: &[PathBuf],
+) -> Result<Words, Error> {
     let own = NoteFilter { session: Some(session.id), superseded: true, ..NoteFilter::default() };
     let mut said: Vec<String> = Vec::new();
     for note in ledger.notes(&own)? {
@@ -48,21 +56,45 @@ pub(super) fn words(here: &Here, ledger: &Ledger, session: &Session) -> Result<W
         said.extend(note.rationale);
     }
     let iterations = ledger.iterations(session.id)?;
-    // What a loop or an issue is worked on with is written by us, and says the same in every session.
-    let is_composed = !iterations.is_empty() || ledger.issue_run_of(session.id)?.is_some();
+    let is_composed = is_composed(ledger, session.id)?;
     said.extend(iterations.into_iter().filter_map(|iteration| iteration.summary));
     let records = if is_composed { Vec::new() } else { ledger.trajectory(session.id)? };
     let prompts = records.iter().filter_map(body::<SessionPrompted>).map(|prompted| prompted.text);
     said.extend(prompts.filter(|text| text.len() >= TELLING));
-    let runs = here.place.own_directory().join("runs").join(session.name.as_str());
-    for page in files(&runs).into_iter().filter(|path| is_page(path)) {
+    let runs = checkouts.iter().map(|root| runs(root).join(session.name.as_str()));
+    for page in runs.flat_map(|run| files(&run)).filter(|path| is_page(path)) {
         let text = file::read_to_string(&page).unwrap_or_default();
         let lines = text.lines().filter(|line| !line.starts_with('#') && line.len() >= TELLING);
         said.extend(lines.map(str::to_owned));
     }
     let others = others(ledger, session)?;
     said.retain(|text| !others.contains(text.trim()));
-    Ok(Words::new(said))
+    let mut told = Vec::new();
+    for each in continued.iter().chain([session]) {
+        told.extend(told_of(ledger, facts, each.id)?);
+    }
+    Ok(Words::new(said, told))
+}
+
+/// Whether heirloom itself wrote what the session was asked: what a loop or an issue is worked on with says the same in
+/// every session.
+fn is_composed(ledger: &Ledger, session: SessionId) -> Result<bool, Error> {
+    Ok(!ledger.iterations(session)?.is_empty() || ledger.issue_run_of(session)?.is_some())
+}
+
+/// What later contexts may have been told of what a session did.
+fn told_of(ledger: &Ledger, facts: &Facts, session: SessionId) -> Result<Vec<String>, Error> {
+    let Some(own) = facts.own_source(session)? else { return Ok(Vec::new()) };
+    let mut told = keep::told(facts, &own)?;
+    if is_composed(ledger, session)? {
+        told.turns.clear();
+    }
+    Ok(recover::quoted(&told, own.told.title.as_deref()))
+}
+
+/// Where a checkout has the files of runs.
+pub(super) fn runs(root: &Path) -> PathBuf {
+    root.join(".heirloom").join("runs")
 }
 
 fn is_page(path: &Path) -> bool {
@@ -94,6 +126,8 @@ pub(super) struct Quoting {
 }
 
 struct Instead {
+    /// When it happened.
+    at: Timestamp,
     session: Option<SessionId>,
     repo: Option<String>,
     body: Either,
@@ -107,11 +141,8 @@ enum Either {
 }
 
 /// The records of other sessions that quote the words.
-pub(super) fn records(
-    ledger: &Ledger,
-    session: &Session,
-    words: &Words,
-) -> Result<Vec<Quoting>, Error> {
+pub(super) fn records(listeners: &Listeners<'_>, words: &Words) -> Result<Vec<Quoting>, Error> {
+    let ledger = listeners.ledger;
     let own = ledger.host()?;
     let mut found = Vec::new();
     if words.is_empty() {
@@ -124,8 +155,8 @@ pub(super) fn records(
         after = last.arrival;
         for record in page.into_iter().map(|arrived| arrived.record) {
             let may_quote = record.host == own
-                && record.session != Some(session.id)
-                && QUOTING.contains(&record.kind.as_str());
+                && QUOTING.contains(&record.kind.as_str())
+                && record.session.map_or(Ok(true), |id| listeners.may_quote(id))?;
             if may_quote && !words.places(record.body.as_bytes()).is_empty() {
                 let instead = instead(&record, words);
                 found.push(Quoting { seq: record.seq, instead });
@@ -146,7 +177,7 @@ fn instead(record: &Record, words: &Words) -> Option<Instead> {
         .or_else(|| body::<SessionPrompted>(&masked).map(Either::Prompted))
         .or_else(|| Some(Either::Ended(Box::new(body::<IterationEnded>(&masked)?))))?;
     let repo = record.repo.as_ref().map(|repo| repo.as_str().to_owned());
-    Some(Instead { session: record.session, repo, body })
+    Some(Instead { at: record.at, session: record.session, repo, body })
 }
 
 /// Leaves out what is masked: a mask tells the next one nothing.
@@ -167,18 +198,14 @@ fn body<B: Body + DeserializeOwned>(record: &Record) -> Option<B> {
     (record.kind == B::KIND).then(|| serde_json::from_str(&record.body).ok()).flatten()
 }
 
-/// Records again what sessions began with, without the words.
-pub(super) fn record_again(
-    here: &Here,
-    ledger: &mut Ledger,
-    quoting: Vec<Quoting>,
-) -> Result<(), Error> {
-    for Instead { session, repo, body } in quoting.into_iter().filter_map(|one| one.instead) {
+/// Records again what sessions began with, without the words, as of when it was.
+pub(super) fn record_again(writer: &mut Writer<'_>, quoting: Vec<Quoting>) -> Result<(), Error> {
+    for Instead { at, session, repo, body } in quoting.into_iter().filter_map(|one| one.instead) {
         let scope = Scope { session, repo: repo.as_deref() };
         match body {
-            Either::Inherited(body) => ledger.append(here.clock.now(), scope, &*body)?,
-            Either::Prompted(body) => ledger.append(here.clock.now(), scope, &body)?,
-            Either::Ended(body) => ledger.append(here.clock.now(), scope, &*body)?,
+            Either::Inherited(body) => writer.append_of(at, scope, &*body)?,
+            Either::Prompted(body) => writer.append_of(at, scope, &body)?,
+            Either::Ended(body) => writer.append_of(at, scope, &*body)?,
         };
     }
     Ok(())
@@ -195,47 +222,88 @@ pub(super) struct Masked {
     pub(super) failed: Option<super::CaptureError>,
 }
 
-/// Masks the words in files, archives and facts of the repository's sessions.
+/// Masks the words in files, archives and facts of the sessions that may have them.
 pub(super) fn mask(
     here: &Here,
-    ledger: &Ledger,
     facts: &mut Facts,
-    session: &Session,
+    listeners: &Listeners<'_>,
     words: &Words,
+    checkouts: &[PathBuf],
 ) -> Result<Masked, super::CaptureError> {
     let mut masked = Masked::default();
     if words.is_empty() {
         return Ok(masked);
     }
-    let repo = ledger.repository(&session.repo)?;
     let archive = Archive::new(&here.home);
-    for id in archive.sessions() {
-        if may_quote(ledger, session, &repo, id)? {
-            masked.note(archive.mask(id, words), Some(id));
-        }
+    for id in listeners.of(archive.sessions())? {
+        masked.note(archive.mask(id, words), Some(id));
     }
     let said = SAID.map(|name| here.home.join(name)).into_iter();
-    let said = said.chain([here.place.own_directory().join("runs")]);
+    let said = said.chain(checkouts.iter().map(|root| runs(root)));
     for path in said.flat_map(|path| files(&path)) {
         let id = session_of(&path);
-        if id.map_or(Ok(true), |id| may_quote(ledger, session, &repo, id))? {
+        if id.map_or(Ok(true), |id| listeners.may_quote(id))? {
             masked.note(mask_file(&path, words), id);
         }
     }
-    facts.mask(&repo, words)?;
+    facts.mask(&listeners.of(facts.sessions()?)?, words)?;
     masked.sessions.sort_unstable();
     masked.sessions.dedup();
     Ok(masked)
 }
 
-/// Whether a session may have been told what was said in another: it is of the same repository and no older. Of one that
-/// nobody knows, who can tell?
-fn may_quote(ledger: &Ledger, said: &Session, repo: &str, id: SessionId) -> Result<bool, Error> {
-    let other = ledger.session(id)?;
-    Ok(other.is_none_or(|other| {
-        let is_here = other.repo == said.repo || other.repo.as_str() == repo;
-        is_here && other.created_at >= said.created_at
-    }))
+/// Who may have been told what was said in a session. Everybody who looks for its words asks here.
+pub(super) struct Listeners<'a> {
+    ledger: &'a Ledger,
+    said: &'a Session,
+    /// Those whose own goes as well: nothing has to be masked in what is deleted.
+    going: &'a [Session],
+    /// The repository, as the ledger knows it now.
+    repo: String,
+    known: RefCell<HashMap<SessionId, bool>>,
+}
+
+impl<'a> Listeners<'a> {
+    pub(super) fn new(
+        ledger: &'a Ledger,
+        said: &'a Session,
+        going: &'a [Session],
+    ) -> Result<Self, Error> {
+        let repo = ledger.repository(&said.repo)?;
+        Ok(Self { ledger, said, going, repo, known: RefCell::default() })
+    }
+
+    /// Whether a session may have been told: it is another one of the same repository, and was at work since. Of one
+    /// that nobody knows, who can tell?
+    pub(super) fn may_quote(&self, id: SessionId) -> Result<bool, Error> {
+        if let Some(known) = self.known.borrow().get(&id) {
+            return Ok(*known);
+        }
+        let other = self.ledger.session(id)?;
+        let may_quote = id != self.said.id
+            && other.is_none_or(|other| {
+                let is_here = other.repo == self.said.repo || other.repo.as_str() == self.repo;
+                let ended = other.completed_at.filter(|_| other.status.is_ended());
+                is_here && ended.is_none_or(|ended| ended >= self.said.created_at)
+            });
+        self.known.borrow_mut().insert(id, may_quote);
+        Ok(may_quote)
+    }
+
+    /// Those of these sessions in whose transcripts something has to be masked.
+    pub(super) fn of(
+        &self,
+        sessions: impl IntoIterator<Item = SessionId>,
+    ) -> Result<Vec<SessionId>, Error> {
+        let mut all = Vec::new();
+        for id in sessions {
+            let is_going = self.going.iter().any(|session| session.id == id);
+            if !is_going && self.may_quote(id)? {
+                all.push(id);
+            }
+        }
+        Ok(all)
+    }
 }
 
 impl Masked {

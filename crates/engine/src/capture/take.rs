@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use heirloom_agents::transcript::entry;
 use heirloom_agents::{Agent, by_name};
 use heirloom_core::id::SessionId;
+use heirloom_core::mask::Sums;
 use heirloom_ledger::Facts;
 use heirloom_ledger::facts::{Source, Told};
 use heirloom_repo::FileError;
@@ -104,7 +105,10 @@ pub fn take(
     if !is_same {
         // What is printed from a database is what is there now, not a file that was rewritten.
         let next = u64::from(wanted.printed.is_none());
-        kept = kept.map(|old| fresh(wanted, old.generation + next, manner.now));
+        kept = kept.map(|old| {
+            let masked = old.masked;
+            Kept { masked, ..fresh(wanted, old.generation + next, manner.now) }
+        });
     }
     let mut kept = kept.unwrap_or_else(|| fresh(wanted, 1, manner.now));
     kept.path.clone_from(&wanted.path);
@@ -115,8 +119,11 @@ pub fn take(
     let from = if reading.source.read < kept.bytes { reading.source.read } else { kept.bytes };
     let end = size.min(from.saturating_add(manner.most));
     let mut at = from;
+    // What was masked in it is looked for in all of it: it may stand where one part ends and the next begins.
+    let part = if kept.masked.is_empty() { CHUNK } else { u64::MAX };
     while at < end {
-        let bytes = origin.read(at, (end - at).min(CHUNK))?;
+        let mut bytes = origin.read(at, (end - at).min(part))?;
+        kept.masked.mask(&mut bytes);
         if bytes.is_empty() {
             break;
         }
@@ -201,6 +208,7 @@ fn fresh(wanted: &Wanted, generation: u64, now: Timestamp) -> Kept {
         stamp: None,
         archived_at: now,
         dropped: false,
+        masked: Sums::default(),
     }
 }
 

@@ -13,6 +13,8 @@ mod day_story;
 pub mod deliver;
 #[cfg(test)]
 mod evaluation;
+#[cfg(test)]
+mod forget_story;
 pub mod forks;
 pub mod ground;
 pub mod handoffs;

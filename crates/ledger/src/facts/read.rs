@@ -49,6 +49,11 @@ impl Facts {
         })
     }
 
+    /// The transcript that speaks for a session: its own, or one of a subagent where there is no other.
+    pub fn own_source(&self, session: SessionId) -> Result<Option<Source>, Error> {
+        Ok(self.sources(session)?.into_iter().next())
+    }
+
     /// How many sessions of an agent are known, and how many messages they have; of all repositories,
     /// or of one.
     pub fn known(&self, agent: &str, repo: Option<&str>) -> Result<(u64, u64), Error> {
@@ -98,10 +103,7 @@ impl Facts {
     /// What is known of a session; `None` if no transcript of it was taken in.
     pub fn session(&self, session: SessionId) -> Result<Option<SessionFacts>, Error> {
         let sources = self.sources(session)?;
-        let Some(own) = sources.iter().find(|source| source.subagent.is_none()).or(sources.first())
-        else {
-            return Ok(None);
-        };
+        let Some(own) = sources.first() else { return Ok(None) };
         let (turns, first) = self.run("read the facts of", |db| {
             let turns = db
                 .prepare_cached(

@@ -52,34 +52,37 @@ impl Facts {
         })
     }
 
-    /// Masks words in what the sessions of a repository said. Names, paths and keys stay: facts are found by them.
-    /// The bytes are gone from the file when that is scrubbed.
-    pub fn mask(&mut self, repo: &str, words: &Words) -> Result<(), Error> {
-        const OF_REPO: &str = "source IN (SELECT id FROM source WHERE repo = ?1)";
+    /// Masks words in what sessions said. Names, paths and keys stay: facts are found by them. The bytes are gone from
+    /// the file when that is scrubbed.
+    pub fn mask(&mut self, sessions: &[SessionId], words: &Words) -> Result<(), Error> {
+        const OF_SESSION: &str = "source IN (SELECT id FROM source WHERE session = ?1)";
         const SAID: [(&str, &str, &str); 7] = [
-            ("turn", "text", OF_REPO),
-            ("command", "command", OF_REPO),
-            ("command", "error", OF_REPO),
-            ("commit_made", "subject", OF_REPO),
-            ("source", "title", "repo = ?1"),
-            ("source", "todos", "repo = ?1"),
-            ("source", "state", "repo = ?1"),
+            ("turn", "text", OF_SESSION),
+            ("command", "command", OF_SESSION),
+            ("command", "error", OF_SESSION),
+            ("commit_made", "subject", OF_SESSION),
+            ("source", "title", "session = ?1"),
+            ("source", "todos", "session = ?1"),
+            ("source", "state", "session = ?1"),
         ];
         self.run("write the facts of", |db| {
             let transaction = Transaction::new_unchecked(db, TransactionBehavior::Immediate)?;
-            for (table, column, of_repo) in SAID {
-                let texts: Vec<String> = transaction
-                    .prepare(&format!(
-                        "SELECT DISTINCT {column} FROM {table} WHERE {of_repo} AND {column} IS NOT NULL"
-                    ))?
-                    .query_map((repo,), |row| row.get(0))?
-                    .collect::<rusqlite::Result<_>>()?;
-                let sql = format!("UPDATE {table} SET {column} = ?3 WHERE {of_repo} AND {column} = ?2");
-                for text in texts {
-                    let mut bytes = text.clone().into_bytes();
-                    if words.mask(&mut bytes) {
-                        let masked = String::from_utf8_lossy(&bytes);
-                        transaction.execute(&sql, (repo, &text, &*masked))?;
+            for (table, column, of_session) in SAID {
+                let mut find = transaction.prepare(&format!(
+                    "SELECT DISTINCT {column} FROM {table} WHERE {of_session} AND {column} IS NOT NULL"
+                ))?;
+                let mut put = transaction.prepare(&format!(
+                    "UPDATE {table} SET {column} = ?3 WHERE {of_session} AND {column} = ?2"
+                ))?;
+                for session in sessions.iter().map(ToString::to_string) {
+                    let texts: Vec<String> = find
+                        .query_map((&session,), |row| row.get(0))?
+                        .collect::<rusqlite::Result<_>>()?;
+                    for text in texts {
+                        let mut bytes = text.clone().into_bytes();
+                        if words.mask(&mut bytes) {
+                            put.execute((&session, &text, &*String::from_utf8_lossy(&bytes)))?;
+                        }
                     }
                 }
             }
