@@ -46,6 +46,9 @@ pub struct Handoff {
     pub learnings: Vec<NoteId>,
     /// Where the evidence is: all that is left of what was read.
     pub identifiers: Vec<String>,
+    /// Of all these, what rests on something in the code that does not hold.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub broken: Vec<NoteId>,
     /// What was found wanting but let through.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub findings: Vec<String>,
@@ -111,6 +114,7 @@ mod tests {
             warnings: Vec::new(),
             learnings: Vec::new(),
             identifiers: vec!["src/a.rs:1".to_owned()],
+            broken: Vec::new(),
             findings: Vec::new(),
             notes_ref: None,
             trajectory_ref: None,

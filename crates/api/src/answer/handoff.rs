@@ -147,6 +147,8 @@ pub struct HandoffDetail {
     pub laid_down: Vec<Option<String>>,
     /// The notes that are handed over.
     pub notes: Vec<IssueNote>,
+    /// The ids of those that rested on something in the code that did not hold.
+    pub broken: Vec<String>,
 }
 
 impl Answer for HandoffDetail {}
@@ -178,6 +180,7 @@ impl From<&Shown> for HandoffDetail {
             todo: shown.todos.clone(),
             laid_down: shown.laid_down.clone(),
             notes: shown.notes.iter().map(IssueNote::from).collect(),
+            broken: handoff.broken.iter().map(ToString::to_string).collect(),
         }
     }
 }

@@ -136,7 +136,9 @@ fn describe(shown: &Shown) -> String {
     section("To do", shown.todos.clone());
     section("Rules of the person", shown.laid_down.iter().map(or_gone).collect());
     let note = |note: &heirloom_core::note::Note| {
-        format!("{}: {}", in_words(note.kind.as_str()), note.attributed())
+        let is_broken = made.handoff.broken.contains(&note.id);
+        let broken = if is_broken { " (its evidence no longer held)" } else { "" };
+        format!("{}: {}{broken}", in_words(note.kind.as_str()), note.attributed())
     };
     section("Notes", shown.notes.iter().map(note).collect());
     text

@@ -8,7 +8,7 @@ use std::collections::HashSet;
 
 use heirloom_core::causes;
 use heirloom_core::event::HandoffMade;
-use heirloom_core::ground::Claim;
+use heirloom_core::ground::{Checked, Claim};
 use heirloom_core::handoff::{Handoff, Worked};
 use heirloom_core::id::NoteId;
 use heirloom_core::note::{Kind, Note, Scenarios};
@@ -21,7 +21,7 @@ use jiff::Timestamp;
 use serde::Serialize;
 
 use super::ground::{self, Grounded};
-use super::page::{Keeper, Synced};
+use super::page::{Judged, Keeper, Synced};
 pub use super::steps::{Purpose, Status, Step};
 use super::steps::{Taken, findings, ghosts, in_a_line, in_order, listed, short};
 pub use super::tracker::Waits;
@@ -85,6 +85,8 @@ pub(super) struct Found {
     claims: usize,
     grounded: usize,
     ratio: f64,
+    /// The claims whose places in the code do not bear them out.
+    broken: Vec<NoteId>,
     taken_in: usize,
     steps: Vec<Taken>,
 }
@@ -172,9 +174,12 @@ impl Checkpoint<'_> {
         ));
         steps.push(self.scenarios(&notes));
         let (claims, grounded, ratio) = (report.claims, report.grounded, report.ratio());
+        let is_broken = |c: &&Checked<'_>| !c.claim.evidence.is_empty() && !c.verdict.is_grounded();
+        let broken = checked.iter().filter(is_broken).filter_map(|c| c.claim.id.parse().ok());
+        let broken: Vec<NoteId> = broken.collect();
         drop(checked);
         let worked = handoffs::worked(&self.here.home, self.session.id)?;
-        Ok(Found { notes, worked, claims, grounded, ratio, taken_in: 0, steps })
+        Ok(Found { notes, worked, claims, grounded, ratio, broken, taken_in: 0, steps })
     }
 
     fn scenarios(&self, notes: &[Note]) -> Taken {
@@ -212,7 +217,7 @@ impl Checkpoint<'_> {
             Some((at, last)) if self.is_same(found, &last.handoff) => at,
             _ => now,
         };
-        let checkpoint = Some(at);
+        let checkpoint = Some(Judged { at, broken: &found.broken });
         let (here, settings, session) = (self.here, self.settings, self.session);
         let step = match (Keeper { here, settings, session, checkpoint }).sync(ledger) {
             Ok(synced) => self.logged(found, &synced),
@@ -420,6 +425,7 @@ impl Checkpoint<'_> {
             warnings: ids(Kind::Warning),
             learnings: [ids(Kind::Learning), ids(Kind::Pattern)].concat(),
             identifiers,
+            broken: found.broken.clone(),
             findings: wanting.map(|step| step.name.to_owned()).collect(),
             notes_ref: self.notes_ref(),
             trajectory_ref: Some(format!("ledger:{}", self.session.id)),

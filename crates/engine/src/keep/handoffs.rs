@@ -51,9 +51,8 @@ impl Cause {
 /// What the transcript of a session comes to, as far as it was taken in.
 pub(super) fn worked(home: &Path, session: SessionId) -> Result<Option<Worked>, Error> {
     let Some(facts) = capture::facts(home)? else { return Ok(None) };
-    let own = facts.sources(session)?.into_iter().find(|source| source.subagent.is_none());
-    let Some(own) = own else { return Ok(None) };
-    let transcript = format!("archive:{session}/transcript-{}", own.generation);
+    let Some(own) = facts.own_source(session)? else { return Ok(None) };
+    let transcript = capture::address(home, &own);
     let read = Read { transcript, bytes: own.read };
     Ok(Worked::of(&standing::told(&facts, &own)?, read))
 }
@@ -184,7 +183,7 @@ pub fn list(here: &Here, ledger: &Ledger, limit: usize) -> Result<Vec<Handed>, E
 
 /// The newest of this person's own, which is what a context that begins goes on from.
 fn own_newest(here: &Here, ledger: &Ledger) -> Result<Vec<Handed>, Error> {
-    let own = ledger.newest_kept::<HandoffMade>(&here.place.repo, 1)?;
+    let own = newest(ledger, &here.place.repo, None)?;
     let handed = |kept: Keeping<HandoffMade>| Handed { made: kept.body, at: kept.at, author: None };
     Ok(own.into_iter().map(handed).collect())
 }
@@ -212,8 +211,8 @@ fn shown(here: &Here, ledger: &Ledger, handed: Handed) -> Result<Shown, Error> {
     // Nothing that a colleague says is looked up in what was said here.
     let facts = if author.is_some() { None } else { capture::facts(&here.home)? };
     let told = match facts {
-        Some(facts) => match facts.sources(session)?.first() {
-            Some(own) => standing::told(&facts, own)?,
+        Some(facts) => match facts.own_source(session)? {
+            Some(own) => standing::told(&facts, &own)?,
             None => Told::default(),
         },
         None => Told::default(),

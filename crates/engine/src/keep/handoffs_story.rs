@@ -99,6 +99,19 @@ fn notes_and_facts_are_handed_over_together_and_switched_off_together() {
 }
 
 #[test]
+fn a_handoff_names_what_is_kept_though_that_is_to_be_read_again() {
+    let mut place = place();
+    let session = worked(&mut place);
+    let db = rusqlite::Connection::open(place.here.home.join("facts.db")).unwrap();
+    db.execute_batch("UPDATE source SET generation = 0").unwrap();
+    drop(db);
+    let id = write(&mut place, &session, Cause::End).unwrap();
+    let shown = handoffs::show(&place.here, &place.ledger, Some(&id)).unwrap();
+    let read = shown.made.handoff.worked.unwrap().read;
+    assert_eq!(read.transcript, format!("archive:{}/transcript-1", session.id));
+}
+
+#[test]
 fn what_is_forgotten_is_gone_though_a_file_cannot_be_made_anew() {
     let mut place = place();
     let session = worked(&mut place);

@@ -4,6 +4,7 @@
 //! What is gone from the page since then was taken off it only if somebody edited the page; where git
 //! put another version there, or that cannot be told, nothing was.
 
+use std::collections::hash_map::Entry;
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::fs::TryLockError;
 use std::io;
@@ -13,7 +14,7 @@ use std::time::{Duration, Instant};
 
 use heirloom_core::event::{ForkDetected, NoteAdded, PageCame, PageWritten, TaskSet};
 use heirloom_core::ground::digest;
-use heirloom_core::id::NoteId;
+use heirloom_core::id::{NoteId, SessionId};
 use heirloom_core::note::{Basis, Kind, Note, Origin};
 use heirloom_core::page::{self, Identifier, Model, Page, Unclear, Violation, plain};
 use heirloom_core::session::Session;
@@ -23,11 +24,11 @@ use heirloom_repo::checkout::{self, Hand};
 use heirloom_repo::{FileError, LockFile, inside, open_lock, read_within, swap};
 use jiff::Timestamp;
 
-use super::KeepError;
 use super::base::{self, Base};
 use super::known_notes::{self, KnownNotes};
 use super::recover::Gatherer;
 use super::taking_in::{Changes, Taken, redacted};
+use super::{KeepError, handoffs};
 use crate::here::Here;
 use crate::trust;
 
@@ -98,8 +99,16 @@ pub struct Keeper<'a> {
     pub settings: &'a Settings,
     /// The session that what is taken in belongs to.
     pub session: &'a Session,
-    /// When the last checkpoint was, if that is not what the ledger says.
-    pub checkpoint: Option<Timestamp>,
+    /// The checkpoint that is being made, of which the ledger does not know yet.
+    pub checkpoint: Option<Judged<'a>>,
+}
+
+/// What a checkpoint found out about the notes of its session.
+#[derive(Debug, Clone, Copy)]
+pub struct Judged<'a> {
+    pub at: Timestamp,
+    /// What rests on something in the code that does not hold.
+    pub broken: &'a [NoteId],
 }
 
 impl Keeper<'_> {
@@ -412,12 +421,38 @@ impl Keeper<'_> {
         let last = gather.checkpoint(&[])?.map(|(at, _)| at);
         Ok(Model {
             task: gather.task(Some(self.session))?,
-            checkpoint: self.checkpoint.or(last),
+            checkpoint: self.checkpoint.map(|made| made.at).or(last),
             reasoning: notes(Kind::Progress, 1)?.pop().map(|note| note.text),
-            identifiers: identifiers(&decisions),
+            identifiers: self.identifiers(ledger, &decisions)?,
             decisions,
             items,
         })
+    }
+
+    /// The places that the newest decisions rest on, with what the last checkpoint of each session found of its own.
+    fn identifiers(&self, ledger: &Ledger, decisions: &[Note]) -> Result<Vec<Identifier>, Error> {
+        let (mut seen, mut found) = (HashSet::new(), Vec::new());
+        let mut broken: HashMap<SessionId, Vec<NoteId>> = HashMap::new();
+        if let Some(made) = &self.checkpoint {
+            broken.insert(self.session.id, made.broken.to_vec());
+        }
+        for note in decisions.iter().rev().filter(|note| !note.evidence.is_empty()) {
+            let of_session = match broken.entry(note.session) {
+                Entry::Occupied(known) => known.into_mut(),
+                Entry::Vacant(unknown) => {
+                    let repo = &self.here.place.repo;
+                    let newest = handoffs::newest(ledger, repo, Some(note.session))?;
+                    unknown.insert(newest.map(|kept| kept.body.handoff.broken).unwrap_or_default())
+                }
+            };
+            let all = rows(note, of_session.contains(&note.id));
+            found.extend(all.filter(|row| seen.insert(row.place.clone())));
+            if found.len() >= MOST_IDENTIFIERS {
+                break;
+            }
+        }
+        found.truncate(MOST_IDENTIFIERS);
+        Ok(found)
     }
 
     /// What the ledger knows of what is on the page.
@@ -432,7 +467,12 @@ impl Keeper<'_> {
         let shown = model.decisions.iter().chain(&model.items);
         known.extend(shown.map(|note| (note.id, note.clone())));
         let decisions = known.values().filter(|note| note.kind == Kind::Decision);
-        let rows = decisions.flat_map(|note| rows(note).map(|(_, row)| page::row(&row))).collect();
+        let rows = decisions
+            .flat_map(|note| {
+                [false, true].into_iter().flat_map(move |is_broken| rows(note, is_broken))
+            })
+            .map(|row| page::row(&row))
+            .collect();
         let now = [&model.task, &model.reasoning].into_iter().flatten().map(|value| plain(value));
         let mut values: HashSet<String> = taken.values.iter().cloned().chain(now).collect();
         let mut on_page = page.tasks.iter().chain(&page.reasonings);
@@ -490,27 +530,22 @@ impl Turn {
     }
 }
 
-fn identifiers(decisions: &[Note]) -> Vec<Identifier> {
-    let mut seen = HashSet::new();
-    let all = decisions.iter().rev().flat_map(rows);
-    all.filter(|(place, _)| seen.insert(place.clone()))
-        .map(|(_, row)| row)
-        .take(MOST_IDENTIFIERS)
-        .collect()
-}
+/// What stands in place of when it was verified, where a checkpoint found that it does not hold.
+const BROKEN: &str = "no longer holds";
 
 /// The places that a decision rests on.
-fn rows(note: &Note) -> impl Iterator<Item = (String, Identifier)> {
-    note.evidence.iter().map(|evidence| {
+fn rows(note: &Note, is_broken: bool) -> impl Iterator<Item = Identifier> {
+    note.evidence.iter().map(move |evidence| {
         let place = evidence.to_string();
         let purpose: String = plain(&note.text).chars().take(50).collect();
         // A time alone says nothing: the commit says which state of the code it was.
         let commit = evidence.commit.as_deref().and_then(|commit| commit.get(..8));
         let date = note.at.strftime("%Y-%m-%dT%H:%M:%SZ");
         let verified = match commit {
+            _ if is_broken => BROKEN.to_owned(),
             Some(commit) => format!("{date} at {commit}"),
             None => date.to_string(),
         };
-        (place.clone(), Identifier { place, purpose, verified })
+        Identifier { place, purpose, verified }
     })
 }

@@ -49,6 +49,39 @@ fn a_handoff_hands_over_every_kind_of_note() {
 }
 
 #[test]
+fn what_a_checkpoint_found_broken_is_said_to_be_verified_nowhere() {
+    let env = env();
+    let note = |text: &str, line: &str| {
+        env.run(&["note", "decision", text, "--because", "y", "--evidence", line]).success();
+    };
+    note("Rotate tokens", "src/auth.rs:3");
+    note("Grant a grace of fifteen minutes", "src/auth.rs:4");
+    let row = |place: &str| {
+        let page = env.read("NOTES.md");
+        let row = page.lines().find(|line| line.starts_with('|') && line.contains(place));
+        row.unwrap_or_else(|| panic!("no {place} in {page}")).to_owned()
+    };
+    env.run(&["checkpoint"]).success();
+    assert!(row("src/auth.rs:4").contains("| 20"), "{}", row("src/auth.rs:4"));
+    let code = env.read("src/auth.rs");
+    env.write("src/auth.rs", &code.replace("let grace = 900;", "let leeway = 30;"));
+    env.run(&["checkpoint"]).success();
+    assert!(row("src/auth.rs:4").ends_with("| no longer holds |"), "{}", row("src/auth.rs:4"));
+    assert!(row("src/auth.rs:3").contains("| 20"), "{}", row("src/auth.rs:3"));
+    let shown = env.run(&["handoffs", "show"]).success().stdout;
+    let marked: Vec<&str> = shown.lines().filter(|line| line.contains("no longer held")).collect();
+    assert_eq!(marked.len(), 1, "{shown}");
+    assert!(marked[0].contains("Grant a grace"), "{shown}");
+    // Whoever writes the page next says the same, and when it holds again it says that.
+    env.run(&["note", "progress", "more"]).success();
+    assert!(row("src/auth.rs:4").ends_with("| no longer holds |"), "{}", row("src/auth.rs:4"));
+    env.write("src/auth.rs", &code);
+    env.run(&["checkpoint"]).success();
+    assert!(row("src/auth.rs:4").contains("| 20"), "{}", row("src/auth.rs:4"));
+    assert_eq!(env.read("NOTES.md").matches("src/auth.rs:4 <!--").count(), 1);
+}
+
+#[test]
 fn a_strict_checkpoint_names_every_finding_and_makes_no_handoff() {
     let env = env();
     strict(&env);
