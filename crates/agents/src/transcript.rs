@@ -5,13 +5,24 @@ pub(crate) mod does;
 pub mod entry;
 mod from_events;
 
-use std::io::{self, BufRead};
+use std::io::{self, BufRead, Read as _};
 use std::path::{Path, PathBuf};
 
 use crate::env::Env;
 use crate::event::{Parsed, Reader};
 pub use carried::{Carried, Turn, Written};
 pub use entry::{By, Does, Entries, Entry, Todo, TodoState, What, Whereabouts};
+
+/// The longest first line that is looked at: whatever is longer does not say what the conversation is.
+const LONGEST_HEAD: u64 = 4 << 20;
+
+/// The first line of a transcript, as far as it is looked at.
+pub(crate) fn first_line(path: &Path) -> Option<Vec<u8>> {
+    let file = heirloom_repo::open(path).ok()?;
+    let mut line = Vec::new();
+    io::BufReader::new(file.take(LONGEST_HEAD)).read_until(b'\n', &mut line).ok()?;
+    Some(line)
+}
 
 /// Where an agent keeps its transcripts, and how to read them.
 pub trait Transcripts: Sync {

@@ -8,7 +8,8 @@
 use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
-use rusqlite::{Connection, OpenFlags};
+use rusqlite::types::ValueRef;
+use rusqlite::{Connection, OpenFlags, Row};
 use serde_json::{Map, Value, json};
 
 /// Why the database could not be read.
@@ -71,19 +72,15 @@ impl Opencode {
                    (SELECT count(*) || '.' || coalesce(sum(octet_length(part.data)), 0)
                       FROM message JOIN part ON part.message_id = message.id
                       WHERE message.session_id = session.id)
-                 FROM session ORDER BY time_created, id",
+                 FROM session WHERE typeof(id) = 'text' ORDER BY time_created, id",
             )?
             .query_map((), |row| {
                 Ok(OpencodeSession {
                     id: row.get(0)?,
-                    directory: row.get(1)?,
-                    created_at: time(row.get(2)?),
-                    updated_at: time(row.get(3)?),
-                    state: format!(
-                        "{}.{}",
-                        row.get::<_, Option<i64>>(3)?.unwrap_or_default(),
-                        row.get::<_, String>(4)?
-                    ),
+                    directory: row.get(1).unwrap_or_default(),
+                    created_at: time(row.get(2).unwrap_or_default()),
+                    updated_at: time(row.get(3).unwrap_or_default()),
+                    state: format!("{}.{}", as_text(row, 3)?, row.get::<_, String>(4)?),
                 })
             })?
             .collect()
@@ -111,11 +108,11 @@ impl Opencode {
                 .query_row((id,), |row| {
                     Ok(json!({
                         "id": row.get::<_, String>(0)?,
-                        "parentID": row.get::<_, Option<String>>(1)?,
-                        "directory": row.get::<_, Option<String>>(2)?,
-                        "title": row.get::<_, Option<String>>(3)?,
-                        "version": row.get::<_, Option<String>>(4)?,
-                        "time": {"created": row.get::<_, Option<i64>>(5)?},
+                        "parentID": row.get::<_, Option<String>>(1).unwrap_or_default(),
+                        "directory": row.get::<_, Option<String>>(2).unwrap_or_default(),
+                        "title": row.get::<_, Option<String>>(3).unwrap_or_default(),
+                        "version": row.get::<_, Option<String>>(4).unwrap_or_default(),
+                        "time": {"created": row.get::<_, Option<i64>>(5).unwrap_or_default()},
                     }))
                 })?;
             add(json!({ "info": info }));
@@ -129,9 +126,9 @@ impl Opencode {
             while let Some(row) = rows.next()? {
                 let message: String = row.get(0)?;
                 let parts: Vec<Value> = parts
-                    .query_map((&message,), |row| Ok(named(row.get(0)?, row.get::<_, String>(1)?)))?
+                    .query_map((&message,), |row| Ok(named(row.get(0)?, &as_text(row, 1)?)))?
                     .collect::<rusqlite::Result<_>>()?;
-                add(json!({"info": named(message, row.get::<_, String>(1)?), "parts": parts}));
+                add(json!({"info": named(message, &as_text(row, 1)?), "parts": parts}));
             }
             Ok(())
         })?;
@@ -139,12 +136,24 @@ impl Opencode {
     }
 }
 
+/// What a column holds, as text: one message that is none must not keep the others from being read.
+fn as_text(row: &Row<'_>, column: usize) -> rusqlite::Result<String> {
+    Ok(match row.get_ref(column)? {
+        ValueRef::Text(bytes) | ValueRef::Blob(bytes) => {
+            String::from_utf8_lossy(bytes).into_owned()
+        }
+        ValueRef::Null => String::new(),
+        ValueRef::Integer(number) => number.to_string(),
+        ValueRef::Real(number) => number.to_string(),
+    })
+}
+
 /// What is stored, with its id, which is stored beside it.
-fn named(id: String, data: String) -> Value {
-    let mut value = match serde_json::from_str(&data) {
+fn named(id: String, data: &str) -> Value {
+    let mut value = match serde_json::from_str(data) {
         Ok(Value::Object(fields)) => fields,
         // Kept as it is, for whoever reads it to say so.
-        _ => Map::from_iter([("unreadable".to_owned(), Value::String(data))]),
+        _ => Map::from_iter([("unreadable".to_owned(), Value::String(data.to_owned()))]),
     };
     value.insert("id".to_owned(), Value::String(id));
     Value::Object(value)
@@ -165,21 +174,30 @@ mod tests {
              CREATE TABLE message (id text, session_id text, time_created integer, data text);
              CREATE TABLE part (id text, message_id text, time_created integer, data text);
              INSERT INTO session VALUES ('s', NULL, '/w', 'T', '1.18.33', 1000, 2000);
+             INSERT INTO session VALUES (NULL, NULL, '/w', 'nobody', '1.18.33', 1000, 2000);
+             INSERT INTO session VALUES ('t', x'00', 7, x'ff', 1, 'then', 'now');
              INSERT INTO message VALUES ('m2', 's', 2, '{\"role\":\"assistant\"}');
              INSERT INTO message VALUES ('m1', 's', 1, '{\"role\":\"user\"}');
              INSERT INTO part VALUES ('p1', 'm1', 1, '{\"type\":\"text\",\"text\":\"go\"}');
-             INSERT INTO part VALUES ('p2', 'm2', 1, 'torn');",
+             INSERT INTO part VALUES ('p2', 'm2', 1, 'torn');
+             INSERT INTO part VALUES ('p3', 'm2', 2, NULL);
+             INSERT INTO part VALUES ('p4', 'm2', 3, x'7bff');",
         )
         .unwrap();
         let opencode = Opencode::open(&path).unwrap();
         let sessions = opencode.sessions().unwrap();
         assert_eq!((sessions[0].id.as_str(), sessions[0].directory.as_deref()), ("s", Some("/w")));
+        let ids: Vec<&str> = sessions.iter().map(|session| session.id.as_str()).collect();
+        assert_eq!(ids, ["s", "t"], "one that nobody could write keeps no other from being read");
+        assert!(opencode.print("t").is_ok());
         let text = String::from_utf8(opencode.print("s").unwrap()).unwrap();
         let lines: Vec<Value> = text.lines().map(|l| serde_json::from_str(l).unwrap()).collect();
         assert_eq!(lines[0]["info"]["title"], "T");
         assert_eq!(lines[1]["parts"][0]["text"], "go");
         assert_eq!(lines[2]["info"]["role"], "assistant");
         assert_eq!(lines[2]["parts"][0]["unreadable"], "torn");
+        let rest = [&lines[2]["parts"][1]["unreadable"], &lines[2]["parts"][2]["unreadable"]];
+        assert_eq!(rest, ["", "{\u{fffd}"]);
 
         db.execute("UPDATE part SET data = 'torn off' WHERE id = 'p2'", ()).unwrap();
         let state = opencode.sessions().unwrap()[0].state.clone();

@@ -1,6 +1,5 @@
 //! Codex's rollouts: `$CODEX_HOME/sessions/YYYY/MM/DD/rollout-<time>-<id>.jsonl`.
 
-use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
@@ -11,7 +10,7 @@ use super::read::Usage;
 use crate::env::Env;
 use crate::event::{Event, Parsed, Reader, Span, TurnResult};
 use crate::transcript::entry::unmarked;
-use crate::transcript::{Carried, Transcript, Transcripts, Written};
+use crate::transcript::{Carried, Transcript, Transcripts, Written, first_line};
 
 #[derive(Debug)]
 pub(super) struct Rollouts;
@@ -59,11 +58,7 @@ fn entries(dir: &Path) -> Vec<PathBuf> {
 
 /// The first line says where the conversation was begun.
 fn began_in(path: &Path, cwd: &Path) -> bool {
-    let mut first = Vec::new();
-    let Ok(file) = heirloom_repo::open(path) else { return false };
-    if BufReader::new(file).read_until(b'\n', &mut first).is_err() {
-        return false;
-    }
+    let Some(first) = first_line(path) else { return false };
     let wire = serde_json::from_slice::<Wire>(unmarked(&first));
     wire.is_ok_and(|wire| text(&wire.payload, "cwd").is_some_and(|at| Path::new(at) == cwd))
 }

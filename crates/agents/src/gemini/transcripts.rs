@@ -4,7 +4,6 @@
 //! `$set` lines overwrite parts of the whole. What was read once is not told again.
 
 use std::collections::HashMap;
-use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
@@ -14,7 +13,7 @@ use sha2::{Digest, Sha256};
 use crate::env::Env;
 use crate::event::{Event, Parsed, Reader, Span, Tokens};
 use crate::transcript::entry::unmarked;
-use crate::transcript::{Transcript, Transcripts};
+use crate::transcript::{Transcript, Transcripts, first_line};
 
 #[derive(Debug)]
 pub(super) struct Chats;
@@ -67,9 +66,7 @@ struct Header {
 
 fn header(path: &Path) -> Option<Header> {
     path.file_name()?.to_str()?.strip_prefix("session-")?.strip_suffix(".jsonl")?;
-    let mut first = Vec::new();
-    BufReader::new(heirloom_repo::open(path).ok()?).read_until(b'\n', &mut first).ok()?;
-    serde_json::from_slice(unmarked(&first)).ok()
+    serde_json::from_slice(unmarked(&first_line(path)?)).ok()
 }
 
 /// How Gemini CLI names the directory it works in.

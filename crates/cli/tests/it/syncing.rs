@@ -34,6 +34,18 @@ fn new(env: &TestEnv) -> u64 {
 }
 
 #[test]
+fn what_is_no_file_is_no_session() {
+    let env = crate::capture::env();
+    env.run(&["init", "--yes"]).success();
+    std::fs::create_dir(crate::capture::transcript(&env)).unwrap();
+    let synced = crate::capture::json(&env, &["sync", "--agent", "claude"]);
+    let why = synced["agents"][0]["skipped"][0]["why"].as_str().unwrap_or_default().to_owned();
+    assert!(why.contains("a directory, not a regular file"), "{synced}");
+    let listed = crate::capture::json(&env, &["sessions", "list"]);
+    assert_eq!(listed["sessions"], serde_json::json!([]), "{listed}");
+}
+
+#[test]
 fn a_conversation_that_is_known_costs_a_sync_next_to_nothing() {
     let env = env();
     env.run(&["init", "--yes", "--agent", "claude"]).success();

@@ -8,6 +8,7 @@ use heirloom_core::id::SessionId;
 use heirloom_core::status::Status;
 use heirloom_ledger::opencode::Opencode;
 use heirloom_ledger::{Error, Facts, Ledger, Scope};
+use heirloom_repo::FileError;
 use jiff::Timestamp;
 
 use super::origin::{Found, Head, Heads, Whose, agents, list};
@@ -203,6 +204,11 @@ fn one(
         (None, Some(end)) if end == "db" => Some(print(found)?),
         _ => None,
     };
+    if printed.is_none() {
+        // What is no file is no conversation, and must not look like one.
+        let path = &found.path;
+        heirloom_repo::open(path).map_err(FileError::new("read", path))?;
+    }
     ensure(here, ledger, session, found, head)?;
     let wanted = Wanted {
         session,
