@@ -92,3 +92,17 @@ pub fn read<R: BufRead>(
 ) -> impl Iterator<Item = io::Result<Parsed>> {
     input.split(b'\n').map(move |line| line.map(|line| reader.read(entry::unmarked(&line))))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_a_first_line_without_an_end_no_more_is_read_than_is_looked_at() {
+        let path = std::env::temp_dir().join(format!("heirloom-{}.jsonl", std::process::id()));
+        std::fs::write(&path, "x".repeat(5 << 20)).unwrap();
+        let line = first_line(&path).unwrap();
+        std::fs::remove_file(&path).unwrap();
+        assert_eq!(line.len() as u64, LONGEST_HEAD);
+    }
+}

@@ -23,7 +23,7 @@ struct Sum {
     /// Of how it begins: too few bits to guess that from.
     begins: u16,
     length: usize,
-    sum: String,
+    hash: String,
 }
 
 impl Sums {
@@ -38,7 +38,7 @@ impl Sums {
         for word in words.into_iter().filter(|word| word.len() >= SHORTEST) {
             if self.0.len() < MOST {
                 let begins = Rolling::over(&word[..SHORTEST]).bits();
-                self.0.insert(Sum { begins, length: word.len(), sum: sum(word) });
+                self.0.insert(Sum { begins, length: word.len(), hash: hash(word) });
             }
         }
     }
@@ -55,10 +55,10 @@ impl Sums {
                 rolling.go_on(bytes[start - 1], bytes[start + SHORTEST - 1]);
             }
             let begins = rolling.bits();
-            let first = Sum { begins, length: 0, sum: String::new() };
+            let first = Sum { begins, length: 0, hash: String::new() };
             for known in self.0.range(first..).take_while(|known| known.begins == begins) {
                 let place = start..start + known.length;
-                if bytes.get(place.clone()).is_some_and(|found| sum(found) == known.sum) {
+                if bytes.get(place.clone()).is_some_and(|found| hash(found) == known.hash) {
                     places.push(place);
                 }
             }
@@ -68,7 +68,7 @@ impl Sums {
     }
 }
 
-fn sum(bytes: &[u8]) -> String {
+fn hash(bytes: &[u8]) -> String {
     blake3::hash(bytes).to_hex()[..32].to_owned()
 }
 
