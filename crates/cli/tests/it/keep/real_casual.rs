@@ -95,7 +95,10 @@ fn after_a_day_of_passing_remarks_the_next_request_holds_what_stands_and_nothing
     let block = block(next.request(0));
     assert_says(block, &stands);
     let more = [
-        ("what is being done", "give it some jitter so they dont all hammer at once"),
+        (
+            "what is being done",
+            "Asked last: \\\"give it some jitter so they dont all hammer at once",
+        ),
         ("what fails now", "jitter is not parsed"),
         ("what is not committed", "src/retry.py"),
         ("what was named as next", "ok next we wire up the retry thing"),
