@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use jiff::Timestamp;
 use serde_json::Value;
 
-use super::transcripts::{answer, counted, text, words};
+use super::transcripts::{answer, counted, text, typed, words};
 use crate::event::Span;
 use crate::transcript::does::tool_use;
 use crate::transcript::entry::{By, Entries, Entry, What, Whereabouts};
@@ -98,6 +98,7 @@ impl Read {
 /// It does not say whether a person sits before it.
 fn prompt(message: &Value) -> Option<What> {
     let text = words(message);
+    let text = typed(&text).to_owned();
     let by = if text.starts_with("<session_context>") { By::Injected } else { By::Unknown };
     (!text.is_empty()).then_some(What::Prompt { text, by })
 }

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
+use super::transcripts::typed;
 use crate::env::Env;
 use crate::hook::{
     HookAnswer, HookError, HookEvent, HookKind, Hooks, Obstacle, Source, Stopping, ToolUse,
@@ -164,7 +165,7 @@ fn kind(name: &str, payload: Payload) -> HookKind {
         "SessionStart" => {
             HookKind::SessionStart { source: Source::parse(&payload.source), model: None }
         }
-        "BeforeAgent" => HookKind::Prompt { text: payload.prompt },
+        "BeforeAgent" => HookKind::Prompt { text: typed(&payload.prompt).to_owned() },
         "BeforeTool" => HookKind::PreTool { tool: used(&payload) },
         "AfterTool" => match failure(&payload.tool_response) {
             Some(error) => HookKind::ToolFailed { tool: used(&payload), error, interrupted: false },

@@ -151,14 +151,32 @@ pub(super) fn words(message: &Value) -> String {
     }
 }
 
+/// What a person typed, without what hooks had it say before and after: Gemini CLI puts that into the prompt itself.
+pub(super) fn typed(prompt: &str) -> &str {
+    const MARKS: [&str; 2] = ["<hook_context>", "</hook_context>"];
+    let mut typed = prompt.trim();
+    while let Some((_, rest)) =
+        typed.strip_prefix(MARKS[0]).and_then(|said| said.split_once(MARKS[1]))
+    {
+        typed = rest.trim_start();
+    }
+    while let Some((rest, _)) =
+        typed.strip_suffix(MARKS[1]).and_then(|said| said.rsplit_once(MARKS[0]))
+    {
+        typed = rest.trim_end();
+    }
+    typed
+}
+
 /// What a person said; not the description of the directory that Gemini CLI puts before it, nor
 /// the answers of tools, which come with the calls.
 fn prompt(message: &Value) -> Vec<Event> {
     let text = words(message);
+    let text = typed(&text);
     if text.is_empty() || text.starts_with("<session_context>") {
         return Vec::new();
     }
-    vec![Event::Prompt { text }]
+    vec![Event::Prompt { text: text.to_owned() }]
 }
 
 fn spoken(message: &Value) -> Vec<Event> {
@@ -221,6 +239,21 @@ pub(super) fn answer(call: &Value) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_hooks_add_to_a_prompt_is_not_the_persons() {
+        let added = "<hook_context>told by\na hook</hook_context>";
+        for prompt in [
+            "go on".to_owned(),
+            format!("{added}\n\ngo on"),
+            format!("{added}\n{added}\n\ngo on\n{added}"),
+        ] {
+            assert_eq!(typed(&prompt), "go on");
+        }
+        assert_eq!(typed(added), "");
+        let quoted = format!("what does {added} mean?");
+        assert_eq!(typed(&quoted), quoted);
+    }
 
     #[test]
     fn a_message_that_comes_again_tells_only_what_is_new() {
