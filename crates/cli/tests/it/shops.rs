@@ -398,6 +398,59 @@ fn the_extension_is_valid_in_the_real_gemini_cli() {
 }
 
 #[test]
+#[ignore = "drives the real Gemini CLI: tools/install-agents gemini"]
+fn the_extension_does_in_the_real_gemini_cli_what_init_does_and_never_both() {
+    let shopping = Shopping::new("gemini");
+    let source = shopping.env.user().join("shop/plugins/gemini");
+    for (name, text) in heirloom_agents::kit::shop() {
+        let file = shopping.env.user().join("shop").join(&name);
+        fs::create_dir_all(file.parent().unwrap()).unwrap();
+        fs::write(file, text).unwrap();
+    }
+    let install = ["extensions", "install", source.to_str().unwrap(), "--consent"];
+    // It asks whether the place is trusted.
+    let (said, ok) = shopping.run(&install, &[], "y\n");
+    assert!(ok && said.contains("installed successfully"), "{said}");
+    let ran = shopping.env.run(&["init", "--agent", "gemini"]).success();
+    assert!(ran.stdout.contains("by its extension"), "{ran}");
+    shopping.decide();
+    let trusted = [("GEMINI_CLI_TRUST_WORKSPACE", "true")];
+    let note = serde_json::json!({"kind": "learning", "text": "Learned through the extension"});
+    let answers = |tool: &str| Script::new([Answer::tool(tool, note.clone()), Answer::text("ok")]);
+    let ask_with = |prompt: &str, script: Script, more: &[(&str, &str)]| {
+        let served = real::gemini(&shopping.env.user(), script);
+        let vars = [&trusted, more].concat();
+        shopping.ask(&served, &["--approval-mode", "yolo", "-p", prompt], &vars, "")
+    };
+    let ask = |prompt: &str, script: Script| ask_with(prompt, script, &[]);
+    let heard = ask("Make the signer rotate its keys every night", answers("mcp_heirloom_note"));
+    let first = &heard.requests[0];
+    assert_eq!(first.matches(TOLD).count(), 1, "{first}");
+    assert!(first.contains("Rotate tokens nightly"), "{first}");
+    assert!(first.contains("mcp_heirloom_note"), "its server is there: {first}");
+    assert_eq!(shopping.sessions(), 1, "its hooks recorded it: {}", heard.said);
+    let notes = shopping.env.run(&["notes", "--json"]).success().stdout;
+    assert!(notes.contains("Learned through the extension"), "{notes}: {:?}", heard.requests);
+    // Without a terminal it puts what hooks add before the prompt, which is no command then.
+    let alone = [("HEIRLOOM_DISABLE", "1")];
+    let heard = ask_with("/heirloom:recall rotation", Script::new([Answer::text("ok")]), &alone);
+    let recalled = &heard.requests[0];
+    assert!(recalled.contains("heirloom search") && recalled.contains("rotation"), "{recalled}");
+    // With the hooks of both, one of them speaks.
+    let extensions = shopping.env.user().join(".gemini/extensions");
+    let aside = shopping.env.user().join("aside");
+    fs::rename(&extensions, &aside).unwrap();
+    shopping.env.run(&["init", "--agent", "gemini"]).success();
+    fs::rename(&aside, &extensions).unwrap();
+    let heard = ask("hello again", Script::new([Answer::text("ok")]));
+    assert_eq!(heard.requests[0].matches(TOLD).count(), 1, "{}", heard.requests[0]);
+    // What the hooks added the last time is not what the person asked.
+    let last = &heard.requests[0];
+    assert!(last.contains(r#"Asked last: \"Make the signer rotate"#), "{last}");
+    assert!(!last.contains("&lt;hook_context"), "{last}");
+}
+
+#[test]
 #[ignore = "drives the real Codex: tools/install-agents codex"]
 fn skills_from_the_shop_are_in_the_first_request_of_the_real_codex() {
     let shopping = Shopping::new("codex");
