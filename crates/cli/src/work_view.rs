@@ -191,7 +191,10 @@ impl Screen {
             }
             Event::Work(WorkEvent::Checked { issue, command, passed, duration_ms }) if !passed => {
                 let took = lasted(*duration_ms);
-                format!("{issue}  {CARE}fails{CARE:#}  {} ({took})\n", first_line(command, 60))
+                format!(
+                    "{issue}  {CARE}gate failed{CARE:#}  {} ({took})\n",
+                    first_line(command, 60)
+                )
             }
             Event::Work(WorkEvent::Reviewed { issue, agent, approved, findings })
                 if *approved != Some(true) =>
@@ -245,7 +248,7 @@ impl Screen {
                     lines.push_str("no gate is set: only the agents' own reports were checked\n");
                 }
                 if let Some(branch) = branch {
-                    let _ = writeln!(lines, "to take over the work: git merge {branch}");
+                    let _ = writeln!(lines, "to merge the finished work: git merge {branch}");
                 }
                 lines
             }

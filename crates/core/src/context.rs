@@ -66,12 +66,20 @@ const LASTING: [(&str, &str, Option<Preserved>); 5] = [
     ("the ledger", "every note, decision and handoff; nothing in it can be lost", None),
     (
         "the page of notes",
-        "its Session Continuity section is the recovery anchor",
+        "its Session Continuity section is what a fresh context starts from",
         Some(Preserved::SessionContinuity),
     ),
-    ("decisions with their evidence", "the audit trail", Some(Preserved::DecisionLog)),
-    ("the trajectory of the session", "outside of the context", Some(Preserved::Trajectory)),
-    ("the issue that is worked on", "task continuity", Some(Preserved::ActiveIssue)),
+    (
+        "decisions with their evidence",
+        "so that they can be checked again",
+        Some(Preserved::DecisionLog),
+    ),
+    (
+        "the trajectory of the session",
+        "recorded in the ledger as it happened",
+        Some(Preserved::Trajectory),
+    ),
+    ("the issue being worked on", "so that the task goes on", Some(Preserved::ActiveIssue)),
 ];
 
 /// A thing and what becomes of it.
@@ -93,7 +101,7 @@ pub fn survival(preserved: &[Preserved]) -> (Vec<Row>, Vec<Row>) {
 
 /// What a compaction summarises away.
 const COMPACTED: [(&str, &str); 4] = [
-    ("tool results", "their places stay as identifiers"),
+    ("tool results", "only the places they were about are kept"),
     ("thinking", "what came of it is in the notes"),
     ("the conversation", "summarised by the agent"),
     ("files that were read", "they are read again when they are needed"),
@@ -112,7 +120,7 @@ mod tests {
         let (kept, left) = survival(&[Preserved::ActiveIssue]);
         assert_eq!(
             kept.iter().map(|row| row.0).collect::<Vec<_>>(),
-            ["the ledger", "the issue that is worked on"]
+            ["the ledger", "the issue being worked on"]
         );
         assert_eq!(left[1].0, "decisions with their evidence");
     }

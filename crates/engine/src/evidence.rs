@@ -27,7 +27,7 @@ pub enum EvidenceError {
         source: std::io::Error,
     },
     /// The file is shorter.
-    #[error("{path} has {lines} lines, there is no line {line}")]
+    #[error("{path} has no line {line}: it has {lines} line{}", if *.lines == 1 { "" } else { "s" })]
     NoLine {
         path: String,
         /// The line that was asked for.
@@ -234,8 +234,8 @@ mod tests {
         for (place, reason) in [
             ("b.rs:1", "there is no file b.rs in the repository"),
             ("../src:1", "there is no file ../src in the repository"),
-            ("a.rs:4", "a.rs has 3 lines, there is no line 4"),
-            ("a.rs:2-9", "a.rs has 3 lines, there is no line 9"),
+            ("a.rs:4", "a.rs has no line 4: it has 3 lines"),
+            ("a.rs:2-9", "a.rs has no line 9: it has 3 lines"),
             ("../../secret:1", "../../secret is outside the repository"),
             ("/etc/passwd:1", "/etc/passwd is outside the repository"),
             ("../link:1", "../link is outside the repository"),

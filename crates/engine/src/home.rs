@@ -54,8 +54,8 @@ pub struct Home {
     /// The issues that a person has to review, the most urgent first, and why.
     pub to_review: Vec<Entry>,
     pub reviews: Reviews,
-    /// How many issues are not closed.
-    pub open_issues: usize,
+    /// How many issues are not closed; `None` where the tracker could not be read.
+    pub open_issues: Option<usize>,
     /// How many sessions the ledger has of this repository.
     pub sessions: u64,
     /// How many decisions stand.
@@ -78,6 +78,8 @@ pub struct Last {
     pub failing_tests: Option<usize>,
     /// The issue that it was for, and what became of that.
     pub issue: Option<IssueRun>,
+    /// Whether the tracker could be asked what became of the issue since.
+    pub is_sure: bool,
 }
 
 impl Last {
@@ -87,9 +89,11 @@ impl Last {
         let session = &self.row.session;
         if let Some(run) = &self.issue {
             return match run.status {
-                status if status.is_unfinished() => {
+                status if status.is_unfinished() && self.is_sure => {
                     format!("heirloom work --resume --issue {}", run.issue)
                 }
+                // It says what is wrong with the tracker.
+                _ if !self.is_sure => "heirloom issues".to_owned(),
                 _ => format!("heirloom issues show {}", run.issue),
             };
         }
@@ -126,10 +130,9 @@ pub fn home(here: &Here, ledger: &mut Ledger) -> Result<Home, Error> {
     let running = running(here, ledger)?;
     let unmet = unmet(here, ledger, &running)?;
     let mut problems = Vec::new();
-    let backlog = backlog(here).unwrap_or_else(|error| {
-        problems.push(error);
-        Vec::new()
-    });
+    let backlog = backlog(here).map_err(|error| problems.push(error)).ok();
+    let (open_issues, known) = (backlog.as_ref().map(Vec::len), backlog.as_deref());
+    let issues = known.unwrap_or_default();
     let reviews = Reviews::read(here, ledger)?;
     let settings = here.settings(&[]);
     let misset = settings.as_ref().err().and_then(|unusable| unusable.broken.errors.first());
@@ -142,12 +145,12 @@ pub fn home(here: &Here, ledger: &mut Ledger) -> Result<Home, Error> {
         approvals: approvals(here, ledger)?,
         running,
         unmet,
-        last: last(here, ledger, &backlog)?,
+        last: last(here, ledger, known)?,
         handoff: handoff(here, ledger)?,
-        ready: ready(&backlog, here.clock.now()).into_iter().cloned().collect(),
-        to_review: backlog.iter().filter(|entry| reviews.of(entry).is_some()).cloned().collect(),
+        ready: ready(issues, here.clock.now()).into_iter().cloned().collect(),
+        to_review: issues.iter().filter(|entry| reviews.of(entry).is_some()).cloned().collect(),
         reviews,
-        open_issues: backlog.len(),
+        open_issues,
         sessions: ledger.count_sessions(repo)?,
         decisions: ledger.count_notes(repo, Kind::Decision, usize::MAX)?,
         problems,
@@ -184,12 +187,22 @@ impl Home {
             return Next { command, why: "a session is running".to_owned() };
         }
         if !self.has_agent {
-            return next("heirloom agents", "no coding agent was found; see how to install one");
+            let why = "no coding agent is installed; `--agent sim` tries the built-in one";
+            return next("heirloom agents", why);
         }
         let last = self.last.as_ref().map(|last| (last, last.issue.as_ref()));
         if let Some((last, Some(run))) = last
             && run.status.is_unfinished()
         {
+            if !last.is_sure {
+                let status = in_words(run.status.as_str());
+                let why = format!(
+                    "the last attempt at {} {}{status}; whether it is open is unknown: the tracker cannot be read",
+                    run.issue,
+                    if run.status == IssueRunStatus::Interrupted { "was " } else { "" },
+                );
+                return Next { command: last.going_on(), why };
+            }
             let why = format!("{} is not done: {}", run.issue, in_words(run.status.as_str()));
             return Next { command: last.going_on(), why };
         }
@@ -267,7 +280,7 @@ fn backlog(here: &Here) -> Result<Vec<Entry>, String> {
     backlog.map_err(|error| format!("issues could not be read: {error}"))
 }
 
-fn last(here: &Here, ledger: &Ledger, backlog: &[Entry]) -> Result<Option<Last>, Error> {
+fn last(here: &Here, ledger: &Ledger, backlog: Option<&[Entry]>) -> Result<Option<Last>, Error> {
     let statuses = &[Status::Completed, Status::Failed, Status::Interrupted];
     let repo = Some(here.place.repo.as_str());
     let listing = Listing { repo, statuses, leaves: true, limit: 10, ..Listing::default() };
@@ -277,7 +290,9 @@ fn last(here: &Here, ledger: &Ledger, backlog: &[Entry]) -> Result<Option<Last>,
     let Some(row) = row.max_by_key(|row| row.session.completed_at) else { return Ok(None) };
     // Whoever closed the issue by hand has finished it, whatever became of the run.
     let is_over = |run: &IssueRun| {
-        run.status.is_unfinished() && backlog.iter().all(|entry| entry.id.as_str() != run.issue)
+        let is_gone =
+            |backlog: &[Entry]| backlog.iter().all(|entry| entry.id.as_str() != run.issue);
+        run.status.is_unfinished() && backlog.is_some_and(is_gone)
     };
     let issue = ledger.issue_run_of(row.session.id)?.map(|run| {
         let status = if is_over(&run) { IssueRunStatus::Closed } else { run.status };
@@ -287,7 +302,8 @@ fn last(here: &Here, ledger: &Ledger, backlog: &[Entry]) -> Result<Option<Last>,
     let commits = known.as_ref().map(|known| known.commits.len());
     let failing =
         |known: &capture::KnownFacts| known.tests.iter().filter(|test| !test.passed_since).count();
-    Ok(Some(Last { row, commits, failing_tests: known.as_ref().map(failing), issue }))
+    let is_sure = backlog.is_some();
+    Ok(Some(Last { row, commits, failing_tests: known.as_ref().map(failing), issue, is_sure }))
 }
 
 fn handoff(here: &Here, ledger: &Ledger) -> Result<Option<Handoff>, Error> {
@@ -318,7 +334,7 @@ mod tests {
             ready: Vec::new(),
             to_review: Vec::new(),
             reviews: Reviews::default(),
-            open_issues: 0,
+            open_issues: Some(0),
             sessions: 0,
             decisions: 0,
             problems: Vec::new(),

@@ -12,6 +12,7 @@ use heirloom_core::id::NoteId;
 use heirloom_core::note::{Basis, Case, Kind, Note, Source};
 use heirloom_core::session::Session;
 use heirloom_core::status::Status;
+use heirloom_core::words::in_words;
 use heirloom_ledger::{Error, Ledger, NoteFilter, Scope};
 use uuid::Uuid;
 
@@ -72,7 +73,7 @@ pub enum NoteError {
     #[error("the note is empty")]
     Empty,
     /// Only a scenario tries something.
-    #[error("only a scenario has a type and an expected result, and this is a {kind}")]
+    #[error("only a scenario has a type and an expected result, and this is a {}", in_words(.kind.as_str()))]
     NoScenario { kind: Kind },
     /// The session could not be found.
     #[error(transparent)]

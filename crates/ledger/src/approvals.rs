@@ -30,7 +30,7 @@ pub enum ApprovalError {
     /// Somebody or something was first.
     #[error("{}", .0.outcome().unwrap_or_default())]
     Settled(Box<Approval>),
-    #[error("the session is {status}, so this approval is no longer needed")]
+    #[error("the session is {}, so this approval is no longer needed", .status.in_words())]
     Over {
         /// The question.
         approval: Box<Approval>,

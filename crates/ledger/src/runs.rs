@@ -189,6 +189,19 @@ impl Ledger {
         self.run("read", |db| db.prepare_cached(sql)?.query_map((repo,), row)?.collect())
     }
 
+    /// How the newest of an issue's runs is doing, or ended.
+    pub fn newest_run_status(
+        &self,
+        repo: &str,
+        issue: &str,
+    ) -> Result<Option<IssueRunStatus>, Error> {
+        let repo = &*self.repository(repo)?;
+        let sql = "SELECT status FROM issue_run WHERE repo = ?1 AND issue = ?2
+             ORDER BY started_at DESC, rowid DESC LIMIT 1";
+        let row = |row: &Row<'_>| Ok(IssueRunStatus::of(&row.get::<_, String>(0)?));
+        self.run("read", |db| db.prepare_cached(sql)?.query_row((repo, issue), row).optional())
+    }
+
     /// The newest of an issue's runs whose agent session can be resumed: it has an id, whose agent
     /// is known, and which that agent has not forgotten.
     pub fn resumable_run(&self, repo: &str, issue: &str) -> Result<Option<IssueRun>, Error> {

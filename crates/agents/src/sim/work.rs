@@ -8,6 +8,7 @@ use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
+use heirloom_core::note::Kind;
 use heirloom_repo::file;
 use serde_json::{Map, Value, json};
 
@@ -82,15 +83,19 @@ fn status(context: &Value, session: &str, iteration: u64, cwd: &Path) -> Value {
 
 /// Says what was inherited, from what was inherited.
 fn comprehension(inherited: &Value, session: &str) -> Value {
-    let count = |list: &str| inherited[list].as_array().map_or(0, Vec::len);
+    let counted =
+        |kind: Kind| kind.counted(inherited[kind.plural()].as_array().map_or(0, Vec::len));
     let from = inherited["from_session"].as_str().unwrap_or("an earlier session");
     let texts = |list: &str| inherited[list].as_array().cloned().unwrap_or_default();
     let constraints: Vec<Value> =
         texts("decisions").into_iter().chain(texts("warnings")).take(3).collect();
     json!({
         "inherited": format!(
-            "{} learnings, {} patterns, {} warnings and {} decisions of {from}",
-            count("learnings"), count("patterns"), count("warnings"), count("decisions"),
+            "{}, {}, {} and {} of {from}",
+            counted(Kind::Learning),
+            counted(Kind::Pattern),
+            counted(Kind::Warning),
+            counted(Kind::Decision),
         ),
         "task": format!("continue the work of {from} as {session}"),
         "constraints": constraints,

@@ -34,8 +34,8 @@ pub struct Home {
     pub ready: Vec<ListedIssue>,
     /// The issues that a person has to review before an agent is sent again, the most urgent first.
     pub to_review: Vec<ListedIssue>,
-    /// How many issues are not closed.
-    pub open_issues: u64,
+    /// How many issues are not closed; `null` where the tracker could not be read.
+    pub open_issues: Option<u64>,
     /// The session that ended last.
     pub last: Option<LastSession>,
     /// The handoff that was made last.
@@ -100,7 +100,7 @@ impl Home {
             unmet: Vec::new(),
             ready: Vec::new(),
             to_review: Vec::new(),
-            open_issues: 0,
+            open_issues: Some(0),
             last: None,
             handoff: None,
             sessions: 0,
@@ -135,7 +135,7 @@ impl Home {
             unmet: home.unmet.iter().map(Requirement::from).collect(),
             ready: issues(&home.ready),
             to_review: issues(&home.to_review),
-            open_issues: home.open_issues as u64,
+            open_issues: home.open_issues.map(|count| count as u64),
             last: home.last.as_ref().map(LastSession::from),
             handoff: home.handoff.as_ref().map(LastHandoff::from),
             sessions: home.sessions,

@@ -266,6 +266,8 @@ pub struct ListedIssue {
     pub held: bool,
     /// Why a person has to review it before an agent is sent again; null if nobody has to.
     pub review: Option<String>,
+    /// How the last attempt ended that did not finish it: `failed`, `timed_out` or `interrupted`; null if there is none.
+    pub last_attempt: Option<String>,
 }
 
 impl ListedIssue {
@@ -285,6 +287,7 @@ impl ListedIssue {
             labels: entry.labels.clone(),
             held: entry.held,
             review: reviews.of(entry).map(str::to_owned),
+            last_attempt: reviews.unfinished(entry).map(|ended| ended.as_str().to_owned()),
         }
     }
 }

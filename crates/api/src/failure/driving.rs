@@ -1,5 +1,6 @@
 //! Failures of what drives agents: runs, sessions, and work on issues.
 
+use heirloom_agents::LaunchError;
 use heirloom_core::status::Status;
 use heirloom_engine::issues::TrackerError;
 use heirloom_engine::recall::back::BackError;
@@ -35,7 +36,8 @@ impl Failure {
             InheritError::Many { candidates, .. } => {
                 let failure = Self::from_error(Code::InheritAmbiguous, error);
                 candidates.iter().fold(failure, |failure, session| {
-                    failure.hint(format!("{} is {} ({})", session.id, session.name, session.status))
+                    let status = session.status.in_words();
+                    failure.hint(format!("{} is {} ({status})", session.id, session.name))
                 })
             }
             InheritError::NoName { .. } => Self::from_error(Code::SessionName, error).hint(all),
@@ -180,11 +182,19 @@ impl From<RunError> for Failure {
             RunError::Running { name, .. } => failure.hint(format!(
                 "`heirloom watch {name}` shows it, `heirloom sessions stop {name}` stops it"
             )),
-            RunError::Exists { resumable: true, .. } => {
-                failure.hint("--resume continues it; --force starts over and keeps the old one")
-            }
-            RunError::Exists { .. } => {
-                failure.hint("use another name, or --force to start over and keep the old one")
+            RunError::Exists { resumable, inherit, .. } => {
+                let failure = failure.hint(if resumable {
+                    "--resume continues it; --force starts over and keeps the old one"
+                } else {
+                    "use another name, or --force to start over and keep the old one"
+                });
+                match inherit.map(|error| Self::of_inherit(&error)) {
+                    Some(wrong) => wrong.hints.into_iter().fold(
+                        failure.hint(format!("--inherit is wrong too: {}", wrong.message)),
+                        Self::hint,
+                    ),
+                    None => failure,
+                }
             }
             RunError::NothingToResume { .. } => failure.hint("drop --resume to start it"),
             _ => failure,
@@ -274,6 +284,9 @@ fn serve_hint(error: &SessionError) -> Option<String> {
         SessionError::NoAgent { .. } => "`heirloom agents` lists them".to_owned(),
         SessionError::NameTaken { name } => {
             format!("`heirloom continue {name} …` continues it; or choose another name")
+        }
+        SessionError::Launch(LaunchError::NotFound(_)) => {
+            format!("no session was created; {WITHOUT_AGENT}")
         }
         SessionError::Config(_) | SessionError::Launch(_) => "no session was created".to_owned(),
         SessionError::Unreadable { .. } => {

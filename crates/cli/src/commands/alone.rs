@@ -20,6 +20,11 @@ const OBVIOUS: [(&str, &str); 12] = [
     ("stages", "list"),
 ];
 
+/// Whether a command does something obvious without a word that says what.
+pub(super) fn has_obvious(name: &str) -> bool {
+    OBVIOUS.iter().any(|(obvious, _)| *obvious == name)
+}
+
 /// The arguments with the word that is missing.
 pub(super) fn complete(tree: &clap::Command, mut arguments: Vec<OsString>) -> Vec<OsString> {
     // As with git: `heirloom help sessions` is `heirloom sessions --help`.

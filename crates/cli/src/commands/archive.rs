@@ -120,14 +120,17 @@ fn show(app: &App, address: &str) -> Done {
     };
     app.ui.answer(&answer, || {
         let mut text = format!("{BOLD}{}{BOLD:#}\n", session.name);
+        let mut shown: Vec<&str> = Vec::new();
         for one in &answer.transcripts {
             let has = if one.native_exists { "" } else { "; the original is gone" };
             let (whole, archived) = (size(one.bytes), size(one.stored));
             // Whenever an agent rewrote its file, what was there before stayed archived.
-            let version = match one.generation {
-                ..=1 => String::new(),
-                later => format!(", version {later} of it"),
+            let before = shown.iter().filter(|path| **path == one.path).count();
+            let version = match before {
+                0 => String::new(),
+                before => format!(", version {} of it", before + 1),
             };
+            shown.push(&one.path);
             let _ = writeln!(text, "  {}", one.path);
             let _ = writeln!(text, "    {DIM}{whole}, {archived} archived{version}{has}{DIM:#}");
         }
@@ -154,7 +157,7 @@ fn restore(app: &App, address: &str) -> Done {
     app.ui.answer(&answer, || {
         let mut text = String::new();
         for file in &answer.files {
-            let what = if file.restored { "restored" } else { "is there" };
+            let what = if file.restored { "restored" } else { "the agent still has it:" };
             let _ = writeln!(text, "{GOOD}✔{GOOD:#} {what}  {}", file.path);
         }
         text

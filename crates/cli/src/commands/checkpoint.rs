@@ -6,14 +6,17 @@ use heirloom_core::words::in_words;
 use heirloom_engine::keep::checkpoint::{Checkpoint, Outcome, Purpose, Status, Waits};
 use heirloom_engine::keep::{self, KeepError};
 
+use super::ground::SETTLE;
 use super::{App, Done};
 use crate::failure::FAILED;
 use crate::ui::{BAD, CARE, DIM, GOOD, hang};
 
 /// Save everything before a context is cleared or compacted
 ///
-/// Seven steps for a clear, three for a compaction. A strict checkpoint is blocked if something is
-/// missing; otherwise it writes a handoff, unless nothing is new.
+/// Checks the evidence of the session's notes, updates the decision log in NOTES.md (or the file that the setting
+/// notes.file names) and the issue tracker, and writes a handoff for the next context. Before a clear it also looks
+/// for what notes say is not in the code (absence), keeps places instead of quoted code (quotes), and counts the test
+/// scenarios that go with decisions. A strict checkpoint (setting checkpoint.mode) is blocked if something is missing.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
     /// What is about to happen to the context
@@ -64,9 +67,14 @@ pub(super) fn run(app: &App, args: &Args) -> Done {
     };
     let outcome = checkpoint.run(&mut ledger)?;
     app.ui.answer(&heirloom_api::Checkpoint::from(&outcome), || describe(&outcome, dry_run));
-    if !outcome.permitted {
-        app.ui
-            .hint("fix or replace the claims above, or mark them as assumptions: heirloom note … --assumption");
+    let ended = |name: &str, status: Status| {
+        outcome.steps.iter().any(|step| step.name == name && step.status == status)
+    };
+    if ended("grounding", Status::Failed) {
+        app.ui.hint(SETTLE);
+    }
+    if ended("scenarios", Status::Warned) {
+        app.ui.hint("to add a test scenario: heirloom note scenario \"…\" --type edge-case --expected \"…\"");
     }
     Ok(if outcome.permitted { ExitCode::SUCCESS } else { ExitCode::from(FAILED) })
 }

@@ -74,7 +74,8 @@ pub(super) fn line(text: &mut String, item: &Item) {
         // The last words once more.
         "result" if item.is_error != Some(true) => Ok(()),
         kind => {
-            writeln!(text, "{DIM}{number:>4}  {kind}  {}{DIM:#}", first_line(words, 100))
+            let (kind, words) = (in_words(kind), first_line(words, 100));
+            writeln!(text, "{DIM}{number:>4}  {kind}  {words}{DIM:#}")
         }
     };
 }

@@ -85,7 +85,7 @@ fn line(text: &mut String, indent: &str, stage: &PlannedStage) {
     };
     let _ = writeln!(
         text,
-        "{indent}{}  {}{model} · up to {}, {rule} {DIM}{}{DIM:#}",
+        "{indent}{}  {}{model} · up to {}, {rule} {DIM}({}){DIM:#}",
         stage.id,
         stage.agent,
         counted(stage.max.into(), "iteration"),

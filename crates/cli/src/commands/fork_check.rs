@@ -6,7 +6,7 @@ use heirloom_core::fork::Relation;
 use heirloom_engine::keep::forks::{self, Compared};
 use heirloom_engine::keep::{self};
 
-use super::{App, Done};
+use super::{App, Done, given};
 use crate::failure::FAILED;
 use crate::ui::{BAD, DIM, GOOD};
 
@@ -16,7 +16,13 @@ use crate::ui::{BAD, DIM, GOOD};
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
     /// A statement to check; repeat for more
-    #[arg(long = "claim", value_name = "TEXT", required = true, num_args = 1..)]
+    #[arg(
+        long = "claim",
+        value_name = "TEXT",
+        required = true,
+        num_args = 1..,
+        value_parser = given::text
+    )]
     claims: Vec<String>,
     /// The session
     #[arg(long, value_name = "SESSION")]

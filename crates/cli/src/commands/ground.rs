@@ -4,6 +4,7 @@ use std::process::ExitCode;
 
 use heirloom_api::{GroundedClaim, Grounding};
 use heirloom_core::ground::{Claim, Verdict, trajectory};
+use heirloom_core::id::NoteId;
 use heirloom_core::visible::visible;
 use heirloom_engine::keep::ground::{self, Grounded};
 use heirloom_engine::keep::{self, KeepError};
@@ -15,10 +16,15 @@ use crate::ui::{BAD, CARE, DIM, GOOD, counted, first_line};
 /// The most claims that people are shown.
 const MOST_SHOWN: usize = 50;
 
+/// What makes a claim grounded that is not. To call it an assumption says only that nothing bears it out.
+pub(super) const SETTLE: &str = "to settle a claim, note it again with --supersedes ID and --evidence PATH:LINE, \
+                                 or --user-input if a person said it";
+
 /// Check every claim's evidence against the current code
 ///
 /// A claim is a learning, pattern, warning or decision. It is grounded if every quote it is based on is
-/// still in the code, even if it moved. Exits with 1 if too few claims of the session are grounded.
+/// still in the code, even if it moved, or if a person said it (`note --user-input`). Exits with 1 if too few
+/// claims of the session are grounded (setting checkpoint.threshold).
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
     /// Check the claims of this session
@@ -87,7 +93,15 @@ fn answer(app: &App, found: &Grounded<'_>, unreadable: &[usize], whose: &str) ->
     }
     let answer = Grounding::new(found, unreadable);
     app.ui.answer(&answer, || describe(found, whose));
+    if !report.passes() && !app.ui.is_json() {
+        app.ui.hint(SETTLE);
+    }
     Ok(if report.passes() { ExitCode::SUCCESS } else { ExitCode::from(FAILED) })
+}
+
+/// What a note is addressed by. A claim of a trajectory file is no note, and cannot be replaced.
+fn short_id(id: &str) -> String {
+    id.parse::<NoteId>().map(|id| format!("{} ", id.short())).unwrap_or_default()
 }
 
 /// What was found; `whose` claims they are comes after their number.
@@ -109,8 +123,9 @@ fn describe(found: &Grounded<'_>, whose: &str) -> String {
         let place = row.path.as_ref().map(|path| format!("{path}:{} ", row.line.unwrap_or(0)));
         let _ = writeln!(
             text,
-            "{mark} {}\n  {DIM}{}{}{DIM:#}",
+            "{mark} {}\n  {DIM}{}{}{}{DIM:#}",
             first_line(&row.claim, 76),
+            short_id(&row.id),
             place.unwrap_or_default(),
             checked.verdict
         );

@@ -6,7 +6,7 @@ use heirloom_api::{HandoffDetail, HandoffList, HandoffRow};
 use heirloom_core::words::in_words;
 use heirloom_engine::keep::handoffs::{self, Handed, Shown};
 
-use super::{App, Done};
+use super::{App, Done, given};
 use crate::failure::Failure;
 use crate::moment::ago;
 use crate::ui::{BOLD, Columns, DIM, counted};
@@ -27,7 +27,7 @@ enum What {
     /// List handoffs, newest first
     List {
         /// List at most this many
-        #[arg(long, value_name = "N", default_value_t = 20)]
+        #[arg(long, value_name = "N", default_value_t = 20, value_parser = given::count)]
         limit: usize,
     },
     /// Show one handoff in full
@@ -69,7 +69,7 @@ fn table(app: &App, rows: &[HandoffRow], names: &[String]) -> String {
         return String::new();
     }
     let now = app.here.clock.now();
-    let mut columns = Columns::new(&["id", "when", "session", "for", "holds"]);
+    let mut columns = Columns::new(&["id", "when", "session", "for", "holds"]).dispensable(&[3, 1]);
     for (row, name) in rows.iter().zip(names) {
         let by = row.author.as_ref().map(|author| format!(" by {author}")).unwrap_or_default();
         columns.row(vec![
@@ -109,7 +109,7 @@ fn describe(shown: &Shown) -> String {
     let session = shown.session.clone().unwrap_or_else(|| made.handoff.session.short());
     let at = shown.at.strftime("%Y-%m-%d %H:%M");
     let by = shown.author.as_ref().map(|author| format!(" by {author}")).unwrap_or_default();
-    let _ = writeln!(text, "{DIM}{session}{by}, {at}, {}{DIM:#}", made.handoff.cause);
+    let _ = writeln!(text, "{DIM}{session}{by}, {at}, {}{DIM:#}", in_words(&made.handoff.cause));
     let mut section = |title: &str, lines: Vec<String>| {
         if !lines.is_empty() {
             let _ = writeln!(text, "\n{title}");
@@ -141,5 +141,8 @@ fn describe(shown: &Shown) -> String {
         format!("{}: {}{broken}", in_words(note.kind.as_str()), note.attributed())
     };
     section("Notes", shown.notes.iter().map(note).collect());
+    if text.lines().count() == 2 {
+        text.push_str("\nnothing was noted or done\n");
+    }
     text
 }

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use clap::builder::StyledStr;
 
-use super::examples;
+use super::{alone, examples};
 use crate::layout;
 
 /// The commands by what they are for. Those that people type every day come first; what only programs and repairs need
@@ -96,6 +96,13 @@ fn with_examples(command: clap::Command, path: &str) -> clap::Command {
             examples.push(plain(&below, &path));
         }
         let below = with_examples(below, &path);
+        // What is done without a word is not one that has to be there.
+        let is_obvious = below.has_subcommands() && alone::has_obvious(below.get_name());
+        let below = if is_obvious {
+            below.subcommand_required(false).arg_required_else_help(false)
+        } else {
+            below
+        };
         let header = *below.get_styles().get_header();
         let mut text = format!("{header}Examples:{header:#}\n");
         for example in examples {

@@ -215,7 +215,10 @@ fn to_review(home: &Home) -> Option<Line> {
 }
 
 fn issues(home: &Home) -> Option<Line> {
-    let open = counted(home.open_issues as u64, "open issue");
+    let Some(open) = home.open_issues else {
+        let text = "unknown: the tracker cannot be read".to_owned();
+        return Some(Line::new("issues", text, "heirloom issues"));
+    };
     match home.ready.first() {
         Some(first) => {
             let count = counted(home.ready.len() as u64, "issue");
@@ -223,7 +226,8 @@ fn issues(home: &Home) -> Option<Line> {
             let first = format!("{count}, first {} {title}", first.id);
             Some(Line::new("ready", first, "heirloom work"))
         }
-        None if home.open_issues > 0 => {
+        None if open > 0 => {
+            let open = counted(open as u64, "open issue");
             Some(Line::new("issues", format!("{open}, none ready"), "heirloom issues"))
         }
         None => None,

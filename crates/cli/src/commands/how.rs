@@ -6,7 +6,7 @@ use heirloom_core::words::in_words;
 use heirloom_engine::recall::how::{How as Found, how};
 use jiff::Timestamp;
 
-use super::{App, Done};
+use super::{App, Done, given};
 use crate::moment::ago;
 use crate::ui::{BOLD, CARE, DIM, first_line};
 
@@ -17,10 +17,10 @@ use crate::ui::{BOLD, CARE, DIM, first_line};
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
     /// An error message, or a task
-    #[arg(allow_hyphen_values = true)]
+    #[arg(allow_hyphen_values = true, value_parser = given::text)]
     text: String,
     /// Show at most this many failures
-    #[arg(long, value_name = "N", default_value_t = 5)]
+    #[arg(long, value_name = "N", default_value_t = 5, value_parser = given::count)]
     limit: usize,
 }
 

@@ -5,7 +5,7 @@ use heirloom_core::inherit::{Category, Inherited};
 use heirloom_engine::run::inherit::{self, Limits};
 
 use super::run::select;
-use super::{App, Done};
+use super::{App, Done, given};
 use crate::failure::Failure;
 use crate::ui::{BOLD, CARE, DIM, counted};
 
@@ -24,10 +24,10 @@ pub(super) struct Args {
     #[arg(long, value_name = "KIND", value_delimiter = ',')]
     select: Vec<String>,
     /// Use at most this many tokens
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = given::count)]
     max_tokens: Option<usize>,
     /// How many sessions of the lineage to read, including the nearest
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = given::count)]
     max_depth: Option<usize>,
 }
 

@@ -153,7 +153,8 @@ fn describe(app: &App, args: &Args, steps: &[SetupAction], brought: &str) -> Str
             "Then correct the settings (see the warnings above): heirloom doctor"
         }
         (false, _) if is_missing && !is_hooked => {
-            "No agent was found: install one, then run heirloom init again."
+            "No agent was found: install one, then run heirloom init again.\n\
+             To see heirloom at work without one: heirloom demo"
         }
         (false, _) if needs_you => "Then try: heirloom doctor",
         (false, _) => "Nothing else to do. Try: heirloom doctor",

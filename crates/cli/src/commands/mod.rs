@@ -20,6 +20,7 @@ mod examples;
 mod fork;
 mod fork_check;
 mod gate_offer;
+mod given;
 mod ground;
 mod handoffs;
 mod heal;
@@ -72,7 +73,7 @@ mod work_clean;
 use std::ffi::OsString;
 use std::process::ExitCode;
 
-use clap::error::ErrorKind;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Args as _, CommandFactory, FromArgMatches, Parser, Subcommand};
 use heirloom_engine::here::Here;
 
@@ -366,7 +367,8 @@ fn refuse(error: clap::Error, arguments: &[OsString]) -> ExitCode {
         return ExitCode::SUCCESS;
     }
     let ui = Ui::new(arguments.iter().any(|argument| argument == "--json"));
-    let failure = misuse(&error.to_string(), &command);
+    let text = negative(arguments, &error).unwrap_or_else(|| error.to_string());
+    let failure = misuse(&text, &command);
     ui.fail(&failure);
     ExitCode::from(USAGE)
 }
@@ -387,9 +389,40 @@ fn named(tree: &clap::Command, arguments: &[OsString]) -> String {
     words.join(" ")
 }
 
+/// What is said of a negative number, which clap takes for an option that nobody knows.
+fn negative(arguments: &[OsString], error: &clap::Error) -> Option<String> {
+    let Some(ContextValue::String(given)) = error.get(ContextKind::InvalidArg) else { return None };
+    let is_number = |word: &str| {
+        word.strip_prefix('-').is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
+    };
+    if error.kind() != ErrorKind::UnknownArgument || !is_number(given) {
+        return None;
+    }
+    // Of `-5m` clap names the first letter alone.
+    let at = arguments.iter().position(|word| {
+        word.to_str().is_some_and(|word| is_number(word) && word.starts_with(given.as_str()))
+    })?;
+    let typed = arguments[at].to_string_lossy();
+    let option = arguments[at - 1].to_str().filter(|before| before.starts_with("--"));
+    let whose = option.map(|option| format!(" for '{option}'")).unwrap_or_default();
+    let rest = error.to_string();
+    let rest = rest.split_once("\n\n").map_or("", |(_, rest)| rest);
+    let rest: Vec<&str> = rest.split("\n\n").filter(|part| !part.contains("tip:")).collect();
+    Some(format!("invalid value '{typed}'{whose}: it cannot be negative\n\n{}", rest.join("\n\n")))
+}
+
 /// Why a number is refused, without the words of the language it was written in: `9 is not in 1..=3`.
 fn reworded(message: &str) -> String {
-    let message = message.replace("invalid digit found in string", "it is not a whole number");
+    let why = if message.contains("invalid value '-") {
+        "it cannot be negative"
+    } else {
+        "it has to be a whole number"
+    };
+    let message = message.replace("invalid digit found in string", why);
+    let message = message.replace("number too large to fit in target type", "it is too large");
+    if message.ends_with("is not a duration") {
+        return format!("{message}, such as 90s, 10m or 1h30m");
+    }
     let Some((before, range)) = message.rsplit_once(" is not in ") else { return message };
     let given = before.rsplit_once(": ").map(|(given, _)| given);
     let Some((given, (least, most))) = given.zip(range.split_once("..")) else { return message };

@@ -7,7 +7,7 @@ use heirloom_core::words::in_words;
 use heirloom_engine::keep::{self, Noted, Page};
 use heirloom_engine::notes::NewNote;
 
-use super::{App, Done};
+use super::{App, Done, given};
 use crate::failure::{Code, Failure};
 use crate::ui::{DIM, GOOD};
 
@@ -20,9 +20,10 @@ pub(super) struct Args {
     /// The kind of note
     kind: String,
     /// The note
+    #[arg(value_parser = given::text)]
     text: String,
     /// Why
-    #[arg(long, value_name = "TEXT")]
+    #[arg(long, value_name = "TEXT", value_parser = given::text)]
     because: Option<String>,
     /// The code it is based on; the quoted lines are kept with the note
     #[arg(long, value_name = "PATH:LINE[-LINE]")]
@@ -37,7 +38,7 @@ pub(super) struct Args {
     #[arg(long, conflicts_with = "absent")]
     user_input: bool,
     /// Claim that this text does not occur in the code; heirloom checks; repeat for more
-    #[arg(long, value_name = "TEXT")]
+    #[arg(long, value_name = "TEXT", value_parser = given::text)]
     absent: Vec<String>,
     /// The issue it is about
     #[arg(long, value_name = "ID")]

@@ -6,7 +6,7 @@ use heirloom_core::note::Note;
 use heirloom_core::words::in_words;
 use heirloom_engine::notes::{self, Query};
 
-use super::{App, Done, note};
+use super::{App, Done, given, note};
 use crate::printer;
 use crate::ui::{BOLD, DIM, first_line, hang};
 
@@ -26,7 +26,7 @@ pub(super) struct Args {
     #[arg(long = "ids", hide = true)]
     _ids: bool,
     /// List at most this many, newest first
-    #[arg(long, value_name = "N", default_value_t = 500)]
+    #[arg(long, value_name = "N", default_value_t = 500, value_parser = given::count)]
     limit: usize,
     /// Only notes older than this one: the `next` of an earlier list
     #[arg(long, value_name = "ID")]

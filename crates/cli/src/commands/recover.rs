@@ -4,7 +4,7 @@ use heirloom_api::Recovery;
 use heirloom_engine::keep::recover::{Gatherer, Wanted};
 use heirloom_engine::keep::{self, KeepError};
 
-use super::{App, Done};
+use super::{App, Done, given};
 
 /// Print what a fresh context should know
 ///
@@ -16,7 +16,7 @@ pub(super) struct Args {
     #[arg(value_parser = clap::value_parser!(u8).range(1..=3))]
     level: Option<u8>,
     /// What to look for
-    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true, value_parser = given::text)]
     query: Option<String>,
     /// Use at most this many tokens
     #[arg(long, value_name = "TOKENS", value_parser = clap::value_parser!(u32).range(1..))]

@@ -1,11 +1,12 @@
 use std::fmt::Write;
+use std::path::Path;
 use std::process::ExitCode;
 
 use heirloom_api::Repository;
 use heirloom_engine::identity::{self, Shown};
 
 use super::{App, Done};
-use crate::ui::{BOLD, DIM};
+use crate::ui::{BOLD, CARE, DIM};
 
 /// Show this repository's key, or link it to other history
 #[derive(Debug, clap::Args)]
@@ -58,7 +59,9 @@ fn describe(shown: &Shown) -> String {
         ("alias", &shown.aliases),
     ] {
         for line in lines {
-            let _ = write!(text, "\n  {label:8}{line}");
+            let is_gone = Path::new(line).is_absolute() && !Path::new(line).exists();
+            let gone = if is_gone { format!(" {CARE}(not there){CARE:#}") } else { String::new() };
+            let _ = write!(text, "\n  {label:8}{line}{gone}");
         }
     }
     for key in &shown.refused {

@@ -13,10 +13,10 @@ use heirloom_engine::recall::resume::{Past, past};
 use heirloom_ledger::Ledger;
 use heirloom_repo::child;
 
-use super::{App, Done, picking};
+use super::{App, Done, given, picking};
 use crate::failure::{Code, Failure};
 use crate::moment::ago;
-use crate::ui::{BOLD, Columns, DIM, counted, first_line};
+use crate::ui::{BOLD, Columns, DIM, counted, one_line};
 
 /// Find a past conversation and continue it in its agent
 ///
@@ -26,6 +26,7 @@ use crate::ui::{BOLD, Columns, DIM, counted, first_line};
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
     /// What to look for [default: list the newest]
+    #[arg(value_parser = given::text)]
     query: Option<String>,
     /// Print the command instead of running it
     #[arg(long)]
@@ -34,7 +35,7 @@ pub(super) struct Args {
     #[arg(long, value_name = "AGENT")]
     with: Option<String>,
     /// List at most this many
-    #[arg(long, value_name = "N", default_value_t = 20)]
+    #[arg(long, value_name = "N", default_value_t = 20, value_parser = given::count)]
     limit: usize,
 }
 
@@ -92,21 +93,26 @@ fn is_watched(args: &Args) -> bool {
 fn list(app: &App, all: &[Past], args: &Args) -> Done {
     let now = app.here.clock.now();
     app.ui.answer(&PastList::from(all), || {
-        let mut columns = Columns::new(&["agent", "id", "when", "branch", "about"]);
+        let mut columns = Columns::new(&["session", "agent", "id", "when", "branch", "about"])
+            .yielding(5)
+            .dispensable(&[4, 3]);
         for past in all {
+            let name = past.session.as_ref().map(|session| session.name.to_string());
             columns.row(vec![
+                // One that heirloom never recorded has none.
+                name.unwrap_or_else(|| "-".to_owned()),
                 past.agent.clone(),
                 past.agent_session_id.chars().take(8).collect(),
                 past.at.map(|at| ago(at, now)).unwrap_or_default(),
                 past.branch.clone().unwrap_or_default(),
-                first_line(&past.title, 60),
+                one_line(&past.title),
             ]);
         }
         if all.is_empty() { String::new() } else { columns.render() }
     });
     if !app.ui.is_json() {
         let hint = match (&args.query, all.is_empty()) {
-            (_, false) => "`heirloom resume ID` continues one of them",
+            (_, false) => "`heirloom resume NAME` or `heirloom resume ID` continues one of them",
             (Some(_), true) => "no past conversation matches; `heirloom resume` lists them all",
             (None, true) => {
                 "no agent has a conversation of this repository to resume yet; \

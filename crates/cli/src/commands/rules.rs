@@ -6,7 +6,7 @@ use heirloom_core::settings::Settings;
 use heirloom_engine::keep::rules;
 use heirloom_ledger::Ledger;
 
-use super::{App, Done};
+use super::{App, Done, given};
 use crate::ui::DIM;
 
 /// Manage the rules that every new context gets
@@ -25,7 +25,7 @@ enum What {
     /// Every new context gets it. Only a person can do this.
     Keep {
         /// The id of a rule found in a conversation, or a rule in your own words
-        #[arg(value_name = "RULE")]
+        #[arg(value_name = "RULE", value_parser = given::text)]
         rule: String,
     },
     /// Drop a rule

@@ -88,14 +88,15 @@ pub(super) struct Args {
 }
 
 pub(super) fn dollars(text: &str) -> Result<f64, String> {
-    parse_dollars(text).ok_or_else(|| "an amount of US dollars, such as 5 or 2.50".to_owned())
+    parse_dollars(text)
+        .ok_or_else(|| "it has to be an amount of US dollars above 0, such as 5 or 2.50".to_owned())
 }
 
 fn permissions(text: &str) -> Result<RunPermissions, String> {
     [RunPermissions::Accept, RunPermissions::Edits, RunPermissions::Ask]
         .into_iter()
         .find(|known| known.as_str() == text)
-        .ok_or_else(|| "accept, edits or ask".to_owned())
+        .ok_or_else(|| "it has to be accept, edits or ask".to_owned())
 }
 
 pub(super) fn run(app: &App, args: &Args) -> Done {

@@ -7,7 +7,7 @@ use heirloom_core::work::IssueRunStatus;
 use heirloom_engine::work;
 use heirloom_ledger::{IssueRun, WorkRun};
 
-use super::{App, Done};
+use super::{App, Done, given};
 use crate::failure::{Code, Failure};
 use crate::moment::{ago, lasted};
 use crate::ui::{BOLD, Columns, DIM, first_line, priced};
@@ -24,7 +24,7 @@ enum Command {
     /// List runs, newest first
     List {
         /// List at most this many
-        #[arg(long, default_value_t = 20, value_name = "N")]
+        #[arg(long, default_value_t = 20, value_name = "N", value_parser = given::count)]
         limit: usize,
     },
     /// Show one run, issue by issue

@@ -9,7 +9,7 @@ use heirloom_core::words::in_words;
 use heirloom_engine::recall::{Found, Query, SearchHit, search};
 use jiff::{Span, Timestamp};
 
-use super::{App, Done, note};
+use super::{App, Done, given, note};
 use crate::failure::{Code, Failure};
 use crate::moment::ago;
 use crate::ui::{BOLD, CARE, DIM, counted, first_line, hang};
@@ -22,7 +22,7 @@ use crate::ui::{BOLD, CARE, DIM, counted, first_line, hang};
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
     /// What to look for
-    #[arg(required = true, allow_hyphen_values = true)]
+    #[arg(required = true, allow_hyphen_values = true, value_parser = given::text)]
     query: String,
     /// Only this kind: a kind of note, `note`, `session`, `message`, `tool_use` or `tool_result`
     #[arg(long, value_name = "KIND")]
@@ -70,7 +70,7 @@ pub(super) struct Args {
     #[arg(long)]
     open: bool,
     /// Show at most this many
-    #[arg(long, value_name = "N", default_value_t = 20)]
+    #[arg(long, value_name = "N", default_value_t = 20, value_parser = given::count)]
     limit: usize,
 }
 
@@ -117,7 +117,11 @@ fn kind_of(kind: &str) -> Result<String, Failure> {
         "notes" => Ok("note".to_owned()),
         "sessions" => Ok("session".to_owned()),
         "messages" => Ok("message".to_owned()),
-        kind => Ok(note::kind(kind)?.to_string()),
+        kind => {
+            let more =
+                "to search something else than notes: session, message, tool_use or tool_result";
+            Ok(note::kind(kind).map_err(|failure| failure.hint(more))?.to_string())
+        }
     }
 }
 

@@ -136,7 +136,7 @@ fn update(app: &App, args: Update) -> Done {
     };
     if change == session::Update::default() {
         let message = "nothing to change";
-        let hint = "--title, --auto-accept-edits or --bypass";
+        let hint = "give --title, --auto-accept-edits or --bypass";
         return Err(Failure::new(Code::Usage, message).hint(hint).usage());
     }
     let session = session::update(&app.here, &mut ledger, &session, change)?;
@@ -247,9 +247,12 @@ fn hide(app: &App, args: &Hide) -> Done {
         return Err(Failure::new(Code::SessionNotFound, "the session is gone"));
     };
     app.ui.answer(&answer(&ledger, &session)?, || {
-        let learnings = counted(session.learnings, "learning");
-        let now = if args.undo { "is in the list again" } else { "is hidden" };
-        format!("{GOOD}✔{GOOD:#} {} {now} ({learnings} kept)", session.name)
+        let now = if args.undo {
+            "is listed again"
+        } else {
+            "is hidden from lists; nothing was deleted (--undo shows it again)"
+        };
+        format!("{GOOD}✔{GOOD:#} {} {now}", session.name)
     });
     Ok(ExitCode::SUCCESS)
 }

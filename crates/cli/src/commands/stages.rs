@@ -146,6 +146,9 @@ pub(super) fn lint(app: &App, directory: &str, name: Option<&str>) -> Done {
         for mistake in &mistakes {
             let _ = writeln!(text, "{mistake}");
         }
+        if checked == 0 && mistakes.is_empty() {
+            return format!("nothing to check: there are no {directory} in .heirloom/{directory}");
+        }
         if mistakes.is_empty() {
             let _ = write!(
                 text,

@@ -2,7 +2,7 @@ use std::fmt::Write;
 use std::process::ExitCode;
 
 use heirloom_api::{EndedStage, IterationWarning, SessionState};
-use heirloom_core::event::{IterationFlagged, StageEnded};
+use heirloom_core::event::{IterationFlagged, RunPlanned, StageEnded};
 use heirloom_core::run::stop::reason_in_words;
 use heirloom_engine::run;
 use heirloom_engine::sessions;
@@ -64,17 +64,45 @@ pub(super) fn run(app: &App, args: &Args) -> Done {
         let _ = write!(text, "\n{}, {cost}", counted(session.learnings, "learning"));
         if let Some(last) = last {
             let made = counted(iterations.len() as u64, "iteration");
-            let _ = write!(text, "\n{made}, the last in {DIM}{}{DIM:#}", last.stage);
+            let _ = write!(text, "\n{made}, the last in {DIM}{}{DIM:#}", called(&last.stage));
         }
         for IterationWarning { stage, iteration, warning } in &answer.warnings {
-            let place = format!("{stage} iteration {iteration}");
+            let place = format!("{} iteration {iteration}", called(stage));
             let _ = write!(text, "\n{CARE}warning:{CARE:#} {place}: {warning}");
         }
         text
     });
     if is_lost && !app.ui.is_json() {
         app.ui.warn("the process that ran this session is gone");
-        app.ui.hint("`heirloom run STAGE SESSION --resume` picks it up");
+        let planned = ledger.kept::<RunPlanned>(&session.repo, &session.id.to_string())?;
+        let what = planned.map_or_else(|| "STAGE".to_owned(), |kept| kept.body.plan.name);
+        app.ui.hint(&format!("`heirloom run {what} {} --resume` picks it up", session.name));
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// What a stage is called, from the name of its directory: `ralph` of `stage-00-ralph`.
+fn called(stage: &str) -> String {
+    let bare = |part: &str| {
+        let behind = part.strip_prefix("stage-").and_then(|rest| rest.split_once('-'));
+        let name = behind.filter(|(number, _)| number.chars().all(|c| c.is_ascii_digit()));
+        name.map_or_else(|| part.to_owned(), |(_, name)| name.to_owned())
+    };
+    stage.split('/').map(bare).collect::<Vec<_>>().join("/")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_stage_is_called_by_its_name() {
+        for (directory, name) in [
+            ("stage-00-ralph", "ralph"),
+            ("stage-02-both/claude/stage-00-review", "both/claude/review"),
+            ("stage-one", "stage-one"),
+        ] {
+            assert_eq!(called(directory), name);
+        }
+    }
 }

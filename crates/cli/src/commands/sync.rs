@@ -116,7 +116,7 @@ pub(super) fn describe(synced: &Synced, dry_run: bool, seconds: f64) -> String {
         let since = agent.since.map(|at| at.strftime(", since %Y-%m-%d").to_string());
         let _ = write!(
             text,
-            "\n  {title:14}{} new, {} known, {}{DIM}{}{DIM:#}",
+            "\n  {title:20}{} new, {} known, {}{DIM}{}{DIM:#}",
             agent.new,
             agent.sessions,
             counted(agent.messages, "message"),

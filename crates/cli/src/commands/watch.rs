@@ -138,7 +138,7 @@ fn watch_session(app: &App, ledger: &Ledger, session: &Session) -> Done {
         print(&items);
         if items.is_empty() {
             if !now.is_active() {
-                app.ui.hint(&format!("{} is {now}", session.name));
+                app.ui.hint(&format!("{} is {}", session.name, now.in_words()));
                 let is_done = now == Status::Completed;
                 return Ok(if is_done { ExitCode::SUCCESS } else { ExitCode::from(FAILED) });
             }

@@ -6,7 +6,7 @@ use heirloom_core::words::in_words;
 use heirloom_engine::recall::why::{Origin, Proof, Why as Known, why};
 use jiff::Timestamp;
 
-use super::{App, Done};
+use super::{App, Done, given};
 use crate::moment::ago;
 use crate::ui::{BOLD, DIM, first_line, hang};
 
@@ -17,7 +17,7 @@ use crate::ui::{BOLD, DIM, first_line, hang};
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
     /// A file, or a line of one
-    #[arg(value_name = "PATH[:LINE]")]
+    #[arg(value_name = "PATH[:LINE]", value_parser = given::text)]
     place: String,
 }
 

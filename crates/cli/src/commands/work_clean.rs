@@ -9,14 +9,14 @@ use crate::ui::{CARE, DIM, GOOD};
 
 /// Remove worktrees and branches left by finished runs
 ///
-/// Nothing that a run still uses is removed. Uncommitted changes, and commits that are on no other branch, are
-/// kept and listed.
+/// Nothing that a run still uses is removed. Uncommitted changes, commits that are on no other branch, and
+/// finished work that you have not merged are kept and listed.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
     /// Show what would be removed, and remove nothing
     #[arg(long)]
     dry_run: bool,
-    /// Also remove work that exists nowhere else
+    /// Also remove unfinished work of issues, even if it exists nowhere else
     #[arg(long)]
     force: bool,
 }
@@ -28,8 +28,13 @@ pub(super) fn run(app: &App, args: &Args) -> Done {
     let leftovers = found.iter().map(WorkLeftover::from).collect();
     let answer = WorkCleaned { dry_run: args.dry_run, leftovers };
     app.ui.answer(&answer, || text(&found, args));
-    if !args.force && found.iter().any(|left| left.kept.is_some() && left.holds.is_some()) {
-        app.ui.hint("review what was kept first; `heirloom work clean --force` removes it too");
+    if found.iter().any(Leftover::yields_to_force) {
+        app.ui.hint("review what was kept first; `heirloom work clean --force` removes it");
+    }
+    for branch in found.iter().filter_map(Leftover::unmerged) {
+        app.ui.hint(&format!(
+            "`heirloom work clean` removes {branch} once it is merged; `git branch -D {branch}` discards it"
+        ));
     }
     Ok(ExitCode::SUCCESS)
 }

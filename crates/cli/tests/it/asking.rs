@@ -88,7 +88,7 @@ fn strict_settings_ask_for_everything_that_a_checkpoint_would_be_refused_for() {
     assert_eq!(stop(&env, &process), "", "nothing does");
     env.write("src/login.rs", "fn throttle_login(user: &str) {\n    wait(user);\n}\n");
     let asked = stop(&env, &process);
-    assert!(asked.contains("\"decision\":\"block\"") && asked.contains("ghosts: "), "{asked}");
+    assert!(asked.contains("\"decision\":\"block\"") && asked.contains("absence: "), "{asked}");
     assert!(asked.contains("Nothing throttles logins"), "{asked}");
     assert_eq!(stop(&env, &process), "", "the same is not asked for again");
     fs::remove_file(env.repo().join("src/login.rs")).unwrap();

@@ -147,7 +147,10 @@ fn where_something_is_left_to_do_it_is_said() {
     let env = env().without_agents();
     let alone = env.run(&["init"]).success().stdout;
     assert!(
-        alone.ends_with("No agent was found: install one, then run heirloom init again.\n"),
+        alone.ends_with(
+            "No agent was found: install one, then run heirloom init again.\n\
+             To see heirloom at work without one: heirloom demo\n"
+        ),
         "{alone}"
     );
     env.write(".heirloom/config.yaml", "work: {max_agents: many}\n");

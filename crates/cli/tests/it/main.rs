@@ -36,6 +36,7 @@ mod newcomer;
 mod notes;
 mod odd_transcripts;
 mod pages;
+mod plain_words;
 mod reading_on;
 mod recall;
 mod recording;

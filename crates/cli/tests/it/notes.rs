@@ -55,7 +55,7 @@ fn evidence_that_does_not_hold_is_refused_and_nothing_is_recorded() {
     env.write("a.rs", "one\n");
     insta::assert_snapshot!(env.run(&["note", "learning", "x", "--evidence", "a.rs:7"]), @r"
     ------- stderr -------
-    error: a.rs has 1 lines, there is no line 7
+    error: a.rs has no line 7: it has 1 line
     hint: nothing was recorded
     [exit 1]
     ");
@@ -237,7 +237,10 @@ fn a_scenario_says_what_it_tries_and_what_has_to_come_of_it() {
     let steps = env.run(&["checkpoint", "--json"]).json()["steps"].clone();
     let log = steps.as_array().unwrap().iter().find(|step| step["name"] == "decision_log").unwrap();
     assert_eq!(log["status"], "warned");
-    assert!(log["detail"].as_str().unwrap().contains("nobody said why (--because)"), "{log}");
+    assert!(
+        log["detail"].as_str().unwrap().contains("no reason given; note it again with --because"),
+        "{log}"
+    );
 }
 
 #[test]

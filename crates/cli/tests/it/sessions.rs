@@ -75,7 +75,7 @@ fn a_session_is_put_away_and_taken_out_again() {
     let env = env();
     env.run(&["note", "learning", "one"]).success();
     let said = env.run(&["sessions", "hide", "notes-2026-01-12"]);
-    insta::assert_snapshot!(said, @"✔ notes-2026-01-12 is hidden (1 learning kept)");
+    insta::assert_snapshot!(said, @"✔ notes-2026-01-12 is hidden from lists; nothing was deleted (--undo shows it again)");
     let listed = |flag: &str| {
         env.run(&["sessions", "list", flag, "--json"]).json()["sessions"].as_array().unwrap().len()
     };

@@ -184,7 +184,7 @@ fn warn_of_status(name: &str, status: Option<Status>) -> Option<String> {
         Some(status) if status.is_active() => {
             Some(format!("session {name} is still running: what it passes on may be incomplete"))
         }
-        Some(status) => Some(format!("session {name} is {status}, not completed")),
+        Some(status) => Some(format!("session {name} is {}, not completed", status.in_words())),
         None => Some(format!("it is not known whether session {name} is completed")),
     }
 }

@@ -4,6 +4,7 @@ use super::sentences;
 use crate::evidence::Evidence;
 use crate::ground::Verdict;
 use crate::note::{Kind, Note};
+use crate::words::in_words;
 
 /// What was found out about a note.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -56,8 +57,7 @@ impl Entry {
         if let Some(rationale) = &self.note.rationale
             && said == text
         {
-            let because = format!("{}. Because: {}", said.trim_end_matches('.'), plain(rationale));
-            said = sentences::fitting(&because, longest);
+            said = sentences::fitting(&because(&said, rationale), longest);
         }
         match self.trust(true) {
             Some(trust) => format!("{said} ({trust})"),
@@ -81,11 +81,11 @@ impl Entry {
     pub(super) fn whole(&self) -> String {
         let date = self.note.at.strftime("%Y-%m-%d");
         let mut line =
-            format!("- {} {date} ({}): {}", self.note.kind, self.session, plain(&self.note.text));
-        if let Some(rationale) = &self.note.rationale {
-            line.push_str(" Because: ");
-            line.push_str(&plain(rationale));
-        }
+            format!("- {} {date} ({}): ", in_words(self.note.kind.as_str()), self.session);
+        line.push_str(&match &self.note.rationale {
+            Some(rationale) => because(&plain(&self.note.text), rationale),
+            None => plain(&self.note.text),
+        });
         if let Some(old) = &self.replaces {
             line.push_str(" [replaces: ");
             line.push_str(&cut(&plain(old), 80));
@@ -129,6 +129,12 @@ impl Entry {
             _ => None,
         }
     }
+}
+
+/// What was said and why, as two sentences.
+fn because(said: &str, rationale: &str) -> String {
+    let end = if said.ends_with(['!', '?', '…']) { "" } else { "." };
+    format!("{}{end} Because: {}", said.trim_end_matches('.'), plain(rationale))
 }
 
 fn judged(proof: &Proof, short: bool) -> String {

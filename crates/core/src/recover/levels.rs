@@ -177,7 +177,7 @@ fn reasoning(state: &State, longest: usize) -> Option<String> {
     let (at, next) = (state.done.first().map(said), state.next_steps.first().map(said));
     match (at, next) {
         (Some(at), Some(next)) => Some(format!("State: {at}; next: {next}")),
-        (None, Some(next)) => Some(format!("State: next: {next}")),
+        (None, Some(next)) => Some(format!("Next: {next}")),
         (Some(at), None) => Some(format!("State: {at}")),
         (None, None) => None,
     }

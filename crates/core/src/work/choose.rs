@@ -92,7 +92,7 @@ impl<'a> Groups<'a> {
 
 /// Why no agent is sent to an issue before a person has looked at it, in a list of several.
 pub fn needs_review(id: &IssueId) -> String {
-    format!("needs review (`heirloom issues show {id}` says how)")
+    format!("it needs your review first (`heirloom issues show {id}` says why)")
 }
 
 /// What a person can do with an issue that needs review, where it is shown.
@@ -283,7 +283,7 @@ mod tests {
                 "begun: it is in progress (`--resume` continues it)",
                 "hers: ada has it in progress (`--resume --issue hers` takes it)",
                 "given: it is assigned to ada",
-                "odd: needs review (`heirloom issues show odd` says how)",
+                "odd: it needs your review first (`heirloom issues show odd` says why)",
             ]
         );
         assert_eq!(left(&Wanted { resume: true, ..Wanted::default() }).len(), 3);

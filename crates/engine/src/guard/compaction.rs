@@ -9,6 +9,7 @@ use std::path::PathBuf;
 use heirloom_core::event::CheckpointMissed;
 use heirloom_core::recover::{MARK, wrap};
 use heirloom_core::settings::CheckpointMode;
+use heirloom_core::words::in_words;
 use heirloom_ledger::{Error, NoteFilter, Scope};
 use heirloom_repo::file;
 
@@ -133,5 +134,7 @@ fn checkpoint(call: &mut Call<'_>, purpose: Purpose, can_refuse: bool) -> Option
 /// What failed, in a line each.
 fn wanting(outcome: &Outcome) -> Vec<String> {
     let failed = outcome.steps.iter().filter(|step| step.status == Status::Failed);
-    failed.map(|step| format!("{}: {}", step.name, step.detail.replace('\n', " "))).collect()
+    failed
+        .map(|step| format!("{}: {}", in_words(step.name), step.detail.replace('\n', " ")))
+        .collect()
 }

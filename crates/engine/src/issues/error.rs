@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use heirloom_core::issue::{BadIssue, BadIssueId, IssueId, Refusal};
+use heirloom_core::words::in_words;
 use heirloom_repo::FileError;
 
 /// Why a tracker could not do what was asked.
@@ -38,7 +39,7 @@ pub enum TrackerError {
     #[error("{id} is {by}'s")]
     Taken { id: IssueId, by: String },
     /// It is not open, so it cannot be claimed.
-    #[error("{id} is {status}, it cannot be claimed")]
+    #[error("{id} is {} and cannot be claimed", in_words(.status))]
     NotOpen { id: IssueId, status: String },
     /// What was decided on it goes with too few test scenarios to close it.
     #[error("{why}")]

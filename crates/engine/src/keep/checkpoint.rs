@@ -184,7 +184,7 @@ impl Checkpoint<'_> {
 
     fn scenarios(&self, notes: &[Note]) -> Taken {
         let (status, detail) = match Scenarios::of(notes, self.settings.checkpoint.scenarios) {
-            None => (Status::Passed, "no decisions, so no scenarios are needed".to_owned()),
+            None => (Status::Passed, "no decisions, so no test scenarios are needed".to_owned()),
             Some(found) => {
                 let Scenarios { count, asked, vague } = found;
                 let is_whole = found.are_enough() && vague == 0;
@@ -344,8 +344,11 @@ impl Checkpoint<'_> {
             .map(|evidence| tokens::estimate(evidence.quote.as_deref().unwrap_or_default()))
             .sum();
         let identifiers = handoff.identifiers.len();
-        let (quotes, names) = (counted(quotes, "token"), counted(identifiers, "identifier"));
-        let detail = format!("{quotes} of quotes replaced by {names}");
+        let (quotes, places) = (counted(quotes, "token"), counted(identifiers, "place"));
+        let detail = match identifiers {
+            0 => "no quoted code to leave out".to_owned(),
+            _ => format!("{quotes} of quoted code left out, {places} kept to look it up"),
+        };
         found.steps.push(Taken::new("decay", Status::Passed, detail));
         let last = self.last(ledger)?;
         if let Some((_, last)) = last
@@ -455,5 +458,6 @@ fn counted(count: usize, noun: &str) -> String {
 fn unexplained(note: &Note) -> Option<String> {
     let is_lacking = note.kind == Kind::Decision
         && note.rationale.as_deref().is_none_or(|why| why.trim().is_empty());
-    is_lacking.then(|| format!("{}: nobody said why (--because)", short(&note.text)))
+    let again = || format!("note it again with --because \"…\" --supersedes {}", note.id.short());
+    is_lacking.then(|| format!("{}: no reason given; {}", short(&note.text), again()))
 }

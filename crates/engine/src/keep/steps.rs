@@ -1,6 +1,7 @@
 //! The steps of a checkpoint: which there are, in which order, and how each one ended.
 
 use heirloom_core::ground::Verdict;
+use heirloom_core::words::in_words;
 use serde::Serialize;
 
 use super::page::Synced;
@@ -161,7 +162,7 @@ pub(super) fn in_a_line(name: &str, detail: &str) -> String {
     let first = lines.next().unwrap_or_default();
     let findings: Vec<&str> = lines.map(|line| line.trim_start_matches("- ")).collect();
     let named = &findings[..findings.len().min(MOST_NAMED)];
-    let mut text = format!("{name}: {first}");
+    let mut text = format!("{}: {first}", in_words(name));
     if !named.is_empty() {
         text = format!("{text}: {}", named.join("; "));
     }

@@ -74,13 +74,15 @@ pub enum RunError {
         pid: u32,
     },
     /// There is such a session already.
-    #[error("session {name} already exists and is {status}")]
+    #[error("session {name} already exists and is {}", .status.in_words())]
     Exists {
         /// The session.
         name: String,
         status: Status,
         /// Whether it can be resumed.
         resumable: bool,
+        /// Why it could not inherit what it was asked to either.
+        inherit: Option<Box<InheritError>>,
     },
     /// There is nothing to resume.
     #[error("there is no session {name} to resume")]

@@ -112,7 +112,8 @@ pub fn prepare(from: Preparing<'_>, ledger: &Ledger) -> Result<Prepared, RunErro
             let planned = ledger.kept::<RunPlanned>(&session.repo, &session.id.to_string())?;
             let resumable = planned.is_some() && session.status != Status::Completed;
             let status = session.status;
-            return Err(RunError::Exists { name: name.to_string(), status, resumable });
+            let inherit = wrong_to_inherit(from, ledger).map(Box::new);
+            return Err(RunError::Exists { name: name.to_string(), status, resumable, inherit });
         }
         known => {
             let begun = begin(from, ledger, lock, name)?;
@@ -125,6 +126,17 @@ pub fn prepare(from: Preparing<'_>, ledger: &Ledger) -> Result<Prepared, RunErro
         prepared.permit(permissions);
     }
     Ok(prepared)
+}
+
+/// What is wrong with the sessions that were named to inherit from: said with whatever else is wrong.
+fn wrong_to_inherit(from: Preparing<'_>, ledger: &Ledger) -> Option<InheritError> {
+    let Preparing { here, settings, asked, .. } = from;
+    if asked.inherit.is_empty() {
+        return None;
+    }
+    let sources: Vec<&str> = asked.inherit.iter().map(String::as_str).collect();
+    let select = asked.select.unwrap_or_default();
+    inherit::resolve(here, ledger, &sources, select, Limits::of(settings)).err()
 }
 
 pub(super) fn name(text: &str) -> Result<SessionName, RunError> {

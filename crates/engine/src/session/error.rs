@@ -55,7 +55,7 @@ pub enum SessionError {
     #[error(transparent)]
     Launch(#[from] LaunchError),
     /// The session is in no state to be continued.
-    #[error("{name} is {status} and cannot be continued")]
+    #[error("{name} is {} and cannot be continued", .status.in_words())]
     Status { name: SessionName, status: Status },
     /// Nothing is known that could be resumed.
     #[error("{name} has no agent conversation to continue")]
@@ -64,7 +64,7 @@ pub enum SessionError {
     #[error("{name} was forgotten: to continue it would bring back what was erased")]
     Forgotten { name: SessionName },
     /// There is nothing to interrupt.
-    #[error("{name} is {status}: there is nothing to interrupt")]
+    #[error("{name} is {}: there is nothing to interrupt", .status.in_words())]
     NotRunning { name: SessionName, status: Status },
     /// Another program runs it.
     #[error("{name} was not launched by heirloom: stop it where it runs")]

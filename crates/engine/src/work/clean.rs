@@ -35,6 +35,23 @@ pub struct Leftover {
     pub kept: Option<String>,
 }
 
+impl Leftover {
+    /// Whether only what it holds keeps it, so that force removes it.
+    pub fn yields_to_force(&self) -> bool {
+        self.kept.is_some() && self.kept == self.holds
+    }
+
+    /// The branch of finished work that waits to be merged. Force does not remove it.
+    pub fn unmerged(&self) -> Option<&str> {
+        let branch = self.branch.as_deref()?;
+        (self.kept.as_deref() == Some(&not_merged(branch))).then_some(branch)
+    }
+}
+
+fn not_merged(branch: &str) -> String {
+    format!("not merged yet: git merge {branch}")
+}
+
 /// How it is cleaned up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Clean {
@@ -130,20 +147,20 @@ fn look(directory: &Path, root: &Path, name: &str) -> Leftover {
     }
 }
 
-/// Branches of finished work that somebody took over.
+/// Branches of finished work, of which those go that somebody merged.
 fn brought_together(root: &Path, is_running: bool) -> Vec<Leftover> {
     let branches = branch::below(root, OF_WORK).into_iter();
     let leftover = |name: String| {
         let tip = branch::tip_of(root, &name)?;
         let is_persons = |holder: &String| !holder.starts_with("heirloom/");
-        let is_taken_over = branch::holders(root, &tip).iter().any(is_persons);
+        let is_merged = branch::holders(root, &tip).iter().any(is_persons);
         let kept = match () {
             () if branch::is_checked_out(root, &name) => Some("it is checked out".to_owned()),
             () if is_running => Some("a run is using it".to_owned()),
-            () if !is_taken_over => Some(format!("not taken over yet: git merge {name}")),
+            () if !is_merged => Some(not_merged(&name)),
             () => None,
         };
-        let holds = (!is_taken_over).then(|| "finished work".to_owned());
+        let holds = (!is_merged).then(|| "finished work".to_owned());
         Some(Leftover { name: name.clone(), worktree: None, branch: Some(name), holds, kept })
     };
     branches.filter_map(leftover).collect()

@@ -138,8 +138,11 @@ impl OnIssue<'_, '_> {
         if self.tries.of_gate() <= most {
             return Ok(());
         }
-        let fixes = if most == 1 { "1 fix".to_owned() } else { format!("{most} fixes") };
-        Err(End::Failed(format!("it is not done after {fixes}: {what}")))
+        let tries = if most == 1 { "1 attempt".to_owned() } else { format!("{most} attempts") };
+        Err(End::Failed(match most {
+            0 => what.to_owned(),
+            _ => format!("gave up after {tries} to fix it: {what}"),
+        }))
     }
 
     fn broken(&self, error: &GitError) -> End {

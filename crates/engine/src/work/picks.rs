@@ -114,10 +114,10 @@ pub fn left_alone<'e>(
 pub fn tell_left_alone<'e>(left: &[(&'e Entry, String)]) -> Vec<(Option<&'e str>, String)> {
     let named = left.iter().take(MOST_NAMED);
     let mut told: Vec<_> =
-        named.map(|(entry, why)| (Some(entry.id.as_str()), format!("left alone: {why}"))).collect();
+        named.map(|(entry, why)| (Some(entry.id.as_str()), format!("skipped: {why}"))).collect();
     let more = left.len() - told.len();
     if more > 0 {
-        told.push((None, format!("{more} more left alone for such reasons")));
+        told.push((None, format!("{more} more skipped for similar reasons")));
     }
     told
 }

@@ -44,7 +44,7 @@ pub(super) async fn issues(
             (view.regions.put(BACKLOG, || Ok(html! { table {
                 thead { tr { th scope="col" { "State" } th scope="col" { "Issue" } th scope="col" { "Prio" } th scope="col" { "Title" } th scope="col" class="c-branch" { "Blocked by" } } }
                 tbody { @for one in &all { tr.row data-row=(one.id) {
-                    td { @if is_ready(&one.id) { (glyph::met(true, "ready")) } @else if one.review.is_some() { (glyph::met(false, "needs review")) } @else { (line(&in_words(&one.status), 20)) } }
+                    td { @if is_ready(&one.id) { (glyph::met(true, "ready")) } @else if one.review.is_some() { (glyph::met(false, "needs review")) } @else { (line(&in_words(&one.status), 20)) @if let Some(ended) = &one.last_attempt { " " span.soft { "(" (in_words(ended)) ")" } } } }
                     td.mono { a.open data-go="issue" href=(format!("/issues/{}", one.id)) { (one.id) } }
                     td { "P" (one.priority) } td { (line(&one.title, 100)) @if let Some(why) = &one.review { " " span.soft { (line(why, 100)) } } } td.c-branch.mono { (one.blocked_by.join(", ")) }
                 } } }

@@ -65,6 +65,7 @@ pub(crate) fn backlog(house: &House, filter: &Filter) -> Result<PartOf<IssueList
     let part = Part::new(filter.cursor.as_deref(), filter.limit);
     let (entries, next) = part.of(entries, |entry| entry.id.to_string())?;
     let reviews = Reviews::read(&cx.here, &cx.ledger)?;
+    let reviews = reviews.with_last_runs(&cx.here, &cx.ledger, &entries)?;
     let issues = entries.iter().map(|entry| ListedIssue::new(entry, &reviews)).collect();
     Ok(PartOf { list: IssueList { issues }, next })
 }

@@ -7,7 +7,7 @@ use heirloom_engine::issues::{self, Claiming, Tracker, TrackerError, Update};
 use heirloom_engine::work::{Unmerged, unmerged};
 use heirloom_ledger::Ledger;
 
-use super::super::{App, Done};
+use super::super::{App, Done, given};
 use super::{actor, answer, priority, status};
 use crate::failure::{Code, Failure};
 use crate::ui::{BOLD, GOOD};
@@ -93,7 +93,7 @@ pub(super) struct CommentArgs {
     /// The issue's id or id prefix
     id: String,
     /// The comment
-    #[arg(allow_hyphen_values = true)]
+    #[arg(allow_hyphen_values = true, value_parser = given::text)]
     text: String,
     /// The author [default: `HEIRLOOM_ACTOR` or `USER`]
     #[arg(long, visible_alias = "actor", value_name = "NAME")]

@@ -4,7 +4,7 @@ use heirloom_api as api;
 use heirloom_core::issue::{IssueId, NewIssue};
 use heirloom_engine::issues::{Tracker, TrackerError};
 
-use super::super::{App, Done};
+use super::super::{App, Done, given};
 use super::{actor, blocked_by, priority};
 use crate::ui::{BOLD, GOOD};
 
@@ -12,6 +12,7 @@ use crate::ui::{BOLD, GOOD};
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
     /// The title
+    #[arg(value_parser = given::text)]
     title: String,
     /// The description
     #[arg(long, short, value_name = "TEXT", allow_hyphen_values = true)]

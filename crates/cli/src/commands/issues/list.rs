@@ -7,7 +7,7 @@ use heirloom_engine::issues::Tracker;
 use heirloom_engine::work::Reviews;
 
 use super::super::{App, Done};
-use super::{state, status};
+use super::{state, status, tried};
 use crate::failure::Failure;
 use crate::ui::{Columns, counted, first_line, one_line};
 
@@ -71,7 +71,7 @@ pub(super) fn list(app: &App, tracker: &mut dyn Tracker, args: &ListArgs) -> Don
     let is_none = entries.is_empty();
     entries.retain(|entry| statuses.is_empty() || statuses.contains(&entry.status));
     args.filter.apply(&mut entries);
-    let reviews = &reviews(app)?;
+    let reviews = &reviews(app)?.with_last_runs(&app.here, &app.here.ledger()?, &entries)?;
     app.ui.answer(&answer(&entries, reviews), || table(&entries, reviews));
     if app.ui.is_json() {
         return Ok(ExitCode::SUCCESS);
@@ -87,6 +87,10 @@ pub(super) fn list(app: &App, tracker: &mut dyn Tracker, args: &ListArgs) -> Don
             "review before an agent is sent again: `heirloom issues show {}` says how",
             first.id
         ));
+    } else if let Some(hint) =
+        entries.iter().find_map(|entry| Some(tried(&entry.id, reviews.unfinished(entry)?)))
+    {
+        app.ui.hint(&hint);
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -170,7 +174,7 @@ fn table(entries: &[Entry], reviews: &Reviews) -> String {
         let mut cells = vec![
             entry.id.to_string(),
             format!("P{}", entry.priority),
-            state(&entry.status, reviews.of(entry)),
+            state(&entry.status, reviews.of(entry), reviews.unfinished(entry)),
             entry.issue_type.clone(),
             one_line(&entry.title),
         ];

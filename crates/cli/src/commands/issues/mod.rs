@@ -33,6 +33,8 @@ enum What {
     List(list::ListArgs),
     Ready(list::ReadyArgs),
     Show(show::Args),
+    // What gh calls it.
+    #[command(alias = "new")]
     Create(create::Args),
     Update(change::UpdateArgs),
     Close(change::CloseArgs),
@@ -70,11 +72,24 @@ fn blocked_by(tracker: &mut dyn Tracker, id: &IssueId) -> Result<Vec<String>, Fa
     Ok(blockers.iter().map(ToString::to_string).collect())
 }
 
-/// How an issue is doing, in words. `review` is why a person has to look at it.
-fn state(status: &IssueStatus, review: Option<&str>) -> String {
+/// How an issue is doing, in words. `review` is why a person has to look at it, `ended` how the last attempt did
+/// that came to nothing.
+fn state(status: &IssueStatus, review: Option<&str>, ended: Option<IssueRunStatus>) -> String {
     let word =
         if review.is_some() { IssueRunStatus::NeedsReview.as_str() } else { status.as_str() };
-    in_words(word).into_owned()
+    match ended {
+        Some(ended) => format!("{} ({})", in_words(word), in_words(ended.as_str())),
+        None => in_words(word).into_owned(),
+    }
+}
+
+/// That the last attempt at an issue came to nothing, and what continues it.
+fn tried(id: &IssueId, ended: IssueRunStatus) -> String {
+    let word = in_words(ended.as_str());
+    let was = if ended == IssueRunStatus::Interrupted { "was " } else { "" };
+    format!(
+        "the last attempt at {id} {was}{word}; `heirloom work --resume --issue {id}` continues it"
+    )
 }
 
 /// Answers with the issues that something was done to: the one by itself, more as a list.
@@ -91,12 +106,12 @@ fn status(word: &str) -> Result<String, String> {
         return Ok(asked);
     }
     let meant = nearest(&asked, WORDS).map(|word| format!("did you mean {word}? "));
-    Err(format!("{}it is one of {}", meant.unwrap_or_default(), WORDS.join(", ")))
+    Err(format!("{}it has to be one of {}", meant.unwrap_or_default(), WORDS.join(", ")))
 }
 
 /// A priority, as `1` or as `P1`.
 fn priority(text: &str) -> Result<u8, String> {
     let digits = text.strip_prefix(['p', 'P']).unwrap_or(text);
     let number = digits.parse().ok().filter(|number| *number <= 4);
-    number.ok_or_else(|| "a number from 0, the most urgent, to 4".to_owned())
+    number.ok_or_else(|| "it has to be a number from 0 (most urgent) to 4".to_owned())
 }

@@ -2,10 +2,10 @@ use std::fmt::Write;
 use std::process::ExitCode;
 
 use heirloom_api::IssueDetail;
-use heirloom_core::issue::{Claim, Issue};
+use heirloom_core::issue::{Claim, Issue, IssueStatus};
 use heirloom_core::note::Note;
 use heirloom_core::words::in_words;
-use heirloom_core::work::ways_to_review;
+use heirloom_core::work::{IssueRunStatus, ways_to_review};
 use heirloom_engine::issues::{NOBODY, Tracker};
 use heirloom_engine::keep::tracker::{Bridge, bridge};
 use heirloom_engine::work::Reviews;
@@ -13,7 +13,7 @@ use heirloom_ledger::IssueRun;
 use jiff::Timestamp;
 
 use super::super::{App, Done};
-use super::{blocked_by, state};
+use super::{blocked_by, state, tried};
 use crate::moment::{ago, by_the_clock};
 use crate::ui::{BOLD, DIM, hang, one_line};
 
@@ -32,6 +32,8 @@ struct Details<'a> {
     bridge: &'a Bridge,
     /// Why a person has to review it.
     review: Option<&'a str>,
+    /// How the last attempt ended that came to nothing.
+    ended: Option<IssueRunStatus>,
     /// What was done for it, newest first.
     runs: &'a [IssueRun],
     now: Timestamp,
@@ -46,6 +48,8 @@ pub(super) fn run(app: &App, tracker: &mut dyn Tracker, args: &Args) -> Done {
     let runs = ledger.issue_runs(&app.here.place.repo, issue.id.as_str())?;
     let reviews = Reviews::read(&app.here, &ledger)?;
     let review = reviews.of_issue(&issue);
+    let newest = runs.first().filter(|_| issue.status == IssueStatus::InProgress);
+    let ended = newest.map(|run| run.status).filter(|ended| ended.is_unfinished());
     let answer = IssueDetail {
         issue: (&issue).into(),
         blocked_by: blocked_by.clone(),
@@ -59,6 +63,7 @@ pub(super) fn run(app: &App, tracker: &mut dyn Tracker, args: &Args) -> Done {
         blocked_by: &blocked_by,
         claim: claim.as_ref(),
         review,
+        ended,
         bridge: &bridge,
         runs: &runs,
         now: app.here.clock.now(),
@@ -66,6 +71,8 @@ pub(super) fn run(app: &App, tracker: &mut dyn Tracker, args: &Args) -> Done {
     app.ui.answer(&answer, || known.text());
     if review.is_some() && !app.ui.is_json() {
         app.ui.hint(&ways_to_review(&issue.id));
+    } else if let Some(ended) = ended.filter(|_| !app.ui.is_json()) {
+        app.ui.hint(&tried(&issue.id, ended));
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -103,7 +110,7 @@ impl Details<'_> {
         let claimant = self.claim.map(|claim| &claim.owner.name);
         let whose = issue.assignee.as_ref().filter(|name| Some(*name) != claimant);
         let whose = whose.map(|name| format!(", assigned to {name}"));
-        let status = state(&issue.status, self.review);
+        let status = state(&issue.status, self.review, self.ended);
         let _ = writeln!(
             text,
             "P{} {}, {status}{}",
@@ -127,6 +134,7 @@ impl Details<'_> {
         if let Some(why) = self.review {
             line("review", one_line(why));
         }
+
         if let Some(claim) = self.claim {
             let until = claim.until.map(|at| format!(", until {}", by_the_clock(at, self.now)));
             let until = until.unwrap_or_default();

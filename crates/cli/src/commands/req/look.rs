@@ -12,7 +12,7 @@ use jiff::Timestamp;
 use serde_json::{Map, Value};
 
 use super::{anyone, branch, policy};
-use crate::commands::{App, Done};
+use crate::commands::{App, Done, given};
 use crate::failure::FAILED;
 use crate::moment::{ago, by_the_clock};
 use crate::ui::{BAD, CARE, DIM, GOOD, first_line, hang};
@@ -55,7 +55,7 @@ pub(super) struct StateArgs {
 #[derive(Debug, clap::Args)]
 pub(super) struct LogArgs {
     /// Show at most this many
-    #[arg(long, value_name = "N", default_value_t = 50)]
+    #[arg(long, value_name = "N", default_value_t = 50, value_parser = given::count)]
     limit: usize,
 }
 

@@ -171,7 +171,8 @@ fn servers(
 
 pub(in crate::commands) fn until(period: &str, now: Timestamp) -> Result<Timestamp, Failure> {
     let bad = |why: String| Failure::new(Code::Usage, format!("--bypass: {why}")).usage();
-    let period: Period = period.parse().map_err(|error| bad(format!("{error}")))?;
+    let period: Period =
+        period.parse().map_err(|error| bad(format!("{error}")).hint("write 90s, 15m, 2h or 1d"))?;
     let seconds = i64::try_from(period.as_secs()).unwrap_or(i64::MAX);
     now.checked_add(SignedDuration::from_secs(seconds)).map_err(|error| bad(error.to_string()))
 }

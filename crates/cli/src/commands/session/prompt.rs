@@ -25,13 +25,22 @@ pub(in crate::commands) struct PromptArgs {
 impl PromptArgs {
     /// The prompt itself.
     pub(in crate::commands) fn read(self, app: &App) -> Result<String, Failure> {
-        match (self.prompt, self.prompt_file) {
-            (Some(prompt), _) if prompt == "-" => from_stdin(),
-            (Some(prompt), _) => Ok(prompt),
-            (None, Some(path)) => from_file(app, &path),
-            (None, None) => from_editor(app),
-        }
+        let prompt = match (self.prompt, self.prompt_file) {
+            (Some(prompt), _) if prompt == "-" => from_stdin()?,
+            (Some(prompt), _) => prompt,
+            (None, Some(path)) => from_file(app, &path)?,
+            (None, None) => from_editor(app)?,
+        };
+        if prompt.trim().is_empty() { Err(nothing()) } else { Ok(prompt) }
     }
+}
+
+/// What there is to say where nothing was said.
+fn nothing() -> Failure {
+    Failure::new(Code::Usage, "there is no prompt")
+        .hint("give it as an argument, on stdin with `-`, or with --prompt-file FILE")
+        .hint("at a terminal, without any of these, $EDITOR is opened")
+        .usage()
 }
 
 fn from_stdin() -> Result<String, Failure> {
@@ -57,10 +66,7 @@ fn text(bytes: Vec<u8>, what: &str) -> Result<String, Failure> {
 fn from_editor(app: &App) -> Result<String, Failure> {
     let editor = ["VISUAL", "EDITOR"].into_iter().find_map(|name| app.here.var(name));
     let (Some(editor), true) = (editor, stdin().is_terminal()) else {
-        return Err(Failure::new(Code::Usage, "there is no prompt")
-            .hint("give it as an argument, on stdin with `-`, or with --prompt-file FILE")
-            .hint("at a terminal, without any of these, $EDITOR is opened")
-            .usage());
+        return Err(nothing());
     };
     let scratch = app.here.home.join("scratch");
     heirloom_repo::make_private_dir(&scratch)

@@ -14,7 +14,7 @@ use heirloom_engine::usage;
 use heirloom_ledger::{Ledger, SessionFilter};
 
 use super::{about, status};
-use crate::commands::{App, Done};
+use crate::commands::{App, Done, given};
 use crate::failure::Failure;
 use crate::moment::ago;
 use crate::ui::{Columns, counted, first_line, priced_cell};
@@ -47,7 +47,7 @@ pub(super) struct List {
     #[arg(long)]
     team: bool,
     /// List at most this many
-    #[arg(long, value_name = "N", default_value_t = LIMIT)]
+    #[arg(long, value_name = "N", default_value_t = LIMIT, value_parser = given::count)]
     limit: usize,
     /// Continue a list after this session: the `next` of an earlier list
     #[arg(long, value_name = "ID")]

@@ -164,7 +164,7 @@ fn show_trajectory(app: &App, ledger: &Ledger, session: &Session) -> Done {
     app.ui.answer(&Trajectory { session: session.name.to_string(), trajectory }, || {
         let mut text = String::new();
         for record in &records {
-            let at = record.at.to_string();
+            let at = record.at.strftime("%Y-%m-%dT%H:%M:%S.%3fZ").to_string();
             let line = format!("{DIM}{at}{DIM:#}  {:20} ", record.kind);
             // A record is one line on a screen, and whole in a pipe.
             let room = width().map_or(usize::MAX, |all| all.saturating_sub(at.len() + 23));

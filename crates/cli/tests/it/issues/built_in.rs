@@ -113,13 +113,13 @@ fn a_word_that_is_none_brings_the_one_that_was_meant() {
     let id = create(&env, &["T"]);
     insta::assert_snapshot!(run(&env, &["update", &id, "--status", "in_progres"]), @"
     ------- stderr -------
-    error: invalid value 'in_progres' for '--status <STATUS>': did you mean in_progress? it is one of open, in_progress, blocked, deferred, closed
+    error: invalid value 'in_progres' for '--status <STATUS>': did you mean in_progress? it has to be one of open, in_progress, blocked, deferred, closed
     hint: `heirloom issues update --help` shows how it is used
     [exit 64]
     ");
     insta::assert_snapshot!(run(&env, &["update", &id, "--priority", "high"]), @"
     ------- stderr -------
-    error: invalid value 'high' for '--priority <P0-P4>': a number from 0, the most urgent, to 4
+    error: invalid value 'high' for '--priority <P0-P4>': it has to be a number from 0 (most urgent) to 4
     hint: `heirloom issues update --help` shows how it is used
     [exit 64]
     ");

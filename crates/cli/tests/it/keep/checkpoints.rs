@@ -88,21 +88,22 @@ fn a_strict_checkpoint_names_every_finding_and_makes_no_handoff() {
     env.run(&["note", "decision", "Unproved"]).success();
     env.run(&["note", "learning", "no limiter", "--absent", "rate limiter"]).success();
     env.write("src/limit.rs", "struct RateLimiter;\n");
-    insta::assert_snapshot!(env.run(&["checkpoint"]), @r#"
+    insta::assert_snapshot!(crate::stable(&env.run(&["checkpoint"]).to_string()), @r#"
     1 ✗ grounding     0 of 2 claims grounded (0.00), threshold 0.95
                        - "Unproved": no evidence
                        - "no limiter": it is there: src/limit.rs:1
-    2 ✗ ghosts        0 of 1 claim of absence confirmed
+    2 ✗ absence       0 of 1 claim of absence confirmed
                        - "no limiter": it is there: src/limit.rs:1
     3 ! decision log  1 decision in NOTES.md, 0 entries imported from it
-                       - "Unproved": nobody said why (--because)
+                       - "Unproved": no reason given; note it again with --because "…" --supersedes [short]
     4 ✔ tracker       built-in tracker; nothing to write
     5 · handoff       blocked
-    6 · decay         blocked
+    6 · quotes        blocked
     7 ! scenarios     0 of 3 test scenarios
     failed, no handoff was written
     ------- stderr -------
-    hint: fix or replace the claims above, or mark them as assumptions: heirloom note … --assumption
+    hint: to settle a claim, note it again with --supersedes ID and --evidence PATH:LINE, or --user-input if a person said it
+    hint: to add a test scenario: heirloom note scenario "…" --type edge-case --expected "…"
     [exit 1]
     "#);
     assert_eq!(records(&env, "keep.handoff"), 0);
@@ -252,7 +253,7 @@ fn a_dry_run_says_what_the_checkpoint_then_does_and_leaves_no_trace() {
         assert!(is_rehearsed || dry["status"] == wet["status"], "{dry} {wet}");
     }
     let log = &dry["steps"][2]["detail"].as_str().unwrap();
-    assert!(log.contains("nobody said why"), "what it would warn of: {log}");
+    assert!(log.contains("no reason given"), "what it would warn of: {log}");
     assert_eq!(dry["steps"][3]["detail"], wet["steps"][3]["detail"], "there is no tracker");
     let again = env.run(&["checkpoint", "--dry-run"]).success().stdout;
     assert!(again.contains("would pass, nothing new since"), "{again}");

@@ -81,10 +81,12 @@ fn what_is_gone_is_not_grounded_and_fails() {
     assert_eq!(verdict(&env), "unreadable");
     std::fs::remove_file(env.repo().join("src/auth.rs")).unwrap();
     assert_eq!(verdict(&env), "path_missing");
-    insta::assert_snapshot!(env.run(&["ground"]), @r"
+    insta::assert_snapshot!(crate::stable(&env.run(&["ground"]).to_string()), @r"
     ✗ Rotate tokens
-      src/auth.rs:3 the file is gone
+      [short] src/auth.rs:3 the file is gone
     not grounded  0 of 1 claim in notes-2026-01-12 (0.00), threshold 0.95
+    ------- stderr -------
+    hint: to settle a claim, note it again with --supersedes ID and --evidence PATH:LINE, or --user-input if a person said it
     [exit 1]
     ");
 }

@@ -19,6 +19,23 @@ fn branches(yard: &Yard) -> Vec<String> {
 }
 
 #[test]
+fn force_is_not_offered_for_finished_work_that_it_keeps() {
+    let yard = Yard::new();
+    yard.issue("Done", &["ok"]);
+    yard.run(&["work"]).success();
+    yard.run(&["work", "clean"]).success();
+    for arguments in [&["work", "clean"][..], &["work", "clean", "--force"]] {
+        let ran = yard.run(arguments).success();
+        assert!(ran.stdout.contains("not merged yet"), "{ran}");
+        assert!(!ran.stderr.contains("--force"), "{ran}");
+        assert!(ran.stderr.contains("removes heirloom/work/main once it is merged"), "{ran}");
+    }
+    yard.git(&["merge", "-q", TOGETHER]);
+    assert!(yard.run(&["work", "clean"]).success().stderr.is_empty());
+    assert_eq!(branches(&yard), ["main"]);
+}
+
+#[test]
 fn what_is_somewhere_else_goes_and_work_that_is_nowhere_else_is_named_and_stays() {
     let yard = Yard::with_settings("work: {gate: ['! ls bad-*'], max_fixes: 0}\n");
     let done = yard.issue("Done", &["ok"]);
@@ -34,17 +51,21 @@ fn what_is_somewhere_else_goes_and_work_that_is_nowhere_else_is_named_and_stays(
     assert_eq!(kept(&shown, &failed).unwrap(), format!("commits that are only on {}", of(&failed)));
     assert_eq!(kept(&shown, &dirty).unwrap(), "uncommitted changes");
     let together = kept(&shown, TOGETHER).unwrap();
-    assert_eq!(together, format!("not taken over yet: git merge {TOGETHER}"));
+    assert_eq!(together, format!("not merged yet: git merge {TOGETHER}"));
     assert_eq!((branches(&yard), yard.git(&["worktree", "list"])), before);
 
     let ran = yard.run(&["work", "clean"]).success();
     assert!(ran.stdout.contains("removed") && ran.stdout.contains("uncommitted changes"), "{ran}");
+    // What is said to remove something removes it: force does not touch what waits to be merged.
+    let discards = format!("`git branch -D {TOGETHER}` discards it");
+    assert!(ran.stderr.contains("work clean --force` removes it"), "{ran}");
+    assert!(ran.stderr.contains(&discards), "{ran}");
     let mut left = [of(&dirty), of(&failed), TOGETHER.into(), "main".into()];
     left.sort();
     assert_eq!(branches(&yard), left);
     assert!(!yard.given(&done, 1).cwd.exists() && dirt.join("later.txt").exists());
 
-    // Taken over, the branch of finished work is of no more use; by force the rest goes, and is named.
+    // Merged, the branch of finished work is of no more use; by force the rest goes, and is named.
     yard.git(&["merge", "-q", TOGETHER]);
     let ran = yard.run(&["work", "clean", "--force"]).success();
     assert!(

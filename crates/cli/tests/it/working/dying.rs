@@ -69,7 +69,7 @@ fn a_slow_owner_keeps_its_issue_and_a_dead_one_loses_it() {
     let mut child = yard.spawn(&["work"]);
     yard.wait_for_agent(&issue, 1);
     signal(&child, "-STOP");
-    let told = format!("{issue}: left alone: somebody is working on it now");
+    let told = format!("{issue}: skipped: somebody is working on it now");
     for arguments in [&["work"][..], &["work", "--resume"]] {
         let ran = yard.run(arguments).success();
         assert!(ran.stderr.contains(&told), "{ran}");

@@ -64,9 +64,9 @@ fn an_issue_that_never_passes_stays_in_progress_with_the_reason() {
     assert_eq!(yard.launches(&bad), 2);
     let run = yard.issue_run(&bad);
     assert_eq!(run["status"], "failed");
-    assert_eq!(run["reason"], "it is not done after 1 fix: `! ls bad-*` fails");
+    assert_eq!(run["reason"], "gave up after 1 attempt to fix it: `! ls bad-*` fails");
     let comments = yard.json(&["issues", "show", &bad])["comments"].to_string();
-    assert!(comments.contains("it is not done"), "{comments}");
+    assert!(comments.contains("not done, gave up after 1 attempt"), "{comments}");
     // Nothing of it came together with the rest.
     assert!(!yard.git(&["ls-tree", "--name-only", "heirloom/work/main"]).contains("bad-"));
 }
@@ -150,7 +150,9 @@ fn an_agent_that_does_nothing_closes_nothing_with_or_without_a_gate() {
         // Nobody is sent again before a person looked, unless they say so.
         let again = yard.run(&["work", "--resume"]).success();
         assert!(
-            again.stderr.contains(&format!("{said}: left alone: needs review (`heirloom")),
+            again
+                .stderr
+                .contains(&format!("{said}: skipped: it needs your review first (`heirloom")),
             "{again}"
         );
         assert_eq!(again.stdout, "nothing to do\n");
@@ -187,7 +189,9 @@ fn what_needs_review_is_shown_with_the_words_until_a_person_closes_or_reopens_it
     assert!(home.stdout.contains("the agent said: “I could"), "{home}");
     // It is in progress, but nothing would continue it: what helps is said.
     let again = yard.run(&["work"]).success();
-    let how = format!("{one}: left alone: needs review (`heirloom issues show {one}` says how)");
+    let how = format!(
+        "{one}: skipped: it needs your review first (`heirloom issues show {one}` says why)"
+    );
     assert!(again.stderr.contains(&how), "{again}");
     assert!(!again.stderr.contains("`--resume` continues it"), "{again}");
     yard.run(&["issues", "close", &other]).success();
@@ -238,7 +242,10 @@ fn a_repository_without_a_gate_is_offered_its_own_and_every_summary_says_so() {
     let ran = yard.run(&["work"]).success();
     assert!(ran.stderr.contains("`cargo test` would be one: --gate 'cargo test'"), "{ran}");
     assert!(ran.stdout.contains("no gate is set: only the agents' own reports"), "{ran}");
-    assert!(ran.stdout.contains("take over the work: git merge heirloom/work/main"), "{ran}");
+    assert!(
+        ran.stdout.contains("to merge the finished work: git merge heirloom/work/main"),
+        "{ran}"
+    );
     let gated = yard.issue("Two", &["bad", "ok"]);
     let ran = yard.run(&["work", "--gate", "! ls bad-*"]).success();
     assert!(!ran.to_string().contains("no gate is set"), "{ran}");
@@ -513,7 +520,7 @@ fn where_nothing_came_together_nothing_is_offered_to_be_merged() {
     let issue = yard.issue("Obsolete", &["shows"]);
     let ran = yard.run(&["work"]).success();
     assert_eq!(yard.status(&issue), "closed");
-    assert!(!ran.stdout.contains("to take over the work"), "{ran}");
+    assert!(!ran.stdout.contains("to merge the finished work"), "{ran}");
     let other = yard.issue("Somebody else's", &["wait"]);
     let child = yard.spawn_heard(&["work"]);
     yard.wait_for_agent(&other, 1);
@@ -522,7 +529,7 @@ fn where_nothing_came_together_nothing_is_offered_to_be_merged() {
     signal(&child, "-INT");
     child.wait_with_output().unwrap();
     let said = std::fs::read_to_string(yard.said()).unwrap();
-    assert!(!said.contains("to take over the work"), "{said}");
+    assert!(!said.contains("to merge the finished work"), "{said}");
 }
 
 /// The commits are on a branch that nothing else would name once the issue is closed.

@@ -82,7 +82,7 @@ fn without_work_nothing_happens_nothing_fails_and_no_run_is_recorded() {
     yard.run(&["issues", "update", &hers, "--status", "in_progress"]).success();
     for ran in [yard.run(&["work"]).success(), yard.run(&["work", "--dry-run"]).success()] {
         assert_eq!(ran.stdout, "nothing to do\n", "{ran}");
-        let left = format!("{hers}: left alone: ada has it in progress");
+        let left = format!("{hers}: skipped: ada has it in progress");
         assert!(ran.stderr.contains(&left), "{ran}");
     }
     let told = yard.run(&["work", "--json"]).success().stdout;
@@ -137,8 +137,8 @@ fn what_somebody_has_is_named_when_nothing_else_is_to_do() {
     let hers = yard.issue_with("Hers", &["ok"], &["--assignee", "ada"]);
     let ran = yard.run(&["work"]).success();
     for line in [
-        format!("{begun}: left alone: it is in progress (`--resume` continues it)"),
-        format!("{hers}: left alone: it is assigned to ada"),
+        format!("{begun}: skipped: it is in progress (`--resume` continues it)"),
+        format!("{hers}: skipped: it is assigned to ada"),
     ] {
         assert!(ran.stderr.contains(&line), "{line}: {ran}");
     }
@@ -154,8 +154,8 @@ fn of_many_that_are_left_alone_the_first_are_named_and_the_rest_counted() {
     }
     for args in [&["work", "--dry-run"][..], &["work"]] {
         let ran = yard.run(args).success();
-        assert_eq!(ran.stderr.matches(": left alone: it is in progress").count(), 10, "{ran}");
-        assert!(ran.stderr.contains("2 more left alone for such reasons"), "{ran}");
+        assert_eq!(ran.stderr.matches(": skipped: it is in progress").count(), 10, "{ran}");
+        assert!(ran.stderr.contains("2 more skipped for similar reasons"), "{ran}");
     }
 }
 
@@ -184,7 +184,7 @@ fn a_plan_names_whose_an_issue_is_and_leaves_it_to_them() {
     yard.run(&["issues", "dep", "add", &after, &hers]).success();
     let ours = yard.issue("Ours", &["ok"]);
     let plan = yard.run(&["work", "--dry-run", "--json"]).success();
-    let told = format!("{hers}: left alone: it is assigned to ada");
+    let told = format!("{hers}: skipped: it is assigned to ada");
     assert!(plan.stderr.contains(&told), "{plan}");
     let planned = plan.json()["issues"].clone();
     assert_eq!((planned[0]["id"].as_str(), planned.as_array().unwrap().len()), (Some(&*ours), 1));
@@ -201,8 +201,8 @@ fn of_many_that_need_review_a_resumed_run_names_a_few_and_counts_the_rest() {
     let hers = yard.issue_with("Hers", &["ok"], &["--assignee", "ada"]);
     yard.run(&["issues", "update", &hers, "--status", "in_progress"]).success();
     let ran = yard.run(&["work", "--resume"]).success();
-    assert_eq!(ran.stderr.matches(": left alone: ").count(), 10, "{ran}");
-    assert!(ran.stderr.contains("3 more left alone for such reasons"), "{ran}");
+    assert_eq!(ran.stderr.matches(": skipped: ").count(), 10, "{ran}");
+    assert!(ran.stderr.contains("3 more skipped for similar reasons"), "{ran}");
     assert_eq!((ran.stdout.as_str(), yard.launches(&ours[0])), ("nothing to do\n", 1), "{ran}");
 }
 

@@ -152,7 +152,7 @@ fn what_somebody_else_has_begun_is_theirs_unless_it_is_named() {
     yard.run(&["issues", "update", &issue, "--status", "in_progress", "--assignee", "ada"])
         .success();
     let ran = yard.run(&["work", "--resume"]).success();
-    assert!(ran.stderr.contains("left alone: ada has it in progress"), "{ran}");
+    assert!(ran.stderr.contains("skipped: ada has it in progress"), "{ran}");
     assert_eq!(yard.launches(&issue), 0);
     yard.run(&["work", "--resume", "--issue", &issue]).success();
     assert_eq!(yard.status(&issue), "closed");
