@@ -13,6 +13,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use rusqlite::Connection;
+use rusqlite::config::DbConfig;
 use rustix::fs::{CWD, RenameFlags, renameat_with};
 use uuid::Uuid;
 
@@ -36,6 +37,21 @@ pub(crate) fn create(path: &Path) -> Result<(), Error> {
 /// Makes heirloom's home, for its owner only, if it is not there.
 pub(crate) fn make_home(home: &Path) -> Result<(), Error> {
     make_private_dir(home).map_err(|source| cannot("make the directory", home, source))
+}
+
+/// Opens a database that lies beside the ledger and can be derived again, or makes an empty one.
+pub(crate) fn open_beside(path: &Path, wait: Duration) -> rusqlite::Result<Connection> {
+    make_private(path);
+    let db = Connection::open(path)?;
+    db.busy_timeout(wait)?;
+    keep_plans(&db)?;
+    Ok(db)
+}
+
+/// One plan a statement, whatever is bound to it. Else those with a join, a range or a limit are prepared anew each
+/// time they are asked, which costs more than their answers do.
+pub(crate) fn keep_plans(db: &Connection) -> rusqlite::Result<()> {
+    db.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true).map(drop)
 }
 
 /// Puts a database that `fill` makes at `path`, unless another process is faster.
@@ -157,5 +173,24 @@ fn cannot(doing: &'static str, path: &Path, source: std::io::Error) -> Error {
             Error::ReadOnly { path, source: Box::new(source) }
         }
         _ => Error::File { doing, path, source },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rusqlite::StatementStatus;
+
+    use super::*;
+
+    #[test]
+    fn a_statement_is_not_prepared_anew_for_what_is_bound_to_it() {
+        let home = tempfile::tempdir().unwrap();
+        let db = open_beside(&home.path().join("any.db"), Duration::ZERO).unwrap();
+        db.execute_batch("CREATE TABLE one (n INTEGER PRIMARY KEY, m)").unwrap();
+        let mut asked = db.prepare("SELECT m FROM one WHERE n < ?1 LIMIT ?2").unwrap();
+        for most in 0..5 {
+            assert!(!asked.exists((7, most)).unwrap());
+        }
+        assert_eq!(asked.get_status(StatementStatus::RePrepare), 0);
     }
 }

@@ -139,8 +139,7 @@ impl Ledger {
         // Before the first read: closing must not move the log into a file that turns out damaged.
         keep_log_on_close(&connection, true).map_err(failed)?;
         connection.busy_timeout(options.wait).map_err(failed)?;
-        // One plan a statement, whatever is bound to it: else those with a range are prepared anew for each record.
-        connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true).map_err(failed)?;
+        create::keep_plans(&connection).map_err(failed)?;
         connection.set_prepared_statement_cache_capacity(STATEMENTS);
         let (folded, ready) = (Cell::new(None), Cell::new(false));
         let path = path.to_owned();

@@ -245,9 +245,7 @@ impl Facts {
         if let Some(home) = path.parent() {
             create::make_home(home)?;
         }
-        create::make_private(path);
-        let db = Connection::open(path).map_err(failed)?;
-        db.busy_timeout(wait).map_err(failed)?;
+        let db = create::open_beside(path, wait).map_err(failed)?;
         prepare(&db).map_err(failed)?;
         Ok(Self { db, path: path.to_owned(), wait })
     }

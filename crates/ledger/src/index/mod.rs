@@ -197,9 +197,7 @@ impl Index {
 
     fn open(path: &Path, wait: Duration) -> Result<Self, Error> {
         let failed = |source| explain(source, "open the index of", path, wait);
-        create::make_private(path);
-        let connection = Connection::open(path).map_err(failed)?;
-        connection.busy_timeout(wait).map_err(failed)?;
+        let connection = create::open_beside(path, wait).map_err(failed)?;
         prepare(&connection).map_err(failed)?;
         let terms = RefCell::new(Terms::default());
         Ok(Self { connection, path: path.to_owned(), wait, terms })
