@@ -20,6 +20,10 @@ pub const REPLACED: f64 = 0.4;
 /// How much a word that only begins like the one that was asked for counts.
 pub const BEGINNING: f64 = 0.5;
 
+/// How much a word counts that the one which was asked for was probably meant to be. Beside words that are known it is
+/// a guess: a word that nobody said is not always a mistake.
+pub const NEAR: f64 = 0.5;
+
 /// How rare a word is that `having` of `all` have.
 pub fn rarity(all: f64, having: f64) -> f64 {
     let having = having.min(all);

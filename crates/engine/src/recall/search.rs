@@ -23,7 +23,7 @@ use crate::sessions::{self, FindError};
 
 /// Of so many of the best conversations, other places that fit are shown as well. Each is a piece of the archive to
 /// read, and what comes further down is looked at for its best place.
-const WITH_MORE: usize = 5;
+const WITH_MORE: usize = 3;
 
 /// What is looked for.
 #[derive(Debug, Clone, Default)]

@@ -10,7 +10,7 @@ use rusqlite::{Connection, OptionalExtension};
 
 use super::PAGE_BITS;
 use super::filter::Search;
-use super::packed::unpack;
+use super::packed::numbers;
 
 /// A page of messages: what every row of a word is asked.
 #[derive(Debug)]
@@ -25,11 +25,11 @@ pub(super) struct Page {
     details: OnceCell<Details>,
 }
 
-/// What is only asked of the rows that are shown.
+/// What is only asked of the rows that are shown, as it is kept.
 #[derive(Debug)]
 pub(super) struct Details {
-    offs: Vec<u32>,
-    ats: Vec<u32>,
+    offs: Vec<u8>,
+    ats: Vec<u8>,
     ids: Vec<u8>,
 }
 
@@ -45,19 +45,20 @@ impl Page {
 }
 
 impl Details {
-    pub(super) fn at(&self, place: usize) -> Option<Timestamp> {
-        let second = *self.ats.get(place)?;
-        (second > 0).then(|| Timestamp::from_second(i64::from(second)).ok()).flatten()
+    /// When each message was said.
+    pub(super) fn times(&self) -> impl Iterator<Item = Option<Timestamp>> {
+        let at = |second| Timestamp::from_second(i64::from(second)).ok();
+        numbers(&self.ats).map(move |second| if second > 0 { at(second) } else { None })
     }
 
-    pub(super) fn offset(&self, place: usize) -> u64 {
-        self.offs.get(place).copied().map_or(0, u64::from)
-    }
-
-    /// How many messages before it, on this page, are of the same line.
-    pub(super) fn nth(&self, place: usize) -> usize {
-        let offset = self.offset(place);
-        (0..place).rev().take_while(|before| self.offset(*before) == offset).count()
+    /// Where the line of a message begins, and how many messages before it, on this page, are of the same line.
+    pub(super) fn line(&self, place: usize) -> (u64, usize) {
+        let (mut line, mut nth) = (0, 0);
+        for (number, offset) in numbers(&self.offs).take(place + 1).enumerate() {
+            nth = if number > 0 && line == offset { nth + 1 } else { 0 };
+            line = offset;
+        }
+        (u64::from(line), nth)
     }
 
     pub(super) fn note(&self, place: usize) -> Option<String> {
@@ -217,11 +218,7 @@ impl<'a> Lookup<'a> {
             .db
             .prepare_cached("SELECT offs, ats, ids FROM page WHERE number = ?1")?
             .query_row((page.number,), |row| {
-                Ok(Details {
-                    offs: unpack(row.get_ref(0)?.as_blob()?),
-                    ats: unpack(row.get_ref(1)?.as_blob()?),
-                    ids: row.get(2)?,
-                })
+                Ok(Details { offs: row.get(0)?, ats: row.get(1)?, ids: row.get(2)? })
             })?;
         Ok(page.details.get_or_init(|| details))
     }

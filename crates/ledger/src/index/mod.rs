@@ -16,6 +16,7 @@ mod lookup;
 mod notes;
 mod packed;
 mod quick;
+mod rank;
 mod search;
 mod write;
 

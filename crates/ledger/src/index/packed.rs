@@ -10,7 +10,7 @@ pub(super) struct Packed {
 impl Packed {
     /// What was kept as bytes.
     pub(super) fn new(bytes: Vec<u8>) -> Self {
-        let last = unpack(&bytes).last().copied().unwrap_or(0);
+        let last = numbers(&bytes).last().unwrap_or(0);
         Self { bytes, last }
     }
 
@@ -32,20 +32,23 @@ impl Packed {
 }
 
 /// The numbers that were kept. Damaged bytes give other numbers, and no failure.
-pub(super) fn unpack(bytes: &[u8]) -> Vec<u32> {
-    let (mut numbers, mut last) = (Vec::with_capacity(bytes.len()), 0_i64);
-    let (mut bits, mut shift) = (0_u64, 0_u32);
-    for byte in bytes {
-        bits |= u64::from(byte & 0x7f).checked_shl(shift).unwrap_or(0);
-        shift += 7;
-        if byte & 0x80 == 0 {
-            let by = (bits >> 1).cast_signed() ^ -(bits & 1).cast_signed();
-            last = last.wrapping_add(by);
-            numbers.push(u32::try_from(last).unwrap_or(0));
-            (bits, shift) = (0, 0);
+///
+/// A search asks hundreds of pages for one or two numbers each, so no list of all of them is made.
+pub(super) fn numbers(bytes: &[u8]) -> impl Iterator<Item = u32> {
+    let (mut bytes, mut last) = (bytes.iter(), 0_i64);
+    std::iter::from_fn(move || {
+        let (mut bits, mut shift) = (0_u64, 0_u32);
+        loop {
+            let byte = bytes.next()?;
+            bits |= u64::from(byte & 0x7f).checked_shl(shift).unwrap_or(0);
+            shift += 7;
+            if byte & 0x80 == 0 {
+                let by = (bits >> 1).cast_signed() ^ -(bits & 1).cast_signed();
+                last = last.wrapping_add(by);
+                return Some(u32::try_from(last).unwrap_or(0));
+            }
         }
-    }
-    numbers
+    })
 }
 
 #[cfg(test)]
@@ -73,12 +76,13 @@ mod tests {
             for number in &more {
                 packed.push(*number);
             }
-            prop_assert_eq!(unpack(packed.bytes()), [numbers, more].concat());
+            let kept: Vec<u32> = super::numbers(packed.bytes()).collect();
+            prop_assert_eq!(kept, [numbers, more].concat());
         }
 
         #[test]
         fn damage_is_no_failure(bytes: Vec<u8>) {
-            unpack(&bytes);
+            super::numbers(&bytes).for_each(drop);
         }
     }
 }

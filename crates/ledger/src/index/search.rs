@@ -12,9 +12,10 @@ use jiff::tz::TimeZone;
 use rusqlite::{Transaction, TransactionBehavior};
 
 use super::filter::Search;
-use super::found::{Candidate, Hit, Passage, Results};
+use super::found::{Candidate, Results};
 use super::lookup::{Lookup, approximate};
 use super::quick::Quick;
+use super::rank::{Group, Tally};
 use super::{Index, PAGE_BITS, ranges};
 use crate::error::Error;
 
@@ -30,64 +31,16 @@ const CLOSER: usize = 12;
 /// How many messages are read to see whether they hold a quote.
 const READ: usize = 300;
 
-/// How many places of a conversation are returned.
-const PLACES: usize = 3;
-
 /// A term that is looked up.
-struct Sought {
+pub(super) struct Sought {
     term: String,
     rows: Vec<i64>,
     /// What part of its worth counts.
-    weight: f64,
+    pub(super) weight: f64,
     is_rare: bool,
     /// How rare it is among messages, and among conversations.
     rarity: f64,
-    group_rarity: f64,
-}
-
-/// A conversation by its source, or a note by its row as well.
-type Group = (i64, i64);
-
-/// What is known of a group.
-#[derive(Default)]
-struct Tally {
-    /// Rows, and what they are worth for one word; [`Tally::settle`] puts the words together.
-    rows: Vec<(i64, f64)>,
-    /// How many rows hold each word.
-    holding: Vec<(usize, f64)>,
-    /// How many messages the conversation has.
-    messages: f64,
-    is_note: bool,
-}
-
-impl Tally {
-    fn add(&mut self, number: usize, rows: &[(i64, f64)]) {
-        self.rows.extend_from_slice(rows);
-        let more = approximate(i64::try_from(rows.len()).unwrap_or(0));
-        match self.holding.last_mut() {
-            Some((last, holding)) if *last == number => *holding += more,
-            _ => self.holding.push((number, more)),
-        }
-    }
-
-    /// Makes of each row one, worth what it is for all words together.
-    fn settle(&mut self) {
-        self.rows.sort_by_key(|(row, _)| *row);
-        self.rows.dedup_by(|(row, worth), (kept, sum)| {
-            let is_same = row == kept;
-            if is_same {
-                *sum += *worth;
-            }
-            is_same
-        });
-    }
-
-    /// What its rows are worth together.
-    fn worth(&mut self) -> f64 {
-        self.settle();
-        let mut worths: Vec<f64> = self.rows.iter().map(|(_, worth)| *worth).collect();
-        score::together(&mut worths)
-    }
+    pub(super) group_rarity: f64,
 }
 
 impl Index {
@@ -111,11 +64,11 @@ impl Index {
     }
 }
 
-struct AtWork<'a> {
-    lookup: Lookup<'a>,
-    search: &'a Search<'a>,
-    query: Query,
-    now: Timestamp,
+pub(super) struct AtWork<'a> {
+    pub(super) lookup: Lookup<'a>,
+    pub(super) search: &'a Search<'a>,
+    pub(super) query: Query,
+    pub(super) now: Timestamp,
     results: Results,
 }
 
@@ -130,33 +83,8 @@ impl AtWork<'_> {
             self.quoting(&words, holds)?
         };
         self.results.total = groups.len();
-        let mut hits = Vec::new();
-        for (worth, group, tally) in self.best(groups, &words) {
-            hits.extend(self.hit(group, tally, worth)?);
-        }
-        if self.search.by_time {
-            hits.sort_by(|a, b| b.best().at.cmp(&a.best().at).then(b.score.total_cmp(&a.score)));
-        } else {
-            hits.sort_by(|a, b| b.score.total_cmp(&a.score).then(b.best().at.cmp(&a.best().at)));
-        }
-        hits.truncate(self.search.limit);
-        self.results.hits = hits;
+        self.results.hits = self.ranked(groups, &words)?;
         Ok(())
-    }
-
-    /// The groups that can be among the best once it is known when each was, best first.
-    fn best(&self, groups: Quick<Group, Tally>, words: &[Sought]) -> Vec<(f64, Group, Tally)> {
-        let worth = |(group, mut tally): (Group, Tally)| {
-            (self.worth_of(group, &mut tally, words), group, tally)
-        };
-        let mut all: Vec<(f64, Group, Tally)> = groups.into_iter().map(worth).collect();
-        all.sort_by(|a, b| b.0.total_cmp(&a.0).then(b.1.cmp(&a.1)));
-        let matters_when = self.search.by_time || self.query.named.is_some();
-        if let Some((last, ..)) = all.get(self.search.limit).filter(|_| !matters_when) {
-            let enough = *last / score::recency(0.0);
-            all.truncate(all.partition_point(|(worth, ..)| *worth >= enough));
-        }
-        all
     }
 
     /// Looks the words of the question up.
@@ -225,7 +153,7 @@ impl AtWork<'_> {
         if let Some(near) = self.lookup.nearest(&word.term)? {
             let rows = self.lookup.holding(&near, RARE + 1)?;
             if !rows.is_empty() {
-                self.push(words, &near, (rows, RARE + 1), 1.0);
+                self.push(words, &near, (rows, RARE + 1), score::NEAR);
                 self.results.instead.push((word.typed.clone(), near));
                 return Ok(());
             }
@@ -356,10 +284,12 @@ impl AtWork<'_> {
             rest = after;
             let Some(page) = self.lookup.page(*first)? else { continue };
             let mut said: Vec<(i64, f64)> = Vec::with_capacity(of_page.len());
+            let times: Vec<_> =
+                if is_timed { self.lookup.details(&page)?.times().collect() } else { Vec::new() };
             for row in of_page {
                 let place = place(*row);
                 let Some(kind) = page.kind(place) else { continue };
-                if is_timed && !self.is_in_time(self.lookup.details(&page)?.at(place)) {
+                if is_timed && !self.is_in_time(times.get(place).copied().flatten()) {
                     continue;
                 }
                 let worth = word.rarity * self.lookup.worth(page.length(place));
@@ -464,65 +394,6 @@ impl AtWork<'_> {
         }
         Ok(groups)
     }
-
-    /// What a group is worth, whenever it was.
-    fn worth_of(&self, group: Group, tally: &mut Tally, words: &[Sought]) -> f64 {
-        let of_messages = tally.worth();
-        let messages = if group.1 == 0 { tally.messages } else { 1.0 };
-        let of_conversation: f64 = tally
-            .holding
-            .iter()
-            .filter_map(|(number, holding)| Some((words.get(*number)?, *holding)))
-            .map(|(word, holding)| {
-                let mean = self.lookup.mean_messages;
-                word.weight * score::in_conversation(word.group_rarity, holding, messages, mean)
-            })
-            .sum();
-        (of_messages + of_conversation) * if tally.is_note { score::NOTE } else { 1.0 }
-    }
-
-    /// What is shown of a group, with what it is worth now that it is known when it was.
-    fn hit(&self, group: Group, mut tally: Tally, worth: f64) -> rusqlite::Result<Option<Hit>> {
-        let source = self.lookup.source(group.0)?;
-        tally.rows.sort_by(|a, b| b.1.total_cmp(&a.1).then(b.0.cmp(&a.0)));
-        let mut passages = Vec::new();
-        for (row, worth) in tally.rows.iter().take(PLACES) {
-            passages.extend(self.passage(*row, *worth)?);
-        }
-        let Some(best) = passages.first() else { return Ok(None) };
-        let mut worth = worth;
-        if let (Some(named), Some(at)) = (self.query.named, best.at) {
-            let of_the_time = named.worth(at.to_zoned(TimeZone::system()).date());
-            worth += of_the_time * if tally.is_note { score::NOTE } else { 1.0 };
-        }
-        if let Some(at) = best.at {
-            worth *= score::recency(approximate(self.now.as_second() - at.as_second()) / 86_400.0);
-        }
-        Ok(Some(Hit {
-            key: source.key.clone(),
-            session: source.session.as_ref().and_then(|id| id.parse().ok()),
-            agent: source.agent.clone(),
-            repo: source.repo.clone(),
-            score: worth,
-            passages,
-        }))
-    }
-
-    fn passage(&self, row: i64, worth: f64) -> rusqlite::Result<Option<Passage>> {
-        let Some(page) = self.lookup.page(row)? else { return Ok(None) };
-        let place = place(row);
-        let Some(kind) = page.kind(place) else { return Ok(None) };
-        let details = self.lookup.details(&page)?;
-        Ok(Some(Passage {
-            kind,
-            message: page.first + place as u64,
-            offset: details.offset(place),
-            nth: details.nth(place),
-            note: details.note(place),
-            at: details.at(place),
-            score: worth,
-        }))
-    }
 }
 
 /// Whether it stands for itself and not for the conversation it is in.
@@ -530,6 +401,6 @@ const fn is_alone(kind: Kind) -> bool {
     matches!(kind, Kind::Note(_) | Kind::Session)
 }
 
-fn place(row: i64) -> usize {
+pub(super) fn place(row: i64) -> usize {
     usize::try_from(row & ((1 << PAGE_BITS) - 1)).unwrap_or(0)
 }

@@ -158,6 +158,16 @@ fn talks(home: &TempDir) -> Ledger {
 }
 
 #[test]
+fn a_guess_at_what_was_meant_counts_less_than_what_was_asked() {
+    let home = TempDir::new().unwrap();
+    let ledger = Ledger::open(home.path(), Options::COMMAND).unwrap();
+    // Each has one word of the question, as rare as the other's: only the first is surely meant.
+    talk(&ledger, 1, &[(Kind::Prompt, "a violin is lost")]);
+    talk(&ledger, 2, &[(Kind::Prompt, "a sqlite is lost")]);
+    assert_eq!(sessions(&ledger, &said("sqllite violin")), [1, 2]);
+}
+
+#[test]
 fn identifiers_beginnings_and_slips_are_found() {
     let home = TempDir::new().unwrap();
     let ledger = talks(&home);
