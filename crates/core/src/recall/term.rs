@@ -17,6 +17,10 @@ use super::words::{IRREGULAR, STOP};
 /// Nobody looks for a longer word; what is longer is a key, a hash or a picture.
 const LONGEST: usize = 64;
 
+/// What a word ends with that has another stem than itself: no rule takes anything else off. The stemmer takes
+/// thousands of instructions to find that out.
+const CHANGES: [char; 13] = ['\'', 'c', 'd', 'e', 'g', 'i', 'l', 'm', 'n', 'r', 's', 't', 'y'];
+
 /// How many words are remembered before all are forgotten, so that memory does not grow with the text.
 const REMEMBERED: usize = 400_000;
 
@@ -138,9 +142,10 @@ impl Terms {
     }
 
     fn stand_for(&mut self, part: &str) {
-        let mut folded = String::with_capacity(part.len());
-        for letter in part.chars() {
-            fold(letter, &mut folded);
+        let mut folded = part.to_ascii_lowercase();
+        if !folded.is_ascii() {
+            folded.clear();
+            part.chars().for_each(|letter| fold(letter, &mut folded));
         }
         if folded.is_empty() || STOP.binary_search(&folded.as_str()).is_ok() {
             return;
@@ -148,8 +153,12 @@ impl Terms {
         if let Ok(place) = IRREGULAR.binary_search_by_key(&folded.as_str(), |(form, _)| form) {
             IRREGULAR[place].1.clone_into(&mut folded);
         }
-        let stem = if folded.is_ascii() { self.stemmer.stem(&folded).into_owned() } else { folded };
-        self.add(&stem);
+        if folded.is_ascii() && folded.ends_with(CHANGES) {
+            let stem = self.stemmer.stem(&folded);
+            self.add(&stem);
+        } else {
+            self.add(&folded);
+        }
     }
 
     fn add(&mut self, term: &str) {
@@ -243,45 +252,60 @@ impl Iterator for Runs<'_> {
     type Item = (usize, usize);
 
     fn next(&mut self) -> Option<Self::Item> {
-        let bytes = self.text.as_bytes();
         loop {
-            while self.at < bytes.len() {
-                match belongs(self.text, self.at) {
-                    (false, width) => self.at += width,
-                    (true, _) => break,
-                }
-            }
-            if self.at >= bytes.len() {
+            let start = skip(self.text, self.at, false);
+            if start == self.text.len() {
                 return None;
             }
-            let start = self.at;
-            while self.at < bytes.len() {
-                match belongs(self.text, self.at) {
-                    (true, width) => self.at += width,
-                    (false, _) => break,
-                }
-            }
-            let unspaced = !bytes[start..self.at].is_ascii();
-            if self.at - start <= LONGEST || unspaced {
+            self.at = skip(self.text, start, true);
+            let is_said = |run: &[u8]| run.len() <= LONGEST || !run.is_ascii();
+            if is_said(&self.text.as_bytes()[start..self.at]) {
                 return Some((start, self.at));
             }
         }
     }
 }
 
-/// Whether the character at `at` is part of a word, and how many bytes it has.
-fn belongs(text: &str, at: usize) -> (bool, usize) {
-    let byte = text.as_bytes()[at];
-    if byte < 0x80 {
-        return (byte.is_ascii_alphanumeric() || byte == b'_', 1);
+/// Which bytes are part of a word.
+const OF_WORDS: [bool; 0x80] = {
+    let mut all = [false; 0x80];
+    let mut byte = 0_u8;
+    while byte < 0x80 {
+        all[byte as usize] = byte.is_ascii_alphanumeric() || byte == b'_';
+        byte += 1;
     }
-    let letter = text[at..].chars().next().unwrap_or(' ');
-    let is_mark = ('\u{300}'..='\u{36f}').contains(&letter);
-    (letter.is_alphanumeric() || is_mark, letter.len_utf8())
+    all
+};
+
+/// Where what is of words, or what is not, ends that begins at `at`. Every byte of every text passes here, and most are
+/// looked up in a table.
+fn skip(text: &str, mut at: usize, of_words: bool) -> usize {
+    let bytes = text.as_bytes();
+    while let Some(byte) = bytes.get(at) {
+        if let Some(known) = OF_WORDS.get(usize::from(*byte)) {
+            if *known != of_words {
+                break;
+            }
+            at += 1;
+            continue;
+        }
+        let letter = text[at..].chars().next().unwrap_or(' ');
+        let is_mark = ('\u{300}'..='\u{36f}').contains(&letter);
+        if (letter.is_alphanumeric() || is_mark) != of_words {
+            break;
+        }
+        at += letter.len_utf8();
+    }
+    at
 }
 
 /// The parts of a word that is made of several: `HTTPServer_id` is `HTTP`, `Server` and `id`.
 pub fn parts(word: &str) -> Vec<&str> {
+    let mut bytes = word.bytes();
+    let begins = bytes.next().is_some_and(|first| first.is_ascii_alphanumeric());
+    if begins && bytes.all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit()) {
+        return vec![word];
+    }
     let mut parts = Vec::new();
     for piece in word.split('_').filter(|piece| !piece.is_empty()) {
         let letters: Vec<(usize, char)> = piece.char_indices().collect();
@@ -380,6 +404,20 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn a_word_that_ends_otherwise_is_its_own_stem(word in "[a-z0-9]{1,12}[abfhjkopquvwxz0-9]") {
+            prop_assert_eq!(Stemmer::create(Algorithm::English).stem(&word), word.as_str());
+        }
+
+        #[test]
+        fn words_are_runs_of_letters_digits_and_marks(text in "[a-zA-Z0-9_ .é\u{301}中 -]{0,60}") {
+            let is_of_word = |c: char| c.is_alphanumeric() || c == '_' || c == '\u{301}';
+            let expected: Vec<&str> =
+                text.split(|c: char| !is_of_word(c)).filter(|run| !run.is_empty()).collect();
+            let found: Vec<&str> = Runs::new(&text).map(|(from, to)| &text[from..to]).collect();
+            prop_assert_eq!(found, expected);
+        }
+
         #[test]
         fn terms_are_letters_and_digits_only(text in "\\PC{0,80}") {
             let mut out = String::new();
