@@ -15,16 +15,20 @@ pub const MOST_BYTES: u64 = 64 * 1024 * 1024;
 /// Opens a regular file. Anything else is refused at once: a FIFO would keep its reader waiting for a
 /// writer, a device need not have an end.
 pub fn open(path: &Path) -> io::Result<File> {
+    open_measured(path).map(|(file, _)| file)
+}
+
+/// Opens a regular file, and says how large it is.
+fn open_measured(path: &Path) -> io::Result<(File, u64)> {
     let flags = (OFlags::NONBLOCK | OFlags::NOCTTY).bits().cast_signed();
     let file = OpenOptions::new().read(true).custom_flags(flags).open(path)?;
-    let kind = file.metadata()?.file_type();
-    if kind.is_file() { Ok(file) } else { Err(not_regular(kind)) }
+    let about = file.metadata()?;
+    if about.is_file() { Ok((file, about.len())) } else { Err(not_regular(about.file_type())) }
 }
 
 /// Reads a regular file of at most `most` bytes; a larger one is refused before it is read.
 pub fn read_at_most(path: &Path, most: u64) -> io::Result<Vec<u8>> {
-    let file = open(path)?;
-    let size = file.metadata()?.len();
+    let (file, size) = open_measured(path)?;
     if size > most {
         return Err(too_large(size, most));
     }
@@ -33,7 +37,10 @@ pub fn read_at_most(path: &Path, most: u64) -> io::Result<Vec<u8>> {
 
 /// `size` is what it seems to have; what the system makes up while it is read has none.
 fn take(file: impl Read, most: u64, size: u64) -> io::Result<Vec<u8>> {
-    let mut bytes = Vec::with_capacity(usize::try_from(size).unwrap_or_default());
+    // What has no size, such as the files of /proc, is read at once and not in ever larger pieces.
+    const UNKNOWN: usize = 4096;
+    let room = if size == 0 { UNKNOWN } else { usize::try_from(size).unwrap_or_default() };
+    let mut bytes = Vec::with_capacity(room);
     file.take(most.saturating_add(1)).read_to_end(&mut bytes)?;
     let size = bytes.len() as u64;
     // It may have grown since it was measured.
