@@ -2,7 +2,9 @@
 //! much.
 //!
 //! A corpus of our own (`heirloom_testkit::corpus`) is written as transcripts, taken in and searched by the
-//! program itself, as a person would. CPU time of the whole process.
+//! program itself, as a person would. CPU time of the whole process, and its instructions, which are the same on a busy
+//! machine: fails if a question takes more of them than it should, or with five times as much in the index more than
+//! a quarter more.
 //!
 //! cargo bench -p heirloom --bench continuity [-- --quick | --write DIRECTORY | --conversations [FILE]]
 //!
@@ -21,8 +23,8 @@ use std::path::Path;
 use std::time::Duration;
 
 use heirloom_testkit::corpus::{Corpus, Size};
-use heirloom_testkit::cpu;
 use heirloom_testkit::env::TestEnv;
+use heirloom_testkit::{cpu, instructions};
 use serde_json::{Value, json};
 
 #[path = "continuity/conversations.rs"]
@@ -30,14 +32,66 @@ mod conversations;
 #[path = "../tests/it/recall/scene.rs"]
 mod scene;
 
+const HEIRLOOM: &str = env!("CARGO_BIN_EXE_heirloom");
+
 /// How often each question is asked, with other words each time.
 const TIMES: usize = 40;
+
+/// A kind of question.
+struct Kind {
+    name: &'static str,
+    /// The question of a number.
+    asks: fn(&Corpus, usize) -> String,
+    /// The most instructions it may take with all of the corpus, optimised.
+    most: u64,
+    /// The same with the small one, which `cargo test` asks, unoptimised.
+    most_of_few: u64,
+}
+
+const KINDS: [Kind; 5] = [
+    Kind {
+        name: "rare",
+        asks: |corpus, n| corpus.rare(n).to_owned(),
+        most: 18_000_000,
+        most_of_few: 48_000_000,
+    },
+    Kind {
+        name: "common",
+        asks: |corpus, n| corpus.common(n).to_owned(),
+        most: 26_000_000,
+        most_of_few: 70_000_000,
+    },
+    Kind {
+        name: "two words",
+        asks: |corpus, n| format!("{} {}", corpus.common(n), corpus.common(n * 3 + 7)),
+        most: 38_000_000,
+        most_of_few: 87_000_000,
+    },
+    Kind {
+        name: "identifier",
+        asks: |corpus, n| corpus.identifier(n).to_owned(),
+        most: 38_000_000,
+        most_of_few: 83_000_000,
+    },
+    Kind {
+        name: "miss",
+        asks: |_, n| format!("zzq{n}vvx"),
+        most: 5_500_000,
+        most_of_few: 11_500_000,
+    },
+];
+
+/// What a kind of question cost: CPU time at the 50th and the 95th of a hundred, and instructions.
+struct Cost {
+    ms: (f64, f64),
+    instructions: u64,
+}
 
 fn main() {
     let arguments: Vec<String> = std::env::args().collect();
     let has = |flag: &str| arguments.iter().any(|word| word == flag);
     // `cargo test` runs this too, and only wants to know that it still works.
-    let is_quick = has("--quick") || has("--test");
+    let is_quick = has("--quick") || !has("--bench");
     let size = if is_quick { Size::SMALL } else { Size::FULL };
     let corpus = Corpus::new(size);
     if let Some(place) = arguments.iter().position(|word| word == "--write") {
@@ -47,14 +101,27 @@ fn main() {
         let file = arguments.get(place + 1).filter(|word| !word.starts_with("--"));
         return conversations::measure(file.map(Path::new));
     }
-    let env = TestEnv::new(env!("CARGO_BIN_EXE_heirloom"));
+    let env = TestEnv::new(HEIRLOOM);
     let fifth = corpus.sessions() / 5;
     let few = part(&env, &corpus, 0..fifth);
     let many = part(&env, &corpus, fifth..corpus.sessions());
-    println!("\n{:>28} {:>14} {:>14}", "ms p50 / p95, sessions", fifth, corpus.sessions());
-    for ((what, few), (_, many)) in few.iter().zip(&many) {
-        println!("{what:>28} {:>6.1} / {:>5.1} {:>6.1} / {:>5.1}", few.0, few.1, many.0, many.1);
+    println!(
+        "\n{:>28} {:>27} {:>27}",
+        "ms p50 / p95, instructions",
+        format!("{fifth} sessions"),
+        format!("{} sessions", corpus.sessions())
+    );
+    let mut dear = Vec::new();
+    for (kind, (few, many)) in KINDS.iter().zip(few.iter().zip(&many)) {
+        println!("{:>28} {} {}", kind.name, shown(few), shown(many));
+        let most = if is_quick { kind.most_of_few } else { kind.most };
+        let is_measured = cfg!(debug_assertions) == is_quick;
+        let grows = !is_quick && many.instructions > few.instructions + few.instructions / 4;
+        if is_measured && (many.instructions > most || grows) {
+            dear.push(kind.name);
+        }
     }
+    assert!(dear.is_empty(), "these take more instructions than they should: {dear:?}");
     needles(&env, &corpus);
     decisions(&env);
     added(&env, &corpus);
@@ -65,11 +132,7 @@ fn main() {
 }
 
 /// Takes sessions in, and says what that and the questions cost then.
-fn part(
-    env: &TestEnv,
-    corpus: &Corpus,
-    sessions: std::ops::Range<usize>,
-) -> Vec<(&'static str, (f64, f64))> {
+fn part(env: &TestEnv, corpus: &Corpus, sessions: std::ops::Range<usize>) -> Vec<Cost> {
     let bytes = scene::write(env, corpus, sessions.clone());
     if sessions.start == 0 {
         env.run(&["init", "--yes", "--agent", "claude"]).success();
@@ -86,18 +149,26 @@ fn part(
         mb(size_of(&env.home().join("index.db"))),
         mb(size_of(&env.home().join("archive"))),
     );
-    let questions: [(&str, &dyn Fn(usize) -> String); 5] = [
-        ("rare", &|n| corpus.rare(n).to_owned()),
-        ("common", &|n| corpus.common(n).to_owned()),
-        ("two words", &|n| format!("{} {}", corpus.common(n), corpus.common(n * 3 + 7))),
-        ("identifier", &|n| corpus.identifier(n).to_owned()),
-        ("miss", &|n| format!("zzq{n}vvx")),
-    ];
-    let cost = |question: &dyn Fn(usize) -> String| {
-        let asked = |n| run(env, &["search", &question(n), "--limit", "10", "--json"]).1;
-        percentiles((0..TIMES).map(asked).collect())
+    let cost = |kind: &Kind| {
+        let asked = |n| run(env, &["search", &(kind.asks)(corpus, n), "--limit", "10", "--json"]).1;
+        Cost {
+            ms: percentiles((0..TIMES).map(asked).collect()),
+            instructions: instructions(env, &(kind.asks)(corpus, 3)),
+        }
     };
-    questions.iter().map(|(what, question)| (*what, cost(*question))).collect()
+    KINDS.iter().map(cost).collect()
+}
+
+fn instructions(env: &TestEnv, question: &str) -> u64 {
+    let search = env.command(&["search", question, "--limit", "10", "--json"]);
+    instructions::count(HEIRLOOM.as_ref(), |command| {
+        command.args(search.get_args()).current_dir(env.repo()).env_clear();
+        command.envs(search.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    })
+}
+
+fn shown(cost: &Cost) -> String {
+    format!("{:>6.1} / {:>5.1} {:>12}", cost.ms.0, cost.ms.1, cost.instructions)
 }
 
 fn percentiles(mut all: Vec<Duration>) -> (f64, f64) {
