@@ -432,7 +432,8 @@ proptest! {
     }
 
     #[test]
-    fn a_quoted_text_is_one_word_and_no_command(text in "[^']{0,40}") {
+    // A text that has the marks of its own is taken for unknown, see `mark`.
+    fn a_quoted_text_is_one_word_and_no_command(text in "[^'\u{f8f0}-\u{f8ff}]{0,40}") {
         let script = parse(&format!("echo '{text}'"));
         prop_assert_eq!(script.commands.len(), 1);
         prop_assert_eq!(&script.commands[0].argv[1].text, &text);
