@@ -97,7 +97,7 @@ fn strict_settings_ask_for_everything_that_a_checkpoint_would_be_refused_for() {
     // A page that cannot be read is one that nothing can be handed over with.
     fs::write(env.repo().join("NOTES.md"), b"\xff\xfe\x00").unwrap();
     let asked = stop(&env, &process);
-    assert!(asked.contains("decision_log: ") && asked.contains("heirloom heal"), "{asked}");
+    assert!(asked.contains("decision log: ") && asked.contains("heirloom heal"), "{asked}");
     let dry = env.run(&["checkpoint", "--dry-run", "--session", ID, "--json"]);
     assert!(dry.code != 0 && dry.json()["permitted"] == false, "{dry:?}");
     end(process);
@@ -119,12 +119,12 @@ fn strict_settings_refuse_a_compaction_that_a_person_asks_for_and_no_other() {
         |trigger: &str| hook(&env, "PreCompact", ID, process.id(), &json!({"trigger": trigger}));
     let refused = compact("manual");
     assert!(refused.contains("\"decision\":\"block\""), "{refused}");
-    assert!(refused.contains("decision_log: "), "{refused}");
+    assert!(refused.contains("decision log: "), "{refused}");
     // One that begins by itself would only fail later, so what is wanting opens the next brief.
     let allowed = compact("auto");
     assert!(!allowed.contains("block"), "{allowed}");
     let brief = hook(&env, "SessionStart", ID, process.id(), &json!({"source": "compact"}));
-    assert!(brief.contains("decision_log: "), "{brief}");
+    assert!(brief.contains("decision log: "), "{brief}");
     end(process);
 
     let (env, process) = at_work("checkpoint: {mode: warn}\n");

@@ -75,10 +75,11 @@ const CHOOSES: [&str; 16] = [
 ];
 
 /// What is worked on everywhere: to give up some of it says nothing of the rest.
-const COMMON: [&str; 30] = [
+const COMMON: [&str; 40] = [
     "test", "tests", "docs", "file", "files", "code", "change", "changes", "function", "branch",
     "commit", "commits", "idea", "plan", "approach", "thing", "things", "stuff", "part", "rest",
     "whole", "table", "tables", "column", "step", "error", "server", "process", "about", "old",
+    "client", "build", "page", "config", "module", "class", "user", "users", "request", "response",
 ];
 
 /// Words that are not it yet.
@@ -105,16 +106,19 @@ pub(super) fn given_up(prompt: &str) -> Vec<String> {
     let has = |phrases: &[&str]| phrases.iter().any(|phrase| says(&prompt, phrase));
     let (otherwise, chooses) = (has(&OTHERWISE), has(&CHOOSES));
     let first = |rest: &str| words(rest).find(|word| !PASSED.contains(word)).map(str::to_owned);
-    let names = |word: &String| word.len() >= SHORTEST && !NAMELESS.contains(&word.as_str());
+    let names = |word: &String| {
+        word.len() >= SHORTEST
+            && !NAMELESS.contains(&word.as_str())
+            && !COMMON.contains(&word.as_str())
+    };
     let mut found: Vec<String> = Vec::new();
     if otherwise {
         let behind = BEFORE.iter().flat_map(|sign| behind(&prompt, sign));
         found.extend(behind.filter_map(first).filter(names));
     }
     if chooses {
-        let behind = GIVES_UP.iter().flat_map(|sign| behind(&prompt, sign)).filter_map(first);
-        let is_own = |word: &String| !COMMON.contains(&word.as_str());
-        found.extend(behind.filter(|word| names(word) && is_own(word)));
+        let behind = GIVES_UP.iter().flat_map(|sign| behind(&prompt, sign));
+        found.extend(behind.filter_map(first).filter(names));
     }
     found
 }

@@ -60,18 +60,23 @@ pub struct GivenUp {
     /// What, in lower case.
     pub what: String,
     pub at: Option<Timestamp>,
+    /// Whether a person typed it, at work on the same thing. What was piped, pasted or said on another branch takes
+    /// back no decision.
+    pub is_decided: bool,
 }
 
 impl Standing {
-    /// What of a text still stands, whenever it was written.
-    pub fn still(&self, text: &str) -> String {
-        let gone: Vec<String> = self.given_up.iter().map(|gone| gone.what.clone()).collect();
-        replaced::without(text, &gone)
+    /// What of a text still stands that was written `then`: what was given up before may have been taken up again.
+    pub fn still(&self, text: &str, then: Option<Timestamp>) -> String {
+        let is_since = |gone: &&GivenUp| gone.at.is_none_or(|at| then.is_none_or(|then| at >= then));
+        let gone = self.given_up.iter().filter(is_since).map(|gone| gone.what.clone());
+        replaced::without(text, &gone.collect::<Vec<_>>())
     }
 
     /// Whether what was written down then speaks for nothing but what a person gave up since.
     pub fn is_taken_back(&self, text: &str, then: Timestamp) -> bool {
-        let since = self.given_up.iter().filter(|gone| gone.at.is_some_and(|at| at > then));
+        let is_since = |gone: &&GivenUp| gone.is_decided && gone.at.is_some_and(|at| at > then);
+        let since = self.given_up.iter().filter(is_since);
         let since: Vec<String> = since.map(|gone| gone.what.clone()).collect();
         replaced::is_taken_back(text, &since)
     }
@@ -156,8 +161,9 @@ fn still_said<'a>(told: &'a Told, gone: &mut Vec<GivenUp>, most: usize) -> Vec<A
         }
         let words: Vec<String> = gone.iter().map(|gone: &GivenUp| gone.what.clone()).collect();
         let text = replaced::without(&turn.text, &words);
+        let is_decided = told.interactive && told.near && turn.by == "person";
         let now = replaced::given_up(&turn.text).into_iter();
-        gone.extend(now.map(|what| GivenUp { what, at: turn.at }));
+        gone.extend(now.map(|what| GivenUp { what, at: turn.at, is_decided }));
         if says_something(&text) {
             found.push(Asked { turn, text });
         }
