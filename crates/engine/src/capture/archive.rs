@@ -67,6 +67,9 @@ pub struct Kept {
     /// What was masked in it because another session was forgotten: the agent's own file still has it.
     #[serde(default, skip_serializing_if = "Sums::is_empty")]
     pub masked: Sums,
+    /// How far it was taken in when that was masked. What is said later is a session's own.
+    #[serde(default)]
+    pub masked_to: u64,
 }
 
 /// By what it is known that nobody wrote to a file since: its size, and when it was last changed.
@@ -201,6 +204,7 @@ impl Archive {
             let places = words.places(&bytes);
             if !places.is_empty() {
                 kept.masked.add(&bytes, &places);
+                kept.masked_to = kept.bytes;
                 words.mask(&mut bytes);
                 opened.put_instead(&mut kept, &bytes, |_| Ok(()))?;
                 is_masked = true;
@@ -441,6 +445,7 @@ mod tests {
             archived_at: Timestamp::UNIX_EPOCH,
             dropped: false,
             masked: Sums::default(),
+            masked_to: 0,
         }
     }
 

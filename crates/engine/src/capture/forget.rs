@@ -187,6 +187,11 @@ pub(crate) fn forget_telling(
         }
         (masked, quoted::records(&listeners, &words)?)
     };
+    // Before anything goes that tells which words they are: else the next attempt would find none to look for, and the
+    // file that could not be written would keep them.
+    if let Some(failed) = masked.failed {
+        return Err(failed);
+    }
     then("mask")?;
     for each in iter::once(session).chain(&continued) {
         let archived = Archive::new(&here.home).of_session(each.id);
@@ -224,9 +229,6 @@ pub(crate) fn forget_telling(
     let scrubbed = [facts.scrub(), ledger.scrub()];
     indexed?;
     scrubbed.into_iter().collect::<Result<(), _>>()?;
-    if let Some(failed) = masked.failed {
-        return Err(failed);
-    }
     then("scrub")?;
     file::write(mark(&here.home, session.id), b"")?;
     gone.continued = continued.into_iter().map(|each| each.name).collect();
@@ -236,7 +238,8 @@ pub(crate) fn forget_telling(
 /// Takes in what is not taken in yet of the sessions that may have been told what was said in one.
 fn take_in(here: &Here, ledger: &mut Ledger, session: &Session) -> Result<(), CaptureError> {
     let settings = here.settings(&[]).ok().map(|loaded| loaded.settings.capture.archive);
-    let archive = settings.is_none_or(|archive| archive == OnOff::On);
+    // Settings that cannot be read may have said no.
+    let archive = settings == Some(OnOff::On);
     let all_repos = ledger.repository(&session.repo)? != ledger.repository(&here.place.repo)?;
     let request = Request { all_repos, archive, ..Request::default() };
     sync(here, ledger, &request, &mut |_| {}).map(drop)

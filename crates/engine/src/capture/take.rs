@@ -73,6 +73,9 @@ pub struct Settled {
 /// How much is read and folded at once.
 const CHUNK: u64 = 8 << 20;
 
+/// How much further back something may stand in what a database prints anew.
+const SHIFTED: u64 = 64 << 10;
+
 /// Takes in what is new of a transcript.
 pub fn take(
     home: &std::path::Path,
@@ -106,8 +109,8 @@ pub fn take(
         // What is printed from a database is what is there now, not a file that was rewritten.
         let next = u64::from(wanted.printed.is_none());
         kept = kept.map(|old| {
-            let masked = old.masked;
-            Kept { masked, ..fresh(wanted, old.generation + next, manner.now) }
+            let (masked, masked_to) = (old.masked, old.masked_to);
+            Kept { masked, masked_to, ..fresh(wanted, old.generation + next, manner.now) }
         });
     }
     let mut kept = kept.unwrap_or_else(|| fresh(wanted, 1, manner.now));
@@ -119,11 +122,18 @@ pub fn take(
     let from = if reading.source.read < kept.bytes { reading.source.read } else { kept.bytes };
     let end = size.min(from.saturating_add(manner.most));
     let mut at = from;
-    // What was masked in it is looked for in all of it: it may stand where one part ends and the next begins.
-    let part = if kept.masked.is_empty() { CHUNK } else { u64::MAX };
+    // What was masked is looked for in all of what there was then at once: it may stand where one part ends and the next
+    // begins. What came later is left alone, where the session may say the same in its own words.
+    let masked_to = match wanted.printed {
+        Some(_) if kept.masked_to > 0 => kept.masked_to.saturating_add(SHIFTED),
+        _ => kept.masked_to,
+    };
     while at < end {
+        let part = if at < masked_to { masked_to - at } else { CHUNK };
         let mut bytes = origin.read(at, (end - at).min(part))?;
-        kept.masked.mask(&mut bytes);
+        if at < masked_to {
+            kept.masked.mask(&mut bytes);
+        }
         if bytes.is_empty() {
             break;
         }
@@ -209,6 +219,7 @@ fn fresh(wanted: &Wanted, generation: u64, now: Timestamp) -> Kept {
         archived_at: now,
         dropped: false,
         masked: Sums::default(),
+        masked_to: 0,
     }
 }
 
