@@ -90,11 +90,16 @@ fn has_branch(root: &Path, branch: &str) -> bool {
     common.join("reftable").exists() && commit_of(root, &name).is_some()
 }
 
+/// Git's directory of the worktree at `path`, not that of a repository around it.
+fn own_git_dir(path: &Path) -> Option<PathBuf> {
+    let real = path.canonicalize().ok()?;
+    let place = discover(path);
+    place.git_dir.filter(|_| place.root == real)
+}
+
 /// Whether a worktree can be worked in. A lock that somebody who was killed left is taken away.
 fn is_whole(path: &Path) -> bool {
-    let real = path.canonicalize().unwrap_or_default();
-    let place = discover(path);
-    let Some(git_dir) = place.git_dir.filter(|_| place.root == real) else { return false };
+    let Some(git_dir) = own_git_dir(path) else { return false };
     // The index is written last: without it the files were never all there.
     let index = git_dir.join("index");
     if !index.exists() || git(path, None, &["rev-parse", "--verify", "-q", "HEAD"]).is_err() {
@@ -124,9 +129,9 @@ pub struct Left {
 }
 
 /// Takes away the lock that a git of whoever worked at `path` left when it was killed. One that is still at
-/// work is waited for.
+/// work is waited for. Where its `.git` is gone, what is found is another repository's, and left alone.
 pub fn free_index(path: &Path) {
-    let Some(git_dir) = discover(path).git_dir else { return };
+    let Some(git_dir) = own_git_dir(path) else { return };
     let lock = git_dir.join("index.lock");
     for _ in 0..LOOKS {
         if !lock.exists() {
@@ -387,9 +392,12 @@ mod tests {
         );
         free_index(&one);
         commit_all(&one, "one").unwrap();
-        // In the person's own it is theirs.
+        // In the person's own it is theirs, also seen from a directory in it that has no git of its own.
         let theirs = dir.path().join(".git/index.lock");
         fs::write(&theirs, "").unwrap();
+        let bare = dir.path().join("gitless");
+        fs::create_dir(&bare).unwrap();
+        free_index(&bare);
         assert!(worktree(&dir, "two").path.exists() && theirs.exists());
     }
 
