@@ -15,6 +15,7 @@ use std::time::SystemTime;
 
 use crate::child;
 use crate::discover::{common_dir, discover};
+use crate::file;
 use crate::stuck;
 
 /// What is off, whatever the repository says.
@@ -64,6 +65,8 @@ pub(crate) fn bare(root: &Path) -> Command {
     {
         command.env_remove(variable);
     }
+    // What git says is read, in the language that it is written in.
+    command.env("LC_ALL", "C");
     command.env("GIT_OPTIONAL_LOCKS", "0").env("GIT_PAGER", "cat").env("GIT_TERMINAL_PROMPT", "0");
     command
 }
@@ -93,6 +96,7 @@ fn drivers(root: &Path) -> Vec<Setting> {
     let [shared, own] = configs(root).unwrap_or_else(|| [root.to_owned(), root.to_owned()]);
     let written = [&shared, &own]
         .map(|path| fs::metadata(path).and_then(|file| Ok((file.modified()?, file.len()))).ok());
+    let files = [shared.clone(), own.clone()];
     let shared = if written[1].is_some() { own } else { shared };
     if let Some((then, drivers)) = known.get(&shared)
         && *then == written
@@ -104,8 +108,21 @@ fn drivers(root: &Path) -> Vec<Setting> {
         stuck::avoid(root);
         return Vec::new();
     };
-    known.insert(shared, (written, drivers.clone()));
+    // A file that is included can change without either of them.
+    if !files.iter().any(|path| may_include(path)) {
+        known.insert(shared, (written, drivers.clone()));
+    }
     drivers
+}
+
+/// Whether a configuration may have git read further files.
+fn may_include(config: &Path) -> bool {
+    const WORD: &[u8] = b"include";
+    match file::read_at_most(config, file::MOST_BYTES) {
+        Ok(text) => text.windows(WORD.len()).any(|word| word.eq_ignore_ascii_case(WORD)),
+        // One that is not there includes nothing.
+        Err(_) => config.is_file(),
+    }
 }
 
 /// The configuration of a repository, and what a worktree may have of its own.
@@ -247,6 +264,16 @@ mod tests {
             fs::write(root.join(".gitattributes"), "* filter=late\n").unwrap();
             worktree::keep(root, name, "late").unwrap();
         }
+        // Nor what is named in a file that is only included.
+        let included = root.join(".git/more");
+        fs::write(&included, "").unwrap();
+        run(&root, &["config", "include.path", "more"]);
+        worktree::keep(&root, "refs/heirloom/runs/w", "before").unwrap();
+        let evil = evil.display();
+        fs::write(&included, format!("[filter \"more\"]\nclean = {evil}\nsmudge = {evil}\n"))
+            .unwrap();
+        fs::write(root.join(".gitattributes"), "* filter=more\n").unwrap();
+        worktree::keep(&root, "refs/heirloom/runs/x", "after").unwrap();
         let trace = fs::read_to_string(dir.path().join("trace")).unwrap_or_default();
         assert_eq!(trace, "", "a worktree ran something");
     }
