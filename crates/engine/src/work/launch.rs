@@ -151,11 +151,15 @@ fn put_stashes_back(on: &mut OnIssue<'_, '_>, before: &Stashes) {
                     "an agent removed {count} of your stashes; {gone} cannot be restored: git has collected what was in them"
                 ),
             });
-            on.so_far.news.push(
-                "the list of stashes is shared with the person, and what you took off it was theirs: it \
-                 is back on it, and none of it belongs to your work"
-                    .to_owned(),
-            );
+            let back = match restored {
+                0 => String::new(),
+                1 => format!("1 of {count} is back on it, and "),
+                _ => format!("{restored} of {count} are back on it, and "),
+            };
+            on.so_far.news.push(format!(
+                "the list of stashes is shared with the person, and what you took off it was theirs: \
+                 {back}none of it belongs to your work"
+            ));
         }
         Err(error) => {
             on.warn(format!("{count} of your stashes {are} gone ({error}); {}", by_hand()));
