@@ -77,7 +77,10 @@ impl<'a> Driver<'a> {
         loop {
             match self.process.next_within(TICK) {
                 Next::Line(line) => self.take(&line, supervisor),
-                Next::Retry(event) => supervisor.event(&event, false),
+                Next::Retry(event) => {
+                    supervisor.event(&event, false);
+                    supervisor.so_far(self.process.tally());
+                }
                 Next::Silence => {
                     self.end_quiet_turn();
                     self.feed();
