@@ -8,9 +8,6 @@ use std::borrow::Cow;
 /// `next step` for `next_step`. Words that other programs chose are read the same way.
 pub fn in_words(word: &str) -> Cow<'_, str> {
     match word {
-        // The steps of a checkpoint that the session continuity protocol has names of its own for.
-        "ghosts" => "absence".into(),
-        "decay" => "quotes".into(),
         "mcp_servers" => "MCP servers".into(),
         "tool_use" => "tool call".into(),
         "tool_result" => "tool output".into(),
@@ -58,6 +55,7 @@ mod tests {
         assert_eq!(in_words("next_step"), "next step");
         assert_eq!(in_words("tool_result"), "tool output");
         assert_eq!(in_words("triaged"), "triaged");
-        assert_eq!(["ghosts", "decay"].map(in_words), ["absence", "quotes"]);
+        // Somebody's own label stays theirs.
+        assert_eq!(["ghosts", "decay"].map(in_words), ["ghosts", "decay"]);
     }
 }

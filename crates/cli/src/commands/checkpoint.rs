@@ -2,7 +2,6 @@ use std::fmt::Write;
 use std::process::ExitCode;
 
 use clap::ValueEnum;
-use heirloom_core::words::in_words;
 use heirloom_engine::keep::checkpoint::{Checkpoint, Outcome, Purpose, Status, Waits};
 use heirloom_engine::keep::{self, KeepError};
 
@@ -88,7 +87,7 @@ fn describe(outcome: &Outcome, dry_run: bool) -> String {
             Status::Failed => format!("{BAD}✗{BAD:#}"),
             Status::Skipped => format!("{DIM}·{DIM:#}"),
         };
-        let name = in_words(step.name);
+        let name = step.title();
         let detail = step.detail.replace('\n', "\n                   ");
         let line = format!("{} {mark} {name:13} {detail}", step.step);
         let _ = writeln!(text, "{}", hang(&line, 18));

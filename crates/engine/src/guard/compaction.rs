@@ -9,7 +9,6 @@ use std::path::PathBuf;
 use heirloom_core::event::CheckpointMissed;
 use heirloom_core::recover::{MARK, wrap};
 use heirloom_core::settings::CheckpointMode;
-use heirloom_core::words::in_words;
 use heirloom_ledger::{Error, NoteFilter, Scope};
 use heirloom_repo::file;
 
@@ -134,7 +133,5 @@ fn checkpoint(call: &mut Call<'_>, purpose: Purpose, can_refuse: bool) -> Option
 /// What failed, in a line each.
 fn wanting(outcome: &Outcome) -> Vec<String> {
     let failed = outcome.steps.iter().filter(|step| step.status == Status::Failed);
-    failed
-        .map(|step| format!("{}: {}", in_words(step.name), step.detail.replace('\n', " ")))
-        .collect()
+    failed.map(|step| format!("{}: {}", step.title(), step.detail.replace('\n', " "))).collect()
 }

@@ -1,5 +1,7 @@
 //! The steps of a checkpoint: which there are, in which order, and how each one ended.
 
+use std::borrow::Cow;
+
 use heirloom_core::ground::Verdict;
 use heirloom_core::words::in_words;
 use serde::Serialize;
@@ -61,6 +63,23 @@ pub struct Step {
     pub status: Status,
     /// What it did or found.
     pub detail: String,
+}
+
+impl Step {
+    /// What people read for its name.
+    pub fn title(&self) -> Cow<'static, str> {
+        title(self.name)
+    }
+}
+
+/// What people read for the name of a step.
+fn title(name: &str) -> Cow<'_, str> {
+    match name {
+        // The session continuity protocol has names of its own for these.
+        "ghosts" => "absence".into(),
+        "decay" => "quotes".into(),
+        _ => in_words(name),
+    }
 }
 
 /// A step as it is found out, before it has its number.
@@ -162,12 +181,23 @@ pub(super) fn in_a_line(name: &str, detail: &str) -> String {
     let first = lines.next().unwrap_or_default();
     let findings: Vec<&str> = lines.map(|line| line.trim_start_matches("- ")).collect();
     let named = &findings[..findings.len().min(MOST_NAMED)];
-    let mut text = format!("{}: {first}", in_words(name));
+    let mut text = format!("{}: {first}", title(name));
     if !named.is_empty() {
         text = format!("{text}: {}", named.join("; "));
     }
     match findings.len() - named.len() {
         0 => text,
         more => format!("{text}; and {more} more"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn steps_are_named_for_people() {
+        let names = ["ghosts", "decay", "decision_log", "tracker"];
+        assert_eq!(names.map(title), ["absence", "quotes", "decision log", "tracker"]);
     }
 }
